@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * callstack.h - walk the current task's user stack from its pt_regs
+ */
+#ifndef _KUNWIND_CALLSTACK_H
+#define _KUNWIND_CALLSTACK_H
+
+#include "space.h"
+
+struct pt_regs;
+
+int kunwind_callstack_init(void);
+void kunwind_callstack_exit(void);
+
+/* Kill switch: module parameter "enabled". */
+extern bool kunwind_enabled;
+
+/*
+ * Why the current task's user stack cannot be ours to walk, or KUNWIND_COMPLETE
+ * when it can: kernel thread, io worker, vCPU, in exec, 32-bit code, switched off.
+ * Any context.
+ */
+enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
+
+/**
+ * kunwind_callstack_walk() - one walk of the current task's user stack
+ * @space: of current->mm; RCU or preemption off
+ * @regs: user registers (task_pt_regs(current), or what an NMI gave)
+ * @valid: KUNWIND_REG() bits of what in @regs can be trusted
+ * @store: @capacity words
+ * @count: out
+ * Any context, NMI included. Counts itself in the statistics.
+ */
+enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
+					   u32 valid, unsigned long *store, u32 capacity, u32 *count);
+
+/* The same from 17 words in DWARF order (ioctl). */
+enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
+						const struct kunwind_regs *regs,
+						unsigned long *store, u32 capacity, u32 *count);
+
+/* Adds the counters kept per CPU to @stats (stacks, frames, passed_through, by_reason). */
+void kunwind_callstack_stats(struct kunwind_stats *stats);
+
+#endif /* _KUNWIND_CALLSTACK_H */

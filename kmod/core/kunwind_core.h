@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * kunwind_core.h - the unwinder, as its users (kernel module, library, tests) see it
+ *
+ * The core is pure: bytes, registers and a memory reader in; tables and frames
+ * out. It calls nothing but what kunwind_deps.h names; that header has a kernel
+ * twin (kmod/deps/kernel) and a user twin (libkunwind/deps), chosen by include path.
+ *
+ *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
+ *   registers + memory + ranges --walk.c, by table_lookup()--> addresses and a reason
+ *
+ * Registers carry their DWARF numbers of the x86-64 psABI (table 3.36).
+ */
+#ifndef _KUNWIND_CORE_H
+#define _KUNWIND_CORE_H
+
+#include "kunwind_deps.h"
+#include "../uapi/kunwind.h"
+
+enum {
+	KUNWIND_RAX, KUNWIND_RDX, KUNWIND_RCX, KUNWIND_RBX,
+	KUNWIND_RSI, KUNWIND_RDI, KUNWIND_RBP, KUNWIND_RSP,
+	KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11,
+	KUNWIND_R12, KUNWIND_R13, KUNWIND_R14, KUNWIND_R15,
+	KUNWIND_RA,			/* 16: return address, at frame 0 rip */
+	KUNWIND_NR_REGS
+};
+#define KUNWIND_REG(n)		(1U << (n))
+#define KUNWIND_ALL_REGS	(KUNWIND_REG(KUNWIND_NR_REGS) - 1)
+/* The callee-saved ones besides rbp and rsp. */
+#define KUNWIND_SAVED_REGS	(KUNWIND_REG(KUNWIND_RBX) | KUNWIND_REG(KUNWIND_R12) | \
+				 KUNWIND_REG(KUNWIND_R13) | KUNWIND_REG(KUNWIND_R14) | \
+				 KUNWIND_REG(KUNWIND_R15))
+
+struct kunwind_regs {
+	u64 r[KUNWIND_NR_REGS];
+	u32 valid;			/* KUNWIND_REG() bits */
+};
+
+/*
+ * A rule: how to get from one frame to its caller, for one row of CFI. Eight
+ * bytes; the lookup returns a copy, so that a cache can hold it without the table.
+ */
+enum kunwind_rule_kind {
+	KUNWIND_RULE_NONE = 0,	/* no CFI covers the address */
+	KUNWIND_RULE_END,	/* return address undefined: outermost frame */
+	KUNWIND_RULE_CFA,	/* CFA = reg + off;     ra = *(CFA - 8) */
+	KUNWIND_RULE_DEREF,	/* CFA = *(reg + off);  ra = *(CFA - 8) */
+	KUNWIND_RULE_PLT,	/* CFA = rsp + 8 + ((rip & 15) >= off ? 8 : 0); ra = *(CFA - 8) */
+	KUNWIND_RULE_WIDE,	/* all else: off is the index of a struct kunwind_wide */
+};
+
+/* What becomes of rbp in a rule that is not WIDE. */
+enum kunwind_rbp_how {
+	KUNWIND_RBP_SAME = 0,	/* not touched yet, or restored */
+	KUNWIND_RBP_SAVED,	/* caller's rbp = *(CFA + rbp) */
+	KUNWIND_RBP_UNKNOWN,	/* undefined */
+};
+
+struct kunwind_rule {
+	s32 off;		/* bytes, threshold or index, by kind */
+	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
+	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
+				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL */
+	u8 reg;			/* DWARF register of the CFA; 0 where none is used */
+};
+#define KUNWIND_RULE_KIND	0x0f
+#define KUNWIND_RULE_RBP_SHIFT	4
+#define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: the caller was interrupted */
+
+/*
+ * A wide rule: one entry for the CFA, then one for each register whose caller's
+ * value is not "the same" (and, for the return address, not "*(CFA - 8)").
+ * Registers outside the table's keep mask, rbp and rsp are listed only where
+ * the frame is a signal frame; rsp without an entry is the CFA. All in 8-byte
+ * units in the table's wide area.
+ */
+enum kunwind_how {
+	KUNWIND_HOW_UNDEFINED = 0,
+	KUNWIND_HOW_SAME,
+	KUNWIND_HOW_AT_CFA,	/* *(CFA + off) */
+	KUNWIND_HOW_CFA,	/* CFA + off */
+	KUNWIND_HOW_REG,	/* source + off; off is 0 but for the CFA */
+	KUNWIND_HOW_AT_EXPR,	/* *(expression(off)); the CFA is pushed first, except for the CFA itself */
+	KUNWIND_HOW_EXPR,	/* expression(off) */
+};
+
+struct kunwind_wide {
+	u32 nr;			/* entries that follow, the CFA's first (>= 1) */
+	u32 signal;		/* augmentation S */
+};
+
+struct kunwind_wide_entry {
+	u8 reg;			/* register that it is for; ignored in the CFA's */
+	u8 how;			/* enum kunwind_how */
+	u8 source;		/* register for KUNWIND_HOW_REG */
+	u8 pad;
+	s32 off;		/* bytes, or offset of a length-prefixed (u16) expression in the expression area */
+};
+
+/*
+ * A table: rows of one ELF object, packed (format: table.h), read-only once
+ * built, one allocation. Addresses are offsets from base (an ELF virtual address).
+ */
+struct kunwind_table;
+
+struct kunwind_table_stats {
+	u64 base;		/* lowest covered ELF virtual address */
+	u64 span;		/* bytes from there to the end of the last row */
+	u32 nr_fdes, nr_rows, nr_rules, nr_wide;	/* rows: after merging, gaps included */
+	u64 bytes;		/* all in: header, index, rows, rules, wide, expressions */
+	u32 keep;		/* registers besides rsp, rbp, ra that its rules follow */
+	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
+};
+
+/* Where .eh_frame is, and what its encodings are relative to. */
+struct kunwind_section {
+	const u8 *data;		/* bytes of .eh_frame */
+	size_t size;
+	u64 addr;		/* ELF virtual address of data[0] */
+	u64 text_base, data_base; /* for DW_EH_PE_textrel/datarel; 0 where unknown */
+	u64 lo, hi;		/* executable addresses of the object: [lo, hi) */
+};
+
+/* Called now and then while a table is built; true stops it (KUNWIND_E_ABORTED). */
+typedef bool kunwind_abort_fn(void *data);
+
+/**
+ * kunwind_table_build() - compile .eh_frame into a table
+ * @section: where; the bytes are only read during the call
+ * @keep: callee-saved registers to follow besides those that the object's own CFAs need
+ * @limit: most bytes that the table may take
+ * @abort: may be NULL
+ * @table: result, to be freed with kunwind_table_free(); untouched on failure
+ *
+ * May sleep. Time and memory are linear in section->size. A record that
+ * contradicts itself refuses the whole object: a corrupt table is never half-trusted.
+ * Return: KUNWIND_OK or the refusal.
+ */
+enum kunwind_refusal __must_check
+kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limit,
+		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table);
+
+/* The same for a .debug_frame section may follow; see cfi.h. */
+
+void kunwind_table_free(struct kunwind_table *table);
+void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats);
+
+/**
+ * kunwind_table_lookup() - the rule for one ELF virtual address
+ * Any context. Bounded: one binary search and at most one block of rows.
+ * Never reads outside the table, whatever the address. KUNWIND_RULE_NONE where nothing covers it.
+ */
+struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 addr);
+
+/* The registers besides rsp, rbp and ra that the table's rules follow. */
+u32 kunwind_table_keep(const struct kunwind_table *table);
+
+/*
+ * Access to what a WIDE rule names; NULL when the index is out of range. The
+ * entries (nr of them) stand behind it. Any context.
+ */
+const struct kunwind_wide *kunwind_table_wide(const struct kunwind_table *table, s32 index);
+
+/* Bytes of expression at @off and their number; NULL when out of range. Any context. */
+const u8 *kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len);
+
+/**
+ * kunwind_table_for_each() - every row of a table in ascending order, gaps included
+ * For dump and tests. @fn gets the row's first address; non-zero stops and is returned.
+ */
+int kunwind_table_for_each(const struct kunwind_table *table,
+			   int (*fn)(void *data, u64 addr, struct kunwind_rule rule), void *data);
+
+/*
+ * Ranges: what is mapped where, in one address space. Sorted by start, disjoint.
+ */
+struct kunwind_range {
+	u64 start, end;		/* addresses in the process: [start, end) */
+	u64 bias;		/* address - bias = ELF virtual address */
+	const struct kunwind_table *table;	/* NULL: see reason */
+	u32 reason;		/* enum kunwind_reason when table is NULL */
+	u32 dead;		/* replaced since: do not use (only ever set, WRITE_ONCE) */
+};
+
+struct kunwind_ranges {
+	u64 id;			/* unique, never 0, of this content: key of the rule cache */
+	u64 entry_sp;		/* stack pointer at the process's entry, 0 unknown: a frame
+				 * without CFI at it is the entry point (ld.so's _start) */
+	u32 nr;
+	struct kunwind_range range[];
+};
+
+/* The range that holds @addr, or NULL. Any context. */
+const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr);
+
+/*
+ * A cache from address to rule, for one CPU (kernel) or thread (user): direct
+ * mapped; each entry guarded by a sequence so that an interrupt of any kind can
+ * use it in the midst of an update. Zeroed memory is an empty cache.
+ */
+#define KUNWIND_CACHE_ENTRIES	512
+struct kunwind_cache_entry {
+	u64 addr;		/* address as looked up (return address minus one) */
+	u64 id;			/* of the ranges */
+	struct kunwind_rule rule;	/* never NONE, never WIDE */
+	u32 keep;		/* of its table */
+	u32 seq;		/* odd: being written */
+};
+struct kunwind_cache {
+	struct kunwind_cache_entry entry[KUNWIND_CACHE_ENTRIES];
+};
+
+/**
+ * struct kunwind_walk - one walk
+ * @ranges: in
+ * @cache: in; may be NULL
+ * @mem: in: what the seam's reader needs (kunwind_deps.h)
+ * @regs: in: registers of the innermost frame, changed by the walk
+ * @interrupted: in: true when regs are those at an instruction that did not
+ *	run yet or a system call's (nothing to subtract): the usual case
+ * @addresses: out: @capacity words, the first is regs.r[KUNWIND_RA]
+ * @count: out
+ */
+struct kunwind_walk {
+	const struct kunwind_ranges *ranges;
+	struct kunwind_cache *cache;
+	struct kunwind_mem mem;
+	struct kunwind_regs regs;
+	unsigned long *addresses;
+	u32 capacity;
+	u32 count;
+};
+
+/**
+ * kunwind_walk() - walk until an entry point or a reason to stop
+ * Any context, NMI included: no lock, no allocation, no fault; at most
+ * @capacity steps of bounded length. Return: why it ended.
+ */
+enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
+
+/* Names, lower case, as in the enum; "?" for a number out of range. */
+const char *kunwind_reason_name(unsigned int reason);
+const char *kunwind_refusal_name(unsigned int refusal);
+
+/*
+ * ELF: where in a file .eh_frame is. The caller reads the file's first bytes
+ * and hands in what is asked for; see elf.h.
+ */
+
+#endif /* _KUNWIND_CORE_H */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kunwind_deps.h (kernel twin) - all that the unwinder's core needs from outside
+ *
+ * The user twin is libkunwind/deps/kunwind_deps.h, which lists what both offer.
+ */
+#ifndef _KUNWIND_DEPS_H
+#define _KUNWIND_DEPS_H
+
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+
+/* The walk runs wherever its callers do: no tracing of it by ftrace. */
+#define kunwind_walk_attr	notrace
+
+static inline void *kunwind_alloc(size_t size)
+{
+	return kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
+}
+
+static inline void kunwind_free(void *p)
+{
+	kvfree(p);
+}
+
+static inline void kunwind_resched(void)
+{
+	cond_resched();
+}
+
+static inline void kunwind_sort(void *base, size_t nr, size_t size,
+				int (*cmp)(const void *, const void *))
+{
+	sort(base, nr, size, cmp, NULL);
+}
+
+/* The current task's user memory. Nothing to say about it. */
+struct kunwind_mem {
+};
+
+/*
+ * Opens the window in which the current task's memory can be read without a
+ * fault. @first, the first address that will be read, is probed by
+ * copy_from_user_nofault() before: only it can tell, from a module, whether
+ * user memory may be touched at all just now (nmi_uaccess_okay() is not
+ * exported). No function may be called until kunwind_mem_end(): SMAP is off
+ * and objtool checks it.
+ */
+static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
+{
+	u64 probe;
+
+	if (copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe)))
+		return false;
+	pagefault_disable();
+	if (!user_access_begin((const void __user *)first, sizeof(probe))) {
+		pagefault_enable();
+		return false;
+	}
+	return true;
+}
+
+static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
+{
+	user_access_end();
+	pagefault_enable();
+}
+
+/*
+ * user_access_begin() checked one range only, and addresses here come from the
+ * user's own stack: each is checked against the end of user space, and clamped
+ * so that no speculation gets past the check.
+ */
+#define kunwind_mem_read(mem, val, addr, fault)					\
+do {										\
+	u64 a_ = (addr);							\
+	if (unlikely(a_ > TASK_SIZE_MAX - sizeof(u64)))				\
+		goto fault;							\
+	a_ &= array_index_mask_nospec(a_, TASK_SIZE_MAX - sizeof(u64) + 1);	\
+	unsafe_get_user(val, (const u64 __user *)a_, fault);			\
+} while (0)
+
+#endif /* _KUNWIND_DEPS_H */

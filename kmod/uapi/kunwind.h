@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * kunwind.h - the ABI of /dev/kunwind
+ *
+ * Every call is an ioctl on an open descriptor of /dev/kunwind whose argument
+ * points to a structure that begins with its own size in bytes ("size"). The
+ * rule of extension is that of openat2(2): the kernel knows structures of some
+ * length K, the caller passes one of length U.
+ *   U == K  taken as it is
+ *   U <  K  what the caller does not know is taken as zero, and not written back
+ *   U >  K  accepted when the bytes that the kernel does not know are zero,
+ *           else -E2BIG
+ * Flags and padding that a version does not define must be zero, else -EINVAL.
+ * Numbers are never reused. KUNWIND_IOC_INFO tells what a module offers.
+ *
+ * Errors common to all calls:
+ *   EFAULT    the argument, or a buffer named in it, is not accessible
+ *   EINVAL    size smaller than the first version of the structure, an unknown
+ *             flag, padding that is not zero
+ *   E2BIG     a longer structure whose unknown part is not zero
+ *   ENOTTY    no such call
+ *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N)
+ */
+#ifndef _UAPI_KUNWIND_H
+#define _UAPI_KUNWIND_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define KUNWIND_DEVICE		"/dev/kunwind"
+#define KUNWIND_ABI_VERSION	1
+
+/* The deepest stack that one call can ask for, in addresses. */
+#define KUNWIND_MAX_FRAMES	4096
+
+/*
+ * Why a stack ended. Zero is the only good ending. Values are ABI; a name for
+ * each is in kunwind_reason_name() of libkunwind.
+ */
+enum kunwind_reason {
+	KUNWIND_COMPLETE = 0,		/* reached an entry point */
+	KUNWIND_DEPTH = 1,		/* caller's buffer is full */
+	KUNWIND_NO_OBJECT = 2,		/* address in no known executable mapping */
+	KUNWIND_NO_RULE = 3,		/* object known, no CFI for this address */
+	KUNWIND_REG_UNKNOWN = 4,	/* rule needs a register that is not known */
+	KUNWIND_UNREADABLE = 5,		/* stack memory absent or not the user's */
+	KUNWIND_CFA_STUCK = 6,		/* CFA did not grow */
+	KUNWIND_BAD_ADDRESS = 7,	/* return address is no user address */
+	KUNWIND_CORRUPT = 8,		/* table or expression contradicts itself */
+	KUNWIND_NOT_READY = 9,		/* object's table is not built yet */
+	KUNWIND_NO_TABLE = 10,		/* object has no usable .eh_frame */
+	KUNWIND_MEMORY_LIMIT = 11,	/* object's table did not fit the limit */
+	KUNWIND_NOT_REGISTERED = 12,	/* process is not registered */
+	KUNWIND_KTHREAD = 13,		/* task has no user stack */
+	KUNWIND_COMPAT32 = 14,		/* 32-bit code */
+	KUNWIND_IN_EXEC = 15,		/* between two programs */
+	KUNWIND_DISABLED = 16,		/* kill switch */
+	KUNWIND_NESTED = 17,		/* asked for inside a walk on this CPU */
+	KUNWIND_NR_REASONS
+};
+
+/* What became of an ELF object. */
+enum kunwind_object_state {
+	KUNWIND_OBJECT_PENDING = 0,	/* being read */
+	KUNWIND_OBJECT_READY = 1,	/* table in use */
+	KUNWIND_OBJECT_NO_CFI = 2,	/* no .eh_frame */
+	KUNWIND_OBJECT_REFUSED = 3,	/* malformed: see enum kunwind_refusal */
+	KUNWIND_OBJECT_FAILED = 4,	/* could not be read, or no memory */
+};
+
+/* Why an ELF object or its .eh_frame was refused. */
+enum kunwind_refusal {
+	KUNWIND_OK = 0,
+	KUNWIND_E_NOMEM = 1,
+	KUNWIND_E_IO = 2,		/* file could not be read */
+	KUNWIND_E_NOT_ELF = 3,		/* magic, class, machine, version */
+	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
+	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame */
+	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
+	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE */
+	KUNWIND_E_VERSION = 8,		/* CIE version, address or segment size */
+	KUNWIND_E_AUGMENTATION = 9,	/* unknown augmentation */
+	KUNWIND_E_ENCODING = 10,	/* pointer encoding */
+	KUNWIND_E_RANGE = 11,		/* address range outside the object */
+	KUNWIND_E_OPCODE = 12,		/* unknown or misplaced DW_CFA opcode */
+	KUNWIND_E_OPERAND = 13,		/* operand too large, or runs off the end */
+	KUNWIND_E_EXPRESSION = 14,	/* expression not acceptable */
+	KUNWIND_E_STATE_STACK = 15,	/* remember/restore out of balance */
+	KUNWIND_E_LIMIT = 16,		/* too many records, rows, rules, bytes */
+	KUNWIND_E_ABORTED = 17,		/* builder was told to stop (deadline, kill) */
+	KUNWIND_NR_REFUSALS
+};
+
+/* KUNWIND_IOC_INFO: what this module is and can do. Needs no privilege. */
+struct kunwind_info {
+	__u32 size;
+	__u32 abi_version;		/* out: KUNWIND_ABI_VERSION */
+	__u32 max_frames;		/* out: KUNWIND_MAX_FRAMES */
+	__u32 nr_reasons;		/* out: KUNWIND_NR_REASONS */
+	__u64 features;			/* out: KUNWIND_F_* */
+};
+#define KUNWIND_F_TAKEOVER_STACK	(1ULL << 0)	/* stack_trace_save_user is served */
+#define KUNWIND_F_TAKEOVER_PERF		(1ULL << 1)	/* perf_callchain_user is served */
+#define KUNWIND_F_FOLLOW		(1ULL << 2)	/* later mappings are followed */
+
+/*
+ * KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER: a process, by address space.
+ *
+ * mem_fd is -1 for the caller, or a descriptor of /proc/PID/mem that the
+ * caller opened: the kernel's ptrace check at that open authorises the call.
+ * Registering twice is no error. A registration is kept across execve (but
+ * for one that gains privilege) and ends with the process or when unregistered.
+ * May sleep: on return the tables of all objects mapped now are built, or
+ * failed, or the time allowed for it is over (they are then built behind).
+ *
+ *   EBADF     mem_fd is not open, or not a descriptor of /proc/PID/mem
+ *   ESRCH     the process is gone (or it has no memory: a kernel thread)
+ *   ENOENT    (unregister) it is not registered
+ *   EACCES    (unregister) registered by another user
+ *   ENOMEM, ENOSPC  out of memory; out of the limit of processes
+ *   EINTR     a fatal signal came
+ */
+struct kunwind_process {
+	__u32 size;
+	__u32 flags;			/* KUNWIND_REGISTER_* */
+	__s32 mem_fd;
+	__u32 reserved;
+	__u32 nr_maps;			/* out: executable mappings found */
+	__u32 nr_ready;			/* out: of these, with a table */
+};
+#define KUNWIND_REGISTER_CHILDREN	(1U << 0)	/* children too, from now on */
+
+/*
+ * KUNWIND_IOC_CALLSTACK: the call stack of the caller, innermost first.
+ *
+ * addresses points to an array of capacity 8-byte words. The first entry is
+ * the program counter itself, each further one a return address. Without
+ * KUNWIND_HAVE_REGS the walk begins at the instruction after the system call.
+ * With it, regs points to 17 words: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15
+ * rip (DWARF numbers of the x86-64 psABI), valid in valid_regs (bit n =
+ * register n; rsp and rip must be set).
+ *
+ *   ENOENT    the caller's process is not registered
+ *   EINVAL    capacity 0 or above KUNWIND_MAX_FRAMES
+ * A stack that ends early is no error: reason says why.
+ */
+struct kunwind_callstack {
+	__u32 size;
+	__u32 flags;			/* KUNWIND_HAVE_REGS */
+	__u64 addresses;		/* __u64 * */
+	__u32 capacity;			/* in addresses */
+	__u32 count;			/* out */
+	__u32 reason;			/* out: enum kunwind_reason */
+	__u32 valid_regs;
+	__u64 regs;			/* const __u64 [17] */
+};
+#define KUNWIND_HAVE_REGS	(1U << 0)
+
+/* KUNWIND_IOC_STATS: counters of the whole system since the module's load. */
+struct kunwind_stats {
+	__u32 size;
+	__u32 reserved;
+	__u64 processes;		/* registered now */
+	__u64 objects;			/* tables held now */
+	__u64 table_bytes;		/* memory of these tables */
+	__u64 table_rows;
+	__u64 stacks;			/* walked */
+	__u64 frames;			/* found by these walks */
+	__u64 passed_through;		/* stack requests left to the kernel: not registered */
+	__u64 table_builds;		/* tables built, ever */
+	__u64 table_refused;		/* of these refused or failed */
+	__u64 by_reason[32];		/* stacks by enum kunwind_reason */
+};
+
+#define KUNWIND_IOC_MAGIC	'K'
+#define KUNWIND_IOC_INFO	_IOWR(KUNWIND_IOC_MAGIC, 0xe0, struct kunwind_info)
+#define KUNWIND_IOC_REGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe1, struct kunwind_process)
+#define KUNWIND_IOC_UNREGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe2, struct kunwind_process)
+#define KUNWIND_IOC_CALLSTACK	_IOWR(KUNWIND_IOC_MAGIC, 0xe3, struct kunwind_callstack)
+#define KUNWIND_IOC_STATS	_IOWR(KUNWIND_IOC_MAGIC, 0xe4, struct kunwind_stats)
+
+/*
+ * read(2) on /dev/kunwind gives the module's status as text: lines of
+ * tab-separated fields, the first of which names the kind of line:
+ *   version  ABI  MODULE-VERSION
+ *   param    NAME  VALUE
+ *   hook     NAME  on|off|refused  REASON
+ *   stat     NAME  VALUE                      (as struct kunwind_stats)
+ *   reason   NAME  STACKS
+ *   process  PID  COMM  MAPS  FLAGS           (those the reader may see)
+ *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
+ * Readers ignore kinds that they do not know. Processes and objects of others
+ * are shown to CAP_SYS_ADMIN (initial user namespace) only.
+ *
+ * Because ioctl numbers carry the structure's size, a caller of a longer or
+ * shorter structure uses its own number; the module looks at the number's
+ * type and sequence only, and takes the size from the structure.
+ */
+
+#endif /* _UAPI_KUNWIND_H */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kunwind_deps.h (user twin) - all that the unwinder's core needs from outside
+ *
+ * The kernel twin is kmod/deps/kernel/kunwind_deps.h; keep the two alike:
+ *   types      u8 ... u64, s8 ... s64, bool, size_t, NULL
+ *   macros     READ_ONCE, WRITE_ONCE, barrier, likely, unlikely, __always_inline,
+ *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like)
+ *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
+ *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
+ *   rest       kunwind_resched, kunwind_sort
+ */
+#ifndef _KUNWIND_DEPS_H
+#define _KUNWIND_DEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int16_t s16;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define barrier()		__asm__ __volatile__("" : : : "memory")
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#undef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#define noinline		__attribute__((__noinline__))
+#define __must_check		__attribute__((__warn_unused_result__))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define min(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
+#define max(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
+#define fallthrough		__attribute__((__fallthrough__))
+#define kunwind_walk_attr	/* kernel: notrace, no kprobes */
+
+/* Zeroed memory; may sleep. NULL when there is none. */
+static inline void *kunwind_alloc(size_t size)
+{
+	return calloc(1, size ? size : 1);
+}
+
+static inline void kunwind_free(void *p)
+{
+	free(p);
+}
+
+/* Give way to others; called in long loops that may sleep. */
+static inline void kunwind_resched(void)
+{
+}
+
+/* Sorts in place, not stable; cmp as qsort's. */
+static inline void kunwind_sort(void *base, size_t nr, size_t size,
+				int (*cmp)(const void *, const void *))
+{
+	qsort(base, nr, size, cmp);
+}
+
+/*
+ * The memory of the walked process: one readable stretch [lo, hi) of its
+ * addresses, found at address + delta in ours (delta 0: our own stack).
+ */
+struct kunwind_mem {
+	u64 lo, hi;
+	u64 delta;
+};
+
+static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
+{
+	(void)first;
+	return mem->hi >= mem->lo + 8;
+}
+
+static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
+{
+	(void)mem;
+}
+
+/*
+ * Reads the 8 bytes at @addr into @val, or jumps to @fault. Between begin and
+ * end no function may be called (in the kernel it is one user-access window).
+ */
+#define kunwind_mem_read(mem, val, addr, fault)					\
+do {										\
+	u64 a_ = (addr);							\
+	if (unlikely(a_ < (mem)->lo || a_ > (mem)->hi - sizeof(u64)))			\
+		goto fault;							\
+	memcpy(&(val), (const void *)(uintptr_t)(a_ + (mem)->delta), 8);	\
+} while (0)
+
+#endif /* _KUNWIND_DEPS_H */
