@@ -39,6 +39,9 @@ enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 						const struct kunwind_regs *regs,
 						unsigned long *store, u32 capacity, u32 *count);
 
+/* Counts a request that was left to the kernel because the process is not registered. */
+void kunwind_callstack_passed(void);
+
 /* Adds the counters kept per CPU to @stats (stacks, frames, passed_through, by_reason). */
 void kunwind_callstack_stats(struct kunwind_stats *stats);
 

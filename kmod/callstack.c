@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * callstack.c - walk the current task's user stack from its pt_regs
+ *
+ * Runs in any context, NMI included. Everything that a walk writes is on its
+ * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
+ * entry by entry, see core/walk.c) and counters (one increment instruction
+ * each). A walk that faults may meet a tracepoint on the page-fault path whose
+ * probe asks for a stack again: one flag for each context of each CPU answers
+ * that with KUNWIND_NESTED.
+ */
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+
+#include "arch/x86/regs.h"
+#include "callstack.h"
+#include "compat/sched.h"
+
+bool kunwind_enabled = true;
+module_param_named(enabled, kunwind_enabled, bool, 0644);
+MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");
+
+struct counters {
+	u64 stacks;
+	u64 frames;
+	u64 passed_through;
+	u64 by_reason[KUNWIND_NR_REASONS];
+};
+
+static DEFINE_PER_CPU(struct counters, counters);
+/* One flag each for task, softirq, hardirq and NMI context. */
+static DEFINE_PER_CPU(u8 [4], walking);
+static struct kunwind_cache __percpu *caches;
+
+enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
+{
+	if (!READ_ONCE(kunwind_enabled))
+		return KUNWIND_DISABLED;
+	/*
+	 * Kernel threads and io_uring's or vhost's workers have no user
+	 * registers, even where they use an mm; with PF_VCPU the registers
+	 * may be a guest's.
+	 */
+	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
+		return KUNWIND_KTHREAD;
+	if (!kunwind_regs_64bit(regs))
+		return KUNWIND_COMPAT32;
+	return KUNWIND_COMPLETE;
+}
+
+void notrace kunwind_callstack_passed(void)
+{
+	this_cpu_inc(counters.passed_through);
+}
+
+enum kunwind_reason notrace
+kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
+			    unsigned long *store, u32 capacity, u32 *count)
+{
+	u32 context = interrupt_context_level();
+	enum kunwind_reason reason;
+	struct kunwind_walk walk;
+
+	*count = 0;
+	preempt_disable_notrace();
+	if (this_cpu_read(walking[context])) {
+		reason = KUNWIND_NESTED;
+		goto out_count;
+	}
+	this_cpu_write(walking[context], 1);
+	barrier();
+
+	walk.ranges = rcu_dereference_sched(space->ranges);
+	walk.cache = this_cpu_ptr(caches);
+	walk.regs = *regs;
+	walk.addresses = store;
+	walk.capacity = capacity;
+	if (READ_ONCE(space->fresh)) {
+		/* The program that exec installed did not run yet: it stands at its entry. */
+		store[0] = regs->r[KUNWIND_RA];
+		walk.count = 1;
+		reason = KUNWIND_COMPLETE;
+	} else if (likely(walk.ranges)) {
+		reason = kunwind_walk(&walk);
+	} else {
+		store[0] = regs->r[KUNWIND_RA];
+		walk.count = 1;
+		reason = KUNWIND_NOT_READY;
+	}
+	*count = walk.count;
+
+	barrier();
+	this_cpu_write(walking[context], 0);
+	this_cpu_add(counters.frames, walk.count);
+out_count:
+	this_cpu_inc(counters.stacks);
+	this_cpu_inc(counters.by_reason[reason]);
+	preempt_enable_notrace();
+	return reason;
+}
+
+enum kunwind_reason notrace
+kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
+		       unsigned long *store, u32 capacity, u32 *count)
+{
+	struct kunwind_regs regs;
+
+	kunwind_regs_load(&regs, pt, valid);
+	return kunwind_callstack_walk_regs(space, &regs, store, capacity, count);
+}
+
+void kunwind_callstack_stats(struct kunwind_stats *stats)
+{
+	int cpu, i;
+
+	BUILD_BUG_ON(KUNWIND_NR_REASONS > ARRAY_SIZE(stats->by_reason));
+	for_each_possible_cpu(cpu) {
+		const struct counters *c = per_cpu_ptr(&counters, cpu);
+
+		stats->stacks += READ_ONCE(c->stacks);
+		stats->frames += READ_ONCE(c->frames);
+		stats->passed_through += READ_ONCE(c->passed_through);
+		for (i = 0; i < KUNWIND_NR_REASONS; i++)
+			stats->by_reason[i] += READ_ONCE(c->by_reason[i]);
+	}
+}
+
+int kunwind_callstack_init(void)
+{
+	caches = alloc_percpu(struct kunwind_cache);
+	return caches ? 0 : -ENOMEM;
+}
+
+void kunwind_callstack_exit(void)
+{
+	free_percpu(caches);
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * walk.c - from registers to a call stack, one rule a frame
+ *
+ * The common frame costs a hit in the cache of rules, one or two words of
+ * stack and a few comparisons, all inside one window of access to the user's
+ * memory. What is rarer leaves the window: an address that is not in the cache
+ * (range, table, row), and a wide rule (signal frames, expressions).
+ *
+ * Bounds: at most one step for each address that the caller has room for, and
+ * each step is bounded by its table: a binary search, one block of rows, the
+ * entries of one wide rule, expressions without loops. Stack: below 600 bytes.
+ *
+ * What it does not do: guess. Where there is no CFI the walk ends and says so.
+ */
+#include "kunwind_core.h"
+#include "expr_eval.h"
+
+/*
+ * ld.so's entry point has no CFI. Between the stack pointer with which the
+ * kernel starts a program and that of a call made there lies no more than the
+ * alignment of the stack (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START).
+ */
+#define ENTRY_SP_SLACK		64
+
+/* No user address has bits above: 57-bit addressing. */
+#define ADDRESS_BITS		56
+
+const struct kunwind_range *kunwind_walk_attr
+kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
+{
+	u32 lo = 0, hi = ranges->nr;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (addr < ranges->range[mid].start)
+			hi = mid;
+		else if (addr >= ranges->range[mid].end)
+			lo = mid + 1;
+		else
+			return &ranges->range[mid];
+	}
+	return NULL;
+}
+
+static __always_inline struct kunwind_cache_entry *
+cache_slot(struct kunwind_cache *cache, u64 addr)
+{
+	/* Fibonacci hashing: the high bits of the product are the well mixed ones. */
+	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> 55];
+}
+
+static __always_inline bool cache_get(struct kunwind_cache_entry *entry, u64 addr, u64 id,
+				      struct kunwind_rule *rule, u32 *keep)
+{
+	u32 seq = READ_ONCE(entry->seq);
+
+	barrier();
+	if (entry->addr != addr || entry->id != id)
+		return false;
+	*rule = entry->rule;
+	*keep = entry->keep;
+	barrier();
+	return likely(!(seq & 1) && READ_ONCE(entry->seq) == seq);
+}
+
+/*
+ * Only what runs on this CPU writes here, and an interrupt ends before what it
+ * interrupted goes on: a writer that finds an entry half written (odd) leaves
+ * it alone, a reader that was interrupted by a writer sees the sequence changed.
+ */
+static __always_inline void cache_put(struct kunwind_cache_entry *entry, u64 addr, u64 id,
+				      struct kunwind_rule rule, u32 keep)
+{
+	u32 seq = READ_ONCE(entry->seq);
+
+	if (seq & 1)
+		return;
+	WRITE_ONCE(entry->seq, seq + 1);
+	barrier();
+	entry->addr = addr;
+	entry->id = id;
+	entry->rule = rule;
+	entry->keep = keep;
+	barrier();
+	WRITE_ONCE(entry->seq, seq + 2);
+}
+
+/* One word of the user's memory, in a window of its own. */
+static bool kunwind_walk_attr read_word(struct kunwind_mem *mem, u64 addr, u64 *value)
+{
+	u64 word;
+
+	if (!kunwind_mem_begin(mem, addr))
+		return false;
+	kunwind_mem_read(mem, word, addr, fault);
+	kunwind_mem_end(mem);
+	*value = word;
+	return true;
+fault:
+	kunwind_mem_end(mem);
+	return false;
+}
+
+static enum kunwind_reason kunwind_walk_attr
+wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
+	  const u64 *initial, u64 *value)
+{
+	const u8 *expr;
+	u16 len;
+
+	expr = kunwind_table_expr(table, off, &len);
+	if (!expr)
+		return KUNWIND_CORRUPT;
+	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, value);
+}
+
+/* The value that one entry of a wide rule gives; @cfa is NULL for the CFA's own. */
+static enum kunwind_reason kunwind_walk_attr
+wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
+	   const struct kunwind_wide_entry *entry, const u64 *cfa, u64 *value)
+{
+	const struct kunwind_regs *regs = &walk->regs;
+	enum kunwind_reason reason;
+
+	switch (entry->how) {
+	case KUNWIND_HOW_REG:
+		if (entry->source >= KUNWIND_NR_REGS)
+			return KUNWIND_CORRUPT;
+		if (!(regs->valid & KUNWIND_REG(entry->source)))
+			return KUNWIND_REG_UNKNOWN;
+		*value = regs->r[entry->source] + (s64)entry->off;
+		return KUNWIND_COMPLETE;
+	case KUNWIND_HOW_CFA:
+	case KUNWIND_HOW_AT_CFA:
+		if (!cfa)
+			return KUNWIND_CORRUPT;
+		*value = *cfa + (s64)entry->off;
+		break;
+	case KUNWIND_HOW_EXPR:
+	case KUNWIND_HOW_AT_EXPR:
+		reason = wide_expr(walk, table, entry->off, cfa, value);
+		if (reason != KUNWIND_COMPLETE)
+			return reason;
+		break;
+	default:
+		return KUNWIND_CORRUPT;
+	}
+	if (entry->how == KUNWIND_HOW_AT_CFA || entry->how == KUNWIND_HOW_AT_EXPR)
+		return read_word(&walk->mem, *value, value) ? KUNWIND_COMPLETE : KUNWIND_UNREADABLE;
+	return KUNWIND_COMPLETE;
+}
+
+/*
+ * A step by a wide rule. A register of which the caller's value cannot be had
+ * becomes unknown; only the CFA and the return address must be there.
+ */
+static noinline enum kunwind_reason kunwind_walk_attr
+step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 *cfap)
+{
+	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
+	const struct kunwind_wide_entry *entry;
+	struct kunwind_regs next;
+	enum kunwind_reason reason;
+	u32 i, listed = 0;
+	u64 cfa, value;
+
+	if (!wide || !wide->nr)
+		return KUNWIND_CORRUPT;
+	entry = (const struct kunwind_wide_entry *)(wide + 1);
+	reason = wide_value(walk, table, entry, NULL, &cfa);
+	if (reason != KUNWIND_COMPLETE)
+		return reason;
+
+	next = walk->regs;
+	next.valid &= kunwind_table_keep(table) | KUNWIND_REG(KUNWIND_RBP);
+	for (i = 1; i < wide->nr; i++) {
+		u32 reg = entry[i].reg;
+
+		if (reg >= KUNWIND_NR_REGS)
+			return KUNWIND_CORRUPT;
+		listed |= KUNWIND_REG(reg);
+		if (entry[i].how == KUNWIND_HOW_SAME) {
+			next.valid |= walk->regs.valid & KUNWIND_REG(reg);
+			continue;
+		}
+		next.valid &= ~KUNWIND_REG(reg);
+		if (entry[i].how == KUNWIND_HOW_UNDEFINED)
+			continue;
+		reason = wide_value(walk, table, &entry[i], &cfa, &value);
+		if (reason == KUNWIND_CORRUPT)
+			return reason;
+		if (reason == KUNWIND_COMPLETE) {
+			next.r[reg] = value;
+			next.valid |= KUNWIND_REG(reg);
+		} else if (reg == KUNWIND_RA) {
+			return reason;
+		}
+	}
+	if (!(listed & KUNWIND_REG(KUNWIND_RSP))) {
+		next.r[KUNWIND_RSP] = cfa;
+		next.valid |= KUNWIND_REG(KUNWIND_RSP);
+	}
+	if (!(listed & KUNWIND_REG(KUNWIND_RA))) {
+		if (!read_word(&walk->mem, cfa - 8, &next.r[KUNWIND_RA]))
+			return KUNWIND_UNREADABLE;
+		next.valid |= KUNWIND_REG(KUNWIND_RA);
+	}
+	if (!(next.valid & KUNWIND_REG(KUNWIND_RSP)) || !(next.valid & KUNWIND_REG(KUNWIND_RA)))
+		return KUNWIND_REG_UNKNOWN;
+	*cfap = cfa;
+	walk->regs = next;
+	return KUNWIND_COMPLETE;
+}
+
+/*
+ * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
+ * table are there; otherwise the walk ends with what is returned, *end telling
+ * whether that was an entry point.
+ */
+static noinline enum kunwind_reason kunwind_walk_attr
+find_rule(const struct kunwind_walk *walk, u64 id, u64 addr, u64 sp,
+	  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
+{
+	const struct kunwind_ranges *ranges = walk->ranges;
+	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
+	u32 kind;
+
+	*end = false;
+	if (!range)
+		return KUNWIND_NO_OBJECT;
+	/* Pairs with the writer: dead first, then a new id. */
+	if (READ_ONCE(range->dead))
+		return KUNWIND_NOT_READY;
+	if (!range->table)
+		return range->reason;
+	*table = range->table;
+	*rule = kunwind_table_lookup(range->table, addr - range->bias);
+	kind = rule->kind & KUNWIND_RULE_KIND;
+	if (kind == KUNWIND_RULE_END)
+		*end = true;
+	if (kind != KUNWIND_RULE_NONE)
+		return KUNWIND_COMPLETE;
+	if (ranges->entry_sp && sp <= ranges->entry_sp && ranges->entry_sp - sp <= ENTRY_SP_SLACK) {
+		*end = true;
+		return KUNWIND_COMPLETE;
+	}
+	return KUNWIND_NO_RULE;
+}
+
+enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
+{
+	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
+	u64 bp = walk->regs.r[KUNWIND_RBP], id = READ_ONCE(walk->ranges->id);
+	u32 valid = walk->regs.valid, keep, count = 0, kind;
+	const struct kunwind_table *table = NULL;
+	struct kunwind_cache_entry *slot = NULL;
+	enum kunwind_reason reason;
+	struct kunwind_rule rule;
+	u64 addr, cfa, ra;
+	bool end, exact = true;
+	/* The cached form of an outermost frame: a rule that needs nothing. */
+	const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END, .reg = KUNWIND_RSP };
+
+	walk->count = 0;
+	if (!walk->capacity)
+		return KUNWIND_DEPTH;
+	if (!(valid & KUNWIND_REG(KUNWIND_RSP)) || !(valid & KUNWIND_REG(KUNWIND_RA)))
+		return KUNWIND_REG_UNKNOWN;
+	walk->addresses[count++] = ip;
+	if (!kunwind_mem_begin(&walk->mem, sp)) {
+		walk->count = count;
+		return KUNWIND_UNREADABLE;
+	}
+
+	for (;;) {
+		/*
+		 * A return address follows a call, which may be the last
+		 * instruction of its function: the call is what is looked up.
+		 */
+		addr = ip - !exact;
+		if (likely(walk->cache)) {
+			slot = cache_slot(walk->cache, addr);
+			if (likely(cache_get(slot, addr, id, &rule, &keep)))
+				goto apply;
+		}
+
+		kunwind_mem_end(&walk->mem);
+		reason = find_rule(walk, id, addr, sp, &rule, &table, &end);
+		if (reason != KUNWIND_COMPLETE || end) {
+			if (slot && end && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
+				cache_put(slot, addr, id, end_rule, 0);
+			goto out_closed;
+		}
+		keep = kunwind_table_keep(table);
+		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+			walk->regs.r[KUNWIND_RA] = ip;
+			walk->regs.r[KUNWIND_RSP] = sp;
+			walk->regs.r[KUNWIND_RBP] = bp;
+			walk->regs.valid = valid;
+			reason = step_wide(walk, table, rule.off, &cfa);
+			if (reason != KUNWIND_COMPLETE)
+				goto out_closed;
+			ra = walk->regs.r[KUNWIND_RA];
+			bp = walk->regs.r[KUNWIND_RBP];
+			valid = walk->regs.valid;
+			cfa = walk->regs.r[KUNWIND_RSP];
+		} else if (slot) {
+			cache_put(slot, addr, id, rule, keep);
+		}
+		if (!kunwind_mem_begin(&walk->mem, sp)) {
+			reason = KUNWIND_UNREADABLE;
+			goto out_closed;
+		}
+		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+			goto stepped;
+
+apply:
+		kind = rule.kind & KUNWIND_RULE_KIND;
+		if (rule.reg == KUNWIND_RSP) {
+			cfa = sp;
+		} else {
+			if (unlikely(!(valid & KUNWIND_REG(rule.reg & 31)))) {
+				reason = KUNWIND_REG_UNKNOWN;
+				goto out;
+			}
+			cfa = rule.reg == KUNWIND_RBP ? bp : walk->regs.r[rule.reg & 15];
+		}
+		if (likely(kind == KUNWIND_RULE_CFA)) {
+			cfa += (s64)rule.off;
+		} else if (kind == KUNWIND_RULE_DEREF) {
+			cfa += (s64)rule.off;
+			kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
+		} else if (kind == KUNWIND_RULE_END) {
+			reason = KUNWIND_COMPLETE;
+			goto out;
+		} else {
+			/* PLT: 8 bytes more once the slot's push is done. */
+			cfa += 8 + ((ip & 15) >= (u32)rule.off ? 8 : 0);
+		}
+		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+		/* Before bp is replaced, nothing else may need the old one. */
+		switch (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) {
+		case KUNWIND_RBP_SAVED:
+			kunwind_mem_read(&walk->mem, bp, cfa + (s64)rule.rbp, unreadable);
+			valid |= KUNWIND_REG(KUNWIND_RBP);
+			break;
+		case KUNWIND_RBP_UNKNOWN:
+			valid &= ~KUNWIND_REG(KUNWIND_RBP);
+			break;
+		}
+		valid &= keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
+			 KUNWIND_REG(KUNWIND_RA);
+
+stepped:
+		exact = rule.kind & KUNWIND_RULE_SIGNAL;
+		/* The stack of a frame lies below its caller's, but where a signal switched it. */
+		if (unlikely(cfa <= sp && !exact)) {
+			reason = KUNWIND_CFA_STUCK;
+			goto out;
+		}
+		/* psABI 3.4.1 and every libc: a return address of zero ends the stack. */
+		if (unlikely(!ra)) {
+			reason = KUNWIND_COMPLETE;
+			goto out;
+		}
+		if (unlikely(ra >> ADDRESS_BITS)) {
+			reason = KUNWIND_BAD_ADDRESS;
+			goto out;
+		}
+		if (unlikely(count >= walk->capacity)) {
+			reason = KUNWIND_DEPTH;
+			goto out;
+		}
+		walk->addresses[count++] = ra;
+		ip = ra;
+		sp = cfa;
+	}
+
+unreadable:
+	reason = KUNWIND_UNREADABLE;
+out:
+	kunwind_mem_end(&walk->mem);
+out_closed:
+	walk->count = count;
+	return reason;
+}

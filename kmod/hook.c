@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hook.c - ftrace hooks on kernel functions, by name
+ *
+ * FTRACE_OPS_FL_PERMANENT: kernel.ftrace_enabled cannot be cleared while a hook
+ * is on (the write fails with EBUSY), and a hook cannot be enabled while it is
+ * clear. So no hook is ever silently dead. FTRACE_OPS_FL_RECURSION: ftrace
+ * itself guards each context against recursion and disables preemption.
+ */
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "hook.h"
+
+int kunwind_hook_enable(struct kunwind_hook *hook)
+{
+	int err;
+
+	hook->ops.func = hook->call;
+	hook->ops.flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT;
+	if (hook->redirects)
+		hook->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
+
+	/* ftrace_set_filter() wants a string of its own. */
+	err = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
+				strlen(hook->function), 1);
+	if (err)
+		goto out;
+	err = register_ftrace_function(&hook->ops);
+	if (err)
+		ftrace_free_filter(&hook->ops);
+out:
+	hook->error = err;
+	hook->on = !err;
+	return err;
+}
+
+int kunwind_hook_disable(struct kunwind_hook *hook)
+{
+	int err;
+
+	if (!hook->on)
+		return 0;
+	/*
+	 * Returns when no CPU and no preempted task is in the trampoline any
+	 * more. -ENODEV: ftrace shut itself down after a bug and left
+	 * everything as it was; the call may still come.
+	 */
+	err = unregister_ftrace_function(&hook->ops);
+	if (err) {
+		hook->stuck = true;
+		return err;
+	}
+	hook->on = false;
+	ftrace_free_filter(&hook->ops);
+	return 0;
+}
+
+static const char *refusal(int err)
+{
+	switch (err) {
+	case 0:
+		return "";
+	case -EBUSY:
+		return "taken by a livepatch or a kprobe, or kernel.ftrace_enabled is 0";
+	case -EINVAL:
+	case -ENOENT:
+		return "no such traceable function in this kernel";
+	case -ENODEV:
+		return "ftrace is disabled";
+	case -ENOMEM:
+		return "out of memory";
+	default:
+		return "refused by ftrace";
+	}
+}
+
+void kunwind_hook_show(struct seq_file *m, const struct kunwind_hook *hook)
+{
+	seq_printf(m, "hook\t%s\t%s\t%s\n", hook->function,
+		   hook->on ? "on" : hook->error ? "refused" : "off",
+		   hook->stuck ? "ftrace would not let go" : refusal(hook->error));
+}

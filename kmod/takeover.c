@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * takeover.c - answer the kernel's own savers of user stacks for registered processes
+ *
+ * stack_trace_save_user() feeds LTTng's callstack-user context and ftrace's
+ * userstacktrace; perf_callchain_user() feeds perf record -g and
+ * bpf_get_stack(). An ftrace hook stands at the first instruction of each. For
+ * a registered process it sends the call to a function of the same prototype
+ * below; in every other case it leaves the instruction pointer alone and the
+ * kernel's own code runs, so that others get exactly what they got before.
+ *
+ * Nothing unexported is called, neither here nor through a pointer: a task in
+ * one of the replacements needs nothing of the original.
+ *
+ * Either target may be refused (a livepatch or a kprobe with a post-handler
+ * holds the function): the module then does without it and says so.
+ *
+ * Unloading: unregister_ftrace_function() waits for callers inside the
+ * trampoline; synchronize_rcu_tasks(), which main.c calls behind it, waits for
+ * tasks that were preempted inside a replacement.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
+
+#include "arch/x86/regs.h"
+#include "callstack.h"
+#include "hook.h"
+#include "takeover.h"
+
+/*
+ * What can be trusted of the user's registers. In an NMI that hit the kernel
+ * they are those that the entry code saved, perhaps half way through.
+ */
+static __always_inline u32 trusted(const struct pt_regs *regs)
+{
+	return in_nmi() && regs == task_pt_regs(current) ? KUNWIND_REGS_NMI : KUNWIND_ALL_REGS;
+}
+
+/* True when the current task's stack is ours to walk. Preemption is off. */
+static __always_inline bool ours(const struct pt_regs *regs)
+{
+	if (kunwind_callstack_excluded(regs) != KUNWIND_COMPLETE)
+		return false;
+	if (kunwind_space_find(current->mm))
+		return true;
+	kunwind_callstack_passed();
+	return false;
+}
+
+static notrace unsigned int save_user(unsigned long *store, unsigned int size)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	struct kunwind_space *space;
+	u32 count = 0;
+
+	if (!size)
+		return 0;
+	preempt_disable_notrace();
+	space = kunwind_space_find(current->mm);
+	if (likely(space)) {
+		kunwind_callstack_walk(space, regs, trusted(regs), store, size, &count);
+	} else {
+		/* Unregistered since the hook looked. */
+		store[0] = regs->ip;
+		count = 1;
+	}
+	preempt_enable_notrace();
+	return count;
+}
+
+static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
+{
+	struct perf_callchain_entry *entry = ctx->entry;
+	struct kunwind_space *space;
+	u32 count = 0;
+
+	if (ctx->contexts_maxed || ctx->nr >= ctx->max_stack)
+		return;
+	preempt_disable_notrace();
+	space = kunwind_space_find(current->mm);
+	if (likely(space))
+		kunwind_callstack_walk(space, regs, trusted(regs),
+				       (unsigned long *)&entry->ip[entry->nr],
+				       ctx->max_stack - ctx->nr, &count);
+	else
+		perf_callchain_store(ctx, regs->ip);
+	preempt_enable_notrace();
+	entry->nr += count;
+	ctx->nr += count;
+}
+
+/* A hooked prototype that changes must not compile. */
+static_assert(__same_type(&save_user, &stack_trace_save_user));
+static_assert(__same_type(&callchain_user, &perf_callchain_user));
+
+static notrace void on_save_user(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours(task_pt_regs(current)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)save_user);
+}
+
+static notrace void on_callchain_user(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours((const struct pt_regs *)ftrace_regs_get_argument(fregs, 1)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)callchain_user);
+}
+
+static struct kunwind_hook hooks[] = {
+	{ .function = "stack_trace_save_user", .call = on_save_user, .redirects = true },
+	{ .function = "perf_callchain_user", .call = on_callchain_user, .redirects = true },
+};
+
+static const u64 features[] = { KUNWIND_F_TAKEOVER_STACK, KUNWIND_F_TAKEOVER_PERF };
+
+void kunwind_takeover_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (kunwind_hook_enable(&hooks[i]))
+			pr_notice("%s is not taken over: error %d (see \"kunwind status\")\n",
+				  hooks[i].function, hooks[i].error);
+}
+
+bool kunwind_takeover_exit(void)
+{
+	unsigned int i = ARRAY_SIZE(hooks);
+	bool free = true;
+
+	while (i--)
+		if (kunwind_hook_disable(&hooks[i]))
+			free = false;
+	return free;
+}
+
+void kunwind_takeover_show(struct seq_file *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		kunwind_hook_show(m, &hooks[i]);
+}
+
+u64 kunwind_takeover_features(void)
+{
+	u64 on = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (hooks[i].on)
+			on |= features[i];
+	return on;
+}
