@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * events.c - the trace events of this module, defined once
+ *
+ * Exported so that lttng-probe-kunwind.ko, and other modules, can attach.
+ */
+#define CREATE_TRACE_POINTS
+#include "trace/kunwind_events.h"
+
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_map);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exec);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fork);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);

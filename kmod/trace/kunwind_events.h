@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kunwind_events.h - trace events about registered processes
+ *
+ * What a reader of call stacks needs in order to name addresses later, on
+ * another machine: which ELF object was mapped where, in which process, and
+ * from when on. Ordinary kernel trace events (/sys/kernel/tracing/events/kunwind,
+ * perf -e 'kunwind:*', BPF); lttng-probes/ gives the same to LTTng.
+ *
+ * Rules of replay, in order of time:
+ *   kunwind_map	replaces whatever the process had in [start, end)
+ *   kunwind_exec	the process forgets all its mappings
+ *   kunwind_fork	the child has the parent's mappings
+ *   kunwind_exit	the process's last thread has gone
+ * Process numbers are thread group ids of the initial pid namespace.
+ *
+ * Callers include this file with the directory kmod/ in the include path (its
+ * stages re-read it as "trace/kunwind_events.h") and may call from any context
+ * in which they may build the arguments. Cost when no one listens: one branch.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kunwind
+
+#if !defined(_KUNWIND_EVENTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _KUNWIND_EVENTS_H
+
+#include <linux/tracepoint.h>
+#include <linux/types.h>
+#include "compat/trace.h"
+
+/**
+ * kunwind_map - an executable mapping of a registered process
+ * @tgid: process
+ * @start: first address
+ * @end: first address behind it
+ * @offset: of @start in the file, bytes
+ * @bias: address - bias = ELF virtual address
+ * @dev: device of the file as new_encode_dev() has it (st_dev of stat(2)); 0 for the vDSO
+ * @ino: inode, 0 for the vDSO
+ * @build_id: bytes of NT_GNU_BUILD_ID; may be NULL when @build_id_len is 0
+ * @build_id_len: 0 when the object has none, or it is not known
+ * @path: as in /proc/PID/maps; "[vdso]" for the vDSO; never NULL
+ */
+TRACE_EVENT(kunwind_map,
+
+	TP_PROTO(pid_t tgid, u64 start, u64 end, u64 offset, u64 bias, u32 dev, u64 ino,
+		 const u8 *build_id, u32 build_id_len, const char *path),
+
+	TP_ARGS(tgid, start, end, offset, bias, dev, ino, build_id, build_id_len, path),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__field(u32, dev)
+		__field(u64, start)
+		__field(u64, end)
+		__field(u64, offset)
+		__field(u64, bias)
+		__field(u64, ino)
+		__dynamic_array(u8, build_id, build_id_len)
+		__string(path, path)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+		__entry->dev = dev;
+		__entry->start = start;
+		__entry->end = end;
+		__entry->offset = offset;
+		__entry->bias = bias;
+		__entry->ino = ino;
+		if (build_id_len)
+			memcpy(__get_dynamic_array(build_id), build_id, build_id_len);
+		kunwind_assign_str(path, path);
+	),
+
+	TP_printk("tgid=%d start=0x%llx end=0x%llx offset=0x%llx bias=0x%llx dev=%u:%u ino=%llu build_id=%s path=%s",
+		  __entry->tgid, __entry->start, __entry->end, __entry->offset, __entry->bias,
+		  (__entry->dev >> 8) & 0xfff,
+		  (__entry->dev & 0xff) | ((__entry->dev >> 12) & 0xfff00),
+		  __entry->ino,
+		  __print_hex_str(__get_dynamic_array(build_id),
+				  __get_dynamic_array_len(build_id)),
+		  __get_str(path))
+);
+
+/**
+ * kunwind_exec - a registered process runs another program from now on
+ * @tgid: process
+ * @comm: its new name
+ */
+TRACE_EVENT(kunwind_exec,
+
+	TP_PROTO(pid_t tgid, const char *comm),
+
+	TP_ARGS(tgid, comm),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__string(comm, comm)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+		kunwind_assign_str(comm, comm);
+	),
+
+	TP_printk("tgid=%d comm=%s", __entry->tgid, __get_str(comm))
+);
+
+/**
+ * kunwind_fork - a registered process has a registered child
+ * @parent: process
+ * @child: new process, with a copy of the parent's mappings
+ */
+TRACE_EVENT(kunwind_fork,
+
+	TP_PROTO(pid_t parent, pid_t child),
+
+	TP_ARGS(parent, child),
+
+	TP_STRUCT__entry(
+		__field(pid_t, parent)
+		__field(pid_t, child)
+	),
+
+	TP_fast_assign(
+		__entry->parent = parent;
+		__entry->child = child;
+	),
+
+	TP_printk("parent=%d child=%d", __entry->parent, __entry->child)
+);
+
+/**
+ * kunwind_exit - a registered process has gone, or was unregistered
+ * @tgid: process
+ */
+TRACE_EVENT(kunwind_exit,
+
+	TP_PROTO(pid_t tgid),
+
+	TP_ARGS(tgid),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+	),
+
+	TP_printk("tgid=%d", __entry->tgid)
+);
+
+#endif /* _KUNWIND_EVENTS_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH trace
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE kunwind_events
+#include <trace/define_trace.h>
