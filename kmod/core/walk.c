@@ -220,7 +220,7 @@ step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
  * whether that was an entry point.
  */
 static noinline enum kunwind_reason kunwind_walk_attr
-find_rule(const struct kunwind_walk *walk, u64 id, u64 addr, u64 sp,
+find_rule(const struct kunwind_walk *walk, u64 addr, u64 sp,
 	  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
@@ -258,7 +258,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	struct kunwind_cache_entry *slot = NULL;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
-	u64 addr, cfa, ra;
+	u64 addr, cfa, ra = 0;
 	bool end, exact = true;
 	/* The cached form of an outermost frame: a rule that needs nothing. */
 	const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END, .reg = KUNWIND_RSP };
@@ -287,7 +287,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 		}
 
 		kunwind_mem_end(&walk->mem);
-		reason = find_rule(walk, id, addr, sp, &rule, &table, &end);
+		reason = find_rule(walk, addr, sp, &rule, &table, &end);
 		if (reason != KUNWIND_COMPLETE || end) {
 			if (slot && end && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
 				cache_put(slot, addr, id, end_rule, 0);
