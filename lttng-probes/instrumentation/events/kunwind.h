@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kunwind.h - kunwind's trace events as LTTng events
+ *
+ * Prototypes and meaning: kmod/trace/kunwind_events.h. The build-id is written
+ * in hex, as file(1) and debuginfod have it.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kunwind
+
+#if !defined(_LTTNG_PROBE_KUNWIND_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _LTTNG_PROBE_KUNWIND_H
+
+#include <lttng/tracepoint-event.h>
+#include <linux/kernel.h>
+
+/* SHA-1 takes 20 bytes, the longest in use 32; longer ones are cut. */
+#define KUNWIND_BUILD_ID_MAX	32
+
+LTTNG_TRACEPOINT_EVENT_CODE(kunwind_map,
+	TP_PROTO(pid_t tgid, u64 start, u64 end, u64 offset, u64 bias, u32 dev, u64 ino,
+		 const u8 *build_id, u32 build_id_len, const char *path),
+	TP_ARGS(tgid, start, end, offset, bias, dev, ino, build_id, build_id_len, path),
+	TP_locvar(
+		char hex[2 * KUNWIND_BUILD_ID_MAX + 1];
+	),
+	TP_code_pre(
+		snprintf(tp_locvar->hex, sizeof(tp_locvar->hex), "%*phN",
+			 (int)min_t(u32, build_id_len, KUNWIND_BUILD_ID_MAX), build_id);
+	),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+		ctf_integer_hex(u64, start, start)
+		ctf_integer_hex(u64, end, end)
+		ctf_integer_hex(u64, offset, offset)
+		ctf_integer_hex(u64, bias, bias)
+		ctf_integer(u32, dev, dev)
+		ctf_integer(u64, ino, ino)
+		ctf_string(build_id, tp_locvar->hex)
+		ctf_string(path, path)
+	),
+	TP_code_post()
+)
+
+LTTNG_TRACEPOINT_EVENT(kunwind_exec,
+	TP_PROTO(pid_t tgid, const char *comm),
+	TP_ARGS(tgid, comm),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+		ctf_string(comm, comm)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT(kunwind_fork,
+	TP_PROTO(pid_t parent, pid_t child),
+	TP_ARGS(parent, child),
+	TP_FIELDS(
+		ctf_integer(pid_t, parent, parent)
+		ctf_integer(pid_t, child, child)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT(kunwind_exit,
+	TP_PROTO(pid_t tgid),
+	TP_ARGS(tgid),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+	)
+)
+
+#endif /* _LTTNG_PROBE_KUNWIND_H */
+
+#include <lttng/define_trace.h>
