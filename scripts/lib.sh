@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the scripts of this directory share: messages, the cache, one line of
+# progress per stage, and which kernel the VM runs.
+#
+# Sourced, never run. Everything that is downloaded or generated outside the
+# tree lies in one cache directory; what a stage prints goes to a log there,
+# and the last lines of that log are shown when the stage fails.
+
+KUNWIND_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+KUNWIND_CACHE=${KUNWIND_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kunwind}
+KUNWIND_LOGS=$KUNWIND_CACHE/logs
+
+say() { printf '%s\n' "$*"; }
+warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+die() { warn "$*"; exit 1; }
+
+# stage LOG TEXT COMMAND...: one line when COMMAND starts, its time when it
+# ends; its output in LOG, whose tail is shown when it fails. COMMAND may be a
+# function and ends at its first failing line: so call this outside of any
+# condition, where bash would silently ignore "set -e".
+stage() {
+	local log=$KUNWIND_LOGS/$1 text=$2 t0=$SECONDS status
+	shift 2
+	mkdir -p "$KUNWIND_LOGS"
+	printf '  %s ... ' "$text"
+	set +e
+	(set -e; "$@") >"$log" 2>&1 </dev/null
+	status=$?
+	set -e
+	if [ "$status" -eq 0 ]; then
+		printf 'done (%d s)\n' $((SECONDS - t0))
+		return 0
+	fi
+	printf 'FAILED\n'
+	tail -n 25 "$log" | sed 's/^/    | /'
+	printf '  whole log: %s\n' "$log"
+	return "$status"
+}
+
+# The distribution, as "debian 12".
+distribution() {
+	(
+		ID=unknown VERSION_ID=
+		# shellcheck disable=SC1091
+		[ -r /etc/os-release ] && . /etc/os-release
+		printf '%s %s\n' "$ID" "$VERSION_ID"
+	)
+}
+
+# The newest kernel whose headers are installed, of Debian's plain flavour:
+# "6.1.0-56-amd64". Nothing when there is none.
+vm_kernel_release() {
+	local dir
+	for dir in /usr/src/linux-headers-[0-9]*-amd64; do
+		[ -e "$dir/Makefile" ] || continue
+		dir=${dir##*/linux-headers-}
+		[[ $dir =~ ^[0-9.]+(\+deb[0-9]+)?-[0-9]+-amd64$ ]] && printf '%s\n' "$dir"
+	done | sort -V | tail -n 1
+}
+
+# Where the parts of the VM's world lie, for one kernel release.
+vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
+vm_lttng_dir() { printf '%s/lttng-modules/%s\n' "$KUNWIND_CACHE" "$1"; }
+vm_initramfs() { printf '%s/initramfs/%s.cpio.gz\n' "$KUNWIND_CACHE" "$1"; }
+# The layer with this tree's build; a tree elsewhere has one of its own.
+vm_stage_dir() {
+	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12)"
+}
