@@ -49,16 +49,6 @@ distribution() {
 	)
 }
 
-# The newest kernel whose headers are installed, of Debian's plain flavour:
-# "6.1.0-56-amd64". Nothing when there is none.
-vm_kernel_release() {
-	local dir
-	for dir in /usr/src/linux-headers-[0-9]*-amd64; do
-		[ -e "$dir/Makefile" ] || continue
-		dir=${dir##*/linux-headers-}
-		[[ $dir =~ ^[0-9.]+(\+deb[0-9]+)?-[0-9]+-amd64$ ]] && printf '%s\n' "$dir"
-	done | sort -V | tail -n 1
-}
 
 # Where the parts of the VM's world lie, for one kernel release.
 vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
@@ -67,4 +57,12 @@ vm_initramfs() { printf '%s/initramfs/%s.cpio.gz\n' "$KUNWIND_CACHE" "$1"; }
 # The layer with this tree's build; a tree elsewhere has one of its own.
 vm_stage_dir() {
 	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12)"
+}
+
+# The kernel that the VM runs: the one of Debian's linux-headers-amd64, as
+# "6.1.0-56-amd64". Nothing when that package is not installed.
+vm_kernel_release() {
+	# shellcheck disable=SC2016
+	dpkg-query -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
+		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p'
 }
