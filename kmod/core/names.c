@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * names.c - names of stop reasons and refusals, as people and scripts read them
+ */
+#include "kunwind_core.h"
+
+static const char *const reasons[] = {
+	[KUNWIND_COMPLETE]		= "complete",
+	[KUNWIND_DEPTH]			= "depth",
+	[KUNWIND_NO_OBJECT]		= "no_object",
+	[KUNWIND_NO_RULE]		= "no_rule",
+	[KUNWIND_REG_UNKNOWN]		= "reg_unknown",
+	[KUNWIND_UNREADABLE]		= "unreadable",
+	[KUNWIND_CFA_STUCK]		= "cfa_stuck",
+	[KUNWIND_BAD_ADDRESS]		= "bad_address",
+	[KUNWIND_CORRUPT]		= "corrupt",
+	[KUNWIND_NOT_READY]		= "not_ready",
+	[KUNWIND_NO_TABLE]		= "no_table",
+	[KUNWIND_MEMORY_LIMIT]		= "memory_limit",
+	[KUNWIND_NOT_REGISTERED]	= "not_registered",
+	[KUNWIND_KTHREAD]		= "kthread",
+	[KUNWIND_COMPAT32]		= "compat32",
+	[KUNWIND_IN_EXEC]		= "in_exec",
+	[KUNWIND_DISABLED]		= "disabled",
+	[KUNWIND_NESTED]		= "nested",
+};
+
+static const char *const refusals[] = {
+	[KUNWIND_OK]			= "ok",
+	[KUNWIND_E_NOMEM]		= "nomem",
+	[KUNWIND_E_IO]			= "io",
+	[KUNWIND_E_NOT_ELF]		= "not_elf",
+	[KUNWIND_E_HEADER]		= "header",
+	[KUNWIND_E_NO_CFI]		= "no_cfi",
+	[KUNWIND_E_TRUNCATED]		= "truncated",
+	[KUNWIND_E_CIE]			= "cie",
+	[KUNWIND_E_VERSION]		= "version",
+	[KUNWIND_E_AUGMENTATION]	= "augmentation",
+	[KUNWIND_E_ENCODING]		= "encoding",
+	[KUNWIND_E_RANGE]		= "range",
+	[KUNWIND_E_OPCODE]		= "opcode",
+	[KUNWIND_E_OPERAND]		= "operand",
+	[KUNWIND_E_EXPRESSION]		= "expression",
+	[KUNWIND_E_STATE_STACK]		= "state_stack",
+	[KUNWIND_E_LIMIT]		= "limit",
+	[KUNWIND_E_ABORTED]		= "aborted",
+};
+
+const char *kunwind_reason_name(unsigned int reason)
+{
+	return reason < ARRAY_SIZE(reasons) && reasons[reason] ? reasons[reason] : "?";
+}
+
+const char *kunwind_refusal_name(unsigned int refusal)
+{
+	return refusal < ARRAY_SIZE(refusals) && refusals[refusal] ? refusals[refusal] : "?";
+}
