@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+#
+# kunwind: kernel modules, library, tools; their tests; their installation.
+# "make help" lists the targets. The parts have makefiles of their own.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+# The running kernel's headers, or else the newest that are installed (the
+# modules are then for the VM, or for the kernel that is booted next).
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	$(shell ls -1dr $$(ls -1d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V) 2>/dev/null | head -n 1))
+
+export PREFIX DESTDIR
+
+PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
+
+.PHONY: all modules lib tools install install-user install-modules uninstall
+.PHONY: demo check check-unit check-vm bench style clean help
+
+all: modules lib tools
+
+modules:
+	@test -n "$(KDIR)" || { echo "no kernel headers: run scripts/setup build" >&2; exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR) W=1 modules
+
+lib:
+	$(MAKE) -C libkunwind all
+
+tools: lib
+	$(MAKE) -C tools all
+
+# Library, tools, man pages and udev rule below PREFIX; the modules through
+# DKMS, which builds them for every kernel that is installed now or later.
+# With DESTDIR the files are laid there and nothing is built or loaded.
+install: lib tools install-user install-modules
+
+install-user:
+	for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
+
+install-modules:
+	@scripts/install-modules install "$(DESTDIR)" "$(VERSION)"
+
+uninstall:
+	for part in $(PARTS); do $(MAKE) -C $$part uninstall || exit 1; done
+	@scripts/install-modules uninstall "$(DESTDIR)" "$(VERSION)"
+
+demo:
+	@scripts/demo
+
+check:
+	@scripts/check unit vm
+
+check-unit:
+	@scripts/check unit
+
+check-vm:
+	@scripts/check vm
+
+bench:
+	@scripts/bench
+
+style:
+	@scripts/style
+
+clean:
+	-test -z "$(KDIR)" || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	for part in $(PARTS) $(patsubst %/Makefile,%,$(wildcard tests/*/Makefile)); do \
+		$(MAKE) -C $$part clean || exit 1; done
+
+help:
+	@echo 'all         modules, library, tools'
+	@echo '  KDIR=DIR    kernel headers ($(KDIR))'
+	@echo 'install     library and tools below PREFIX ($(PREFIX)), modules through DKMS'
+	@echo 'uninstall   takes them away again'
+	@echo 'demo        trace a real program in a VM, without and with kunwind'
+	@echo 'check       all tests; check-unit, check-vm: a part of them'
+	@echo 'bench       the figures of the README'
+	@echo 'style       checks of form'
+	@echo 'clean       what make built'
+	@echo 'demo, check and bench install what they need first (Debian 12).'
