@@ -74,6 +74,7 @@ kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_re
 
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
+	walk.mem = (struct kunwind_mem){ };
 	walk.regs = *regs;
 	walk.addresses = store;
 	walk.capacity = capacity;

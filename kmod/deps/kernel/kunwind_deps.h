@@ -41,24 +41,29 @@ static inline void kunwind_sort(void *base, size_t nr, size_t size,
 	sort(base, nr, size, cmp, NULL);
 }
 
-/* The current task's user memory. Nothing to say about it. */
+/* The current task's user memory, for the time of one walk. Starts zeroed. */
 struct kunwind_mem {
+	bool probed;
 };
 
 /*
  * Opens the window in which the current task's memory can be read without a
- * fault. @first, the first address that will be read, is probed by
- * copy_from_user_nofault() before: only it can tell, from a module, whether
- * user memory may be touched at all just now (nmi_uaccess_okay() is not
- * exported). No function may be called until kunwind_mem_end(): SMAP is off
- * and objtool checks it.
+ * fault. At a walk's first window @first, the first address that will be read,
+ * is probed by copy_from_user_nofault() before: only it can tell, from a
+ * module, whether user memory may be touched at all just now
+ * (nmi_uaccess_okay() is not exported); the answer holds for the walk, which
+ * cannot be preempted. No function may be called until kunwind_mem_end(): SMAP
+ * is off and objtool checks it.
  */
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {
 	u64 probe;
 
-	if (copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe)))
-		return false;
+	if (!mem->probed) {
+		if (copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe)))
+			return false;
+		mem->probed = true;
+	}
 	pagefault_disable();
 	if (!user_access_begin((const void __user *)first, sizeof(probe))) {
 		pagefault_enable();
