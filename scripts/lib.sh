@@ -50,7 +50,14 @@ distribution() {
 }
 
 
-# Where the parts of the VM's world lie, for one kernel release.
+# Where the parts of the VM's world lie, for one kernel release. A kernel that
+# was built here has its headers beside it.
+vm_headers_dir() {
+	local own
+	own=$(vm_kernel_dir "$1")/build
+	[ -e "$own" ] || own=/usr/src/linux-headers-$1
+	printf '%s\n' "$own"
+}
 vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
 vm_lttng_dir() { printf '%s/lttng-modules/%s\n' "$KUNWIND_CACHE" "$1"; }
 vm_initramfs() { printf '%s/initramfs/%s.cpio.gz\n' "$KUNWIND_CACHE" "$1"; }
@@ -60,8 +67,10 @@ vm_stage_dir() {
 }
 
 # The kernel that the VM runs: the one of Debian's linux-headers-amd64, as
-# "6.1.0-56-amd64". Nothing when that package is not installed.
+# "6.1.0-56-amd64", or the one in KUNWIND_VM_KERNEL. Nothing when that package
+# is not installed.
 vm_kernel_release() {
+	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
 	dpkg-query -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
 		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p'
