@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kunwind.c - libkunwind's functions, as <kunwind.h> describes them
+ *
+ * Each fills one structure of the ABI and makes one call. The structures live
+ * on the stack; nothing is allocated. The stack from the caller's own
+ * registers starts in capture.S, which ends up in kunwind_callstack_captured().
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <kunwind.h>
+
+#include "device.h"
+
+#define EXPORT	__attribute__((__visibility__("default")))
+#define HIDDEN	__attribute__((__visibility__("hidden")))
+
+HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity,
+				      unsigned int *reason, const uint64_t regs[17]);
+
+EXPORT int kunwind_register_fd(int mem_fd, unsigned int flags,
+			       unsigned int *nr_maps, unsigned int *nr_ready)
+{
+	struct kunwind_process process = {
+		.size = sizeof(process),
+		.flags = flags,
+		.mem_fd = mem_fd,
+	};
+	int ret = kunwind_device_once(KUNWIND_IOC_REGISTER, &process);
+
+	if (!ret && nr_maps)
+		*nr_maps = process.nr_maps;
+	if (!ret && nr_ready)
+		*nr_ready = process.nr_ready;
+	return ret;
+}
+
+EXPORT int kunwind_register_self(unsigned int flags)
+{
+	return kunwind_register_fd(-1, flags, NULL, NULL);
+}
+
+EXPORT int kunwind_register_pid(pid_t pid, unsigned int flags)
+{
+	int fd = kunwind_device_open_mem(pid), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = kunwind_register_fd(fd, flags, NULL, NULL);
+	kunwind_device_close(fd);
+	return ret;
+}
+
+static int unregister(int mem_fd)
+{
+	struct kunwind_process process = {
+		.size = sizeof(process),
+		.mem_fd = mem_fd,
+	};
+
+	return kunwind_device_once(KUNWIND_IOC_UNREGISTER, &process);
+}
+
+EXPORT int kunwind_unregister_self(void)
+{
+	return unregister(-1);
+}
+
+EXPORT int kunwind_unregister_pid(pid_t pid)
+{
+	int fd = kunwind_device_open_mem(pid), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = unregister(fd);
+	kunwind_device_close(fd);
+	return ret;
+}
+
+EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned int *reason,
+				  const uint64_t regs[17], unsigned int valid)
+{
+	struct kunwind_callstack stack = {
+		.size = sizeof(stack),
+		.flags = KUNWIND_HAVE_REGS,
+		.addresses = (uintptr_t)addresses,
+		.capacity = capacity,
+		.valid_regs = valid,
+		.regs = (uintptr_t)regs,
+	};
+	int ret = kunwind_device_kept(KUNWIND_IOC_CALLSTACK, &stack);
+
+	if (ret)
+		return ret;
+	if (reason)
+		*reason = stack.reason;
+	return (int)stack.count;
+}
+
+/* What a call preserves is known to capture.S: rbx, rbp, rsp, r12 to r15, rip. */
+HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity,
+				      unsigned int *reason, const uint64_t regs[17])
+{
+	return kunwind_callstack_regs(addresses, capacity, reason, regs,
+				      1U << 3 | 1U << 6 | 1U << 7 | 0xfU << 12 | 1U << 16);
+}
+
+EXPORT void kunwind_release(void)
+{
+	kunwind_device_release();
+}
+
+EXPORT int kunwind_stats(struct kunwind_stats *stats)
+{
+	*stats = (struct kunwind_stats){ .size = sizeof(*stats) };
+	return kunwind_device_once(KUNWIND_IOC_STATS, stats);
+}
+
+EXPORT int kunwind_info(struct kunwind_info *info)
+{
+	*info = (struct kunwind_info){ .size = sizeof(*info) };
+	return kunwind_device_once(KUNWIND_IOC_INFO, info);
+}
