@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show.c - kunwind show: the events of a trace, with their call stacks named
+ *
+ * The trace is read twice: first for the events of kunwind itself, which tell
+ * what was mapped where and when, then for all events. A state dump may come
+ * after the first events of a session, and the first pass makes up for that.
+ * For processes that the trace tells nothing about, /proc is asked, when they
+ * still run on this host.
+ *
+ * Memory: the history of mappings (show_maps.c) and the symbols of the objects
+ * in use (symbolize.c); nothing grows with the number of events.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "show.h"
+#include "show_field.h"
+#include "show_maps.h"
+#include "show_stack.h"
+#include "show_trace.h"
+#include "symbolize.h"
+
+struct show {
+	/* options */
+	bool tsv, symbols, summary, all;
+	uint64_t limit;
+	const char *pattern;
+	int only_pid;
+	/* state */
+	struct kunwind_trace *trace;
+	struct kunwind_symbolizer *symbolizer;
+	struct kunwind_maps *maps;	/* NULL with --no-symbols */
+	bool same_host, host_known;
+	const char *doing;
+	time_t told;
+	uint64_t seen;
+	/* counts */
+	uint64_t events, with_stack, frames, named, complete, cut, lost;
+};
+
+static const char usage[] =
+	"Usage: kunwind show [OPTION]... TRACE...\n"
+	"\n"
+	"Prints the events of LTTng traces, each with its user call stack: innermost\n"
+	"function first, with the object that it is in. TRACE is a directory that holds\n"
+	"a trace, or one above several.\n"
+	"\n"
+	"  --event PATTERN  only events whose name matches (as file names in a shell do)\n"
+	"  --pid PID        only events of this process\n"
+	"  --limit N        stop after N events\n"
+	"  --summary        only count: events, stacks, frames, share of complete stacks\n"
+	"  --no-symbols     addresses only; reads the trace once\n"
+	"  --all            kunwind's own events (mappings, forks ...) too\n"
+	"  --tsv            tab-separated lines, see below\n"
+	"  --help\n"
+	"\n"
+	"Names are taken from an object only when its build-id is the one that the trace\n"
+	"has; other frames are printed as object+address and say why. Mappings come from\n"
+	"the trace's kunwind_* events, else from /proc while the process lives.\n"
+	"\n"
+	"Lines with --tsv; an unknown value is empty:\n"
+	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
+	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME\n"
+	"  summary NAME VALUE\n"
+	"\n"
+	"Exit status: 0, or 1 after an error.\n";
+
+/* On a terminal, once a second; not between events that go to the same terminal. */
+static void tell_progress(struct show *show)
+{
+	time_t now;
+
+	if (++show->seen % 4096 || !show->doing)
+		return;
+	now = time(NULL);
+	if (now == show->told)
+		return;
+	show->told = now;
+	fprintf(stderr, "\rkunwind show: %s, %" PRIu64 " events ", show->doing, show->seen);
+}
+
+static void begin_pass(struct show *show, const char *doing, bool quiet)
+{
+	show->doing = !quiet && isatty(STDERR_FILENO) ? doing : NULL;
+	show->told = time(NULL);
+	show->seen = 0;
+}
+
+static void end_pass(struct show *show)
+{
+	if (show->doing)
+		fputs("\r\033[K", stderr);
+	show->doing = NULL;
+}
+
+static int64_t integer(const bt_event *event, const char *name)
+{
+	int64_t value = 0;
+
+	kunwind_field_integer(kunwind_event_field(event, name), &value);
+	return value;
+}
+
+static bool tell_mapping(struct show *show, const bt_event *event, int64_t time)
+{
+	const char *path = kunwind_field_string(kunwind_event_field(event, "path"));
+	const char *build_id = kunwind_field_string(kunwind_event_field(event, "build_id"));
+	struct kunwind_mapping map = {
+		.start = (uint64_t)integer(event, "start"),
+		.end = (uint64_t)integer(event, "end"),
+		.bias = (uint64_t)integer(event, "bias"),
+	};
+
+	if (!path || !build_id)
+		return true;	/* another kunwind_map than ours */
+	map.file = kunwind_symbolizer_file(show->symbolizer, path, build_id,
+					   (uint64_t)integer(event, "ino"));
+	return map.file && kunwind_maps_map(show->maps, (int)integer(event, "tgid"), time, &map);
+}
+
+static const char *event_name(const bt_event *event)
+{
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+
+	return name ? name : "";
+}
+
+static bool is_own(const char *name)
+{
+	return !strncmp(name, "kunwind_", 8);
+}
+
+/* First pass. */
+static enum kunwind_trace_next learn(const bt_event *event, int64_t time, void *data)
+{
+	struct show *show = data;
+	const char *name = event_name(event);
+	int tgid;
+	bool ok = true;
+
+	tell_progress(show);
+	if (!is_own(name))
+		return KUNWIND_TRACE_GO_ON;
+	tgid = (int)integer(event, "tgid");
+	if (!strcmp(name, "kunwind_map"))
+		ok = tell_mapping(show, event, time);
+	else if (!strcmp(name, "kunwind_exec"))
+		ok = kunwind_maps_exec(show->maps, tgid, time);
+	else if (!strcmp(name, "kunwind_fork"))
+		ok = kunwind_maps_fork(show->maps, (int)integer(event, "parent"),
+				       (int)integer(event, "child"), time);
+	else if (!strcmp(name, "kunwind_exit"))
+		ok = kunwind_maps_exit(show->maps, tgid, time);
+	if (ok)
+		return KUNWIND_TRACE_GO_ON;
+	fprintf(stderr, "kunwind show: out of memory\n");
+	return KUNWIND_TRACE_FAIL;
+}
+
+/* What the header of an event needs; -1 and "" where the trace does not have it. */
+struct head {
+	const char *name, *comm;
+	int64_t time, pid, tid, cpu;
+};
+
+static int64_t first_context(const bt_event *event, const char *name, const char *other)
+{
+	int64_t value = -1;
+
+	if (!kunwind_field_integer(kunwind_event_context(event, name), &value))
+		kunwind_field_integer(kunwind_event_context(event, other), &value);
+	return value;
+}
+
+static int64_t event_cpu(const bt_event *event)
+{
+	const bt_packet *packet = bt_event_borrow_packet_const(event);
+	const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
+	int64_t cpu = -1;
+
+	if (context)
+		kunwind_field_integer(bt_field_structure_borrow_member_field_by_name_const(
+					      context, "cpu_id"), &cpu);
+	return cpu;
+}
+
+/* Global process numbers, which kunwind's events have too, where the trace has them. */
+static void read_head(struct head *head, const bt_event *event, int64_t time)
+{
+	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
+
+	head->name = event_name(event);
+	head->comm = comm ? comm : "";
+	head->time = time;
+	head->pid = first_context(event, "pid", "vpid");
+	head->tid = first_context(event, "tid", "vtid");
+	head->cpu = event_cpu(event);
+}
+
+static void print_fields(const bt_event *event)
+{
+	static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
+		"callstack_user", NULL };
+	const bt_field *context = bt_event_borrow_common_context_field_const(event);
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+
+	if (context && kunwind_field_print_members(stdout, context, in_header))
+		putchar(' ');
+	if (payload)
+		kunwind_field_print_members(stdout, payload, NULL);
+}
+
+static void print_number(int64_t number)
+{
+	if (number >= 0)
+		printf("%" PRId64, number);
+}
+
+static void print_head_tsv(const struct show *show, const struct head *head)
+{
+	printf("event\t%" PRIu64 "\t", show->events);
+	print_number(head->time);
+	putchar('\t');
+	kunwind_text_print(stdout, head->name);
+	putchar('\t');
+	kunwind_text_print(stdout, head->comm);
+	putchar('\t');
+	print_number(head->pid);
+	putchar('\t');
+	print_number(head->tid);
+	putchar('\t');
+	print_number(head->cpu);
+	putchar('\t');
+}
+
+static void print_head(const struct head *head)
+{
+	time_t seconds = (time_t)(head->time / 1000000000);
+	char clock[32] = "--:--:--";
+	struct tm tm;
+
+	if (head->time >= 0 && localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	printf("%s.%09d ", clock, head->time >= 0 ? (int)(head->time % 1000000000) : 0);
+	kunwind_text_print(stdout, head->name);
+	if (*head->comm) {
+		putchar(' ');
+		kunwind_text_print(stdout, head->comm);
+	}
+	if (head->pid >= 0)
+		printf(" %" PRId64, head->pid);
+	if (head->tid >= 0)
+		printf("/%" PRId64, head->tid);
+	if (head->cpu >= 0)
+		printf(" cpu %" PRId64, head->cpu);
+	putchar(' ');
+}
+
+static void print_frame_tsv(const struct show *show, uint64_t index,
+			    const struct kunwind_frame *frame)
+{
+	printf("frame\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", show->events, index, frame->addr);
+	if (frame->symbol.name) {
+		kunwind_text_print(stdout, frame->symbol.name);
+		printf("\t0x%" PRIx64 "\t", frame->symbol.offset);
+	} else {
+		fputs("\t\t", stdout);
+	}
+	if (frame->file) {
+		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
+		printf("\t0x%" PRIx64 "\t%s\t", frame->vaddr, kunwind_symfile_build_id(frame->file));
+	} else {
+		fputs("\t\t\t", stdout);
+	}
+	printf("%s\n", frame->why ? frame->why : "");
+}
+
+static void print_frame(uint64_t index, const struct kunwind_frame *frame)
+{
+	printf("  #%-2" PRIu64 " 0x%016" PRIx64, index, frame->addr);
+	if (frame->symbol.name) {
+		putchar(' ');
+		kunwind_text_print(stdout, frame->symbol.name);
+		printf("+0x%" PRIx64, frame->symbol.offset);
+		fputs(" (", stdout);
+		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
+		putchar(')');
+	} else if (frame->file) {
+		putchar(' ');
+		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
+		printf("+0x%" PRIx64 " (%s)", frame->vaddr, frame->why);
+	} else if (frame->why) {
+		printf(" (%s)", frame->why);
+	}
+	putchar('\n');
+}
+
+/* A process that the trace does not describe, on the host where we are. */
+static void try_live(struct show *show, const struct head *head)
+{
+	const char *host;
+	char own[256];
+
+	if (!show->host_known) {
+		host = kunwind_trace_hostname(show->trace);
+		show->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
+		show->host_known = true;
+	}
+	if (show->same_host && !kunwind_maps_knows(show->maps, (int)head->pid))
+		kunwind_maps_load_live(show->maps, show->symbolizer, (int)head->pid, head->time);
+}
+
+static void handle_stack(struct show *show, const bt_event *event, const struct head *head)
+{
+	struct kunwind_stack stack;
+	struct kunwind_frame frame;
+	uint64_t index;
+
+	kunwind_stack_begin(&stack, show->maps, event, (int)head->pid, head->time);
+	if (!stack.nr)
+		return;
+	if (show->maps && head->pid >= 0)
+		try_live(show, head);
+	for (index = 0; kunwind_stack_next(&stack, &frame); index++) {
+		show->named += frame.symbol.name != NULL;
+		if (show->summary)
+			continue;
+		if (show->tsv)
+			print_frame_tsv(show, index, &frame);
+		else
+			print_frame(index, &frame);
+	}
+	show->with_stack++;
+	show->frames += stack.nr;
+	if (frame.symbol.entry)
+		show->complete++;
+	else if (stack.nr >= KUNWIND_STACK_LTTNG_MAX)
+		show->cut++;
+}
+
+/* Second pass. */
+static enum kunwind_trace_next handle(const bt_event *event, int64_t time, void *data)
+{
+	struct show *show = data;
+	struct head head;
+
+	tell_progress(show);
+	read_head(&head, event, time);
+	if ((!show->all && is_own(head.name)) ||
+	    (show->pattern && fnmatch(show->pattern, head.name, 0)) ||
+	    (show->only_pid >= 0 && head.pid != show->only_pid))
+		return KUNWIND_TRACE_GO_ON;
+	show->events++;
+	if (!show->summary) {
+		if (show->tsv)
+			print_head_tsv(show, &head);
+		else
+			print_head(&head);
+		print_fields(event);
+		putchar('\n');
+	}
+	handle_stack(show, event, &head);
+	if (ferror(stdout))
+		return KUNWIND_TRACE_FAIL;
+	return show->events == show->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_summary(const struct show *show)
+{
+	double per_stack = show->with_stack ? (double)show->frames / (double)show->with_stack : 0;
+
+	if (show->tsv) {
+		printf("summary\tevents\t%" PRIu64 "\nsummary\twith_stack\t%" PRIu64
+		       "\nsummary\tframes\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
+		       "\nsummary\tframes_per_stack\t%.2f\n",
+		       show->events, show->with_stack, show->frames, show->lost, per_stack);
+		if (show->maps)
+			printf("summary\tnamed\t%" PRIu64 "\nsummary\tcomplete\t%" PRIu64
+			       "\nsummary\tcut_at_128\t%" PRIu64 "\n",
+			       show->named, show->complete, show->cut);
+		return;
+	}
+	printf("events                %" PRIu64 "\n", show->events);
+	printf("  with a user stack   %" PRIu64 "\n", show->with_stack);
+	printf("  lost by the tracer  %" PRIu64 "\n", show->lost);
+	printf("frames per stack      %.2f\n", per_stack);
+	if (!show->maps)
+		return;
+	printf("frames named          %" PRIu64 " (%.2f %%)\n", show->named,
+	       share(show->named, show->frames));
+	printf("stacks complete       %" PRIu64 " (%.2f %%)\n", show->complete,
+	       share(show->complete, show->with_stack));
+	printf("  cut at %d frames   %" PRIu64 "\n", KUNWIND_STACK_LTTNG_MAX, show->cut);
+}
+
+static bool run(struct show *show, char *const *paths, int nr)
+{
+	bool ok;
+
+	show->trace = kunwind_trace_open(paths, nr);
+	if (!show->trace)
+		return false;
+	if (show->symbols) {
+		show->symbolizer = kunwind_symbolizer_new();
+		show->maps = kunwind_maps_new();
+		if (!show->symbolizer || !show->maps) {
+			fprintf(stderr, "kunwind show: out of memory\n");
+			return false;
+		}
+		begin_pass(show, "reading mappings", false);
+		ok = kunwind_trace_read(show->trace, learn, show, NULL);
+		end_pass(show);
+		if (!ok)
+			return false;
+	}
+	begin_pass(show, "naming", isatty(STDOUT_FILENO) && !show->summary);
+	ok = kunwind_trace_read(show->trace, handle, show, &show->lost);
+	end_pass(show);
+	if (ok && show->summary)
+		print_summary(show);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "kunwind show: writing: %s\n", strerror(errno));
+		return false;
+	}
+	if (show->lost && !show->summary)
+		fprintf(stderr, "kunwind show: the tracer lost %" PRIu64 " events\n", show->lost);
+	return ok;
+}
+
+static bool parse_number(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *value <= max;
+}
+
+/* 0 go on, 1 help was printed, -1 wrong usage. */
+static int parse(struct show *show, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "no-symbols", no_argument, NULL, 'n' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "summary", no_argument, NULL, 's' },
+		{ "tsv", no_argument, NULL, 't' },
+		{ NULL, 0, NULL, 0 },
+	};
+	uint64_t number;
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			show->all = true;
+			break;
+		case 'e':
+			show->pattern = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'l':
+			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
+				goto bad_number;
+			break;
+		case 'n':
+			show->symbols = false;
+			break;
+		case 'p':
+			if (!parse_number(optarg, INT32_MAX, &number))
+				goto bad_number;
+			show->only_pid = (int)number;
+			break;
+		case 's':
+			show->summary = true;
+			break;
+		case 't':
+			show->tsv = true;
+			break;
+		default:
+			return -1;
+		}
+	}
+	if (optind < argc)
+		return 0;
+	fprintf(stderr, "kunwind show: which trace?\n");
+	return -1;
+bad_number:
+	fprintf(stderr, "kunwind show: not a number that fits: %s\n", optarg);
+	return -1;
+}
+
+int kunwind_cmd_show(int argc, char **argv)
+{
+	struct show show = { .symbols = true, .only_pid = -1 };
+	int parsed = parse(&show, argc, argv);
+	bool ok;
+
+	if (parsed < 0) {
+		fprintf(stderr, "Try: kunwind show --help\n");
+		return 1;
+	}
+	if (parsed > 0)
+		return 0;
+	ok = run(&show, argv + optind, argc - optind);
+	kunwind_maps_free(show.maps);
+	kunwind_symbolizer_free(show.symbolizer);
+	kunwind_trace_close(show.trace);
+	return ok ? 0 : 1;
+}

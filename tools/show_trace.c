@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show_trace.c - read LTTng traces, event by event, through libbabeltrace2
+ *
+ * The graph that babeltrace2(1) makes too: one source.ctf.fs for each trace,
+ * filter.utils.muxer, and this program as the sink, in the same process. A
+ * directory is a trace when it holds a file "metadata"; directories are
+ * searched downwards, symbolic links are not followed. Directories that ctf.fs
+ * says belong to one trace (the chunks of a rotated session) share a source.
+ *
+ * Memory: what libbabeltrace2 takes, which does not grow with the trace's length.
+ */
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "show_trace.h"
+
+struct source {
+	char *group;			/* NULL: a trace by itself */
+	bt_value *inputs;		/* array of directories */
+};
+
+struct kunwind_trace {
+	const bt_plugin *ctf, *utils;
+	struct source *source;
+	size_t nr_sources;
+	char hostname[256];
+	/* while reading */
+	kunwind_trace_event_fn *fn;
+	void *data;
+	uint64_t lost;
+	bool failed;
+};
+
+/* The library's own account of what went wrong, innermost cause first. */
+static void say_error(const char *what)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0;
+
+	fprintf(stderr, "kunwind show: %s\n", what);
+	for (i = 0; i < nr && i < 3; i++)
+		fprintf(stderr, "  %s\n",
+			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
+	if (error)
+		bt_error_release(error);
+}
+
+static const bt_component_class_source *ctf_fs(const struct kunwind_trace *trace)
+{
+	return bt_plugin_borrow_source_component_class_by_name_const(trace->ctf, "fs");
+}
+
+/* What ctf.fs says about the trace in @dir: its group, to be freed, or NULL. */
+static char *trace_group(const struct kunwind_trace *trace, const char *dir)
+{
+	bt_value *params = bt_value_map_create();
+	bt_query_executor *query = NULL;
+	const bt_value *result = NULL, *group;
+	char *copy = NULL;
+
+	if (!params || bt_value_map_insert_string_entry(params, "type", "directory") ||
+	    bt_value_map_insert_string_entry(params, "input", dir))
+		goto out;
+	query = bt_query_executor_create(
+		bt_component_class_source_as_component_class_const(ctf_fs(trace)),
+		"babeltrace.support-info", params);
+	if (!query || bt_query_executor_query(query, &result)) {
+		bt_current_thread_clear_error();	/* opening it will tell */
+		goto out;
+	}
+	if (bt_value_is_map(result)) {
+		group = bt_value_map_borrow_entry_value_const(result, "group");
+		if (group && bt_value_is_string(group))
+			copy = strdup(bt_value_string_get(group));
+	}
+out:
+	bt_value_put_ref(result);
+	bt_query_executor_put_ref(query);
+	bt_value_put_ref(params);
+	return copy;
+}
+
+static bool add_directory(struct kunwind_trace *trace, const char *dir)
+{
+	char *group = trace_group(trace, dir);
+	struct source *source;
+	size_t i;
+
+	for (i = 0; group && i < trace->nr_sources; i++) {
+		source = &trace->source[i];
+		if (source->group && !strcmp(source->group, group)) {
+			free(group);
+			return !bt_value_array_append_string_element(source->inputs, dir);
+		}
+	}
+	source = realloc(trace->source, (trace->nr_sources + 1) * sizeof(*source));
+	if (!source) {
+		free(group);
+		return false;
+	}
+	trace->source = source;
+	source += trace->nr_sources++;
+	source->group = group;
+	source->inputs = bt_value_array_create();
+	return source->inputs && !bt_value_array_append_string_element(source->inputs, dir);
+}
+
+static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
+{
+	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
+	bool ok = true;
+	FTSENT *entry;
+	FTS *fts;
+
+	if (!roots)
+		return false;
+	memcpy(roots, paths, (size_t)nr_paths * sizeof(*roots));
+	fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	while (ok && fts && (entry = fts_read(fts))) {
+		char metadata[4096];
+
+		switch (entry->fts_info) {
+		case FTS_D:
+			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
+			if (!access(metadata, F_OK)) {
+				ok = add_directory(trace, entry->fts_path);
+				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
+			}
+			break;
+		case FTS_NS:
+		case FTS_DNR:
+		case FTS_ERR:
+			fprintf(stderr, "kunwind show: %s: %s\n", entry->fts_path,
+				strerror(entry->fts_errno));
+			ok = false;
+			break;
+		}
+	}
+	if (fts)
+		fts_close(fts);
+	free(roots);
+	return ok && fts;
+}
+
+struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
+{
+	struct kunwind_trace *trace = calloc(1, sizeof(*trace));
+
+	if (!trace)
+		return NULL;
+	if (bt_plugin_find("ctf", true, true, true, true, true, &trace->ctf) ||
+	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
+		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
+	} else if (!search(trace, paths, nr_paths)) {
+		/* said */
+	} else if (!trace->nr_sources) {
+		fprintf(stderr, "kunwind show: no trace at or below %s%s\n", paths[0],
+			nr_paths > 1 ? " and the others" : "");
+	} else {
+		return trace;
+	}
+	kunwind_trace_close(trace);
+	return NULL;
+}
+
+void kunwind_trace_close(struct kunwind_trace *trace)
+{
+	size_t i;
+
+	if (!trace)
+		return;
+	for (i = 0; i < trace->nr_sources; i++) {
+		bt_value_put_ref(trace->source[i].inputs);
+		free(trace->source[i].group);
+	}
+	free(trace->source);
+	bt_plugin_put_ref(trace->ctf);
+	bt_plugin_put_ref(trace->utils);
+	free(trace);
+}
+
+static void note_hostname(struct kunwind_trace *trace, const bt_message *message)
+{
+	const bt_stream *stream = bt_message_stream_beginning_borrow_stream_const(message);
+	const bt_value *host = bt_trace_borrow_environment_entry_value_by_name_const(
+		bt_stream_borrow_trace_const(stream), "hostname");
+
+	if (host && bt_value_is_string(host) && !*trace->hostname)
+		snprintf(trace->hostname, sizeof(trace->hostname), "%s",
+			 bt_value_string_get(host));
+}
+
+static enum kunwind_trace_next handle(struct kunwind_trace *trace, const bt_message *message)
+{
+	const bt_clock_snapshot *clock;
+	int64_t time = -1;
+	uint64_t count;
+
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		note_hostname(trace, message);
+		break;
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		if (bt_message_discarded_events_get_count(message, &count) ==
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+			trace->lost += count;
+		break;
+	case BT_MESSAGE_TYPE_EVENT:
+		clock = bt_message_event_borrow_default_clock_snapshot_const(message);
+		if (clock && bt_clock_snapshot_get_ns_from_origin(clock, &time))
+			bt_current_thread_clear_error();
+		return trace->fn(bt_message_event_borrow_event_const(message), time, trace->data);
+	default:
+		break;
+	}
+	return KUNWIND_TRACE_GO_ON;
+}
+
+static bt_graph_simple_sink_component_consume_func_status
+consume(bt_message_iterator *iterator, void *data)
+{
+	struct kunwind_trace *trace = data;
+	enum kunwind_trace_next next = KUNWIND_TRACE_GO_ON;
+	bt_message_iterator_next_status status;
+	bt_message_array_const messages;
+	uint64_t i, nr;
+
+	status = bt_message_iterator_next(iterator, &messages, &nr);
+	if (status)	/* its values are those of the sink's own status */
+		return (bt_graph_simple_sink_component_consume_func_status)status;
+	for (i = 0; i < nr; i++) {
+		if (next == KUNWIND_TRACE_GO_ON)
+			next = handle(trace, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	if (next == KUNWIND_TRACE_FAIL)
+		trace->failed = true;
+	return next == KUNWIND_TRACE_GO_ON ?
+		BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK :
+		BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+}
+
+/* Each port of a source gets a port of the muxer, which always has one to spare. */
+static bool connect_source(bt_graph *graph, const bt_component_source *source,
+			   const bt_component_filter *muxer)
+{
+	uint64_t i, nr = bt_component_source_get_output_port_count(source);
+
+	for (i = 0; i < nr; i++) {
+		uint64_t spare = bt_component_filter_get_input_port_count(muxer) - 1;
+
+		if (bt_graph_connect_ports(graph,
+			bt_component_source_borrow_output_port_by_index_const(source, i),
+			bt_component_filter_borrow_input_port_by_index_const(muxer, spare), NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph,
+		       const bt_component_filter *muxer)
+{
+	const bt_component_source *source;
+	bt_value *params = bt_value_map_create();
+	char name[32];
+	bool ok;
+
+	snprintf(name, sizeof(name), "trace%zu", i);
+	ok = params && !bt_value_map_insert_entry(params, "inputs", trace->source[i].inputs) &&
+	     !bt_graph_add_source_component(graph, ctf_fs(trace), name, params,
+					    BT_LOGGING_LEVEL_NONE, &source) &&
+	     connect_source(graph, source, muxer);
+	bt_value_put_ref(params);
+	return ok;
+}
+
+static bool build(struct kunwind_trace *trace, bt_graph *graph)
+{
+	const bt_component_class_filter *class =
+		bt_plugin_borrow_filter_component_class_by_name_const(trace->utils, "muxer");
+	const bt_component_filter *muxer;
+	const bt_component_sink *sink;
+	size_t i;
+
+	if (bt_graph_add_filter_component(graph, class, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
+					  &muxer))
+		return false;
+	for (i = 0; i < trace->nr_sources; i++) {
+		if (!add_source(trace, i, graph, muxer))
+			return false;
+	}
+	return !bt_graph_add_simple_sink_component(graph, "show", NULL, consume, NULL, trace,
+						   &sink) &&
+	       !bt_graph_connect_ports(graph,
+			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
+}
+
+bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data,
+			uint64_t *lost)
+{
+	bt_graph *graph = bt_graph_create(0);
+	bool ok = false;
+
+	trace->fn = fn;
+	trace->data = data;
+	trace->lost = 0;
+	trace->failed = false;
+	if (!graph || !build(trace, graph))
+		say_error("the trace cannot be opened");
+	else if (bt_graph_run(graph))
+		say_error("the trace cannot be read to its end");
+	else
+		ok = !trace->failed;
+	bt_graph_put_ref(graph);
+	if (lost)
+		*lost = trace->lost;
+	return ok;
+}
+
+const char *kunwind_trace_hostname(const struct kunwind_trace *trace)
+{
+	return *trace->hostname ? trace->hostname : NULL;
+}
+
+const bt_field *kunwind_event_field(const bt_event *event, const char *name)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+
+	return payload ? bt_field_structure_borrow_member_field_by_name_const(payload, name) :
+			 NULL;
+}
+
+/* LTTng's kernel tracer has one set of contexts; a specific one would come first. */
+const bt_field *kunwind_event_context(const bt_event *event, const char *name)
+{
+	const bt_field *context = bt_event_borrow_specific_context_field_const(event);
+	const bt_field *field = NULL;
+
+	if (context)
+		field = bt_field_structure_borrow_member_field_by_name_const(context, name);
+	context = bt_event_borrow_common_context_field_const(event);
+	if (!field && context)
+		field = bt_field_structure_borrow_member_field_by_name_const(context, name);
+	return field;
+}
+
+bool kunwind_field_integer(const bt_field *field, int64_t *value)
+{
+	bt_field_class_type type;
+
+	if (!field)
+		return false;
+	type = bt_field_get_class_type(field);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		*value = (int64_t)bt_field_integer_unsigned_get_value(field);
+	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		*value = bt_field_integer_signed_get_value(field);
+	else
+		return false;
+	return true;
+}
+
+const char *kunwind_field_string(const bt_field *field)
+{
+	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
+		return NULL;
+	return bt_field_string_get_value(field);
+}

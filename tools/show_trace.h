@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_trace.h - read LTTng traces, event by event, through libbabeltrace2
+ */
+#ifndef KUNWIND_SHOW_TRACE_H
+#define KUNWIND_SHOW_TRACE_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kunwind_trace;
+
+/**
+ * kunwind_trace_open() - find the traces at and below some directories
+ * Says on stderr what is wrong. Return: NULL on failure.
+ */
+struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths);
+void kunwind_trace_close(struct kunwind_trace *trace);
+
+enum kunwind_trace_next { KUNWIND_TRACE_GO_ON, KUNWIND_TRACE_STOP, KUNWIND_TRACE_FAIL };
+
+/* @time: nanoseconds since 1970, or -1 when the event has none. */
+typedef enum kunwind_trace_next kunwind_trace_event_fn(const bt_event *event, int64_t time,
+						       void *data);
+
+/**
+ * kunwind_trace_read() - hand over every event of all traces, in order of time
+ * May be called again, and reads from the beginning then.
+ * @lost: out: events that LTTng discarded for want of buffers; may be NULL
+ * Return: false after an error, which was said on stderr.
+ */
+bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data,
+			uint64_t *lost);
+
+/* The host that the trace is from; NULL when it does not say. Known once reading began. */
+const char *kunwind_trace_hostname(const struct kunwind_trace *trace);
+
+/* A field of the event's payload, or of its contexts, by name; NULL: none. */
+const bt_field *kunwind_event_field(const bt_event *event, const char *name);
+const bt_field *kunwind_event_context(const bt_event *event, const char *name);
+
+/* The value of an integer field of either sign. False when it is none, or NULL. */
+bool kunwind_field_integer(const bt_field *field, int64_t *value);
+
+/* The text of a string field; NULL when it is none. */
+const char *kunwind_field_string(const bt_field *field);
+
+#endif /* KUNWIND_SHOW_TRACE_H */
