@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Allocations fail: each one of a call in turn, then kunwind's own here and
+# there while everything else goes on.
+# vm: --debug
+# timeout: 900
+
+. "$(dirname "$0")/lib/tap.sh"
+. "$(dirname "$0")/debug/lib.sh"
+
+check "it loads" modprobe kunwind
+quiet_failures
+check "each allocation of each call fails once" $storm fail
+fail_allocations 7
+for mode in walk map fork register; do
+	check "one in seven allocations of kunwind's fails: $mode" $storm $mode 8
+done
+check "dlopen, too" $storm dlopen 8 libstdc++.so.6 libsqlite3.so.0 libxml2.so.2
+stop_failing
+check "it works as before then" $storm leaf
+no_leaks "while loaded"
+check "it unloads" rmmod kunwind
+no_leaks "once unloaded"
+done_testing

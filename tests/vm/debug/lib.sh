@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the tests of the debug kernel share, sourced after lib/tap.sh. Their
+# verdict is the kernel's log, which lib/guest-run reads behind each file;
+# here is what has to be asked for: leaks, and allocations that fail.
+
+storm=build/vm-debug/storm
+debugfs=/sys/kernel/debug
+
+[ -e $debugfs/kmemleak ] || { echo "1..0 # SKIP not on the debug kernel"; exit 0; }
+echo clear >$debugfs/kmemleak
+
+# Memory that nothing points to and kunwind asked for. An object may be missed
+# while a register holds it, or be seen too early while RCU does: the second
+# scan tells.
+no_leaks() {
+	local found
+	sync
+	sleep 1
+	echo scan >$debugfs/kmemleak
+	sleep 6
+	echo scan >$debugfs/kmemleak
+	# of an unloaded module the symbols are gone: its addresses stay
+	found=$(awk '/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
+		{ text = text $0 "\n" }
+		/\[kunwind\]|\[<?0*ffffffffc/ { ours = 1 }
+		END { if (ours) printf "%s", text }' $debugfs/kmemleak | head -n 60)
+	is "$found" "" "$1: no memory is lost"
+}
+
+# One in N allocations fails, of those that kunwind's own code asks for.
+fail_allocations() { # ONE_IN
+	local dir start end
+	start=$(cat /sys/module/kunwind/sections/.text)
+	end=$(printf '0x%x' $((start + $(awk '$1 == "kunwind" { print $2 }' /proc/modules))))
+	for dir in failslab fail_page_alloc; do
+		echo 0 >$debugfs/$dir/verbose
+		echo N >$debugfs/$dir/ignore-gfp-wait
+		echo 32 >$debugfs/$dir/stacktrace-depth
+		echo "$start" >$debugfs/$dir/require-start
+		echo "$end" >$debugfs/$dir/require-end
+		echo -1 >$debugfs/$dir/times
+		echo "$1" >$debugfs/$dir/interval
+		echo 100 >$debugfs/$dir/probability
+	done
+	echo 0 >$debugfs/fail_page_alloc/min-order
+}
+
+stop_failing() {
+	local dir
+	for dir in failslab fail_page_alloc; do
+		echo 0 >$debugfs/$dir/probability
+	done
+}
+
+# Whatever asks for memory in a task that set /proc/self/fail-nth.
+quiet_failures() {
+	local dir
+	for dir in failslab fail_page_alloc fail_usercopy; do
+		[ -d $debugfs/$dir ] || continue
+		echo 0 >$debugfs/$dir/verbose
+		[ ! -e $debugfs/$dir/ignore-gfp-wait ] || echo N >$debugfs/$dir/ignore-gfp-wait
+	done
+	echo 0 >$debugfs/fail_page_alloc/min-order
+}
+
+# A session that asks for a stack at every system call and switch of tasks.
+lttng_start() { # DIRECTORY
+	export LTTNG_HOME=$1/home
+	mkdir -p "$LTTNG_HOME"
+	lttng-sessiond --daemonize >"$1/sessiond.log" 2>&1
+	{
+		lttng create storm --output="$1/trace" &&
+			lttng enable-channel --kernel --subbuf-size=1M --num-subbuf=4 c &&
+			lttng add-context --kernel --channel=c --type=callstack-user &&
+			lttng enable-event --kernel --channel=c --syscall --all &&
+			lttng enable-event --kernel --channel=c sched_switch,sched_process_exit &&
+			lttng start
+	} >"$1/lttng.log" 2>&1
+}
+
+lttng_stop() { # DIRECTORY
+	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1
+}
+
+# Storms of all kinds side by side for some seconds, each under $1 seconds.
+storms() {
+	local seconds=$1 mode pids=() status=0 pid
+	for mode in fork map walk register fuzz; do
+		timeout -k 5 $((seconds * 8 + 60)) $storm $mode "$seconds" &
+		pids+=($!)
+	done
+	timeout -k 5 $((seconds * 8 + 60)) $storm dlopen "$seconds" libstdc++.so.6 libsqlite3.so.0 \
+		libxml2.so.2 &
+	pids+=($!)
+	timeout -k 5 $((seconds * 8 + 60)) $storm register "$seconds" "${pids[@]}" &
+	pids+=($!)
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=$?
+	done
+	return "$status"
+}
