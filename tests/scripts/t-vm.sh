@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# scripts/vm from outside: what a caller may rely on. Runs on the host and
+# boots some VMs; prints TAP.
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/vm/lib/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+vm() { timeout 900 "$OLDPWD/scripts/vm" --no-build "$@"; }
+
+# One VM, several questions. The caller's directory is below /tmp, which is
+# the VM's own: it must be there all the same.
+mkdir "$work/here" "$work/out" "$work/shared dir"
+echo host >"$work/here/file"
+echo shared >"$work/shared dir/file"
+cd "$work/here" || exit 1
+OLDPWD=$(cd "$OLDPWD" && pwd)
+vm --share "$work/shared dir" --out "$work/out" -- bash -c '
+	echo "cwd $PWD"; echo "file $(cat file)"; echo "shared $(cat "$1/file")"
+	echo guest >file; echo guest >"$1/file"; echo "args $2|$3"; echo "then $(cat file)"
+	echo kept >"$4/kept"; echo to-stderr >&2; read -r line || echo "stdin empty"
+	exit 42' - "$work/shared dir" 'a  b' '$HOME "q"' "$work/out" >"$work/stdout" 2>"$work/stderr"
+is $? 42 "the exit status is the command's"
+wanted="cwd $work/here
+file host
+shared shared
+args a  b|\$HOME \"q\"
+then guest
+stdin empty"
+is "$(cat "$work/stdout")" "$wanted" "standard output is the command's, in the caller's directory"
+is "$(cat "$work/stderr")" "to-stderr" "standard error is apart"
+is "$(cat "$work/here/file" "$work/shared dir/file")" "host
+shared" "the host's files are as they were"
+is "$(cat "$work/out/kept")" kept "--out survives"
+like "$(cat "$work/out/dmesg.txt" 2>/dev/null)" "Linux version" "--out has the kernel's log"
+
+vm -- bash -c 'echo fine; echo "WARNING: CPU: 0 PID: 1 at kernel/made-up.c" >/dev/kmsg' \
+	>"$work/stdout" 2>"$work/stderr"
+is $? 1 "a complaint of the kernel fails a command that succeeded"
+like "$(cat "$work/stderr")" "made-up.c" "and is shown"
+
+vm -- bash -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; sleep 1; echo c >/proc/sysrq-trigger; sleep 60' \
+	>"$work/stdout" 2>"$work/stderr"
+is $? 125 "a panic is not the command's end"
+is "$(cat "$work/stdout")" before "what the command wrote before it is there"
+like "$(cat "$work/stderr")" "the VM's kernel panicked.*sysrq triggered crash" "the panic is shown"
+
+vm --timeout 20 -- sleep 500 >"$work/stdout" 2>"$work/stderr"
+is $? 124 "a timeout is 124"
+like "$(cat "$work/stderr")" "not done after 20 s" "and says so"
+
+vm --icount --mem 1024 -- bash -c 'nproc; grep -c ^MemTotal:.*kB /proc/meminfo' >"$work/stdout" 2>&1
+is "$(cat "$work/stdout")" "1
+1" "--icount gives one processor"
+
+vm --nonsense -- true >"$work/stdout" 2>"$work/stderr"
+is $? 125 "an unknown option is refused"
+vm --release nowhere -- true >"$work/stdout" 2>"$work/stderr"
+is $? 125 "an unknown release is refused"
+vm </dev/null >"$work/stdout" 2>"$work/stderr"
+is $? 125 "no command and no terminal is refused"
+vm --help >"$work/stdout" 2>"$work/stderr"
+is "$? $(wc -c <"$work/stderr")" "0 0" "--help goes to standard output"
+done_testing
