@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * cfi.c - records of .eh_frame; see cfi.h
+ *
+ * Every record is read through a struct kunwind_bytes that ends where the
+ * record ends, so nothing a record says can lead out of it; only the CIE
+ * pointer does, and its target is read as a record of its own.
+ */
+#include "cfi.h"
+
+enum {
+	PE_ABSPTR	= 0x00,
+	PE_ULEB128	= 0x01,
+	PE_UDATA2	= 0x02,
+	PE_UDATA4	= 0x03,
+	PE_UDATA8	= 0x04,
+	PE_SIGNED	= 0x08,
+	PE_SLEB128	= 0x09,
+	PE_SDATA2	= 0x0a,
+	PE_SDATA4	= 0x0b,
+	PE_SDATA8	= 0x0c,
+
+	PE_PCREL	= 0x10,
+	PE_TEXTREL	= 0x20,
+	PE_DATAREL	= 0x30,
+	PE_FUNCREL	= 0x40,
+	PE_ALIGNED	= 0x50,
+};
+
+#define LENGTH_64	0xffffffffU	/* the 64-bit format follows */
+#define LENGTH_RESERVED	0xfffffff0U
+#define RA_COLUMN	KUNWIND_RA
+
+static struct kunwind_bytes section_bytes(const struct kunwind_section *section,
+					  size_t from, size_t to)
+{
+	return (struct kunwind_bytes){ .at = section->data + from, .end = section->data + to };
+}
+
+enum kunwind_refusal
+kunwind_record_read(const struct kunwind_section *section, size_t offset,
+		    struct kunwind_record *record)
+{
+	struct kunwind_bytes b;
+	size_t id_at;
+	u64 len, id;
+	bool wide;
+
+	record->kind = KUNWIND_RECORD_END;
+	if (offset >= section->size)
+		return KUNWIND_OK;
+	b = section_bytes(section, offset, section->size);
+	len = kunwind_bytes_u32(&b);
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	if (!len)
+		return KUNWIND_OK;
+	wide = len == LENGTH_64;
+	if (wide)
+		len = kunwind_bytes_u64(&b);
+	else if (len >= LENGTH_RESERVED)
+		return KUNWIND_E_TRUNCATED;
+	if (b.bad || len > kunwind_bytes_left(&b))
+		return KUNWIND_E_TRUNCATED;
+
+	id_at = b.at - section->data;
+	record->end = id_at + len;
+	b.end = b.at + len;
+	/*
+	 * LSB 10.6.1.1 says 4 bytes for the CIE pointer, DWARF 7.4 says 8 in
+	 * the 64-bit format. No compiler emits the latter for .eh_frame;
+	 * readelf and elfutils read 8 bytes, and so do we.
+	 */
+	id = wide ? kunwind_bytes_u64(&b) : kunwind_bytes_u32(&b);
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	record->body = b.at - section->data;
+	if (!id) {
+		record->kind = KUNWIND_RECORD_CIE;
+		record->cie = offset;
+		return KUNWIND_OK;
+	}
+	/* distance back from the pointer itself */
+	if (id > id_at)
+		return KUNWIND_E_CIE;
+	record->kind = KUNWIND_RECORD_FDE;
+	record->cie = id_at - id;
+	return KUNWIND_OK;
+}
+
+bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_bytes *b,
+			  u8 encoding, u64 func, u64 *val)
+{
+	u64 place = section->addr + (u64)(b->at - section->data);
+	u64 v;
+
+	if (encoding == KUNWIND_PE_OMIT || (encoding & KUNWIND_PE_INDIRECT))
+		return false;
+
+	/* an absolute pointer at the next multiple of its size */
+	if ((encoding & 0x70) == PE_ALIGNED) {
+		if (encoding != PE_ALIGNED)
+			return false;
+		kunwind_bytes_skip(b, -place & 7);
+		*val = kunwind_bytes_u64(b);
+		return true;
+	}
+
+	switch (encoding & 0x0f) {
+	case PE_ABSPTR:
+	case PE_SIGNED:
+	case PE_UDATA8:
+	case PE_SDATA8:
+		v = kunwind_bytes_u64(b);
+		break;
+	case PE_UDATA2:
+		v = kunwind_bytes_u16(b);
+		break;
+	case PE_SDATA2:
+		v = (s16)kunwind_bytes_u16(b);
+		break;
+	case PE_UDATA4:
+		v = kunwind_bytes_u32(b);
+		break;
+	case PE_SDATA4:
+		v = (s32)kunwind_bytes_u32(b);
+		break;
+	case PE_ULEB128:
+		v = kunwind_bytes_uleb(b);
+		break;
+	case PE_SLEB128:
+		v = kunwind_bytes_sleb(b);
+		break;
+	default:
+		return false;
+	}
+
+	switch (encoding & 0x70) {
+	case 0:
+		break;
+	case PE_PCREL:
+		v += place;
+		break;
+	case PE_TEXTREL:
+		v += section->text_base;
+		break;
+	case PE_DATAREL:
+		v += section->data_base;
+		break;
+	case PE_FUNCREL:
+		v += func;
+		break;
+	default:
+		return false;
+	}
+	*val = v;
+	return true;
+}
+
+/*
+ * The personality routine's address: of no use here, only its size matters,
+ * so "indirect" and what it is relative to do not.
+ */
+static bool pointer_skip(const struct kunwind_section *section, struct kunwind_bytes *b,
+			 u8 encoding)
+{
+	u64 ignored;
+
+	if (encoding == KUNWIND_PE_OMIT)
+		return true;
+	return kunwind_pointer_read(section, b, encoding & ~KUNWIND_PE_INDIRECT, 0, &ignored);
+}
+
+/*
+ * Augmentation data of a CIE: what the letters behind 'z' announce, in their
+ * order. @data ends where the length says.
+ */
+static enum kunwind_refusal augmentation_read(const struct kunwind_section *section,
+					      struct kunwind_bytes *letters,
+					      struct kunwind_bytes *data,
+					      struct kunwind_cie *cie)
+{
+	u8 letter;
+
+	while ((letter = kunwind_bytes_u8(letters)) != 0) {
+		switch (letter) {
+		case 'R':
+			cie->encoding = kunwind_bytes_u8(data);
+			break;
+		case 'L':
+			kunwind_bytes_u8(data);
+			break;
+		case 'P':
+			if (!pointer_skip(section, data, kunwind_bytes_u8(data)))
+				return KUNWIND_E_ENCODING;
+			break;
+		case 'S':
+			cie->signal = true;
+			break;
+		case 'B':	/* return addresses signed with key B: aarch64's */
+			break;
+		default:
+			return KUNWIND_E_AUGMENTATION;
+		}
+		if (data->bad)
+			return KUNWIND_E_TRUNCATED;
+	}
+	return letters->bad ? KUNWIND_E_TRUNCATED : KUNWIND_OK;
+}
+
+enum kunwind_refusal
+kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie)
+{
+	struct kunwind_bytes b, letters, data;
+	struct kunwind_record record;
+	enum kunwind_refusal err;
+	u64 ra, len;
+	u8 version;
+
+	err = kunwind_record_read(section, offset, &record);
+	if (err || record.kind != KUNWIND_RECORD_CIE)
+		return KUNWIND_E_CIE;
+	b = section_bytes(section, record.body, record.end);
+	memset(cie, 0, sizeof(*cie));
+
+	version = kunwind_bytes_u8(&b);
+	if (version != 1 && version != 3 && version != 4)
+		return b.bad ? KUNWIND_E_TRUNCATED : KUNWIND_E_VERSION;
+	letters = b;
+	while (kunwind_bytes_u8(&b))
+		;
+	if (version == 4) {
+		u8 address_size = kunwind_bytes_u8(&b);
+		u8 segment_size = kunwind_bytes_u8(&b);
+
+		if (!b.bad && (address_size != 8 || segment_size != 0))
+			return KUNWIND_E_VERSION;
+	}
+	cie->code_align = kunwind_bytes_uleb(&b);
+	cie->data_align = kunwind_bytes_sleb(&b);
+	ra = version == 1 ? kunwind_bytes_u8(&b) : kunwind_bytes_uleb(&b);
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	if (ra != RA_COLUMN)
+		return KUNWIND_E_OPERAND;
+	/* factors that let no product overflow; real ones are 1 and -8 */
+	if (cie->code_align > 0x10000 || cie->data_align > 0x10000 || cie->data_align < -0x10000)
+		return KUNWIND_E_OPERAND;
+
+	letters.end = b.at;
+	if (*letters.at == 'z') {
+		letters.at++;
+		cie->sized = true;
+		len = kunwind_bytes_uleb(&b);
+		if (b.bad || len > kunwind_bytes_left(&b))
+			return KUNWIND_E_TRUNCATED;
+		data = b;
+		data.end = data.at + len;
+		err = augmentation_read(section, &letters, &data, cie);
+		if (err)
+			return err;
+		b.at += len;
+	} else {
+		/* without 'z' only letters that announce no data */
+		while (*letters.at == 'S' || *letters.at == 'B')
+			cie->signal |= *letters.at++ == 'S';
+		if (*letters.at)
+			return KUNWIND_E_AUGMENTATION;
+	}
+
+	if (kunwind_bytes_left(&b) > KUNWIND_CIE_MAX_CODE)
+		return KUNWIND_E_LIMIT;
+	cie->code = b.at;
+	cie->code_end = b.end;
+	return KUNWIND_OK;
+}
+
+enum kunwind_refusal
+kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
+		 const struct kunwind_cie *cie, struct kunwind_fde *fde)
+{
+	struct kunwind_bytes b = section_bytes(section, record->body, record->end);
+	u64 len;
+
+	if (!kunwind_pointer_read(section, &b, cie->encoding, 0, &fde->start) ||
+	    (cie->encoding & 0x70) == PE_FUNCREL)
+		return KUNWIND_E_ENCODING;
+	/* a length is a number, not an address: the format alone applies */
+	if (!kunwind_pointer_read(section, &b, cie->encoding & 0x0f, 0, &fde->len))
+		return KUNWIND_E_ENCODING;
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	if (cie->sized) {
+		len = kunwind_bytes_uleb(&b);
+		if (b.bad || len > kunwind_bytes_left(&b))
+			return KUNWIND_E_TRUNCATED;
+		b.at += len;	/* the address of the LSDA: for exceptions only */
+	}
+	if (fde->len > ~fde->start)
+		return KUNWIND_E_RANGE;
+	fde->code = b.at;
+	fde->code_end = b.end;
+	return KUNWIND_OK;
+}

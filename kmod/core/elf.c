@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * elf.c - find .eh_frame in an ELF file; see elf.h
+ *
+ * Reads the file header, the program headers, 12 to 20 bytes of .eh_frame_hdr,
+ * the notes, the dynamic section, and the section headers where there are any.
+ * Only program headers are believed; a section header has to agree with them.
+ * 1 KB of stack, no allocation.
+ *
+ * Does not take: 32-bit and big-endian files, relocatable files, files with
+ * more than MAX_PHDRS program headers (PN_XNUM).
+ */
+#include "elf.h"
+#include "cfi.h"
+
+#define MAX_PHDRS	512
+#define MAX_SHDRS	4096	/* more: as if there were none */
+#define MAX_NOTES	64	/* of one segment */
+#define MAX_DYNAMIC	512	/* entries */
+#define PAGE_MASK_	0xfffULL
+
+/* gABI: the parts of an ELF-64 file that are used here. */
+struct file_header {
+	u8 ident[16];
+	u16 type, machine;
+	u32 version;
+	u64 entry, phoff, shoff;
+	u32 flags;
+	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+
+struct segment {
+	u32 type, flags;
+	u64 offset, vaddr, paddr, filesz, memsz, align;
+};
+
+struct section {
+	u32 name, type;
+	u64 flags, addr, offset, size;
+	u32 link, info;
+	u64 addralign, entsize;
+};
+
+struct note {
+	u32 namesz, descsz, type;
+	u8 name[4];
+};
+
+enum {
+	CLASS_64 = 2, DATA_LSB = 1, VERSION_CURRENT = 1,
+	TYPE_EXEC = 2, TYPE_DYN = 3, MACHINE_X86_64 = 62,
+	SEGMENT_LOAD = 1, SEGMENT_DYNAMIC = 2, SEGMENT_NOTE = 4,
+	SEGMENT_EH_FRAME = 0x6474e550,
+	FLAG_X = 1,
+	SECTION_NOBITS = 8, SECTION_ALLOC = 2,
+	NOTE_BUILD_ID = 3,
+	DYNAMIC_PLTGOT = 3,
+};
+
+/* The file, and what its headers say. */
+struct parser {
+	kunwind_read_fn *read;
+	void *file;
+	u64 size;
+	struct kunwind_elf *elf;
+	struct file_header header;
+	struct segment eh_hdr;		/* type 0: none */
+};
+
+static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size_t len)
+{
+	if (off > p->size || len > p->size - off)
+		return KUNWIND_E_TRUNCATED;
+	return p->read(p->file, off, buf, len) ? KUNWIND_E_IO : KUNWIND_OK;
+}
+
+static enum kunwind_refusal header_read(struct parser *p)
+{
+	static const u8 ident[] = { 0x7f, 'E', 'L', 'F', CLASS_64, DATA_LSB, VERSION_CURRENT };
+	struct file_header *h = &p->header;
+	enum kunwind_refusal err = get(p, 0, h, sizeof(*h));
+
+	if (err)
+		return err == KUNWIND_E_TRUNCATED ? KUNWIND_E_NOT_ELF : err;
+	if (memcmp(h->ident, ident, sizeof(ident)) || h->machine != MACHINE_X86_64 ||
+	    h->version != VERSION_CURRENT || (h->type != TYPE_EXEC && h->type != TYPE_DYN))
+		return KUNWIND_E_NOT_ELF;
+	if (h->phentsize != sizeof(struct segment) || !h->phnum)
+		return KUNWIND_E_HEADER;
+	if (h->phnum > MAX_PHDRS)
+		return KUNWIND_E_LIMIT;
+	p->elf->entry = h->entry;
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
+{
+	struct kunwind_elf *elf = p->elf;
+
+	if (!s->memsz)
+		return KUNWIND_OK;
+	/* vaddr and offset: equal within a page, else it cannot be mapped */
+	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset ||
+	    ((s->vaddr ^ s->offset) & PAGE_MASK_))
+		return KUNWIND_E_HEADER;
+	if (s->offset + s->filesz > p->size)
+		return KUNWIND_E_TRUNCATED;
+	if (elf->nr_loads == KUNWIND_ELF_MAX_LOADS)
+		return KUNWIND_E_LIMIT;
+	elf->load[elf->nr_loads++] = (struct kunwind_elf_load){
+		.vaddr = s->vaddr, .offset = s->offset, .filesz = s->filesz,
+		.memsz = s->memsz, .flags = s->flags,
+	};
+	if (s->flags & FLAG_X) {
+		elf->text_lo = min(elf->text_lo, s->vaddr);
+		elf->text_hi = max(elf->text_hi, s->vaddr + s->memsz);
+	}
+	return KUNWIND_OK;
+}
+
+/*
+ * The build-id, when this segment has one. Notes that make no sense end the
+ * search: a build-id is a service, its absence no fault.
+ */
+static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s)
+{
+	u64 align = s->align == 8 ? 8 : 4, at = 0;
+	struct kunwind_elf *elf = p->elf;
+	unsigned int i;
+
+	for (i = 0; i < MAX_NOTES && !elf->build_id_len; i++) {
+		struct note note;
+		enum kunwind_refusal err;
+		u64 desc;
+
+		if (at >= s->filesz || s->filesz - at < sizeof(note) || s->offset > ~s->filesz)
+			break;
+		err = get(p, s->offset + at, &note, sizeof(note));
+		if (err)
+			return err == KUNWIND_E_IO ? err : KUNWIND_OK;
+		desc = (12 + (u64)note.namesz + align - 1) & -align;
+		if (note.type == NOTE_BUILD_ID && note.namesz == 4 &&
+		    !memcmp(note.name, "GNU", 4) && note.descsz <= KUNWIND_BUILD_ID_MAX &&
+		    note.descsz <= s->filesz - at - sizeof(note)) {
+			err = get(p, s->offset + at + desc, elf->build_id, note.descsz);
+			if (err)
+				return err == KUNWIND_E_IO ? err : KUNWIND_OK;
+			elf->build_id_len = note.descsz;
+		}
+		at += (desc + note.descsz + align - 1) & -align;
+	}
+	return KUNWIND_OK;
+}
+
+/* What DW_EH_PE_datarel is relative to: DT_PLTGOT, as GCC's unwinder has it. */
+static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment *s)
+{
+	u64 nr = min(s->filesz / 16, (u64)MAX_DYNAMIC), i;
+
+	for (i = 0; i < nr; i++) {
+		u64 entry[2];
+		enum kunwind_refusal err;
+
+		if (s->offset > ~s->filesz)
+			break;
+		err = get(p, s->offset + i * sizeof(entry), entry, sizeof(entry));
+		if (err)
+			return err == KUNWIND_E_IO ? err : KUNWIND_OK;
+		if (!entry[0])
+			break;
+		if (entry[0] == DYNAMIC_PLTGOT)
+			p->elf->data_base = entry[1];
+	}
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal segments_read(struct parser *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->header.phnum; i++) {
+		struct segment s;
+		enum kunwind_refusal err;
+
+		if (p->header.phoff > p->size)
+			return KUNWIND_E_TRUNCATED;
+		err = get(p, p->header.phoff + i * sizeof(s), &s, sizeof(s));
+		if (err)
+			return err;
+		switch (s.type) {
+		case SEGMENT_LOAD:
+			err = load_add(p, &s);
+			break;
+		case SEGMENT_EH_FRAME:
+			p->eh_hdr = s;
+			break;
+		case SEGMENT_NOTE:
+			err = notes_read(p, &s);
+			break;
+		case SEGMENT_DYNAMIC:
+			err = dynamic_read(p, &s);
+			break;
+		}
+		if (err)
+			return err;
+	}
+	return p->elf->nr_loads ? KUNWIND_OK : KUNWIND_E_HEADER;
+}
+
+/* The load whose file part holds @vaddr; NULL: none. */
+static const struct kunwind_elf_load *load_find(const struct kunwind_elf *elf, u64 vaddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < elf->nr_loads; i++)
+		if (vaddr - elf->load[i].vaddr < elf->load[i].filesz)
+			return &elf->load[i];
+	return NULL;
+}
+
+/* eh_addr is known: its place in the file, and the most bytes it can have. */
+static bool eh_place(struct kunwind_elf *elf)
+{
+	const struct kunwind_elf_load *load = load_find(elf, elf->eh_addr);
+
+	if (!load)
+		return false;
+	elf->eh_offset = load->offset + (elf->eh_addr - load->vaddr);
+	elf->eh_size = load->filesz - (elf->eh_addr - load->vaddr);
+	return true;
+}
+
+/*
+ * .eh_frame_hdr: LSB 10.6.2. Version, encodings of three things, the first of
+ * which is the address of .eh_frame. The search table behind is not used.
+ */
+static enum kunwind_refusal eh_hdr_read(struct parser *p)
+{
+	u8 buf[4 + 10] = { 0 };
+	struct kunwind_section section = {
+		.data = buf, .size = sizeof(buf),
+		.addr = p->eh_hdr.vaddr, .data_base = p->eh_hdr.vaddr,
+	};
+	struct kunwind_bytes b = { .at = buf + 4, .end = buf + sizeof(buf) };
+	u64 size = min(p->eh_hdr.filesz, (u64)sizeof(buf));
+	enum kunwind_refusal err;
+
+	if (size < 4 + 2)
+		return KUNWIND_E_HEADER;
+	err = get(p, p->eh_hdr.offset, buf, size);
+	if (err)
+		return err;
+	b.end = buf + size;
+	if (buf[0] != 1)
+		return KUNWIND_E_VERSION;
+	if (buf[1] == KUNWIND_PE_OMIT)
+		return KUNWIND_E_NO_CFI;
+	if (!kunwind_pointer_read(&section, &b, buf[1], 0, &p->elf->eh_addr))
+		return KUNWIND_E_ENCODING;
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	return eh_place(p->elf) ? KUNWIND_OK : KUNWIND_E_HEADER;
+}
+
+/* Is the name at @off of the string table ".eh_frame"? */
+static bool name_is_eh_frame(const struct parser *p, const struct section *names, u32 off)
+{
+	static const char want[] = ".eh_frame";
+	char name[sizeof(want)];
+
+	return off < names->size && names->size - off >= sizeof(name) &&
+	       names->offset <= ~names->size &&
+	       !get(p, names->offset + off, name, sizeof(name)) &&
+	       !memcmp(name, want, sizeof(want));
+}
+
+/*
+ * Section headers: the exact size where .eh_frame is known (@known), its
+ * address where not. Headers that are absent, or that contradict the program
+ * headers, are passed over.
+ */
+static enum kunwind_refusal sections_read(struct parser *p, bool known)
+{
+	const struct file_header *h = &p->header;
+	struct kunwind_elf *elf = p->elf;
+	struct section s, names;
+	unsigned int i;
+	u64 limit;
+
+	if (!h->shoff || h->shentsize != sizeof(s) || h->shnum > MAX_SHDRS ||
+	    h->shoff > p->size || h->shnum * sizeof(s) > p->size - h->shoff)
+		goto none;
+	if (!known && (h->shstrndx >= h->shnum ||
+		       get(p, h->shoff + h->shstrndx * sizeof(s), &names, sizeof(names))))
+		goto none;
+	for (i = 0; i < h->shnum; i++) {
+		enum kunwind_refusal err = get(p, h->shoff + i * sizeof(s), &s, sizeof(s));
+
+		if (err)
+			return err;
+		if (!(s.flags & SECTION_ALLOC) || s.type == SECTION_NOBITS || !s.size)
+			continue;
+		if (known ? s.addr != elf->eh_addr : !name_is_eh_frame(p, &names, s.name))
+			continue;
+		elf->eh_addr = s.addr;
+		if (!eh_place(elf))
+			goto none;
+		limit = elf->eh_size;
+		if (s.offset == elf->eh_offset && s.size <= limit) {
+			elf->eh_size = s.size;
+			return KUNWIND_OK;
+		}
+	}
+none:
+	return known ? KUNWIND_OK : KUNWIND_E_NO_CFI;
+}
+
+enum kunwind_refusal
+kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwind_elf *elf)
+{
+	struct parser p = { .read = read, .file = file, .size = file_size, .elf = elf };
+	enum kunwind_refusal err;
+	bool known = false;
+
+	memset(elf, 0, sizeof(*elf));
+	elf->text_lo = ~0ULL;
+	err = header_read(&p);
+	if (!err)
+		err = segments_read(&p);
+	if (elf->text_lo > elf->text_hi)
+		elf->text_lo = elf->text_hi;
+	if (err)
+		return err;
+	if (p.eh_hdr.type) {
+		err = eh_hdr_read(&p);
+		if (err && err != KUNWIND_E_NO_CFI)
+			return err;
+		known = !err;
+	}
+	err = sections_read(&p, known);
+	if (err) {
+		elf->eh_addr = 0;
+		elf->eh_offset = 0;
+		elf->eh_size = 0;
+	}
+	return err;
+}
+
+bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias)
+{
+	unsigned int i;
+
+	for (i = 0; i < elf->nr_loads; i++) {
+		const struct kunwind_elf_load *l = &elf->load[i];
+
+		/* a mapping begins on a page, a segment within one */
+		if (!(l->flags & FLAG_X) || offset >= l->offset + l->filesz ||
+		    (offset < l->offset && l->offset - offset >= len))
+			continue;
+		*bias = start - offset + l->offset - l->vaddr;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * pack.c - rows in ascending order -> packed table; see pack.h and table.h
+ */
+#include "pack.h"
+#include "table.h"
+
+#define PIECE_BYTES	65536
+#define ROW_MAX		16	/* bytes that a row can take in the draft */
+#define FIRST_BITS	9	/* of the rules' hash table */
+#define MAX_PROBES	64
+
+/*
+ * The draft: for each row a varint of the distance from the row before (as in
+ * the stream), then a varint of its rule's number: a byte below 255, or 255
+ * and two bytes.
+ */
+struct kunwind_draft {
+	struct kunwind_draft *next;
+	u32 size;
+	u8 bytes[PIECE_BYTES - 16];
+};
+
+static enum kunwind_refusal rules_grow(struct kunwind_pack *pack)
+{
+	u32 max_rules = 1U << (pack->slot_bits - 1);
+	u64 *rules = kunwind_alloc(max_rules * sizeof(*rules));
+	u32 *counts = kunwind_alloc(max_rules * sizeof(*counts));
+	u32 *slots = kunwind_alloc(sizeof(*slots) << pack->slot_bits);
+
+	if (!rules || !counts || !slots) {
+		kunwind_free(rules);
+		kunwind_free(counts);
+		kunwind_free(slots);
+		return KUNWIND_E_NOMEM;
+	}
+	if (pack->nr_rules) {
+		memcpy(rules, pack->rules, pack->nr_rules * sizeof(*rules));
+		memcpy(counts, pack->counts, pack->nr_rules * sizeof(*counts));
+	}
+	kunwind_free(pack->rules);
+	kunwind_free(pack->counts);
+	kunwind_free(pack->slots);
+	pack->rules = rules;
+	pack->counts = counts;
+	pack->slots = slots;
+	pack->max_rules = max_rules;
+	return KUNWIND_OK;
+}
+
+static __always_inline u32 rule_hash(const struct kunwind_pack *pack, u64 rule)
+{
+	rule ^= rule >> 32;
+	return (rule * 0x9e3779b97f4a7c15ULL) >> (64 - pack->slot_bits);
+}
+
+/*
+ * A free slot or the rule's own; NULL after too many probes: whoever makes
+ * hashes collide gets rules stored twice, not a slower builder.
+ */
+static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule)
+{
+	u32 mask = (1U << pack->slot_bits) - 1;
+	u32 at = rule_hash(pack, rule), i;
+
+	for (i = 0; i < MAX_PROBES; i++) {
+		u32 *slot = &pack->slots[(at + i) & mask];
+
+		if (!*slot || pack->rules[*slot - 1] == rule)
+			return slot;
+	}
+	return NULL;
+}
+
+static noinline enum kunwind_refusal rule_add(struct kunwind_pack *pack, u64 rule, u32 *slot)
+{
+	enum kunwind_refusal err;
+	u32 i;
+
+	if (pack->nr_rules == KUNWIND_MAX_RULES)
+		return KUNWIND_E_LIMIT;
+	if (pack->nr_rules == pack->max_rules) {
+		pack->slot_bits++;
+		err = rules_grow(pack);
+		if (err)
+			return err;
+		for (i = 0; i < pack->nr_rules; i++) {
+			slot = rule_slot(pack, pack->rules[i]);
+			if (slot && !*slot)
+				*slot = i + 1;
+		}
+		slot = rule_slot(pack, rule);
+	}
+	pack->rules[pack->nr_rules++] = rule;
+	if (slot)
+		*slot = pack->nr_rules;
+	return KUNWIND_OK;
+}
+
+static noinline enum kunwind_refusal piece_add(struct kunwind_pack *pack)
+{
+	struct kunwind_draft *piece;
+
+	if (pack->last) {
+		pack->last->size = pack->at - pack->last->bytes;
+		pack->draft_size += pack->last->size;
+		if (pack->draft_size > pack->limit)
+			return KUNWIND_E_LIMIT;
+	}
+	piece = kunwind_alloc(sizeof(*piece));
+	if (!piece)
+		return KUNWIND_E_NOMEM;
+	if (pack->last)
+		pack->last->next = piece;
+	else
+		pack->first = piece;
+	pack->last = piece;
+	pack->at = piece->bytes;
+	pack->piece_end = piece->bytes + sizeof(piece->bytes);
+	return KUNWIND_OK;
+}
+
+static __always_inline u8 *distance_write(u8 *p, u32 distance)
+{
+	if (likely(distance < KUNWIND_NEAR_DISTANCE)) {
+		*p++ = distance;
+	} else if (distance < KUNWIND_FAR_DISTANCE) {
+		distance -= KUNWIND_NEAR_DISTANCE;
+		*p++ = KUNWIND_NEAR_DISTANCE + (distance >> 8);
+		*p++ = distance;
+	} else {
+		*p++ = 255;
+		memcpy(p, &distance, sizeof(distance));
+		p += sizeof(distance);
+	}
+	return p;
+}
+
+static __always_inline const u8 *distance_read(const u8 *p, u32 *distance)
+{
+	*distance = *p++;
+	if (unlikely(*distance >= KUNWIND_NEAR_DISTANCE)) {
+		if (*distance == 255) {
+			memcpy(distance, p, sizeof(*distance));
+			return p + sizeof(*distance);
+		}
+		*distance = KUNWIND_NEAR_DISTANCE +
+			    ((*distance - KUNWIND_NEAR_DISTANCE) << 8) + *p++;
+	}
+	return p;
+}
+
+enum kunwind_refusal
+kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
+{
+	enum kunwind_refusal err;
+	u32 *slot, number;
+	u64 key;
+	u8 *p;
+
+	memcpy(&key, &rule, sizeof(key));
+	if (key == pack->last_rule && pack->nr_rows)
+		return KUNWIND_OK;
+	if (unlikely(pack->nr_rows == KUNWIND_MAX_ROWS))
+		return KUNWIND_E_LIMIT;
+	if (unlikely(pack->piece_end - pack->at < ROW_MAX)) {
+		err = piece_add(pack);
+		if (err)
+			return err;
+	}
+
+	slot = rule_slot(pack, key);
+	if (likely(slot && *slot)) {
+		number = *slot - 1;
+	} else {
+		number = pack->nr_rules;
+		err = rule_add(pack, key, slot);
+		if (err)
+			return err;
+	}
+	pack->counts[number]++;
+
+	p = distance_write(pack->at, addr - pack->last_addr);
+	if (likely(number < 255)) {
+		*p++ = number;
+	} else {
+		*p++ = 255;
+		*p++ = number;
+		*p++ = number >> 8;
+	}
+	pack->at = p;
+	pack->last_addr = addr;
+	pack->last_rule = key;
+	pack->nr_rows++;
+	return KUNWIND_OK;
+}
+
+enum kunwind_refusal
+kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index)
+{
+	u32 before = pack->wide.size, off;
+	enum kunwind_refusal err = kunwind_pool_add(&pack->wide, wide, len, &off);
+
+	if (err)
+		return err;
+	pack->nr_wide += pack->wide.size != before;
+	*index = off / sizeof(*wide);
+	return KUNWIND_OK;
+}
+
+enum kunwind_refusal kunwind_pack_init(struct kunwind_pack *pack, size_t limit)
+{
+	u32 pool_limit = min(limit, (size_t)1 << 31);
+
+	memset(pack, 0, sizeof(*pack));
+	pack->limit = limit;
+	pack->slot_bits = FIRST_BITS;
+	kunwind_pool_init(&pack->wide, pool_limit);
+	kunwind_pool_init(&pack->exprs, pool_limit);
+	return rules_grow(pack);
+}
+
+static void draft_free(struct kunwind_pack *pack)
+{
+	struct kunwind_draft *piece, *next;
+
+	for (piece = pack->first; piece; piece = next) {
+		next = piece->next;
+		kunwind_free(piece);
+	}
+	pack->first = NULL;
+	pack->last = NULL;
+	pack->at = NULL;
+	pack->piece_end = NULL;
+	pack->draft_size = 0;
+	pack->nr_rows = 0;
+	pack->last_addr = 0;
+}
+
+void kunwind_pack_reset(struct kunwind_pack *pack)
+{
+	draft_free(pack);
+	memset(pack->slots, 0, sizeof(*pack->slots) << pack->slot_bits);
+	memset(pack->counts, 0, pack->max_rules * sizeof(*pack->counts));
+	pack->nr_rules = 0;
+	pack->nr_wide = 0;
+	kunwind_pool_reset(&pack->wide);
+	kunwind_pool_reset(&pack->exprs);
+}
+
+void kunwind_pack_exit(struct kunwind_pack *pack)
+{
+	draft_free(pack);
+	kunwind_free(pack->rules);
+	kunwind_free(pack->counts);
+	kunwind_free(pack->slots);
+	kunwind_pool_exit(&pack->wide);
+	kunwind_pool_exit(&pack->exprs);
+	memset(pack, 0, sizeof(*pack));
+}
+
+/* Rows of a rule above its number, so that a plain comparison sorts. */
+static int rank_cmp(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/*
+ * @rank[number] = place of a rule by frequency. @order is scratch of nr_rules
+ * words, and afterwards holds the rules' numbers in order.
+ */
+static void rules_rank(struct kunwind_pack *pack, u64 *order, u32 *rank)
+{
+	u32 i;
+
+	for (i = 0; i < pack->nr_rules; i++)
+		order[i] = (u64)pack->counts[i] << 32 | (~i & 0xffffffff);
+	kunwind_sort(order, pack->nr_rules, sizeof(*order), rank_cmp);
+	for (i = 0; i < pack->nr_rules; i++) {
+		order[i] = ~(u32)order[i];
+		rank[order[i]] = i;
+	}
+}
+
+/* Where the table's parts begin: offsets in its allocation. */
+struct layout {
+	size_t rules, wide, index, far, stream, exprs, end;
+};
+
+static void layout_make(const struct kunwind_pack *pack, u32 nr_blocks, u32 nr_far,
+			size_t stream_size, struct layout *l)
+{
+	l->rules = (sizeof(struct kunwind_table) + 7) & ~(size_t)7;
+	l->wide = l->rules + pack->nr_rules * sizeof(struct kunwind_rule);
+	l->index = l->wide + pack->wide.size;
+	l->far = l->index + ((size_t)nr_blocks + 1) * sizeof(struct kunwind_block);
+	l->stream = l->far + (size_t)nr_far * sizeof(struct kunwind_far);
+	l->exprs = l->stream + stream_size;
+	l->end = l->exprs + pack->exprs.size + KUNWIND_TABLE_PAD;
+}
+
+/* Reads the draft, row by row. */
+struct draft_reader {
+	const struct kunwind_draft *piece;
+	const u8 *p, *end;
+};
+
+static void draft_open(const struct kunwind_pack *pack, struct draft_reader *r)
+{
+	r->piece = pack->first;
+	r->p = pack->first->bytes;
+	r->end = r->p + pack->first->size;
+}
+
+/* Must not be called past the last row. */
+static __always_inline void draft_next(struct draft_reader *r, u32 *distance, u32 *number)
+{
+	if (unlikely(r->p == r->end)) {
+		r->piece = r->piece->next;
+		r->p = r->piece->bytes;
+		r->end = r->p + r->piece->size;
+		kunwind_resched();
+	}
+	r->p = distance_read(r->p, distance);
+	*number = *r->p++;
+	if (unlikely(*number == 255)) {
+		*number = r->p[0] | (u32)r->p[1] << 8;
+		r->p += 2;
+	}
+}
+
+/*
+ * The size of the stream: all the draft's distances but each block's first,
+ * and a byte for each rule.
+ */
+static size_t stream_size(const struct kunwind_pack *pack)
+{
+	struct draft_reader r;
+	u32 row, distance, number;
+	size_t size = 0;
+
+	draft_open(pack, &r);
+	for (row = 0; row < pack->nr_rows; row++) {
+		draft_next(&r, &distance, &number);
+		size++;
+		if (row % KUNWIND_BLOCK_ROWS)
+			size += distance < KUNWIND_NEAR_DISTANCE ? 1 :
+				distance < KUNWIND_FAR_DISTANCE ? 2 : 5;
+	}
+	return size;
+}
+
+static void stream_write(const struct kunwind_pack *pack, const u32 *rank,
+			 struct kunwind_block *index, struct kunwind_far *far, u8 *stream)
+{
+	u8 numbers[KUNWIND_BLOCK_ROWS];
+	struct draft_reader r;
+	u32 row, addr = 0, n = 0, i;
+	u8 *p = stream;
+
+	draft_open(pack, &r);
+	for (row = 0; row < pack->nr_rows; row++) {
+		u32 distance, number;
+
+		draft_next(&r, &distance, &number);
+		addr += distance;
+		if (row % KUNWIND_BLOCK_ROWS == 0)
+			*index++ = (struct kunwind_block){ .addr = addr, .at = p - stream };
+		else
+			p = distance_write(p, distance);
+
+		number = rank[number];
+		if (unlikely(number >= KUNWIND_FAR_RULE)) {
+			*far++ = (struct kunwind_far){ .row = row, .rule = number };
+			number = KUNWIND_FAR_RULE;
+		}
+		numbers[n++] = number;
+		if (n == KUNWIND_BLOCK_ROWS || row + 1 == pack->nr_rows) {
+			for (i = n; i--;)
+				*p++ = numbers[i];
+			n = 0;
+		}
+	}
+	*index = (struct kunwind_block){ .addr = ~0U, .at = p - stream };
+}
+
+enum kunwind_refusal
+kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats *head,
+		    struct kunwind_table **result)
+{
+	u32 nr_blocks = (pack->nr_rows + KUNWIND_BLOCK_ROWS - 1) / KUNWIND_BLOCK_ROWS;
+	enum kunwind_refusal err = KUNWIND_E_NOMEM;
+	struct kunwind_table *table;
+	u32 *rank, nr_far = 0, i;
+	struct layout l;
+	size_t size;
+	u64 *order;
+	u8 *bytes;
+
+	pack->last->size = pack->at - pack->last->bytes;
+	order = kunwind_alloc(pack->nr_rules * sizeof(*order));
+	rank = kunwind_alloc(pack->nr_rules * sizeof(*rank));
+	if (!order || !rank)
+		goto out;
+	rules_rank(pack, order, rank);
+	for (i = KUNWIND_FAR_RULE; i < pack->nr_rules; i++)
+		nr_far += pack->counts[order[i]];
+	size = stream_size(pack);
+	layout_make(pack, nr_blocks, nr_far, size, &l);
+	err = KUNWIND_E_LIMIT;
+	if (l.end > pack->limit || size > 0xffffffffU)
+		goto out;
+	err = KUNWIND_E_NOMEM;
+	bytes = kunwind_alloc(l.end);
+	if (!bytes)
+		goto out;
+
+	table = (struct kunwind_table *)bytes;
+	*table = (struct kunwind_table){
+		.base = head->base,
+		.span = head->span,
+		.index = (struct kunwind_block *)(bytes + l.index),
+		.stream = bytes + l.stream,
+		.rules = (struct kunwind_rule *)(bytes + l.rules),
+		.far = (struct kunwind_far *)(bytes + l.far),
+		.nr_blocks = nr_blocks,
+		.nr_rows = pack->nr_rows,
+		.stream_size = size,
+		.nr_rules = pack->nr_rules,
+		.nr_far = nr_far,
+		.keep = head->keep,
+		.wide = (struct kunwind_wide *)(bytes + l.wide),
+		.exprs = bytes + l.exprs,
+		.wide_units = pack->wide.size / sizeof(struct kunwind_wide),
+		.exprs_size = pack->exprs.size,
+		.nr_wide = pack->nr_wide,
+		.nr_fdes = head->nr_fdes,
+		.needed = head->needed,
+		.bytes = l.end,
+	};
+	for (i = 0; i < pack->nr_rules; i++)
+		memcpy(bytes + l.rules + i * sizeof(u64), &pack->rules[order[i]], sizeof(u64));
+	if (pack->wide.size)
+		memcpy(bytes + l.wide, pack->wide.data, pack->wide.size);
+	if (pack->exprs.size)
+		memcpy(bytes + l.exprs, pack->exprs.data, pack->exprs.size);
+	stream_write(pack, rank, (struct kunwind_block *)(bytes + l.index),
+		     (struct kunwind_far *)(bytes + l.far), bytes + l.stream);
+	*result = table;
+	err = KUNWIND_OK;
+out:
+	kunwind_free(order);
+	kunwind_free(rank);
+	return err;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * program.c - run a CFI program and stop at each row; see program.h
+ */
+#include "program.h"
+
+enum {
+	CFA_ADVANCE_LOC		= 0x40,	/* high two bits; operand in the low six */
+	CFA_OFFSET		= 0x80,
+	CFA_RESTORE		= 0xc0,
+
+	CFA_NOP			= 0x00,
+	CFA_SET_LOC		= 0x01,
+	CFA_ADVANCE_LOC1	= 0x02,
+	CFA_ADVANCE_LOC2	= 0x03,
+	CFA_ADVANCE_LOC4	= 0x04,
+	CFA_OFFSET_EXTENDED	= 0x05,
+	CFA_RESTORE_EXTENDED	= 0x06,
+	CFA_UNDEFINED		= 0x07,
+	CFA_SAME_VALUE		= 0x08,
+	CFA_REGISTER		= 0x09,
+	CFA_REMEMBER_STATE	= 0x0a,
+	CFA_RESTORE_STATE	= 0x0b,
+	CFA_DEF_CFA		= 0x0c,
+	CFA_DEF_CFA_REGISTER	= 0x0d,
+	CFA_DEF_CFA_OFFSET	= 0x0e,
+	CFA_DEF_CFA_EXPRESSION	= 0x0f,
+	CFA_EXPRESSION		= 0x10,
+	CFA_OFFSET_EXTENDED_SF	= 0x11,
+	CFA_DEF_CFA_SF		= 0x12,
+	CFA_DEF_CFA_OFFSET_SF	= 0x13,
+	CFA_VAL_OFFSET		= 0x14,
+	CFA_VAL_OFFSET_SF	= 0x15,
+	CFA_VAL_EXPRESSION	= 0x16,
+	CFA_GNU_ARGS_SIZE	= 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+/*
+ * Register columns beyond those that we follow (x87, vector, segment, ...) are
+ * legal and of no use: instructions for them are checked and dropped.
+ */
+#define MAX_COLUMN	255
+
+/* Copies what a row has, not what it could have. */
+static __always_inline void row_copy(struct kunwind_row *to, const struct kunwind_row *from)
+{
+	u32 mask;
+
+	to->cfa = from->cfa;
+	to->changed = from->changed;
+	to->same = from->same;
+	for (mask = from->changed; mask; mask &= mask - 1) {
+		unsigned int reg = __builtin_ctz(mask);
+
+		to->saved[reg] = from->saved[reg];
+	}
+}
+
+/* Most operands are below 128. */
+static __always_inline u64 uleb(struct kunwind_bytes *b)
+{
+	if (likely(b->at < b->end && *b->at < 0x80))
+		return *b->at++;
+	return kunwind_bytes_uleb(b);
+}
+
+/* A factored offset: false when it does not fit the 32 bits of a rule. */
+static __always_inline bool factored(const struct kunwind_program *p, s64 count, s32 *off)
+{
+	s64 bytes;
+
+	if (count != (s32)count)
+		return false;
+	bytes = count * p->cie->data_align;	/* 2^31 * 2^16 */
+	*off = bytes;
+	return bytes == *off;
+}
+
+static __always_inline bool plain_offset(u64 count, s32 *off)
+{
+	*off = count;
+	return count <= 0x7fffffff;
+}
+
+static __always_inline void saved_set(struct kunwind_program *p, u64 reg,
+				      struct kunwind_saved saved)
+{
+	if (reg >= KUNWIND_NR_REGS || !(p->follow & KUNWIND_REG(reg)))
+		return;
+	p->row.saved[reg] = saved;
+	p->row.changed |= KUNWIND_REG(reg);
+	p->row.same &= ~KUNWIND_REG(reg);
+}
+
+static void same_set(struct kunwind_program *p, u64 reg)
+{
+	if (reg >= KUNWIND_NR_REGS)
+		return;
+	p->row.changed &= ~KUNWIND_REG(reg);
+	p->row.same |= KUNWIND_REG(reg);
+}
+
+static void saved_restore(struct kunwind_program *p, u64 reg)
+{
+	u32 bit;
+
+	if (reg >= KUNWIND_NR_REGS)
+		return;
+	bit = KUNWIND_REG(reg);
+	p->row.changed = (p->row.changed & ~bit) | (p->initial->changed & bit);
+	p->row.same = (p->row.same & ~bit) | (p->initial->same & bit);
+	p->row.saved[reg] = p->initial->saved[reg];
+}
+
+static bool cfa_set(struct kunwind_program *p, u64 reg, s32 off)
+{
+	if (reg >= KUNWIND_NR_REGS)
+		return false;
+	p->row.cfa = (struct kunwind_saved){ .how = KUNWIND_HOW_REG, .source = reg, .off = off };
+	p->needed |= KUNWIND_REG(reg);
+	return true;
+}
+
+/*
+ * A length-prefixed expression for @saved: checked, and put in the pool with
+ * its length in front. @wanted: of a register that is followed, or the CFA.
+ */
+static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
+				      bool initial, bool wanted, struct kunwind_saved *saved)
+{
+	u8 entry[sizeof(u16) + KUNWIND_EXPR_MAX_LEN];
+	u64 len = kunwind_bytes_uleb(b);
+	struct kunwind_expr_info info;
+	const u8 *expr = b->at;
+	enum kunwind_refusal err;
+	u16 len16 = len;
+	u32 off;
+
+	kunwind_bytes_skip(b, len);
+	if (b->bad)
+		return KUNWIND_E_OPERAND;
+	err = kunwind_expr_check(expr, len, initial, &info);
+	if (err || !wanted)
+		return err;
+	memcpy(entry, &len16, sizeof(len16));
+	memcpy(entry + sizeof(len16), expr, len);
+	err = kunwind_pool_add(p->exprs, entry, sizeof(len16) + len, &off);
+	if (err)
+		return err;
+	p->needed |= info.regs;
+	saved->off = off;
+	saved->shape = info.shape;
+	saved->shape_reg = info.reg;
+	saved->shape_off = info.off;
+	return KUNWIND_OK;
+}
+
+/* The instructions with an expression. */
+static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
+{
+	struct kunwind_saved saved = { .how = KUNWIND_HOW_EXPR };
+	enum kunwind_refusal err;
+	u64 reg;
+
+	if (op == CFA_DEF_CFA_EXPRESSION) {
+		err = expr_read(p, b, false, true, &saved);
+		if (!err)
+			p->row.cfa = saved;
+		return err;
+	}
+	reg = kunwind_bytes_uleb(b);
+	if (reg > MAX_COLUMN)
+		return KUNWIND_E_OPERAND;
+	if (op == CFA_EXPRESSION)
+		saved.how = KUNWIND_HOW_AT_EXPR;
+	err = expr_read(p, b, true, reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)),
+			&saved);
+	if (!err)
+		saved_set(p, reg, saved);
+	return err;
+}
+
+/* The instructions that real programs hardly use. */
+static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct kunwind_bytes *b,
+					     u8 op)
+{
+	struct kunwind_saved saved = { .how = KUNWIND_HOW_AT_CFA };
+	u64 reg, source;
+
+	switch (op) {
+	case CFA_DEF_CFA_EXPRESSION:
+	case CFA_EXPRESSION:
+	case CFA_VAL_EXPRESSION:
+		return expr_op(p, b, op);
+	case CFA_DEF_CFA_SF:
+		reg = kunwind_bytes_uleb(b);
+		if (!factored(p, kunwind_bytes_sleb(b), &saved.off) ||
+		    !cfa_set(p, reg, saved.off))
+			return KUNWIND_E_OPERAND;
+		return KUNWIND_OK;
+	case CFA_DEF_CFA_OFFSET_SF:
+		if (p->row.cfa.how != KUNWIND_HOW_REG)
+			return KUNWIND_E_OPCODE;
+		if (!factored(p, kunwind_bytes_sleb(b), &p->row.cfa.off))
+			return KUNWIND_E_OPERAND;
+		return KUNWIND_OK;
+	case CFA_GNU_ARGS_SIZE:
+		kunwind_bytes_uleb(b);	/* for landing pads only */
+		return KUNWIND_OK;
+	}
+
+	/* those that begin with a register */
+	reg = kunwind_bytes_uleb(b);
+	if (reg > MAX_COLUMN)
+		return KUNWIND_E_OPERAND;
+	switch (op) {
+	case CFA_UNDEFINED:
+		saved.how = KUNWIND_HOW_UNDEFINED;
+		break;
+	case CFA_SAME_VALUE:
+		same_set(p, reg);
+		return KUNWIND_OK;
+	case CFA_REGISTER:
+		source = kunwind_bytes_uleb(b);
+		if (source > MAX_COLUMN)
+			return KUNWIND_E_OPERAND;
+		saved.how = KUNWIND_HOW_REG;
+		if (source >= KUNWIND_NR_REGS) {
+			saved.how = KUNWIND_HOW_UNDEFINED;	/* e.g. in a vector register */
+		} else {
+			saved.source = source;
+			if (reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)))
+				p->needed |= KUNWIND_REG(source);
+		}
+		break;
+	case CFA_OFFSET_EXTENDED:
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED: {
+		u64 count = kunwind_bytes_uleb(b);
+
+		if (count > 0x7fffffff ||
+		    !factored(p, op == CFA_OFFSET_EXTENDED ? (s64)count : -(s64)count, &saved.off))
+			return KUNWIND_E_OPERAND;
+		break;
+	}
+	case CFA_OFFSET_EXTENDED_SF:
+		if (!factored(p, kunwind_bytes_sleb(b), &saved.off))
+			return KUNWIND_E_OPERAND;
+		break;
+	case CFA_VAL_OFFSET:
+	case CFA_VAL_OFFSET_SF: {
+		s64 count = op == CFA_VAL_OFFSET ? (s64)kunwind_bytes_uleb(b) :
+						   kunwind_bytes_sleb(b);
+
+		saved.how = KUNWIND_HOW_CFA;
+		if ((op == CFA_VAL_OFFSET && count < 0) || !factored(p, count, &saved.off))
+			return KUNWIND_E_OPERAND;
+		break;
+	}
+	default:
+		return KUNWIND_E_OPCODE;
+	}
+	saved_set(p, reg, saved);
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal remember(struct kunwind_program *p)
+{
+	if (!p->initial)
+		return KUNWIND_E_OPCODE;
+	if (p->nr_remembered == KUNWIND_MAX_REMEMBERED)
+		return KUNWIND_E_LIMIT;
+	row_copy(&p->remembered[p->nr_remembered++], &p->row);
+	return KUNWIND_OK;
+}
+
+/*
+ * The CFA comes back too: DWARF 5 does not say so in as many words, GCC,
+ * LLVM and every reader agree.
+ */
+static enum kunwind_refusal restore(struct kunwind_program *p)
+{
+	if (!p->nr_remembered)
+		return KUNWIND_E_STATE_STACK;
+	row_copy(&p->row, &p->remembered[--p->nr_remembered]);
+	return KUNWIND_OK;
+}
+
+/*
+ * Runs until the location moves or the code ends, where @moved is set or not.
+ */
+static enum kunwind_refusal run(struct kunwind_program *p)
+{
+	struct kunwind_bytes b = { .at = p->code, .end = p->code_end };
+	enum kunwind_refusal err;
+	u64 to, reg;
+	s32 off;
+
+	while (b.at < b.end) {
+		u8 op = *b.at++;
+
+		switch (op) {
+		case CFA_ADVANCE_LOC ... CFA_ADVANCE_LOC + 0x3f:
+			to = p->from + (op & 0x3f) * p->cie->code_align;
+			goto advance;
+		case CFA_OFFSET ... CFA_OFFSET + 0x3f: {
+			u64 count = uleb(&b);
+
+			if (b.bad || count > 0x7fffffff || !factored(p, count, &off))
+				return KUNWIND_E_OPERAND;
+			saved_set(p, op & 0x3f, (struct kunwind_saved){
+				.how = KUNWIND_HOW_AT_CFA, .off = off });
+			continue;
+		}
+		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
+			if (!p->initial)
+				return KUNWIND_E_OPCODE;
+			saved_restore(p, op & 0x3f);
+			continue;
+		case CFA_NOP:
+			continue;
+		case CFA_DEF_CFA_OFFSET:
+			if (p->row.cfa.how != KUNWIND_HOW_REG)
+				return KUNWIND_E_OPCODE;
+			if (!plain_offset(uleb(&b), &p->row.cfa.off))
+				return KUNWIND_E_OPERAND;
+			break;
+		case CFA_REMEMBER_STATE:
+			err = remember(p);
+			if (err)
+				return err;
+			continue;
+		case CFA_RESTORE_STATE:
+			err = restore(p);
+			if (err)
+				return err;
+			continue;
+		case CFA_DEF_CFA:
+			reg = uleb(&b);
+			if (!plain_offset(uleb(&b), &off) || !cfa_set(p, reg, off))
+				return KUNWIND_E_OPERAND;
+			break;
+		case CFA_DEF_CFA_REGISTER:
+			if (p->row.cfa.how != KUNWIND_HOW_REG)
+				return KUNWIND_E_OPCODE;
+			if (!cfa_set(p, uleb(&b), p->row.cfa.off))
+				return KUNWIND_E_OPERAND;
+			break;
+		case CFA_RESTORE_EXTENDED:
+			reg = uleb(&b);
+			if (!p->initial)
+				return KUNWIND_E_OPCODE;
+			if (reg > MAX_COLUMN)
+				return KUNWIND_E_OPERAND;
+			saved_restore(p, reg);
+			break;
+		case CFA_ADVANCE_LOC1:
+			to = p->from + kunwind_bytes_u8(&b) * p->cie->code_align;
+			goto advance;
+		case CFA_ADVANCE_LOC2:
+			to = p->from + kunwind_bytes_u16(&b) * p->cie->code_align;
+			goto advance;
+		case CFA_ADVANCE_LOC4:
+			to = p->from + kunwind_bytes_u32(&b) * p->cie->code_align;
+			goto advance;
+		case CFA_SET_LOC:
+			if (!kunwind_pointer_read(p->section, &b, p->cie->encoding, 0, &to))
+				return KUNWIND_E_ENCODING;
+			goto advance;
+		default:
+			err = rare_op(p, &b, op);
+			if (err)
+				return err;
+			break;
+		}
+		if (unlikely(b.bad))
+			return KUNWIND_E_OPERAND;
+		continue;
+
+advance:
+		if (!p->initial)
+			return KUNWIND_E_OPCODE;
+		if (unlikely(b.bad))
+			return KUNWIND_E_OPERAND;
+		/* backwards, around the end of memory, or out of the FDE */
+		if (unlikely(to < p->from || to > p->end))
+			return KUNWIND_E_RANGE;
+		if (to == p->from)
+			continue;
+		p->to = to;
+		break;
+	}
+	p->code = b.at;
+	return KUNWIND_OK;
+}
+
+enum kunwind_refusal
+kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie)
+{
+	p->cie = cie;
+	p->initial = NULL;
+	p->code = cie->code;
+	p->code_end = cie->code_end;
+	p->from = 0;
+	p->to = 0;
+	p->end = 0;
+	p->nr_remembered = 0;
+	memset(&p->row, 0, sizeof(p->row));
+	return run(p);
+}
+
+void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *cie,
+			   const struct kunwind_row *initial, const struct kunwind_fde *fde)
+{
+	p->cie = cie;
+	p->initial = initial;
+	p->code = fde->code;
+	p->code_end = fde->code_end;
+	p->to = fde->start;
+	p->end = fde->start + fde->len;
+	p->nr_remembered = 0;
+	row_copy(&p->row, initial);
+}
+
+enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
+{
+	enum kunwind_refusal err;
+
+	p->from = p->to;
+	if (p->from == p->end && p->code == p->code_end)
+		return KUNWIND_OK;
+	err = run(p);
+	/* the last row reaches to the FDE's end */
+	if (!err && p->to == p->from)
+		p->to = p->end;
+	return err;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * program.h - run a CFI program and stop at each row
+ *
+ * A program is the initial instructions of a CIE followed by those of an FDE.
+ * The first part is run once per CIE into an initial row; an FDE starts from a
+ * copy of it. kunwind_program_next() runs instructions up to the next one that
+ * moves the location: the row then holds for [from, to). Source: DWARF 5,
+ * 6.4.2 and 6.4.3; GNU opcodes as in GCC's unwinder.
+ *
+ * Memory: about 3 KB for the row and the remembered ones. Expressions are
+ * checked and put in the builder's pool when they are met, so that a row is
+ * of fixed size.
+ *
+ * Does not take: opcodes of other architectures and vendors.
+ */
+#ifndef _KUNWIND_PROGRAM_H
+#define _KUNWIND_PROGRAM_H
+
+#include "cfi.h"
+#include "expr.h"
+#include "pool.h"
+
+#define KUNWIND_MAX_REMEMBERED	16		/* depth of DW_CFA_remember_state */
+#define KUNWIND_FDE_MAX_CODE	(1U << 20)	/* bytes of one FDE's instructions */
+
+/* What became of a register, or how the CFA is made. */
+struct kunwind_saved {
+	s32 off;		/* bytes; or offset of an expression in the pool */
+	u8 how;			/* enum kunwind_how */
+	u8 source;		/* KUNWIND_HOW_REG */
+	u8 shape;		/* the CFA's expression: enum kunwind_expr_shape, and */
+	u8 shape_reg;		/* what it has in its place: register and */
+	s32 shape_off;		/* offset or threshold */
+};
+
+struct kunwind_row {
+	struct kunwind_saved cfa;	/* HOW_REG, HOW_EXPR; HOW_UNDEFINED: none yet */
+	u32 changed;			/* registers for which saved[] holds a rule */
+	u32 same;			/* registers with an explicit DW_CFA_same_value */
+	struct kunwind_saved saved[KUNWIND_NR_REGS];
+};
+
+struct kunwind_program {
+	const struct kunwind_section *section;
+	const struct kunwind_cie *cie;
+	const struct kunwind_row *initial;	/* NULL: runs a CIE's part */
+	struct kunwind_pool *exprs;
+	u32 follow;		/* registers whose rules are kept; others are only checked */
+	u32 needed;		/* registers that CFAs and followed rules read; only grows */
+	const u8 *code, *code_end;
+	u64 from, to, end;	/* the row's addresses; end of the FDE's */
+	u32 nr_remembered;
+	struct kunwind_row row;
+	struct kunwind_row remembered[KUNWIND_MAX_REMEMBERED];
+};
+
+/* Runs the initial instructions of @cie; the result is in program->row. */
+enum kunwind_refusal __must_check
+kunwind_program_initial(struct kunwind_program *program, const struct kunwind_cie *cie);
+
+/* Prepares @fde of @cie; @initial must stay until it has run. */
+void kunwind_program_begin(struct kunwind_program *program, const struct kunwind_cie *cie,
+			   const struct kunwind_row *initial, const struct kunwind_fde *fde);
+
+/**
+ * kunwind_program_next() - the next row
+ * At most KUNWIND_FDE_MAX_CODE bytes of instructions are run by a call.
+ * Return: KUNWIND_OK with program->row, ->from and ->to (from < to), or with
+ * from == to after the last; or the refusal.
+ */
+enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *program);
+
+#endif /* _KUNWIND_PROGRAM_H */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * table.c - look up a packed table; its format is in table.h
+ *
+ * Reads in any context. Offsets found in the table are checked before they
+ * are used, so that not even a damaged table leads a lookup out of it: it
+ * then finds KUNWIND_RULE_NONE.
+ */
+#include "table.h"
+
+static const struct kunwind_rule none;
+
+/* The rule's number for a row whose byte says KUNWIND_FAR_RULE. */
+static noinline u32 kunwind_walk_attr far_rule(const struct kunwind_table *table, u32 row)
+{
+	u32 lo = 0, hi = table->nr_far;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (table->far[mid].row < row)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < table->nr_far && table->far[lo].row == row)
+		return table->far[lo].rule;
+	return KUNWIND_MAX_RULES;
+}
+
+/*
+ * A distance of more than a byte, the first of which was @first. NULL when it
+ * does not end before @end.
+ */
+static const u8 *kunwind_walk_attr long_distance(const u8 *p, const u8 *end, u8 first, u32 *distance)
+{
+	if (end - p < (first == 255 ? 4 : 1))
+		return NULL;
+	if (first == 255) {
+		memcpy(distance, p, sizeof(*distance));
+		return p + 4;
+	}
+	*distance = KUNWIND_NEAR_DISTANCE + ((first - KUNWIND_NEAR_DISTANCE) << 8) + *p;
+	return p + 1;
+}
+
+struct kunwind_rule kunwind_walk_attr
+kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
+{
+	u64 offset = addr - table->base;
+	const struct kunwind_block *block = table->index;
+	const u8 *p, *begin, *end;
+	u32 left, rows, n, rule;
+
+	if (offset >= table->span)
+		return none;
+	left = offset;
+
+	/* the last block that begins at or before it; no branch on the outcome */
+	for (n = table->nr_blocks; n > 1; n -= n / 2)
+		block = block[n / 2].addr <= left ? block + n / 2 : block;
+	left -= block->addr;
+
+	n = block - table->index;
+	rows = min(table->nr_rows - n * KUNWIND_BLOCK_ROWS, (u32)KUNWIND_BLOCK_ROWS);
+	if (unlikely(block[1].at > table->stream_size || block[0].at > block[1].at ||
+		     block[1].at - block[0].at < rows))
+		return none;
+	begin = table->stream + block[0].at;
+	end = table->stream + block[1].at;
+
+	/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block */
+	p = begin;
+	for (n = 0; n + 1 < rows; n++) {
+		u32 distance = *p++;
+
+		if (unlikely(distance >= KUNWIND_NEAR_DISTANCE)) {
+			p = long_distance(p, end, distance, &distance);
+			if (!p)
+				return none;
+		}
+		if (left < distance)
+			break;
+		left -= distance;
+	}
+
+	rule = end[-1 - (s32)n];
+	if (unlikely(rule == KUNWIND_FAR_RULE))
+		rule = far_rule(table, (block - table->index) * KUNWIND_BLOCK_ROWS + n);
+	if (unlikely(rule >= table->nr_rules))
+		return none;
+	return table->rules[rule];
+}
+
+u32 kunwind_walk_attr kunwind_table_keep(const struct kunwind_table *table)
+{
+	return table->keep;
+}
+
+const struct kunwind_wide *kunwind_walk_attr
+kunwind_table_wide(const struct kunwind_table *table, s32 index)
+{
+	const struct kunwind_wide *wide;
+
+	if (index < 0 || (u32)index >= table->wide_units)
+		return NULL;
+	wide = table->wide + index;
+	if (!wide->nr || wide->nr > table->wide_units - (u32)index - 1)
+		return NULL;
+	return wide;
+}
+
+const u8 *kunwind_walk_attr
+kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len)
+{
+	const u8 *expr;
+
+	if (off < 0 || table->exprs_size < sizeof(*len) ||
+	    (u32)off > table->exprs_size - sizeof(*len))
+		return NULL;
+	expr = table->exprs + off;
+	memcpy(len, expr, sizeof(*len));
+	if (*len > table->exprs_size - sizeof(*len) - (u32)off)
+		return NULL;
+	return expr + sizeof(*len);
+}
+
+/* Through the lookup itself: what is shown is what the walk finds. */
+int kunwind_table_for_each(const struct kunwind_table *table,
+			   int (*fn)(void *data, u64 addr, struct kunwind_rule rule), void *data)
+{
+	u32 b, n;
+
+	for (b = 0; b < table->nr_blocks; b++) {
+		const u8 *p = table->stream + table->index[b].at;
+		const u8 *end = table->stream + table->index[b + 1].at;
+		u32 rows = min(table->nr_rows - b * KUNWIND_BLOCK_ROWS, (u32)KUNWIND_BLOCK_ROWS);
+		u64 addr = table->base + table->index[b].addr;
+
+		for (n = 0; n < rows; n++) {
+			int ret = fn(data, addr, kunwind_table_lookup(table, addr));
+			u32 distance;
+
+			if (ret)
+				return ret;
+			if (n + 1 == rows)
+				break;
+			distance = *p++;
+			if (distance >= KUNWIND_NEAR_DISTANCE)
+				p = long_distance(p, end, distance, &distance);
+			if (!p)
+				break;
+			addr += distance;
+		}
+		kunwind_resched();
+	}
+	return 0;
+}
+
+void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats)
+{
+	*stats = (struct kunwind_table_stats){
+		.base = table->base,
+		.span = table->span,
+		.nr_fdes = table->nr_fdes,
+		.nr_rows = table->nr_rows,
+		.nr_rules = table->nr_rules,
+		.nr_wide = table->nr_wide,
+		.bytes = table->bytes,
+		.keep = table->keep,
+		.needed = table->needed,
+	};
+}
+
+void kunwind_table_free(struct kunwind_table *table)
+{
+	kunwind_free(table);
+}

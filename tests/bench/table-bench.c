@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table-bench - size of tables and speed of building and looking up
+ *
+ * Usage: table-bench [-k MASK] FILE...
+ * One line an object: bytes of .eh_frame + .eh_frame_hdr, rows (gaps
+ * included), bytes a row all in, table as a share of the sections, rows
+ * compiled a second (best of several runs), nanoseconds a lookup (pseudo-
+ * random addresses; and the same few addresses over and over).
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "../unit/object.h"
+
+#define RUNS	7
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Size of the PT_GNU_EH_FRAME segment, 0 without one. */
+static u64 hdr_size(const struct object *o)
+{
+	u64 phoff;
+	u16 phnum, i;
+
+	memcpy(&phoff, o->data + 32, 8);
+	memcpy(&phnum, o->data + 56, 2);
+	for (i = 0; i < phnum; i++) {
+		const u8 *p = o->data + phoff + 56 * i;
+		u32 type;
+		u64 size;
+
+		memcpy(&type, p, 4);
+		memcpy(&size, p + 32, 8);
+		if (type == 0x6474e550)
+			return size;
+	}
+	return 0;
+}
+
+static volatile u64 sink;
+
+static double lookup_ns(const struct kunwind_table *table, u64 base, u64 span, u64 mask)
+{
+	double t0 = now();
+	u64 x = 1, sum = 0;
+	int i, n = 2000000;
+
+	for (i = 0; i < n; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		sum += kunwind_table_lookup(table, base + ((x >> 32 & mask) * span >> 32)).off;
+	}
+	sink = sum;
+	return (now() - t0) / n * 1e9;
+}
+
+static int bench(const char *path, u32 keep)
+{
+	struct kunwind_table_stats st;
+	struct kunwind_table *table;
+	double best = 1e9;
+	struct object o;
+	u64 sections;
+	int i, err = object_open(&o, path);
+
+	if (err) {
+		fprintf(stderr, "%s: %s\n", path, err < 0 ? "cannot open" : kunwind_refusal_name(err));
+		return 1;
+	}
+	for (i = 0; i < RUNS; i++) {
+		double t0 = now();
+
+		err = kunwind_table_build(&o.section, keep, 1UL << 30, NULL, NULL, &table);
+		if (now() - t0 < best)
+			best = now() - t0;
+		if (err) {
+			fprintf(stderr, "%s: %s\n", path, kunwind_refusal_name(err));
+			return 1;
+		}
+		if (i < RUNS - 1)
+			kunwind_table_free(table);
+	}
+	kunwind_table_stats(table, &st);
+	sections = o.section.size + hdr_size(&o);
+	printf("%-22s %9llu %7u %8u %6u %6u %9llu %6.3f %6.1f%% %7.2f %6.1f %6.1f %x %x\n",
+	       strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (unsigned long long)sections,
+	       st.nr_fdes, st.nr_rows, st.nr_rules, st.nr_wide, (unsigned long long)st.bytes,
+	       (double)st.bytes / st.nr_rows, 100.0 * st.bytes / sections,
+	       st.nr_rows / best * 1e-6, lookup_ns(table, st.base, st.span, 0xffffffff),
+	       lookup_ns(table, st.base, st.span, 0xf0000000), st.keep, st.needed);
+	kunwind_table_free(table);
+	object_close(&o);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int i = 1, status = 0;
+	u32 keep = 0;
+
+	if (argc > 2 && !strcmp(argv[1], "-k")) {
+		keep = strtoul(argv[2], NULL, 0);
+		i = 3;
+	}
+	printf("%-22s %9s %7s %8s %6s %6s %9s %6s %7s %7s %6s %6s keep needed\n", "object",
+	       "sections", "FDEs", "rows", "rules", "wide", "bytes", "B/row", "share", "Mrow/s",
+	       "ns", "ns(16)");
+	for (; i < argc; i++)
+		status |= bench(argv[i], keep);
+	return status;
+}

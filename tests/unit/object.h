@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.h - for test tools: an ELF file in memory and its table
+ */
+#ifndef _TEST_OBJECT_H
+#define _TEST_OBJECT_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../kmod/core/elf.h"
+
+struct object {
+	const u8 *data;
+	size_t size;
+	struct kunwind_elf elf;
+	struct kunwind_section section;
+};
+
+static inline int object_read(void *file, u64 off, void *buf, size_t len)
+{
+	const struct object *o = file;
+
+	memcpy(buf, o->data + off, len);
+	return 0;
+}
+
+/* 0, or a refusal; -1 when the file cannot be opened. */
+static inline int object_open(struct object *o, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st) || !st.st_size) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	o->size = st.st_size;
+	o->data = mmap(NULL, o->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (o->data == MAP_FAILED)
+		return -1;
+	err = kunwind_elf_parse(object_read, o, o->size, &o->elf);
+	o->section = (struct kunwind_section){
+		.data = o->data + o->elf.eh_offset, .size = o->elf.eh_size,
+		.addr = o->elf.eh_addr,
+		.text_base = o->elf.text_base, .data_base = o->elf.data_base,
+		.lo = o->elf.text_lo, .hi = o->elf.text_hi,
+	};
+	return err;
+}
+
+static inline void object_close(struct object *o)
+{
+	munmap((void *)o->data, o->size);
+}
+
+#endif /* _TEST_OBJECT_H */
