@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "show.h"
+#include "tool.h"
 #include "show_field.h"
 #include "show_maps.h"
 #include "show_stack.h"
@@ -139,7 +139,7 @@ static bool is_own(const char *name)
 }
 
 /* First pass. */
-static enum kunwind_trace_next learn(const bt_event *event, int64_t time, void *data)
+static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct show *show = data;
 	const char *name = event_name(event);
@@ -205,17 +205,17 @@ static void read_head(struct head *head, const bt_event *event, int64_t time)
 	head->cpu = event_cpu(event);
 }
 
-static void print_fields(const bt_event *event)
+static void print_fields(const char *before, const bt_event *event)
 {
 	static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
 		"callstack_user", NULL };
 	const bt_field *context = bt_event_borrow_common_context_field_const(event);
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
-	if (context && kunwind_field_print_members(stdout, context, in_header))
-		putchar(' ');
+	if (context && kunwind_field_print_members(stdout, before, context, in_header))
+		before = " ";
 	if (payload)
-		kunwind_field_print_members(stdout, payload, NULL);
+		kunwind_field_print_members(stdout, before, payload, NULL);
 }
 
 static void print_number(int64_t number)
@@ -261,13 +261,13 @@ static void print_head(const struct head *head)
 		printf("/%" PRId64, head->tid);
 	if (head->cpu >= 0)
 		printf(" cpu %" PRId64, head->cpu);
-	putchar(' ');
 }
 
 static void print_frame_tsv(const struct show *show, uint64_t index,
 			    const struct kunwind_frame *frame)
 {
-	printf("frame\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", show->events, index, frame->addr);
+	printf("frame\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", show->events, index,
+	       frame->addr);
 	if (frame->symbol.name) {
 		kunwind_text_print(stdout, frame->symbol.name);
 		printf("\t0x%" PRIx64 "\t", frame->symbol.offset);
@@ -276,7 +276,8 @@ static void print_frame_tsv(const struct show *show, uint64_t index,
 	}
 	if (frame->file) {
 		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
-		printf("\t0x%" PRIx64 "\t%s\t", frame->vaddr, kunwind_symfile_build_id(frame->file));
+		printf("\t0x%" PRIx64 "\t%s\t", frame->vaddr,
+		       kunwind_symfile_build_id(frame->file));
 	} else {
 		fputs("\t\t\t", stdout);
 	}
@@ -347,7 +348,7 @@ static void handle_stack(struct show *show, const bt_event *event, const struct 
 }
 
 /* Second pass. */
-static enum kunwind_trace_next handle(const bt_event *event, int64_t time, void *data)
+static int handle(const bt_event *event, int64_t time, void *data)
 {
 	struct show *show = data;
 	struct head head;
@@ -364,7 +365,7 @@ static enum kunwind_trace_next handle(const bt_event *event, int64_t time, void 
 			print_head_tsv(show, &head);
 		else
 			print_head(&head);
-		print_fields(event);
+		print_fields(show->tsv ? "" : " ", event);
 		putchar('\n');
 	}
 	handle_stack(show, event, &head);

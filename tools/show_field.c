@@ -96,7 +96,8 @@ static void print_array(FILE *out, const bt_field *field)
 	putc('[', out);
 	for (i = 0; i < nr; i++) {
 		fputs(i ? ", " : " ", out);
-		kunwind_field_print(out, bt_field_array_borrow_element_field_by_index_const(field, i));
+		kunwind_field_print(out,
+				    bt_field_array_borrow_element_field_by_index_const(field, i));
 	}
 	fputs(" ]", out);
 }
@@ -127,10 +128,11 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
 		print_array(out, field);
 	else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
-		if (!kunwind_field_print_members(out, field, NULL))
+		if (!kunwind_field_print_members(out, "", field, NULL))
 			fputs("{ }", out);
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-		kunwind_field_print(out, bt_field_variant_borrow_selected_option_field_const(field));
+		kunwind_field_print(out,
+				    bt_field_variant_borrow_selected_option_field_const(field));
 	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
 		inner = bt_field_option_borrow_field_const(field);
 		if (inner)
@@ -153,7 +155,7 @@ static bool is_left_out(const char *name, const char *const *but)
 	return *name == '_' && len > 7 && !strcmp(name + len - 7, "_length");
 }
 
-unsigned int kunwind_field_print_members(FILE *out, const bt_field *structure,
+unsigned int kunwind_field_print_members(FILE *out, const char *before, const bt_field *structure,
 					 const char *const *but)
 {
 	const bt_field_class *class = bt_field_borrow_class_const(structure);
@@ -166,7 +168,9 @@ unsigned int kunwind_field_print_members(FILE *out, const bt_field *structure,
 
 		if (is_left_out(name, but))
 			continue;
-		fputs(printed++ ? ", " : "{ ", out);
+		fputs(printed ? ", " : before, out);
+		if (!printed++)
+			fputs("{ ", out);
 		kunwind_text_print(out, name);
 		fputs(" = ", out);
 		kunwind_field_print(out,

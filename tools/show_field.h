@@ -13,9 +13,10 @@ void kunwind_field_print(FILE *out, const bt_field *field);
 
 /*
  * The members of a structure but for those named in @but (ends with NULL; may
- * be NULL), as "{ a = 1, b = "x" }". Return: how many; nothing is written for none.
+ * be NULL), as "{ a = 1, b = "x" }" behind @before. Return: how many; nothing
+ * is written for none.
  */
-unsigned int kunwind_field_print_members(FILE *out, const bt_field *structure,
+unsigned int kunwind_field_print_members(FILE *out, const char *before, const bt_field *structure,
 					 const char *const *but);
 
 /* Text from a trace or a file: what a terminal or a table would trip over is escaped. */

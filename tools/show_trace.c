@@ -194,7 +194,7 @@ static void note_hostname(struct kunwind_trace *trace, const bt_message *message
 			 bt_value_string_get(host));
 }
 
-static enum kunwind_trace_next handle(struct kunwind_trace *trace, const bt_message *message)
+static int handle(struct kunwind_trace *trace, const bt_message *message)
 {
 	const bt_clock_snapshot *clock;
 	int64_t time = -1;
@@ -224,7 +224,7 @@ static bt_graph_simple_sink_component_consume_func_status
 consume(bt_message_iterator *iterator, void *data)
 {
 	struct kunwind_trace *trace = data;
-	enum kunwind_trace_next next = KUNWIND_TRACE_GO_ON;
+	int next = KUNWIND_TRACE_GO_ON;
 	bt_message_iterator_next_status status;
 	bt_message_array_const messages;
 	uint64_t i, nr;

@@ -21,9 +21,8 @@ void kunwind_trace_close(struct kunwind_trace *trace);
 
 enum kunwind_trace_next { KUNWIND_TRACE_GO_ON, KUNWIND_TRACE_STOP, KUNWIND_TRACE_FAIL };
 
-/* @time: nanoseconds since 1970, or -1 when the event has none. */
-typedef enum kunwind_trace_next kunwind_trace_event_fn(const bt_event *event, int64_t time,
-						       void *data);
+/* Returns enum kunwind_trace_next. @time: nanoseconds since 1970, or -1 when the event has none. */
+typedef int kunwind_trace_event_fn(const bt_event *event, int64_t time, void *data);
 
 /**
  * kunwind_trace_read() - hand over every event of all traces, in order of time

@@ -73,7 +73,8 @@ TRACE_EVENT(kunwind_map,
 		kunwind_assign_str(path, path);
 	),
 
-	TP_printk("tgid=%d start=0x%llx end=0x%llx offset=0x%llx bias=0x%llx dev=%u:%u ino=%llu build_id=%s path=%s",
+	TP_printk("tgid=%d start=0x%llx end=0x%llx offset=0x%llx bias=0x%llx dev=%u:%u ino=%llu "
+		  "build_id=%s path=%s",
 		  __entry->tgid, __entry->start, __entry->end, __entry->offset, __entry->bias,
 		  (__entry->dev >> 8) & 0xfff,
 		  (__entry->dev & 0xff) | ((__entry->dev >> 12) & 0xfff00),
