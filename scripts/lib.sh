@@ -73,5 +73,5 @@ vm_kernel_release() {
 	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
 	dpkg-query -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
-		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p'
+		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p' || true
 }
