@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * event.c - instructions of one traced system call, as user space sees it
+ *
+ * event [register]: at the bottom of a chain of twenty functions, calls
+ * getppid(2) many times and prints the median of what the TSC counts around
+ * it. Under QEMU's -icount these are instructions, of the kernel and of the
+ * tracer's probes included.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "../../kmod/uapi/kunwind.h"
+
+#define CALLS	201
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static __attribute__((noinline)) int measure(void)
+{
+	uint64_t cost[CALLS];
+	int i;
+
+	for (i = 0; i < CALLS; i++) {
+		uint64_t start = __rdtsc();
+
+		syscall(SYS_getppid);
+		cost[i] = __rdtsc() - start;
+	}
+	qsort(cost, CALLS, sizeof(cost[0]), by_value);
+	printf("%lu\n", (unsigned long)cost[CALLS / 2]);
+	return 1;
+}
+
+/* Seventeen here, and measure(), main() and what calls it make twenty. */
+static __attribute__((noinline)) int deeper(int left)
+{
+	volatile char room[24];
+
+	room[0] = left;
+	return (left ? deeper(left - 1) : measure()) + room[0];
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
+		int fd = open(KUNWIND_DEVICE, O_RDWR);
+
+		if (fd < 0 || ioctl(fd, KUNWIND_IOC_REGISTER, &process))
+			err(1, KUNWIND_DEVICE);
+	}
+	return deeper(15) < 0;
+}
