@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * maps-test.c - which mapping held an address, at what time: a table of
+ * histories and questions
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "show_maps.h"
+#include "symbolize.h"
+
+enum what { END, MAP, EXEC, FORK, EXIT, ASK };
+
+struct step {
+	enum what what;
+	int pid;
+	int64_t time;
+	uint64_t a, b;		/* MAP: start, end; FORK: child; ASK: address */
+	const char *file;	/* MAP: path; ASK: path wanted, NULL for none */
+};
+
+struct test {
+	const char *name;
+	struct step step[14];
+};
+
+/* All steps that tell come before those that ask, as in the tool. */
+static const struct test tests[] = {
+	{ "a mapping holds from its start to before its end", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ ASK, 1, 20, 0xfff, 0, NULL },
+		{ ASK, 1, 20, 0x1000, 0, "a" },
+		{ ASK, 1, 20, 0x1fff, 0, "a" },
+		{ ASK, 1, 20, 0x2000, 0, NULL },
+		{ ASK, 2, 20, 0x1000, 0, NULL } } },
+	{ "a new mapping replaces what it covers, and nothing else", {
+		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
+		{ MAP, 1, 20, 0x3000, 0x4000, "b" },
+		{ ASK, 1, 15, 0x3000, 0, "a" },
+		{ ASK, 1, 25, 0x2fff, 0, "a" },
+		{ ASK, 1, 25, 0x3000, 0, "b" },
+		{ ASK, 1, 25, 0x4000, 0, "a" } } },
+	{ "a new mapping over several old ones", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 1, 10, 0x2000, 0x3000, "b" },
+		{ MAP, 1, 10, 0x3000, 0x4000, "c" },
+		{ MAP, 1, 20, 0x1800, 0x3800, "d" },
+		{ ASK, 1, 20, 0x17ff, 0, "a" },
+		{ ASK, 1, 20, 0x1800, 0, "d" },
+		{ ASK, 1, 20, 0x2800, 0, "d" },
+		{ ASK, 1, 20, 0x3800, 0, "c" } } },
+	{ "the same range again, with another file", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 1, 20, 0x1000, 0x2000, "b" },
+		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
+		{ ASK, 1, 10, 0x1000, 0, "a" },
+		{ ASK, 1, 20, 0x1000, 0, "b" },
+		{ ASK, 1, 30, 0x1000, 0, "a" } } },
+	{ "exec forgets", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ EXEC, 1, 20, 0, 0, NULL },
+		{ MAP, 1, 30, 0x5000, 0x6000, "b" },
+		{ ASK, 1, 15, 0x1000, 0, "a" },
+		{ ASK, 1, 25, 0x1000, 0, NULL },
+		{ ASK, 1, 25, 0x5000, 0, "b" },		/* told late */
+		{ ASK, 1, 35, 0x5000, 0, "b" } } },
+	{ "what is behind an exec is not looked ahead at", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ EXEC, 1, 20, 0, 0, NULL },
+		{ MAP, 1, 30, 0x5000, 0x6000, "b" },
+		{ ASK, 1, 15, 0x5000, 0, NULL } } },
+	{ "a state dump behind the first events", {
+		{ MAP, 1, 100, 0x1000, 0x2000, "a" },
+		{ ASK, 1, 5, 0x1000, 0, "a" } } },
+	{ "a state dump that repeats", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 1, 10, 0x2000, 0x3000, "b" },
+		{ MAP, 1, 20, 0x1000, 0x2000, "a" },
+		{ MAP, 1, 20, 0x2000, 0x3000, "b" },
+		{ ASK, 1, 30, 0x1000, 0, "a" },
+		{ ASK, 1, 30, 0x2fff, 0, "b" } } },
+	{ "fork copies what the parent had then", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ MAP, 1, 30, 0x1000, 0x2000, "b" },
+		{ ASK, 1, 15, 0x1000, 0, "a" },
+		{ ASK, 2, 25, 0x1000, 0, "a" },
+		{ ASK, 1, 35, 0x1000, 0, "b" },
+		{ ASK, 2, 35, 0x1000, 0, "a" } } },
+	{ "the child execs, the parent stays", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ EXEC, 2, 30, 0, 0, NULL },
+		{ MAP, 2, 31, 0x1000, 0x2000, "b" },
+		{ ASK, 2, 25, 0x1000, 0, "a" },
+		{ ASK, 1, 40, 0x1000, 0, "a" },
+		{ ASK, 2, 40, 0x1000, 0, "b" } } },
+	{ "a grandchild, asked for first", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ FORK, 2, 30, 3, 0, NULL },
+		{ ASK, 3, 40, 0x1000, 0, "a" } } },
+	{ "a number that is used again", {
+		{ MAP, 7, 10, 0x1000, 0x2000, "a" },
+		{ EXIT, 7, 20, 0, 0, NULL },
+		{ MAP, 7, 50, 0x1000, 0x2000, "b" },
+		{ ASK, 7, 15, 0x1000, 0, "a" },
+		{ ASK, 7, 30, 0x1000, 0, "b" },		/* its new user, told late */
+		{ ASK, 7, 60, 0x1000, 0, "b" } } },
+	{ "an exited process has nothing", {
+		{ MAP, 7, 10, 0x1000, 0x2000, "a" },
+		{ EXIT, 7, 20, 0, 0, NULL },
+		{ ASK, 7, 30, 0x1000, 0, NULL } } },
+	{ "a circle of forks at one instant ends", {
+		{ FORK, 1, 10, 2, 0, NULL },
+		{ FORK, 2, 10, 1, 0, NULL },
+		{ ASK, 1, 20, 0x1000, 0, NULL } } },
+	{ "a mapping whose end is not behind its start is none", {
+		{ MAP, 1, 10, 0x2000, 0x1000, "a" },
+		{ MAP, 1, 10, 0x3000, 0x3000, "a" },
+		{ ASK, 1, 20, 0x1800, 0, NULL },
+		{ ASK, 1, 20, 0x3000, 0, NULL } } },
+};
+
+static bool ask(struct kunwind_maps *maps, const struct step *step)
+{
+	const struct kunwind_mapping *map = kunwind_maps_find(maps, step->pid, step->a, step->time);
+	const char *got = map ? kunwind_symfile_path(map->file) : NULL;
+
+	if (got == step->file || (got && step->file && !strcmp(got, step->file)))
+		return true;
+	printf("# process %d, address 0x%" PRIx64 ", time %" PRId64 ": got %s, wanted %s\n",
+	       step->pid, step->a, step->time, got ? got : "none",
+	       step->file ? step->file : "none");
+	return false;
+}
+
+static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_maps *maps = kunwind_maps_new();
+	const struct step *step;
+	bool ok = true;
+
+	for (step = test->step; step->what != END; step++) {
+		struct kunwind_mapping map = { .start = step->a, .end = step->b };
+
+		switch (step->what) {
+		case MAP:
+			map.file = kunwind_symbolizer_file(symbolizer, step->file, "", 0);
+			ok &= kunwind_maps_map(maps, step->pid, step->time, &map);
+			break;
+		case EXEC:
+			ok &= kunwind_maps_exec(maps, step->pid, step->time);
+			break;
+		case FORK:
+			ok &= kunwind_maps_fork(maps, step->pid, (int)step->a, step->time);
+			break;
+		case EXIT:
+			ok &= kunwind_maps_exit(maps, step->pid, step->time);
+			break;
+		default:
+			ok &= ask(maps, step);
+		}
+	}
+	kunwind_maps_free(maps);
+	return ok;
+}
+
+int main(void)
+{
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new();
+	size_t i, nr = sizeof(tests) / sizeof(*tests);
+	int failed = 0;
+
+	for (i = 0; i < nr; i++) {
+		bool ok = run(&tests[i], symbolizer);
+
+		printf("%sok %zu - maps: %s\n", ok ? "" : "not ", i + 1, tests[i].name);
+		failed += !ok;
+	}
+	printf("1..%zu\n", nr);
+	kunwind_symbolizer_free(symbolizer);
+	return failed != 0;
+}

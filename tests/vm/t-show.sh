@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+#
+# kunwind show: a chain of calls that is known comes out with its names, also
+# in a session that began later; names come from the object that was traced or
+# from none at all; and every name is the one that eu-addr2line gives.
+
+. "$(dirname "$0")/lib/tap.sh"
+need lttng babeltrace2 kunwind gcc eu-addr2line
+
+cd "$KUNWIND_TMP" || exit 1
+source=$OLDPWD/tests/vm/progs/show-chain.c
+chain="fct_c fct_b fct_a main"
+build() { gcc -O2 -fomit-frame-pointer "$@" "$source"; }
+build -o chain || { echo "Bail out! the program does not build"; exit 1; }
+
+{ modprobe kunwind && modprobe lttng-probe-kunwind; } || { echo "Bail out! no modules"; exit 1; }
+lttng-sessiond --daemonize >/dev/null 2>&1
+
+begin() { # DIRECTORY EVENT...
+	local dir=$1
+	shift
+	lttng -q create show --output="$KUNWIND_TMP/$dir" &&
+		lttng -q enable-channel -k all &&
+		lttng -q add-context -k -c all -t callstack-user -t pid -t vpid -t vtid -t procname &&
+		lttng -q enable-event -k -c all --syscall gettid &&
+		{ [ $# -eq 0 ] || lttng -q enable-event -k -c all "$@"; } &&
+		lttng -q start
+}
+end() { lttng -q stop && lttng -q destroy show; }
+
+# The functions of the first gettid of process PID in trace DIR, innermost first.
+functions() { # DIR [PID]
+	kunwind show --tsv --event syscall_entry_gettid ${2:+--pid "$2"} --limit 1 "$1" |
+		awk -F '\t' '$1 == "frame" { printf "%s ", $5 == "" ? "?" : $5 }'
+}
+
+# A program that waits, registered; its other end of the pipe is $go.
+start_waiting() { # PROGRAM [COMMAND-BEFORE-IT]...
+	local program=$1
+	shift
+	rm -f in
+	mkfifo in
+	"$@" "$program" wait <in &
+	pid=$!
+	exec {go}>in
+	until [ "$(cat "/proc/$pid/comm")" = "${program##*/}" ] &&
+		grep -q pipe_read "/proc/$pid/stack"; do sleep 0.1; done
+}
+
+# ------------------------------------------------ recorded from the first event
+begin first 'kunwind_*'
+kunwind run -- ./chain &
+pid=$!
+wait "$pid"
+is "$?" 0 "kunwind run -- chain"
+end
+got=$(functions first "$pid")
+like "$got" "(^| )$chain " "the known chain is named"
+like "$got" " _start $" "and goes up to _start"
+text=$(kunwind show --event syscall_entry_gettid --pid "$pid" first)
+like "$text" "#[1-9] +0x[0-9a-f]{16} fct_b\+0x[0-9a-f]+ \($KUNWIND_TMP/chain\)" "as text: function+offset (object)"
+like "$(kunwind show --summary --tsv --pid "$pid" --event '*gettid' first)" \
+	"with_stack.2.*complete.2" "both its stacks count as complete"
+is "$(kunwind show --tsv first | grep -c '	kunwind_')" 0 "kunwind's own events are left out"
+like "$(kunwind show --all --tsv first)" "	kunwind_map	" "and are there with --all"
+like "$(kunwind show --no-symbols --event syscall_entry_gettid first)" "#0 +0x[0-9a-f]{16}" "addresses only with --no-symbols"
+is "$(kunwind show --tsv --no-symbols first | cut -f5 | grep -c fct_)" 0 "and then no names"
+
+# Each frame: FUNCTION OFFSET OBJECT ADDRESS, against eu-addr2line's symbol+offset
+# (one address before, for return addresses). An object may give one function several names.
+compared=0 wrong=
+while IFS=$'\t' read -r index function offset object address; do
+	minus=1
+	[ "$index" -eq 0 ] && minus=0
+	theirs=$(eu-addr2line -S -e "$object" "$(printf '0x%x' $((address - minus)))" | head -n 1)
+	compared=$((compared + 1))
+	their_offset=0x0
+	[[ $theirs == *+0x* ]] && their_offset=${theirs##*+}
+	if [ $((their_offset)) -ne $((offset - minus)) ] ||
+		{ [ "$object" = "$KUNWIND_TMP/chain" ] && [ "${theirs%+*}" != "$function" ]; }; then
+		wrong+="$object $address: $function+$offset, eu-addr2line: $theirs (minus $minus)"$'\n'
+	fi
+done < <(kunwind show --tsv first | awk -F '\t' -v OFS='\t' \
+	'$1 == "frame" && $5 != "" && $7 ~ "^/" { print $3, $5, $6, $7, $8 }' | sort -u)
+is "$wrong" "" "no name is another than eu-addr2line's"
+check "names were compared ($compared)" test "$compared" -ge 8
+
+# ------------------------------------------------ a session that begins later
+start_waiting ./chain kunwind run --
+begin later 'kunwind_*'
+echo >&"$go"
+until grep -q pipe_read "/proc/$pid/stack"; do sleep 0.1; done
+sleep 0.5
+end
+like "$(functions later "$pid")" "(^| )$chain .*_start $" "a later session knows the mappings by its state dump"
+exec {go}>&-
+wait "$pid"
+
+# ------------------------------------------------ nothing but /proc
+start_waiting ./chain kunwind run --
+begin live
+echo >&"$go"
+sleep 0.5
+end
+like "$(functions live "$pid")" "(^| )$chain .*_start $" "without kunwind's events, /proc tells of a process that lives"
+exec {go}>&-
+wait "$pid"
+is "$(functions live "$pid" | tr -d '? ')" "" "and of one that ended there are addresses only"
+
+# ------------------------------------------------ objects that have gone or changed
+mkdir gone
+cp chain gone/prog
+begin gone/trace 'kunwind_*'
+kunwind run -- "$KUNWIND_TMP/gone/prog" &
+pid=$!
+wait "$pid"
+end
+like "$(functions gone/trace "$pid")" "$chain" "before: named"
+rm gone/prog
+text=$(kunwind show --event syscall_entry_gettid --pid "$pid" gone/trace)
+like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(no such file\)" "deleted: object, address and why"
+is "$(grep -c fct_ <<<"$text")" 0 "deleted: no names of it"
+like "$text" "libc" "deleted: the others have theirs"
+build -g -O1 -o gone/prog
+text=$(kunwind show --event syscall_entry_gettid --pid "$pid" gone/trace)
+like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(build-id differs\)" "another build at its place: said so"
+is "$(grep -c fct_ <<<"$text")" 0 "another build at its place: no names of it"
+
+# ------------------------------------------------ bad input
+check_fails 1 "no argument" kunwind show
+check_fails 1 "an unknown option" kunwind show --frobnicate first
+check_fails 1 "a directory without a trace" kunwind show /etc/apt
+check_fails 1 "no such directory" kunwind show "$KUNWIND_TMP/nothing"
+check_fails 1 "a number that is none" kunwind show --limit 1x first
+mkdir cut
+cp -r first/. cut/
+metadata=$(find cut -name metadata | head -n 1)
+truncate -s 1000 "$metadata"
+check_fails 1 "a trace whose metadata is cut off" kunwind show cut
+done_testing
