@@ -5,26 +5,51 @@
 #ifndef _KUNWIND_SPACE_H
 #define _KUNWIND_SPACE_H
 
-#include <linux/rculist.h>
+#include <linux/atomic.h>
 #include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
 #include "core/kunwind_core.h"
 
-struct kunwind_process;
+struct kunwind_object;
+struct seq_file;
 
 /**
  * struct kunwind_space - what is known of one address space
  * @node: in the hash of spaces, by mm
- * @mm: key; never dereferenced through here (no reference is held)
- * @ranges: the mappings; replaced whole, freed after a grace period
+ * @mm: key; a reference (mmgrab) keeps the address from being used again
+ * @ranges: the mappings; replaced whole, freed after a grace period. NULL: not
+ *	read yet. Written with @lock held
  * @fresh: exec made this space and its program did not run yet
- * (further members belong to space.c)
+ * @refs: one of the hash, one of each process
+ * @tgid: process that it was made for, in the initial namespace
+ * @processes: that use it, changed with the hash's lock held
+ * @children: of these, with KUNWIND_REGISTER_CHILDREN
+ * @scan: held while the mappings are read; taken before mmap_lock
+ * @lock: taken inside mmap_lock; may be taken with preemption off
+ * @map_seq: changes of mappings so far that a scan has to see, under @lock
+ * @scanned_seq: of these, seen by the last scan, under @lock
  */
 struct kunwind_space {
 	struct hlist_node node;
-	const struct mm_struct *mm;
+	struct mm_struct *mm;
 	struct kunwind_ranges __rcu *ranges;
 	bool fresh;
-	/* ... */
+
+	bool hashed;
+	pid_t tgid;
+	refcount_t refs;
+	unsigned int processes;
+	unsigned int children;
+	struct mutex scan;
+	spinlock_t lock;
+	u32 map_seq;
+	u32 scanned_seq;
+	struct rcu_work free;
 };
 
 /*
@@ -32,5 +57,70 @@ struct kunwind_space {
  * included; inside rcu_read_lock() or with preemption off. notrace.
  */
 struct kunwind_space *kunwind_space_find(const struct mm_struct *mm);
+
+int kunwind_space_init(void);
+/* All spaces must be unlinked, and nothing may call in any more. */
+void kunwind_space_exit(void);
+
+/*
+ * Another process uses the space of @mm; made when there is none. With a
+ * reference. NULL: no memory. Preemption may be off when @gfp allows it.
+ */
+struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool children,
+					 bool fresh, gfp_t gfp);
+
+/* A process that used it does not any more; gives the reference back. Preemption may be off. */
+void kunwind_space_unlink(struct kunwind_space *space, bool children);
+
+/* A process's flag KUNWIND_REGISTER_CHILDREN comes. */
+void kunwind_space_add_children(struct kunwind_space *space);
+
+struct kunwind_space *kunwind_space_get(struct kunwind_space *space);
+/* Preemption may be off. */
+void kunwind_space_put(struct kunwind_space *space);
+
+/**
+ * kunwind_space_scan() - read the mappings, if they changed since the last time
+ * @force: even if nothing is known to have changed
+ * @timeout: longest wait for tables, jiffies
+ * The caller keeps @mm (the space's) from going. May sleep, killably.
+ * Return: 0, -EINTR (fatal signal) or -ENOMEM.
+ */
+int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
+		       unsigned long timeout);
+
+/* True when a mapping is not read yet. */
+bool kunwind_space_dirty(struct kunwind_space *space);
+
+/*
+ * [start, end) was mapped anew, or its protection changed: what was known of
+ * it is not used any more. @read: it must be read again even if nothing was
+ * known. Return: a scan is due. mmap_lock of the space's mm is held; no sleep.
+ */
+bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool read);
+
+/* True when something of [start, start + len) is known and alive. Preemption may be off. */
+bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
+
+/*
+ * fork copies @old to @new, under @old's mmap_lock: the new space shares what
+ * is known, at no cost that grows with it. Does nothing unless children of
+ * @old are registered. No sleep.
+ */
+void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
+
+/* @mm ends (or its owner is not to be registered): its space is not found any more. No sleep. */
+void kunwind_space_forget(const struct mm_struct *mm);
+
+/* Fills in what waited for @object. Called once, by its builder. */
+void kunwind_space_object_done(struct kunwind_object *object);
+
+/* Ranges of the space, and how many of them have a table. */
+void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
+
+/* Emits kunwind_map for all ranges, as of process @tgid. Inside rcu_read_lock(). */
+void kunwind_space_dump(struct kunwind_space *space, pid_t tgid);
+
+void kunwind_space_show_params(struct seq_file *m);
 
 #endif /* _KUNWIND_SPACE_H */

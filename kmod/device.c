@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * device.c - /dev/kunwind: the calls of uapi/kunwind.h
+ *
+ * Every call copies a structure in, by the rules of copy_struct_from_user(),
+ * works on the copy and copies it out. Another process is named by a descriptor
+ * of its /proc/PID/mem: the kernel checked at its opening, with its own
+ * ptrace_may_access(), that the opener may read that memory. That the
+ * descriptor is one is seen from its file operations, compared with those of
+ * one that the module opened itself when it was loaded.
+ *
+ * Memory: what a call needs, up to 32 KB for a stack, freed at its end.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "callstack.h"
+#include "device.h"
+#include "follow.h"
+#include "object.h"
+#include "process.h"
+#include "takeover.h"
+
+/* File operations of /proc/PID/mem; NULL when they could not be had. */
+static const struct file_operations *mem_fops;
+
+/*
+ * Copies in a structure of which this module knows @ksize bytes and whose
+ * first version had @min. *usize is what the caller knows.
+ */
+static int copy_in(void *to, size_t ksize, size_t min, const void __user *from, u32 *usize)
+{
+	if (get_user(*usize, (const u32 __user *)from))
+		return -EFAULT;
+	if (*usize < min)
+		return -EINVAL;
+	/* No honest caller knows more than a page; copying looks at every byte. */
+	if (*usize > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(to, ksize, from, *usize);
+}
+
+static int copy_out(void __user *to, const void *from, size_t ksize, u32 usize)
+{
+	return copy_to_user(to, from, min_t(size_t, ksize, usize)) ? -EFAULT : 0;
+}
+
+static long do_info(void __user *arg)
+{
+	struct kunwind_info info;
+	u32 usize;
+	int err;
+
+	err = copy_in(&info, sizeof(info), offsetofend(struct kunwind_info, features), arg, &usize);
+	if (err)
+		return err;
+	info = (struct kunwind_info){
+		.size = usize,
+		.abi_version = KUNWIND_ABI_VERSION,
+		.max_frames = KUNWIND_MAX_FRAMES,
+		.nr_reasons = KUNWIND_NR_REASONS,
+		.features = kunwind_takeover_features() | kunwind_follow_features(),
+	};
+	return copy_out(arg, &info, sizeof(info), usize);
+}
+
+void kunwind_device_stats(struct kunwind_stats *stats)
+{
+	*stats = (struct kunwind_stats){ .processes = kunwind_process_count() };
+	kunwind_object_stats(stats);
+	kunwind_callstack_stats(stats);
+}
+
+static long do_stats(void __user *arg)
+{
+	struct kunwind_stats stats;
+	u32 usize;
+	int err;
+
+	err = copy_in(&stats, sizeof(stats), offsetofend(struct kunwind_stats, by_reason), arg,
+		      &usize);
+	if (err)
+		return err;
+	if (stats.reserved)
+		return -EINVAL;
+	kunwind_device_stats(&stats);
+	stats.size = usize;
+	return copy_out(arg, &stats, sizeof(stats), usize);
+}
+
+/* The thread group that uses @mm, with a reference; NULL when there is none. */
+static struct pid *owner_of(const struct mm_struct *mm)
+{
+	struct task_struct *leader, *t;
+	struct pid *pid = NULL;
+
+	rcu_read_lock();
+	for_each_process_thread(leader, t) {
+		if (READ_ONCE(t->mm) == mm && !(t->flags & PF_KTHREAD)) {
+			pid = get_pid(task_tgid(t));
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return pid;
+}
+
+/*
+ * The process that @fd names, with references to its mm (mmput) and thread
+ * group. 0, -EBADF or -ESRCH.
+ */
+static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
+{
+	struct mm_struct *mm;
+	struct file *file;
+	struct pid *tgid;
+
+	if (fd == -1) {
+		mm = current->mm;
+		if (!mm)
+			return -ESRCH;
+		mmget(mm);
+		tgid = get_pid(task_tgid(current));
+	} else {
+		file = fget(fd);
+		if (!file)
+			return -EBADF;
+		if (!mem_fops || file->f_op != mem_fops) {
+			fput(file);
+			return -EBADF;
+		}
+		/* Holds a reference to the struct, not to what it maps. */
+		mm = file->private_data;
+		if (mm && !mmget_not_zero(mm))
+			mm = NULL;
+		fput(file);
+		if (!mm)
+			return -ESRCH;
+		tgid = owner_of(mm);
+		if (!tgid) {
+			mmput(mm);
+			return -ESRCH;
+		}
+	}
+	*mmp = mm;
+	*tgidp = tgid;
+	return 0;
+}
+
+static long do_process(void __user *arg, bool registers)
+{
+	struct kunwind_process process;
+	struct mm_struct *mm;
+	struct pid *tgid;
+	u32 usize;
+	int err;
+
+	err = copy_in(&process, sizeof(process), offsetofend(struct kunwind_process, nr_ready), arg,
+		      &usize);
+	if (err)
+		return err;
+	if (process.reserved || (process.flags & ~(registers ? KUNWIND_REGISTER_CHILDREN : 0)))
+		return -EINVAL;
+	if (registers && !READ_ONCE(kunwind_enabled))
+		return -EOPNOTSUPP;
+	err = process_get(process.mem_fd, &mm, &tgid);
+	if (err)
+		return err;
+	process.nr_maps = 0;
+	process.nr_ready = 0;
+	if (registers)
+		err = kunwind_process_register(mm, tgid, process.flags,
+					       &process.nr_maps, &process.nr_ready);
+	else
+		err = kunwind_process_unregister(tgid);
+	put_pid(tgid);
+	mmput(mm);
+	if (err)
+		return err;
+	return copy_out(arg, &process, sizeof(process), usize);
+}
+
+static int regs_in(struct kunwind_regs *regs, const struct kunwind_callstack *call)
+{
+	BUILD_BUG_ON(sizeof(regs->r) != 17 * sizeof(u64));
+	if (call->valid_regs & ~KUNWIND_ALL_REGS ||
+	    ~call->valid_regs & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))
+		return -EINVAL;
+	if (copy_from_user(regs->r, u64_to_user_ptr(call->regs), sizeof(regs->r)))
+		return -EFAULT;
+	regs->valid = call->valid_regs;
+	return 0;
+}
+
+static long do_callstack(void __user *arg)
+{
+	const struct pt_regs *pt = task_pt_regs(current);
+	struct kunwind_callstack call;
+	struct kunwind_space *space;
+	struct kunwind_regs regs;
+	unsigned long *store;
+	u32 usize, count = 0;
+	long err;
+
+	err = copy_in(&call, sizeof(call), offsetofend(struct kunwind_callstack, regs), arg,
+		      &usize);
+	if (err)
+		return err;
+	if ((call.flags & ~KUNWIND_HAVE_REGS) || !call.capacity ||
+	    call.capacity > KUNWIND_MAX_FRAMES)
+		return -EINVAL;
+	if (!READ_ONCE(kunwind_enabled))
+		return -EOPNOTSUPP;
+	if (call.flags & KUNWIND_HAVE_REGS) {
+		err = regs_in(&regs, &call);
+		if (err)
+			return err;
+	}
+	store = kvmalloc_array(call.capacity, sizeof(*store), GFP_KERNEL | __GFP_NOWARN);
+	if (!store)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	space = current->mm ? kunwind_space_find(current->mm) : NULL;
+	if (!space)
+		err = -ENOENT;
+	else if ((call.reason = kunwind_callstack_excluded(pt)) != KUNWIND_COMPLETE)
+		err = 0;
+	else if (call.flags & KUNWIND_HAVE_REGS)
+		call.reason = kunwind_callstack_walk_regs(space, &regs, store, call.capacity, &count);
+	else
+		call.reason = kunwind_callstack_walk(space, pt, KUNWIND_ALL_REGS, store,
+						     call.capacity, &count);
+	rcu_read_unlock();
+	if (err)
+		goto out;
+	call.count = count;
+	if (count && copy_to_user(u64_to_user_ptr(call.addresses), store, count * sizeof(*store)))
+		err = -EFAULT;
+	else
+		err = copy_out(arg, &call, sizeof(call), usize);
+out:
+	kvfree(store);
+	return err;
+}
+
+/* By type and sequence only: the number's size is that of the caller's structure. */
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *uarg = (void __user *)arg;
+
+	if (_IOC_TYPE(cmd) != KUNWIND_IOC_MAGIC || _IOC_DIR(cmd) != (_IOC_READ | _IOC_WRITE))
+		return -ENOTTY;
+	switch (_IOC_NR(cmd)) {
+	case _IOC_NR(KUNWIND_IOC_INFO):
+		return do_info(uarg);
+	case _IOC_NR(KUNWIND_IOC_REGISTER):
+		return do_process(uarg, true);
+	case _IOC_NR(KUNWIND_IOC_UNREGISTER):
+		return do_process(uarg, false);
+	case _IOC_NR(KUNWIND_IOC_CALLSTACK):
+		return do_callstack(uarg);
+	case _IOC_NR(KUNWIND_IOC_STATS):
+		return do_stats(uarg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	/* The status asks who opened it. */
+	file->private_data = NULL;	/* misc's */
+	return single_open(file, kunwind_status_show, file);
+}
+
+static const struct file_operations device_fops = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = single_release,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "kunwind",
+	.fops = &device_fops,
+	.mode = 0660,
+};
+
+/*
+ * Whoever loads the module may have another /proc: what was opened must be a
+ * file of procfs that carries the mm of this task.
+ */
+static void find_mem_fops(void)
+{
+	struct file *file = filp_open("/proc/self/mem", O_RDONLY, 0);
+
+	if (!IS_ERR(file)) {
+		if (file_inode(file)->i_sb->s_magic == PROC_SUPER_MAGIC && current->mm &&
+		    file->private_data == current->mm)
+			mem_fops = file->f_op;
+		filp_close(file, NULL);
+	}
+	if (!mem_fops)
+		pr_notice("no /proc/self/mem: processes can only register themselves\n");
+}
+
+int kunwind_device_init(void)
+{
+	find_mem_fops();
+	return misc_register(&device);
+}
+
+void kunwind_device_exit(void)
+{
+	misc_deregister(&device);
+}

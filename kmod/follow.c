@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * follow.c - what a registered process maps later
+ *
+ * An address becomes other code only by a new mapping, so these calls inside
+ * the kernel are all that has to be seen:
+ *   perf_event_mmap(vma)      a mapping was made or changed (mmap_lock is held)
+ *   copy_vma(&vma, addr, len) a mapping moves (mremap), which the former does not tell
+ *   __x64_sys_mremap(regs)    one may grow in place
+ *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
+ *   uprobe_clear_state(mm)    an mm ends
+ * The hooks run with preemption off and do the least: ranges die in place, and
+ * the task gets a work that reads the mappings before it returns to user mode.
+ * A task that maps code so finds its tables there when it first runs it, or
+ * max_stall_ms over.
+ *
+ * What is seen when another task changes the mm (ptrace, io_uring) is read
+ * with the next work of a task of that mm.
+ *
+ * Each queued work holds a reference of the module: task_work_cancel() is not
+ * exported. The work gives it back shortly before its last instruction, which
+ * is why unloading waits for synchronize_rcu_tasks().
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/printk.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+
+#include "compat/sched.h"
+#include "follow.h"
+#include "hook.h"
+#include "space.h"
+
+static unsigned int max_stall_ms = 50;
+module_param(max_stall_ms, uint, 0644);
+MODULE_PARM_DESC(max_stall_ms,
+		 "longest time that a task waits for the tables of what it mapped, ms (default 50)");
+
+struct follow_work {
+	struct callback_head head;
+	enum kunwind_follow why;
+};
+
+/* In the task's own context, on its way to user mode, or to its end. */
+static void follow_run(struct callback_head *head)
+{
+	struct follow_work *work = container_of(head, struct follow_work, head);
+	struct mm_struct *mm = current->mm;	/* NULL in exit */
+	struct kunwind_space *space = NULL;
+
+	if (mm && !(current->flags & PF_EXITING)) {
+		rcu_read_lock();
+		space = kunwind_space_find(mm);
+		if (space && !refcount_inc_not_zero(&space->refs))
+			space = NULL;
+		rcu_read_unlock();
+	}
+	if (space) {
+		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE,
+				   msecs_to_jiffies(READ_ONCE(max_stall_ms)));
+		if (work->why == FOLLOW_EXEC)
+			WRITE_ONCE(space->fresh, false);
+		kunwind_space_put(space);
+	}
+	kfree(work);
+	module_put(THIS_MODULE);
+}
+
+bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+{
+	struct follow_work *work;
+
+	if (!try_module_get(THIS_MODULE))
+		return false;
+	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
+	if (!work)
+		goto put;
+	init_task_work(&work->head, follow_run);
+	work->why = why;
+	if (!task_work_add(task, &work->head, TWA_RESUME))
+		return true;
+	kfree(work);	/* the task ends */
+put:
+	module_put(THIS_MODULE);
+	return false;
+}
+
+/* Whether the current task runs user code in @mm. */
+static bool notrace runs_in(const struct mm_struct *mm)
+{
+	return current->mm == mm && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_EXITING));
+}
+
+static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, bool read)
+{
+	struct kunwind_space *space = kunwind_space_find(mm);
+
+	if (space && kunwind_space_mapped(space, start, end, read) && runs_in(mm))
+		kunwind_follow_queue(current, FOLLOW_MAP);
+}
+
+static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
+			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	mapped(vma->vm_mm, vma->vm_start, vma->vm_end,
+	       (vma->vm_flags & VM_EXEC) && vma->vm_file);
+}
+
+/*
+ * mremap makes its new mapping by copy_vma(&vma, addr, len, ...), under
+ * mmap_lock, and tells perf nothing.
+ */
+static void notrace on_copy_vma(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct vm_area_struct *const *vmap = (void *)ftrace_regs_get_argument(fregs, 0);
+	unsigned long addr = ftrace_regs_get_argument(fregs, 1);
+	unsigned long len = ftrace_regs_get_argument(fregs, 2);
+
+	mapped((*vmap)->vm_mm, addr, addr + len, (*vmap)->vm_flags & VM_EXEC);
+}
+
+/*
+ * What grows or shrinks in place makes no new mapping. Nothing is locked yet
+ * here: the work reads when the call is over, whatever another thread's read
+ * in between.
+ */
+static void notrace mremap(unsigned long addr, unsigned long len)
+{
+	struct kunwind_space *space = current->mm ? kunwind_space_find(current->mm) : NULL;
+
+	if (space && kunwind_space_knows(space, addr, len) && runs_in(current->mm))
+		kunwind_follow_queue(current, FOLLOW_FORCE);
+}
+
+static void notrace on_mremap(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct pt_regs *regs = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	mremap(regs->di, regs->si);
+}
+
+static void notrace on_mremap32(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct pt_regs *regs = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	mremap((u32)regs->bx, (u32)regs->cx);
+}
+
+static void notrace on_dup(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	kunwind_space_dup((void *)ftrace_regs_get_argument(fregs, 0),
+			  (void *)ftrace_regs_get_argument(fregs, 1));
+}
+
+static void notrace on_clear(unsigned long ip, unsigned long parent_ip,
+			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct mm_struct *mm = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	if (kunwind_space_find(mm))
+		kunwind_space_forget(mm);
+}
+
+static struct kunwind_hook hooks[] = {
+	{ .function = "perf_event_mmap", .call = on_mmap },
+	{ .function = "uprobe_dup_mmap", .call = on_dup },
+	{ .function = "uprobe_clear_state", .call = on_clear },
+	{ .function = "copy_vma", .call = on_copy_vma },
+	{ .function = "__x64_sys_mremap", .call = on_mremap },
+	{ .function = "__ia32_sys_mremap", .call = on_mremap32 },
+};
+
+void kunwind_follow_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (kunwind_hook_enable(&hooks[i]))
+			pr_notice("%s is not followed: error %d (see \"kunwind status\")\n",
+				  hooks[i].function, hooks[i].error);
+}
+
+bool kunwind_follow_exit(void)
+{
+	unsigned int i = ARRAY_SIZE(hooks);
+	bool free = true;
+
+	while (i--)
+		if (kunwind_hook_disable(&hooks[i]))
+			free = false;
+	return free;
+}
+
+void kunwind_follow_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_stall_ms\t%u\n", READ_ONCE(max_stall_ms));
+}
+
+void kunwind_follow_show(struct seq_file *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		kunwind_hook_show(m, &hooks[i]);
+}
+
+u64 kunwind_follow_features(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!hooks[i].on)
+			return 0;
+	return KUNWIND_F_FOLLOW;
+}

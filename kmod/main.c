@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - the module's coming and going
+ *
+ * What can call into the module, and how each ends. By the time that exit runs
+ * nobody has the device open and no task work is queued: both hold references
+ * to the module, and from now on try_module_get() fails.
+ *
+ *  1. The device goes: no further registration.
+ *  2. The tracepoints of processes' lives go. (Their last callers are waited
+ *     for in 5.)
+ *  3. The follow hooks go: unregister_ftrace_function() waits for those in the
+ *     trampolines. Marks on ranges, copies at fork and ends of mms come no more.
+ *  4. The takeover hooks go: no walk begins any more. A task that was sent to a
+ *     replacement may be preempted in it: waited for in 8.
+ *     If ftrace does not let go of a hook (it shut itself down after a bug of
+ *     its own), the calls may still come: then this never returns, and the
+ *     module stays for good.
+ *  5. tracepoint_synchronize_unregister(): no probe runs any more. So nobody
+ *     makes or finds a process, a space or a snapshot but what follows here.
+ *  6. Builders end: they see that they are to stop. What they filled in last is
+ *     still there, since
+ *  7. only now are processes dropped, with them spaces, with them snapshots,
+ *     with them the users of objects. Each is freed behind a grace period:
+ *     rcu_barrier() and the flush of the workers, twice, see space.c.
+ *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
+ *     the last instructions of a task work, behind its module_put().
+ *  9. What walks use goes: caches. Then the idle objects.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+
+#include "callstack.h"
+#include "device.h"
+#include "follow.h"
+#include "object.h"
+#include "process.h"
+#include "space.h"
+#include "takeover.h"
+
+/* From 2 on; also the end of an init that failed behind the first hook. */
+static void let_go(void)
+{
+	bool free;
+
+	kunwind_process_stop();
+	free = kunwind_follow_exit();
+	free &= kunwind_takeover_exit();
+	if (!free) {
+		pr_err("ftrace would not let go of a hook: the module stays until the next boot\n");
+		for (;;) {
+			set_current_state(TASK_IDLE);
+			schedule();
+		}
+	}
+	tracepoint_synchronize_unregister();
+	kunwind_object_stop();
+	kunwind_process_exit();
+	kunwind_space_exit();
+	synchronize_rcu_tasks();
+}
+
+static int __init kunwind_init(void)
+{
+	int err;
+
+	err = kunwind_object_init();
+	if (err)
+		return err;
+	err = kunwind_space_init();
+	if (err)
+		goto out_object;
+	err = kunwind_callstack_init();
+	if (err)
+		goto out_space;
+	kunwind_follow_init();
+	kunwind_takeover_init();
+	err = kunwind_process_init();
+	if (err)
+		goto out_hooks;
+	/* Last: from here on there are callers. */
+	err = kunwind_device_init();
+	if (err)
+		goto out_hooks;
+	return 0;
+
+out_hooks:
+	let_go();	/* space included */
+	kunwind_callstack_exit();
+	goto out_object;
+out_space:
+	kunwind_space_exit();
+out_object:
+	kunwind_object_exit();
+	return err;
+}
+
+static void __exit kunwind_exit(void)
+{
+	kunwind_device_exit();
+	let_go();
+	kunwind_callstack_exit();
+	kunwind_object_exit();
+}
+
+module_init(kunwind_init);
+module_exit(kunwind_exit);
+
+MODULE_DESCRIPTION("call stacks of user programs from .eh_frame, in the kernel");
+MODULE_AUTHOR("the kunwind project");
+MODULE_VERSION(KUNWIND_MODULE_VERSION);
+MODULE_LICENSE("GPL");

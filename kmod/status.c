@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * status.c - the text that read(2) on /dev/kunwind gives
+ *
+ * Format: uapi/kunwind.h. Who may see what is decided by who opened the
+ * device, not by who reads: objects and others' processes are for CAP_SYS_ADMIN
+ * in the initial user namespace.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/pid_namespace.h>
+#include <linux/seq_file.h>
+#include <linux/user_namespace.h>
+
+#include "callstack.h"
+#include "device.h"
+#include "follow.h"
+#include "object.h"
+#include "process.h"
+#include "takeover.h"
+
+static void show_stats(struct seq_file *m)
+{
+	struct kunwind_stats stats;
+	unsigned int i;
+
+	kunwind_device_stats(&stats);
+#define SHOW(name)	seq_printf(m, "stat\t" #name "\t%llu\n", stats.name)
+	SHOW(processes);
+	SHOW(objects);
+	SHOW(table_bytes);
+	SHOW(table_rows);
+	SHOW(stacks);
+	SHOW(frames);
+	SHOW(passed_through);
+	SHOW(table_builds);
+	SHOW(table_refused);
+#undef SHOW
+	for (i = 0; i < KUNWIND_NR_REASONS; i++)
+		seq_printf(m, "reason\t%s\t%llu\n", kunwind_reason_name(i), stats.by_reason[i]);
+}
+
+int kunwind_status_show(struct seq_file *m, void *data)
+{
+	struct file *file = m->private;
+	bool admin = file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+
+	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_MODULE_VERSION);
+	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');
+	kunwind_object_show_params(m);
+	kunwind_space_show_params(m);
+	kunwind_process_show_params(m);
+	kunwind_follow_show_params(m);
+	kunwind_takeover_show(m);
+	kunwind_follow_show(m);
+	show_stats(m);
+	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
+	if (admin)
+		kunwind_object_show(m);
+	return 0;
+}
