@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/*
+ * doctor.c - kunwind doctor: one line for each requirement, failures with their fix
+ *
+ * Looks only, and changes nothing: /proc, /sys, the device's own text, modinfo.
+ * What only slows or limits is a note and does not fail.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <kunwind.h>
+
+#include "doctor.h"
+#include "report.h"
+#include "tool.h"
+
+static bool tsv;
+static int failures;
+
+void doctor_line(enum doctor_state state, const char *what, const char *found, const char *fix, ...)
+{
+	static const char *const name[] = { "ok", "FAIL", "note" };
+	const struct kunwind_colours c = kunwind_tool_colours(stdout);
+	const char *colour = state == DOCTOR_OK ? c.good : state == DOCTOR_FAIL ? c.bad : c.bold;
+	char text[512] = "";
+	va_list args;
+
+	va_start(args, fix);
+	if (fix)
+		vsnprintf(text, sizeof(text), fix, args);
+	va_end(args);
+	failures += state == DOCTOR_FAIL;
+	if (tsv)
+		printf("%s\t%s\t%s\t%s\n", name[state], what, found, text);
+	else
+		printf("%s%-5s%s %-18s %s%s%s\n", colour, name[state], c.plain, what, found,
+		       *text ? "; fix: " : "", text);
+}
+
+const char *doctor_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+const char *doctor_which(const char *command, char *path, size_t size)
+{
+	const char *at = getenv("PATH");
+	struct stat st;
+	size_t len;
+
+	for (; at && *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		snprintf(path, size, "%.*s/%s", len ? (int)len : 1, len ? at : ".", command);
+		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
+			return path;
+	}
+	return NULL;
+}
+
+/* Users have no sbin in their PATH, where modinfo is. */
+static const char *which_tool(const char *command, char *path, size_t size)
+{
+	static const char *const dir[] = { "/usr/sbin", "/sbin" };
+	size_t i;
+
+	if (doctor_which(command, path, size))
+		return path;
+	for (i = 0; i < 2; i++) {
+		snprintf(path, size, "%s/%s", dir[i], command);
+		if (!access(path, X_OK))
+			return path;
+	}
+	return NULL;
+}
+
+bool doctor_command(char *text, size_t size, const char *command, ...)
+{
+	extern char **environ;
+	posix_spawn_file_actions_t actions;
+	char path[4096], *argv[8];
+	int fd[2], status = -1, argc = 1, err;
+	size_t used = 0;
+	va_list args;
+	pid_t pid;
+	ssize_t n;
+
+	*text = '\0';
+	if (!which_tool(command, path, sizeof(path)))
+		return false;
+	argv[0] = path;
+	va_start(args, command);
+	while (argc < 7 && (argv[argc] = va_arg(args, char *)))
+		argc++;
+	va_end(args);
+	argv[argc] = NULL;
+	if (pipe2(fd, O_CLOEXEC))
+		return false;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fd[1]);
+	while (!err) {
+		char rest[512];
+		bool room = used < size - 1;
+
+		/* read to the end, or the command dies of SIGPIPE */
+		n = room ? read(fd[0], text + used, size - 1 - used) : read(fd[0], rest, sizeof(rest));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		if (room)
+			used += (size_t)n;
+	}
+	close(fd[0]);
+	text[used] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (err)
+		return false;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool in_group(const char *name)
+{
+	struct group *group = getgrnam(name);
+	gid_t list[256];
+	int n, i;
+
+	if (!group)
+		return false;
+	if (getegid() == group->gr_gid)
+		return true;
+	n = getgroups(256, list);
+	for (i = 0; i < n; i++)
+		if (list[i] == group->gr_gid)
+			return true;
+	return false;
+}
+
+static void check_rights(void)
+{
+	struct passwd *user = getpwuid(getuid());
+	const char *name = user ? user->pw_name : "$USER";
+
+	if (geteuid() == 0)
+		doctor_line(DOCTOR_OK, "rights", "root", NULL);
+	else if (in_group("tracing"))
+		doctor_line(DOCTOR_OK, "rights", "member of the group tracing", NULL);
+	else if (!getgrnam("tracing"))
+		doctor_line(DOCTOR_FAIL, "rights", "not root, and there is no group tracing",
+			    "sudo groupadd -r tracing; sudo usermod -aG tracing %s; log in again", name);
+	else
+		doctor_line(DOCTOR_FAIL, "rights", "neither root nor a member of the group tracing",
+			    "sudo usermod -aG tracing %s, then log in again", name);
+}
+
+/* Whether the kernel takes signed modules only, and why; NULL when it does not. */
+static const char *signatures_wanted(void)
+{
+	char text[256];
+
+	doctor_file("/sys/module/module/parameters/sig_enforce", text, sizeof(text));
+	if (text[0] == 'Y')
+		return "module.sig_enforce is on";
+	doctor_file("/sys/kernel/security/lockdown", text, sizeof(text));
+	if (strstr(text, "[integrity]") || strstr(text, "[confidentiality]"))
+		return "the kernel is locked down (Secure Boot)";
+	return NULL;
+}
+
+static void check_signature(const char *kernel, bool loaded)
+{
+	const char *why = signatures_wanted();
+	char signer[256];
+
+	if (!why) {
+		doctor_line(DOCTOR_OK, "signature", "the kernel takes unsigned modules", NULL);
+		return;
+	}
+	doctor_command(signer, sizeof(signer), "modinfo", "-k", kernel, "-F", "signer", "kunwind", NULL);
+	if (loaded)
+		doctor_line(DOCTOR_OK, "signature", "the kernel accepted the module's", NULL);
+	else if (*signer)
+		doctor_line(DOCTOR_NOTE, "signature", why,
+			    "if modprobe says \"Key was rejected\": sudo mokutil --import "
+			    "/var/lib/dkms/mok.pub, reboot, confirm");
+	else
+		doctor_line(DOCTOR_FAIL, "signature", "the module is not signed, and the kernel wants that",
+			    "have DKMS sign it: sudo mokutil --import /var/lib/dkms/mok.pub, reboot, "
+			    "confirm, sudo make install");
+}
+
+static bool check_module(const char *kernel)
+{
+	bool loaded = !access("/sys/module/kunwind", F_OK);
+	char found[512];
+
+	if (doctor_command(found, sizeof(found), "modinfo", "-k", kernel, "-n", "kunwind", NULL))
+		doctor_line(DOCTOR_OK, "module installed", found, NULL);
+	else if (loaded)
+		doctor_line(DOCTOR_NOTE, "module installed", "no, it was loaded by hand",
+			    "sudo make install");
+	else
+		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
+			    "sudo apt install dkms linux-headers-%s; sudo make install "
+			    "(then see: dkms status)", kernel);
+	check_signature(kernel, loaded);
+	if (loaded)
+		doctor_line(DOCTOR_OK, "module loaded", "yes", NULL);
+	else
+		doctor_line(DOCTOR_FAIL, "module loaded", "no", "sudo modprobe kunwind");
+	return loaded;
+}
+
+static void check_device(bool loaded)
+{
+	struct kunwind_info info;
+	char found[128];
+	int err = kunwind_info(&info);
+
+	if (err == -EACCES) {
+		doctor_line(DOCTOR_FAIL, "device", KUNWIND_DEVICE " may not be opened",
+			    geteuid() && in_group("tracing") ?
+			    "sudo udevadm trigger /sys/class/misc/kunwind (the rule 60-kunwind.rules gives it "
+			    "to the group tracing)" :
+			    "use sudo, or join the group tracing");
+	} else if (err == -ENODEV) {
+		doctor_line(DOCTOR_FAIL, "device", "there is no " KUNWIND_DEVICE,
+			    loaded ? "sudo udevadm trigger /sys/class/misc/kunwind" : "sudo modprobe kunwind");
+	} else if (err && err != -EOPNOTSUPP) {
+		doctor_line(DOCTOR_FAIL, "device", strerror(-err),
+			    "sudo rmmod kunwind; sudo modprobe kunwind");
+	} else {
+		doctor_line(DOCTOR_OK, "device", KUNWIND_DEVICE, NULL);
+	}
+	if (err)
+		return;
+	snprintf(found, sizeof(found), "the module's is %u, this tool's is %d",
+		 info.abi_version, KUNWIND_ABI_VERSION);
+	doctor_line(info.abi_version == KUNWIND_ABI_VERSION ? DOCTOR_OK : DOCTOR_FAIL, "ABI version", found,
+		    info.abi_version == KUNWIND_ABI_VERSION ? NULL :
+		    "sudo make install; sudo rmmod kunwind; sudo modprobe kunwind");
+}
+
+static void check_hook(const struct kunwind_report *report, const char *hook, const char *serves,
+		       bool needed)
+{
+	const char *state = kunwind_report_value(report, "hook", hook, 2);
+	const char *reason = kunwind_report_value(report, "hook", hook, 3);
+	char found[256];
+
+	if (state && !strcmp(state, "on")) {
+		snprintf(found, sizeof(found), "%s is served", hook);
+		doctor_line(DOCTOR_OK, serves, found, NULL);
+		return;
+	}
+	snprintf(found, sizeof(found), "%s is %s%s%s", hook, state ? state : "not hooked",
+		 reason && *reason ? ": " : "", reason ? reason : "");
+	doctor_line(needed ? DOCTOR_FAIL : DOCTOR_NOTE, serves, found,
+		    "unload the livepatch or kprobe on it (see /sys/kernel/livepatch, "
+		    "/sys/kernel/tracing/enabled_functions), then reload kunwind");
+}
+
+static void check_state(void)
+{
+	struct kunwind_report report;
+	const char *enabled;
+	char text[16];
+
+	doctor_file("/proc/sys/kernel/ftrace_enabled", text, sizeof(text));
+	if (!*text)
+		doctor_line(DOCTOR_FAIL, "ftrace", "this kernel has none (CONFIG_FUNCTION_TRACER)",
+			    "boot a distribution kernel");
+	else if (text[0] == '0')
+		doctor_line(DOCTOR_FAIL, "ftrace", "kernel.ftrace_enabled is 0",
+			    "sudo sysctl kernel.ftrace_enabled=1, then reload kunwind");
+	else
+		doctor_line(DOCTOR_OK, "ftrace", "kernel.ftrace_enabled is 1", NULL);
+
+	if (kunwind_report_read(&report))
+		return;		/* the device's line told why */
+	enabled = kunwind_report_value(&report, "param", "enabled", 2);
+	if (enabled && (enabled[0] == 'N' || enabled[0] == '0'))
+		doctor_line(DOCTOR_FAIL, "kill switch", "kunwind is switched off",
+			    "echo Y | sudo tee /sys/module/kunwind/parameters/enabled");
+	else
+		doctor_line(DOCTOR_OK, "kill switch", "kunwind is enabled", NULL);
+	check_hook(&report, "stack_trace_save_user", "stacks for LTTng", true);
+	check_hook(&report, "perf_callchain_user", "stacks for perf", false);
+	kunwind_report_free(&report);
+}
+
+int kunwind_cmd_doctor(int argc, char **argv)
+{
+	struct utsname name;
+	bool loaded;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--tsv")) {
+			kunwind_tool_error("unknown argument %s", argv[i]);
+			return kunwind_tool_usage(TOOL_FAILED);
+		}
+		tsv = true;
+	}
+	uname(&name);
+	check_rights();
+	loaded = check_module(name.release);
+	check_device(loaded);
+	check_state();
+	doctor_lttng(name.release);
+	if (!tsv && failures)
+		printf("%d requirement%s not met\n", failures, failures == 1 ? " is" : "s are");
+	return failures ? TOOL_FAILED : TOOL_OK;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * doctor_lttng.c - what LTTng needs for stacks in its events
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
+
+/* Our front end is installed beside this program. */
+static bool front_end_path(char *path, size_t size)
+{
+	char *slash;
+	ssize_t n = readlink("/proc/self/exe", path, size - sizeof("lttng"));
+
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash + 1, "lttng");
+	return true;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static void check_tools(void)
+{
+	char front[4096], first[4096], found[4352], version[256];
+	bool have_front = front_end_path(front, sizeof(front)) && !access(front, X_OK);
+	bool have_lttng = doctor_command(version, sizeof(version), "lttng", "--version", NULL);
+
+	if (have_lttng)
+		doctor_line(DOCTOR_OK, "lttng-tools", version, NULL);
+	else
+		doctor_line(DOCTOR_FAIL, "lttng-tools", "not installed",
+			    "sudo apt install --no-install-recommends lttng-tools");
+
+	if (!have_front)
+		doctor_line(DOCTOR_FAIL, "lttng --callstack", "the front end is not installed",
+			    "sudo make install");
+	else if (!doctor_which("lttng", first, sizeof(first)) || !same_file(first, front))
+		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH leads to another lttng first",
+			    "put %.*s before the others in PATH",
+			    (int)(strrchr(front, '/') - front), front);
+	else {
+		snprintf(found, sizeof(found), "front end %s", first);
+		doctor_line(DOCTOR_OK, "lttng --callstack", found, NULL);
+	}
+	if (doctor_which("babeltrace2", first, sizeof(first)))
+		doctor_line(DOCTOR_OK, "babeltrace2", first, NULL);
+	else
+		doctor_line(DOCTOR_FAIL, "babeltrace2", "not installed", "sudo apt install babeltrace2");
+}
+
+static void check_sessiond(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = ROOT_SOCKET };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+
+	err = fd < 0 ? errno : connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (!err)
+		doctor_line(DOCTOR_OK, "lttng-sessiond", "root's is running", NULL);
+	else if (err == EACCES || err == EPERM)
+		doctor_line(DOCTOR_FAIL, "lttng-sessiond", "root's is running, but not for you",
+			    "use sudo, or join the group tracing");
+	else if (geteuid() == 0)
+		doctor_line(DOCTOR_NOTE, "lttng-sessiond", "not running; lttng create starts one", NULL);
+	else
+		doctor_line(DOCTOR_FAIL, "lttng-sessiond", "root's is not running",
+			    "sudo systemctl start lttng-sessiond, or sudo lttng-sessiond --daemonize");
+}
+
+/* Leading "A.B.C" of a version; missing parts are 0. */
+static void parse_version(const char *text, int version[3])
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		char *end;
+
+		version[i] = (int)strtol(text, &end, 10);
+		text = *end == '.' ? end + 1 : "";
+	}
+}
+
+static bool at_least(const int v[3], int a, int b, int c)
+{
+	if (v[0] != a)
+		return v[0] > a;
+	return v[1] != b ? v[1] > b : v[2] >= c;
+}
+
+/*
+ * From 6.13 on the kernel's syscall tracepoints may fault and run with
+ * preemption on; LTTng's modules know it since 2.13.21, 2.14.2 and 2.15.0.
+ */
+static bool fits(const char *kernel, const char *modules)
+{
+	int k[3], m[3];
+
+	parse_version(kernel, k);
+	parse_version(modules, m);
+	if (!at_least(k, 6, 13, 0) || at_least(m, 2, 15, 0))
+		return true;
+	return m[1] == 14 ? at_least(m, 2, 14, 2) : at_least(m, 2, 13, 21) && m[1] == 13;
+}
+
+static void check_modules(const char *kernel)
+{
+	char version[128], found[256];
+	bool loaded = !access("/sys/module/lttng_tracer", F_OK);
+
+	doctor_file("/sys/module/lttng_tracer/version", version, sizeof(version));
+	if (!*version)
+		doctor_command(version, sizeof(version), "modinfo", "-k", kernel, "-F", "version",
+			       "lttng-tracer", NULL);
+	snprintf(found, sizeof(found), "%s, %s", *version ? version : "version unknown",
+		 loaded ? "loaded" : "installed");
+	if (!*version && !loaded)
+		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel",
+			    "sudo apt install lttng-modules-dkms linux-headers-%s; if that does not compile: "
+			    "scripts/setup lttng in kunwind's source", kernel);
+	else if (*version && !fits(kernel, version))
+		doctor_line(DOCTOR_FAIL, "lttng-modules", found,
+			    "kernel %s needs 2.13.21, 2.14.2, 2.15.0 or later", kernel);
+	else
+		doctor_line(DOCTOR_OK, "lttng-modules", found, NULL);
+}
+
+static void check_probe(const char *kernel)
+{
+	char found[512];
+
+	if (!access("/sys/module/lttng_probe_kunwind", F_OK))
+		doctor_line(DOCTOR_OK, "mappings in traces", "lttng-probe-kunwind is loaded", NULL);
+	else if (!doctor_command(found, sizeof(found), "modinfo", "-k", kernel, "-n",
+				 "lttng-probe-kunwind", NULL))
+		doctor_line(DOCTOR_FAIL, "mappings in traces", "lttng-probe-kunwind is not installed",
+			    "sudo make install (with lttng-modules-dkms there)");
+	else if (geteuid() == 0)
+		doctor_line(DOCTOR_OK, "mappings in traces",
+			    "lttng-probe-kunwind is installed; lttng --callstack loads it", NULL);
+	else
+		doctor_line(DOCTOR_FAIL, "mappings in traces", "lttng-probe-kunwind is not loaded",
+			    "sudo modprobe lttng-probe-kunwind, before lttng enable-event --callstack");
+}
+
+void doctor_lttng(const char *kernel)
+{
+	check_tools();
+	check_sessiond();
+	check_modules(kernel);
+	check_probe(kernel);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dump.c - kunwind dump: the packed table of an ELF file, row by row
+ *
+ * The file goes through the very code of the module: the core finds its
+ * .eh_frame, compiles it and looks each row up as the walk does; only the
+ * printing is here. Memory: .eh_frame and the table, some 1.2 times .eh_frame.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "kunwind_core.h"
+
+#include "dwarf_op.h"
+#include "tool.h"
+
+struct dump {
+	const struct kunwind_table *table;
+	int status;
+};
+
+/* kunwind_read_fn of a descriptor. */
+static int read_at(void *file, u64 off, void *buf, size_t len)
+{
+	char *at = buf;
+	ssize_t n;
+
+	while (len) {
+		if (off > INT64_MAX)
+			return -EINVAL;
+		n = pread(*(int *)file, at, len, (off_t)off);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		at += n;
+		off += (u64)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void print_expr(const struct dump *dump, s32 off, const char *name)
+{
+	u16 len;
+	const u8 *expr = kunwind_table_expr(dump->table, off, &len);
+
+	printf("%s(", name);
+	if (expr)
+		kunwind_dwarf_print(stdout, expr, len);
+	else
+		putchar('?');
+	putchar(')');
+}
+
+/* A register's rule: where the caller's value of it is. */
+static void print_register(const struct dump *dump, const struct kunwind_wide_entry *entry)
+{
+	switch (entry->how) {
+	case KUNWIND_HOW_UNDEFINED:
+		putchar('u');
+		break;
+	case KUNWIND_HOW_SAME:
+		putchar('s');
+		break;
+	case KUNWIND_HOW_AT_CFA:
+		printf("c%+d", entry->off);
+		break;
+	case KUNWIND_HOW_CFA:
+		printf("v%+d", entry->off);
+		break;
+	case KUNWIND_HOW_REG:
+		fputs(kunwind_dwarf_reg(entry->source), stdout);
+		if (entry->off)
+			printf("%+d", entry->off);
+		break;
+	case KUNWIND_HOW_AT_EXPR:
+		print_expr(dump, entry->off, "exp");
+		break;
+	case KUNWIND_HOW_EXPR:
+		print_expr(dump, entry->off, "vexp");
+		break;
+	default:
+		putchar('?');
+	}
+}
+
+/* The CFA's: an expression's value is the CFA itself. */
+static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *entry)
+{
+	switch (entry->how) {
+	case KUNWIND_HOW_REG:
+		printf("%s%+d", kunwind_dwarf_reg(entry->source), entry->off);
+		break;
+	case KUNWIND_HOW_AT_EXPR:
+		fputs("*(", stdout);
+		print_expr(dump, entry->off, "vexp");
+		putchar(')');
+		break;
+	case KUNWIND_HOW_EXPR:
+		print_expr(dump, entry->off, "exp");
+		break;
+	default:
+		putchar('?');
+	}
+}
+
+static const struct kunwind_wide_entry *wide_find(const struct kunwind_wide *wide, u8 reg)
+{
+	const struct kunwind_wide_entry *entry = (const void *)(wide + 1);
+	u32 i;
+
+	for (i = 1; i < wide->nr; i++)
+		if (entry[i].reg == reg)
+			return &entry[i];
+	return NULL;
+}
+
+static void print_wide(struct dump *dump, struct kunwind_rule rule)
+{
+	const struct kunwind_wide *wide = kunwind_table_wide(dump->table, rule.off);
+	const struct kunwind_wide_entry *entry, *rbp, *ra;
+	const char *space = "\t";
+	u32 i;
+
+	if (!wide) {
+		fputs("?\t?\t?", stdout);
+		dump->status = TOOL_FAILED;
+		return;
+	}
+	entry = (const void *)(wide + 1);
+	rbp = wide_find(wide, KUNWIND_RBP);
+	ra = wide_find(wide, KUNWIND_RA);
+	print_cfa(dump, entry);
+	putchar('\t');
+	if (rbp)
+		print_register(dump, rbp);
+	else
+		putchar('s');
+	putchar('\t');
+	if (ra)
+		print_register(dump, ra);
+	else
+		fputs("c-8", stdout);
+	if (wide->signal) {
+		printf("%ssignal", space);
+		space = " ";
+	}
+	for (i = 1; i < wide->nr; i++) {
+		if (&entry[i] == rbp || &entry[i] == ra)
+			continue;
+		printf("%s%s=", space, kunwind_dwarf_reg(entry[i].reg));
+		print_register(dump, &entry[i]);
+		space = " ";
+	}
+}
+
+static void print_narrow(struct kunwind_rule rule, u8 kind)
+{
+	const char *reg = kunwind_dwarf_reg(rule.reg);
+
+	if (kind == KUNWIND_RULE_DEREF)
+		printf("*(%s%+d)", reg, rule.off);
+	else if (kind == KUNWIND_RULE_PLT)
+		printf("rsp+8+8*((rip&15)>=%d)", rule.off);
+	else
+		printf("%s%+d", reg, rule.off);
+	switch ((rule.kind >> KUNWIND_RULE_RBP_SHIFT) & 3) {
+	case KUNWIND_RBP_SAME:
+		fputs("\ts", stdout);
+		break;
+	case KUNWIND_RBP_SAVED:
+		printf("\tc%+d", rule.rbp);
+		break;
+	default:
+		fputs("\tu", stdout);
+	}
+	fputs("\tc-8", stdout);
+	if (rule.kind & KUNWIND_RULE_SIGNAL)
+		fputs("\tsignal", stdout);
+}
+
+static int print_row(void *data, u64 addr, struct kunwind_rule rule)
+{
+	struct dump *dump = data;
+	u8 kind = rule.kind & KUNWIND_RULE_KIND;
+
+	printf("%016" PRIx64 "\t", addr);
+	switch (kind) {
+	case KUNWIND_RULE_NONE:
+		fputs("-\t-\t-", stdout);
+		break;
+	case KUNWIND_RULE_END:
+		fputs("-\t-\tu", stdout);
+		break;
+	case KUNWIND_RULE_WIDE:
+		print_wide(dump, rule);
+		break;
+	case KUNWIND_RULE_CFA:
+	case KUNWIND_RULE_DEREF:
+	case KUNWIND_RULE_PLT:
+		print_narrow(rule, kind);
+		break;
+	default:
+		fputs("?\t?\t?", stdout);
+		dump->status = TOOL_FAILED;
+	}
+	putchar('\n');
+	return ferror(stdout);
+}
+
+static int refuse(const char *path, enum kunwind_refusal refusal)
+{
+	kunwind_tool_error("%s: refused: %s", path, kunwind_refusal_name(refusal));
+	return TOOL_FAILED;
+}
+
+static int dump_table(const char *path, const struct kunwind_section *section, u32 keep, bool tsv)
+{
+	struct dump dump = { .status = TOOL_OK };
+	struct kunwind_table_stats stats;
+	struct kunwind_table *table;
+	enum kunwind_refusal refusal;
+
+	refusal = kunwind_table_build(section, keep, SIZE_MAX / 2, NULL, NULL, &table);
+	if (refusal)
+		return refuse(path, refusal);
+	kunwind_table_stats(table, &stats);
+	dump.table = table;
+	if (!tsv)
+		printf("# %s: %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
+		       "# address\tCFA\trbp\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
+		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0);
+	kunwind_table_for_each(table, print_row, &dump);
+	/* the last row's end, which no row begins */
+	print_row(&dump, stats.base + stats.span, kunwind_table_lookup(table, stats.base + stats.span));
+	kunwind_table_free(table);
+	return dump.status;
+}
+
+static int dump_file(const char *path, int fd, u32 keep, bool tsv)
+{
+	struct kunwind_section section;
+	enum kunwind_refusal refusal;
+	struct kunwind_elf elf;
+	struct stat st;
+	u8 *data;
+	int status;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		kunwind_tool_error("%s: not a regular file", path);
+		return TOOL_FAILED;
+	}
+	refusal = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
+	if (refusal)
+		return refuse(path, refusal);
+	data = malloc(elf.eh_size ? elf.eh_size : 1);
+	if (!data)
+		return refuse(path, KUNWIND_E_NOMEM);
+	if (read_at(&fd, elf.eh_offset, data, elf.eh_size)) {
+		free(data);
+		return refuse(path, KUNWIND_E_IO);
+	}
+	section = (struct kunwind_section){
+		.data = data, .size = elf.eh_size, .addr = elf.eh_addr,
+		.text_base = elf.text_base, .data_base = elf.data_base,
+		.lo = elf.text_lo, .hi = elf.text_hi,
+	};
+	status = dump_table(path, &section, keep, tsv);
+	free(data);
+	return status;
+}
+
+int kunwind_cmd_dump(int argc, char **argv)
+{
+	const char *path = NULL;
+	bool tsv = false;
+	u32 keep = 0;
+	int i, fd, status;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--tsv")) {
+			tsv = true;
+		} else if (!strcmp(argv[i], "--saved")) {
+			keep = KUNWIND_SAVED_REGS;
+		} else if (!strcmp(argv[i], "--") && i + 2 == argc && !path) {
+			path = argv[++i];
+		} else if (argv[i][0] == '-' || path) {
+			kunwind_tool_error("unknown argument %s", argv[i]);
+			return kunwind_tool_usage(TOOL_FAILED);
+		} else {
+			path = argv[i];
+		}
+	}
+	if (!path) {
+		kunwind_tool_error("no file given");
+		return kunwind_tool_usage(TOOL_FAILED);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		kunwind_tool_error("%s: %s", path, strerror(errno));
+		return TOOL_FAILED;
+	}
+	status = dump_file(path, fd, keep, tsv);
+	close(fd);
+	return status;
+}

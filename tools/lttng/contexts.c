@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * contexts.c - asks lttng which contexts a channel has
+ *
+ * "lttng list" does not tell contexts, in any format. "lttng save" does: it
+ * writes a session's configuration as XML, into a directory that is made for
+ * it and removed again. The few elements that matter are found by their tags:
+ * libxml2 writes them without attributes and without blanks around the text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contexts.h"
+#include "options.h"
+#include "real.h"
+
+/* Whether [at, end) holds @text. */
+static const char *find(const char *at, const char *end, const char *text)
+{
+	const char *found = memmem(at, (size_t)(end - at), text, strlen(text));
+
+	return found ? found + strlen(text) : NULL;
+}
+
+static const char *up_to(const char *at, const char *end, const char *tag)
+{
+	const char *found = find(at, end, tag);
+
+	return found ? found - strlen(tag) : end;
+}
+
+static bool channel_has(const char *at, const char *end)
+{
+	const char *contexts = find(at, end, "<contexts>");
+
+	if (!contexts)
+		return false;
+	end = up_to(contexts, end, "</contexts>");
+	return find(contexts, end, "<type>CALLSTACK_USER</type>") &&
+	       find(contexts, end, "<type>VPID</type>") &&
+	       find(contexts, end, "<type>VTID</type>");
+}
+
+bool contexts_in_text(const char *text, const char *channel)
+{
+	const char *end = text + strlen(text), *domain = text, *domain_end, *at, *at_end, *name;
+	size_t len = strlen(channel);
+
+	while ((domain = find(domain, end, "<domain>"))) {
+		domain_end = up_to(domain, end, "</domain>");
+		/* events have types too: the domain's stands before its channels */
+		at = up_to(domain, domain_end, "<channels>");
+		if (!find(domain, at, "<type>KERNEL</type>"))
+			continue;
+		while ((at = find(at, domain_end, "<channel>"))) {
+			at_end = up_to(at, domain_end, "</channel>");
+			name = find(at, at_end, "<name>");
+			if (name && (size_t)(at_end - name) > len && !strncmp(name, channel, len) &&
+			    !strncmp(name + len, "</name>", 7) && channel_has(at, at_end))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The current session: a line "session=NAME" of ~/.lttngrc. */
+static bool current_session(char *name, size_t size)
+{
+	const char *home = getenv("LTTNG_HOME");
+	char path[4096], line[512];
+	bool found = false;
+	FILE *file;
+
+	if (!home)
+		home = getenv("HOME");
+	snprintf(path, sizeof(path), "%s/.lttngrc", home ? home : "");
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "session=", 8)) {
+			snprintf(name, size, "%s", line + 8);
+			found = *name;
+		}
+	}
+	fclose(file);
+	return found;
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &size, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(file);
+	return text;
+}
+
+bool contexts_present(struct options_general *general, const char *session, const char *channel)
+{
+	const char *tmp = getenv("TMPDIR");
+	char dir[4096], path[4400], option[4200], current[512];
+	char **args = general->argv + general->nr, *text = NULL;
+	bool present = false;
+
+	if (!session) {
+		if (!current_session(current, sizeof(current)))
+			return false;
+		session = current;
+	}
+	snprintf(dir, sizeof(dir), "%s/kunwind-lttng-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return false;
+	snprintf(option, sizeof(option), "--output-path=%s", dir);
+	*args++ = (char *)"save";
+	*args++ = option;
+	*args++ = (char *)"--";
+	*args++ = (char *)session;
+	*args = NULL;
+	snprintf(path, sizeof(path), "%s/%.255s.lttng", dir, session);
+	if (!real_run(general->argv, REAL_HIDDEN, NULL, 0))
+		text = read_file(path);
+	if (text)
+		present = contexts_in_text(text, channel);
+	unlink(path);
+	free(text);
+	rmdir(dir);
+	return present;
+}

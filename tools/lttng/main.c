@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - a front end of lttng(1) that knows enable-event --callstack
+ *
+ * Installed as "lttng" earlier in PATH than the real one. Whatever is not about
+ * --callstack is handed to the real lttng by execve(2), argument by argument
+ * as it came. With --callstack:
+ *   1. the real enable-event runs, without that option; its failure is ours
+ *   2. the real add-context adds callstack-user, vpid and vtid to the channel.
+ *      For contexts that are there already LTTng answers success.
+ *   3. events kunwind_* are enabled in the channel when lttng-probe-kunwind is
+ *      loaded (root loads it): they tell what is mapped where, so that the
+ *      trace alone can be given names
+ * Contexts cannot be added to a session that was ever started: then it says so
+ * in a line, unless the channel has them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contexts.h"
+#include "options.h"
+#include "real.h"
+
+/* What LTTng calls a kernel channel that it makes without being given a name. */
+#define DEFAULT_CHANNEL	"channel0"
+
+static const char help[] =
+	"\n"
+	"kunwind adds:\n"
+	"       --callstack\n"
+	"           Record the user call stack of each event of the channel: with\n"
+	"           --kernel, also add the contexts callstack-user, vpid and vtid to\n"
+	"           the channel, before the session is first started. The stacks of\n"
+	"           processes under `kunwind run` or `kunwind register` need no frame\n"
+	"           pointers. See kunwind(1).\n";
+
+/* "COMMAND --kernel [--session NAME] --channel NAME" behind the general options. */
+static char **channel_command(struct options_general *general, const char *command,
+			      const struct options_event *event, const char *channel)
+{
+	char **at = general->argv + general->nr;
+
+	*at++ = (char *)command;
+	*at++ = (char *)"--kernel";
+	if (event->session) {
+		*at++ = (char *)"--session";
+		*at++ = (char *)event->session;
+	}
+	*at++ = (char *)"--channel";
+	*at++ = (char *)channel;
+	return at;
+}
+
+static int add_contexts(struct options_general *general, const struct options_event *event,
+			const char *channel)
+{
+	static char errors[65536];
+	char **at = channel_command(general, "add-context", event, channel);
+	int status;
+
+	*at++ = (char *)"--type=callstack-user";
+	*at++ = (char *)"--type=vpid";
+	*at++ = (char *)"--type=vtid";
+	*at = NULL;
+	/* the output is one document that enable-event has written already */
+	status = real_run(general->argv, general->mi ? REAL_HIDDEN : REAL_SHOWN,
+			  errors, sizeof(errors));
+	if (status && contexts_present(general, event->session, channel))
+		return 0;
+	if (status && strstr(errors, "already been started"))
+		fputs("lttng: no contexts can be added to a session that was started: `lttng destroy`, "
+		      "then create a new one and use --callstack before its first `lttng start`\n",
+		      stderr);
+	else
+		fputs(errors, stderr);
+	return status;
+}
+
+/* Best effort: without these events the trace is whole, but has no mappings. */
+static void enable_mappings(struct options_general *general, const struct options_event *event,
+			    const char *channel)
+{
+	static const char probe[] = "/sys/module/lttng_probe_kunwind";
+	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
+	char **at;
+
+	if (access(probe, F_OK) && geteuid() == 0 && !access("/sys/module/kunwind", F_OK))
+		real_run_other(load);
+	if (access(probe, F_OK))
+		return;
+	at = channel_command(general, "enable-event", event, channel);
+	*at++ = (char *)"kunwind_*";
+	*at = NULL;
+	real_run(general->argv, REAL_HIDDEN, NULL, 0);
+}
+
+static int enable_event(char **argv, int command, struct options_general *general)
+{
+	struct options_event event = options_event(argv + command);
+	const char *channel = event.channel ? event.channel : DEFAULT_CHANNEL;
+	int status;
+
+	if (event.help || event.list_options) {
+		status = real_run(argv, REAL_SHOWN, NULL, 0);
+		if (!status)
+			fputs(event.help ? help : "--callstack\n", stdout);
+		return status;
+	}
+	if (!event.callstack)
+		real_exec(argv);
+	if (event.other_domain) {
+		fputs("lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks "
+		      "in other domains\n", stderr);
+		return 1;
+	}
+	status = real_run(argv, REAL_SHOWN, NULL, 0);
+	if (status)
+		return status;
+	status = add_contexts(general, &event, channel);
+	if (status)
+		return status;
+	enable_mappings(general, &event, channel);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options_general general;
+	int command, status;
+
+	real_find();
+	command = options_command(argc, argv, &general);
+	if (command && !strcmp(argv[command], "enable-event"))
+		return enable_event(argv, command, &general);
+	if (command && !strcmp(argv[command], "help") && argv[command + 1] &&
+	    !strcmp(argv[command + 1], "enable-event") && !argv[command + 2]) {
+		status = real_run(argv, REAL_SHOWN, NULL, 0);
+		if (!status)
+			fputs(help, stdout);
+		return status;
+	}
+	real_exec(argv);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/*
+ * real.c - finds the next lttng in PATH and runs it
+ *
+ * The next one is the first executable "lttng" behind our own place in PATH
+ * that is not our own file (device and inode decide, so links do not matter);
+ * when there is none, the first before it. Two copies of this program in PATH
+ * could hand over to each other for ever: a counter in the environment ends that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "real.h"
+
+#define HOPS		"KUNWIND_LTTNG_HOPS"
+#define MAX_HOPS	8
+
+static char real[4096];
+
+/* The first lttng in PATH, that is not ours, behind (or before) our place. */
+static bool search(const char *path, const struct stat *self, bool behind)
+{
+	bool passed = !behind;
+	struct stat st;
+	size_t len;
+
+	for (;; path += len + 1) {
+		len = strcspn(path, ":");
+		snprintf(real, sizeof(real), "%.*s/lttng", len ? (int)len : 1, len ? path : ".");
+		if (!stat(real, &st) && S_ISREG(st.st_mode) && !access(real, X_OK)) {
+			bool own = st.st_dev == self->st_dev && st.st_ino == self->st_ino;
+
+			if (own)
+				passed = true;
+			else if (passed)
+				return true;
+		}
+		if (!path[len])
+			return false;
+	}
+}
+
+void real_find(void)
+{
+	const char *path = getenv("PATH"), *hops = getenv(HOPS);
+	char digits[16];
+	struct stat self;
+	int n = hops ? atoi(hops) : 0;
+
+	if (!path)
+		path = "/usr/bin:/bin";
+	if (n < MAX_HOPS && !stat("/proc/self/exe", &self) &&
+	    (search(path, &self, true) || search(path, &self, false))) {
+		snprintf(digits, sizeof(digits), "%d", n + 1);
+		setenv(HOPS, digits, 1);
+		return;
+	}
+	fputs("lttng: this is kunwind's front end, and there is no other lttng in PATH: "
+	      "sudo apt install --no-install-recommends lttng-tools\n", stderr);
+	exit(127);
+}
+
+void real_exec(char **argv)
+{
+	execv(real, argv);
+	fprintf(stderr, "lttng: %s: %s\n", real, strerror(errno));
+	exit(errno == ENOENT ? 127 : 126);
+}
+
+/* While the child runs, the terminal's signals are its own business (as in system(3)). */
+struct kept {
+	struct sigaction interrupt, quit;
+};
+
+static void signals_leave(struct kept *kept)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGINT, &ignore, &kept->interrupt);
+	sigaction(SIGQUIT, &ignore, &kept->quit);
+}
+
+static void signals_take(const struct kept *kept)
+{
+	sigaction(SIGINT, &kept->interrupt, NULL);
+	sigaction(SIGQUIT, &kept->quit, NULL);
+}
+
+static void read_all(int fd, char *text, size_t size)
+{
+	char rest[1024];
+	size_t used = 0;
+	ssize_t n;
+
+	for (;;) {
+		bool room = used + 1 < size;
+
+		n = room ? read(fd, text + used, size - 1 - used) : read(fd, rest, sizeof(rest));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		if (room)
+			used += (size_t)n;
+	}
+	text[used] = '\0';
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+static int run(const char *file, bool by_path, char **argv, enum real_output output,
+	       char *errors, size_t size)
+{
+	struct kept kept;
+	int fd[2] = { -1, -1 }, status;
+	pid_t pid;
+
+	if (errors && pipe2(fd, O_CLOEXEC)) {
+		perror("lttng: pipe");
+		return 1;
+	}
+	fflush(NULL);
+	signals_leave(&kept);
+	pid = fork();
+	if (pid < 0) {
+		perror("lttng: fork");
+		exit(1);
+	}
+	if (!pid) {
+		int null = output == REAL_HIDDEN ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+		signals_take(&kept);
+		if (null >= 0)
+			dup2(null, 1);
+		if (null >= 0 && !errors)
+			dup2(null, 2);
+		if (errors)
+			dup2(fd[1], 2);
+		if (by_path)
+			execvp(file, argv);
+		else
+			execv(file, argv);
+		fprintf(stderr, "lttng: %s: %s\n", file, strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	if (errors) {
+		close(fd[1]);
+		read_all(fd[0], errors, size);
+		close(fd[0]);
+	}
+	status = wait_for(pid);
+	signals_take(&kept);
+	return status;
+}
+
+int real_run(char **argv, enum real_output output, char *errors, size_t size)
+{
+	return run(real, false, argv, output, errors, size);
+}
+
+int real_run_other(char **argv)
+{
+	return run(argv[0], true, argv, REAL_HIDDEN, NULL, 0);
+}

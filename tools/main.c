@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - kunwind(1): one table of subcommands drives dispatch and help
+ *
+ * The table holds each subcommand's synopsis and help text, so --help and
+ * wrong usage are answered here, in one form: help on stdout with status 0,
+ * wrong usage on stderr with status 1.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <kunwind.h>
+
+#include "tool.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *arguments;
+	const char *summary;
+	const char *help;	/* NULL: the subcommand answers --help itself */
+} commands[] = {
+	{ "run", kunwind_cmd_run, "[--no-children] [--] COMMAND [ARGUMENT]...",
+	  "register this process, then become COMMAND",
+	  "COMMAND keeps the process id, standard input, signals and exit status; the\n"
+	  "registration lasts across execve(2).\n"
+	  "\n"
+	  "  --children     processes that it forks are registered too (default)\n"
+	  "  --no-children  they are not\n"
+	  "\n"
+	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
+	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },
+	{ "register", kunwind_cmd_register, "[--children] PID...",
+	  "register running processes",
+	  "Needs the right to ptrace each PID. Registering again is no error.\n"
+	  "\n"
+	  "  --children     processes that they fork from now on, too\n"
+	  "\n"
+	  "Prints, for each: PID, executable mappings, mappings with a table (tab-separated).\n" },
+	{ "unregister", kunwind_cmd_unregister, "PID...",
+	  "leave processes to the kernel's own stack walk again",
+	  "Needs the right to ptrace each PID.\n" },
+	{ "status", kunwind_cmd_status, "[--tsv|--json]",
+	  "processes, objects, memory, stacks by reason, hooks",
+	  "  --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"
+	  "  --json  one object\n"
+	  "\n"
+	  "Processes and objects of other users are shown to root only.\n" },
+	{ "doctor", kunwind_cmd_doctor, "[--tsv]",
+	  "check what is needed, and how to get what is missing",
+	  "One line for each requirement: ok, FAIL with its fix, or a note.\n"
+	  "Exit status: 0 when nothing fails, else 1.\n"
+	  "\n"
+	  "  --tsv   state, requirement, finding, fix\n" },
+	{ "show", kunwind_cmd_show, "[OPTION]... TRACE",
+	  "print a trace's events with named call stacks", NULL },
+	{ "dump", kunwind_cmd_dump, "[--tsv] [--saved] ELF",
+	  "print the unwind table that the kernel would use",
+	  "One line for each row: start address, then the rules for the CFA, rbp and\n"
+	  "the return address (ra), looked up as the walk does.\n"
+	  "  rsp+16       register plus offset         *(rbp-8)  the word there\n"
+	  "  c-16         the word at CFA-16           v-16      CFA-16 itself\n"
+	  "  u            undefined (ra: outermost)    s         same as in the callee\n"
+	  "  exp(...)     the word where the DWARF expression says\n"
+	  "  vexp(...)    the expression's value\n"
+	  "  -            no CFI for these addresses\n"
+	  "A fifth column has what else a row says: \"signal\", rules of more registers.\n"
+	  "\n"
+	  "  --tsv    separated by tabs, without the heading\n"
+	  "  --saved  with the rules of rbx and r12 to r15\n" },
+};
+#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *running;
+
+void kunwind_tool_error(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "kunwind%s%s: ", running ? " " : "", running ? running->name : "");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+void kunwind_tool_failure(const char *what, int error)
+{
+	const char *advice;
+
+	switch (error) {
+	case -ENODEV:
+		advice = "the module is not loaded: sudo modprobe kunwind (kunwind doctor tells more)";
+		break;
+	case -EACCES:
+		if (access(KUNWIND_DEVICE, R_OK) == 0) {
+			advice = "it was registered by another user: use sudo";
+			break;
+		}
+		advice = "may not open " KUNWIND_DEVICE ": use sudo, or join the group tracing "
+			 "(sudo usermod -aG tracing $USER, then log in again)";
+		break;
+	case -EOPNOTSUPP:
+		advice = "kunwind is switched off: "
+			 "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
+		break;
+	case -EPERM:
+		advice = "this process may not be traced by you: use sudo";
+		break;
+	case -ESRCH:
+		advice = "no such process (or it is a kernel thread)";
+		break;
+	case -ENOENT:
+		advice = "it is not registered";
+		break;
+	case -ENOSPC:
+		advice = "the module's limit of registered processes is reached";
+		break;
+	case -ENOTTY:
+	case -E2BIG:
+		advice = "the module is older than this tool: reload it (sudo rmmod kunwind; "
+			 "sudo modprobe kunwind)";
+		break;
+	default:
+		advice = strerror(-error);
+	}
+	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", advice);
+}
+
+int kunwind_tool_usage(int status)
+{
+	fprintf(stderr, "Usage: kunwind %s %s\nTry: kunwind %s --help\n",
+		running->name, running->arguments, running->name);
+	return status;
+}
+
+int kunwind_tool_pid(const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || end == text || *end || pid <= 0 || pid > INT_MAX || text[0] < '0' || text[0] > '9')
+		return -1;
+	return (int)pid;
+}
+
+int kunwind_tool_finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)	/* the reader has seen enough */
+		return status;
+	kunwind_tool_error("cannot write: %s", strerror(errno));
+	return status ? status : TOOL_FAILED;
+}
+
+struct kunwind_colours kunwind_tool_colours(FILE *stream)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(fileno(stream)) || getenv("NO_COLOR") || !term || !strcmp(term, "dumb"))
+		return (struct kunwind_colours){ "", "", "", "", "" };
+	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
+}
+
+static void print_overview(FILE *out)
+{
+	size_t i;
+
+	fputs("Usage: kunwind COMMAND [ARGUMENT]...\n\n"
+	      "Call stacks of user programs, taken by the kernel without frame pointers.\n\n", out);
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
+	fputs("\nkunwind COMMAND --help tells more, as does the manual page kunwind(1).\n"
+	      "  --help, --version\n", out);
+}
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void print_help(const struct command *command)
+{
+	printf("Usage: kunwind %s %s\n\n%c%s.\n\n%s", command->name, command->arguments,
+	       command->summary[0] - 'a' + 'A', command->summary + 1, command->help);
+}
+
+static bool is_help(const char *argument)
+{
+	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	char *help[] = { NULL, (char *)"--help", NULL };
+
+	if (argc < 2) {
+		print_overview(stderr);
+		return TOOL_FAILED;
+	}
+	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
+		command = argc > 2 ? find(argv[2]) : NULL;
+		if (argc > 2 && !command) {
+			kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[2]);
+			return TOOL_FAILED;
+		}
+		if (!command) {
+			print_overview(stdout);
+		} else if (command->help) {
+			print_help(command);
+		} else {
+			running = command;
+			help[0] = argv[2];
+			return kunwind_tool_finish(command->run(2, help));
+		}
+		return kunwind_tool_finish(TOOL_OK);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("kunwind %s (ABI %d)\n", KUNWIND_TOOL_VERSION, KUNWIND_ABI_VERSION);
+		return kunwind_tool_finish(TOOL_OK);
+	}
+	running = find(argv[1]);
+	if (!running) {
+		kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[1]);
+		return TOOL_FAILED;
+	}
+	if (running->help && argc > 2 && is_help(argv[2])) {
+		print_help(running);
+		return kunwind_tool_finish(TOOL_OK);
+	}
+	return kunwind_tool_finish(running->run(argc - 1, argv + 1));
+}

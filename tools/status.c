@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/*
+ * status.c - kunwind status: what the module does and did
+ *
+ * The module tells it as lines of tab-separated fields; --tsv passes these on,
+ * --json makes one object of them, and without either they are laid out for a
+ * person. Kinds of lines that this tool does not know are left out but by --tsv.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <kunwind.h>
+
+#include "report.h"
+#include "tool.h"
+
+static uint64_t number(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint64_t stat_of(const struct kunwind_report *report, const char *name)
+{
+	return number(kunwind_report_value(report, "stat", name, 2));
+}
+
+static bool is_kind(const struct kunwind_report_line *line, const char *kind)
+{
+	return !strcmp(line->field[0], kind);
+}
+
+static void print_tsv(const struct kunwind_report *report)
+{
+	size_t i;
+	int f;
+
+	for (i = 0; i < report->nr; i++)
+		for (f = 0; f < report->line[i].nr; f++)
+			printf("%s%c", report->line[i].field[f],
+			       f + 1 < report->line[i].nr ? '\t' : '\n');
+}
+
+/* Bytes above 0x7f pass: paths are UTF-8 as a rule, and JSON has no other form. */
+static void print_json_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void print_json_value(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (digits && !text[digits] && digits < 20 && (text[0] != '0' || digits == 1))
+		fputs(text, stdout);
+	else
+		print_json_string(text);
+}
+
+/* {"name": value, ...} of all lines "KIND name value". */
+static void print_json_map(const struct kunwind_report *report, const char *kind, const char *key)
+{
+	const char *comma = "";
+	size_t i;
+
+	printf("  \"%s\": {", key);
+	for (i = 0; i < report->nr; i++) {
+		if (!is_kind(&report->line[i], kind))
+			continue;
+		printf("%s", comma);
+		print_json_string(report->line[i].field[1]);
+		fputs(": ", stdout);
+		print_json_value(report->line[i].field[2]);
+		comma = ", ";
+	}
+	fputs("},\n", stdout);
+}
+
+/* [{...}, ...] of all lines of a kind, with the names of their fields. */
+static void print_json_list(const struct kunwind_report *report, const char *kind, const char *key,
+			    const char *const *names, const char *end)
+{
+	const char *comma = "";
+	size_t i;
+	int f;
+
+	printf("  \"%s\": [", key);
+	for (i = 0; i < report->nr; i++) {
+		if (!is_kind(&report->line[i], kind))
+			continue;
+		printf("%s\n    {", comma);
+		for (f = 0; names[f]; f++) {
+			printf("%s\"%s\": ", f ? ", " : "", names[f]);
+			/* names are text even if all of their characters are digits */
+			if (!strcmp(names[f], "comm") || !strcmp(names[f], "path"))
+				print_json_string(report->line[i].field[f + 1]);
+			else
+				print_json_value(report->line[i].field[f + 1]);
+		}
+		putchar('}');
+		comma = ",";
+	}
+	printf("%s]%s\n", *comma ? "\n  " : "", end);
+}
+
+static const char *const hook_fields[] = { "name", "state", "reason", NULL };
+static const char *const process_fields[] = { "pid", "comm", "maps", "flags", NULL };
+static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
+
+static void print_json(const struct kunwind_report *report)
+{
+	const char *abi = kunwind_report_value(report, "version", NULL, 1);
+	const char *version = kunwind_report_value(report, "version", NULL, 2);
+
+	fputs("{\n  \"abi\": ", stdout);
+	print_json_value(abi ? abi : "");
+	fputs(",\n  \"version\": ", stdout);
+	print_json_string(version ? version : "");
+	fputs(",\n", stdout);
+	print_json_map(report, "param", "params");
+	print_json_map(report, "stat", "stats");
+	print_json_map(report, "reason", "reasons");
+	print_json_list(report, "hook", "hooks", hook_fields, ",");
+	print_json_list(report, "process", "processes", process_fields, ",");
+	print_json_list(report, "object", "objects", object_fields, "");
+	fputs("}\n", stdout);
+}
+
+static const char *bytes(uint64_t n, char *text, size_t size)
+{
+	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB" };
+	double value = (double)n;
+	int i = 0;
+
+	while (value >= 1024 && i < 3) {
+		value /= 1024;
+		i++;
+	}
+	snprintf(text, size, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+	return text;
+}
+
+/* What comes from files and processes may hold anything: no control characters. */
+static void print_clean(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+}
+
+static void print_stacks(const struct kunwind_report *report)
+{
+	uint64_t stacks = stat_of(report, "stacks"), count;
+	size_t i;
+
+	printf("Stacks    %" PRIu64 " walked", stacks);
+	if (stacks)
+		printf(", %.1f frames each", (double)stat_of(report, "frames") / (double)stacks);
+	printf("; %" PRIu64 " requests of unregistered processes passed through\n",
+	       stat_of(report, "passed_through"));
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+
+		count = number(line->field[2]);
+		if (is_kind(line, "reason") && count)
+			printf("  %-16s %12" PRIu64 "  %5.1f %%\n", line->field[1], count,
+			       stacks ? 100.0 * (double)count / (double)stacks : 0.0);
+	}
+}
+
+static void print_processes(const struct kunwind_report *report)
+{
+	bool any = false;
+	size_t i;
+
+	printf("Processes %" PRIu64 " registered\n", stat_of(report, "processes"));
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+
+		if (!is_kind(line, "process"))
+			continue;
+		if (!any)
+			printf("  %7s  %-16s %5s  %s\n", "PID", "COMMAND", "MAPS", "FLAGS");
+		any = true;
+		printf("  %7s  ", line->field[1]);
+		print_clean(line->field[2]);
+		for (size_t n = strlen(line->field[2]); n < 16; n++)
+			putchar(' ');
+		printf(" %5s  %s\n", line->field[3], line->field[4]);
+	}
+}
+
+static void print_objects(const struct kunwind_report *report)
+{
+	char size[32];
+	bool any = false;
+	size_t i;
+
+	printf("Objects   %" PRIu64 " tables in %s, %" PRIu64 " rows; %" PRIu64
+	       " built since the module was loaded, %" PRIu64 " refused\n",
+	       stat_of(report, "objects"), bytes(stat_of(report, "table_bytes"), size, sizeof(size)),
+	       stat_of(report, "table_rows"), stat_of(report, "table_builds"),
+	       stat_of(report, "table_refused"));
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+		bool refused = strcmp(line->field[2], "ok") && *line->field[2];
+
+		if (!is_kind(line, "object"))
+			continue;
+		if (!any)
+			printf("  %8s %10s %5s  %-8s %s\n", "ROWS", "SIZE", "USERS", "STATE", "FILE");
+		any = true;
+		printf("  %8s %10s %5s  %-8s ", line->field[3],
+		       bytes(number(line->field[4]), size, sizeof(size)), line->field[5], line->field[1]);
+		print_clean(line->field[6]);
+		if (refused)
+			printf(" (%s)", line->field[2]);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct kunwind_report *report)
+{
+	const struct kunwind_colours colour = kunwind_tool_colours(stdout);
+	const char *version = kunwind_report_value(report, "version", NULL, 2);
+	const char *abi = kunwind_report_value(report, "version", NULL, 1);
+	const char *enabled = kunwind_report_value(report, "param", "enabled", 2);
+	bool off = enabled && (enabled[0] == 'N' || enabled[0] == '0');
+	size_t i;
+
+	printf("Module    kunwind %s, ABI %s%s%s%s\n", version ? version : "?", abi ? abi : "?",
+	       off ? colour.bad : "", off ? ", switched off (parameter \"enabled\" is N)" : "",
+	       off ? colour.plain : "");
+	fputs("Hooks\n", stdout);
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+		bool on = !strcmp(line->field[2], "on");
+
+		if (!is_kind(line, "hook"))
+			continue;
+		printf("  %-26s %s%s%s", line->field[1], on ? colour.good : colour.bad, line->field[2],
+		       colour.plain);
+		if (*line->field[3] && strcmp(line->field[3], "-") && (!on || strcmp(line->field[3], "ok")))
+			printf("  (%s)", line->field[3]);
+		putchar('\n');
+	}
+	print_stacks(report);
+	print_processes(report);
+	print_objects(report);
+}
+
+int kunwind_cmd_status(int argc, char **argv)
+{
+	void (*print)(const struct kunwind_report *report) = print_text;
+	struct kunwind_report report;
+	int i, err;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--tsv")) {
+			print = print_tsv;
+		} else if (!strcmp(argv[i], "--json")) {
+			print = print_json;
+		} else {
+			kunwind_tool_error("unknown argument %s", argv[i]);
+			return kunwind_tool_usage(TOOL_FAILED);
+		}
+	}
+	err = kunwind_report_read(&report);
+	if (err) {
+		kunwind_tool_failure(NULL, err);
+		return TOOL_FAILED;
+	}
+	print(&report);
+	kunwind_report_free(&report);
+	return TOOL_OK;
+}

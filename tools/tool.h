@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool.h - what the subcommands of kunwind(1) share
+ */
+#ifndef KUNWIND_TOOL_H
+#define KUNWIND_TOOL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define KUNWIND_TOOL_VERSION	"0.1.0"
+
+/* Exit statuses; those of "run" are env(1)'s. */
+enum {
+	TOOL_OK = 0,
+	TOOL_FAILED = 1,		/* also: wrong usage */
+	TOOL_RUN_FAILED = 125,		/* run: kunwind itself failed, the command was not run */
+	TOOL_RUN_CANNOT = 126,		/* run: the command was found but cannot be run */
+	TOOL_RUN_NOT_FOUND = 127,
+};
+
+/* Subcommands: argv[0] is the name; the return value is the exit status. */
+int kunwind_cmd_run(int argc, char **argv);
+int kunwind_cmd_register(int argc, char **argv);
+int kunwind_cmd_unregister(int argc, char **argv);
+int kunwind_cmd_status(int argc, char **argv);
+int kunwind_cmd_doctor(int argc, char **argv);
+int kunwind_cmd_dump(int argc, char **argv);
+int kunwind_cmd_show(int argc, char **argv);
+
+/* "kunwind COMMAND: text" on stderr. */
+void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
+
+/* The same with the meaning of a negative errno of libkunwind and what to do about it. */
+void kunwind_tool_failure(const char *what, int error);
+
+/* "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
+int kunwind_tool_usage(int status);
+
+/* A process id, or -1 when @text is none. */
+int kunwind_tool_pid(const char *text);
+
+/* stdout is flushed; a failed write (full disk) is an error. Returns the exit status. */
+int kunwind_tool_finish(int status);
+
+/* Escape sequences for @stream's colours, "" when it is no terminal (or NO_COLOR is set). */
+struct kunwind_colours {
+	const char *good, *bad, *dim, *bold, *plain;
+};
+struct kunwind_colours kunwind_tool_colours(FILE *stream);
+
+#endif /* KUNWIND_TOOL_H */
