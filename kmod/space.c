@@ -777,6 +777,20 @@ int kunwind_space_init(void)
 
 void kunwind_space_exit(void)
 {
+	struct kunwind_space *space;
+	struct hlist_node *next;
+	unsigned int i;
+
+	/*
+	 * What a fork left behind whose tracepoint was gone already, or whose
+	 * parent was unregistered meanwhile: a space that no process owns.
+	 */
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		spin_lock(&spaces_lock);
+		hlist_for_each_entry_safe(space, next, &spaces[i], node)
+			unhash(space);
+		spin_unlock(&spaces_lock);
+	}
 	/*
 	 * Freeing a space queues the freeing of its snapshot behind another
 	 * grace period: two rounds.
