@@ -255,6 +255,10 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		new = !err;
 		if (err)
 			kunwind_space_unlink(space, children);
+	} else if (space_of(process) != space && !runs_in(tgid, mm)) {
+		/* It has gone on by exec to another mm since the caller got this one. */
+		err = -ESRCH;
+		kunwind_space_unlink(space, children);
 	} else if (space_of(process) != space) {
 		/* Its exec could not make a space. */
 		set_space(process, NULL);
