@@ -100,10 +100,13 @@ static bool notrace runs_in(const struct mm_struct *mm)
 
 static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, bool read)
 {
-	struct kunwind_space *space = kunwind_space_find(mm);
+	struct kunwind_space *space;
 
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
 	if (space && kunwind_space_mapped(space, start, end, read) && runs_in(mm))
 		kunwind_follow_queue(current, FOLLOW_MAP);
+	rcu_read_unlock();
 }
 
 static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
@@ -136,10 +139,13 @@ static void notrace on_copy_vma(unsigned long ip, unsigned long parent_ip,
  */
 static void notrace mremap(unsigned long addr, unsigned long len)
 {
-	struct kunwind_space *space = current->mm ? kunwind_space_find(current->mm) : NULL;
+	struct kunwind_space *space;
 
+	rcu_read_lock();
+	space = current->mm ? kunwind_space_find(current->mm) : NULL;
 	if (space && kunwind_space_knows(space, addr, len) && runs_in(current->mm))
 		kunwind_follow_queue(current, FOLLOW_FORCE);
+	rcu_read_unlock();
 }
 
 static void notrace on_mremap(unsigned long ip, unsigned long parent_ip,
@@ -170,8 +176,7 @@ static void notrace on_clear(unsigned long ip, unsigned long parent_ip,
 {
 	const struct mm_struct *mm = (void *)ftrace_regs_get_argument(fregs, 0);
 
-	if (kunwind_space_find(mm))
-		kunwind_space_forget(mm);
+	kunwind_space_forget(mm);
 }
 
 static struct kunwind_hook hooks[] = {

@@ -55,11 +55,23 @@ static unsigned int max_build_ms = 10000;
 module_param(max_build_ms, uint, 0644);
 MODULE_PARM_DESC(max_build_ms, "longest time that building one table may take, ms (default 10000)");
 
+static unsigned int max_objects = 16384;
+module_param(max_objects, uint, 0644);
+MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (default 16384)");
+
 static struct hlist_head objects[BUCKETS];
 static LIST_HEAD(idle);			/* least recently used first */
 static unsigned int nr_idle;
 static unsigned int nr_objects;
 static DEFINE_MUTEX(objects_lock);	/* all of the above; users from and to 0 */
+
+/* Stands for every object beyond the limit, or without memory. Always stale. */
+static struct kunwind_object overflow = {
+	.users = REFCOUNT_INIT(1),
+	.path = "?",
+	.state = KUNWIND_OBJECT_FAILED,
+	.refusal = KUNWIND_E_LIMIT,
+};
 
 static atomic64_t table_bytes, table_rows, nr_builds, nr_refused;
 static struct workqueue_struct *builders, *remote_builders;
@@ -126,13 +138,14 @@ static bool transient(const struct kunwind_object *object)
 
 bool kunwind_object_stale(const struct kunwind_object *object)
 {
-	return transient(object) && time_after(jiffies, object->done_at + RETRY);
+	return object == &overflow ||
+	       (transient(object) && time_after(jiffies, object->done_at + RETRY));
 }
 
 void kunwind_object_put(struct kunwind_object *object)
 {
 	if (!refcount_dec_and_mutex_lock(&object->users, &objects_lock))
-		return;
+		return;		/* the overflow's never ends */
 	if (hlist_unhashed(&object->node) || transient(object)) {
 		remove(object);
 		destroy(object);
@@ -314,9 +327,9 @@ static void run_build(struct kunwind_object *object)
 		atomic64_inc(&nr_refused);
 	/* Pairs with kunwind_object_state(). */
 	smp_store_release(&object->state, state_of(refusal));
-	/* First the spaces, then those who wait: they find their spaces complete. */
-	kunwind_space_object_done(object);
+	/* Those who wait see to their own spaces. */
 	complete_all(&object->done);
+	kunwind_space_object_done();
 }
 
 static void build_work(struct work_struct *work)
@@ -355,12 +368,17 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key)
 	return NULL;
 }
 
-/* A new object with the caller's reference, in the table of objects. */
+/* A new object with the caller's reference, in the table of objects; or NULL. */
 static struct kunwind_object *create(const struct kunwind_object_key *key, const char *path)
 {
 	struct kunwind_object *object;
 
 	lockdep_assert_held(&objects_lock);
+	while (nr_objects >= READ_ONCE(max_objects)) {
+		if (!nr_idle)
+			return NULL;
+		evict(list_first_entry(&idle, struct kunwind_object, idle));
+	}
 	object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 	if (!object)
 		return NULL;
@@ -406,8 +424,10 @@ struct kunwind_object *kunwind_object_get_file(struct file *file, const char *pa
 	if (object)
 		goto out;
 	object = create(&key, path);
-	if (!object)
+	if (!object) {
+		object = kunwind_object_get(&overflow);
 		goto out;
+	}
 	object->file = get_file(file);
 	kunwind_object_get(object);	/* build_work()'s */
 	queue_work(local(file_inode(file)->i_sb) ? builders : remote_builders, &object->work);
@@ -429,8 +449,10 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 	if (object)
 		goto out;
 	object = create(&key, "[vdso]");
-	if (!object)
+	if (!object) {
+		object = kunwind_object_get(&overflow);
 		goto out;
+	}
 	object->vdso = image;
 	kunwind_object_get(object);
 	queue_work(builders, &object->work);
@@ -480,6 +502,7 @@ void kunwind_object_show(struct seq_file *m)
 
 void kunwind_object_show_params(struct seq_file *m)
 {
+	seq_printf(m, "param\tmax_objects\t%u\n", READ_ONCE(max_objects));
 	seq_printf(m, "param\tmax_table_mb\t%u\n", READ_ONCE(max_table_mb));
 	seq_printf(m, "param\tmax_eh_frame_mb\t%u\n", READ_ONCE(max_eh_frame_mb));
 	seq_printf(m, "param\tmax_build_ms\t%u\n", READ_ONCE(max_build_ms));

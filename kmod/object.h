@@ -64,7 +64,8 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file);
 
 /*
  * The object of a mapped file, in the state in which it is now, with a
- * reference; a new one is being built. @path is copied. May sleep. NULL: no memory.
+ * reference; a new one is being built. @path is copied. May sleep. Never NULL:
+ * what there is no room for becomes one object that failed.
  */
 struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);

@@ -66,6 +66,10 @@ static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
 static atomic64_t next_id = ATOMIC64_INIT(0);
 static struct workqueue_struct *reaper;
 
+static void sweep(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweeper, sweep);
+static unsigned long sweep_delay = 1;	/* jiffies */
+
 /* ------------------------------------------------------------ snapshots */
 
 static struct snapshot *snapshot_of(struct kunwind_ranges *ranges)
@@ -198,14 +202,20 @@ static void announce(struct kunwind_space *space, struct snapshot *snapshot)
 	}
 }
 
-void kunwind_space_object_done(struct kunwind_object *object)
+/*
+ * Settles every snapshot for which nobody waited long enough. All objects that
+ * are done by now at once, and never more than a tenth of a CPU, however many
+ * spaces and objects someone makes.
+ */
+static void sweep(struct work_struct *work)
 {
+	unsigned long start = jiffies;
 	struct kunwind_space *space;
 	unsigned int i;
 
 	/*
 	 * Pairs with the one in scan(): either this sees a snapshot that was
-	 * published with the object pending, or its scan sees the object done.
+	 * published with an object pending, or its scan sees the object done.
 	 */
 	smp_mb();
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
@@ -221,7 +231,14 @@ void kunwind_space_object_done(struct kunwind_object *object)
 			announce(space, snapshot);
 		}
 		rcu_read_unlock();
+		cond_resched();
 	}
+	sweep_delay = 1 + 10 * (jiffies - start);
+}
+
+void kunwind_space_object_done(void)
+{
+	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
 }
 
 /* --------------------------------------------------------------- spaces */
@@ -356,7 +373,14 @@ void kunwind_space_add_children(struct kunwind_space *space)
 void kunwind_space_forget(const struct mm_struct *mm)
 {
 	struct kunwind_space *space;
+	bool known;
 
+	/* Called for every mm that ends: no lock for those that nobody registered. */
+	rcu_read_lock();
+	known = kunwind_space_find(mm);
+	rcu_read_unlock();
+	if (!known)
+		return;
 	spin_lock(&spaces_lock);
 	space = kunwind_space_find(mm);
 	if (space)
@@ -558,6 +582,7 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma, char *
 
 	if (!vma->vm_file)
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
+	/* The name in the process's own root while it runs, else in that of who registers it. */
 	path = file_path(vma->vm_file, buf, PATH_MAX);
 	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path);
 }
@@ -577,7 +602,7 @@ static bool wanted(const struct vm_area_struct *vma)
 
 /*
  * Reads the mappings into @new, which has place for @room. mmap_lock is held.
- * Returns 0, -ENOSPC when there is not enough room, -ENOMEM.
+ * Returns 0, or -ENOSPC when there is not enough room.
  */
 static int read_mappings(struct mm_struct *mm, const struct snapshot *old, struct snapshot *new,
 			 u32 room, char *buf)
@@ -603,9 +628,8 @@ static int read_mappings(struct mm_struct *mm, const struct snapshot *old, struc
 		detail->object = known(old, vma, detail->offset, &detail->announced);
 		if (!detail->object)
 			detail->object = object_of(vma, buf);
-		if (!detail->object)
-			return -ENOMEM;
 		new->ranges.nr++;
+		cond_resched();
 	}
 	return 0;
 }
@@ -679,7 +703,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 		spin_unlock(&space->lock);
 	}
 	mmap_read_unlock(mm);
-	/* Pairs with the one in kunwind_space_object_done(). */
+	/* Pairs with the one in sweep(). */
 	smp_mb();
 out:
 	if (new)
@@ -791,6 +815,7 @@ void kunwind_space_exit(void)
 			unhash(space);
 		spin_unlock(&spaces_lock);
 	}
+	cancel_delayed_work_sync(&sweeper);
 	/*
 	 * Freeing a space queues the freeing of its snapshot behind another
 	 * grace period: two rounds.

@@ -112,8 +112,8 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
 /* @mm ends (or its owner is not to be registered): its space is not found any more. No sleep. */
 void kunwind_space_forget(const struct mm_struct *mm);
 
-/* Fills in what waited for @object. Called once, by its builder. */
-void kunwind_space_object_done(struct kunwind_object *object);
+/* An object is done: what waits for it is filled in soon. May sleep. */
+void kunwind_space_object_done(void);
 
 /* Ranges of the space, and how many of them have a table. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
