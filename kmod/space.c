@@ -612,7 +612,8 @@ static int read_mappings(struct mm_struct *mm, const struct snapshot *old, struc
 	struct detail *detail;
 	VMA_ITERATOR(vmi, mm, 0);
 
-	mmap_assert_locked(mm);
+	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
+	lockdep_assert_held(&mm->mmap_lock);
 	new->ranges.entry_sp = mm->start_stack;
 	for_each_vma(vmi, vma) {
 		if (!wanted(vma))
