@@ -229,6 +229,15 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	letters = b;
 	while (kunwind_bytes_u8(&b))
 		;
+	if (b.bad)
+		return KUNWIND_E_TRUNCATED;
+	if (*letters.at != 'z') {
+		/* without 'z' only letters that announce no data */
+		while (*letters.at == 'S' || *letters.at == 'B')
+			cie->signal |= *letters.at++ == 'S';
+		if (*letters.at)
+			return KUNWIND_E_AUGMENTATION;
+	}
 	if (version == 4) {
 		u8 address_size = kunwind_bytes_u8(&b);
 		u8 segment_size = kunwind_bytes_u8(&b);
@@ -260,12 +269,6 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		if (err)
 			return err;
 		b.at += len;
-	} else {
-		/* without 'z' only letters that announce no data */
-		while (*letters.at == 'S' || *letters.at == 'B')
-			cie->signal |= *letters.at++ == 'S';
-		if (*letters.at)
-			return KUNWIND_E_AUGMENTATION;
 	}
 
 	if (kunwind_bytes_left(&b) > KUNWIND_CIE_MAX_CODE)

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi-test.c - hand-made CIEs and FDEs and the rows that they must become
+ *
+ * Sources: DWARF 5, 6.4 (instructions), 7.24; LSB 5.0 core generic 10.5, 10.6
+ * (encodings, .eh_frame). Hexadecimal bytes stand beside what they mean.
+ */
+#include "rows.h"
+#include "tap.h"
+
+#define RBX	KUNWIND_REG(KUNWIND_RBX)
+#define R12	KUNWIND_REG(KUNWIND_R12)
+
+/* def_cfa rsp+8; offset rip at cfa-8: how every x86-64 CIE begins */
+#define USUAL	"0c 07 08 90 01"
+
+struct program_case {
+	const char *name;
+	const char *cie, *fde;		/* instructions */
+	u32 keep;
+	const char *rows;
+};
+
+/* FDE: [TEXT_LO, +0x100). */
+static const struct program_case programs[] = {
+	{ "no instructions", USUAL, "", 0, "0 rsp+8 s c-8" },
+	{ "nop", USUAL, "00 00 41 00", 0, "0 rsp+8 s c-8" },
+	/* advance_loc 1; def_cfa_offset 16 */
+	{ "advance_loc, def_cfa_offset", USUAL, "41 0e 10", 0, "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "advance_loc 63", USUAL, "7f 0e 10", 0, "0 rsp+8 s c-8; 3f rsp+16 s c-8" },
+	{ "advance_loc1", USUAL, "02 f0 0e 10", 0, "0 rsp+8 s c-8; f0 rsp+16 s c-8" },
+	{ "advance_loc2", USUAL, "03 f1 00 0e 10", 0, "0 rsp+8 s c-8; f1 rsp+16 s c-8" },
+	{ "advance_loc4", USUAL, "04 f2 00 00 00 0e 10", 0, "0 rsp+8 s c-8; f2 rsp+16 s c-8" },
+	{ "advance by nothing", USUAL, "0e 10 40 0e 18 41 02 00 0e 20", 0,
+	  "0 rsp+24 s c-8; 1 rsp+32 s c-8" },
+	{ "advance to the very end", USUAL, "02 ff 0e 10 41 0e 18", 0,
+	  "0 rsp+8 s c-8; ff rsp+16 s c-8" },
+	{ "equal rows become one", USUAL, "41 0e 10 41 0e 10 41 86 02 41 86 02 41 0e 08", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 3 rsp+16 c-16 c-8; 5 rsp+8 c-16 c-8" },
+	/* the usual prologue: push rbp; mov rsp, rbp */
+	{ "offset, def_cfa_register", USUAL, "41 0e 10 86 02 43 0d 06 50 0c 07 08", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 c-16 c-8; 4 rbp+16 c-16 c-8; 14 rsp+8 c-16 c-8" },
+	{ "offset_extended", USUAL, "41 05 06 03", 0, "0 rsp+8 s c-8; 1 rsp+8 c-24 c-8" },
+	{ "offset_extended_sf", USUAL, "41 11 06 02 41 11 06 7e", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 c-16 c-8; 2 rsp+8 c+16 c-8" },
+	{ "GNU_negative_offset_extended", USUAL, "41 2f 06 02", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 c+16 c-8" },
+	{ "def_cfa", USUAL, "41 0c 0a 00 41 0c 06 80 01", 0,
+	  "0 rsp+8 s c-8; 1 r10+0 s c-8; 2 rbp+128 s c-8" },
+	{ "def_cfa_sf", USUAL, "41 12 06 7e 41 12 07 02", 0,
+	  "0 rsp+8 s c-8; 1 rbp+16 s c-8; 2 rsp-16 s c-8" },
+	{ "def_cfa_offset_sf", USUAL, "41 13 7d", 0, "0 rsp+8 s c-8; 1 rsp+24 s c-8" },
+	{ "restore", USUAL, "86 02 41 c6", 0, "0 rsp+8 c-16 c-8; 1 rsp+8 s c-8" },
+	{ "restore of what the CIE says", USUAL " 86 02", "86 03 41 c6", 0,
+	  "0 rsp+8 c-24 c-8; 1 rsp+8 c-16 c-8" },
+	{ "restore_extended", USUAL, "86 02 41 06 06", 0, "0 rsp+8 c-16 c-8; 1 rsp+8 s c-8" },
+	{ "undefined rbp", USUAL, "41 07 06", 0, "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
+	{ "undefined return address", USUAL, "07 10 41 0e 10", 0, "0 end - -" },
+	{ "same_value", USUAL, "86 02 41 08 06", 0, "0 rsp+8 c-16 c-8; 1 rsp+8 s c-8" },
+	{ "same_value of rsp", USUAL, "41 08 07", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rsp:s" },
+	{ "register", USUAL, "41 09 06 03", 0, "0 rsp+8 s c-8; 1 rsp+8 rbx c-8" },
+	{ "register of the return address", USUAL, "41 09 10 02", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 s rcx" },
+	{ "register: one that nobody follows", USUAL, "41 09 06 11", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
+	{ "remember and restore, with the CFA", USUAL, "86 02 0d 06 0a 41 0c 07 08 c6 41 0b", 0,
+	  "0 rbp+8 c-16 c-8; 1 rsp+8 s c-8; 2 rbp+8 c-16 c-8" },
+	{ "remember twice", USUAL, "0a 41 0e 10 0a 41 0e 18 0b 41 0b", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 3 rsp+8 s c-8" },
+	{ "remember an expression", USUAL, "0f 03 76 78 06 0a 41 0c 07 08 41 0b", 0,
+	  "0 exp:767806 s c-8; 1 rsp+8 s c-8; 2 exp:767806 s c-8" },
+	{ "remembered and not restored", USUAL, "0a 41 0e 10", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	/* breg6 -8; deref */
+	{ "def_cfa_expression, dereference", USUAL, "41 0f 03 76 78 06 86 02", 0,
+	  "0 rsp+8 s c-8; 1 exp:767806 c-16 c-8" },
+	/* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus */
+	{ "def_cfa_expression, PLT", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 0,
+	  "0 exp:770880003f1a3b2a332422 s c-8" },
+	{ "def_cfa_expression, PLT with another threshold", USUAL,
+	  "0f 0b 77 08 80 00 3f 1a 35 2a 33 24 22", 0, "0 exp:770880003f1a352a332422 s c-8" },
+	/* breg7 24; deref; plus_uconst 8 */
+	{ "def_cfa_expression, any", USUAL, "41 0f 05 77 18 06 23 08 86 02", 0,
+	  "0 rsp+8 s c-8; 1 exp:7718062308 c-16 c-8" },
+	/* what GCC emits where it realigns the stack */
+	{ "dynamic realignment", USUAL,
+	  "45 0c 0a 00 49 10 06 02 76 00 45 0f 03 76 78 06 60 0c 0a 00 44 0c 07 08", 0,
+	  "0 rsp+8 s c-8; 5 r10+0 s c-8; e r10+0 exp:7600 c-8; 13 exp:767806 exp:7600 c-8; "
+	  "33 r10+0 exp:7600 c-8; 37 rsp+8 exp:7600 c-8" },
+	{ "expression of the return address", USUAL, "10 10 02 77 08", 0, "0 rsp+8 s exp:7708" },
+	{ "val_expression", USUAL, "16 06 02 77 10", 0, "0 rsp+8 vexp:7710 c-8" },
+	{ "val_offset", USUAL, "14 06 02", 0, "0 rsp+8 v-16 c-8" },
+	{ "val_offset_sf", USUAL, "15 06 7f", 0, "0 rsp+8 v+8 c-8" },
+	{ "val_offset of rsp", USUAL, "14 07 01", 0, "0 rsp+8 s c-8 rsp:v-8" },
+	{ "GNU_args_size", USUAL, "41 2e 90 01 0e 10", 0, "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "columns above the return address", USUAL, "05 20 02 0e 10 07 11 09 21 22 10 31 02 70 00",
+	  0, "0 rsp+16 s c-8" },
+	{ "rbp far from the CFA", USUAL, "11 06 80 80 04 41 11 06 80 20", 0,
+	  "0 rsp+8 c-524288 c-8; 1 rsp+8 c-32768 c-8" },
+	{ "far CFA", USUAL, "0e ff ff ff ff 07", 0, "0 rsp+2147483647 s c-8" },
+	{ "return address elsewhere", USUAL, "90 02", 0, "0 rsp+8 s c-16" },
+	{ "return address at the CFA's usual place again", USUAL, "90 02 41 90 01", 0,
+	  "0 rsp+8 s c-16; 1 rsp+8 s c-8" },
+	{ "return address not said", "0c 07 08", "", 0, "0 rsp+8 s s" },
+	{ "CFA not said", "90 01", "41 0c 07 08", 0, "0 none - -; 1 rsp+8 s c-8" },
+	{ "the CIE's rules", USUAL " 86 02 0d 06", "41 0e 20", 0,
+	  "0 rbp+8 c-16 c-8; 1 rbp+32 c-16 c-8" },
+	{ "callee-saved registers that nobody needs", USUAL, "83 02 8c 03 41 0e 10", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "callee-saved registers to keep", USUAL, "41 83 02 8c 03 41 0e 10 41 c3 cc", RBX,
+	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:c-16; 2 rsp+16 s c-8 rbx:c-16; 3 rsp+16 s c-8" },
+	{ "two to keep", USUAL, "41 83 02 8c 03", RBX | R12,
+	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:c-16 r12:c-24" },
+	{ "kept and undefined", USUAL, "41 07 03", RBX, "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:u" },
+	{ "kept and same", USUAL, "83 02 41 08 03", RBX,
+	  "0 rsp+8 s c-8 rbx:c-16; 1 rsp+8 s c-8" },
+	{ "a CFA makes its register needed", USUAL, "83 02 41 0c 03 08", 0,
+	  "0 rsp+8 s c-8 rbx:c-16; 1 rbx+8 s c-8 rbx:c-16" },
+	{ "so does its expression", USUAL, "8c 02 41 0f 03 7c 00 06", 0,
+	  "0 rsp+8 s c-8 r12:c-16; 1 exp:7c0006 s c-8 r12:c-16" },
+	{ "so does where rbp went, and that register's source", USUAL,
+	  "8d 02 41 09 06 0c 41 09 0c 0d", 0,
+	  "0 rsp+8 s c-8 r13:c-16; 1 rsp+8 r12 c-8 r13:c-16; "
+	  "2 rsp+8 r12 c-8 r12:r13 r13:c-16" },
+};
+
+static void test_programs(void)
+{
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(programs); i++) {
+		const struct program_case *c = &programs[i];
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		const char *got;
+		size_t cie;
+
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, c->cie);
+		eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
+		err = eh_build(&eh, c->keep, &table);
+		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		if (!tap_ok(!strcmp(got, c->rows), "program: %s", c->name))
+			printf("# got  %s\n# want %s\n", got, c->rows);
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+/* Signal frames keep whatever the CFI lists, whoever follows it or not. */
+static void test_signal(void)
+{
+	static const char want[] =
+		"0 exp:77a00106 exp:77f800 exp:77a801 signal rax:exp:779001 rbx:s rsp:exp:77a001; "
+		"10 rsp+8 s c-8 signal";
+	static struct eh eh;
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	const char *got;
+	size_t cie;
+
+	eh.size = 0;
+	cie = eh_cie(&eh, "zRS", false);
+	eh_hex(&eh, "01 1b " USUAL);
+	eh_end(&eh);
+	/* glibc's __restore_rt, shortened: breg7 N for each register */
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100,
+		     "0f 04 77 a0 01 06 10 00 03 77 90 01 10 06 03 77 f8 00 10 07 03 77 a0 01 "
+		     "10 10 03 77 a8 01 08 03 50 0c 07 08 c0 c3 c6 c7 d0");
+	err = eh_build(&eh, 0, &table);
+	got = err ? kunwind_refusal_name(err) : rows_text(table);
+	if (!tap_ok(!strcmp(got, want), "signal frame: every register listed"))
+		printf("# got  %s\n# want %s\n", got, want);
+	if (!err)
+		kunwind_table_free(table);
+}
+
+static void test_needed(void)
+{
+	static struct eh eh;
+	struct kunwind_table_stats st;
+	struct kunwind_table *table;
+	size_t cie;
+
+	eh.size = 0;
+	cie = eh_plain_cie(&eh, USUAL);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0c 03 08");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x20, 0x10, "41 0c 00 08 41 0c 0a 08");
+	if (!tap_ok(!eh_build(&eh, R12 | KUNWIND_REG(KUNWIND_RAX), &table), "stats: builds"))
+		return;
+	kunwind_table_stats(table, &st);
+	tap_ok(st.needed == RBX, "stats: needed holds callee-saved registers only");
+	tap_ok(st.keep == (RBX | R12) && kunwind_table_keep(table) == st.keep,
+	       "stats: keep holds what was asked for and needed");
+	tap_ok(st.base == TEXT_LO && st.span == 0x30 && st.nr_fdes == 2 && st.nr_rows == 6 &&
+	       st.nr_rules == 5 && st.nr_wide == 0, "stats: base, span, counts");
+	kunwind_table_free(table);
+}
+
+/* DW_EH_PE_*: format and what it is relative to; FDE's start and length. */
+struct encoding_case {
+	u8 encoding;
+	const char *name;
+	int size;		/* bytes; 0: LEB128 */
+};
+
+static const struct encoding_case formats[] = {
+	{ 0x00, "absptr", 8 }, { 0x01, "uleb128", 0 }, { 0x02, "udata2", 2 },
+	{ 0x03, "udata4", 4 }, { 0x04, "udata8", 8 }, { 0x08, "signed", 8 },
+	{ 0x09, "sleb128", 0 }, { 0x0a, "sdata2", 2 }, { 0x0b, "sdata4", 4 },
+	{ 0x0c, "sdata8", 8 },
+};
+
+static const struct {
+	u8 encoding;
+	const char *name;
+} relations[] = {
+	{ 0x00, "absolute" }, { 0x10, "pcrel" }, { 0x20, "textrel" }, { 0x30, "datarel" },
+};
+
+/* Writes @val in a format, as short as it gets. */
+static void encoded(struct eh *eh, const struct encoding_case *f, u64 val)
+{
+	if (f->size)
+		eh_num(eh, val, f->size);
+	else if (f->encoding == 0x09)
+		eh_sleb(eh, val);
+	else
+		eh_uleb(eh, val);
+}
+
+/*
+ * The start is chosen so that the distance fits: a function at 0x10100 seen
+ * from .eh_frame at 0x2000 is 0xe1xx away, which sdata2 cannot hold. Code then
+ * lies lower.
+ */
+static void test_encodings(void)
+{
+	static struct eh eh;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
+		for (j = 0; j < ARRAY_SIZE(relations); j++) {
+			const struct encoding_case *f = &formats[i];
+			struct kunwind_section section = {
+				.addr = EH_ADDR, .text_base = 0x5000, .data_base = DATA_BASE,
+				.lo = 0x3000, .hi = 0x9000,
+			};
+			u64 start = 0x6000, place, base = 0;
+			struct kunwind_table *table = NULL;
+			enum kunwind_refusal err;
+			struct kunwind_rule a, b;
+			u8 *copy;
+			size_t cie;
+
+			eh.size = 0;
+			cie = eh_cie(&eh, "zR", false);
+			eh_hex(&eh, "01");
+			eh_num(&eh, f->encoding | relations[j].encoding, 1);
+			eh_hex(&eh, USUAL);
+			eh_end(&eh);
+			eh_fde(&eh, cie, false);
+			place = EH_ADDR + eh.size;
+			switch (relations[j].encoding) {
+			case 0x10:
+				base = place;
+				break;
+			case 0x20:
+				base = section.text_base;
+				break;
+			case 0x30:
+				base = section.data_base;
+				break;
+			}
+			encoded(&eh, f, start - base);
+			encoded(&eh, f, 0x123);
+			eh_hex(&eh, "00");
+			/* set_loc start + 0x80 in the same encoding; def_cfa_offset 16 */
+			eh_hex(&eh, "01");
+			if (relations[j].encoding == 0x10)
+				base = EH_ADDR + eh.size;
+			encoded(&eh, f, start + 0x80 - base);
+			eh_hex(&eh, "0e 10");
+			eh_end(&eh);
+
+			copy = malloc(eh.size);
+			memcpy(copy, eh.data, eh.size);
+			section.data = copy;
+			section.size = eh.size;
+			err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+			free(copy);
+			if (err) {
+				tap_ok(false, "encoding: %s %s: %s", f->name, relations[j].name,
+				       kunwind_refusal_name(err));
+				continue;
+			}
+			a = kunwind_table_lookup(table, start + 0x7f);
+			b = kunwind_table_lookup(table, start + 0x80);
+			tap_ok(a.kind == KUNWIND_RULE_CFA && a.off == 8 && b.off == 16 &&
+			       !kunwind_table_lookup(table, start - 1).kind &&
+			       kunwind_table_lookup(table, start + 0x122).off == 16 &&
+			       !kunwind_table_lookup(table, start + 0x123).kind,
+			       "encoding: %s %s", f->name, relations[j].name);
+			kunwind_table_free(table);
+		}
+	}
+}
+
+/* DW_EH_PE_aligned: an absolute pointer at the next multiple of 8. */
+static void test_aligned(void)
+{
+	static struct eh eh;
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	unsigned int pad;
+
+	for (pad = 0; pad < 8; pad += 4) {
+		size_t cie;
+
+		eh.size = 0;
+		cie = eh_cie(&eh, "zR", false);
+		eh_hex(&eh, "01 50 " USUAL);
+		if (pad)
+			eh_hex(&eh, "00 00 00 00");
+		eh_end(&eh);
+		eh_fde(&eh, cie, false);
+		while (eh.size % 8)
+			eh_num(&eh, 0xee, 1);
+		eh_num(&eh, TEXT_LO, 8);
+		eh_num(&eh, 0x10, 8);
+		eh_hex(&eh, "00");
+		eh_end(&eh);
+		err = eh_build(&eh, 0, &table);
+		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
+		       "encoding: aligned, %u: %s", pad, kunwind_refusal_name(err));
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+/* CIE heads: augmentation string, its data, whether FDEs have augmentation data. */
+struct head_case {
+	const char *name;
+	const char *head;	/* from the version up to the initial instructions */
+	const char *start;	/* of the FDE's body; "" for pcrel sdata4 without more */
+	enum kunwind_refusal err;
+};
+
+/* TEXT_LO and 0x10 as absptr */
+#define ABS	"00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00"
+
+static const struct head_case heads[] = {
+	{ "no augmentation", "01 00 01 78 10", ABS, KUNWIND_OK },
+	{ "version 3", "03 00 01 78 10", ABS, KUNWIND_OK },
+	{ "version 4", "04 00 08 00 01 78 10", ABS, KUNWIND_OK },
+	{ "version 3: return address column is LEB128", "03 00 01 78 90 00", ABS, KUNWIND_OK },
+	{ "version 4: address size 4", "04 00 04 00 01 78 10", ABS, KUNWIND_E_VERSION },
+	{ "version 4: segment selectors", "04 00 08 02 01 78 10", ABS, KUNWIND_E_VERSION },
+	{ "version 2", "02 00 01 78 10", ABS, KUNWIND_E_VERSION },
+	{ "version 5", "05 00 01 78 10", ABS, KUNWIND_E_VERSION },
+	{ "version 0", "00 00 01 78 10", ABS, KUNWIND_E_VERSION },
+	/* "z" alone: addresses are absptr */
+	{ "z", "01 7a 00 01 78 10 00", ABS " 00", KUNWIND_OK },
+	{ "zR", "01 7a 52 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
+	{ "zR, more data than letters", "01 7a 52 00 01 78 10 03 00 aa bb", ABS " 00", KUNWIND_OK },
+	{ "zPLR", "01 7a 50 4c 52 00 01 78 10 07 9b 11 22 33 44 1b 00",
+	  ABS " 04 01 02 03 04", KUNWIND_OK },
+	{ "zPLR, personality omitted", "01 7a 50 4c 52 00 01 78 10 03 ff ff 00", ABS " 00",
+	  KUNWIND_OK },
+	{ "zRPL, other order", "01 7a 52 50 4c 00 01 78 10 0b 00 00 88 77 66 55 44 33 22 11 1b",
+	  ABS " 00", KUNWIND_OK },
+	{ "zP, uleb128", "01 7a 50 00 01 78 10 03 01 80 01", ABS " 00", KUNWIND_OK },
+	{ "zRS", "01 7a 52 53 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
+	{ "zRB", "01 7a 52 42 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
+	{ "S without z", "01 53 00 01 78 10", ABS, KUNWIND_OK },
+	{ "eh, GCC 2", "01 65 68 00 00 00 00 00 00 00 00 00 01 78 10", ABS,
+	  KUNWIND_E_AUGMENTATION },
+	{ "zX", "01 7a 58 00 01 78 10 01 00", ABS " 00", KUNWIND_E_AUGMENTATION },
+	{ "R without z", "01 52 00 01 78 10 00", ABS, KUNWIND_E_AUGMENTATION },
+	{ "armcc+", "01 61 72 6d 63 63 2b 00 01 78 10", ABS, KUNWIND_E_AUGMENTATION },
+	{ "zR without data", "01 7a 52 00 01 78 10 00", ABS " 00", KUNWIND_E_TRUNCATED },
+	{ "zP: pointer runs out of its data", "01 7a 50 00 01 78 10 03 00 01 02", ABS " 00",
+	  KUNWIND_E_TRUNCATED },
+	{ "zP: no such encoding", "01 7a 50 00 01 78 10 03 07 01 02", ABS " 00",
+	  KUNWIND_E_ENCODING },
+	{ "augmentation data past the record", "01 7a 52 00 01 78 10 7f 00", ABS " 00",
+	  KUNWIND_E_TRUNCATED },
+	{ "augmentation data of 2^63 bytes",
+	  "01 7a 52 00 01 78 10 80 80 80 80 80 80 80 80 80 01 00", ABS " 00", KUNWIND_E_TRUNCATED },
+	{ "augmentation string without end", "01 7a 52 52 52 52 52 52", "", KUNWIND_E_TRUNCATED },
+	{ "return address column 15", "01 00 01 78 0f", ABS, KUNWIND_E_OPERAND },
+	{ "code alignment 2^32", "01 00 80 80 80 80 10 78 10", ABS, KUNWIND_E_OPERAND },
+	{ "data alignment -2^30", "01 00 01 80 80 80 80 7c 10", ABS, KUNWIND_E_OPERAND },
+	{ "LEB128 of 11 bytes", "01 00 81 80 80 80 80 80 80 80 80 80 00 78 10", ABS,
+	  KUNWIND_E_TRUNCATED },
+	{ "encoding: indirect", "01 7a 52 00 01 78 10 01 80", ABS " 00", KUNWIND_E_ENCODING },
+	{ "encoding: omit", "01 7a 52 00 01 78 10 01 ff", ABS " 00", KUNWIND_E_ENCODING },
+	{ "encoding: funcrel", "01 7a 52 00 01 78 10 01 40", ABS " 00", KUNWIND_E_ENCODING },
+	{ "encoding: format 5", "01 7a 52 00 01 78 10 01 05", ABS " 00", KUNWIND_E_ENCODING },
+	{ "encoding: relation 6", "01 7a 52 00 01 78 10 01 60", ABS " 00", KUNWIND_E_ENCODING },
+	{ "encoding: aligned with a format", "01 7a 52 00 01 78 10 01 53", ABS " 00",
+	  KUNWIND_E_ENCODING },
+	{ "FDE ends in its start", "01 00 01 78 10", "00 00 01 00", KUNWIND_E_TRUNCATED },
+	{ "FDE ends in its length", "01 00 01 78 10", "00 00 01 00 00 00 00 00 10 00 00 00",
+	  KUNWIND_E_TRUNCATED },
+	{ "FDE's augmentation data past its end", "01 7a 00 01 78 10 00", ABS " 40",
+	  KUNWIND_E_TRUNCATED },
+	{ "FDE ends before its augmentation data", "01 7a 00 01 78 10 00", ABS,
+	  KUNWIND_E_TRUNCATED },
+	{ "FDE around the end of memory", "01 00 01 78 10",
+	  "00 f0 ff ff ff ff ff ff 00 20 00 00 00 00 00 00", KUNWIND_E_RANGE },
+	{ "FDE below the code", "01 00 01 78 10",
+	  "ff ff 00 00 00 00 00 00 10 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
+	{ "FDE beyond the code", "01 00 01 78 10",
+	  "ff ff 01 00 00 00 00 00 02 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
+	{ "FDE of 2^64 - 1 bytes", "01 00 01 78 10",
+	  "00 00 01 00 00 00 00 00 ff ff ff ff ff ff ff ff", KUNWIND_E_RANGE },
+};
+
+static void test_heads(void)
+{
+	static struct eh eh;
+	unsigned int i, wide;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		for (wide = 0; wide < 2; wide++) {
+			const struct head_case *c = &heads[i];
+			struct kunwind_table *table = NULL;
+			enum kunwind_refusal err;
+			size_t cie;
+
+			eh.size = 0;
+			cie = eh.size;
+			eh_begin(&eh, wide);
+			eh_num(&eh, 0, wide ? 8 : 4);
+			eh_hex(&eh, c->head);
+			if (c->err != KUNWIND_E_TRUNCATED || *c->start)
+				eh_hex(&eh, USUAL);
+			while (c->err == KUNWIND_E_TRUNCATED && !*c->start && eh.size % 4)
+				eh_hex(&eh, "52");	/* no nop that ends the string */
+			eh_end(&eh);
+			eh_fde(&eh, cie, wide);
+			eh_hex(&eh, c->start);
+			/* what is to end early must not go on */
+			if (c->err == KUNWIND_OK)
+				eh_hex(&eh, "0e 10");
+			eh_end(&eh);
+			err = eh_build(&eh, 0, &table);
+			tap_ok(err == c->err &&
+			       (err || kunwind_table_lookup(table, TEXT_LO).off == 16),
+			       "%s bit: %s: %s", wide ? "64" : "32", c->name,
+			       kunwind_refusal_name(err));
+			if (!err)
+				kunwind_table_free(table);
+		}
+	}
+}
+
+/* Factors other than 1 and -8; at most 2^16. */
+static void test_factors(void)
+{
+	static struct eh eh;
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	const char *got;
+	size_t cie = 0;
+
+	eh.size = 0;
+	eh_begin(&eh, false);
+	eh_hex(&eh, "00 00 00 00 01 00 04 7c 10 0c 07 08 90 02");
+	eh_end(&eh);
+	eh_fde(&eh, cie, false);
+	eh_num(&eh, TEXT_LO, 8);
+	eh_num(&eh, 0x1000, 8);
+	/* advance 3, 0x11, 0x101, offset rbp 4, def_cfa_offset_sf -4, def_cfa_offset 16 */
+	eh_hex(&eh, "43 86 04 02 11 13 7c 03 01 01 0e 10");
+	eh_end(&eh);
+	err = eh_build(&eh, 0, &table);
+	got = err ? kunwind_refusal_name(err) : rows_text(table);
+	if (!tap_ok(!strcmp(got, "0 rsp+8 s c-8; c rsp+8 c-16 c-8; 50 rsp+16 c-16 c-8"),
+		    "factors 4 and -4"))
+		printf("# got %s\n", got);
+	if (!err)
+		kunwind_table_free(table);
+}
+
+/* How FDEs lie: each "START LEN CFA-OFFSET", in the file's order. */
+struct layout_case {
+	const char *name;
+	const char *fdes;
+	const char *rows;	/* CFA offsets only: "START OFFSET", "-" where none */
+};
+
+static const struct layout_case layouts[] = {
+	{ "one", "0 10 8", "0 8" },
+	{ "adjacent", "0 10 8, 10 10 16", "0 8; 10 16" },
+	{ "adjacent and equal", "0 10 8, 10 10 8", "0 8" },
+	{ "a gap", "0 10 8, 20 10 8", "0 8; 10 -; 20 8" },
+	{ "a wide gap", "0 10 8, 2000 10 8", "0 8; 10 -; 2000 8" },
+	{ "a far gap", "0 10 8, fff0 10 16", "0 8; 10 -; fff0 16" },
+	{ "descending", "40 10 24, 20 10 16, 0 10 8", "0 8; 10 -; 20 16; 30 -; 40 24" },
+	{ "shuffled", "20 10 16, 0 10 8, 40 10 24, 30 10 32", "0 8; 10 -; 20 16; 30 32; 40 24" },
+	{ "empty ones count for nothing", "10 0 16, 0 20 8, 18 0 32", "0 8" },
+	{ "equal duplicates", "0 10 8, 0 10 8", "0 8" },
+	{ "many equal duplicates", "0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, "
+	  "0 10 8, 0 10 8, 0 10 8, 0 10 8", "0 8" },
+	{ "same range, different rules: the last in the file", "0 10 8, 0 10 16", "0 16" },
+	{ "same start, the longer last", "0 10 8, 0 20 16", "0 16" },
+	{ "same start, the shorter last", "0 20 8, 0 10 16", "0 16; 10 8" },
+	{ "one inside another, which goes on", "0 40 8, 10 10 16", "0 8; 10 16; 20 8" },
+	{ "two inside", "0 40 8, 10 8 16, 20 8 24", "0 8; 10 16; 18 8; 20 24; 28 8" },
+	{ "nested twice", "0 40 8, 10 20 16, 18 8 24", "0 8; 10 16; 18 24; 20 16; 30 8" },
+	{ "inside, to the same end", "0 40 8, 10 30 16", "0 8; 10 16" },
+	{ "staggered", "0 20 8, 10 20 16", "0 8; 10 16" },
+	{ "staggered over a third", "0 40 8, 10 20 16, 20 20 24", "0 8; 10 16; 20 24" },
+	{ "staggered, out of an inner one", "0 40 8, 10 10 16, 18 18 24", "0 8; 10 16; 18 24; 30 8" },
+};
+
+struct layout_out {
+	char text[1024], *at;
+};
+
+static int layout_row(void *data, u64 addr, struct kunwind_rule rule)
+{
+	struct layout_out *out = data;
+
+	out->at += sprintf(out->at, "%s%llx ", out->at == out->text ? "" : "; ",
+			   (unsigned long long)(addr - TEXT_LO));
+	if (rule.kind == KUNWIND_RULE_NONE)
+		out->at += sprintf(out->at, "-");
+	else
+		out->at += sprintf(out->at, "%d", rule.off);
+	return 0;
+}
+
+static void test_layouts(void)
+{
+	static struct eh eh;
+	unsigned int i, terminated;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(layouts); i++) {
+		const struct layout_case *c = &layouts[i / 2];
+		unsigned int start, len, off;
+		struct layout_out out = { .at = out.text };
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		const char *p = c->fdes;
+		size_t cie;
+
+		terminated = i % 2;
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, USUAL);
+		while (sscanf(p, "%x %x %d", &start, &len, &off) == 3) {
+			char code[16];
+
+			sprintf(code, "0e %02x", off);
+			eh_plain_fde(&eh, cie, TEXT_LO + start, len, code);
+			p = strchr(p, ',');
+			if (!p++)
+				break;
+		}
+		/* behind the terminator nothing counts, be it nonsense */
+		if (terminated)
+			eh_hex(&eh, "00 00 00 00 ff 00 00 00 12 34");
+		err = eh_build(&eh, 0, &table);
+		if (!err) {
+			kunwind_table_for_each(table, layout_row, &out);
+			kunwind_table_free(table);
+		}
+		if (!tap_ok(!err && !strcmp(out.text, c->rows), "FDEs, %s terminator: %s",
+			    terminated ? "with" : "without", c->name))
+			printf("# got  %s\n# want %s\n",
+			       err ? kunwind_refusal_name(err) : out.text, c->rows);
+	}
+}
+
+int main(void)
+{
+	test_programs();
+	test_signal();
+	test_needed();
+	test_encodings();
+	test_aligned();
+	test_heads();
+	test_factors();
+	test_layouts();
+	return tap_done();
+}
