@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names-test.c - every reason and refusal has a name of its own
+ */
+#include <ctype.h>
+
+#include "../../kmod/core/kunwind_core.h"
+#include "tap.h"
+
+static void check(const char *what, const char *(*name)(unsigned int), unsigned int nr)
+{
+	unsigned int i, j, bad = 0;
+	const char *p;
+
+	for (i = 0; i < nr; i++) {
+		bad += !strcmp(name(i), "?");
+		for (p = name(i); *p; p++)
+			bad += !islower(*p) && !isdigit(*p) && *p != '_';
+		for (j = 0; j < i; j++)
+			bad += !strcmp(name(i), name(j));
+	}
+	tap_ok(!bad, "%s: %u names, lower case, all different", what, nr);
+	tap_ok(!strcmp(name(nr), "?") && !strcmp(name(~0U), "?"), "%s: none beyond", what);
+}
+
+int main(void)
+{
+	check("reasons", kunwind_reason_name, KUNWIND_NR_REASONS);
+	check("refusals", kunwind_refusal_name, KUNWIND_NR_REFUSALS);
+	tap_ok(!strcmp(kunwind_reason_name(KUNWIND_CFA_STUCK), "cfa_stuck") &&
+	       !strcmp(kunwind_refusal_name(KUNWIND_E_STATE_STACK), "state_stack"),
+	       "as in the enumerations");
+	return tap_done();
+}
