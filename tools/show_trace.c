@@ -109,6 +109,49 @@ static bool add_directory(struct kunwind_trace *trace, const char *dir)
 	return source->inputs && !bt_value_array_append_string_element(source->inputs, dir);
 }
 
+/* Big endian or little: LTTng writes in the traced machine's order. */
+static uint32_t word_at(const unsigned char *bytes, bool swapped)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return swapped ? __builtin_bswap32(word) : word;
+}
+
+/*
+ * Metadata in packets (CTF 1.8.3, section 7.1) must hold all of the last one:
+ * libbabeltrace2 2.0 looks for the rest of a packet that was cut off for ever.
+ */
+static bool metadata_is_whole(const char *path)
+{
+	enum { MAGIC = 0x75d11d57, HEADER = 37, CONTENT_SIZE = 24, PACKET_SIZE = 28 };
+	unsigned char header[HEADER];
+	bool swapped, whole = true;
+	uint32_t bytes;
+	FILE *f = fopen(path, "re");
+	long at, size = 0;
+
+	if (!f)
+		return true;		/* the library will say why it cannot be read */
+	if (!fseek(f, 0, SEEK_END))
+		size = ftell(f);
+	for (at = 0; whole && at < size; at += bytes) {
+		if (fseek(f, at, SEEK_SET) || fread(header, 1, 4, f) != 4)
+			break;
+		swapped = word_at(header, false) == __builtin_bswap32(MAGIC);
+		if (word_at(header, swapped) != MAGIC) {
+			whole = !at;	/* plain text has no packets */
+			break;
+		}
+		whole = fread(header + 4, 1, HEADER - 4, f) == HEADER - 4;
+		bytes = word_at(header + PACKET_SIZE, swapped) / 8;
+		whole = whole && bytes >= HEADER && bytes <= size - at &&
+			word_at(header + CONTENT_SIZE, swapped) / 8 <= bytes;
+	}
+	fclose(f);
+	return whole;
+}
+
 static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
 {
 	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
@@ -126,7 +169,10 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		switch (entry->fts_info) {
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
-			if (!access(metadata, F_OK)) {
+			if (!access(metadata, F_OK) && !metadata_is_whole(metadata)) {
+				fprintf(stderr, "kunwind show: %s: cut off\n", metadata);
+				ok = false;
+			} else if (!access(metadata, F_OK)) {
 				ok = add_directory(trace, entry->fts_path);
 				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
 			}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 400
 #
 # kunwind show: a chain of calls that is known comes out with its names, also
 # in a session that began later; names come from the object that was traced or
