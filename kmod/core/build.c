@@ -219,11 +219,17 @@ static noinline enum kunwind_refusal row_wide(struct build *b, bool signal,
 		struct kunwind_wide_entry entries[1 + KUNWIND_NR_REGS];
 	} w;
 	const struct kunwind_row *row = &b->program.row;
+	struct kunwind_saved cfa;
 	unsigned int reg;
 
 	memset(&w, 0, sizeof(w));
 	w.wide.signal = signal;
-	wide_add(&w.wide, w.entries, 0, &row->cfa);
+	cfa = (struct kunwind_saved){
+		.how = row->cfa_how,
+		.source = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_reg : 0,
+		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
+	};
+	wide_add(&w.wide, w.entries, 0, &cfa);
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		const struct kunwind_saved *saved = &row->saved[reg];
 		u32 bit = KUNWIND_REG(reg);
@@ -270,7 +276,7 @@ static __always_inline enum kunwind_refusal row_rule(struct build *b, bool signa
 			goto wide;
 	}
 	/* a program that never says where the CFA is says nothing */
-	if (unlikely(row->cfa.how == KUNWIND_HOW_UNDEFINED))
+	if (unlikely(row->cfa_how == KUNWIND_HOW_UNDEFINED))
 		return KUNWIND_OK;
 	if (unlikely(!(row->changed & ra) || (row->changed & ~(rbp | ra)) ||
 		     (row->same & (signal ? ~rbp : KUNWIND_REG(KUNWIND_RSP)))))
@@ -286,17 +292,17 @@ static __always_inline enum kunwind_refusal row_rule(struct build *b, bool signa
 			goto wide;
 		}
 	}
-	if (likely(row->cfa.how == KUNWIND_HOW_REG)) {
+	if (likely(row->cfa_how == KUNWIND_HOW_REG)) {
 		kind = KUNWIND_RULE_CFA;
-		reg = row->cfa.source;
-		off = row->cfa.off;
-	} else if (row->cfa.shape == KUNWIND_EXPR_DEREF) {
+		reg = row->cfa_reg;
+		off = row->cfa_off;
+	} else if (row->shape == KUNWIND_EXPR_DEREF) {
 		kind = KUNWIND_RULE_DEREF;
-		reg = row->cfa.shape_reg;
-		off = row->cfa.shape_off;
-	} else if (row->cfa.shape == KUNWIND_EXPR_PLT) {
+		reg = row->shape_reg;
+		off = row->shape_off;
+	} else if (row->shape == KUNWIND_EXPR_PLT) {
 		kind = KUNWIND_RULE_PLT;
-		off = row->cfa.shape_off;
+		off = row->shape_off;
 	} else {
 		goto wide;
 	}
@@ -309,7 +315,7 @@ static __always_inline enum kunwind_refusal row_rule(struct build *b, bool signa
 	};
 	return KUNWIND_OK;
 wide:
-	if (row->cfa.how == KUNWIND_HOW_UNDEFINED)
+	if (row->cfa_how == KUNWIND_HOW_UNDEFINED)
 		return KUNWIND_OK;
 	return row_wide(b, signal, rule);
 }

@@ -47,9 +47,7 @@ static __always_inline void row_copy(struct kunwind_row *to, const struct kunwin
 {
 	u32 mask;
 
-	to->cfa = from->cfa;
-	to->changed = from->changed;
-	to->same = from->same;
+	memcpy(to, from, offsetof(struct kunwind_row, saved));
 	for (mask = from->changed; mask; mask &= mask - 1) {
 		unsigned int reg = __builtin_ctz(mask);
 
@@ -117,67 +115,67 @@ static bool cfa_set(struct kunwind_program *p, u64 reg, s32 off)
 {
 	if (reg >= KUNWIND_NR_REGS)
 		return false;
-	p->row.cfa = (struct kunwind_saved){ .how = KUNWIND_HOW_REG, .source = reg, .off = off };
+	p->row.cfa_how = KUNWIND_HOW_REG;
+	p->row.cfa_reg = reg;
+	p->row.cfa_off = off;
 	p->needed |= KUNWIND_REG(reg);
 	return true;
 }
 
 /*
- * A length-prefixed expression for @saved: checked, and put in the pool with
- * its length in front. @wanted: of a register that is followed, or the CFA.
+ * A length-prefixed expression: checked, and put in the pool with its length
+ * in front. @wanted: of a register that is followed, or the CFA.
  */
 static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
-				      bool initial, bool wanted, struct kunwind_saved *saved)
+				      bool initial, bool wanted, u32 *off,
+				      struct kunwind_expr_info *info)
 {
 	u8 entry[sizeof(u16) + KUNWIND_EXPR_MAX_LEN];
 	u64 len = kunwind_bytes_uleb(b);
-	struct kunwind_expr_info info;
 	const u8 *expr = b->at;
 	enum kunwind_refusal err;
 	u16 len16 = len;
-	u32 off;
 
 	kunwind_bytes_skip(b, len);
 	if (b->bad)
 		return KUNWIND_E_OPERAND;
-	err = kunwind_expr_check(expr, len, initial, &info);
+	err = kunwind_expr_check(expr, len, initial, info);
 	if (err || !wanted)
 		return err;
 	memcpy(entry, &len16, sizeof(len16));
 	memcpy(entry + sizeof(len16), expr, len);
-	err = kunwind_pool_add(p->exprs, entry, sizeof(len16) + len, &off);
-	if (err)
-		return err;
-	p->needed |= info.regs;
-	saved->off = off;
-	saved->shape = info.shape;
-	saved->shape_reg = info.reg;
-	saved->shape_off = info.off;
-	return KUNWIND_OK;
+	p->needed |= info->regs;
+	return kunwind_pool_add(p->exprs, entry, sizeof(len16) + len, off);
 }
 
 /* The instructions with an expression. */
 static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
 {
-	struct kunwind_saved saved = { .how = KUNWIND_HOW_EXPR };
+	struct kunwind_expr_info info;
 	enum kunwind_refusal err;
+	u32 off = 0;
 	u64 reg;
 
 	if (op == CFA_DEF_CFA_EXPRESSION) {
-		err = expr_read(p, b, false, true, &saved);
-		if (!err)
-			p->row.cfa = saved;
-		return err;
+		err = expr_read(p, b, false, true, &off, &info);
+		if (err)
+			return err;
+		p->row.cfa_how = KUNWIND_HOW_EXPR;
+		p->row.cfa_expr = off;
+		p->row.shape = info.shape;
+		p->row.shape_reg = info.reg;
+		p->row.shape_off = info.off;
+		return KUNWIND_OK;
 	}
 	reg = kunwind_bytes_uleb(b);
 	if (reg > MAX_COLUMN)
 		return KUNWIND_E_OPERAND;
-	if (op == CFA_EXPRESSION)
-		saved.how = KUNWIND_HOW_AT_EXPR;
 	err = expr_read(p, b, true, reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)),
-			&saved);
+			&off, &info);
 	if (!err)
-		saved_set(p, reg, saved);
+		saved_set(p, reg, (struct kunwind_saved){
+			.how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR,
+			.off = off });
 	return err;
 }
 
@@ -200,9 +198,9 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 			return KUNWIND_E_OPERAND;
 		return KUNWIND_OK;
 	case CFA_DEF_CFA_OFFSET_SF:
-		if (p->row.cfa.how != KUNWIND_HOW_REG)
+		if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 			return KUNWIND_E_OPCODE;
-		if (!factored(p, kunwind_bytes_sleb(b), &p->row.cfa.off))
+		if (!factored(p, kunwind_bytes_sleb(b), &p->row.cfa_off))
 			return KUNWIND_E_OPERAND;
 		return KUNWIND_OK;
 	case CFA_GNU_ARGS_SIZE:
@@ -320,9 +318,9 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 		case CFA_NOP:
 			continue;
 		case CFA_DEF_CFA_OFFSET:
-			if (p->row.cfa.how != KUNWIND_HOW_REG)
+			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 				return KUNWIND_E_OPCODE;
-			if (!plain_offset(uleb(&b), &p->row.cfa.off))
+			if (!plain_offset(uleb(&b), &p->row.cfa_off))
 				return KUNWIND_E_OPERAND;
 			break;
 		case CFA_REMEMBER_STATE:
@@ -341,9 +339,9 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 				return KUNWIND_E_OPERAND;
 			break;
 		case CFA_DEF_CFA_REGISTER:
-			if (p->row.cfa.how != KUNWIND_HOW_REG)
+			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 				return KUNWIND_E_OPCODE;
-			if (!cfa_set(p, uleb(&b), p->row.cfa.off))
+			if (!cfa_set(p, uleb(&b), p->row.cfa_off))
 				return KUNWIND_E_OPERAND;
 			break;
 		case CFA_RESTORE_EXTENDED:

@@ -24,18 +24,26 @@
 #define KUNWIND_MAX_REMEMBERED	16		/* depth of DW_CFA_remember_state */
 #define KUNWIND_FDE_MAX_CODE	(1U << 20)	/* bytes of one FDE's instructions */
 
-/* What became of a register, or how the CFA is made. */
+/* What became of a register. */
 struct kunwind_saved {
 	s32 off;		/* bytes; or offset of an expression in the pool */
 	u8 how;			/* enum kunwind_how */
 	u8 source;		/* KUNWIND_HOW_REG */
-	u8 shape;		/* the CFA's expression: enum kunwind_expr_shape, and */
-	u8 shape_reg;		/* what it has in its place: register and */
-	s32 shape_off;		/* offset or threshold */
 };
 
+/*
+ * A CFA by expression leaves the offset of the one before alone: hand-written
+ * code goes back with DW_CFA_def_cfa_register only, against DWARF 5 6.4.2.2,
+ * and all unwinders let it.
+ */
 struct kunwind_row {
-	struct kunwind_saved cfa;	/* HOW_REG, HOW_EXPR; HOW_UNDEFINED: none yet */
+	s32 cfa_off;			/* of the last CFA that was register + offset */
+	u8 cfa_how;			/* HOW_REG, HOW_EXPR; HOW_UNDEFINED: none yet */
+	u8 cfa_reg;			/* HOW_REG */
+	u8 shape;			/* HOW_EXPR: enum kunwind_expr_shape, with */
+	u8 shape_reg;			/* its register and */
+	s32 shape_off;			/* offset or threshold */
+	u32 cfa_expr;			/* HOW_EXPR: offset in the pool */
 	u32 changed;			/* registers for which saved[] holds a rule */
 	u32 same;			/* registers with an explicit DW_CFA_same_value */
 	struct kunwind_saved saved[KUNWIND_NR_REGS];

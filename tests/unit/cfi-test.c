@@ -83,6 +83,11 @@ static const struct program_case programs[] = {
 	/* breg7 24; deref; plus_uconst 8 */
 	{ "def_cfa_expression, any", USUAL, "41 0f 05 77 18 06 23 08 86 02", 0,
 	  "0 rsp+8 s c-8; 1 exp:7718062308 c-16 c-8" },
+	/* libgcrypt does this; all unwinders remember the offset */
+	{ "def_cfa_register after an expression", USUAL, "0e 38 0f 05 77 18 06 23 08 41 0d 06", 0,
+	  "0 exp:7718062308 s c-8; 1 rbp+56 s c-8" },
+	{ "def_cfa_offset under an expression", USUAL, "0f 02 77 08 41 0e 18 41 0d 06", 0,
+	  "0 exp:7708 s c-8; 2 rbp+24 s c-8" },
 	/* what GCC emits where it realigns the stack */
 	{ "dynamic realignment", USUAL,
 	  "45 0c 0a 00 49 10 06 02 76 00 45 0f 03 76 78 06 60 0c 0a 00 44 0c 07 08", 0,

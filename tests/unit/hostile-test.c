@@ -34,8 +34,6 @@ static const struct hostile_case programs[] = {
 	{ "def_cfa_offset without a register", "90 01", "0e 10", KUNWIND_E_OPCODE },
 	{ "def_cfa_register without a register", "90 01", "0d 06", KUNWIND_E_OPCODE },
 	{ "def_cfa_offset_sf without a register", "90 01", "13 02", KUNWIND_E_OPCODE },
-	{ "def_cfa_offset of an expression", USUAL, "0f 02 77 08 0e 10", KUNWIND_E_OPCODE },
-	{ "def_cfa_register of an expression", USUAL, "0f 02 77 08 0d 06", KUNWIND_E_OPCODE },
 	{ "CFA register 17", USUAL, "0c 11 08", KUNWIND_E_OPERAND },
 	{ "CFA register 2^32 + 7", USUAL, "0c 87 80 80 80 10 08", KUNWIND_E_OPERAND },
 	{ "def_cfa_sf register 17", USUAL, "12 11 08", KUNWIND_E_OPERAND },
