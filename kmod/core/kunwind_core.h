@@ -195,11 +195,12 @@ struct kunwind_ranges {
 const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr);
 
 /*
- * A cache from address to rule, for one CPU (kernel) or thread (user): direct
- * mapped; each entry guarded by a sequence so that an interrupt of any kind can
+ * A cache from address to rule, for one CPU (kernel) or thread (user): two
+ * places for an address; each entry guarded by a sequence so that an interrupt of any kind can
  * use it in the midst of an update. Zeroed memory is an empty cache.
  */
-#define KUNWIND_CACHE_ENTRIES	512
+#define KUNWIND_CACHE_BITS	9
+#define KUNWIND_CACHE_ENTRIES	(1U << KUNWIND_CACHE_BITS)
 struct kunwind_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */

@@ -44,25 +44,49 @@ kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 	return NULL;
 }
 
+/* A rule as one word, as it lies in memory: kept in a register between its uses. */
+static __always_inline u64 rule_word(struct kunwind_rule rule)
+{
+	u64 word;
+
+	memcpy(&word, &rule, sizeof(word));
+	return word;
+}
+
+#define WORD_OFF(word)		((s64)(s32)(word))
+#define WORD_RBP(word)		((s64)(s16)((word) >> 32))
+#define WORD_KIND(word)		((u8)((word) >> 48))
+#define WORD_REG(word)		((u8)((word) >> 56))
+/* The half word of kind and register, for the two commonest rules. */
+#define WORD_FORM(word)		((u16)((word) >> 48))
+#define FORM(kind, rbp, reg)	((kind) | (rbp) << KUNWIND_RULE_RBP_SHIFT | (reg) << 8)
+
 static __always_inline struct kunwind_cache_entry *
 cache_slot(struct kunwind_cache *cache, u64 addr)
 {
 	/* Fibonacci hashing: the high bits of the product are the well mixed ones. */
-	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> 55];
+	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> (64 - KUNWIND_CACHE_BITS)];
 }
 
-static __always_inline bool cache_get(struct kunwind_cache_entry *entry, u64 addr, u64 id,
-				      struct kunwind_rule *rule, u32 *keep)
+/* The other place where an address of this slot may be. */
+static __always_inline struct kunwind_cache_entry *
+cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
+{
+	return &cache->entry[(entry - cache->entry) ^ 1];
+}
+
+static __always_inline bool cache_get(const struct kunwind_cache_entry *entry, u64 addr, u64 id,
+				      u64 *word, u32 *keep)
 {
 	u32 seq = READ_ONCE(entry->seq);
 
 	barrier();
-	if (entry->addr != addr || entry->id != id)
+	if (unlikely(entry->addr != addr) || unlikely(entry->id != id))
 		return false;
-	*rule = entry->rule;
+	*word = rule_word(entry->rule);
 	*keep = entry->keep;
 	barrier();
-	return likely(!(seq & 1) && READ_ONCE(entry->seq) == seq);
+	return likely(!(seq & 1)) && likely(READ_ONCE(entry->seq) == seq);
 }
 
 /*
@@ -70,8 +94,8 @@ static __always_inline bool cache_get(struct kunwind_cache_entry *entry, u64 add
  * interrupted goes on: a writer that finds an entry half written (odd) leaves
  * it alone, a reader that was interrupted by a writer sees the sequence changed.
  */
-static __always_inline void cache_put(struct kunwind_cache_entry *entry, u64 addr, u64 id,
-				      struct kunwind_rule rule, u32 keep)
+static void kunwind_walk_attr cache_write(struct kunwind_cache_entry *entry,
+					  const struct kunwind_cache_entry *from)
 {
 	u32 seq = READ_ONCE(entry->seq);
 
@@ -79,12 +103,31 @@ static __always_inline void cache_put(struct kunwind_cache_entry *entry, u64 add
 		return;
 	WRITE_ONCE(entry->seq, seq + 1);
 	barrier();
-	entry->addr = addr;
-	entry->id = id;
-	entry->rule = rule;
-	entry->keep = keep;
+	entry->addr = from->addr;
+	entry->id = from->id;
+	entry->rule = from->rule;
+	entry->keep = from->keep;
 	barrier();
 	WRITE_ONCE(entry->seq, seq + 2);
+}
+
+/* The newcomer takes the first place, what was there the second. */
+static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u64 addr, u64 id,
+						 struct kunwind_rule rule, u32 keep)
+{
+	struct kunwind_cache_entry *slot = cache_slot(cache, addr);
+	const struct kunwind_cache_entry new = {
+		.addr = addr, .id = id, .rule = rule, .keep = keep,
+	};
+	struct kunwind_cache_entry old;
+	u32 seq = READ_ONCE(slot->seq);
+
+	barrier();
+	old = *slot;
+	barrier();
+	if (old.id == id && !(seq & 1) && READ_ONCE(slot->seq) == seq)
+		cache_write(cache_second(cache, slot), &old);
+	cache_write(slot, &new);
 }
 
 /* One word of the user's memory, in a window of its own. */
@@ -157,7 +200,7 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
  * becomes unknown; only the CFA and the return address must be there.
  */
 static noinline enum kunwind_reason kunwind_walk_attr
-step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 *cfap)
+step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, bool *signal)
 {
 	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
 	const struct kunwind_wide_entry *entry;
@@ -209,7 +252,7 @@ step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 	}
 	if (!(next.valid & KUNWIND_REG(KUNWIND_RSP)) || !(next.valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
-	*cfap = cfa;
+	*signal = wide->signal;
 	walk->regs = next;
 	return KUNWIND_COMPLETE;
 }
@@ -249,133 +292,177 @@ find_rule(const struct kunwind_walk *walk, u64 addr, u64 sp,
 	return KUNWIND_NO_RULE;
 }
 
+/*
+ * What is left of a step when the common forms did not match; inside the
+ * window. The CFA, or false with the reason why there is none.
+ */
+static __always_inline bool rare_cfa(struct kunwind_walk *walk, u64 word, u64 ip, u64 sp, u64 bp,
+				     u32 valid, u64 *cfap, enum kunwind_reason *reason)
+{
+	u32 reg = WORD_REG(word);
+	u64 cfa;
+
+	if (!(valid & KUNWIND_REG(reg & 31))) {
+		*reason = KUNWIND_REG_UNKNOWN;
+		return false;
+	}
+	cfa = reg == KUNWIND_RSP ? sp : reg == KUNWIND_RBP ? bp : walk->regs.r[reg & 15];
+	switch (WORD_KIND(word) & KUNWIND_RULE_KIND) {
+	case KUNWIND_RULE_CFA:
+		cfa += WORD_OFF(word);
+		break;
+	case KUNWIND_RULE_DEREF:
+		cfa += WORD_OFF(word);
+		kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
+		break;
+	case KUNWIND_RULE_PLT:
+		/* 8 bytes more once the slot's push is done. */
+		cfa += 8 + ((ip & 15) >= (u64)WORD_OFF(word) ? 8 : 0);
+		break;
+	default:	/* KUNWIND_RULE_END */
+		*reason = KUNWIND_COMPLETE;
+		return false;
+	}
+	*cfap = cfa;
+	return true;
+unreadable:
+	*reason = KUNWIND_UNREADABLE;
+	return false;
+}
+
 enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 {
+	/* The cached form of an outermost frame: a rule that needs nothing. */
+	static const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END,
+						      .reg = KUNWIND_RSP };
+	const u32 always = KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
+			   KUNWIND_REG(KUNWIND_RA);
 	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
 	u64 bp = walk->regs.r[KUNWIND_RBP], id = READ_ONCE(walk->ranges->id);
-	u32 valid = walk->regs.valid, keep, count = 0, kind;
-	const struct kunwind_table *table = NULL;
-	struct kunwind_cache_entry *slot = NULL;
+	unsigned long *next = walk->addresses, *const last = next + walk->capacity;
+	struct kunwind_cache *const cache = walk->cache;
+	struct kunwind_cache_entry *slot;
+	u64 addr = ip, cfa, ra, word;
 	enum kunwind_reason reason;
-	struct kunwind_rule rule;
-	u64 addr, cfa, ra = 0;
-	bool end, exact = true;
-	/* The cached form of an outermost frame: a rule that needs nothing. */
-	const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END, .reg = KUNWIND_RSP };
+	u32 valid = walk->regs.valid, keep;
 
 	walk->count = 0;
 	if (!walk->capacity)
 		return KUNWIND_DEPTH;
 	if (!(valid & KUNWIND_REG(KUNWIND_RSP)) || !(valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
-	walk->addresses[count++] = ip;
+	*next++ = ip;
 	if (!kunwind_mem_begin(&walk->mem, sp)) {
-		walk->count = count;
+		walk->count = 1;
 		return KUNWIND_UNREADABLE;
 	}
 
 	for (;;) {
+		if (unlikely(!cache))
+			goto miss;
+		slot = cache_slot(cache, addr);
+		if (unlikely(!cache_get(slot, addr, id, &word, &keep)) &&
+		    !cache_get(cache_second(cache, slot), addr, id, &word, &keep))
+			goto miss;
+
+apply:
+		switch (WORD_FORM(word)) {
+		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAME, KUNWIND_RSP):
+			cfa = sp + WORD_OFF(word);
+			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+			break;
+		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAVED, KUNWIND_RSP):
+			cfa = sp + WORD_OFF(word);
+			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+			kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
+			valid |= KUNWIND_REG(KUNWIND_RBP);
+			break;
+		default:
+			if (!rare_cfa(walk, word, ip, sp, bp, valid, &cfa, &reason))
+				goto out;
+			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+			if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
+				kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
+				valid |= KUNWIND_REG(KUNWIND_RBP);
+			} else if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) ==
+				   KUNWIND_RBP_UNKNOWN) {
+				valid &= ~KUNWIND_REG(KUNWIND_RBP);
+			}
+		}
+		valid &= keep | always;
+		/* The stack of a frame lies below its caller's, but where a signal switched it. */
+		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL)) {
+			reason = KUNWIND_CFA_STUCK;
+			goto out;
+		}
 		/*
 		 * A return address follows a call, which may be the last
 		 * instruction of its function: the call is what is looked up.
 		 */
-		addr = ip - !exact;
-		if (likely(walk->cache)) {
-			slot = cache_slot(walk->cache, addr);
-			if (likely(cache_get(slot, addr, id, &rule, &keep)))
-				goto apply;
-		}
-
-		kunwind_mem_end(&walk->mem);
-		reason = find_rule(walk, addr, sp, &rule, &table, &end);
-		if (reason != KUNWIND_COMPLETE || end) {
-			if (slot && end && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
-				cache_put(slot, addr, id, end_rule, 0);
-			goto out_closed;
-		}
-		keep = kunwind_table_keep(table);
-		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-			walk->regs.r[KUNWIND_RA] = ip;
-			walk->regs.r[KUNWIND_RSP] = sp;
-			walk->regs.r[KUNWIND_RBP] = bp;
-			walk->regs.valid = valid;
-			reason = step_wide(walk, table, rule.off, &cfa);
-			if (reason != KUNWIND_COMPLETE)
-				goto out_closed;
-			ra = walk->regs.r[KUNWIND_RA];
-			bp = walk->regs.r[KUNWIND_RBP];
-			valid = walk->regs.valid;
-			cfa = walk->regs.r[KUNWIND_RSP];
-		} else if (slot) {
-			cache_put(slot, addr, id, rule, keep);
-		}
-		if (!kunwind_mem_begin(&walk->mem, sp)) {
-			reason = KUNWIND_UNREADABLE;
-			goto out_closed;
-		}
-		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
-			goto stepped;
-
-apply:
-		kind = rule.kind & KUNWIND_RULE_KIND;
-		if (rule.reg == KUNWIND_RSP) {
-			cfa = sp;
-		} else {
-			if (unlikely(!(valid & KUNWIND_REG(rule.reg & 31)))) {
-				reason = KUNWIND_REG_UNKNOWN;
-				goto out;
-			}
-			cfa = rule.reg == KUNWIND_RBP ? bp : walk->regs.r[rule.reg & 15];
-		}
-		if (likely(kind == KUNWIND_RULE_CFA)) {
-			cfa += (s64)rule.off;
-		} else if (kind == KUNWIND_RULE_DEREF) {
-			cfa += (s64)rule.off;
-			kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
-		} else if (kind == KUNWIND_RULE_END) {
-			reason = KUNWIND_COMPLETE;
-			goto out;
-		} else {
-			/* PLT: 8 bytes more once the slot's push is done. */
-			cfa += 8 + ((ip & 15) >= (u32)rule.off ? 8 : 0);
-		}
-		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		/* Before bp is replaced, nothing else may need the old one. */
-		switch (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) {
-		case KUNWIND_RBP_SAVED:
-			kunwind_mem_read(&walk->mem, bp, cfa + (s64)rule.rbp, unreadable);
-			valid |= KUNWIND_REG(KUNWIND_RBP);
-			break;
-		case KUNWIND_RBP_UNKNOWN:
-			valid &= ~KUNWIND_REG(KUNWIND_RBP);
-			break;
-		}
-		valid &= keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
-			 KUNWIND_REG(KUNWIND_RA);
-
+		addr = ra - 1;
+		if (unlikely(WORD_KIND(word) & KUNWIND_RULE_SIGNAL))
+			addr = ra;
 stepped:
-		exact = rule.kind & KUNWIND_RULE_SIGNAL;
-		/* The stack of a frame lies below its caller's, but where a signal switched it. */
-		if (unlikely(cfa <= sp && !exact)) {
-			reason = KUNWIND_CFA_STUCK;
+		/* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
+		if (unlikely((ra - 1) >> ADDRESS_BITS)) {
+			reason = ra ? KUNWIND_BAD_ADDRESS : KUNWIND_COMPLETE;
 			goto out;
 		}
-		/* psABI 3.4.1 and every libc: a return address of zero ends the stack. */
-		if (unlikely(!ra)) {
-			reason = KUNWIND_COMPLETE;
-			goto out;
-		}
-		if (unlikely(ra >> ADDRESS_BITS)) {
-			reason = KUNWIND_BAD_ADDRESS;
-			goto out;
-		}
-		if (unlikely(count >= walk->capacity)) {
+		if (unlikely(next == last)) {
 			reason = KUNWIND_DEPTH;
 			goto out;
 		}
-		walk->addresses[count++] = ra;
+		*next++ = ra;
 		ip = ra;
 		sp = cfa;
+		continue;
+
+miss:
+		kunwind_mem_end(&walk->mem);
+		{
+			const struct kunwind_table *table = NULL;
+			struct kunwind_rule rule = { };
+			bool end;
+
+			reason = find_rule(walk, addr, sp, &rule, &table, &end);
+			word = rule_word(rule);
+			if (reason != KUNWIND_COMPLETE || end) {
+				if (cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
+					cache_put(cache, addr, id, end_rule, 0);
+				goto out_closed;
+			}
+			keep = kunwind_table_keep(table);
+			if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_WIDE) {
+				if (cache)
+					cache_put(cache, addr, id, rule, keep);
+			} else {
+				bool signal;
+
+				walk->regs.r[KUNWIND_RA] = ip;
+				walk->regs.r[KUNWIND_RSP] = sp;
+				walk->regs.r[KUNWIND_RBP] = bp;
+				walk->regs.valid = valid;
+				reason = step_wide(walk, table, rule.off, &signal);
+				if (reason != KUNWIND_COMPLETE)
+					goto out_closed;
+				ra = walk->regs.r[KUNWIND_RA];
+				bp = walk->regs.r[KUNWIND_RBP];
+				cfa = walk->regs.r[KUNWIND_RSP];
+				valid = walk->regs.valid;
+				if (cfa <= sp && !signal) {
+					reason = KUNWIND_CFA_STUCK;
+					goto out_closed;
+				}
+				addr = ra - !signal;
+			}
+			if (!kunwind_mem_begin(&walk->mem, sp)) {
+				reason = KUNWIND_UNREADABLE;
+				goto out_closed;
+			}
+			if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+				goto stepped;
+			goto apply;
+		}
 	}
 
 unreadable:
@@ -383,6 +470,6 @@ unreadable:
 out:
 	kunwind_mem_end(&walk->mem);
 out_closed:
-	walk->count = count;
+	walk->count = next - walk->addresses;
 	return reason;
 }

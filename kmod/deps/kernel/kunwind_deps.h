@@ -43,6 +43,7 @@ static inline void kunwind_sort(void *base, size_t nr, size_t size,
 
 /* The current task's user memory, for the time of one walk. Starts zeroed. */
 struct kunwind_mem {
+	u64 limit;		/* first address at which eight bytes are not all user space */
 	bool probed;
 };
 
@@ -63,6 +64,7 @@ static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first
 		if (copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe)))
 			return false;
 		mem->probed = true;
+		mem->limit = TASK_SIZE_MAX - sizeof(probe) + 1;
 	}
 	pagefault_disable();
 	if (!user_access_begin((const void __user *)first, sizeof(probe))) {
@@ -80,15 +82,14 @@ static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 
 /*
  * user_access_begin() checked one range only, and addresses here come from the
- * user's own stack: each is checked against the end of user space, and clamped
- * so that no speculation gets past the check.
+ * user's own stack: each that is not wholly in user space becomes zero, without
+ * a branch that could be speculated past. Nothing is mapped at zero, so that
+ * such a read faults; where root mapped something there, it is user memory still.
  */
 #define kunwind_mem_read(mem, val, addr, fault)					\
 do {										\
 	u64 a_ = (addr);							\
-	if (unlikely(a_ > TASK_SIZE_MAX - sizeof(u64)))				\
-		goto fault;							\
-	a_ &= array_index_mask_nospec(a_, TASK_SIZE_MAX - sizeof(u64) + 1);	\
+	a_ &= array_index_mask_nospec(a_, (mem)->limit);			\
 	unsafe_get_user(val, (const u64 __user *)a_, fault);			\
 } while (0)
 
