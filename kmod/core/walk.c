@@ -11,6 +11,12 @@
  * each step is bounded by its table: a binary search, one block of rows, the
  * entries of one wide rule, expressions without loops. Stack: below 600 bytes.
  *
+ * The stack of a frame lies below its caller's, so the CFA must grow, but in two
+ * cases: a signal may have switched stacks, and a frame that did not call
+ * (the innermost, or an interrupted one: addr == ip) may have nothing on its
+ * stack (glibc's vfork keeps its return address in a register). A walk that
+ * went in circles would end with its capacity.
+ *
  * What it does not do: guess. Where there is no CFI the walk ends and says so.
  */
 #include "kunwind_core.h"
@@ -263,7 +269,7 @@ step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
  * whether that was an entry point.
  */
 static noinline enum kunwind_reason kunwind_walk_attr
-find_rule(const struct kunwind_walk *walk, u64 addr, u64 sp,
+find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
@@ -281,6 +287,19 @@ find_rule(const struct kunwind_walk *walk, u64 addr, u64 sp,
 	*table = range->table;
 	*rule = kunwind_table_lookup(range->table, addr - range->bias);
 	kind = rule->kind & KUNWIND_RULE_KIND;
+	/*
+	 * At the entry of rt_sigreturn the program counter stands behind the
+	 * trampoline's last instruction.
+	 */
+	if (kind == KUNWIND_RULE_NONE && exact) {
+		struct kunwind_rule before = kunwind_table_lookup(range->table,
+								  addr - 1 - range->bias);
+
+		if (before.kind & KUNWIND_RULE_SIGNAL) {
+			*rule = before;
+			kind = rule->kind & KUNWIND_RULE_KIND;
+		}
+	}
 	if (kind == KUNWIND_RULE_END)
 		*end = true;
 	if (kind != KUNWIND_RULE_NONE)
@@ -390,8 +409,8 @@ apply:
 			}
 		}
 		valid &= keep | always;
-		/* The stack of a frame lies below its caller's, but where a signal switched it. */
-		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL)) {
+		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL) &&
+		    !(cfa == sp && addr == ip)) {
 			reason = KUNWIND_CFA_STUCK;
 			goto out;
 		}
@@ -424,7 +443,7 @@ miss:
 			struct kunwind_rule rule = { };
 			bool end;
 
-			reason = find_rule(walk, addr, sp, &rule, &table, &end);
+			reason = find_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
 			word = rule_word(rule);
 			if (reason != KUNWIND_COMPLETE || end) {
 				if (cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
@@ -449,7 +468,7 @@ miss:
 				bp = walk->regs.r[KUNWIND_RBP];
 				cfa = walk->regs.r[KUNWIND_RSP];
 				valid = walk->regs.valid;
-				if (cfa <= sp && !signal) {
+				if (cfa <= sp && !signal && !(cfa == sp && addr == ip)) {
 					reason = KUNWIND_CFA_STUCK;
 					goto out_closed;
 				}
