@@ -4,8 +4,9 @@
  *
  * The next one is the first executable "lttng" behind our own place in PATH
  * that is not our own file (device and inode decide, so links do not matter);
- * when there is none, the first before it. Two copies of this program in PATH
- * could hand over to each other for ever: a counter in the environment ends that.
+ * when there is none, the first before it. Copies of this program note
+ * themselves in the environment, and none hands over to one that is there:
+ * two of them in PATH, in whatever order, could go on for ever otherwise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +21,21 @@
 
 #include "real.h"
 
-#define HOPS		"KUNWIND_LTTNG_HOPS"
-#define MAX_HOPS	8
+#define SEEN	"KUNWIND_LTTNG_SEEN"	/* " DEVICE:INODE" of each front end */
 
 static char real[4096];
+static char seen[512];
 
-/* The first lttng in PATH, that is not ours, behind (or before) our place. */
+static bool is_seen(const struct stat *st)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), " %llx:%llx ", (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino);
+	return strstr(seen, name);
+}
+
+/* The first lttng in PATH that is no front end seen yet, behind our place or anywhere. */
 static bool search(const char *path, const struct stat *self, bool behind)
 {
 	bool passed = !behind;
@@ -36,11 +46,9 @@ static bool search(const char *path, const struct stat *self, bool behind)
 		len = strcspn(path, ":");
 		snprintf(real, sizeof(real), "%.*s/lttng", len ? (int)len : 1, len ? path : ".");
 		if (!stat(real, &st) && S_ISREG(st.st_mode) && !access(real, X_OK)) {
-			bool own = st.st_dev == self->st_dev && st.st_ino == self->st_ino;
-
-			if (own)
+			if (st.st_dev == self->st_dev && st.st_ino == self->st_ino)
 				passed = true;
-			else if (passed)
+			else if (passed && !is_seen(&st))
 				return true;
 		}
 		if (!path[len])
@@ -50,18 +58,20 @@ static bool search(const char *path, const struct stat *self, bool behind)
 
 void real_find(void)
 {
-	const char *path = getenv("PATH"), *hops = getenv(HOPS);
-	char digits[16];
+	const char *path = getenv("PATH"), *before = getenv(SEEN);
 	struct stat self;
-	int n = hops ? atoi(hops) : 0;
 
 	if (!path)
 		path = "/usr/bin:/bin";
-	if (n < MAX_HOPS && !stat("/proc/self/exe", &self) &&
-	    (search(path, &self, true) || search(path, &self, false))) {
-		snprintf(digits, sizeof(digits), "%d", n + 1);
-		setenv(HOPS, digits, 1);
-		return;
+	if (!stat("/proc/self/exe", &self)) {
+		snprintf(seen, sizeof(seen), "%s", before ? before : " ");
+		if (!is_seen(&self))
+			snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%llx:%llx ",
+				 (unsigned long long)self.st_dev, (unsigned long long)self.st_ino);
+		if (search(path, &self, true) || search(path, &self, false)) {
+			setenv(SEEN, seen, 1);
+			return;
+		}
 	}
 	fputs("lttng: this is kunwind's front end, and there is no other lttng in PATH: "
 	      "sudo apt install --no-install-recommends lttng-tools\n", stderr);

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""kunwind dump --tsv against readelf --debug-dump=frames-interp.
+
+Every row of readelf's of each object: the rules of the row of the dump that
+holds its first byte, and the byte before the next one, must be the same, as
+text. (tests/unit compares the table itself, in binary, over larger objects;
+this is about what dump prints.) readelf does not print an expression's
+operations, so there only "exp" is compared, and PLT rules are an expression.
+"""
+
+import bisect
+import os
+import re
+import subprocess
+import sys
+
+KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
+OBJECTS = ("/bin/ls", "/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
+           "/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
+
+
+def dump(path):
+    """Ascending addresses, and for each (CFA, rbp, ra)."""
+    out = subprocess.run([KUNWIND, "dump", "--tsv", path], capture_output=True, text=True, check=True)
+    addresses, rules = [], []
+    for line in out.stdout.splitlines():
+        fields = line.split("\t")
+        addresses.append(int(fields[0], 16))
+        rules.append(tuple(fields[1:4]))
+    return addresses, rules
+
+
+def reference(path):
+    """(first, last byte, (CFA, rbp, ra)) of each row of readelf's."""
+    # it ends with 1 for what it warns of; a dump that is cut short has no rows to compare
+    out = subprocess.run(["readelf", "--debug-dump=frames-interp", "-W", path],
+                         capture_output=True, text=True, check=False, env={"LC_ALL": "C"})
+    columns, pending, end, in_fde = [], None, 0, False
+    for line in out.stdout.splitlines() + [""]:
+        fde = re.match(r"[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
+        if fde or not line or " CIE " in line or " ZERO " in line:
+            if pending and pending[0] < end:
+                yield pending[0], end - 1, pending[1]
+            pending, columns, in_fde = None, [], bool(fde)
+            if fde:
+                end = int(fde.group(2), 16)
+            continue
+        if line.split()[:2] == ["LOC", "CFA"]:
+            columns = line.split()
+            continue
+        if not in_fde or not columns or not re.match(r"[0-9a-f]{16} ", line):
+            continue
+        # a rule is one word, but for another register: "r5 (rdi)"
+        line = re.sub(r"\br\d+ \((\w+)\)", r"\1", line)
+        words = dict(zip(columns, line.split()))
+        row = (words["CFA"], words.get("rbp", "u"), words.get("ra", "c-8"))
+        first = int(words["LOC"], 16)
+        if pending and pending[0] < first:
+            yield pending[0], first - 1, pending[1]
+        pending = (first, row)
+
+
+def alike(ours, theirs):
+    """Same rules? readelf's "u" for rbp is "nothing was said": the same value."""
+    if theirs[2] == "u":
+        return ours[2] == "u"
+    cfa, rbp, ra = ours
+    if cfa.startswith(("exp(", "*(", "rsp+8+8*(")):
+        cfa = "exp"
+    rbp, ra = (re.sub(r"^(v?exp)\(.*", r"\1", rule) for rule in (rbp, ra))
+    return cfa == theirs[0] and ra == theirs[2] and (rbp == theirs[1] or (rbp, theirs[1]) == ("s", "u"))
+
+
+def main():
+    failed = 0
+    for number, path in enumerate(OBJECTS, 1):
+        addresses, rules = dump(path)
+        rows, wrong = 0, []
+        for first, last, theirs in reference(path):
+            rows += 1
+            for address in (first, last):
+                at = bisect.bisect_right(addresses, address) - 1
+                ours = rules[at] if at >= 0 else ("-", "-", "-")
+                if not alike(ours, theirs):
+                    wrong.append("%#x: %s, readelf %s" % (address, " ".join(ours), " ".join(theirs)))
+        good = rows > 0 and not wrong
+        failed |= not good
+        print("%sok %d - %s: %d rows as readelf has them" % ("" if good else "not ", number, path, rows))
+        for line in wrong[:10]:
+            print("# " + line)
+    print("1..%d" % len(OBJECTS))
+    return int(failed)
+
+
+sys.exit(main())

@@ -1,0 +1,244 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# front-end.sh - the lttng front end: a table of command lines, and the calls of
+# the real lttng that each must lead to
+#
+# The real lttng is a recorder that stands behind the front end in PATH: it
+# writes down each argument that it gets, in brackets, and answers with the
+# status and output that the case asks for.
+
+cd "$(dirname "$0")" || exit 1
+build=$PWD/../../tools/build
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/front" "$work/real" "$work/home"
+ln -s "$build/lttng" "$work/front/lttng"
+cat >"$work/real/lttng" <<'END'
+#!/bin/bash
+{
+	printf '[%s]' "$@"
+	echo
+} >>"$RECORD"
+[ -z "$ECHO_NAME" ] || echo "name=$0"
+for word in "$@"; do
+	case $word in
+	add-context) [ -z "$CONTEXT_SAYS" ] || echo "$CONTEXT_SAYS" >&2; exit "${CONTEXT_STATUS:-0}" ;;
+	save)
+		for option in "$@"; do
+			case $option in
+			--output-path=*) printf '%s' "$SAVED" >"${option#*=}/${!#}.lttng" ;;
+			esac
+		done
+		exit 0 ;;
+	esac
+done
+[ -z "$SAYS" ] || echo "$SAYS"
+[ -z "$KILL" ] || kill -"$KILL" $$
+exit "${STATUS:-0}"
+END
+chmod +x "$work/real/lttng"
+export PATH="$work/front:$work/real:$PATH" RECORD=$work/record HOME=$work/home
+unset LTTNG_HOME KUNWIND_LTTNG_SEEN
+
+n=0 failed=0
+report() { # STATUS TEXT
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		failed=1
+	fi
+}
+is() { # GOT WANTED TEXT
+	[ "$1" = "$2" ]
+	report $? "$3"
+	[ "$1" = "$2" ] || diff <(echo "$2") <(echo "$1") | sed 's/^/# /'
+}
+
+# calls LTTNG-ARGUMENTS...: runs it; its calls are in $got, its status in $status
+calls() {
+	: >"$RECORD"
+	lttng "$@" >"$work/out" 2>"$work/err"
+	status=$?
+	got=$(cat "$RECORD")
+	out=$(cat "$work/out")
+	err=$(cat "$work/err")
+}
+
+# through ARGUMENTS...: one call, with just these arguments
+through() {
+	calls "$@"
+	is "$got" "$(printf '[%s]' "$@")" "handed on: lttng $*"
+}
+through create demo
+through create 'a b' --output='/x y'
+through
+through --version
+through -V enable-event --callstack
+through --help
+through --nonsense enable-event -k --callstack x
+through list --kernel
+through enable-event -k --all
+through enable-event --kernel sched_switch -c ch -s 'se ss'
+through enable-event -u --all
+through enable-event -k --filter --callstack x
+through enable-event -k -f --callstack x
+through enable-event -kf --callstack x
+through enable-event -k -- --callstack
+through enable-event -k --callstack=yes x
+through enable-event -k x -s --callstack
+through start --callstack
+through --group enable-event create
+through view -e 'babeltrace2 --x'
+through help create
+
+# callstack WANTED-ENABLE WANTED-CONTEXT ARGUMENTS...
+contexts='[--type=callstack-user][--type=vpid][--type=vtid]'
+callstack() {
+	local enable=$1 context=$2
+	shift 2
+	calls "$@"
+	is "$got" "$enable
+$context$contexts" "lttng $*"
+}
+in_default='[add-context][--kernel][--channel][channel0]'
+callstack '[enable-event][--kernel][--syscall][openat,read]' "$in_default" \
+	enable-event --kernel --syscall openat,read --callstack
+callstack '[enable-event][--kernel][--syscall][openat,read]' "$in_default" \
+	enable-event --callstack --kernel --syscall openat,read
+callstack '[enable-event][-ka]' "$in_default" enable-event -ka --callstack
+callstack '[enable-event][-k][x]' "$in_default" enable-event -k --callstack --callstack x
+callstack '[enable-event][-k][a][-c][big]' '[add-context][--kernel][--channel][big]' \
+	enable-event -k --callstack a -c big
+callstack '[enable-event][-k][a][-cbig]' '[add-context][--kernel][--channel][big]' \
+	enable-event -k --callstack a -cbig
+callstack '[enable-event][-k][a][-c=big]' '[add-context][--kernel][--channel][big]' \
+	enable-event -k --callstack a -c=big
+callstack '[enable-event][-kc][big][a]' '[add-context][--kernel][--channel][big]' \
+	enable-event -kc big --callstack a
+callstack '[enable-event][-akcbig]' '[add-context][--kernel][--channel][big]' \
+	enable-event -akcbig --callstack
+callstack '[enable-event][-k][a][--channel][big one]' '[add-context][--kernel][--channel][big one]' \
+	enable-event -k --callstack a --channel 'big one'
+callstack '[enable-event][-k][a][--channel=big][--session=s 1]' \
+	'[add-context][--kernel][--session][s 1][--channel][big]' \
+	enable-event -k --callstack a --channel=big --session='s 1'
+callstack '[enable-event][-k][a][-s][one][-s][two]' \
+	'[add-context][--kernel][--session][two][--channel][channel0]' \
+	enable-event -k --callstack a -s one -s two
+callstack '[enable-event][-k][a][-s][--weird]' \
+	'[add-context][--kernel][--session][--weird][--channel][channel0]' \
+	enable-event -k --callstack a -s --weird
+callstack '[enable-event][-k][--filter][a == "b c"][a]' "$in_default" \
+	enable-event -k --callstack --filter 'a == "b c"' a
+callstack '[enable-event][-k][--probe][-c][a][-c][real]' '[add-context][--kernel][--channel][real]' \
+	enable-event -k --callstack --probe -c a -c real
+callstack '[-n][--group][tracing][-v][enable-event][-k][a]' \
+	"[--no-sessiond][--group=tracing][--verbose]$in_default" \
+	-n --group tracing -v enable-event -k a --callstack
+callstack '[-vvng][my group][enable-event][-k][a]' \
+	"[--verbose][--verbose][--no-sessiond][--group=my group]$in_default" \
+	-vvng 'my group' enable-event -k a --callstack
+callstack '[--gr=t][--quie][enable-event][-k][a]' "[--group=t][--quiet]$in_default" \
+	--gr=t --quie enable-event -k a --callstack
+callstack '[--sessiond-path][/x y][enable-event][-k][a]' "[--sessiond-path=/x y]$in_default" \
+	--sessiond-path '/x y' enable-event -k a --callstack
+callstack '[--mi][xml][enable-event][-k][a]' "$in_default" --mi xml enable-event -k a --callstack
+callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-event -k a --callstack
+
+SAYS='<xml/>' calls --mi=xml enable-event -k a --callstack
+is "$out" '<xml/>' "with --mi the output is enable-event's alone"
+
+calls enable-event --userspace --callstack a
+is "$status $got" "1 " "--userspace --callstack runs nothing"
+is "$err" "lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks in other domains" \
+	"and says why"
+calls enable-event -uc x --callstack a
+is "$status $got" "1 " "-u in a bundle too"
+calls enable-event --callstack -p a
+is "$status $got" "1 " "--python too"
+
+for code in 0 1 2 3 4 5 77 255; do
+	STATUS=$code calls start
+	is "$status" "$code" "status $code of another command is handed on"
+	STATUS=$code calls enable-event -k a --callstack
+	is "$status $(wc -l <"$RECORD")" "$code $([ "$code" = 0 ] && echo 2 || echo 1)" \
+		"status $code of enable-event is, and ends the matter if not 0"
+	CONTEXT_STATUS=$code calls enable-event -k a --callstack
+	is "$status" "$code" "status $code of add-context is"
+done
+KILL=TERM calls enable-event -k a --callstack
+is "$status" 143 "a signal that kills the real one kills the front end"
+
+# the session was started once
+started='Error: callstack-user: Tracing has already been started once'
+advice='lttng: no contexts can be added to a session that was started: `lttng destroy`, then create a new one and use --callstack before its first `lttng start`'
+CONTEXT_STATUS=4 CONTEXT_SAYS=$started calls enable-event -k a --callstack -s demo
+is "$status" 4 "a session that was started: add-context's status"
+is "$err" "$advice" "and one line of advice"
+xml() { # DOMAIN CHANNEL CONTEXT...
+	local context
+	printf '<sessions><session><name>demo</name><domains><domain><type>%s</type>' "$1"
+	printf '<channels><channel><name>%s</name><events><event><name>a</name><type>SYSCALL</type></event></events><contexts>' "$2"
+	shift 2
+	for context in "$@"; do printf '<context><type>%s</type></context>' "$context"; done
+	printf '</contexts></channel><channel><name>other</name><contexts/></channel></channels></domain></domains></session></sessions>'
+}
+has() { # STATUS TEXT SAVED ARGUMENTS...
+	local want=$1 text=$2
+	export SAVED=$3
+	shift 3
+	CONTEXT_STATUS=4 CONTEXT_SAYS=$started calls enable-event -k a --callstack "$@"
+	is "$status" "$want" "started: $text"
+	unset SAVED
+}
+has 0 "contexts that are there already are no error" \
+	"$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo
+is "$err" "" "started: nor is anything said"
+has 4 "one of the three is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
+has 4 "the channel has none" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c other
+has 4 "no such channel" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c third
+has 4 "a channel of another domain" "$(xml UST channel0 VPID CALLSTACK_USER VTID)" -s demo
+has 0 "the named channel has them" "$(xml KERNEL big VPID CALLSTACK_USER VTID)" -s demo -c big
+has 4 "no session is named, and none is current" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
+echo session=mine >"$HOME/.lttngrc"
+has 0 "the current session is the one of .lttngrc" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
+is "$(tail -n 1 "$RECORD" | sed 's/.*\[--\]//')" "[mine]" "started: it is asked for by name"
+is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'kunwind-lttng-*' | wc -l)" 0 "no directory is left behind"
+CONTEXT_STATUS=4 CONTEXT_SAYS='Error: callstack-user: Context unavailable on this kernel' \
+	calls enable-event -k a --callstack -s demo
+is "$err" 'Error: callstack-user: Context unavailable on this kernel' "any other error is LTTng's own"
+
+SAYS='real help' calls enable-event --help
+is "$(head -n 1 <<<"$out") $(grep -c -- --callstack <<<"$out")" "real help 1" "enable-event --help tells of --callstack"
+is "$got" "[enable-event][--help]" "and runs the real one"
+calls help enable-event
+is "$(grep -c -- --callstack <<<"$out") $got" "1 [help][enable-event]" "so does help enable-event"
+calls enable-event --list-options
+is "$out" "--callstack" "enable-event --list-options does, for completion"
+STATUS=1 calls enable-event --help
+is "$status $out" "1 " "failed help stays as it is"
+
+# who the real one is
+mkdir "$work/copy" "$work/none"
+cp -L "$build/lttng" "$work/copy/lttng"
+for path in front:copy:front:real front:copy:real:front:copy copy:front:real real:copy:front; do
+	: >"$RECORD"
+	PATH=$work/${path//:/:$work/} "$work/front/lttng" "$path" 2>&1
+	is "$(cat "$RECORD")" "[$path]" "several front ends in PATH: $path"
+done
+PATH=$work/real:$work/front:/usr/bin:/bin
+: >"$RECORD"
+(cd "$work/front" && PATH=:$work/real:/usr/bin:/bin ./lttng three)
+is "$(cat "$RECORD")" "[three]" "called in the current directory, which is in PATH"
+out=$(PATH=$work/front:$work/copy:$work/none "$work/front/lttng" x 2>&1)
+is "$? $(grep -c 'no other lttng in PATH' <<<"$out")" "127 1" "no real one at all"
+PATH=$work/front:$work/real:/usr/bin:/bin
+is "$(ECHO_NAME=1 lttng x)" "name=$work/real/lttng" "the real one is run by its path"
+input=$(echo text | (printf '#!/bin/sh\ncat\n' >"$work/real/lttng"; lttng x))
+is "$input" text "standard input is the real one's"
+
+echo "1..$n"
+exit $failed

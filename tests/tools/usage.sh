@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# usage.sh - kunwind's help and usage: help on stdout with 0, wrong usage on
+# stderr with 1 (run: 125, as env(1)); what it says without the module
+
+cd "$(dirname "$0")" || exit 1
+kunwind=../../tools/build/kunwind
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+n=0 failed=0
+# expect STATUS OUT-REGEX ERR-REGEX ARGUMENTS...; an empty one: nothing at all
+expect() {
+	local status=$1 out=$2 err=$3 got o e
+	shift 3
+	"$kunwind" "$@" >"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	o=$(cat "$work/out") e=$(cat "$work/err")
+	n=$((n + 1))
+	if [ "$got" = "$status" ] && { [ -n "$out" ] && [[ $o =~ $out ]] || [ "$o" = "$out" ]; } &&
+		{ [ -n "$err" ] && [[ $e =~ $err ]] || [ "$e" = "$err" ]; }; then
+		echo "ok $n - kunwind $*"
+	else
+		echo "not ok $n - kunwind $*"
+		printf '# status %s, wanted %s\n# stdout: %s\n# stderr: %s\n' "$got" "$status" "$o" "$e"
+		failed=1
+	fi
+}
+
+expect 1 '' '^Usage: kunwind COMMAND'
+expect 0 '^Usage: kunwind COMMAND.*doctor' '' --help
+expect 0 '^Usage: kunwind COMMAND' '' -h
+expect 0 '^Usage: kunwind COMMAND' '' help
+expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
+expect 1 '' 'no command "nonsense"' nonsense
+expect 1 '' 'no command "nonsense"' help nonsense
+expect 1 '' 'no command "--nonsense"' --nonsense
+for command in run register unregister status doctor dump show; do
+	expect 0 "^Usage: kunwind $command" '' "$command" --help
+	expect 0 "^Usage: kunwind $command" '' help "$command"
+done
+expect 125 '' 'no command given' run
+expect 125 '' 'no command given' run --
+expect 125 '' 'unknown option -x' run -x true
+expect 1 '' 'no PID given' register
+expect 1 '' 'no PID given' register --children
+expect 1 '' 'unknown option --nonsense' register --nonsense 1
+for pid in x 0 -1 1x '' ' 1' +1 99999999999999999999; do
+	expect 1 '' 'not a PID|unknown option' register "$pid"
+	expect 1 '' 'not a PID|unknown option' unregister "$pid"
+done
+expect 1 '' 'no PID given' unregister
+expect 1 '' 'unknown argument x' status x
+expect 1 '' 'unknown argument x' doctor x
+expect 1 '' 'no file given' dump
+expect 1 '' 'unknown argument b' dump a b
+expect 1 '' 'No such file' dump /nonexistent
+expect 1 '' 'not a regular file' dump /
+expect 1 '' 'not a regular file' dump /dev/null
+expect 1 '' 'refused: not_elf' dump "$0"
+printf '\177ELF' >"$work/short"
+expect 1 '' 'refused: ' dump "$work/short"
+expect 1 '' '.' show /nonexistent
+if [ ! -e /dev/kunwind ]; then
+	expect 125 '' 'sudo modprobe kunwind' run true
+	expect 125 '' 'sudo modprobe kunwind' run -- /nonexistent
+	expect 1 '' 'sudo modprobe kunwind' register $$
+	expect 1 '' 'sudo modprobe kunwind' unregister $$
+	expect 1 '' 'sudo modprobe kunwind' status
+	expect 1 'FAIL +module loaded +no; fix: sudo modprobe kunwind' '' doctor
+	expect 1 $'FAIL\tmodule loaded\tno\tsudo modprobe kunwind' '' doctor --tsv
+fi
+n=$((n + 1))
+if "$kunwind" dump --tsv /bin/ls >/dev/full 2>"$work/err" || ! grep -q 'cannot write' "$work/err"; then
+	echo "not ok $n - a full disk is an error"
+	failed=1
+else
+	echo "ok $n - a full disk is an error"
+fi
+echo "1..$n"
+exit $failed

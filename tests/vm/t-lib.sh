@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-lib.sh - libkunwind: stacks against libunwind's of the same process from
+# the same point, errors as the manual page has them, descriptors
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+progs=$PWD/build/vm-progs-lib
+make -s -C tests/vm/progs/lib all >/dev/null || exit 1
+
+# Turns the program's lines into this file's; a program that dies has failed.
+adopt() { # BUILD MODE
+	local line status
+	"$progs/libstack-$1" "$2" >"$KUNWIND_TMP/out" 2>&1
+	status=$?
+	while IFS= read -r line; do
+		case $line in
+		'ok - '*) ok "$1: ${line#ok - }" ;;
+		'not ok - '*) not_ok "$1: ${line#not ok - }" ;;
+		*) diag "${line#\# }" ;;
+		esac
+	done <"$KUNWIND_TMP/out"
+	is "$status" 0 "$1: libstack $2 ends well"
+}
+
+adopt gcc absent
+check "the module loads" modprobe kunwind
+is "$(LD_LIBRARY_PATH=libkunwind ldd "$progs/libstack-shared" | grep -c libkunwind.so.0)" 1 \
+	"a program links with libkunwind.so.0"
+LD_LIBRARY_PATH=$PWD/libkunwind
+export LD_LIBRARY_PATH
+for build in gcc clang shared; do
+	adopt "$build" stacks
+done
+adopt gcc errors
+adopt gcc descriptors
+
+# rights, as a user who is in no group
+# shellcheck disable=SC2086
+sleep 1000 &
+victim=$!
+user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+chmod 666 /dev/kunwind
+like "$($user kunwind register $victim 2>&1)" "may not be traced by you" \
+	"another user's process cannot be registered"
+kunwind register $victim >/dev/null
+$user sleep 1000 &
+own=$!
+until grep -q sleep /proc/$own/comm; do sleep 0.1; done
+kunwind register $own >/dev/null
+like "$($user kunwind unregister $own 2>&1)" "registered by another user" \
+	"root's registration cannot be taken away by the process's user"
+chmod 660 /dev/kunwind
+like "$($user kunwind register $own 2>&1)" "group tracing" \
+	"without rights to the device the message names the group"
+kill $victim $own
+
+# a program that took stacks and released lets the module go
+"$progs/libstack-gcc" hold >"$KUNWIND_TMP/hold" &
+holder=$!
+for _ in {1..50}; do
+	grep -q released "$KUNWIND_TMP/hold" && break
+	sleep 0.2
+done
+is "$(head -n 1 "$KUNWIND_TMP/hold")" "ok - before it lets go: 1 stacks, 0 wrong" "a program takes a stack"
+check "after kunwind_release() the module can be removed" rmmod kunwind
+kill $holder
+done_testing

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-tools.sh - kunwind run, register, unregister, status, doctor, in the VM
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+need lttng babeltrace2 perl
+tmp=$KUNWIND_TMP
+
+check_fails 125 "run without the module" kunwind run -- true
+check_fails 125 "run without the module, whatever the command" kunwind run -- /nonexistent
+check_fails 1 "register without the module" kunwind register $$
+check_fails 1 "status without the module" kunwind status
+check_fails 1 "doctor without the module" kunwind doctor
+like "$(kunwind doctor)" "FAIL +module loaded +no; fix: sudo modprobe kunwind" "it says what to do"
+check "the module loads" modprobe kunwind
+
+# doctor
+out=$(kunwind doctor)
+is "$?" 0 "doctor is content with the module loaded"
+is "$(grep -c FAIL <<<"$out")" 0 "and nothing fails" || diag "$out"
+like "$out" "ok +stacks for LTTng +stack_trace_save_user is served" "it names the hook"
+check_fails 1 "doctor finds the kill switch" sh -c 'echo N >/sys/module/kunwind/parameters/enabled; kunwind doctor'
+like "$(kunwind doctor)" 'FAIL +kill switch.*echo Y' "and how to put it back"
+check_fails 125 "run with the kill switch on" kunwind run true
+echo Y >/sys/module/kunwind/parameters/enabled
+PATH=/usr/bin:/bin:/usr/sbin kunwind=/usr/local/bin/kunwind
+check_fails 1 "doctor finds that PATH leads to the real lttng" $kunwind doctor
+like "$($kunwind doctor)" 'FAIL +lttng --callstack.*put /usr/local/bin before' "and says what to put first"
+PATH=/usr/local/bin:$PATH
+is "$(kunwind doctor --tsv | awk -F'\t' 'NF != 4' | wc -l)" 0 "doctor --tsv has four fields a line"
+
+# run: process id, standard input, arguments, environment, directory, signals, status
+out=$(sh -c 'echo $$; exec kunwind run -- sh -c "echo \$\$"')
+is "$(sort -u <<<"$out" | wc -l)" 1 "run keeps the process id"
+is "$(echo some text | kunwind run cat)" "some text" "run keeps standard input"
+is "$(kunwind run -- printf '[%s]' a 'b c' '' -- --help)" "[a][b c][][--][--help]" "run hands arguments on"
+is "$(kunwind run printf '[%s]' -x)" "[-x]" "options behind the command are the command's"
+is "$(SOME=thing kunwind run sh -c 'echo $SOME')" thing "run keeps the environment"
+is "$(cd /usr && kunwind run pwd)" /usr "run keeps the directory"
+is "$(kunwind run ls -l /proc/self/fd | grep -c kunwind)" 0 "the command inherits no descriptor of the device"
+out=$(kunwind run perl -e 'for $n (0 .. 255) { if (!fork) { exec "kunwind", "run", "--", "sh", "-c", "exit $n" }
+	wait; print $? >> 8, "\n" }')
+is "$(md5sum <<<"$out")" "$(seq 0 255 | md5sum)" "every status from 0 to 255 is the command's"
+for signal in HUP INT QUIT KILL USR1 PIPE ALRM TERM; do
+	is "$(perl -e 'if (!fork) { $SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec "kunwind", "run", "sh", "-c", "ulimit -c 0; kill -$ARGV[0] \$\$" }
+		wait; print $? & 127' "$signal")" "$(kill -l "$signal")" "a death by SIG$signal is the command's"
+done
+kunwind run sleep 1000 &
+pid=$!
+until [ "$(cat /proc/$pid/comm)" = sleep ]; do sleep 0.1; done
+kill -TERM $pid
+wait $pid
+is "$?" 143 "a signal sent to run's process id reaches the command"
+trap '' USR1
+is "$(kunwind run awk '/^SigIgn/ { print $2 }' /proc/self/status)" \
+	"$(awk '/^SigIgn/ { print $2 }' /proc/self/status)" "ignored signals stay as they were"
+trap - USR1
+check_fails 127 "run: no such command" kunwind run -- /nonexistent
+check_fails 127 "run: no such command in PATH" kunwind run nonexistent-command
+check_fails 126 "run: a directory" kunwind run /usr
+check_fails 126 "run: not executable" kunwind run /etc/passwd
+check_fails 125 "run: wrong usage" kunwind run --nonsense true
+
+# register, unregister, status
+flags_of() { kunwind status --tsv | awk -F'\t' -v pid="$1" '$1 == "process" && $2 == pid { print $3 }'; }
+sleep 1000 &
+a=$!
+sleep 1001 &
+b=$!
+like "$(kunwind register $a $b)" "^$a"$'\t[1-9][0-9]*\t[1-9][0-9]*\n'"$b"$'\t' "register tells mappings and tables"
+is "$(flags_of $a) $(flags_of $b)" "sleep sleep" "status shows both"
+like "$(kunwind status)" "Processes 2 registered" "status counts them"
+check "registering again is no error" kunwind register $a
+like "$(kunwind register $a 999999 2>&1)" "999999: no such process" "a pid that is not there is named"
+is "$(kunwind register 999999 $b 2>/dev/null | cut -f1)" $b "and the others are registered all the same"
+check_fails 1 "but the status is 1" kunwind register 999999 $b
+like "$(kunwind register 2 2>&1)" "kernel thread" "a kernel thread cannot be registered"
+check "unregister" kunwind unregister $a
+is "$(flags_of $a)$(flags_of $b)" sleep "status does not show it any more"
+like "$(kunwind unregister $a 2>&1)" "not registered" "unregistering twice is an error"
+kill $a $b
+wait $a $b 2>/dev/null
+for _ in {1..50}; do
+	[ -z "$(flags_of $b)" ] && break
+	sleep 0.1
+done
+is "$(flags_of $b)" "" "a registration ends with its process"
+
+# children
+kunwind run sh -c 'sleep 1002 & echo $! >'"$tmp/child"'; wait' &
+until [ -s "$tmp/child" ] && [ "$(cat /proc/"$(cat "$tmp/child")"/comm)" = sleep ]; do sleep 0.1; done
+is "$(flags_of "$(cat "$tmp/child")")" sleep "run registers children"
+kill "$(cat "$tmp/child")"
+rm "$tmp/child"
+kunwind run --no-children sh -c 'sleep 1003 & echo $! >'"$tmp/child"'; wait' &
+until [ -s "$tmp/child" ] && [ "$(cat /proc/"$(cat "$tmp/child")"/comm)" = sleep ]; do sleep 0.1; done
+is "$(flags_of "$(cat "$tmp/child")")" "" "but not with --no-children"
+kill "$(cat "$tmp/child")"
+
+# the three forms of status say the same
+kunwind run sleep 1004 &
+until kunwind status --tsv | grep -q $'^process\t.*sleep'; do sleep 0.1; done
+kunwind status --json >"$tmp/json"
+kunwind status --tsv >"$tmp/tsv"
+check "status --json is JSON" /usr/bin/python3 -m json.tool "$tmp/json"
+cat >"$tmp/same.py" <<'END'
+import json, sys
+data = json.load(open(sys.argv[1] + "/json"))
+lines = [line.rstrip("\n").split("\t") for line in open(sys.argv[1] + "/tsv")]
+kinds = {}
+for line in lines:
+    kinds.setdefault(line[0], []).append(line[1:])
+assert data["version"] == kinds["version"][0][1]
+assert {r[0] for r in kinds["reason"]} == set(data["reasons"]) and len(data["reasons"]) >= 18
+assert {s[0] for s in kinds["stat"]} == set(data["stats"]) and "passed_through" in data["stats"]
+assert [h[:2] for h in kinds["hook"]] == [[h["name"], h["state"]] for h in data["hooks"]]
+assert [o[-1] for o in kinds["object"]] == [o["path"] for o in data["objects"]]
+assert [int(p[0]) for p in kinds["process"]] == [p["pid"] for p in data["processes"]]
+assert all(o["rows"] > 0 and o["bytes"] > 0 for o in data["objects"] if o["state"] == "ready")
+assert any(o["path"].endswith("/libc.so.6") for o in data["objects"])
+END
+check "and holds what --tsv does" /usr/bin/python3 "$tmp/same.py" "$tmp"
+is "$(kunwind status | grep -c $'\033')" 0 "no colours but on a terminal"
+like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "colours on a terminal"
+
+# a program that gains privilege is on its own
+user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+chmod 666 /dev/kunwind
+cp /bin/sleep "$tmp/suid"
+chmod 4755 "$tmp/suid"
+chmod 755 "$tmp"
+$user kunwind run "$tmp/suid" 1005 &
+suid=$!
+until [ "$(cat /proc/$suid/comm)" = suid ]; do sleep 0.1; done
+is "$(flags_of $suid)" "" "a set-user-ID program is not registered"
+$user kunwind run sleep 1006 &
+own=$!
+until [ "$(cat /proc/$own/comm)" = sleep ]; do sleep 0.1; done
+is "$(flags_of $own)" sleep "a user's own is, and root sees it"
+is "$($user kunwind status --tsv | grep -c '^object')" 0 "a user sees no objects"
+is "$($user kunwind status --tsv | awk -F'\t' '$1 == "process" { print $2 }')" $own \
+	"a user sees his own processes only"
+chmod 660 /dev/kunwind
+kill $suid $own
+wait 2>/dev/null
+
+# show is reached, with its own status
+check_fails 1 "show of what is no trace" kunwind show "$tmp"
+done_testing
