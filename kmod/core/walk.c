@@ -274,6 +274,7 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
 	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
+	const struct kunwind_table *found;
 	u32 kind;
 
 	*end = false;
@@ -282,18 +283,20 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	/* Pairs with the writer: dead first, then a new id. */
 	if (READ_ONCE(range->dead))
 		return KUNWIND_NOT_READY;
-	if (!range->table)
-		return range->reason;
-	*table = range->table;
-	*rule = kunwind_table_lookup(range->table, addr - range->bias);
+	/* Filled in while we read: bias is there before table is (loads keep their order here). */
+	found = READ_ONCE(range->table);
+	barrier();
+	if (!found)
+		return READ_ONCE(range->reason);
+	*table = found;
+	*rule = kunwind_table_lookup(found, addr - range->bias);
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
 	 * At the entry of rt_sigreturn the program counter stands behind the
 	 * trampoline's last instruction.
 	 */
 	if (kind == KUNWIND_RULE_NONE && exact) {
-		struct kunwind_rule before = kunwind_table_lookup(range->table,
-								  addr - 1 - range->bias);
+		struct kunwind_rule before = kunwind_table_lookup(found, addr - 1 - range->bias);
 
 		if (before.kind & KUNWIND_RULE_SIGNAL) {
 			*rule = before;
