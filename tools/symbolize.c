@@ -206,15 +206,23 @@ const char *kunwind_symfile_why(enum kunwind_symfile_state state)
 	return "?";
 }
 
-/* A copy that the caller owns, demangled where that is possible. */
+/*
+ * A copy that the caller owns: without the version that a static symbol table
+ * appends ("open@@GLIBC_2.2.5"), demangled where that is possible.
+ */
 static char *readable_name(const struct kunwind_symbolizer *symbolizer, const char *raw)
 {
+	const char *version = strchr(raw + 1, '@');
+	char *plain = version ? strndup(raw, (size_t)(version - raw)) : strdup(raw);
 	char *name = NULL;
 	int status;
 
-	if (symbolizer->demangle && raw[0] == '_' && raw[1] == 'Z')
-		name = symbolizer->demangle(raw, NULL, NULL, &status);
-	return name ? name : strdup(raw);
+	if (plain && symbolizer->demangle && plain[0] == '_' && plain[1] == 'Z')
+		name = symbolizer->demangle(plain, NULL, NULL, &status);
+	if (!name)
+		return plain;
+	free(plain);
+	return name;
 }
 
 /* Functions that the kernel or libc starts a thread of control with, where no CFI says so. */
