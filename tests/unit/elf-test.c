@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf-test.c - ELF headers: a small good file, and what becomes of it when its
+ * parts are changed; then the same file cut off and with bytes overwritten
+ * everywhere, under AddressSanitizer
+ *
+ * The file (PIE, x86-64), offsets = addresses unless noted:
+ *   0x0000 header; 0x0040 program headers
+ *   0x0200 note with a build-id         in LOAD R  [0, 0x1000)
+ *   0x0400 .eh_frame_hdr  0x0500 .eh_frame, 0x60 bytes
+ *   0x0800 dynamic: DT_PLTGOT = 0x3000
+ *   0x1000 code, at address 0x2000      in LOAD RX, 0x800 bytes
+ *   0x1800 section names; 0x1900 section headers
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../kmod/core/elf.h"
+#include "tap.h"
+
+#define FILE_SIZE	0x1b00
+#define NR_PHDRS	5
+#define NR_SHDRS	4
+
+struct image {
+	u8 *data;
+	u64 size;
+	int fail_at;		/* reads until one fails; 0: none does */
+	u32 reads;
+};
+
+static void put(u8 *at, u64 val, int size)
+{
+	memcpy(at, &val, size);
+}
+
+/* Offsets of fields, for the cases below. */
+#define PHDR(n, field)	(0x40 + 56 * (n) + (field))
+#define SHDR(n, field)	(0x1900 + 64 * (n) + (field))
+enum { P_TYPE = 0, P_FLAGS = 4, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, P_MEMSZ = 40, P_ALIGN = 48 };
+enum { S_NAME = 0, S_TYPE = 4, S_FLAGS = 8, S_ADDR = 16, S_OFFSET = 24, S_SIZE = 32 };
+
+static void phdr(u8 *f, int n, u32 type, u32 flags, u64 offset, u64 vaddr, u64 size)
+{
+	put(f + PHDR(n, P_TYPE), type, 4);
+	put(f + PHDR(n, P_FLAGS), flags, 4);
+	put(f + PHDR(n, P_OFFSET), offset, 8);
+	put(f + PHDR(n, P_VADDR), vaddr, 8);
+	put(f + PHDR(n, P_FILESZ), size, 8);
+	put(f + PHDR(n, P_MEMSZ), size, 8);
+	put(f + PHDR(n, P_ALIGN), 4, 8);
+}
+
+static void shdr(u8 *f, int n, u32 name, u32 type, u64 flags, u64 addr, u64 offset, u64 size)
+{
+	put(f + SHDR(n, S_NAME), name, 4);
+	put(f + SHDR(n, S_TYPE), type, 4);
+	put(f + SHDR(n, S_FLAGS), flags, 8);
+	put(f + SHDR(n, S_ADDR), addr, 8);
+	put(f + SHDR(n, S_OFFSET), offset, 8);
+	put(f + SHDR(n, S_SIZE), size, 8);
+}
+
+static void image_make(u8 *f)
+{
+	static const char names[] = "\0.text\0.eh_frame\0.shstrtab";
+
+	memset(f, 0, FILE_SIZE);
+	memcpy(f, "\x7f" "ELF\2\1\1", 7);
+	put(f + 16, 3, 2);		/* ET_DYN */
+	put(f + 18, 62, 2);
+	put(f + 20, 1, 4);
+	put(f + 24, 0x2010, 8);		/* entry */
+	put(f + 32, 0x40, 8);
+	put(f + 40, 0x1900, 8);
+	put(f + 52, 64, 2);
+	put(f + 54, 56, 2);
+	put(f + 56, NR_PHDRS, 2);
+	put(f + 58, 64, 2);
+	put(f + 60, NR_SHDRS, 2);
+	put(f + 62, 3, 2);
+	phdr(f, 0, 1, 4, 0, 0, 0x1000);
+	phdr(f, 1, 1, 5, 0x1000, 0x2000, 0x800);
+	phdr(f, 2, 4, 4, 0x200, 0x200, 0x38);
+	phdr(f, 3, 0x6474e550, 4, 0x400, 0x400, 12);
+	phdr(f, 4, 2, 6, 0x800, 0x800, 0x30);
+	/* a note of another owner, then the build-id */
+	memcpy(f + 0x200, "\4\0\0\0\4\0\0\0\3\0\0\0XYZ\0aaaa", 20);
+	memcpy(f + 0x214, "\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16);
+	memcpy(f + 0x224, "0123456789abcdefghij", 20);
+	/* version 1; pcrel sdata4; no table */
+	memcpy(f + 0x400, "\1\x1b\xff\xff", 4);
+	put(f + 0x404, 0x500 - 0x404, 4);
+	put(f + 0x800, 5, 8);
+	put(f + 0x810, 3, 8);
+	put(f + 0x818, 0x3000, 8);
+	memcpy(f + 0x1800, names, sizeof(names));
+	shdr(f, 1, 1, 1, 6, 0x2000, 0x1000, 0x800);
+	shdr(f, 2, 7, 1, 2, 0x500, 0x500, 0x60);
+	shdr(f, 3, 17, 3, 0, 0, 0x1800, sizeof(names));
+}
+
+static int image_read(void *file, u64 off, void *buf, size_t len)
+{
+	struct image *image = file;
+
+	/* the parser must not ask for what is not there */
+	if (off > image->size || len > image->size - off)
+		abort();
+	image->reads++;
+	if (image->fail_at && image->reads == (u32)image->fail_at)
+		return -5;
+	memcpy(buf, image->data + off, len);
+	return 0;
+}
+
+struct elf_case {
+	const char *name;
+	struct {
+		u32 at;
+		int size;
+		u64 val;
+	} change[4];
+	enum kunwind_refusal err;
+	u64 eh_addr, eh_size;
+};
+
+static const struct elf_case cases[] = {
+	{ "good", { { 0 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ "ET_EXEC", { { 16, 2, 2 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ "bad magic", { { 0, 1, 0x7e } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "32 bits", { { 4, 1, 1 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "big-endian", { { 5, 1, 2 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "ELF version 2", { { 6, 1, 2 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "ET_REL", { { 16, 2, 1 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "ET_CORE", { { 16, 2, 4 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "aarch64", { { 18, 2, 183 } }, KUNWIND_E_NOT_ELF, 0, 0 },
+	{ "no program headers", { { 56, 2, 0 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "65,535 program headers", { { 56, 2, 0xffff } }, KUNWIND_E_LIMIT, 0, 0 },
+	{ "513 program headers", { { 56, 2, 513 } }, KUNWIND_E_LIMIT, 0, 0 },
+	{ "program headers of 32 bytes", { { 54, 2, 32 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "program headers past the end", { { 32, 8, FILE_SIZE - 100 } }, KUNWIND_E_TRUNCATED, 0, 0 },
+	{ "program headers at 2^64 - 1", { { 32, 8, -1ULL } }, KUNWIND_E_TRUNCATED, 0, 0 },
+	{ "no LOAD", { { PHDR(0, P_TYPE), 4, 0 }, { PHDR(1, P_TYPE), 4, 0 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "LOAD past the end", { { PHDR(1, P_FILESZ), 8, 0xb01 }, { PHDR(1, P_MEMSZ), 8, 0xb01 } },
+	  KUNWIND_E_TRUNCATED, 0, 0 },
+	{ "LOAD with more file than memory", { { PHDR(1, P_MEMSZ), 8, 0x7ff } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "LOAD around the end of memory", { { PHDR(1, P_VADDR), 8, -0x1000ULL },
+	  { PHDR(1, P_MEMSZ), 8, 0x2000 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "LOAD at file offset 2^64 - 4096", { { PHDR(1, P_OFFSET), 8, -0x1000ULL },
+	  { PHDR(1, P_FILESZ), 8, 0x1001 }, { PHDR(1, P_MEMSZ), 8, 0x1001 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "LOAD that cannot be mapped", { { PHDR(1, P_VADDR), 8, 0x2001 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ "no section headers: to the end of the segment", { { 40, 8, 0 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section headers past the end", { { 40, 8, FILE_SIZE - 64 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section headers at 2^64 - 1", { { 40, 8, -1ULL } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "65,535 section headers", { { 60, 2, 0xffff } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section headers of 32 bytes", { { 58, 2, 32 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section at another offset", { { SHDR(2, S_OFFSET), 8, 0x510 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section longer than its segment", { { SHDR(2, S_SIZE), 8, 0xb01 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section without bytes", { { SHDR(2, S_TYPE), 4, 8 } }, KUNWIND_OK, 0x500, 0xb00 },
+	{ "section of another address", { { SHDR(2, S_ADDR), 8, 0x510 } }, KUNWIND_OK, 0x500, 0xb00 },
+	/* without PT_GNU_EH_FRAME, by the section's name */
+	{ "no .eh_frame_hdr", { { PHDR(3, P_TYPE), 4, 0 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ "no .eh_frame_hdr, and no names", { { PHDR(3, P_TYPE), 4, 0 }, { 62, 2, 9 } },
+	  KUNWIND_E_NO_CFI, 0, 0 },
+	{ "no .eh_frame_hdr, name past the strings", { { PHDR(3, P_TYPE), 4, 0 },
+	  { SHDR(2, S_NAME), 4, 0xffffffff } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ "no .eh_frame_hdr, strings past the end", { { PHDR(3, P_TYPE), 4, 0 },
+	  { SHDR(3, S_OFFSET), 8, -1ULL } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ "no .eh_frame_hdr, section not mapped", { { PHDR(3, P_TYPE), 4, 0 },
+	  { SHDR(2, S_ADDR), 8, 0x9000 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ "neither", { { PHDR(3, P_TYPE), 4, 0 }, { 40, 8, 0 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ ".eh_frame_hdr, absptr", { { 0x401, 1, 0 }, { 0x404, 8, 0x500 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, datarel udata2", { { 0x401, 1, 0x32 }, { 0x404, 8, 0x100 } }, KUNWIND_OK,
+	  0x500, 0x60 },
+	{ ".eh_frame_hdr omits it: by the section", { { 0x401, 1, 0xff } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, indirect", { { 0x401, 1, 0x9b } }, KUNWIND_E_ENCODING, 0, 0 },
+	{ ".eh_frame_hdr, version 2", { { 0x400, 1, 2 } }, KUNWIND_E_VERSION, 0, 0 },
+	{ ".eh_frame_hdr, 7 bytes", { { PHDR(3, P_FILESZ), 8, 7 } }, KUNWIND_E_TRUNCATED, 0, 0 },
+	{ ".eh_frame_hdr, 3 bytes", { { PHDR(3, P_FILESZ), 8, 3 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ ".eh_frame_hdr past the end", { { PHDR(3, P_OFFSET), 8, FILE_SIZE - 4 } },
+	  KUNWIND_E_TRUNCATED, 0, 0 },
+	{ ".eh_frame_hdr at 2^64 - 4", { { PHDR(3, P_OFFSET), 8, -4ULL } }, KUNWIND_E_TRUNCATED, 0, 0 },
+	{ ".eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 } }, KUNWIND_E_HEADER, 0, 0 },
+};
+
+static enum kunwind_refusal parse(struct image *image, struct kunwind_elf *elf)
+{
+	image->reads = 0;
+	return kunwind_elf_parse(image_read, image, image->size, elf);
+}
+
+static void test_cases(void)
+{
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct elf_case *c = &cases[i];
+		enum kunwind_refusal err;
+
+		image_make(image.data);
+		for (j = 0; j < ARRAY_SIZE(c->change); j++)
+			if (c->change[j].size)
+				put(image.data + c->change[j].at, c->change[j].val, c->change[j].size);
+		err = parse(&image, &elf);
+		if (!tap_ok(err == c->err &&
+			    (err || (elf.eh_addr == c->eh_addr && elf.eh_size == c->eh_size &&
+				     elf.eh_offset == c->eh_addr)),
+			    "%s: %s", c->name, kunwind_refusal_name(err)))
+			printf("# .eh_frame at 0x%llx, 0x%llx bytes\n",
+			       (unsigned long long)elf.eh_addr, (unsigned long long)elf.eh_size);
+		if (i == 0 || err == KUNWIND_E_NO_CFI)
+			tap_ok(elf.text_lo == 0x2000 && elf.text_hi == 0x2800 && elf.nr_loads == 2 &&
+			       elf.data_base == 0x3000 && elf.entry == 0x2010 &&
+			       elf.build_id_len == 20 &&
+			       !memcmp(elf.build_id, "0123456789abcdefghij", 20),
+			       "%s: all else is valid", c->name);
+	}
+	free(image.data);
+}
+
+/* Notes that mislead: no build-id, no harm. */
+static void test_notes(void)
+{
+	static const struct {
+		const char *name;
+		u32 at;
+		u64 val;
+		u32 len;
+	} notes[] = {
+		{ "name of 4 GB", 0x200, 0xffffffff, 0 },
+		{ "descriptor of 4 GB", 0x204, 0xffffffff, 0 },
+		{ "build-id past the segment", PHDR(2, P_FILESZ), 0x37, 0 },
+		{ "build-id of 21 bytes", 0x218, 21, 0 },
+		{ "build-id of 8 bytes", 0x218, 8, 8 },
+		{ "notes past the end of the file", PHDR(2, P_OFFSET), FILE_SIZE, 0 },
+	};
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(notes); i++) {
+		image_make(image.data);
+		put(image.data + notes[i].at, notes[i].val, 4);
+		tap_ok(!parse(&image, &elf) && elf.build_id_len == notes[i].len, "notes: %s",
+		       notes[i].name);
+	}
+	free(image.data);
+}
+
+/* More LOADs than are kept; and a LOAD without memory, which counts for nothing. */
+static void test_loads(void)
+{
+	struct image image = { .data = calloc(1, 0x4000), .size = 0x4000 };
+	struct kunwind_elf elf;
+	unsigned int i, nr;
+
+	for (nr = KUNWIND_ELF_MAX_LOADS; nr <= KUNWIND_ELF_MAX_LOADS + 1; nr++) {
+		enum kunwind_refusal err;
+
+		image_make(image.data);
+		memset(image.data + 0x40, 0, 0x2000);
+		put(image.data + 40, 0, 8);
+		put(image.data + 32, 0x2000, 8);
+		put(image.data + 56, nr, 2);
+		for (i = 0; i < nr; i++) {
+			u8 *at = image.data + 0x2000 - 0x40;
+
+			phdr(at, i, 1, 5, 0x1000, 0x1000 * i, 16);
+		}
+		err = parse(&image, &elf);
+		tap_ok(err == (nr > KUNWIND_ELF_MAX_LOADS ? KUNWIND_E_LIMIT : KUNWIND_E_NO_CFI),
+		       "%u LOADs: %s", nr, kunwind_refusal_name(err));
+	}
+	free(image.data);
+}
+
+static void test_bias(void)
+{
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	u64 bias = 0;
+
+	image_make(image.data);
+	put(image.data + PHDR(1, P_OFFSET), 0x1200, 8);
+	put(image.data + PHDR(1, P_VADDR), 0x2200, 8);
+	put(image.data + PHDR(1, P_FILESZ), 0x600, 8);
+	put(image.data + PHDR(1, P_MEMSZ), 0x600, 8);
+	if (!tap_ok(!parse(&image, &elf), "bias: file"))
+		return;
+	tap_ok(kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x1000, &bias) &&
+	       bias == 0x5554fffff000, "bias: mapping that begins a page before its segment");
+	tap_ok(kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x1400, &bias) &&
+	       0x555500001000 - bias == 0x2400, "bias: mapping in the midst of it");
+	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x2000, &bias), "bias: behind it");
+	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0, &bias), "bias: before it");
+	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, -0x1000ULL, &bias),
+	       "bias: offset 2^64 - 4096");
+	tap_ok(!kunwind_elf_bias(&elf, 0, 0, 0x1000, &bias), "bias: nothing mapped");
+	free(image.data);
+}
+
+/* Each read in its turn fails: E_IO (a name that cannot be read is no name). */
+static void test_io(void)
+{
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	u32 reads, i;
+	bool good = true;
+
+	image_make(image.data);
+	parse(&image, &elf);
+	reads = image.reads;
+	for (i = 1; i <= reads; i++) {
+		image.fail_at = i;
+		good &= parse(&image, &elf) == KUNWIND_E_IO;
+	}
+	tap_ok(good && reads < 40, "each of %u reads fails: io", reads);
+	free(image.data);
+}
+
+/* Cut off at each length, and each byte set to several values. */
+static void test_damage(void)
+{
+	static const u8 vals[] = { 0, 1, 0x7f, 0x80, 0xff };
+	u8 *good = malloc(FILE_SIZE);
+	struct kunwind_elf elf;
+	struct image image = { 0 };
+	u32 i, j, ok = 0, refused = 0, inside = 1, most = 0;
+
+	image_make(good);
+	for (i = 0; i < FILE_SIZE; i++) {
+		image.data = malloc(i + !i);
+		image.size = i;
+		memcpy(image.data, good, i);
+		if (parse(&image, &elf))
+			refused++;
+		free(image.data);
+	}
+	tap_ok(refused == FILE_SIZE - (FILE_SIZE - 0x1800), "cut off: refused below the LOADs' end");
+	image.size = FILE_SIZE;
+	image.data = malloc(FILE_SIZE);
+	for (i = 0; i < FILE_SIZE; i++) {
+		if (i == 0x240)
+			i = 0x400;
+		for (j = 0; j < sizeof(vals); j++) {
+			memcpy(image.data, good, FILE_SIZE);
+			image.data[i] = vals[j];
+			if (!parse(&image, &elf)) {
+				ok++;
+				inside &= elf.eh_offset <= FILE_SIZE &&
+					  elf.eh_size <= FILE_SIZE - elf.eh_offset;
+			}
+			most = image.reads > most ? image.reads : most;
+		}
+	}
+	tap_ok(ok && inside && most < 10000, "each byte overwritten: .eh_frame stays in the file");
+	free(image.data);
+	free(good);
+}
+
+int main(void)
+{
+	test_cases();
+	test_notes();
+	test_loads();
+	test_bias();
+	test_io();
+	test_damage();
+	return tap_done();
+}
