@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""
+blocked.py - all that is to be said about programs that were traced until they blocked
+
+    blocked.py TRACE PROGRAMS DIRECTORY [--same NAME NAME] [--no-ends NAME]
+
+PROGRAMS holds "name<TAB>pid" lines; DIRECTORY what session.sh's examine() wrote
+about each. Reads the trace once, then: the last stacks against eu-stack
+(compare.py), the ends of all stacks (entries.py), and two builds of one program
+against each other (names.py). --no-ends leaves a program out of the second:
+README says why. Prints TAP; status 1 when a test fails.
+"""
+
+import argparse
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import compare                      # noqa: E402
+import entries                      # noqa: E402
+import ktrace                       # noqa: E402
+import names                        # noqa: E402
+from maps import Maps               # noqa: E402
+from tap import Tap                 # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trace")
+    parser.add_argument("programs")
+    parser.add_argument("directory")
+    parser.add_argument("--same", nargs=2)
+    parser.add_argument("--no-ends")
+    args = parser.parse_args()
+    trace, programs, directory = args.trace, args.programs, args.directory
+    programs = [(name, int(pid)) for name, pid in ktrace.read_tsv(programs)]
+    processes = {pid: entries.Process(name, Maps(os.path.join(directory, name + ".maps")))
+                 for name, pid in programs}
+    tap, last, number = Tap(), {}, 0
+    for event in ktrace.events(trace):
+        process = processes.get(event.vpid)
+        if process:
+            process.note(event)
+            last[event.vtid] = event
+            number += 1
+    tap.note("%d events" % number)
+    compare.report(tap, last, programs, directory,
+                   ktrace.read_tsv(os.path.join(HERE, "exceptions.tsv")))
+    entries.report(tap, [p for p in processes.values() if p.name != args.no_ends])
+    if args.same:
+        names.report(tap, last, directory, *args.same)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""
+compare.py - the last event's stack of every thread against eu-stack's
+
+The directory of what eu-stack said has, for each program, NAME.txt: the output
+of `eu-stack -q -n 0 -p PID`, and NAME.comm: "tid<TAB>comm" lines.
+Address by address, all must be equal; a stack of 128 addresses, LTTng's most,
+is compared as far as it goes.
+
+exceptions.tsv lists threads for which eu-stack is known to be wrong, as lines
+"name-pattern<TAB>comm<TAB>kind"; README next to it has the proofs. By kind:
+  gdb      the oracle is NAME.gdb, of stacks.gdb
+  context  what eu-stack finds past __start_context() does not count
+"""
+
+import fnmatch
+import os
+import re
+
+import elf
+from ktrace import LTTNG_MOST, read_tsv
+from maps import Maps
+
+
+def read_stacks(path):
+    """eu-stack's output as {tid: [address]}."""
+    stacks, current = {}, None
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            tid = re.match(r"TID (\d+):", line)
+            frame = re.match(r"#\d+\s+(0x[0-9a-f]+)", line)
+            if tid:
+                current = stacks.setdefault(int(tid.group(1)), [])
+            elif frame and current is not None:
+                current.append(int(frame.group(1), 16))
+    return stacks
+
+
+def equal(ours, theirs):
+    if len(ours) == LTTNG_MOST:
+        return ours == theirs[:LTTNG_MOST]
+    return ours == theirs
+
+
+def up_to_context(stack, maps):
+    """The stack up to __start_context(), which nothing calls."""
+    maps = Maps(maps)
+    for n, address in enumerate(stack):
+        path, virtual = maps.place(address)
+        if virtual is not None and path and path.startswith("/") and \
+           elf.entry_at(path, virtual) == "__start_context":
+            return stack[:n + 1]
+    return stack
+
+
+def common(ours, theirs):
+    n = 0
+    for a, b in zip(ours, theirs):
+        if a != b:
+            break
+        n += 1
+    return n
+
+
+def report(tap, last, programs, directory, exceptions):
+    """
+    A test for each of programs, [(name, pid)], given the last event of each
+    thread, {tid: Event}; then a table.
+    """
+    table = []
+    for name, _ in programs:
+        base = os.path.join(directory, name)
+        theirs, gdb = read_stacks(base + ".txt"), None
+        threads = frames = right_frames = equal_threads = by_gdb = 0
+        bad = []
+        for tid, comm in read_tsv(base + ".comm"):
+            tid = int(tid)
+            expected = theirs.get(tid, [])
+            kind = next((e[2] for e in exceptions
+                         if fnmatch.fnmatch(name, e[0]) and e[1] == comm), None)
+            if kind == "gdb":
+                gdb = gdb or read_stacks(base + ".gdb")
+                expected = gdb.get(tid, [])
+                by_gdb += 1
+            elif kind == "context":
+                expected = up_to_context(expected, base + ".maps")
+            threads += 1
+            ours = last[tid].stack if tid in last else []
+            length = min(len(expected), LTTNG_MOST)
+            frames += length
+            right_frames += min(common(ours, expected), length)
+            if expected and equal(ours, expected):
+                equal_threads += 1
+            else:
+                bad.append((tid, comm, ours, expected))
+        tap.test(threads > 0 and not bad,
+                 "stacks of %s: %d of %d threads equal eu-stack's" % (name, equal_threads, threads))
+        for tid, comm, ours, expected in bad:
+            n = common(ours, expected)
+            tap.note("%s tid %d (%s), in %s: equal %d; then ours %s, theirs %s" %
+                     (name, tid, comm, last[tid].name if tid in last else "no event", n,
+                      " ".join(map(hex, ours[n:n + 4])) or "-",
+                      " ".join(map(hex, expected[n:n + 4])) or "-"))
+        table.append((name, threads, equal_threads, frames, right_frames, by_gdb))
+    form = "%-28s %8s %8s %8s %8s %8s"
+    tap.note(form % ("program", "threads", "equal", "frames", "right", "by gdb"))
+    for row in table:
+        tap.note(form % row)
+    tap.note(form % tuple(["all"] + [sum(row[i] for row in table) for i in range(1, 6)]))

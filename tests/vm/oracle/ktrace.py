@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""
+ktrace.py - read an LTTng kernel trace with user call stacks, through babeltrace2
+
+events(directory) yields, in the trace's order, one Event for each event. Needs
+the contexts callstack-user, vpid and vtid. What an Event has is parsed when it
+is asked for: there are many, and of most only the last address counts.
+Memory: one event at a time.
+"""
+
+import re
+import subprocess
+
+_STACK = "callstack_user = ["
+_WORD = re.compile(r"\] = (0x[0-9A-Fa-f]+)")
+_FIELD = re.compile(r'(\w+) = ("(?:[^"\\]|\\.)*"|-?[0-9]+|0x[0-9A-Fa-f]+)')
+END_MARK = 0xFFFFFFFFFFFFFFFF
+LTTNG_MOST = 128        # addresses in a stack
+
+
+class DiscardedError(Exception):
+    """Events were lost: nothing can be said about all of them."""
+
+
+class Event:
+    """
+    name, vpid, vtid, length (addresses in the stack, None without one); stack:
+    those, innermost first, without LTTng's end mark;
+    fields: the event's own, a dict of strings and numbers; time in seconds.
+    """
+
+    __slots__ = ("line", "name", "vpid", "vtid", "_begin", "_end")
+
+    def __init__(self, line):
+        self.line = line
+        colon = line.find(": { cpu_id")
+        self.name = line[line.rfind(" ", 0, colon) + 1:colon]
+        self._begin = line.find(_STACK, colon)
+        self._end = line.find(" ], vpid = ", colon)
+        at = line.find("vpid = ", max(self._end, colon))
+        self.vpid = int(line[at + 7:line.find(",", at)]) if at >= 0 else None
+        at = line.find("vtid = ", max(self._end, colon))
+        self.vtid = int(line[at + 7:line.find(" ", at + 7)]) if at >= 0 else None
+
+    @property
+    def stack(self):
+        if self._begin < 0:
+            return None
+        words = [int(word, 16) for word in _WORD.findall(self.line, self._begin, self._end)]
+        while words and words[-1] == END_MARK:
+            words.pop()
+        return words
+
+    @property
+    def length(self):
+        if self._begin < 0:
+            return None
+        text = self.line[self._begin - 16:self._begin]
+        count = int(text[text.find("= ") + 2:text.find(",")])
+        return count - self.line.count("= 0xFFFFFFFFFFFFFFFF", self._begin, self._end)
+
+    @property
+    def last_two(self):
+        """The two outermost addresses, the outermost first; None where there is none."""
+        found, end = [], self._end
+        while self._begin >= 0 and len(found) < 2:
+            end = self.line.rfind("= 0x", self._begin, end)
+            if end < 0:
+                break
+            word = int(self.line[end + 2:end + 20].split(",")[0].split(" ")[0], 16)
+            if word != END_MARK:
+                found.append(word)
+        return tuple(found + [None] * (2 - len(found)))
+
+    @property
+    def fields(self):
+        result = {}
+        for name, value in _FIELD.findall(self.line, self.line.rfind("{ ")):
+            result[name] = value[1:-1] if value[0] == '"' else int(value, 0)
+        return result
+
+    @property
+    def time(self):
+        return float(self.line[1:self.line.find("]")])
+
+
+def events(directory):
+    """Yield every Event below directory. DiscardedError when the trace has holes."""
+    command = ["babeltrace2", "--clock-seconds", "--no-delta", directory]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, errors="replace")
+    for line in process.stdout:
+        yield Event(line)
+    complaints = process.stderr.read()
+    if process.wait():
+        raise RuntimeError("babeltrace2: " + complaints)
+    if "iscarded" in complaints:
+        raise DiscardedError(complaints.strip().splitlines()[0])
+
+
+def read_tsv(path):
+    """Lines of tab-separated words, comments left out."""
+    with open(path, encoding="utf-8") as lines:
+        return [line.rstrip("\n").split("\t") for line in lines
+                if line.strip() and not line.startswith("#")]

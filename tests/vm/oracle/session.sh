@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the VM's tests do with LTTng and with programs under test. Sourced.
+#
+#   session_begin DIRECTORY [EVENT-OPTIONS]...   (default: all system calls)
+#   session_end
+#   start NAME COMMAND...      COMMAND in the background, registered; $pid
+#   settle PID...              wait until all their threads sleep and stay so
+#   examine NAME PID           what the oracle says about a program that sleeps
+#
+# With KUNWIND_STOCK set, programs are started without kunwind: what stock
+# LTTng gives, for comparison.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=tests/vm/lib/tap.sh
+. "$here/lib/tap.sh"
+oracle=$here/oracle
+progs=$here/../../build/vm-progs
+progs=$(mkdir -p "$progs" && cd "$progs" && pwd -P)
+work=${KUNWIND_TMP:-$(mktemp -d /tmp/test.XXXXXX)}
+mkdir -p "$work/eu"
+
+# The status of what was just done, as a test.
+verdict() { # STATUS TEXT
+	if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi
+}
+
+# Takes over the TAP of a program: its numbers become ours.
+adopt() { # COMMAND...
+	local line plan=
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) ok "${line#ok * - }" ;;
+		"not ok "*) not_ok "${line#not ok * - }" ;;
+		1..*) plan=1 ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done < <("$@" 2>&1)
+	[ -n "$plan" ] || not_ok "$* came to its end"
+}
+
+build_progs() {
+	make -s -C "$here/progs" O="$progs" >"$work/build.log" 2>&1 || {
+		cat "$work/build.log"
+		echo "Bail out! the test programs do not build"
+		exit 1
+	}
+}
+
+# Channel-wide contexts come before the session starts; the buffers hold a
+# whole test, for a lost event would be one that was not checked.
+session_begin() {
+	local dir=$1
+	shift
+	[ $# -gt 0 ] || set -- --syscall -a
+	pgrep -x lttng-sessiond >/dev/null || lttng-sessiond --daemonize >/dev/null || return 1
+	lttng -q create test --output="$dir" >/dev/null || return 1
+	lttng -q enable-channel -k all --subbuf-size=4M --num-subbuf=16 || return 1
+	lttng -q add-context -k -c all -t callstack-user -t vpid -t vtid || return 1
+	session_events "$@" || return 1
+	lttng -q start
+}
+
+# LTTng's own daemons stay out: they would trace their writing of the trace.
+session_events() {
+	lttng -q enable-event -k -c all "$@" \
+		--filter '$ctx.procname != "lttng-*" && $ctx.procname != "settle"'
+}
+
+session_end() {
+	lttng -q stop
+	lttng -q destroy test
+}
+
+start() { # NAME COMMAND...
+	local name=$1
+	shift
+	mkdir -p "$work/$name"
+	mkfifo "$work/$name/in"
+	if [ -n "${KUNWIND_STOCK:-}" ]; then
+		(exec "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
+	else
+		(exec ${KUNWIND_RUN:-kunwind run --} "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
+	fi
+	pid=$!
+	printf '%s\t%s\n' "$name" "$pid" >>"$work/programs.tsv"
+}
+
+settle() { "$progs/settle" "${SETTLE:-240}" "$@"; }
+
+# What blocked.py needs of each program, once tracing is over.
+examine() { # NAME PID
+	local task
+	eu-stack -q -n 0 -p "$2" >"$work/eu/$1.txt" 2>"$work/eu/$1.err"
+	for task in /proc/"$2"/task/*; do
+		printf '%s\t%s\n' "${task##*/}" "$(cat "$task/comm")"
+	done >"$work/eu/$1.comm"
+	cp "/proc/$2/maps" "$work/eu/$1.maps"
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * moving.h - what moving.c and moving-plugin.c know of each other
+ */
+#ifndef MOVING_H
+#define MOVING_H
+
+typedef void moving_fn(int depth);
+
+/* A function of the plugin: calls back through frames of its own. */
+typedef void moving_plugin_fn(int depth, moving_fn *next);
+
+extern moving_plugin_fn *const moving_plugin_table[];
+extern const int moving_plugin_nr;
+
+#endif

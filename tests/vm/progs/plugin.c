@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * plugin.c - a library to be opened while the program runs: a function that
+ * calls back, and (with -DCONSTRUCTOR) one that sleeps while it is loaded
+ */
+#include <stdlib.h>
+#include <time.h>
+
+static __attribute__((noinline)) void between(void (*callback)(void))
+{
+	volatile long pad[11] = { 0 };
+
+	callback();
+	pad[3] = 1;
+	(void)pad;
+}
+
+void plugin_call(void (*callback)(void));
+void plugin_call(void (*callback)(void))
+{
+	between(callback);
+	__asm__ volatile("" ::: "memory");
+}
+
+#ifdef CONSTRUCTOR
+static __attribute__((constructor)) void blocks(void)
+{
+	const struct timespec forever = { 100000, 0 };
+
+	if (getenv("PLUGIN_BLOCKS"))
+		nanosleep(&forever, NULL);
+	__asm__ volatile("" ::: "memory");
+}
+#endif

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-moving.sh - programs that record their own call chain at every call, along
+# random paths, in threads, children, handlers, coroutines and a library that is
+# mapped anew, against every event that they made. See progs/moving.c for how
+# they know, oracle/chains.py for what is compared.
+#
+# SECONDS_MORE has the programs go on with other random numbers for so long.
+# timeout: 400
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2
+
+build_progs
+[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind
+
+one_round() { # SEED
+	local seed=$1 dir=$work/$1 name
+	mkdir -p "$dir"
+	rm -f "$work/programs.tsv"
+	session_begin "$dir/trace"
+	verdict $? "an LTTng session of all system calls"
+	for name in moving-gcc-O2 moving-gcc-O0 moving-gcc-O3 moving-gcc-fp moving-clang-O2; do
+		rm -rf "${work:?}/$name"
+		start "$name" "$progs/$name" "$dir/$name.txt" 250 2 "$seed" \
+			"$progs/moving-plugin-1.so" "$progs/moving-plugin-2.so"
+		pids+=("$pid")
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || not_ok "a program of $(awk -v p="$pid" '$2 == p { print $1 }' "$work/programs.tsv") has status $?"
+	done
+	pids=()
+	session_end
+	[ -z "${KEEP_DIR:-}" ] || cp -r "$dir" "$work/programs.tsv" "$KEEP_DIR/"
+	adopt /usr/bin/python3 "$oracle/chains.py" "$dir/trace" "$work/programs.tsv" "$dir"
+	rm -rf "$dir"
+}
+
+pids=()
+seed=1
+end=$((SECONDS + ${SECONDS_MORE:-0}))
+one_round $seed
+while [ "$SECONDS" -lt "$end" ]; do
+	seed=$((seed + 1))
+	one_round $seed
+done
+[ -n "${KUNWIND_STOCK:-}" ] || check "the module is unloaded" rmmod kunwind
+done_testing
