@@ -242,12 +242,13 @@ static void check_device(bool loaded)
 	if (err == -EACCES) {
 		doctor_line(DOCTOR_FAIL, "device", KUNWIND_DEVICE " may not be opened",
 			    geteuid() && in_group("tracing") ?
-			    "sudo udevadm trigger /sys/class/misc/kunwind (the rule 60-kunwind.rules gives it "
-			    "to the group tracing)" :
+			    "sudo udevadm trigger /sys/class/misc/kunwind (the rule 60-kunwind.rules "
+			    "gives it to the group tracing)" :
 			    "use sudo, or join the group tracing");
 	} else if (err == -ENODEV) {
 		doctor_line(DOCTOR_FAIL, "device", "there is no " KUNWIND_DEVICE,
-			    loaded ? "sudo udevadm trigger /sys/class/misc/kunwind" : "sudo modprobe kunwind");
+			    loaded ? "sudo udevadm trigger /sys/class/misc/kunwind" :
+			    "sudo modprobe kunwind");
 	} else if (err && err != -EOPNOTSUPP) {
 		doctor_line(DOCTOR_FAIL, "device", strerror(-err),
 			    "sudo rmmod kunwind; sudo modprobe kunwind");

@@ -101,6 +101,7 @@ kill "$(cat "$tmp/child")"
 
 # the three forms of status say the same
 kunwind run sleep 1004 &
+last=$!
 until kunwind status --tsv | grep -q $'^process\t.*sleep'; do sleep 0.1; done
 kunwind status --json >"$tmp/json"
 kunwind status --tsv >"$tmp/tsv"
@@ -122,6 +123,7 @@ assert all(o["rows"] > 0 and o["bytes"] > 0 for o in data["objects"] if o["state
 assert any(o["path"].endswith("/libc.so.6") for o in data["objects"])
 END
 check "and holds what --tsv does" /usr/bin/python3 "$tmp/same.py" "$tmp"
+kill $last
 is "$(kunwind status | grep -c $'\033')" 0 "no colours but on a terminal"
 like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "colours on a terminal"
 
@@ -144,7 +146,7 @@ is "$($user kunwind status --tsv | awk -F'\t' '$1 == "process" { print $2 }')" $
 	"a user sees his own processes only"
 chmod 660 /dev/kunwind
 kill $suid $own
-wait 2>/dev/null
+
 
 # show is reached, with its own status
 check_fails 1 "show of what is no trace" kunwind show "$tmp"
