@@ -60,7 +60,11 @@ vm_headers_dir() {
 }
 vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
 vm_lttng_dir() { printf '%s/lttng-modules/%s\n' "$KUNWIND_CACHE" "$1"; }
-vm_initramfs() { printf '%s/initramfs/%s.cpio.gz\n' "$KUNWIND_CACHE" "$1"; }
+# Trees share the cache, so what is made of a tree's file has its hash in its name.
+vm_initramfs() {
+	printf '%s/initramfs/%s-%s.cpio.gz\n' "$KUNWIND_CACHE" "$1" \
+		"$(sha1sum <"$KUNWIND_TREE/scripts/guest/initramfs-init" | cut -c1-12)"
+}
 # The layer with this tree's build; a tree elsewhere has one of its own.
 vm_stage_dir() {
 	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12)"
