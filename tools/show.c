@@ -24,6 +24,7 @@
 #include "tool.h"
 #include "show_field.h"
 #include "show_maps.h"
+#include "show_pids.h"
 #include "show_stack.h"
 #include "show_trace.h"
 #include "symbolize.h"
@@ -38,6 +39,7 @@ struct show {
 	struct kunwind_trace *trace;
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_maps *maps;	/* NULL with --no-symbols */
+	struct kunwind_pids *pids;	/* the same */
 	bool same_host, host_known;
 	const char *doing;
 	time_t told;
@@ -109,6 +111,15 @@ static int64_t integer(const bt_event *event, const char *name)
 	return value;
 }
 
+/* The number in the process's own pid namespace, where the event has it. */
+static bool tell_number(struct show *show, const bt_event *event, const char *pid,
+			const char *vpid)
+{
+	int64_t own = integer(event, vpid);
+
+	return own <= 0 || kunwind_pids_add(show->pids, (int)own, (int)integer(event, pid));
+}
+
 static bool tell_mapping(struct show *show, const bt_event *event, int64_t time)
 {
 	const char *path = kunwind_field_string(kunwind_event_field(event, "path"));
@@ -123,7 +134,8 @@ static bool tell_mapping(struct show *show, const bt_event *event, int64_t time)
 		return true;	/* another kunwind_map than ours */
 	map.file = kunwind_symbolizer_file(show->symbolizer, path, build_id,
 					   (uint64_t)integer(event, "ino"));
-	return map.file && kunwind_maps_map(show->maps, (int)integer(event, "tgid"), time, &map);
+	return map.file && kunwind_maps_map(show->maps, (int)integer(event, "tgid"), time, &map) &&
+	       tell_number(show, event, "tgid", "vtgid");
 }
 
 static const char *event_name(const bt_event *event)
@@ -156,7 +168,8 @@ static int learn(const bt_event *event, int64_t time, void *data)
 		ok = kunwind_maps_exec(show->maps, tgid, time);
 	else if (!strcmp(name, "kunwind_fork"))
 		ok = kunwind_maps_fork(show->maps, (int)integer(event, "parent"),
-				       (int)integer(event, "child"), time);
+				       (int)integer(event, "child"), time) &&
+		     tell_number(show, event, "child", "vchild");
 	else if (!strcmp(name, "kunwind_exit"))
 		ok = kunwind_maps_exit(show->maps, tgid, time);
 	if (ok)
@@ -169,6 +182,7 @@ static int learn(const bt_event *event, int64_t time, void *data)
 struct head {
 	const char *name, *comm;
 	int64_t time, pid, tid, cpu;
+	bool own_number;	/* pid is vpid: of the process's own namespace */
 };
 
 static int64_t first_context(const bt_event *event, const char *name, const char *other)
@@ -192,7 +206,7 @@ static int64_t event_cpu(const bt_event *event)
 	return cpu;
 }
 
-/* Global process numbers, which kunwind's events have too, where the trace has them. */
+/* Global process numbers where the trace has them. */
 static void read_head(struct head *head, const bt_event *event, int64_t time)
 {
 	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
@@ -200,6 +214,7 @@ static void read_head(struct head *head, const bt_event *event, int64_t time)
 	head->name = event_name(event);
 	head->comm = comm ? comm : "";
 	head->time = time;
+	head->own_number = !kunwind_event_context(event, "pid");
 	head->pid = first_context(event, "pid", "vpid");
 	head->tid = first_context(event, "tid", "vtid");
 	head->cpu = event_cpu(event);
@@ -305,7 +320,7 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 }
 
 /* A process that the trace does not describe, on the host where we are. */
-static void try_live(struct show *show, const struct head *head)
+static void try_live(struct show *show, const struct head *head, int pid)
 {
 	const char *host;
 	char own[256];
@@ -315,8 +330,20 @@ static void try_live(struct show *show, const struct head *head)
 		show->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
 		show->host_known = true;
 	}
-	if (show->same_host && !kunwind_maps_knows(show->maps, (int)head->pid))
-		kunwind_maps_load_live(show->maps, show->symbolizer, (int)head->pid, head->time);
+	if (show->same_host && !kunwind_maps_knows(show->maps, pid))
+		kunwind_maps_load_live(show->maps, show->symbolizer, pid, head->comm, head->time);
+}
+
+static void find_process(struct show *show, struct kunwind_stack *stack, const struct head *head)
+{
+	int pid = (int)head->pid;
+
+	if (head->own_number)
+		pid = kunwind_pids_find(show->pids, show->maps, pid,
+					kunwind_stack_address(stack, 0), head->time);
+	if (pid >= 0)
+		try_live(show, head, pid);
+	stack->pid = pid;
 }
 
 static void handle_stack(struct show *show, const bt_event *event, const struct head *head)
@@ -325,11 +352,11 @@ static void handle_stack(struct show *show, const bt_event *event, const struct 
 	struct kunwind_frame frame;
 	uint64_t index;
 
-	kunwind_stack_begin(&stack, show->maps, event, (int)head->pid, head->time);
+	kunwind_stack_begin(&stack, show->maps, event, head->time);
 	if (!stack.nr)
 		return;
-	if (show->maps && head->pid >= 0)
-		try_live(show, head);
+	if (show->maps)
+		find_process(show, &stack, head);
 	for (index = 0; kunwind_stack_next(&stack, &frame); index++) {
 		show->named += frame.symbol.name != NULL;
 		if (show->summary)
@@ -417,7 +444,8 @@ static bool run(struct show *show, char *const *paths, int nr)
 	if (show->symbols) {
 		show->symbolizer = kunwind_symbolizer_new();
 		show->maps = kunwind_maps_new();
-		if (!show->symbolizer || !show->maps) {
+		show->pids = kunwind_pids_new();
+		if (!show->symbolizer || !show->maps || !show->pids) {
 			fprintf(stderr, "kunwind show: out of memory\n");
 			return false;
 		}
@@ -524,6 +552,7 @@ int kunwind_cmd_show(int argc, char **argv)
 		return 0;
 	ok = run(&show, argv + optind, argc - optind);
 	kunwind_maps_free(show.maps);
+	kunwind_pids_free(show.pids);
 	kunwind_symbolizer_free(show.symbolizer);
 	kunwind_trace_close(show.trace);
 	return ok ? 0 : 1;

@@ -296,11 +296,14 @@ const struct kunwind_mapping *kunwind_maps_find(struct kunwind_maps *maps, int p
 	return look_ahead(p, addr);
 }
 
-/* When the process was started, nanoseconds since 1970; -1 when it is not there. */
-static int64_t start_time(int pid)
+/*
+ * When the process was started, nanoseconds since 1970; -1 when it is not there
+ * or has another name than @comm.
+ */
+static int64_t start_time(int pid, const char *comm)
 {
 	struct timespec real, boot;
-	char path[64], line[1024], *p;
+	char path[64], line[1024], *p, *name;
 	unsigned long long ticks;
 	size_t len;
 	FILE *f;
@@ -314,7 +317,11 @@ static int64_t start_time(int pid)
 	line[len] = '\0';
 	/* fields are counted from behind the name, which may hold anything */
 	p = strrchr(line, ')');
-	if (!p || sscanf(p + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+	name = strchr(line, '(');
+	if (!p || !name || (*comm && ((size_t)(p - name - 1) != strlen(comm) ||
+				      strncmp(name + 1, comm, strlen(comm)))))
+		return -1;
+	if (sscanf(p + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
 			 "%*d %*d %*d %*d %llu", &ticks) != 1)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &real);
@@ -339,7 +346,7 @@ static struct kunwind_symfile *live_file(struct kunwind_symbolizer *symbolizer, 
 }
 
 bool kunwind_maps_load_live(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
-			    int pid, int64_t time)
+			    int pid, const char *comm, int64_t time)
 {
 	struct process *p = get_process(maps, pid);
 	char line[4200], name[4100], range[40], perms[8], path[64];
@@ -350,7 +357,7 @@ bool kunwind_maps_load_live(struct kunwind_maps *maps, struct kunwind_symbolizer
 	if (!p || p->live_tried || p->nr_history)
 		return p && p->nr_now;
 	p->live_tried = true;
-	started = start_time(pid);
+	started = start_time(pid, comm);
 	if (started < 0 || started > time)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);

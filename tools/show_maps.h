@@ -37,10 +37,11 @@ bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time);
  * kunwind_maps_load_live() - the mappings of a process that still runs
  * Taken for @pid when the history has nothing about it, and only when it was
  * started before @time (nanoseconds since 1970): a number is soon given again.
+ * @comm: the name that it must have; "" for any
  * Asked for once for each process. Return: whether there are any.
  */
 bool kunwind_maps_load_live(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
-			    int pid, int64_t time);
+			    int pid, const char *comm, int64_t time);
 
 /* Does the history, or a live process, tell anything about @pid? */
 bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);

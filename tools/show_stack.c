@@ -11,7 +11,7 @@
 #include "show_stack.h"
 #include "show_trace.h"
 
-static uint64_t address_at(const struct kunwind_stack *stack, uint64_t i)
+uint64_t kunwind_stack_address(const struct kunwind_stack *stack, uint64_t i)
 {
 	return bt_field_integer_unsigned_get_value(
 		bt_field_array_borrow_element_field_by_index_const(stack->array, i));
@@ -31,7 +31,7 @@ static bool holds_addresses(const bt_field *array)
 }
 
 void kunwind_stack_begin(struct kunwind_stack *stack, struct kunwind_maps *maps,
-			 const bt_event *event, int pid, int64_t time)
+			 const bt_event *event, int64_t time)
 {
 	const bt_field *array = kunwind_event_context(event, "callstack_user");
 
@@ -41,10 +41,10 @@ void kunwind_stack_begin(struct kunwind_stack *stack, struct kunwind_maps *maps,
 	stack->array = array;
 	stack->nr = bt_field_array_get_length(array);
 	/* LTTng ends a user stack with ULONG_MAX, which is no frame */
-	if (stack->nr && address_at(stack, stack->nr - 1) == UINT64_MAX)
+	if (stack->nr && kunwind_stack_address(stack, stack->nr - 1) == UINT64_MAX)
 		stack->nr--;
 	stack->maps = maps;
-	stack->pid = pid;
+	stack->pid = -1;
 	stack->time = time;
 	stack->exact = true;
 }
@@ -55,6 +55,10 @@ static void name_frame(struct kunwind_stack *stack, struct kunwind_frame *frame)
 	bool exact = stack->exact;
 
 	stack->exact = false;
+	if (stack->pid < 0) {
+		frame->why = "process not known";
+		return;
+	}
 	map = kunwind_maps_find(stack->maps, stack->pid, exact ? frame->addr : frame->addr - 1,
 				stack->time);
 	if (!map && !exact)	/* a trampoline at the very beginning of a mapping */
@@ -80,7 +84,7 @@ bool kunwind_stack_next(struct kunwind_stack *stack, struct kunwind_frame *frame
 	if (stack->next == stack->nr)
 		return false;
 	memset(frame, 0, sizeof(*frame));
-	frame->addr = address_at(stack, stack->next++);
+	frame->addr = kunwind_stack_address(stack, stack->next++);
 	if (stack->maps)
 		name_frame(stack, frame);
 	return true;

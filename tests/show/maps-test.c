@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * maps-test.c - which mapping held an address, at what time: a table of
- * histories and questions
+ * maps-test.c - which mapping held an address, and which process a vpid means,
+ * at what time: a table of histories and questions
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "show_maps.h"
+#include "show_pids.h"
 #include "symbolize.h"
 
-enum what { END, MAP, EXEC, FORK, EXIT, ASK };
+enum what { END, MAP, EXEC, FORK, EXIT, ALIAS, ASK, WHO };
 
 struct step {
 	enum what what;
 	int pid;
 	int64_t time;
-	uint64_t a, b;		/* MAP: start, end; FORK: child; ASK: address */
+	uint64_t a, b;		/* MAP: start, end; FORK: child; ALIAS: vpid; ASK: address;
+				 * WHO: address, vpid; its pid is the answer wanted */
 	const char *file;	/* MAP: path; ASK: path wanted, NULL for none */
 };
 
@@ -121,6 +123,41 @@ static const struct test tests[] = {
 		{ MAP, 1, 10, 0x3000, 0x3000, "a" },
 		{ ASK, 1, 20, 0x1800, 0, NULL },
 		{ ASK, 1, 20, 0x3000, 0, NULL } } },
+	{ "a vpid of which nothing is known means itself", {
+		{ WHO, 5, 20, 0x1000, 5, NULL } } },
+	{ "a vpid of one process means that one, wherever it stands", {
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
+		{ WHO, 500, 20, 0x1000, 5, NULL },
+		{ WHO, 500, 20, 0x9000, 5, NULL } } },
+	{ "of two processes with one vpid, that with code at the address is meant", {
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ ALIAS, 600, 0, 5, 0, NULL },
+		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 600, 10, 0x5000, 0x6000, "b" },
+		{ WHO, 500, 20, 0x1000, 5, NULL },
+		{ WHO, 600, 20, 0x5000, 5, NULL },
+		{ WHO, -1, 20, 0x9000, 5, NULL } } },
+	{ "both have, but other objects: none is", {
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ ALIAS, 600, 0, 5, 0, NULL },
+		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 600, 10, 0x1000, 0x2000, "b" },
+		{ WHO, -1, 20, 0x1000, 5, NULL } } },
+	{ "both have, the same object: any will do", {
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ ALIAS, 600, 0, 5, 0, NULL },
+		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
+		{ MAP, 600, 10, 0x1000, 0x2000, "a" },
+		{ WHO, 500, 20, 0x1000, 5, NULL } } },
+	{ "a vpid that is used again by another process", {
+		{ ALIAS, 500, 0, 5, 0, NULL },
+		{ ALIAS, 600, 0, 5, 0, NULL },
+		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
+		{ EXIT, 500, 20, 0, 0, NULL },
+		{ MAP, 600, 30, 0x1000, 0x2000, "b" },
+		{ WHO, 600, 40, 0x1000, 5, NULL } } },
 };
 
 static bool ask(struct kunwind_maps *maps, const struct step *step)
@@ -136,9 +173,22 @@ static bool ask(struct kunwind_maps *maps, const struct step *step)
 	return false;
 }
 
+static bool who(const struct kunwind_pids *pids, struct kunwind_maps *maps,
+		const struct step *step)
+{
+	int got = kunwind_pids_find(pids, maps, (int)step->b, step->a, step->time);
+
+	if (got == step->pid)
+		return true;
+	printf("# vpid %d at 0x%" PRIx64 ": got %d, wanted %d\n", (int)step->b, step->a, got,
+	       step->pid);
+	return false;
+}
+
 static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_pids *pids = kunwind_pids_new();
 	const struct step *step;
 	bool ok = true;
 
@@ -159,10 +209,17 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 		case EXIT:
 			ok &= kunwind_maps_exit(maps, step->pid, step->time);
 			break;
+		case ALIAS:
+			ok &= kunwind_pids_add(pids, (int)step->a, step->pid);
+			break;
+		case WHO:
+			ok &= who(pids, maps, step);
+			break;
 		default:
 			ok &= ask(maps, step);
 		}
 	}
+	kunwind_pids_free(pids);
 	kunwind_maps_free(maps);
 	return ok;
 }

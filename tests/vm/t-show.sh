@@ -21,9 +21,10 @@ lttng-sessiond --daemonize >/dev/null 2>&1
 begin() { # DIRECTORY EVENT...
 	local dir=$1
 	shift
+	# shellcheck disable=SC2086
 	lttng -q create show --output="$KUNWIND_TMP/$dir" &&
 		lttng -q enable-channel -k all &&
-		lttng -q add-context -k -c all -t callstack-user -t pid -t vpid -t vtid -t procname &&
+		lttng -q add-context -k -c all -t callstack-user -t vpid -t vtid -t procname ${contexts-} &&
 		lttng -q enable-event -k -c all --syscall gettid &&
 		{ [ $# -eq 0 ] || lttng -q enable-event -k -c all "$@"; } &&
 		lttng -q start
@@ -50,12 +51,14 @@ start_waiting() { # PROGRAM [COMMAND-BEFORE-IT]...
 }
 
 # ------------------------------------------------ recorded from the first event
+contexts="-t pid"
 begin first 'kunwind_*'
 kunwind run -- ./chain &
 pid=$!
 wait "$pid"
 is "$?" 0 "kunwind run -- chain"
 end
+contexts=
 got=$(functions first "$pid")
 like "$got" "(^| )$chain " "the known chain is named"
 like "$got" " _start $" "and goes up to _start"
@@ -97,6 +100,12 @@ end
 like "$(functions later "$pid")" "(^| )$chain .*_start $" "a later session knows the mappings by its state dump"
 exec {go}>&-
 wait "$pid"
+
+# ------------------------------------------------ in a pid namespace, by vpid alone
+begin container 'kunwind_*'
+unshare --pid --fork --mount-proc kunwind run -- ./chain
+end
+like "$(functions container 1)" "(^| )$chain .*_start $" "a process in a pid namespace is found by its vpid"
 
 # ------------------------------------------------ nothing but /proc
 start_waiting ./chain kunwind run --

@@ -3,7 +3,9 @@
  * kunwind.h - kunwind's trace events as LTTng events
  *
  * Prototypes and meaning: kmod/trace/kunwind_events.h. The build-id is written
- * in hex, as file(1) and debuginfod have it.
+ * in hex, as file(1) and debuginfod have it. vtgid and vchild are the numbers
+ * of tgid and child in the process's own pid namespace: what LTTng's context
+ * vpid has, so that events of processes in containers find their mappings.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kunwind
@@ -13,6 +15,7 @@
 
 #include <lttng/tracepoint-event.h>
 #include <linux/kernel.h>
+#include "vtgid.h"
 
 /* SHA-1 takes 20 bytes, the longest in use 32; longer ones are cut. */
 #define KUNWIND_BUILD_ID_MAX	32
@@ -30,6 +33,7 @@ LTTNG_TRACEPOINT_EVENT_CODE(kunwind_map,
 	),
 	TP_FIELDS(
 		ctf_integer(pid_t, tgid, tgid)
+		ctf_integer(pid_t, vtgid, kunwind_vtgid(tgid))
 		ctf_integer_hex(u64, start, start)
 		ctf_integer_hex(u64, end, end)
 		ctf_integer_hex(u64, offset, offset)
@@ -57,6 +61,7 @@ LTTNG_TRACEPOINT_EVENT(kunwind_fork,
 	TP_FIELDS(
 		ctf_integer(pid_t, parent, parent)
 		ctf_integer(pid_t, child, child)
+		ctf_integer(pid_t, vchild, kunwind_vtgid(child))
 	)
 )
 

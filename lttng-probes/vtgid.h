@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * vtgid.h - a process's number in its own pid namespace
+ */
+#ifndef _KUNWIND_VTGID_H
+#define _KUNWIND_VTGID_H
+
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+
+/* @tgid: in the initial namespace. Return: 0 when there is no such process any more. */
+static inline pid_t kunwind_vtgid(pid_t tgid)
+{
+	struct pid *pid;
+	pid_t nr = 0;
+
+	rcu_read_lock();
+	pid = find_pid_ns(tgid, &init_pid_ns);
+	if (pid)
+		nr = pid->numbers[pid->level].nr;
+	rcu_read_unlock();
+	return nr;
+}
+
+#endif /* _KUNWIND_VTGID_H */
