@@ -16,8 +16,9 @@
  *	register  register and unregister: itself, its children, PIDs given
  *	fuzz      any ioctl with any argument
  *	fail      each call again and again, its Nth allocation failing, N = 1, 2 ...
- *		  (no SECONDS: until no allocation was left to fail)
- *	load      MODULE is loaded and unloaded, the Nth allocation of that failing
+ *		  until none was left to fail; SECONDS not 0: not each N, but some
+ *	load      MODULE is loaded and unloaded, the Nth allocation of that failing,
+ *		  N as for "fail"
  *	run       registers itself and becomes the program ARGUMENT...
  *	leaf      what the others exec: one call stack, then the end
  */
@@ -259,8 +260,8 @@ static void storm_walk(void)
 {
 	static char alternate[65536];
 	stack_t stack = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_NODEFER };
-	struct itimerval timer = { .it_interval.tv_usec = 2000, .it_value.tv_usec = 2000 };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	struct itimerval timer = { .it_interval.tv_usec = 20000, .it_value.tv_usec = 20000 };
 
 	sigaltstack(&stack, NULL);
 	sigaction(SIGALRM, &action, NULL);
@@ -332,7 +333,7 @@ static void storm_fuzz(void)
 }
 
 /* One allocation of @call fails, the first, the second, ... until all went well. */
-static int fail_each(const char *what, int (*call)(void))
+static int fail_each(const char *what, int (*call)(void), bool sparse)
 {
 	int fd = open("/proc/self/fail-nth", O_RDWR), n;
 	char text[16];
@@ -341,7 +342,8 @@ static int fail_each(const char *what, int (*call)(void))
 		complain("fail-nth", -1, errno);
 		return -1;
 	}
-	for (n = 1; n < 2000; n++) {
+	/* With a time given: ever fewer of those that come late. */
+	for (n = 1; n < 20000; n += sparse ? 1 + n / 24 : 1) {
 		int length = snprintf(text, sizeof(text), "%d", n), error;
 
 		if (pwrite(fd, text, length, 0) != length) {
@@ -357,9 +359,9 @@ static int fail_each(const char *what, int (*call)(void))
 		if (atoi(text))
 			break;
 	}
-	printf("%s: each of %d allocations failed\n", what, n - 1);
+	printf("%s: %d allocations, %s failed once\n", what, n - 1, sparse ? "some" : "each");
 	close(fd);
-	return n < 2000 ? 0 : -1;
+	return n < 20000 ? 0 : -1;
 }
 
 static int fail_register(void)
@@ -431,16 +433,16 @@ static int fail_load(void)
 	return error;
 }
 
-static void storm_fail(void)
+static void storm_fail(bool sparse)
 {
 	int failed = 0;
 
 	code_file = open("/proc/self/exe", O_RDONLY);
-	failed |= fail_each("register anew", fail_register_anew);
-	failed |= fail_each("register again", fail_register);
-	failed |= fail_each("status", fail_open);
-	failed |= fail_each("mmap", fail_mmap);
-	failed |= fail_each("fork", fail_fork);
+	failed |= fail_each("register anew", fail_register_anew, sparse);
+	failed |= fail_each("register again", fail_register, sparse);
+	failed |= fail_each("status", fail_open, sparse);
+	failed |= fail_each("mmap", fail_mmap, sparse);
+	failed |= fail_each("fork", fail_fork, sparse);
 	if (failed)
 		failures++;
 }
@@ -453,7 +455,7 @@ int main(int argc, char **argv)
 	srand(getpid());
 	if (!strcmp(mode, "load") && argc > 3) {
 		module_path = argv[3];
-		return fail_each("load", fail_load) || failures;
+		return fail_each("load", fail_load, seconds) || failures;
 	}
 	open_device();
 	end_time = time(NULL) + seconds;
@@ -484,7 +486,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "fuzz"))
 		storm_fuzz();
 	else if (!strcmp(mode, "fail"))
-		storm_fail();
+		storm_fail(seconds);
 	else {
 		fprintf(stderr, "storm: see the head of its source\n");
 		return 2;
