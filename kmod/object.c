@@ -45,7 +45,8 @@
 
 static unsigned int max_table_mb = 512;
 module_param(max_table_mb, uint, 0644);
-MODULE_PARM_DESC(max_table_mb, "most memory for all unwind tables, MiB (default 512)");
+MODULE_PARM_DESC(max_table_mb,
+		 "most memory for all unwind tables and lists of mappings, MiB (default 512)");
 
 static unsigned int max_eh_frame_mb = 64;
 module_param(max_eh_frame_mb, uint, 0644);
@@ -74,6 +75,7 @@ static struct kunwind_object overflow = {
 };
 
 static atomic64_t table_bytes, table_rows, nr_builds, nr_refused;
+static atomic64_t map_bytes;		/* what others charged */
 static struct workqueue_struct *builders, *remote_builders;
 static bool stopping;
 
@@ -168,13 +170,36 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	}
 }
 
+static u64 memory_limit(void)
+{
+	return (u64)READ_ONCE(max_table_mb) << 20;
+}
+
+static u64 memory_used(void)
+{
+	return atomic64_read(&table_bytes) + atomic64_read(&map_bytes);
+}
+
+bool kunwind_object_charge(size_t bytes)
+{
+	if (memory_used() + bytes > memory_limit())
+		return false;
+	atomic64_add(bytes, &map_bytes);
+	return true;
+}
+
+void kunwind_object_uncharge(size_t bytes)
+{
+	atomic64_sub(bytes, &map_bytes);
+}
+
 /* Bytes that tables may still take; makes room by giving up idle ones. */
 static u64 room(u64 wanted)
 {
-	u64 limit = (u64)READ_ONCE(max_table_mb) << 20, used;
+	u64 limit = memory_limit(), used;
 
 	mutex_lock(&objects_lock);
-	while ((used = atomic64_read(&table_bytes)) + wanted > limit && nr_idle)
+	while ((used = memory_used()) + wanted > limit && nr_idle)
 		evict(list_first_entry(&idle, struct kunwind_object, idle));
 	mutex_unlock(&objects_lock);
 	return used < limit ? limit - used : 0;
@@ -482,6 +507,7 @@ void kunwind_object_show(struct seq_file *m)
 	const struct kunwind_object *object;
 	unsigned int i;
 
+	seq_printf(m, "stat\tmap_bytes\t%llu\n", atomic64_read(&map_bytes));
 	mutex_lock(&objects_lock);
 	for (i = 0; i < BUCKETS; i++) {
 		hlist_for_each_entry(object, &objects[i], node) {

@@ -85,6 +85,13 @@ static inline enum kunwind_object_state kunwind_object_state(const struct kunwin
 	return smp_load_acquire(&object->state);
 }
 
+/*
+ * Memory beside the tables, under the same limit. False: over it (nothing was
+ * charged). Any context but NMI.
+ */
+bool kunwind_object_charge(size_t bytes);
+void kunwind_object_uncharge(size_t bytes);
+
 /* True when building it once more may end otherwise. */
 bool kunwind_object_stale(const struct kunwind_object *object);
 

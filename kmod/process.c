@@ -382,32 +382,45 @@ EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 
 /* ----------------------------------------------------------- tracepoints */
 
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+/* Registers @child like its parent. False: it is not to be, or cannot. */
+static bool inherit(struct task_struct *parent, struct task_struct *child)
 {
 	struct kunwind_space *space;
 	struct process *process;
 
-	if (!READ_ONCE(nr_processes) || !child->mm || child->tgid == parent->tgid)
-		return;
-	spin_lock(&processes_lock);
+	lockdep_assert_held(&processes_lock);
 	process = lookup(task_tgid(parent));
 	if (!process || !wants_children(process))
-		goto out;
+		return false;
 	space = kunwind_space_link(child->mm, child->tgid, true, false, GFP_ATOMIC);
 	if (!space)
-		goto out;
+		return false;
 	if (insert(task_tgid(child), process->flags, &process->registrar, space)) {
-		/* The last process that uses it goes: it is not found any more. */
 		kunwind_space_unlink(space, true);
-		goto out;
+		return false;
 	}
 	if (trace_kunwind_fork_enabled())
 		trace_kunwind_fork(parent->tgid, child->tgid);
 	/* What the parent did not read yet, or what there was no memory to share. */
 	if (kunwind_space_dirty(space))
 		kunwind_follow_queue(child, FOLLOW_MAP);
-out:
-	spin_unlock(&processes_lock);
+	return true;
+}
+
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	bool done = false;
+
+	if (!child->mm || child->tgid == parent->tgid)
+		return;
+	if (READ_ONCE(nr_processes)) {
+		spin_lock(&processes_lock);
+		done = inherit(parent, child);
+		spin_unlock(&processes_lock);
+	}
+	/* What kunwind_space_dup() made for it is nobody's then. */
+	if (!done)
+		kunwind_space_forget_unused(child->mm);
 }
 
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)

@@ -15,7 +15,7 @@
 
 #include "core/kunwind_core.h"
 
-struct kunwind_object;
+struct kunwind_snapshot;
 struct seq_file;
 
 /**
@@ -112,8 +112,20 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
 /* @mm ends (or its owner is not to be registered): its space is not found any more. No sleep. */
 void kunwind_space_forget(const struct mm_struct *mm);
 
+/* The same, if no process uses it. */
+void kunwind_space_forget_unused(const struct mm_struct *mm);
+
 /* An object is done: what waits for it is filled in soon. May sleep. */
 void kunwind_space_object_done(void);
+
+/* Its snapshot with a reference, or NULL. No sleep. */
+struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
+
+/*
+ * Replaces the snapshot, with space->lock held. Takes over the caller's
+ * reference to @snapshot, which may be NULL.
+ */
+void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot *snapshot);
 
 /* Ranges of the space, and how many of them have a table. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);

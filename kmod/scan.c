@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * scan.c - read an mm's executable mappings into a snapshot
+ *
+ * Under mmap_lock (for reading), which is kept until the new snapshot is
+ * published: no mapping comes in between. A mapping that was known, and did not
+ * die, keeps its object: its file is not looked at again. Any other gets the
+ * object of its file as it is now. Waiting for tables comes last, without a lock.
+ *
+ * What it does not read: memory of the process. The vDSO is the kernel's own copy.
+ */
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/kdev_t.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <asm/vdso.h>
+
+#include "object.h"
+#include "snapshot.h"
+#include "space.h"
+
+static unsigned int max_ranges = 16384;
+module_param(max_ranges, uint, 0644);
+MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
+
+/* The object of the same mapping in @old, as long as it is alive; with a reference. */
+static struct kunwind_object *known(const struct kunwind_snapshot *old,
+				    const struct vm_area_struct *vma, u64 offset, bool *announced)
+{
+	struct kunwind_object *object;
+	u32 i;
+
+	if (!old)
+		return NULL;
+	i = kunwind_ranges_behind(&old->ranges, vma->vm_start);
+	if (i == old->ranges.nr)
+		return NULL;
+	object = old->detail[i].object;
+	if (old->ranges.range[i].start != vma->vm_start ||
+	    old->ranges.range[i].end != vma->vm_end || READ_ONCE(old->ranges.range[i].dead) ||
+	    old->detail[i].offset != offset || kunwind_object_stale(object))
+		return NULL;
+	if (vma->vm_file) {
+		const struct inode *inode = file_inode(vma->vm_file);
+
+		if (object->key.ino != inode->i_ino ||
+		    object->key.dev != new_encode_dev(inode->i_sb->s_dev) ||
+		    object->key.generation != inode->i_generation)
+			return NULL;
+	} else if (object->key.dev) {
+		return NULL;
+	}
+	*announced = READ_ONCE(old->detail[i].announced);
+	return kunwind_object_get(object);
+}
+
+static struct kunwind_object *object_of(const struct vm_area_struct *vma, char *buf)
+{
+	const char *path;
+
+	if (!vma->vm_file)
+		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
+	/* The name in the process's own root while it runs, else in that of who registers it. */
+	path = file_path(vma->vm_file, buf, PATH_MAX);
+	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path);
+}
+
+/* Code that comes from a file, or the vDSO. */
+static bool wanted(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+
+	if (!(vma->vm_flags & VM_EXEC))
+		return false;
+	if (vma->vm_file)
+		return true;
+	return mm->context.vdso && mm->context.vdso_image &&
+	       vma->vm_start == (unsigned long)mm->context.vdso;
+}
+
+/*
+ * Reads the mappings into @new, which has place for @room. mmap_lock is held.
+ * Returns 0, or -ENOSPC when there is not enough room.
+ */
+static int read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *old,
+			 struct kunwind_snapshot *new, u32 room, char *buf)
+{
+	struct vm_area_struct *vma;
+	struct kunwind_range *range;
+	struct kunwind_detail *detail;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
+	lockdep_assert_held(&mm->mmap_lock);
+	new->ranges.entry_sp = mm->start_stack;
+	for_each_vma(vmi, vma) {
+		if (!wanted(vma))
+			continue;
+		if (new->ranges.nr == room)
+			return -ENOSPC;
+		range = &new->ranges.range[new->ranges.nr];
+		detail = &new->detail[new->ranges.nr];
+		range->start = vma->vm_start;
+		range->end = vma->vm_end;
+		range->reason = KUNWIND_NOT_READY;
+		detail->offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
+		detail->object = known(old, vma, detail->offset, &detail->announced);
+		if (!detail->object)
+			detail->object = object_of(vma, buf);
+		new->ranges.nr++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Same mappings, same objects, none dead. */
+static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot *b)
+{
+	u32 i;
+
+	if (a->ranges.nr != b->ranges.nr || a->ranges.entry_sp != b->ranges.entry_sp)
+		return false;
+	for (i = 0; i < a->ranges.nr; i++)
+		if (a->ranges.range[i].start != b->ranges.range[i].start ||
+		    a->ranges.range[i].end != b->ranges.range[i].end ||
+		    a->detail[i].offset != b->detail[i].offset ||
+		    a->detail[i].object != b->detail[i].object ||
+		    READ_ONCE(a->ranges.range[i].dead))
+			return false;
+	return true;
+}
+
+static int scan(struct kunwind_space *space, struct mm_struct *mm)
+{
+	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq;
+	struct kunwind_snapshot *old = NULL, *new = NULL;
+	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!buf)
+		return err;
+	kunwind_space_count(space, &room, &ready);
+	room += 32;
+	for (;;) {
+		room = min(room, limit);
+		new = kunwind_snapshot_alloc(room, GFP_KERNEL);
+		if (!new) {
+			err = -ENOMEM;
+			goto out;
+		}
+		err = mmap_read_lock_killable(mm);
+		if (err)
+			goto out;
+		/* Inside mmap_lock: nothing of it dies from now on. */
+		old = kunwind_space_snapshot(space);
+		spin_lock(&space->lock);
+		seq = space->map_seq;
+		spin_unlock(&space->lock);
+		err = read_mappings(mm, old, new, room, buf);
+		if (err != -ENOSPC || room == limit)
+			break;
+		mmap_read_unlock(mm);
+		kunwind_snapshot_put(old);
+		old = NULL;
+		kunwind_snapshot_destroy(new);
+		room *= 2;
+	}
+	/* Beyond the limit the rest stays unknown. */
+	if (err == -ENOSPC)
+		err = 0;
+	if (!err) {
+		/*
+		 * Still inside: mappings that come later find the new snapshot.
+		 * Only growth of a stack comes in between, and that is no code.
+		 */
+		spin_lock(&space->lock);
+		if (!old || !same(old, new)) {
+			kunwind_space_publish(space, new);
+			new = NULL;
+		}
+		space->scanned_seq = seq;
+		spin_unlock(&space->lock);
+	}
+	mmap_read_unlock(mm);
+	/* Pairs with the one in sweep(). */
+	smp_mb();
+out:
+	if (new)
+		kunwind_snapshot_destroy(new);
+	kfree(buf);
+	kunwind_snapshot_put(old);
+	return err;
+}
+
+/* Waits until all objects are done. 0 or -EINTR; the end of the time is no error. */
+static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout)
+{
+	long left = timeout;
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr && left > 0; i++) {
+		struct kunwind_object *object = snapshot->detail[i].object;
+
+		if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING)
+			continue;
+		left = wait_for_completion_killable_timeout(&object->done, left);
+		if (left < 0)
+			return -EINTR;
+	}
+	return 0;
+}
+
+int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
+		       unsigned long timeout)
+{
+	struct kunwind_snapshot *snapshot;
+	int err = 0;
+
+	if (mutex_lock_killable(&space->scan))
+		return -EINTR;
+	if (force || kunwind_space_dirty(space))
+		err = scan(space, mm);
+	mutex_unlock(&space->scan);
+	if (err)
+		return err;
+
+	snapshot = kunwind_space_snapshot(space);
+	if (!snapshot)
+		return 0;
+	kunwind_snapshot_settle(snapshot);
+	err = wait_for_objects(snapshot, timeout);
+	kunwind_snapshot_settle(snapshot);
+	kunwind_snapshot_announce(snapshot, space->tgid);
+	kunwind_snapshot_put(snapshot);
+	return err;
+}
+
+void kunwind_space_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_ranges\t%u\n", READ_ONCE(max_ranges));
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * snapshot.c - the executable mappings of a space at one time
+ *
+ * Memory: 100 bytes and 64 for each mapping that there is place for, counted
+ * towards max_table_mb.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "object.h"
+#include "snapshot.h"
+#include "trace_hooks.h"
+
+static atomic64_t next_id = ATOMIC64_INIT(0);
+
+u64 kunwind_snapshot_new_id(void)
+{
+	return atomic64_inc_return(&next_id);
+}
+
+static size_t snapshot_size(u32 nr)
+{
+	return sizeof(struct kunwind_snapshot) +
+	       nr * (sizeof(struct kunwind_range) + sizeof(struct kunwind_detail));
+}
+
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, gfp_t gfp)
+{
+	size_t size = snapshot_size(room);
+	struct kunwind_snapshot *snapshot;
+
+	if (!kunwind_object_charge(size))
+		return NULL;
+	/* kvmalloc() does not do without sleeping. */
+	if (gfpflags_allow_blocking(gfp))
+		snapshot = kvzalloc(size, gfp | __GFP_NOWARN);
+	else
+		snapshot = kzalloc(size, gfp | __GFP_NOWARN);
+	if (!snapshot) {
+		kunwind_object_uncharge(size);
+		return NULL;
+	}
+	snapshot->size = size;
+	refcount_set(&snapshot->refs, 1);
+	snapshot->detail = (struct kunwind_detail *)&snapshot->ranges.range[room];
+	snapshot->ranges.id = kunwind_snapshot_new_id();
+	return snapshot;
+}
+
+void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++)
+		kunwind_object_put(snapshot->detail[i].object);
+	kunwind_object_uncharge(snapshot->size);
+	kvfree(snapshot);
+}
+
+static void snapshot_free_work(struct work_struct *work)
+{
+	kunwind_snapshot_destroy(container_of(to_rcu_work(work), struct kunwind_snapshot, free));
+}
+
+void kunwind_snapshot_put(struct kunwind_snapshot *snapshot)
+{
+	if (!snapshot || !refcount_dec_and_test(&snapshot->refs))
+		return;
+	INIT_RCU_WORK(&snapshot->free, snapshot_free_work);
+	queue_rcu_work(kunwind_reaper, &snapshot->free);
+}
+
+void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
+{
+	bool settled = true;
+	u32 i;
+
+	if (READ_ONCE(snapshot->settled))
+		return;
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct kunwind_range *range = &snapshot->ranges.range[i];
+		const struct kunwind_detail *detail = &snapshot->detail[i];
+		const struct kunwind_object *object = detail->object;
+		u64 bias = range->start - detail->offset;
+		bool known = false;
+
+		if (READ_ONCE(range->table) || READ_ONCE(range->reason) != KUNWIND_NOT_READY)
+			continue;
+		if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
+			settled = false;
+			continue;
+		}
+		if (object->has_elf)
+			known = kunwind_elf_bias(&object->elf, range->start,
+						 range->end - range->start, detail->offset, &bias);
+		WRITE_ONCE(range->bias, bias);
+		if (object->table && known)
+			/* Pairs with the walk, which reads the table before the bias. */
+			smp_store_release(&range->table, object->table);
+		else
+			smp_store_release(&range->reason, kunwind_object_reason(object));
+	}
+	if (settled)
+		WRITE_ONCE(snapshot->settled, true);
+}
+
+void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct kunwind_detail *detail = &snapshot->detail[i];
+
+		if (READ_ONCE(detail->announced) || READ_ONCE(snapshot->ranges.range[i].dead) ||
+		    kunwind_object_state(detail->object) == KUNWIND_OBJECT_PENDING)
+			continue;
+		if (xchg(&detail->announced, true))
+			continue;
+		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail->offset,
+				  detail->object);
+	}
+}
+
+void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++)
+		if (!READ_ONCE(snapshot->ranges.range[i].dead) &&
+		    kunwind_object_state(snapshot->detail[i].object) != KUNWIND_OBJECT_PENDING)
+			kunwind_trace_map(tgid, &snapshot->ranges.range[i],
+					  snapshot->detail[i].offset, snapshot->detail[i].object);
+}
+
+u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
+{
+	u32 lo = 0, hi = ranges->nr;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (ranges->range[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from)
+{
+	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, GFP_ATOMIC);
+	u32 i;
+
+	if (!to)
+		return NULL;
+	to->ranges.entry_sp = from->ranges.entry_sp;
+	to->ranges.nr = from->ranges.nr;
+	for (i = 0; i < from->ranges.nr; i++) {
+		const struct kunwind_range *range = &from->ranges.range[i];
+
+		to->detail[i] = from->detail[i];
+		kunwind_object_get(to->detail[i].object);
+		/* The other way round than kunwind_snapshot_settle(). What is missed is settled again. */
+		to->ranges.range[i].reason = smp_load_acquire(&range->reason);
+		to->ranges.range[i].table = smp_load_acquire(&range->table);
+		to->ranges.range[i].bias = READ_ONCE(range->bias);
+		to->ranges.range[i].start = range->start;
+		to->ranges.range[i].end = range->end;
+		to->ranges.range[i].dead = READ_ONCE(range->dead);
+	}
+	return to;
+}

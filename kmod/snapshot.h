@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * snapshot.h - the executable mappings of a space at one time
+ *
+ * A published snapshot changes in two ways only, both of which a walk may meet
+ * half done:
+ *   - a range whose table was not ready gets bias, then table (or the reason
+ *     why there is none). This is true of the file, so it holds for every
+ *     space that shares the snapshot.
+ *   - a range dies (something else was mapped there): first the range, then
+ *     the snapshot's id, which takes its rules out of the walk's caches. This
+ *     is true of one mm only: a shared snapshot is copied before.
+ *
+ * It is counted by the spaces that share it and by whoever works on it; the
+ * last put frees it behind a grace period, from a worker, because that gives
+ * up objects and may sleep.
+ */
+#ifndef _KUNWIND_SNAPSHOT_H
+#define _KUNWIND_SNAPSHOT_H
+
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+#include "core/kunwind_core.h"
+
+struct kunwind_object;
+
+/* Frees, behind a grace period, what may sleep (space.c). */
+extern struct workqueue_struct *kunwind_reaper;
+
+/* What a walk does not need of a range. */
+struct kunwind_detail {
+	struct kunwind_object *object;
+	u64 offset;		/* of the range's start in the file, bytes */
+	bool announced;		/* kunwind_map was emitted */
+};
+
+struct kunwind_snapshot {
+	refcount_t refs;
+	bool settled;		/* no range waits for its object */
+	size_t size;		/* charged, bytes */
+	struct rcu_work free;
+	struct kunwind_detail *detail;	/* [ranges.nr] behind the ranges */
+	struct kunwind_ranges ranges;	/* last */
+};
+
+static inline struct kunwind_snapshot *kunwind_snapshot_of(struct kunwind_ranges *ranges)
+{
+	return ranges ? container_of(ranges, struct kunwind_snapshot, ranges) : NULL;
+}
+
+/* A number that no snapshot had, never 0. */
+u64 kunwind_snapshot_new_id(void);
+
+/* Empty, with place for @room ranges. NULL: no memory, or over the limit. */
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, gfp_t gfp);
+
+/* Of one that was never published. May sleep. */
+void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot);
+
+/* May be NULL. Any context but NMI. */
+void kunwind_snapshot_put(struct kunwind_snapshot *snapshot);
+
+/* A copy, with a reference to each object; to be settled once it is published. No sleep. */
+struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from);
+
+/*
+ * Fills in ranges whose objects are done by now. Any number of CPUs may do
+ * this to one snapshot at a time: all write the same.
+ */
+void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
+
+/* Emits kunwind_map for ranges that are known now and were not announced. */
+void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid);
+
+/* The same for all that are known now, announced or not. */
+void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid);
+
+/* The first range that ends behind @addr; nr when there is none. */
+u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr);
+
+#endif /* _KUNWIND_SNAPSHOT_H */
