@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Writes the fuzzers' first inputs: seeds.py DIRECTORY.
+
+DIRECTORY/eh gets sections with every CFI instruction, every pointer encoding
+and several arrangements of FDEs (shape of an input: fuzz.h); DIRECTORY/elf a
+small ELF file. What the fuzzers grow from them lies in tests/data/fuzz.
+"""
+
+import os
+import struct
+import sys
+
+ADDR, TEXT, DATA = 0x1000, 0x4000, 0x8000
+USUAL = "0c0708 9001"
+
+PROGRAMS = (
+    "", "410e10 8602 430d06 500c0708", "02400e10 0380000e18 04400000000e20",
+    "410506 03 411106 7e 412f0602", "410c0a00 41120602 41137d", "860241c6 8602410606",
+    "410706", "0710", "86024108 06", "410807", "41090603 41091002 41090611",
+    "0a410e100a410e180b410b", "410f03767806 8602", "0f0b770880003f1a3b2a332422",
+    "410f057718062308 8602", "450c0a00 4910060276004 50f03767806".replace(" ", ""),
+    "1006027708 1610027710", "140602 150701", "2e9001", "052002 211022".replace("21", "07"),
+    "83028c03410c0308", "0f057718062308 410d06 410e20", "9002419001",
+    "0f1b 3577 00 28 04 00 32 2f 01 00 31 13".replace("1b", "0c"),
+    "1003037790 01 1006037 7f800".replace(" ", ""), "0a0a0a410b410b410b",
+)
+
+
+def uleb(val):
+    out = b""
+    while True:
+        byte, val = val & 0x7f, val >> 7
+        if not val:
+            return out + bytes([byte])
+        out += bytes([byte | 0x80])
+
+
+def sleb(val):
+    out = b""
+    while True:
+        byte, val = val & 0x7f, val >> 7
+        if (val == 0 and not byte & 0x40) or (val == -1 and byte & 0x40):
+            return out + bytes([byte])
+        out += bytes([byte | 0x80])
+
+
+def number(encoding, val):
+    fmt = {0: "<Q", 2: "<H", 3: "<I", 4: "<Q", 8: "<q", 10: "<h", 11: "<i", 12: "<q"}
+    if encoding & 15 == 1:
+        return uleb(val)
+    if encoding & 15 == 9:
+        return sleb(val)
+    return struct.pack(fmt[encoding & 15], val)
+
+
+class Section:
+    def __init__(self, wide=False):
+        self.data, self.wide, self.encoding = b"", wide, 0
+
+    def record(self, make):
+        at = len(self.data)
+        head = 12 if self.wide else 4
+        body = make(at + head)
+        body += b"\0" * (-len(body) % 4)
+        length = struct.pack("<Q", len(body)) if self.wide else struct.pack("<I", len(body))
+        self.data += (b"\xff" * 4 if self.wide else b"") + length + body
+        return at
+
+    def cie(self, code, encoding=0x1b, letters="zR", version=1):
+        def make(_):
+            out = b"\0" * (8 if self.wide else 4) + bytes([version]) + letters.encode() + b"\0"
+            out += b"\x08\0" if version == 4 else b""
+            out += uleb(1) + sleb(-8) + b"\x10"
+            if "z" in letters:
+                data = {"R": bytes([encoding]), "P": b"\x9b" + b"\1\2\3\4", "L": b"\x1b"}
+                data = b"".join(data.get(letter, b"") for letter in letters[1:])
+                out += uleb(len(data)) + data
+            return out + bytes.fromhex(code)
+        self.encoding, self.sized = encoding, "z" in letters
+        self.last = self.record(make)
+
+    def fde(self, start, length, code):
+        def make(at):
+            out = struct.pack("<Q" if self.wide else "<I", at - self.last)
+            if self.encoding == 0x50:
+                out += b"\0" * (-(ADDR + at + len(out)) % 8) + struct.pack("<QQ", start, length)
+            else:
+                base = {0: 0, 1: ADDR + at + len(out), 2: TEXT, 3: DATA}[self.encoding >> 4]
+                out += number(self.encoding, start - base) + number(self.encoding & 15, length)
+            return out + (b"\0" if self.sized else b"") + bytes.fromhex(code)
+        self.record(make)
+
+
+def sections():
+    for i, program in enumerate(PROGRAMS):
+        s = Section(wide=i % 5 == 4)
+        s.cie(USUAL, letters=("zR", "zRS", "zPLR")[i % 3], version=(1, 3, 4)[i % 3])
+        s.fde(0x10000, 0x100, program)
+        s.fde(0x10100, 0x80, "410e10")
+        yield "program-%02d" % i, s.data, 31 if i % 2 else 0
+    for fmt in (0, 1, 2, 3, 4, 8, 9, 10, 11, 12):
+        for rel in (0, 0x10, 0x20, 0x30):
+            s = Section()
+            s.cie(USUAL, fmt | rel)
+            start = 0x8100 if rel == 0x30 else 0x6000
+            if fmt in (2, 10) and rel == 0:
+                start = 0x6000
+            s.fde(start, 0x100, "410e10")
+            yield "encoding-%02x" % (fmt | rel), s.data, 0
+    s = Section()
+    s.cie(USUAL, 0x50)
+    s.fde(0x6000, 0x100, "410e10")
+    yield "encoding-50", s.data, 0
+    for name, fdes in (("nested", ((0, 0x40), (0x10, 0x20), (0x18, 8), (0x28, 4))),
+                       ("staggered", ((0, 0x20), (0x10, 0x20), (0x8, 4))),
+                       ("equal", ((0, 0x20), (0, 0x20), (0, 0x10))),
+                       ("backwards", ((0x40, 0x10), (0x20, 0x10), (0, 0x10))),
+                       ("empty", ((0, 0x10), (8, 0), (0x800, 0x1000)))):
+        s = Section()
+        s.cie(USUAL)
+        for n, (start, length) in enumerate(fdes):
+            s.fde(0x8000 + start, length, "0e%02x 42 8602" % (8 + 8 * n))
+        yield "layout-" + name, s.data, 0
+
+
+def elf():
+    data = bytearray(0x1300)
+    data[:7] = b"\x7fELF\2\1\1"
+    struct.pack_into("<HHIQQQIHHHHHH", data, 16, 3, 62, 1, 0x1010, 0x40, 0x1100, 0, 64, 56, 5,
+                     64, 4, 3)
+    for n, (kind, flags, offset, size) in enumerate((
+            (1, 4, 0, 0x800), (1, 5, 0x1000, 0x80), (4, 4, 0x200, 0x24),
+            (0x6474e550, 4, 0x300, 12), (2, 6, 0x500, 0x20))):
+        struct.pack_into("<IIQQQQQQ", data, 0x40 + 56 * n, kind, flags, offset, offset, 0, size,
+                         size, 4)
+    struct.pack_into("<III", data, 0x200, 4, 20, 3)
+    data[0x20c:0x210] = b"GNU\0"
+    data[0x300:0x304] = b"\1\x1b\xff\xff"
+    struct.pack_into("<i", data, 0x304, 0x400 - 0x304)
+    struct.pack_into("<QQ", data, 0x500, 3, 0x3000)
+    names = b"\0.text\0.eh_frame\0.shstrtab\0"
+    data[0x1080:0x1080 + len(names)] = names
+    for n, (name, kind, flags, offset, size) in enumerate((
+            (0, 0, 0, 0, 0), (1, 1, 6, 0x1000, 0x80), (7, 1, 2, 0x400, 0x60),
+            (17, 3, 0, 0x1080, len(names)))):
+        struct.pack_into("<IIQQQQ", data, 0x1100 + 64 * n, name, kind, flags, offset, offset, size)
+    return bytes(data)
+
+
+def main():
+    for sub in ("eh", "elf"):
+        os.makedirs(os.path.join(sys.argv[1], sub), exist_ok=True)
+    for name, data, keep in sections():
+        with open(os.path.join(sys.argv[1], "eh", name), "wb") as f:
+            f.write(bytes([keep]) + data)
+    with open(os.path.join(sys.argv[1], "elf", "good"), "wb") as f:
+        f.write(elf())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slow.c - CFI the slow way; see slow.h. DWARF 5, 6.4; LSB 5.0 core 10.5, 10.6.
+ */
+#include "slow.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum how { UNSET, SAME, UNDEFINED, AT_CFA, IS_CFA, IN_REG, AT_EXPR, IS_EXPR };
+
+struct value {
+	enum how how;
+	int64_t num;		/* offset or register */
+	const uint8_t *expr;
+	uint64_t len;
+};
+
+struct state {
+	bool cfa_known, cfa_is_expr;
+	uint64_t cfa_reg;
+	int64_t cfa_off;
+	struct value cfa_expr;
+	struct value reg[17];
+};
+
+struct cie {
+	uint64_t caf;
+	int64_t daf;
+	uint8_t encoding;
+	bool sized, signal;
+	const uint8_t *code, *end;
+};
+
+static const char *const names[] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9",
+	"r10", "r11", "r12", "r13", "r14", "r15", "rip",
+};
+
+static uint64_t fixed(const uint8_t **p, int size)
+{
+	uint64_t val = 0;
+	int i;
+
+	for (i = 0; i < size; i++)
+		val += (uint64_t)(*p)[i] << (8 * i);
+	*p += size;
+	return val;
+}
+
+static int64_t fixed_signed(const uint8_t **p, int size)
+{
+	uint64_t val = fixed(p, size), sign = (uint64_t)1 << (8 * size - 1);
+
+	return (int64_t)((val ^ sign) - sign);
+}
+
+static uint64_t uleb(const uint8_t **p)
+{
+	uint64_t val = 0;
+	int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = *(*p)++;
+		if (shift < 64)
+			val |= (uint64_t)(byte & 127) << shift;
+		shift += 7;
+	} while (byte & 128);
+	return val;
+}
+
+static int64_t sleb(const uint8_t **p)
+{
+	uint64_t val = 0;
+	int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = *(*p)++;
+		if (shift < 64)
+			val |= (uint64_t)(byte & 127) << shift;
+		shift += 7;
+	} while (byte & 128);
+	if ((byte & 64) && shift < 64)
+		val |= -((uint64_t)1 << shift);
+	return (int64_t)val;
+}
+
+static uint64_t pointer(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
+{
+	uint64_t place = s->addr + (uint64_t)(*p - s->data), val = 0;
+
+	if (encoding == 0x50) {
+		while (place++ % 8)
+			++*p;
+		return fixed(p, 8);
+	}
+	switch (encoding % 16) {
+	case 0: case 4: case 8: case 12:
+		val = fixed(p, 8);
+		break;
+	case 1:
+		val = uleb(p);
+		break;
+	case 9:
+		val = (uint64_t)sleb(p);
+		break;
+	case 2:
+		val = fixed(p, 2);
+		break;
+	case 3:
+		val = fixed(p, 4);
+		break;
+	case 10:
+		val = (uint64_t)fixed_signed(p, 2);
+		break;
+	case 11:
+		val = (uint64_t)fixed_signed(p, 4);
+		break;
+	}
+	switch (encoding / 16 % 8) {
+	case 1:
+		return val + place;
+	case 2:
+		return val + s->text_base;
+	case 3:
+		return val + s->data_base;
+	}
+	return val;
+}
+
+static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie *cie)
+{
+	const char *letters;
+	uint64_t len = fixed(&p, 4);
+	int version;
+
+	memset(cie, 0, sizeof(*cie));
+	if (len == 0xffffffff) {
+		len = fixed(&p, 8);
+		cie->end = p + len;
+		p += 8;
+	} else {
+		cie->end = p + len;
+		p += 4;
+	}
+	version = *p++;
+	letters = (const char *)p;
+	p += strlen(letters) + 1;
+	if (version == 4)
+		p += 2;
+	cie->caf = uleb(&p);
+	cie->daf = sleb(&p);
+	if (version == 1)
+		p++;
+	else
+		uleb(&p);
+	cie->signal = strchr(letters, 'S') != NULL;
+	if (*letters == 'z') {
+		const uint8_t *data;
+
+		cie->sized = true;
+		len = uleb(&p);
+		data = p;
+		p += len;
+		for (letters++; *letters; letters++) {
+			if (*letters == 'R') {
+				cie->encoding = *data++;
+			} else if (*letters == 'L') {
+				data++;
+			} else if (*letters == 'P') {
+				uint8_t encoding = *data++;
+
+				if (encoding != 0xff)
+					pointer(s, &data, encoding & 0x7f);
+			}
+		}
+	}
+	cie->code = p;
+}
+
+/*
+ * Runs the code until the location would pass @pc. @first: the state that
+ * DW_CFA_restore goes back to.
+ */
+static void run(const struct slow_section *s, const struct cie *cie, const uint8_t *p,
+		const uint8_t *end, uint64_t loc, uint64_t pc, const struct state *first,
+		struct state *st)
+{
+	struct state stack[64];
+	int depth = 0;
+
+	while (p < end) {
+		uint8_t op = *p++, low = op & 63;
+		struct value v = { UNSET, 0, NULL, 0 };
+		uint64_t reg = 0, to = loc;
+		bool set = false;
+
+		if (op >= 0xc0) {
+			if (low < 17)
+				st->reg[low] = first->reg[low];
+			continue;
+		}
+		if (op >= 0x80) {
+			reg = low;
+			v.how = AT_CFA;
+			v.num = (int64_t)uleb(&p) * cie->daf;
+			set = true;
+		} else if (op >= 0x40) {
+			to = loc + low * cie->caf;
+		} else switch (op) {
+		case 0x01:
+			to = pointer(s, &p, cie->encoding);
+			break;
+		case 0x02:
+			to = loc + fixed(&p, 1) * cie->caf;
+			break;
+		case 0x03:
+			to = loc + fixed(&p, 2) * cie->caf;
+			break;
+		case 0x04:
+			to = loc + fixed(&p, 4) * cie->caf;
+			break;
+		case 0x05:
+			reg = uleb(&p);
+			v.how = AT_CFA;
+			v.num = (int64_t)uleb(&p) * cie->daf;
+			set = true;
+			break;
+		case 0x06:
+			reg = uleb(&p);
+			if (reg < 17)
+				st->reg[reg] = first->reg[reg];
+			break;
+		case 0x07:
+			reg = uleb(&p);
+			v.how = UNDEFINED;
+			set = true;
+			break;
+		case 0x08:
+			reg = uleb(&p);
+			v.how = SAME;
+			set = true;
+			break;
+		case 0x09:
+			reg = uleb(&p);
+			v.num = (int64_t)uleb(&p);
+			v.how = v.num < 17 ? IN_REG : UNDEFINED;
+			set = true;
+			break;
+		case 0x0a:
+			stack[depth++] = *st;
+			break;
+		case 0x0b:
+			*st = stack[--depth];
+			break;
+		case 0x0c:
+		case 0x12:
+			st->cfa_reg = uleb(&p);
+			st->cfa_off = op == 0x0c ? (int64_t)uleb(&p) : sleb(&p) * cie->daf;
+			st->cfa_known = true;
+			st->cfa_is_expr = false;
+			break;
+		case 0x0d:
+			st->cfa_reg = uleb(&p);
+			st->cfa_is_expr = false;
+			break;
+		case 0x0e:
+			st->cfa_off = (int64_t)uleb(&p);
+			break;
+		case 0x13:
+			st->cfa_off = sleb(&p) * cie->daf;
+			break;
+		case 0x0f:
+			st->cfa_expr.len = uleb(&p);
+			st->cfa_expr.expr = p;
+			p += st->cfa_expr.len;
+			st->cfa_known = true;
+			st->cfa_is_expr = true;
+			break;
+		case 0x10:
+		case 0x16:
+			reg = uleb(&p);
+			v.how = op == 0x10 ? AT_EXPR : IS_EXPR;
+			v.len = uleb(&p);
+			v.expr = p;
+			p += v.len;
+			set = true;
+			break;
+		case 0x11:
+			reg = uleb(&p);
+			v.how = AT_CFA;
+			v.num = sleb(&p) * cie->daf;
+			set = true;
+			break;
+		case 0x14:
+		case 0x15:
+			reg = uleb(&p);
+			v.how = IS_CFA;
+			v.num = (op == 0x14 ? (int64_t)uleb(&p) : sleb(&p)) * cie->daf;
+			set = true;
+			break;
+		case 0x2e:
+			uleb(&p);
+			break;
+		case 0x2f:
+			reg = uleb(&p);
+			v.how = AT_CFA;
+			v.num = -((int64_t)uleb(&p) * cie->daf);
+			set = true;
+			break;
+		}
+		if (set && reg < 17)
+			st->reg[reg] = v;
+		if (to > pc)
+			return;
+		loc = to;
+	}
+}
+
+/* All FDEs; those that hold @pc set *best by the rule of kmod/core/build.c. */
+struct found {
+	uint64_t start, end;
+	struct cie cie;
+	const uint8_t *code, *code_end;
+	bool any;
+};
+
+static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
+		 void (*fn)(void *data, uint64_t start, uint64_t end), void *data)
+{
+	const uint8_t *at = s->data, *end = s->data + s->size;
+
+	while (end - at >= 4) {
+		const uint8_t *p = at, *id_at;
+		uint64_t len = fixed(&p, 4), id, start, size;
+		struct cie cie;
+
+		if (!len)
+			return;
+		if (len == 0xffffffff) {
+			len = fixed(&p, 8);
+			id_at = p;
+			at = p + len;
+			id = fixed(&p, 8);
+		} else {
+			id_at = p;
+			at = p + len;
+			id = fixed(&p, 4);
+		}
+		if (!id)
+			continue;
+		cie_parse(s, id_at - id, &cie);
+		start = pointer(s, &p, cie.encoding);
+		size = pointer(s, &p, cie.encoding & 15);
+		if (cie.sized) {
+			uint64_t skip = uleb(&p);
+
+			p += skip;
+		}
+		if (size && fn)
+			fn(data, start, start + size);
+		if (best && pc >= start && pc - start < size &&
+		    (!best->any || start >= best->start)) {
+			best->any = true;
+			best->start = start;
+			best->end = start + size;
+			best->cie = cie;
+			best->code = p;
+			best->code_end = at;
+		}
+	}
+}
+
+void slow_fdes(const struct slow_section *s,
+	       void (*fn)(void *data, uint64_t start, uint64_t end), void *data)
+{
+	scan(s, 0, NULL, fn, data);
+}
+
+/* Shortest form of "breg N, off; deref", which a rule keeps as numbers. */
+static uint64_t deref_shorten(const uint8_t *expr, uint64_t len, uint8_t *out)
+{
+	const uint8_t *p = expr;
+	uint64_t n = 0;
+	int64_t off;
+
+	if (len < 3 || *p < 0x70 || *p > 0x80)
+		return 0;
+	out[n++] = *p++;
+	off = sleb(&p);
+	if (p != expr + len - 1 || *p != 0x06 || off != (int32_t)off)
+		return 0;
+	for (;;) {
+		uint8_t byte = off & 127;
+
+		off >>= 7;
+		if ((off == 0 && !(byte & 64)) || (off == -1 && (byte & 64))) {
+			out[n++] = byte;
+			break;
+		}
+		out[n++] = byte | 128;
+	}
+	out[n++] = 0x06;
+	return n;
+}
+
+static char *hex(char *p, const uint8_t *bytes, uint64_t len)
+{
+	while (len--)
+		p += sprintf(p, "%02x", *bytes++);
+	return p;
+}
+
+static char *value_text(char *p, const struct value *v)
+{
+	switch (v->how) {
+	case UNSET:
+	case SAME:
+		return p + sprintf(p, "s");
+	case UNDEFINED:
+		return p + sprintf(p, "u");
+	case AT_CFA:
+		return p + sprintf(p, "c%+d", (int)v->num);
+	case IS_CFA:
+		return p + sprintf(p, "v%+d", (int)v->num);
+	case IN_REG:
+		return p + sprintf(p, "%s", names[v->num]);
+	case AT_EXPR:
+		return hex(p + sprintf(p, "exp:"), v->expr, v->len);
+	case IS_EXPR:
+		return hex(p + sprintf(p, "vexp:"), v->expr, v->len);
+	}
+	return p;
+}
+
+void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, char *buf)
+{
+	struct state first, st;
+	struct found f = { .any = false };
+	uint8_t expr[32];
+	uint64_t len;
+	char *p = buf;
+	unsigned int i;
+
+	scan(s, pc, &f, NULL, NULL);
+	if (!f.any) {
+		strcpy(buf, "none - -");
+		return;
+	}
+	memset(&first, 0, sizeof(first));
+	run(s, &f.cie, f.cie.code, f.cie.end, 0, 0, &first, &first);
+	st = first;
+	run(s, &f.cie, f.code, f.code_end, f.start, pc, &first, &st);
+
+	if (st.reg[16].how == UNDEFINED) {
+		strcpy(buf, "end - -");
+		return;
+	}
+	if (!st.cfa_known) {
+		strcpy(buf, "none - -");
+		return;
+	}
+	if (!st.cfa_is_expr) {
+		p += sprintf(p, "%s%+d", names[st.cfa_reg], (int)st.cfa_off);
+	} else {
+		p += sprintf(p, "exp:");
+		len = deref_shorten(st.cfa_expr.expr, st.cfa_expr.len, expr);
+		p = len ? hex(p, expr, len) : hex(p, st.cfa_expr.expr, st.cfa_expr.len);
+	}
+	*p++ = ' ';
+	p = value_text(p, &st.reg[6]);
+	*p++ = ' ';
+	p = value_text(p, &st.reg[16]);
+	if (f.cie.signal)
+		p += sprintf(p, " signal");
+	for (i = 0; i < 16; i++) {
+		const struct value *v = &st.reg[i];
+		bool followed = f.cie.signal || i == 7 || (keep >> i & 1);
+
+		if (i == 6 || v->how == UNSET || !followed ||
+		    (v->how == SAME && !f.cie.signal && i != 7))
+			continue;
+		p += sprintf(p, " %s:", names[i]);
+		p = value_text(p, v);
+	}
+	*p = 0;
+}
