@@ -17,7 +17,7 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm bench style clean help
+.PHONY: demo check check-unit check-vm check-debug bench style clean help
 
 all: modules lib tools
 
@@ -58,6 +58,9 @@ check-unit:
 check-vm:
 	@scripts/check vm
 
+check-debug:
+	@scripts/check-debug
+
 bench:
 	@scripts/bench
 
@@ -76,6 +79,7 @@ help:
 	@echo 'uninstall   takes them away again'
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
+	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
 	@echo 'bench       the figures of the README'
 	@echo 'style       checks of form'
 	@echo 'clean       what make built'
