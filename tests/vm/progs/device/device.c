@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+/*
+ * device.c - what the calls of /dev/kunwind answer to right and wrong arguments
+ *
+ *	device errors	every errno of uapi/kunwind.h
+ *	device off	those under the kill switch
+ *	device exec PROGRAM...	registers itself, with nothing else open
+ *	device asks	one stack: prints its reason, or the errno's name
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../../../kmod/uapi/kunwind.h"
+
+static int device;
+static int failed;
+
+/* A call's errno, 0 when it went well. */
+static int call(unsigned long number, const void *argument)
+{
+	return ioctl(device, number, argument) ? errno : 0;
+}
+
+static void is(int got, int wanted, const char *what)
+{
+	if (got == wanted) {
+		printf("ok - %s\n", what);
+		return;
+	}
+	printf("not ok - %s\n# got %s, wanted %s\n", what, strerror(got), strerror(wanted));
+	failed = 1;
+}
+
+#define KERNEL_ADDRESS	((void *)0xffffffff81000000UL)
+
+/* Sizes, by the rule of extension, on the call that has no other argument. */
+static void sizes(void)
+{
+	static const struct {
+		const char *what;
+		unsigned int size, set;		/* the structure's; a byte that is not zero, 0: none */
+		int wanted;
+	} table[] = {
+		{ "size 0", 0, 0, EINVAL },
+		{ "half a structure", 8, 0, EINVAL },
+		{ "a byte less", sizeof(struct kunwind_info) - 1, 0, EINVAL },
+		{ "the structure", sizeof(struct kunwind_info), 0, 0 },
+		{ "a longer one with zeros", 200, 0, 0 },
+		{ "a longer one with something", 200, 199, E2BIG },
+		{ "longer than a page", 8192, 0, E2BIG },
+		{ "4 GB", ~0U, 0, E2BIG },
+	};
+	static char buffer[8192];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		memset(buffer, 0, sizeof(buffer));
+		memcpy(buffer, &table[i].size, sizeof(table[i].size));
+		if (table[i].set)
+			buffer[table[i].set] = 1;
+		is(call(KUNWIND_IOC_INFO, buffer), table[i].wanted, table[i].what);
+	}
+	memset(buffer, 0, sizeof(buffer));
+	buffer[0] = 100;
+	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xe0, char[100]), buffer), 0,
+	   "the number of a longer structure");
+	is(call(KUNWIND_IOC_INFO, NULL), EFAULT, "no structure");
+	is(call(KUNWIND_IOC_INFO, KERNEL_ADDRESS), EFAULT, "a structure in the kernel");
+	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xf0, int), buffer), ENOTTY, "no such call");
+	is(call(_IOWR('J', 0xe0, int), buffer), ENOTTY, "another's call");
+	is(call(_IO(KUNWIND_IOC_MAGIC, 0xe0), buffer), ENOTTY, "a call without a direction");
+}
+
+static int process_call(unsigned long number, int fd, unsigned int flags, unsigned int reserved)
+{
+	struct kunwind_process process = {
+		.size = sizeof(process), .mem_fd = fd, .flags = flags, .reserved = reserved,
+	};
+
+	return call(number, &process);
+}
+
+static int mem_of(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void processes(void)
+{
+	const unsigned long reg = KUNWIND_IOC_REGISTER, unreg = KUNWIND_IOC_UNREGISTER;
+	static const char *const others[] = { "/proc/self/maps", "/proc/self/environ", "/dev/zero",
+					      "/dev/kunwind", "/proc/self/exe", "/" };
+	unsigned int i;
+	int status, fd;
+	pid_t pid;
+
+	is(process_call(unreg, -1, 0, 0), ENOENT, "unregister: not registered");
+	is(process_call(reg, -1, 2, 0), EINVAL, "register: unknown flag");
+	is(process_call(reg, -1, 0, 1), EINVAL, "register: padding");
+	is(process_call(unreg, -1, KUNWIND_REGISTER_CHILDREN, 0), EINVAL, "unregister: a flag");
+	is(process_call(reg, -2, 0, 0), EBADF, "register: descriptor -2");
+	is(process_call(reg, 999, 0, 0), EBADF, "register: a descriptor that is not open");
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		char what[64];
+
+		snprintf(what, sizeof(what), "register: a descriptor of %s", others[i]);
+		fd = open(others[i], O_RDONLY);
+		is(process_call(reg, fd, 0, 0), EBADF, what);
+		close(fd);
+	}
+	fd = mem_of(2);
+	if (fd >= 0) {
+		is(process_call(reg, fd, 0, 0), ESRCH, "register: a kernel thread");
+		close(fd);
+	}
+
+	pid = fork();
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	fd = mem_of(pid);
+	is(process_call(reg, fd, 0, 0), 0, "register: a child");
+	is(process_call(reg, fd, 0, 0), 0, "register: again");
+	is(process_call(reg, fd, KUNWIND_REGISTER_CHILDREN, 0), 0, "register: now with children");
+	is(process_call(unreg, fd, 0, 0), 0, "unregister");
+	is(process_call(unreg, fd, 0, 0), ENOENT, "unregister: again");
+	is(process_call(reg, fd, 0, 0), 0, "register: once more");
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	is(process_call(reg, fd, 0, 0), ESRCH, "register: it is gone");
+	is(process_call(unreg, fd, 0, 0), ESRCH, "unregister: it is gone");
+	close(fd);
+}
+
+static void stacks(void)
+{
+	__u64 addresses[8], regs[17];
+	struct kunwind_callstack good = {
+		.size = sizeof(good), .addresses = (unsigned long)addresses, .capacity = 8,
+	}, bad;
+	unsigned int i;
+
+	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: not registered");
+	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "register itself");
+	is(call(KUNWIND_IOC_CALLSTACK, &good), 0, "stack");
+	is(good.count > 2 && good.reason == KUNWIND_COMPLETE, 1, "stack: complete");
+#define STACK(wanted, what, ...) do {						\
+	bad = good;								\
+	__VA_ARGS__;								\
+	is(call(KUNWIND_IOC_CALLSTACK, &bad), wanted, "stack: " what);		\
+} while (0)
+	STACK(EINVAL, "capacity 0", bad.capacity = 0);
+	STACK(EINVAL, "capacity 4097", bad.capacity = KUNWIND_MAX_FRAMES + 1);
+	STACK(0, "capacity 1", bad.capacity = 1);
+	is(bad.count == 1 && bad.reason == KUNWIND_DEPTH, 1, "stack: reason depth");
+	STACK(EINVAL, "unknown flag", bad.flags = 2);
+	STACK(EFAULT, "no buffer", bad.addresses = 8);
+	STACK(EFAULT, "a buffer in the kernel", bad.addresses = (unsigned long)KERNEL_ADDRESS);
+	STACK(EINVAL, "registers without rsp and rip", bad.flags = KUNWIND_HAVE_REGS);
+	STACK(EINVAL, "an 18th register", bad.flags = KUNWIND_HAVE_REGS;
+	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x3ffff);
+	STACK(EFAULT, "no registers", bad.flags = KUNWIND_HAVE_REGS; bad.valid_regs = 0x1ffff);
+	for (i = 0; i < 17; i++)
+		regs[i] = (unsigned long)KERNEL_ADDRESS + 8 * i;
+	STACK(0, "registers of the kernel", bad.flags = KUNWIND_HAVE_REGS;
+	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x1ffff);
+	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: it ends there");
+	/* a program counter of ours, all else in the kernel */
+	regs[16] = (unsigned long)stacks + 64;
+	STACK(0, "a stack pointer into the kernel", bad.flags = KUNWIND_HAVE_REGS;
+	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x1ffff);
+	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: it ends there too");
+	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "unregister itself");
+	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: not registered any more");
+}
+
+static void statistics(void)
+{
+	struct kunwind_stats stats = { .size = sizeof(stats) };
+	char text[64];
+
+	is(call(KUNWIND_IOC_STATS, &stats), 0, "statistics");
+	is(stats.stacks > 0 && stats.table_bytes > 0, 1, "statistics count");
+	stats.reserved = 1;
+	is(call(KUNWIND_IOC_STATS, &stats), EINVAL, "statistics: padding");
+	is(read(device, text, sizeof(text)) > 0, 1, "read");
+	is(pread(device, text, sizeof(text), 1000000) == 0, 1, "read behind the end");
+	is(write(device, text, 1) == -1, 1, "write is refused");
+}
+
+static int asks(void)
+{
+	__u64 addresses[64];
+	struct kunwind_callstack stack = {
+		.size = sizeof(stack), .addresses = (unsigned long)addresses, .capacity = 64,
+	};
+	int error = call(KUNWIND_IOC_CALLSTACK, &stack);
+
+	if (error)
+		puts(strerrorname_np(error));
+	else
+		printf("%u\n", stack.reason);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
+	if (device < 0) {
+		perror(KUNWIND_DEVICE);
+		return 2;
+	}
+	if (!strcmp(mode, "asks"))
+		return asks();
+	if (!strcmp(mode, "exec") && argc > 2) {
+		if (process_call(KUNWIND_IOC_REGISTER, -1, 0, 0))
+			return 3;
+		execv(argv[2], argv + 2);
+		return 4;
+	}
+	if (!strcmp(mode, "off")) {
+		struct kunwind_info info = { .size = sizeof(info) };
+
+		is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), EOPNOTSUPP, "off: register");
+		is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), ENOENT, "off: unregister");
+		is(call(KUNWIND_IOC_INFO, &info), 0, "off: info");
+		return failed;
+	}
+	sizes();
+	processes();
+	stacks();
+	statistics();
+	return failed;
+}

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-follow.sh - code that a registered process maps, moves and replaces; files
+# that are no ELF
+# timeout: 300
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+
+check "the module loads" modprobe kunwind
+# Emulated and loaded machines are slow: it is not time that is tested here.
+echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
+
+"$progs/follow" "$progs" "$KUNWIND_TMP" >"$KUNWIND_TMP/out" 2>&1
+status=$?
+while IFS= read -r line; do
+	case $line in
+	'ok - '*) ok "${line#ok - }" ;;
+	'not ok - '*) not_ok "${line#not ok - }" ;;
+	*) diag "${line#\# }" ;;
+	esac
+done <"$KUNWIND_TMP/out"
+is "$status" 0 "it ends well"
+
+refused=$(awk '$1 == "object" && $2 == "refused" { print $3 }' /dev/kunwind | sort -u | tr '\n' ' ')
+like "$refused" "not_elf" "status names why: $refused"
+is "$(awk '$1 == "stat" && $2 == "processes" { print $3 }' /dev/kunwind)" 0 "no process is left"
+check "the module goes" rmmod kunwind
+done_testing
