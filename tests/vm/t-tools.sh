@@ -3,6 +3,8 @@
 #
 # t-tools.sh - kunwind run, register, unregister, status, doctor, in the VM
 
+# timeout: 500
+
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
 need lttng babeltrace2 perl
