@@ -150,6 +150,20 @@ chmod 660 /dev/kunwind
 kill $suid $own
 
 
+# the group tracing, as the udev rule has it (there is no udev here)
+getent group tracing >/dev/null || groupadd -r tracing
+member="setpriv --reuid=65534 --regid=65534 --groups=$(getent group tracing | cut -d: -f3) --"
+like "$($user kunwind doctor)" 'FAIL +rights.*usermod -aG tracing' "doctor: a user without rights"
+like "$($user kunwind doctor)" 'FAIL +device +/dev/kunwind may not be opened; fix: use sudo' \
+	"doctor: nor may he open the device"
+like "$($member kunwind doctor)" 'ok +rights +member of the group tracing' "doctor: a member of the group"
+like "$($member kunwind doctor)" 'FAIL +device.*udevadm trigger' "doctor: the rule was not applied"
+check_fails 125 "so run fails" $member kunwind run true
+chgrp tracing /dev/kunwind
+check "the rule was applied: run works for members" $member kunwind run true
+like "$($member kunwind doctor)" 'ok +device' "and doctor is content with it"
+check_fails 125 "but not for others" $user kunwind run true
+
 # show is reached, with its own status
 check_fails 1 "show of what is no trace" kunwind show "$tmp"
 done_testing
