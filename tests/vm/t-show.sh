@@ -96,10 +96,33 @@ begin later 'kunwind_*'
 echo >&"$go"
 until grep -q pipe_read "/proc/$pid/stack"; do sleep 0.1; done
 sleep 0.5
+awk '$2 ~ /x/ && $6 != "[vsyscall]" { print $1, $3, $6 }' "/proc/$pid/maps" |
+	sed -E 's/(^|[ -])0+([0-9a-f])/\1\2/g' | sort >maps
 end
 like "$(functions later "$pid")" "(^| )$chain .*_start $" "a later session knows the mappings by its state dump"
 exec {go}>&-
 wait "$pid"
+
+field() { sed -E "s/.*[{ ]$1 = \"?([^,\"]*).*/\1/"; }
+kunwind show --all --event kunwind_map later | grep "{ tgid = $pid," | sort -u >dumped
+paste -d ' ' <(field start <dumped) <(field end <dumped) <(field offset <dumped) <(field path <dumped) |
+	sed 's/0x//g; s/ /-/' | sort >dump
+is "$(cat dump)" "$(cat maps)" "the state dump has the executable mappings of /proc/PID/maps"
+is "$(grep 'chain"' dumped | field build_id)" "$(readelf -nW chain | awk '/Build ID/ { print $NF }')" \
+	"with the build-id of the file"
+
+# ------------------------------------------------ the same events without LTTng
+tracing=/sys/kernel/tracing
+echo 1 >$tracing/events/kunwind/enable
+kunwind run -- sh -c "./chain; true"
+echo 0 >$tracing/events/kunwind/enable
+cp $tracing/trace events
+id=$(readelf -nW chain | awk '/Build ID/ { print $NF }')
+for what in "kunwind_exec: tgid=[0-9]+ comm=sh" "kunwind_fork: parent=[0-9]+ child=[0-9]+" \
+	"kunwind_exec: tgid=[0-9]+ comm=chain" "kunwind_map: .* build_id=$id path=$KUNWIND_TMP/chain" \
+	"kunwind_map: .* path=\[vdso\]" "kunwind_exit: tgid=[0-9]+"; do
+	check "ftrace shows $what" grep -qE "$what\$" events
+done
 
 # ------------------------------------------------ in a pid namespace, by vpid alone
 begin container 'kunwind_*'
@@ -148,4 +171,14 @@ cp -r first/. cut/
 metadata=$(find cut -name metadata | head -n 1)
 truncate -s 1000 "$metadata"
 check_fails 1 "a trace whose metadata is cut off" kunwind show cut
+
+# ------------------------------------------------ the module goes
+begin held 'kunwind_*'
+check_fails 1 "the probe module stays while a session uses its events" rmmod lttng-probe-kunwind
+end
+until [ "$(cat /sys/module/lttng_probe_kunwind/refcnt)" -eq 0 ]; do sleep 0.2; done
+check "and goes afterwards" rmmod lttng-probe-kunwind
+begin without
+check "a session starts without it" ./chain
+end
 done_testing
