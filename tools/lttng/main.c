@@ -86,10 +86,13 @@ static void enable_mappings(struct options_general *general, const struct option
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
 	char **at;
 
-	if (access(probe, F_OK) && geteuid() == 0 && !access("/sys/module/kunwind", F_OK))
-		real_run_other(load);
-	if (access(probe, F_OK))
+	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK))
 		return;
+	if (access(probe, F_OK) && (geteuid() || real_run_other(load) || access(probe, F_OK))) {
+		fputs("lttng: frames of processes that end will have no names: "
+		      "sudo modprobe lttng-probe-kunwind, then repeat this command\n", stderr);
+		return;
+	}
 	at = channel_command(general, "enable-event", event, channel);
 	*at++ = (char *)"kunwind_*";
 	*at = NULL;
