@@ -63,10 +63,8 @@ session_begin() {
 }
 
 # LTTng's own daemons stay out: they would trace their writing of the trace.
-session_events() {
-	lttng -q enable-event -k -c all "$@" \
-		--filter '$ctx.procname != "lttng-*" && $ctx.procname != "settle"'
-}
+others='$ctx.procname != "lttng-*" && $ctx.procname != "settle"'
+session_events() { lttng -q enable-event -k -c all "$@" --filter "$others"; }
 
 session_end() {
 	lttng -q stop

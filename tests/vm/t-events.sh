@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-events.sh - switches, page faults, interrupts, timers and a kprobe, traced
+# with the user's stack, of registered programs, with kernel threads beside.
+# What is compared: oracle/kinds.py.
+# timeout: 300
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2
+
+build_progs
+check "the module loads" modprobe kunwind
+
+session_events() {
+	lttng -q enable-event -k -c all --syscall -a --filter "$others" &&
+	lttng -q enable-event -k -c all --filter "$others" \
+		'sched_switch,x86_exceptions_page_fault_user,irq_handler_entry,irq_softirq_entry,timer_hrtimer_expire_entry' &&
+	# all but for an optimised kprobe at a place that every open(2) passes
+	lttng -q enable-event -k -c all --probe=do_sys_openat2 probe_open
+}
+session_begin "$work/trace" events
+verdict $? "a session of switches, page faults, interrupts, timers, a kprobe and system calls"
+
+start stacks "$progs/stacks-gcc-O2"
+echo "$pid" >"$work/blocked"
+start moving "$progs/moving-gcc-O2" "$work/moving.txt" 200 2 7 "$progs/moving-plugin-1.so"
+moving=$pid
+start python3 /usr/bin/python3 -c 'import json, sqlite3; sum(range(300000))'
+python=$pid
+wait "$moving" "$python"
+verdict $? "the programs end well"
+settle "$(cat "$work/blocked")"
+verdict $? "the sleeping one sleeps"
+# a moment for what is switched last
+sleep 0.5
+session_end
+
+for dir in /proc/[0-9]*; do
+	# PF_KTHREAD, the ninth field behind the name
+	flags=$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f7)
+	[ -n "$flags" ] && [ $((flags & 0x200000)) -ne 0 ] && echo "${dir#/proc/}"
+done >"$work/kthreads"
+[ -z "${KEEP_DIR:-}" ] || cp -r "$work/trace" "$work/programs.tsv" "$work/blocked" "$work/kthreads" "$KEEP_DIR/"
+adopt /usr/bin/python3 "$oracle/kinds.py" "$work/trace" "$work/programs.tsv" "$work/blocked" \
+	"$work/kthreads"
+
+kill -9 "$(cat "$work/blocked")"
+wait 2>/dev/null
+check "the module is unloaded" rmmod kunwind
+done_testing

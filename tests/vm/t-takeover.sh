@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-takeover.sh - what the module takes over, from whom, and how it gives it back
+#
+# Programs that are not registered get exactly what the kernel gives without the
+# module; so do all with the kill switch on. A function that somebody else holds
+# is left to them. perf's call chains are served as LTTng's are.
+# timeout: 300
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2 setarch
+
+build_progs
+conflict=$progs/conflict/conflict.ko
+hook() { awk -v h="$1" '$1 == "hook" && $2 == h { print $3 }' /dev/kunwind; }
+
+# A program with frame pointers, whose stacks stock LTTng finds in part, and one
+# without, whose it does not: both are to be as they were.
+run_both() { # SUFFIX [KUNWIND-RUN]
+	local suffix=$1
+	KUNWIND_RUN=${2:-env} start "fp-$suffix" setarch -R "$progs/stacks-gcc-fp" lambda
+	settle "$pid" && kill -9 "$pid"
+	KUNWIND_RUN=${2:-env} start "python-$suffix" setarch -R env -i PYTHONHASHSEED=0 \
+		/usr/bin/python3 -IBS -c 'import re, json; json.loads("[1]")'
+	wait
+}
+
+session_begin "$work/trace"
+verdict $? "an LTTng session of all system calls"
+run_both stock
+check "the module loads" modprobe kunwind
+is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "it takes over both"
+run_both stranger
+echo N >/sys/module/kunwind/parameters/enabled
+# the switch refuses new registrations: register with it off, then turn it on
+cat >"$work/switched" <<-'END'
+	#!/bin/bash
+	echo Y >/sys/module/kunwind/parameters/enabled
+	exec kunwind run -- /bin/bash -c 'echo N >/sys/module/kunwind/parameters/enabled; exec "$@"' - "$@"
+END
+chmod +x "$work/switched"
+run_both switched "$work/switched"
+echo Y >/sys/module/kunwind/parameters/enabled
+run_both registered "kunwind run --"
+session_end
+[ -z "${KEEP_DIR:-}" ] || cp -r "$work/trace" "$work/programs.tsv" "$KEEP_DIR/"
+adopt /usr/bin/python3 "$oracle/same.py" "$work/trace" "$work/programs.tsv" \
+	fp-stock fp-stranger fp-switched
+adopt /usr/bin/python3 "$oracle/same.py" "$work/trace" "$work/programs.tsv" \
+	python-stock python-stranger python-switched
+# and this test can see a difference
+/usr/bin/python3 "$oracle/same.py" "$work/trace" "$work/programs.tsv" python-stock python-registered >/dev/null
+is $? 1 "a registered program's stacks are others"
+
+# perf
+is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
+	"perf's chain of a registered program is the true one"
+"$progs/perfchain" stranger >"$work/chain"
+is $? 0 "perf gives a chain of a program that is not registered"
+
+# ftrace switched off
+if sysctl -q -w kernel.ftrace_enabled=0 2>/dev/null; then
+	sleep 1
+	like "$(kunwind status) $(cat /dev/kunwind)" "ftrace_enabled|ftrace is off|not called" \
+		"with kernel.ftrace_enabled=0 status says that the hooks are dead"
+	sysctl -q -w kernel.ftrace_enabled=1
+else
+	ok "kernel.ftrace_enabled=0 is refused while hooks stand"
+fi
+is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
+	"and stacks are served"
+
+# somebody else comes second
+check_fails 1 "while it is taken over, no kprobe with a post-handler gets the function" insmod "$conflict"
+check "the module is unloaded" rmmod kunwind
+
+# somebody else was first
+for function in stack_trace_save_user perf_callchain_user; do
+	check "a kprobe with a post-handler holds $function" insmod "$conflict" function=$function
+	dmesg -C
+	check "the module loads all the same" modprobe kunwind
+	is "$(hook $function)" refused "status says that $function is refused"
+	like "$(kunwind status)" "$function +refused" "and kunwind status names it"
+	is "$(dmesg | grep -c "$function")" 1 "the log says so once"
+	case $function in
+	stack_trace_save_user) other=perf_callchain_user ;;
+	*) other=stack_trace_save_user ;;
+	esac
+	is "$(hook $other)" on "$other is taken over"
+	check "the module is unloaded" rmmod kunwind
+	check "the kprobe goes" rmmod conflict
+done
+check "the module loads again" modprobe kunwind
+is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "and takes over both"
+check "the module is unloaded" rmmod kunwind
+done_testing
