@@ -11,29 +11,57 @@
 
 #include "show_field.h"
 
+/* Bytes of the UTF-8 character at @c, 0 when there is none that a terminal just shows. */
+static int printable(const unsigned char *c)
+{
+	static const unsigned int least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
+	unsigned int code;
+	int i, len;
+
+	if (c[0] < 0x80)
+		return c[0] >= 0x20 && c[0] != 0x7f;
+	len = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
+	code = c[0] & (0x7fu >> len);
+	if (c[0] < 0xc0 || c[0] >= 0xf8)
+		return 0;
+	for (i = 1; i < len; i++) {
+		if ((c[i] & 0xc0) != 0x80)	/* the text's end, too */
+			return 0;
+		code = code << 6 | (c[i] & 0x3f);
+	}
+	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return len;
+}
+
+/* Bytes in @escape get a backslash. */
+static void print_escaped(FILE *out, const char *text, const char *escape)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	while (*c) {
+		int len = printable(c);
+
+		if (!len) {
+			fprintf(out, "\\x%02x", *c++);
+			continue;
+		}
+		if (strchr(escape, *c))
+			putc('\\', out);
+		fwrite(c, 1, (size_t)len, out);
+		c += len;
+	}
+}
+
 void kunwind_text_print(FILE *out, const char *text)
 {
-	const unsigned char *c;
-
-	for (c = (const unsigned char *)text; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
-			fprintf(out, "\\x%02x", *c);
-		else
-			putc(*c, out);
-	}
+	print_escaped(out, text, "");
 }
 
 static void print_string(FILE *out, const char *s)
 {
-	char c[2] = "";
-
 	putc('"', out);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putc('\\', out);
-		c[0] = *s;
-		kunwind_text_print(out, c);
-	}
+	print_escaped(out, s, "\"\\");
 	putc('"', out);
 }
 
