@@ -29,6 +29,13 @@
  */
 #define ENTRY_SP_SLACK		64
 
+/*
+ * A wide step may read a word for each register and evaluate expressions: so
+ * many of them in one walk, and a walk stays well below a millisecond. No real
+ * stack has so many frames of signals or of assembler.
+ */
+#define WIDE_STEPS		64
+
 /* No user address has bits above: 57-bit addressing. */
 #define ADDRESS_BITS		56
 
@@ -352,6 +359,25 @@ unreadable:
 	return false;
 }
 
+/*
+ * Where the first frame's return address is, if that is easily told. The page
+ * at the stack pointer itself may not be there yet: a function made room on its
+ * stack, and the event is the page fault of its first use.
+ */
+static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *walk)
+{
+	const struct kunwind_regs *regs = &walk->regs;
+	const struct kunwind_table *table;
+	struct kunwind_rule rule;
+	bool end;
+
+	if (find_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
+		      &end) != KUNWIND_COMPLETE || end ||
+	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.reg >= KUNWIND_RA)
+		return regs->r[KUNWIND_RSP];
+	return regs->r[rule.reg] + (s64)rule.off - 8;
+}
+
 enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 {
 	/* The cached form of an outermost frame: a rule that needs nothing. */
@@ -366,7 +392,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	struct kunwind_cache_entry *slot;
 	u64 addr = ip, cfa, ra, word;
 	enum kunwind_reason reason;
-	u32 valid = walk->regs.valid, keep;
+	u32 valid = walk->regs.valid, keep, wide_left = WIDE_STEPS;
 
 	walk->count = 0;
 	if (!walk->capacity)
@@ -374,7 +400,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	if (!(valid & KUNWIND_REG(KUNWIND_RSP)) || !(valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
 	*next++ = ip;
-	if (!kunwind_mem_begin(&walk->mem, sp)) {
+	if (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
+	    !kunwind_mem_begin(&walk->mem, first_address(walk))) {
 		walk->count = 1;
 		return KUNWIND_UNREADABLE;
 	}
@@ -460,6 +487,10 @@ miss:
 			} else {
 				bool signal;
 
+				if (!wide_left--) {
+					reason = KUNWIND_DEPTH;
+					goto out_closed;
+				}
 				walk->regs.r[KUNWIND_RA] = ip;
 				walk->regs.r[KUNWIND_RSP] = sp;
 				walk->regs.r[KUNWIND_RBP] = bp;

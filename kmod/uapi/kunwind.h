@@ -39,7 +39,7 @@
  */
 enum kunwind_reason {
 	KUNWIND_COMPLETE = 0,		/* reached an entry point */
-	KUNWIND_DEPTH = 1,		/* caller's buffer is full */
+	KUNWIND_DEPTH = 1,		/* caller's buffer is full, or the walk's budget is spent */
 	KUNWIND_NO_OBJECT = 2,		/* address in no known executable mapping */
 	KUNWIND_NO_RULE = 3,		/* object known, no CFI for this address */
 	KUNWIND_REG_UNKNOWN = 4,	/* rule needs a register that is not known */
