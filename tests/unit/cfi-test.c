@@ -563,8 +563,9 @@ static void test_layouts(void)
 			sprintf(code, "0e %02x", off);
 			eh_plain_fde(&eh, cie, TEXT_LO + start, len, code);
 			p = strchr(p, ',');
-			if (!p++)
+			if (!p)
 				break;
+			p++;
 		}
 		/* behind the terminator nothing counts, be it nonsense */
 		if (terminated)
