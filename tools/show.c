@@ -23,8 +23,7 @@
 
 #include "tool.h"
 #include "show_field.h"
-#include "show_maps.h"
-#include "show_pids.h"
+#include "show_history.h"
 #include "show_stack.h"
 #include "show_trace.h"
 #include "symbolize.h"
@@ -38,8 +37,7 @@ struct show {
 	/* state */
 	struct kunwind_trace *trace;
 	struct kunwind_symbolizer *symbolizer;
-	struct kunwind_maps *maps;	/* NULL with --no-symbols */
-	struct kunwind_pids *pids;	/* the same */
+	struct kunwind_histories *histories;	/* NULL with --no-symbols */
 	bool same_host, host_known;
 	const char *doing;
 	time_t told;
@@ -103,41 +101,6 @@ static void end_pass(struct show *show)
 	show->doing = NULL;
 }
 
-static int64_t integer(const bt_event *event, const char *name)
-{
-	int64_t value = 0;
-
-	kunwind_field_integer(kunwind_event_field(event, name), &value);
-	return value;
-}
-
-/* The number in the process's own pid namespace, where the event has it. */
-static bool tell_number(struct show *show, const bt_event *event, const char *pid,
-			const char *vpid)
-{
-	int64_t own = integer(event, vpid);
-
-	return own <= 0 || kunwind_pids_add(show->pids, (int)own, (int)integer(event, pid));
-}
-
-static bool tell_mapping(struct show *show, const bt_event *event, int64_t time)
-{
-	const char *path = kunwind_field_string(kunwind_event_field(event, "path"));
-	const char *build_id = kunwind_field_string(kunwind_event_field(event, "build_id"));
-	struct kunwind_mapping map = {
-		.start = (uint64_t)integer(event, "start"),
-		.end = (uint64_t)integer(event, "end"),
-		.bias = (uint64_t)integer(event, "bias"),
-	};
-
-	if (!path || !build_id)
-		return true;	/* another kunwind_map than ours */
-	map.file = kunwind_symbolizer_file(show->symbolizer, path, build_id,
-					   (uint64_t)integer(event, "ino"));
-	return map.file && kunwind_maps_map(show->maps, (int)integer(event, "tgid"), time, &map) &&
-	       tell_number(show, event, "tgid", "vtgid");
-}
-
 static const char *event_name(const bt_event *event)
 {
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
@@ -145,9 +108,10 @@ static const char *event_name(const bt_event *event)
 	return name ? name : "";
 }
 
-static bool is_own(const char *name)
+static int out_of_memory(void)
 {
-	return !strncmp(name, "kunwind_", 8);
+	fprintf(stderr, "kunwind show: out of memory\n");
+	return KUNWIND_TRACE_FAIL;
 }
 
 /* First pass. */
@@ -155,27 +119,12 @@ static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct show *show = data;
 	const char *name = event_name(event);
-	int tgid;
-	bool ok = true;
 
 	tell_progress(show);
-	if (!is_own(name))
+	if (!kunwind_history_is_own(name) ||
+	    kunwind_histories_learn(show->histories, event, name, time))
 		return KUNWIND_TRACE_GO_ON;
-	tgid = (int)integer(event, "tgid");
-	if (!strcmp(name, "kunwind_map"))
-		ok = tell_mapping(show, event, time);
-	else if (!strcmp(name, "kunwind_exec"))
-		ok = kunwind_maps_exec(show->maps, tgid, time);
-	else if (!strcmp(name, "kunwind_fork"))
-		ok = kunwind_maps_fork(show->maps, (int)integer(event, "parent"),
-				       (int)integer(event, "child"), time) &&
-		     tell_number(show, event, "child", "vchild");
-	else if (!strcmp(name, "kunwind_exit"))
-		ok = kunwind_maps_exit(show->maps, tgid, time);
-	if (ok)
-		return KUNWIND_TRACE_GO_ON;
-	fprintf(stderr, "kunwind show: out of memory\n");
-	return KUNWIND_TRACE_FAIL;
+	return out_of_memory();
 }
 
 /* What the header of an event needs; -1 and "" where the trace does not have it. */
@@ -320,7 +269,8 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 }
 
 /* A process that the trace does not describe, on the host where we are. */
-static void try_live(struct show *show, const struct head *head, int pid)
+static void try_live(struct show *show, struct kunwind_maps *maps, const struct head *head,
+		     int pid)
 {
 	const char *host;
 	char own[256];
@@ -330,33 +280,41 @@ static void try_live(struct show *show, const struct head *head, int pid)
 		show->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
 		show->host_known = true;
 	}
-	if (show->same_host && !kunwind_maps_knows(show->maps, pid))
-		kunwind_maps_load_live(show->maps, show->symbolizer, pid, head->comm, head->time);
+	if (show->same_host && !kunwind_maps_knows(maps, pid))
+		kunwind_maps_load_live(maps, show->symbolizer, pid, head->comm, head->time);
 }
 
-static void find_process(struct show *show, struct kunwind_stack *stack, const struct head *head)
+static void find_process(struct show *show, struct kunwind_stack *stack,
+			 const struct kunwind_history *history, const struct head *head)
 {
 	int pid = (int)head->pid;
 
 	if (head->own_number)
-		pid = kunwind_pids_find(show->pids, show->maps, pid,
+		pid = kunwind_pids_find(history->pids, history->maps, pid,
 					kunwind_stack_address(stack, 0), head->time);
 	if (pid >= 0)
-		try_live(show, head, pid);
+		try_live(show, history->maps, head, pid);
+	stack->maps = history->maps;
 	stack->pid = pid;
 }
 
-static void handle_stack(struct show *show, const bt_event *event, const struct head *head)
+/* False: out of memory. */
+static bool handle_stack(struct show *show, const bt_event *event, const struct head *head)
 {
+	const struct kunwind_history *history;
 	struct kunwind_stack stack;
 	struct kunwind_frame frame;
 	uint64_t index;
 
-	kunwind_stack_begin(&stack, show->maps, event, head->time);
+	kunwind_stack_begin(&stack, event, head->time);
 	if (!stack.nr)
-		return;
-	if (show->maps)
-		find_process(show, &stack, head);
+		return true;
+	if (show->histories) {
+		history = kunwind_histories_of(show->histories, event);
+		if (!history)
+			return false;
+		find_process(show, &stack, history, head);
+	}
 	for (index = 0; kunwind_stack_next(&stack, &frame); index++) {
 		show->named += frame.symbol.name != NULL;
 		if (show->summary)
@@ -372,6 +330,7 @@ static void handle_stack(struct show *show, const bt_event *event, const struct 
 		show->complete++;
 	else if (stack.nr >= KUNWIND_STACK_LTTNG_MAX)
 		show->cut++;
+	return true;
 }
 
 /* Second pass. */
@@ -382,7 +341,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 
 	tell_progress(show);
 	read_head(&head, event, time);
-	if ((!show->all && is_own(head.name)) ||
+	if ((!show->all && kunwind_history_is_own(head.name)) ||
 	    (show->pattern && fnmatch(show->pattern, head.name, 0)) ||
 	    (show->only_pid >= 0 && head.pid != show->only_pid))
 		return KUNWIND_TRACE_GO_ON;
@@ -395,7 +354,8 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		print_fields(show->tsv ? "" : " ", event);
 		putchar('\n');
 	}
-	handle_stack(show, event, &head);
+	if (!handle_stack(show, event, &head))
+		return out_of_memory();
 	if (ferror(stdout))
 		return KUNWIND_TRACE_FAIL;
 	return show->events == show->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
@@ -415,7 +375,7 @@ static void print_summary(const struct show *show)
 		       "\nsummary\tframes\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
 		       "\nsummary\tframes_per_stack\t%.2f\n",
 		       show->events, show->with_stack, show->frames, show->lost, per_stack);
-		if (show->maps)
+		if (show->histories)
 			printf("summary\tnamed\t%" PRIu64 "\nsummary\tcomplete\t%" PRIu64
 			       "\nsummary\tcut_at_128\t%" PRIu64 "\n",
 			       show->named, show->complete, show->cut);
@@ -425,7 +385,7 @@ static void print_summary(const struct show *show)
 	printf("  with a user stack   %" PRIu64 "\n", show->with_stack);
 	printf("  lost by the tracer  %" PRIu64 "\n", show->lost);
 	printf("frames per stack      %.2f\n", per_stack);
-	if (!show->maps)
+	if (!show->histories)
 		return;
 	printf("frames named          %" PRIu64 " (%.2f %%)\n", show->named,
 	       share(show->named, show->frames));
@@ -443,10 +403,10 @@ static bool run(struct show *show, char *const *paths, int nr)
 		return false;
 	if (show->symbols) {
 		show->symbolizer = kunwind_symbolizer_new();
-		show->maps = kunwind_maps_new();
-		show->pids = kunwind_pids_new();
-		if (!show->symbolizer || !show->maps || !show->pids) {
-			fprintf(stderr, "kunwind show: out of memory\n");
+		if (show->symbolizer)
+			show->histories = kunwind_histories_new(show->symbolizer);
+		if (!show->histories) {
+			out_of_memory();
 			return false;
 		}
 		begin_pass(show, "reading mappings", false);
@@ -551,8 +511,7 @@ int kunwind_cmd_show(int argc, char **argv)
 	if (parsed > 0)
 		return 0;
 	ok = run(&show, argv + optind, argc - optind);
-	kunwind_maps_free(show.maps);
-	kunwind_pids_free(show.pids);
+	kunwind_histories_free(show.histories);
 	kunwind_symbolizer_free(show.symbolizer);
 	kunwind_trace_close(show.trace);
 	return ok ? 0 : 1;

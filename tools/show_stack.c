@@ -30,8 +30,7 @@ static bool holds_addresses(const bt_field *array)
 				      BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 }
 
-void kunwind_stack_begin(struct kunwind_stack *stack, struct kunwind_maps *maps,
-			 const bt_event *event, int64_t time)
+void kunwind_stack_begin(struct kunwind_stack *stack, const bt_event *event, int64_t time)
 {
 	const bt_field *array = kunwind_event_context(event, "callstack_user");
 
@@ -43,7 +42,6 @@ void kunwind_stack_begin(struct kunwind_stack *stack, struct kunwind_maps *maps,
 	/* LTTng ends a user stack with ULONG_MAX, which is no frame */
 	if (stack->nr && kunwind_stack_address(stack, stack->nr - 1) == UINT64_MAX)
 		stack->nr--;
-	stack->maps = maps;
 	stack->pid = -1;
 	stack->time = time;
 	stack->exact = true;

@@ -25,17 +25,16 @@ struct kunwind_frame {
 struct kunwind_stack {
 	const bt_field *array;		/* NULL: the event has none */
 	uint64_t nr;			/* frames */
-	int pid;			/* to be set before the first: as in the maps; -1 unknown */
+	/* to be set before the first frame is taken, when names are wanted */
+	struct kunwind_maps *maps;	/* NULL: addresses only */
+	int pid;			/* as in @maps; -1 unknown */
 	/* the rest is its own */
-	struct kunwind_maps *maps;
 	uint64_t next;
 	int64_t time;
 	bool exact;
 };
 
-/* @maps: NULL for addresses only. */
-void kunwind_stack_begin(struct kunwind_stack *stack, struct kunwind_maps *maps,
-			 const bt_event *event, int64_t time);
+void kunwind_stack_begin(struct kunwind_stack *stack, const bt_event *event, int64_t time);
 
 uint64_t kunwind_stack_address(const struct kunwind_stack *stack, uint64_t i);
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_history.h - what each trace tells of its processes
+ */
+#ifndef KUNWIND_SHOW_HISTORY_H
+#define KUNWIND_SHOW_HISTORY_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "show_maps.h"
+#include "show_pids.h"
+#include "symbolize.h"
+
+/* Of one trace: another one may be of another boot, with the same numbers. */
+struct kunwind_history {
+	struct kunwind_maps *maps;
+	struct kunwind_pids *pids;
+};
+
+struct kunwind_histories;
+
+/* NULL when out of memory. */
+struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer);
+void kunwind_histories_free(struct kunwind_histories *histories);
+
+/* Is the event one of kunwind's own, by its name? */
+bool kunwind_history_is_own(const char *event_name);
+
+/* Takes in what one of kunwind's own events tells. False: out of memory. */
+bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
+			     const char *name, int64_t time);
+
+/* The history of the trace that an event is from; NULL: out of memory. */
+struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
+					     const bt_event *event);
+
+#endif /* KUNWIND_SHOW_HISTORY_H */
