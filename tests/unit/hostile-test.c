@@ -152,6 +152,36 @@ static void test_cut(void)
 	tap_ok(good, "every instruction cut off in its operands: operand");
 }
 
+/* What one FDE remembers is not there for the next, and counts for nothing. */
+static void test_remembered(void)
+{
+	static const struct {
+		const char *name, *second;
+		enum kunwind_refusal err;
+	} cases[] = {
+		{ "12 states remembered in each of two FDEs", "0a 0a 0a 0a 0a 0a 0a 0a 0a 0a 0a 0a",
+		  KUNWIND_OK },
+		{ "a state remembered in another FDE restored", "0b", KUNWIND_E_STATE_STACK },
+	};
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		size_t cie;
+
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, USUAL);
+		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0a 0a 0a 0a 0a 0a 0a 0a 0a 0a 0a 0a");
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, cases[i].second);
+		err = eh_build(&eh, 0, &table);
+		if (!err)
+			kunwind_table_free(table);
+		report(err == cases[i].err, cases[i].name, err);
+	}
+}
+
 struct section_case {
 	const char *name;
 	const char *bytes;
@@ -422,6 +452,7 @@ int main(void)
 {
 	test_programs();
 	test_cut();
+	test_remembered();
 	test_sections();
 	test_big();
 	test_huge();
