@@ -238,6 +238,9 @@ step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 			return KUNWIND_CORRUPT;
 		listed |= KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_SAME) {
+			/* This frame's own address again is nobody's return address. */
+			if (reg == KUNWIND_RA)
+				return KUNWIND_REG_UNKNOWN;
 			next.valid |= walk->regs.valid & KUNWIND_REG(reg);
 			continue;
 		}
