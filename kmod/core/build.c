@@ -302,10 +302,14 @@ static __always_inline enum kunwind_refusal row_rule(struct build *b, bool signa
 		off = row->shape_off;
 	} else if (row->shape == KUNWIND_EXPR_PLT) {
 		kind = KUNWIND_RULE_PLT;
+		reg = KUNWIND_RSP;
 		off = row->shape_off;
 	} else {
 		goto wide;
 	}
+	/* the walk's short forms know general registers only */
+	if (unlikely(reg == KUNWIND_RA))
+		goto wide;
 	*rule = (struct kunwind_rule){
 		.off = off,
 		.rbp = rbp_off,

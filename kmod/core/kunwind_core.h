@@ -62,7 +62,7 @@ struct kunwind_rule {
 	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
 				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL */
-	u8 reg;			/* DWARF register of the CFA; 0 where none is used */
+	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used */
 };
 #define KUNWIND_RULE_KIND	0x0f
 #define KUNWIND_RULE_RBP_SHIFT	4

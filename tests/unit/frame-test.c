@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame-test.c - one frame by hand: CFI, registers and a stack in, the caller out
+ *
+ * Each register's value is chosen so that a rule that took the wrong one would
+ * find another return address, or none.
+ */
+#include "eh.h"
+#include "tap.h"
+
+#define USUAL	"0c 07 08 90 01"
+#define STACK	0x7000ULL	/* stack pointer of the innermost frame */
+#define WORDS	64
+#define BIAS	0x400000ULL	/* the object's code lies at TEXT_LO + BIAS */
+#define CALLER	0x30000ULL	/* a return address in no object, +n for word n */
+
+struct frame_case {
+	const char *name;
+	const char *cie, *fde;	/* instructions */
+	u32 ip;			/* offset of the instruction in the function */
+	u32 drop;		/* registers that are not known */
+	int caller;		/* word of the stack with the return address; -1: none */
+	enum kunwind_reason reason;
+};
+
+static const struct frame_case cases[] = {
+	{ "usual", USUAL, "0e 18", 0, 0, 2, KUNWIND_NO_OBJECT },
+	{ "by rbp", USUAL, "0c 06 10", 0, 0, 5, KUNWIND_NO_OBJECT },
+	{ "by rbp, unknown", USUAL, "0c 06 10", 0, KUNWIND_REG(KUNWIND_RBP), -1,
+	  KUNWIND_REG_UNKNOWN },
+	{ "by r15", USUAL, "0c 0f 10", 0, 0, 9, KUNWIND_NO_OBJECT },
+	/* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: rax plays no part */
+	{ "PLT, before the push", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 4, 0, 0,
+	  KUNWIND_NO_OBJECT },
+	{ "PLT, behind the push", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 11, 0, 1,
+	  KUNWIND_NO_OBJECT },
+	{ "PLT, rax unknown", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 11,
+	  KUNWIND_REG(KUNWIND_RAX), 1, KUNWIND_NO_OBJECT },
+	/* the instruction pointer lies far from the stack; rax, register 16 - 16, does not */
+	{ "CFA by the instruction pointer", USUAL, "0c 10 08", 0, 0, -1, KUNWIND_UNREADABLE },
+	{ "CFA read by the instruction pointer", USUAL, "0f 03 80 00 06", 0, 0, -1,
+	  KUNWIND_UNREADABLE },
+	{ "return address undefined", "0c 07 08", "07 10", 0, 0, -1, KUNWIND_COMPLETE },
+	{ "return address in a register", USUAL, "09 10 02", 0, 0, 20, KUNWIND_NO_OBJECT },
+	/* it would be this frame's own, over and over */
+	{ "return address not said", "0c 07 08", "", 0, 0, -1, KUNWIND_REG_UNKNOWN },
+	{ "return address the same", USUAL, "08 10", 0, 0, -1, KUNWIND_REG_UNKNOWN },
+};
+
+static void test_frame(const struct frame_case *c, bool cached)
+{
+	static struct kunwind_cache cache;
+	static u64 id;
+	static struct eh eh;
+	struct {
+		struct kunwind_ranges head;
+		struct kunwind_range range[1];
+	} ranges = { .head = { .nr = 1 } };
+	unsigned long addresses[4];
+	struct kunwind_table *table = NULL;
+	enum kunwind_reason reason = KUNWIND_CORRUPT;
+	enum kunwind_refusal err;
+	u64 stack[WORDS];
+	unsigned int i, round;
+	struct kunwind_walk walk;
+	size_t cie;
+	bool good;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = CALLER + i;
+	eh.size = 0;
+	cie = eh_plain_cie(&eh, c->cie);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
+	err = eh_build(&eh, 0, &table);
+	ranges.head.id = ++id;
+	ranges.head.range[0] = (struct kunwind_range){
+		.start = TEXT_LO + BIAS, .end = TEXT_HI + BIAS, .bias = BIAS, .table = table,
+	};
+	for (round = 0; !err && round < 2; round++) {
+		walk = (struct kunwind_walk){
+			.ranges = &ranges.head, .cache = cached ? &cache : NULL,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		/* others point high into the stack */
+		for (i = 0; i < KUNWIND_NR_REGS; i++)
+			walk.regs.r[i] = STACK + 8 * 40;
+		walk.regs.r[KUNWIND_RCX] = CALLER + 20;
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RBP] = STACK + 8 * 4;
+		walk.regs.r[KUNWIND_R15] = STACK + 8 * 8;
+		walk.regs.r[KUNWIND_RA] = TEXT_LO + BIAS + c->ip;
+		walk.regs.valid = KUNWIND_ALL_REGS & ~c->drop;
+		reason = kunwind_walk(&walk);
+	}
+	good = !err && reason == c->reason && walk.count == 1U + (c->caller >= 0) &&
+	       (c->caller < 0 || addresses[1] == CALLER + c->caller);
+	if (!tap_ok(good, "frame, %s: %s", cached ? "cached" : "not cached", c->name))
+		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
+		       kunwind_reason_name(reason), err ? 0 : walk.count,
+		       err || !walk.count ? 0 : addresses[walk.count - 1]);
+	if (!err)
+		kunwind_table_free(table);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++)
+		test_frame(&cases[i / 2], i % 2);
+	return tap_done();
+}
