@@ -64,7 +64,7 @@ static void follow_run(struct callback_head *head)
 	}
 	if (space) {
 		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE,
-				   msecs_to_jiffies(READ_ONCE(max_stall_ms)));
+				   msecs_to_jiffies(READ_ONCE(max_stall_ms)), false);
 		if (work->why == FOLLOW_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);

@@ -47,6 +47,7 @@ struct kunwind_object {
 	struct kunwind_elf elf;
 	bool has_elf;		/* elf is valid */
 	unsigned long done_at;	/* jiffies */
+	u32 stalls;		/* how often somebody waited for it in vain */
 
 	struct completion done;
 	struct work_struct work;

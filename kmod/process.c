@@ -286,7 +286,7 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		err = -ESRCH;
 	} else {
 		err = kunwind_space_scan(space, mm, true,
-					 msecs_to_jiffies(READ_ONCE(register_timeout_ms)));
+					 msecs_to_jiffies(READ_ONCE(register_timeout_ms)), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
 	if (err && new) {

@@ -22,6 +22,8 @@
 #include "snapshot.h"
 #include "space.h"
 
+#define MAX_STALLS	20
+
 static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
 MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
@@ -195,8 +197,12 @@ out:
 	return err;
 }
 
-/* Waits until all objects are done. 0 or -EINTR; the end of the time is no error. */
-static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout)
+/*
+ * Waits until all objects are done. 0 or -EINTR; the end of the time is no
+ * error. An object for which others waited in vain many times (a file system
+ * that hangs) stops nobody any more, however often they map something.
+ */
+static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {
 	long left = timeout;
 	u32 i;
@@ -204,17 +210,20 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 	for (i = 0; i < snapshot->ranges.nr && left > 0; i++) {
 		struct kunwind_object *object = snapshot->detail[i].object;
 
-		if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING)
+		if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING ||
+		    (!patient && READ_ONCE(object->stalls) >= MAX_STALLS))
 			continue;
 		left = wait_for_completion_killable_timeout(&object->done, left);
 		if (left < 0)
 			return -EINTR;
+		if (!left)
+			WRITE_ONCE(object->stalls, READ_ONCE(object->stalls) + 1);
 	}
 	return 0;
 }
 
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout)
+		       unsigned long timeout, bool patient)
 {
 	struct kunwind_snapshot *snapshot;
 	int err = 0;
@@ -231,7 +240,7 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 	if (!snapshot)
 		return 0;
 	kunwind_snapshot_settle(snapshot);
-	err = wait_for_objects(snapshot, timeout);
+	err = wait_for_objects(snapshot, timeout, patient);
 	kunwind_snapshot_settle(snapshot);
 	kunwind_snapshot_announce(snapshot, space->tgid);
 	kunwind_snapshot_put(snapshot);

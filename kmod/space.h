@@ -83,11 +83,12 @@ void kunwind_space_put(struct kunwind_space *space);
  * kunwind_space_scan() - read the mappings, if they changed since the last time
  * @force: even if nothing is known to have changed
  * @timeout: longest wait for tables, jiffies
+ * @patient: wait even for those for which others waited in vain many times
  * The caller keeps @mm (the space's) from going. May sleep, killably.
  * Return: 0, -EINTR (fatal signal) or -ENOMEM.
  */
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout);
+		       unsigned long timeout, bool patient);
 
 /* True when a mapping is not read yet. */
 bool kunwind_space_dirty(struct kunwind_space *space);
