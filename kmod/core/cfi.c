@@ -220,6 +220,8 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	err = kunwind_record_read(section, offset, &record);
 	if (err || record.kind != KUNWIND_RECORD_CIE)
 		return KUNWIND_E_CIE;
+	if (record.end - record.body > KUNWIND_CIE_MAX)
+		return KUNWIND_E_LIMIT;
 	b = section_bytes(section, record.body, record.end);
 	memset(cie, 0, sizeof(*cie));
 

@@ -21,6 +21,12 @@
 /* Initial instructions of a CIE: real ones take some 10 bytes. */
 #define KUNWIND_CIE_MAX_CODE	1024
 
+/*
+ * A whole CIE. It may be read once for each of its FDEs, so whoever writes one
+ * with megabytes of augmentation must not make that quadratic.
+ */
+#define KUNWIND_CIE_MAX		(KUNWIND_CIE_MAX_CODE + 256)
+
 /* DW_EH_PE_*: low four bits the format, the next three what it is relative to. */
 #define KUNWIND_PE_OMIT		0xff
 #define KUNWIND_PE_INDIRECT	0x80

@@ -335,6 +335,24 @@ static void test_big(void)
 	err = big_build(&big, 1 << 20, &st);
 	report(err == KUNWIND_E_LIMIT, "a CIE with 2000 bytes of instructions", err);
 
+	/* augmentation: "z" and 200,000 times "S", which takes no data */
+	big_init(&big, 1 << 20);
+	{
+		u32 size = 4 + 1 + 1 + 200000 + 1 + 4 + 5 + 4, zero = 0;
+		u8 *letters = malloc(200000);
+
+		memset(letters, 'S', 200000);
+		big_bytes(&big, &size, 4);
+		big_bytes(&big, &zero, 4);
+		big_bytes(&big, "\1z", 2);
+		big_bytes(&big, letters, 200000);
+		big_bytes(&big, "\0\1\x78\x10\0\x0c\7\x8\x90\1\0\0\0", 14);
+		free(letters);
+	}
+	big_fde(&big, 0, TEXT_LO, 16, (const u8 *)"\0\0\0", 4);
+	err = big_build(&big, 1 << 20, &st);
+	report(err == KUNWIND_E_LIMIT, "a CIE with 200,000 letters of augmentation", err);
+
 	/* 100,000 FDEs of one long CIE; and, in turn, of 65 of them */
 	t0 = clock();
 	big_init(&big, 8 << 20);
