@@ -6,8 +6,9 @@
  *    (linear: radix), unless they are already in order.
  * 2. Sweep over them upwards, run each FDE's program and hand its rows to
  *    pack.c. What no FDE covers gets a row without a rule.
- * 3. When some CFA needs a callee-saved register that is not followed yet,
- *    do 2 again with it: at most once for each such register.
+ * 3. As soon as some CFA needs a callee-saved register that is not followed,
+ *    do 2 again with it: at most once for each of the five. Hand-written
+ *    cryptography has such CFAs, hardly anything else does.
  *
  * Overlaps: an address belongs to the FDE with the greatest start at or below
  * it whose range holds it; of several with the same start, to the last in the
@@ -16,8 +17,8 @@
  * Time is linear in the section: a program runs once, and again only behind
  * an FDE inside its own range, which is limited in total. The initial rows of
  * the 64 CIEs used last are kept; a CIE's program is short by decree.
- * Memory: the table and its draft (pack.h), 8 bytes an FDE (16 while sorting),
- * 20 KB.
+ * Memory: the table and, until it is written, its draft of the same size
+ * (pack.h); 8 bytes an FDE, 16 while sorting; 25 KB.
  */
 #include "build.h"
 #include "cfi.h"
@@ -26,6 +27,7 @@
 
 #define CIE_SLOTS	64
 #define TICKS		4096	/* rows or records between two looks at the clock */
+#define TICK_BYTES	64	/* of instructions that count as one more */
 #define RADIX_BITS	11
 #define RADIX_PASSES	3	/* 33 bits >= 32 */
 
@@ -60,8 +62,9 @@ struct build {
 
 static __always_inline enum kunwind_refusal tick(struct build *b)
 {
-	if (likely(++b->ticks % TICKS))
+	if (likely(++b->ticks < TICKS))
 		return KUNWIND_OK;
+	b->ticks = 0;
 	kunwind_resched();
 	return b->abort && b->abort(b->abort_data) ? KUNWIND_E_ABORTED : KUNWIND_OK;
 }
@@ -76,6 +79,7 @@ static enum kunwind_refusal cie_get(struct build *b, size_t offset, struct cie_s
 	if (likely(s->key == offset + 1))
 		return KUNWIND_OK;
 	s->key = 0;
+	b->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
 	err = kunwind_cie_read(b->section, offset, &s->cie);
 	if (err)
 		return err;
@@ -342,6 +346,8 @@ static enum kunwind_refusal fde_rows(struct build *b, const struct active *a, u6
 		err = fde_get(b, &record, &slot, &fde);
 	if (err)
 		return err;
+	/* instructions that make no rows take time too */
+	b->ticks += (fde.code_end - fde.code) / TICK_BYTES;
 	if (from != a->start) {
 		u64 size = fde.code_end - fde.code;
 
@@ -399,15 +405,22 @@ static enum kunwind_refusal fill(struct build *b, u64 *at, u64 to)
 	return err;
 }
 
-/* All rows of the object, upwards. */
+/* Registers that CFAs and rules met so far read, and that are not followed. */
+static u32 regs_missing(const struct build *b)
+{
+	return b->program.needed & KUNWIND_SAVED_REGS & ~b->keep;
+}
+
+/* All rows of the object, upwards; or those up to where a register is missing. */
 static enum kunwind_refusal sweep(struct build *b, u64 *end)
 {
 	enum kunwind_refusal err;
 	u64 at = b->base;
 	u32 i;
 
+	*end = at;
 	b->nr_active = 0;
-	for (i = 0; i < b->nr_fdes; i++) {
+	for (i = 0; i < b->nr_fdes && !regs_missing(b); i++) {
 		struct kunwind_record record;
 		struct kunwind_fde fde;
 		struct cie_slot *slot;
@@ -418,6 +431,8 @@ static enum kunwind_refusal sweep(struct build *b, u64 *end)
 		err = kunwind_record_read(b->section, (u32)b->fdes[i], &record);
 		if (!err)
 			err = fde_get(b, &record, &slot, &fde);
+		if (!err)
+			err = tick(b);
 		if (err)
 			return err;
 		/* those that end within this one never go on */
@@ -445,7 +460,7 @@ static enum kunwind_refusal build(struct build *b, struct kunwind_table **table)
 	struct kunwind_table_stats head;
 	enum kunwind_refusal err;
 	size_t nr;
-	u32 needed;
+	u32 missing;
 	u64 end;
 
 	err = fdes_count(b, &nr);
@@ -470,11 +485,11 @@ static enum kunwind_refusal build(struct build *b, struct kunwind_table **table)
 		err = sweep(b, &end);
 		if (err)
 			return err;
-		needed = b->program.needed & KUNWIND_SAVED_REGS;
-		if (!(needed & ~b->keep))
+		missing = regs_missing(b);
+		if (!missing)
 			break;
 		/* initial rows and what is in the draft followed fewer registers */
-		b->keep |= needed;
+		b->keep |= missing;
 		memset(b->cies, 0, sizeof(b->cies));
 		kunwind_pack_reset(&b->pack);
 	}
@@ -483,7 +498,7 @@ static enum kunwind_refusal build(struct build *b, struct kunwind_table **table)
 		.span = end - b->base,
 		.nr_fdes = b->nr_fdes,
 		.keep = b->keep,
-		.needed = needed,
+		.needed = b->program.needed & KUNWIND_SAVED_REGS,
 	};
 	return kunwind_pack_finish(&b->pack, &head, table);
 }

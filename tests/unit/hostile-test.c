@@ -407,6 +407,20 @@ static void test_big(void)
 	err = big_build(&big, 1 << 26, &st);
 	report(err == KUNWIND_E_LIMIT, "a program of 1 MB", err);
 
+	/* 8 MB of instructions that make no row: the clock is looked at all the same */
+	big_init(&big, 9 << 20);
+	big_cie(&big, 0, 0);
+	{
+		u8 *nops = calloc(1, 1 << 20);
+
+		for (i = 0; i < 8; i++)
+			big_fde(&big, 0, TEXT_LO + 16 * i, 16, nops, 1 << 20);
+		free(nops);
+	}
+	err = big_build(&big, 1 << 26, &st);
+	tap_ok(!err && st.nr_rows == 1 && big.ticks >= 8, "8 programs of 1 MB without a row: %s",
+	       kunwind_refusal_name(err));
+
 	/* a row for each byte: exceeds the limit on the table's size */
 	big_init(&big, 8 << 20);
 	big.hi = TEXT_LO + 0x1000000;
