@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "../../kmod/core/elf.h"
 #include "tap.h"
@@ -363,8 +364,46 @@ static void test_damage(void)
 	free(good);
 }
 
+/* A real one: the vDSO that the kernel gave us, where it gave one. */
+static void test_vdso(void)
+{
+	struct image image = { .data = (u8 *)getauxval(AT_SYSINFO_EHDR) };
+	struct kunwind_table_stats st = { 0 };
+	struct kunwind_section section;
+	struct kunwind_table *table;
+	struct kunwind_elf elf;
+	enum kunwind_refusal err;
+	char line[256];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long lo, hi;
+
+		if (strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &lo, &hi) == 2)
+			image.size = hi - lo;
+	}
+	if (maps)
+		fclose(maps);
+	if (!image.data || !image.size)
+		return;
+	err = parse(&image, &elf);
+	if (!tap_ok(!err, "vDSO: headers: %s", kunwind_refusal_name(err)))
+		return;
+	section = (struct kunwind_section){
+		.data = image.data + elf.eh_offset, .size = elf.eh_size, .addr = elf.eh_addr,
+		.lo = elf.text_lo, .hi = elf.text_hi,
+	};
+	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	if (!err) {
+		kunwind_table_stats(table, &st);
+		kunwind_table_free(table);
+	}
+	tap_ok(!err && st.nr_rows, "vDSO: %u rows: %s", st.nr_rows, kunwind_refusal_name(err));
+}
+
 int main(void)
 {
+	test_vdso();
 	test_cases();
 	test_notes();
 	test_loads();
