@@ -123,7 +123,10 @@ static enum kunwind_refusal fdes_count(struct build *b, size_t *nr)
 	}
 }
 
-/* Lists those that cover something. */
+/*
+ * Lists those that cover some code. One that lies elsewhere as a whole does no
+ * harm, and no other unwinder minds it; one that leaves the code halfway does.
+ */
 static enum kunwind_refusal fdes_list(struct build *b)
 {
 	const struct kunwind_section *section = b->section;
@@ -147,7 +150,7 @@ static enum kunwind_refusal fdes_list(struct build *b)
 		err = tick(b);
 		if (err)
 			return err;
-		if (!fde.len)
+		if (!fde.len || fde.start >= section->hi || fde.start + fde.len <= section->lo)
 			continue;
 		if (fde.start < section->lo || fde.start >= section->hi ||
 		    fde.len > section->hi - fde.start)

@@ -280,11 +280,30 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	return KUNWIND_OK;
 }
 
+/*
+ * What a start of nothing but zero bytes becomes: the linker dropped the
+ * function and left its FDE. GCC's unwinder passes over such FDEs.
+ */
+static u64 dropped_start(const struct kunwind_section *section, u8 encoding, u64 place)
+{
+	switch (encoding & 0x70) {
+	case PE_PCREL:
+		return place;
+	case PE_TEXTREL:
+		return section->text_base;
+	case PE_DATAREL:
+		return section->data_base;
+	default:
+		return 0;
+	}
+}
+
 enum kunwind_refusal
 kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
 		 const struct kunwind_cie *cie, struct kunwind_fde *fde)
 {
 	struct kunwind_bytes b = section_bytes(section, record->body, record->end);
+	u64 dropped = dropped_start(section, cie->encoding, section->addr + record->body);
 	u64 len;
 
 	if (!kunwind_pointer_read(section, &b, cie->encoding, 0, &fde->start) ||
@@ -301,6 +320,8 @@ kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_rec
 			return KUNWIND_E_TRUNCATED;
 		b.at += len;	/* the address of the LSDA: for exceptions only */
 	}
+	if (fde->start == dropped)
+		fde->len = 0;
 	if (fde->len > ~fde->start)
 		return KUNWIND_E_RANGE;
 	fde->code = b.at;

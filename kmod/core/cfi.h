@@ -67,7 +67,10 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 enum kunwind_refusal __must_check
 kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie);
 
-/* Parses the FDE of outline @record, whose CIE is @cie. */
+/*
+ * Parses the FDE of outline @record, whose CIE is @cie. One of a function that
+ * the linker dropped gets a length of 0.
+ */
 enum kunwind_refusal __must_check
 kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
 		 const struct kunwind_cie *cie, struct kunwind_fde *fde);

@@ -101,6 +101,8 @@ static const struct program_case programs[] = {
 	{ "GNU_args_size", USUAL, "41 2e 90 01 0e 10", 0, "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
 	{ "columns above the return address", USUAL, "05 20 02 0e 10 07 11 09 21 22 10 31 02 70 00",
 	  0, "0 rsp+16 s c-8" },
+	/* same_value 17; restore 17; restore_extended 32 */
+	{ "columns above it, same and restored", USUAL, "08 11 d1 06 20 0e 10", 0, "0 rsp+16 s c-8" },
 	{ "rbp far from the CFA", USUAL, "11 06 80 80 04 41 11 06 80 20", 0,
 	  "0 rsp+8 c-524288 c-8; 1 rsp+8 c-32768 c-8" },
 	{ "far CFA", USUAL, "0e ff ff ff ff 07", 0, "0 rsp+2147483647 s c-8" },
@@ -340,6 +342,62 @@ static void test_aligned(void)
 		err = eh_build(&eh, 0, &table);
 		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
 		       "encoding: aligned, %u: %s", pad, kunwind_refusal_name(err));
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+/*
+ * FDEs of functions that the linker dropped: zero where the start was. They
+ * count for nothing even where that address, relocated, is code's.
+ */
+static void test_dropped(void)
+{
+	static const u8 encodings[] = { 0x00, 0x03, 0x0b, 0x0c, 0x1b, 0x1c, 0x2b, 0x3b, 0x50 };
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(encodings); i++) {
+		u8 encoding = encodings[i];
+		int size = (encoding & 0xf) == 3 || (encoding & 0xf) == 0xb ? 4 : 8;
+		struct kunwind_section section = {
+			.data = eh.data, .addr = EH_ADDR, .text_base = 0x800,
+			.data_base = 0x900, .lo = 0, .hi = 0x9000,
+		};
+		struct kunwind_table *table = NULL;
+		struct kunwind_table_stats st = { 0 };
+		enum kunwind_refusal err;
+		u64 base[] = { 0, 0, 0x800, 0x900, 0, 0 };
+		size_t cie;
+
+		eh.size = 0;
+		cie = eh_cie(&eh, "zR", false);
+		eh_hex(&eh, "01");
+		eh_num(&eh, encoding, 1);
+		eh_hex(&eh, USUAL " 00 00 00 00");
+		eh_end(&eh);
+		eh_fde(&eh, cie, false);
+		while (encoding == 0x50 && eh.size % 8)
+			eh_num(&eh, 0, 1);
+		eh_num(&eh, 0, size);
+		eh_num(&eh, 0x4000, size);
+		eh_hex(&eh, "00 0e 10");
+		eh_end(&eh);
+		eh_fde(&eh, cie, false);
+		while (encoding == 0x50 && eh.size % 8)
+			eh_num(&eh, 0, 1);
+		base[1] = EH_ADDR + eh.size;
+		eh_num(&eh, 0x3000 - base[encoding >> 4], size);
+		eh_num(&eh, 0x10, size);
+		eh_hex(&eh, "00");
+		eh_end(&eh);
+		section.size = eh.size;
+		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+		if (!err)
+			kunwind_table_stats(table, &st);
+		tap_ok(!err && st.nr_fdes == 1 && st.base == 0x3000 && st.span == 0x10,
+		       "FDE of a dropped function, encoding 0x%02x: %s", encoding,
+		       kunwind_refusal_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -589,6 +647,7 @@ int main(void)
 	test_needed();
 	test_encodings();
 	test_aligned();
+	test_dropped();
 	test_heads();
 	test_factors();
 	test_layouts();

@@ -48,6 +48,10 @@ static const struct hostile_case programs[] = {
 	{ "column 256", USUAL, "05 80 02 01", KUNWIND_E_OPERAND },
 	{ "column 256 undefined", USUAL, "07 80 02", KUNWIND_E_OPERAND },
 	{ "column 256 restored", USUAL, "06 80 02", KUNWIND_E_OPERAND },
+	{ "expression of column 256", USUAL, "10 80 02 02 77 08", KUNWIND_E_OPERAND },
+	{ "def_cfa_offset_sf 2^28 * -8 - 8", USUAL, "13 81 80 80 80 01", KUNWIND_E_OPERAND },
+	{ "offset_extended 2^31 / 8 + 1", USUAL, "05 06 81 80 80 80 01", KUNWIND_E_OPERAND },
+	{ "GNU_negative_offset_extended 2^31", USUAL, "2f 06 80 80 80 80 08", KUNWIND_E_OPERAND },
 	{ "register in column 256", USUAL, "09 06 80 02", KUNWIND_E_OPERAND },
 	{ "advance past the end", USUAL, "03 01 01", KUNWIND_E_RANGE },
 	{ "advance past the end of memory", USUAL, "04 ff ff ff ff", KUNWIND_E_RANGE },
@@ -223,10 +227,17 @@ static const struct section_case sections[] = {
 	{ "an FDE of no bytes", CIE "04 00 00 00 18 00 00 00", KUNWIND_E_TRUNCATED },
 	{ "a good FDE before a bad record", CIE "14 00 00 00 18 00 00 00 "
 	  "00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 ff 00 00 00", KUNWIND_E_TRUNCATED },
-	{ "a good FDE before an FDE out of range", CIE "14 00 00 00 18 00 00 00 "
+	{ "a good FDE before an FDE that leaves the code", CIE "14 00 00 00 18 00 00 00 "
 	  "00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 "
-	  "14 00 00 00 30 00 00 00 00 00 09 00 00 00 00 00 10 00 00 00 00 00 00 00",
+	  "14 00 00 00 30 00 00 00 f8 ff 01 00 00 00 00 00 10 00 00 00 00 00 00 00",
 	  KUNWIND_E_RANGE },
+	{ "only an FDE beyond the code", CIE "14 00 00 00 18 00 00 00 "
+	  "00 00 02 00 00 00 00 00 10 00 00 00 00 00 00 00", KUNWIND_E_NO_CFI },
+	{ "only an FDE below the code", CIE "14 00 00 00 18 00 00 00 "
+	  "f0 ff 00 00 00 00 00 00 10 00 00 00 00 00 00 00", KUNWIND_E_NO_CFI },
+	{ "an FDE beyond the code before a good one", CIE "14 00 00 00 18 00 00 00 "
+	  "00 00 09 00 00 00 00 00 10 00 00 00 00 00 00 00 "
+	  "14 00 00 00 30 00 00 00 00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00", KUNWIND_OK },
 	{ "only an FDE that covers nothing", CIE "14 00 00 00 18 00 00 00 "
 	  "00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00", KUNWIND_E_NO_CFI },
 };
