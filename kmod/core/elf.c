@@ -99,11 +99,13 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
 
 	if (!s->memsz)
 		return KUNWIND_OK;
-	/* vaddr and offset: equal within a page, else it cannot be mapped */
-	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset ||
-	    ((s->vaddr ^ s->offset) & PAGE_MASK_))
+	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset)
 		return KUNWIND_E_HEADER;
-	if (s->offset + s->filesz > p->size)
+	/* vaddr and offset: equal within a page, else it cannot be mapped */
+	if (s->filesz && ((s->vaddr ^ s->offset) & PAGE_MASK_))
+		return KUNWIND_E_HEADER;
+	/* memory that no file backs has an offset all the same, which means nothing */
+	if (s->filesz && s->offset + s->filesz > p->size)
 		return KUNWIND_E_TRUNCATED;
 	if (elf->nr_loads == KUNWIND_ELF_MAX_LOADS)
 		return KUNWIND_E_LIMIT;
@@ -348,17 +350,22 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 
 bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias)
 {
+	bool found = false;
 	unsigned int i;
 
 	for (i = 0; i < elf->nr_loads; i++) {
 		const struct kunwind_elf_load *l = &elf->load[i];
+		u64 its = start - offset + l->offset - l->vaddr;
 
 		/* a mapping begins on a page, a segment within one */
-		if (!(l->flags & FLAG_X) || offset >= l->offset + l->filesz ||
+		if (!(l->flags & FLAG_X) || !l->filesz || offset >= l->offset + l->filesz ||
 		    (offset < l->offset && l->offset - offset >= len))
 			continue;
-		*bias = start - offset + l->offset - l->vaddr;
-		return true;
+		/* two that share a page of the file: it could be either's mapping */
+		if (found && its != *bias)
+			return false;
+		*bias = its;
+		found = true;
 	}
-	return false;
+	return found;
 }

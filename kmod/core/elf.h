@@ -58,7 +58,8 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
  * kunwind_elf_bias() - bias of a mapping of this file
  * @start: first address of the mapping, @offset: its file offset in bytes
  * Return: true and *bias (address - bias = ELF virtual address) when an
- * executable PT_LOAD covers that part of the file.
+ * executable PT_LOAD covers that part of the file, and no other that would
+ * give another bias.
  */
 bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias);
 

@@ -153,6 +153,9 @@ static const struct elf_case cases[] = {
 	{ "LOAD at file offset 2^64 - 4096", { { PHDR(1, P_OFFSET), 8, -0x1000ULL },
 	  { PHDR(1, P_FILESZ), 8, 0x1001 }, { PHDR(1, P_MEMSZ), 8, 0x1001 } }, KUNWIND_E_HEADER, 0, 0 },
 	{ "LOAD that cannot be mapped", { { PHDR(1, P_VADDR), 8, 0x2001 } }, KUNWIND_E_HEADER, 0, 0 },
+	/* the note's place in the table of program headers, for a LOAD of .bss */
+	{ "LOAD without a file part, offset past the end", { { PHDR(2, P_TYPE), 4, 1 },
+	  { PHDR(2, P_FILESZ), 8, 0 }, { PHDR(2, P_OFFSET), 8, 0x123456 } }, KUNWIND_OK, 0x500, 0x60 },
 	{ "no section headers: to the end of the segment", { { 40, 8, 0 } }, KUNWIND_OK, 0x500, 0xb00 },
 	{ "section headers past the end", { { 40, 8, FILE_SIZE - 64 } }, KUNWIND_OK, 0x500, 0xb00 },
 	{ "section headers at 2^64 - 1", { { 40, 8, -1ULL } }, KUNWIND_OK, 0x500, 0xb00 },
@@ -302,6 +305,13 @@ static void test_bias(void)
 	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, -0x1000ULL, &bias),
 	       "bias: offset 2^64 - 4096");
 	tap_ok(!kunwind_elf_bias(&elf, 0, 0, 0x1000, &bias), "bias: nothing mapped");
+	/* the note's place becomes a second executable LOAD, of the page's first bytes */
+	phdr(image.data, 2, 1, 5, 0x1000, 0x7000, 0x100);
+	tap_ok(!parse(&image, &elf) && !kunwind_elf_bias(&elf, 0x1000, 0x1000, 0x1000, &bias),
+	       "bias: either of two that share a page of the file");
+	put(image.data + PHDR(2, P_VADDR), 0x2000, 8);
+	tap_ok(!parse(&image, &elf) && kunwind_elf_bias(&elf, 0x1000, 0x1000, 0x1000, &bias) &&
+	       bias == -0x1000ULL, "bias: two that share a page of the file and its address");
 	free(image.data);
 }
 
