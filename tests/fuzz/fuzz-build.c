@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Property: whatever the bytes of .eh_frame, the builder reads nothing outside
- * them and looks at the clock at most once for each 200 of them (in rows and
- * records: linear time); the table that it makes, if it makes one, is within
+ * them and looks at the clock at most once for each 64 of them (it does so
+ * after so many rows, records and instructions: linear time); the table that it makes, if it makes one, is within
  * its limit, and lookups in it read nothing outside it.
  */
 #include "fuzz.h"
 
 #define LIMIT	(1 << 20)
 
-/* The builder looks at the clock once every 4096 rows or records. */
 static bool tick(void *data)
 {
 	++*(u32 *)data;
@@ -57,7 +56,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	section = fuzz_section(copy, size - 1);
 	err = kunwind_table_build(&section, fuzz_keep(*data), LIMIT, tick, &ticks, &table);
 	free(copy);
-	property(ticks <= 1 + size / 200, "%u looks at the clock for %zu bytes", ticks, size);
+	property(ticks <= 1 + size / 64, "%u looks at the clock for %zu bytes", ticks, size);
 	property(err < KUNWIND_NR_REFUSALS, "refusal %d", err);
 	if (err)
 		return 0;
