@@ -9,7 +9,7 @@
  *   U == K  taken as it is
  *   U <  K  what the caller does not know is taken as zero, and not written back
  *   U >  K  accepted when the bytes that the kernel does not know are zero,
- *           else -E2BIG
+ *           else -E2BIG; as is any structure longer than a page
  * Flags and padding that a version does not define must be zero, else -EINVAL.
  * Numbers are never reused. KUNWIND_IOC_INFO tells what a module offers.
  *
@@ -19,6 +19,7 @@
  *             flag, padding that is not zero
  *   E2BIG     a longer structure whose unknown part is not zero
  *   ENOTTY    no such call
+ * and of KUNWIND_IOC_REGISTER and KUNWIND_IOC_CALLSTACK:
  *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N)
  */
 #ifndef _UAPI_KUNWIND_H
@@ -185,7 +186,8 @@ struct kunwind_stats {
  *   version  ABI  MODULE-VERSION
  *   param    NAME  VALUE
  *   hook     NAME  on|off|refused  REASON
- *   stat     NAME  VALUE                      (as struct kunwind_stats)
+ *   stat     NAME  VALUE                      (as struct kunwind_stats; map_bytes,
+ *                                              memory of lists of mappings, for CAP_SYS_ADMIN)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS           (those the reader may see)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
