@@ -207,13 +207,19 @@ static enum kunwind_refusal fdes_sort(struct build *b)
 	return KUNWIND_OK;
 }
 
-/* One entry of a wide rule. */
-static void wide_add(struct kunwind_wide *wide, struct kunwind_wide_entry *entries,
-		     unsigned int reg, const struct kunwind_saved *saved)
+/* One entry of a wide rule. Returns what it may take: its expression's length, and one. */
+static unsigned int wide_add(const struct build *b, struct kunwind_wide *wide,
+			     struct kunwind_wide_entry *entries, unsigned int reg,
+			     const struct kunwind_saved *saved)
 {
+	u16 len = 0;
+
+	if (saved->how == KUNWIND_HOW_EXPR || saved->how == KUNWIND_HOW_AT_EXPR)
+		memcpy(&len, b->pack.exprs.data + saved->off, sizeof(len));
 	entries[wide->nr++] = (struct kunwind_wide_entry){
 		.reg = reg, .how = saved->how, .source = saved->source, .off = saved->off,
 	};
+	return 1 + len;
 }
 
 /* A row that no plain rule can express. */
@@ -227,7 +233,7 @@ static noinline enum kunwind_refusal row_wide(struct build *b, bool signal,
 	} w;
 	const struct kunwind_row *row = &b->program.row;
 	struct kunwind_saved cfa;
-	unsigned int reg;
+	unsigned int reg, cost = 0;
 
 	memset(&w, 0, sizeof(w));
 	w.wide.signal = signal;
@@ -236,7 +242,7 @@ static noinline enum kunwind_refusal row_wide(struct build *b, bool signal,
 		.source = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_reg : 0,
 		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
 	};
-	wide_add(&w.wide, w.entries, 0, &cfa);
+	cost += wide_add(b, &w.wide, w.entries, 0, &cfa);
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		const struct kunwind_saved *saved = &row->saved[reg];
 		u32 bit = KUNWIND_REG(reg);
@@ -245,14 +251,17 @@ static noinline enum kunwind_refusal row_wide(struct build *b, bool signal,
 			if (reg == KUNWIND_RA && saved->how == KUNWIND_HOW_AT_CFA &&
 			    saved->off == -8)
 				continue;
-			wide_add(&w.wide, w.entries, reg, saved);
+			cost += wide_add(b, &w.wide, w.entries, reg, saved);
 		} else if (reg == KUNWIND_RA) {
 			/* not said where it is: it stayed where it was */
-			wide_add(&w.wide, w.entries, reg, &same);
+			cost += wide_add(b, &w.wide, w.entries, reg, &same);
 		} else if ((row->same & bit) && (signal || reg == KUNWIND_RSP)) {
-			wide_add(&w.wide, w.entries, reg, &same);
+			cost += wide_add(b, &w.wide, w.entries, reg, &same);
 		}
 	}
+	if (cost > w.wide.nr + KUNWIND_ROW_MAX_EXPR)
+		return KUNWIND_E_LIMIT;
+	w.wide.cost = cost;
 	*rule = (struct kunwind_rule){
 		.kind = KUNWIND_RULE_WIDE | (signal ? KUNWIND_RULE_SIGNAL : 0),
 	};

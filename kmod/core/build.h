@@ -14,4 +14,10 @@
  */
 #define KUNWIND_RERUN_FACTOR	4
 
+/*
+ * Bytes of expressions in one row, which a step of the walk evaluates all, with
+ * interrupts off perhaps. A signal frame's take some 70.
+ */
+#define KUNWIND_ROW_MAX_EXPR	512
+
 #endif /* _KUNWIND_BUILD_H */

@@ -87,7 +87,8 @@ enum kunwind_how {
 
 struct kunwind_wide {
 	u32 nr;			/* entries that follow, the CFA's first (>= 1) */
-	u32 signal;		/* augmentation S */
+	u16 signal;		/* augmentation S */
+	u16 cost;		/* entries and bytes of expressions: what a step by it may take */
 };
 
 struct kunwind_wide_entry {

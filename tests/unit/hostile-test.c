@@ -108,6 +108,24 @@ static void test_programs(void)
 	}
 }
 
+/* Registers with an expression of 200 nops each: two are fine, three are not. */
+static void test_expressions(void)
+{
+	static const char *const ops[] = { "10 06 c8 01", " 10 07 c8 01", " 10 10 c8 01" };
+	char code[3 * (12 + 3 * 200) + 1], *p = code;
+	unsigned int i, j;
+
+	for (i = 0; i < 3; i++) {
+		p = stpcpy(p, ops[i]);
+		for (j = 0; j < 200; j++)
+			p = stpcpy(p, " 96");
+		if (i)
+			expect(i == 1 ? "400 bytes of expressions in a row" :
+			       "600 bytes of expressions in a row", USUAL, code,
+			       i == 1 ? KUNWIND_OK : KUNWIND_E_LIMIT);
+	}
+}
+
 /* Each instruction cut off in its operands, at the very end of the section. */
 static void test_cut(void)
 {
@@ -494,6 +512,7 @@ static void test_huge(void)
 int main(void)
 {
 	test_programs();
+	test_expressions();
 	test_cut();
 	test_remembered();
 	test_sections();
