@@ -4,7 +4,7 @@
 # t-events.sh - switches, page faults, interrupts, timers and a kprobe, traced
 # with the user's stack, of registered programs, with kernel threads beside.
 # What is compared: oracle/kinds.py.
-# timeout: 300
+# timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"

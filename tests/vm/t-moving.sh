@@ -7,7 +7,7 @@
 # they know, oracle/chains.py for what is compared.
 #
 # SECONDS_MORE has the programs go on with other random numbers for so long.
-# timeout: 400
+# timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"

@@ -9,7 +9,7 @@
 # When all sleep, the session ends, and eu-stack looks at each of them. Runs in
 # the VM, as root. With KUNWIND_STOCK set: what LTTng does without kunwind.
 
-# timeout: 500
+# timeout: 900
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"

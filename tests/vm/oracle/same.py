@@ -3,11 +3,12 @@
 """
 same.py - do several traces of one deterministic program hold the same stacks?
 
-    same.py TRACE PROGRAMS NAME-A NAME-B...
+    same.py TRACE PROGRAMS NAME NAME... [-- NAME NAME...]... [! NAME NAME]
 
 One trace; each NAME of PROGRAMS ("name<TAB>pid") is a run of the same program,
 without randomised addresses. From its execve() on, the list of (event, stack)
-of each must be that of the first. TAP, one line each.
+of each in a group, thread by thread, must be that of the group's first; behind
+a "!" it must not, to see that a difference would be seen. TAP, one line each.
 """
 
 import os
@@ -20,35 +21,51 @@ from tap import Tap                 # noqa: E402
 
 def runs(trace, pids):
     """{pid: [(event's name, stack)]}, since the last execve() that succeeded."""
-    found = {pid: [] for pid in pids}
+    found = {pid: {} for pid in pids}
     for event in ktrace.events(trace):
         if event.vpid in found:
+            threads = found[event.vpid]
             if event.name == "syscall_exit_execve" and event.fields.get("ret") == 0:
-                found[event.vpid] = []
+                threads.clear()
             else:
-                found[event.vpid].append((event.name, event.stack))
-    return found
+                threads.setdefault(event.vtid, []).append((event.name, event.stack))
+    # threads begin in the same order
+    return {pid: [entry for tid in sorted(threads) for entry in threads[tid]]
+            for pid, threads in found.items()}
+
+
+def compare(tap, reference_name, reference, name, mine):
+    unlike = [n for n, (a, b) in enumerate(zip(reference, mine)) if a != b]
+    tap.test(len(reference) > 10 and len(mine) == len(reference) and not unlike,
+             "%s has the stacks of %s: %d of %d events" %
+             (name, reference_name, len(reference) - len(unlike), len(reference)))
+    if len(mine) != len(reference):
+        tap.note("%d events, not %d" % (len(mine), len(reference)))
+    for n in unlike[:5]:
+        tap.note("event %d: %s %s, not %s %s" %
+                 (n, mine[n][0], list(map(hex, mine[n][1] or [])),
+                  reference[n][0], list(map(hex, reference[n][1] or []))))
 
 
 def main():
     trace, programs = sys.argv[1:3]
-    names = sys.argv[3:]
+    groups = [["--"]]
+    for word in sys.argv[3:]:
+        if word in ("--", "!"):
+            groups.append([word])
+        else:
+            groups[-1].append(word)
     pids = {name: int(pid) for name, pid in ktrace.read_tsv(programs)}
-    found = runs(trace, {pids[name] for name in names})
+    found = runs(trace, {pids[name] for group in groups for name in group[1:]})
     tap = Tap()
-    reference = found[pids[names[0]]]
-    for name in names[1:]:
-        mine = found[pids[name]]
-        unlike = [n for n, (a, b) in enumerate(zip(reference, mine)) if a != b]
-        tap.test(len(reference) > 10 and len(mine) == len(reference) and not unlike,
-                 "%s has the stacks of %s: %d of %d events" %
-                 (name, names[0], len(reference) - len(unlike), len(reference)))
-        if len(mine) != len(reference):
-            tap.note("%d events, not %d" % (len(mine), len(reference)))
-        for n in unlike[:5]:
-            tap.note("event %d: %s %s, not %s %s" % (n, mine[n][0], list(map(hex, mine[n][1] or [])),
-                                                     reference[n][0],
-                                                     list(map(hex, reference[n][1] or []))))
+    for kind, first, *others in groups:
+        for name in others:
+            reference, mine = found[pids[first]], found[pids[name]]
+            if kind == "!":
+                tap.test(reference and mine and reference != mine,
+                         "%s has other stacks than %s" % (name, first))
+            else:
+                compare(tap, first, reference, name, mine)
     return tap.done()
 
 

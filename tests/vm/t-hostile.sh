@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-hostile.sh - ELF files, registers and stacks that mean harm
+#
+# Files that contradict themselves (oracle/hostile_elf.py) are mapped as code by
+# a registered process: each is refused by name, all else goes on. Registers and
+# memory that lie (progs/hostile.c) give a short stack with the right reason. The
+# kernel's log is looked at by the runner.
+# timeout: 600
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+
+build_progs
+hostile=$progs/hostile
+files=$work/elf
+libz=$(realpath /lib/x86_64-linux-gnu/libz.so.1)
+check "the module loads" modprobe kunwind
+
+/usr/bin/python3 "$oracle/hostile_elf.py" "$files" "$libz" "${MUTANTS:-120}" \
+	>"$work/expected.tsv"
+verdict $? "$(wc -l <"$work/expected.tsv") files"
+
+mkfifo "$work/hold"
+exec {hold}<>"$work/hold"
+begin=$SECONDS
+mapfile -t names < <(cut -f1 "$work/expected.tsv")
+"$hostile" map "${names[@]/#/$files/}" <"$work/hold" >"$work/objects" &
+mapper=$!
+while kill -0 "$mapper" 2>/dev/null && ! grep -q '^end' "$work/objects" && [ $((SECONDS - begin)) -lt 120 ]; do
+	sleep 0.5
+done
+grep -q '^end' "$work/objects"
+verdict $? "a process maps them all"
+diag "mapped and read after $((SECONDS - begin)) s"
+like "$(grep '^own' "$work/objects")" $'^own\t0\t' "the process's own stack is whole beside them"
+is "$(grep -c '^own stack' "$work/objects")" 0 "and was so all the time"
+[ -z "${KEEP_DIR:-}" ] || cp "$work/objects" "$work/expected.tsv" "$KEEP_DIR/"
+# each file's object, and what became of it
+while IFS=$'\t' read -r name expected state why; do
+	case $expected,$state in
+	ready,ready | any,ready) ok "$name is taken" ;;
+	refused,refused | refused,failed | refused,no_cfi | any,refused | any,failed | any,no_cfi)
+		like "$why" '^[a-z_]+$' "$name is $state: $why" ;;
+	*) not_ok "$name is $expected: it is \"$state\" $why" ;;
+	esac
+done < <(awk -F'\t' -v d="$files/" '
+	NR == FNR { if ($1 == "object") { state[$7] = $2; why[$7] = $3 } next }
+	$1 !~ /^mutant/ { print $1 "\t" $2 "\t" state[d $1] "\t" why[d $1] }' \
+	"$work/objects" "$work/expected.tsv")
+is "$(grep -c "/mutant-[0-9]*\$" "$work/objects")" "$(grep -c ^mutant- "$work/expected.tsv")" \
+	"every mutant is known"
+is "$(grep "/mutant-" "$work/objects" | awk -F'\t' '$2 == "pending"' | wc -l)" 0 "and none waits"
+diag "mutants: $(grep mutant- "$work/objects" | cut -f2 | sort | uniq -c | tr '\n' ' ')"
+echo >&"$hold"
+wait "$mapper"
+verdict $? "the process that mapped them ends well"
+is "$(awk -F'\t' -v d="$files" '$1 == "object" && index($7, d) && $6 > 0' /dev/kunwind | wc -l)" 0 \
+	"nobody holds their objects then"
+
+# a library that works, but whose .eh_frame does not
+cp "$progs/plugin.so" "$work/plugin-broken.so"
+offset=$((16#$(readelf -SW "$progs/plugin.so" | awk '$2 == ".eh_frame" || $3 == ".eh_frame" { sub(/.*PROGBITS +/, ""); print $2 }')))
+printf '\x09' | dd of="$work/plugin-broken.so" bs=1 seek=$((offset + 8)) conv=notrunc status=none
+like "$("$hostile" through "$progs/plugin.so")" '^0 ([5-9]|1[0-9]) ' "a stack through a good library is complete"
+read -r reason count own < <("$hostile" through "$work/plugin-broken.so")
+is "$reason" 10 "a stack through a broken one ends with no_table"
+is "$((count - own))" 1 "at the library's first frame: $count addresses"
+
+# a file that changes under those who mapped it
+cp "$libz" "$work/shrinks.so"
+like "$("$hostile" truncate "$work/shrinks.so")" '^0 ' "a file is cut off, and written again, while mapped"
+
+adopt "$hostile" liar "${ROUNDS:-20000}"
+is "$(awk '$1 == "stat" && $2 == "processes" { print $3 }' /dev/kunwind)" 0 "no process is left registered"
+check "the module is unloaded" rmmod kunwind
+done_testing
