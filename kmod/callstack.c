@@ -55,9 +55,19 @@ void notrace kunwind_callstack_passed(void)
 	this_cpu_inc(counters.passed_through);
 }
 
-enum kunwind_reason notrace
-kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
-			    unsigned long *store, u32 capacity, u32 *count)
+/* Not inline: gcc would keep a copy of each register on the stack besides. */
+static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
+{
+	kunwind_regs_load(to, pt, valid);
+}
+
+/*
+ * Inline in both of its users, with @pt or @regs: 150 bytes of registers lie on
+ * the stack once only, and the stack may be that of an NMI.
+ */
+static __always_inline enum kunwind_reason
+walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
+	   const struct kunwind_regs *regs, unsigned long *store, u32 capacity, u32 *count)
 {
 	u32 context = interrupt_context_level();
 	enum kunwind_reason reason;
@@ -75,18 +85,21 @@ kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_re
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
 	walk.mem = (struct kunwind_mem){ };
-	walk.regs = *regs;
+	if (pt)
+		regs_load(&walk.regs, pt, valid);
+	else
+		walk.regs = *regs;
 	walk.addresses = store;
 	walk.capacity = capacity;
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
-		store[0] = regs->r[KUNWIND_RA];
+		store[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;
 		reason = KUNWIND_COMPLETE;
 	} else if (likely(walk.ranges)) {
 		reason = kunwind_walk(&walk);
 	} else {
-		store[0] = regs->r[KUNWIND_RA];
+		store[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;
 		reason = KUNWIND_NOT_READY;
 	}
@@ -103,13 +116,17 @@ out_count:
 }
 
 enum kunwind_reason notrace
+kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
+			    unsigned long *store, u32 capacity, u32 *count)
+{
+	return walk_space(space, NULL, 0, regs, store, capacity, count);
+}
+
+enum kunwind_reason notrace
 kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		       unsigned long *store, u32 capacity, u32 *count)
 {
-	struct kunwind_regs regs;
-
-	kunwind_regs_load(&regs, pt, valid);
-	return kunwind_callstack_walk_regs(space, &regs, store, capacity, count);
+	return walk_space(space, pt, valid, NULL, store, capacity, count);
 }
 
 void kunwind_callstack_stats(struct kunwind_stats *stats)

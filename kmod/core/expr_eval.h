@@ -6,7 +6,7 @@
  * seam's inline window. Any context, NMI included. Each operation moves
  * forward by at least a byte, so it ends after at most @len of them. All
  * bounds are checked here again, although expr.c accepted the expression when
- * the table was built: 272 bytes of stack, no trust in the table's bytes.
+ * the table was built: 380 bytes of stack, no trust in the table's bytes.
  */
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H

@@ -9,7 +9,7 @@
  *
  * Bounds: at most one step for each address that the caller has room for, and
  * each step is bounded by its table: a binary search, one block of rows, the
- * entries of one wide rule, expressions without loops. Stack: below 600 bytes.
+ * entries of one wide rule, expressions without loops. Stack: below 900 bytes.
  *
  * The stack of a frame lies below its caller's, so the CFA must grow, but in two
  * cases: a signal may have switched stacks, and a frame that did not call
