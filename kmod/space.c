@@ -71,6 +71,7 @@ static void sweep(struct work_struct *work)
 {
 	unsigned long start = jiffies;
 	struct kunwind_space *space;
+	bool again = false;
 	unsigned int i;
 
 	/*
@@ -88,6 +89,11 @@ static void sweep(struct work_struct *work)
 			snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
 			if (!snapshot || READ_ONCE(snapshot->settled))
 				continue;
+			/* Made by fork just now: its process has no number yet to be named. */
+			if (!READ_ONCE(space->tgid)) {
+				again = true;
+				continue;
+			}
 			kunwind_snapshot_settle(snapshot);
 			kunwind_snapshot_announce(snapshot, space->tgid);
 		}
@@ -95,6 +101,8 @@ static void sweep(struct work_struct *work)
 		cond_resched();
 	}
 	sweep_delay = 1 + 10 * (jiffies - start);
+	if (again)
+		kunwind_space_object_done();
 }
 
 void kunwind_space_object_done(void)
@@ -262,6 +270,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 {
 	struct kunwind_space *parent, *child;
 	struct kunwind_snapshot *snapshot;
+	bool pending = false;
 
 	rcu_read_lock();
 	parent = kunwind_space_find(old);
@@ -271,20 +280,29 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	if (!child)
 		goto out;
 	spin_lock(&parent->lock);
-	snapshot = kunwind_snapshot_of(locked_ranges(parent));
-	if (snapshot) {
-		refcount_inc(&snapshot->refs);
-		RCU_INIT_POINTER(child->ranges, &snapshot->ranges);
-	}
 	child->map_seq = parent->map_seq;
 	child->scanned_seq = parent->scanned_seq;
+	snapshot = kunwind_snapshot_of(locked_ranges(parent));
+	if (snapshot && !READ_ONCE(snapshot->settled)) {
+		/* What becomes known later is announced for each of the two. */
+		pending = true;
+		snapshot = kunwind_snapshot_copy(snapshot);
+		if (!snapshot)
+			child->scanned_seq = child->map_seq - 1;
+	} else if (snapshot) {
+		refcount_inc(&snapshot->refs);
+	}
+	if (snapshot)
+		RCU_INIT_POINTER(child->ranges, &snapshot->ranges);
 	spin_unlock(&parent->lock);
 
 	spin_lock(&spaces_lock);
 	hash(child);
 	spin_unlock(&spaces_lock);
 	kunwind_space_put(child);
-	/* What was done meanwhile was done to the snapshot, by way of the parent. */
+	/* What was done meanwhile was done to the snapshot, by way of the parent, unless copied. */
+	if (pending)
+		kunwind_space_object_done();
 out:
 	rcu_read_unlock();
 }
