@@ -52,10 +52,7 @@ static void test_frame(const struct frame_case *c, bool cached)
 	static struct kunwind_cache cache;
 	static u64 id;
 	static struct eh eh;
-	struct {
-		struct kunwind_ranges head;
-		struct kunwind_range range[1];
-	} ranges = { .head = { .nr = 1 } };
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	unsigned long addresses[4];
 	struct kunwind_table *table = NULL;
 	enum kunwind_reason reason = KUNWIND_CORRUPT;
@@ -72,13 +69,14 @@ static void test_frame(const struct frame_case *c, bool cached)
 	cie = eh_plain_cie(&eh, c->cie);
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
 	err = eh_build(&eh, 0, &table);
-	ranges.head.id = ++id;
-	ranges.head.range[0] = (struct kunwind_range){
+	ranges->nr = 1;
+	ranges->id = ++id;
+	ranges->range[0] = (struct kunwind_range){
 		.start = TEXT_LO + BIAS, .end = TEXT_HI + BIAS, .bias = BIAS, .table = table,
 	};
 	for (round = 0; !err && round < 2; round++) {
 		walk = (struct kunwind_walk){
-			.ranges = &ranges.head, .cache = cached ? &cache : NULL,
+			.ranges = ranges, .cache = cached ? &cache : NULL,
 			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 				 .delta = (u64)(uintptr_t)stack - STACK },
 			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
@@ -102,6 +100,7 @@ static void test_frame(const struct frame_case *c, bool cached)
 		       err || !walk.count ? 0 : addresses[walk.count - 1]);
 	if (!err)
 		kunwind_table_free(table);
+	free(ranges);
 }
 
 int main(void)
