@@ -313,7 +313,9 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	if (kind == KUNWIND_RULE_NONE && exact) {
 		struct kunwind_rule before = kunwind_table_lookup(found, addr - 1 - range->bias);
 
-		if (before.kind & KUNWIND_RULE_SIGNAL) {
+		/* Wide, as they all are: others would be cached, under an address not theirs. */
+		if ((before.kind & KUNWIND_RULE_SIGNAL) &&
+		    (before.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
 			*rule = before;
 			kind = rule->kind & KUNWIND_RULE_KIND;
 		}
