@@ -43,6 +43,7 @@ for dir in /proc/[0-9]*; do
 	[ -n "$flags" ] && [ $((flags & 0x200000)) -ne 0 ] && echo "${dir#/proc/}"
 done >"$work/kthreads"
 [ -z "${KEEP_DIR:-}" ] || cp -r "$work/trace" "$work/programs.tsv" "$work/blocked" "$work/kthreads" "$KEEP_DIR/"
+grep '^reason' /dev/kunwind | awk '$3 > 0' | sed 's/^/# /'
 adopt /usr/bin/python3 "$oracle/kinds.py" "$work/trace" "$work/programs.tsv" "$work/blocked" \
 	"$work/kthreads"
 

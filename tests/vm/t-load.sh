@@ -6,7 +6,7 @@
 # An LTTng session of all system calls and switches runs all the time; registered
 # programs run, sleep, and are stopped by signals; the module comes and goes, its
 # switch is turned, and its statistics are read. SOAK=SECONDS goes on for so long
-# (default 20); SEED chooses another order.
+# (default 30); SEED chooses another order.
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -15,11 +15,11 @@ need lttng babeltrace2
 
 build_progs
 RANDOM=${SEED:-1}
-end=$((SECONDS + ${SOAK:-20}))
 
 session_begin "$work/trace" --syscall -a
 lttng -q enable-event -k -c all 'sched_switch' --filter "$others"
 verdict $? "an LTTng session"
+end=$((SECONDS + ${SOAK:-30}))
 
 # what runs all the time, whether there is a module or not
 (

@@ -44,14 +44,18 @@ start git-hash git -C "$work/repo" hash-object --stdin
 OUTPUT=$work/full start git-full git -C "$work/repo" cat-file --batch-all-objects --batch
 start gdb gdb -nx -q
 start gdb-inferior gdb -nx -q -ex starti --args "$progs/stacks-gcc-O2" lambda
-start awk awk 'function f(n) { if (n) return f(n - 1); getline x; return x } BEGIN { f(5) }'
-start openssl openssl enc -aes-256-cbc -k password -pbkdf2
-start tail tail -f /dev/null
-start sort sort
-start tclsh tclsh
-start make make -s -f <(printf 'all:\n\t@sleep 100000\n')
-start clang clang -cc1 -fsyntax-only -x c -
-start node node -e 'process.stdin.resume()'
+# the rest is there or not
+also() {
+	command -v "$2" >/dev/null && start "$@" || diag "no $2 here"
+}
+also awk awk 'function f(n) { if (n) return f(n - 1); getline x; return x } BEGIN { f(5) }'
+also openssl openssl enc -aes-256-cbc -k password -pbkdf2
+also tail tail -f /dev/null
+also sort sort
+also tclsh tclsh
+also make make -s -f <(printf 'all:\n\t@sleep 100000\n')
+also clang clang -cc1 -fsyntax-only -x c -
+also node node -e 'process.stdin.resume()'
 
 mapfile -t pids < <(cut -f2 "$work/programs.tsv")
 settle "${pids[@]}"

@@ -13,7 +13,7 @@ import subprocess
 
 _STACK = "callstack_user = ["
 _WORD = re.compile(r"\] = (0x[0-9A-Fa-f]+)")
-_FIELD = re.compile(r'(\w+) = ("(?:[^"\\]|\\.)*"|-?[0-9]+|0x[0-9A-Fa-f]+)')
+_FIELD = re.compile(r'(\w+) = ("(?:[^"\\]|\\.)*"|0x[0-9A-Fa-f]+|-?[0-9]+)')
 END_MARK = 0xFFFFFFFFFFFFFFFF
 LTTNG_MOST = 128        # addresses in a stack
 

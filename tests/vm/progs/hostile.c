@@ -275,6 +275,8 @@ static int liar(long rounds)
 	words = mmap(NULL, WORDS * 8 + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (words == MAP_FAILED || munmap(words + WORDS, 4096))
 		die("mmap");
+	/* present, or nothing can be read without a fault */
+	memset(words, 0, WORDS * 8);
 	unmapped = (uintptr_t)(words + WORDS);
 	none = (uintptr_t)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	untouched = (uintptr_t)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -383,9 +385,9 @@ static int liar(long rounds)
 		snprintf(text, sizeof(text), "an expression reads at %#llx", (unsigned long long)bad[i]);
 		expect(text, &got, R(UNREADABLE), 1, 1);
 		regs[RIP] = (uintptr_t)by_r10;
-		regs[R10] = bad[i];
+		regs[R10] = bad[i] + 8;
 		got = lie(regs, ALL, 100);
-		snprintf(text, sizeof(text), "the CFA is %#llx", (unsigned long long)bad[i]);
+		snprintf(text, sizeof(text), "the CFA is %#llx + 8", (unsigned long long)bad[i]);
 		expect(text, &got, R(UNREADABLE) | R(CFA_STUCK), 1, 1);
 		regs[RIP] = (uintptr_t)ra_by_rdx;
 		regs[RDX] = bad[i];
