@@ -71,6 +71,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	slow = (struct slow_section){
 		.data = section.data, .size = section.size, .addr = section.addr,
 		.text_base = section.text_base, .data_base = section.data_base,
+		.lo = section.lo, .hi = section.hi,
 	};
 	check = (struct check){
 		.section = &slow, .table = table, .keep = stats.keep, .left = 3000,

@@ -320,6 +320,29 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 	}
 }
 
+/*
+ * FDEs that do not count: empty ones, those of functions that the linker
+ * dropped (a start of zero bytes), those that lie outside the object's code.
+ */
+static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_t encoding,
+		   uint64_t start, uint64_t size)
+{
+	uint64_t zero = 0;
+
+	switch (encoding / 16 % 8) {
+	case 1:
+		zero = s->addr + (uint64_t)(start_at - s->data);
+		break;
+	case 2:
+		zero = s->text_base;
+		break;
+	case 3:
+		zero = s->data_base;
+		break;
+	}
+	return size && start != zero && start < s->hi && start + size > s->lo;
+}
+
 /* All FDEs; those that hold @pc set *best by the rule of kmod/core/build.c. */
 struct found {
 	uint64_t start, end;
@@ -334,7 +357,7 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 	const uint8_t *at = s->data, *end = s->data + s->size;
 
 	while (end - at >= 4) {
-		const uint8_t *p = at, *id_at;
+		const uint8_t *p = at, *id_at, *start_at;
 		uint64_t len = fixed(&p, 4), id, start, size;
 		struct cie cie;
 
@@ -353,6 +376,7 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 		if (!id)
 			continue;
 		cie_parse(s, id_at - id, &cie);
+		start_at = p;
 		start = pointer(s, &p, cie.encoding);
 		size = pointer(s, &p, cie.encoding & 15);
 		if (cie.sized) {
@@ -360,7 +384,9 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 
 			p += skip;
 		}
-		if (size && fn)
+		if (!counts(s, start_at, cie.encoding, start, size))
+			continue;
+		if (fn)
 			fn(data, start, start + size);
 		if (best && pc >= start && pc - start < size &&
 		    (!best->any || start >= best->start)) {

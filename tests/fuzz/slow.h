@@ -17,6 +17,7 @@ struct slow_section {
 	const uint8_t *data;
 	size_t size;
 	uint64_t addr, text_base, data_base;
+	uint64_t lo, hi;	/* the object's code */
 };
 
 /*
@@ -26,7 +27,7 @@ struct slow_section {
  */
 void slow_rule_text(const struct slow_section *section, uint64_t pc, uint32_t keep, char *buf);
 
-/* Calls @fn with the start and end of each FDE that is not empty. */
+/* Calls @fn with the start and end of each FDE that counts: see slow.c. */
 void slow_fdes(const struct slow_section *section,
 	       void (*fn)(void *data, uint64_t start, uint64_t end), void *data);
 
