@@ -17,6 +17,8 @@
  *	fuzz      any ioctl with any argument
  *	fail      each call again and again, its Nth allocation failing, N = 1, 2 ...
  *		  until none was left to fail; SECONDS not 0: not each N, but some
+ *	failfork  the same with fork; for a person who looks on, as the kernel itself
+ *		  warns, with a trace, when its allocation for the child's stack fails
  *	load      MODULE is loaded and unloaded, the Nth allocation of that failing,
  *		  N as for "fail"
  *	run       registers itself and becomes the program ARGUMENT...
@@ -451,7 +453,6 @@ static void storm_fail(bool sparse)
 	failed |= fail_each("register again", fail_register, sparse);
 	failed |= fail_each("status", fail_open, sparse);
 	failed |= fail_each("mmap", fail_mmap, sparse);
-	failed |= fail_each("fork", fail_fork, sparse);
 	if (failed)
 		failures++;
 }
@@ -499,6 +500,8 @@ int main(int argc, char **argv)
 		storm_fuzz();
 	else if (!strcmp(mode, "fail"))
 		storm_fail(seconds);
+	else if (!strcmp(mode, "failfork"))
+		failures += fail_each("fork", fail_fork, seconds) != 0;
 	else {
 		fprintf(stderr, "storm: see the head of its source\n");
 		return 2;
