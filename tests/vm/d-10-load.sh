@@ -3,7 +3,7 @@
 #
 # Loading and unloading, with memory and without.
 # vm: --debug
-# timeout: 900
+# timeout: 1500
 
 . "$(dirname "$0")/lib/tap.sh"
 . "$(dirname "$0")/debug/lib.sh"
@@ -32,7 +32,7 @@ check "two at once" two_at_once
 
 # Allocations of the whole load fail, one each time.
 quiet_failures
-check "allocations of the load fail" $storm load 1 "$(modinfo -n kunwind)"
+check "allocations of the load fail" timeout 600 build/vm-debug/storm load 1 "$(modinfo -n kunwind)"
 check "it loads thereafter" modprobe kunwind
 check "and goes" rmmod kunwind
 no_leaks "after that"

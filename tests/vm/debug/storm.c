@@ -354,7 +354,7 @@ static int fail_each(const char *what, int (*call)(void), bool sparse)
 		return -1;
 	}
 	/* With a time given: ever fewer of those that come late. */
-	for (n = 1; n < 20000; n += sparse ? 1 + n / 24 : 1) {
+	for (n = 1; n < 20000; n += sparse ? 1 + n / 8 : 1) {
 		int length = snprintf(text, sizeof(text), "%d", n), error;
 
 		if (pwrite(fd, text, length, 0) != length) {
