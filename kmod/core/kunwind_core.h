@@ -96,7 +96,7 @@ struct kunwind_wide_entry {
 	u8 how;			/* enum kunwind_how */
 	u8 source;		/* register for KUNWIND_HOW_REG */
 	u8 pad;
-	s32 off;		/* bytes, or offset of a length-prefixed (u16) expression in the expression area */
+	s32 off;		/* bytes, or offset of an expression (u16 length first) in its area */
 };
 
 /*

@@ -2,8 +2,9 @@
 /*
  * Property: whatever the bytes of .eh_frame, the builder reads nothing outside
  * them and looks at the clock at most once for each 64 of them (it does so
- * after so many rows, records and instructions: linear time); the table that it makes, if it makes one, is within
- * its limit, and lookups in it read nothing outside it.
+ * after so many rows, records and instructions: linear time); the table that
+ * it makes, if it makes one, is within its limit, and lookups in it read
+ * nothing outside it.
  */
 #include "fuzz.h"
 
