@@ -50,7 +50,7 @@ also() {
 }
 also awk awk 'function f(n) { if (n) return f(n - 1); getline x; return x } BEGIN { f(5) }'
 also openssl openssl enc -aes-256-cbc -k password -pbkdf2
-also tail tail -f /dev/null
+also tail tail -c 1 -f "$work/repo/blob"
 also sort sort
 also tclsh tclsh
 also make make -s -f <(printf 'all:\n\t@sleep 100000\n')
