@@ -10,7 +10,7 @@
 # The clock of such a VM runs with its instructions, and jumps when it is idle:
 # seconds are none there.
 # vm: --icount
-# timeout: 5000
+# timeout: 1500
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"
