@@ -7,6 +7,7 @@
 # programs run, sleep, and are stopped by signals; the module comes and goes, its
 # switch is turned, and its statistics are read. SOAK=SECONDS goes on for so long
 # (default 30); SEED chooses another order.
+# vm: --one-thread
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
