@@ -33,11 +33,12 @@ static const struct command {
 	  "\n"
 	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
 	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },
-	{ "register", kunwind_cmd_register, "[--children] PID...",
+	{ "register", kunwind_cmd_register, "[--children] [--] PID...",
 	  "register running processes",
 	  "Needs the right to ptrace each PID. Registering again is no error.\n"
 	  "\n"
 	  "  --children     processes that they fork from now on, too\n"
+	  "  --no-children  not those (default)\n"
 	  "\n"
 	  "Prints, for each: PID, executable mappings, mappings with a table (tab-separated).\n" },
 	{ "unregister", kunwind_cmd_unregister, "PID...",
@@ -136,6 +137,25 @@ int kunwind_tool_usage(int status)
 	fprintf(stderr, "Usage: kunwind %s %s\nTry: kunwind %s --help\n",
 		running->name, running->arguments, running->name);
 	return status;
+}
+
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags)
+{
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		if (!strcmp(argv[i], "--children")) {
+			*flags |= KUNWIND_REGISTER_CHILDREN;
+		} else if (!strcmp(argv[i], "--no-children")) {
+			*flags &= ~KUNWIND_REGISTER_CHILDREN;
+		} else {
+			kunwind_tool_error("unknown option %s", argv[i]);
+			return -1;
+		}
+	}
+	return i;
 }
 
 int kunwind_tool_pid(const char *text)

@@ -65,21 +65,10 @@ static int for_each_pid(int argc, char **argv, int first, int (*act)(int, unsign
 int kunwind_cmd_register(int argc, char **argv)
 {
 	unsigned int flags = 0;
-	int i;
+	int i = kunwind_tool_children(argc, argv, &flags);
 
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		} else if (!strcmp(argv[i], "--children")) {
-			flags |= KUNWIND_REGISTER_CHILDREN;
-		} else if (!strcmp(argv[i], "--no-children")) {
-			flags &= ~KUNWIND_REGISTER_CHILDREN;
-		} else {
-			kunwind_tool_error("unknown option %s", argv[i]);
-			return kunwind_tool_usage(TOOL_FAILED);
-		}
-	}
+	if (i < 0)
+		return kunwind_tool_usage(TOOL_FAILED);
 	return for_each_pid(argc, argv, i, register_pid, flags);
 }
 

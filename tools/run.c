@@ -16,21 +16,10 @@
 int kunwind_cmd_run(int argc, char **argv)
 {
 	unsigned int flags = KUNWIND_REGISTER_CHILDREN;
-	int i, err;
+	int i = kunwind_tool_children(argc, argv, &flags), err;
 
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		} else if (!strcmp(argv[i], "--children")) {
-			flags |= KUNWIND_REGISTER_CHILDREN;
-		} else if (!strcmp(argv[i], "--no-children")) {
-			flags &= ~KUNWIND_REGISTER_CHILDREN;
-		} else {
-			kunwind_tool_error("unknown option %s", argv[i]);
-			return kunwind_tool_usage(TOOL_RUN_FAILED);
-		}
-	}
+	if (i < 0)
+		return kunwind_tool_usage(TOOL_RUN_FAILED);
 	if (i == argc) {
 		kunwind_tool_error("no command given");
 		return kunwind_tool_usage(TOOL_RUN_FAILED);

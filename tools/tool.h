@@ -37,6 +37,13 @@ void kunwind_tool_failure(const char *what, int error);
 /* "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
 int kunwind_tool_usage(int status);
 
+/*
+ * The options of "run" and "register" before their first argument: --children,
+ * --no-children, --. Sets or clears KUNWIND_REGISTER_CHILDREN in @flags.
+ * Returns the index of that argument, or -1 (with a message) at another option.
+ */
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags);
+
 /* A process id, or -1 when @text is none. */
 int kunwind_tool_pid(const char *text);
 
