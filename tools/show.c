@@ -2,14 +2,7 @@
 /*
  * show.c - kunwind show: the events of a trace, with their call stacks named
  *
- * The trace is read twice: first for the events of kunwind itself, which tell
- * what was mapped where and when, then for all events. A state dump may come
- * after the first events of a session, and the first pass makes up for that.
- * For processes that the trace tells nothing about, /proc is asked, when they
- * still run on this host.
- *
- * Memory: the history of mappings (show_maps.c) and the symbols of the objects
- * in use (symbolize.c); nothing grows with the number of events.
+ * Memory: show_reading.c's; nothing grows with the number of events.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -24,9 +17,8 @@
 #include "tool.h"
 #include "show_field.h"
 #include "show_history.h"
+#include "show_reading.h"
 #include "show_stack.h"
-#include "show_trace.h"
-#include "symbolize.h"
 
 struct show {
 	/* options */
@@ -34,14 +26,7 @@ struct show {
 	uint64_t limit;
 	const char *pattern;
 	int only_pid;
-	/* state */
-	struct kunwind_trace *trace;
-	struct kunwind_symbolizer *symbolizer;
-	struct kunwind_histories *histories;	/* NULL with --no-symbols */
-	bool same_host, host_known;
-	const char *doing;
-	time_t told;
-	uint64_t seen;
+	struct kunwind_reading reading;
 	/* counts */
 	uint64_t events, with_stack, frames, named, complete, cut, lost;
 };
@@ -73,100 +58,10 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0, or 1 after an error.\n";
 
-/* On a terminal, once a second; not between events that go to the same terminal. */
-static void tell_progress(struct show *show)
-{
-	time_t now;
-
-	if (++show->seen % 4096 || !show->doing)
-		return;
-	now = time(NULL);
-	if (now == show->told)
-		return;
-	show->told = now;
-	fprintf(stderr, "\rkunwind show: %s, %" PRIu64 " events ", show->doing, show->seen);
-}
-
-static void begin_pass(struct show *show, const char *doing, bool quiet)
-{
-	show->doing = !quiet && isatty(STDERR_FILENO) ? doing : NULL;
-	show->told = time(NULL);
-	show->seen = 0;
-}
-
-static void end_pass(struct show *show)
-{
-	if (show->doing)
-		fputs("\r\033[K", stderr);
-	show->doing = NULL;
-}
-
-static const char *event_name(const bt_event *event)
-{
-	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
-
-	return name ? name : "";
-}
-
 static int out_of_memory(void)
 {
 	fprintf(stderr, "kunwind show: out of memory\n");
 	return KUNWIND_TRACE_FAIL;
-}
-
-/* First pass. */
-static int learn(const bt_event *event, int64_t time, void *data)
-{
-	struct show *show = data;
-	const char *name = event_name(event);
-
-	tell_progress(show);
-	if (!kunwind_history_is_own(name) ||
-	    kunwind_histories_learn(show->histories, event, name, time))
-		return KUNWIND_TRACE_GO_ON;
-	return out_of_memory();
-}
-
-/* What the header of an event needs; -1 and "" where the trace does not have it. */
-struct head {
-	const char *name, *comm;
-	int64_t time, pid, tid, cpu;
-	bool own_number;	/* pid is vpid: of the process's own namespace */
-};
-
-static int64_t first_context(const bt_event *event, const char *name, const char *other)
-{
-	int64_t value = -1;
-
-	if (!kunwind_field_integer(kunwind_event_context(event, name), &value))
-		kunwind_field_integer(kunwind_event_context(event, other), &value);
-	return value;
-}
-
-static int64_t event_cpu(const bt_event *event)
-{
-	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
-	int64_t cpu = -1;
-
-	if (context)
-		kunwind_field_integer(bt_field_structure_borrow_member_field_by_name_const(
-					      context, "cpu_id"), &cpu);
-	return cpu;
-}
-
-/* Global process numbers where the trace has them. */
-static void read_head(struct head *head, const bt_event *event, int64_t time)
-{
-	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
-
-	head->name = event_name(event);
-	head->comm = comm ? comm : "";
-	head->time = time;
-	head->own_number = !kunwind_event_context(event, "pid");
-	head->pid = first_context(event, "pid", "vpid");
-	head->tid = first_context(event, "tid", "vtid");
-	head->cpu = event_cpu(event);
 }
 
 static void print_fields(const char *before, const bt_event *event)
@@ -188,7 +83,7 @@ static void print_number(int64_t number)
 		printf("%" PRId64, number);
 }
 
-static void print_head_tsv(const struct show *show, const struct head *head)
+static void print_head_tsv(const struct show *show, const struct kunwind_head *head)
 {
 	printf("event\t%" PRIu64 "\t", show->events);
 	print_number(head->time);
@@ -205,7 +100,7 @@ static void print_head_tsv(const struct show *show, const struct head *head)
 	putchar('\t');
 }
 
-static void print_head(const struct head *head)
+static void print_head(const struct kunwind_head *head)
 {
 	time_t seconds = (time_t)(head->time / 1000000000);
 	char clock[32] = "--:--:--";
@@ -268,53 +163,17 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 	putchar('\n');
 }
 
-/* A process that the trace does not describe, on the host where we are. */
-static void try_live(struct show *show, struct kunwind_maps *maps, const struct head *head,
-		     int pid)
-{
-	const char *host;
-	char own[256];
-
-	if (!show->host_known) {
-		host = kunwind_trace_hostname(show->trace);
-		show->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
-		show->host_known = true;
-	}
-	if (show->same_host && !kunwind_maps_knows(maps, pid))
-		kunwind_maps_load_live(maps, show->symbolizer, pid, head->comm, head->time);
-}
-
-static void find_process(struct show *show, struct kunwind_stack *stack,
-			 const struct kunwind_history *history, const struct head *head)
-{
-	int pid = (int)head->pid;
-
-	if (head->own_number)
-		pid = kunwind_pids_find(history->pids, history->maps, pid,
-					kunwind_stack_address(stack, 0), head->time);
-	if (pid >= 0)
-		try_live(show, history->maps, head, pid);
-	stack->maps = history->maps;
-	stack->pid = pid;
-}
-
 /* False: out of memory. */
-static bool handle_stack(struct show *show, const bt_event *event, const struct head *head)
+static bool handle_stack(struct show *show, const bt_event *event, const struct kunwind_head *head)
 {
-	const struct kunwind_history *history;
 	struct kunwind_stack stack;
 	struct kunwind_frame frame;
 	uint64_t index;
 
-	kunwind_stack_begin(&stack, event, head->time);
+	if (!kunwind_reading_stack(&show->reading, event, head, &stack))
+		return false;
 	if (!stack.nr)
 		return true;
-	if (show->histories) {
-		history = kunwind_histories_of(show->histories, event);
-		if (!history)
-			return false;
-		find_process(show, &stack, history, head);
-	}
 	for (index = 0; kunwind_stack_next(&stack, &frame); index++) {
 		show->named += frame.symbol.name != NULL;
 		if (show->summary)
@@ -337,10 +196,9 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 static int handle(const bt_event *event, int64_t time, void *data)
 {
 	struct show *show = data;
-	struct head head;
+	struct kunwind_head head;
 
-	tell_progress(show);
-	read_head(&head, event, time);
+	kunwind_head_read(&head, event, time);
 	if ((!show->all && kunwind_history_is_own(head.name)) ||
 	    (show->pattern && fnmatch(show->pattern, head.name, 0)) ||
 	    (show->only_pid >= 0 && head.pid != show->only_pid))
@@ -375,7 +233,7 @@ static void print_summary(const struct show *show)
 		       "\nsummary\tframes\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
 		       "\nsummary\tframes_per_stack\t%.2f\n",
 		       show->events, show->with_stack, show->frames, show->lost, per_stack);
-		if (show->histories)
+		if (show->symbols)
 			printf("summary\tnamed\t%" PRIu64 "\nsummary\tcomplete\t%" PRIu64
 			       "\nsummary\tcut_at_128\t%" PRIu64 "\n",
 			       show->named, show->complete, show->cut);
@@ -385,7 +243,7 @@ static void print_summary(const struct show *show)
 	printf("  with a user stack   %" PRIu64 "\n", show->with_stack);
 	printf("  lost by the tracer  %" PRIu64 "\n", show->lost);
 	printf("frames per stack      %.2f\n", per_stack);
-	if (!show->histories)
+	if (!show->symbols)
 		return;
 	printf("frames named          %" PRIu64 " (%.2f %%)\n", show->named,
 	       share(show->named, show->frames));
@@ -398,26 +256,10 @@ static bool run(struct show *show, char *const *paths, int nr)
 {
 	bool ok;
 
-	show->trace = kunwind_trace_open(paths, nr);
-	if (!show->trace)
+	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols))
 		return false;
-	if (show->symbols) {
-		show->symbolizer = kunwind_symbolizer_new();
-		if (show->symbolizer)
-			show->histories = kunwind_histories_new(show->symbolizer);
-		if (!show->histories) {
-			out_of_memory();
-			return false;
-		}
-		begin_pass(show, "reading mappings", false);
-		ok = kunwind_trace_read(show->trace, learn, show, NULL);
-		end_pass(show);
-		if (!ok)
-			return false;
-	}
-	begin_pass(show, "naming", isatty(STDOUT_FILENO) && !show->summary);
-	ok = kunwind_trace_read(show->trace, handle, show, &show->lost);
-	end_pass(show);
+	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary;
+	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
 	if (ok && show->summary)
 		print_summary(show);
 	if (fflush(stdout) || ferror(stdout)) {
@@ -511,8 +353,6 @@ int kunwind_cmd_show(int argc, char **argv)
 	if (parsed > 0)
 		return 0;
 	ok = run(&show, argv + optind, argc - optind);
-	kunwind_histories_free(show.histories);
-	kunwind_symbolizer_free(show.symbolizer);
-	kunwind_trace_close(show.trace);
+	kunwind_reading_close(&show.reading);
 	return ok ? 0 : 1;
 }

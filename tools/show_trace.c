@@ -10,6 +10,7 @@
  *
  * Memory: what libbabeltrace2 takes, which does not grow with the trace's length.
  */
+#include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void say_error(const char *what)
 	const bt_error *error = bt_current_thread_take_error();
 	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0;
 
-	fprintf(stderr, "kunwind show: %s\n", what);
+	fprintf(stderr, "kunwind %s: %s\n", program_invocation_short_name, what);
 	for (i = 0; i < nr && i < 3; i++)
 		fprintf(stderr, "  %s\n",
 			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
@@ -170,7 +171,8 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
 			if (!access(metadata, F_OK) && !metadata_is_whole(metadata)) {
-				fprintf(stderr, "kunwind show: %s: cut off\n", metadata);
+				fprintf(stderr, "kunwind %s: %s: cut off\n",
+					program_invocation_short_name, metadata);
 				ok = false;
 			} else if (!access(metadata, F_OK)) {
 				ok = add_directory(trace, entry->fts_path);
@@ -180,8 +182,8 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		case FTS_NS:
 		case FTS_DNR:
 		case FTS_ERR:
-			fprintf(stderr, "kunwind show: %s: %s\n", entry->fts_path,
-				strerror(entry->fts_errno));
+			fprintf(stderr, "kunwind %s: %s: %s\n", program_invocation_short_name,
+				entry->fts_path, strerror(entry->fts_errno));
 			ok = false;
 			break;
 		}
@@ -204,8 +206,8 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 	} else if (!search(trace, paths, nr_paths)) {
 		/* said */
 	} else if (!trace->nr_sources) {
-		fprintf(stderr, "kunwind show: no trace at or below %s%s\n", paths[0],
-			nr_paths > 1 ? " and the others" : "");
+		fprintf(stderr, "kunwind %s: no trace at or below %s%s\n",
+			program_invocation_short_name, paths[0], nr_paths > 1 ? " and the others" : "");
 	} else {
 		return trace;
 	}
