@@ -6,12 +6,8 @@
  * wrong usage are answered here, in one form: help on stdout with status 0,
  * wrong usage on stderr with status 1.
  */
-#include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <kunwind.h>
 
 #include "tool.h"
@@ -77,59 +73,10 @@ static const struct command {
 
 static const struct command *running;
 
-void kunwind_tool_error(const char *format, ...)
+static void set_running(const struct command *command)
 {
-	va_list args;
-
-	fflush(stdout);
-	fprintf(stderr, "kunwind%s%s: ", running ? " " : "", running ? running->name : "");
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-}
-
-void kunwind_tool_failure(const char *what, int error)
-{
-	const char *advice;
-
-	switch (error) {
-	case -ENODEV:
-		advice = "the module is not loaded: sudo modprobe kunwind (kunwind doctor tells more)";
-		break;
-	case -EACCES:
-		if (access(KUNWIND_DEVICE, R_OK) == 0) {
-			advice = "it was registered by another user: use sudo";
-			break;
-		}
-		advice = "may not open " KUNWIND_DEVICE ": use sudo, or join the group tracing "
-			 "(sudo usermod -aG tracing $USER, then log in again)";
-		break;
-	case -EOPNOTSUPP:
-		advice = "kunwind is switched off: "
-			 "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
-		break;
-	case -EPERM:
-		advice = "this process may not be traced by you: use sudo";
-		break;
-	case -ESRCH:
-		advice = "no such process (or it is a kernel thread)";
-		break;
-	case -ENOENT:
-		advice = "it is not registered";
-		break;
-	case -ENOSPC:
-		advice = "the module's limit of registered processes is reached";
-		break;
-	case -ENOTTY:
-	case -E2BIG:
-		advice = "the module is older than this tool: reload it (sudo rmmod kunwind; "
-			 "sudo modprobe kunwind)";
-		break;
-	default:
-		advice = strerror(-error);
-	}
-	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", advice);
+	running = command;
+	kunwind_tool_name = command ? command->name : NULL;
 }
 
 int kunwind_tool_usage(int status)
@@ -156,37 +103,6 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags)
 		}
 	}
 	return i;
-}
-
-int kunwind_tool_pid(const char *text)
-{
-	char *end;
-	long pid;
-
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (errno || end == text || *end || pid <= 0 || pid > INT_MAX || text[0] < '0' || text[0] > '9')
-		return -1;
-	return (int)pid;
-}
-
-int kunwind_tool_finish(int status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)	/* the reader has seen enough */
-		return status;
-	kunwind_tool_error("cannot write: %s", strerror(errno));
-	return status ? status : TOOL_FAILED;
-}
-
-struct kunwind_colours kunwind_tool_colours(FILE *stream)
-{
-	const char *term = getenv("TERM");
-
-	if (!isatty(fileno(stream)) || getenv("NO_COLOR") || !term || !strcmp(term, "dumb"))
-		return (struct kunwind_colours){ "", "", "", "", "" };
-	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
 
 static void print_overview(FILE *out)
@@ -242,7 +158,7 @@ int main(int argc, char **argv)
 		} else if (command->help) {
 			print_help(command);
 		} else {
-			running = command;
+			set_running(command);
 			help[0] = argv[2];
 			return kunwind_tool_finish(command->run(2, help));
 		}
@@ -252,7 +168,7 @@ int main(int argc, char **argv)
 		printf("kunwind %s (ABI %d)\n", KUNWIND_TOOL_VERSION, KUNWIND_ABI_VERSION);
 		return kunwind_tool_finish(TOOL_OK);
 	}
-	running = find(argv[1]);
+	set_running(find(argv[1]));
 	if (!running) {
 		kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[1]);
 		return TOOL_FAILED;

@@ -28,13 +28,16 @@ int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 
+/* The subcommand that runs; NULL before it is known. */
+extern const char *kunwind_tool_name;
+
 /* "kunwind COMMAND: text" on stderr. */
 void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* The same with the meaning of a negative errno of libkunwind and what to do about it. */
 void kunwind_tool_failure(const char *what, int error);
 
-/* "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
+/* (main.c) "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
 int kunwind_tool_usage(int status);
 
 /*
