@@ -21,12 +21,9 @@
  * exported. The work gives it back shortly before its last instruction, which
  * is why unloading waits for synchronize_rcu_tasks().
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/printk.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -190,23 +187,12 @@ static struct kunwind_hook hooks[] = {
 
 void kunwind_follow_init(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (kunwind_hook_enable(&hooks[i]))
-			pr_notice("%s is not followed: error %d (see \"kunwind status\")\n",
-				  hooks[i].function, hooks[i].error);
+	kunwind_hooks_enable(hooks, ARRAY_SIZE(hooks), "followed");
 }
 
 bool kunwind_follow_exit(void)
 {
-	unsigned int i = ARRAY_SIZE(hooks);
-	bool free = true;
-
-	while (i--)
-		if (kunwind_hook_disable(&hooks[i]))
-			free = false;
-	return free;
+	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
 }
 
 void kunwind_follow_show_params(struct seq_file *m)
@@ -216,10 +202,7 @@ void kunwind_follow_show_params(struct seq_file *m)
 
 void kunwind_follow_show(struct seq_file *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		kunwind_hook_show(m, &hooks[i]);
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks));
 }
 
 u64 kunwind_follow_features(void)

@@ -7,13 +7,15 @@
  * clear. So no hook is ever silently dead. FTRACE_OPS_FL_RECURSION: ftrace
  * itself guards each context against recursion and disables preemption.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/printk.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "hook.h"
 
-int kunwind_hook_enable(struct kunwind_hook *hook)
+static int enable(struct kunwind_hook *hook)
 {
 	int err;
 
@@ -22,7 +24,6 @@ int kunwind_hook_enable(struct kunwind_hook *hook)
 	if (hook->redirects)
 		hook->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
 
-	/* ftrace_set_filter() wants a string of its own. */
 	err = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
 				strlen(hook->function), 1);
 	if (err)
@@ -36,7 +37,7 @@ out:
 	return err;
 }
 
-int kunwind_hook_disable(struct kunwind_hook *hook)
+static int disable(struct kunwind_hook *hook)
 {
 	int err;
 
@@ -55,6 +56,26 @@ int kunwind_hook_disable(struct kunwind_hook *hook)
 	hook->on = false;
 	ftrace_free_filter(&hook->ops);
 	return 0;
+}
+
+void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const char *done)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (enable(&hooks[i]))
+			pr_notice("%s is not %s: error %d (see \"kunwind status\")\n",
+				  hooks[i].function, done, hooks[i].error);
+}
+
+bool kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr)
+{
+	bool free = true;
+
+	while (nr--)
+		if (disable(&hooks[nr]))
+			free = false;
+	return free;
 }
 
 static const char *refusal(int err)
@@ -76,9 +97,17 @@ static const char *refusal(int err)
 	}
 }
 
-void kunwind_hook_show(struct seq_file *m, const struct kunwind_hook *hook)
+static void show(struct seq_file *m, const struct kunwind_hook *hook)
 {
 	seq_printf(m, "hook\t%s\t%s\t%s\n", hook->function,
 		   hook->on ? "on" : hook->error ? "refused" : "off",
 		   hook->stuck ? "ftrace would not let go" : refusal(hook->error));
+}
+
+void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		show(m, &hooks[i]);
 }

@@ -24,15 +24,18 @@ struct kunwind_hook {
 	struct ftrace_ops ops;
 };
 
-/* May sleep. 0, or the negative errno that is also kept in hook->error. */
-int kunwind_hook_enable(struct kunwind_hook *hook);
+/*
+ * Each of @hooks that the kernel allows; of another the log says once that the
+ * function is not @done ("followed"), and hook->error why. May sleep.
+ */
+void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const char *done);
 
 /*
- * May sleep: waits until no task is in the hook's trampoline. An error other
- * than 0 means that ftrace would not let go: hook->stuck is set then.
+ * May sleep: waits until no task is in a trampoline of theirs. False: ftrace
+ * would not let go of one (hook->stuck), and the module must stay.
  */
-int kunwind_hook_disable(struct kunwind_hook *hook);
+bool __must_check kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr);
 
-void kunwind_hook_show(struct seq_file *m, const struct kunwind_hook *hook);
+void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr);
 
 #endif /* _KUNWIND_HOOK_H */

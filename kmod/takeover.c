@@ -19,10 +19,7 @@
  * trampoline; synchronize_rcu_tasks(), which main.c calls behind it, waits for
  * tasks that were preempted inside a replacement.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/perf_event.h>
-#include <linux/printk.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
 
@@ -120,31 +117,17 @@ static const u64 features[] = { KUNWIND_F_TAKEOVER_STACK, KUNWIND_F_TAKEOVER_PER
 
 void kunwind_takeover_init(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (kunwind_hook_enable(&hooks[i]))
-			pr_notice("%s is not taken over: error %d (see \"kunwind status\")\n",
-				  hooks[i].function, hooks[i].error);
+	kunwind_hooks_enable(hooks, ARRAY_SIZE(hooks), "taken over");
 }
 
 bool kunwind_takeover_exit(void)
 {
-	unsigned int i = ARRAY_SIZE(hooks);
-	bool free = true;
-
-	while (i--)
-		if (kunwind_hook_disable(&hooks[i]))
-			free = false;
-	return free;
+	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
 }
 
 void kunwind_takeover_show(struct seq_file *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		kunwind_hook_show(m, &hooks[i]);
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks));
 }
 
 u64 kunwind_takeover_features(void)
