@@ -29,12 +29,26 @@
 #include "takeover.h"
 
 /*
- * What can be trusted of the user's registers. In an NMI that hit the kernel
- * they are those that the entry code saved, perhaps half way through.
+ * What can be trusted of the user's registers, which are task_pt_regs() in both
+ * replacements: perf passes its own when the event hit user mode, and they lie
+ * at that same place.
+ *
+ * An NMI from user mode has its registers saved by the entry code before
+ * anything else, on the task's stack: all are there. An NMI from the kernel runs
+ * on the NMI stack of its CPU, and may have hit the entry code when it had not
+ * yet saved all of them. So the stack that this runs on tells the two apart;
+ * user_mode(regs) is true of task_pt_regs() either way. Xen's paravirtual guests
+ * have no NMI stack: there all NMIs count as from the kernel.
  */
 static __always_inline u32 trusted(const struct pt_regs *regs)
 {
-	return in_nmi() && regs == task_pt_regs(current) ? KUNWIND_REGS_NMI : KUNWIND_ALL_REGS;
+	int here;
+
+	if (!in_nmi() || regs != task_pt_regs(current))
+		return KUNWIND_ALL_REGS;
+	if (object_is_on_stack(&here) && !cpu_feature_enabled(X86_FEATURE_XENPV))
+		return KUNWIND_ALL_REGS;
+	return KUNWIND_REGS_NMI;
 }
 
 /* True when the current task's stack is ours to walk. Preemption is off. */
