@@ -206,8 +206,7 @@ struct kunwind_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */
 	struct kunwind_rule rule;	/* never NONE, never WIDE */
-	u32 keep;		/* of its table */
-	u32 seq;		/* odd: being written */
+	u64 after;		/* other registers, and the sequence: walk.h */
 };
 struct kunwind_cache {
 	struct kunwind_cache_entry entry[KUNWIND_CACHE_ENTRIES];

@@ -19,8 +19,7 @@
  *
  * What it does not do: guess. Where there is no CFI the walk ends and says so.
  */
-#include "kunwind_core.h"
-#include "expr_eval.h"
+#include "walk.h"
 
 /*
  * ld.so's entry point has no CFI. Between the stack pointer with which the
@@ -89,18 +88,21 @@ cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
 	return &cache->entry[(entry - cache->entry) ^ 1];
 }
 
+/* The sequence is odd: being written. Readers see it by an id of zero. */
+#define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
+
 static __always_inline bool cache_get(const struct kunwind_cache_entry *entry, u64 addr, u64 id,
-				      u64 *word, u32 *keep)
+				      u64 *word, u64 *after)
 {
-	u32 seq = READ_ONCE(entry->seq);
+	u64 seen = READ_ONCE(entry->after);
 
 	barrier();
 	if (unlikely(entry->addr != addr) || unlikely(entry->id != id))
 		return false;
 	*word = rule_word(entry->rule);
-	*keep = entry->keep;
+	*after = seen;
 	barrier();
-	return likely(!(seq & 1)) && likely(READ_ONCE(entry->seq) == seq);
+	return likely(READ_ONCE(entry->after) == seen);
 }
 
 /*
@@ -111,171 +113,41 @@ static __always_inline bool cache_get(const struct kunwind_cache_entry *entry, u
 static void kunwind_walk_attr cache_write(struct kunwind_cache_entry *entry,
 					  const struct kunwind_cache_entry *from)
 {
-	u32 seq = READ_ONCE(entry->seq);
+	u64 seen = READ_ONCE(entry->after);
+	u64 seq = seen & KUNWIND_AFTER_SEQ, after = from->after & ~KUNWIND_AFTER_SEQ;
 
-	if (seq & 1)
+	if (seen & AFTER_ODD)
 		return;
-	WRITE_ONCE(entry->seq, seq + 1);
+	WRITE_ONCE(entry->after, seen | AFTER_ODD);
+	barrier();
+	WRITE_ONCE(entry->id, 0);
 	barrier();
 	entry->addr = from->addr;
-	entry->id = from->id;
 	entry->rule = from->rule;
-	entry->keep = from->keep;
+	WRITE_ONCE(entry->after, seq | AFTER_ODD | after);
 	barrier();
-	WRITE_ONCE(entry->seq, seq + 2);
+	WRITE_ONCE(entry->id, from->id);
+	barrier();
+	WRITE_ONCE(entry->after, (seq + 2 * KUNWIND_AFTER_SEQ_ONE) | after);
 }
 
 /* The newcomer takes the first place, what was there the second. */
 static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u64 addr, u64 id,
-						 struct kunwind_rule rule, u32 keep)
+						 struct kunwind_rule rule, u64 after)
 {
 	struct kunwind_cache_entry *slot = cache_slot(cache, addr);
 	const struct kunwind_cache_entry new = {
-		.addr = addr, .id = id, .rule = rule, .keep = keep,
+		.addr = addr, .id = id, .rule = rule, .after = after,
 	};
 	struct kunwind_cache_entry old;
-	u32 seq = READ_ONCE(slot->seq);
+	u64 seen = READ_ONCE(slot->after);
 
 	barrier();
 	old = *slot;
 	barrier();
-	if (old.id == id && !(seq & 1) && READ_ONCE(slot->seq) == seq)
+	if (old.id == id && !(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
 		cache_write(cache_second(cache, slot), &old);
 	cache_write(slot, &new);
-}
-
-/* One word of the user's memory, in a window of its own. */
-static bool kunwind_walk_attr read_word(struct kunwind_mem *mem, u64 addr, u64 *value)
-{
-	u64 word;
-
-	if (!kunwind_mem_begin(mem, addr))
-		return false;
-	kunwind_mem_read(mem, word, addr, fault);
-	kunwind_mem_end(mem);
-	*value = word;
-	return true;
-fault:
-	kunwind_mem_end(mem);
-	return false;
-}
-
-static enum kunwind_reason kunwind_walk_attr
-wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
-	  const u64 *initial, u64 *value)
-{
-	const u8 *expr;
-	u16 len;
-
-	expr = kunwind_table_expr(table, off, &len);
-	if (!expr)
-		return KUNWIND_CORRUPT;
-	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, value);
-}
-
-/* The value that one entry of a wide rule gives; @cfa is NULL for the CFA's own. */
-static enum kunwind_reason kunwind_walk_attr
-wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
-	   const struct kunwind_wide_entry *entry, const u64 *cfa, u64 *value)
-{
-	const struct kunwind_regs *regs = &walk->regs;
-	enum kunwind_reason reason;
-
-	switch (entry->how) {
-	case KUNWIND_HOW_REG:
-		if (entry->source >= KUNWIND_NR_REGS)
-			return KUNWIND_CORRUPT;
-		if (!(regs->valid & KUNWIND_REG(entry->source)))
-			return KUNWIND_REG_UNKNOWN;
-		*value = regs->r[entry->source] + (s64)entry->off;
-		return KUNWIND_COMPLETE;
-	case KUNWIND_HOW_CFA:
-	case KUNWIND_HOW_AT_CFA:
-		if (!cfa)
-			return KUNWIND_CORRUPT;
-		*value = *cfa + (s64)entry->off;
-		break;
-	case KUNWIND_HOW_EXPR:
-	case KUNWIND_HOW_AT_EXPR:
-		reason = wide_expr(walk, table, entry->off, cfa, value);
-		if (reason != KUNWIND_COMPLETE)
-			return reason;
-		break;
-	default:
-		return KUNWIND_CORRUPT;
-	}
-	if (entry->how == KUNWIND_HOW_AT_CFA || entry->how == KUNWIND_HOW_AT_EXPR)
-		return read_word(&walk->mem, *value, value) ? KUNWIND_COMPLETE : KUNWIND_UNREADABLE;
-	return KUNWIND_COMPLETE;
-}
-
-/*
- * A step by a wide rule. A register of which the caller's value cannot be had
- * becomes unknown; only the CFA and the return address must be there.
- */
-static noinline enum kunwind_reason kunwind_walk_attr
-step_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u32 *budget,
-	  bool *signal)
-{
-	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
-	const struct kunwind_wide_entry *entry;
-	struct kunwind_regs next;
-	enum kunwind_reason reason;
-	u32 i, listed = 0;
-	u64 cfa, value;
-
-	if (!wide || !wide->nr)
-		return KUNWIND_CORRUPT;
-	if (wide->cost > *budget)
-		return KUNWIND_DEPTH;
-	*budget -= wide->cost;
-	entry = (const struct kunwind_wide_entry *)(wide + 1);
-	reason = wide_value(walk, table, entry, NULL, &cfa);
-	if (reason != KUNWIND_COMPLETE)
-		return reason;
-
-	next = walk->regs;
-	next.valid &= kunwind_table_keep(table) | KUNWIND_REG(KUNWIND_RBP);
-	for (i = 1; i < wide->nr; i++) {
-		u32 reg = entry[i].reg;
-
-		if (reg >= KUNWIND_NR_REGS)
-			return KUNWIND_CORRUPT;
-		listed |= KUNWIND_REG(reg);
-		if (entry[i].how == KUNWIND_HOW_SAME) {
-			/* This frame's own address again is nobody's return address. */
-			if (reg == KUNWIND_RA)
-				return KUNWIND_REG_UNKNOWN;
-			next.valid |= walk->regs.valid & KUNWIND_REG(reg);
-			continue;
-		}
-		next.valid &= ~KUNWIND_REG(reg);
-		if (entry[i].how == KUNWIND_HOW_UNDEFINED)
-			continue;
-		reason = wide_value(walk, table, &entry[i], &cfa, &value);
-		if (reason == KUNWIND_CORRUPT)
-			return reason;
-		if (reason == KUNWIND_COMPLETE) {
-			next.r[reg] = value;
-			next.valid |= KUNWIND_REG(reg);
-		} else if (reg == KUNWIND_RA) {
-			return reason;
-		}
-	}
-	if (!(listed & KUNWIND_REG(KUNWIND_RSP))) {
-		next.r[KUNWIND_RSP] = cfa;
-		next.valid |= KUNWIND_REG(KUNWIND_RSP);
-	}
-	if (!(listed & KUNWIND_REG(KUNWIND_RA))) {
-		if (!read_word(&walk->mem, cfa - 8, &next.r[KUNWIND_RA]))
-			return KUNWIND_UNREADABLE;
-		next.valid |= KUNWIND_REG(KUNWIND_RA);
-	}
-	if (!(next.valid & KUNWIND_REG(KUNWIND_RSP)) || !(next.valid & KUNWIND_REG(KUNWIND_RA)))
-		return KUNWIND_REG_UNKNOWN;
-	*signal = wide->signal;
-	walk->regs = next;
-	return KUNWIND_COMPLETE;
 }
 
 /*
@@ -388,21 +260,32 @@ static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *w
 	return regs->r[rule.reg] + (s64)rule.off - 8;
 }
 
+/* A register that has a place on the stack; inside the window. */
+#define restore_reg(number, reg)						\
+do {										\
+	u32 place_ = kunwind_after_place(after, number);			\
+	u64 value_;								\
+										\
+	if (place_) {								\
+		kunwind_mem_read(&walk->mem, value_, cfa - 8 - 8 * place_, lost); \
+		walk->regs.r[reg] = value_;					\
+		valid |= KUNWIND_REG(reg);					\
+	}									\
+} while (0)
+
 enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 {
 	/* The cached form of an outermost frame: a rule that needs nothing. */
 	static const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END,
 						      .reg = KUNWIND_RSP };
-	const u32 always = KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
-			   KUNWIND_REG(KUNWIND_RA);
 	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
 	u64 bp = walk->regs.r[KUNWIND_RBP], id = READ_ONCE(walk->ranges->id);
 	unsigned long *next = walk->addresses, *const last = next + walk->capacity;
 	struct kunwind_cache *const cache = walk->cache;
 	struct kunwind_cache_entry *slot;
-	u64 addr = ip, cfa, ra, word;
+	u64 addr = ip, cfa, ra, word, after;
 	enum kunwind_reason reason;
-	u32 valid = walk->regs.valid, keep, wide_left = WIDE_COST;
+	u32 valid = walk->regs.valid, wide_left = WIDE_COST;
 
 	walk->count = 0;
 	if (!walk->capacity)
@@ -420,8 +303,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 		if (unlikely(!cache))
 			goto miss;
 		slot = cache_slot(cache, addr);
-		if (unlikely(!cache_get(slot, addr, id, &word, &keep)) &&
-		    !cache_get(cache_second(cache, slot), addr, id, &word, &keep))
+		if (unlikely(!cache_get(slot, addr, id, &word, &after)) &&
+		    !cache_get(cache_second(cache, slot), addr, id, &word, &after))
 			goto miss;
 
 apply:
@@ -448,7 +331,7 @@ apply:
 				valid &= ~KUNWIND_REG(KUNWIND_RBP);
 			}
 		}
-		valid &= keep | always;
+		valid &= (u32)after;
 		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL) &&
 		    !(cfa == sp && addr == ip)) {
 			reason = KUNWIND_CFA_STUCK;
@@ -461,6 +344,8 @@ apply:
 		addr = ra - 1;
 		if (unlikely(WORD_KIND(word) & KUNWIND_RULE_SIGNAL))
 			addr = ra;
+		if (unlikely((u32)after & KUNWIND_AFTER_PLACES))
+			goto restore;
 stepped:
 		/* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
 		if (unlikely((ra - 1) >> ADDRESS_BITS)) {
@@ -476,12 +361,25 @@ stepped:
 		sp = cfa;
 		continue;
 
+restore:
+		restore_reg(0, KUNWIND_RBX);
+		restore_reg(1, KUNWIND_R12);
+		restore_reg(2, KUNWIND_R13);
+		restore_reg(3, KUNWIND_R14);
+		restore_reg(4, KUNWIND_R15);
+		goto stepped;
+lost:
+		/* Though the word at CFA - 8 is there: then none of them counts as known. */
+		valid &= ~KUNWIND_SAVED_REGS;
+		goto stepped;
+
 miss:
 		kunwind_mem_end(&walk->mem);
 		{
 			const struct kunwind_table *table = NULL;
-			struct kunwind_rule rule = { };
-			bool end;
+			struct kunwind_rule rule = { }, compact;
+			bool end, wide;
+			u64 places;	/* not &after, which has a register of its own */
 
 			reason = find_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
 			word = rule_word(rule);
@@ -490,18 +388,26 @@ miss:
 					cache_put(cache, addr, id, end_rule, 0);
 				goto out_closed;
 			}
-			keep = kunwind_table_keep(table);
-			if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_WIDE) {
+			wide = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE;
+			if (!wide)
+				after = kunwind_after(kunwind_table_keep(table));
+			else if (kunwind_wide_compact(table, rule.off, &compact, &places)) {
+				wide = false;
+				rule = compact;
+				word = rule_word(rule);
+				after = places;
+			}
+			if (!wide) {
 				if (cache)
-					cache_put(cache, addr, id, rule, keep);
+					cache_put(cache, addr, id, rule, after);
 			} else {
 				bool signal;
 
 				walk->regs.r[KUNWIND_RA] = ip;
 				walk->regs.r[KUNWIND_RSP] = sp;
 				walk->regs.r[KUNWIND_RBP] = bp;
-				walk->regs.valid = valid;
-				reason = step_wide(walk, table, rule.off, &wide_left, &signal);
+				walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
+				reason = kunwind_wide_step(walk, table, rule.off, &wide_left, &signal);
 				if (reason != KUNWIND_COMPLETE)
 					goto out_closed;
 				ra = walk->regs.r[KUNWIND_RA];
@@ -518,7 +424,7 @@ miss:
 				reason = KUNWIND_UNREADABLE;
 				goto out_closed;
 			}
-			if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+			if (wide)
 				goto stepped;
 			goto apply;
 		}

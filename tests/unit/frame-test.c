@@ -103,11 +103,85 @@ static void test_frame(const struct frame_case *c, bool cached)
 	free(ranges);
 }
 
+/*
+ * Two frames: the inner one saves a register that the outer one's CFA is in.
+ * The outer's return address is word 50, next to where the register points.
+ */
+static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cached)
+{
+	static struct kunwind_cache cache;
+	static u64 id = 1000;
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	struct kunwind_table *table = NULL;
+	enum kunwind_reason reason = KUNWIND_CORRUPT;
+	enum kunwind_refusal err;
+	unsigned long addresses[4];
+	char inner[32], outer[32];
+	struct kunwind_walk walk = { };
+	unsigned int i, round, want = lost ? 2 : 3;
+	u64 stack[WORDS];
+	size_t cie;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = CALLER + i;
+	/* CFA at word 20: return address at 19 */
+	stack[19] = TEXT_LO + BIAS + 0x180;
+	stack[19 - place] = STACK + 8 * 49;
+	snprintf(inner, sizeof(inner), "0e a0 01 %02x %02x", 0x80 | reg, place + 1);
+	if (lost)
+		snprintf(inner, sizeof(inner), "0e a0 01 07 %02x", reg);
+	snprintf(outer, sizeof(outer), "0c %02x 10", reg);
+	eh.size = 0;
+	cie = eh_plain_cie(&eh, USUAL);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, inner);
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x100, 0x100, outer);
+	err = eh_build(&eh, 0, &table);
+	ranges->nr = 1;
+	ranges->id = ++id;
+	ranges->range[0] = (struct kunwind_range){
+		.start = TEXT_LO + BIAS, .end = TEXT_HI + BIAS, .bias = BIAS, .table = table,
+	};
+	for (round = 0; !err && round < 2; round++) {
+		walk = (struct kunwind_walk){
+			.ranges = ranges, .cache = cached ? &cache : NULL,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		for (i = 0; i < KUNWIND_NR_REGS; i++)
+			walk.regs.r[i] = STACK + 8 * 40;
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RA] = TEXT_LO + BIAS;
+		walk.regs.valid = KUNWIND_ALL_REGS;
+		reason = kunwind_walk(&walk);
+	}
+	if (!tap_ok(!err && walk.count == want &&
+		    reason == (lost ? KUNWIND_REG_UNKNOWN : KUNWIND_NO_OBJECT) &&
+		    (lost || addresses[2] == CALLER + 50),
+		    "frame, %s: CFA in register %u, which the callee %s %u",
+		    cached ? "cached" : "not cached", reg, lost ? "lost" : "saved at", place))
+		printf("# %s %s, %u addresses\n", kunwind_refusal_name(err),
+		       kunwind_reason_name(reason), walk.count);
+	if (!err)
+		kunwind_table_free(table);
+	free(ranges);
+}
+
 int main(void)
 {
-	unsigned int i;
+	static const unsigned int saved[] = {
+		KUNWIND_RBX, KUNWIND_R12, KUNWIND_R13, KUNWIND_R14, KUNWIND_R15,
+	};
+	unsigned int i, place;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++)
 		test_frame(&cases[i / 2], i % 2);
+	for (i = 0; i < 2 * ARRAY_SIZE(saved); i++) {
+		/* the last is too far for the cache's word */
+		for (place = 1; place <= 8; place++)
+			test_saved(saved[i / 2], place, false, i % 2);
+		test_saved(saved[i / 2], 1, true, i % 2);
+	}
 	return tap_done();
 }
