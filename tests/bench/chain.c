@@ -5,7 +5,9 @@
  * chain DEPTH [register]: calls DEPTH functions of different frames, then reads
  * /dev/kunwind-bench. Prints: addresses found, instructions of the first call
  * (cold), of the last (warm). "register": with kunwind, else as the kernel does.
- * Built twice: chain-fp with frame pointers, chain without.
+ * Built three times: chain-fp with frame pointers, chain without; chain-saved as
+ * chain, but with a function whose CFA is in r15 (as in libcrypto's assembler),
+ * so that the object's table follows r15, and every function saves it.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -24,6 +26,18 @@
 static uint64_t result[1 + ROUNDS + MOST];
 static int bench;
 
+#ifdef SAVED
+#define USE_SAVED()	__asm__ __volatile__("" : : : "rbx", "r14", "r15")
+__asm__(".text\n"
+	"by_r15:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa %r15, 16\n"
+	"	ret\n"
+	"	.cfi_endproc\n");
+#else
+#define USE_SAVED()	do { } while (0)
+#endif
+
 typedef int chain_fn(int left);
 static chain_fn *const chain[16];
 
@@ -40,6 +54,7 @@ static __attribute__((noinline)) int link##n(int left)				\
 	volatile char room[8 + n * 24];						\
 	int ret;								\
 										\
+	USE_SAVED();								\
 	room[0] = left;								\
 	ret = left ? chain[left % 16](left - 1) : next(0);			\
 	return ret + room[0] - (char)left;					\

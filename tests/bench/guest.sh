@@ -32,6 +32,7 @@ walk() {
 walk 'frame pointers (stock)' 3 chain-fp
 walk 'kunwind warm' 3 chain register
 walk 'kunwind cold' 2 chain register
+walk 'kunwind warm, r15 followed' 3 chain-saved register
 
 # A traced getppid(2), twenty frames deep: without a stack, with one.
 export LTTNG_HOME=/tmp/bench-home
