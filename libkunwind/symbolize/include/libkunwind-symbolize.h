@@ -57,7 +57,8 @@ struct kunwind_symbolizer_options {
 	const char *const *debug_dirs;
 	const char *kallsyms;		/* the kernel's symbols; NULL: /proc/kallsyms */
 	const char *perf_map_dir;	/* where perf-PID.map files are; NULL: /tmp */
-	const char *helper;		/* program; NULL: where it is installed, or $KUNWIND_SYMBOLIZE_HELPER */
+	/* the helper program; NULL: $KUNWIND_SYMBOLIZE_HELPER, or where it is installed */
+	const char *helper;
 	const struct kunwind_backend *const *backends;	/* NULL-terminated, asked first; or NULL */
 };
 
@@ -193,6 +194,18 @@ struct kunwind_who {
 	const char *comm;	/* NULL or "": any */
 	int64_t time;		/* nanoseconds since 1970; must not go back */
 };
+
+/**
+ * kunwind_history_process() - which process is meant
+ * @address: one that it had code at, which tells processes with one number in
+ *           several pid namespaces apart
+ * Return: its number in the initial pid namespace; -1: not known.
+ */
+int kunwind_history_process(struct kunwind_history *history, const struct kunwind_who *who,
+			    uint64_t address);
+
+/* Does the history, or a process that lives, tell anything about @pid (of the initial namespace)? */
+bool kunwind_history_knows(const struct kunwind_history *history, int pid);
 
 /**
  * kunwind_history_stack() - names for a stack, innermost frame first

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+/*
+ * helper_dwarf.c - inlined functions and lines from debug information
+ *
+ * A first question about an object sorts the address ranges of its compilation
+ * units. A first question about a unit reads its tree of entries once: which
+ * ranges belong to which function, and what is inlined into each. Answers then
+ * take a binary search for the function and a walk down its inlined functions;
+ * libdw's dwarf_getscopes() would read the tree from the unit on every time.
+ * Lines are libdw's, which keeps the decoded table of each unit.
+ *
+ * Memory: 24 bytes a range of a unit or function, 24 an inlined function and 16
+ * a range of it, for units that were asked about; and libdw's line tables, 40
+ * bytes or more a row.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "helper_dwarf.h"
+
+#define MAX_DEPTH	1024		/* of nested entries: beyond it the tree is not believed */
+
+struct range {
+	uint64_t start, end;
+	size_t of;			/* index of a unit, or of a function */
+};
+
+struct ranges {
+	struct range *range;		/* by start */
+	uint64_t *reach;		/* highest end of range[0..i]; made by settle() */
+	size_t nr, cap;
+};
+
+/* A function, or one that is inlined: then it is followed by those inlined into it. */
+struct node {
+	Dwarf_Off die;
+	size_t first;			/* of its ranges, in unit.inl */
+	unsigned int nr;		/* 0 for a function: its ranges are in unit.functions */
+	unsigned int nr_below;		/* nodes that follow and are part of it */
+};
+
+struct unit {
+	Dwarf_Die die;
+	bool read;
+	struct ranges functions;
+	struct ranges inl;		/* of inlined functions, in the order of the nodes */
+	struct node *node;
+	size_t nr_nodes, cap_nodes;
+};
+
+struct kunwind_dwarf {
+	Dwarf *dwarf;
+	uint64_t bias;
+	struct unit *unit;
+	size_t nr_units, cap_units;
+	struct ranges units;
+};
+
+/* Room for one more in an array. */
+static bool reserve(void **array, size_t nr, size_t *cap, size_t size)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *bigger;
+
+	if (nr < *cap)
+		return true;
+	bigger = realloc(*array, want * size);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*cap = want;
+	return true;
+}
+
+static bool add_range(struct ranges *ranges, uint64_t start, uint64_t end, size_t of)
+{
+	/* functions that the linker dropped are at 0, or at a tombstone */
+	if (!start || end <= start)
+		return true;
+	if (!reserve((void **)&ranges->range, ranges->nr, &ranges->cap, sizeof(*ranges->range)))
+		return false;
+	ranges->range[ranges->nr++] = (struct range){ start, end, of };
+	return true;
+}
+
+/* All ranges of an entry. False: out of memory. */
+static bool add_ranges(struct ranges *ranges, Dwarf_Die *die, size_t of)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+		if (!add_range(ranges, start, end, of))
+			return false;
+	}
+	return true;
+}
+
+/* Wide before narrow, so that the last one that holds an address is the narrowest. */
+static int compare(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end > y->end ? -1 : x->end < y->end;
+}
+
+static bool settle(struct ranges *ranges)
+{
+	uint64_t reach = 0;
+	size_t i;
+
+	if (!ranges->nr)
+		return true;
+	qsort(ranges->range, ranges->nr, sizeof(*ranges->range), compare);
+	ranges->reach = malloc(ranges->nr * sizeof(*ranges->reach));
+	if (!ranges->reach) {
+		ranges->nr = 0;
+		return false;
+	}
+	for (i = 0; i < ranges->nr; i++) {
+		if (ranges->range[i].end > reach)
+			reach = ranges->range[i].end;
+		ranges->reach[i] = reach;
+	}
+	return true;
+}
+
+static const struct range *find(const struct ranges *ranges, uint64_t addr)
+{
+	size_t lo = 0, hi = ranges->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ranges->range[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0 && ranges->reach[lo] > addr) {
+		if (addr < ranges->range[lo].end)
+			return &ranges->range[lo];
+	}
+	return NULL;
+}
+
+/* Units without ranges of their own (of assembler, some) are known by nothing, and left out. */
+static void read_units(struct kunwind_dwarf *dwarf)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, subdie;
+	uint8_t type;
+
+	while (!dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, &subdie)) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (!reserve((void **)&dwarf->unit, dwarf->nr_units, &dwarf->cap_units,
+			     sizeof(*dwarf->unit)))
+			break;
+		memset(&dwarf->unit[dwarf->nr_units], 0, sizeof(*dwarf->unit));
+		dwarf->unit[dwarf->nr_units].die = die;
+		if (!add_ranges(&dwarf->units, &die, dwarf->nr_units))
+			break;
+		dwarf->nr_units++;
+	}
+	settle(&dwarf->units);
+}
+
+struct kunwind_dwarf *kunwind_dwarf_new(Dwarf *dwarf, uint64_t bias)
+{
+	struct kunwind_dwarf *new = calloc(1, sizeof(*new));
+
+	if (!new)
+		return NULL;
+	new->dwarf = dwarf;
+	new->bias = bias;
+	read_units(new);
+	return new;
+}
+
+static void free_ranges(struct ranges *ranges)
+{
+	free(ranges->range);
+	free(ranges->reach);
+}
+
+void kunwind_dwarf_free(struct kunwind_dwarf *dwarf)
+{
+	size_t i;
+
+	if (!dwarf)
+		return;
+	for (i = 0; i < dwarf->nr_units; i++) {
+		free_ranges(&dwarf->unit[i].functions);
+		free_ranges(&dwarf->unit[i].inl);
+		free(dwarf->unit[i].node);
+	}
+	free(dwarf->unit);
+	free_ranges(&dwarf->units);
+	free(dwarf);
+}
+
+static bool is_declaration(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_declaration);
+}
+
+/* Index of the new node, -1 out of memory. */
+static ptrdiff_t add_node(struct unit *unit, Dwarf_Die *die, bool inlined)
+{
+	struct node *node;
+
+	if (!reserve((void **)&unit->node, unit->nr_nodes, &unit->cap_nodes, sizeof(*node)))
+		return -1;
+	node = &unit->node[unit->nr_nodes];
+	*node = (struct node){ .die = dwarf_dieoffset(die) };
+	if (inlined) {
+		node->first = unit->inl.nr;
+		if (!add_ranges(&unit->inl, die, unit->nr_nodes))
+			return -1;
+		node->nr = (unsigned int)(unit->inl.nr - node->first);
+	} else if (!add_ranges(&unit->functions, die, unit->nr_nodes)) {
+		return -1;
+	}
+	return (ptrdiff_t)unit->nr_nodes++;
+}
+
+/*
+ * Entries below @parent in the order of the file. What lies in a block belongs
+ * to the function around; a function within a function is one of its own, and
+ * is read when all of the outer one is (its entry is kept by @later).
+ */
+struct later {
+	Dwarf_Die *die;
+	size_t nr, cap;
+};
+
+static bool read_children(struct unit *unit, Dwarf_Die *parent, bool in_function,
+			  struct later *later, int depth)
+{
+	Dwarf_Die die;
+	int more;
+
+	if (depth > MAX_DEPTH)
+		return true;
+	for (more = dwarf_child(parent, &die); !more; more = dwarf_siblingof(&die, &die)) {
+		ptrdiff_t node = -1;
+
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			if (is_declaration(&die) || dwarf_hasattr(&die, DW_AT_inline))
+				continue;
+			if (!reserve((void **)&later->die, later->nr, &later->cap, sizeof(die)))
+				return false;
+			later->die[later->nr++] = die;
+			continue;
+		case DW_TAG_inlined_subroutine:
+			if (!in_function)
+				continue;
+			node = add_node(unit, &die, true);
+			if (node < 0)
+				return false;
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_with_stmt:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			break;
+		default:
+			continue;
+		}
+		if (!read_children(unit, &die, in_function, later, depth + 1))
+			return false;
+		if (node >= 0)
+			unit->node[node].nr_below = (unsigned int)(unit->nr_nodes - 1 - (size_t)node);
+	}
+	return true;
+}
+
+/* What was read before memory ended serves; the rest has no names. */
+static void read_unit(struct unit *unit)
+{
+	struct later later = { 0 };
+	bool ok;
+
+	unit->read = true;
+	ok = read_children(unit, &unit->die, false, &later, 0);
+	while (ok && later.nr) {
+		Dwarf_Die die = later.die[--later.nr];
+		ptrdiff_t node = add_node(unit, &die, false);
+
+		ok = node >= 0 && read_children(unit, &die, true, &later, 1);
+		if (node >= 0)
+			unit->node[node].nr_below =
+				(unsigned int)(unit->nr_nodes - 1 - (size_t)node);
+	}
+	free(later.die);
+	settle(&unit->functions);
+}
+
+static bool holds(const struct unit *unit, const struct node *node, uint64_t addr)
+{
+	const struct range *range = &unit->inl.range[node->first];
+	unsigned int i;
+
+	for (i = 0; i < node->nr; i++) {
+		if (range[i].start <= addr && addr < range[i].end)
+			return true;
+	}
+	return false;
+}
+
+static const char *raw_name(Dwarf_Die *die)
+{
+	static const unsigned int attrs[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
+					      DW_AT_name };
+	Dwarf_Attribute mem;
+	size_t i;
+
+	for (i = 0; i < sizeof(attrs) / sizeof(*attrs); i++) {
+		const char *name = dwarf_formstring(dwarf_attr_integrate(die, attrs[i], &mem));
+
+		if (name && *name)
+			return name;
+	}
+	return NULL;
+}
+
+static int number(Dwarf_Die *die, unsigned int attr)
+{
+	Dwarf_Attribute mem;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, attr, &mem), &value) || value > INT32_MAX)
+		return 0;
+	return (int)value;
+}
+
+/* Where @inlined was called from: the place in the function that it is part of. */
+static void call_site(struct unit *unit, Dwarf_Die *inlined, struct kunwind_dwarf_function *caller)
+{
+	Dwarf_Files *files;
+	size_t nr;
+	int file = number(inlined, DW_AT_call_file);
+
+	caller->line = number(inlined, DW_AT_call_line);
+	caller->column = number(inlined, DW_AT_call_column);
+	if (!dwarf_getsrcfiles(&unit->die, &files, &nr) && (size_t)file < nr)
+		caller->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+}
+
+static void source_line(struct unit *unit, uint64_t addr, struct kunwind_dwarf_function *function)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->die, addr);
+
+	if (!line)
+		return;
+	function->file = dwarf_linesrc(line, NULL, NULL);
+	if (dwarf_lineno(line, &function->line))
+		function->line = 0;
+	if (dwarf_linecol(line, &function->column))
+		function->column = 0;
+}
+
+/* From the function inwards, each link one node. Return: how many. */
+static unsigned int chain(const struct unit *unit, size_t function, uint64_t addr, size_t *link,
+			  unsigned int max)
+{
+	size_t i = function + 1, end = i + unit->node[function].nr_below;
+	unsigned int nr = 0;
+
+	link[nr++] = function;
+	while (i < end && nr < max) {
+		const struct node *node = &unit->node[i];
+
+		if (holds(unit, node, addr)) {
+			link[nr++] = i;
+			end = i + 1 + node->nr_below;
+			i++;
+		} else {
+			i += 1 + node->nr_below;
+		}
+	}
+	return nr;
+}
+
+unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
+				     struct kunwind_dwarf_function *function, unsigned int max)
+{
+	uint64_t at = addr - dwarf->bias;
+	const struct range *range = find(&dwarf->units, at);
+	size_t link[WIRE_FUNCTIONS];
+	unsigned int nr, i;
+	Dwarf_Addr entry;
+	struct unit *unit;
+	Dwarf_Die die, inner;
+
+	if (!range)
+		return 0;
+	unit = &dwarf->unit[range->of];
+	if (!unit->read)
+		read_unit(unit);
+	range = find(&unit->functions, at);
+	memset(function, 0, max * sizeof(*function));
+	if (!range) {
+		source_line(unit, at, &function[0]);
+		return function[0].file != NULL;
+	}
+	nr = chain(unit, range->of, at, link, max < WIRE_FUNCTIONS ? max : WIRE_FUNCTIONS);
+	for (i = 0; i < nr; i++) {
+		struct kunwind_dwarf_function *out = &function[nr - 1 - i];
+
+		if (!dwarf_offdie(dwarf->dwarf, unit->node[link[i]].die, &die))
+			continue;
+		out->name = raw_name(&die);
+		out->inlined = i > 0;
+		/* a cold part may lie before the entry */
+		if (!i)
+			out->offset = !dwarf_entrypc(&die, &entry) && entry <= at ?
+				at - entry : at - range->start;
+		if (i + 1 < nr && dwarf_offdie(dwarf->dwarf, unit->node[link[i + 1]].die, &inner))
+			call_site(unit, &inner, out);
+	}
+	source_line(unit, at, &function[0]);
+	return nr;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * helper_dwarf.h - inlined functions and lines from debug information
+ */
+#ifndef KUNWIND_HELPER_DWARF_H
+#define KUNWIND_HELPER_DWARF_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+struct kunwind_dwarf;
+
+struct kunwind_dwarf_function {
+	const char *name;	/* raw; NULL: has none */
+	const char *file;	/* NULL: not known */
+	int line, column;	/* 0: not known */
+	uint64_t offset;	/* of the address, from the entry of the function */
+	bool inlined;
+};
+
+/* @dwarf stays the caller's; @bias is what its addresses lack. NULL: out of memory. */
+struct kunwind_dwarf *kunwind_dwarf_new(Dwarf *dwarf, uint64_t bias);
+void kunwind_dwarf_free(struct kunwind_dwarf *dwarf);
+
+/**
+ * kunwind_dwarf_functions() - the functions that hold an address
+ * @function: out, innermost inlined first, the function itself last; its strings
+ *            live as long as the debug information
+ * Return: how many, 0: none known; at most @max, those farther out are kept.
+ * One function without a name has the line only.
+ */
+unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
+				     struct kunwind_dwarf_function *function, unsigned int max);
+
+#endif /* KUNWIND_HELPER_DWARF_H */

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/*
+ * helper_main.c - kunwind-symbolize-helper: parses ELF files for libkunwind-symbolize
+ *
+ *   kunwind-symbolize-helper MEMORY-MB SECONDS    serves on descriptor 3
+ *   kunwind-symbolize-helper --fetch KIND BUILD-ID
+ *
+ * Started by the library, not by people. A question that takes more than SECONDS
+ * of CPU time ends the process; the library starts another one.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "helper.h"
+
+int main(int argc, char **argv)
+{
+	static char answer[WIRE_MAX];
+	struct itimerval limit = { 0 };
+	struct wire_request request;
+	int fds[WIRE_FDS];
+	const char *failed;
+
+	if (argc == 4 && !strcmp(argv[1], "--fetch"))
+		return kunwind_fetch(argv[2], argv[3]);
+	if (argc != 3) {
+		fprintf(stderr, "kunwind-symbolize-helper: is started by libkunwind-symbolize\n");
+		return 1;
+	}
+	signal(SIGINT, SIG_IGN);	/* the viewer's terminal; it decides, and closes the socket */
+	kunwind_serve_init();
+	failed = kunwind_sandbox_enter((unsigned int)atoi(argv[1]));
+	if (failed) {
+		fprintf(stderr, "kunwind-symbolize-helper: cannot set %s\n", failed);
+		return 1;
+	}
+	for (;;) {
+		ssize_t got = wire_receive(WIRE_SOCKET, &request, sizeof(request), fds);
+		size_t len;
+
+		if (got != sizeof(request))
+			return got != 0;
+		limit.it_value.tv_sec = atoi(argv[2]);
+		setitimer(ITIMER_PROF, &limit, NULL);
+		len = kunwind_serve(&request, fds, answer);
+		if (!wire_send(WIRE_SOCKET, answer, len, NULL, 0))
+			return 1;
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/*
+ * helper_serve.c - objects by number, and the answers about them
+ *
+ * C++ names are demangled by __cxa_demangle() of libstdc++, which is opened at
+ * run time: no C++ at build time, and mangled names where it is not installed.
+ *
+ * Memory: that of helper_elf.c and helper_dwarf.c for each object, until the
+ * library has it closed.
+ */
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "helper_dwarf.h"
+#include "helper_elf.h"
+
+#define NR_OBJECTS	1024
+#define NAME_MAX_LEN	2048		/* of a function; longer ones are cut */
+
+struct object {
+	struct kunwind_elf *elf;	/* NULL: number not in use */
+	bool want_dwarf;
+	struct kunwind_dwarf *dwarf;
+	int alt_fd;
+	Dwarf *alt;
+};
+
+static struct object objects[NR_OBJECTS];
+static char *(*demangle)(const char *name, char *buf, size_t *len, int *status);
+
+/* An answer under construction. */
+struct writer {
+	struct wire_reply *reply;
+	char *at, *end;
+};
+
+void kunwind_serve_init(void)
+{
+	void *libstdcxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+	if (libstdcxx)
+		demangle = (char *(*)(const char *, char *, size_t *, int *))
+			dlsym(libstdcxx, "__cxa_demangle");
+}
+
+static void close_object(struct object *object)
+{
+	kunwind_dwarf_free(object->dwarf);
+	kunwind_elf_close(object->elf);
+	if (object->alt)
+		dwarf_end(object->alt);
+	if (object->alt_fd >= 0)
+		close(object->alt_fd);
+	memset(object, 0, sizeof(*object));
+}
+
+static void put_name(struct writer *to, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len > 4096)
+		return;
+	memcpy(to->at, name, len);
+	to->at += len;
+	to->reply->name_len = (uint32_t)len;
+}
+
+static void identify(int fd, struct writer *to)
+{
+	char name[4096];
+
+	kunwind_elf_identify(fd, to->reply, name, sizeof(name));
+	put_name(to, name);
+}
+
+/* Debug information is looked for at once: the answer says which other file it wants. */
+static void open_object(const struct wire_request *request, int *fds, struct writer *to)
+{
+	struct object *object = &objects[request->id];
+	const char *name;
+	const void *id;
+	uint64_t bias;
+	Dwarf *dwarf;
+	ssize_t len;
+
+	if (object->elf)
+		close_object(object);
+	object->alt_fd = -1;
+	object->want_dwarf = !(request->flags & WIRE_NO_DWARF);
+	object->elf = kunwind_elf_open(fds[0], fds[1]);
+	fds[0] = fds[1] = -1;
+	if (!object->elf) {
+		to->reply->status = WIRE_NOT_ELF;
+		return;
+	}
+	dwarf = object->want_dwarf ? kunwind_elf_dwarf(object->elf, &bias) : NULL;
+	if (!dwarf)
+		return;
+	to->reply->flags = WIRE_HOLDS_DWARF;
+	len = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	if (len > 0 && len <= WIRE_ID) {
+		memcpy(to->reply->id, id, (size_t)len);
+		to->reply->id_len = (uint32_t)len;
+		put_name(to, name);
+	}
+}
+
+static void open_alt(struct object *object, int *fds, struct writer *to)
+{
+	uint64_t bias;
+	Dwarf *dwarf = kunwind_elf_dwarf(object->elf, &bias);
+
+	if (!dwarf || object->alt || fds[0] < 0)
+		return;
+	object->alt = dwarf_begin(fds[0], DWARF_C_READ);
+	if (!object->alt) {
+		to->reply->status = WIRE_NOT_ELF;
+		return;
+	}
+	object->alt_fd = fds[0];
+	fds[0] = -1;
+	dwarf_setalt(dwarf, object->alt);
+}
+
+/* A string behind the functions written so far; false: no room. */
+static bool put_string(struct writer *to, const char *text, size_t max, uint32_t *len)
+{
+	size_t n;
+
+	*len = WIRE_NONE;
+	if (!text)
+		return true;
+	n = strnlen(text, max);
+	if ((size_t)(to->end - to->at) < n)
+		return false;
+	memcpy(to->at, text, n);
+	to->at += n;
+	*len = (uint32_t)n;
+	return true;
+}
+
+/*
+ * Without the version that a static symbol table appends ("open@@GLIBC_2.2.5"),
+ * demangled where that is possible. The caller frees it; NULL: no name.
+ */
+static char *readable_name(const char *raw)
+{
+	const char *version = raw && *raw ? strchr(raw + 1, '@') : NULL;
+	char *plain, *name = NULL;
+	int status;
+
+	if (!raw)
+		return NULL;
+	plain = version ? strndup(raw, (size_t)(version - raw)) : strdup(raw);
+	if (plain && demangle && plain[0] == '_' && plain[1] == 'Z')
+		name = demangle(plain, NULL, NULL, &status);
+	if (!name)
+		return plain;
+	free(plain);
+	return name;
+}
+
+static void put_function(struct writer *to, const struct kunwind_dwarf_function *from)
+{
+	struct wire_function function = {
+		.offset = from->offset,
+		.line = (uint32_t)from->line,
+		.column = (uint32_t)from->column,
+		.inlined = from->inlined,
+	};
+	char *head = to->at, *name;
+
+	if ((size_t)(to->end - to->at) < sizeof(function))
+		return;
+	name = readable_name(from->name);
+	to->at += sizeof(function);
+	if (put_string(to, name, NAME_MAX_LEN, &function.name_len) &&
+	    put_string(to, from->file, 4096, &function.file_len)) {
+		memcpy(head, &function, sizeof(function));
+		to->reply->nr++;
+	} else {
+		to->at = head;
+	}
+	free(name);
+}
+
+/* Functions that the kernel or libc starts a thread of control with, where no CFI says so. */
+static bool entry_by_name(const char *name)
+{
+	static const char *const names[] = {
+		"_start", "_dl_start_user", "clone", "__clone", "clone3", "__clone3", };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static unsigned int from_dwarf(struct object *object, uint64_t addr,
+			       struct kunwind_dwarf_function *function)
+{
+	uint64_t bias;
+	Dwarf *dwarf;
+
+	if (!object->want_dwarf)
+		return 0;
+	if (!object->dwarf) {
+		dwarf = kunwind_elf_dwarf(object->elf, &bias);
+		object->want_dwarf = dwarf;
+		if (dwarf)
+			object->dwarf = kunwind_dwarf_new(dwarf, bias);
+		if (!object->dwarf)
+			return 0;
+	}
+	return kunwind_dwarf_functions(object->dwarf, addr, function, WIRE_FUNCTIONS);
+}
+
+/*
+ * The function itself has the name that the symbol table gives it: what the
+ * linker made ("foo.cold", an alias that programs call it by), known with and
+ * without debug information. A label is less than what debug information knows.
+ */
+static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
+{
+	struct kunwind_dwarf_function function[WIRE_FUNCTIONS];
+	struct kunwind_dwarf_function *outer;
+	unsigned int nr, i;
+	bool trampoline, label;
+	const char *raw;
+	uint64_t start, at;
+
+	/* a handler "returns" to the trampoline's first byte, which no call precedes */
+	trampoline = kunwind_elf_is_trampoline(object->elf, addr);
+	at = exact || trampoline ? addr : addr - 1;
+	raw = kunwind_elf_symbol(object->elf, at, &start, &label);
+	nr = from_dwarf(object, at, function);
+	outer = &function[nr ? nr - 1 : 0];
+	if (raw && (!nr || !outer->name || !label)) {
+		if (!nr) {
+			memset(outer, 0, sizeof(*outer));
+			nr = 1;
+		}
+		outer->name = raw;
+		outer->offset = addr - start;
+	} else if (nr) {
+		outer->offset += addr - at;
+	}
+	for (i = 0; i < nr; i++)
+		put_function(to, &function[i]);
+	if (trampoline)
+		to->reply->flags |= WIRE_TRAMPOLINE;
+	if ((raw && entry_by_name(raw)) || kunwind_elf_is_entry(object->elf, at))
+		to->reply->flags |= WIRE_ENTRY;
+}
+
+size_t kunwind_serve(const struct wire_request *request, int *fds, char *answer)
+{
+	struct wire_reply reply = { .status = WIRE_OK };
+	struct writer to = { &reply, answer + sizeof(reply), answer + WIRE_MAX };
+	struct object *object = &objects[request->id % NR_OBJECTS];
+	unsigned int i;
+
+	if (request->type == WIRE_HELLO) {
+		reply.flags = WIRE_VERSION;
+	} else if (request->type == WIRE_IDENTIFY) {
+		identify(fds[0], &to);
+	} else if (request->id >= NR_OBJECTS || (request->type != WIRE_OPEN && !object->elf)) {
+		reply.status = WIRE_NO_OBJECT;
+	} else if (request->type == WIRE_OPEN) {
+		open_object(request, fds, &to);
+	} else if (request->type == WIRE_ALT) {
+		open_alt(object, fds, &to);
+	} else if (request->type == WIRE_CLOSE) {
+		close_object(object);
+	} else if (request->type == WIRE_VADDR) {
+		if (!kunwind_elf_vaddr(object->elf, request->address, &reply.address))
+			reply.status = WIRE_NO_OBJECT;
+	} else if (request->type == WIRE_RESOLVE) {
+		resolve(object, request->address, request->flags & WIRE_EXACT, &to);
+	}
+	for (i = 0; i < WIRE_FDS; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+	memcpy(answer, &reply, sizeof(reply));
+	return (size_t)(to.at - answer);
+}

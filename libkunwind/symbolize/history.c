@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * history.c - the processes of one trace, and names for their stacks
+ *
+ * The first address of a stack is where the program stood. Each further one is
+ * a return address, and belongs to the call before it; but the frame that a
+ * signal interrupted, behind a trampoline, is exact again.
+ *
+ * Code that no ELF file holds may be in a perf-PID.map, which JIT compilers
+ * write: one of this host's is taken for a process that runs and was started
+ * before it was last written, or for one whose start the trace tells.
+ *
+ * Memory: that of maps.c and pids.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "internal.h"
+#include "maps.h"
+#include "pids.h"
+
+struct kunwind_history {
+	struct kunwind_symbolizer *symbolizer;
+	struct kunwind_maps *maps;
+	struct kunwind_pids *pids;
+};
+
+struct kunwind_history *kunwind_history_new(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_history *history = calloc(1, sizeof(*history));
+
+	if (!history)
+		return NULL;
+	history->symbolizer = symbolizer;
+	history->maps = kunwind_maps_new();
+	history->pids = kunwind_pids_new();
+	if (!history->maps || !history->pids) {
+		kunwind_history_free(history);
+		return NULL;
+	}
+	return history;
+}
+
+void kunwind_history_free(struct kunwind_history *history)
+{
+	if (!history)
+		return;
+	kunwind_maps_free(history->maps);
+	kunwind_pids_free(history->pids);
+	free(history);
+}
+
+static bool learn_number(struct kunwind_history *history, int pid, int own_pid)
+{
+	return own_pid <= 0 || kunwind_pids_add(history->pids, own_pid, pid);
+}
+
+bool kunwind_history_map(struct kunwind_history *history, int64_t time,
+			 const struct kunwind_mapping *mapping)
+{
+	struct kunwind_range range = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.bias = mapping->bias,
+		.object = kunwind_symbolizer_object(history->symbolizer, mapping->path,
+						    mapping->build_id, mapping->inode),
+	};
+
+	return range.object && kunwind_maps_map(history->maps, mapping->pid, time, &range) &&
+	       learn_number(history, mapping->pid, mapping->own_pid);
+}
+
+bool kunwind_history_unmap(struct kunwind_history *history, int64_t time, int pid,
+			   uint64_t start, uint64_t end)
+{
+	return kunwind_maps_unmap(history->maps, pid, time, start, end);
+}
+
+bool kunwind_history_exec(struct kunwind_history *history, int64_t time, int pid)
+{
+	return kunwind_maps_exec(history->maps, pid, time);
+}
+
+bool kunwind_history_fork(struct kunwind_history *history, int64_t time, int parent, int child,
+			  int own_child)
+{
+	return kunwind_maps_fork(history->maps, parent, child, time) &&
+	       learn_number(history, child, own_child);
+}
+
+bool kunwind_history_exit(struct kunwind_history *history, int64_t time, int pid)
+{
+	return kunwind_maps_exit(history->maps, pid, time);
+}
+
+static bool perf_map_is_of(const struct kunwind_history *history, const struct kunwind_who *who,
+			   int pid, const char *path)
+{
+	int64_t started, written;
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (history->symbolizer->options.perf_map_dir)
+		return true;	/* somebody put them there for this trace */
+	if (!who->live)
+		return false;
+	started = kunwind_maps_began(history->maps, pid, who->time);
+	if (started == INT64_MAX)
+		started = kunwind_live_started(pid, who->comm);
+	written = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return started >= 0 && started <= written;
+}
+
+/* The list of a JIT compiler's functions as an object; NULL: none. */
+static struct kunwind_object *perf_map(struct kunwind_history *history,
+				       const struct kunwind_who *who, int pid)
+{
+	const char *dir = history->symbolizer->options.perf_map_dir;
+	struct kunwind_object *object;
+	char path[4200];
+
+	if (!dir && !who->live)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
+	object = kunwind_symbolizer_object(history->symbolizer, path, "", 0);
+	if (object && object->state == KUNWIND_STATE_NEW) {
+		object->state = KUNWIND_STATE_ABSENT;
+		if (perf_map_is_of(history, who, pid, path))
+			object->list = kunwind_list_read(path, true);
+		if (object->list)
+			object->state = KUNWIND_STATE_OK;
+	}
+	return object && object->list ? object : NULL;
+}
+
+static void name_frame(struct kunwind_history *history, const struct kunwind_who *who, int pid,
+		       uint64_t address, bool exact, struct kunwind_frame *frame)
+{
+	const struct kunwind_range *range;
+	struct kunwind_object *jit;
+
+	memset(frame, 0, sizeof(*frame));
+	range = kunwind_maps_find(history->maps, pid, exact ? address : address - 1, who->time);
+	if (!range && !exact)	/* a trampoline at the very beginning of a mapping */
+		range = kunwind_maps_find(history->maps, pid, address, who->time);
+	if (range) {
+		struct kunwind_object *object = range->object;
+
+		if (who->live && object->state == KUNWIND_STATE_NEW && !object->live_pid) {
+			object->live_pid = pid;
+			object->live_start = range->start;
+			object->live_end = range->end;
+		}
+		kunwind_resolve(object, address - range->bias, exact, frame);
+		return;
+	}
+	jit = perf_map(history, who, pid);
+	if (jit) {
+		kunwind_resolve(jit, address, exact, frame);
+		if (frame->nr_functions)
+			return;
+		memset(frame, 0, sizeof(*frame));
+	}
+	frame->why = kunwind_maps_knows(history->maps, pid) ? "no mapping known" :
+							      "process not known";
+}
+
+bool kunwind_history_knows(const struct kunwind_history *history, int pid)
+{
+	return kunwind_maps_knows(history->maps, pid);
+}
+
+int kunwind_history_process(struct kunwind_history *history, const struct kunwind_who *who,
+			    uint64_t address)
+{
+	int pid = who->pid;
+
+	if (pid >= 0 && who->own_number)
+		pid = kunwind_pids_find(history->pids, history->maps, pid, address, who->time);
+	if (pid >= 0 && who->live && !kunwind_maps_knows(history->maps, pid))
+		kunwind_live_load(history->maps, history->symbolizer, who, pid);
+	return pid;
+}
+
+bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind_who *who,
+			   const uint64_t *address, size_t nr, struct kunwind_frame *frames)
+{
+	bool exact = true;
+	size_t i;
+	int pid;
+
+	kunwind_cache_trim(history->symbolizer);
+	if (!nr)
+		return true;
+	pid = kunwind_history_process(history, who, address[0]);
+	for (i = 0; i < nr; i++) {
+		if (pid >= 0) {
+			name_frame(history, who, pid, address[i], exact, &frames[i]);
+		} else {
+			memset(&frames[i], 0, sizeof(frames[i]));
+			frames[i].why = "process not known";
+		}
+		frames[i].address = address[i];
+		exact = frames[i].trampoline;
+	}
+	return true;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+/*
+ * maps.c - what was mapped where, in which process, at what time
+ *
+ * Each process has its history, a list of entries in order of time, and the
+ * mappings that hold at the time looked at, sorted by address. A look-up first
+ * takes the process forward to its time. A forked child copies the mappings
+ * that its parent had at that time.
+ *
+ * Memory: 48 bytes for each mapping told, 32 for each that holds. A state dump
+ * that repeats what is known costs nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps.h"
+
+#define NR_BUCKETS	4096
+#define MAX_BACK	4096
+
+enum kind { MAP, UNMAP, EXEC, FORK, EXIT };
+
+struct entry {
+	int64_t time;
+	enum kind kind;
+	int parent;			/* of a FORK */
+	struct kunwind_range map;
+};
+
+struct process {
+	struct process *next;		/* in its bucket */
+	int pid;
+	bool live_tried;
+	struct entry *history;
+	size_t nr_history, cap_history;
+	size_t at;			/* entries that have taken effect */
+	struct kunwind_range *now;	/* by start, disjoint */
+	size_t nr_now, cap_now;
+};
+
+struct kunwind_maps {
+	struct process *bucket[NR_BUCKETS];
+};
+
+struct kunwind_maps *kunwind_maps_new(void)
+{
+	return calloc(1, sizeof(struct kunwind_maps));
+}
+
+void kunwind_maps_free(struct kunwind_maps *maps)
+{
+	size_t i;
+
+	if (!maps)
+		return;
+	for (i = 0; i < NR_BUCKETS; i++) {
+		struct process *p = maps->bucket[i], *next;
+
+		for (; p; p = next) {
+			next = p->next;
+			free(p->history);
+			free(p->now);
+			free(p);
+		}
+	}
+	free(maps);
+}
+
+static struct process *find_process(const struct kunwind_maps *maps, int pid)
+{
+	struct process *p = maps->bucket[(unsigned int)pid % NR_BUCKETS];
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static struct process *get_process(struct kunwind_maps *maps, int pid)
+{
+	struct process **bucket = &maps->bucket[(unsigned int)pid % NR_BUCKETS];
+	struct process *p = find_process(maps, pid);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->next = *bucket;
+	*bucket = p;
+	return p;
+}
+
+/* Room for one more in an array. */
+static bool reserve(void **array, size_t nr, size_t *cap, size_t size)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *bigger;
+
+	if (nr < *cap)
+		return true;
+	bigger = realloc(*array, want * size);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*cap = want;
+	return true;
+}
+
+static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry)
+{
+	struct process *p = get_process(maps, pid);
+
+	if (!p || !reserve((void **)&p->history, p->nr_history, &p->cap_history,
+			   sizeof(*p->history)))
+		return false;
+	p->history[p->nr_history++] = *entry;
+	return true;
+}
+
+/*
+ * Is this mapping the last word about its addresses? Looks back to a new program,
+ * and not for ever: to tell it again costs memory and nothing else.
+ */
+static bool known_already(const struct process *p, const struct kunwind_range *m)
+{
+	size_t i = p->nr_history, last = i > MAX_BACK ? i - MAX_BACK : 0;
+
+	while (i-- > last && p->history[i].kind <= UNMAP) {
+		const struct kunwind_range *old = &p->history[i].map;
+
+		if (p->history[i].kind == MAP && old->start == m->start && old->end == m->end && old->bias == m->bias &&
+		    old->object == m->object)
+			return true;
+		if (old->start < m->end && m->start < old->end)
+			return false;
+	}
+	return false;
+}
+
+bool kunwind_maps_map(struct kunwind_maps *maps, int pid, int64_t time,
+		      const struct kunwind_range *mapping)
+{
+	const struct process *p = find_process(maps, pid);
+
+	if (mapping->end <= mapping->start || (p && known_already(p, mapping)))
+		return true;
+	return append(maps, pid, &(struct entry){ .time = time, .kind = MAP, .map = *mapping });
+}
+
+bool kunwind_maps_unmap(struct kunwind_maps *maps, int pid, int64_t time, uint64_t start,
+			uint64_t end)
+{
+	if (end <= start)
+		return true;
+	return append(maps, pid, &(struct entry){ .time = time, .kind = UNMAP,
+						  .map = { .start = start, .end = end } });
+}
+
+bool kunwind_maps_exec(struct kunwind_maps *maps, int pid, int64_t time)
+{
+	return append(maps, pid, &(struct entry){ .time = time, .kind = EXEC });
+}
+
+bool kunwind_maps_fork(struct kunwind_maps *maps, int parent, int child, int64_t time)
+{
+	return append(maps, child, &(struct entry){ .time = time, .kind = FORK,
+						    .parent = parent });
+}
+
+bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time)
+{
+	return append(maps, pid, &(struct entry){ .time = time, .kind = EXIT });
+}
+
+bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid)
+{
+	const struct process *p = find_process(maps, pid);
+
+	return p && (p->nr_history || p->nr_now);
+}
+
+/* Index of the first mapping that ends after @addr. */
+static size_t position(const struct process *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->nr_now;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->now[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void insert_at(struct process *p, size_t i, const struct kunwind_range *m)
+{
+	memmove(&p->now[i + 1], &p->now[i], (p->nr_now - i) * sizeof(*p->now));
+	p->now[i] = *m;
+	p->nr_now++;
+}
+
+/*
+ * The range is taken from whatever had it, for a new mapping when that has an
+ * object. False: out of memory.
+ */
+static bool replace(struct process *p, const struct kunwind_range *m)
+{
+	size_t first = position(p, m->start), last = first;
+
+	/* two more: the new one, and the rest of one that it falls in the midst of */
+	if (!reserve((void **)&p->now, p->nr_now + 1, &p->cap_now, sizeof(*p->now)))
+		return false;
+	if (first < p->nr_now && p->now[first].start < m->start) {
+		if (p->now[first].end > m->end) {	/* in the midst: two remain */
+			struct kunwind_range rest = p->now[first];
+
+			rest.start = m->end;
+			insert_at(p, first + 1, &rest);
+		}
+		p->now[first].end = m->start;
+		first++;
+		last = first;
+	}
+	while (last < p->nr_now && p->now[last].end <= m->end)
+		last++;
+	if (last < p->nr_now && p->now[last].start < m->end)
+		p->now[last].start = m->end;
+	memmove(&p->now[first], &p->now[last], (p->nr_now - last) * sizeof(*p->now));
+	p->nr_now -= last - first;
+	if (m->object)
+		insert_at(p, first, m);
+	return true;
+}
+
+static void advance(struct kunwind_maps *maps, struct process *p, int64_t time, int depth);
+
+static bool inherit(struct kunwind_maps *maps, struct process *child, const struct entry *fork,
+		    int depth)
+{
+	struct process *parent = find_process(maps, fork->parent);
+	size_t i;
+
+	child->nr_now = 0;
+	if (!parent || parent == child)
+		return true;
+	advance(maps, parent, fork->time, depth + 1);
+	for (i = 0; i < parent->nr_now; i++) {
+		if (!reserve((void **)&child->now, child->nr_now, &child->cap_now,
+			     sizeof(*child->now)))
+			return false;
+		child->now[child->nr_now++] = parent->now[i];
+	}
+	return true;
+}
+
+/*
+ * Out of memory here loses mappings, and names with them, nothing else. The
+ * depth ends a trace that claims a circle of forks at one instant.
+ */
+static void advance(struct kunwind_maps *maps, struct process *p, int64_t time, int depth)
+{
+	while (p->at < p->nr_history && p->history[p->at].time <= time && depth < 64) {
+		struct entry *entry = &p->history[p->at++];
+
+		switch (entry->kind) {
+		case MAP:
+		case UNMAP:
+			replace(p, &entry->map);
+			break;
+		case FORK:
+			inherit(maps, p, entry, depth);
+			break;
+		case EXEC:
+		case EXIT:
+			p->nr_now = 0;
+			break;
+		}
+	}
+}
+
+static const struct kunwind_range *look_ahead(const struct process *p, uint64_t addr)
+{
+	size_t i;
+
+	for (i = p->at; i < p->nr_history && p->history[i].kind <= UNMAP; i++) {
+		if (p->history[i].map.start <= addr && addr < p->history[i].map.end)
+			return p->history[i].kind == MAP ? &p->history[i].map : NULL;
+	}
+	return NULL;
+}
+
+const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
+						uint64_t addr, int64_t time)
+{
+	struct process *p = find_process(maps, pid);
+	size_t i;
+
+	if (!p)
+		return NULL;
+	advance(maps, p, time, 0);
+	i = position(p, addr);
+	if (i < p->nr_now && p->now[i].start <= addr)
+		return &p->now[i];
+	return look_ahead(p, addr);
+}
+
+bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid)
+{
+	struct process *p = get_process(maps, pid);
+
+	if (!p || p->live_tried || p->nr_history)
+		return false;
+	p->live_tried = true;
+	return true;
+}
+
+bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_range *range)
+{
+	struct process *p = get_process(maps, pid);
+
+	return p && replace(p, range);
+}
+
+int64_t kunwind_maps_began(const struct kunwind_maps *maps, int pid, int64_t time)
+{
+	const struct process *p = find_process(maps, pid);
+	int64_t began = INT64_MAX;
+	size_t i;
+
+	for (i = 0; p && i < p->nr_history && p->history[i].time <= time; i++) {
+		if (p->history[i].kind == EXEC || p->history[i].kind == FORK)
+			began = p->history[i].time;
+	}
+	return began;
+}

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: MIT
+/*
+ * symbolizer.c - objects, and the functions at an address of one
+ *
+ * An object's file is searched for when a first address in it is asked about,
+ * and handed to the helper process; the least recently used one is closed when
+ * many are open. A helper that dies takes all open objects with it: they are
+ * opened again when they are asked about, but the one that it died of is first
+ * tried without its debug information, and then not at all.
+ *
+ * Memory: the cache's (cache.c), 64 KB for an answer, some 150 bytes an object.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define MAX_OPEN	256
+#define NR_BUCKETS	1024
+#define TIME_LIMIT_MS	10000
+#define MEMORY_LIMIT_MB	4096
+
+/* Takes in as much of the structure as the caller knows. */
+static void set_options(struct kunwind_symbolizer *symbolizer,
+			const struct kunwind_symbolizer_options *options)
+{
+	size_t size = options ? options->size : 0;
+
+	if (size > sizeof(symbolizer->options))
+		size = sizeof(symbolizer->options);
+	if (size)
+		memcpy(&symbolizer->options, options, size);
+	if (!symbolizer->options.time_limit_ms)
+		symbolizer->options.time_limit_ms = TIME_LIMIT_MS;
+	if (!symbolizer->options.memory_limit_mb)
+		symbolizer->options.memory_limit_mb = MEMORY_LIMIT_MB;
+	symbolizer->helper.program = symbolizer->options.helper;
+	symbolizer->helper.time_limit_ms = symbolizer->options.time_limit_ms;
+	symbolizer->helper.memory_limit_mb = symbolizer->options.memory_limit_mb;
+}
+
+/* A copy of a list of strings that ends with NULL; NULL for an empty one. */
+static bool copy_strings(const char *const **list)
+{
+	const char *const *from = *list;
+	char **copy;
+	size_t nr = 0, i;
+
+	*list = NULL;
+	while (from && from[nr])
+		nr++;
+	if (!nr)
+		return true;
+	copy = calloc(nr + 1, sizeof(*copy));
+	*list = (const char *const *)copy;
+	for (i = 0; copy && i < nr; i++) {
+		copy[i] = strdup(from[i]);
+		if (!copy[i])
+			return false;
+	}
+	return copy;
+}
+
+static bool copy_string(const char **text)
+{
+	*text = *text ? strdup(*text) : NULL;
+	return true;
+}
+
+static bool own_options(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_symbolizer_options *options = &symbolizer->options;
+	bool had[3] = { options->kallsyms, options->perf_map_dir, options->helper };
+	bool ok = copy_strings(&options->debug_dirs);
+
+	copy_string(&options->kallsyms);
+	copy_string(&options->perf_map_dir);
+	copy_string(&options->helper);
+	symbolizer->helper.program = options->helper;
+	return ok && (!had[0] || options->kallsyms) && (!had[1] || options->perf_map_dir) &&
+	       (!had[2] || options->helper);
+}
+
+struct kunwind_symbolizer *kunwind_symbolizer_new(const struct kunwind_symbolizer_options *options)
+{
+	struct kunwind_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	set_options(symbolizer, options);
+	symbolizer->bucket = calloc(NR_BUCKETS, sizeof(struct kunwind_object *));
+	symbolizer->slot = calloc(MAX_OPEN, sizeof(struct kunwind_object *));
+	symbolizer->cache = kunwind_cache_new();
+	if (!own_options(symbolizer) || !symbolizer->bucket || !symbolizer->slot ||
+	    !symbolizer->cache) {
+		kunwind_symbolizer_free(symbolizer);
+		return NULL;
+	}
+	return symbolizer;
+}
+
+static void free_object(struct kunwind_object *object)
+{
+	if (object->backend && object->backend->close)
+		object->backend->close(object->handle);
+	kunwind_list_free(object->list);
+	free(object->path);
+	free(object->build_id);
+	free(object);
+}
+
+void kunwind_symbolizer_free(struct kunwind_symbolizer *symbolizer)
+{
+	const char *const *dir;
+	size_t i;
+
+	if (!symbolizer)
+		return;
+	kunwind_helper_stop(&symbolizer->helper);
+	for (i = 0; symbolizer->bucket && i < NR_BUCKETS; i++) {
+		struct kunwind_object *object = symbolizer->bucket[i], *next;
+
+		for (; object; object = next) {
+			next = object->next;
+			free_object(object);
+		}
+	}
+	kunwind_cache_free(symbolizer->cache);
+	for (dir = symbolizer->options.debug_dirs; dir && *dir; dir++)
+		free((char *)*dir);
+	free((void *)symbolizer->options.debug_dirs);
+	free((char *)symbolizer->options.kallsyms);
+	free((char *)symbolizer->options.perf_map_dir);
+	free((char *)symbolizer->options.helper);
+	free(symbolizer->bucket);
+	free(symbolizer->slot);
+	free(symbolizer);
+}
+
+void kunwind_symbolizer_stats(const struct kunwind_symbolizer *symbolizer,
+			      struct kunwind_symbolizer_stats *stats)
+{
+	*stats = symbolizer->stats;
+	stats->helper_started = symbolizer->helper.started;
+	stats->helper_lost = symbolizer->helper.lost;
+}
+
+void kunwind_cache_trim(struct kunwind_symbolizer *symbolizer)
+{
+	if (kunwind_cache_full(symbolizer->cache))
+		kunwind_cache_clear(symbolizer->cache);
+}
+
+/* FNV-1a */
+static uint64_t hash_string(uint64_t hash, const char *s)
+{
+	while (*s)
+		hash = (hash ^ (unsigned char)*s++) * 0x100000001b3;
+	return hash;
+}
+
+struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
+						 const char *path, const char *build_id,
+						 uint64_t inode)
+{
+	uint64_t hash = hash_string(hash_string(0xcbf29ce484222325 ^ inode, path), build_id);
+	struct kunwind_object **bucket = &symbolizer->bucket[hash % NR_BUCKETS], *object;
+
+	for (object = *bucket; object; object = object->next) {
+		if (object->inode == inode && !strcmp(object->path, path) &&
+		    !strcmp(object->build_id, build_id))
+			return object;
+	}
+	object = calloc(1, sizeof(*object));
+	if (!object)
+		return NULL;
+	object->path = strdup(path);
+	object->build_id = strdup(build_id);
+	if (!object->path || !object->build_id) {
+		free_object(object);
+		return NULL;
+	}
+	object->inode = inode;
+	object->slot = -1;
+	object->dwarf_state = KUNWIND_STATE_OK;
+	object->symbolizer = symbolizer;
+	object->next = *bucket;
+	*bucket = object;
+	symbolizer->stats.objects++;
+	return object;
+}
+
+const char *kunwind_object_path(const struct kunwind_object *object)
+{
+	return object->path;
+}
+
+const char *kunwind_object_build_id(const struct kunwind_object *object)
+{
+	return object->build_id;
+}
+
+static const char *state_why(enum kunwind_state state)
+{
+	switch (state) {
+	case KUNWIND_STATE_NEW:
+	case KUNWIND_STATE_OK:
+		return NULL;
+	case KUNWIND_STATE_ABSENT:
+		return "no such file";
+	case KUNWIND_STATE_UNREADABLE:
+		return "file not readable";
+	case KUNWIND_STATE_DIFFERS:
+		return "build-id differs";
+	case KUNWIND_STATE_UNSURE:
+		return "no build-id, and not the same inode";
+	case KUNWIND_STATE_CRASHED:
+		return "the parser died of this file";
+	case KUNWIND_STATE_SLOW:
+		return "parsing this file took too long";
+	case KUNWIND_STATE_LARGE:
+		return "file larger than the limit on memory";
+	case KUNWIND_STATE_NO_HELPER:
+		return "kunwind-symbolize-helper does not start";
+	}
+	return "?";
+}
+
+static const char *dwarf_why(enum kunwind_state state)
+{
+	return state == KUNWIND_STATE_SLOW ? "reading its debug information took too long" :
+					     "the parser died of its debug information";
+}
+
+/* A question about an object; a helper that was lost counts against the object. */
+static enum kunwind_asked ask(struct kunwind_object *object, const struct wire_request *request,
+			      const int *fds, unsigned int nr_fds, size_t *len)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	enum kunwind_asked asked = kunwind_helper_ask(&symbolizer->helper, request, fds, nr_fds,
+						      symbolizer->reply, len);
+	enum kunwind_state state;
+
+	if (asked == KUNWIND_ASKED)
+		return asked;
+	if (asked == KUNWIND_ASKED_NOBODY) {
+		object->state = KUNWIND_STATE_NO_HELPER;
+		return asked;
+	}
+	state = asked == KUNWIND_ASKED_SLOW ? KUNWIND_STATE_SLOW : KUNWIND_STATE_CRASHED;
+	if (!object->no_dwarf && !(symbolizer->options.flags & KUNWIND_NO_DWARF)) {
+		object->no_dwarf = true;
+		object->dwarf_state = state;
+	} else {
+		object->state = state;
+	}
+	return asked;
+}
+
+static bool is_open(const struct kunwind_object *object)
+{
+	return object->slot >= 0 &&
+	       kunwind_helper_lives(&object->symbolizer->helper, object->generation);
+}
+
+/* A number for an object: a free one, or that of the object not asked about for longest. */
+static int take_slot(struct kunwind_object *object)
+{
+	struct kunwind_object **slot = object->symbolizer->slot;
+	int i, best = 0;
+
+	for (i = 0; i < MAX_OPEN; i++) {
+		if (!slot[i]) {
+			best = i;
+			break;
+		}
+		if (slot[i]->used < slot[best]->used)
+			best = i;
+	}
+	if (slot[best])
+		slot[best]->slot = -1;	/* OPEN closes what had the number */
+	slot[best] = object;
+	return best;
+}
+
+static void drop_slot(struct kunwind_object *object)
+{
+	if (object->slot >= 0)
+		object->symbolizer->slot[object->slot] = NULL;
+	object->slot = -1;
+}
+
+/* The file that dwz moved common parts to, when the answer to OPEN names one. */
+static bool open_alt(struct kunwind_object *object, const char *debug_path, size_t len)
+{
+	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
+	struct wire_request request = { .type = WIRE_ALT, .id = (uint32_t)object->slot };
+	char name[4097];
+	bool ok;
+	int fd;
+
+	if (!reply->id_len || reply->id_len > WIRE_ID || reply->name_len >= sizeof(name) ||
+	    reply->name_len > len - sizeof(*reply))
+		return true;
+	memcpy(name, object->symbolizer->reply + sizeof(*reply), reply->name_len);
+	name[reply->name_len] = '\0';
+	fd = kunwind_find_alt(object, debug_path, name, reply->id, reply->id_len);
+	if (fd < 0)
+		return true;
+	ok = ask(object, &request, &fd, 1, &len) == KUNWIND_ASKED;
+	close(fd);
+	return ok;
+}
+
+/* Hands the files over. False: to be tried again, or object->state says why not. */
+static bool hand_over(struct kunwind_object *object, const struct kunwind_found *found)
+{
+	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
+	bool dwarf = !object->no_dwarf && !(object->symbolizer->options.flags & KUNWIND_NO_DWARF);
+	unsigned int wanted = WIRE_HOLDS_SYMTAB | (dwarf ? WIRE_HOLDS_DWARF : 0);
+	struct wire_request request = { .type = WIRE_OPEN, .flags = dwarf ? 0 : WIRE_NO_DWARF };
+	int fds[2] = { found->fd, -1 };
+	char debug_path[4200];
+	bool ok;
+	size_t len;
+
+	snprintf(debug_path, sizeof(debug_path), "%s", found->path);
+	if ((found->identity.flags & wanted) != wanted)
+		fds[1] = kunwind_find_debug(object, found, debug_path, sizeof(debug_path));
+	drop_slot(object);
+	object->slot = take_slot(object);
+	request.id = (uint32_t)object->slot;
+	ok = ask(object, &request, fds, fds[1] < 0 ? 1 : 2, &len) == KUNWIND_ASKED;
+	object->generation = object->symbolizer->helper.generation;
+	if (fds[1] >= 0)
+		close(fds[1]);
+	if (ok && reply->status != WIRE_OK) {
+		object->state = KUNWIND_STATE_UNREADABLE;
+		ok = false;
+	}
+	ok = ok && open_alt(object, debug_path, len);
+	if (!ok)
+		drop_slot(object);
+	return ok;
+}
+
+static bool open_file(struct kunwind_object *object)
+{
+	struct kunwind_found found;
+	int tries;
+	bool ok = false;
+
+	object->used = ++object->symbolizer->clock;
+	if (is_open(object))
+		return true;
+	if (object->state != KUNWIND_STATE_NEW && object->state != KUNWIND_STATE_OK)
+		return false;
+	/* with and without debug information, and once more for a helper lost over another file */
+	for (tries = 0; tries < 3 && !ok; tries++) {
+		if (!kunwind_find_object(object, &found, &object->state))
+			return false;
+		ok = hand_over(object, &found);
+		close(found.fd);
+		if (object->state != KUNWIND_STATE_OK)
+			return false;
+	}
+	if (ok)
+		object->symbolizer->stats.opened++;
+	else
+		object->state = KUNWIND_STATE_CRASHED;
+	return ok;
+}
+
+/* The first back end that takes the object has it. */
+static void find_backend(struct kunwind_object *object)
+{
+	const struct kunwind_backend *const *backend = object->symbolizer->options.backends;
+
+	for (; backend && *backend; backend++) {
+		object->handle = (*backend)->open((*backend)->data, object->path, object->build_id);
+		if (object->handle) {
+			object->backend = *backend;
+			object->state = KUNWIND_STATE_OK;
+			return;
+		}
+	}
+}
+
+static bool open_object(struct kunwind_object *object)
+{
+	if (object->list)
+		return true;
+	if (object->state == KUNWIND_STATE_NEW && !object->backend)
+		find_backend(object);
+	return object->backend || open_file(object);
+}
+
+const char *kunwind_object_why(struct kunwind_object *object)
+{
+	if (object->state == KUNWIND_STATE_NEW)
+		open_object(object);
+	if (state_why(object->state))
+		return state_why(object->state);
+	return object->no_dwarf ? dwarf_why(object->dwarf_state) : NULL;
+}
+
+bool kunwind_object_address(struct kunwind_object *object, uint64_t offset, uint64_t *address)
+{
+	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
+	struct wire_request request = { .type = WIRE_VADDR, .address = offset };
+	size_t len;
+
+	if (!open_object(object) || object->backend || object->list)
+		return false;
+	request.id = (uint32_t)object->slot;
+	if (ask(object, &request, NULL, 0, &len) != KUNWIND_ASKED || reply->status != WIRE_OK)
+		return false;
+	*address = reply->address;
+	return true;
+}
+
+static bool take_string(const char **at, const char *end, uint32_t len, char *copy, size_t size,
+			const char **text)
+{
+	*text = NULL;
+	if (len == WIRE_NONE)
+		return true;
+	if (len >= size || len > (size_t)(end - *at))
+		return false;
+	memcpy(copy, *at, len);
+	copy[len] = '\0';
+	*at += len;
+	*text = copy;
+	return true;
+}
+
+/* The helper's answer. What does not fit its own lengths is no answer. */
+static bool take_answer(const char *at, size_t len, struct kunwind_answer *answer,
+			struct kunwind_frame *frame)
+{
+	const char *end = at + len;
+	struct wire_reply reply;
+	uint32_t i;
+
+	memcpy(&reply, at, sizeof(reply));
+	at += sizeof(reply);
+	frame->trampoline = reply.flags & WIRE_TRAMPOLINE;
+	frame->entry = reply.flags & WIRE_ENTRY;
+	for (i = 0; i < reply.nr; i++) {
+		struct kunwind_function function = { 0 };
+		struct wire_function wire;
+		char name[4100], file[4100];
+
+		if ((size_t)(end - at) < sizeof(wire))
+			return true;
+		memcpy(&wire, at, sizeof(wire));
+		at += sizeof(wire);
+		if (!take_string(&at, end, wire.name_len, name, sizeof(name), &function.name) ||
+		    !take_string(&at, end, wire.file_len, file, sizeof(file), &function.file))
+			return true;
+		function.line = wire.line;
+		function.column = wire.column;
+		function.inlined = wire.inlined;
+		function.offset = wire.offset;
+		if (!kunwind_answer_add(answer, &function))
+			return false;
+	}
+	return true;
+}
+
+static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exact,
+		       struct kunwind_answer *answer, struct kunwind_frame *frame)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	struct wire_request request = { .type = WIRE_RESOLVE, .address = address,
+					.flags = exact ? WIRE_EXACT : 0 };
+	size_t len;
+
+	while (open_file(object)) {
+		request.id = (uint32_t)object->slot;
+		if (ask(object, &request, NULL, 0, &len) == KUNWIND_ASKED)
+			return take_answer(symbolizer->reply, len, answer, frame);
+		/* once without debug information; then its state ends this */
+	}
+	return true;
+}
+
+static bool ask_list(struct kunwind_object *object, uint64_t address, bool exact,
+		     struct kunwind_answer *answer)
+{
+	struct kunwind_function function = { 0 };
+	uint64_t at = exact ? address : address - 1, start;
+
+	function.name = kunwind_list_find(object->list, at, &start);
+	if (!function.name)
+		return true;
+	function.offset = address - start;
+	return kunwind_answer_add(answer, &function);
+}
+
+static const char *why_no_name(struct kunwind_object *object, const struct kunwind_frame *frame)
+{
+	const char *why = kunwind_object_why(object);
+
+	/* lost lines are worth a word only where there could have been any */
+	if (why || (frame->nr_functions && kunwind_frame_function(frame)->name))
+		return why;
+	return frame->trampoline ? "signal trampoline" :
+	       frame->entry ? "entry point, no symbol" : "no symbol";
+}
+
+void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+		     struct kunwind_frame *frame)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	const struct kunwind_frame *known;
+	struct kunwind_answer *answer;
+	bool ok = true;
+
+	symbolizer->stats.asked++;
+	known = kunwind_cache_find(symbolizer->cache, object, address, exact);
+	if (known) {
+		symbolizer->stats.cached++;
+		*frame = *known;
+		return;
+	}
+	memset(frame, 0, sizeof(*frame));
+	frame->object = object;
+	frame->object_address = address;
+	answer = kunwind_answer_begin(symbolizer->cache);
+	if (object->list || open_object(object)) {
+		if (object->list)
+			ok = ask_list(object, address, exact, answer);
+		else if (object->backend)
+			ok = object->backend->resolve(object->handle, exact ? address : address - 1,
+						      answer) || true;
+		else
+			ok = ask_helper(object, address, exact, answer, frame);
+	}
+	known = ok ? kunwind_answer_keep(symbolizer->cache, frame, exact) : NULL;
+	if (!known) {
+		frame->why = "out of memory";
+		return;
+	}
+	/* only now it is known how many there are */
+	((struct kunwind_frame *)known)->why = why_no_name(object, known);
+	*frame = *known;
+}
+
+void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+			    struct kunwind_frame *frame)
+{
+	kunwind_cache_trim(object->symbolizer);
+	kunwind_resolve(object, address, exact, frame);
+	frame->address = address;
+}
+
+static bool find_kernel(struct kunwind_symbolizer *symbolizer)
+{
+	const char *path = symbolizer->options.kallsyms;
+
+	if (symbolizer->kernel)
+		return true;
+	symbolizer->kernel = kunwind_symbolizer_object(symbolizer, "[kernel]", "", 0);
+	if (!symbolizer->kernel)
+		return false;
+	symbolizer->kernel->list = kunwind_list_read(path ? path : "/proc/kallsyms", false);
+	symbolizer->kernel->state = symbolizer->kernel->list ? KUNWIND_STATE_OK :
+							       KUNWIND_STATE_UNREADABLE;
+	return true;
+}
+
+bool kunwind_symbolizer_kernel(struct kunwind_symbolizer *symbolizer, const uint64_t *address,
+			       size_t nr, struct kunwind_frame *frames)
+{
+	size_t i;
+
+	kunwind_cache_trim(symbolizer);
+	if (!find_kernel(symbolizer))
+		return false;
+	for (i = 0; i < nr; i++) {
+		kunwind_resolve(symbolizer->kernel, address[i], !i, &frames[i]);
+		frames[i].address = address[i];
+	}
+	return true;
+}
