@@ -26,6 +26,8 @@ struct show {
 	uint64_t limit;
 	const char *pattern;
 	int only_pid;
+	struct kunwind_symbolizer_options options;
+	const char **debug_dirs;
 	struct kunwind_reading reading;
 	/* counts */
 	uint64_t events, with_stack, frames, named, complete, cut, lost;
@@ -43,17 +45,23 @@ static const char usage[] =
 	"  --limit N        stop after N events\n"
 	"  --summary        only count: events, stacks, frames, share of complete stacks\n"
 	"  --no-symbols     addresses only; reads the trace once\n"
+	"  --no-lines       no inlined functions and source lines: less to read\n"
+	"  --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
+	"  --no-local       only those and debuginfod, not this host's own files\n"
 	"  --all            kunwind's own events (mappings, forks ...) too\n"
 	"  --tsv            tab-separated lines, see below\n"
 	"  --help\n"
 	"\n"
 	"Names are taken from an object only when its build-id is the one that the trace\n"
 	"has; other frames are printed as object+address and say why. Mappings come from\n"
-	"the trace's kunwind_* events, else from /proc while the process lives.\n"
+	"the trace's kunwind_* events, else from /proc while the process lives. Debug\n"
+	"files are looked for below /usr/lib/debug, and on the debuginfod servers that\n"
+	"DEBUGINFOD_URLS names.\n"
 	"\n"
 	"Lines with --tsv; an unknown value is empty:\n"
 	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
 	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME\n"
+	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
 	"\n"
 	"Exit status: 0, or 1 after an error.\n";
@@ -125,38 +133,72 @@ static void print_head(const struct kunwind_head *head)
 static void print_frame_tsv(const struct show *show, uint64_t index,
 			    const struct kunwind_frame *frame)
 {
+	const struct kunwind_function *function = kunwind_frame_function(frame);
+	unsigned int i;
+
 	printf("frame\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", show->events, index,
-	       frame->addr);
-	if (frame->symbol.name) {
-		kunwind_text_print(stdout, frame->symbol.name);
-		printf("\t0x%" PRIx64 "\t", frame->symbol.offset);
+	       frame->address);
+	if (function && function->name) {
+		kunwind_text_print(stdout, function->name);
+		printf("\t0x%" PRIx64 "\t", function->offset);
 	} else {
 		fputs("\t\t", stdout);
 	}
-	if (frame->file) {
-		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
-		printf("\t0x%" PRIx64 "\t%s\t", frame->vaddr,
-		       kunwind_symfile_build_id(frame->file));
+	if (frame->object) {
+		kunwind_text_print(stdout, kunwind_object_path(frame->object));
+		printf("\t0x%" PRIx64 "\t%s\t", frame->object_address,
+		       kunwind_object_build_id(frame->object));
 	} else {
 		fputs("\t\t\t", stdout);
 	}
 	printf("%s\n", frame->why ? frame->why : "");
+	for (i = 0; i < frame->nr_functions; i++) {
+		function = &frame->function[i];
+		if (!function->file && !function->inlined)
+			continue;
+		printf("source\t%" PRIu64 "\t%" PRIu64 "\t%u\t", show->events, index, i);
+		kunwind_text_print(stdout, function->name ? function->name : "");
+		putchar('\t');
+		kunwind_text_print(stdout, function->file ? function->file : "");
+		printf(function->line ? "\t%u\n" : "\t\n", function->line);
+	}
+}
+
+static void print_source(const struct kunwind_function *function)
+{
+	if (!function->file)
+		return;
+	fputs(" at ", stdout);
+	kunwind_text_print(stdout, function->file);
+	if (function->line)
+		printf(":%u", function->line);
 }
 
 static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 {
-	printf("  #%-2" PRIu64 " 0x%016" PRIx64, index, frame->addr);
-	if (frame->symbol.name) {
+	const struct kunwind_function *function = kunwind_frame_function(frame);
+	unsigned int i;
+
+	/* an inlined function has no address of its own: a line without one above its caller's */
+	for (i = 0; i + 1 < frame->nr_functions; i++) {
+		printf("      %18s ", "(inlined)");
+		kunwind_text_print(stdout, frame->function[i].name ? frame->function[i].name : "?");
+		print_source(&frame->function[i]);
+		putchar('\n');
+	}
+	printf("  #%-2" PRIu64 " 0x%016" PRIx64, index, frame->address);
+	if (function && function->name) {
 		putchar(' ');
-		kunwind_text_print(stdout, frame->symbol.name);
-		printf("+0x%" PRIx64, frame->symbol.offset);
+		kunwind_text_print(stdout, function->name);
+		printf("+0x%" PRIx64, function->offset);
 		fputs(" (", stdout);
-		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
+		kunwind_text_print(stdout, kunwind_object_path(frame->object));
 		putchar(')');
-	} else if (frame->file) {
+		print_source(function);
+	} else if (frame->object) {
 		putchar(' ');
-		kunwind_text_print(stdout, kunwind_symfile_path(frame->file));
-		printf("+0x%" PRIx64 " (%s)", frame->vaddr, frame->why);
+		kunwind_text_print(stdout, kunwind_object_path(frame->object));
+		printf("+0x%" PRIx64 " (%s)", frame->object_address, frame->why);
 	} else if (frame->why) {
 		printf(" (%s)", frame->why);
 	}
@@ -167,25 +209,26 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 static bool handle_stack(struct show *show, const bt_event *event, const struct kunwind_head *head)
 {
 	struct kunwind_stack stack;
-	struct kunwind_frame frame;
+	const struct kunwind_frame *frame;
 	uint64_t index;
 
 	if (!kunwind_reading_stack(&show->reading, event, head, &stack))
 		return false;
 	if (!stack.nr)
 		return true;
-	for (index = 0; kunwind_stack_next(&stack, &frame); index++) {
-		show->named += frame.symbol.name != NULL;
+	for (index = 0; index < stack.nr; index++) {
+		frame = &stack.frame[index];
+		show->named += frame->nr_functions && kunwind_frame_function(frame)->name;
 		if (show->summary)
 			continue;
 		if (show->tsv)
-			print_frame_tsv(show, index, &frame);
+			print_frame_tsv(show, index, frame);
 		else
-			print_frame(index, &frame);
+			print_frame(index, frame);
 	}
 	show->with_stack++;
 	show->frames += stack.nr;
-	if (frame.symbol.entry)
+	if (stack.frame[stack.nr - 1].entry)
 		show->complete++;
 	else if (stack.nr >= KUNWIND_STACK_LTTNG_MAX)
 		show->cut++;
@@ -256,7 +299,7 @@ static bool run(struct show *show, char *const *paths, int nr)
 {
 	bool ok;
 
-	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols))
+	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options))
 		return false;
 	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary;
 	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
@@ -285,9 +328,12 @@ static int parse(struct show *show, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
+		{ "debug-dir", required_argument, NULL, 'd' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "limit", required_argument, NULL, 'l' },
+		{ "no-lines", no_argument, NULL, 'L' },
+		{ "no-local", no_argument, NULL, 'O' },
 		{ "no-symbols", no_argument, NULL, 'n' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "summary", no_argument, NULL, 's' },
@@ -295,13 +341,23 @@ static int parse(struct show *show, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t number;
-	int c;
+	int c, nr_dirs = 0;
 
+	show->options.size = sizeof(show->options);
+	show->debug_dirs = calloc((size_t)argc + 1, sizeof(*show->debug_dirs));
+	if (!show->debug_dirs) {
+		out_of_memory();
+		return -1;
+	}
+	show->options.debug_dirs = show->debug_dirs;
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			show->all = true;
+			break;
+		case 'd':
+			show->debug_dirs[nr_dirs++] = optarg;
 			break;
 		case 'e':
 			show->pattern = optarg;
@@ -313,8 +369,14 @@ static int parse(struct show *show, int argc, char **argv)
 			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
 				goto bad_number;
 			break;
+		case 'L':
+			show->options.flags |= KUNWIND_NO_DWARF;
+			break;
 		case 'n':
 			show->symbols = false;
+			break;
+		case 'O':
+			show->options.flags |= KUNWIND_NO_LOCAL;
 			break;
 		case 'p':
 			if (!parse_number(optarg, INT32_MAX, &number))

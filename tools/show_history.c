@@ -5,7 +5,7 @@
  * Traces are told apart by their UUID, which the chunks of a rotated session
  * share. LTTng dumps the state into every session, so each stands for itself.
  *
- * Memory: that of show_maps.c and show_pids.c for each trace.
+ * Memory: that of a struct kunwind_history for each trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +16,14 @@
 struct trace {
 	struct trace *next;
 	uint8_t uuid[16];	/* zero: has none */
-	struct kunwind_history history;
+	struct kunwind_history *history;
 };
 
 struct kunwind_histories {
 	struct kunwind_symbolizer *symbolizer;
 	struct trace *traces;
 	struct trace *last;	/* asked for */
+	bool told;
 };
 
 struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer)
@@ -36,8 +37,7 @@ struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbo
 
 static void free_trace(struct trace *trace)
 {
-	kunwind_maps_free(trace->history.maps);
-	kunwind_pids_free(trace->history.pids);
+	kunwind_history_free(trace->history);
 	free(trace);
 }
 
@@ -61,9 +61,8 @@ static struct trace *add_trace(struct kunwind_histories *histories, const uint8_
 	if (!trace)
 		return NULL;
 	memcpy(trace->uuid, uuid, sizeof(trace->uuid));
-	trace->history.maps = kunwind_maps_new();
-	trace->history.pids = kunwind_pids_new();
-	if (!trace->history.maps || !trace->history.pids) {
+	trace->history = kunwind_history_new(histories->symbolizer);
+	if (!trace->history) {
 		free_trace(trace);
 		return NULL;
 	}
@@ -90,7 +89,12 @@ struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories
 			trace = add_trace(histories, uuid);
 		histories->last = trace;
 	}
-	return trace ? &trace->history : NULL;
+	return trace ? trace->history : NULL;
+}
+
+bool kunwind_histories_tell(const struct kunwind_histories *histories)
+{
+	return histories->told;
 }
 
 bool kunwind_history_is_own(const char *event_name)
@@ -106,33 +110,25 @@ static int64_t integer(const bt_event *event, const char *name)
 	return value;
 }
 
-/* The number in the process's own pid namespace, where the event has it. */
-static bool learn_number(struct kunwind_history *history, const bt_event *event, const char *pid,
-			 const char *vpid)
-{
-	int64_t own = integer(event, vpid);
-
-	return own <= 0 || kunwind_pids_add(history->pids, (int)own, (int)integer(event, pid));
-}
-
 static bool learn_mapping(struct kunwind_histories *histories, struct kunwind_history *history,
 			  const bt_event *event, int64_t time)
 {
-	const char *path = kunwind_field_string(kunwind_event_field(event, "path"));
-	const char *build_id = kunwind_field_string(kunwind_event_field(event, "build_id"));
 	struct kunwind_mapping map = {
+		.pid = (int)integer(event, "tgid"),
+		.own_pid = (int)integer(event, "vtgid"),
 		.start = (uint64_t)integer(event, "start"),
 		.end = (uint64_t)integer(event, "end"),
+		.offset = (uint64_t)integer(event, "offset"),
 		.bias = (uint64_t)integer(event, "bias"),
+		.inode = (uint64_t)integer(event, "ino"),
+		.path = kunwind_field_string(kunwind_event_field(event, "path")),
+		.build_id = kunwind_field_string(kunwind_event_field(event, "build_id")),
 	};
 
-	if (!path || !build_id)
+	if (!map.path || !map.build_id)
 		return true;	/* another kunwind_map than ours */
-	map.file = kunwind_symbolizer_file(histories->symbolizer, path, build_id,
-					   (uint64_t)integer(event, "ino"));
-	return map.file &&
-	       kunwind_maps_map(history->maps, (int)integer(event, "tgid"), time, &map) &&
-	       learn_number(history, event, "tgid", "vtgid");
+	histories->told = true;
+	return kunwind_history_map(history, time, &map);
 }
 
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
@@ -145,13 +141,17 @@ bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event
 		return false;
 	if (!strcmp(name, "kunwind_map"))
 		return learn_mapping(histories, history, event, time);
+	if (!strcmp(name, "kunwind_unmap"))
+		return kunwind_history_unmap(history, time, tgid,
+					     (uint64_t)integer(event, "start"),
+					     (uint64_t)integer(event, "end"));
 	if (!strcmp(name, "kunwind_exec"))
-		return kunwind_maps_exec(history->maps, tgid, time);
+		return kunwind_history_exec(history, time, tgid);
 	if (!strcmp(name, "kunwind_fork"))
-		return kunwind_maps_fork(history->maps, (int)integer(event, "parent"),
-					 (int)integer(event, "child"), time) &&
-		       learn_number(history, event, "child", "vchild");
+		return kunwind_history_fork(history, time, (int)integer(event, "parent"),
+					    (int)integer(event, "child"),
+					    (int)integer(event, "vchild"));
 	if (!strcmp(name, "kunwind_exit"))
-		return kunwind_maps_exit(history->maps, tgid, time);
+		return kunwind_history_exit(history, time, tgid);
 	return true;
 }

@@ -9,15 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "show_maps.h"
-#include "show_pids.h"
-#include "symbolize.h"
-
-/* Of one trace: another one may be of another boot, with the same numbers. */
-struct kunwind_history {
-	struct kunwind_maps *maps;
-	struct kunwind_pids *pids;
-};
+#include "libkunwind-symbolize.h"
 
 struct kunwind_histories;
 
@@ -32,7 +24,13 @@ bool kunwind_history_is_own(const char *event_name);
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
 			     const char *name, int64_t time);
 
-/* The history of the trace that an event is from; NULL: out of memory. */
+/* Has any mapping been learned? */
+bool kunwind_histories_tell(const struct kunwind_histories *histories);
+
+/*
+ * The history of the trace that an event is from: another trace may be of another
+ * boot, with the same numbers. NULL: out of memory.
+ */
 struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
 					     const bt_event *event);
 

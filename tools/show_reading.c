@@ -8,8 +8,8 @@
  * For processes that the trace tells nothing about, /proc is asked, when they
  * still run on this host.
  *
- * Memory: the history of mappings (show_maps.c) and the symbols of the objects
- * in use (symbolize.c); nothing grows with the number of events.
+ * Memory: the history of mappings and the symbolizer's cache, both of
+ * libkunwind-symbolize; nothing grows with the number of events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static int learn(const bt_event *event, int64_t time, void *data)
 }
 
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
-			  bool symbols)
+			  bool symbols, const struct kunwind_symbolizer_options *options)
 {
 	memset(reading, 0, sizeof(*reading));
 	reading->trace = kunwind_trace_open(paths, nr_paths);
@@ -91,7 +91,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 		return false;
 	if (!symbols)
 		return true;
-	reading->symbolizer = kunwind_symbolizer_new();
+	reading->symbolizer = kunwind_symbolizer_new(options);
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
 	if (!reading->histories) {
@@ -148,9 +148,8 @@ void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t
 	head->cpu = event_cpu(event);
 }
 
-/* A process that the trace does not describe, on the host where we are. */
-static void try_live(struct kunwind_reading *reading, struct kunwind_maps *maps,
-		     const struct kunwind_head *head, int pid)
+/* Is the trace of this host, where /proc may know what it does not tell? */
+static bool same_host(struct kunwind_reading *reading)
 {
 	const char *host;
 	char own[256];
@@ -160,28 +159,38 @@ static void try_live(struct kunwind_reading *reading, struct kunwind_maps *maps,
 		reading->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
 		reading->host_known = true;
 	}
-	if (reading->same_host && !kunwind_maps_knows(maps, pid))
-		kunwind_maps_load_live(maps, reading->symbolizer, pid, head->comm, head->time);
+	return reading->same_host && !reading->told_only;
 }
 
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_stack *stack)
 {
-	const struct kunwind_history *history;
-	int pid = (int)head->pid;
+	struct kunwind_who who = {
+		.pid = (int)head->pid,
+		.own_number = head->own_number,
+		.comm = head->comm,
+		.time = head->time,
+	};
+	struct kunwind_history *history;
+	size_t i;
 
-	kunwind_stack_begin(stack, event, head->time);
-	if (!stack->nr || !reading->histories)
+	*stack = (struct kunwind_stack){ .pid = -1, .frame = reading->frame };
+	stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
+	if (!reading->histories) {
+		for (i = 0; i < stack->nr; i++)
+			reading->frame[i] = (struct kunwind_frame){ .address = reading->address[i] };
 		return true;
+	}
 	history = kunwind_histories_of(reading->histories, event);
 	if (!history)
 		return false;
-	if (head->own_number)
-		pid = kunwind_pids_find(history->pids, history->maps, pid,
-					kunwind_stack_address(stack, 0), head->time);
-	if (pid >= 0)
-		try_live(reading, history->maps, head, pid);
-	stack->maps = history->maps;
-	stack->pid = pid;
-	return true;
+	who.live = stack->nr && same_host(reading);
+	stack->pid = kunwind_history_process(history, &who, stack->nr ? reading->address[0] : 0);
+	stack->told = stack->pid >= 0 && kunwind_history_knows(history, stack->pid);
+	return kunwind_history_stack(history, &who, reading->address, stack->nr, reading->frame);
+}
+
+bool kunwind_reading_tells(const struct kunwind_reading *reading, const struct kunwind_stack *stack)
+{
+	return !reading->told_only || stack->told;
 }

@@ -7,17 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "show_maps.h"
-#include "show_pids.h"
-#include "symbolize.h"
+#include "maps.h"
+#include "pids.h"
 
-enum what { END, MAP, EXEC, FORK, EXIT, ALIAS, ASK, WHO };
+enum what { END, MAP, UNMAP, EXEC, FORK, EXIT, ALIAS, ASK, WHO };
 
 struct step {
 	enum what what;
 	int pid;
 	int64_t time;
-	uint64_t a, b;		/* MAP: start, end; FORK: child; ALIAS: vpid; ASK: address;
+	uint64_t a, b;		/* MAP, UNMAP: start, end; FORK: child; ALIAS: vpid; ASK: address;
 				 * WHO: address, vpid; its pid is the answer wanted */
 	const char *file;	/* MAP: path; ASK: path wanted, NULL for none */
 };
@@ -131,6 +130,33 @@ static const struct test tests[] = {
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
 		{ WHO, 500, 20, 0x1000, 5, NULL },
 		{ WHO, 500, 20, 0x9000, 5, NULL } } },
+	{ "what is unmapped is gone, and nothing else", {
+		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
+		{ UNMAP, 1, 20, 0x3000, 0x4000, NULL },
+		{ ASK, 1, 15, 0x3000, 0, "a" },
+		{ ASK, 1, 25, 0x2fff, 0, "a" },
+		{ ASK, 1, 25, 0x3000, 0, NULL },
+		{ ASK, 1, 25, 0x3fff, 0, NULL },
+		{ ASK, 1, 25, 0x4000, 0, "a" } } },
+	{ "unmapped, then mapped again alike", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ UNMAP, 1, 20, 0x1000, 0x2000, NULL },
+		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
+		{ ASK, 1, 15, 0x1000, 0, "a" },
+		{ ASK, 1, 25, 0x1000, 0, "a" },		/* by looking ahead: told late */
+		{ ASK, 1, 35, 0x1000, 0, "a" } } },
+	{ "no looking ahead past the end of what is not known", {
+		{ MAP, 1, 5, 0x8000, 0x9000, "b" },
+		{ UNMAP, 1, 20, 0x1000, 0x2000, NULL },
+		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
+		{ ASK, 1, 10, 0x1000, 0, NULL },
+		{ ASK, 1, 35, 0x1000, 0, "a" } } },
+	{ "a child keeps what its parent unmaps later", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ UNMAP, 1, 30, 0x1000, 0x2000, NULL },
+		{ ASK, 2, 40, 0x1000, 0, "a" },
+		{ ASK, 1, 40, 0x1000, 0, NULL } } },
 	{ "of two processes with one vpid, that with code at the address is meant", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
@@ -162,8 +188,8 @@ static const struct test tests[] = {
 
 static bool ask(struct kunwind_maps *maps, const struct step *step)
 {
-	const struct kunwind_mapping *map = kunwind_maps_find(maps, step->pid, step->a, step->time);
-	const char *got = map ? kunwind_symfile_path(map->file) : NULL;
+	const struct kunwind_range *map = kunwind_maps_find(maps, step->pid, step->a, step->time);
+	const char *got = map ? kunwind_object_path(map->object) : NULL;
 
 	if (got == step->file || (got && step->file && !strcmp(got, step->file)))
 		return true;
@@ -193,12 +219,15 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 	bool ok = true;
 
 	for (step = test->step; step->what != END; step++) {
-		struct kunwind_mapping map = { .start = step->a, .end = step->b };
+		struct kunwind_range map = { .start = step->a, .end = step->b };
 
 		switch (step->what) {
 		case MAP:
-			map.file = kunwind_symbolizer_file(symbolizer, step->file, "", 0);
+			map.object = kunwind_symbolizer_object(symbolizer, step->file, "", 0);
 			ok &= kunwind_maps_map(maps, step->pid, step->time, &map);
+			break;
+		case UNMAP:
+			ok &= kunwind_maps_unmap(maps, step->pid, step->time, step->a, step->b);
 			break;
 		case EXEC:
 			ok &= kunwind_maps_exec(maps, step->pid, step->time);
@@ -226,7 +255,7 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 
 int main(void)
 {
-	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new();
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
 	size_t i, nr = sizeof(tests) / sizeof(*tests);
 	int failed = 0;
 

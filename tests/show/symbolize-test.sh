@@ -3,13 +3,15 @@
 #
 # The symbolizer's names against eu-addr2line's, on real objects: 3,000
 # addresses spread over the code of each. A function may have several names;
-# what must be equal is where it begins. Then: objects that are not what was
+# what must be equal is where it begins. Then inlined functions and lines, and
+# the places where debug information may be. Then: objects that are not what was
 # asked for give no names.
 
-symbolize=$1
+symbolize=$1 live=$2
 tests=0 failed=0
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+unset DEBUGINFOD_URLS
 
 is() { # GOT WANTED TEXT
 	tests=$((tests + 1))
@@ -38,7 +40,7 @@ addresses() {
 compare() {
 	local object=$1
 	addresses "$object" >"$work/addresses"
-	"$symbolize" "$object" "$(build_id "$object")" <"$work/addresses" |
+	"$symbolize" -n "$object" "$(build_id "$object")" <"$work/addresses" 2>/dev/null |
 		awk -F '\t' 'NR > 1 { print $1, $2 == "??" ? "-" : $3 }' >"$work/ours"
 	eu-addr2line -S -e "$object" <"$work/addresses" |
 		awk 'NR % 2 { n = split($1, part, "+"); print ($1 ~ /^\(|^\?/ ? "-" : n > 1 ? part[n] : "0x0") }' |
@@ -53,33 +55,153 @@ for object in /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libstdc+
 	[ -e "$object" ] && compare "$(readlink -f "$object")"
 done
 
-# static C++ functions, hence only in .symtab; demangled
+# Both print "NAME FILE:LINE" for each function, inner ones first, an address
+# before those of each answer.
+ours() { # OPTION... OBJECT BUILD-ID
+	"$symbolize" -i "$@" 2>/dev/null <"$work/addresses" | tail -n +2 |
+		awk -F '\t' '{ n = split($2, part, "/"); print (NF > 1 ? $1 "\t" part[n] : $1) }'
+}
+theirs() { # PROGRAM OBJECT
+	"$1" -C -a -i -f -e "$2" <"$work/addresses" | awk '
+		/^0x[0-9a-f]+$/ { sub(/^0x0*/, "0x"); print; next }
+		name == "" { name = $0; sub(/ inlined at .*/, "", name); next }
+		{ n = split($0, part, "/"); line = part[n]
+		  sub(/ \(.*/, "", line); sub(/:\?$/, ":0", line)
+		  if (split(line, part, ":") > 2) line = part[1] ":" part[2]
+		  print name "\t" line; name = "" }'
+}
+# One line for each answer, its last function without the name: there the symbol
+# table speaks, see above.
+in_lines() {
+	awk -F '\t' 'function flush() { if (address != "") print address all "|" line; all = line = "" }
+		NF == 1 { flush(); address = $1; next }
+		{ if (line != "") all = all "|" name " " line; name = $1; line = $2 } END { flush() }'
+}
+compare_lines() { # OBJECT TEXT LEAST-INLINED
+	local inlined
+	# not the filling between functions, for which eu-addr2line has lines of the one before
+	addresses "$1" >"$work/all"
+	eu-addr2line -f -e "$1" <"$work/all" | awk 'NR % 2 { print $1 }' | paste "$work/all" - |
+		awk '$2 != "??" { print $1 }' >"$work/addresses"
+	ours "$1" "$(build_id "$1")" | in_lines >"$work/ours"
+	theirs eu-addr2line "$1" | in_lines >"$work/eu"
+	theirs addr2line "$1" | in_lines >"$work/binutils"
+	# where two inlined functions claim an address, those two differ, and both are right
+	is "$(paste -d '\n' "$work/ours" "$work/eu" "$work/binutils" | awk '
+		NR % 3 == 1 { ours = $0 } NR % 3 == 2 { eu = $0 }
+		NR % 3 == 0 && ours != eu && ours != $0 { print ours; print eu; print $0 }' | head -n 12)" "" \
+		"inlined functions and lines in $2 as eu-addr2line or addr2line has them"
+	differ=$(diff "$work/ours" "$work/eu" | grep -c '^<')
+	is "$([ "$differ" -le $(($(wc -l <"$work/ours") / 50)) ] && echo few)" few "$differ not as eu-addr2line"
+	inlined=$(grep -c '|.*|' "$work/ours")
+	is "$([ "$inlined" -ge "$3" ] && echo many)" many "$inlined addresses in inlined ones"
+}
+
+libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
+id=$(build_id "$libc")
+[ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] &&
+	compare_lines "$libc" "libc (its debug file, and dwz's)" 300
+
+# static C++ functions, hence only in .symtab; much that is inlined
 cat >"$work/names.cc" <<'END'
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 namespace { struct inner { template <class T> __attribute__((noinline, used)) static T twice(T t) { asm volatile(""); return t + t; } }; }
-int main(int argc, char **) { return inner::twice(argc) + (int)inner::twice((long)argc); }
+static std::map<std::string, std::vector<int>> all;
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		all[argv[i]].push_back(inner::twice(i) + (int)inner::twice((long)i));
+	for (auto &one : all)
+		std::sort(one.second.begin(), one.second.end());
+	return all.size() == 1;
+}
 END
-g++ -O2 -Wl,--build-id "$work/names.cc" -o "$work/names"
-address=0x$(nm "$work/names" | awk '/5twiceI?.*l/ { print $1; exit }')
-got=$(echo "$address" | "$symbolize" "$work/names" "$(build_id "$work/names")" | cut -f 2 | tail -n 1)
-is "$got" "long (anonymous namespace)::inner::twice<long>(long)" "a C++ name is demangled"
-# what is not the object that was asked for
-ask() { echo "$address" | "$symbolize" "$@" | cut -f 2 | tr '\n' ' '; }
+g++ -g -O2 -Wl,--build-id "$work/names.cc" -o "$work/names"
 id=$(build_id "$work/names")
-is "$(ask /usr/bin/env "$id")" "3 ?? " "another build-id: no name"
-is "$(ask "$work/names" "${id:0:38}")" "3 ?? " "half a build-id: no name"
-is "$(ask "$work/names" -)" "4 ?? " "no build-id and no inode: no name"
-is "$(ask /nonexistent "$id")" "1 ?? " "no file: no name"
-is "$(ask /etc/passwd "$id")" "2 ?? " "no ELF file: no name"
-is "$(ask /dev/zero "$id")" "2 ?? " "no regular file: no name"
-is "$(ask "$work" "$id")" "2 ?? " "a directory: no name"
-head -c 600 "$work/names" >"$work/cut"
-got=$(ask "$work/cut" "$id")
-is "${got#[0-9]}" " ?? " "a file that is cut off: no name"
+compare_lines "$work/names" "a C++ program" 1000
+address=0x$(nm "$work/names" | awk '/5twiceI?.*l/ { print $1; exit }')
+name() { echo "$address" | "$symbolize" "$@" 2>/dev/null | cut -f 2 | tail -n 1; }
+twice="long (anonymous namespace)::inner::twice<long>(long)"
+is "$(name "$work/names" "$id")" "$twice" "a C++ name is demangled"
+
+# where debug information may be: it comes back for a stripped object
+cp "$work/names" "$work/whole"
+full=$(ours "$work/whole" "$id")
+objcopy --only-keep-debug "$work/whole" "$work/names.debug"
+objcopy --strip-all "$work/whole" "$work/bare"
+objcopy --add-gnu-debuglink="$work/names.debug" "$work/bare" "$work/linked"
+mkdir -p "$work/copy/.build-id/${id:0:2}" "$work/copy$work" "$work/.debug" "$work/served"
+mv "$work/names.debug" "$work/copy/.build-id/${id:0:2}/${id:2}.debug"
+is "$(ours "$work/bare" "$id" | grep -c 'names.cc')" 0 "a stripped object has no lines"
+is "$(ours -d "$work/copy" "$work/bare" "$id")" "$full" "debug file below DIR/.build-id"
+is "$(ours -o -d "$work/copy" /nowhere/at/all "$id")" "$full" "the same without the object"
+mv "$work/copy/.build-id/${id:0:2}/${id:2}.debug" "$work/names.debug"
+is "$(ours "$work/linked" "$id")" "$full" ".gnu_debuglink, in the object's directory"
+mv "$work/names.debug" "$work/.debug/"
+is "$(ours "$work/linked" "$id")" "$full" ".gnu_debuglink, in .debug"
+mv "$work/.debug/names.debug" "$work/copy$work/"
+is "$(ours -d "$work/copy" "$work/linked" "$id")" "$full" ".gnu_debuglink, below a debug directory"
+cp "$work/whole" "$work/copy$work/names"
+is "$(ours -o -d "$work/copy" "$work/names" "$id")" "$full" "a copy of the object, below a debug directory"
+mv "$work/copy$work/names" "$work/copy/.build-id/${id:0:2}/${id:2}"
+is "$(ours -o -d "$work/copy" /gone "$id")" "$full" "a copy of the object by its build-id"
+mkdir -p "$work/copy/.build-id/00"
+cp "$work/copy/.build-id/${id:0:2}/${id:2}" "$work/copy/.build-id/00/${id:2}"
+is "$(name -o -d "$work/copy" /gone "00${id:2}")" "??" "but not one that lies there under another"
+rm -r "$work/copy"
+
+# without a build-id the checksum of .gnu_debuglink speaks for the debug file
+g++ -g -O2 -Wl,--build-id=none "$work/names.cc" -o "$work/anon"
+objcopy --only-keep-debug "$work/anon" "$work/anon.debug"
+objcopy --strip-all --add-gnu-debuglink="$work/anon.debug" "$work/anon"
+inode=$(stat -c %i "$work/anon")
+is "$(name -I "$inode" "$work/anon" -)" "$twice" "no build-id: the checksum of .gnu_debuglink"
+printf x >>"$work/anon.debug"
+is "$(name -I "$inode" "$work/anon" -)" "??" "and no other file"
+
+# MiniDebugInfo: the full symbol table, compressed in a section
+objcopy --strip-debug -R .comment "$work/whole" "$work/mini"
+xz -9 "$work/mini"
+objcopy --add-section .gnu_debugdata="$work/mini.xz" "$work/bare" "$work/with-mini"
+is "$(name "$work/with-mini" "$id")" "$twice" ".gnu_debugdata"
+
+cp "$work/whole" "$work/deleted"
+is "$("$live" "$work/deleted" "$id")" "$twice" "a deleted file, while a process has it mapped"
+
+cp "$work/whole" "$work/served/"
+if command -v debuginfod >/dev/null; then
+	port=$((20000 + $$ % 10000))
+	debuginfod -F -d :memory: -p $port -t 1 "$work/served" >"$work/debuginfod.log" 2>&1 &
+	server=$!
+	trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/cache
+	for _ in $(seq 100); do
+		[ "$(name -o /gone "$id")" = "??" ] || break
+		rm -rf "$work/cache"
+		sleep 0.2
+	done
+	is "$(ours -o /gone "$id")" "$full" "an object that only a debuginfod server has"
+	kill $server
+	unset DEBUGINFOD_URLS
+fi
+is "$(name -o /gone "$id")" "??" "no server is asked when none is named"
+
+# what is not the object that was asked for
+ask() { echo "$address" | "$symbolize" "$@" 2>/dev/null | cut -f 2 | tr '\n' ';'; }
+is "$(ask /usr/bin/env "$id")" "build-id differs;??;" "another build-id: no name"
+is "$(ask "$work/names" "${id:0:38}")" "build-id differs;??;" "half a build-id: no name"
+is "$(ask "$work/names" -)" "no build-id, and not the same inode;??;" "no build-id and no inode: no name"
+is "$(ask /nonexistent "$id")" "no such file;??;" "no file: no name"
+is "$(ask /etc/passwd "$id")" "file not readable;??;" "no ELF file: no name"
+is "$(ask /dev/zero "$id")" "file not readable;??;" "no regular file: no name"
+is "$(ask "$work" "$id")" "file not readable;??;" "a directory: no name"
 strip "$work/names"
-got=$(echo "$address" | "$symbolize" "$work/names" "$(build_id "$work/names")" | cut -f 2 | tail -n 1)
-is "$got" "??" "a stripped function has no name, and no neighbour's"
+is "$(name "$work/names" "$id")" "??" "a stripped function has no name, and no neighbour's"
 entry=$(readelf -hW "$work/names" | awk '/Entry point/ { print $4 }')
-is "$(echo "$entry" | "$symbolize" "$work/names" "$(build_id "$work/names")" | cut -f 4 | tail -n 1)" \
+is "$(echo "$entry" | "$symbolize" "$work/names" "$id" 2>/dev/null | cut -f 4 | tail -n 1)" \
 	entry "_start is an entry point without its name too"
 echo "1..$tests"
 [ "$failed" -eq 0 ]

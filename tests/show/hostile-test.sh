@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Files that lie, end early, go in circles or are far too large: each costs its
+# own names, says so, and nothing else. The viewer ends well, another object has
+# its names, and a stripped-down look at the same file (its symbol table) is what
+# remains where only the debug information is bad.
+#
+#   hostile-test.sh SYMBOLIZE PARSE
+
+symbolize=$1 parse=$2
+tests=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset DEBUGINFOD_URLS
+
+is() { # GOT WANTED TEXT
+	tests=$((tests + 1))
+	if [ "$1" = "$2" ]; then
+		echo "ok $tests - $3"
+	else
+		echo "not ok $tests - $3"
+		failed=$((failed + 1))
+		printf 'got: %s\nwanted: %s\n' "$1" "$2" | head -n 30 | sed 's/^/# /'
+	fi
+}
+
+build_id() { readelf -nW "$1" 2>/dev/null | awk '/Build ID:/ { print $NF; exit }'; }
+
+cat >"$work/base.c" <<'END'
+static inline int inner(int x) { return x * 3 + 1; }
+__attribute__((noinline)) int outer(int x) { return inner(x) ^ inner(x + 2); }
+int main(int argc, char **argv) { (void)argv; return outer(argc); }
+END
+gcc -g -O2 -Wl,--build-id "$work/base.c" -o "$work/base"
+id=$(build_id "$work/base")
+addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+ask() { # OPTION... OBJECT: "what is wrong|names"
+	timeout -k 5 120 "$symbolize" "$@" "$id" <<<"$addresses" 2>"$work/stderr" | cut -f 2 | paste -s -d '|'
+}
+is "$(ask "$work/base")" "ok|main|outer" "the file as it is"
+
+# ends early: at no size any name but the true ones
+size=$(stat -c %s "$work/base")
+wrong=
+for at in 0 1 16 63 64 100 600 1000 2000 4000 4200 $((size / 2)) $((size - 2000)) $((size - 500)) $((size - 64)) $((size - 1)); do
+	head -c "$at" "$work/base" >"$work/cut"
+	got=$(ask "$work/cut")
+	case $got in
+	*"|main|outer" | *"|??|??") ;;
+	*) wrong+="$at: $got"$'\n' ;;
+	esac
+done
+is "$wrong" "" "cut off anywhere: the true names or none"
+
+# sections and entries that lie, at random but the same every time
+mutate() { # SEED FILE OUT
+	/usr/bin/python3 - "$@" <<'END'
+import random, struct, sys
+seed, name, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+random.seed(seed)
+data = bytearray(open(name, "rb").read())
+shoff, = struct.unpack_from("<Q", data, 40)
+shentsize, shnum = struct.unpack_from("<HH", data, 58)
+places = []
+for i in range(shnum):
+    at = shoff + i * shentsize
+    flags, addr, offset, size = struct.unpack_from("<QQQQ", data, at + 8)
+    if flags & 2 == 0 and size and offset + size <= len(data):
+        places.append((offset, size))	# debug sections and symbol tables
+    if random.random() < 0.02:		# a header that lies about place or size
+        struct.pack_into("<Q", data, at + random.choice((24, 32)),
+                         random.choice((0, 1, 2**31, 2**32 + 5, 2**63, random.randrange(2**20))))
+for _ in range(random.choice((1, 3, 10, 100))):
+    offset, size = random.choice(places)
+    at = offset + random.randrange(size)
+    data[at] = random.choice((0, 0xff, 0x7f, 0x80, random.randrange(256)))
+open(out, "wb").write(data)
+END
+}
+died=0 bad= unsafe= slow=0
+for seed in $(seq 40); do
+	mutate "$seed" "$work/base" "$work/mutant"
+	"$symbolize" -i -t 2000 "$work/mutant" "$id" <<<"$addresses" >"$work/out" 2>"$work/stderr" || bad+="$seed "
+	grep -q ' 0 lost' "$work/stderr" || died=$((died + 1))
+	timeout -k 5 10 "$parse" "$work/mutant" <<<"$addresses" >"$work/out" 2>"$work/stderr"
+	[ $? -eq 124 ] && slow=$((slow + 1))
+	# what libdw itself trips over is why there is a process of its own
+	if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
+		grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
+		unsafe+="$seed "
+	fi
+done
+is "$bad" "" "40 files with wrong bytes: the viewer survives (the helper died of $died)"
+is "$unsafe" "" "and our part of the parser stays within its bounds ($slow took long)"
+
+# entries in a circle: a sibling that is the entry itself, an origin likewise
+circle() { # NAME ABBREV-ATTRIBUTE
+	cat >"$work/$1.s" <<-END
+	.text
+	.globl outer
+	.type outer, @function
+	outer: nop
+	nop
+	ret
+	.size outer, .-outer
+	.globl main
+	.type main, @function
+	main: call outer
+	ret
+	.size main, .-main
+	.Lend:
+	.section .debug_abbrev,"",@progbits
+	.uleb128 1; .uleb128 0x11; .byte 1		# compile unit, children
+	.uleb128 0x11; .uleb128 1; .uleb128 0x12; .uleb128 7; .uleb128 0; .uleb128 0
+	.uleb128 2; .uleb128 0x2e; .byte 1		# subprogram, children
+	.uleb128 $2; .uleb128 0x13			# the attribute, ref4
+	.uleb128 0x11; .uleb128 1; .uleb128 0x12; .uleb128 7; .uleb128 0; .uleb128 0
+	.byte 0
+	.section .debug_info,"",@progbits
+	.Linfo: .long .Linfo_end - .Lversion
+	.Lversion: .value 4
+	.long .debug_abbrev
+	.byte 8
+	.uleb128 1; .quad outer; .quad .Lend - outer
+	.Lsub: .uleb128 2; .long .Lsub - .Linfo; .quad outer; .quad .Lend - outer
+	.byte 0
+	.byte 0
+	.Linfo_end:
+	END
+	echo '.section .note.GNU-stack,"",@progbits' >>"$work/$1.s"
+	gcc -Wl,--build-id "$work/$1.s" -o "$work/$1" && id=$(build_id "$work/$1") &&
+		addresses=$(nm "$work/$1" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+}
+circle sibling 0x01
+is "$(ask -t 1000 "$work/sibling")" "ok|main|outer" "siblings in a circle: symbols remain"
+circle origin 0x31
+is "$(ask -t 1000 "$work/origin")" "ok|main|outer" "an origin that is itself: symbols remain"
+
+# debug information of gigabytes: zeros, which take no room on the disk
+huge() { # NAME BYTES
+	gcc -Wl,--build-id "$work/base.c" -o "$work/$1" && id=$(build_id "$work/$1")
+	addresses=$(nm "$work/$1" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+	printf x >"$work/x"
+	objcopy --add-section .debug_info="$work/x" --add-section .debug_abbrev="$work/x" "$work/$1"
+	/usr/bin/python3 - "$work/$1" "$2" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+shoff, = struct.unpack_from("<Q", data, 40)
+shentsize, shnum, shstrndx = struct.unpack_from("<HHH", data, 58)
+names, = struct.unpack_from("<Q", data, shoff + shstrndx * shentsize + 24)
+for i in range(shnum):
+    at = shoff + i * shentsize
+    name, = struct.unpack_from("<I", data, at)
+    if data[names + name:].startswith(b".debug_info\0"):
+        struct.pack_into("<QQ", data, at + 24, (len(data) + 4095) & ~4095, int(sys.argv[2]))
+with open(sys.argv[1], "wb") as f:
+    f.write(data)
+    f.truncate(((len(data) + 4095) & ~4095) + int(sys.argv[2]))
+END
+}
+huge large $((4 << 30))
+is "$(ask "$work/large")" "file larger than the limit on memory|??|??" "4 GB of debug information: named, and not read"
+huge less $((2 << 30))
+got=$(ask -t 1000 "$work/less")
+is "$got" "ok|main|outer" "2 GB of debug information: symbols remain"
+
+# a helper that is no good
+cat >"$work/helper" <<'END'
+#!/bin/sh
+kill -SEGV $$
+END
+chmod +x "$work/helper"
+got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask "$work/base")
+is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that dies at once"
+got=$(KUNWIND_SYMBOLIZE_HELPER=/nonexistent ask "$work/base")
+is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that is not there"
+echo 'echo no packet; sleep 100' >"$work/helper"
+got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask -t 100 "$work/base")
+is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that is something else"
+cat >"$work/helper" <<'END'
+#!/usr/bin/python3
+import socket, struct
+s = socket.socket(fileno=3)
+s.recv(100)
+s.send(struct.pack("<II", 0, 1) + bytes(88))
+s.recv(100)
+while True:
+    pass
+END
+got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask -t 200 "$work/base")
+is "$got" "parsing this file took too long|??|??" "a helper that never answers"
+cat >"$work/helper" <<'END'
+#!/usr/bin/python3
+import os, socket, struct
+s = socket.socket(fileno=3)
+s.recv(100)
+s.send(struct.pack("<II", 0, 1) + bytes(88))
+while True:
+    got, fds, _, _ = socket.recv_fds(s, 100, 2)
+    if len(got) == 0:
+        break
+    for fd in fds:
+        os.close(fd)
+    s.send(b"\0" * 16 + b"\xff" * 20 + b"\0" * 60 + b"\xff" * 5000)
+END
+timeout 20 "$symbolize" -i "$work/base" "$id" <<<"$addresses" >"$work/out" 2>"$work/stderr"
+is "$?" 0 "a helper that answers nonsense"
+
+# what the helper may do is what it needs
+id=$(build_id "$work/base")
+addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+mkfifo "$work/in"
+"$symbolize" -t 200 "$work/base" "$id" <"$work/in" >"$work/out" 2>"$work/stderr" &
+viewer=$!
+exec {go}>"$work/in"
+head -n 1 <<<"$addresses" >&"$go"
+helper=
+for _ in $(seq 100); do
+	helper=$(pgrep -P $viewer | head -n 1)
+	[ -n "$helper" ] && break
+	sleep 0.1
+done
+is "$(awk '/^Seccomp:/ { print $2 }' "/proc/$helper/status")" 2 "the helper has a filter of system calls"
+is "$(awk '/^Max address space/ { print $4 }' "/proc/$helper/limits")" $((4096 << 20)) "and a limit on memory"
+kill -STOP "$helper"
+tail -n 1 <<<"$addresses" >&"$go"
+exec {go}>&-
+wait $viewer
+is "$(cut -f 2 "$work/out" | paste -s -d '|')" "ok|main|outer" "stopped between two questions: another one answers"
+is "$(grep -c ' 2 started, 1 lost' "$work/stderr")" 1 "and that was counted"
+echo "1..$tests"
+[ "$failed" -eq 0 ]
