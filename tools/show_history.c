@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "show_event.h"
 #include "show_history.h"
-#include "show_trace.h"
 
 struct trace {
 	struct trace *next;

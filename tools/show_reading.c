@@ -58,13 +58,6 @@ static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_tra
 	return ok;
 }
 
-static const char *event_name(const bt_event *event)
-{
-	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
-
-	return name ? name : "";
-}
-
 static void out_of_memory(void)
 {
 	fprintf(stderr, "kunwind %s: out of memory\n", program_invocation_short_name);
@@ -73,7 +66,7 @@ static void out_of_memory(void)
 static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
-	const char *name = event_name(event);
+	const char *name = kunwind_event_name(event);
 
 	if (!kunwind_history_is_own(name) ||
 	    kunwind_histories_learn(reading->histories, event, name, time))
@@ -112,40 +105,6 @@ bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event
 			    void *data, uint64_t *lost)
 {
 	return pass(reading, reading->histories ? "naming" : "reading", fn, data, lost);
-}
-
-static int64_t first_context(const bt_event *event, const char *name, const char *other)
-{
-	int64_t value = -1;
-
-	if (!kunwind_field_integer(kunwind_event_context(event, name), &value))
-		kunwind_field_integer(kunwind_event_context(event, other), &value);
-	return value;
-}
-
-static int64_t event_cpu(const bt_event *event)
-{
-	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
-	int64_t cpu = -1;
-
-	if (context)
-		kunwind_field_integer(bt_field_structure_borrow_member_field_by_name_const(
-					      context, "cpu_id"), &cpu);
-	return cpu;
-}
-
-void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time)
-{
-	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
-
-	head->name = event_name(event);
-	head->comm = comm ? comm : "";
-	head->time = time;
-	head->own_number = !kunwind_event_context(event, "pid");
-	head->pid = first_context(event, "pid", "vpid");
-	head->tid = first_context(event, "tid", "vtid");
-	head->cpu = event_cpu(event);
 }
 
 /* Is the trace of this host, where /proc may know what it does not tell? */

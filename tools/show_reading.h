@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "show_event.h"
 #include "show_history.h"
 #include "show_stack.h"
 #include "show_trace.h"
@@ -44,16 +45,6 @@ void kunwind_reading_close(struct kunwind_reading *reading);
 /* Hands over every event, in order of time; see kunwind_trace_read(). */
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost);
-
-/* What an event tells of where it happened; -1 and "" where the trace does not have it. */
-struct kunwind_head {
-	const char *name, *comm;
-	int64_t time, pid, tid, cpu;
-	bool own_number;	/* pid is vpid: of the process's own namespace */
-};
-
-/* Global process numbers where the trace has them. */
-void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time);
 
 /* An event's user stack, and whose it is. */
 struct kunwind_stack {

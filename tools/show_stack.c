@@ -2,8 +2,8 @@
 /*
  * show_stack.c - the addresses of an event's call stack
  */
+#include "show_event.h"
 #include "show_stack.h"
-#include "show_trace.h"
 
 static bool holds_addresses(const bt_field *array)
 {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "show_event.h"
+
 struct kunwind_trace;
 
 /**
@@ -35,15 +37,5 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 
 /* The host that the trace is from; NULL when it does not say. Known once reading began. */
 const char *kunwind_trace_hostname(const struct kunwind_trace *trace);
-
-/* A field of the event's payload, or of its contexts, by name; NULL: none. */
-const bt_field *kunwind_event_field(const bt_event *event, const char *name);
-const bt_field *kunwind_event_context(const bt_event *event, const char *name);
-
-/* The value of an integer field of either sign. False when it is none, or NULL. */
-bool kunwind_field_integer(const bt_field *field, int64_t *value);
-
-/* The text of a string field; NULL when it is none. */
-const char *kunwind_field_string(const bt_field *field);
 
 #endif /* KUNWIND_SHOW_TRACE_H */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show_event.c - what is read from an event: fields, contexts, where it happened
+ */
+#include <string.h>
+
+#include "show_event.h"
+
+const char *kunwind_event_name(const bt_event *event)
+{
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+
+	return name ? name : "";
+}
+
+const bt_field *kunwind_event_field(const bt_event *event, const char *name)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+
+	return payload ? bt_field_structure_borrow_member_field_by_name_const(payload, name) :
+			 NULL;
+}
+
+/* LTTng's kernel tracer has one set of contexts; a specific one would come first. */
+const bt_field *kunwind_event_context(const bt_event *event, const char *name)
+{
+	const bt_field *context = bt_event_borrow_specific_context_field_const(event);
+	const bt_field *field = NULL;
+
+	if (context)
+		field = bt_field_structure_borrow_member_field_by_name_const(context, name);
+	context = bt_event_borrow_common_context_field_const(event);
+	if (!field && context)
+		field = bt_field_structure_borrow_member_field_by_name_const(context, name);
+	return field;
+}
+
+bool kunwind_field_integer(const bt_field *field, int64_t *value)
+{
+	bt_field_class_type type;
+
+	if (!field)
+		return false;
+	type = bt_field_get_class_type(field);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		*value = (int64_t)bt_field_integer_unsigned_get_value(field);
+	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		*value = bt_field_integer_signed_get_value(field);
+	else
+		return false;
+	return true;
+}
+
+const char *kunwind_field_string(const bt_field *field)
+{
+	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
+		return NULL;
+	return bt_field_string_get_value(field);
+}
+
+static int64_t first_context(const bt_event *event, const char *name, const char *other)
+{
+	int64_t value = -1;
+
+	if (!kunwind_field_integer(kunwind_event_context(event, name), &value))
+		kunwind_field_integer(kunwind_event_context(event, other), &value);
+	return value;
+}
+
+static int64_t event_cpu(const bt_event *event)
+{
+	const bt_packet *packet = bt_event_borrow_packet_const(event);
+	const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
+	int64_t cpu = -1;
+
+	if (context)
+		kunwind_field_integer(bt_field_structure_borrow_member_field_by_name_const(
+					      context, "cpu_id"), &cpu);
+	return cpu;
+}
+
+void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time)
+{
+	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
+
+	head->name = kunwind_event_name(event);
+	head->comm = comm ? comm : "";
+	head->time = time;
+	head->own_number = !kunwind_event_context(event, "pid");
+	head->pid = first_context(event, "pid", "vpid");
+	head->tid = first_context(event, "tid", "vtid");
+	head->cpu = event_cpu(event);
+}
