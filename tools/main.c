@@ -52,6 +52,14 @@ static const struct command {
 	  "Exit status: 0 when nothing fails, else 1.\n"
 	  "\n"
 	  "  --tsv   state, requirement, finding, fix\n" },
+	{ "record", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
+	  "record a trace of COMMAND or of running processes", NULL },
+	{ "report", kunwind_cmd_report, "[OPTION]... TRACE...",
+	  "sum up a trace by system call and function", NULL },
+	{ "flamegraph", kunwind_cmd_flamegraph, "[OPTION]... -o FILE.html TRACE...",
+	  "draw a trace as a flame graph", NULL },
+	{ "export", kunwind_cmd_export, "FORMAT [OPTION]... TRACE...",
+	  "write a trace as folded stacks, for speedscope, Firefox or Perfetto", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE",
 	  "print a trace's events with named call stacks", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv] [--saved] ELF",

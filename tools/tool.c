@@ -19,7 +19,8 @@ void kunwind_tool_error(const char *format, ...)
 	va_list args;
 
 	fflush(stdout);
-	fprintf(stderr, "kunwind%s%s: ", kunwind_tool_name ? " " : "", kunwind_tool_name ? kunwind_tool_name : "");
+	fprintf(stderr, "kunwind%s%s: ", kunwind_tool_name ? " " : "",
+		kunwind_tool_name ? kunwind_tool_name : "");
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);

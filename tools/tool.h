@@ -26,6 +26,10 @@ int kunwind_cmd_unregister(int argc, char **argv);
 int kunwind_cmd_status(int argc, char **argv);
 int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);
+int kunwind_cmd_report(int argc, char **argv);
+int kunwind_cmd_export(int argc, char **argv);
+int kunwind_cmd_flamegraph(int argc, char **argv);
+int kunwind_cmd_record(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 
 /* The subcommand that runs; NULL before it is known. */

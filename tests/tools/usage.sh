@@ -36,7 +36,7 @@ expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
 expect 1 '' 'no command "nonsense"' nonsense
 expect 1 '' 'no command "nonsense"' help nonsense
 expect 1 '' 'no command "--nonsense"' --nonsense
-for command in run register unregister status doctor dump show; do
+for command in run register unregister status doctor dump show record report flamegraph export; do
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
 done
@@ -61,10 +61,29 @@ expect 1 '' 'not a regular file' dump /dev/null
 expect 1 '' 'refused: not_elf' dump "$0"
 printf '\177ELF' >"$work/short"
 expect 1 '' 'refused: ' dump "$work/short"
-expect 1 '' '.' show /nonexistent
+for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
+	# shellcheck disable=SC2086
+	expect 1 '' 'nonexistent' $command /nonexistent
+	# shellcheck disable=SC2086
+	expect 1 '' 'which trace' $command
+	# shellcheck disable=SC2086
+	expect 1 '' 'Try: kunwind' $command --nonsense x
+done
+expect 1 '' 'which format' export x
+expect 1 '' 'one format at a time' export --folded --perfetto x
+expect 1 '' 'weight "cpu"' export --folded --weight cpu x
+expect 1 '' 'where to' flamegraph x
+expect 1 '' 'not a PID' report --pid 0 x
+expect 1 '' 'not a number' report --top -1 x
+expect 125 '' 'what is to be recorded' record
+expect 125 '' 'Try: kunwind record' record --nonsense true
+expect 125 '' 'not a power of two' record --buffer 5000 true
+expect 125 '' 'not a PID' record --pid x
+expect 125 '' 'not a list' record --event open,,read true
 if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' run true
 	expect 125 '' 'sudo modprobe kunwind' run -- /nonexistent
+	expect 125 '' 'sudo modprobe kunwind' record true
 	expect 1 '' 'sudo modprobe kunwind' register $$
 	expect 1 '' 'sudo modprobe kunwind' unregister $$
 	expect 1 '' 'sudo modprobe kunwind' status

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/*
+ * calls.c - a tree of calls, with its frames and strings
+ *
+ * Nodes, frames and strings are numbered and each is there once; open hash
+ * tables, at most half full, find them again. A node is made after its parent,
+ * so a loop from the last node down visits children first.
+ *
+ * Memory: 40 bytes and a table entry for each distinct beginning of a stack, 12
+ * and one for each function; nothing grows with the number of events.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+void *needed(void *pointer)
+{
+	if (!pointer) {
+		fprintf(stderr, "kunwind %s: out of memory\n", program_invocation_short_name);
+		exit(1);
+	}
+	return pointer;
+}
+
+static void *grow(void *array, uint32_t nr, uint32_t *cap, size_t size)
+{
+	if (nr < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 1024;
+	return needed(realloc(array, *cap * size));
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_node(const struct calls_node *node)
+{
+	return mix(mix(1, node->parent), node->frame);
+}
+
+static uint64_t hash_frame(const struct calls_frame *frame)
+{
+	return mix(mix(mix(2, (uint64_t)frame->kind), frame->name), frame->object);
+}
+
+static uint64_t hash_string(const char *text)
+{
+	uint64_t hash = 3;
+
+	for (; *text; text++)
+		hash = mix(hash, (unsigned char)*text);
+	return hash;
+}
+
+static void put(struct calls_index *index, uint64_t hash, uint32_t number)
+{
+	uint32_t at = (uint32_t)hash & (index->cap - 1);
+
+	while (index->slot[at])
+		at = (at + 1) & (index->cap - 1);
+	index->slot[at] = number + 1;
+}
+
+/* Room for one more of @nr; true when the table is new and to be filled again. */
+static bool make_room(struct calls_index *index, uint32_t nr)
+{
+	if (nr < index->cap / 2)
+		return false;
+	free(index->slot);
+	index->cap = index->cap ? index->cap * 2 : 4096;
+	index->slot = needed(calloc(index->cap, sizeof(*index->slot)));
+	return true;
+}
+
+static uint32_t add_string(struct calls *calls, const char *text)
+{
+	uint64_t hash = hash_string(text);
+	uint32_t i, at;
+
+	if (make_room(&calls->strings, calls->nr_strings)) {
+		for (i = 0; i < calls->nr_strings; i++)
+			put(&calls->strings, hash_string(calls->string[i]), i);
+	}
+	for (at = (uint32_t)hash;; at++) {
+		i = calls->strings.slot[at & (calls->strings.cap - 1)];
+		if (!i)
+			break;
+		if (!strcmp(calls->string[i - 1], text))
+			return i - 1;
+	}
+	calls->string = grow(calls->string, calls->nr_strings, &calls->cap_strings,
+			     sizeof(*calls->string));
+	calls->string[calls->nr_strings] = needed(strdup(text));
+	put(&calls->strings, hash, calls->nr_strings);
+	return calls->nr_strings++;
+}
+
+/* Bytes of the UTF-8 character at @text (RFC 3629), 0 when there is none. */
+static unsigned int utf8_length(const unsigned char *text)
+{
+	static const struct {
+		unsigned char mask, lead, low, high;	/* limits of the second byte */
+		unsigned int length;
+	} form[] = {
+		{ 0xff, 0xe0, 0xa0, 0xbf, 3 }, { 0xff, 0xed, 0x80, 0x9f, 3 },
+		{ 0xff, 0xf0, 0x90, 0xbf, 4 }, { 0xff, 0xf4, 0x80, 0x8f, 4 },
+		{ 0xe0, 0xc0, 0x80, 0xbf, 2 }, { 0xf0, 0xe0, 0x80, 0xbf, 3 },
+		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
+	};
+	unsigned int i, k;
+
+	if (*text < 0x80)
+		return *text >= 0x20 && *text != 0x7f;
+	if (*text == 0xc0 || *text == 0xc1)
+		return 0;
+	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
+		if ((*text & form[i].mask) != form[i].lead)
+			continue;
+		if (text[1] < form[i].low || text[1] > form[i].high)
+			return 0;
+		for (k = 2; k < form[i].length; k++) {
+			if ((text[k] & 0xc0) != 0x80)
+				return 0;
+		}
+		return form[i].length;
+	}
+	return 0;
+}
+
+uint32_t calls_string(struct calls *calls, const char *text)
+{
+	const char *from = text;
+	char *clean, *to;
+	uint32_t string;
+	unsigned int n;
+
+	while (*from && (n = utf8_length((const unsigned char *)from)))
+		from += n;
+	if (!*from)
+		return add_string(calls, text);
+	clean = to = needed(malloc(strlen(text) * 3 + 1));
+	for (from = text; *from; from += n ? n : 1) {
+		n = utf8_length((const unsigned char *)from);
+		to = n ? mempcpy(to, from, n) : stpcpy(to, "\xef\xbf\xbd");
+	}
+	*to = '\0';
+	string = add_string(calls, clean);
+	free(clean);
+	return string;
+}
+
+static uint32_t add_frame(struct calls *calls, const struct calls_frame *frame)
+{
+	uint64_t hash = hash_frame(frame);
+	uint32_t i, at;
+
+	if (make_room(&calls->frames, calls->nr_frames)) {
+		for (i = 0; i < calls->nr_frames; i++)
+			put(&calls->frames, hash_frame(&calls->frame[i]), i);
+	}
+	for (at = (uint32_t)hash;; at++) {
+		i = calls->frames.slot[at & (calls->frames.cap - 1)];
+		if (!i)
+			break;
+		if (calls->frame[i - 1].kind == frame->kind &&
+		    calls->frame[i - 1].name == frame->name &&
+		    calls->frame[i - 1].object == frame->object)
+			return i - 1;
+	}
+	calls->frame = grow(calls->frame, calls->nr_frames, &calls->cap_frames,
+			    sizeof(*calls->frame));
+	calls->frame[calls->nr_frames] = *frame;
+	put(&calls->frames, hash, calls->nr_frames);
+	return calls->nr_frames++;
+}
+
+static uint32_t add_node(struct calls *calls, const struct calls_node *node)
+{
+	uint64_t hash = hash_node(node);
+	uint32_t i, at;
+
+	if (make_room(&calls->nodes, calls->nr_nodes)) {
+		for (i = 0; i < calls->nr_nodes; i++)
+			put(&calls->nodes, hash_node(&calls->node[i]), i);
+	}
+	for (at = (uint32_t)hash;; at++) {
+		i = calls->nodes.slot[at & (calls->nodes.cap - 1)];
+		if (!i)
+			break;
+		/* the root is nobody's child, though its numbers are those of one */
+		if (i - 1 != CALLS_ROOT && calls->node[i - 1].parent == node->parent &&
+		    calls->node[i - 1].frame == node->frame)
+			return i - 1;
+	}
+	calls->node = grow(calls->node, calls->nr_nodes, &calls->cap_nodes, sizeof(*calls->node));
+	calls->node[calls->nr_nodes] = *node;
+	put(&calls->nodes, hash, calls->nr_nodes);
+	return calls->nr_nodes++;
+}
+
+uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, const char *name,
+		    const char *object)
+{
+	struct calls_frame frame = { .kind = kind, .name = calls_string(calls, name),
+				     .object = calls_string(calls, object) };
+	struct calls_node node = { .parent = parent, .frame = add_frame(calls, &frame) };
+
+	return add_node(calls, &node);
+}
+
+void calls_init(struct calls *calls)
+{
+	struct calls_node root = { 0 };
+
+	memset(calls, 0, sizeof(*calls));
+	add_string(calls, "");
+	add_node(calls, &root);
+}
+
+void calls_free(struct calls *calls)
+{
+	uint32_t i;
+
+	for (i = 0; i < calls->nr_strings; i++)
+		free(calls->string[i]);
+	free(calls->string);
+	free(calls->frame);
+	free(calls->node);
+	free(calls->strings.slot);
+	free(calls->frames.slot);
+	free(calls->nodes.slot);
+}
+
+struct calls_total *calls_totals(const struct calls *calls)
+{
+	struct calls_total *total = needed(calloc(calls->nr_nodes, sizeof(*total)));
+	uint32_t i;
+	int w;
+
+	for (i = calls->nr_nodes - 1; i > CALLS_ROOT; i--) {
+		for (w = 0; w < NR_WEIGHTS; w++) {
+			total[i].weight[w] += calls->node[i].self[w];
+			total[calls->node[i].parent].weight[w] += total[i].weight[w];
+		}
+	}
+	return total;
+}

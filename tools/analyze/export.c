@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * export.c - kunwind export: a trace in other tools' formats
+ */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "analyze.h"
+#include "tool.h"
+
+static const struct format {
+	const char *name;
+	/* one of the two */
+	bool (*whole)(const struct samples *samples, enum weight weight, FILE *file);
+	const struct export_stream *stream;
+} formats[] = {
+	{ "folded", export_folded, NULL },
+	{ "speedscope", export_speedscope, NULL },
+	{ "firefox", NULL, &export_firefox },
+	{ "perfetto", NULL, &export_perfetto },
+};
+
+static const char usage[] =
+	"Usage: kunwind export FORMAT [OPTION]... TRACE...\n"
+	"\n"
+	"Writes LTTng traces in the format of another tool. FORMAT is one of\n"
+	"\n"
+	"  --folded      a line for each stack, for flamegraph.pl, inferno, speedscope\n"
+	"  --speedscope  for www.speedscope.app: all weights, the one asked for first\n"
+	"  --firefox     for profiler.firefox.com: each thread over time, with a marker for\n"
+	"                each system call\n"
+	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
+	"                for each thread (JSON trace events)\n"
+	"\n"
+	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
+	"                       call's entry to its exit) or off-cpu (nanoseconds, from\n"
+	"                       sched_switch); default: blocked, or what the trace has\n"
+	"  -o, --output FILE    (default: standard output)\n"
+	ANALYZE_USAGE
+	"  -h, --help\n"
+	"\n"
+	"Which weight it is, is said on standard error; none of them is CPU time.\n"
+	"Exit status: 0, or 1 after an error or when there are no events.\n";
+
+struct export {
+	struct samples samples;
+	const struct format *format;
+	const char *path;
+	int weight;		/* enum weight, or -1 */
+};
+
+/* 0 go on, 1 help was printed, -1 wrong usage. */
+static int parse(struct export *export, int argc, char **argv)
+{
+	enum { FORMAT = 256 };
+	static const struct option options[] = {
+		ANALYZE_LONG_OPTIONS,
+		{ "folded", no_argument, NULL, FORMAT },
+		{ "speedscope", no_argument, NULL, FORMAT + 1 },
+		{ "firefox", no_argument, NULL, FORMAT + 2 },
+		{ "perfetto", no_argument, NULL, FORMAT + 3 },
+		{ "output", required_argument, NULL, 'o' },
+		{ "weight", required_argument, NULL, 'w' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'o':
+			export->path = optarg;
+			break;
+		case 'w':
+			export->weight = analyze_weight(optarg);
+			if (export->weight < 0)
+				return -1;
+			break;
+		default:
+			if (c >= FORMAT && export->format) {
+				kunwind_tool_error("one format at a time");
+				return -1;
+			}
+			if (c >= FORMAT)
+				export->format = &formats[c - FORMAT];
+			else if (!analyze_option(&export->samples, c, optarg))
+				return -1;
+		}
+	}
+	if (!export->format) {
+		kunwind_tool_error("which format? --folded, --speedscope, --firefox or --perfetto");
+		return -1;
+	}
+	if (optind < argc)
+		return 0;
+	kunwind_tool_error("which trace?");
+	return -1;
+}
+
+static bool write_trace(struct export *export, char *const *paths, int nr, FILE *file)
+{
+	const struct format *format = export->format;
+	struct samples *samples = &export->samples;
+	enum weight weight;
+	void *state = format->stream ? format->stream->begin(samples, file) : NULL;
+	bool ok = samples_read(samples, paths, nr, format->stream ? format->stream->sample : NULL,
+			       state) && analyze_remarks(samples);
+	bool written;
+
+	weight = samples_weight(samples, export->weight);
+	if (format->stream)
+		written = format->stream->end(state, weight);
+	else
+		written = !ok || format->whole(samples, weight, file);
+	if (ok && format->stream != &export_perfetto)
+		fprintf(stderr, "kunwind export: weights are the %s\n", analyze_weight_title(weight));
+	if (ok && !written)
+		kunwind_tool_error("cannot write");
+	return ok && written;
+}
+
+int analyze_export(int argc, char **argv)
+{
+	struct export export = { .weight = -1 };
+	struct analyze_output output;
+	int parsed, status = TOOL_FAILED;
+
+	samples_init(&export.samples);
+	parsed = parse(&export, argc, argv);
+	if (parsed > 0)
+		return kunwind_tool_finish(TOOL_OK);
+	if (parsed < 0)
+		fprintf(stderr, "Try: kunwind export --help\n");
+	else if (analyze_output_begin(&output, export.path))
+		status = analyze_output_end(&output, write_trace(&export, argv + optind,
+								 argc - optind, output.file));
+	samples_free(&export.samples);
+	return status;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/*
+ * export_perfetto.c - the JSON trace event format, which Perfetto's viewer reads
+ *
+ * A complete event ("X") for each system call and each time off the CPU, on its
+ * thread's track: the second lies within the first. An instant ("i") for each
+ * other event, sched_switch left out. Perfetto shows no stacks of such events as
+ * stacks, so "args" has them as one text, innermost function first.
+ *
+ * Written as the trace is read: memory does not grow with it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze.h"
+
+struct state {
+	struct samples *samples;
+	FILE *file;
+	bool first, failed;
+};
+
+static void *begin(struct samples *samples, FILE *file)
+{
+	struct state *state = needed(calloc(1, sizeof(*state)));
+
+	*state = (struct state){ .samples = samples, .file = file, .first = true };
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
+	return state;
+}
+
+static void put(struct state *state, json_t *event)
+{
+	fputs(state->first ? "\n" : ",\n", state->file);
+	state->first = false;
+	if (!analyze_dump(event, state->file, 0))
+		state->failed = true;
+}
+
+static json_t *stack_text(const struct calls *calls, uint32_t node)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = needed(open_memstream(&text, &size));
+	json_t *json;
+
+	for (node = calls->node[node].parent; node != CALLS_ROOT; node = calls->node[node].parent) {
+		if (calls_frame(calls, node)->kind == FRAME_PROCESS)
+			continue;
+		fputs(calls_name(calls, node), memory);
+		if (*calls_object(calls, node))
+			fprintf(memory, " (%s)", calls_object(calls, node));
+		putc('\n', memory);
+	}
+	fclose(memory);
+	json = needed(json_string(needed(text)));
+	free(text);
+	return json;
+}
+
+/* Microseconds since the trace's beginning, in which doubles lose nothing. */
+static json_t *microseconds(int64_t ns)
+{
+	return needed(json_real((double)ns / 1000));
+}
+
+static void sample(const struct sample *sample, void *data)
+{
+	struct state *state = data;
+	const struct samples *samples = state->samples;
+	const struct sample_thread *thread = &samples->thread[sample->thread];
+	json_t *event, *args;
+	bool instant = sample->duration < 0;
+
+	if (sample->kind == SAMPLE_EVENT && !strcmp(samples->calls.string[sample->what], "sched_switch"))
+		return;
+	event = needed(json_object());
+	args = needed(json_object());
+	analyze_set(event, "ph", json_string(instant ? "i" : "X"));
+	if (instant)
+		analyze_set(event, "s", json_string("t"));
+	analyze_set(event, "name", sample->kind == SAMPLE_OFF_CPU ? json_string("off CPU") :
+				   analyze_text(samples, sample->what));
+	analyze_set(event, "cat", json_string(sample->kind == SAMPLE_SYSCALL ? "system call" :
+					      sample->kind == SAMPLE_EVENT ? "event" : "off CPU"));
+	analyze_set(event, "pid", json_integer(thread->pid));
+	analyze_set(event, "tid", json_integer(thread->tid));
+	analyze_set(event, "ts", microseconds(sample->begin - samples->begin));
+	if (!instant)
+		analyze_set(event, "dur", microseconds(sample->duration));
+	if (sample->kind == SAMPLE_OFF_CPU)
+		analyze_set(args, "in", analyze_text(samples, sample->what));
+	if (sample->kind == SAMPLE_SYSCALL)
+		analyze_set(args, "failed", json_boolean(sample->failed));
+	analyze_set(args, "stack", stack_text(&samples->calls, sample->node));
+	analyze_set(event, "args", args);
+	put(state, event);
+}
+
+static void put_name(struct state *state, const char *what, int64_t pid, int64_t tid,
+		     uint32_t name)
+{
+	json_t *event = needed(json_object()), *args = needed(json_object());
+
+	analyze_set(args, "name", analyze_text(state->samples, name));
+	analyze_set(event, "ph", json_string("M"));
+	analyze_set(event, "name", json_string(what));
+	analyze_set(event, "pid", json_integer(pid));
+	analyze_set(event, "tid", json_integer(tid));
+	analyze_set(event, "args", args);
+	put(state, event);
+}
+
+static bool end(void *data, enum weight weight)
+{
+	struct state *state = data;
+	bool ok;
+	uint32_t i;
+
+	(void)weight;		/* the file has all */
+	for (i = 0; i < state->samples->nr_threads; i++) {
+		const struct sample_thread *thread = &state->samples->thread[i];
+
+		if (thread->pid == thread->tid)
+			put_name(state, "process_name", thread->pid, thread->tid, thread->comm);
+		put_name(state, "thread_name", thread->pid, thread->tid, thread->comm);
+	}
+	fputs("\n]}\n", state->file);
+	ok = !state->failed && !ferror(state->file);
+	free(state);
+	return ok;
+}
+
+const struct export_stream export_perfetto = { begin, sample, end };

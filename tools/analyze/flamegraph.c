@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+/*
+ * flamegraph.c - kunwind flamegraph: one self-contained, interactive HTML page
+ *
+ * The page is page/page.html with d3 and d3-flame-graph put in, which are no
+ * part of this project (scripts/setup gets them), and the tree of calls as flat
+ * arrays: parent, frame, and a weight for each measure that the trace has.
+ *
+ * "<" in the data is written as \u003c, so no name can end the script element
+ * that holds it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze.h"
+#include "tool.h"
+
+static const char usage[] =
+	"Usage: kunwind flamegraph [OPTION]... -o FILE.html TRACE...\n"
+	"\n"
+	"Draws LTTng traces as a flame graph: one HTML page that needs nothing else, to be\n"
+	"searched and zoomed. Frames are as wide as the events below them are many, or as\n"
+	"the time that these took; the page says which, and can be switched. It is not CPU\n"
+	"time.\n"
+	"\n"
+	"  -o, --output FILE    the page; - for standard output\n"
+	"  -w, --weight WEIGHT  what it shows first: events, blocked (time from a system\n"
+	"                       call's entry to its exit) or off-cpu (from sched_switch);\n"
+	"                       default: blocked, or what the trace has\n"
+	"  -t, --title TEXT\n"
+	ANALYZE_USAGE
+	"  -h, --help\n"
+	"\n"
+	"Exit status: 0, or 1 after an error or when there are no events.\n";
+
+struct flamegraph {
+	struct samples samples;
+	const char *path, *title;
+	int weight;		/* enum weight, or -1 */
+};
+
+/* ------------------------------------------------------------ the page's parts */
+
+/* A whole file as a string; NULL with errno. */
+static char *read_file(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	long size;
+
+	if (!f)
+		return NULL;
+	if (!fseek(f, 0, SEEK_END) && (size = ftell(f)) >= 0 && !fseek(f, 0, SEEK_SET)) {
+		text = needed(malloc((size_t)size + 1));
+		text[fread(text, 1, (size_t)size, f)] = '\0';
+	}
+	fclose(f);
+	return text;
+}
+
+/* Beside this program in the build tree, in ../../share/kunwind when installed. */
+static char *read_part(const char *name)
+{
+	static const char *const place[] = { "flamegraph", "../../share/kunwind/flamegraph" };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 256);
+	char *base, *text;
+	size_t i;
+
+	if (n < 0)
+		n = 0;
+	path[n] = '\0';
+	base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	for (i = 0; i < 2; i++) {
+		sprintf(base, "%s/%s", place[i], name);
+		text = read_file(path);
+		if (text)
+			return text;
+	}
+	kunwind_tool_error("%s: %s (scripts/setup flamegraph gets it, then make install)", path,
+			   strerror(errno));
+	return NULL;
+}
+
+static void put_escaped(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '<')
+			fputs("\\u003c", file);
+		else
+			putc(*text, file);
+	}
+}
+
+static void put_html(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("<>&\"", *text))
+			fprintf(file, "&#%d;", *text);
+		else
+			putc(*text, file);
+	}
+}
+
+/* ------------------------------------------------------------ the data */
+
+static json_t *column(const struct samples *samples, enum weight weight)
+{
+	json_t *array = needed(json_array());
+	uint32_t i;
+
+	for (i = 0; i < samples->calls.nr_nodes; i++)
+		analyze_append(array, json_integer(samples->calls.node[i].self[weight]));
+	return array;
+}
+
+static bool has(const struct samples *samples, enum weight weight)
+{
+	uint32_t i;
+
+	for (i = 0; i < samples->calls.nr_nodes; i++) {
+		if (samples->calls.node[i].self[weight])
+			return true;
+	}
+	return false;
+}
+
+static json_t *weights(const struct samples *samples)
+{
+	json_t *array = needed(json_array()), *object;
+	int w;
+
+	for (w = 0; w < NR_WEIGHTS; w++) {
+		if (!has(samples, (enum weight)w))
+			continue;
+		object = needed(json_object());
+		analyze_set(object, "name", json_string(analyze_weight_name((enum weight)w)));
+		analyze_set(object, "title", json_string(analyze_weight_title((enum weight)w)));
+		analyze_set(object, "ns", json_boolean(w != WEIGHT_EVENTS));
+		analyze_set(object, "self", column(samples, (enum weight)w));
+		analyze_append(array, object);
+	}
+	return array;
+}
+
+static void add_tree(const struct samples *samples, json_t *data)
+{
+	const struct calls *calls = &samples->calls;
+	json_t *frames = needed(json_array()), *parent = needed(json_array());
+	json_t *frame = needed(json_array()), *one;
+	uint32_t i;
+
+	for (i = 0; i < calls->nr_frames; i++) {
+		one = needed(json_array());
+		analyze_append(one, analyze_text(samples, calls->frame[i].name));
+		analyze_append(one, analyze_text(samples, calls->frame[i].object));
+		analyze_append(one, json_integer(calls->frame[i].kind));
+		analyze_append(frames, one);
+	}
+	for (i = 0; i < calls->nr_nodes; i++) {
+		analyze_append(parent, json_integer(calls->node[i].parent));
+		analyze_append(frame, json_integer(i == CALLS_ROOT ? -1 : (int64_t)calls->node[i].frame));
+	}
+	analyze_set(data, "frames", frames);
+	analyze_set(data, "parent", parent);
+	analyze_set(data, "frame", frame);
+}
+
+static char *about(const struct samples *samples)
+{
+	time_t seconds = (time_t)(samples->begin / 1000000000);
+	char date[64] = "";
+	struct tm tm;
+	char *text;
+
+	if (samples->begin >= 0 && localtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), " %Y-%m-%d %H:%M:%S %z", &tm);
+	if (asprintf(&text, "Trace of %s%s, %.3f s; %llu call stacks, %llu of them complete; "
+		     "%llu events lost", *samples->hostname ? samples->hostname : "a host", date,
+		     (double)(samples->end - samples->begin) / 1e9,
+		     (unsigned long long)samples->with_stack, (unsigned long long)samples->complete,
+		     (unsigned long long)samples->lost) < 0)
+		text = NULL;
+	return needed(text);
+}
+
+static char *data_text(const struct flamegraph *graph)
+{
+	const struct samples *samples = &graph->samples;
+	enum weight weight = samples_weight(samples, graph->weight);
+	json_t *data = needed(json_object());
+	char *text = about(samples);
+
+	analyze_set(data, "title", json_string(graph->title));
+	analyze_set(data, "about", json_string(text));
+	analyze_set(data, "weight", json_string(analyze_weight_name(weight)));
+	analyze_set(data, "weights", weights(samples));
+	add_tree(samples, data);
+	free(text);
+	text = needed(json_dumps(data, JSON_COMPACT));
+	json_decref(data);
+	return text;
+}
+
+/* ------------------------------------------------------------ the command */
+
+static void fill(const struct flamegraph *graph, char *page, char *const *part, FILE *file)
+{
+	static const char *const name[] = { "D3@@", "FLAMEGRAPH@@", "NOTICES@@", "DATA@@", "TITLE@@" };
+	char *mark, *data = data_text(graph);
+	size_t i;
+
+	while ((mark = strstr(page, "@@"))) {
+		fwrite(page, 1, (size_t)(mark - page), file);
+		page = mark += 2;
+		for (i = 0; i < 5; i++) {
+			if (strncmp(mark, name[i], strlen(name[i])))
+				continue;
+			page += strlen(name[i]);
+			if (i < 3)
+				fputs(part[i], file);
+			else if (i == 3)
+				put_escaped(file, data);
+			else
+				put_html(file, graph->title);
+		}
+	}
+	fputs(page, file);
+	free(data);
+}
+
+static bool write_page(const struct flamegraph *graph, FILE *file)
+{
+	static const char *const name[] = { "page.html", "d3.js", "d3-flame-graph.js", "NOTICES" };
+	char *part[4] = { NULL };
+	bool ok = true;
+	int i;
+
+	for (i = 0; i < 4 && ok; i++) {
+		part[i] = read_part(name[i]);
+		ok = part[i];
+	}
+	if (ok)
+		fill(graph, part[0], part + 1, file);
+	for (i = 0; i < 4; i++)
+		free(part[i]);
+	return ok;
+}
+
+/* 0 go on, 1 help was printed, -1 wrong usage. */
+static int parse(struct flamegraph *graph, int argc, char **argv)
+{
+	static const struct option options[] = {
+		ANALYZE_LONG_OPTIONS,
+		{ "output", required_argument, NULL, 'o' },
+		{ "title", required_argument, NULL, 't' },
+		{ "weight", required_argument, NULL, 'w' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'o':
+			graph->path = optarg;
+			break;
+		case 't':
+			graph->title = optarg;
+			break;
+		case 'w':
+			graph->weight = analyze_weight(optarg);
+			if (graph->weight < 0)
+				return -1;
+			break;
+		default:
+			if (!analyze_option(&graph->samples, c, optarg))
+				return -1;
+		}
+	}
+	if (optind == argc)
+		kunwind_tool_error("which trace?");
+	else if (!graph->path)
+		kunwind_tool_error("where to? -o FILE.html");
+	else
+		return 0;
+	return -1;
+}
+
+int analyze_flamegraph(int argc, char **argv)
+{
+	struct flamegraph graph = { .weight = -1, .title = "Flame graph" };
+	struct analyze_output output;
+	int parsed, status = TOOL_FAILED;
+	bool ok;
+
+	samples_init(&graph.samples);
+	parsed = parse(&graph, argc, argv);
+	if (parsed > 0)
+		return kunwind_tool_finish(TOOL_OK);
+	/* as clean as all other text */
+	graph.title = graph.samples.calls.string[calls_string(&graph.samples.calls, graph.title)];
+	if (parsed < 0) {
+		fprintf(stderr, "Try: kunwind flamegraph --help\n");
+	} else if (analyze_output_begin(&output, graph.path)) {
+		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
+		     analyze_remarks(&graph.samples) && write_page(&graph, output.file);
+		status = analyze_output_end(&output, ok);
+	}
+	samples_free(&graph.samples);
+	return status;
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+/*
+ * samples.c - what happened in a trace: calls with their time, events, time off the CPU
+ *
+ * A system call is timed from its event of entry to that of exit in the same
+ * thread, whether the thread ran or not. Off the CPU is from the sched_switch
+ * that took a thread away to the one that brought it back, and is counted for
+ * the stack of the first. What had not ended with the trace has no time.
+ *
+ * In a trace with kunwind's own events, only processes that these tell about
+ * count: the others' stacks are the kernel's guess. In other traces all do.
+ *
+ * Memory: the tree of calls, and 200 bytes for each thread.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples.h"
+#include "show_reading.h"
+
+#define ENTRY	"syscall_entry_"
+#define EXIT	"syscall_exit_"
+
+void samples_init(struct samples *samples)
+{
+	memset(samples, 0, sizeof(*samples));
+	samples->only_pid = -1;
+	samples->symbols.size = sizeof(samples->symbols);
+	samples->begin = samples->end = -1;
+	calls_init(&samples->calls);
+}
+
+void samples_free(struct samples *samples)
+{
+	calls_free(&samples->calls);
+	free(samples->thread);
+	free(samples->by_tid);
+	free(samples->by_global_tid);
+	free(samples->debug_dirs);
+}
+
+/* ------------------------------------------------------------ threads */
+
+static uint32_t slot_of(const struct samples *samples, const void *trace, int64_t number)
+{
+	uint64_t hash = ((uint64_t)number + (uintptr_t)trace) * 0x9e3779b97f4a7c15;
+
+	return (uint32_t)(hash >> 32) & (samples->cap_index - 1);
+}
+
+static void index_thread(struct samples *samples, uint32_t *table, int64_t number, uint32_t i)
+{
+	uint32_t at = slot_of(samples, samples->thread[i].trace, number);
+
+	while (table[at])
+		at = (at + 1) & (samples->cap_index - 1);
+	table[at] = i + 1;
+}
+
+static void grow_threads(struct samples *samples)
+{
+	uint32_t i;
+
+	if (samples->nr_threads < samples->cap_threads)
+		return;
+	samples->cap_threads = samples->cap_threads ? samples->cap_threads * 2 : 256;
+	samples->cap_index = samples->cap_threads * 4;
+	samples->thread = needed(realloc(samples->thread,
+					 samples->cap_threads * sizeof(*samples->thread)));
+	free(samples->by_tid);
+	free(samples->by_global_tid);
+	samples->by_tid = needed(calloc(samples->cap_index, sizeof(uint32_t)));
+	samples->by_global_tid = needed(calloc(samples->cap_index, sizeof(uint32_t)));
+	for (i = 0; i < samples->nr_threads; i++) {
+		index_thread(samples, samples->by_tid, samples->thread[i].tid, i);
+		if (samples->thread[i].global_tid >= 0)
+			index_thread(samples, samples->by_global_tid,
+				     samples->thread[i].global_tid, i);
+	}
+}
+
+static struct sample_thread *get_thread(struct samples *samples, const void *trace,
+					const struct kunwind_head *head)
+{
+	struct sample_thread *thread;
+	uint32_t at;
+
+	grow_threads(samples);
+	for (at = slot_of(samples, trace, head->tid); samples->by_tid[at];
+	     at = (at + 1) & (samples->cap_index - 1)) {
+		thread = &samples->thread[samples->by_tid[at] - 1];
+		if (thread->trace == trace && thread->tid == head->tid && thread->pid == head->pid)
+			goto found;
+	}
+	thread = &samples->thread[samples->nr_threads];
+	*thread = (struct sample_thread){ .pid = head->pid, .tid = head->tid, .trace = trace,
+					  .global_tid = -1, .call.begin = -1, .off.begin = -1 };
+	index_thread(samples, samples->by_tid, head->tid, samples->nr_threads++);
+found:
+	thread->comm = calls_string(&samples->calls, head->comm);
+	return thread;
+}
+
+/* NULL: none that was switched away. */
+static struct sample_thread *switched_away(struct samples *samples, const void *trace, int64_t tid)
+{
+	struct sample_thread *thread;
+	uint32_t at;
+
+	if (!samples->cap_index)
+		return NULL;
+	for (at = slot_of(samples, trace, tid); samples->by_global_tid[at];
+	     at = (at + 1) & (samples->cap_index - 1)) {
+		thread = &samples->thread[samples->by_global_tid[at] - 1];
+		if (thread->trace == trace && thread->global_tid == tid && thread->off.begin >= 0)
+			return thread;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------ stacks */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A frame's functions: the one that the code belongs to, then those inlined into it. */
+static uint32_t add_functions(struct calls *calls, uint32_t node, const struct kunwind_frame *frame)
+{
+	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
+	unsigned int i = frame->nr_functions;
+	bool named = false;
+	char name[280];
+
+	while (i-- > 0) {
+		if (!frame->function[i].name)
+			continue;
+		node = calls_node(calls, node, FRAME_FUNCTION, frame->function[i].name, object);
+		named = true;
+	}
+	if (named)
+		return node;
+	/* "[vdso]" has brackets already */
+	snprintf(name, sizeof(name), *base_name(object) == '[' ? "%.255s" : "[%.255s]",
+		 *object ? base_name(object) : "unknown");
+	return calls_node(calls, node, FRAME_FUNCTION, name, object);
+}
+
+/* The event's stack, outermost function first, below its process's name. */
+static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *stack,
+			  const char *comm)
+{
+	struct calls *calls = &samples->calls;
+	uint32_t node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
+	size_t i = stack->nr;
+
+	samples->frames += stack->nr;
+	samples->with_stack += stack->nr > 0;
+	if (stack->nr && stack->frame[stack->nr - 1].entry)
+		samples->complete++;
+	else
+		node = calls_node(calls, node, FRAME_NOTE,
+				  stack->nr ? "[stack ends here]" : "[no stack]", "");
+	while (i-- > 0) {
+		samples->named += stack->frame[i].nr_functions > 0;
+		node = add_functions(calls, node, &stack->frame[i]);
+	}
+	return node;
+}
+
+static void finish_sample(struct samples *samples, const struct sample *sample)
+{
+	int64_t *self = samples->calls.node[sample->node].self;
+
+	if (sample->kind != SAMPLE_OFF_CPU)
+		self[WEIGHT_EVENTS]++;
+	if (sample->kind == SAMPLE_SYSCALL && sample->duration >= 0) {
+		self[WEIGHT_BLOCKED] += sample->duration;
+		samples->nr_timed++;
+	}
+	if (sample->kind == SAMPLE_OFF_CPU) {
+		self[WEIGHT_OFF_CPU] += sample->duration;
+		samples->nr_off_cpu++;
+	}
+	if (samples->fn)
+		samples->fn(sample, samples->data);
+}
+
+/* ------------------------------------------------------------ events */
+
+struct moment {
+	struct samples *samples;
+	const bt_event *event;
+	const struct kunwind_head *head;
+	const void *trace;
+	const struct kunwind_stack *stack;
+	struct sample_thread *thread;	/* NULL: not known */
+};
+
+static bool matches(const struct samples *samples, const char *name, const char *full)
+{
+	return !samples->pattern || !fnmatch(samples->pattern, name, 0) ||
+	       (full && !fnmatch(samples->pattern, full, 0));
+}
+
+static struct sample new_sample(const struct moment *now, enum sample_kind kind, const char *what,
+				uint32_t above)
+{
+	struct samples *samples = now->samples;
+	static const char *const object[] = {
+		[SAMPLE_SYSCALL] = "system call", [SAMPLE_EVENT] = "event", [SAMPLE_OFF_CPU] = "off CPU",
+	};
+
+	return (struct sample){
+		.kind = kind,
+		.what = calls_string(&samples->calls, what),
+		.comm = calls_string(&samples->calls, now->head->comm),
+		.thread = now->thread ? (uint32_t)(now->thread - samples->thread) : 0,
+		.node = calls_node(&samples->calls, above, FRAME_WHAT, what, object[kind]),
+		.begin = now->head->time,
+		.duration = -1,
+	};
+}
+
+static void call_does_not_return(struct samples *samples, struct sample_thread *thread)
+{
+	if (thread->call.begin < 0)
+		return;
+	samples->unreturned++;
+	finish_sample(samples, &thread->call);
+	thread->call.begin = -1;
+}
+
+static void enter_call(const struct moment *now, const char *name)
+{
+	struct sample call;
+
+	if (now->thread)
+		call_does_not_return(now->samples, now->thread);
+	if (!matches(now->samples, name, now->head->name))
+		return;
+	call = new_sample(now, SAMPLE_SYSCALL, name,
+			  add_stack(now->samples, now->stack, now->head->comm));
+	if (now->thread)
+		now->thread->call = call;
+	else
+		finish_sample(now->samples, &call);
+}
+
+static void leave_call(const struct moment *now, const char *name)
+{
+	struct sample_thread *thread = now->thread;
+	int64_t result;
+
+	if (!thread || thread->call.begin < 0 ||
+	    strcmp(now->samples->calls.string[thread->call.what], name))
+		return;		/* entered before the trace began, or not asked for */
+	thread->call.duration = now->head->time - thread->call.begin;
+	/* errors are -4095 to -1 */
+	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
+			      result < 0 && result >= -4095;
+	finish_sample(now->samples, &thread->call);
+	thread->call.begin = -1;
+}
+
+/* Why a thread that is in no system call is switched away. */
+static const char *cause(const bt_event *event)
+{
+	int64_t state;
+
+	if (!kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state))
+		return "not in a system call";
+	/* the low byte is the reason to sleep; a preempted thread has none */
+	return state & 0xff ? "page fault or the like" : "preempted";
+}
+
+static void switch_away(const struct moment *now)
+{
+	struct samples *samples = now->samples;
+	struct sample_thread *thread = now->thread;
+	const char *what;
+	uint32_t stack;
+	struct sample event;
+	int64_t tid;
+
+	if (thread && thread->call.begin >= 0)
+		what = samples->calls.string[thread->call.what];
+	else
+		what = cause(now->event);
+	if (!matches(samples, "sched_switch", NULL) && !matches(samples, what, NULL))
+		return;
+	stack = add_stack(samples, now->stack, now->head->comm);
+	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
+	if (matches(samples, "sched_switch", NULL))
+		finish_sample(samples, &event);
+	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid))
+		return;
+	if (thread->global_tid != tid) {
+		thread->global_tid = tid;
+		index_thread(samples, samples->by_global_tid, tid,
+			     (uint32_t)(thread - samples->thread));
+	}
+	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, stack);
+}
+
+static void switch_back(struct samples *samples, const bt_event *event, const void *trace,
+			int64_t time)
+{
+	struct sample_thread *thread;
+	int64_t tid;
+
+	if (!kunwind_field_integer(kunwind_event_field(event, "next_tid"), &tid))
+		return;
+	thread = switched_away(samples, trace, tid);
+	if (!thread)
+		return;
+	thread->off.duration = time - thread->off.begin;
+	if (thread->call.begin >= 0)
+		thread->call.off_cpu += thread->off.duration;
+	finish_sample(samples, &thread->off);
+	thread->off.begin = -1;
+}
+
+static int take(const bt_event *event, int64_t time, void *data)
+{
+	struct samples *samples = data;
+	struct kunwind_head head;
+	struct kunwind_stack stack;
+	struct moment now = { .samples = samples, .event = event, .head = &head, .stack = &stack };
+	bool is_switch;
+
+	kunwind_head_read(&head, event, time);
+	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+	if (samples->begin < 0)
+		samples->begin = time;
+	samples->end = time;
+	if (kunwind_history_is_own(head.name))
+		return KUNWIND_TRACE_GO_ON;
+	is_switch = !strcmp(head.name, "sched_switch");
+	if (is_switch)
+		switch_back(samples, event, now.trace, time);
+	if (samples->only_pid >= 0 && head.pid != samples->only_pid)
+		return KUNWIND_TRACE_GO_ON;
+	needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
+	if (!samples->all && !kunwind_reading_tells(samples->reading, &stack))
+		return KUNWIND_TRACE_GO_ON;
+	samples->events++;
+	if (head.tid >= 0 && time >= 0)
+		now.thread = get_thread(samples, now.trace, &head);
+	else
+		samples->no_threads = true;
+	if (!strncmp(head.name, ENTRY, sizeof(ENTRY) - 1)) {
+		enter_call(&now, head.name + sizeof(ENTRY) - 1);
+	} else if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
+		leave_call(&now, head.name + sizeof(EXIT) - 1);
+	} else if (is_switch) {
+		switch_away(&now);
+	} else if (matches(samples, head.name, NULL)) {
+		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
+						  add_stack(samples, &stack, head.comm));
+
+		finish_sample(samples, &sample);
+	}
+	return KUNWIND_TRACE_GO_ON;
+}
+
+bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
+		  void (*fn)(const struct sample *sample, void *data), void *data)
+{
+	static struct kunwind_reading reading;	/* large */
+	const char *host;
+	uint32_t i;
+	bool ok;
+
+	samples->reading = &reading;
+	samples->fn = fn;
+	samples->data = data;
+	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->symbols);
+	if (ok) {
+		reading.told_only = !samples->all && kunwind_histories_tell(reading.histories);
+		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
+		host = kunwind_trace_hostname(reading.trace);
+		if (host)
+			snprintf(samples->hostname, sizeof(samples->hostname), "%s", host);
+	}
+	for (i = 0; ok && i < samples->nr_threads; i++)
+		call_does_not_return(samples, &samples->thread[i]);
+	kunwind_reading_close(&reading);
+	samples->reading = NULL;
+	return ok;
+}
+
+enum weight samples_weight(const struct samples *samples, int wanted)
+{
+	if (wanted >= 0)
+		return (enum weight)wanted;
+	return samples->nr_timed ? WEIGHT_BLOCKED : samples->nr_off_cpu ? WEIGHT_OFF_CPU :
+		WEIGHT_EVENTS;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * exec_helper.c - subcommands that become a program of their own
+ *
+ * These need libraries that the others do without. The programs lie beside this
+ * one in the build tree, in ../libexec/kunwind when installed; argv[0] remains
+ * the subcommand.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static int become(const char *program, char **argv)
+{
+	static const char *const place[] = { "../libexec/kunwind/", "" };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	char *base;
+	size_t i;
+
+	if (n <= 0) {
+		kunwind_tool_error("/proc/self/exe: %s", strerror(errno));
+		return TOOL_FAILED;
+	}
+	path[n] = '\0';
+	base = strrchr(path, '/') + 1;
+	for (i = 0; i < 2; i++) {
+		strcpy(stpcpy(base, place[i]), program);
+		execv(path, argv);
+		if (errno != ENOENT)
+			break;
+	}
+	kunwind_tool_error("%s: %s", path, strerror(errno));
+	return TOOL_FAILED;
+}
+
+int kunwind_cmd_show(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-show", argv);
+}
+
+int kunwind_cmd_record(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-record", argv);
+}
+
+int kunwind_cmd_report(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-analyze", argv);
+}
+
+int kunwind_cmd_export(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-analyze", argv);
+}
+
+int kunwind_cmd_flamegraph(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-analyze", argv);
+}

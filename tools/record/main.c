@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - kunwind-record, the program behind "kunwind record"
+ *
+ * One command for the usual case: session, channel, contexts, events,
+ * registration, start, the command itself, stop, destroy. What it sets up is
+ * what lttng(1) could; the trace is an ordinary one.
+ *
+ * sched_switch is recorded for all processes: the event of a process's coming
+ * back to a processor happens in the one that it takes it from, so no filter by
+ * process would keep both halves.
+ *
+ * A program of its own, as kunwind-show is: liblttng-ctl brings libxml2 and ICU.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <kunwind.h>
+#include <limits.h>
+#include <lttng/lttng.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "session.h"
+#include "tool.h"
+#include "workload.h"
+
+#define MAX_PIDS	64
+
+struct record {
+	/* options */
+	const char *events[256];
+	int nr_events;
+	int pid[MAX_PIDS];
+	int nr_pids;
+	bool all, quiet;
+	const char *output;
+	uint64_t buffer;
+	char **command;
+	/* state */
+	char dir[PATH_MAX];
+	bool ours[MAX_PIDS];	/* registered here */
+	int nr_ours;		/* of pid[], looked at so far */
+	struct session session;
+	struct workload workload;
+	int signals;		/* signalfd */
+	sigset_t mask;		/* as it was before */
+	char *filter;
+	uint64_t lost;
+};
+
+static const char usage[] =
+	"Usage: kunwind record [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
+	"\n"
+	"Records an LTTng trace of COMMAND and all processes that it starts, until it\n"
+	"ends, or of running processes until Ctrl-C; each event with its user call stack.\n"
+	"\n"
+	"  -e, --event LIST    system calls and tracepoints, separated by commas, with\n"
+	"                      wildcards; \"syscalls\" is all system calls\n"
+	"                      (default: syscalls,sched_switch)\n"
+	"  -p, --pid PID       this process, too; not those that it starts. May be repeated\n"
+	"  -a, --all           events of all processes, registered or not\n"
+	"  -o, --output DIR    where the trace is written to: a new or empty directory\n"
+	"                      (default: kunwind-DATE-TIME here)\n"
+	"      --buffer SIZE   bytes of each of the 4 buffers of a processor, a power of\n"
+	"                      two; K and M may follow (4M)\n"
+	"  -q, --quiet         no closing words\n"
+	"  -h, --help\n"
+	"\n"
+	"Events of COMMAND alone are recorded by root only; for others, those of all\n"
+	"processes. sched_switch, which off-CPU time is made of, is always recorded for all.\n"
+	"What to do with the trace: kunwind report, flamegraph, export, show.\n"
+	"\n"
+	"Exit status: COMMAND's; 125 when kunwind itself failed, 126 when COMMAND cannot be\n"
+	"run, 127 when it is not found; without COMMAND 0.\n";
+
+static bool parse_size(const char *text, uint64_t *size)
+{
+	char *end;
+
+	errno = 0;
+	*size = strtoull(text, &end, 10);
+	if (end == text || errno || *text < '0' || *text > '9')
+		return false;
+	if (*end == 'K' || *end == 'k') {
+		*size <<= 10;
+		end++;
+	} else if (*end == 'M' || *end == 'm') {
+		*size <<= 20;
+		end++;
+	}
+	return !*end && *size >= 4096 && *size <= 1u << 30 && !(*size & (*size - 1));
+}
+
+static bool add_events(struct record *record, char *list)
+{
+	const int max = sizeof(record->events) / sizeof(record->events[0]);
+	char *name;
+
+	while ((name = strsep(&list, ","))) {
+		if (!*name || strlen(name) >= LTTNG_SYMBOL_NAME_LEN || record->nr_events == max) {
+			kunwind_tool_error("not a list of events");
+			return false;
+		}
+		record->events[record->nr_events++] = name;
+	}
+	return true;
+}
+
+/* 0 go on, 1 help was printed, -1 wrong usage. */
+static int parse(struct record *record, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "buffer", required_argument, NULL, 'b' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c, pid;
+
+	/* options behind COMMAND are COMMAND's */
+	while ((c = getopt_long(argc, argv, "+ae:ho:p:q", options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			record->all = true;
+			break;
+		case 'b':
+			if (!parse_size(optarg, &record->buffer)) {
+				kunwind_tool_error("not a power of two from 4K to 1024M: %s", optarg);
+				return -1;
+			}
+			break;
+		case 'e':
+			if (!add_events(record, optarg))
+				return -1;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'o':
+			record->output = optarg;
+			break;
+		case 'p':
+			pid = kunwind_tool_pid(optarg);
+			if (pid < 0 || record->nr_pids == MAX_PIDS) {
+				kunwind_tool_error("not a PID (or more than %d): %s", MAX_PIDS, optarg);
+				return -1;
+			}
+			record->pid[record->nr_pids++] = pid;
+			break;
+		case 'q':
+			record->quiet = true;
+			break;
+		default:
+			return -1;
+		}
+	}
+	if (optind < argc)
+		record->command = argv + optind;
+	if (!record->command && !record->nr_pids && !record->all) {
+		kunwind_tool_error("no command, no PID, nor --all: what is to be recorded?");
+		return -1;
+	}
+	return 0;
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = dir != NULL;
+
+	while (dir && (entry = readdir(dir)))
+		empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/* A directory that is there and empty. */
+static bool prepare_output(struct record *record)
+{
+	static char name[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!record->output) {
+		localtime_r(&now, &tm);
+		strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
+		record->output = name;
+	}
+	if ((!mkdir(record->output, 0777) || (errno == EEXIST && is_empty(record->output))) &&
+	    realpath(record->output, record->dir))
+		return true;
+	kunwind_tool_error("%s: %s", record->output,
+			   errno == EEXIST ? "is there already" : strerror(errno));
+	return false;
+}
+
+static void add_filter(struct record *record, const char *context, unsigned long value)
+{
+	char *old = record->filter;
+
+	if (asprintf(&record->filter, "%s%s$ctx.%s == %lu", old ? old : "", old ? " || " : "",
+		     context, value) < 0)
+		abort();	/* out of memory for some dozens of bytes */
+	free(old);
+}
+
+/* NULL stays: no filter. */
+static void make_filter(struct record *record)
+{
+	int i;
+
+	if (record->all)
+		return;
+	if (record->command && !record->workload.cgroup_ns) {
+		kunwind_tool_error("without root's rights, events of all processes are recorded");
+		return;
+	}
+	if (record->command)
+		add_filter(record, "cgroup_ns", record->workload.cgroup_ns);
+	for (i = 0; i < record->nr_pids; i++)
+		add_filter(record, "pid", (unsigned long)record->pid[i]);
+}
+
+static bool set_up(struct record *record)
+{
+	/* pid and tid too: what sched_switch names, whatever the name space */
+	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
+		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
+	struct session *session = &record->session;
+	bool probe;
+	size_t c;
+	int i;
+
+	if (!session_daemon())
+		return false;
+	probe = session_probe();
+	if (!session_create(session, record->dir, record->buffer))
+		return false;
+	for (c = 0; c < sizeof(contexts) / sizeof(contexts[0]); c++) {
+		if (!session_context(session, contexts[c]))
+			return false;
+	}
+	if (probe && !session_event(session, "tracepoint:kunwind_*", NULL))
+		return false;
+	for (i = 0; i < record->nr_events; i++) {
+		const char *name = record->events[i];
+
+		if (!session_event(session, name,
+				   strstr(name, "sched_switch") ? NULL : record->filter))
+			return false;
+	}
+	return true;
+}
+
+static bool is_registered(int pid)
+{
+	struct kunwind_report report;
+	char number[16];
+	bool found;
+
+	if (kunwind_report_read(&report))
+		return false;
+	snprintf(number, sizeof(number), "%d", pid);
+	found = kunwind_report_value(&report, "process", number, 1);
+	kunwind_report_free(&report);
+	return found;
+}
+
+static bool register_pids(struct record *record)
+{
+	char what[32];
+	int i, err;
+
+	for (i = 0; i < record->nr_pids; i++) {
+		record->ours[i] = !is_registered(record->pid[i]);
+		record->nr_ours = i;
+		err = kunwind_register_pid(record->pid[i], 0);
+		if (err) {
+			snprintf(what, sizeof(what), "%d", record->pid[i]);
+			kunwind_tool_failure(what, err);
+			return false;
+		}
+		record->nr_ours = i + 1;
+	}
+	return true;
+}
+
+static void unregister_pids(struct record *record)
+{
+	int i;
+
+	for (i = 0; i < record->nr_ours; i++) {
+		if (record->ours[i])
+			kunwind_unregister_pid(record->pid[i]);
+	}
+}
+
+/* All of the PIDs have ended, or Ctrl-C. */
+static void wait_for_pids(struct record *record)
+{
+	struct pollfd fds[MAX_PIDS + 1];
+	int i, left = record->nr_pids;
+
+	fds[MAX_PIDS] = (struct pollfd){ .fd = record->signals, .events = POLLIN };
+	for (i = 0; i < MAX_PIDS; i++) {
+		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		if (i < record->nr_pids)
+			fds[i].fd = (int)syscall(SYS_pidfd_open, record->pid[i], 0);
+	}
+	while (left || record->all) {
+		if (poll(fds, MAX_PIDS + 1, -1) < 0 || fds[MAX_PIDS].revents)
+			break;
+		for (i = 0; i < record->nr_pids; i++) {
+			if (!fds[i].revents)
+				continue;
+			close(fds[i].fd);
+			fds[i].fd = -1;
+			left--;
+		}
+	}
+	for (i = 0; i < record->nr_pids; i++) {
+		if (fds[i].fd >= 0)
+			close(fds[i].fd);
+	}
+}
+
+/*
+ * Ctrl-C goes to the command as well, from the terminal: it decides whether to
+ * end. A second one ends the recording; SIGTERM is handed on.
+ */
+static int wait_for_command(struct record *record)
+{
+	struct signalfd_siginfo info;
+	int status, interrupts = 0;
+
+	for (;;) {
+		if (read(record->signals, &info, sizeof(info)) != sizeof(info))
+			continue;
+		if (info.ssi_signo == SIGTERM)
+			kill(record->workload.pid, SIGTERM);
+		if (info.ssi_signo == SIGINT && ++interrupts == 2)
+			return 128 + SIGINT;
+		if (waitpid(record->workload.pid, &status, WNOHANG) != record->workload.pid)
+			continue;
+		record->workload.pid = 0;
+		return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
+}
+
+static void closing_words(const struct record *record)
+{
+	if (record->lost)
+		fprintf(stderr, "kunwind record: %llu events were lost for want of buffers: "
+			"--buffer %lluM, or fewer events (-e)\n", (unsigned long long)record->lost,
+			(unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1));
+	if (record->quiet)
+		return;
+	fprintf(stderr, "kunwind record: the trace is in %s; now:\n"
+		"  kunwind report %s\n"
+		"  kunwind flamegraph %s -o flame.html\n",
+		record->output, record->output, record->output);
+}
+
+/* Exit status. */
+static int run(struct record *record)
+{
+	int status = 0;
+	bool ok;
+
+	if (record->command && !workload_prepare(&record->workload, record->command, &record->mask))
+		return TOOL_RUN_FAILED;
+	make_filter(record);
+	if (!set_up(record) || !register_pids(record) || !session_start(&record->session))
+		return TOOL_RUN_FAILED;
+	if (record->command)
+		status = workload_run(&record->workload);
+	ok = !status;
+	if (ok && record->command)
+		status = wait_for_command(record);
+	else if (ok)
+		wait_for_pids(record);
+	if (!session_stop(&record->session, &record->lost))
+		return status ? status : TOOL_RUN_FAILED;
+	if (ok)
+		closing_words(record);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct record record = { .buffer = 4 << 20, .signals = -1, .workload.channel = -1 };
+	static char all[] = "syscalls,sched_switch";
+	struct kunwind_info info;
+	sigset_t set;
+	int parsed, err, status;
+
+	kunwind_tool_name = "record";
+	parsed = parse(&record, argc, argv);
+	if (parsed > 0)
+		return kunwind_tool_finish(TOOL_OK);
+	if (parsed < 0) {
+		fprintf(stderr, "Try: kunwind record --help\n");
+		return TOOL_RUN_FAILED;
+	}
+	if (!record.nr_events && !add_events(&record, all))
+		return TOOL_RUN_FAILED;
+	err = kunwind_info(&info);
+	if (err) {
+		kunwind_tool_failure(NULL, err);
+		return TOOL_RUN_FAILED;
+	}
+	if (!prepare_output(&record))
+		return TOOL_RUN_FAILED;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &record.mask);
+	record.signals = signalfd(-1, &set, SFD_CLOEXEC);
+	status = run(&record);
+	workload_abandon(&record.workload);
+	unregister_pids(&record);
+	session_destroy(&record.session);
+	rmdir(record.dir);	/* fails unless nothing was written */
+	free(record.filter);
+	return status;
+}

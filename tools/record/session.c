@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/*
+ * session.c - one LTTng session of the kernel domain, through liblttng-ctl
+ *
+ * One channel holds all: contexts belong to a channel, and a reader merges
+ * channels anyway. LTTng takes any tracepoint's name without a look at whether
+ * there is one, so names are looked up in its lists first.
+ *
+ * A session that a killed process left behind stays with the daemon until
+ * "lttng destroy": its name says which process that was.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <lttng/lttng.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "tool.h"
+
+#define CHANNEL		"kunwind"
+#define NR_BUFFERS	4
+
+/* What LTTng's error means here, and what to do. */
+static bool failure(const char *what, int code)
+{
+	const char *advice;
+
+	switch (abs(code)) {
+	case LTTNG_ERR_NO_SESSIOND:
+		advice = "no session daemon: sudo lttng-sessiond --daemonize";
+		break;
+	case LTTNG_ERR_NEED_ROOT_SESSIOND:
+	case LTTNG_ERR_EPERM:
+		advice = "only root and the group tracing may trace the kernel: use sudo, or "
+			 "sudo usermod -aG tracing $USER, log in again, and have root's "
+			 "lttng-sessiond run";
+		break;
+	case LTTNG_ERR_KERN_NA:
+	case LTTNG_ERR_KERN_VERSION:
+		advice = "LTTng's kernel modules are missing or could not be loaded: "
+			 "kunwind doctor tells how to get them";
+		break;
+	default:
+		advice = lttng_strerror(-abs(code));
+	}
+	kunwind_tool_error("%s: %s", what, advice);
+	return false;
+}
+
+static bool check(const char *what, int code)
+{
+	return code >= 0 || failure(what, code);
+}
+
+/* Runs a program quietly; its exit status, or -1. */
+static int run(char *const *argv)
+{
+	int status;
+	sigset_t none;
+	pid_t pid = fork();
+
+	if (!pid) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
+			_exit(127);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+bool session_daemon(void)
+{
+	char *daemon[] = { (char *)"lttng-sessiond", (char *)"--daemonize", NULL };
+
+	if (lttng_session_daemon_alive() == 1)
+		return true;
+	if (!geteuid()) {
+		/* answers when it is ready; -1 and 1: another one was faster */
+		if (run(daemon) == 127) {
+			kunwind_tool_error("lttng-sessiond is not installed: "
+					   "apt install --no-install-recommends lttng-tools");
+			return false;
+		}
+		if (lttng_session_daemon_alive() == 1)
+			return true;
+	}
+	return failure("LTTng", LTTNG_ERR_NO_SESSIOND);
+}
+
+bool session_probe(void)
+{
+	static const char loaded[] = "/sys/module/lttng_probe_kunwind";
+	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
+
+	if (!access(loaded, F_OK) || (!geteuid() && !run(load) && !access(loaded, F_OK)))
+		return true;
+	kunwind_tool_error("the trace will not tell what is mapped where, and processes that have "
+			   "ended get no names: sudo modprobe lttng-probe-kunwind");
+	return false;
+}
+
+static bool create_channel(struct session *session, uint64_t buffer)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
+				       .buf_type = LTTNG_BUFFER_GLOBAL };
+	struct lttng_channel *channel = lttng_channel_create(&domain);
+	int err;
+
+	if (!channel)
+		return failure("channel", LTTNG_ERR_NOMEM);
+	strcpy(channel->name, CHANNEL);
+	channel->attr.overwrite = 0;
+	channel->attr.subbuf_size = buffer;
+	channel->attr.num_subbuf = NR_BUFFERS;
+	err = lttng_enable_channel(session->handle, channel);
+	lttng_channel_destroy(channel);
+	return check("channel", err);
+}
+
+bool session_create(struct session *session, const char *dir, uint64_t buffer)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
+				       .buf_type = LTTNG_BUFFER_GLOBAL };
+	char url[4096 + 16];
+
+	memset(session, 0, sizeof(*session));
+	snprintf(session->name, sizeof(session->name), "kunwind-record-%d", (int)getpid());
+	snprintf(url, sizeof(url), "file://%s", dir);
+	if (!check("session", lttng_create_session(session->name, url)))
+		return false;
+	session->created = true;
+	session->handle = lttng_create_handle(session->name, &domain);
+	if (!session->handle)
+		return failure("session", LTTNG_ERR_NOMEM);
+	if (!create_channel(session, buffer))
+		return false;
+	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
+	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
+	return check("system calls", session->nr_syscalls) &&
+	       check("tracepoints", session->nr_tracepoints);
+}
+
+bool session_context(struct session *session, int type)
+{
+	struct lttng_event_context context = { .ctx = (enum lttng_event_context_type)type };
+
+	return check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+}
+
+static bool listed(const struct lttng_event *events, int nr, const char *pattern)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!fnmatch(pattern, events[i].name, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool enable(struct session *session, enum lttng_event_type type, const char *name,
+		   const char *filter)
+{
+	struct lttng_event *event = lttng_event_create();
+	int err;
+
+	if (!event)
+		return failure(name, LTTNG_ERR_NOMEM);
+	event->type = type;
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	event->loglevel = -1;
+	snprintf(event->name, sizeof(event->name), "%s", name);
+	err = filter ? lttng_enable_event_with_filter(session->handle, event, CHANNEL, filter) :
+		       lttng_enable_event(session->handle, event, CHANNEL);
+	lttng_event_destroy(event);
+	/* named twice */
+	return err == -LTTNG_ERR_KERN_EVENT_EXIST || check(name, err);
+}
+
+/* @name without @prefix, or NULL when it does not begin with it. */
+static const char *behind(const char *name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(name, prefix, length) ? NULL : name + length;
+}
+
+bool session_event(struct session *session, const char *name, const char *filter)
+{
+	const char *call = behind(name, "syscall:"), *point = behind(name, "tracepoint:");
+	bool found = false;
+
+	if (!strcmp(name, "syscalls"))
+		call = "*";
+	if (!call && !point)
+		call = point = name;
+	if (call && listed(session->syscalls, session->nr_syscalls, call)) {
+		found = true;
+		if (!enable(session, LTTNG_EVENT_SYSCALL, call, filter))
+			return false;
+	}
+	if (point && listed(session->tracepoints, session->nr_tracepoints, point)) {
+		found = true;
+		if (!enable(session, LTTNG_EVENT_TRACEPOINT, point, filter))
+			return false;
+	}
+	if (!found)
+		kunwind_tool_error("no system call or tracepoint \"%s\" "
+				   "(lttng list --kernel [--syscall] has them)", name);
+	return found;
+}
+
+bool session_start(struct session *session)
+{
+	session->started = check("start", lttng_start_tracing(session->name));
+	return session->started;
+}
+
+static uint64_t discarded(struct session *session)
+{
+	struct lttng_channel *channels = NULL;
+	int i, nr = lttng_list_channels(session->handle, &channels);
+	uint64_t lost = 0, count;
+
+	for (i = 0; i < nr; i++) {
+		if (!lttng_channel_get_discarded_event_count(&channels[i], &count))
+			lost += count;
+	}
+	free(channels);
+	return lost;
+}
+
+bool session_stop(struct session *session, uint64_t *lost)
+{
+	session->started = false;
+	if (!check("stop", lttng_stop_tracing(session->name)))
+		return false;
+	*lost = discarded(session);
+	return true;
+}
+
+void session_destroy(struct session *session)
+{
+	if (session->handle)
+		lttng_destroy_handle(session->handle);
+	if (session->created)
+		check("destroy", lttng_destroy_session(session->name));
+	free(session->syscalls);
+	free(session->tracepoints);
+	memset(session, 0, sizeof(*session));
+}
