@@ -1,0 +1,453 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""kunwind report, export and flamegraph on a trace whose every nanosecond is known.
+
+The program below is compiled for its symbols; its "process" is a made-up one.
+Formats are judged by others: speedscope's own schema, a browser for the page.
+"""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import ctf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
+BIAS = 0x555555554000
+PROGRAM = """
+#include <unistd.h>
+void reader(void) { getppid(); }
+void opener(void) { getppid(); }
+void recursive(int n) { if (n) { recursive(n - 1); getppid(); } }
+int main(void) { reader(); opener(); recursive(3); return 0; }
+"""
+APP = (100, 100, "app")
+THREAD = (100, 101, "app")
+OTHER = (200, 200, "other")
+EVIL = (300, 300, "</script><img src=x onerror=alert(1)>\x1b[31m\udcff")
+
+count = failures = 0
+
+
+def check(what, good, detail=""):
+    global count, failures
+    count += 1
+    failures += not good
+    print("%s %d - %s" % ("ok" if good else "not ok", count, what))
+    if not good:
+        print("".join("# %s\n" % line for line in str(detail).splitlines()), end="")
+
+
+def same(what, got, wanted):
+    check(what, got == wanted, "got:    %r\nwanted: %r" % (got, wanted))
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([KUNWIND, *arguments], capture_output=True, text=True)
+    if done.returncode != status:
+        check("kunwind %s: status %d" % (" ".join(arguments), status), False,
+              "%d\n%s" % (done.returncode, done.stderr))
+    return done
+
+
+def build(work):
+    source, program = os.path.join(work, "app.c"), os.path.join(work, "app")
+    with open(source, "w") as file:
+        file.write(PROGRAM)
+    subprocess.run(["gcc", "-O0", "-fomit-frame-pointer", "-Wl,--build-id", "-o", program, source],
+                   check=True)
+    names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in names.splitlines()
+               if len(line.split()) == 3}
+    notes = subprocess.run(["readelf", "-nW", program], capture_output=True, text=True,
+                           check=True).stdout
+    return program, symbols, re.search("Build ID: ([0-9a-f]+)", notes).group(1)
+
+
+def stack(symbols, *functions):
+    """Innermost first, as the tracer has them; return addresses are behind calls."""
+    return [BIAS + symbols[name] + 2 for name in functions]
+
+
+def make_trace(work, program, symbols, build_id):
+    trace = ctf.Trace()
+    read = stack(symbols, "reader", "main", "_start")
+    opened = stack(symbols, "opener", "main", "_start")
+    deep = stack(symbols, "recursive", "recursive", "recursive", "main", "_start")
+
+    def call(time, name, thread, at):
+        trace.add(time, "syscall_entry_" + name, thread, at)
+
+    def back(time, name, thread, at, value):
+        trace.add(time, "syscall_exit_" + name, thread, at, ctf.RETURN, [value])
+
+    def switch(time, thread, at, previous, state, following):
+        trace.add(time, "sched_switch", thread, at, ctf.SWITCH, [previous, state, following])
+
+    def mapped(time, process):
+        trace.add(time, "kunwind_map", process, (), ctf.MAP,
+                  [process[0], process[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+
+    mapped(1000, APP)
+    mapped(1001, EVIL)
+    back(1500, "close", APP, read, 0)           # entered before the trace began
+    call(2000, "read", APP, read)
+    call(2100, "read", OTHER, [0x1234])         # nobody told of this process
+    switch(2500, APP, read, 100, 1, 0)
+    back(2600, "read", OTHER, [0x1234], 1)
+    call(3000, "futex", THREAD, deep)
+    switch(3100, THREAD, deep, 101, 1, 0)
+    switch(7500, (0, 0, "swapper/0"), (), 0, 0, 100)
+    back(8000, "read", APP, read, 5)
+    switch(8900, (0, 0, "swapper/0"), (), 0, 0, 101)
+    back(9000, "futex", THREAD, deep, -110)
+    call(9100, "openat", APP, opened)
+    back(9500, "openat", APP, opened, -2)
+    switch(10000, APP, read, 100, 0, 0)         # runnable: preempted
+    switch(10300, (0, 0, "swapper/0"), (), 0, 0, 100)
+    trace.add(10400, "block_rq_issue", APP, opened[:2])     # a stack that is cut off
+    call(10500, "read", EVIL, read)
+    back(10600, "read", EVIL, read, 0)
+    call(11000, "exit_group", APP, read)        # does not return
+    directory = os.path.join(work, "trace")
+    trace.write(directory, lost=3)
+    return directory
+
+
+def table(rows, *keys):
+    return {row["name"]: tuple(row[key] for key in keys) for row in rows}
+
+
+def test_report(trace, program):
+    done = run("report", "--json", trace)
+    data = json.loads(done.stdout)
+    same("what the tracer lost is said", done.stderr.splitlines(),
+         ["kunwind report: the tracer lost 3 events: counts and times are too low"])
+    same("system calls: count, failed, timed, time, longest, off CPU",
+         table(data["system_calls"], "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns"),
+         {"read": (2, 0, 2, 6100, 6000, 5000), "futex": (1, 1, 1, 6000, 6000, 5800),
+          "openat": (1, 1, 1, 400, 400, 0), "exit_group": (1, 0, 0, 0, 0, 0)})
+    same("off the CPU: by call or cause", table(data["off_cpu"], "count", "ns"),
+         {"read": (1, 5000), "futex": (1, 5800), "preempted": (1, 300)})
+    same("other events", table(data["events"], "count"), {"sched_switch": (3,), "block_rq_issue": (1,)})
+    same("functions: events, blocked, off CPU, innermost",
+         table(data["functions"], "events", "blocked_ns", "off_cpu_ns", "self"),
+         {"reader": (5, 6100, 5300, 6100), "opener": (2, 400, 0, 400),
+          "recursive": (2, 6000, 5800, 6000), "main": (9, 12500, 11100, 0),
+          "_start": (8, 12500, 11100, 0)})
+    same("objects by their path", {row["object"] for row in data["functions"]}, {program})
+    facts = data["trace"]
+    same("the trace's own facts", [facts[key] for key in ("hostname", "end_ns", "lost", "stacks",
+         "stacks_complete", "frames_named", "calls_not_returned")],
+         ["testhost", 1700000000000011000, 3, 9, 8, facts["frames"], 1])
+    same("sorted by time in calls", data["sorted_by"], "blocked")
+    same("system calls in that order", [row["name"] for row in data["system_calls"]],
+         ["read", "futex", "openat", "exit_group"])
+    by_events = json.loads(run("report", "--json", "--sort", "events", trace).stdout)
+    same("sorted by events", by_events["functions"][0]["name"], "main")
+    everyone = json.loads(run("report", "--json", "--all", trace).stdout)
+    same("--all: the others, too", table(everyone["system_calls"], "count", "ns")["read"], (3, 6600))
+    one = json.loads(run("report", "--json", "--pid", "300", trace).stdout)
+    same("--pid", table(one["system_calls"], "count", "ns"), {"read": (1, 100)})
+    some = json.loads(run("report", "--json", "--event", "op*", trace).stdout)
+    same("--event", table(some["system_calls"], "count"), {"openat": (1,)})
+    check("no events of a process: status 1, and why",
+          "no events" in run("report", "--pid", "77", trace, status=1).stderr)
+
+    text = run("report", trace).stdout
+    check("text: time, longest, off CPU, calls, failed, name",
+          re.search(r"^ *6\.100 us +6\.000 us +5\.000 us +2 +0  read$", text, re.M), text)
+    check("text: a function with its object",
+          re.search(r"^ *6\.000 us +5\.800 us +2  recursive \(%s\)$" % re.escape(program), text, re.M), text)
+    check("text: no colours in a pipe", "\033" not in text)
+    check("text: --top says how many are left out", "... 4 more" in run("report", "--top", "1", trace).stdout)
+    terminal = subprocess.run(["script", "-qec", "TERM=xterm %s report %s" % (KUNWIND, trace), "/dev/null"],
+                              capture_output=True, text=True).stdout
+    check("text: colours on a terminal", "\033[1mSystem calls" in terminal, terminal)
+
+
+
+
+def folded(trace, weight):
+    done = run("export", "--folded", "--weight", weight, trace)
+    return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()}, done.stderr
+
+
+def test_folded(trace):
+    evil = "</script><img src=x onerror=alert(1)>\ufffd[31m\ufffd;_start;main;reader;read"
+    blocked, said = folded(trace, "blocked")
+    check("which weight it is, is said", "time between entry and exit" in said, said)
+    same("folded, blocked", blocked, {
+        "app;_start;main;reader;read": 6000, "app;_start;main;opener;openat": 400,
+        "app;_start;main;recursive;recursive;recursive;futex": 6000, evil: 100})
+    same("folded, off-CPU", folded(trace, "off-cpu")[0], {
+        "app;_start;main;reader;read": 5000, "app;_start;main;reader;preempted": 300,
+        "app;_start;main;recursive;recursive;recursive;futex": 5800})
+    events = folded(trace, "events")[0]
+    same("folded, events: an incomplete stack says so",
+         events.get("app;[stack ends here];main;opener;block_rq_issue"), 1)
+    same("folded, events: their number", sum(events.values()), 9)
+
+
+def test_speedscope(trace, work):
+    path = os.path.join(work, "speedscope.json")
+    run("export", "--speedscope", "-o", path, trace)
+    with open(path) as file:
+        data = json.load(file)
+    same("speedscope: a profile for each weight", [(p["name"], p["unit"], p["endValue"]) for p in data["profiles"]],
+         [("time between entry and exit of system calls", "nanoseconds", 12500),
+          ("number of events", "none", 9), ("time off the CPU (sched_switch)", "nanoseconds", 11100)])
+    for profile in data["profiles"]:
+        check("speedscope: %s: weights add up" % profile["name"],
+              sum(profile["weights"]) == profile["endValue"] and len(profile["weights"]) == len(profile["samples"]))
+    names = [frame["name"] for frame in data["shared"]["frames"]]
+    stacks = [";".join(names[i] for i in s) for s in data["profiles"][0]["samples"]]
+    check("speedscope: a stack, outermost first", "app;_start;main;reader;read" in stacks, stacks)
+    schema = speedscope_schema()
+    try:
+        import jsonschema
+    except ImportError:
+        schema = None
+    if not schema:
+        global count
+        count += 1
+        print("ok %d - speedscope: its schema # SKIP scripts/setup test" % count)
+        return
+    try:
+        jsonschema.validate(data, schema)
+        check("speedscope: its schema", True)
+    except jsonschema.ValidationError as error:
+        check("speedscope: its schema", False, error)
+
+
+def speedscope_schema():
+    parts = subprocess.run([os.path.join(HERE, "../../scripts/flamegraph-parts"), "--path", "speedscope"],
+                           capture_output=True, text=True)
+    path = os.path.join(parts.stdout.strip(), "dist/release/file-format-schema.json")
+    if parts.returncode or not os.path.exists(path):
+        return None
+    with open(path) as file:
+        return json.load(file)
+
+
+def test_firefox(trace):
+    data = json.loads(run("export", "--firefox", trace).stdout)
+    shared = data["shared"]
+    strings = shared["stringArray"]
+    for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources"):
+        lengths = {key: len(value) for key, value in shared[name].items() if key != "length"}
+        check("firefox: %s: columns of one length" % name,
+              set(lengths.values()) == {shared[name]["length"]}, lengths)
+    threads = {(t["name"], t["tid"]): t for t in data["threads"] if t["pid"] == "100"}
+    same("firefox: threads", sorted(threads), [("app", 100), ("app", 101)])
+
+    def names(index):
+        found = []
+        while index is not None:
+            func = shared["frameTable"]["func"][shared["stackTable"]["frame"][index]]
+            found.append(strings[shared["funcTable"]["name"][func]])
+            index = shared["stackTable"]["prefix"][index]
+        return found
+
+    main = threads["app", 100]
+    same("firefox: samples of the main thread",
+         [(time, weight, names(at)[0]) for at, time, weight in
+          zip(*(main["samples"][key] for key in ("stack", "time", "weight")))],
+         [(0.001, 0.006, "read"), (0.0081, 0.0004, "openat")])
+    same("firefox: a whole stack", names(main["samples"]["stack"][0]), ["read", "reader", "main", "_start", "app"])
+    same("firefox: weights are time", main["samples"]["weightType"], "tracing-ms")
+    markers = main["markers"]
+    same("firefox: markers", [(strings[n], s, e) for n, s, e in
+         zip(*(markers[key] for key in ("name", "startTime", "endTime")))][:3],
+         [("read", 0.001, 0.007), ("read", 0.0015, 0.0065), ("sched_switch", 0.0015, None)])
+    check("firefox: parents come before their children",
+          all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
+
+
+def test_perfetto(trace):
+    data = json.loads(run("export", "--perfetto", trace).stdout)
+    spans = [(e["tid"], e["name"], e["cat"], e["ts"], e["dur"]) for e in data["traceEvents"]
+             if e["ph"] == "X" and e["pid"] == 100]
+    same("perfetto: spans of the process", sorted(spans), [
+        (100, "off CPU", "off CPU", 1.5, 5.0), (100, "off CPU", "off CPU", 9.0, 0.3),
+        (100, "openat", "system call", 8.1, 0.4), (100, "read", "system call", 1.0, 6.0),
+        (101, "futex", "system call", 2.0, 6.0), (101, "off CPU", "off CPU", 2.1, 5.8)])
+    names = {(e["name"], e["tid"]): e["args"]["name"] for e in data["traceEvents"] if e["ph"] == "M"}
+    same("perfetto: names of process and threads",
+         [names.get(key) for key in (("process_name", 100), ("thread_name", 100), ("thread_name", 101))],
+         ["app"] * 3)
+    read = next(e for e in data["traceEvents"] if e["name"] == "read" and e["pid"] == 100)
+    same("perfetto: the stack as text", [line.split(" (")[0] for line in read["args"]["stack"].splitlines()],
+         ["reader", "main", "_start"])
+    same("perfetto: an instant for another event",
+         [e["ph"] for e in data["traceEvents"] if e["name"] == "block_rq_issue"], ["i"])
+
+
+def browser():
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser"):
+        if shutil.which(name):
+            return name
+    return None
+
+
+def dom(page, work, fragment="", script=""):
+    """The page after it has run, and then the script, as a person's hands would do it."""
+    copy = os.path.join(work, "copy.html")
+    with open(page) as file:
+        text = file.read()
+    with open(copy, "w") as file:
+        file.write(text.replace("</body>", "<script>%s</script></body>" % script))
+    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800",
+                           "--virtual-time-budget=4000", "--dump-dom", "file://" + copy + fragment],
+                          capture_output=True, text=True, timeout=300)
+    return done.stdout, done.stderr
+
+
+class Frames(html.parser.HTMLParser):
+    """What the drawing shows: each frame's title, width, colour, and whether it is faded."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.frame, self.in_title = {}, None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if tag == "g" and "frame" in (values.get("class") or ""):
+            self.frame = {"width": float(values["width"]), "faded": "fade" in values["class"], "title": ""}
+        elif self.frame is not None and tag == "rect":
+            self.frame["found"] = values["fill"] in ("#e600e6", "rgb(230, 0, 230)")
+        self.in_title = self.frame is not None and tag == "title"
+
+    def handle_data(self, data):
+        if self.in_title:
+            self.frame["title"] += data
+
+    def handle_endtag(self, tag):
+        self.in_title = False
+        if tag == "g" and self.frame is not None:
+            name = self.frame["title"].split(" (")[0].split(": ")[0]
+            # the widest of a name
+            if name not in self.found or self.found[name]["width"] < self.frame["width"]:
+                self.found[name] = self.frame
+            self.frame = None
+
+
+def frames(text):
+    return Frames(text).found
+
+
+def marked(text):
+    return sorted(name for name, frame in frames(text).items() if frame["found"])
+
+
+def test_flamegraph(trace, work):
+    global count
+    page = os.path.join(work, "page.html")
+    run("flamegraph", "-o", page, "--title", "A <b>title</b>", trace)
+    with open(page) as file:
+        text = file.read()
+    check("page: nothing is loaded from elsewhere", not re.search(r"""(src|href)=["']?(https?:)?//""", text))
+    check("page: may load nothing", "default-src 'none'" in text)
+    check("page: the data cannot end its element", "<img src=x" not in text)
+    if not browser():
+        count += 1
+        print("ok %d - page in a browser # SKIP no chromium-headless-shell" % count)
+        return
+    shown, errors = dom(page, work)
+    check("page: no error in the browser", "CONSOLE" not in errors, errors)
+    same("page: the title is text", re.search('<h1 id="title">(.*?)</h1>', shown).group(1),
+         "A &lt;b&gt;title&lt;/b&gt;")
+    check("page: says what the width is",
+          '<span id="measure">time between entry and exit of system calls</span>' in shown and "It is not CPU time" in shown)
+    found = frames(shown)
+    check("page: frames with their time", found["all"]["title"] == "all: 12.500 µs, 100.00 %", found)
+    check("page: names are text", "<img src" not in re.sub(r"<script.*?</script>", "", shown, flags=re.S))
+    check("page: all of them", {"main", "reader", "opener", "recursive", "futex", "read", "openat"} <= set(found),
+          sorted(found))
+    # search, typed
+    shown, errors = dom(page, work, script="""
+        const box = document.getElementById("search");
+        box.value = "READER"; box.dispatchEvent(new Event("input"));""")
+    same("search: what matches is marked", marked(shown), ["reader"])
+    same("search: share", re.search('<span id="found".*?>(.*?)</span>', shown).group(1),
+         "2 frames, 6.100 µs, 48.80 %")
+    # zoom, clicked, and back
+    click = """
+        const frame = [...document.querySelectorAll("g.frame")].find((g) => g.querySelector("title").textContent.startsWith("recursive"));
+        frame.dispatchEvent(new MouseEvent("click", { bubbles: true }));"""
+    shown, errors = dom(page, work, script=click)
+    found = frames(shown)
+    check("zoom: the frame is as wide as the drawing", found["recursive"]["width"] > 1000, found)
+    check("zoom: its callers are faded", found["main"]["faded"] and not found["recursive"]["faded"], found)
+    check("zoom: what is beside it has no width", "reader" not in found or found["reader"]["width"] < 1, found)
+    check("zoom: no error", "CONSOLE" not in errors, errors)
+    shown, errors = dom(page, work, script=click + """
+        document.getElementById("reset").click();""")
+    check("reset: as before", 400 < frames(shown)["recursive"]["width"] < 700, frames(shown))
+    # another weight, by a link
+    shown, errors = dom(page, work, "#w=events&s=%2F%5Ere%2F")
+    check("link: its weight", '<span id="measure">number of events</span>, <span id="total">9 events' in shown)
+    same("link: its search, a regular expression",
+         marked(shown), ["read", "reader", "recursive"])
+
+
+def test_failures(trace, work):
+    done = run("export", "--folded", "-o", "/nonexistent/x", trace, status=1)
+    check("no such directory for the output", "/nonexistent/x" in done.stderr, done.stderr)
+    full = subprocess.run("%s export --folded %s >/dev/full" % (KUNWIND, trace), shell=True,
+                          capture_output=True, text=True)
+    check("a full disk", full.returncode == 1 and "cannot write" in full.stderr, full.stderr)
+    page = os.path.join(work, "kept.html")
+    with open(page, "w") as file:
+        file.write("kept")
+    run("flamegraph", "-o", page, "--pid", "77", trace, status=1)
+    with open(page) as file:
+        same("a page that failed leaves the old one", file.read(), "kept")
+    same("and nothing beside it", [n for n in os.listdir(work) if ".part" in n], [])
+
+
+def test_namespaces(work, program, symbols, build_id):
+    """lttng enable-event --callstack gives vpid and vtid only."""
+    trace = ctf.Trace(contexts=("vpid", "vtid"))
+    inner = (1, 1, "app")
+    trace.add(900, "kunwind_map", inner, (), ctf.MAP,
+              [4100, 1, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    at = stack(symbols, "reader", "main", "_start")
+    trace.add(1000, "syscall_entry_read", inner, at)
+    trace.add(1100, "sched_switch", inner, at, ctf.SWITCH, [4100, 1, 0])
+    trace.add(1600, "sched_switch", (0, 0, "swapper/0"), (), ctf.SWITCH, [0, 0, 4100])
+    trace.add(1700, "syscall_exit_read", inner, at, ctf.RETURN, [1])
+    directory = os.path.join(work, "namespaces")
+    trace.write(directory)
+    data = json.loads(run("report", "--json", directory).stdout)
+    same("numbers of a pid name space meet sched_switch's",
+         table(data["system_calls"], "count", "ns", "off_cpu_ns"), {"read": (1, 700, 500)})
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        program, symbols, build_id = build(work)
+        trace = make_trace(work, program, symbols, build_id)
+        read = subprocess.run(["babeltrace2", trace], capture_output=True)
+        same("babeltrace2 reads the trace as written", read.stdout.count(b"\n"), 21)
+        test_report(trace, program)
+        test_folded(trace)
+        test_speedscope(trace, work)
+        test_firefox(trace)
+        test_perfetto(trace)
+        test_flamegraph(trace, work)
+        test_failures(trace, work)
+        test_namespaces(work, program, symbols, build_id)
+    print("1..%d" % count)
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Writes a small trace as LTTng's kernel tracer does (CTF 1.8), event by event.
+
+For tests that want to know every nanosecond: what a real kernel records is for
+the tests in the VM. One stream, one packet; events must come in order of time.
+"""
+
+import os
+import struct
+import uuid
+
+MAGIC = 0xC1FC1FC1
+METADATA = """/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+trace {
+	major = 1; minor = 8; uuid = "%(uuid)s"; byte_order = le;
+	packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
+};
+env { hostname = "%(host)s"; domain = "kernel"; tracer_name = "lttng-modules"; };
+clock { name = "monotonic"; freq = 1000000000; offset_s = %(seconds)d; };
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := stamp_t;
+stream {
+	id = 0;
+	packet.context := struct { stamp_t timestamp_begin; stamp_t timestamp_end;
+		uint64_t content_size; uint64_t packet_size; uint64_t events_discarded;
+		uint32_t cpu_id; };
+	event.header := struct { uint16_t id; stamp_t timestamp; };
+	event.context := struct { uint32_t _callstack_user_length;
+		uint64_t callstack_user[_callstack_user_length];
+		%(contexts)s string procname; };
+};
+"""
+S32 = "integer { size = 32; align = 8; signed = true; }"
+S64 = "integer { size = 64; align = 8; signed = true; }"
+U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
+KINDS = {"s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"), "string": ("string", None)}
+
+MAP = [("tgid", "s32"), ("vtgid", "s32"), ("start", "u64"), ("end", "u64"), ("offset", "u64"),
+       ("bias", "u64"), ("ino", "u64"), ("build_id", "string"), ("path", "string")]
+SWITCH = [("prev_tid", "s32"), ("prev_state", "s64"), ("next_tid", "s32")]
+RETURN = [("ret", "s64")]
+
+
+class Trace:
+    """Contexts: which of pid, tid, vpid, vtid the events have."""
+
+    def __init__(self, host="testhost", seconds=1700000000, contexts=("pid", "tid")):
+        self.host, self.seconds, self.contexts = host, seconds, contexts
+        self.uuid = uuid.uuid4()
+        self.classes = {}
+        self.events = []
+        self.times = []
+
+    def add(self, time, name, thread, stack=(), fields=(), values=()):
+        """thread: (pid, tid, comm); fields: (name, kind)...; values: one for each."""
+        number = self.classes.setdefault(name, (len(self.classes), tuple(fields)))[0]
+        pid, tid, comm = thread
+        out = struct.pack("<HQ", number, time)
+        # LTTng ends a stack with ULONG_MAX
+        addresses = [*stack, (1 << 64) - 1] if stack else []
+        out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
+        for context in self.contexts:
+            out += struct.pack("<i", pid if context.endswith("pid") else tid)
+        out += comm.encode("utf-8", "surrogateescape") + b"\0"
+        for (_, kind), value in zip(fields, values):
+            form = KINDS[kind][1]
+            if form:
+                out += struct.pack(form, value)
+            else:
+                out += value.encode("utf-8", "surrogateescape") + b"\0"
+        self.events.append(out)
+        self.times.append(time)
+
+    def write(self, directory, lost=0):
+        os.makedirs(directory)
+        contexts = " ".join("%s %s;" % (S32, c) for c in self.contexts)
+        text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
+                           "contexts": contexts}
+        for name, (number, fields) in self.classes.items():
+            body = " ".join("%s %s;" % (KINDS[kind][0], field) for field, kind in fields)
+            text += 'event { name = "%s"; id = %d; stream_id = 0; fields := struct { %s }; };\n' % (
+                name, number, body)
+        with open(os.path.join(directory, "metadata"), "w") as file:
+            file.write(text)
+        with open(os.path.join(directory, "channel_0"), "wb") as file:
+            # an empty packet first: what its end counts as lost was lost since
+            for packet, count in ((b"", 0), (b"".join(self.events), lost)):
+                first, last = (self.times[0], self.times[-1]) if packet else (self.times[0],) * 2
+                size = 8 * (24 + 44 + len(packet))
+                file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<I", 0))
+                file.write(struct.pack("<QQQQQI", first, last, size, size, count, 0))
+                file.write(packet)
