@@ -12,6 +12,13 @@ KUNWIND_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 KUNWIND_CACHE=${KUNWIND_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kunwind}
 KUNWIND_LOGS=$KUNWIND_CACHE/logs
 
+# The other releases whose root file systems scripts/release-root makes.
+KUNWIND_RELEASES="trixie sid"
+release_dir() { printf '%s/release/%s\n' "$KUNWIND_CACHE" "$1"; }
+# the copy of this tree in which that release builds
+release_tree_dir() { printf '%s/cache/tree/%s\n' "$(release_dir "$1")" "$(tree_hash)"; }
+tree_hash() { printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12; }
+
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
@@ -67,15 +74,15 @@ vm_initramfs() {
 }
 # The layer with this tree's build; a tree elsewhere has one of its own.
 vm_stage_dir() {
-	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12)"
+	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(tree_hash)"
 }
 
 # The kernel that the VM runs: the one of Debian's linux-headers-amd64, as
 # "6.1.0-56-amd64", or the one in KUNWIND_VM_KERNEL. Nothing when that package
-# is not installed.
-vm_kernel_release() {
+# is not installed. ROOT: of another root file system.
+vm_kernel_release() { # [ROOT]
 	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
-	dpkg-query -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
+	dpkg-query --admindir="${1:-}/var/lib/dpkg" -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
 		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p' || true
 }
