@@ -17,7 +17,7 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm check-debug bench style clean help
+.PHONY: demo check check-unit check-vm check-debug check-releases bench style clean help
 
 all: modules lib tools
 
@@ -61,6 +61,9 @@ check-vm:
 check-debug:
 	@scripts/check-debug
 
+check-releases:
+	@scripts/check-releases
+
 bench:
 	@scripts/bench
 
@@ -80,6 +83,8 @@ help:
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
+	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
+	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo 'bench       the figures of the README'
 	@echo 'style       checks of form'
 	@echo 'clean       what make built'

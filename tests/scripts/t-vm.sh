@@ -58,10 +58,36 @@ is "$(cat "$work/stdout")" "1
 
 vm --nonsense -- true >"$work/stdout" 2>"$work/stderr"
 is $? 125 "an unknown option is refused"
+vm --release bookworm --timeout 20 -- true >"$work/stdout" 2>"$work/stderr"
+is $? 0 "--release bookworm is this machine's"
 vm --release nowhere -- true >"$work/stdout" 2>"$work/stderr"
 is $? 125 "an unknown release is refused"
 vm </dev/null >"$work/stdout" 2>"$work/stderr"
 is $? 125 "no command and no terminal is refused"
 vm --help >"$work/stdout" 2>"$work/stderr"
 is "$? $(wc -c <"$work/stderr")" "0 0" "--help goes to standard output"
+
+# Another release, where its root file system has been made already.
+. "$OLDPWD/scripts/lib.sh"
+for release in $KUNWIND_RELEASES; do
+	if [ ! -d "$(release_dir "$release")/root" ]; then
+		skip "--release $release" "scripts/release-root make $release was not run here"
+		continue
+	fi
+	echo here >"$work/here/file"
+	vm --release "$release" -- bash -c '
+		. /etc/os-release; echo "$VERSION_CODENAME"; echo "$PWD $(cat file)"
+		cmp -s "$1/README.md" README.md && echo same || echo other
+		[ -e "$1/scripts/vm" ] && echo tree; echo "$(uname -r)" >/kernel
+		dpkg -S "/usr/src/linux-headers-$(uname -r)" >/dev/null && echo "its kernel"
+		modprobe kunwind && modprobe lttng-probe-kunwind && echo modules' - "$OLDPWD" \
+		>"$work/stdout" 2>"$work/stderr"
+	is $? 0 "--release $release" || diag "$(cat "$work/stderr")"
+	is "$(cat "$work/stdout")" "$release
+$work/here here
+other
+tree
+its kernel
+modules" "$release: its own root and kernel, our directories, and modules built in it"
+done
 done_testing
