@@ -265,38 +265,33 @@ static enum kunwind_refusal build_table(struct build *build)
 {
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
-	struct kunwind_section section;
+	struct kunwind_section section[2];
 	enum kunwind_refusal refusal;
-	u64 limit;
+	u64 size, limit;
 	u8 *data;
 
 	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
 	if (refusal)
 		return refusal;
-	if (elf->eh_size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+	/* neither is larger than the file */
+	size = elf->eh_size + elf->debug_size;
+	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
 		return KUNWIND_E_LIMIT;
 	/* A table is no larger than its .eh_frame but in odd cases. */
-	limit = room(elf->eh_size);
+	limit = room(size);
 	if (!limit)
 		return KUNWIND_E_LIMIT;
-	data = kvmalloc(elf->eh_size, GFP_KERNEL | __GFP_NOWARN);
+	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!data)
 		return KUNWIND_E_NOMEM;
-	if (read_file(build, elf->eh_offset, data, elf->eh_size)) {
+	if (read_file(build, elf->eh_offset, data, elf->eh_size) ||
+	    read_file(build, elf->debug_offset, data + elf->eh_size, elf->debug_size)) {
 		refusal = KUNWIND_E_IO;
 		goto out;
 	}
-	section = (struct kunwind_section){
-		.data = data,
-		.size = elf->eh_size,
-		.addr = elf->eh_addr,
-		.text_base = elf->text_base,
-		.data_base = elf->data_base,
-		.lo = elf->text_lo,
-		.hi = elf->text_hi,
-	};
-	refusal = kunwind_table_build(&section, 0, limit, build_aborted, build, &object->table);
+	kunwind_elf_sections(elf, data, data + elf->eh_size, section);
+	refusal = kunwind_table_build(section, 0, limit, build_aborted, build, &object->table);
 	if (refusal)
 		goto out;
 	if (!unchanged(object)) {

@@ -3,8 +3,8 @@
  * dump.c - kunwind dump: the packed table of an ELF file, row by row
  *
  * The file goes through the very code of the module: the core finds its
- * .eh_frame, compiles it and looks each row up as the walk does; only the
- * printing is here. Memory: .eh_frame and the table, some 1.2 times .eh_frame.
+ * .eh_frame and .debug_frame, compiles them and looks each row up as the walk does; only
+ * the printing is here. Memory: the sections and the table, some 1.2 times their size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -246,10 +246,11 @@ static int dump_table(const char *path, const struct kunwind_section *section, u
 
 static int dump_file(const char *path, int fd, u32 keep, bool tsv)
 {
-	struct kunwind_section section;
+	struct kunwind_section section[2];
 	enum kunwind_refusal refusal;
 	struct kunwind_elf elf;
 	struct stat st;
+	u64 size;
 	u8 *data;
 	int status;
 
@@ -260,19 +261,17 @@ static int dump_file(const char *path, int fd, u32 keep, bool tsv)
 	refusal = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
 	if (refusal)
 		return refuse(path, refusal);
-	data = malloc(elf.eh_size ? elf.eh_size : 1);
+	size = elf.eh_size + elf.debug_size;
+	data = malloc(size ? size : 1);
 	if (!data)
 		return refuse(path, KUNWIND_E_NOMEM);
-	if (read_at(&fd, elf.eh_offset, data, elf.eh_size)) {
+	if (read_at(&fd, elf.eh_offset, data, elf.eh_size) ||
+	    read_at(&fd, elf.debug_offset, data + elf.eh_size, elf.debug_size)) {
 		free(data);
 		return refuse(path, KUNWIND_E_IO);
 	}
-	section = (struct kunwind_section){
-		.data = data, .size = elf.eh_size, .addr = elf.eh_addr,
-		.text_base = elf.text_base, .data_base = elf.data_base,
-		.lo = elf.text_lo, .hi = elf.text_hi,
-	};
-	status = dump_table(path, &section, keep, tsv);
+	kunwind_elf_sections(&elf, data, data + elf.eh_size, section);
+	status = dump_table(path, section, keep, tsv);
 	free(data);
 	return status;
 }

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * build.c - .eh_frame -> packed table
+ * build.c - .eh_frame, .debug_frame -> packed table
  *
  * 1. List all FDEs: start address and place, 8 bytes each; sort by address
  *    (linear: radix), unless they are already in order.
+ *    Those of a .debug_frame beside it follow where no FDE of .eh_frame is.
  * 2. Sweep over them upwards, run each FDE's program and hand its rows to
  *    pack.c. What no FDE covers gets a row without a rule.
  * 3. As soon as some CFA needs a callee-saved register that is not followed,
  *    do 2 again with it: at most once for each of the five. Hand-written
  *    cryptography has such CFAs, hardly anything else does.
  *
- * Overlaps: an address belongs to the FDE with the greatest start at or below
- * it whose range holds it; of several with the same start, to the last in the
- * file. Behind an inner FDE the outer goes on. So equal duplicates count once.
+ * Overlaps: an FDE may lie within another, which goes on behind it, and may
+ * repeat another byte for byte; both are unambiguous. FDEs that contradict each
+ * other are refused (KUNWIND_E_OVERLAP): the same start with another end or
+ * other instructions, or an end within the next one's range. Other unwinders
+ * take whichever their binary search ends at. Compilers, assemblers and linkers
+ * make none of these: 4.6 million FDEs of 3,253 real objects do not overlap at
+ * all. An FDE that covers nothing, or lies outside the code, counts for nothing.
+ *
+ * What is unknown is not corrupt: FDEs of a CIE with an unknown augmentation,
+ * and rows whose CFA or return address is an expression of unknown operations,
+ * leave their addresses without a rule; all else is used.
  *
  * Time is linear in the section: a program runs once, and again only behind
  * an FDE inside its own range, which is limited in total. The initial rows of
@@ -24,22 +33,25 @@
 #include "cfi.h"
 #include "pack.h"
 #include "program.h"
+#include "rule.h"
 
 #define CIE_SLOTS	64
 #define TICKS		4096	/* rows or records between two looks at the clock */
 #define TICK_BYTES	64	/* of instructions that count as one more */
 #define RADIX_BITS	11
 #define RADIX_PASSES	3	/* 33 bits >= 32 */
+#define IN_MORE		0x80000000U	/* in a place: in section->more */
 
 struct cie_slot {
-	size_t key;		/* offset of the CIE + 1; 0: free */
+	u64 key;		/* place of the CIE + 1; 0: free */
+	bool unknown;		/* its augmentation, and so what its FDEs mean */
 	struct kunwind_cie cie;
 	struct kunwind_row initial;
 };
 
 /* An FDE whose rows hold from here on, or again behind another. */
 struct active {
-	size_t offset;		/* of its record */
+	u32 place;		/* of its record */
 	u64 start, end;
 };
 
@@ -50,8 +62,9 @@ struct build {
 	u32 ticks;
 	u32 keep;		/* followed besides rsp, rbp, ra */
 	u64 base;
-	u64 *fdes;		/* (start - section->lo) << 32 | offset of the record */
+	u64 *fdes;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr_fdes;
+	bool unknown;		/* there were FDEs of CIEs with an unknown augmentation */
 	u64 rerun_left;		/* bytes of instructions */
 	u32 nr_active;
 	struct active active[KUNWIND_MAX_NESTED];
@@ -69,56 +82,132 @@ static __always_inline enum kunwind_refusal tick(struct build *b)
 	return b->abort && b->abort(b->abort_data) ? KUNWIND_E_ABORTED : KUNWIND_OK;
 }
 
-/* The CIE at @offset with its initial row. It stays until the next call. */
-static enum kunwind_refusal cie_get(struct build *b, size_t offset, struct cie_slot **slot)
+/* A place is an offset in the section or, with IN_MORE, in the one beside it. */
+static const struct kunwind_section *section_at(const struct build *b, u32 place)
 {
-	struct cie_slot *s = &b->cies[(u32)(offset * 0x9e3779b1U) >> 26];
+	return place & IN_MORE ? b->section->more : b->section;
+}
+
+/*
+ * The CIE at @place with its initial row. It stays until the next call.
+ * KUNWIND_E_AUGMENTATION is no refusal yet.
+ */
+static enum kunwind_refusal cie_get(struct build *b, u32 place, struct cie_slot **slot)
+{
+	struct cie_slot *s = &b->cies[(u32)(place * 0x9e3779b1U) >> 26];
 	enum kunwind_refusal err;
 
 	*slot = s;
-	if (likely(s->key == offset + 1))
-		return KUNWIND_OK;
+	if (likely(s->key == place + 1ULL))
+		return s->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_OK;
 	s->key = 0;
 	b->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
-	err = kunwind_cie_read(b->section, offset, &s->cie);
+	err = kunwind_cie_read(section_at(b, place), place & ~IN_MORE, &s->cie);
+	s->unknown = err == KUNWIND_E_AUGMENTATION;
+	if (s->unknown)
+		s->key = place + 1ULL;
 	if (err)
 		return err;
 	b->program.follow = s->cie.signal ? KUNWIND_ALL_REGS :
 		b->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
 		KUNWIND_REG(KUNWIND_RA);
+	b->program.section = section_at(b, place);
 	err = kunwind_program_initial(&b->program, &s->cie);
 	if (err)
 		return err;
 	s->initial = b->program.row;
-	s->key = offset + 1;
+	s->key = place + 1ULL;
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal fde_get(struct build *b, const struct kunwind_record *record,
-				    struct cie_slot **slot, struct kunwind_fde *fde)
+static enum kunwind_refusal fde_parse(struct build *b, u32 place,
+				      const struct kunwind_record *record,
+				      struct cie_slot **slot, struct kunwind_fde *fde)
 {
-	enum kunwind_refusal err = cie_get(b, record->cie, slot);
+	enum kunwind_refusal err = cie_get(b, record->cie | (place & IN_MORE), slot);
 
-	return err ? err : kunwind_fde_read(b->section, record, &(*slot)->cie, fde);
+	return err ? err : kunwind_fde_read(section_at(b, place), record, &(*slot)->cie, fde);
 }
 
-/* Counts the FDEs, empty ones too. */
-static enum kunwind_refusal fdes_count(struct build *b, size_t *nr)
+/* The FDE at @place. Its CIE stays until the next call. */
+static enum kunwind_refusal fde_get(struct build *b, u32 place, struct cie_slot **slot,
+				    struct kunwind_fde *fde)
 {
 	struct kunwind_record record;
 	enum kunwind_refusal err;
-	size_t offset;
 
-	*nr = 0;
-	for (offset = 0;; offset = record.end) {
-		err = kunwind_record_read(b->section, offset, &record);
+	err = kunwind_record_read(section_at(b, place), place & ~IN_MORE, &record);
+	return err ? err : fde_parse(b, place, &record, slot, fde);
+}
+
+static bool bytes_same(const u8 *a, const u8 *a_end, const u8 *b, const u8 *b_end)
+{
+	return a_end - a == b_end - b && !memcmp(a, b, a_end - a);
+}
+
+/* Do two FDEs of the same range say the same, byte for byte? */
+static enum kunwind_refusal fde_compare(struct build *b, u32 place1, u32 place2)
+{
+	struct kunwind_cie c1, *c2;
+	struct kunwind_fde f1, f2;
+	enum kunwind_refusal err;
+	struct cie_slot *slot;
+
+	err = fde_get(b, place1, &slot, &f1);
+	if (err)
+		return err;
+	c1 = slot->cie;
+	err = fde_get(b, place2, &slot, &f2);
+	if (err)
+		return err;
+	c2 = &slot->cie;
+	if (c1.code != c2->code) {
+		b->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
+		if (c1.code_align != c2->code_align || c1.data_align != c2->data_align ||
+		    c1.encoding != c2->encoding || c1.signal != c2->signal ||
+		    !bytes_same(c1.code, c1.code_end, c2->code, c2->code_end))
+			return KUNWIND_E_OVERLAP;
+	}
+	b->ticks += (f1.code_end - f1.code) / TICK_BYTES;
+	return bytes_same(f1.code, f1.code_end, f2.code, f2.code_end) ?
+	       KUNWIND_OK : KUNWIND_E_OVERLAP;
+}
+
+/*
+ * The next CIE or FDE of a section from @offset on, of which @nr_fdes were
+ * FDEs so far; or its end.
+ */
+static enum kunwind_refusal record_next(struct build *b, const struct kunwind_section *section,
+					size_t offset, u32 nr_fdes, struct kunwind_record *record)
+{
+	enum kunwind_refusal err;
+
+	for (;; offset = record->end) {
+		err = kunwind_record_read(section, offset, record);
 		if (err)
 			return err;
-		if (record.kind == KUNWIND_RECORD_END)
-			return KUNWIND_OK;
-		*nr += record.kind == KUNWIND_RECORD_FDE;
+		if (record->kind != KUNWIND_RECORD_ZERO)
+			return tick(b);
+		if (nr_fdes >= section->min_fdes)
+			break;
 		err = tick(b);
 		if (err)
+			return err;
+	}
+	record->kind = KUNWIND_RECORD_END;
+	return KUNWIND_OK;
+}
+
+/* Counts the FDEs, empty ones too. */
+static enum kunwind_refusal fdes_count(struct build *b, const struct kunwind_section *section,
+				       u32 *nr)
+{
+	struct kunwind_record record = { .end = 0 };
+	enum kunwind_refusal err;
+
+	for (*nr = 0;; *nr += record.kind == KUNWIND_RECORD_FDE) {
+		err = record_next(b, section, record.end, *nr, &record);
+		if (err || record.kind == KUNWIND_RECORD_END)
 			return err;
 	}
 }
@@ -126,67 +215,70 @@ static enum kunwind_refusal fdes_count(struct build *b, size_t *nr)
 /*
  * Lists those that cover some code. One that lies elsewhere as a whole does no
  * harm, and no other unwinder minds it; one that leaves the code halfway does.
+ * @in: 0 or IN_MORE.
  */
-static enum kunwind_refusal fdes_list(struct build *b)
+static enum kunwind_refusal fdes_list(struct build *b, u32 in)
 {
-	const struct kunwind_section *section = b->section;
-	struct kunwind_record record;
-	enum kunwind_refusal err;
-	struct kunwind_fde fde;
-	struct cie_slot *slot;
-	size_t offset;
+	const struct kunwind_section *section = section_at(b, in);
+	struct kunwind_record record = { .end = 0 };
+	u64 lo = b->section->lo, hi = b->section->hi;
+	u32 nr = 0;
 
-	for (offset = 0;; offset = record.end) {
-		err = kunwind_record_read(section, offset, &record);
-		if (err)
+	for (;;) {
+		enum kunwind_refusal err;
+		struct kunwind_fde fde;
+		struct cie_slot *slot;
+
+		err = record_next(b, section, record.end, nr, &record);
+		if (err || record.kind == KUNWIND_RECORD_END)
 			return err;
-		if (record.kind == KUNWIND_RECORD_END)
-			return KUNWIND_OK;
 		if (record.kind != KUNWIND_RECORD_FDE)
 			continue;
-		err = fde_get(b, &record, &slot, &fde);
-		if (err)
-			return err;
-		err = tick(b);
-		if (err)
-			return err;
-		if (!fde.len || fde.start >= section->hi || fde.start + fde.len <= section->lo)
+		nr++;
+		err = fde_parse(b, in, &record, &slot, &fde);
+		if (err == KUNWIND_E_AUGMENTATION) {
+			b->unknown = true;
 			continue;
-		if (fde.start < section->lo || fde.start >= section->hi ||
-		    fde.len > section->hi - fde.start)
+		}
+		if (err)
+			return err;
+		if (!fde.len || fde.start >= hi || fde.start + fde.len <= lo)
+			continue;
+		if (fde.start < lo || fde.len > hi - fde.start)
 			return KUNWIND_E_RANGE;
-		if (fde.start - section->lo + fde.len > 0xffffffffU ||
+		if (fde.start - lo + fde.len > 0xffffffffU ||
 		    fde.code_end - fde.code > KUNWIND_FDE_MAX_CODE)
 			return KUNWIND_E_LIMIT;
-		b->fdes[b->nr_fdes++] = (fde.start - section->lo) << 32 | offset;
+		b->fdes[b->nr_fdes++] = (fde.start - lo) << 32 | record.begin | in;
 	}
 }
 
 /* Sorts by address; stable, so that equal ones stay in the file's order. */
-static enum kunwind_refusal fdes_sort(struct build *b)
+static enum kunwind_refusal fdes_sort(u64 *fdes, u32 nr)
 {
+	u64 *from = fdes, *to, *scratch, *swap;
 	u32 *counts, pass, i;
-	u64 *from = b->fdes, *to, *swap;
 
-	for (i = 1; i < b->nr_fdes; i++)
+	for (i = 1; i < nr; i++)
 		if (from[i - 1] >> 32 > from[i] >> 32)
 			break;
-	if (i >= b->nr_fdes)
+	if (i >= nr)
 		return KUNWIND_OK;
 
-	to = kunwind_alloc(b->nr_fdes * sizeof(*to));
+	scratch = kunwind_alloc(nr * sizeof(*scratch));
 	counts = kunwind_alloc(sizeof(*counts) << RADIX_BITS);
-	if (!to || !counts) {
-		kunwind_free(to);
+	if (!scratch || !counts) {
+		kunwind_free(scratch);
 		kunwind_free(counts);
 		return KUNWIND_E_NOMEM;
 	}
+	to = scratch;
 	for (pass = 0; pass < RADIX_PASSES; pass++) {
 		unsigned int shift = 32 + pass * RADIX_BITS;
 		u32 mask = (1U << RADIX_BITS) - 1, sum = 0;
 
 		memset(counts, 0, sizeof(*counts) << RADIX_BITS);
-		for (i = 0; i < b->nr_fdes; i++)
+		for (i = 0; i < nr; i++)
 			counts[(from[i] >> shift) & mask]++;
 		for (i = 0; i <= mask; i++) {
 			u32 n = counts[i];
@@ -194,150 +286,96 @@ static enum kunwind_refusal fdes_sort(struct build *b)
 			counts[i] = sum;
 			sum += n;
 		}
-		for (i = 0; i < b->nr_fdes; i++)
+		for (i = 0; i < nr; i++)
 			to[counts[(from[i] >> shift) & mask]++] = from[i];
 		swap = from;
 		from = to;
 		to = swap;
 		kunwind_resched();
 	}
-	b->fdes = from;
-	kunwind_free(to);
+	if (from != fdes)
+		memcpy(fdes, from, nr * sizeof(*fdes));
+	kunwind_free(scratch);
 	kunwind_free(counts);
 	return KUNWIND_OK;
 }
 
-/* One entry of a wide rule. Returns what it may take: its expression's length, and one. */
-static unsigned int wide_add(const struct build *b, struct kunwind_wide *wide,
-			     struct kunwind_wide_entry *entries, unsigned int reg,
-			     const struct kunwind_saved *saved)
+/*
+ * Merges the first @nr_eh FDEs, of .eh_frame, with those behind, of
+ * .debug_frame, dropping each of the latter that meets one of the former.
+ */
+static enum kunwind_refusal fdes_merge(struct build *b, u32 nr_eh)
 {
-	u16 len = 0;
+	u32 i = 0, j = nr_eh, n = 0;
+	u64 end = 0, *merged;	/* end: of all of .eh_frame's FDEs so far */
 
-	if (saved->how == KUNWIND_HOW_EXPR || saved->how == KUNWIND_HOW_AT_EXPR)
-		memcpy(&len, b->pack.exprs.data + saved->off, sizeof(len));
-	entries[wide->nr++] = (struct kunwind_wide_entry){
-		.reg = reg, .how = saved->how, .source = saved->source, .off = saved->off,
-	};
-	return 1 + len;
-}
+	merged = kunwind_alloc(b->nr_fdes * sizeof(*merged));
+	if (!merged)
+		return KUNWIND_E_NOMEM;
+	while (i < nr_eh || j < b->nr_fdes) {
+		bool eh = j == b->nr_fdes ||
+			  (i < nr_eh && b->fdes[i] >> 32 <= b->fdes[j] >> 32);
+		enum kunwind_refusal err;
+		struct kunwind_fde fde;
+		struct cie_slot *slot;
+		u64 next = ~0ULL;
 
-/* A row that no plain rule can express. */
-static noinline enum kunwind_refusal row_wide(struct build *b, bool signal,
-					      struct kunwind_rule *rule)
-{
-	static const struct kunwind_saved same = { .how = KUNWIND_HOW_SAME };
-	struct {
-		struct kunwind_wide wide;
-		struct kunwind_wide_entry entries[1 + KUNWIND_NR_REGS];
-	} w;
-	const struct kunwind_row *row = &b->program.row;
-	struct kunwind_saved cfa;
-	unsigned int reg, cost = 0;
-
-	memset(&w, 0, sizeof(w));
-	w.wide.signal = signal;
-	cfa = (struct kunwind_saved){
-		.how = row->cfa_how,
-		.source = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_reg : 0,
-		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
-	};
-	cost += wide_add(b, &w.wide, w.entries, 0, &cfa);
-	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
-		const struct kunwind_saved *saved = &row->saved[reg];
-		u32 bit = KUNWIND_REG(reg);
-
-		if (row->changed & bit) {
-			if (reg == KUNWIND_RA && saved->how == KUNWIND_HOW_AT_CFA &&
-			    saved->off == -8)
-				continue;
-			cost += wide_add(b, &w.wide, w.entries, reg, saved);
-		} else if (reg == KUNWIND_RA) {
-			/* not said where it is: it stayed where it was */
-			cost += wide_add(b, &w.wide, w.entries, reg, &same);
-		} else if ((row->same & bit) && (signal || reg == KUNWIND_RSP)) {
-			cost += wide_add(b, &w.wide, w.entries, reg, &same);
+		err = fde_get(b, (u32)b->fdes[eh ? i : j], &slot, &fde);
+		if (!err)
+			err = tick(b);
+		if (err) {
+			kunwind_free(merged);
+			return err;
 		}
-	}
-	if (cost > w.wide.nr + KUNWIND_ROW_MAX_EXPR)
-		return KUNWIND_E_LIMIT;
-	w.wide.cost = cost;
-	*rule = (struct kunwind_rule){
-		.kind = KUNWIND_RULE_WIDE | (signal ? KUNWIND_RULE_SIGNAL : 0),
-	};
-	return kunwind_pack_wide(&b->pack, &w.wide,
-				 sizeof(w.wide) + w.wide.nr * sizeof(w.entries[0]), &rule->off);
-}
-
-/* The rule of the row in b->program. */
-static __always_inline enum kunwind_refusal row_rule(struct build *b, bool signal,
-						     struct kunwind_rule *rule)
-{
-	const u32 rbp = KUNWIND_REG(KUNWIND_RBP), ra = KUNWIND_REG(KUNWIND_RA);
-	const struct kunwind_row *row = &b->program.row;
-	const struct kunwind_saved *saved;
-	u8 rbp_how = KUNWIND_RBP_SAME;
-	s16 rbp_off = 0;
-	u8 kind, reg = 0;
-	s32 off;
-
-	*rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
-	if (likely(row->changed & ra)) {
-		saved = &row->saved[KUNWIND_RA];
-		if (saved->how == KUNWIND_HOW_UNDEFINED) {
-			rule->kind = KUNWIND_RULE_END;
-			return KUNWIND_OK;
+		if (eh) {
+			end = max(end, fde.start + fde.len);
+			merged[n++] = b->fdes[i++];
+			continue;
 		}
-		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != -8))
-			goto wide;
+		if (i < nr_eh)
+			next = b->section->lo + (b->fdes[i] >> 32);
+		if (fde.start >= end && fde.start + fde.len <= next)
+			merged[n++] = b->fdes[j];
+		j++;
 	}
-	/* a program that never says where the CFA is says nothing */
-	if (unlikely(row->cfa_how == KUNWIND_HOW_UNDEFINED))
-		return KUNWIND_OK;
-	if (unlikely(!(row->changed & ra) || (row->changed & ~(rbp | ra)) ||
-		     (row->same & (signal ? ~rbp : KUNWIND_REG(KUNWIND_RSP)))))
-		goto wide;
-	if (row->changed & rbp) {
-		saved = &row->saved[KUNWIND_RBP];
-		if (likely(saved->how == KUNWIND_HOW_AT_CFA && saved->off == (s16)saved->off)) {
-			rbp_how = KUNWIND_RBP_SAVED;
-			rbp_off = saved->off;
-		} else if (saved->how == KUNWIND_HOW_UNDEFINED) {
-			rbp_how = KUNWIND_RBP_UNKNOWN;
-		} else {
-			goto wide;
-		}
-	}
-	if (likely(row->cfa_how == KUNWIND_HOW_REG)) {
-		kind = KUNWIND_RULE_CFA;
-		reg = row->cfa_reg;
-		off = row->cfa_off;
-	} else if (row->shape == KUNWIND_EXPR_DEREF) {
-		kind = KUNWIND_RULE_DEREF;
-		reg = row->shape_reg;
-		off = row->shape_off;
-	} else if (row->shape == KUNWIND_EXPR_PLT) {
-		kind = KUNWIND_RULE_PLT;
-		reg = KUNWIND_RSP;
-		off = row->shape_off;
-	} else {
-		goto wide;
-	}
-	/* the walk's short forms know general registers only */
-	if (unlikely(reg == KUNWIND_RA))
-		goto wide;
-	*rule = (struct kunwind_rule){
-		.off = off,
-		.rbp = rbp_off,
-		.kind = kind | rbp_how << KUNWIND_RULE_RBP_SHIFT |
-			(signal ? KUNWIND_RULE_SIGNAL : 0),
-		.reg = reg,
-	};
+	kunwind_free(b->fdes);
+	b->fdes = merged;
+	b->nr_fdes = n;
 	return KUNWIND_OK;
-wide:
-	if (row->cfa_how == KUNWIND_HOW_UNDEFINED)
-		return KUNWIND_OK;
-	return row_wide(b, signal, rule);
+}
+
+/* All FDEs that count, of both sections, in order. */
+static enum kunwind_refusal fdes_get(struct build *b)
+{
+	u32 nr_eh, nr = 0, nr_more = 0;
+	enum kunwind_refusal err;
+
+	err = fdes_count(b, b->section, &nr);
+	if (!err && b->section->more)
+		err = fdes_count(b, b->section->more, &nr_more);
+	if (err)
+		return err;
+	if (!nr && !nr_more)
+		return KUNWIND_E_NO_CFI;
+	if ((u64)nr + nr_more > b->pack.limit / sizeof(*b->fdes))
+		return KUNWIND_E_LIMIT;
+	b->fdes = kunwind_alloc(((size_t)nr + nr_more) * sizeof(*b->fdes));
+	if (!b->fdes)
+		return KUNWIND_E_NOMEM;
+	err = fdes_list(b, 0);
+	nr_eh = b->nr_fdes;
+	if (!err)
+		err = fdes_sort(b->fdes, nr_eh);
+	if (!err && nr_more) {
+		err = fdes_list(b, IN_MORE);
+		if (!err)
+			err = fdes_sort(b->fdes + nr_eh, b->nr_fdes - nr_eh);
+		if (!err && b->nr_fdes > nr_eh)
+			err = fdes_merge(b, nr_eh);
+	}
+	if (!err && !b->nr_fdes)
+		err = b->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_E_NO_CFI;
+	return err;
 }
 
 /*
@@ -347,15 +385,12 @@ wide:
 static enum kunwind_refusal fde_rows(struct build *b, const struct active *a, u64 from, u64 to)
 {
 	struct kunwind_program *p = &b->program;
-	struct kunwind_record record;
 	enum kunwind_refusal err;
 	struct kunwind_rule rule;
 	struct kunwind_fde fde;
 	struct cie_slot *slot;
 
-	err = kunwind_record_read(b->section, a->offset, &record);
-	if (!err)
-		err = fde_get(b, &record, &slot, &fde);
+	err = fde_get(b, a->place, &slot, &fde);
 	if (err)
 		return err;
 	/* instructions that make no rows take time too */
@@ -371,6 +406,7 @@ static enum kunwind_refusal fde_rows(struct build *b, const struct active *a, u6
 	p->follow = slot->cie.signal ? KUNWIND_ALL_REGS :
 		b->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
 		KUNWIND_REG(KUNWIND_RA);
+	p->section = section_at(b, a->place);
 	kunwind_program_begin(p, &slot->cie, &slot->initial, &fde);
 	for (;;) {
 		err = kunwind_program_next(p);
@@ -380,7 +416,7 @@ static enum kunwind_refusal fde_rows(struct build *b, const struct active *a, u6
 			return KUNWIND_OK;
 		if (unlikely(p->to <= from || p->from >= to))
 			continue;
-		err = row_rule(b, slot->cie.signal, &rule);
+		err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal, &rule);
 		if (likely(!err))
 			err = kunwind_pack_row(&b->pack, max(p->from, from) - b->base, rule);
 		if (likely(!err))
@@ -433,27 +469,38 @@ static enum kunwind_refusal sweep(struct build *b, u64 *end)
 	*end = at;
 	b->nr_active = 0;
 	for (i = 0; i < b->nr_fdes && !regs_missing(b); i++) {
-		struct kunwind_record record;
+		u32 place = b->fdes[i];
 		struct kunwind_fde fde;
 		struct cie_slot *slot;
 
 		err = fill(b, &at, b->section->lo + (b->fdes[i] >> 32));
 		if (err)
 			return err;
-		err = kunwind_record_read(b->section, (u32)b->fdes[i], &record);
-		if (!err)
-			err = fde_get(b, &record, &slot, &fde);
+		err = fde_get(b, place, &slot, &fde);
 		if (!err)
 			err = tick(b);
 		if (err)
 			return err;
-		/* those that end within this one never go on */
-		while (b->nr_active && b->active[b->nr_active - 1].end <= fde.start + fde.len)
-			b->nr_active--;
+		/* all that are active reach beyond its start */
+		if (b->nr_active) {
+			const struct active *outer = &b->active[b->nr_active - 1];
+
+			if (outer->start == fde.start && outer->end == fde.start + fde.len) {
+				err = fde_compare(b, outer->place, place);
+				if (err)
+					return err;
+				continue;
+			}
+			if (outer->start == fde.start || outer->end < fde.start + fde.len)
+				return KUNWIND_E_OVERLAP;
+			/* one that ends with it never goes on */
+			if (outer->end == fde.start + fde.len)
+				b->nr_active--;
+		}
 		if (b->nr_active == KUNWIND_MAX_NESTED)
 			return KUNWIND_E_LIMIT;
 		b->active[b->nr_active++] = (struct active){
-			.offset = (u32)b->fdes[i],
+			.place = place,
 			.start = fde.start,
 			.end = fde.start + fde.len,
 		};
@@ -471,27 +518,17 @@ static enum kunwind_refusal build(struct build *b, struct kunwind_table **table)
 {
 	struct kunwind_table_stats head;
 	enum kunwind_refusal err;
-	size_t nr;
+	u64 size = b->section->size;
 	u32 missing;
 	u64 end;
 
-	err = fdes_count(b, &nr);
-	if (err)
-		return err;
-	if (!nr)
-		return KUNWIND_E_NO_CFI;
-	if (nr > b->pack.limit / sizeof(*b->fdes))
-		return KUNWIND_E_LIMIT;
-	b->fdes = kunwind_alloc(nr * sizeof(*b->fdes));
-	if (!b->fdes)
-		return KUNWIND_E_NOMEM;
-	err = fdes_list(b);
-	if (!err)
-		err = b->nr_fdes ? fdes_sort(b) : KUNWIND_E_NO_CFI;
+	err = fdes_get(b);
 	if (err)
 		return err;
 	b->base = b->section->lo + (b->fdes[0] >> 32);
-	b->rerun_left = KUNWIND_RERUN_FACTOR * (u64)b->section->size;
+	if (b->section->more)
+		size += b->section->more->size;
+	b->rerun_left = KUNWIND_RERUN_FACTOR * size;
 
 	for (;;) {
 		err = sweep(b, &end);
@@ -512,6 +549,9 @@ static enum kunwind_refusal build(struct build *b, struct kunwind_table **table)
 		.keep = b->keep,
 		.needed = b->program.needed & KUNWIND_SAVED_REGS,
 	};
+	/* the table and its draft are to be all that there is now */
+	kunwind_free(b->fdes);
+	b->fdes = NULL;
 	return kunwind_pack_finish(&b->pack, &head, table);
 }
 
@@ -522,7 +562,7 @@ kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limi
 	enum kunwind_refusal err;
 	struct build *b;
 
-	if (section->size > 0xffffffffU)
+	if (section->size >= IN_MORE || (section->more && section->more->size >= IN_MORE))
 		return KUNWIND_E_LIMIT;
 	b = kunwind_alloc(sizeof(*b));
 	if (!b)
@@ -531,7 +571,6 @@ kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limi
 	b->keep = keep & KUNWIND_SAVED_REGS;
 	b->abort = abort;
 	b->abort_data = data;
-	b->program.section = section;
 	b->program.exprs = &b->pack.exprs;
 	err = kunwind_pack_init(&b->pack, limit);
 	if (!err)

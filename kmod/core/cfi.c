@@ -47,14 +47,18 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 	bool wide;
 
 	record->kind = KUNWIND_RECORD_END;
+	record->begin = offset;
 	if (offset >= section->size)
 		return KUNWIND_OK;
 	b = section_bytes(section, offset, section->size);
 	len = kunwind_bytes_u32(&b);
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
-	if (!len)
+	if (!len) {
+		record->kind = KUNWIND_RECORD_ZERO;
+		record->end = offset + sizeof(u32);
 		return KUNWIND_OK;
+	}
 	wide = len == LENGTH_64;
 	if (wide)
 		len = kunwind_bytes_u64(&b);
@@ -75,16 +79,16 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
 	record->body = b.at - section->data;
-	if (!id) {
+	if (section->debug ? id == (wide ? ~0ULL : 0xffffffffULL) : !id) {
 		record->kind = KUNWIND_RECORD_CIE;
 		record->cie = offset;
 		return KUNWIND_OK;
 	}
-	/* distance back from the pointer itself */
-	if (id > id_at)
+	/* .debug_frame: an offset; .eh_frame: distance back from the pointer itself */
+	if (id > (section->debug ? section->size : id_at))
 		return KUNWIND_E_CIE;
 	record->kind = KUNWIND_RECORD_FDE;
-	record->cie = id_at - id;
+	record->cie = section->debug ? id : id_at - id;
 	return KUNWIND_OK;
 }
 
@@ -282,7 +286,8 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 
 /*
  * What a start of nothing but zero bytes becomes: the linker dropped the
- * function and left its FDE. GCC's unwinder passes over such FDEs.
+ * function and left its FDE. GCC's unwinder passes over such FDEs. LLVM's
+ * linker writes -1 in .debug_frame.
  */
 static u64 dropped_start(const struct kunwind_section *section, u8 encoding, u64 place)
 {
@@ -320,7 +325,7 @@ kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_rec
 			return KUNWIND_E_TRUNCATED;
 		b.at += len;	/* the address of the LSDA: for exceptions only */
 	}
-	if (fde->start == dropped)
+	if (fde->start == dropped || (section->debug && fde->start == ~0ULL))
 		fde->len = 0;
 	if (fde->len > ~fde->start)
 		return KUNWIND_E_RANGE;

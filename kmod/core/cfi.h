@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * cfi.h - records of .eh_frame: CIEs and FDEs
+ * cfi.h - records of .eh_frame and .debug_frame: CIEs and FDEs
  *
  * Reads one record at a time and checks it as it stands; keeps nothing. What
  * the CFI programs in the records say is program.h's. Source of the format:
@@ -10,7 +10,7 @@
  *
  * Does not take: the augmentation "eh" of GCC 2, register columns of the
  * return address other than 16, FDEs whose start is relative to their own
- * start (funcrel), .debug_frame.
+ * start (funcrel).
  */
 #ifndef _KUNWIND_CFI_H
 #define _KUNWIND_CFI_H
@@ -45,19 +45,25 @@ struct kunwind_fde {
 	const u8 *code, *code_end;	/* instructions */
 };
 
-enum kunwind_record_kind { KUNWIND_RECORD_CIE, KUNWIND_RECORD_FDE, KUNWIND_RECORD_END };
+enum kunwind_record_kind {
+	KUNWIND_RECORD_CIE,
+	KUNWIND_RECORD_FDE,
+	KUNWIND_RECORD_ZERO,		/* a length of zero: a terminator, mostly */
+	KUNWIND_RECORD_END,		/* of the section */
+};
 
-/* A record's outline: its length and what it is. Offsets in .eh_frame, bytes. */
+/* A record's outline: its length and what it is. Offsets in the section, bytes. */
 struct kunwind_record {
 	u8 kind;			/* enum kunwind_record_kind */
-	size_t body, end;		/* behind the CIE pointer; behind the record */
+	size_t begin, body, end;	/* of the record; behind the CIE pointer; behind all */
 	size_t cie;			/* FDE: where its CIE begins */
 };
 
 /**
  * kunwind_record_read() - outline of the record at @offset
- * The end of the section is KUNWIND_RECORD_END, with or without a terminator.
- * The CIE pointer is not followed, only computed.
+ * A terminator need not be the end: where an object with one is linked in the
+ * midst, readelf reads on behind it, and GCC's unwinder finds what is there by
+ * .eh_frame_hdr. The CIE pointer is not followed, only computed.
  */
 enum kunwind_refusal __must_check
 kunwind_record_read(const struct kunwind_section *section, size_t offset,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * elf.c - find .eh_frame in an ELF file; see elf.h
+ * elf.c - find .eh_frame and .debug_frame in an ELF file; see elf.h
  *
- * Reads the file header, the program headers, 12 to 20 bytes of .eh_frame_hdr,
- * the notes, the dynamic section, and the section headers where there are any.
- * Only program headers are believed; a section header has to agree with them.
+ * Reads the file header, the program headers, at most 24 bytes of .eh_frame_hdr,
+ * the notes, the dynamic section, and the section headers and some of their
+ * names where there are any. Of what is mapped only program headers are
+ * believed; a section header has to agree with them.
  * 1 KB of stack, no allocation.
  *
  * Does not take: 32-bit and big-endian files, relocatable files, files with
- * more than MAX_PHDRS program headers (PN_XNUM).
+ * more than MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame.
  */
 #include "elf.h"
 #include "cfi.h"
@@ -52,7 +53,7 @@ enum {
 	SEGMENT_LOAD = 1, SEGMENT_DYNAMIC = 2, SEGMENT_NOTE = 4,
 	SEGMENT_EH_FRAME = 0x6474e550,
 	FLAG_X = 1,
-	SECTION_NOBITS = 8, SECTION_ALLOC = 2,
+	SECTION_PROGBITS = 1, SECTION_NOBITS = 8, SECTION_ALLOC = 2, SECTION_COMPRESSED = 0x800,
 	NOTE_BUILD_ID = 3,
 	DYNAMIC_PLTGOT = 3,
 };
@@ -234,11 +235,12 @@ static bool eh_place(struct kunwind_elf *elf)
 
 /*
  * .eh_frame_hdr: LSB 10.6.2. Version, encodings of three things, the first of
- * which is the address of .eh_frame. The search table behind is not used.
+ * which is the address of .eh_frame, the second the number of its FDEs. The
+ * search table behind is not used.
  */
 static enum kunwind_refusal eh_hdr_read(struct parser *p)
 {
-	u8 buf[4 + 10] = { 0 };
+	u8 buf[4 + 2 * 10] = { 0 };
 	struct kunwind_section section = {
 		.data = buf, .size = sizeof(buf),
 		.addr = p->eh_hdr.vaddr, .data_base = p->eh_hdr.vaddr,
@@ -246,6 +248,7 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 	struct kunwind_bytes b = { .at = buf + 4, .end = buf + sizeof(buf) };
 	u64 size = min(p->eh_hdr.filesz, (u64)sizeof(buf));
 	enum kunwind_refusal err;
+	u64 count;
 
 	if (size < 4 + 2)
 		return KUNWIND_E_HEADER;
@@ -261,60 +264,107 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 		return KUNWIND_E_ENCODING;
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
+	if (kunwind_pointer_read(&section, &b, buf[2], 0, &count) && !b.bad)
+		p->elf->eh_fdes = min(count, 0xfffffffeULL);
 	return eh_place(p->elf) ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 
-/* Is the name at @off of the string table ".eh_frame"? */
-static bool name_is_eh_frame(const struct parser *p, const struct section *names, u32 off)
+/* *is: the name at @off of the string table is @want of @len bytes, its end included. */
+static enum kunwind_refusal name_is(const struct parser *p, const struct section *names, u32 off,
+				    const char *want, size_t len, bool *is)
 {
-	static const char want[] = ".eh_frame";
-	char name[sizeof(want)];
+	char name[16];
+	enum kunwind_refusal err;
 
-	return off < names->size && names->size - off >= sizeof(name) &&
-	       names->offset <= ~names->size &&
-	       !get(p, names->offset + off, name, sizeof(name)) &&
-	       !memcmp(name, want, sizeof(want));
+	*is = false;
+	if (off >= names->size || names->size - off < len || names->offset > ~names->size)
+		return KUNWIND_OK;
+	err = get(p, names->offset + off, name, len);
+	if (err)
+		return err == KUNWIND_E_IO ? err : KUNWIND_OK;
+	*is = !memcmp(name, want, len);
+	return KUNWIND_OK;
 }
 
 /*
- * Section headers: the exact size where .eh_frame is known (@known), its
- * address where not. Headers that are absent, or that contradict the program
- * headers, are passed over.
+ * The exact size of .eh_frame where its address is known (*known), its address
+ * by its name where not. One that contradicts the program headers is passed over.
  */
-static enum kunwind_refusal sections_read(struct parser *p, bool known)
+static enum kunwind_refusal section_eh(struct parser *p, const struct section *s,
+				       const struct section *names, bool *known)
+{
+	static const char name[] = ".eh_frame";
+	struct kunwind_elf *elf = p->elf;
+	bool is = s->addr == elf->eh_addr;
+	enum kunwind_refusal err;
+
+	if (!*known) {
+		err = name_is(p, names, s->name, name, sizeof(name), &is);
+		if (err)
+			return err;
+	}
+	if (!is)
+		return KUNWIND_OK;
+	elf->eh_addr = s->addr;
+	if (eh_place(elf) && s->offset == elf->eh_offset && s->size <= elf->eh_size) {
+		elf->eh_size = s->size;
+		elf->eh_fdes = ~0U;
+		*known = true;
+	}
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal section_debug(struct parser *p, const struct section *s,
+					  const struct section *names)
+{
+	static const char name[] = ".debug_frame";
+	enum kunwind_refusal err;
+	bool is;
+
+	if (p->elf->debug_size || s->offset > p->size || s->size > p->size - s->offset)
+		return KUNWIND_OK;
+	err = name_is(p, names, s->name, name, sizeof(name), &is);
+	if (err || !is)
+		return err;
+	p->elf->debug_offset = s->offset;
+	p->elf->debug_size = s->size;
+	return KUNWIND_OK;
+}
+
+/* Section headers. Where they make no sense it is as if there were none. */
+static enum kunwind_refusal sections_read(struct parser *p, bool *known)
 {
 	const struct file_header *h = &p->header;
-	struct kunwind_elf *elf = p->elf;
-	struct section s, names;
+	struct section s, names = { 0 };
+	enum kunwind_refusal err;
+	bool exact = false;
 	unsigned int i;
-	u64 limit;
 
 	if (!h->shoff || h->shentsize != sizeof(s) || h->shnum > MAX_SHDRS ||
 	    h->shoff > p->size || h->shnum * sizeof(s) > p->size - h->shoff)
-		goto none;
-	if (!known && (h->shstrndx >= h->shnum ||
-		       get(p, h->shoff + h->shstrndx * sizeof(s), &names, sizeof(names))))
-		goto none;
-	for (i = 0; i < h->shnum; i++) {
-		enum kunwind_refusal err = get(p, h->shoff + i * sizeof(s), &s, sizeof(s));
-
+		return KUNWIND_OK;
+	if (h->shstrndx < h->shnum) {
+		err = get(p, h->shoff + h->shstrndx * sizeof(s), &names, sizeof(names));
 		if (err)
 			return err;
-		if (!(s.flags & SECTION_ALLOC) || s.type == SECTION_NOBITS || !s.size)
-			continue;
-		if (known ? s.addr != elf->eh_addr : !name_is_eh_frame(p, &names, s.name))
-			continue;
-		elf->eh_addr = s.addr;
-		if (!eh_place(elf))
-			goto none;
-		limit = elf->eh_size;
-		if (s.offset == elf->eh_offset && s.size <= limit) {
-			elf->eh_size = s.size;
-			return KUNWIND_OK;
-		}
 	}
-none:
-	return known ? KUNWIND_OK : KUNWIND_E_NO_CFI;
+	for (i = 0; i < h->shnum; i++) {
+		err = get(p, h->shoff + i * sizeof(s), &s, sizeof(s));
+		if (err)
+			return err;
+		if (!s.size)
+			continue;
+		if ((s.flags & SECTION_ALLOC) && s.type != SECTION_NOBITS && !exact) {
+			err = section_eh(p, &s, &names, known);
+			exact = *known && p->elf->eh_fdes == ~0U;
+		} else if (s.type == SECTION_PROGBITS &&
+			   !(s.flags & (SECTION_ALLOC | SECTION_COMPRESSED))) {
+			err = section_debug(p, &s, &names);
+		}
+		if (err)
+			return err;
+	}
+	return KUNWIND_OK;
 }
 
 enum kunwind_refusal
@@ -339,13 +389,38 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 			return err;
 		known = !err;
 	}
-	err = sections_read(&p, known);
-	if (err) {
+	err = sections_read(&p, &known);
+	if (err)
+		return err;
+	if (!known) {
 		elf->eh_addr = 0;
 		elf->eh_offset = 0;
 		elf->eh_size = 0;
 	}
-	return err;
+	return known || elf->debug_size ? KUNWIND_OK : KUNWIND_E_NO_CFI;
+}
+
+void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 *debug,
+			  struct kunwind_section section[2])
+{
+	struct kunwind_section *more = section;
+
+	section[0] = (struct kunwind_section){ .data = eh };
+	if (elf->eh_size) {
+		section[0] = (struct kunwind_section){
+			.data = eh, .size = elf->eh_size, .addr = elf->eh_addr,
+			.text_base = elf->text_base, .data_base = elf->data_base,
+			.lo = elf->text_lo, .hi = elf->text_hi, .min_fdes = elf->eh_fdes,
+		};
+		if (!elf->debug_size)
+			return;
+		more = &section[1];
+		section[0].more = more;
+	}
+	*more = (struct kunwind_section){
+		.data = debug, .size = elf->debug_size, .debug = true, .min_fdes = ~0U,
+		.lo = elf->text_lo, .hi = elf->text_hi,
+	};
 }
 
 bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias)

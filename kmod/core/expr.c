@@ -4,9 +4,9 @@
  *
  * One pass from the first byte to the last. Branches go forward only, so when
  * the pass reaches a branch's target all branches to it have been seen: they
- * and the code that falls into it must agree on the stack's depth. Targets
- * that the pass steps over lie inside an operation and are refused; so is
- * code that nothing reaches.
+ * and the code that falls into it must agree on the stack's depth, else it is
+ * none of ours; nor is one with code that nothing reaches. Targets that the
+ * pass steps over lie inside an operation and are refused.
  */
 #include "expr.h"
 #include "bytes.h"
@@ -23,25 +23,46 @@ struct effect {
 	u8 takes, gives;
 };
 
-/* Operand of a register; false when the register is none that we follow. */
-static bool reg_use(u64 reg, u32 *regs)
+/* What an operation is to us. */
+enum verdict { BAD, GOOD, UNKNOWN };
+
+/* Operand of a register: there are more than we follow. */
+static enum verdict reg_use(u64 reg, u32 *regs)
 {
 	if (reg >= KUNWIND_NR_REGS)
-		return false;
+		return UNKNOWN;
 	*regs |= KUNWIND_REG(reg);
-	return true;
+	return GOOD;
 }
 
-/* All but branches: reads the operands behind @op. False: not acceptable. */
-static bool op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsigned int depth,
-		      struct effect *effect, u32 *regs)
+/* Operations of DWARF 5 (7.7.1) and of vendors that are not evaluated. */
+static enum verdict op_other(u8 op)
 {
+	switch (op) {
+	case 0x03:		/* addr */
+	case 0x18:		/* xderef */
+	case 0x91:		/* fbreg */
+	case 0x93:		/* piece */
+	case 0x95:		/* xderef_size */
+	case 0x97 ... 0x9b:	/* push_object_address, call2, call4, call_ref, form_tls_address */
+	case 0x9d ... 0xa9:	/* bit_piece to reinterpret */
+	case 0xe0 ... 0xff:	/* lo_user to hi_user */
+		return UNKNOWN;
+	}
+	return BAD;
+}
+
+/* All but branches: reads the operands behind @op. */
+static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsigned int depth,
+			      struct effect *effect, u32 *regs)
+{
+	enum verdict verdict;
 	unsigned int size;
 
 	*effect = (struct effect){ .takes = 0, .gives = 1 };
 	switch (op) {
 	case KUNWIND_OP_LIT0 ... KUNWIND_OP_LIT31:
-		return true;
+		return GOOD;
 	case KUNWIND_OP_REG0 ... KUNWIND_OP_REG31:
 		return reg_use(op - KUNWIND_OP_REG0, regs);
 	case KUNWIND_OP_BREG0 ... KUNWIND_OP_BREG31:
@@ -50,77 +71,78 @@ static bool op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsigned int
 	case KUNWIND_OP_REGX:
 		return reg_use(kunwind_bytes_uleb(b), regs);
 	case KUNWIND_OP_BREGX:
-		if (!reg_use(kunwind_bytes_uleb(b), regs))
-			return false;
+		verdict = reg_use(kunwind_bytes_uleb(b), regs);
 		kunwind_bytes_sleb(b);
-		return true;
+		return verdict;
 	case KUNWIND_OP_CONST1U:
 	case KUNWIND_OP_CONST1S:
 		kunwind_bytes_skip(b, 1);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CONST2U:
 	case KUNWIND_OP_CONST2S:
 		kunwind_bytes_skip(b, 2);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CONST4U:
 	case KUNWIND_OP_CONST4S:
 		kunwind_bytes_skip(b, 4);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CONST8U:
 	case KUNWIND_OP_CONST8S:
 		kunwind_bytes_skip(b, 8);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CONSTU:
 		kunwind_bytes_uleb(b);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CONSTS:
 		kunwind_bytes_sleb(b);
-		return true;
+		return GOOD;
 	case KUNWIND_OP_CALL_FRAME_CFA:
-		return initial;	/* the CFA cannot be made from itself */
+		return initial ? GOOD : BAD;	/* the CFA cannot be made from itself */
 	case KUNWIND_OP_DUP:
 		*effect = (struct effect){ .takes = 1, .gives = 2 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_OVER:
 		*effect = (struct effect){ .takes = 2, .gives = 3 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_PICK:
-		return kunwind_bytes_u8(b) < depth;
+		return kunwind_bytes_u8(b) < depth ? GOOD : BAD;
 	case KUNWIND_OP_DROP:
 		*effect = (struct effect){ .takes = 1, .gives = 0 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_SWAP:
 		*effect = (struct effect){ .takes = 2, .gives = 2 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_ROT:
 		*effect = (struct effect){ .takes = 3, .gives = 3 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_DEREF_SIZE:
 		size = kunwind_bytes_u8(b);
 		*effect = (struct effect){ .takes = 1, .gives = 1 };
-		return size == 1 || size == 2 || size == 4 || size == 8;
+		if (!size || size > 8)
+			return BAD;
+		return size & (size - 1) ? UNKNOWN : GOOD;
 	case KUNWIND_OP_PLUS_UCONST:
 		kunwind_bytes_uleb(b);
 		*effect = (struct effect){ .takes = 1, .gives = 1 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_DEREF:
 	case KUNWIND_OP_ABS:
 	case KUNWIND_OP_NEG:
 	case KUNWIND_OP_NOT:
 		*effect = (struct effect){ .takes = 1, .gives = 1 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_AND ... KUNWIND_OP_MUL:
 	case KUNWIND_OP_OR:
 	case KUNWIND_OP_PLUS:
 	case KUNWIND_OP_SHL ... KUNWIND_OP_XOR:
 	case KUNWIND_OP_EQ ... KUNWIND_OP_NE:
 		*effect = (struct effect){ .takes = 2, .gives = 1 };
-		return true;
+		return GOOD;
 	case KUNWIND_OP_NOP:
 		*effect = (struct effect){ .takes = 0, .gives = 0 };
-		return true;
+		return GOOD;
 	}
-	return false;
+	return op_other(op);
 }
 
 /* DW_OP_breg REG OFF; DW_OP_deref */
@@ -175,9 +197,10 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr
 
 	*info = (struct kunwind_expr_info){ .shape = KUNWIND_EXPR_ANY };
 	if (len > KUNWIND_EXPR_MAX_LEN)
-		return KUNWIND_E_EXPRESSION;
+		goto unknown;
 
 	for (;;) {
+		enum verdict verdict;
 		struct effect effect;
 		u8 op;
 
@@ -187,38 +210,42 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr
 				i++;
 				continue;
 			}
-			if (targets[i].at < b.at || (reached && targets[i].depth != depth))
+			if (targets[i].at < b.at)
 				return KUNWIND_E_EXPRESSION;
+			if (reached && targets[i].depth != depth)
+				goto unknown;
 			depth = targets[i].depth;
 			reached = true;
 			targets[i] = targets[--nr_targets];
 		}
 		if (!reached)
-			return KUNWIND_E_EXPRESSION;
+			goto unknown;
 		if (b.at == b.end)
 			break;
 
 		op = kunwind_bytes_u8(&b);
 		if (op == KUNWIND_OP_BRA || op == KUNWIND_OP_SKIP) {
-			u16 distance = kunwind_bytes_u16(&b);
+			s16 distance = kunwind_bytes_u16(&b);
 
-			if (b.bad || distance > kunwind_bytes_left(&b) ||
-			    nr_targets == MAX_BRANCHES)
+			if (b.bad || distance > b.end - b.at || distance < expr - b.at)
 				return KUNWIND_E_EXPRESSION;
 			if (op == KUNWIND_OP_BRA) {
 				if (!depth)
 					return KUNWIND_E_EXPRESSION;
 				depth--;
 			}
+			if (distance < 0 || nr_targets == MAX_BRANCHES)
+				goto unknown;
 			reached = op == KUNWIND_OP_BRA;
 			targets[nr_targets++] = (struct target){ b.at + distance, depth };
 			continue;
 		}
-		if (!op_effect(&b, op, initial, depth, &effect, &info->regs) || b.bad ||
-		    depth < effect.takes ||
-		    depth - effect.takes + effect.gives > KUNWIND_EXPR_MAX_DEPTH)
+		verdict = op_effect(&b, op, initial, depth, &effect, &info->regs);
+		if (verdict == BAD || b.bad || (verdict == GOOD && depth < effect.takes))
 			return KUNWIND_E_EXPRESSION;
 		depth = depth - effect.takes + effect.gives;
+		if (verdict == UNKNOWN || depth > KUNWIND_EXPR_MAX_DEPTH)
+			goto unknown;
 	}
 	if (!depth)
 		return KUNWIND_E_EXPRESSION;
@@ -227,5 +254,9 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr
 		info->shape = KUNWIND_EXPR_DEREF;
 	else if (!initial && shape_plt(expr, len, info))
 		info->shape = KUNWIND_EXPR_PLT;
+	return KUNWIND_OK;
+
+unknown:
+	*info = (struct kunwind_expr_info){ .unknown = true };
 	return KUNWIND_OK;
 }

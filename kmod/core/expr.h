@@ -8,8 +8,12 @@
  * and branches that only go forward: so it ends after at most its length in
  * operations. Source: DWARF 5, 2.5.1, 6.4.2, 7.7.1.
  *
- * Does not take: anything that needs debug information or relocation
- * (DW_OP_addr, fbreg, call*, piece, entry_value, typed operations).
+ * Two kinds of expression are not acceptable. What contradicts itself (an
+ * operand past the end, an empty stack, a branch into an operation) is
+ * refused. What is legal but not for us is "unknown": operations that need
+ * debug information or relocation (DW_OP_addr, fbreg, call*, piece,
+ * entry_value, typed and vendors' operations), registers above the return
+ * address, branches back, and what exceeds the limits below.
  */
 #ifndef _KUNWIND_EXPR_H
 #define _KUNWIND_EXPR_H
@@ -83,6 +87,7 @@ enum kunwind_expr_shape {
 struct kunwind_expr_info {
 	u32 regs;		/* KUNWIND_REG() bits of the registers that it reads */
 	u8 shape;		/* enum kunwind_expr_shape */
+	bool unknown;		/* legal, not to be evaluated; all else is then of no meaning */
 	u8 reg;			/* DEREF */
 	s32 off;		/* DEREF: bytes; PLT: threshold, 0 to 31 */
 };
@@ -92,7 +97,8 @@ struct kunwind_expr_info {
  * @initial: whether the CFA is pushed first (all but the CFA's own expression)
  *
  * Checks every operation, each branch's target, and the depth of the stack on
- * every path. Linear in @len; 600 bytes of stack.
+ * every path, up to where it ends or becomes unknown. Linear in @len; 600
+ * bytes of stack.
  * Return: KUNWIND_OK and *info, or KUNWIND_E_EXPRESSION.
  */
 enum kunwind_refusal __must_check

@@ -114,13 +114,19 @@ struct kunwind_table_stats {
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
 };
 
-/* Where .eh_frame is, and what its encodings are relative to. */
+/*
+ * Where .eh_frame is, and what its encodings are relative to; or .debug_frame,
+ * which may also follow an .eh_frame as what it leaves out (kunwind_elf_sections()).
+ */
 struct kunwind_section {
 	const u8 *data;		/* bytes of .eh_frame */
 	size_t size;
 	u64 addr;		/* ELF virtual address of data[0] */
 	u64 text_base, data_base; /* for DW_EH_PE_textrel/datarel; 0 where unknown */
 	u64 lo, hi;		/* executable addresses of the object: [lo, hi) */
+	u32 min_fdes;		/* a zero length ends the section only behind so many FDEs */
+	bool debug;		/* it is .debug_frame: DWARF 5, 6.4.1 */
+	const struct kunwind_section *more;	/* .debug_frame beside it, or NULL */
 };
 
 /* Called now and then while a table is built; true stops it (KUNWIND_E_ABORTED). */
@@ -141,8 +147,6 @@ typedef bool kunwind_abort_fn(void *data);
 enum kunwind_refusal __must_check
 kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limit,
 		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table);
-
-/* The same for a .debug_frame section may follow; see cfi.h. */
 
 void kunwind_table_free(struct kunwind_table *table);
 void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats);

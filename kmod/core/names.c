@@ -44,6 +44,7 @@ static const char *const refusals[] = {
 	[KUNWIND_E_STATE_STACK]		= "state_stack",
 	[KUNWIND_E_LIMIT]		= "limit",
 	[KUNWIND_E_ABORTED]		= "aborted",
+	[KUNWIND_E_OVERLAP]		= "overlap",
 };
 
 const char *kunwind_reason_name(unsigned int reason)

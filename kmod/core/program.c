@@ -99,6 +99,11 @@ static void same_set(struct kunwind_program *p, u64 reg)
 	p->row.same |= KUNWIND_REG(reg);
 }
 
+/*
+ * In a CIE's own instructions there is nothing to go back to but "not said".
+ * LLVM emits such (of .cfi_restore before the first instruction), GCC's
+ * unwinder, elfutils and readelf take it so.
+ */
 static void saved_restore(struct kunwind_program *p, u64 reg)
 {
 	u32 bit;
@@ -106,6 +111,11 @@ static void saved_restore(struct kunwind_program *p, u64 reg)
 	if (reg >= KUNWIND_NR_REGS)
 		return;
 	bit = KUNWIND_REG(reg);
+	if (!p->initial) {
+		p->row.changed &= ~bit;
+		p->row.same &= ~bit;
+		return;
+	}
 	p->row.changed = (p->row.changed & ~bit) | (p->initial->changed & bit);
 	p->row.same = (p->row.same & ~bit) | (p->initial->same & bit);
 	p->row.saved[reg] = p->initial->saved[reg];
@@ -140,7 +150,7 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 	if (b->bad)
 		return KUNWIND_E_OPERAND;
 	err = kunwind_expr_check(expr, len, initial, info);
-	if (err || !wanted)
+	if (err || !wanted || info->unknown)
 		return err;
 	memcpy(entry, &len16, sizeof(len16));
 	memcpy(entry + sizeof(len16), expr, len);
@@ -151,6 +161,7 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 /* The instructions with an expression. */
 static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
 {
+	u8 how = KUNWIND_HOW_UNDEFINED;
 	struct kunwind_expr_info info;
 	enum kunwind_refusal err;
 	u32 off = 0;
@@ -160,7 +171,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 		err = expr_read(p, b, false, true, &off, &info);
 		if (err)
 			return err;
-		p->row.cfa_how = KUNWIND_HOW_EXPR;
+		p->row.cfa_how = info.unknown ? KUNWIND_HOW_UNKNOWN : KUNWIND_HOW_EXPR;
 		p->row.cfa_expr = off;
 		p->row.shape = info.shape;
 		p->row.shape_reg = info.reg;
@@ -172,11 +183,14 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 		return KUNWIND_E_OPERAND;
 	err = expr_read(p, b, true, reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)),
 			&off, &info);
-	if (!err)
-		saved_set(p, reg, (struct kunwind_saved){
-			.how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR,
-			.off = off });
-	return err;
+	if (err)
+		return err;
+	if (!info.unknown)
+		how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR;
+	else if (reg == KUNWIND_RA)
+		how = KUNWIND_HOW_UNKNOWN;
+	saved_set(p, reg, (struct kunwind_saved){ .how = how, .off = off });
+	return KUNWIND_OK;
 }
 
 /* The instructions that real programs hardly use. */
@@ -264,8 +278,6 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 
 static enum kunwind_refusal remember(struct kunwind_program *p)
 {
-	if (!p->initial)
-		return KUNWIND_E_OPCODE;
 	if (p->nr_remembered == KUNWIND_MAX_REMEMBERED)
 		return KUNWIND_E_LIMIT;
 	row_copy(&p->remembered[p->nr_remembered++], &p->row);
@@ -311,8 +323,6 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 			continue;
 		}
 		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
-			if (!p->initial)
-				return KUNWIND_E_OPCODE;
 			saved_restore(p, op & 0x3f);
 			continue;
 		case CFA_NOP:
@@ -346,8 +356,6 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 			break;
 		case CFA_RESTORE_EXTENDED:
 			reg = uleb(&b);
-			if (!p->initial)
-				return KUNWIND_E_OPCODE;
 			if (reg > MAX_COLUMN)
 				return KUNWIND_E_OPERAND;
 			saved_restore(p, reg);

@@ -24,10 +24,17 @@
 #define KUNWIND_MAX_REMEMBERED	16		/* depth of DW_CFA_remember_state */
 #define KUNWIND_FDE_MAX_CODE	(1U << 20)	/* bytes of one FDE's instructions */
 
+/*
+ * For a CFA or a return address, beside enum kunwind_how: a legal expression of
+ * operations that we do not have. Rows with it have no rule. Another register's
+ * value is then undefined.
+ */
+#define KUNWIND_HOW_UNKNOWN	0xff
+
 /* What became of a register. */
 struct kunwind_saved {
 	s32 off;		/* bytes; or offset of an expression in the pool */
-	u8 how;			/* enum kunwind_how */
+	u8 how;			/* enum kunwind_how, or HOW_UNKNOWN */
 	u8 source;		/* KUNWIND_HOW_REG */
 };
 
@@ -38,7 +45,7 @@ struct kunwind_saved {
  */
 struct kunwind_row {
 	s32 cfa_off;			/* of the last CFA that was register + offset */
-	u8 cfa_how;			/* HOW_REG, HOW_EXPR; HOW_UNDEFINED: none yet */
+	u8 cfa_how;			/* HOW_REG, HOW_EXPR, HOW_UNKNOWN; HOW_UNDEFINED: none yet */
 	u8 cfa_reg;			/* HOW_REG */
 	u8 shape;			/* HOW_EXPR: enum kunwind_expr_shape, with */
 	u8 shape_reg;			/* its register and */

@@ -80,7 +80,7 @@ enum kunwind_refusal {
 	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
 	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE */
 	KUNWIND_E_VERSION = 8,		/* CIE version, address or segment size */
-	KUNWIND_E_AUGMENTATION = 9,	/* unknown augmentation */
+	KUNWIND_E_AUGMENTATION = 9,	/* every CIE's augmentation is unknown */
 	KUNWIND_E_ENCODING = 10,	/* pointer encoding */
 	KUNWIND_E_RANGE = 11,		/* address range outside the object */
 	KUNWIND_E_OPCODE = 12,		/* unknown or misplaced DW_CFA opcode */
@@ -89,6 +89,7 @@ enum kunwind_refusal {
 	KUNWIND_E_STATE_STACK = 15,	/* remember/restore out of balance */
 	KUNWIND_E_LIMIT = 16,		/* too many records, rows, rules, bytes */
 	KUNWIND_E_ABORTED = 17,		/* builder was told to stop (deadline, kill) */
+	KUNWIND_E_OVERLAP = 18,		/* two FDEs contradict each other */
 	KUNWIND_NR_REFUSALS
 };
 

@@ -43,7 +43,7 @@ static int row_check(void *data, u64 addr, struct kunwind_rule rule)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct kunwind_table_stats stats;
-	struct kunwind_section section;
+	struct kunwind_section section[2];
 	struct kunwind_table *table;
 	enum kunwind_refusal err;
 	u32 ticks = 0, i;
@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	/* exactly as long as it is, for the sanitizer to see a read beyond */
 	copy = malloc(size - 1 + (size == 1));
 	memcpy(copy, data + 1, size - 1);
-	section = fuzz_section(copy, size - 1);
-	err = kunwind_table_build(&section, fuzz_keep(*data), LIMIT, tick, &ticks, &table);
+	fuzz_section(*data, copy, size - 1, section);
+	err = kunwind_table_build(section, fuzz_keep(*data), LIMIT, tick, &ticks, &table);
 	free(copy);
 	property(ticks <= 1 + size / 64, "%u looks at the clock for %zu bytes", ticks, size);
 	property(err < KUNWIND_NR_REFUSALS, "refusal %d", err);

@@ -55,8 +55,8 @@ def number(encoding, val):
 
 
 class Section:
-    def __init__(self, wide=False):
-        self.data, self.wide, self.encoding = b"", wide, 0
+    def __init__(self, wide=False, debug=False):
+        self.data, self.wide, self.encoding, self.debug = b"", wide, 0, debug
 
     def record(self, make):
         at = len(self.data)
@@ -69,7 +69,8 @@ class Section:
 
     def cie(self, code, encoding=0x1b, letters="zR", version=1):
         def make(_):
-            out = b"\0" * (8 if self.wide else 4) + bytes([version]) + letters.encode() + b"\0"
+            out = (b"\xff" if self.debug else b"\0") * (8 if self.wide else 4)
+            out += bytes([version]) + letters.encode() + b"\0"
             out += b"\x08\0" if version == 4 else b""
             out += uleb(1) + sleb(-8) + b"\x10"
             if "z" in letters:
@@ -82,7 +83,8 @@ class Section:
 
     def fde(self, start, length, code):
         def make(at):
-            out = struct.pack("<Q" if self.wide else "<I", at - self.last)
+            out = struct.pack("<Q" if self.wide else "<I",
+                              self.last if self.debug else at - self.last)
             if self.encoding == 0x50:
                 out += b"\0" * (-(ADDR + at + len(out)) % 8) + struct.pack("<QQ", start, length)
             else:
@@ -122,6 +124,27 @@ def sections():
         for n, (start, length) in enumerate(fdes):
             s.fde(0x8000 + start, length, "0e%02x 42 8602" % (8 + 8 * n))
         yield "layout-" + name, s.data, 0
+    for n, letters in enumerate(("zXR", "zRX", "eh", "zR")):
+        s = Section()
+        s.cie(USUAL, letters=letters)
+        s.fde(0x8000, 0x10, "")
+        s.data += b"\0" * 4 * n
+        s.cie(USUAL)
+        s.fde(0x8010, 0x10, "410e10")
+        yield "unknown-%d" % n, s.data, 0x20
+    halves = []
+    for wide in (False, True):
+        s = Section(wide, debug=True)
+        s.cie(USUAL, 0, "S" if wide else "", 4 if wide else 1)
+        s.fde(0x8000, 0x20, "410e10")
+        s.fde(0x8040, 0x20, "450e10 8602")
+        yield "debug-%d" % wide, s.data, 0x40
+        halves.append(s.data)
+    s = Section()
+    s.cie(USUAL)
+    s.fde(0x8018, 0x10, "410e10 8602")
+    for n, half in enumerate(halves):
+        yield "both-%d" % n, s.data.ljust(len(half), b"\0") + half, 0x80
 
 
 def elf():

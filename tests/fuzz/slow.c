@@ -4,7 +4,6 @@
  */
 #include "slow.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ struct cie {
 	uint64_t caf;
 	int64_t daf;
 	uint8_t encoding;
-	bool sized, signal;
+	bool sized, signal, unknown;
 	const uint8_t *code, *end;
 };
 
@@ -149,6 +148,11 @@ static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie
 	version = *p++;
 	letters = (const char *)p;
 	p += strlen(letters) + 1;
+	/* without 'z' there may be anything behind the letters */
+	cie->unknown = letters[strspn(letters, "zRPLSB")] ||
+		       (*letters != 'z' && letters[strspn(letters, "SB")]);
+	if (cie->unknown)
+		return;
 	if (version == 4)
 		p += 2;
 	cie->caf = uleb(&p);
@@ -183,7 +187,7 @@ static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie
 
 /*
  * Runs the code until the location would pass @pc. @first: the state that
- * DW_CFA_restore goes back to.
+ * DW_CFA_restore goes back to; NULL in a CIE, where that is "not said".
  */
 static void run(const struct slow_section *s, const struct cie *cie, const uint8_t *p,
 		const uint8_t *end, uint64_t loc, uint64_t pc, const struct state *first,
@@ -200,7 +204,7 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 
 		if (op >= 0xc0) {
 			if (low < 17)
-				st->reg[low] = first->reg[low];
+				st->reg[low] = first ? first->reg[low] : v;
 			continue;
 		}
 		if (op >= 0x80) {
@@ -232,7 +236,7 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 		case 0x06:
 			reg = uleb(&p);
 			if (reg < 17)
-				st->reg[reg] = first->reg[reg];
+				st->reg[reg] = first ? first->reg[reg] : v;
 			break;
 		case 0x07:
 			reg = uleb(&p);
@@ -340,6 +344,8 @@ static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_
 		zero = s->data_base;
 		break;
 	}
+	if (s->debug && start == UINT64_MAX)
+		return false;
 	return size && start != zero && start < s->hi && start + size > s->lo;
 }
 
@@ -361,8 +367,12 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 		uint64_t len = fixed(&p, 4), id, start, size;
 		struct cie cie;
 
-		if (!len)
-			return;
+		if (!len) {
+			if (!s->whole)
+				return;
+			at += 4;
+			continue;
+		}
 		if (len == 0xffffffff) {
 			len = fixed(&p, 8);
 			id_at = p;
@@ -373,9 +383,11 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 			at = p + len;
 			id = fixed(&p, 4);
 		}
-		if (!id)
+		if (id == (!s->debug ? 0 : p - id_at == 8 ? UINT64_MAX : 0xffffffff))
 			continue;
-		cie_parse(s, id_at - id, &cie);
+		cie_parse(s, s->debug ? s->data + id : id_at - id, &cie);
+		if (cie.unknown)
+			continue;
 		start_at = p;
 		start = pointer(s, &p, cie.encoding);
 		size = pointer(s, &p, cie.encoding & 15);
@@ -462,6 +474,20 @@ static char *value_text(char *p, const struct value *v)
 	return p;
 }
 
+/* .eh_frame is right wherever it says anything, all over an FDE of .debug_frame. */
+struct meets {
+	uint64_t start, end;
+	bool any;
+};
+
+static void meets_check(void *data, uint64_t start, uint64_t end)
+{
+	struct meets *meets = data;
+
+	if (start < meets->end && end > meets->start)
+		meets->any = true;
+}
+
 void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, char *buf)
 {
 	struct state first, st;
@@ -472,12 +498,23 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 	unsigned int i;
 
 	scan(s, pc, &f, NULL, NULL);
+	if (!f.any && s->more) {
+		struct meets meets;
+
+		scan(s->more, pc, &f, NULL, NULL);
+		if (f.any) {
+			meets = (struct meets){ f.start, f.end, false };
+			scan(s, 0, NULL, meets_check, &meets);
+			f.any = !meets.any;
+			s = s->more;
+		}
+	}
 	if (!f.any) {
 		strcpy(buf, "none - -");
 		return;
 	}
 	memset(&first, 0, sizeof(first));
-	run(s, &f.cie, f.cie.code, f.cie.end, 0, 0, &first, &first);
+	run(s, &f.cie, f.cie.code, f.cie.end, 0, 0, NULL, &first);
 	st = first;
 	run(s, &f.cie, f.code, f.code_end, f.start, pc, &first, &st);
 

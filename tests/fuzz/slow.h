@@ -10,6 +10,7 @@
 #ifndef _TEST_SLOW_H
 #define _TEST_SLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ struct slow_section {
 	size_t size;
 	uint64_t addr, text_base, data_base;
 	uint64_t lo, hi;	/* the object's code */
+	bool whole;		/* records go on behind a zero length */
+	bool debug;		/* it is .debug_frame */
+	const struct slow_section *more;	/* .debug_frame beside .eh_frame, or NULL */
 };
 
 /*
@@ -27,7 +31,7 @@ struct slow_section {
  */
 void slow_rule_text(const struct slow_section *section, uint64_t pc, uint32_t keep, char *buf);
 
-/* Calls @fn with the start and end of each FDE that counts: see slow.c. */
+/* Calls @fn with the start and end of each FDE of one section that counts: see slow.c. */
 void slow_fdes(const struct slow_section *section,
 	       void (*fn)(void *data, uint64_t start, uint64_t end), void *data);
 

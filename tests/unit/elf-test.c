@@ -66,7 +66,7 @@ static void shdr(u8 *f, int n, u32 name, u32 type, u64 flags, u64 addr, u64 offs
 
 static void image_make(u8 *f)
 {
-	static const char names[] = "\0.text\0.eh_frame\0.shstrtab";
+	static const char names[] = "\0.text\0.eh_frame\0.shstrtab\0.debug_frame";
 
 	memset(f, 0, FILE_SIZE);
 	memcpy(f, "\x7f" "ELF\2\1\1", 7);
@@ -190,6 +190,39 @@ static const struct elf_case cases[] = {
 	{ ".eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 } }, KUNWIND_E_HEADER, 0, 0 },
 };
 
+/*
+ * The first section becomes .debug_frame: [0x600, 0x640). Changes as above; what
+ * is found of both sections.
+ */
+static const struct {
+	const char *name;
+	struct {
+		u32 at;
+		int size;
+		u64 val;
+	} change[3];
+	enum kunwind_refusal err;
+	u64 eh_size, debug_size;
+} debug_cases[] = {
+	{ "both", { { 0 } }, KUNWIND_OK, 0x60, 0x40 },
+	{ "it alone", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_NAME), 4, 0 } }, KUNWIND_OK, 0, 0x40 },
+	{ "it alone, .eh_frame not in the file", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_TYPE), 4, 8 } },
+	  KUNWIND_OK, 0, 0x40 },
+	{ "compressed", { { SHDR(1, S_FLAGS), 8, 0x800 } }, KUNWIND_OK, 0x60, 0 },
+	{ "compressed and alone", { { SHDR(1, S_FLAGS), 8, 0x800 }, { PHDR(3, P_TYPE), 4, 0 },
+	  { SHDR(2, S_NAME), 4, 0 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ "not in the file", { { SHDR(1, S_TYPE), 4, 8 } }, KUNWIND_OK, 0x60, 0 },
+	{ "mapped", { { SHDR(1, S_FLAGS), 8, 2 } }, KUNWIND_OK, 0x60, 0 },
+	{ "of no bytes", { { SHDR(1, S_SIZE), 8, 0 } }, KUNWIND_OK, 0x60, 0 },
+	{ "past the end", { { SHDR(1, S_SIZE), 8, FILE_SIZE } }, KUNWIND_OK, 0x60, 0 },
+	{ "at 2^64 - 16", { { SHDR(1, S_OFFSET), 8, -16ULL } }, KUNWIND_OK, 0x60, 0 },
+	{ "a name that only begins so", { { 0x1800 + 39, 1, 'X' } }, KUNWIND_OK, 0x60, 0 },
+	{ "a name past the strings", { { SHDR(1, S_NAME), 4, 0xfffffff0 } }, KUNWIND_OK, 0x60, 0 },
+	{ "a name cut off by their end", { { SHDR(3, S_SIZE), 8, 39 } }, KUNWIND_OK, 0x60, 0 },
+	{ "no names", { { 62, 2, 9 } }, KUNWIND_OK, 0x60, 0 },
+	{ "no section headers", { { 40, 8, 0 } }, KUNWIND_OK, 0xb00, 0 },
+};
+
 static enum kunwind_refusal parse(struct image *image, struct kunwind_elf *elf)
 {
 	image->reads = 0;
@@ -223,6 +256,75 @@ static void test_cases(void)
 			       elf.build_id_len == 20 &&
 			       !memcmp(elf.build_id, "0123456789abcdefghij", 20),
 			       "%s: all else is valid", c->name);
+	}
+	free(image.data);
+}
+
+static void test_debug(void)
+{
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_section section[2];
+	struct kunwind_elf elf;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(debug_cases); i++) {
+		enum kunwind_refusal err;
+
+		image_make(image.data);
+		shdr(image.data, 1, 27, 1, 0, 0, 0x600, 0x40);
+		for (j = 0; j < ARRAY_SIZE(debug_cases[i].change); j++)
+			if (debug_cases[i].change[j].size)
+				put(image.data + debug_cases[i].change[j].at,
+				    debug_cases[i].change[j].val, debug_cases[i].change[j].size);
+		err = parse(&image, &elf);
+		tap_ok(err == debug_cases[i].err && elf.eh_size == debug_cases[i].eh_size &&
+		       elf.debug_size == debug_cases[i].debug_size &&
+		       (!elf.debug_size || elf.debug_offset == 0x600),
+		       ".debug_frame, %s: %s", debug_cases[i].name, kunwind_refusal_name(err));
+		if (err)
+			continue;
+		memset(section, 0xee, sizeof(section));
+		kunwind_elf_sections(&elf, image.data + 0x500, image.data + 0x600, section);
+		tap_ok(section[0].lo == 0x2000 && section[0].debug == !elf.eh_size &&
+		       section[0].size == (elf.eh_size ? elf.eh_size : elf.debug_size),
+		       "%s: built from the right one", debug_cases[i].name);
+		if (elf.eh_size && elf.debug_size)
+			tap_ok(section[0].more == &section[1] && section[1].debug &&
+			       section[1].size == 0x40 && section[1].data == image.data + 0x600,
+			       "%s: and the other", debug_cases[i].name);
+	}
+	free(image.data);
+}
+
+/* How many FDEs must be there before a terminator counts. */
+static void test_count(void)
+{
+	static const struct {
+		const char *name;
+		u8 encoding;
+		u64 count;
+		bool sections;
+		u32 want;
+	} cases[] = {
+		{ "section headers", 3, 7, true, ~0U },
+		{ ".eh_frame_hdr, udata4", 3, 7, false, 7 },
+		{ ".eh_frame_hdr, udata8 beyond 32 bits", 4, 1ULL << 40, false, 0xfffffffe },
+		{ ".eh_frame_hdr does not count", 0xff, 7, false, 0 },
+		{ ".eh_frame_hdr, no such encoding", 7, 7, false, 0 },
+	};
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		image_make(image.data);
+		put(image.data + PHDR(3, P_FILESZ), 24, 8);
+		put(image.data + 0x402, cases[i].encoding, 1);
+		put(image.data + 0x408, cases[i].count, 8);
+		if (!cases[i].sections)
+			put(image.data + 40, 0, 8);
+		tap_ok(!parse(&image, &elf) && elf.eh_fdes == cases[i].want, "FDEs by %s: %u",
+		       cases[i].name, elf.eh_fdes);
 	}
 	free(image.data);
 }
@@ -379,7 +481,7 @@ static void test_vdso(void)
 {
 	struct image image = { .data = (u8 *)getauxval(AT_SYSINFO_EHDR) };
 	struct kunwind_table_stats st = { 0 };
-	struct kunwind_section section;
+	struct kunwind_section section[2];
 	struct kunwind_table *table;
 	struct kunwind_elf elf;
 	enum kunwind_refusal err;
@@ -399,11 +501,8 @@ static void test_vdso(void)
 	err = parse(&image, &elf);
 	if (!tap_ok(!err, "vDSO: headers: %s", kunwind_refusal_name(err)))
 		return;
-	section = (struct kunwind_section){
-		.data = image.data + elf.eh_offset, .size = elf.eh_size, .addr = elf.eh_addr,
-		.lo = elf.text_lo, .hi = elf.text_hi,
-	};
-	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	kunwind_elf_sections(&elf, image.data + elf.eh_offset, image.data + elf.debug_offset, section);
+	err = kunwind_table_build(section, 0, 1 << 20, NULL, NULL, &table);
 	if (!err) {
 		kunwind_table_stats(table, &st);
 		kunwind_table_free(table);
@@ -415,6 +514,8 @@ int main(void)
 {
 	test_vdso();
 	test_cases();
+	test_debug();
+	test_count();
 	test_notes();
 	test_loads();
 	test_bias();

@@ -17,7 +17,7 @@ struct object {
 	const u8 *data;
 	size_t size;
 	struct kunwind_elf elf;
-	struct kunwind_section section;
+	struct kunwind_section sections[2], section;	/* the latter to be built from */
 };
 
 static inline int object_read(void *file, u64 off, void *buf, size_t len)
@@ -46,12 +46,9 @@ static inline int object_open(struct object *o, const char *path)
 	if (o->data == MAP_FAILED)
 		return -1;
 	err = kunwind_elf_parse(object_read, o, o->size, &o->elf);
-	o->section = (struct kunwind_section){
-		.data = o->data + o->elf.eh_offset, .size = o->elf.eh_size,
-		.addr = o->elf.eh_addr,
-		.text_base = o->elf.text_base, .data_base = o->elf.data_base,
-		.lo = o->elf.text_lo, .hi = o->elf.text_hi,
-	};
+	kunwind_elf_sections(&o->elf, o->data + o->elf.eh_offset, o->data + o->elf.debug_offset,
+			     o->sections);
+	o->section = o->sections[0];
 	return err;
 }
 

@@ -89,8 +89,8 @@ def expr_text(hexa):
     return "; ".join(out)
 
 
-def dump(path, kind):
-    """Lines of one of readelf's dumps, those of .eh_frame only."""
+def dump(path, kind, section=".eh_frame"):
+    """Lines of one of readelf's dumps, those of one section only."""
     proc = subprocess.Popen(["readelf", "--debug-dump=no-follow-links",
                              "--debug-dump=" + kind, path],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -98,12 +98,15 @@ def dump(path, kind):
     inside = False
     for line in proc.stdout:
         if line.startswith("Contents of the "):
-            inside = line.startswith("Contents of the .eh_frame section")
+            inside = line.startswith("Contents of the %s section" % section)
         elif inside:
             yield line
     if proc.wait():
         raise RuntimeError("readelf failed")
 
+
+# Offsets in .debug_frame are told from those in .eh_frame by this.
+DEBUG = 1 << 40
 
 HEAD = re.compile(r"([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ (CIE|FDE)(?: cie=([0-9a-f]+) "
                   r"pc=([0-9a-f]+)\.\.([0-9a-f]+))?")
@@ -117,8 +120,23 @@ class Reference:
         self.exprs = set()  # offsets of FDEs and CIEs with expressions
         self.cies = {}
         self.memo = {}
-        self._read(path)
+        self._read(path, ".eh_frame", 0)
+        self._debug_frame(path)
         self._flatten()
+
+    def _debug_frame(self, path):
+        """FDEs of .debug_frame where .eh_frame has none; their offsets are from 1 << 40 on."""
+        eh = sorted(self.fdes)
+        self.fdes = []
+        self._read(path, ".debug_frame", DEBUG)
+        starts = [f[0] for f in eh]
+        keep = []
+        for fde in self.fdes:
+            i = bisect.bisect_right(starts, fde[0])
+            if (fde[0] not in (0, 2 ** 64 - 1) and not (i and eh[i - 1][1] > fde[0]) and
+                    not (i < len(eh) and starts[i] < fde[1])):
+                keep.append(fde)
+        self.fdes = eh + keep
 
     def _text(self, cells, rbp, ra):
         ra_text = cells[ra]
@@ -129,9 +147,9 @@ class Reference:
             rbp_text = "s"
         return "%s\t%s\t%s" % (cells[1], rbp_text, ra_text)
 
-    def _read(self, path):
+    def _read(self, path, section, base):
         rows, rbp, ra, offset = None, None, None, None
-        for line in dump(path, "frames-interp"):
+        for line in dump(path, "frames-interp", section):
             if line.startswith("0000") and rows is not None and line[16:17] == " " \
                     and " CIE " not in line and " FDE " not in line:
                 tail = line[17:]
@@ -154,12 +172,12 @@ class Reference:
                     if line.strip() and "ZERO terminator" not in line:
                         raise RuntimeError("cannot read: " + line)
                     continue
-                rows, offset = [], int(head[1], 16)
+                rows, offset = [], int(head[1], 16) + base
                 if head[2] == "CIE":
                     self.cies[offset] = rows
                 else:
                     self.fdes.append((int(head[4], 16), int(head[5], 16), offset,
-                                      int(head[3], 16), rows))
+                                      int(head[3], 16) + base, rows))
 
     def _flatten(self):
         self.fdes.sort(key=lambda f: (f[0], f[2]))
@@ -196,7 +214,8 @@ class Raw:
         self.wanted = wanted
         self.rows = {}      # offset: ([addresses], [states])
         self.cie_state = {}
-        self._read(path)
+        self._read(path, ".eh_frame", 0)
+        self._read(path, ".debug_frame", DEBUG)
 
     @staticmethod
     def _rule(state, op, rest):
@@ -218,12 +237,12 @@ class Raw:
             else:
                 state[col] = None
 
-    def _read(self, path):
+    def _read(self, path, section, base):
         run = False
-        for line in dump(path, "frames"):
+        for line in dump(path, "frames", section):
             head = HEAD.match(line)
             if head:
-                offset = int(head[1], 16)
+                offset = int(head[1], 16) + base
                 stack = []
                 if head[2] == "CIE":
                     state = {"cfa": None, "rbp": None, "ra": None}
@@ -232,7 +251,7 @@ class Raw:
                 else:
                     run = offset in self.wanted
                     if run:
-                        initial = self.cie_state[int(head[3], 16)]
+                        initial = self.cie_state[int(head[3], 16) + base]
                         state = dict(initial)
                         self.rows[offset] = ([int(head[4], 16)], [state])
                 continue

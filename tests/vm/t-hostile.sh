@@ -38,8 +38,9 @@ like "$(grep '^own' "$work/objects")" $'^own\t0\t' "the process's own stack is w
 is "$(grep -c '^own stack' "$work/objects")" 0 "and was so all the time"
 [ -z "${KEEP_DIR:-}" ] || cp "$work/objects" "$work/expected.tsv" "$KEEP_DIR/"
 # each file's object, and what became of it
-while IFS=$'\t' read -r name expected state why; do
+while IFS=$'\t' read -r name expected wanted state why; do
 	case $expected,$state in
+	refused:,refused) is "$why" "$wanted" "$name is refused: $wanted" ;;
 	ready,ready | any,ready) ok "$name is taken" ;;
 	refused,refused | refused,failed | refused,no_cfi | any,refused | any,failed | any,no_cfi)
 		like "$why" '^[a-z_]+$' "$name is $state: $why" ;;
@@ -47,7 +48,7 @@ while IFS=$'\t' read -r name expected state why; do
 	esac
 done < <(awk -F'\t' -v d="$files/" '
 	NR == FNR { if ($1 == "object") { state[$7] = $2; why[$7] = $3 } next }
-	$1 !~ /^mutant/ { print $1 "\t" $2 "\t" state[d $1] "\t" why[d $1] }' \
+	$1 !~ /^mutant/ { print $1 "\t" $2 ($3 == "" ? "" : ":") "\t" ($3 == "" ? "-" : $3) "\t" state[d $1] "\t" why[d $1] }' \
 	"$work/objects" "$work/expected.tsv")
 is "$(grep -c "/mutant-[0-9]*\$" "$work/objects")" "$(grep -c ^mutant- "$work/expected.tsv")" \
 	"every mutant is known"

@@ -8,9 +8,8 @@ hostile_elf.py - ELF files that contradict themselves
 Writes into DIRECTORY a file for each case of CASES, made by hand: a small ELF
 object whose .eh_frame, or whose headers, have one thing wrong; then MUTANTS
 copies of LIBRARY with random bytes of its .eh_frame or headers changed. Prints
-"name<TAB>expected", expected being "ready", "refused", or "any" where both are
-defensible: overlapping ranges, say, are settled by a rule (kmod/core/build.c),
-as linkers make equal ones.
+"name<TAB>expected<TAB>why", expected being "ready", "refused", or "any" where
+both are defensible, why the refusal's name where the case is after just one.
 """
 
 import os
@@ -104,7 +103,10 @@ CASES = {
     "cie-pointer-to-an-fde": (elf(TWO + fde(len(TWO)) + fde(len(TWO) * 2, pointer=len(TWO) + 4)), "refused"),
     "cie-version-9": (elf(frame(cie_args={"version": 9})), "refused"),
     "cie-version-0": (elf(frame(cie_args={"version": 0})), "refused"),
-    "augmentation-unknown": (elf(frame(cie_args={"augmentation": b"zQ"})), "refused"),
+    "augmentation-unknown": (elf(frame(cie_args={"augmentation": b"zQ"})), "refused augmentation"),
+    "augmentation-unknown-beside-a-known-one": (elf(
+        cie(augmentation=b"zQ") + fde(len(TWO)) + cie() +
+        fde(2 * len(TWO) + 24, cie_at=len(TWO) + 24, start=TEXT + 0x100)), "ready"),
     "augmentation-without-end": (elf(record(b"\0\0\0\0\x01" + b"z" * 90)), "refused"),
     "augmentation-data-past-end": (elf(frame(cie_args={"data_length": 5000})), "refused"),
     "return-column-200": (elf(frame(cie_args={"column": 200})), "refused"),
@@ -114,8 +116,16 @@ CASES = {
     "range-across-the-end": (elf(frame(size=TEXT_SIZE + 1)), "refused"),
     "range-4-GB": (elf(frame(size=0xffffffff)), "refused"),
     "range-before-zero": (elf(frame(start=-0x1000)), "refused"),
-    "ranges-overlap": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, b"\x0e\x10", start=TEXT + 0x80)), None),
-    "ranges-twice-with-other-rules": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, b"\x0e\x10")), None),
+    "ranges-overlap": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, b"\x0e\x10", start=TEXT + 0x80)),
+                       "refused overlap"),
+    "ranges-twice-with-other-rules": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, b"\x0e\x10")),
+                                      "refused overlap"),
+    "ranges-of-one-start": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, size=0x80)), "refused overlap"),
+    "ranges-twice": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24)), "ready"),
+    "ranges-nested": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, b"\x0e\x10", start=TEXT + 0x80, size=8)),
+                      "ready"),
+    "range-empty-within-another": (elf(TWO + fde(len(TWO)) + fde(len(TWO) + 24, start=TEXT + 8, size=0)),
+                                   "ready"),
     "opcode-unknown": (elf(frame(b"\x3f")), "refused"),
     "opcode-reserved": (elf(frame(b"\x17")), "refused"),
     "opcode-cut-off": (elf(frame(b"\x00\x00\x00\x00\x00\x00\x04")), None),
@@ -124,10 +134,12 @@ CASES = {
     "restore-without-remember": (elf(frame(b"\x0b")), "refused"),
     "remember-5000-times": (elf(frame(b"\x0a" * 5000)), "refused"),
     "expression-past-end": (elf(frame(b"\x0f\xff\x7f\x70\x00")), "refused"),
-    "expression-that-loops": (elf(frame(b"\x0f\x05\x70\x00\x2f\xfd\xff")), "refused"),
-    "expression-of-unknown-ops": (elf(frame(b"\x0f\x03\xf8\xf9\xfa")), "refused"),
+    "expression-that-loops": (elf(frame(b"\x0f\x05\x70\x00\x2f\xfd\xff")), "ready"),
+    "expression-that-leaves-itself": (elf(frame(b"\x0f\x05\x70\x00\x2f\x01\x00")), "refused expression"),
+    "expression-of-vendors-ops": (elf(frame(b"\x0f\x03\xf8\xf9\xfa")), "ready"),
+    "expression-of-unknown-ops": (elf(frame(b"\x0f\x03\x00\x01\x02")), "refused expression"),
     "expression-that-pops-nothing": (elf(frame(b"\x0f\x02\x22\x22")), "refused"),
-    "expression-of-200-pushes": (elf(frame(b"\x0f\xc8\x01" + b"\x31" * 200)), "refused"),
+    "expression-of-200-pushes": (elf(frame(b"\x0f\xc8\x01" + b"\x31" * 200)), "ready"),
     "operand-of-40-bytes": (elf(frame(b"\x0e" + b"\x80" * 40 + b"\x01")), "refused"),
     "operand-2-to-the-63": (elf(frame(b"\x0e" + uleb(1 << 63))), "refused"),
     "register-10000": (elf(frame(b"\x05" + uleb(10000) + b"\x01")), None),
@@ -176,7 +188,7 @@ def main():
     for name, (data, expected) in CASES.items():
         with open(os.path.join(directory, name), "wb") as file:
             file.write(data)
-        print("%s\t%s" % (name, expected or "any"))
+        print("%s\t%s\t%s" % ((name,) + (expected or "any").partition(" ")[::2]))
     with open(library, "rb") as file:
         original = file.read()
     offset, size = eh_frame_of(original)
@@ -191,7 +203,7 @@ def main():
         name = "mutant-%d" % n
         with open(os.path.join(directory, name), "wb") as file:
             file.write(data)
-        print("%s\tany" % name)
+        print("%s\tany\t" % name)
     return 0
 
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * rule.c - a row of CFI -> a wide rule; see rule.h
+ */
+#include "rule.h"
+#include "build.h"
+
+/* One entry of a wide rule. Returns what it may take: its expression's length, and one. */
+static unsigned int wide_add(const struct kunwind_pack *pack, struct kunwind_wide *wide,
+			     struct kunwind_wide_entry *entries, unsigned int reg,
+			     const struct kunwind_saved *saved)
+{
+	u16 len = 0;
+
+	if (saved->how == KUNWIND_HOW_EXPR || saved->how == KUNWIND_HOW_AT_EXPR)
+		memcpy(&len, pack->exprs.data + saved->off, sizeof(len));
+	entries[wide->nr++] = (struct kunwind_wide_entry){
+		.reg = reg, .how = saved->how, .source = saved->source, .off = saved->off,
+	};
+	return 1 + len;
+}
+
+noinline enum kunwind_refusal
+kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
+		  struct kunwind_rule *rule)
+{
+	static const struct kunwind_saved same = { .how = KUNWIND_HOW_SAME };
+	struct {
+		struct kunwind_wide wide;
+		struct kunwind_wide_entry entries[1 + KUNWIND_NR_REGS];
+	} w;
+	struct kunwind_saved cfa;
+	unsigned int reg, cost = 0;
+
+	memset(&w, 0, sizeof(w));
+	w.wide.signal = signal;
+	cfa = (struct kunwind_saved){
+		.how = row->cfa_how,
+		.source = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_reg : 0,
+		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
+	};
+	cost += wide_add(pack, &w.wide, w.entries, 0, &cfa);
+	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
+		const struct kunwind_saved *saved = &row->saved[reg];
+		u32 bit = KUNWIND_REG(reg);
+
+		if (row->changed & bit) {
+			if (reg == KUNWIND_RA && saved->how == KUNWIND_HOW_AT_CFA &&
+			    saved->off == -8)
+				continue;
+			cost += wide_add(pack, &w.wide, w.entries, reg, saved);
+		} else if (reg == KUNWIND_RA) {
+			/* not said where it is: it stayed where it was */
+			cost += wide_add(pack, &w.wide, w.entries, reg, &same);
+		} else if ((row->same & bit) && (signal || reg == KUNWIND_RSP)) {
+			cost += wide_add(pack, &w.wide, w.entries, reg, &same);
+		}
+	}
+	if (cost > w.wide.nr + KUNWIND_ROW_MAX_EXPR)
+		return KUNWIND_E_LIMIT;
+	w.wide.cost = cost;
+	*rule = (struct kunwind_rule){
+		.kind = KUNWIND_RULE_WIDE | (signal ? KUNWIND_RULE_SIGNAL : 0),
+	};
+	return kunwind_pack_wide(pack, &w.wide,
+				 sizeof(w.wide) + w.wide.nr * sizeof(w.entries[0]), &rule->off);
+}

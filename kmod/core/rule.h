@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * rule.h - a row of CFI -> the rule that the table stores
+ *
+ * Nearly every row is a plain rule, made inline (the builder's hot path); what
+ * that cannot express becomes a wide one (struct kunwind_wide).
+ */
+#ifndef _KUNWIND_RULE_H
+#define _KUNWIND_RULE_H
+
+#include "pack.h"
+#include "program.h"
+
+/* A row that no plain rule can express; its CFA is known. */
+enum kunwind_refusal __must_check
+kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
+		  struct kunwind_rule *rule);
+
+/* KUNWIND_RULE_NONE for a row that says nothing, or what we cannot evaluate. */
+static __always_inline enum kunwind_refusal
+kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
+		struct kunwind_rule *rule)
+{
+	const u32 rbp = KUNWIND_REG(KUNWIND_RBP), ra = KUNWIND_REG(KUNWIND_RA);
+	const struct kunwind_saved *saved;
+	u8 rbp_how = KUNWIND_RBP_SAME;
+	s16 rbp_off = 0;
+	u8 kind, reg = 0;
+	s32 off;
+
+	*rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
+	if (likely(row->changed & ra)) {
+		saved = &row->saved[KUNWIND_RA];
+		if (saved->how == KUNWIND_HOW_UNDEFINED) {
+			rule->kind = KUNWIND_RULE_END;
+			return KUNWIND_OK;
+		}
+		if (unlikely(saved->how == KUNWIND_HOW_UNKNOWN))
+			return KUNWIND_OK;
+		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != -8))
+			goto wide;
+	}
+	/* a program that never says where the CFA is says nothing */
+	if (unlikely(row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN))
+		return KUNWIND_OK;
+	if (unlikely(!(row->changed & ra) || (row->changed & ~(rbp | ra)) ||
+		     (row->same & (signal ? ~rbp : KUNWIND_REG(KUNWIND_RSP)))))
+		goto wide;
+	if (row->changed & rbp) {
+		saved = &row->saved[KUNWIND_RBP];
+		if (likely(saved->how == KUNWIND_HOW_AT_CFA && saved->off == (s16)saved->off)) {
+			rbp_how = KUNWIND_RBP_SAVED;
+			rbp_off = saved->off;
+		} else if (saved->how == KUNWIND_HOW_UNDEFINED) {
+			rbp_how = KUNWIND_RBP_UNKNOWN;
+		} else {
+			goto wide;
+		}
+	}
+	if (likely(row->cfa_how == KUNWIND_HOW_REG)) {
+		kind = KUNWIND_RULE_CFA;
+		reg = row->cfa_reg;
+		off = row->cfa_off;
+	} else if (row->shape == KUNWIND_EXPR_DEREF) {
+		kind = KUNWIND_RULE_DEREF;
+		reg = row->shape_reg;
+		off = row->shape_off;
+	} else if (row->shape == KUNWIND_EXPR_PLT) {
+		kind = KUNWIND_RULE_PLT;
+		reg = KUNWIND_RSP;
+		off = row->shape_off;
+	} else {
+		goto wide;
+	}
+	/* the walk's short forms know general registers only */
+	if (unlikely(reg == KUNWIND_RA))
+		goto wide;
+	*rule = (struct kunwind_rule){
+		.off = off,
+		.rbp = rbp_off,
+		.kind = kind | rbp_how << KUNWIND_RULE_RBP_SHIFT |
+			(signal ? KUNWIND_RULE_SIGNAL : 0),
+		.reg = reg,
+	};
+	return KUNWIND_OK;
+wide:
+	if (row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN)
+		return KUNWIND_OK;
+	return kunwind_rule_wide(pack, row, signal, rule);
+}
+
+#endif /* _KUNWIND_RULE_H */

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * section-test.c - how FDEs lie to each other, and what ends a section
+ *
+ * FDEs beside, within and across each other; records of .debug_frame, alone and
+ * beside .eh_frame; terminators; CIEs that are not understood.
+ */
+#include "rows.h"
+#include "tap.h"
+
+/* def_cfa rsp+8; offset rip at cfa-8: how every x86-64 CIE begins */
+#define USUAL	"0c 07 08 90 01"
+
+/* How FDEs lie: each "START LEN CFA-OFFSET", in the file's order. */
+struct layout_case {
+	const char *name;
+	const char *fdes;
+	const char *rows;	/* CFA offsets only: "START OFFSET", "-" where none; or a refusal */
+};
+
+static const struct layout_case layouts[] = {
+	{ "one", "0 10 8", "0 8" },
+	{ "adjacent", "0 10 8, 10 10 16", "0 8; 10 16" },
+	{ "adjacent and equal", "0 10 8, 10 10 8", "0 8" },
+	{ "a gap", "0 10 8, 20 10 8", "0 8; 10 -; 20 8" },
+	{ "a wide gap", "0 10 8, 2000 10 8", "0 8; 10 -; 2000 8" },
+	{ "a far gap", "0 10 8, fff0 10 16", "0 8; 10 -; fff0 16" },
+	{ "descending", "40 10 24, 20 10 16, 0 10 8", "0 8; 10 -; 20 16; 30 -; 40 24" },
+	{ "shuffled", "20 10 16, 0 10 8, 40 10 24, 30 10 32", "0 8; 10 -; 20 16; 30 32; 40 24" },
+	{ "empty ones count for nothing", "10 0 16, 0 20 8, 18 0 32", "0 8" },
+	{ "equal duplicates", "0 10 8, 0 10 8", "0 8" },
+	{ "many equal duplicates", "0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, "
+	  "0 10 8, 0 10 8, 0 10 8, 0 10 8", "0 8" },
+	{ "equal duplicates, not side by side", "0 10 8, 20 10 16, 0 10 8", "0 8; 10 -; 20 16" },
+	{ "equal duplicates around another", "0 20 8, 10 8 16, 0 20 8", "0 8; 10 16; 18 8" },
+	{ "equal duplicates within another", "0 20 8, 10 8 16, 10 8 16", "0 8; 10 16; 18 8" },
+	{ "same range, different rules", "0 10 8, 0 10 16", "overlap" },
+	{ "same range, the third different", "0 10 8, 0 10 8, 0 10 16", "overlap" },
+	{ "same start, the longer last", "0 10 8, 0 20 16", "overlap" },
+	{ "same start, the shorter last", "0 20 8, 0 10 16", "overlap" },
+	{ "same start and rules, another length", "0 20 8, 0 10 8", "overlap" },
+	{ "one inside another, which goes on", "0 40 8, 10 10 16", "0 8; 10 16; 20 8" },
+	{ "two inside", "0 40 8, 10 8 16, 20 8 24", "0 8; 10 16; 18 8; 20 24; 28 8" },
+	{ "nested twice", "0 40 8, 10 20 16, 18 8 24", "0 8; 10 16; 18 24; 20 16; 30 8" },
+	{ "inside, to the same end", "0 40 8, 10 30 16", "0 8; 10 16" },
+	{ "inside, two to the same end", "0 40 8, 10 30 16, 20 20 24", "0 8; 10 16; 20 24" },
+	{ "inside, at the end", "0 40 8, 3f 1 16, 40 10 24", "0 8; 3f 16; 40 24" },
+	{ "staggered", "0 20 8, 10 20 16", "overlap" },
+	{ "staggered by a byte", "0 20 8, 1f 2 16", "overlap" },
+	{ "staggered, with equal rules", "0 20 8, 10 20 8", "overlap" },
+	{ "staggered, backwards", "10 20 16, 0 20 8", "overlap" },
+	{ "staggered within a third", "0 40 8, 10 10 16, 18 18 24", "overlap" },
+	{ "staggered, out of an inner one", "0 40 8, 10 20 16, 20 30 24", "overlap" },
+	{ "an empty one across an end", "0 20 8, 10 0 16, 20 10 24", "0 8; 20 24" },
+};
+
+/* FDEs of a CIE with an unknown augmentation: nothing is known there, all else is. */
+static void test_unknown(void)
+{
+	static const char *const cies[] = {
+		"01 7a 58 00 01 78 10 05 aa bb cc dd ee", "01 7a 52 58 00 01 78 10 02 1b aa",
+		"01 65 68 00 00 00 00 00 00 00 00 00 01 78 10", "01 61 00",
+	};
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cies); i++) {
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		const char *got;
+		size_t cie;
+
+		eh.size = 0;
+		eh_begin(&eh, false);
+		eh_num(&eh, 0, 4);
+		eh_hex(&eh, cies[i]);
+		eh_end(&eh);
+		eh_fde(&eh, 0, false);
+		eh_hex(&eh, "00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 3f 3f 3f 3f");
+		eh_end(&eh);
+		cie = eh_plain_cie(&eh, USUAL);
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x30, 0x10, "0e 10");
+		err = eh_build(&eh, 0, &table);
+		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		if (!tap_ok(!strcmp(got, "10 rsp+16 s c-8; 20 none - -; 30 rsp+16 s c-8"),
+			    "unknown augmentation %u beside a known one", i))
+			printf("# got  %s\n", got);
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+/* Two FDEs of one range whose CIEs are two: equal when their contents are. */
+static void test_duplicates(void)
+{
+	static const struct {
+		const char *name, *first, *second;
+		enum kunwind_refusal err;
+	} cases[] = {
+		{ "equal CIEs", USUAL, USUAL, KUNWIND_OK },
+		{ "CIEs of other rules", USUAL, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
+		{ "CIEs of another length", USUAL, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
+	};
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		size_t cie;
+
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, cases[i].first);
+		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0e 10");
+		cie = eh_plain_cie(&eh, cases[i].second);
+		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0e 10");
+		err = eh_build(&eh, 0, &table);
+		tap_ok(err == cases[i].err, "duplicate FDEs, %s: %s", cases[i].name,
+		       kunwind_refusal_name(err));
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+/* A CIE of .debug_frame, and an FDE of the CIE at @cie. */
+static size_t debug_cie(struct eh *eh, bool wide, const char *head)
+{
+	size_t at = eh->size;
+
+	eh_begin(eh, wide);
+	eh_num(eh, -1ULL, wide ? 8 : 4);
+	eh_hex(eh, head);
+	eh_hex(eh, USUAL);
+	eh_end(eh);
+	return at;
+}
+
+static void debug_fde(struct eh *eh, bool wide, u64 cie, u64 start, u64 len, const char *code)
+{
+	eh_begin(eh, wide);
+	eh_num(eh, cie, wide ? 8 : 4);
+	eh_num(eh, start, 8);
+	eh_num(eh, len, 8);
+	eh_hex(eh, code);
+	eh_end(eh);
+}
+
+/* Builds from .eh_frame and .debug_frame, one of them NULL perhaps; the rows or the refusal. */
+static const char *sections_build(const struct eh *eh, const struct eh *debug)
+{
+	struct kunwind_section section[2] = {
+		{ .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI },
+		{ .debug = true, .min_fdes = ~0U, .lo = TEXT_LO, .hi = TEXT_HI },
+	};
+	u8 *copy[2] = { NULL, NULL };
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	const char *text;
+
+	if (eh) {
+		copy[0] = malloc(eh->size + !eh->size);
+		memcpy(copy[0], eh->data, eh->size);
+		section[0].data = copy[0];
+		section[0].size = eh->size;
+		section[0].more = debug ? &section[1] : NULL;
+	}
+	if (debug) {
+		copy[1] = malloc(debug->size + !debug->size);
+		memcpy(copy[1], debug->data, debug->size);
+		section[1].data = copy[1];
+		section[1].size = debug->size;
+	}
+	err = kunwind_table_build(&section[!eh], 0, 1 << 20, NULL, NULL, &table);
+	free(copy[0]);
+	free(copy[1]);
+	text = err ? kunwind_refusal_name(err) : rows_text(table);
+	if (!err)
+		kunwind_table_free(table);
+	return text;
+}
+
+static void rows_are(const char *name, const char *got, const char *want)
+{
+	if (!tap_ok(!strcmp(got, want), "%s", name))
+		printf("# got  %s\n# want %s\n", got, want);
+}
+
+static void test_debug_frame(void)
+{
+	static const char *const heads[] = {
+		"01 00 01 78 10", "03 00 01 78 10", "04 00 08 00 01 78 10",
+	};
+	static struct eh eh;
+	unsigned int i, wide;
+	char name[64];
+	size_t cie;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		for (wide = 0; wide < 2; wide++) {
+			eh.size = 0;
+			eh_hex(&eh, "00 00 00 00 00 00 00 00");
+			cie = debug_cie(&eh, wide, heads[i]);
+			debug_fde(&eh, wide, cie, TEXT_LO + 0x20, 0x10, "41 0e 10");
+			debug_fde(&eh, wide, cie, TEXT_LO, 0x20, "0e 10");
+			sprintf(name, ".debug_frame, %u bit, CIE version %c", wide ? 64 : 32,
+				heads[i][1]);
+			rows_are(name, sections_build(NULL, &eh),
+				 "0 rsp+16 s c-8; 20 rsp+8 s c-8; 21 rsp+16 s c-8");
+		}
+	}
+	eh.size = 0;
+	debug_fde(&eh, false, 24 + 4, TEXT_LO, 0x20, "0e 10 00 00");
+	debug_cie(&eh, false, heads[0]);
+	rows_are(".debug_frame: a CIE behind its FDE", sections_build(NULL, &eh), "0 rsp+16 s c-8");
+	eh.size = 0;
+	cie = debug_cie(&eh, false, "01 53 00 01 78 10");
+	debug_fde(&eh, false, cie, TEXT_LO, 0x20, "");
+	rows_are(".debug_frame: a signal frame", sections_build(NULL, &eh), "0 rsp+8 s c-8 signal");
+	/* dropped functions, as GNU ld and LLVM's leave them */
+	eh.size = 0;
+	cie = debug_cie(&eh, false, heads[0]);
+	debug_fde(&eh, false, cie, 0, TEXT_LO + 0x20, "");
+	debug_fde(&eh, false, cie, -1ULL, 0x20, "");
+	debug_fde(&eh, false, cie, TEXT_LO + 0x10, 0x20, "");
+	rows_are(".debug_frame: dropped functions", sections_build(NULL, &eh), "10 rsp+8 s c-8");
+	eh.size = 0;
+	cie = debug_cie(&eh, false, heads[0]);
+	debug_fde(&eh, false, 4, TEXT_LO, 0x20, "");
+	rows_are(".debug_frame: a CIE pointer into a CIE", sections_build(NULL, &eh), "cie");
+	eh.size = 0;
+	cie = debug_cie(&eh, false, heads[0]);
+	debug_fde(&eh, false, 0xfffffffe, TEXT_LO, 0x20, "");
+	rows_are(".debug_frame: a CIE pointer past the end", sections_build(NULL, &eh), "cie");
+	eh.size = 0;
+	cie = debug_cie(&eh, true, heads[0]);
+	debug_fde(&eh, true, -2ULL, TEXT_LO, 0x20, "");
+	rows_are(".debug_frame: a CIE pointer of 2^64 - 2", sections_build(NULL, &eh), "cie");
+	eh.size = 0;
+	rows_are(".debug_frame: nothing", sections_build(NULL, &eh), "no_cfi");
+}
+
+/* "START LEN CFA-OFFSET, ..." */
+static bool fde_next(const char **p, unsigned int *start, unsigned int *len, unsigned int *off)
+{
+	if (!*p || sscanf(*p, "%x %x %u", start, len, off) != 3)
+		return false;
+	*p = strchr(*p, ',');
+	if (*p)
+		(*p)++;
+	return true;
+}
+
+/* Both sections: where they meet, .eh_frame is right. */
+static void test_both(void)
+{
+	static const struct {
+		const char *name, *eh, *debug, *rows;
+	} cases[] = {
+		{ "side by side", "10 10 8, 30 10 8", "0 10 16, 40 10 16",
+		  "0 rsp+16 s c-8; 10 rsp+8 s c-8; 20 none - -; 30 rsp+8 s c-8; 40 rsp+16 s c-8" },
+		{ "the same", "0 10 8, 20 10 8", "0 10 16, 20 10 16",
+		  "0 rsp+8 s c-8; 10 none - -; 20 rsp+8 s c-8" },
+		{ "between", "0 10 8, 20 10 8", "10 10 16", "0 rsp+8 s c-8; 10 rsp+16 s c-8; 20 rsp+8 s c-8" },
+		{ "around", "10 10 8", "0 40 16", "10 rsp+8 s c-8" },
+		{ "within", "0 40 8", "10 10 16, 20 8 16", "0 rsp+8 s c-8" },
+		{ "behind what lies within", "0 40 8, 10 8 24", "20 8 16",
+		  "0 rsp+8 s c-8; 10 rsp+24 s c-8; 18 rsp+8 s c-8" },
+		{ "across a start", "10 10 8", "8 10 16", "10 rsp+8 s c-8" },
+		{ "across an end", "10 10 8", "1f 10 16", "10 rsp+8 s c-8" },
+		{ "out of order", "20 10 8, 0 10 8", "30 10 16, 10 10 16",
+		  "0 rsp+8 s c-8; 10 rsp+16 s c-8; 20 rsp+8 s c-8; 30 rsp+16 s c-8" },
+		{ "no FDE in .eh_frame", "", "30 10 16, 10 10 16",
+		  "10 rsp+16 s c-8; 20 none - -; 30 rsp+16 s c-8" },
+		{ "no FDE in .debug_frame", "0 10 8", "", "0 rsp+8 s c-8" },
+		{ "a contradiction in .debug_frame", "0 10 8", "30 10 16, 38 10 16", "overlap" },
+		{ "a contradiction that does not count", "0 10 8", "0 8 16, 0 10 16", "0 rsp+8 s c-8" },
+	};
+	static struct eh eh, debug;
+	unsigned int i, start, len, off;
+	const char *p;
+	char text[64];
+	size_t cie;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, USUAL);
+		p = cases[i].eh;
+		while (fde_next(&p, &start, &len, &off)) {
+			sprintf(text, "0e %02x", off);
+			eh_plain_fde(&eh, cie, TEXT_LO + start, len, text);
+		}
+		debug.size = 0;
+		cie = debug_cie(&debug, false, "01 00 01 78 10");
+		p = cases[i].debug;
+		while (fde_next(&p, &start, &len, &off)) {
+			sprintf(text, "0e %02x", off);
+			debug_fde(&debug, false, cie, TEXT_LO + start, len, text);
+		}
+		sprintf(text, "both sections: %s", cases[i].name);
+		rows_are(text, sections_build(&eh, &debug), cases[i].rows);
+	}
+}
+
+/* Terminators in the midst: of a section whose size is exact, or whose FDEs are counted. */
+static void test_terminators(void)
+{
+	static const struct {
+		const char *name;
+		u32 min_fdes;
+		const char *middle, *end, *rows;
+	} cases[] = {
+		{ "passed over", ~0U, "00 00 00 00", "", "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
+		{ "several", ~0U, "00 00 00 00 00 00 00 00 00 00 00 00", "00 00 00 00 00 00 00 00",
+		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
+		{ "nonsense behind one", ~0U, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
+		{ "one FDE counted", 1, "00 00 00 00", "ff 00 00 00", "0 rsp+16 s c-8" },
+		{ "two counted", 2, "00 00 00 00", "00 00 00 00 ff 00 00 00",
+		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
+		{ "three counted", 3, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
+		{ "three counted, the end", 3, "00 00 00 00", "00 00 00 00",
+		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
+	};
+	static struct eh eh;
+	unsigned int i;
+	size_t cie;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kunwind_section section = {
+			.data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
+			.min_fdes = cases[i].min_fdes,
+		};
+		struct kunwind_table *table;
+		enum kunwind_refusal err;
+		char name[64];
+
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, USUAL);
+		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0e 10");
+		eh_hex(&eh, cases[i].middle);
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 18");
+		eh_hex(&eh, cases[i].end);
+		section.size = eh.size;
+		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+		sprintf(name, "terminators: %s", cases[i].name);
+		rows_are(name, err ? kunwind_refusal_name(err) : rows_text(table), cases[i].rows);
+		if (!err)
+			kunwind_table_free(table);
+	}
+}
+
+struct layout_out {
+	char text[1024], *at;
+};
+
+static int layout_row(void *data, u64 addr, struct kunwind_rule rule)
+{
+	struct layout_out *out = data;
+
+	out->at += sprintf(out->at, "%s%llx ", out->at == out->text ? "" : "; ",
+			   (unsigned long long)(addr - TEXT_LO));
+	if (rule.kind == KUNWIND_RULE_NONE)
+		out->at += sprintf(out->at, "-");
+	else
+		out->at += sprintf(out->at, "%d", rule.off);
+	return 0;
+}
+
+static void test_layouts(void)
+{
+	static struct eh eh;
+	unsigned int i, terminated;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(layouts); i++) {
+		const struct layout_case *c = &layouts[i / 2];
+		unsigned int start, len, off;
+		struct layout_out out = { .at = out.text };
+		struct kunwind_table *table = NULL;
+		enum kunwind_refusal err;
+		const char *p = c->fdes, *got;
+		size_t cie;
+
+		terminated = i % 2;
+		eh.size = 0;
+		cie = eh_plain_cie(&eh, USUAL);
+		while (sscanf(p, "%x %x %d", &start, &len, &off) == 3) {
+			char code[16];
+
+			sprintf(code, "0e %02x", off);
+			eh_plain_fde(&eh, cie, TEXT_LO + start, len, code);
+			p = strchr(p, ',');
+			if (!p)
+				break;
+			p++;
+		}
+		/* behind the terminator nothing counts, be it nonsense */
+		if (terminated)
+			eh_hex(&eh, "00 00 00 00 ff 00 00 00 12 34");
+		err = eh_build(&eh, 0, &table);
+		if (!err) {
+			kunwind_table_for_each(table, layout_row, &out);
+			kunwind_table_free(table);
+		}
+		got = err ? kunwind_refusal_name(err) : out.text;
+		if (!tap_ok(!strcmp(got, c->rows), "FDEs, %s terminator: %s",
+			    terminated ? "with" : "without", c->name))
+			printf("# got  %s\n# want %s\n", got, c->rows);
+	}
+}
+int main(void)
+{
+	test_layouts();
+	test_duplicates();
+	test_unknown();
+	test_terminators();
+	test_debug_frame();
+	test_both();
+	return tap_done();
+}
