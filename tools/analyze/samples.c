@@ -82,24 +82,38 @@ static void grow_threads(struct samples *samples)
 	}
 }
 
-static struct sample_thread *get_thread(struct samples *samples, const void *trace,
-					const struct kunwind_head *head)
+/* NULL: not seen yet. */
+static struct sample_thread *find_thread(const struct samples *samples, const void *trace,
+					 const struct kunwind_head *head)
 {
 	struct sample_thread *thread;
 	uint32_t at;
 
-	grow_threads(samples);
+	if (!samples->cap_index)
+		return NULL;
 	for (at = slot_of(samples, trace, head->tid); samples->by_tid[at];
 	     at = (at + 1) & (samples->cap_index - 1)) {
 		thread = &samples->thread[samples->by_tid[at] - 1];
 		if (thread->trace == trace && thread->tid == head->tid && thread->pid == head->pid)
-			goto found;
+			return thread;
 	}
-	thread = &samples->thread[samples->nr_threads];
-	*thread = (struct sample_thread){ .pid = head->pid, .tid = head->tid, .trace = trace,
-					  .global_tid = -1, .call.begin = -1, .off.begin = -1 };
-	index_thread(samples, samples->by_tid, head->tid, samples->nr_threads++);
-found:
+	return NULL;
+}
+
+static struct sample_thread *get_thread(struct samples *samples, const void *trace,
+					const struct kunwind_head *head)
+{
+	struct sample_thread *thread = find_thread(samples, trace, head);
+
+	if (!thread) {
+		grow_threads(samples);
+		thread = &samples->thread[samples->nr_threads];
+		*thread = (struct sample_thread){
+			.pid = head->pid, .tid = head->tid, .trace = trace,
+			.global_tid = -1, .call.begin = -1, .off.begin = -1,
+		};
+		index_thread(samples, samples->by_tid, head->tid, samples->nr_threads++);
+	}
 	thread->comm = calls_string(&samples->calls, head->comm);
 	return thread;
 }
@@ -199,8 +213,8 @@ struct moment {
 	const bt_event *event;
 	const struct kunwind_head *head;
 	const void *trace;
-	const struct kunwind_stack *stack;
-	struct sample_thread *thread;	/* NULL: not known */
+	const struct kunwind_stack *stack;	/* not of an exit */
+	struct sample_thread *thread;		/* NULL: not known */
 };
 
 static bool matches(const struct samples *samples, const char *name, const char *full)
@@ -265,6 +279,7 @@ static void leave_call(const struct moment *now, const char *name)
 	/* errors are -4095 to -1 */
 	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
 			      result < 0 && result >= -4095;
+	now->samples->events++;
 	finish_sample(now->samples, &thread->call);
 	thread->call.begin = -1;
 }
@@ -347,6 +362,12 @@ static int take(const bt_event *event, int64_t time, void *data)
 		switch_back(samples, event, now.trace, time);
 	if (samples->only_pid >= 0 && head.pid != samples->only_pid)
 		return KUNWIND_TRACE_GO_ON;
+	if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
+		/* its stack is the entry's */
+		now.thread = find_thread(samples, now.trace, &head);
+		leave_call(&now, head.name + sizeof(EXIT) - 1);
+		return KUNWIND_TRACE_GO_ON;
+	}
 	needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
 	if (!samples->all && !kunwind_reading_tells(samples->reading, &stack))
 		return KUNWIND_TRACE_GO_ON;
@@ -357,8 +378,6 @@ static int take(const bt_event *event, int64_t time, void *data)
 		samples->no_threads = true;
 	if (!strncmp(head.name, ENTRY, sizeof(ENTRY) - 1)) {
 		enter_call(&now, head.name + sizeof(ENTRY) - 1);
-	} else if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
-		leave_call(&now, head.name + sizeof(EXIT) - 1);
 	} else if (is_switch) {
 		switch_away(&now);
 	} else if (matches(samples, head.name, NULL)) {
