@@ -13,12 +13,15 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid_namespace.h>
+#include <linux/proc_fs.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -100,19 +103,32 @@ static long do_stats(void __user *arg)
 	return copy_out(arg, &stats, sizeof(stats), usize);
 }
 
-/* The thread group that uses @mm, with a reference; NULL when there is none. */
-static struct pid *owner_of(const struct mm_struct *mm)
+/*
+ * The thread group that @file, a descriptor of procfs, is of, if it uses @mm;
+ * with a reference, or NULL. The file's directory is named by its number: a
+ * vfork child is told from the parent whose mm it runs in.
+ */
+static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 {
-	struct task_struct *leader, *t;
+	struct pid_namespace *ns = proc_pid_ns(file_inode(file)->i_sb);
+	struct dentry *dir = dget_parent(file->f_path.dentry);
+	struct task_struct *task, *t;
 	struct pid *pid = NULL;
+	int nr;
+
+	/* procfs renames nothing. */
+	if (kstrtoint(dir->d_name.name, 10, &nr))
+		nr = -1;
+	dput(dir);
 
 	rcu_read_lock();
-	for_each_process_thread(leader, t) {
-		if (READ_ONCE(t->mm) == mm && !(t->flags & PF_KTHREAD)) {
-			pid = get_pid(task_tgid(t));
-			break;
-		}
-	}
+	task = pid_task(find_pid_ns(nr, ns), PIDTYPE_PID);
+	if (task && !(task->flags & PF_KTHREAD))
+		for_each_thread(task, t)
+			if (READ_ONCE(t->mm) == mm) {
+				pid = get_pid(task_tgid(task));
+				break;
+			}
 	rcu_read_unlock();
 	return pid;
 }
@@ -145,12 +161,11 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 		mm = file->private_data;
 		if (mm && !mmget_not_zero(mm))
 			mm = NULL;
+		tgid = mm ? owner_of(file, mm) : NULL;
 		fput(file);
-		if (!mm)
-			return -ESRCH;
-		tgid = owner_of(mm);
 		if (!tgid) {
-			mmput(mm);
+			if (mm)
+				mmput(mm);
 			return -ESRCH;
 		}
 	}
