@@ -85,15 +85,16 @@ static bool wanted(const struct vm_area_struct *vma)
 
 /*
  * Reads the mappings into @new, which has place for @room. mmap_lock is held.
- * Returns 0, or -ENOSPC when there is not enough room.
+ * Returns how many there are, read or not.
  */
-static int read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *old,
+static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *old,
 			 struct kunwind_snapshot *new, u32 room, char *buf)
 {
 	struct vm_area_struct *vma;
 	struct kunwind_range *range;
 	struct kunwind_detail *detail;
 	VMA_ITERATOR(vmi, mm, 0);
+	u32 nr = 0;
 
 	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
 	lockdep_assert_held(&mm->mmap_lock);
@@ -101,8 +102,8 @@ static int read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 	for_each_vma(vmi, vma) {
 		if (!wanted(vma))
 			continue;
-		if (new->ranges.nr == room)
-			return -ENOSPC;
+		if (nr++ >= room)
+			continue;
 		range = &new->ranges.range[new->ranges.nr];
 		detail = &new->detail[new->ranges.nr];
 		range->start = vma->vm_start;
@@ -115,7 +116,7 @@ static int read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 		new->ranges.nr++;
 		cond_resched();
 	}
-	return 0;
+	return nr;
 }
 
 /* Same mappings, same objects, none dead. */
@@ -137,7 +138,7 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 
 static int scan(struct kunwind_space *space, struct mm_struct *mm)
 {
-	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq;
+	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq, nr;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
 	int err = -ENOMEM;
@@ -145,7 +146,8 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 	if (!buf)
 		return err;
 	kunwind_space_count(space, &room, &ready);
-	room += 32;
+	/* Little, for every process pays for it; of a new program a scan counts first. */
+	room += 4;
 	for (;;) {
 		room = min(room, limit);
 		new = kunwind_snapshot_alloc(room, GFP_KERNEL);
@@ -161,31 +163,27 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 		spin_lock(&space->lock);
 		seq = space->map_seq;
 		spin_unlock(&space->lock);
-		err = read_mappings(mm, old, new, room, buf);
-		if (err != -ENOSPC || room == limit)
+		nr = read_mappings(mm, old, new, room, buf);
+		/* Beyond the limit the rest stays unknown. */
+		if (nr <= room || room == limit)
 			break;
 		mmap_read_unlock(mm);
 		kunwind_snapshot_put(old);
 		old = NULL;
 		kunwind_snapshot_destroy(new);
-		room *= 2;
+		room = nr + nr / 8 + 4;
 	}
-	/* Beyond the limit the rest stays unknown. */
-	if (err == -ENOSPC)
-		err = 0;
-	if (!err) {
-		/*
-		 * Still inside: mappings that come later find the new snapshot.
-		 * Only growth of a stack comes in between, and that is no code.
-		 */
-		spin_lock(&space->lock);
-		if (!old || !same(old, new)) {
-			kunwind_space_publish(space, new);
-			new = NULL;
-		}
-		space->scanned_seq = seq;
-		spin_unlock(&space->lock);
+	/*
+	 * Still inside: mappings that come later find the new snapshot.
+	 * Only growth of a stack comes in between, and that is no code.
+	 */
+	spin_lock(&space->lock);
+	if (!old || !same(old, new)) {
+		kunwind_space_publish(space, new);
+		new = NULL;
 	}
+	space->scanned_seq = seq;
+	spin_unlock(&space->lock);
 	mmap_read_unlock(mm);
 	/* Pairs with the one in sweep(). */
 	smp_mb();
