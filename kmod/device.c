@@ -29,6 +29,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "auto.h"
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
@@ -81,7 +82,8 @@ static long do_info(void __user *arg)
 
 void kunwind_device_stats(struct kunwind_stats *stats)
 {
-	*stats = (struct kunwind_stats){ .processes = kunwind_process_count() };
+	*stats = (struct kunwind_stats){ };
+	kunwind_process_stats(stats);
 	kunwind_object_stats(stats);
 	kunwind_callstack_stats(stats);
 }
@@ -101,6 +103,23 @@ static long do_stats(void __user *arg)
 	kunwind_device_stats(&stats);
 	stats.size = usize;
 	return copy_out(arg, &stats, sizeof(stats), usize);
+}
+
+static long do_auto(void __user *arg)
+{
+	struct kunwind_auto request;
+	u32 usize;
+	int err;
+
+	err = copy_in(&request, sizeof(request), offsetofend(struct kunwind_auto, reserved), arg,
+		      &usize);
+	if (err)
+		return err;
+	if (request.flags & ~KUNWIND_AUTO_ON || request.reserved)
+		return -EINVAL;
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	return kunwind_auto_set(request.flags & KUNWIND_AUTO_ON);
 }
 
 /*
@@ -289,6 +308,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return do_callstack(uarg);
 	case _IOC_NR(KUNWIND_IOC_STATS):
 		return do_stats(uarg);
+	case _IOC_NR(KUNWIND_IOC_AUTO):
+		return do_auto(uarg);
 	default:
 		return -ENOTTY;
 	}

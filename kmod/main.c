@@ -6,7 +6,8 @@
  * nobody has the device open and no task work is queued: both hold references
  * to the module, and from now on try_module_get() fails.
  *
- *  1. The device goes: no further registration.
+ *  1. The device goes: no further registration. (The parameter "auto" can still
+ *     be written, and is refused.)
  *  2. The tracepoints of processes' lives go. (Their last callers are waited
  *     for in 5.)
  *  3. The follow hooks go: unregister_ftrace_function() waits for those in the
@@ -35,6 +36,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
+#include "auto.h"
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
@@ -83,10 +85,11 @@ static int __init kunwind_init(void)
 	err = kunwind_process_init();
 	if (err)
 		goto out_hooks;
-	/* Last: from here on there are callers. */
+	/* From here on there are callers. */
 	err = kunwind_device_init();
 	if (err)
 		goto out_hooks;
+	kunwind_auto_init();
 	return 0;
 
 out_hooks:
@@ -102,6 +105,7 @@ out_object:
 
 static void __exit kunwind_exit(void)
 {
+	kunwind_auto_exit();
 	kunwind_device_exit();
 	let_go();
 	kunwind_callstack_exit();

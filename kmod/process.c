@@ -3,26 +3,33 @@
  * process.c - registered processes, from registration to exit
  *
  * A process is a thread group (struct pid, with a reference: its address is
- * not used again while it is registered) and the space that it runs in. Three
+ * not used again while it is registered) and the space that it runs in. It is
+ * registered by hand, by one user; or because the whole system is (auto.c), by
+ * nobody in particular; or both, and lasts until neither holds. Three
  * tracepoints move it on:
  *   sched_process_fork  a child of a process with KUNWIND_REGISTER_CHILDREN is
- *	registered like its parent. Its space was made by kunwind_space_dup()
- *	under the parent's mmap_lock, or is the parent's (vfork).
+ *	registered like its parent, and every child while the whole system is.
+ *	Its space was made by kunwind_space_dup() under the parent's mmap_lock,
+ *	or is the parent's (vfork).
  *   sched_process_exec  the process gets a space for its new mm, in which
  *	nothing is known yet; the task reads it before its first instruction.
+ *	With the whole system a process that was no user's before (a kernel
+ *	thread's helper), or was missed, is registered here.
  *   sched_process_exit  the last thread drops the registration.
  * Tracepoints run with preemption off: records and spaces come from GFP_ATOMIC
- * there, and what cannot be had leaves the process unregistered.
+ * there, and what cannot be had leaves the process unregistered, and counted.
  *
- * Rights: a process is registered by a user, who had the kernel's leave to
- * trace it. An exec that gains privilege, or of a file that its user may not
- * read, takes that leave away, unless the registrar had CAP_SYS_PTRACE.
+ * Rights: a process is registered by hand by a user who had the kernel's leave
+ * to trace it. An exec that gains privilege, or of a file that its user may not
+ * read, takes that leave away, unless the registrar had CAP_SYS_PTRACE. Another
+ * user's registration is not changed but by CAP_SYS_ADMIN.
  *
- * Locks: processes_lock, then those of space.c. Memory: 100 bytes a process.
+ * Locks: processes_lock, then those of space.c and quota.c. Memory: 100 bytes a
+ * process.
  */
 #include <linux/binfmts.h>
 #include <linux/cred.h>
-#include <linux/jhash.h>
+#include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/pid_namespace.h>
@@ -35,34 +42,28 @@
 #include "compat/tracepoint.h"
 #include "follow.h"
 #include "process.h"
+#include "quota.h"
 #include "space.h"
 #include "trace_hooks.h"
 
 #define HASH_BITS	10
-#define USER_BITS	6
 
 static unsigned int max_processes = 32768;
 module_param(max_processes, uint, 0644);
 MODULE_PARM_DESC(max_processes, "most processes registered at a time (default 32768)");
-
-static unsigned int max_user_processes = 1024;
-module_param(max_user_processes, uint, 0644);
-MODULE_PARM_DESC(max_user_processes,
-		 "most processes registered at a time by one user without CAP_SYS_ADMIN (default 1024)");
 
 static unsigned int register_timeout_ms = 10000;
 module_param(register_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(register_timeout_ms,
 		 "longest time that a registration waits for tables, ms (default 10000)");
 
-/* Registrations of one user. */
-struct quota {
-	struct hlist_node node;
-	kuid_t uid;
-	unsigned int nr;
+/* Why a process is registered: bits. */
+enum {
+	BY_HAND = 1,
+	BY_AUTO = 2,
 };
 
-/* Who registered; inherited by children. */
+/* Who registered by hand; inherited by children. */
 struct registrar {
 	kuid_t uid;
 	bool unlimited;		/* had CAP_SYS_ADMIN */
@@ -72,16 +73,18 @@ struct registrar {
 struct process {
 	struct hlist_node node;
 	struct pid *pid;
-	u32 flags;		/* KUNWIND_REGISTER_* */
-	struct registrar registrar;
-	struct quota *quota;
+	u8 owners;		/* BY_*, never none */
+	u32 flags;		/* KUNWIND_REGISTER_*, by hand */
+	struct registrar registrar;	/* by hand */
+	struct kunwind_quota *quota;	/* by hand */
 	struct kunwind_space __rcu *space;
 	struct rcu_head rcu;
 };
 
 static struct hlist_head processes[1 << HASH_BITS];
-static struct hlist_head quotas[1 << USER_BITS];
 static unsigned int nr_processes;
+static bool whole_system;
+static u64 missed_limit, missed_memory;
 static bool closed;			/* the module goes */
 static DEFINE_SPINLOCK(processes_lock);	/* all of the above and the records */
 
@@ -106,53 +109,10 @@ static struct kunwind_space *space_of(const struct process *process)
 	return rcu_dereference_protected(process->space, lockdep_is_held(&processes_lock));
 }
 
+/* Its children share what is known of its space. */
 static bool wants_children(const struct process *process)
 {
-	return process->flags & KUNWIND_REGISTER_CHILDREN;
-}
-
-/* ---------------------------------------------------------------- quota */
-
-static int quota_charge(struct process *process)
-{
-	struct hlist_head *head = &quotas[hash_32(__kuid_val(process->registrar.uid), USER_BITS)];
-	struct quota *quota;
-
-	lockdep_assert_held(&processes_lock);
-	if (nr_processes >= READ_ONCE(max_processes))
-		return -ENOSPC;
-	hlist_for_each_entry(quota, head, node)
-		if (uid_eq(quota->uid, process->registrar.uid))
-			goto found;
-	quota = kzalloc(sizeof(*quota), GFP_ATOMIC | __GFP_NOWARN);
-	if (!quota)
-		return -ENOMEM;
-	quota->uid = process->registrar.uid;
-	hlist_add_head(&quota->node, head);
-found:
-	if (!process->registrar.unlimited && quota->nr >= READ_ONCE(max_user_processes)) {
-		if (!quota->nr) {
-			hlist_del(&quota->node);
-			kfree(quota);
-		}
-		return -ENOSPC;
-	}
-	quota->nr++;
-	nr_processes++;
-	process->quota = quota;
-	return 0;
-}
-
-static void quota_uncharge(struct process *process)
-{
-	struct quota *quota = process->quota;
-
-	lockdep_assert_held(&processes_lock);
-	nr_processes--;
-	if (!--quota->nr) {
-		hlist_del(&quota->node);
-		kfree(quota);
-	}
+	return (process->flags & KUNWIND_REGISTER_CHILDREN) || (process->owners & BY_AUTO);
 }
 
 /* -------------------------------------------------------------- records */
@@ -182,37 +142,116 @@ static void drop(struct process *process)
 		trace_kunwind_exit(pid_nr(process->pid));
 	hlist_del_rcu(&process->node);
 	set_space(process, NULL);
-	quota_uncharge(process);
+	kunwind_quota_uncharge(process->quota);
+	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
 
+/* Makes it @registrar's. */
+static int set_registrar(struct process *process, const struct registrar *registrar)
+{
+	struct kunwind_quota *quota = kunwind_quota_charge(registrar->uid, registrar->unlimited);
+
+	if (IS_ERR(quota))
+		return PTR_ERR(quota);
+	process->registrar = *registrar;
+	process->quota = quota;
+	return 0;
+}
+
 /* A new record; its space's reference is taken over. Frees nothing on failure. */
-static int insert(struct pid *pid, u32 flags, const struct registrar *registrar,
+static int insert(struct pid *pid, u8 owners, u32 flags, const struct registrar *registrar,
 		  struct kunwind_space *space)
 {
 	struct process *process;
 	int err;
 
 	lockdep_assert_held(&processes_lock);
-	if (closed)
+	if (closed || nr_processes >= READ_ONCE(max_processes))
 		return -ENOSPC;
 	process = kzalloc(sizeof(*process), GFP_ATOMIC | __GFP_NOWARN);
 	if (!process)
 		return -ENOMEM;
-	process->registrar = *registrar;
-	err = quota_charge(process);
-	if (err) {
-		kfree(process);
-		return err;
+	process->owners = owners;
+	if (owners & BY_HAND) {
+		process->flags = flags;
+		err = set_registrar(process, registrar);
+		if (err) {
+			kfree(process);
+			return err;
+		}
 	}
 	process->pid = get_pid(pid);
-	process->flags = flags;
 	RCU_INIT_POINTER(process->space, space);
 	hlist_add_head_rcu(&process->node, bucket(pid));
+	WRITE_ONCE(nr_processes, nr_processes + 1);
 	return 0;
 }
 
+/* Changes what a record says; the count of its space goes along. */
+static void set_owners(struct process *process, u8 owners, u32 flags)
+{
+	struct kunwind_space *space = space_of(process);
+	int before = wants_children(process);
+
+	WRITE_ONCE(process->owners, owners);
+	WRITE_ONCE(process->flags, flags);
+	if (space && wants_children(process) != before)
+		kunwind_space_add_children(space, wants_children(process) - before);
+}
+
+/* @owner does not register it any more. It may be freed. */
+static void release(struct process *process, u8 owner)
+{
+	lockdep_assert_held(&processes_lock);
+	if (!(process->owners & ~owner)) {
+		drop(process);
+		return;
+	}
+	if (owner & BY_HAND) {
+		kunwind_quota_uncharge(process->quota);
+		process->quota = NULL;
+	}
+	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
+}
+
+/*
+ * A record that is there already becomes @owner's too. Another user's flags
+ * are changed by CAP_SYS_ADMIN only.
+ */
+static int claim(struct process *process, u8 owner, u32 flags, const struct registrar *registrar)
+{
+	int err;
+
+	lockdep_assert_held(&processes_lock);
+	if (owner == BY_HAND && !(process->owners & BY_HAND)) {
+		err = set_registrar(process, registrar);
+		if (err)
+			return err;
+	} else if (owner == BY_HAND && (flags & ~process->flags) && !registrar->unlimited &&
+		   !uid_eq(process->registrar.uid, registrar->uid)) {
+		return -EACCES;
+	}
+	set_owners(process, process->owners | owner, process->flags | flags);
+	return 0;
+}
+
+/* Somebody should have been registered by itself, and was not. */
+static void missed(int err)
+{
+	lockdep_assert_held(&processes_lock);
+	if (err == -ENOSPC)
+		missed_limit++;
+	else if (err == -ENOMEM)
+		missed_memory++;
+}
+
 /* ---------------------------------------------------------- registration */
+
+unsigned long kunwind_process_timeout(void)
+{
+	return msecs_to_jiffies(READ_ONCE(register_timeout_ms));
+}
 
 /* The process runs, in this mm. */
 static bool runs_in(struct pid *pid, const struct mm_struct *mm)
@@ -229,6 +268,64 @@ static bool runs_in(struct pid *pid, const struct mm_struct *mm)
 	return found;
 }
 
+/*
+ * Links @mm's space to the process's record, for @owner; makes either where it
+ * is not there. *spacep: with a reference of the caller's.
+ */
+static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
+		 const struct registrar *registrar, struct kunwind_space **spacep, bool *new)
+{
+	bool children = (flags & KUNWIND_REGISTER_CHILDREN) || owner == BY_AUTO;
+	struct kunwind_space *space;
+	struct process *process;
+	int err;
+
+	*new = false;
+	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
+	if (!space)
+		return -ENOMEM;
+	*spacep = kunwind_space_get(space);
+
+	spin_lock(&processes_lock);
+	process = lookup(tgid);
+	if (!process) {
+		err = insert(tgid, owner, flags, registrar, space);
+		*new = !err;
+	} else if (space_of(process) != space && !runs_in(tgid, mm)) {
+		/* It has gone on by exec to another mm since the caller got this one. */
+		err = -ESRCH;
+	} else {
+		err = claim(process, owner, flags, registrar);
+		if (!err && space_of(process) != space) {
+			/* Its exec could not make a space. */
+			set_space(process, NULL);
+			if (wants_children(process) && !children)
+				kunwind_space_add_children(space, 1);
+			set_space(process, space);
+			space = NULL;
+		}
+	}
+	if (space && !*new)
+		kunwind_space_unlink(space, children);
+	if (err && owner == BY_AUTO)
+		missed(err);
+	spin_unlock(&processes_lock);
+	if (err)
+		kunwind_space_put(*spacep);
+	return err;
+}
+
+static void leave(struct pid *tgid, const struct kunwind_space *space, u8 owner)
+{
+	struct process *process;
+
+	spin_lock(&processes_lock);
+	process = lookup(tgid);
+	if (process && space_of(process) == space)
+		release(process, owner);
+	spin_unlock(&processes_lock);
+}
+
 int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 			     u32 *nr_maps, u32 *nr_ready)
 {
@@ -237,45 +334,13 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		.unlimited = capable(CAP_SYS_ADMIN),
 		.ptrace = capable(CAP_SYS_PTRACE),
 	};
-	bool children = flags & KUNWIND_REGISTER_CHILDREN;
 	struct kunwind_space *space;
-	struct process *process;
-	bool new = false;
-	int err = 0;
+	bool new;
+	int err;
 
-	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
-	if (!space)
-		return -ENOMEM;
-	kunwind_space_get(space);	/* ours, beside the record's */
-
-	spin_lock(&processes_lock);
-	process = lookup(tgid);
-	if (!process) {
-		err = insert(tgid, flags, &registrar, space);
-		new = !err;
-		if (err)
-			kunwind_space_unlink(space, children);
-	} else if (space_of(process) != space && !runs_in(tgid, mm)) {
-		/* It has gone on by exec to another mm since the caller got this one. */
-		err = -ESRCH;
-		kunwind_space_unlink(space, children);
-	} else if (space_of(process) != space) {
-		/* Its exec could not make a space. */
-		set_space(process, NULL);
-		if (wants_children(process) && !children)
-			kunwind_space_add_children(space);
-		process->flags |= flags;
-		set_space(process, space);
-	} else {
-		if (children && !wants_children(process))
-			kunwind_space_add_children(space);
-		process->flags |= flags;
-		kunwind_space_unlink(space, children);
-	}
-	spin_unlock(&processes_lock);
+	err = enter(mm, tgid, BY_HAND, flags, &registrar, &space, &new);
 	if (err)
-		goto out;
-
+		return err;
 	/*
 	 * Did it end, or exec, before there was a record for the tracepoints
 	 * to find? (Both end in t->mm not being mm any more; the lock above
@@ -285,18 +350,33 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	if (!runs_in(tgid, mm)) {
 		err = -ESRCH;
 	} else {
-		err = kunwind_space_scan(space, mm, true,
-					 msecs_to_jiffies(READ_ONCE(register_timeout_ms)), true);
+		err = kunwind_space_scan(space, mm, true, kunwind_process_timeout(), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
-	if (err && new) {
-		spin_lock(&processes_lock);
-		process = lookup(tgid);
-		if (process && space_of(process) == space)
-			drop(process);
-		spin_unlock(&processes_lock);
+	if (err && new)
+		leave(tgid, space, BY_HAND);
+	kunwind_space_put(space);
+	return err;
+}
+
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, unsigned long timeout)
+{
+	struct kunwind_space *space;
+	bool new;
+	int err;
+
+	err = enter(mm, tgid, BY_AUTO, 0, NULL, &space, &new);
+	if (err)
+		return err;
+	smp_mb();	/* as above */
+	if (!runs_in(tgid, mm)) {
+		err = -ESRCH;
+		if (new)
+			leave(tgid, space, BY_AUTO);
+	} else {
+		/* Without memory it stays registered: it is read with its next mapping. */
+		err = kunwind_space_scan(space, mm, false, timeout, false);
 	}
-out:
 	kunwind_space_put(space);
 	return err;
 }
@@ -309,20 +389,54 @@ int kunwind_process_unregister(struct pid *tgid)
 
 	spin_lock(&processes_lock);
 	process = lookup(tgid);
-	if (!process)
+	if (!process || !(process->owners & BY_HAND))
 		err = -ENOENT;
 	else if (!admin && !uid_eq(process->registrar.uid, current_uid()))
 		err = -EACCES;
 	else
-		drop(process);
+		release(process, BY_HAND);
 	spin_unlock(&processes_lock);
 	return err;
 }
 
-unsigned int kunwind_process_count(void)
+void kunwind_process_whole_system(bool on)
 {
-	return READ_ONCE(nr_processes);
+	spin_lock(&processes_lock);
+	WRITE_ONCE(whole_system, on);
+	spin_unlock(&processes_lock);
+	/* Tracepoints' probes that saw it otherwise are over then, and their children on the list. */
+	synchronize_rcu();
 }
+
+void kunwind_process_disown(void)
+{
+	struct process *process;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(processes); i++) {
+		spin_lock(&processes_lock);
+		hlist_for_each_entry_safe(process, next, &processes[i], node)
+			if (process->owners & BY_AUTO)
+				release(process, BY_AUTO);
+		spin_unlock(&processes_lock);
+		cond_resched();
+	}
+}
+
+void kunwind_process_stats(struct kunwind_stats *stats)
+{
+	spin_lock(&processes_lock);
+	stats->processes = nr_processes;
+	stats->missed_limit = missed_limit;
+	stats->missed_memory = missed_memory;
+	spin_unlock(&processes_lock);
+}
+
+static const char *const flag_names[2][2] = {
+	{ "-", "auto" },
+	{ "children", "children,auto" },
+};
 
 void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t uid, bool all)
 {
@@ -335,20 +449,26 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(process, &processes[i], node) {
 			u32 maps = 0, ready = 0, flags = READ_ONCE(process->flags);
+			u8 owners = READ_ONCE(process->owners);
+			size_t bytes = sizeof(*process);
 			pid_t nr = pid_nr_ns(process->pid, ns);
 
-			if (!nr || (!all && !uid_eq(process->registrar.uid, uid)))
+			if (!nr || (!all && (!(owners & BY_HAND) ||
+					     !uid_eq(process->registrar.uid, uid))))
 				continue;
 			task = pid_task(process->pid, PIDTYPE_TGID);
 			if (!task)
 				continue;
 			space = rcu_dereference(process->space);
-			if (space)
+			if (space) {
 				kunwind_space_count(space, &maps, &ready);
+				bytes += kunwind_space_bytes(space);
+			}
 			seq_printf(m, "process\t%d\t", nr);
 			seq_escape(m, task->comm, "\t\n\\");
-			seq_printf(m, "\t%u\t%s\n", maps,
-				   flags & KUNWIND_REGISTER_CHILDREN ? "children" : "-");
+			seq_printf(m, "\t%u\t%s\t%zu\n", maps,
+				   flag_names[!!(flags & KUNWIND_REGISTER_CHILDREN)]
+					     [all && (owners & BY_AUTO)], bytes);
 		}
 		rcu_read_unlock();
 	}
@@ -357,7 +477,7 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 void kunwind_process_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_processes\t%u\n", READ_ONCE(max_processes));
-	seq_printf(m, "param\tmax_user_processes\t%u\n", READ_ONCE(max_user_processes));
+	kunwind_quota_show_params(m);
 	seq_printf(m, "param\tregister_timeout_ms\t%u\n", READ_ONCE(register_timeout_ms));
 }
 
@@ -385,19 +505,28 @@ EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 /* Registers @child like its parent. False: it is not to be, or cannot. */
 static bool inherit(struct task_struct *parent, struct task_struct *child)
 {
+	u8 owners = whole_system ? BY_AUTO : 0;
 	struct kunwind_space *space;
 	struct process *process;
+	int err = -ENOMEM;
 
 	lockdep_assert_held(&processes_lock);
 	process = lookup(task_tgid(parent));
-	if (!process || !wants_children(process))
+	if (process && (process->flags & KUNWIND_REGISTER_CHILDREN))
+		owners |= BY_HAND;
+	if (!owners)
 		return false;
 	space = kunwind_space_link(child->mm, child->tgid, true, false, GFP_ATOMIC);
 	if (!space)
-		return false;
-	if (insert(task_tgid(child), process->flags, &process->registrar, space)) {
+		goto out_missed;
+	err = insert(task_tgid(child), owners, process ? process->flags : 0,
+		     process ? &process->registrar : NULL, space);
+	/* What its user may not have, the system may. */
+	if (err && owners == (BY_HAND | BY_AUTO))
+		err = insert(task_tgid(child), BY_AUTO, 0, NULL, space);
+	if (err) {
 		kunwind_space_unlink(space, true);
-		return false;
+		goto out_missed;
 	}
 	if (trace_kunwind_fork_enabled())
 		trace_kunwind_fork(parent->tgid, child->tgid);
@@ -405,6 +534,15 @@ static bool inherit(struct task_struct *parent, struct task_struct *child)
 	if (kunwind_space_dirty(space))
 		kunwind_follow_queue(child, FOLLOW_MAP);
 	return true;
+
+out_missed:
+	missed(err);
+	return false;
+}
+
+static bool anybody(void)
+{
+	return READ_ONCE(nr_processes) || READ_ONCE(whole_system);
 }
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
@@ -413,7 +551,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
-	if (READ_ONCE(nr_processes)) {
+	if (anybody()) {
 		spin_lock(&processes_lock);
 		done = inherit(parent, child);
 		spin_unlock(&processes_lock);
@@ -423,25 +561,43 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		kunwind_space_forget_unused(child->mm);
 }
 
+/* The record of the program that @task runs from here on; NULL: it has none. */
+static struct process *of_program(struct task_struct *task, const struct linux_binprm *bprm)
+{
+	struct process *process = lookup(task_tgid(task));
+	int err;
+
+	lockdep_assert_held(&processes_lock);
+	if (process && (process->owners & BY_HAND) && !process->registrar.ptrace &&
+	    (bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))) {
+		release(process, BY_HAND);
+		process = lookup(task_tgid(task));
+	}
+	if (!process && whole_system) {
+		err = insert(task_tgid(task), BY_AUTO, 0, NULL, NULL);
+		if (err)
+			missed(err);
+		process = lookup(task_tgid(task));
+	}
+	return process;
+}
+
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
 	struct kunwind_space *space;
 	struct process *process;
 
-	if (!READ_ONCE(nr_processes))
+	if (!anybody())
 		return;
 	spin_lock(&processes_lock);
-	process = lookup(task_tgid(task));
+	process = of_program(task, bprm);
 	if (!process)
 		goto out;
-	if ((bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP)) &&
-	    !process->registrar.ptrace) {
-		drop(process);
-		goto out;
-	}
 	if (trace_kunwind_exec_enabled())
 		trace_kunwind_exec(task->tgid, task->comm);
 	space = kunwind_space_link(task->mm, task->tgid, wants_children(process), true, GFP_ATOMIC);
+	if (!space)
+		missed(-ENOMEM);
 	set_space(process, space);
 	/* The walk takes a fresh space for a program at its entry: only until the work ran. */
 	if (space && !kunwind_follow_queue(task, FOLLOW_EXEC))

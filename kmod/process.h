@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
+struct kunwind_stats;
 struct mm_struct;
 struct pid;
 struct pid_namespace;
@@ -25,16 +26,38 @@ void kunwind_process_exit(void);
  * @tgid: process, which uses @mm
  * @flags: KUNWIND_REGISTER_*
  * @nr_maps, @nr_ready: out
- * May sleep, killably. Return: 0, -ESRCH, -ENOMEM, -ENOSPC, -EINTR.
+ * May sleep, killably. Return: 0, -ESRCH, -ENOMEM, -ENOSPC, -EINTR; -EACCES:
+ * another user registered it, without these flags.
  */
 int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 			     u32 *nr_maps, u32 *nr_ready);
 
-/* 0, -ENOENT, -EACCES. */
+/* Of what was registered by hand. 0, -ENOENT, -EACCES. */
 int kunwind_process_unregister(struct pid *tgid);
 
-/* Registered now. */
-unsigned int kunwind_process_count(void);
+/*
+ * Whether the tracepoints register every process. Those that run when this
+ * returns and were not seen to fork or exec are the caller's to adopt, or, when
+ * it was switched off, to disown. May sleep.
+ */
+void kunwind_process_whole_system(bool on);
+
+/**
+ * kunwind_process_adopt() - register a process as one of the whole system
+ * @mm: the caller holds it (mmget)
+ * @timeout: longest wait for tables, jiffies
+ * May sleep, killably. Return: 0, -ESRCH, -ENOSPC, -ENOMEM (both counted), -EINTR.
+ */
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, unsigned long timeout);
+
+/* Drops what was registered as part of the whole system only. May sleep. */
+void kunwind_process_disown(void);
+
+/* The parameter register_timeout_ms, in jiffies. */
+unsigned long kunwind_process_timeout(void);
+
+/* Sets processes, missed_limit, missed_memory. */
+void kunwind_process_stats(struct kunwind_stats *stats);
 
 void kunwind_process_show_params(struct seq_file *m);
 /*

@@ -231,10 +231,10 @@ void kunwind_space_unlink(struct kunwind_space *space, bool children)
 	kunwind_space_put(space);
 }
 
-void kunwind_space_add_children(struct kunwind_space *space)
+void kunwind_space_add_children(struct kunwind_space *space, int nr)
 {
 	spin_lock(&spaces_lock);
-	space->children++;
+	space->children += nr;
 	spin_unlock(&spaces_lock);
 }
 
@@ -402,6 +402,19 @@ void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_read
 				     !READ_ONCE(ranges->range[i].dead);
 	}
 	rcu_read_unlock();
+}
+
+size_t kunwind_space_bytes(struct kunwind_space *space)
+{
+	const struct kunwind_snapshot *snapshot;
+	size_t bytes = sizeof(*space);
+
+	rcu_read_lock();
+	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+	if (snapshot)
+		bytes += snapshot->size / max(1u, refcount_read(&snapshot->refs));
+	rcu_read_unlock();
+	return bytes;
 }
 
 void kunwind_space_dump(struct kunwind_space *space, pid_t tgid)

@@ -28,7 +28,7 @@ struct seq_file;
  * @refs: one of the hash, one of each process
  * @tgid: process that it was made for, in the initial namespace
  * @processes: that use it, changed with the hash's lock held
- * @children: of these, with KUNWIND_REGISTER_CHILDREN
+ * @children: of these, whose children are registered
  * @scan: held while the mappings are read; taken before mmap_lock
  * @lock: taken inside mmap_lock; may be taken with preemption off
  * @map_seq: changes of mappings so far that a scan has to see, under @lock
@@ -72,8 +72,8 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 /* A process that used it does not any more; gives the reference back. Preemption may be off. */
 void kunwind_space_unlink(struct kunwind_space *space, bool children);
 
-/* A process's flag KUNWIND_REGISTER_CHILDREN comes. */
-void kunwind_space_add_children(struct kunwind_space *space);
+/* One of its processes does (1), or does not any more (-1), register its children. */
+void kunwind_space_add_children(struct kunwind_space *space, int nr);
 
 struct kunwind_space *kunwind_space_get(struct kunwind_space *space);
 /* Preemption may be off. */
@@ -130,6 +130,9 @@ void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot 
 
 /* Ranges of the space, and how many of them have a table. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
+
+/* Its memory, and its part of a list of mappings that others share. Any context. */
+size_t kunwind_space_bytes(struct kunwind_space *space);
 
 /* Emits kunwind_map for all ranges, as of process @tgid. Inside rcu_read_lock(). */
 void kunwind_space_dump(struct kunwind_space *space, pid_t tgid);

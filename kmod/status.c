@@ -13,6 +13,7 @@
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
 
+#include "auto.h"
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
@@ -28,6 +29,8 @@ static void show_stats(struct seq_file *m)
 	kunwind_device_stats(&stats);
 #define SHOW(name)	seq_printf(m, "stat\t" #name "\t%llu\n", stats.name)
 	SHOW(processes);
+	SHOW(missed_limit);
+	SHOW(missed_memory);
 	SHOW(objects);
 	SHOW(table_bytes);
 	SHOW(table_rows);
@@ -48,6 +51,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 
 	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_MODULE_VERSION);
 	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');
+	kunwind_auto_show_params(m);
 	kunwind_object_show_params(m);
 	kunwind_space_show_params(m);
 	kunwind_process_show_params(m);

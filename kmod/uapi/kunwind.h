@@ -19,7 +19,7 @@
  *             flag, padding that is not zero
  *   E2BIG     a longer structure whose unknown part is not zero
  *   ENOTTY    no such call
- * and of KUNWIND_IOC_REGISTER and KUNWIND_IOC_CALLSTACK:
+ * and of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on):
  *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N)
  */
 #ifndef _UAPI_KUNWIND_H
@@ -118,7 +118,9 @@ struct kunwind_info {
  *   EBADF     mem_fd is not open, or not a descriptor of /proc/PID/mem
  *   ESRCH     the process is gone (or it has no memory: a kernel thread)
  *   ENOENT    (unregister) it is not registered
- *   EACCES    (unregister) registered by another user
+ *   EACCES    registered by another user, who alone (or CAP_SYS_ADMIN) may
+ *             unregister it or add flags. Registering it without new flags is
+ *             no error, changes nothing, and lasts as long as the first does
  *   ENOMEM, ENOSPC  out of memory; out of the limit of processes
  *   EINTR     a fatal signal came
  */
@@ -131,6 +133,29 @@ struct kunwind_process {
 	__u32 nr_ready;			/* out: of these, with a table */
 };
 #define KUNWIND_REGISTER_CHILDREN	(1U << 0)	/* children too, from now on */
+
+/*
+ * KUNWIND_IOC_AUTO: the whole system.
+ *
+ * On: every process is registered, those that run when the call returns, those
+ * that come later as they fork or exec, in whatever namespaces. Off: what only
+ * this registered is dropped; what was registered by hand stays as it was, for
+ * the two do not know of each other: KUNWIND_IOC_UNREGISTER takes back what was
+ * registered by hand only.
+ * A process that there is no room for is counted (missed_limit, missed_memory
+ * of struct kunwind_stats) and tried again at its next exec, or when the call
+ * is made again.
+ *
+ *   EPERM     no CAP_SYS_ADMIN in the initial user namespace
+ *   EINTR     a fatal signal came; it is off
+ *   ENOMEM    no memory for the list of processes; it is off
+ */
+struct kunwind_auto {
+	__u32 size;
+	__u32 flags;			/* KUNWIND_AUTO_ON, or off */
+	__u64 reserved;
+};
+#define KUNWIND_AUTO_ON		(1U << 0)
 
 /*
  * KUNWIND_IOC_CALLSTACK: the call stack of the caller, innermost first.
@@ -172,6 +197,9 @@ struct kunwind_stats {
 	__u64 table_builds;		/* tables built, ever */
 	__u64 table_refused;		/* of these refused or failed */
 	__u64 by_reason[32];		/* stacks by enum kunwind_reason */
+	__u64 missed_limit;		/* processes not registered by fork, exec or
+					 * auto: a limit of processes is reached */
+	__u64 missed_memory;		/* the same: no memory */
 };
 
 #define KUNWIND_IOC_MAGIC	'K'
@@ -180,6 +208,7 @@ struct kunwind_stats {
 #define KUNWIND_IOC_UNREGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe2, struct kunwind_process)
 #define KUNWIND_IOC_CALLSTACK	_IOWR(KUNWIND_IOC_MAGIC, 0xe3, struct kunwind_callstack)
 #define KUNWIND_IOC_STATS	_IOWR(KUNWIND_IOC_MAGIC, 0xe4, struct kunwind_stats)
+#define KUNWIND_IOC_AUTO	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_auto)
 
 /*
  * read(2) on /dev/kunwind gives the module's status as text: lines of
@@ -190,7 +219,9 @@ struct kunwind_stats {
  *   stat     NAME  VALUE                      (as struct kunwind_stats; map_bytes,
  *                                              memory of lists of mappings, for CAP_SYS_ADMIN)
  *   reason   NAME  STACKS
- *   process  PID  COMM  MAPS  FLAGS           (those the reader may see)
+ *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
+ *                                              or of children, auto, with commas;
+ *                                              auto: for CAP_SYS_ADMIN)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
  * Readers ignore kinds that they do not know. Processes and objects of others
  * are shown to CAP_SYS_ADMIN (initial user namespace) only.
