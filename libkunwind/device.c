@@ -149,7 +149,6 @@ int kunwind_device_open_mem(pid_t pid)
 	for (i = 0; i < sizeof(tail); i++)
 		path[at++] = tail[i];
 	fd = open_file(path);
-	if (fd == -ENOENT)
-		return -ESRCH;
-	return fd == -EACCES ? -EPERM : fd;
+	/* Who may not trace a process is not told whether it is there. */
+	return fd == -ENOENT || fd == -EACCES || fd == -EPERM ? -ESRCH : fd;
 }

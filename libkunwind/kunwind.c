@@ -77,6 +77,16 @@ EXPORT int kunwind_unregister_pid(pid_t pid)
 	return ret;
 }
 
+EXPORT int kunwind_auto(int on)
+{
+	struct kunwind_auto request = {
+		.size = sizeof(request),
+		.flags = on ? KUNWIND_AUTO_ON : 0,
+	};
+
+	return kunwind_device_once(KUNWIND_IOC_AUTO, &request);
+}
+
 EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned int *reason,
 				  const uint64_t regs[17], unsigned int valid)
 {

@@ -40,6 +40,13 @@ static const struct command {
 	{ "unregister", kunwind_cmd_unregister, "PID...",
 	  "leave processes to the kernel's own stack walk again",
 	  "Needs the right to ptrace each PID.\n" },
+	{ "auto", kunwind_cmd_auto, "[on|off]",
+	  "register every process, running or to come",
+	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
+	  "\n"
+	  "  on   every process of the system is registered, in whatever namespaces;\n"
+	  "       those that run when it returns, new ones as they fork or exec\n"
+	  "  off  no longer; what was registered by \"run\" or \"register\" stays\n" },
 	{ "status", kunwind_cmd_status, "[--tsv|--json]",
 	  "processes, objects, memory, stacks by reason, hooks",
 	  "  --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"

@@ -23,7 +23,7 @@ static int register_pid(int pid, unsigned int flags)
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+		return errno == ENOENT || errno == EACCES || errno == EPERM ? -ESRCH : -errno;
 	err = kunwind_register_fd(fd, flags, &nr_maps, &nr_ready);
 	close(fd);
 	if (!err)

@@ -114,7 +114,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 }
 
 static const char *const hook_fields[] = { "name", "state", "reason", NULL };
-static const char *const process_fields[] = { "pid", "comm", "maps", "flags", NULL };
+static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
 static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
 
 static void print_json(const struct kunwind_report *report)
@@ -179,23 +179,32 @@ static void print_stacks(const struct kunwind_report *report)
 
 static void print_processes(const struct kunwind_report *report)
 {
+	const char *whole = kunwind_report_value(report, "param", "auto", 2);
+	uint64_t missed = stat_of(report, "missed_limit") + stat_of(report, "missed_memory");
+	char size[32];
 	bool any = false;
 	size_t i;
 
-	printf("Processes %" PRIu64 " registered\n", stat_of(report, "processes"));
+	printf("Processes %" PRIu64 " registered%s\n", stat_of(report, "processes"),
+	       whole && *whole == 'Y' ? ", the whole system is (kunwind auto)" : "");
+	if (missed)
+		printf("  %" PRIu64 " were not: over the limit of processes %" PRIu64
+		       ", no memory %" PRIu64 "\n", missed, stat_of(report, "missed_limit"),
+		       stat_of(report, "missed_memory"));
 	for (i = 0; i < report->nr; i++) {
 		const struct kunwind_report_line *line = &report->line[i];
 
 		if (!is_kind(line, "process"))
 			continue;
 		if (!any)
-			printf("  %7s  %-16s %5s  %s\n", "PID", "COMMAND", "MAPS", "FLAGS");
+			printf("  %7s  %-16s %5s %10s  %s\n", "PID", "COMMAND", "MAPS", "MEMORY", "FLAGS");
 		any = true;
 		printf("  %7s  ", line->field[1]);
 		print_clean(line->field[2]);
 		for (size_t n = strlen(line->field[2]); n < 16; n++)
 			putchar(' ');
-		printf(" %5s  %s\n", line->field[3], line->field[4]);
+		printf(" %5s %10s  %s\n", line->field[3],
+		       bytes(number(line->field[5]), size, sizeof(size)), line->field[4]);
 	}
 }
 

@@ -48,10 +48,10 @@ void kunwind_tool_failure(const char *what, int error)
 			 "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
 		break;
 	case -EPERM:
-		advice = "this process may not be traced by you: use sudo";
+		advice = "not allowed: use sudo";
 		break;
 	case -ESRCH:
-		advice = "no such process (or it is a kernel thread)";
+		advice = "no such process, or none that you may trace (use sudo), or a kernel thread";
 		break;
 	case -ENOENT:
 		advice = "it is not registered";

@@ -60,8 +60,9 @@ int kunwind_register_self(unsigned int flags);
  * and hands the descriptor to the module.
  *
  * Return: 0, or as kunwind_register_self(), and
- *   -EPERM   the caller may not ptrace the process
- *   -ESRCH   no such process, or it has no memory of its own (kernel thread, zombie)
+ *   -ESRCH   no such process, or not one that the caller may ptrace, or it has no
+ *	      memory of its own (kernel thread, zombie)
+ *   -EACCES  registered by another user, without these flags
  */
 int kunwind_register_pid(pid_t pid, unsigned int flags);
 
@@ -81,10 +82,21 @@ int kunwind_register_fd(int mem_fd, unsigned int flags,
  * Return: 0, or
  *   -ENOENT  the process is not registered
  *   -EACCES  it was registered by another user
- *   -EPERM, -ESRCH  as kunwind_register_pid()
+ *   -ESRCH   as kunwind_register_pid()
  */
 int kunwind_unregister_self(void);
 int kunwind_unregister_pid(pid_t pid);
+
+/**
+ * kunwind_auto() - register every process of the system, running or to come
+ * @on: 0 drops again what only this registered; registrations by the functions
+ *	above stay
+ *
+ * Return: 0, or
+ *   -EPERM  no CAP_SYS_ADMIN in the initial user namespace
+ *   -EINTR  a fatal signal came
+ */
+int kunwind_auto(int on);
 
 /**
  * kunwind_callstack() - the call stack of the caller

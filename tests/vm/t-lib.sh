@@ -42,7 +42,7 @@ sleep 1000 &
 victim=$!
 user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
 chmod 666 /dev/kunwind
-like "$($user kunwind register $victim 2>&1)" "may not be traced by you" \
+like "$($user kunwind register $victim 2>&1)" "no such process, or none that you may trace" \
 	"another user's process cannot be registered"
 kunwind register $victim >/dev/null
 $user sleep 1000 &
