@@ -71,7 +71,8 @@ static const char usage[] =
 	"  -p, --pid PID       this process, too; not those that it starts. May be repeated\n"
 	"  -a, --all           events of all processes, registered or not\n"
 	"  -o, --output DIR    where the trace is written to: a new or empty directory\n"
-	"                      (default: kunwind-DATE-TIME here)\n"
+	"                      (default: kunwind-DATE-TIME here), or net://HOST: an\n"
+	"                      lttng-relayd, where it can be watched as it comes\n"
 	"      --buffer SIZE   bytes of each of the 4 buffers of a processor, a power of\n"
 	"                      two; K and M may follow (4M)\n"
 	"  -q, --quiet         no closing words\n"
@@ -191,13 +192,17 @@ static bool is_empty(const char *path)
 	return empty;
 }
 
-/* A directory that is there and empty. */
+/* A directory that is there and empty; or a relay daemon, as given. */
 static bool prepare_output(struct record *record)
 {
 	static char name[64];
 	time_t now = time(NULL);
 	struct tm tm;
 
+	if (record->output && session_is_remote(record->output)) {
+		snprintf(record->dir, sizeof(record->dir), "%s", record->output);
+		return true;
+	}
 	if (!record->output) {
 		localtime_r(&now, &tm);
 		strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
@@ -373,6 +378,11 @@ static void closing_words(const struct record *record)
 			(unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1));
 	if (record->quiet)
 		return;
+	if (session_is_remote(record->output)) {
+		fprintf(stderr, "kunwind record: the trace went to %s, session %s\n", record->output,
+			record->session.name);
+		return;
+	}
 	fprintf(stderr, "kunwind record: the trace is in %s; now:\n"
 		"  kunwind report %s\n"
 		"  kunwind flamegraph %s -o flame.html\n",

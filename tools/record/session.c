@@ -24,6 +24,7 @@
 
 #define CHANNEL		"kunwind"
 #define NR_BUFFERS	4
+#define LIVE_TIMER_US	1000000		/* data is this late at the relay daemon, at most */
 
 /* What LTTng's error means here, and what to do. */
 static bool failure(const char *what, int code)
@@ -44,6 +45,10 @@ static bool failure(const char *what, int code)
 	case LTTNG_ERR_KERN_VERSION:
 		advice = "LTTng's kernel modules are missing or could not be loaded: "
 			 "kunwind doctor tells how to get them";
+		break;
+	case LTTNG_ERR_RELAYD_CONNECT_FAIL:
+	case LTTNG_ERR_ENABLE_CONSUMER_FAIL:
+		advice = "no relay daemon there: lttng-relayd must run on that host";
 		break;
 	default:
 		advice = lttng_strerror(-abs(code));
@@ -126,7 +131,12 @@ static bool create_channel(struct session *session, uint64_t buffer)
 	return check("channel", err);
 }
 
-bool session_create(struct session *session, const char *dir, uint64_t buffer)
+bool session_is_remote(const char *to)
+{
+	return !strncmp(to, "net://", 6) || !strncmp(to, "net6://", 7);
+}
+
+bool session_create(struct session *session, const char *to, uint64_t buffer)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
@@ -134,8 +144,10 @@ bool session_create(struct session *session, const char *dir, uint64_t buffer)
 
 	memset(session, 0, sizeof(*session));
 	snprintf(session->name, sizeof(session->name), "kunwind-record-%d", (int)getpid());
-	snprintf(url, sizeof(url), "file://%s", dir);
-	if (!check("session", lttng_create_session(session->name, url)))
+	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
+	if (!check(to, session_is_remote(to) ?
+			   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
+			   lttng_create_session(session->name, url)))
 		return false;
 	session->created = true;
 	session->handle = lttng_create_handle(session->name, &domain);

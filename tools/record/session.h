@@ -26,8 +26,15 @@ bool session_daemon(void);
 /* The probe module for kunwind_* events; root loads it. False: not there (said). */
 bool session_probe(void);
 
-/* @dir: absolute path that the trace is written to. @buffer: bytes of one of 4 buffers for a CPU. */
-bool session_create(struct session *session, const char *dir, uint64_t buffer);
+/*
+ * @to: absolute path of the directory that the trace is written to, or the relay
+ *	daemon's URL (net://HOST), where it can be watched as it comes
+ * @buffer: bytes of one of 4 buffers for a CPU
+ */
+bool session_create(struct session *session, const char *to, uint64_t buffer);
+
+/* Is it a URL of a relay daemon? */
+bool session_is_remote(const char *to);
 
 /* The context @type of enum lttng_event_context_type for every event. */
 bool session_context(struct session *session, int type);
