@@ -75,10 +75,14 @@ static __always_inline bool factored(const struct kunwind_program *p, s64 count,
 	return bytes == *off;
 }
 
+/*
+ * An offset in bytes. The standard has it unsigned (6.4.2.2); clang's assembler
+ * writes what went below zero all the same, and readers take it as signed.
+ */
 static __always_inline bool plain_offset(u64 count, s32 *off)
 {
 	*off = count;
-	return count <= 0x7fffffff;
+	return (s64)count == *off;
 }
 
 static __always_inline void saved_set(struct kunwind_program *p, u64 reg,

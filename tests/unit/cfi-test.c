@@ -49,6 +49,8 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 r10+0 s c-8; 2 rbp+128 s c-8" },
 	{ "def_cfa_sf", USUAL, "41 12 06 7e 41 12 07 02", 0,
 	  "0 rsp+8 s c-8; 1 rbp+16 s c-8; 2 rsp-16 s c-8" },
+	{ "def_cfa_offset below zero", USUAL, "41 0e f8 ff ff ff ff ff ff ff ff 01", 0,
+	  "0 rsp+8 s c-8; 1 rsp-8 s c-8" },
 	{ "def_cfa_offset_sf", USUAL, "41 13 7d", 0, "0 rsp+8 s c-8; 1 rsp+24 s c-8" },
 	{ "restore", USUAL, "86 02 41 c6", 0, "0 rsp+8 c-16 c-8; 1 rsp+8 s c-8" },
 	{ "restore of what the CIE says", USUAL " 86 02", "86 03 41 c6", 0,

@@ -35,7 +35,7 @@ static const struct hostile_case programs[] = {
 	{ "CFA register 2^32 + 7", USUAL, "0c 87 80 80 80 10 08", KUNWIND_E_OPERAND },
 	{ "def_cfa_sf register 17", USUAL, "12 11 08", KUNWIND_E_OPERAND },
 	{ "CFA offset 2^31", USUAL, "0e 80 80 80 80 08", KUNWIND_E_OPERAND },
-	{ "CFA offset 2^64 - 1", USUAL, "0e ff ff ff ff ff ff ff ff ff 01", KUNWIND_E_OPERAND },
+	{ "CFA offset 2^63", USUAL, "0e 80 80 80 80 80 80 80 80 80 01", KUNWIND_E_OPERAND },
 	{ "CFA offset of more than 64 bits", USUAL, "0e ff ff ff ff ff ff ff ff ff 7f",
 	  KUNWIND_E_OPERAND },
 	{ "offset 2^31 / 8", USUAL, "86 81 80 80 80 01", KUNWIND_E_OPERAND },
