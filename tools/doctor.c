@@ -23,8 +23,21 @@
 #include "report.h"
 #include "tool.h"
 
-static bool tsv;
-static int failures;
+static enum { TEXT, TSV, JSON } format;
+static int failures, lines;
+
+static void print_json(const char *state, const char *what, const char *found, const char *fix)
+{
+	fputs(lines++ ? ",\n  {\"state\": " : "[\n  {\"state\": ", stdout);
+	kunwind_tool_json_string(state);
+	fputs(", \"requirement\": ", stdout);
+	kunwind_tool_json_string(what);
+	fputs(", \"finding\": ", stdout);
+	kunwind_tool_json_string(found);
+	fputs(", \"fix\": ", stdout);
+	kunwind_tool_json_string(fix);
+	putchar('}');
+}
 
 void doctor_line(enum doctor_state state, const char *what, const char *found, const char *fix, ...)
 {
@@ -39,7 +52,9 @@ void doctor_line(enum doctor_state state, const char *what, const char *found, c
 		vsnprintf(text, sizeof(text), fix, args);
 	va_end(args);
 	failures += state == DOCTOR_FAIL;
-	if (tsv)
+	if (format == JSON)
+		print_json(name[state], what, found, text);
+	else if (format == TSV)
 		printf("%s\t%s\t%s\t%s\n", name[state], what, found, text);
 	else
 		printf("%s%-5s%s %-18s %s%s%s\n", colour, name[state], c.plain, what, found,
@@ -319,11 +334,14 @@ int kunwind_cmd_doctor(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--tsv")) {
+		if (!strcmp(argv[i], "--tsv")) {
+			format = TSV;
+		} else if (!strcmp(argv[i], "--json")) {
+			format = JSON;
+		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);
 			return kunwind_tool_usage(TOOL_FAILED);
 		}
-		tsv = true;
 	}
 	uname(&name);
 	check_rights();
@@ -331,7 +349,9 @@ int kunwind_cmd_doctor(int argc, char **argv)
 	check_device(loaded);
 	check_state();
 	doctor_lttng(name.release);
-	if (!tsv && failures)
+	if (format == JSON)
+		puts("\n]");
+	if (format == TEXT && failures)
 		printf("%d requirement%s not met\n", failures, failures == 1 ? " is" : "s are");
 	return failures ? TOOL_FAILED : TOOL_OK;
 }

@@ -53,12 +53,13 @@ static const struct command {
 	  "  --json  one object\n"
 	  "\n"
 	  "Processes and objects of other users are shown to root only.\n" },
-	{ "doctor", kunwind_cmd_doctor, "[--tsv]",
+	{ "doctor", kunwind_cmd_doctor, "[--tsv|--json]",
 	  "check what is needed, and how to get what is missing",
 	  "One line for each requirement: ok, FAIL with its fix, or a note.\n"
 	  "Exit status: 0 when nothing fails, else 1.\n"
 	  "\n"
-	  "  --tsv   state, requirement, finding, fix\n" },
+	  "  --tsv   state, requirement, finding, fix\n"
+	  "  --json  a list of objects with these\n" },
 	{ "record", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
 	  "record a trace of COMMAND or of running processes", NULL },
 	{ "report", kunwind_cmd_report, "[OPTION]... TRACE...",

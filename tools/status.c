@@ -40,23 +40,6 @@ static void print_tsv(const struct kunwind_report *report)
 			       f + 1 < report->line[i].nr ? '\t' : '\n');
 }
 
-/* Bytes above 0x7f pass: paths are UTF-8 as a rule, and JSON has no other form. */
-static void print_json_string(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
 static void print_json_value(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -64,7 +47,7 @@ static void print_json_value(const char *text)
 	if (digits && !text[digits] && digits < 20 && (text[0] != '0' || digits == 1))
 		fputs(text, stdout);
 	else
-		print_json_string(text);
+		kunwind_tool_json_string(text);
 }
 
 /* {"name": value, ...} of all lines "KIND name value". */
@@ -78,7 +61,7 @@ static void print_json_map(const struct kunwind_report *report, const char *kind
 		if (!is_kind(&report->line[i], kind))
 			continue;
 		printf("%s", comma);
-		print_json_string(report->line[i].field[1]);
+		kunwind_tool_json_string(report->line[i].field[1]);
 		fputs(": ", stdout);
 		print_json_value(report->line[i].field[2]);
 		comma = ", ";
@@ -103,7 +86,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 			printf("%s\"%s\": ", f ? ", " : "", names[f]);
 			/* names are text even if all of their characters are digits */
 			if (!strcmp(names[f], "comm") || !strcmp(names[f], "path"))
-				print_json_string(report->line[i].field[f + 1]);
+				kunwind_tool_json_string(report->line[i].field[f + 1]);
 			else
 				print_json_value(report->line[i].field[f + 1]);
 		}
@@ -125,7 +108,7 @@ static void print_json(const struct kunwind_report *report)
 	fputs("{\n  \"abi\": ", stdout);
 	print_json_value(abi ? abi : "");
 	fputs(",\n  \"version\": ", stdout);
-	print_json_string(version ? version : "");
+	kunwind_tool_json_string(version ? version : "");
 	fputs(",\n", stdout);
 	print_json_map(report, "param", "params");
 	print_json_map(report, "stat", "stats");

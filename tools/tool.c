@@ -100,3 +100,56 @@ struct kunwind_colours kunwind_tool_colours(FILE *stream)
 		return (struct kunwind_colours){ "", "", "", "", "" };
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
+
+unsigned int kunwind_tool_utf8(const char *string)
+{
+	static const struct {
+		unsigned char mask, lead, low, high;	/* limits of the second byte */
+		unsigned int length;
+	} form[] = {
+		{ 0xff, 0xe0, 0xa0, 0xbf, 3 }, { 0xff, 0xed, 0x80, 0x9f, 3 },
+		{ 0xff, 0xf0, 0x90, 0xbf, 4 }, { 0xff, 0xf4, 0x80, 0x8f, 4 },
+		{ 0xe0, 0xc0, 0x80, 0xbf, 2 }, { 0xf0, 0xe0, 0x80, 0xbf, 3 },
+		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
+	};
+	const unsigned char *text = (const unsigned char *)string;
+	unsigned int i, k;
+
+	if (*text < 0x80)
+		return *text >= 0x20 && *text != 0x7f;
+	if (*text == 0xc0 || *text == 0xc1)
+		return 0;
+	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
+		if ((*text & form[i].mask) != form[i].lead)
+			continue;
+		if (text[1] < form[i].low || text[1] > form[i].high)
+			return 0;
+		for (k = 2; k < form[i].length; k++) {
+			if ((text[k] & 0xc0) != 0x80)
+				return 0;
+		}
+		return form[i].length;
+	}
+	return 0;
+}
+
+void kunwind_tool_json_string(const char *text)
+{
+	unsigned int n;
+
+	putchar('"');
+	for (; *text; text += n ? n : 1) {
+		unsigned char c = (unsigned char)*text;
+
+		n = kunwind_tool_utf8(text);
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (n)
+			fwrite(text, 1, n, stdout);
+		else if (c < 0x80)
+			printf("\\u%04x", c);
+		else
+			fputs("\\ufffd", stdout);
+	}
+	putchar('"');
+}

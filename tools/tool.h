@@ -58,6 +58,12 @@ int kunwind_tool_pid(const char *text);
 /* stdout is flushed; a failed write (full disk) is an error. Returns the exit status. */
 int kunwind_tool_finish(int status);
 
+/* Bytes of the UTF-8 character at @string (RFC 3629); 0: none, or a control character. */
+unsigned int kunwind_tool_utf8(const char *string);
+
+/* @text as a JSON string on stdout; bytes that are no UTF-8 become U+FFFD. */
+void kunwind_tool_json_string(const char *text);
+
 /* Escape sequences for @stream's colours, "" when it is no terminal (or NO_COLOR is set). */
 struct kunwind_colours {
 	const char *good, *bad, *dim, *bold, *plain;

@@ -95,6 +95,16 @@ if [ ! -e /dev/kunwind ]; then
 	expect 1 $'FAIL\tmodule loaded\tno\tsudo modprobe kunwind' '' doctor --tsv
 fi
 n=$((n + 1))
+if "$kunwind" doctor --json 2>"$work/err" | /usr/bin/python3 -c '
+import json, sys
+lines = json.load(sys.stdin)
+sys.exit(not (lines and all(set(l) == {"state", "requirement", "finding", "fix"} for l in lines)))'; then
+	echo "ok $n - doctor --json is a list of what it checked"
+else
+	echo "not ok $n - doctor --json is a list of what it checked"
+	failed=1
+fi
+n=$((n + 1))
 if "$kunwind" dump --tsv /bin/ls >/dev/full 2>"$work/err" || ! grep -q 'cannot write' "$work/err"; then
 	echo "not ok $n - a full disk is an error"
 	failed=1

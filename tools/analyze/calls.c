@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "tool.h"
 
 void *needed(void *pointer)
 {
@@ -102,38 +103,6 @@ static uint32_t add_string(struct calls *calls, const char *text)
 	return calls->nr_strings++;
 }
 
-/* Bytes of the UTF-8 character at @text (RFC 3629), 0 when there is none. */
-static unsigned int utf8_length(const unsigned char *text)
-{
-	static const struct {
-		unsigned char mask, lead, low, high;	/* limits of the second byte */
-		unsigned int length;
-	} form[] = {
-		{ 0xff, 0xe0, 0xa0, 0xbf, 3 }, { 0xff, 0xed, 0x80, 0x9f, 3 },
-		{ 0xff, 0xf0, 0x90, 0xbf, 4 }, { 0xff, 0xf4, 0x80, 0x8f, 4 },
-		{ 0xe0, 0xc0, 0x80, 0xbf, 2 }, { 0xf0, 0xe0, 0x80, 0xbf, 3 },
-		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
-	};
-	unsigned int i, k;
-
-	if (*text < 0x80)
-		return *text >= 0x20 && *text != 0x7f;
-	if (*text == 0xc0 || *text == 0xc1)
-		return 0;
-	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-		if ((*text & form[i].mask) != form[i].lead)
-			continue;
-		if (text[1] < form[i].low || text[1] > form[i].high)
-			return 0;
-		for (k = 2; k < form[i].length; k++) {
-			if ((text[k] & 0xc0) != 0x80)
-				return 0;
-		}
-		return form[i].length;
-	}
-	return 0;
-}
-
 uint32_t calls_string(struct calls *calls, const char *text)
 {
 	const char *from = text;
@@ -141,13 +110,13 @@ uint32_t calls_string(struct calls *calls, const char *text)
 	uint32_t string;
 	unsigned int n;
 
-	while (*from && (n = utf8_length((const unsigned char *)from)))
+	while (*from && (n = kunwind_tool_utf8(from)))
 		from += n;
 	if (!*from)
 		return add_string(calls, text);
 	clean = to = needed(malloc(strlen(text) * 3 + 1));
 	for (from = text; *from; from += n ? n : 1) {
-		n = utf8_length((const unsigned char *)from);
+		n = kunwind_tool_utf8(from);
 		to = n ? mempcpy(to, from, n) : stpcpy(to, "\xef\xbf\xbd");
 	}
 	*to = '\0';
