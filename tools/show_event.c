@@ -55,7 +55,8 @@ const char *kunwind_field_string(const bt_field *field)
 {
 	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
 		return NULL;
-	return bt_field_string_get_value(field);
+	/* of an empty string the text is whatever the field held before */
+	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
 static int64_t first_context(const bt_event *event, const char *name, const char *other)

@@ -144,7 +144,9 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 	else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
 		print_signed(out, field);
 	else if (type == BT_FIELD_CLASS_TYPE_STRING)
-		print_string(out, bt_field_string_get_value(field));
+		/* of an empty string the text is whatever the field held before */
+		print_string(out, bt_field_string_get_length(field) ?
+				  bt_field_string_get_value(field) : "");
 	else if (type == BT_FIELD_CLASS_TYPE_BOOL)
 		fputs(bt_field_bool_get_value(field) ? "true" : "false", out);
 	else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY)
