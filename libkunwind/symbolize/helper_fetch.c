@@ -27,10 +27,9 @@ int kunwind_fetch(const char *kind, const char *build_id)
 
 	if (!library)
 		return 1;
-	begin = (struct debuginfod_client *(*)(void))dlsym(library, "debuginfod_begin");
-	find = (int (*)(struct debuginfod_client *, const unsigned char *, int, char **))
-		dlsym(library, strcmp(kind, "debuginfo") ? "debuginfod_find_executable" :
-							    "debuginfod_find_debuginfo");
+	*(void **)&begin = dlsym(library, "debuginfod_begin");
+	*(void **)&find = dlsym(library, strcmp(kind, "debuginfo") ? "debuginfod_find_executable" :
+								      "debuginfod_find_debuginfo");
 	client = begin && find ? begin() : NULL;
 	if (!client)
 		return 1;

@@ -129,8 +129,8 @@ static bool known_already(const struct process *p, const struct kunwind_range *m
 	while (i-- > last && p->history[i].kind <= UNMAP) {
 		const struct kunwind_range *old = &p->history[i].map;
 
-		if (p->history[i].kind == MAP && old->start == m->start && old->end == m->end && old->bias == m->bias &&
-		    old->object == m->object)
+		if (p->history[i].kind == MAP && old->start == m->start && old->end == m->end &&
+		    old->bias == m->bias && old->object == m->object)
 			return true;
 		if (old->start < m->end && m->start < old->end)
 			return false;
