@@ -26,8 +26,9 @@
  * Time is linear in the section: a program runs once, and again only behind
  * an FDE inside its own range, which is limited in total. The initial rows of
  * the 64 CIEs used last are kept; a CIE's program is short by decree.
- * Memory: the table and, until it is written, its draft of the same size
- * (pack.h); 8 bytes an FDE, 16 while sorting; 25 KB.
+ * Memory: the table and, until it is written, its draft, which is smaller
+ * (pack.h); before, 8 bytes an FDE, 16 while sorting; 25 KB. So never more than
+ * the table's size and 64 KB beside the table.
  */
 #include "build.h"
 #include "cfi.h"

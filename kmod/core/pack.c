@@ -5,7 +5,7 @@
 #include "pack.h"
 #include "table.h"
 
-#define PIECE_BYTES	65536
+#define PIECE_BYTES	16384
 #define ROW_MAX		16	/* bytes that a row can take in the draft */
 #define FIRST_BITS	9	/* of the rules' hash table */
 #define MAX_PROBES	64

@@ -105,8 +105,8 @@ static void same_set(struct kunwind_program *p, u64 reg)
 
 /*
  * In a CIE's own instructions there is nothing to go back to but "not said".
- * LLVM emits such (of .cfi_restore before the first instruction), GCC's
- * unwinder, elfutils and readelf take it so.
+ * Rewriters of binaries emit such (libnvvm of CUDA 13); GCC's unwinder and
+ * readelf take it so, elfutils refuses it.
  */
 static void saved_restore(struct kunwind_program *p, u64 reg)
 {

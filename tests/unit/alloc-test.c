@@ -1,24 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc-test.c - every allocation of the builder fails in its turn
+ * alloc-test.c - every allocation of the builder fails in its turn; the most it takes
  *
- * The seam's kunwind_alloc() is calloc() here, and the linker sends that to
- * __wrap_calloc(). The builder must answer "nomem" and give back what it had
- * (LeakSanitizer watches); with enough memory the same bytes build.
+ * The seam's kunwind_alloc() is calloc() here, and kunwind_free() free(); the
+ * linker sends these to the functions below. The builder must answer "nomem"
+ * and give back what it had (LeakSanitizer watches); with enough memory the
+ * same bytes build. Beside the table it may take no more than the table's own
+ * size and 64 KB at any time: of real objects, those that are there.
  */
+#include <malloc.h>
+
 #include "eh.h"
+#include "object.h"
 #include "tap.h"
 
 static u32 calls, fail_at;
+static size_t taken, most;
 
 void *__real_calloc(size_t nr, size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
+void __real_free(void *p);
+void __wrap_free(void *p);
 
 void *__wrap_calloc(size_t nr, size_t size)
 {
+	void *p;
+
 	if (++calls == fail_at)
 		return NULL;
-	return __real_calloc(nr, size);
+	p = __real_calloc(nr, size);
+	taken += malloc_usable_size(p);
+	most = taken > most ? taken : most;
+	return p;
+}
+
+void __wrap_free(void *p)
+{
+	if (p)
+		taken -= malloc_usable_size(p);
+	__real_free(p);
+}
+
+static void test_most(void)
+{
+	static const char *const paths[] = {
+		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+		"/usr/bin/gdb", "/usr/bin/node", "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
+		"/usr/bin/env",
+	};
+	struct kunwind_table_stats st;
+	struct kunwind_table *table;
+	struct object o;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (object_open(&o, paths[i]))
+			continue;
+		taken = 0;
+		most = 0;
+		if (!tap_ok(!kunwind_table_build(&o.section, 0, 1UL << 30, NULL, NULL, &table),
+			    "memory: %s builds", paths[i]))
+			continue;
+		kunwind_table_stats(table, &st);
+		tap_ok(most - st.bytes <= st.bytes + (64 << 10) && taken - st.bytes < 64,
+		       "memory: %s: %llu bytes beside a table of %llu", paths[i],
+		       (unsigned long long)(most - st.bytes), (unsigned long long)st.bytes);
+		kunwind_table_free(table);
+		object_close(&o);
+	}
 }
 
 /* Functions in falling order (to be sorted), 1000 rules, wide rules, expressions. */
@@ -61,5 +110,7 @@ int main(void)
 	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_wide > 60,
 	       "%u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules, st.nr_wide);
 	kunwind_table_free(table);
+	fail_at = 0;
+	test_most();
 	return tap_done();
 }
