@@ -355,7 +355,30 @@ struct found {
 	struct cie cie;
 	const uint8_t *code, *code_end;
 	bool any;
+	const struct slow_section *beside;	/* FDEs that meet one of its do not count */
 };
+
+struct meets {
+	uint64_t start, end;
+	bool any;
+};
+
+static void meets_check(void *data, uint64_t start, uint64_t end)
+{
+	struct meets *meets = data;
+
+	if (start < meets->end && end > meets->start)
+		meets->any = true;
+}
+
+static bool meets_any(const struct slow_section *s, uint64_t start, uint64_t end)
+{
+	struct meets meets = { start, end, false };
+
+	if (s)
+		slow_fdes(s, meets_check, &meets);
+	return meets.any;
+}
 
 static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 		 void (*fn)(void *data, uint64_t start, uint64_t end), void *data)
@@ -401,7 +424,8 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 		if (fn)
 			fn(data, start, start + size);
 		if (best && pc >= start && pc - start < size &&
-		    (!best->any || start >= best->start)) {
+		    (!best->any || start >= best->start) &&
+		    !meets_any(best->beside, start, start + size)) {
 			best->any = true;
 			best->start = start;
 			best->end = start + size;
@@ -474,20 +498,6 @@ static char *value_text(char *p, const struct value *v)
 	return p;
 }
 
-/* .eh_frame is right wherever it says anything, all over an FDE of .debug_frame. */
-struct meets {
-	uint64_t start, end;
-	bool any;
-};
-
-static void meets_check(void *data, uint64_t start, uint64_t end)
-{
-	struct meets *meets = data;
-
-	if (start < meets->end && end > meets->start)
-		meets->any = true;
-}
-
 void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, char *buf)
 {
 	struct state first, st;
@@ -499,15 +509,9 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 
 	scan(s, pc, &f, NULL, NULL);
 	if (!f.any && s->more) {
-		struct meets meets;
-
-		scan(s->more, pc, &f, NULL, NULL);
-		if (f.any) {
-			meets = (struct meets){ f.start, f.end, false };
-			scan(s, 0, NULL, meets_check, &meets);
-			f.any = !meets.any;
-			s = s->more;
-		}
+		f.beside = s;
+		s = s->more;
+		scan(s, pc, &f, NULL, NULL);
 	}
 	if (!f.any) {
 		strcpy(buf, "none - -");
