@@ -331,7 +331,8 @@ static bool end(void *data, enum weight weight)
 	size_t from, to;
 	bool ok;
 
-	qsort(state->sample, state->nr, sizeof(*state->sample), in_order);
+	if (state->nr)
+		qsort(state->sample, state->nr, sizeof(*state->sample), in_order);
 	for (from = 0; from < state->nr; from = to) {
 		for (to = from; to < state->nr; to++) {
 			if (state->sample[to].thread != state->sample[from].thread)

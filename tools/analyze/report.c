@@ -114,7 +114,8 @@ static void sort_table(struct table *table)
 
 	for (i = 0; i < table->nr; i++)
 		table->line[i].key = table->line[i].time;
-	qsort(table->line, table->nr, sizeof(*table->line), by_key);
+	if (table->nr)
+		qsort(table->line, table->nr, sizeof(*table->line), by_key);
 }
 
 /* Is the node's function in its stack a second time, further out? */
