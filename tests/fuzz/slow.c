@@ -149,8 +149,8 @@ static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie
 	letters = (const char *)p;
 	p += strlen(letters) + 1;
 	/* without 'z' there may be anything behind the letters */
-	cie->unknown = letters[strspn(letters, "zRPLSB")] ||
-		       (*letters != 'z' && letters[strspn(letters, "SB")]);
+	cie->unknown = *letters == 'z' ? letters[1 + strspn(letters + 1, "RPLSB")] != 0 :
+					 letters[strspn(letters, "SB")] != 0;
 	if (cie->unknown)
 		return;
 	if (version == 4)
