@@ -295,63 +295,34 @@ static void print_head(const struct report *report)
 		       samples->unreturned);
 }
 
-static void print_calls(const struct report *report)
+/* Calls have all columns, causes have times, other events their number only. */
+static void print_table(const struct report *report, const struct table *table, const char *title,
+			const char *head)
 {
-	const struct table *table = &report->calls;
+	bool calls = table == &report->calls;
 	uint32_t i;
 
 	if (!table->nr)
 		return;
-	printf("\n%sSystem calls, by time between entry and exit%s\n"
-	       "      time    longest    off CPU      calls   failed  name\n",
-	       report->colour.bold, report->colour.plain);
+	printf("\n%s%s%s\n%s\n", report->colour.bold, title, report->colour.plain, head);
 	for (i = 0; i < shown(report, table->nr); i++) {
 		const struct line *line = &table->line[i];
 
-		print_time(line->time);
-		putchar(' ');
-		print_time(line->longest);
-		putchar(' ');
-		print_time(line->off_cpu);
-		printf(" %10" PRId64 " %8" PRId64 "  %s\n", line->count, line->failed,
-		       report->samples.calls.string[line->name]);
+		if (table != &report->events) {
+			print_time(line->time);
+			putchar(' ');
+			print_time(line->longest);
+			putchar(' ');
+		}
+		if (calls) {
+			print_time(line->off_cpu);
+			putchar(' ');
+		}
+		printf("%10" PRId64, line->count);
+		if (calls)
+			printf(" %8" PRId64, line->failed);
+		printf("  %s\n", report->samples.calls.string[line->name]);
 	}
-	print_more(report, table->nr);
-}
-
-static void print_causes(const struct report *report)
-{
-	const struct table *table = &report->causes;
-	uint32_t i;
-
-	if (!table->nr)
-		return;
-	printf("\n%sOff the CPU, by system call or cause%s\n"
-	       "      time    longest      times  where\n",
-	       report->colour.bold, report->colour.plain);
-	for (i = 0; i < shown(report, table->nr); i++) {
-		const struct line *line = &table->line[i];
-
-		print_time(line->time);
-		putchar(' ');
-		print_time(line->longest);
-		printf(" %10" PRId64 "  %s\n", line->count,
-		       report->samples.calls.string[line->name]);
-	}
-	print_more(report, table->nr);
-}
-
-static void print_events(const struct report *report)
-{
-	const struct table *table = &report->events;
-	uint32_t i;
-
-	if (!table->nr)
-		return;
-	printf("\n%sOther events%s\n     count  name\n", report->colour.bold, report->colour.plain);
-	for (i = 0; i < shown(report, table->nr); i++)
-		printf("%10" PRId64 "  %s\n", table->line[i].count,
-		       report->samples.calls.string[table->line[i].name]);
 	print_more(report, table->nr);
 }
 
@@ -439,9 +410,11 @@ static bool print(struct report *report)
 		return true;
 	}
 	print_head(report);
-	print_calls(report);
-	print_causes(report);
-	print_events(report);
+	print_table(report, &report->calls, "System calls, by time between entry and exit",
+		    "      time    longest    off CPU      calls   failed  name");
+	print_table(report, &report->causes, "Off the CPU, by system call or cause",
+		    "      time    longest      times  where");
+	print_table(report, &report->events, "Other events", "     count  name");
 	print_functions(report, sort);
 	return true;
 }
