@@ -391,6 +391,11 @@ def test_flamegraph(trace, work):
     shown, errors = dom(page, work, script=click + """
         document.getElementById("reset").click();""")
     check("reset: as before", 400 < frames(shown)["recursive"]["width"] < 700, frames(shown))
+    # zoom by a link
+    data = json.loads(re.search('id="data">(.*?)</script>', text).group(1))
+    node = next(i for i, f in enumerate(data["frame"]) if f >= 0 and data["frames"][f][0] == "opener")
+    shown, errors = dom(page, work, "#z=%d" % node)
+    check("link: its zoom", frames(shown)["opener"]["width"] > 1000 and frames(shown)["main"]["faded"], frames(shown))
     # another weight, by a link
     shown, errors = dom(page, work, "#w=events&s=%2F%5Ere%2F")
     check("link: its weight", '<span id="measure">number of events</span>, <span id="total">9 events' in shown)
