@@ -182,6 +182,8 @@ static const struct kernel_param_ops param_ops = {
 	.set = param_set,
 	.get = param_get,
 };
+/* The kernel's headers may have made the word another spelling of __auto_type. */
+#undef auto
 module_param_cb(auto, &param_ops, NULL, 0644);
 MODULE_PARM_DESC(auto, "register every process, running or new (default N)");
 
