@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * corpus - compares the tables of ELF files with libdw's reading of their CFI
+ *
+ * Usage: corpus FILE...
+ *
+ * For every FDE (listed by tests/fuzz/slow.c) libdw's dwarf_cfi_addrframe() is
+ * asked row by row. Every row of ours that meets one of libdw's must say the
+ * same of the CFA, rbp, the return address and the registers that the table
+ * follows, looked up as the walk does at its first byte and at the last byte
+ * before the next; between FDEs there must be no rule. So every byte of the
+ * object's code is covered, twice: by a table that follows what it needs, and
+ * by one that follows all callee-saved registers.
+ *
+ * One line a file, with tabs: verdict (ok, differs, refused, none: no CFI),
+ * path, FDEs, libdw's rows, rows of ours that were compared (of both tables),
+ * of these by a wide rule, by an expression, legal but not expressed; rows
+ * compared with slow.c, differences. Each difference (the first 20) and each
+ * expression that is not expressed stands on a line before that begins with
+ * "# ". Status 1 when one differs or is refused.
+ *
+ * Where libdw 0.188 has no answer, and where it has another:
+ * - it has no notion of an FDE within another, and refuses DW_CFA_restore in a
+ *   CIE, which readelf and GCC's unwinder take for "not said": these FDEs are
+ *   compared with slow.c.
+ * - what is neither callee-saved nor mentioned by CFI is undefined for libdw,
+ *   the same for us; it is compared where either says more. The same for rbx,
+ *   which the psABI has callee-saved: libdw's x86-64 defaults have rax there.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+
+#include "../fuzz/slow.h"
+#include "../unit/object.h"
+#include "../unit/rule-text.h"
+
+#define SHOWN	20
+
+struct fde {
+	u64 start, end;
+	Dwarf_CFI *cfi;
+};
+
+struct row {
+	u64 addr;
+	struct kunwind_rule rule;
+};
+
+struct table {
+	struct kunwind_table *table;
+	struct row *rows;
+	size_t nr, room, at;
+	u32 keep;
+};
+
+struct file {
+	const char *path;
+	struct object object;
+	struct slow_section slow[2];
+	struct table tables[2];
+	struct fde *fdes;
+	size_t nr_fdes, room;
+	Dwarf_CFI *eh, *debug, *adding;
+	u64 theirs, ours, wide, exprs, unknown, slowly, bad;
+	char last_unknown[24576];
+};
+
+static void *grow(void *array, size_t nr, size_t *room, size_t size)
+{
+	if (nr < *room)
+		return array;
+	*room = *room ? 2 * *room : 1024;
+	array = realloc(array, *room * size);
+	if (!array)
+		abort();
+	return array;
+}
+
+static void fde_add(void *data, uint64_t start, uint64_t end)
+{
+	struct file *f = data;
+
+	f->fdes = grow(f->fdes, f->nr_fdes, &f->room, sizeof(*f->fdes));
+	f->fdes[f->nr_fdes++] = (struct fde){ start, end, f->adding };
+}
+
+static int fde_cmp(const void *a, const void *b)
+{
+	const struct fde *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? 1 : x->end > y->end ? -1 : 0;
+}
+
+static int row_add(void *data, u64 addr, struct kunwind_rule rule)
+{
+	struct table *t = data;
+
+	t->rows = grow(t->rows, t->nr, &t->room, sizeof(*t->rows));
+	t->rows[t->nr++] = (struct row){ addr, rule };
+	return 0;
+}
+
+/* An operation of libdw's as its bytes in hexadecimal. */
+static char *op_text(char *p, const Dwarf_Op *op)
+{
+	u8 bytes[32];
+	size_t n = 0;
+	u64 val;
+	int size = 0;
+
+	bytes[n++] = op->atom;
+	switch (op->atom) {
+	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
+		size = 1;
+		break;
+	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
+		size = 2;
+		break;
+	case DW_OP_const4u: case DW_OP_const4s:
+		size = 4;
+		break;
+	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_addr:
+		size = 8;
+		break;
+	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
+	case DW_OP_piece:
+		for (val = op->number; val > 0x7f; val >>= 7)
+			bytes[n++] = val | 0x80;
+		bytes[n++] = val;
+		if (op->atom == DW_OP_bregx)
+			n += sleb_write(bytes + n, op->number2);
+		break;
+	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31: case DW_OP_fbreg:
+		n += sleb_write(bytes + n, op->number);
+		break;
+	}
+	memcpy(bytes + n, &op->number, size);
+	return p + hex_print(p, bytes, n + size);
+}
+
+static char *ops_text(char *p, const Dwarf_Op *ops, size_t n)
+{
+	while (n--)
+		p = op_text(p, ops++);
+	*p = 0;
+	return p;
+}
+
+/* libdw's CFA in the notation of rule-text.h; false: it has none. */
+static bool cfa_text(Dwarf_Frame *frame, char *buf)
+{
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
+		return false;
+	if (n == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < KUNWIND_NR_REGS)
+		sprintf(buf, "%s%+d", reg_names[ops[0].number], (int)ops[0].number2);
+	else
+		ops_text(stpcpy(buf, "exp:"), ops, n);
+	return true;
+}
+
+/* libdw's rule for a register; "u" also where it cannot say. */
+static void reg_text(Dwarf_Frame *frame, int reg, char *buf)
+{
+	Dwarf_Op mem[3], *ops;
+	bool value;
+	size_t n;
+	s64 off;
+
+	if (dwarf_frame_register(frame, reg, mem, &ops, &n)) {
+		sprintf(buf, "?%s", dwarf_errmsg(-1));
+		return;
+	}
+	if (!n) {
+		strcpy(buf, ops ? "u" : "s");
+		return;
+	}
+	value = ops[n - 1].atom == DW_OP_stack_value;
+	n -= value;
+	if (n == 1 && ops[0].atom == DW_OP_regx) {
+		strcpy(buf, ops[0].number < KUNWIND_NR_REGS ? reg_names[ops[0].number] : "u");
+		return;
+	}
+	if (ops == mem && ops[0].atom == DW_OP_call_frame_cfa) {
+		off = n > 1 ? (s64)ops[1].number : 0;
+		sprintf(buf, "%c%+lld", value ? 'v' : 'c', (long long)off);
+		return;
+	}
+	/* an expression, and what is pushed before it */
+	if (ops[0].atom == DW_OP_call_frame_cfa) {
+		ops++;
+		n--;
+	}
+	ops_text(stpcpy(buf, value ? "vexp:" : "exp:"), ops, n);
+}
+
+/* Our rule for a register other than rbp and the return address. */
+static void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int reg, char *buf)
+{
+	const struct kunwind_wide_entry *e = NULL;
+	const struct kunwind_wide *wide;
+
+	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+		wide = kunwind_table_wide(table, rule.off);
+		e = wide ? wide_find(wide, reg) : NULL;
+	}
+	if (e)
+		*entry_text(table, e, false, buf) = 0;
+	else
+		strcpy(buf, reg == KUNWIND_RSP ? "v+0" : "s");
+}
+
+static void differs(struct file *f, u64 addr, const char *what, const char *ours,
+		    const char *theirs)
+{
+	if (f->bad++ < SHOWN)
+		printf("# %s: %llx: %s: table \"%s\", libdw \"%s\"\n", f->path,
+		       (unsigned long long)addr, what, ours, theirs);
+}
+
+/* Is it an expression that the table need not express? */
+static bool not_expressed(const char *text, bool cfa)
+{
+	struct kunwind_expr_info info;
+	unsigned int byte;
+	u8 expr[4096];
+	size_t len = 0;
+
+	if (*text == 'v')
+		text++;
+	if (strncmp(text, "exp:", 4))
+		return false;
+	for (text += 4; sscanf(text, "%2x", &byte) == 1; text += 2)
+		expr[len++] = byte;
+	return !kunwind_expr_check(expr, len, !cfa, &info) && info.unknown;
+}
+
+static void unknown_note(struct file *f, u64 addr, const char *text)
+{
+	f->unknown++;
+	if (strcmp(f->last_unknown, text)) {
+		printf("# %s: %llx: not expressed: %s\n", f->path, (unsigned long long)addr, text);
+		strcpy(f->last_unknown, text);
+	}
+}
+
+/* What libdw says of one row, in words. */
+struct words {
+	char cfa[8192], rbp[8192], ra[8192], line[24576];
+	bool signal;
+};
+
+static void words_make(Dwarf_Frame *frame, bool signal, struct words *w)
+{
+	w->signal = signal;
+	reg_text(frame, KUNWIND_RA, w->ra);
+	if (!strcmp(w->ra, "u")) {
+		strcpy(w->line, "end - -");
+		return;
+	}
+	if (!cfa_text(frame, w->cfa)) {
+		strcpy(w->line, "none - -");
+		return;
+	}
+	reg_text(frame, KUNWIND_RBP, w->rbp);
+	sprintf(w->line, "%s %s %s", w->cfa, w->rbp, w->ra);
+}
+
+/* One rule of ours at @addr against libdw's. */
+static void rule_check(struct file *f, const struct table *t, u64 addr, struct kunwind_rule rule,
+		       Dwarf_Frame *frame, const struct words *w)
+{
+	static char ours[8192], theirs[8192];
+	u8 kind = rule.kind & KUNWIND_RULE_KIND;
+	int reg;
+
+	f->ours++;
+	f->wide += kind == KUNWIND_RULE_WIDE;
+	f->exprs += !strncmp(w->cfa, "exp:", 4) || strstr(w->line, "exp:");
+	rule_text(t->table, rule, ' ', ours);
+	if (strcmp(ours, w->line)) {
+		if (kind == KUNWIND_RULE_NONE &&
+		    (not_expressed(w->cfa, true) || not_expressed(w->ra, false)))
+			unknown_note(f, addr, w->line);
+		else
+			differs(f, addr, "rule", ours, w->line);
+		return;
+	}
+	if (kind == KUNWIND_RULE_NONE || kind == KUNWIND_RULE_END)
+		return;
+	if (!(rule.kind & KUNWIND_RULE_SIGNAL) != !w->signal)
+		differs(f, addr, "signal", w->signal ? "no" : "yes", w->signal ? "yes" : "no");
+	for (reg = 0; reg < KUNWIND_RA; reg++) {
+		bool followed = reg == KUNWIND_RSP || (t->keep >> reg & 1) || w->signal;
+
+		if (reg == KUNWIND_RBP || !followed)
+			continue;
+		ours_text(t->table, rule, reg, ours);
+		reg_text(frame, reg, theirs);
+		/* not mentioned, and not callee-saved to libdw */
+		if (!strcmp(theirs, "u") && !strcmp(ours, "s") &&
+		    (reg == KUNWIND_RBX || !(KUNWIND_SAVED_REGS >> reg & 1)))
+			continue;
+		if (strcmp(ours, theirs))
+			differs(f, addr, reg_names[reg], ours, theirs);
+	}
+}
+
+/* All of ours in [from, to), in which libdw has one row; @frame NULL: none. */
+static void span_check(struct file *f, u64 from, u64 to, Dwarf_Frame *frame, const struct words *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(f->tables); i++) {
+		struct table *t = &f->tables[i];
+		u64 at = from;
+
+		while (at < to) {
+			struct kunwind_rule rule = kunwind_table_lookup(t->table, at), last;
+			u64 end = to;
+
+			while (t->at < t->nr && t->rows[t->at].addr <= at)
+				t->at++;
+			if (t->at < t->nr && t->rows[t->at].addr < to)
+				end = t->rows[t->at].addr;
+			last = kunwind_table_lookup(t->table, end - 1);
+			if (memcmp(&rule, &last, sizeof(rule)))
+				differs(f, end - 1, "lookup", "another rule", "the same");
+			if (frame)
+				rule_check(f, t, at, rule, frame, w);
+			else if (rule.kind & KUNWIND_RULE_KIND)
+				differs(f, at, "rule", "one", "none");
+			at = end;
+		}
+	}
+}
+
+static bool frame_get(Dwarf_CFI *cfi, u64 addr, Dwarf_Frame **frame)
+{
+	*frame = NULL;
+	return cfi && !dwarf_cfi_addrframe(cfi, addr, frame);
+}
+
+static void gap_check(struct file *f, u64 from, u64 to)
+{
+	Dwarf_Frame *frame;
+	u64 addr;
+	int i;
+
+	span_check(f, from, to, NULL, NULL);
+	for (i = 0; i < 2; i++) {
+		addr = i ? to - 1 : from;
+		if (frame_get(f->eh, addr, &frame))
+			differs(f, addr, "gap", "none", "a frame");
+		free(frame);
+	}
+}
+
+static void slow_address(struct file *f, u64 addr)
+{
+	static char ours[16384], theirs[16384];
+	const struct table *t = &f->tables[0];
+	struct kunwind_rule rule = kunwind_table_lookup(t->table, addr);
+
+	rule_text(t->table, rule, ' ', ours);
+	rule_rest(t->table, rule, ours + strlen(ours));
+	slow_rule_text(&f->slow[0], addr, t->keep, theirs);
+	f->slowly++;
+	if (strcmp(ours, theirs))
+		differs(f, addr, "slow.c", ours, theirs);
+}
+
+/* What libdw cannot answer: by slow.c, at the ends and where rows of ours meet. */
+static void slow_check(struct file *f, u64 from, u64 to)
+{
+	const struct table *t = &f->tables[0];
+	size_t i;
+
+	slow_address(f, from);
+	slow_address(f, to - 1);
+	for (i = 0; i < t->nr; i++) {
+		if (t->rows[i].addr <= from || t->rows[i].addr >= to)
+			continue;
+		slow_address(f, t->rows[i].addr - 1);
+		slow_address(f, t->rows[i].addr);
+	}
+}
+
+static void fde_check(struct file *f, const struct fde *fde)
+{
+	static struct words w;
+	u64 at = fde->start, end;
+
+	while (at < fde->end) {
+		Dwarf_Addr lo, hi;
+		Dwarf_Frame *frame;
+		bool signal;
+
+		if (!frame_get(fde->cfi, at, &frame) ||
+		    dwarf_frame_info(frame, &lo, &hi, &signal) < 0) {
+			free(frame);
+			printf("# %s: %llx: libdw: %s\n", f->path, (unsigned long long)at,
+			       dwarf_errmsg(-1));
+			slow_check(f, fde->start, fde->end);
+			return;
+		}
+		end = hi > at && hi < fde->end ? hi : fde->end;
+		memset(w.cfa, 0, 8);
+		words_make(frame, signal, &w);
+		f->theirs++;
+		span_check(f, at, end, frame, &w);
+		free(frame);
+		at = end;
+	}
+}
+
+/* Drops FDEs of .debug_frame that meet those of .eh_frame; both are sorted. */
+static void fdes_merge(struct file *f, size_t nr_eh)
+{
+	size_t n = nr_eh, i, j = 0;
+	u64 end = 0;
+
+	for (i = nr_eh; i < f->nr_fdes; i++) {
+		const struct fde *d = &f->fdes[i];
+
+		for (; j < nr_eh && f->fdes[j].start <= d->start; j++)
+			end = f->fdes[j].end > end ? f->fdes[j].end : end;
+		if (d->start >= end && (j == nr_eh || d->end <= f->fdes[j].start))
+			f->fdes[n++] = *d;
+	}
+	f->nr_fdes = n;
+	qsort(f->fdes, n, sizeof(*f->fdes), fde_cmp);
+}
+
+static void fdes_list(struct file *f)
+{
+	bool debug_only = f->object.section.debug;
+	size_t nr_eh;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const struct kunwind_section *s = &f->object.sections[i];
+
+		f->slow[i] = (struct slow_section){
+			.data = s->data, .size = s->size, .addr = s->addr,
+			.text_base = s->text_base, .data_base = s->data_base,
+			.lo = s->lo, .hi = s->hi, .whole = s->min_fdes, .debug = s->debug,
+			.more = s->more ? &f->slow[1] : NULL,
+		};
+	}
+	f->adding = debug_only ? f->debug : f->eh;
+	slow_fdes(&f->slow[0], fde_add, f);
+	qsort(f->fdes, f->nr_fdes, sizeof(*f->fdes), fde_cmp);
+	nr_eh = f->nr_fdes;
+	if (!f->object.section.more)
+		return;
+	f->adding = f->debug;
+	slow_fdes(&f->slow[1], fde_add, f);
+	qsort(f->fdes + nr_eh, f->nr_fdes - nr_eh, sizeof(*f->fdes), fde_cmp);
+	fdes_merge(f, nr_eh);
+}
+
+static void compare(struct file *f)
+{
+	u64 at = ~0ULL, last = 0;
+	size_t i, j;
+
+	fdes_list(f);
+	for (i = 0; i < f->nr_fdes; i = j) {
+		const struct fde *fde = &f->fdes[i];
+
+		if (at < fde->start)
+			gap_check(f, at, fde->start);
+		last = fde->end;
+		for (j = i + 1; j < f->nr_fdes && f->fdes[j].start < last; j++)
+			last = f->fdes[j].end > last ? f->fdes[j].end : last;
+		if (j == i + 1)
+			fde_check(f, fde);
+		else
+			slow_check(f, fde->start, last);
+		at = last;
+	}
+}
+
+static int tables_build(struct file *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(f->tables); i++) {
+		struct table *t = &f->tables[i];
+		int err = kunwind_table_build(&f->object.section, i ? KUNWIND_SAVED_REGS : 0,
+					      1UL << 31, NULL, NULL, &t->table);
+
+		if (err)
+			return err;
+		t->keep = kunwind_table_keep(t->table);
+		kunwind_table_for_each(t->table, row_add, t);
+	}
+	return 0;
+}
+
+static void file_free(struct file *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(f->tables); i++) {
+		kunwind_table_free(f->tables[i].table);
+		free(f->tables[i].rows);
+	}
+	free(f->fdes);
+}
+
+/* Separate debug information: headers of a file that is elsewhere. */
+static bool debug_only(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf_Scn *section = NULL;
+	bool found = false;
+	GElf_Shdr shdr;
+
+	while (elf && !found && (section = elf_nextscn(elf, section)))
+		found = gelf_getshdr(section, &shdr) && (shdr.sh_flags & SHF_EXECINSTR) &&
+			shdr.sh_type == SHT_NOBITS;
+	elf_end(elf);
+	close(fd);
+	return found;
+}
+
+/* 0 when all is equal, or there is no CFI. */
+static int check(const char *path)
+{
+	struct file f = { .path = path };
+	int fd, err = object_open(&f.object, path);
+	const char *verdict;
+	Dwarf *dwarf = NULL;
+	Elf *elf = NULL;
+
+	if (!err)
+		err = tables_build(&f);
+	if (err) {
+		bool none = err == KUNWIND_E_NO_CFI || (err > 0 && debug_only(path));
+
+		printf("%s\t%s\t%s\n", none ? "none" : "refused", path,
+		       err < 0 ? "cannot open" : err == KUNWIND_E_NO_CFI || !none ?
+		       kunwind_refusal_name(err) : "separate debug information");
+		file_free(&f);
+		return !none;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	f.eh = elf ? dwarf_getcfi_elf(elf) : NULL;
+	if (f.object.elf.debug_size) {
+		dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+		f.debug = dwarf ? dwarf_getcfi(dwarf) : NULL;
+	}
+	compare(&f);
+	verdict = f.bad ? "differs" : "ok";
+	printf("%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n", verdict, path, f.nr_fdes,
+	       (unsigned long long)f.theirs, (unsigned long long)f.ours,
+	       (unsigned long long)f.wide, (unsigned long long)f.exprs,
+	       (unsigned long long)f.unknown, (unsigned long long)f.slowly,
+	       (unsigned long long)f.bad);
+	if (f.eh)
+		dwarf_cfi_end(f.eh);
+	if (dwarf)
+		dwarf_end(dwarf);
+	elf_end(elf);
+	close(fd);
+	file_free(&f);
+	object_close(&f.object);
+	return f.bad != 0;
+}
+
+int main(int argc, char **argv)
+{
+	int i, status = 0;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: corpus FILE...\n");
+		return 2;
+	}
+	elf_version(EV_CURRENT);
+	for (i = 1; i < argc; i++)
+		status |= check(argv[i]);
+	return status;
+}
