@@ -17,7 +17,7 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm check-debug check-releases bench style clean help
+.PHONY: demo check check-unit check-vm check-debug check-corpus fuzz check-releases bench style clean help
 
 all: modules lib tools
 
@@ -64,6 +64,12 @@ check-debug:
 check-releases:
 	@scripts/check-releases
 
+check-corpus:
+	@scripts/check-corpus $(DIRS)
+
+fuzz:
+	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
+
 bench:
 	@scripts/bench
 
@@ -85,6 +91,9 @@ help:
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
+	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'
+	@echo '            of a root file system with some four hundred packages, made first'
+	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows, walk, elf'
 	@echo 'bench       the figures of the README'
 	@echo 'style       checks of form'
 	@echo 'clean       what make built'
