@@ -6,6 +6,7 @@ The program below is compiled for its symbols; its "process" is a made-up one.
 Formats are judged by others: speedscope's own schema, a browser for the page.
 """
 
+import base64
 import html.parser
 import json
 import os
@@ -209,6 +210,7 @@ def test_speedscope(trace, work):
     names = [frame["name"] for frame in data["shared"]["frames"]]
     stacks = [";".join(names[i] for i in s) for s in data["profiles"][0]["samples"]]
     check("speedscope: a stack, outermost first", "app;_start;main;reader;read" in stacks, stacks)
+    speedscope_itself(path, work)
     schema = speedscope_schema()
     try:
         import jsonschema
@@ -226,14 +228,35 @@ def test_speedscope(trace, work):
         check("speedscope: its schema", False, error)
 
 
-def speedscope_schema():
+def speedscope_package():
     parts = subprocess.run([os.path.join(HERE, "../../scripts/flamegraph-parts"), "--path", "speedscope"],
                            capture_output=True, text=True)
-    path = os.path.join(parts.stdout.strip(), "dist/release/file-format-schema.json")
-    if parts.returncode or not os.path.exists(path):
+    return os.path.join(parts.stdout.strip(), "dist/release")
+
+
+def speedscope_schema():
+    path = os.path.join(speedscope_package(), "file-format-schema.json")
+    if not os.path.exists(path):
         return None
     with open(path) as file:
         return json.load(file)
+
+
+def speedscope_itself(path, work):
+    """Its own page, handed the file as its own command does it."""
+    page = os.path.join(speedscope_package(), "index.html")
+    if not browser() or not os.path.exists(page):
+        return
+    script = os.path.join(work, "profile.js")
+    with open(path, "rb") as profile, open(script, "w") as file:
+        file.write('speedscope.loadFileFromBase64("x.json", "%s")' % base64.b64encode(profile.read()).decode())
+    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--allow-file-access-from-files",
+                           "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+                           "--virtual-time-budget=10000", "--dump-dom",
+                           "file://%s#localProfilePath=%s" % (page, script)],
+                          capture_output=True, text=True, timeout=300)
+    check("speedscope: it shows the file", "testhost - speedscope</title>" in done.stdout and
+          "time between entry and exit of system calls" in done.stdout, done.stderr[-2000:])
 
 
 def test_firefox(trace):
