@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 400
+#
+# What reads LTTng's call stacks today goes on working: the shape of LTTng's own
+# regression test of the context callstack-user (a program whose chain main,
+# fct_a, fct_b, fct_c, gettid is known; addresses from babeltrace2's text, named
+# by addr2line), here without frame pointers; and the names and types of the
+# fields that Trace Compass and scripts read, byte for byte those of stock LTTng.
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+need lttng babeltrace2 kunwind gcc addr2line
+
+cd "$KUNWIND_TMP" || exit 1
+source=$OLDPWD/tests/vm/progs/show-chain.c
+lttng=/usr/bin/lttng	# the real one
+lttng-sessiond --daemonize >/dev/null 2>&1
+
+# As the upstream test: one session, one channel of LTTng's own making, one
+# system call, the context, the program tracked by its number.
+trace() { # DIRECTORY PROGRAM [COMMAND-BEFORE-IT]...
+	local dir=$1 program=$2
+	shift 2
+	rm -f in
+	mkfifo in
+	"$@" "./$program" wait <in &
+	pid=$!
+	exec {go}>in
+	until [ "$(cat "/proc/$pid/comm")" = "$program" ] && grep -qs pipe_read "/proc/$pid/stack"; do
+		sleep 0.1
+	done
+	cp "/proc/$pid/maps" "$dir.maps"
+	{
+		$lttng create callstack --output="$KUNWIND_TMP/$dir" &&
+			$lttng enable-event --kernel --syscall gettid &&
+			$lttng add-context --kernel --type callstack-user --type callstack-kernel &&
+			$lttng track --kernel --pid "$pid" &&
+			$lttng start
+	} >"$dir.log" 2>&1 || diag "$(cat "$dir.log")"
+	echo >&"$go"
+	exec {go}>&-
+	wait "$pid"
+	{ $lttng stop && $lttng destroy; } >>"$dir.log" 2>&1
+}
+
+# The addresses of the one event, as the text has them.
+addresses() {
+	babeltrace2 "$1" | grep 'syscall_entry_gettid:' | grep -o 'callstack_user = \[ \(\[[0-9]*\] = 0x[0-9A-F]*,\? \)*\]' |
+		grep -o '= 0x[0-9A-F]*' | cut -c3-
+}
+
+# Where PROGRAM's (or a library's) first byte is mapped, and which object holds an address.
+object_of() { # MAPS ADDRESS: prints BASE PATH
+	local range offset path base=
+	while read -r range _ offset _ _ path; do
+		[ "$offset" != 00000000 ] || base=0x${range%-*}
+		if (($2 >= 0x${range%-*} && $2 < 0x${range#*-})); then
+			echo "$base" "$path"
+			return
+		fi
+	done <"$1"
+}
+
+# Functions of PROGRAM in a trace, innermost first; for other objects, their file.
+names() { # DIRECTORY PROGRAM TYPE
+	local address base path minus=0
+	while read -r address; do
+		[ "$address" != 0xFFFFFFFFFFFFFFFF ] || continue
+		read -r base path < <(object_of "$1.maps" "$address")
+		if [ "${path##*/}" = "$2" ]; then
+			[ "$3" = -no-pie ] && base=0
+			addr2line -f -e "$2" "$(printf '%#x' $((address - base - minus)))" | head -n 1
+		else
+			echo "${path##*/}"
+		fi
+		minus=1		# a return address belongs to the call before it
+	done < <(addresses "$1") | tr '\n' ' '
+}
+
+for type in -no-pie -pie; do
+	gcc -g -O2 -fomit-frame-pointer -fno-plt $type -o "chain$type" "$source" ||
+		{ echo "Bail out! the program does not build"; exit 1; }
+done
+trace stock chain-pie
+stock=$(names stock chain-pie -pie)
+unlike="fct_c fct_b fct_a main "
+check "stock LTTng has an event, and not the chain: the test can fail" \
+	test -n "$stock" -a "${stock/$unlike/}" = "$stock"
+
+check "the module loads" modprobe kunwind
+for type in -no-pie -pie; do
+	trace "kunwind$type" "chain$type" kunwind run --
+	like "$(names "kunwind$type" "chain$type" "$type")" "^libc\.so\.6 fct_c fct_b fct_a main libc\.so\.6 libc\.so\.6 _start $" \
+		"$type: gettid in libc, fct_c, fct_b, fct_a, main, _start"
+done
+
+text=$(babeltrace2 kunwind-pie | grep 'syscall_entry_gettid:')
+like "$text" '_callstack_user_length = [0-9]+, callstack_user = \[ \[0\] = 0x[0-9A-F]+, \[1\] = 0x' "babeltrace2's text has the field"
+# the tracer's own mark of a stack's end, where it makes one
+mark() { addresses "$1" | tail -n 1 | grep -cx 0xFFFFFFFFFFFFFFFF; }
+is "$(mark kunwind-pie)" "$(mark stock)" "which ends as in stock LTTng"
+length=$(grep -o '_callstack_user_length = [0-9]*' <<<"$text" | grep -o '[0-9]*$')
+is "$(addresses kunwind-pie | wc -l)" "$length" "and has as many members as its length says"
+like "$text" '_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0xFFFFFFFF' "the kernel's own stack is there, too"
+
+# Trace Compass finds the fields by name and type in the metadata.
+context() { babeltrace2 -o ctf-metadata "$1"/kernel | sed -n '/event.context := struct/,/};/p'; }
+is "$(context kunwind-pie)" "$(context stock)" "the metadata of the context is stock LTTng's"
+like "$(context kunwind-pie)" 'integer \{ size = 64; align = 8; signed = 0; encoding = none; base = 16; \} _?callstack_user\[ ?_+callstack_user_length ?\]' \
+	"callstack_user: a sequence of unsigned 64-bit numbers, in hexadecimal"
+check "unload" rmmod kunwind
+trace after chain-pie
+is "$(context after)" "$(context stock)" "and so it is when the module has gone"
+done_testing
