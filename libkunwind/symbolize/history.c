@@ -95,6 +95,12 @@ bool kunwind_history_exit(struct kunwind_history *history, int64_t time, int pid
 	return kunwind_maps_exit(history->maps, pid, time);
 }
 
+/* May /proc be asked? */
+static bool is_live(const struct kunwind_history *history, const struct kunwind_who *who)
+{
+	return who->live && !(history->symbolizer->options.flags & KUNWIND_NO_LOCAL);
+}
+
 static bool perf_map_is_of(const struct kunwind_history *history, const struct kunwind_who *who,
 			   int pid, const char *path)
 {
@@ -105,7 +111,7 @@ static bool perf_map_is_of(const struct kunwind_history *history, const struct k
 		return false;
 	if (history->symbolizer->options.perf_map_dir)
 		return true;	/* somebody put them there for this trace */
-	if (!who->live)
+	if (!is_live(history, who))
 		return false;
 	started = kunwind_maps_began(history->maps, pid, who->time);
 	if (started == INT64_MAX)
@@ -122,7 +128,7 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 	struct kunwind_object *object;
 	char path[4200];
 
-	if (!dir && !who->live)
+	if (!dir && !is_live(history, who))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
 	object = kunwind_symbolizer_object(history->symbolizer, path, "", 0);
@@ -149,7 +155,7 @@ static void name_frame(struct kunwind_history *history, const struct kunwind_who
 	if (range) {
 		struct kunwind_object *object = range->object;
 
-		if (who->live && object->state == KUNWIND_STATE_NEW && !object->live_pid) {
+		if (is_live(history, who) && object->state == KUNWIND_STATE_NEW && !object->live_pid) {
 			object->live_pid = pid;
 			object->live_start = range->start;
 			object->live_end = range->end;
@@ -180,7 +186,7 @@ int kunwind_history_process(struct kunwind_history *history, const struct kunwin
 
 	if (pid >= 0 && who->own_number)
 		pid = kunwind_pids_find(history->pids, history->maps, pid, address, who->time);
-	if (pid >= 0 && who->live && !kunwind_maps_knows(history->maps, pid))
+	if (pid >= 0 && is_live(history, who) && !kunwind_maps_knows(history->maps, pid))
 		kunwind_live_load(history->maps, history->symbolizer, who, pid);
 	return pid;
 }
