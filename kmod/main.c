@@ -19,14 +19,15 @@
  *     module stays for good.
  *  5. tracepoint_synchronize_unregister(): no probe runs any more. So nobody
  *     makes or finds a process, a space or a snapshot but what follows here.
- *  6. Builders end: they see that they are to stop. What they filled in last is
- *     still there, since
+ *  6. Builders end: they see that they are to stop; none is inside a read that
+ *     may never return, since that too holds a reference. What they filled in
+ *     last is still there, since
  *  7. only now are processes dropped, with them spaces, with them snapshots,
  *     with them the users of objects. Each is freed behind a grace period:
  *     rcu_barrier() and the flush of the workers, twice, see space.c.
  *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
  *     the last instructions of a task work, behind its module_put().
- *  9. What walks use goes: caches. Then the idle objects.
+ *  9. What walks use goes: caches. Then the shrinker and the idle objects.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,6 +38,7 @@
 #include <linux/tracepoint.h>
 
 #include "auto.h"
+#include "builder.h"
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
@@ -61,7 +63,7 @@ static void let_go(void)
 		}
 	}
 	tracepoint_synchronize_unregister();
-	kunwind_object_stop();
+	kunwind_builder_stop();
 	kunwind_process_exit();
 	kunwind_space_exit();
 	synchronize_rcu_tasks();
@@ -74,9 +76,12 @@ static int __init kunwind_init(void)
 	err = kunwind_object_init();
 	if (err)
 		return err;
-	err = kunwind_space_init();
+	err = kunwind_builder_init();
 	if (err)
 		goto out_object;
+	err = kunwind_space_init();
+	if (err)
+		goto out_builder;
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
@@ -95,9 +100,11 @@ static int __init kunwind_init(void)
 out_hooks:
 	let_go();	/* space included */
 	kunwind_callstack_exit();
-	goto out_object;
+	goto out_builder;
 out_space:
 	kunwind_space_exit();
+out_builder:
+	kunwind_builder_exit();
 out_object:
 	kunwind_object_exit();
 	return err;
@@ -109,6 +116,7 @@ static void __exit kunwind_exit(void)
 	kunwind_device_exit();
 	let_go();
 	kunwind_callstack_exit();
+	kunwind_builder_exit();
 	kunwind_object_exit();
 }
 

@@ -3,28 +3,26 @@
  * object.c - ELF objects and their tables, one for each state of a file
  *
  * An object is found by what the kernel says of its file: device, inode number
- * and generation, size, change time; never by path or build-id, which others
- * can choose. The first process that maps it has it built by a worker, everyone
- * else shares the table. The file is held only while it is read, so neither
- * mount nor inode is pinned by a table.
+ * and generation, and where these may mean two files, the file's handle; then
+ * size and change time. Never by path or build-id, which others can choose. The
+ * first process that maps it has it built (builder.c), everyone else shares the
+ * table. The file is held only while it is read, so neither mount nor inode is
+ * pinned by a table. A device number may come back for another file system: the
+ * epoch of the number (filesystem.c) keeps those apart.
  *
- * A build reads the ELF headers, then .eh_frame whole, then compiles it. It is
- * bounded in number (workers), time (max_build_ms, looked at between reads and
- * by the compiler) and memory (max_eh_frame_mb, max_table_mb); a file whose size
- * or change time moved meanwhile is refused. Worker, not task: memory is not
- * charged to whoever maps the file, and a file system that hangs holds a worker
- * and nothing else. File systems that can hang (not on a local device) have
- * workers of their own.
+ * Objects without users are kept for the next process. They are freed when
+ * memory is short (a shrinker), when the limit or a user's share is reached, and
+ * beyond IDLE_MAX: first those whose file has gone, then the least recently
+ * used. What failed for want of memory or time is tried again after RETRY; what
+ * did not fit one user's share, at once for another's.
  *
- * Objects without users are kept for the next process, the least recently used
- * of them freed first: at most IDLE_MAX, and none when the limit is reached.
- * What failed for want of memory or time is tried again after RETRY.
+ * Locks: objects_lock, inside mmap_lock; inside it the builder's lanes_lock.
+ * Memory is asked for with it held, so the shrinker only tries to take it.
  *
- * Memory: about 2 KB an object besides its table.
+ * Memory: about 600 bytes and its path an object besides its table.
  */
-#include <linux/file.h>
+#include <linux/exportfs.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kdev_t.h>
 #include <linux/magic.h>
@@ -34,35 +32,27 @@
 #include <linux/slab.h>
 #include <asm/vdso.h>
 
+#include "builder.h"
 #include "compat/mm.h"
+#include "compat/shrinker.h"
+#include "filesystem.h"
+#include "memory.h"
 #include "object.h"
-#include "space.h"
+#include "snapshot.h"
 
 #define BUCKETS		1024
-#define IDLE_MAX	256
+#define IDLE_MAX	1024
 #define RETRY		(5 * HZ)
-#define CHUNK		(256 * 1024)
-
-static unsigned int max_table_mb = 512;
-module_param(max_table_mb, uint, 0644);
-MODULE_PARM_DESC(max_table_mb,
-		 "most memory for all unwind tables and lists of mappings, MiB (default 512)");
-
-static unsigned int max_eh_frame_mb = 64;
-module_param(max_eh_frame_mb, uint, 0644);
-MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
-
-static unsigned int max_build_ms = 10000;
-module_param(max_build_ms, uint, 0644);
-MODULE_PARM_DESC(max_build_ms, "longest time that building one table may take, ms (default 10000)");
+#define USER_PART	4		/* of max_objects, for one user */
 
 static unsigned int max_objects = 16384;
 module_param(max_objects, uint, 0644);
 MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (default 16384)");
 
 static struct hlist_head objects[BUCKETS];
-static LIST_HEAD(idle);			/* least recently used first */
+static LIST_HEAD(idle);			/* to be freed first: first */
 static unsigned int nr_idle;
+static u64 idle_bytes;
 static unsigned int nr_objects;
 static DEFINE_MUTEX(objects_lock);	/* all of the above; users from and to 0 */
 
@@ -74,30 +64,49 @@ static struct kunwind_object overflow = {
 	.refusal = KUNWIND_E_LIMIT,
 };
 
-static atomic64_t table_bytes, table_rows, nr_builds, nr_refused;
-static atomic64_t map_bytes;		/* what others charged */
-static struct workqueue_struct *builders, *remote_builders;
-static bool stopping;
+static atomic64_t table_bytes, table_rows;
+static struct shrinker *shrinker;
 
+/* States of one file share a bucket. */
 static struct hlist_head *bucket(const struct kunwind_object_key *key)
 {
-	BUILD_BUG_ON(sizeof(*key) % sizeof(u32));
-	return &objects[jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0) % BUCKETS];
+	BUILD_BUG_ON(KUNWIND_KEY_FILE % sizeof(u32));
+	return &objects[jhash2((const u32 *)key, KUNWIND_KEY_FILE / sizeof(u32), 0) % BUCKETS];
+}
+
+/* Subvolumes have the same inode numbers; snapshots the same generations and times besides. */
+static bool repeats_numbers(const struct super_block *sb)
+{
+	return sb->s_magic == BTRFS_SUPER_MAGIC || sb->s_magic == KUNWIND_BCACHEFS_MAGIC;
 }
 
 void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file)
 {
 	struct inode *inode = file_inode(file);
+	const struct super_block *sb = inode->i_sb;
 	struct timespec64 ctime = kunwind_inode_ctime(inode);
+	int words = ARRAY_SIZE(key->handle);
 
 	*key = (struct kunwind_object_key){
 		.ino = inode->i_ino,
+		.generation = inode->i_generation,
+		.dev = new_encode_dev(sb->s_dev),
+		.epoch = kunwind_filesystem_epoch(new_encode_dev(sb->s_dev)),
 		.size = i_size_read(inode),
 		.ctime_sec = ctime.tv_sec,
 		.ctime_nsec = ctime.tv_nsec,
-		.generation = inode->i_generation,
-		.dev = new_encode_dev(inode->i_sb->s_dev),
 	};
+	/* It names the subvolume; there is room for it, and it reads nothing. */
+	if (repeats_numbers(sb) && sb->s_export_op && sb->s_export_op->encode_fh)
+		sb->s_export_op->encode_fh(inode, key->handle, &words, NULL);
+}
+
+bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return object->key.ino == inode->i_ino && object->key.generation == inode->i_generation &&
+	       object->key.dev == new_encode_dev(inode->i_sb->s_dev);
 }
 
 /* Frees an object that nothing finds any more. */
@@ -106,8 +115,12 @@ static void destroy(struct kunwind_object *object)
 	if (object->table) {
 		atomic64_sub(object->stats.bytes, &table_bytes);
 		atomic64_sub(object->stats.nr_rows, &table_rows);
+		kunwind_memory_uncharge(object->payer, object->stats.bytes);
 		kunwind_table_free(object->table);
 	}
+	kunwind_filesystem_put(object->key.dev);
+	kunwind_payer_remove_object(object->payer);
+	kunwind_payer_put(object->payer);
 	kfree(object->path);
 	kfree(object);
 }
@@ -121,13 +134,36 @@ static void remove(struct kunwind_object *object)
 	}
 }
 
-static void evict(struct kunwind_object *object)
+static void idle_add(struct kunwind_object *object)
+{
+	lockdep_assert_held(&objects_lock);
+	if (READ_ONCE(object->gone))
+		list_add(&object->idle, &idle);
+	else
+		list_add_tail(&object->idle, &idle);
+	nr_idle++;
+	idle_bytes += object->stats.bytes;
+}
+
+static void idle_remove(struct kunwind_object *object)
 {
 	lockdep_assert_held(&objects_lock);
 	list_del(&object->idle);
 	nr_idle--;
+	idle_bytes -= object->stats.bytes;
+}
+
+static void evict(struct kunwind_object *object)
+{
+	idle_remove(object);
 	remove(object);
 	destroy(object);
+}
+
+static struct kunwind_object *first_idle(void)
+{
+	lockdep_assert_held(&objects_lock);
+	return list_first_entry_or_null(&idle, struct kunwind_object, idle);
 }
 
 static bool transient(const struct kunwind_object *object)
@@ -138,10 +174,12 @@ static bool transient(const struct kunwind_object *object)
 	       (state == KUNWIND_OBJECT_REFUSED && object->refusal == KUNWIND_E_LIMIT);
 }
 
-bool kunwind_object_stale(const struct kunwind_object *object)
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
 {
-	return object == &overflow ||
-	       (transient(object) && time_after(jiffies, object->done_at + RETRY));
+	if (object == &overflow)
+		return true;
+	return transient(object) && (time_after(jiffies, object->done_at + RETRY) ||
+				     (object->over_share && object->payer != payer));
 }
 
 void kunwind_object_put(struct kunwind_object *object)
@@ -152,9 +190,9 @@ void kunwind_object_put(struct kunwind_object *object)
 		remove(object);
 		destroy(object);
 	} else {
-		list_add_tail(&object->idle, &idle);
-		if (++nr_idle > IDLE_MAX)
-			evict(list_first_entry(&idle, struct kunwind_object, idle));
+		idle_add(object);
+		if (nr_idle > IDLE_MAX)
+			evict(first_idle());
 	}
 	mutex_unlock(&objects_lock);
 }
@@ -170,197 +208,86 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	}
 }
 
-static u64 memory_limit(void)
+/* The idle object to give up so that @payer's next charge may not fail as it did. */
+static struct kunwind_object *victim(int err, const struct kunwind_payer *payer)
 {
-	return (u64)READ_ONCE(max_table_mb) << 20;
-}
-
-static u64 memory_used(void)
-{
-	return atomic64_read(&table_bytes) + atomic64_read(&map_bytes);
-}
-
-bool kunwind_object_charge(size_t bytes)
-{
-	if (memory_used() + bytes > memory_limit())
-		return false;
-	atomic64_add(bytes, &map_bytes);
-	return true;
-}
-
-void kunwind_object_uncharge(size_t bytes)
-{
-	atomic64_sub(bytes, &map_bytes);
-}
-
-/* Bytes that tables may still take; makes room by giving up idle ones. */
-static u64 room(u64 wanted)
-{
-	u64 limit = memory_limit(), used;
-
-	mutex_lock(&objects_lock);
-	while ((used = memory_used()) + wanted > limit && nr_idle)
-		evict(list_first_entry(&idle, struct kunwind_object, idle));
-	mutex_unlock(&objects_lock);
-	return used < limit ? limit - used : 0;
-}
-
-struct build {
 	struct kunwind_object *object;
-	unsigned long deadline;		/* jiffies */
-};
 
-static bool build_aborted(void *data)
-{
-	const struct build *build = data;
-
-	return READ_ONCE(stopping) || time_after(jiffies, build->deadline);
+	if (err != -EDQUOT)
+		return first_idle();
+	list_for_each_entry(object, &idle, idle)
+		if (object->payer == payer)
+			return object;
+	return NULL;
 }
 
-static int read_file(void *data, u64 off, void *buf, size_t len)
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
 {
-	const struct build *build = data;
-	struct kunwind_object *object = build->object;
-	loff_t pos = off;
+	struct kunwind_object *object;
+	int err;
 
-	if (off > object->key.size || len > object->key.size - off)
-		return -EIO;
-	if (object->vdso) {
-		memcpy(buf, object->vdso->data + off, len);
+	err = kunwind_memory_charge(payer, bytes);
+	if (!err)
 		return 0;
-	}
-	while (len) {
-		ssize_t got;
-
-		if (build_aborted(data))
-			return -ETIMEDOUT;
-		got = kernel_read(object->file, buf, min_t(size_t, len, CHUNK), &pos);
-		if (got <= 0)
-			return -EIO;
-		buf += got;
-		len -= got;
-		cond_resched();
-	}
-	return 0;
+	mutex_lock(&objects_lock);
+	while ((err = kunwind_memory_charge(payer, bytes)) && (object = victim(err, payer)))
+		evict(object);
+	mutex_unlock(&objects_lock);
+	return err;
 }
 
-/* Only what kernel_read() takes without a complaint in the log. */
-static bool readable(struct file *file)
+void kunwind_object_built(struct kunwind_object *object)
 {
-	return S_ISREG(file_inode(file)->i_mode) && (file->f_mode & FMODE_READ) &&
-	       (file->f_mode & FMODE_CAN_READ) && file->f_op->read_iter && !file->f_op->read;
-}
-
-static bool unchanged(const struct kunwind_object *object)
-{
-	struct kunwind_object_key now;
-
-	if (object->vdso)
-		return true;
-	kunwind_object_key_init(&now, object->file);
-	return !memcmp(&now, &object->key, sizeof(now));
-}
-
-static enum kunwind_refusal build_table(struct build *build)
-{
-	struct kunwind_object *object = build->object;
-	const struct kunwind_elf *elf = &object->elf;
-	struct kunwind_section section[2];
-	enum kunwind_refusal refusal;
-	u64 size, limit;
-	u8 *data;
-
-	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
-	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
-	if (refusal)
-		return refusal;
-	/* neither is larger than the file */
-	size = elf->eh_size + elf->debug_size;
-	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
-		return KUNWIND_E_LIMIT;
-	/* A table is no larger than its .eh_frame but in odd cases. */
-	limit = room(size);
-	if (!limit)
-		return KUNWIND_E_LIMIT;
-	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
-	if (!data)
-		return KUNWIND_E_NOMEM;
-	if (read_file(build, elf->eh_offset, data, elf->eh_size) ||
-	    read_file(build, elf->debug_offset, data + elf->eh_size, elf->debug_size)) {
-		refusal = KUNWIND_E_IO;
-		goto out;
-	}
-	kunwind_elf_sections(elf, data, data + elf->eh_size, section);
-	refusal = kunwind_table_build(section, 0, limit, build_aborted, build, &object->table);
-	if (refusal)
-		goto out;
-	if (!unchanged(object)) {
-		kunwind_table_free(object->table);
-		object->table = NULL;
-		refusal = KUNWIND_E_IO;
-		goto out;
-	}
-	kunwind_table_stats(object->table, &object->stats);
 	atomic64_add(object->stats.bytes, &table_bytes);
 	atomic64_add(object->stats.nr_rows, &table_rows);
-out:
-	kvfree(data);
-	return refusal;
 }
 
-static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
+/* -------------------------------------------------------------- shrinker */
+
+/* In pages; whoever has no table counts as one, so that it goes too. */
+static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
-	switch (refusal) {
-	case KUNWIND_OK:
-		return KUNWIND_OBJECT_READY;
-	case KUNWIND_E_NO_CFI:
-		return KUNWIND_OBJECT_NO_CFI;
-	case KUNWIND_E_NOMEM:
-	case KUNWIND_E_IO:
-	case KUNWIND_E_ABORTED:
-		return KUNWIND_OBJECT_FAILED;
-	default:
-		return KUNWIND_OBJECT_REFUSED;
+	unsigned long pages = READ_ONCE(nr_idle) + (READ_ONCE(idle_bytes) >> PAGE_SHIFT);
+
+	return pages ? pages : SHRINK_EMPTY;
+}
+
+static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
+{
+	unsigned long freed = 0;
+	struct kunwind_object *object;
+
+	/* Who reclaims may hold it. */
+	if (!mutex_trylock(&objects_lock))
+		return SHRINK_STOP;
+	while (freed < sc->nr_to_scan && (object = first_idle())) {
+		freed += 1 + (object->stats.bytes >> PAGE_SHIFT);
+		evict(object);
+	}
+	mutex_unlock(&objects_lock);
+	return freed ? freed : SHRINK_STOP;
+}
+
+/* ---------------------------------------------------------------- lookup */
+
+/* Beside the one in @key's state, the same file's others: nobody comes for them. */
+static void supersede(const struct kunwind_object_key *key)
+{
+	struct kunwind_object *object;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&objects_lock);
+	hlist_for_each_entry_safe(object, next, bucket(key), node) {
+		if (memcmp(&object->key, key, KUNWIND_KEY_FILE) || !memcmp(&object->key, key, sizeof(*key)))
+			continue;
+		WRITE_ONCE(object->gone, true);
+		if (!refcount_read(&object->users))
+			evict(object);
 	}
 }
 
-static void run_build(struct kunwind_object *object)
-{
-	struct build build = {
-		.object = object,
-		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(max_build_ms)),
-	};
-	enum kunwind_refusal refusal;
-
-	if (object->file && !readable(object->file))
-		refusal = KUNWIND_E_IO;
-	else
-		refusal = build_table(&build);
-	if (object->file) {
-		fput(object->file);
-		object->file = NULL;
-	}
-	object->refusal = refusal;
-	object->done_at = jiffies;
-	atomic64_inc(&nr_builds);
-	if (refusal && refusal != KUNWIND_E_NO_CFI)
-		atomic64_inc(&nr_refused);
-	/* Pairs with kunwind_object_state(). */
-	smp_store_release(&object->state, state_of(refusal));
-	/* Those who wait see to their own spaces. */
-	complete_all(&object->done);
-	kunwind_space_object_done();
-}
-
-static void build_work(struct work_struct *work)
-{
-	struct kunwind_object *object = container_of(work, struct kunwind_object, work);
-
-	run_build(object);
-	kunwind_object_put(object);
-}
-
-static struct kunwind_object *lookup(const struct kunwind_object_key *key)
+static struct kunwind_object *lookup(const struct kunwind_object_key *key,
+				     const struct kunwind_payer *payer)
 {
 	struct kunwind_object *object;
 
@@ -368,7 +295,7 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key)
 	hlist_for_each_entry(object, bucket(key), node) {
 		if (memcmp(&object->key, key, sizeof(*key)))
 			continue;
-		if (kunwind_object_stale(object)) {
+		if (kunwind_object_stale(object, payer)) {
 			/* Its users keep it; the next ones get another. */
 			if (refcount_read(&object->users))
 				remove(object);
@@ -379,8 +306,7 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key)
 		if (refcount_read(&object->users)) {
 			refcount_inc(&object->users);
 		} else {
-			list_del(&object->idle);
-			nr_idle--;
+			idle_remove(object);
 			refcount_set(&object->users, 1);
 		}
 		return object;
@@ -388,72 +314,93 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key)
 	return NULL;
 }
 
-/* A new object with the caller's reference, in the table of objects; or NULL. */
-static struct kunwind_object *create(const struct kunwind_object_key *key, const char *path)
+static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, const char *path,
+					   struct kunwind_payer *payer)
 {
-	struct kunwind_object *object;
+	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
-	lockdep_assert_held(&objects_lock);
-	while (nr_objects >= READ_ONCE(max_objects)) {
-		if (!nr_idle)
-			return NULL;
-		evict(list_first_entry(&idle, struct kunwind_object, idle));
-	}
-	object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 	if (!object)
 		return NULL;
 	object->path = kstrdup(path, GFP_KERNEL | __GFP_NOWARN);
-	if (!object->path) {
+	if (!object->path || !kunwind_filesystem_get(key->dev)) {
+		kfree(object->path);
 		kfree(object);
 		return NULL;
 	}
 	object->key = *key;
 	object->state = KUNWIND_OBJECT_PENDING;
+	object->payer = kunwind_payer_get(payer);
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
-	INIT_WORK(&object->work, build_work);
+	return object;
+}
+
+/* A new object with the caller's reference, which is being built; or NULL. */
+static struct kunwind_object *create(const struct kunwind_object_key *key, const char *path,
+				     struct kunwind_payer *payer, struct file *file,
+				     const struct vdso_image *vdso)
+{
+	unsigned int limit = READ_ONCE(max_objects);
+	struct kunwind_object *object;
+
+	lockdep_assert_held(&objects_lock);
+	while (nr_objects >= limit) {
+		object = first_idle();
+		if (!object)
+			return NULL;
+		evict(object);
+	}
+	while (!kunwind_payer_add_object(payer, limit / USER_PART)) {
+		object = victim(-EDQUOT, payer);
+		if (!object)
+			return NULL;
+		evict(object);
+	}
+	object = object_alloc(key, path, payer);
+	if (!object) {
+		kunwind_payer_remove_object(payer);
+		return NULL;
+	}
+	object->vdso = vdso;
+	kunwind_object_get(object);	/* the builder's */
+	if (!kunwind_builder_queue(object, file)) {
+		destroy(object);
+		return NULL;
+	}
 	hlist_add_head(&object->node, bucket(key));
 	nr_objects++;
 	return object;
 }
 
-/* File systems that do not wait for another program or machine. */
-static bool local(const struct super_block *sb)
+static struct kunwind_object *get(const struct kunwind_object_key *key, const char *path,
+				  struct kunwind_payer *payer, struct file *file,
+				  const struct vdso_image *vdso)
 {
-	switch (sb->s_magic) {
-	case TMPFS_MAGIC:
-	case RAMFS_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC:
-	case HUGETLBFS_MAGIC:
-		return true;
-	case FUSE_SUPER_MAGIC:		/* fuseblk has a device */
-		return false;
-	default:
-		return sb->s_type->fs_flags & FS_REQUIRES_DEV;
-	}
-}
-
-struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path)
-{
-	struct kunwind_object_key key;
 	struct kunwind_object *object;
 
-	kunwind_object_key_init(&key, file);
 	mutex_lock(&objects_lock);
-	object = lookup(&key);
-	if (object)
-		goto out;
-	object = create(&key, path);
+	object = lookup(key, payer);
+	if (!object) {
+		supersede(key);
+		object = create(key, path, payer, file, vdso);
+	}
 	if (!object) {
 		object = kunwind_object_get(&overflow);
-		goto out;
+		kunwind_memory_refused();
+	} else if (file) {
+		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
 	}
-	object->file = get_file(file);
-	kunwind_object_get(object);	/* build_work()'s */
-	queue_work(local(file_inode(file)->i_sb) ? builders : remote_builders, &object->work);
-out:
 	mutex_unlock(&objects_lock);
 	return object;
+}
+
+struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path,
+					       struct kunwind_payer *payer)
+{
+	struct kunwind_object_key key;
+
+	kunwind_object_key_init(&key, file);
+	return get(&key, path, payer, file, NULL);
 }
 
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
@@ -462,32 +409,20 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 		.ino = (unsigned long)image,
 		.size = image->size,
 	};
-	struct kunwind_object *object;
 
-	mutex_lock(&objects_lock);
-	object = lookup(&key);
-	if (object)
-		goto out;
-	object = create(&key, "[vdso]");
-	if (!object) {
-		object = kunwind_object_get(&overflow);
-		goto out;
-	}
-	object->vdso = image;
-	kunwind_object_get(object);
-	queue_work(builders, &object->work);
-out:
-	mutex_unlock(&objects_lock);
-	return object;
+	return get(&key, "[vdso]", NULL, NULL, image);
 }
 
 void kunwind_object_stats(struct kunwind_stats *stats)
 {
+	u64 builds, refused;
+
+	kunwind_builder_counts(&builds, &refused);
 	stats->objects += READ_ONCE(nr_objects);
 	stats->table_bytes += atomic64_read(&table_bytes);
 	stats->table_rows += atomic64_read(&table_rows);
-	stats->table_builds += atomic64_read(&nr_builds);
-	stats->table_refused += atomic64_read(&nr_refused);
+	stats->table_builds += builds;
+	stats->table_refused += refused;
 }
 
 void kunwind_object_show(struct seq_file *m)
@@ -502,8 +437,11 @@ void kunwind_object_show(struct seq_file *m)
 	const struct kunwind_object *object;
 	unsigned int i;
 
-	seq_printf(m, "stat\tmap_bytes\t%llu\n", atomic64_read(&map_bytes));
+	seq_printf(m, "stat\tmap_bytes\t%llu\n", kunwind_snapshot_bytes());
+	kunwind_memory_show(m);
 	mutex_lock(&objects_lock);
+	seq_printf(m, "stat\tidle_objects\t%u\n", nr_idle);
+	seq_printf(m, "stat\tidle_bytes\t%llu\n", idle_bytes);
 	for (i = 0; i < BUCKETS; i++) {
 		hlist_for_each_entry(object, &objects[i], node) {
 			u32 state = kunwind_object_state(object);
@@ -524,37 +462,21 @@ void kunwind_object_show(struct seq_file *m)
 void kunwind_object_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_objects\t%u\n", READ_ONCE(max_objects));
-	seq_printf(m, "param\tmax_table_mb\t%u\n", READ_ONCE(max_table_mb));
-	seq_printf(m, "param\tmax_eh_frame_mb\t%u\n", READ_ONCE(max_eh_frame_mb));
-	seq_printf(m, "param\tmax_build_ms\t%u\n", READ_ONCE(max_build_ms));
+	kunwind_memory_show_params(m);
+	kunwind_builder_show_params(m);
 }
 
 int kunwind_object_init(void)
 {
-	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 2);
-	if (!builders)
-		return -ENOMEM;
-	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND, 4);
-	if (!remote_builders) {
-		destroy_workqueue(builders);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-void kunwind_object_stop(void)
-{
-	WRITE_ONCE(stopping, true);
-	flush_workqueue(builders);
-	flush_workqueue(remote_builders);
+	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
+	return shrinker ? 0 : -ENOMEM;
 }
 
 void kunwind_object_exit(void)
 {
-	destroy_workqueue(remote_builders);
-	destroy_workqueue(builders);
+	kunwind_shrinker_unregister(shrinker);
 	mutex_lock(&objects_lock);
 	while (nr_idle)
-		evict(list_first_entry(&idle, struct kunwind_object, idle));
+		evict(first_idle());
 	mutex_unlock(&objects_lock);
 }

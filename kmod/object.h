@@ -8,30 +8,41 @@
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
+#include <linux/stddef.h>
 
 #include "core/elf.h"
 
 struct file;
+struct kunwind_payer;
 struct seq_file;
 struct vdso_image;
 
-/* What tells one state of one file from another. Compared as bytes: no holes. */
+/*
+ * What tells one state of one file from another: first the file, then its
+ * state. Compared as bytes: no holes.
+ */
 struct kunwind_object_key {
 	u64 ino;		/* the vDSO: address of its image */
+	u32 generation;
+	u32 dev;		/* new_encode_dev(); 0: the vDSO */
+	u32 epoch;		/* of the device number: see filesystem.h */
+	u32 handle[5];		/* where inode numbers repeat inside one file system */
 	u64 size;		/* bytes */
 	s64 ctime_sec;
 	u32 ctime_nsec;
-	u32 generation;
-	u32 dev;		/* new_encode_dev(); 0: the vDSO */
 	u32 pad;
 };
+#define KUNWIND_KEY_FILE	offsetof(struct kunwind_object_key, size)
 
 /**
  * struct kunwind_object - one ELF file, in one state
  * @users: ranges that refer to it, and its build; 0: kept for reuse only
  * @state: enum kunwind_object_state; what follows it here is valid, and does
  *	not change any more, once it was seen (acquire) to be another than PENDING
+ * @payer: to whom the table is charged; NULL: nobody
+ * @gone: the file has no name any more, or has another state by now: nobody
+ *	will come for this one
+ * @over_share: refused because of what its payer already has
  */
 struct kunwind_object {
 	struct hlist_node node;
@@ -48,27 +59,34 @@ struct kunwind_object {
 	bool has_elf;		/* elf is valid */
 	unsigned long done_at;	/* jiffies */
 	u32 stalls;		/* how often somebody waited for it in vain */
+	struct kunwind_payer *payer;
+	bool gone;
+	bool over_share;
 
 	struct completion done;
-	struct work_struct work;
+	/* The builder's. */
+	struct list_head waiting;
 	struct file *file;		/* while it is read */
+	bool module_held;
 	const struct vdso_image *vdso;
 };
 
 int kunwind_object_init(void);
-/* Makes all builds end soon; new objects fail. */
-void kunwind_object_stop(void);
 /* No users may be left. */
 void kunwind_object_exit(void);
 
 void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file);
 
+/* Whether the object is of this file, in whichever state. */
+bool kunwind_object_of(const struct kunwind_object *object, const struct file *file);
+
 /*
  * The object of a mapped file, in the state in which it is now, with a
- * reference; a new one is being built. @path is copied. May sleep. Never NULL:
- * what there is no room for becomes one object that failed.
+ * reference; a new one is being built, for @payer. @path is copied. May sleep.
+ * Never NULL: what there is no room for becomes one object that failed.
  */
-struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path);
+struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path,
+					       struct kunwind_payer *payer);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
 /* One more reference. Any context. */
@@ -87,14 +105,16 @@ static inline enum kunwind_object_state kunwind_object_state(const struct kunwin
 }
 
 /*
- * Memory beside the tables, under the same limit. False: over it (nothing was
- * charged). Any context but NMI.
+ * kunwind_memory_charge(), with objects that nobody uses given up for it: the
+ * payer's own for his share. May sleep.
  */
-bool kunwind_object_charge(size_t bytes);
-void kunwind_object_uncharge(size_t bytes);
+int __must_check kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes);
 
-/* True when building it once more may end otherwise. */
-bool kunwind_object_stale(const struct kunwind_object *object);
+/* @object has a table now, for which its payer was charged. The builder's. */
+void kunwind_object_built(struct kunwind_object *object);
+
+/* True when building it once more, for @payer, may end otherwise. */
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer);
 
 /* Why a walk ends in an object without a table. Only of one that is not pending. */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object);

@@ -11,13 +11,14 @@
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
-#include <linux/kdev_t.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <asm/vdso.h>
 
+#include "builder.h"
+#include "memory.h"
 #include "object.h"
 #include "snapshot.h"
 #include "space.h"
@@ -30,7 +31,8 @@ MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one pro
 
 /* The object of the same mapping in @old, as long as it is alive; with a reference. */
 static struct kunwind_object *known(const struct kunwind_snapshot *old,
-				    const struct vm_area_struct *vma, u64 offset, bool *announced)
+				    const struct vm_area_struct *vma, u64 offset,
+				    const struct kunwind_payer *payer, bool *announced)
 {
 	struct kunwind_object *object;
 	u32 i;
@@ -43,23 +45,18 @@ static struct kunwind_object *known(const struct kunwind_snapshot *old,
 	object = old->detail[i].object;
 	if (old->ranges.range[i].start != vma->vm_start ||
 	    old->ranges.range[i].end != vma->vm_end || READ_ONCE(old->ranges.range[i].dead) ||
-	    old->detail[i].offset != offset || kunwind_object_stale(object))
+	    old->detail[i].offset != offset || kunwind_object_stale(object, payer))
 		return NULL;
-	if (vma->vm_file) {
-		const struct inode *inode = file_inode(vma->vm_file);
-
-		if (object->key.ino != inode->i_ino ||
-		    object->key.dev != new_encode_dev(inode->i_sb->s_dev) ||
-		    object->key.generation != inode->i_generation)
-			return NULL;
-	} else if (object->key.dev) {
+	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
 		return NULL;
-	}
+	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
+		WRITE_ONCE(object->gone, true);
 	*announced = READ_ONCE(old->detail[i].announced);
 	return kunwind_object_get(object);
 }
 
-static struct kunwind_object *object_of(const struct vm_area_struct *vma, char *buf)
+static struct kunwind_object *object_of(const struct vm_area_struct *vma,
+					struct kunwind_payer *payer, char *buf)
 {
 	const char *path;
 
@@ -67,7 +64,7 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma, char *
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
 	/* The name in the process's own root while it runs, else in that of who registers it. */
 	path = file_path(vma->vm_file, buf, PATH_MAX);
-	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path);
+	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path, payer);
 }
 
 /* Code that comes from a file, or the vDSO. */
@@ -110,9 +107,9 @@ static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 		range->end = vma->vm_end;
 		range->reason = KUNWIND_NOT_READY;
 		detail->offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
-		detail->object = known(old, vma, detail->offset, &detail->announced);
+		detail->object = known(old, vma, detail->offset, new->payer, &detail->announced);
 		if (!detail->object)
-			detail->object = object_of(vma, buf);
+			detail->object = object_of(vma, new->payer, buf);
 		new->ranges.nr++;
 		cond_resched();
 	}
@@ -141,16 +138,18 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq, nr;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	struct kunwind_payer *payer;
 	int err = -ENOMEM;
 
 	if (!buf)
 		return err;
+	payer = kunwind_payer_of(mm);
 	kunwind_space_count(space, &room, &ready);
 	/* Little, for every process pays for it; of a new program a scan counts first. */
 	room += 4;
 	for (;;) {
 		room = min(room, limit);
-		new = kunwind_snapshot_alloc(room, GFP_KERNEL);
+		new = kunwind_snapshot_alloc(room, payer, GFP_KERNEL);
 		if (!new) {
 			err = -ENOMEM;
 			goto out;
@@ -191,14 +190,16 @@ out:
 	if (new)
 		kunwind_snapshot_destroy(new);
 	kfree(buf);
+	kunwind_payer_put(payer);
 	kunwind_snapshot_put(old);
 	return err;
 }
 
 /*
  * Waits until all objects are done. 0 or -EINTR; the end of the time is no
- * error. An object for which others waited in vain many times (a file system
- * that hangs) stops nobody any more, however often they map something.
+ * error. An object for which others waited in vain many times, or of a file
+ * system whose objects had that happen to them (it hangs), stops nobody any
+ * more, however often they map something.
  */
 static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {
@@ -209,13 +210,16 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 		struct kunwind_object *object = snapshot->detail[i].object;
 
 		if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING ||
-		    (!patient && READ_ONCE(object->stalls) >= MAX_STALLS))
+		    (!patient && (READ_ONCE(object->stalls) >= MAX_STALLS ||
+				  kunwind_builder_stalls(object))))
 			continue;
 		left = wait_for_completion_killable_timeout(&object->done, left);
 		if (left < 0)
 			return -EINTR;
-		if (!left)
+		if (!left) {
 			WRITE_ONCE(object->stalls, READ_ONCE(object->stalls) + 1);
+			kunwind_builder_stalled(object);
+		}
 	}
 	return 0;
 }

@@ -2,17 +2,19 @@
 /*
  * snapshot.c - the executable mappings of a space at one time
  *
- * Memory: 100 bytes and 64 for each mapping that there is place for, counted
- * towards max_table_mb.
+ * Memory: 110 bytes and 64 for each mapping that there is place for, counted
+ * towards max_table_mb, and charged to the owner of the process.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "memory.h"
 #include "object.h"
 #include "snapshot.h"
 #include "trace_hooks.h"
 
 static atomic64_t next_id = ATOMIC64_INIT(0);
+static atomic64_t map_bytes;
 
 u64 kunwind_snapshot_new_id(void)
 {
@@ -25,23 +27,32 @@ static size_t snapshot_size(u32 nr)
 	       nr * (sizeof(struct kunwind_range) + sizeof(struct kunwind_detail));
 }
 
-struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, gfp_t gfp)
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp)
 {
 	size_t size = snapshot_size(room);
 	struct kunwind_snapshot *snapshot;
+	int err;
 
-	if (!kunwind_object_charge(size))
+	if (gfpflags_allow_blocking(gfp))
+		err = kunwind_object_make_room(payer, size);
+	else
+		err = kunwind_memory_charge(payer, size);
+	if (err) {
+		kunwind_memory_refused();
 		return NULL;
+	}
 	/* kvmalloc() does not do without sleeping. */
 	if (gfpflags_allow_blocking(gfp))
 		snapshot = kvzalloc(size, gfp | __GFP_NOWARN);
 	else
 		snapshot = kzalloc(size, gfp | __GFP_NOWARN);
 	if (!snapshot) {
-		kunwind_object_uncharge(size);
+		kunwind_memory_uncharge(payer, size);
 		return NULL;
 	}
+	atomic64_add(size, &map_bytes);
 	snapshot->size = size;
+	snapshot->payer = kunwind_payer_get(payer);
 	refcount_set(&snapshot->refs, 1);
 	snapshot->detail = (struct kunwind_detail *)&snapshot->ranges.range[room];
 	snapshot->ranges.id = kunwind_snapshot_new_id();
@@ -54,8 +65,15 @@ void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 
 	for (i = 0; i < snapshot->ranges.nr; i++)
 		kunwind_object_put(snapshot->detail[i].object);
-	kunwind_object_uncharge(snapshot->size);
+	atomic64_sub(snapshot->size, &map_bytes);
+	kunwind_memory_uncharge(snapshot->payer, snapshot->size);
+	kunwind_payer_put(snapshot->payer);
 	kvfree(snapshot);
+}
+
+u64 kunwind_snapshot_bytes(void)
+{
+	return atomic64_read(&map_bytes);
 }
 
 static void snapshot_free_work(struct work_struct *work)
@@ -150,7 +168,7 @@ u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
 
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from)
 {
-	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, GFP_ATOMIC);
+	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, from->payer, GFP_ATOMIC);
 	u32 i;
 
 	if (!to)

@@ -24,6 +24,7 @@
 #include "core/kunwind_core.h"
 
 struct kunwind_object;
+struct kunwind_payer;
 
 /* Frees, behind a grace period, what may sleep (space.c). */
 extern struct workqueue_struct *kunwind_reaper;
@@ -39,6 +40,7 @@ struct kunwind_snapshot {
 	refcount_t refs;
 	bool settled;		/* no range waits for its object */
 	size_t size;		/* charged, bytes */
+	struct kunwind_payer *payer;	/* to whom */
 	struct rcu_work free;
 	struct kunwind_detail *detail;	/* [ranges.nr] behind the ranges */
 	struct kunwind_ranges ranges;	/* last */
@@ -49,11 +51,14 @@ static inline struct kunwind_snapshot *kunwind_snapshot_of(struct kunwind_ranges
 	return ranges ? container_of(ranges, struct kunwind_snapshot, ranges) : NULL;
 }
 
+/* Memory of all there are. */
+u64 kunwind_snapshot_bytes(void);
+
 /* A number that no snapshot had, never 0. */
 u64 kunwind_snapshot_new_id(void);
 
-/* Empty, with place for @room ranges. NULL: no memory, or over the limit. */
-struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, gfp_t gfp);
+/* Empty, with place for @room ranges, for @payer. NULL: no memory, or over the limit. */
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp);
 
 /* Of one that was never published. May sleep. */
 void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot);

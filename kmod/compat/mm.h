@@ -16,4 +16,7 @@
 #define kunwind_inode_ctime(inode)	inode_get_ctime(inode)
 #endif
 
+/* bcachefs came with 6.7 and went with 6.18; its header was never public. */
+#define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
+
 #endif /* _KUNWIND_COMPAT_MM_H */

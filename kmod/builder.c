@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * builder.c - read ELF files and build their tables, in workers
+ *
+ * A build reads the ELF headers, then .eh_frame (or .debug_frame) whole, then
+ * compiles it. It is
+ * bounded in time (max_build_ms, looked at between reads and by the compiler)
+ * and memory (max_eh_frame_mb; an estimate is charged before it begins); a file
+ * whose size or change time moved meanwhile is refused. It is done by a worker,
+ * never by the task that maps the file: memory and page cache are not charged
+ * to that task's control group, and it waits no longer than it wants to.
+ *
+ * Objects wait in lanes, one for each user and kind of file system: one for all
+ * local ones, one for each remote one (FUSE, network), whose reads may never
+ * return. A lane's worker builds one object and queues itself anew behind the
+ * others, so nobody's many files keep others waiting; a file system that hangs
+ * holds its own lane. A user without CAP_SYS_ADMIN has at most USER_LANES.
+ *
+ * Reads go to the file system by read_iter(), beside vfs_read()'s checks: leave
+ * to map the file as code was given at open and mmap, and a listener of fanotify
+ * that is itself registered would wait for itself.
+ *
+ * From its queueing until its last read is over, a build on a remote file
+ * system holds a reference to the module, so that rmmod answers EBUSY and does
+ * not wait for what may never end. It is given back while the worker still has
+ * work to do: kunwind_builder_stop(), which drains the workers, covers that.
+ *
+ * Memory: while one builds, the section's size, and the same and TABLE_SLACK
+ * twice for the table and its draft. 250 bytes a lane.
+ */
+#include <linux/fs.h>
+#include <linux/file.h>
+#include <linux/jiffies.h>
+#include <linux/magic.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+#include <asm/vdso.h>
+
+#include "builder.h"
+#include "memory.h"
+#include "object.h"
+#include "space.h"
+
+#define CHUNK		(256 * 1024)
+#define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
+#define LOCAL_WIDTH	2		/* local builds at a time, of one user and of all */
+#define USER_LANES	16
+#define STALL_SLOTS	64
+#define MAX_STALLS	20
+
+static unsigned int max_eh_frame_mb = 64;
+module_param(max_eh_frame_mb, uint, 0644);
+MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
+
+static unsigned int max_build_ms = 10000;
+module_param(max_build_ms, uint, 0644);
+MODULE_PARM_DESC(max_build_ms, "longest time that building one table may take, ms (default 10000)");
+
+struct lane;
+
+struct lane_worker {
+	struct work_struct work;
+	struct lane *lane;
+	bool busy;			/* queued or running */
+};
+
+/* There is one while something waits or is built in it. */
+struct lane {
+	struct list_head node;		/* lanes */
+	u32 dev;			/* of a remote file system; 0: all local ones */
+	struct kunwind_payer *payer;
+	struct list_head waiting;	/* objects, in the order of their coming */
+	struct lane_worker worker[LOCAL_WIDTH];
+};
+
+static LIST_HEAD(lanes);
+static DEFINE_MUTEX(lanes_lock);	/* all of them and what is in them; inside objects_lock */
+
+static struct workqueue_struct *builders, *remote_builders;
+static atomic64_t nr_builds, nr_refused;
+static atomic_t nr_charged;		/* builds that have charged their estimate */
+static DECLARE_WAIT_QUEUE_HEAD(uncharged);
+static bool stopping;
+
+/* How often somebody waited in vain since something was built, by file system. */
+static u32 stalls[STALL_SLOTS];
+
+static u32 *stalls_of(const struct kunwind_object *object)
+{
+	return &stalls[object->key.dev % STALL_SLOTS];
+}
+
+bool kunwind_builder_stalls(const struct kunwind_object *object)
+{
+	return READ_ONCE(*stalls_of(object)) >= MAX_STALLS;
+}
+
+void kunwind_builder_stalled(struct kunwind_object *object)
+{
+	u32 *nr = stalls_of(object);
+
+	/* One lost in a race between two does not matter. */
+	WRITE_ONCE(*nr, min_t(u32, READ_ONCE(*nr) + 1, MAX_STALLS));
+}
+
+/* ---------------------------------------------------------------- a build */
+
+struct build {
+	struct kunwind_object *object;
+	unsigned long deadline;		/* jiffies */
+	size_t charged;			/* bytes */
+};
+
+static bool build_aborted(void *data)
+{
+	const struct build *build = data;
+
+	return READ_ONCE(stopping) || time_after(jiffies, build->deadline);
+}
+
+static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int flags)
+{
+	struct kvec kvec = { .iov_base = buf, .iov_len = len };
+	struct kiocb kiocb;
+	struct iov_iter iter;
+
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_pos = pos;
+	kiocb.ki_flags |= flags;
+	iov_iter_kvec(&iter, READ, &kvec, 1, len);
+	return file->f_op->read_iter(&kiocb, &iter);
+}
+
+static ssize_t read_chunk(struct file *file, void *buf, size_t len, loff_t pos)
+{
+	ssize_t got;
+
+	/*
+	 * Not by the page cache: a read without an answer would keep pages
+	 * locked, and the next open() of the file, which drops them, would
+	 * hang, though nobody but us had read it.
+	 */
+	if (file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC) {
+		got = read_at(file, buf, len, pos, IOCB_DIRECT);
+		if (got != -EINVAL)
+			return got;
+	}
+	return read_at(file, buf, len, pos, 0);
+}
+
+static int read_file(void *data, u64 off, void *buf, size_t len)
+{
+	const struct build *build = data;
+	struct kunwind_object *object = build->object;
+
+	if (off > object->key.size || len > object->key.size - off)
+		return -EIO;
+	if (object->vdso) {
+		memcpy(buf, object->vdso->data + off, len);
+		return 0;
+	}
+	while (len) {
+		ssize_t got;
+
+		if (build_aborted(data))
+			return -ETIMEDOUT;
+		got = read_chunk(object->file, buf, min_t(size_t, len, CHUNK), off);
+		if (got <= 0)
+			return -EIO;
+		buf += got;
+		off += got;
+		len -= got;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Only what a kernel buffer can be read from. */
+static bool readable(struct file *file)
+{
+	return S_ISREG(file_inode(file)->i_mode) && (file->f_mode & FMODE_READ) &&
+	       (file->f_mode & FMODE_CAN_READ) && file->f_op->read_iter && !file->f_op->read;
+}
+
+static bool unchanged(const struct kunwind_object *object)
+{
+	struct kunwind_object_key now;
+
+	if (object->vdso)
+		return true;
+	kunwind_object_key_init(&now, object->file);
+	return !memcmp(&now, &object->key, sizeof(now));
+}
+
+/* No read comes any more. */
+static void reads_done(struct kunwind_object *object)
+{
+	if (object->module_held) {
+		object->module_held = false;
+		module_put(THIS_MODULE);
+	}
+}
+
+/* Gives the estimate back, but for what is kept of it. */
+static void uncharge(struct build *build, size_t kept)
+{
+	kunwind_memory_uncharge(build->object->payer, build->charged - kept);
+	atomic_dec(&nr_charged);
+	wake_up_all(&uncharged);
+}
+
+/* Charges the most that the build will have; waits while others have theirs of the limit. */
+static enum kunwind_refusal charge(struct build *build, size_t bytes)
+{
+	struct kunwind_object *object = build->object;
+	int err;
+
+	for (;;) {
+		err = kunwind_object_make_room(object->payer, bytes);
+		if (!err)
+			break;
+		object->over_share = err == -EDQUOT;
+		if (object->over_share || !atomic_read(&nr_charged) || build_aborted(build))
+			return KUNWIND_E_LIMIT;
+		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || READ_ONCE(stopping), HZ / 10);
+	}
+	build->charged = bytes;
+	atomic_inc(&nr_charged);
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal compile(struct build *build, const u8 *data, size_t limit)
+{
+	struct kunwind_object *object = build->object;
+	const struct kunwind_elf *elf = &object->elf;
+	struct kunwind_section section[2];
+	enum kunwind_refusal refusal;
+
+	kunwind_elf_sections(elf, data, data + elf->eh_size, section);
+	refusal = kunwind_table_build(section, 0, limit, build_aborted, build, &object->table);
+	if (refusal)
+		return refusal;
+	if (!unchanged(object)) {
+		kunwind_table_free(object->table);
+		object->table = NULL;
+		return KUNWIND_E_IO;
+	}
+	kunwind_table_stats(object->table, &object->stats);
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal build_table(struct build *build)
+{
+	struct kunwind_object *object = build->object;
+	const struct kunwind_elf *elf = &object->elf;
+	enum kunwind_refusal refusal;
+	size_t size, limit, kept = 0;
+	u8 *data;
+
+	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
+	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
+	if (refusal)
+		return refusal;
+	/* Neither is larger than the file. */
+	size = elf->eh_size + elf->debug_size;
+	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+		return KUNWIND_E_LIMIT;
+	/* Tables take a third of their section, and a draft no more than its table. */
+	limit = size + TABLE_SLACK;
+	refusal = charge(build, size + 2 * limit);
+	if (refusal)
+		return refusal;
+	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	if (!data)
+		refusal = KUNWIND_E_NOMEM;
+	else if (read_file(build, elf->eh_offset, data, elf->eh_size) ||
+		 read_file(build, elf->debug_offset, data + elf->eh_size, elf->debug_size))
+		refusal = KUNWIND_E_IO;
+	reads_done(object);
+	if (!refusal)
+		refusal = compile(build, data, limit);
+	kvfree(data);
+	if (!refusal) {
+		kept = object->stats.bytes;
+		kunwind_object_built(object);
+	}
+	uncharge(build, kept);
+	return refusal;
+}
+
+static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
+{
+	switch (refusal) {
+	case KUNWIND_OK:
+		return KUNWIND_OBJECT_READY;
+	case KUNWIND_E_NO_CFI:
+		return KUNWIND_OBJECT_NO_CFI;
+	case KUNWIND_E_NOMEM:
+	case KUNWIND_E_IO:
+	case KUNWIND_E_ABORTED:
+		return KUNWIND_OBJECT_FAILED;
+	default:
+		return KUNWIND_OBJECT_REFUSED;
+	}
+}
+
+static void run_build(struct kunwind_object *object)
+{
+	struct build build = {
+		.object = object,
+		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(max_build_ms)),
+	};
+	enum kunwind_refusal refusal;
+
+	if (object->file && !readable(object->file))
+		refusal = KUNWIND_E_IO;
+	else if (build_aborted(&build))
+		refusal = KUNWIND_E_ABORTED;
+	else
+		refusal = build_table(&build);
+	reads_done(object);
+	if (object->file) {
+		fput(object->file);
+		object->file = NULL;
+	}
+	object->refusal = refusal;
+	object->done_at = jiffies;
+	atomic64_inc(&nr_builds);
+	if (refusal && refusal != KUNWIND_E_NO_CFI)
+		atomic64_inc(&nr_refused);
+	if (refusal == KUNWIND_E_LIMIT)
+		kunwind_memory_refused();
+	WRITE_ONCE(*stalls_of(object), 0);
+	/* Pairs with kunwind_object_state(). */
+	smp_store_release(&object->state, state_of(refusal));
+	/* Those who wait see to their own spaces. */
+	complete_all(&object->done);
+	kunwind_space_object_done();
+}
+
+/* ------------------------------------------------------------------ lanes */
+
+static void lane_start(struct lane *lane)
+{
+	unsigned int i, width = lane->dev ? 1 : LOCAL_WIDTH;
+
+	lockdep_assert_held(&lanes_lock);
+	for (i = 0; i < width; i++) {
+		if (lane->worker[i].busy)
+			continue;
+		lane->worker[i].busy = true;
+		queue_work(lane->dev ? remote_builders : builders, &lane->worker[i].work);
+		return;
+	}
+}
+
+static bool lane_busy(const struct lane *lane)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOCAL_WIDTH; i++)
+		if (lane->worker[i].busy)
+			return true;
+	return false;
+}
+
+static void lane_work(struct work_struct *work)
+{
+	struct lane_worker *worker = container_of(work, struct lane_worker, work);
+	struct lane *lane = worker->lane;
+	struct kunwind_object *object;
+
+	mutex_lock(&lanes_lock);
+	object = list_first_entry_or_null(&lane->waiting, struct kunwind_object, waiting);
+	if (object)
+		list_del_init(&object->waiting);
+	mutex_unlock(&lanes_lock);
+
+	if (object) {
+		run_build(object);
+		kunwind_object_put(object);
+	}
+
+	mutex_lock(&lanes_lock);
+	worker->busy = false;
+	if (!list_empty(&lane->waiting))
+		lane_start(lane);
+	if (lane_busy(lane))
+		lane = NULL;
+	else
+		list_del(&lane->node);
+	mutex_unlock(&lanes_lock);
+	if (lane) {
+		kunwind_payer_put(lane->payer);
+		kfree(lane);
+	}
+}
+
+static struct lane *lane_get(u32 dev, struct kunwind_payer *payer)
+{
+	unsigned int i, nr = 0;
+	struct lane *lane;
+
+	lockdep_assert_held(&lanes_lock);
+	list_for_each_entry(lane, &lanes, node) {
+		if (lane->payer != payer)
+			continue;
+		if (lane->dev == dev)
+			return lane;
+		nr++;
+	}
+	if (payer && nr >= USER_LANES)
+		return NULL;
+	lane = kzalloc(sizeof(*lane), GFP_KERNEL | __GFP_NOWARN);
+	if (!lane)
+		return NULL;
+	lane->dev = dev;
+	lane->payer = kunwind_payer_get(payer);
+	INIT_LIST_HEAD(&lane->waiting);
+	for (i = 0; i < LOCAL_WIDTH; i++) {
+		INIT_WORK(&lane->worker[i].work, lane_work);
+		lane->worker[i].lane = lane;
+	}
+	list_add_tail(&lane->node, &lanes);
+	return lane;
+}
+
+/* File systems that do not wait for another program or machine. */
+static bool local(const struct super_block *sb)
+{
+	switch (sb->s_magic) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case HUGETLBFS_MAGIC:
+		return true;
+	case FUSE_SUPER_MAGIC:		/* fuseblk has a device */
+		return false;
+	default:
+		return sb->s_type->fs_flags & FS_REQUIRES_DEV;
+	}
+}
+
+bool kunwind_builder_queue(struct kunwind_object *object, struct file *file)
+{
+	bool remote = file && !local(file_inode(file)->i_sb);
+	struct lane *lane;
+
+	/* The caller has one: this fails only while the module goes. */
+	if (remote && !try_module_get(THIS_MODULE))
+		return false;
+	mutex_lock(&lanes_lock);
+	lane = lane_get(remote ? object->key.dev : 0, object->payer);
+	if (lane) {
+		object->module_held = remote;
+		object->file = file ? get_file(file) : NULL;
+		list_add_tail(&object->waiting, &lane->waiting);
+		lane_start(lane);
+	}
+	mutex_unlock(&lanes_lock);
+	if (!lane && remote)
+		module_put(THIS_MODULE);
+	return lane;
+}
+
+void kunwind_builder_counts(u64 *builds, u64 *refused)
+{
+	*builds = atomic64_read(&nr_builds);
+	*refused = atomic64_read(&nr_refused);
+}
+
+void kunwind_builder_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_eh_frame_mb\t%u\n", READ_ONCE(max_eh_frame_mb));
+	seq_printf(m, "param\tmax_build_ms\t%u\n", READ_ONCE(max_build_ms));
+}
+
+int kunwind_builder_init(void)
+{
+	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, LOCAL_WIDTH);
+	if (!builders)
+		return -ENOMEM;
+	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND, 0);
+	if (!remote_builders) {
+		destroy_workqueue(builders);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void kunwind_builder_stop(void)
+{
+	WRITE_ONCE(stopping, true);
+	wake_up_all(&uncharged);
+	drain_workqueue(builders);
+	drain_workqueue(remote_builders);
+}
+
+void kunwind_builder_exit(void)
+{
+	destroy_workqueue(remote_builders);
+	destroy_workqueue(builders);
+}

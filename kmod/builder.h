@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * builder.h - read ELF files and build their tables, in workers
+ */
+#ifndef _KUNWIND_BUILDER_H
+#define _KUNWIND_BUILDER_H
+
+#include <linux/types.h>
+
+struct file;
+struct kunwind_object;
+struct seq_file;
+
+int kunwind_builder_init(void);
+/* Makes what is being built end, and all that waits fail; returns when nothing is left. */
+void kunwind_builder_stop(void);
+void kunwind_builder_exit(void);
+
+/*
+ * Has a pending object built, from @file (NULL: the vDSO): its state changes
+ * then, object->done is completed, and a reference to it is put that the caller
+ * gives here. False: there is no room for it. May sleep.
+ */
+bool kunwind_builder_queue(struct kunwind_object *object, struct file *file);
+
+/*
+ * Whether the object's file system let so many others wait in vain that nobody
+ * is to wait for it. kunwind_builder_stalled(): one more waited in vain.
+ */
+bool kunwind_builder_stalls(const struct kunwind_object *object);
+void kunwind_builder_stalled(struct kunwind_object *object);
+
+/* Builds and refusals so far. */
+void kunwind_builder_counts(u64 *builds, u64 *refused);
+void kunwind_builder_show_params(struct seq_file *m);
+
+#endif /* _KUNWIND_BUILDER_H */

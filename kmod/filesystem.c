@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * filesystem.c - file systems of which objects are known, by device number
+ *
+ * A table outlives the file system that its file was on, and the device number
+ * may then be given to another, whose owner may choose inode numbers, sizes and
+ * times as he likes. So the key of an object has the epoch of its device
+ * number, which the end of a file system moves on.
+ *
+ * Only numbers of which there are objects are kept, for any number of others
+ * come and go on a machine with containers. None can end while one of its
+ * files is mapped, so an epoch read with the file in hand stays true until
+ * kunwind_filesystem_get().
+ *
+ * Memory: 48 bytes a device number.
+ */
+#include <linux/hash.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "filesystem.h"
+
+#define BITS	6
+
+struct filesystem {
+	struct hlist_node node;
+	u32 dev;
+	u32 epoch;
+	unsigned int objects;
+	struct rcu_head rcu;
+};
+
+static struct hlist_head filesystems[1 << BITS];
+static DEFINE_SPINLOCK(filesystems_lock);	/* the hash, and epoch, objects */
+
+static struct hlist_head *bucket(u32 dev)
+{
+	return &filesystems[hash_32(dev, BITS)];
+}
+
+static struct filesystem *find(u32 dev)
+{
+	struct filesystem *fs;
+
+	hlist_for_each_entry_rcu(fs, bucket(dev), node, lockdep_is_held(&filesystems_lock))
+		if (fs->dev == dev)
+			return fs;
+	return NULL;
+}
+
+u32 kunwind_filesystem_epoch(u32 dev)
+{
+	const struct filesystem *fs;
+	u32 epoch;
+
+	rcu_read_lock();
+	fs = find(dev);
+	epoch = fs ? READ_ONCE(fs->epoch) : 0;
+	rcu_read_unlock();
+	return epoch;
+}
+
+bool kunwind_filesystem_get(u32 dev)
+{
+	struct filesystem *fs;
+
+	spin_lock(&filesystems_lock);
+	fs = find(dev);
+	if (!fs) {
+		fs = kzalloc(sizeof(*fs), GFP_ATOMIC | __GFP_NOWARN);
+		if (fs) {
+			fs->dev = dev;
+			hlist_add_head_rcu(&fs->node, bucket(dev));
+		}
+	}
+	if (fs)
+		fs->objects++;
+	spin_unlock(&filesystems_lock);
+	return fs;
+}
+
+void kunwind_filesystem_put(u32 dev)
+{
+	struct filesystem *fs;
+
+	spin_lock(&filesystems_lock);
+	fs = find(dev);
+	if (!--fs->objects) {
+		hlist_del_rcu(&fs->node);
+		kfree_rcu(fs, rcu);
+	}
+	spin_unlock(&filesystems_lock);
+}
+
+void kunwind_filesystem_ends(u32 dev)
+{
+	struct filesystem *fs;
+
+	/* Most have no objects here. */
+	rcu_read_lock();
+	fs = find(dev);
+	rcu_read_unlock();
+	if (!fs)
+		return;
+	spin_lock(&filesystems_lock);
+	fs = find(dev);
+	if (fs)
+		WRITE_ONCE(fs->epoch, fs->epoch + 1);
+	spin_unlock(&filesystems_lock);
+}
