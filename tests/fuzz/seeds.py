@@ -147,6 +147,18 @@ def sections():
         yield "both-%d" % n, s.data.ljust(len(half), b"\0") + half, 0x80
 
 
+def walks():
+    """Registers and memory (shape: fuzz-walk.c) before each of the sections."""
+    code = [(4 * n) | 2 for n in (0x1000, 0x1002, 0xc00, 0x2000, 0x2010, 0x1001)]
+    for i, (name, data, keep) in enumerate(sections()):
+        regs = [(4 * (64 + 8 * r)) | 1 for r in range(16)] + [code[i % 6]]
+        regs[7] = 4 * 64 | 1
+        words = [code[(i + n) % 6] if n % 2 else (4 * (64 + 8 * n + 16)) | 1 for n in range(32)]
+        head = b"".join(struct.pack(">H", w & 0xffff) for w in regs) + bytes([len(words) - 1])
+        head += b"".join(struct.pack(">H", w & 0xffff) for w in words)
+        yield name, head + struct.pack(">HBHBHBHB", *[17 * i % 251] * 8) + bytes([keep]) + data
+
+
 def elf():
     data = bytearray(0x1300)
     data[:7] = b"\x7fELF\2\1\1"
@@ -172,11 +184,14 @@ def elf():
 
 
 def main():
-    for sub in ("eh", "elf"):
+    for sub in ("eh", "elf", "walk"):
         os.makedirs(os.path.join(sys.argv[1], sub), exist_ok=True)
     for name, data, keep in sections():
         with open(os.path.join(sys.argv[1], "eh", name), "wb") as f:
             f.write(bytes([keep]) + data)
+    for name, data in walks():
+        with open(os.path.join(sys.argv[1], "walk", name), "wb") as f:
+            f.write(data)
     with open(os.path.join(sys.argv[1], "elf", "good"), "wb") as f:
         f.write(elf())
 

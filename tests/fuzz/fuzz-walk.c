@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Property: whatever the table (bytes of it are overwritten after it was
+ * built), the registers and the memory, the walk reads nothing outside the
+ * memory that it was given and the table, ends with a reason, within its
+ * capacity and in bounded time (libFuzzer's -timeout), and finds the same with
+ * an empty cache, with one that it filled itself, and with none.
+ *
+ * Input: 17 numbers of two bytes for the registers, the number of words of
+ * memory and these, of two bytes each; 4 places of two bytes and a value each
+ * to overwrite in the table; then as for the other fuzzers (fuzz.h). A number's
+ * low two bits say what it is: nothing (a register that is not known), an
+ * address in memory, one in the code, its upper bits spread over 64.
+ */
+#include "../../kmod/core/table.h"
+#include "fuzz.h"
+
+#define MEM		0x7ffd00000000ULL
+#define BIAS		0x555500000000ULL
+#define CAPACITY	200
+#define PATCHES		4
+
+struct input {
+	const u8 *at, *end;
+};
+
+static u32 number(struct input *in, int size)
+{
+	u32 val = 0;
+
+	while (size--)
+		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
+	return val;
+}
+
+static u64 word(u32 number)
+{
+	u64 n = number >> 2;
+
+	switch (number & 3) {
+	case 0:
+		return 0;
+	case 1:
+		return MEM - 64 + n;
+	case 2:
+		return BIAS + n * 8 + (n & 7);
+	}
+	return n * 0x9e3779b97f4a7c15ULL;
+}
+
+static void table_damage(struct kunwind_table *table, struct input *in)
+{
+	u64 size = table->bytes - sizeof(*table);
+	int i;
+
+	for (i = 0; i < PATCHES; i++) {
+		u32 at = number(in, 2), val = number(in, 1);
+
+		if (val)
+			((u8 *)(table + 1))[at % size] = val;
+	}
+}
+
+struct found {
+	unsigned long addresses[CAPACITY];
+	u32 count;
+	enum kunwind_reason reason;
+};
+
+static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *ranges,
+		 struct kunwind_cache *cache, const u8 *memory, size_t size, struct found *found)
+{
+	struct kunwind_walk walk = {
+		.ranges = ranges, .cache = cache, .regs = *regs,
+		.mem = { .lo = MEM, .hi = MEM + size, .delta = (uintptr_t)memory - MEM },
+		.addresses = found->addresses, .capacity = CAPACITY,
+	};
+
+	memset(found->addresses, 0xee, sizeof(found->addresses));
+	found->reason = kunwind_walk(&walk);
+	found->count = walk.count;
+	property(walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS, "%u addresses, reason %d",
+		 walk.count, found->reason);
+}
+
+static void found_compare(const struct found *a, const struct found *b, const char *what)
+{
+	property(a->count == b->count && a->reason == b->reason &&
+		 !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0])),
+		 "%s: %u addresses (%s), without a cache %u (%s)", what, b->count,
+		 kunwind_reason_name(b->reason), a->count, kunwind_reason_name(a->reason));
+}
+
+static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, const u8 *memory,
+		  size_t size)
+{
+	static struct kunwind_cache cache;
+	static struct found none, cold, warm;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + 2 * sizeof(ranges->range[0]));
+
+	ranges->id = 1;
+	ranges->nr = 2;
+	ranges->range[0] = (struct kunwind_range){
+		.start = BIAS, .end = BIAS + 0x9000, .bias = BIAS, .table = table,
+	};
+	ranges->range[1] = (struct kunwind_range){
+		.start = BIAS + 0x9000, .end = BIAS + FUZZ_HI, .bias = BIAS, .table = table,
+	};
+	memset(&cache, 0, sizeof(cache));
+	walk(regs, ranges, NULL, memory, size, &none);
+	walk(regs, ranges, &cache, memory, size, &cold);
+	walk(regs, ranges, &cache, memory, size, &warm);
+	found_compare(&none, &cold, "cache cold");
+	found_compare(&none, &warm, "cache warm");
+	free(ranges);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct input in = { data, data + size }, patches;
+	struct kunwind_regs regs = { .valid = 0 };
+	struct kunwind_section section[2];
+	struct kunwind_table *table;
+	u32 i, nr, how;
+	u64 *memory;
+
+	for (i = 0; i < KUNWIND_NR_REGS; i++) {
+		u32 n = number(&in, 2);
+
+		regs.r[i] = word(n);
+		if (n & 3)
+			regs.valid |= KUNWIND_REG(i);
+	}
+	regs.valid |= KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
+	nr = 1 + number(&in, 1);
+	memory = malloc(nr * sizeof(*memory));
+	for (i = 0; i < nr; i++)
+		memory[i] = word(number(&in, 2));
+	patches = in;
+	number(&in, 3 * 2);
+	number(&in, 3 * 2);
+	how = number(&in, 1);
+	fuzz_section(how, in.at, in.end - in.at, section);
+	if (!kunwind_table_build(section, fuzz_keep(how), 1 << 20, NULL, NULL, &table)) {
+		walks(table, &regs, (u8 *)memory, nr * sizeof(*memory));
+		table_damage(table, &patches);
+		walks(table, &regs, (u8 *)memory, nr * sizeof(*memory));
+		kunwind_table_free(table);
+	}
+	free(memory);
+	return 0;
+}

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# seeded.sh OUT CC CFLAGS... - are bugs found?
+#
+# Plants one bug at a time in a copy of the core, a line changed by sed, builds
+# the fuzzers with it and runs them: first over the inputs that are kept, then,
+# where these do not show it, under libFuzzer for at most 60 s. TAP: each must be
+# found; without a bug they must pass. The core itself stays as it is. OUT/core
+# holds its objects, which serve where the bug changes nothing.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+out=$(mkdir -p "$1/seeded" && realpath "$1/seeded")
+cc=$2
+shift 2
+flags=("$@")
+clang=${CLANG:-clang}
+n=0 failed=0
+
+# plant FILE SED-EXPRESSION: a fresh copy, changed
+plant() {
+	rm -rf "$out/kmod"
+	mkdir -p "$out/kmod"
+	cp -r ../../kmod/core ../../kmod/uapi "$out/kmod/"
+	[ -z "$1" ] || {
+		sed -i "$2" "$out/kmod/core/$1"
+		! cmp -s "../../kmod/core/$1" "$out/kmod/core/$1" || { echo "# nothing to change: $2"; return 1; }
+	}
+}
+
+# build_replay FILE SOURCES...: the changed file, what includes it, and the rest's objects
+build_replay() {
+	local changed=$1 source name
+	shift
+	rm -rf "$out/objects"
+	cp -r "$out/../core" "$out/objects"
+	for source in ../../kmod/core/*.c; do
+		name=$(basename "$source" .c)
+		[ -n "$changed" ] || break
+		"$cc" "${flags[@]}" -MM "$source" | tr ' ' '\n' | grep -q "/$changed\$" || continue
+		"$cc" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -c "$out/kmod/core/$name.c" -o "$out/objects/$name.o"
+	done
+	"$cc" "${flags[@]}" "$@" "$out"/objects/*.o -o "$out/replay"
+}
+
+report() {
+	n=$((n + 1))
+	echo "$1 $n - seeded: $2"
+	[ "$1" = ok ] || failed=1
+}
+
+# bug TARGET NAME FILE SED-EXPRESSION; without FILE: nothing must be found
+bug() {
+	local target=$1 name=$2 inputs t0=$SECONDS
+	case $target in elf | walk) inputs=$target ;; *) inputs=eh ;; esac
+	plant "${3-}" "${4-}" || { report 'not ok' "$name"; return; }
+	build_replay "${3-}" "fuzz-$target.c" replay.c slow.c
+	if ! "$out/replay" x "../data/fuzz/$inputs.inputs" >"$out/log" 2>&1; then
+		if [ $# -gt 2 ]; then report ok "$name: found by $(sed -n 's/^not ok.*: \(input [0-9]*\)$/\1/p' "$out/log")"
+		else report 'not ok' "$name"; sed 's/^/# /' "$out/log" | tail -n 5; fi
+		return
+	fi
+	[ $# -gt 2 ] || { report ok "$name"; return; }
+	"$clang" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -fsanitize=fuzzer "fuzz-$target.c" slow.c \
+		"$out"/kmod/core/*.c -o "$out/fuzz"
+	rm -rf "$out/corpus"
+	./inputs.py unpack "../data/fuzz/$inputs.inputs" "$out/corpus"
+	if (cd "$out" && ./fuzz -max_total_time=60 -max_len=4096 -timeout=10 corpus >log 2>&1); then
+		report 'not ok' "$name: not found"
+	else
+		report ok "$name: found by the fuzzer after $((SECONDS - t0)) s"
+	fi
+}
+
+for target in build rows walk elf; do
+	bug $target "no bug in $target"
+done
+bug build 'a LEB128 number read past the end' bytes.h \
+	's/while (b->at < b->end) {/while (b->at <= b->end) {/'
+bug build 'a record that may end one byte too far' cfi.c \
+	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
+bug build 'a lookup one row past its block' table.c 's/n + 1 < rows/n < rows + 40/'
+bug rows 'a row that begins a byte late' table.c 's/if (left < distance)/if (left <= distance)/'
+bug rows 'DW_CFA_restore_state without the CFA' program.c \
+	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
+bug rows 'the first distance of two bytes' pack.c \
+	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
+bug rows 'an FDE within another that ends both' build.c \
+	's/outer->end == fde.start + fde.len)$/outer->end >= fde.start + fde.len)/'
+bug walk 'an expression that takes what was not pushed' expr_eval.h \
+	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
+bug walk 'a register taken from the wrong place' wide.c 's,(-off / 8 - 1),(-off / 8 - 2),'
+bug elf 'an offset that wraps around' elf.c \
+	's/off > p->size || len > p->size - off/off + len > p->size/'
+echo "1..$n"
+exit $failed
