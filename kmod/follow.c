@@ -45,6 +45,12 @@ struct follow_work {
 	enum kunwind_follow why;
 };
 
+/* How long the current task may wait for tables, jiffies. One with deadlines: not at all. */
+static unsigned long patience(void)
+{
+	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
+}
+
 /* In the task's own context, on its way to user mode, or to its end. */
 static void follow_run(struct callback_head *head)
 {
@@ -60,8 +66,7 @@ static void follow_run(struct callback_head *head)
 		rcu_read_unlock();
 	}
 	if (space) {
-		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE,
-				   msecs_to_jiffies(READ_ONCE(max_stall_ms)), false);
+		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, patience(), false);
 		if (work->why == FOLLOW_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);
