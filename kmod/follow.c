@@ -9,6 +9,8 @@
  *   __x64_sys_mremap(regs)    one may grow in place
  *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
  *   uprobe_clear_state(mm)    an mm ends
+ *   generic_shutdown_super(sb)	a file system ends: its device number may be
+ *	another's soon, and what is known of its files is not true of those
  * The hooks run with preemption off and do the least: ranges die in place, and
  * the task gets a work that reads the mappings before it returns to user mode.
  * A task that maps code so finds its tables there when it first runs it, or
@@ -21,6 +23,8 @@
  * exported. The work gives it back shortly before its last instruction, which
  * is why unloading waits for synchronize_rcu_tasks().
  */
+#include <linux/fs.h>
+#include <linux/kdev_t.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -31,6 +35,7 @@
 #include <linux/task_work.h>
 
 #include "compat/sched.h"
+#include "filesystem.h"
 #include "follow.h"
 #include "hook.h"
 #include "space.h"
@@ -181,11 +186,20 @@ static void notrace on_clear(unsigned long ip, unsigned long parent_ip,
 	kunwind_space_forget(mm);
 }
 
+static void notrace on_shutdown(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct super_block *sb = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	kunwind_filesystem_ends(new_encode_dev(sb->s_dev));
+}
+
 static struct kunwind_hook hooks[] = {
 	{ .function = "perf_event_mmap", .call = on_mmap },
 	{ .function = "uprobe_dup_mmap", .call = on_dup },
 	{ .function = "uprobe_clear_state", .call = on_clear },
 	{ .function = "copy_vma", .call = on_copy_vma },
+	{ .function = "generic_shutdown_super", .call = on_shutdown },
 	{ .function = "__x64_sys_mremap", .call = on_mremap },
 	{ .function = "__ia32_sys_mremap", .call = on_mremap32 },
 };
