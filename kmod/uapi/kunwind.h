@@ -216,15 +216,19 @@ struct kunwind_stats {
  *   version  ABI  MODULE-VERSION
  *   param    NAME  VALUE
  *   hook     NAME  on|off|refused  REASON
- *   stat     NAME  VALUE                      (as struct kunwind_stats; map_bytes,
- *                                              memory of lists of mappings, for CAP_SYS_ADMIN)
+ *   stat     NAME  VALUE                      (as struct kunwind_stats; for CAP_SYS_ADMIN
+ *                                              map_bytes, memory of lists of mappings;
+ *                                              memory_bytes, these, tables and builds;
+ *                                              memory_refused, what found no room;
+ *                                              idle_objects, idle_bytes: used by nobody)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
  *                                              or of children, auto, with commas;
  *                                              auto: for CAP_SYS_ADMIN)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
- * Readers ignore kinds that they do not know. Processes and objects of others
- * are shown to CAP_SYS_ADMIN (initial user namespace) only.
+ *   user     UID  BYTES  OBJECTS              (charged to one without CAP_SYS_ADMIN)
+ * Readers ignore kinds that they do not know. Processes, objects and shares of
+ * others are shown to CAP_SYS_ADMIN (initial user namespace) only.
  *
  * Because ioctl numbers carry the structure's size, a caller of a longer or
  * shorter structure uses its own number; the module looks at the number's
