@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Tables given back under memory pressure and small limits while all goes on; a
+# file system that hangs, with the module asked to go.
+# vm: --debug
+# timeout: 900
+
+. "$(dirname "$0")/lib/tap.sh"
+. "$(dirname "$0")/debug/lib.sh"
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+params=/sys/module/kunwind/parameters
+
+check "it loads" modprobe kunwind
+while sleep 0.1; do echo 2 >/proc/sys/vm/drop_caches; done &
+pressure=$!
+while sleep 0.7; do
+	for mb in 1 3 512; do
+		echo $mb >$params/max_table_mb
+		sleep 0.3
+	done
+done 2>/dev/null &
+limits=$!
+check "storms while memory is short" storms 20
+kill $pressure $limits
+wait $pressure $limits 2>/dev/null
+echo 512 >$params/max_table_mb
+check "it works as before then" $storm leaf
+
+mkdir "$KUNWIND_TMP/stuck"
+"$progs/stuckfs" "$KUNWIND_TMP/stuck" "$progs/large.so" 30 >"$KUNWIND_TMP/out" &
+stuckfs=$!
+until [ -s "$KUNWIND_TMP/out" ]; do sleep 0.1; done
+check "files of a file system that hangs" sh -c \
+	"'$progs/tables' map '$KUNWIND_TMP'/stuck/1 '$KUNWIND_TMP'/stuck/2 </dev/null"
+check_fails 1 "it does not unload then" timeout 60 rmmod kunwind
+kill -KILL $stuckfs
+wait $stuckfs 2>/dev/null
+umount -l "$KUNWIND_TMP/stuck"
+for _ in $(seq 50); do
+	grep -q '^object.pending' /dev/kunwind || break
+	sleep 0.2
+done
+echo 2 >/proc/sys/vm/drop_caches
+no_leaks "while loaded"
+check "when the file system has gone, it does" rmmod kunwind
+no_leaks "once unloaded"
+done_testing

@@ -1,0 +1,301 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-tables.sh - one table for each state of a file, within limits; file systems
+# that come, go and hang
+#
+# Whether a table is the right one is told by calls of a function: progs/device/
+# tables.c. Every file of the VM's root counts as one on a remote file system.
+# timeout: 600
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+need mkfs.ext4
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+tables=$progs/tables
+work=$KUNWIND_TMP
+params=/sys/module/kunwind/parameters
+user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+big=$(realpath /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 2>/dev/null)
+[ -e "$big" ] || big=$(realpath "$(command -v gdb)")
+
+stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
+# state, refusal, users of the objects of a file
+object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2, $3, $6 }' /dev/kunwind; }
+settled() { # no table is being built
+	local i
+	for ((i = 0; i < 300; i++)); do
+		grep -q $'^object\tpending' /dev/kunwind || return 0
+		sleep 0.1
+	done
+	return 1
+}
+# a process that reads lines from descriptor $hold, and writes one when it is there
+hold() { # OUTPUT COMMAND...
+	local out=$1 i
+	shift
+	rm -f "$work/pipe"
+	mkfifo "$work/pipe"
+	"$@" <"$work/pipe" >"$out" 2>&1 &
+	held=$!
+	exec {hold}>"$work/pipe"
+	for ((i = 0; i < 600; i++)); do
+		[ -s "$out" ] && return 0
+		kill -0 "$held" 2>/dev/null || return 1
+		sleep 0.1
+	done
+	return 1
+}
+let_go() {
+	exec {hold}>&-
+	wait "$held"
+}
+again() { # OUTPUT: one more line of a held process
+	local lines i
+	lines=$(wc -l <"$1")
+	echo >&"$hold"
+	for ((i = 0; i < 300; i++)); do
+		[ "$(wc -l <"$1")" -gt "$lines" ] && break
+		sleep 0.1
+	done
+	tail -n 1 "$1"
+}
+
+check "the module loads" modprobe kunwind
+# Emulated and loaded machines are slow: but for the parts about time.
+echo 20000 >$params/max_stall_ms
+chmod 666 /dev/kunwind
+
+# ---- one table for each state of a file
+mkdir "$work/a" "$work/bound"
+cp "$progs/small.so" "$work/a/f.so"
+is "$("$tables" call "$work/a/f.so")" "0 1 small" "a file's table"
+before=$(stat_of objects)
+is "$("$tables" call "$work/a/f.so")" "0 1 small" "and once more"
+is "$(stat_of objects)" "$before" "which is the same"
+mount --bind "$work/a" "$work/bound"
+is "$("$tables" call "$work/bound/f.so")" "0 1 small" "through another mount"
+is "$(stat_of objects)" "$before" "too"
+umount "$work/bound"
+cat "$progs/large.so" >"$work/a/f.so"
+is "$("$tables" call "$work/a/f.so")" "0 1 large" "written anew in place, with the same size: another table"
+is "$(stat_of objects)" "$before" "in the old one's place"
+hold "$work/deleted" "$tables" hold "$work/a/f.so"
+rm "$work/a/f.so"
+cp "$progs/small.so" "$work/a/f.so"
+is "$("$tables" call "$work/a/f.so")" "0 1 small" "a new file of that name"
+is "$(again "$work/deleted")" "0 1 large" "beside the deleted one, which still runs"
+let_go
+is "$("$tables" memfd "$progs/small.so" "$progs/large.so" | tr '\n' ',')" "0 1 small,0 1 large," \
+	"memory with a descriptor, written anew"
+
+# ---- overlayfs, copied up under a process that runs
+mkdir "$work/lower" "$work/upper" "$work/workdir" "$work/merged"
+cp "$progs/small.so" "$work/lower/f.so"
+mount -t overlay overlay -o "lowerdir=$work/lower,upperdir=$work/upper,workdir=$work/workdir" "$work/merged"
+is $? 0 "an overlay"
+hold "$work/before" "$tables" hold "$work/merged/f.so"
+is "$(tail -n 1 "$work/before")" "0 1 small" "a file of its lower layer"
+cat "$progs/large.so" >"$work/merged/f.so"
+is "$("$tables" call "$work/merged/f.so")" "0 1 large" "copied up and written"
+is "$(again "$work/before")" "0 1 small" "while the lower one still runs"
+is "$("$tables" call "$work/lower/f.so")" "0 1 small" "and is there"
+let_go
+check "the overlay goes" umount "$work/merged"
+
+# ---- nothing is pinned; a device number that comes back
+make_image() { # FILE-SYSTEM: $work/1.img with small.so, and 2.img, the same with large.so
+	truncate -s "$2" "$work/1.img"
+	mkfs."$1" -q "$work/1.img" >/dev/null 2>&1
+	mkdir -p "$work/disk"
+	mount -o loop,noatime "$work/1.img" "$work/disk" && cp "$progs/small.so" "$work/disk/f.so" &&
+		umount "$work/disk" || return 1
+	/usr/bin/python3 - "$work" "$progs" <<-'END'
+		import sys
+		work, progs = sys.argv[1:]
+		image, small, large = (open(p, "rb").read() for p in
+		    (work + "/1.img", progs + "/small.so", progs + "/large.so"))
+		at = image.find(small)
+		assert at > 0 and image.find(small, at + 1) < 0 and len(small) == len(large)
+		open(work + "/2.img", "wb").write(image[:at] + large + image[at + len(small):])
+	END
+}
+modprobe loop
+check "two disks that differ in one file's content" make_image ext4 8M
+loop=$(losetup -f)
+losetup "$loop" "$work/1.img"
+mount -o noatime,ro "$loop" "$work/disk"
+hold "$work/other" "$tables" hold "$progs/large.so"
+is "$("$tables" call "$work/disk/f.so")" "0 1 small" "the first disk's file"
+like "$(object "$work/disk/f.so")" "^ready ok 0" "its table is kept"
+seen=$(stat -c '%d %i %s %z' "$work/disk/f.so") generation=$(lsattr -v "$work/disk/f.so" | awk '{ print $1 }')
+check "and its disk can go, though other processes live" umount "$work/disk"
+let_go
+losetup -d "$loop"
+losetup "$loop" "$work/2.img"
+mount -o noatime,ro "$loop" "$work/disk"
+is "$("$tables" call "$work/disk/f.so")" "0 1 large" \
+	"the other disk has another table"
+is "$(stat -c '%d %i %s %z' "$work/disk/f.so") $(lsattr -v "$work/disk/f.so" | awk '{ print $1 }')" \
+	"$seen $generation" "though device, inode, size, change time and generation are the same"
+umount "$work/disk"
+losetup -d "$loop"
+rm -f "$work"/?.img
+
+# ---- inode numbers that repeat inside one file system
+if command -v mkfs.btrfs >/dev/null && modprobe btrfs 2>/dev/null; then
+	truncate -s 256M "$work/b.img"
+	mkfs.btrfs -q "$work/b.img" >/dev/null 2>&1 && mount -o loop,noatime "$work/b.img" "$work/disk"
+	btrfs -q subvolume create "$work/disk/one"
+	btrfs -q subvolume create "$work/disk/two"
+	cp "$progs/small.so" "$work/disk/one/f.so"
+	cp "$progs/large.so" "$work/disk/two/f.so"
+	before=$(stat_of objects)
+	is "$("$tables" call "$work"/disk/{one,two}/f.so | tr '\n' ',')" "0 1 small,0 1 large," \
+		"files of two subvolumes with one number ($(stat -c %i "$work"/disk/{one,two}/f.so | tr '\n' ' '))"
+	btrfs -q subvolume snapshot "$work/disk/one" "$work/disk/three"
+	is "$("$tables" call "$work/disk/three/f.so")" "0 1 small" "and of a snapshot"
+	is "$(($(stat_of objects) - before))" 3 "have three tables"
+	umount "$work/disk"
+	rm -f "$work/b.img"
+else
+	skip "inode numbers that repeat" "no btrfs"
+fi
+
+# ---- memory: given back when it is short
+settled
+[ "$(stat_of idle_objects)" -gt 0 ]
+is $? 0 "tables that nobody uses are kept: $(stat_of idle_objects), $(stat_of idle_bytes) bytes"
+echo 2 >/proc/sys/vm/drop_caches
+is "$(stat_of idle_objects)" 0 "a shrinker gives them back"
+is "$(stat_of idle_bytes)" 0 "all their bytes"
+
+# ---- memory: the limit of all, and a user's share
+refused=$(stat_of memory_refused)
+echo 1 >$params/max_user_table_mb
+# shellcheck disable=SC2086
+hold "$work/user" $user "$tables" map "$big"
+settled
+is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a user's table that exceeds his share"
+[ "$(stat_of memory_refused)" -gt "$refused" ]
+is $? 0 "is counted"
+hold=$hold held=$held
+user_hold=$hold user_held=$held
+hold "$work/root" "$tables" map "$big"
+settled
+like "$(object "$big")" "ready ok 1" "root has it at once"
+used=$(awk -F'\t' '$1 == "user" && $2 == 65534 { print $3 }' /dev/kunwind)
+[ "${used:-0}" -gt 0 ] && [ "$used" -le $((1 << 20)) ]
+is $? 0 "the user has ${used:-nothing} bytes"
+let_go
+hold=$user_hold held=$user_held
+let_go
+for _ in $(seq 50); do
+	used=$(awk -F'\t' '$1 == "user" && $2 == 65534 { print $3 }' /dev/kunwind)
+	[ "${used:-0}" -gt 0 ] || break
+	echo 2 >/proc/sys/vm/drop_caches
+	sleep 0.1
+done
+is "${used:-0}" 0 "and nothing in the end"
+echo 128 >$params/max_user_table_mb
+
+echo 2 >/proc/sys/vm/drop_caches
+limit=$(cat $params/max_table_mb)
+echo 2 >$params/max_table_mb
+hold "$work/root" "$tables" map "$big"
+settled
+is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a table that exceeds the limit of all"
+let_go
+echo "$limit" >$params/max_table_mb
+
+# ---- memory: not the control group's of who is traced
+if mkdir "$work/cgroup" && mount -t cgroup2 none "$work/cgroup" 2>/dev/null &&
+	echo +memory >"$work/cgroup/cgroup.subtree_control" 2>/dev/null; then
+	group=$work/cgroup/small
+	mkdir "$group"
+	echo 3M >"$group/memory.max"
+	echo 0 >"$group/memory.swap.max" 2>/dev/null
+	hold "$work/small" bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" map "$3"' - "$group" "$tables" "$big"
+	settled
+	like "$(object "$big")" "ready ok 1" "a process in a group of 3 MiB has a table"
+	bytes=$(awk -F'\t' -v p="$big" '$1 == "object" && $7 == p { print $5 }' /dev/kunwind)
+	diag "table $bytes bytes; the group: $(cat "$group/memory.peak" "$group/memory.current" 2>/dev/null | tr '\n' ' ')"
+	is "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.events")" 0 "nothing was killed"
+	is "$(awk '$1 == "max" { print $2 }' "$group/memory.events")" 0 "nor its limit touched"
+	let_go
+	rmdir "$group"
+	umount "$work/cgroup"
+else
+	skip "control groups" "no memory controller"
+fi
+
+# ---- a thousand processes of twenty programs
+mkdir "$work/many"
+programs=()
+for i in $(seq 20); do
+	# a different file each, none of which is another's state
+	cp "$progs/sleeper" "$work/many/$i"
+	programs+=("$work/many/$i")
+done
+hold "$work/twenty" "$tables" many 20 "${programs[@]}"
+settled
+twenty=$(stat_of table_bytes) objects=$(stat_of objects) maps=$(stat_of map_bytes) rows=$(stat_of table_rows)
+let_go
+hold "$work/thousand" "$tables" many 1000 "${programs[@]}"
+is "$(tail -n 1 "$work/thousand")" "up" "1,000 processes of 20 programs"
+settled
+is "$(awk -F'\t' '$1 == "stat" && $2 == "processes" { print $3 }' /dev/kunwind)" 1001 "all registered"
+is "$(stat_of table_bytes) $(stat_of objects) $(stat_of table_rows)" "$twenty $objects $rows" \
+	"have the tables of 20: $twenty bytes"
+diag "lists of mappings: $((($(stat_of map_bytes) - maps) / 980)) bytes a process"
+[ "$((($(stat_of map_bytes) - maps) / 980))" -lt 4096 ]
+is $? 0 "and less than a page each besides"
+let_go
+
+# ---- a file system that hangs
+stall=500
+echo $stall >$params/max_stall_ms
+modprobe fuse
+mkdir "$work/stuck"
+"$progs/stuckfs" "$work/stuck" "$progs/large.so" 60 >"$work/stuck.out" 2>&1 &
+stuckfs=$!
+for _ in $(seq 100); do
+	[ -s "$work/stuck.out" ] && break
+	sleep 0.1
+done
+is "$(cat "$work/stuck.out")" "mounted" "a file system that does not answer reads"
+read -r longest median < <(chrt -f 10 "$tables" map "$work"/stuck/{0..14} </dev/null)
+diag "15 files mapped by a real-time task; an mmap() took $median us, one $longest us"
+[ "$median" -lt $((stall * 800)) ]
+is $? 0 "a real-time task does not wait for it"
+hold "$work/stalls" "$tables" map "$work"/stuck/{0..59}
+read -r longest median <"$work/stalls"
+diag "60 files mapped; an mmap() took $median us, one $longest us"
+[ "$longest" -gt $((stall * 800)) ] && [ "$longest" -lt $((stall * 10000)) ]
+is $? 0 "others wait, but not longer than max_stall_ms"
+is "$(object "$work/stuck/7" | cut -d' ' -f1)" "pending" "status tells what is waited for"
+read -r longest median < <("$tables" map "$work"/stuck/{0..59} </dev/null)
+diag "once more: $median us, $longest us"
+[ "$median" -lt $((stall * 800)) ]
+is $? 0 "nor for ever again"
+echo 20000 >$params/max_stall_ms
+cp "$progs/small.so" "$work/many/new.so"
+is "$("$tables" call "$work/many/new.so")" "0 1 small" "other file systems are not held up"
+cp "$progs/small.so" "$PWD/build/tables-new.so"
+is "$("$tables" call "$PWD/build/tables-new.so")" "0 1 small" "nor other remote ones"
+let_go
+check_fails 1 "rmmod says that the module is in use" timeout 20 rmmod kunwind
+hold "$work/stalls" "$tables" map "$work"/stuck/{0..59}
+kill -USR1 $stuckfs
+for _ in $(seq 20); do
+	settled && break
+	kill -USR1 $stuckfs
+done
+is "$(object "$work/stuck/7" | cut -d' ' -f1)" "ready" "when it answers, its tables are made"
+let_go
+is "$("$tables" call "$work/stuck/7")" "0 1 large" "and are right"
+check "it goes" umount "$work/stuck"
+wait $stuckfs
+check "the module goes" rmmod kunwind
+done_testing
