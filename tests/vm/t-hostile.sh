@@ -65,6 +65,11 @@ cp "$progs/plugin.so" "$work/plugin-broken.so"
 offset=$((16#$(readelf -SW "$progs/plugin.so" | awk '$2 == ".eh_frame" || $3 == ".eh_frame" { sub(/.*PROGBITS +/, ""); print $2 }')))
 printf '\x09' | dd of="$work/plugin-broken.so" bs=1 seek=$((offset + 8)) conv=notrunc status=none
 like "$("$hostile" through "$progs/plugin.so")" '^0 ([5-9]|1[0-9]) ' "a stack through a good library is complete"
+gcc -O2 -g -shared -fPIC -fno-asynchronous-unwind-tables "$(dirname "$0")/progs/plugin.c" -o "$work/plugin-debug.so"
+is "$(readelf --debug-dump=frames "$work/plugin-debug.so" | sed -n '/debug_frame/,$p' | grep -c FDE)" 2 \
+	"a library's own functions are in .debug_frame only"
+is "$("$hostile" through "$work/plugin-debug.so")" "$("$hostile" through "$progs/plugin.so")" \
+	"a stack through it is the same as through the good one"
 read -r reason count own < <("$hostile" through "$work/plugin-broken.so")
 is "$reason" 10 "a stack through a broken one ends with no_table"
 is "$((count - own))" 1 "at the library's first frame: $count addresses"
