@@ -131,4 +131,14 @@ setpriv=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 out=$(cd /tmp && "${setpriv[@]}" kunwind record -o /tmp/theirs true 2>&1)
 is "$?" 125 "somebody without rights"
 like "$out" "group tracing" "is told of the group"
+# what udev's rule does on a real machine
+chgrp tracing /dev/kunwind && chmod 660 /dev/kunwind
+mkdir -m 777 theirs
+cp chain theirs
+out=$(cd theirs && setpriv --reuid 65534 --regid 65534 --groups "$(getent group tracing | cut -d: -f3)" \
+	kunwind record -e gettid -o trace ./chain 2>&1)
+is "$?" 0 "a member of the group tracing records"
+like "$out" "without root's rights, events of all processes are recorded" "and is told what is different"
+like "$(functions theirs/trace syscall_entry_gettid "$(kunwind show --no-symbols --tsv --event '*gettid' theirs/trace |
+	awk -F '\t' '$5 == "chain" { print $6; exit }')")" "fct_c fct_b fct_a main" "the chain is there"
 done_testing
