@@ -3,7 +3,7 @@
 #
 # All that processes do to a registration, at once: fork, exec, threads, code
 # mapped and moved, libraries, signals, registrations from outside, wrong calls.
-# vm: --debug
+# vm: --debug --many-threads
 # timeout: 900
 
 . "$(dirname "$0")/lib/tap.sh"

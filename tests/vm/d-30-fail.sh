@@ -3,7 +3,7 @@
 #
 # Allocations fail: each one of a call in turn, then kunwind's own here and
 # there while everything else goes on.
-# vm: --debug
+# vm: --debug --many-threads
 # timeout: 900
 
 . "$(dirname "$0")/lib/tap.sh"

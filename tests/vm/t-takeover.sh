@@ -6,7 +6,6 @@
 # Programs that are not registered get exactly what the kernel gives without the
 # module; so do all with the kill switch on. A function that somebody else holds
 # is left to them. perf's call chains are served as LTTng's are.
-# vm: --one-thread
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
