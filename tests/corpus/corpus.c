@@ -22,7 +22,8 @@
  * Where libdw 0.188 has no answer, and where it has another:
  * - it has no notion of an FDE within another, and refuses DW_CFA_restore in a
  *   CIE, which readelf and GCC's unwinder take for "not said": these FDEs are
- *   compared with slow.c.
+ *   compared with slow.c. So are rows whose CFA is of a register again after an
+ *   expression (libgcrypt): libdw then has none, all others keep the last offset.
  * - what is neither callee-saved nor mentioned by CFI is undefined for libdw,
  *   the same for us; it is compared where either says more. The same for rbx,
  *   which the psABI has callee-saved: libdw's x86-64 defaults have rax there.
@@ -34,6 +35,7 @@
 #include "../fuzz/slow.h"
 #include "../unit/object.h"
 #include "../unit/rule-text.h"
+#include "../../kmod/core/bytes.h"
 
 #define SHOWN	20
 
@@ -147,6 +149,86 @@ static char *ops_text(char *p, const Dwarf_Op *ops, size_t n)
 		p = op_text(p, ops++);
 	*p = 0;
 	return p;
+}
+
+static const u8 *leb_end(const u8 *p, const u8 *end)
+{
+	while (p < end && *p & 0x80)
+		p++;
+	return p < end ? p + 1 : end;
+}
+
+/* One operation from @p on, its numbers as short as they get, to @out. */
+static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
+{
+	struct kunwind_bytes b;
+	Dwarf_Op op = { .atom = *p++ };
+	const u8 *behind = p;
+	char hex[128], *h;
+	unsigned int byte;
+	size_t fixed = 0;
+
+	b = (struct kunwind_bytes){ .at = p, .end = end };
+	switch (op.atom) {
+	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
+		op.number = kunwind_bytes_uleb(&b);
+		behind = leb_end(p, end);
+		if (op.atom == DW_OP_bregx) {
+			op.number2 = kunwind_bytes_sleb(&b);
+			behind = leb_end(behind, end);
+		}
+		break;
+	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31:
+		op.number = kunwind_bytes_sleb(&b);
+		behind = leb_end(p, end);
+		break;
+	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
+		fixed = 1;
+		break;
+	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
+		fixed = 2;
+		break;
+	case DW_OP_const4u: case DW_OP_const4s:
+		fixed = 4;
+		break;
+	case DW_OP_const8u: case DW_OP_const8s:
+		fixed = 8;
+		break;
+	}
+	if (fixed && fixed <= (size_t)(end - p)) {
+		memcpy(&op.number, p, fixed);
+		behind = p + fixed;
+	}
+	*op_text(hex, &op) = 0;
+	for (h = hex; sscanf(h, "%2x", &byte) == 1; h += 2)
+		*(*out)++ = byte;
+	return behind;
+}
+
+/*
+ * Assemblers pad numbers of expressions with leading zeros; what libdw gives has
+ * lost them. Takes them out of our text, whose bytes are the file's.
+ */
+static void exprs_shorten(char *text)
+{
+	while ((text = strstr(text, "exp:"))) {
+		u8 bytes[4096], shorter[4096], *out = shorter;
+		char hex[2 * sizeof(shorter) + 1];
+		const u8 *p = bytes;
+		size_t n = 0, len;
+		unsigned int byte;
+
+		text += 4;
+		for (len = strspn(text, "0123456789abcdef"); 2 * n < len; n++) {
+			sscanf(text + 2 * n, "%2x", &byte);
+			bytes[n] = byte;
+		}
+		while (p < bytes + n)
+			p = op_shorten(p, bytes + n, &out);
+		n = hex_print(hex, shorter, out - shorter);
+		memmove(text + n, text + len, strlen(text + len) + 1);
+		memcpy(text, hex, n);
+	}
 }
 
 /* libdw's CFA in the notation of rule-text.h; false: it has none. */
@@ -283,6 +365,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 	f->wide += kind == KUNWIND_RULE_WIDE;
 	f->exprs += !strncmp(w->cfa, "exp:", 4) || strstr(w->line, "exp:");
 	rule_text(t->table, rule, ' ', ours);
+	exprs_shorten(ours);
 	if (strcmp(ours, w->line)) {
 		if (kind == KUNWIND_RULE_NONE &&
 		    (not_expressed(w->cfa, true) || not_expressed(w->ra, false)))
@@ -301,6 +384,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 		if (reg == KUNWIND_RBP || !followed)
 			continue;
 		ours_text(t->table, rule, reg, ours);
+		exprs_shorten(ours);
 		reg_text(frame, reg, theirs);
 		/* not mentioned, and not callee-saved to libdw */
 		if (!strcmp(theirs, "u") && !strcmp(ours, "s") &&
@@ -366,12 +450,20 @@ static void slow_address(struct file *f, u64 addr)
 	static char ours[16384], theirs[16384];
 	const struct table *t = &f->tables[0];
 	struct kunwind_rule rule = kunwind_table_lookup(t->table, addr);
+	const char *ra;
 
 	rule_text(t->table, rule, ' ', ours);
 	rule_rest(t->table, rule, ours + strlen(ours));
 	slow_rule_text(&f->slow[0], addr, t->keep, theirs);
 	f->slowly++;
-	if (strcmp(ours, theirs))
+	if (!strcmp(ours, theirs))
+		return;
+	ra = strchr(theirs, ' ');
+	ra = ra ? strchr(ra + 1, ' ') : NULL;
+	if (!(rule.kind & KUNWIND_RULE_KIND) &&
+	    (not_expressed(theirs, true) || (ra && not_expressed(ra + 1, false))))
+		unknown_note(f, addr, theirs);
+	else
 		differs(f, addr, "slow.c", ours, theirs);
 }
 
@@ -413,7 +505,10 @@ static void fde_check(struct file *f, const struct fde *fde)
 		memset(w.cfa, 0, 8);
 		words_make(frame, signal, &w);
 		f->theirs++;
-		span_check(f, at, end, frame, &w);
+		if (!strcmp(w.line, "none - -"))
+			slow_check(f, at, end);
+		else
+			span_check(f, at, end, frame, &w);
 		free(frame);
 		at = end;
 	}
