@@ -142,25 +142,34 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 	return object && object->list ? object : NULL;
 }
 
+/* The mapping that a frame's code is in; NULL: none is known. */
+static const struct kunwind_range *find_range(struct kunwind_history *history,
+					      const struct kunwind_who *who, int pid,
+					      uint64_t address, bool exact)
+{
+	const struct kunwind_range *range =
+		kunwind_maps_find(history->maps, pid, exact ? address : address - 1, who->time);
+
+	if (!range && !exact)	/* a trampoline at the very beginning of a mapping */
+		range = kunwind_maps_find(history->maps, pid, address, who->time);
+	if (range && is_live(history, who) && range->object->state == KUNWIND_STATE_NEW &&
+	    !range->object->live_pid) {
+		range->object->live_pid = pid;
+		range->object->live_start = range->start;
+		range->object->live_end = range->end;
+	}
+	return range;
+}
+
 static void name_frame(struct kunwind_history *history, const struct kunwind_who *who, int pid,
 		       uint64_t address, bool exact, struct kunwind_frame *frame)
 {
-	const struct kunwind_range *range;
+	const struct kunwind_range *range = find_range(history, who, pid, address, exact);
 	struct kunwind_object *jit;
 
 	memset(frame, 0, sizeof(*frame));
-	range = kunwind_maps_find(history->maps, pid, exact ? address : address - 1, who->time);
-	if (!range && !exact)	/* a trampoline at the very beginning of a mapping */
-		range = kunwind_maps_find(history->maps, pid, address, who->time);
 	if (range) {
-		struct kunwind_object *object = range->object;
-
-		if (is_live(history, who) && object->state == KUNWIND_STATE_NEW && !object->live_pid) {
-			object->live_pid = pid;
-			object->live_start = range->start;
-			object->live_end = range->end;
-		}
-		kunwind_resolve(object, address - range->bias, exact, frame);
+		kunwind_resolve(range->object, address - range->bias, exact, frame);
 		return;
 	}
 	jit = perf_map(history, who, pid);
@@ -172,6 +181,34 @@ static void name_frame(struct kunwind_history *history, const struct kunwind_who
 	}
 	frame->why = kunwind_maps_knows(history->maps, pid) ? "no mapping known" :
 							      "process not known";
+}
+
+static bool is_new(struct kunwind_history *history, const struct kunwind_who *who, int pid,
+		   uint64_t address, bool exact)
+{
+	const struct kunwind_range *range = find_range(history, who, pid, address, exact);
+
+	return range && !kunwind_cache_find(history->symbolizer->cache, range->object,
+					    address - range->bias, exact);
+}
+
+/* What the next frames will most likely be asked as: nothing but the first is exact. */
+static void prefetch(struct kunwind_history *history, const struct kunwind_who *who, int pid,
+		     const uint64_t *address, size_t nr, bool exact)
+{
+	struct kunwind_wanted wanted[KUNWIND_WANTED_MAX];
+	unsigned int nr_wanted = 0;
+	size_t i;
+
+	for (i = 0; i < nr && i < KUNWIND_WANTED_MAX; i++, exact = false) {
+		const struct kunwind_range *range =
+			find_range(history, who, pid, address[i], exact);
+
+		if (range)
+			wanted[nr_wanted++] = (struct kunwind_wanted){
+				range->object, address[i] - range->bias, exact };
+	}
+	kunwind_prefetch(history->symbolizer, wanted, nr_wanted);
 }
 
 bool kunwind_history_knows(const struct kunwind_history *history, int pid)
@@ -195,7 +232,7 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 			   const uint64_t *address, size_t nr, struct kunwind_frame *frames)
 {
 	bool exact = true;
-	size_t i;
+	size_t i, ahead = 0;
 	int pid;
 
 	kunwind_cache_trim(history->symbolizer);
@@ -204,6 +241,11 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 	pid = kunwind_history_process(history, who, address[0]);
 	for (i = 0; i < nr; i++) {
 		if (pid >= 0) {
+			/* where one is new, more are: those ahead are asked about together */
+			if (i >= ahead && is_new(history, who, pid, address[i], exact)) {
+				prefetch(history, who, pid, address + i, nr - i, exact);
+				ahead = i + KUNWIND_WANTED_MAX;
+			}
 			name_frame(history, who, pid, address[i], exact, &frames[i]);
 		} else {
 			memset(&frames[i], 0, sizeof(frames[i]));

@@ -42,6 +42,13 @@ enum kunwind_asked kunwind_helper_ask(struct kunwind_helper *helper,
 				      const struct wire_request *request, const int *fds,
 				      unsigned int nr_fds, void *reply, size_t *len);
 
+/*
+ * The halves of it, for questions that are all sent before the first answer is
+ * read. False: the process is lost (and stopped), with all that was asked.
+ */
+bool kunwind_helper_send(struct kunwind_helper *helper, const struct wire_request *request);
+bool kunwind_helper_receive(struct kunwind_helper *helper, void *reply, size_t *len);
+
 /* Is the process of that generation still there to be asked? */
 bool kunwind_helper_lives(const struct kunwind_helper *helper, unsigned int generation);
 
@@ -131,6 +138,16 @@ struct kunwind_symbolizer {
 /* Says why @frame has no name, or answers from the cache, the back ends, the helper. */
 void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
 		     struct kunwind_frame *frame);
+
+/* Asks the helper about several at once, so that kunwind_resolve() finds them in the cache. */
+struct kunwind_wanted {
+	struct kunwind_object *object;
+	uint64_t address;
+	bool exact;
+};
+#define KUNWIND_WANTED_MAX	64
+void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwind_wanted *wanted,
+		      unsigned int nr);
 
 /* Forgets old answers, when there are many: all frames given so far become invalid. */
 void kunwind_cache_trim(struct kunwind_symbolizer *symbolizer);

@@ -176,27 +176,51 @@ static bool wait_answer(const struct kunwind_helper *helper)
 	return true;
 }
 
+static void lose(struct kunwind_helper *helper)
+{
+	helper->lost++;
+	kunwind_helper_stop(helper);
+}
+
+bool kunwind_helper_send(struct kunwind_helper *helper, const struct wire_request *request)
+{
+	if (helper->pid && wire_send(helper->socket, request, sizeof(*request), NULL, 0))
+		return true;
+	if (helper->pid)
+		lose(helper);
+	return false;
+}
+
+static enum kunwind_asked receive(struct kunwind_helper *helper, void *reply, size_t *len)
+{
+	ssize_t got;
+
+	if (!wait_answer(helper)) {
+		lose(helper);
+		return KUNWIND_ASKED_SLOW;
+	}
+	got = wire_receive(helper->socket, reply, WIRE_MAX, NULL);
+	if (got < (ssize_t)sizeof(struct wire_reply)) {
+		lose(helper);
+		return KUNWIND_ASKED_DIED;
+	}
+	*len = (size_t)got;
+	return KUNWIND_ASKED;
+}
+
+bool kunwind_helper_receive(struct kunwind_helper *helper, void *reply, size_t *len)
+{
+	return helper->pid && receive(helper, reply, len) == KUNWIND_ASKED;
+}
+
 static enum kunwind_asked exchange(struct kunwind_helper *helper,
 				   const struct wire_request *request, const int *fds,
 				   unsigned int nr_fds, void *reply, size_t *len)
 {
-	enum kunwind_asked asked = KUNWIND_ASKED_DIED;
-	ssize_t got;
-
-	if (wire_send(helper->socket, request, sizeof(*request), fds, nr_fds)) {
-		if (wait_answer(helper)) {
-			got = wire_receive(helper->socket, reply, WIRE_MAX, NULL);
-			if (got >= (ssize_t)sizeof(struct wire_reply)) {
-				*len = (size_t)got;
-				return KUNWIND_ASKED;
-			}
-		} else {
-			asked = KUNWIND_ASKED_SLOW;
-		}
-	}
-	helper->lost++;
-	kunwind_helper_stop(helper);
-	return asked;
+	if (wire_send(helper->socket, request, sizeof(*request), fds, nr_fds))
+		return receive(helper, reply, len);
+	lose(helper);
+	return KUNWIND_ASKED_DIED;
 }
 
 bool kunwind_helper_lives(const struct kunwind_helper *helper, unsigned int generation)

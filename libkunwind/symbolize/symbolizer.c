@@ -511,6 +511,65 @@ static const char *why_no_name(struct kunwind_object *object, const struct kunwi
 	       frame->entry ? "entry point, no symbol" : "no symbol";
 }
 
+/* Keeps an answer; only then it is known how many functions there are. */
+static const struct kunwind_frame *keep(struct kunwind_object *object,
+					const struct kunwind_frame *frame, bool exact)
+{
+	const struct kunwind_frame *known =
+		kunwind_answer_keep(object->symbolizer->cache, frame, exact);
+
+	if (known)
+		((struct kunwind_frame *)known)->why = why_no_name(object, known);
+	return known;
+}
+
+/*
+ * Each question alone costs two switches between processes, which on a busy
+ * machine is far more than the answer. All objects are open before the first is
+ * asked about. A helper that is lost here is nobody's fault yet: those without
+ * an answer are asked about one by one, and then it shows.
+ */
+void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwind_wanted *wanted,
+		      unsigned int nr)
+{
+	const struct kunwind_wanted *sent[KUNWIND_WANTED_MAX];
+	unsigned int i, nr_wanted = 0, nr_sent = 0;
+
+	for (i = 0; i < nr && nr_wanted < KUNWIND_WANTED_MAX; i++) {
+		struct kunwind_object *object = wanted[i].object;
+
+		if (!kunwind_cache_find(symbolizer->cache, object, wanted[i].address,
+					wanted[i].exact) &&
+		    !object->list && open_object(object) && !object->backend)
+			sent[nr_wanted++] = &wanted[i];
+	}
+	for (i = 0; i < nr_wanted; i++) {
+		struct wire_request request = { .type = WIRE_RESOLVE,
+						.id = (uint32_t)sent[i]->object->slot,
+						.flags = sent[i]->exact ? WIRE_EXACT : 0,
+						.address = sent[i]->address };
+
+		/* one that was opened later may have taken its number */
+		if (!is_open(sent[i]->object))
+			break;
+		if (!kunwind_helper_send(&symbolizer->helper, &request))
+			return;
+		nr_sent++;
+	}
+	for (i = 0; i < nr_sent; i++) {
+		struct kunwind_frame frame = { .object = sent[i]->object,
+					       .object_address = sent[i]->address };
+		struct kunwind_answer *answer = kunwind_answer_begin(symbolizer->cache);
+		size_t len;
+
+		if (!kunwind_helper_receive(&symbolizer->helper, symbolizer->reply, &len))
+			return;
+		symbolizer->stats.asked++;
+		if (take_answer(symbolizer->reply, len, answer, &frame))
+			keep(sent[i]->object, &frame, sent[i]->exact);
+	}
+}
+
 void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
 		     struct kunwind_frame *frame)
 {
@@ -539,14 +598,11 @@ void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact
 		else
 			ok = ask_helper(object, address, exact, answer, frame);
 	}
-	known = ok ? kunwind_answer_keep(symbolizer->cache, frame, exact) : NULL;
-	if (!known) {
+	known = ok ? keep(object, frame, exact) : NULL;
+	if (known)
+		*frame = *known;
+	else
 		frame->why = "out of memory";
-		return;
-	}
-	/* only now it is known how many there are */
-	((struct kunwind_frame *)known)->why = why_no_name(object, known);
-	*frame = *known;
 }
 
 void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, bool exact,
