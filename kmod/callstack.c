@@ -13,6 +13,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/seq_file.h>
 
 #include "arch/x86/regs.h"
 #include "callstack.h"
@@ -21,6 +22,10 @@
 bool kunwind_enabled = true;
 module_param_named(enabled, kunwind_enabled, bool, 0644);
 MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");
+
+static bool scan;
+module_param(scan, bool, 0644);
+MODULE_PARM_DESC(scan, "give LTTng, perf and others frames found by scanning the stack, too (default N)");
 
 struct counters {
 	u64 stacks;
@@ -67,7 +72,8 @@ static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_
  */
 static __always_inline enum kunwind_reason
 walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
-	   const struct kunwind_regs *regs, unsigned long *store, u32 capacity, u32 *count)
+	   const struct kunwind_regs *regs, unsigned long *store, u8 *trust, u32 capacity,
+	   u32 *count)
 {
 	u32 context = interrupt_context_level();
 	enum kunwind_reason reason;
@@ -90,7 +96,9 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	else
 		walk.regs = *regs;
 	walk.addresses = store;
+	walk.trust = trust;
 	walk.capacity = capacity;
+	walk.scan = trust || READ_ONCE(scan);
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
 		store[0] = walk.regs.r[KUNWIND_RA];
@@ -117,16 +125,21 @@ out_count:
 
 enum kunwind_reason notrace
 kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
-			    unsigned long *store, u32 capacity, u32 *count)
+			    unsigned long *store, u8 *trust, u32 capacity, u32 *count)
 {
-	return walk_space(space, NULL, 0, regs, store, capacity, count);
+	return walk_space(space, NULL, 0, regs, store, trust, capacity, count);
 }
 
 enum kunwind_reason notrace
 kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
-		       unsigned long *store, u32 capacity, u32 *count)
+		       unsigned long *store, u8 *trust, u32 capacity, u32 *count)
 {
-	return walk_space(space, pt, valid, NULL, store, capacity, count);
+	return walk_space(space, pt, valid, NULL, store, trust, capacity, count);
+}
+
+void kunwind_callstack_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tscan\t%c\n", READ_ONCE(scan) ? 'Y' : 'N');
 }
 
 void kunwind_callstack_stats(struct kunwind_stats *stats)

@@ -8,6 +8,7 @@
 #include "space.h"
 
 struct pt_regs;
+struct seq_file;
 
 int kunwind_callstack_init(void);
 void kunwind_callstack_exit(void);
@@ -28,21 +29,28 @@ enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
  * @regs: user registers (task_pt_regs(current), or what an NMI gave)
  * @valid: KUNWIND_REG() bits of what in @regs can be trusted
  * @store: @capacity words
+ * @trust: NULL, or @capacity bytes for enum kunwind_trust of each, all
+ *	KUNWIND_TRUST_CFI but the first. With it, frames found by scanning are
+ *	always included; else when the module parameter "scan" is on
  * @count: out
  * Any context, NMI included. Counts itself in the statistics.
  */
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
-					   u32 valid, unsigned long *store, u32 capacity, u32 *count);
+					   u32 valid, unsigned long *store, u8 *trust,
+					   u32 capacity, u32 *count);
 
 /* The same from 17 words in DWARF order (ioctl). */
 enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 						const struct kunwind_regs *regs,
-						unsigned long *store, u32 capacity, u32 *count);
+						unsigned long *store, u8 *trust, u32 capacity,
+						u32 *count);
 
 /* Counts a request that was left to the kernel because the process is not registered. */
 void kunwind_callstack_passed(void);
 
 /* Adds the counters kept per CPU to @stats (stacks, frames, passed_through, by_reason). */
 void kunwind_callstack_stats(struct kunwind_stats *stats);
+
+void kunwind_callstack_show_params(struct seq_file *m);
 
 #endif /* _KUNWIND_CALLSTACK_H */

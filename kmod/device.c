@@ -9,7 +9,7 @@
  * descriptor is one is seen from its file operations, compared with those of
  * one that the module opened itself when it was loaded.
  *
- * Memory: what a call needs, up to 32 KB for a stack, freed at its end.
+ * Memory: what a call needs, up to 36 KB for a stack, freed at its end.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -246,6 +246,7 @@ static long do_callstack(void __user *arg)
 	struct kunwind_regs regs;
 	unsigned long *store;
 	u32 usize, count = 0;
+	u8 *trust;
 	long err;
 
 	err = copy_in(&call, sizeof(call), offsetofend(struct kunwind_callstack, regs), arg,
@@ -262,9 +263,13 @@ static long do_callstack(void __user *arg)
 		if (err)
 			return err;
 	}
-	store = kvmalloc_array(call.capacity, sizeof(*store), GFP_KERNEL | __GFP_NOWARN);
+	store = kvmalloc_array(call.capacity, sizeof(*store) + sizeof(*trust),
+			       GFP_KERNEL | __GFP_NOWARN);
 	if (!store)
 		return -ENOMEM;
+	trust = (u8 *)(store + call.capacity);
+	memset(trust, KUNWIND_TRUST_CFI, call.capacity);
+	trust[0] = KUNWIND_TRUST_REGISTERS;
 
 	rcu_read_lock();
 	space = current->mm ? kunwind_space_find(current->mm) : NULL;
@@ -273,15 +278,18 @@ static long do_callstack(void __user *arg)
 	else if ((call.reason = kunwind_callstack_excluded(pt)) != KUNWIND_COMPLETE)
 		err = 0;
 	else if (call.flags & KUNWIND_HAVE_REGS)
-		call.reason = kunwind_callstack_walk_regs(space, &regs, store, call.capacity, &count);
+		call.reason = kunwind_callstack_walk_regs(space, &regs, store, trust,
+							  call.capacity, &count);
 	else
-		call.reason = kunwind_callstack_walk(space, pt, KUNWIND_ALL_REGS, store,
+		call.reason = kunwind_callstack_walk(space, pt, KUNWIND_ALL_REGS, store, trust,
 						     call.capacity, &count);
 	rcu_read_unlock();
 	if (err)
 		goto out;
 	call.count = count;
-	if (count && copy_to_user(u64_to_user_ptr(call.addresses), store, count * sizeof(*store)))
+	if (count &&
+	    (copy_to_user(u64_to_user_ptr(call.addresses), store, count * sizeof(*store)) ||
+	     (call.trust && copy_to_user(u64_to_user_ptr(call.trust), trust, count))))
 		err = -EFAULT;
 	else
 		err = copy_out(arg, &call, sizeof(call), usize);

@@ -73,7 +73,7 @@ static notrace unsigned int save_user(unsigned long *store, unsigned int size)
 	preempt_disable_notrace();
 	space = kunwind_space_find(current->mm);
 	if (likely(space)) {
-		kunwind_callstack_walk(space, regs, trusted(regs), store, size, &count);
+		kunwind_callstack_walk(space, regs, trusted(regs), store, NULL, size, &count);
 	} else {
 		/* Unregistered since the hook looked. */
 		store[0] = regs->ip;
@@ -96,7 +96,7 @@ static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct 
 	if (likely(space))
 		kunwind_callstack_walk(space, regs, trusted(regs),
 				       (unsigned long *)&entry->ip[entry->nr],
-				       ctx->max_stack - ctx->nr, &count);
+				       NULL, ctx->max_stack - ctx->nr, &count);
 	else
 		perf_callchain_store(ctx, regs->ip);
 	preempt_enable_notrace();

@@ -184,7 +184,8 @@ struct kunwind_range {
 	u64 start, end;		/* addresses in the process: [start, end) */
 	u64 bias;		/* address - bias = ELF virtual address */
 	const struct kunwind_table *table;	/* NULL: see reason */
-	u32 reason;		/* enum kunwind_reason when table is NULL */
+	u32 reason;		/* enum kunwind_reason when table is NULL; KUNWIND_NO_OBJECT:
+				 * executable, but of no file (a JIT's) */
 	u32 dead;		/* replaced since: do not use (only ever set, WRITE_ONCE) */
 };
 
@@ -225,6 +226,9 @@ struct kunwind_cache {
  * @interrupted: in: true when regs are those at an instruction that did not
  *	run yet or a system call's (nothing to subtract): the usual case
  * @addresses: out: @capacity words, the first is regs.r[KUNWIND_RA]
+ * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
+ *	enum kunwind_trust of each address
+ * @scan: in: frames found by scanning the stack are wanted
  * @count: out
  */
 struct kunwind_walk {
@@ -233,8 +237,10 @@ struct kunwind_walk {
 	struct kunwind_mem mem;
 	struct kunwind_regs regs;
 	unsigned long *addresses;
+	u8 *trust;
 	u32 capacity;
 	u32 count;
+	bool scan;
 };
 
 /**
@@ -247,6 +253,7 @@ enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
 /* Names, lower case, as in the enum; "?" for a number out of range. */
 const char *kunwind_reason_name(unsigned int reason);
 const char *kunwind_refusal_name(unsigned int refusal);
+const char *kunwind_trust_name(unsigned int trust);
 
 /*
  * ELF: where in a file .eh_frame is. The caller reads the file's first bytes

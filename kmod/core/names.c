@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * names.c - names of stop reasons and refusals, as people and scripts read them
+ * names.c - names of stop reasons, refusals and trusts, as people and scripts read them
  */
 #include "kunwind_core.h"
 
@@ -47,6 +47,16 @@ static const char *const refusals[] = {
 	[KUNWIND_E_OVERLAP]		= "overlap",
 };
 
+static const char *const trusts[] = {
+	[KUNWIND_TRUST_REGISTERS]	= "registers",
+	[KUNWIND_TRUST_CFI]		= "cfi",
+	[KUNWIND_TRUST_URETPROBE]	= "uretprobe",
+	[KUNWIND_TRUST_SIGNAL]		= "signal",
+	[KUNWIND_TRUST_CODE]		= "code",
+	[KUNWIND_TRUST_FP]		= "fp",
+	[KUNWIND_TRUST_SCAN]		= "scan",
+};
+
 const char *kunwind_reason_name(unsigned int reason)
 {
 	return reason < ARRAY_SIZE(reasons) && reasons[reason] ? reasons[reason] : "?";
@@ -55,4 +65,9 @@ const char *kunwind_reason_name(unsigned int reason)
 const char *kunwind_refusal_name(unsigned int refusal)
 {
 	return refusal < ARRAY_SIZE(refusals) && refusals[refusal] ? refusals[refusal] : "?";
+}
+
+const char *kunwind_trust_name(unsigned int trust)
+{
+	return trust < ARRAY_SIZE(trusts) && trusts[trust] ? trusts[trust] : "?";
 }

@@ -9,7 +9,8 @@
  *
  * Bounds: at most one step for each address that the caller has room for, and
  * each step is bounded by its table: a binary search, one block of rows, the
- * entries of one wide rule, expressions without loops. Stack: below 900 bytes.
+ * entries of one wide rule, expressions without loops; or, where no table has
+ * a rule, by what bare.c looks at. Stack: below 1,200 bytes.
  *
  * The stack of a frame lies below its caller's, so the CFA must grow, but in two
  * cases: a signal may have switched stacks, and a frame that did not call
@@ -17,7 +18,8 @@
  * stack (glibc's vfork keeps its return address in a register). A walk that
  * went in circles would end with its capacity.
  *
- * What it does not do: guess. Where there is no CFI the walk ends and says so.
+ * Where there is no CFI the walk goes on only by what proves itself (bare.c), and
+ * says of each such frame how it was found. Else it ends with a reason.
  */
 #include "walk.h"
 
@@ -27,14 +29,6 @@
  * alignment of the stack (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START).
  */
 #define ENTRY_SP_SLACK		64
-
-/*
- * A wide step may read a word for each register and evaluate expressions; so
- * much of it in one walk that the walk stays below a millisecond (30 ns a word
- * read). It is enough for 200 signal frames, or for 2,000 functions that
- * realigned their stack.
- */
-#define WIDE_COST		16384
 
 /* No user address has bits above: 57-bit addressing. */
 #define ADDRESS_BITS		56
@@ -150,6 +144,12 @@ static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u6
 	cache_write(slot, &new);
 }
 
+static __always_inline bool at_entry(const struct kunwind_ranges *ranges, u64 sp)
+{
+	return ranges->entry_sp && sp <= ranges->entry_sp &&
+	       ranges->entry_sp - sp <= ENTRY_SP_SLACK;
+}
+
 /*
  * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
  * table are there; otherwise the walk ends with what is returned, *end telling
@@ -173,8 +173,12 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	/* Filled in while we read: bias is there before table is (loads keep their order here). */
 	found = READ_ONCE(range->table);
 	barrier();
-	if (!found)
-		return READ_ONCE(range->reason);
+	if (!found) {
+		enum kunwind_reason reason = READ_ONCE(range->reason);
+
+		*end = reason == KUNWIND_NO_TABLE && at_entry(ranges, sp);
+		return *end ? KUNWIND_COMPLETE : reason;
+	}
 	*table = found;
 	*rule = kunwind_table_lookup(found, addr - range->bias);
 	kind = rule->kind & KUNWIND_RULE_KIND;
@@ -196,11 +200,8 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		*end = true;
 	if (kind != KUNWIND_RULE_NONE)
 		return KUNWIND_COMPLETE;
-	if (ranges->entry_sp && sp <= ranges->entry_sp && ranges->entry_sp - sp <= ENTRY_SP_SLACK) {
-		*end = true;
-		return KUNWIND_COMPLETE;
-	}
-	return KUNWIND_NO_RULE;
+	*end = at_entry(ranges, sp);
+	return *end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
 }
 
 /*
@@ -260,6 +261,97 @@ static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *w
 	return regs->r[rule.reg] + (s64)rule.off - 8;
 }
 
+/* How a walk goes on at an address whose rule is not in the cache. */
+enum slow_how {
+	SLOW_RULE,	/* by the rule in word and after */
+	SLOW_STEPPED,	/* walk->regs are the caller's already */
+	SLOW_RETURN,	/* the address was a trampoline's: word is where it returns to */
+	SLOW_END,	/* not at all: reason */
+};
+
+struct slow {
+	u64 word, after;
+	u32 budget;		/* KUNWIND_BUDGET when the walk begins */
+	u8 reason;		/* enum kunwind_reason */
+	u8 trust;		/* with SLOW_STEPPED: enum kunwind_trust */
+	bool signal;		/* with SLOW_STEPPED: the caller did not call */
+};
+
+/*
+ * No table knows the frame in walk->regs. Only what can change by no later
+ * work is tried by other means: a table that is not ready would give more.
+ */
+static noinline enum slow_how kunwind_walk_attr
+slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow *slow)
+{
+	slow->reason = reason;
+	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
+		return SLOW_END;
+	if (!exact && reason == KUNWIND_NO_OBJECT) {
+		u64 ip = walk->regs.r[KUNWIND_RA];
+
+		slow->word = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
+		if (slow->word != ip)
+			return SLOW_RETURN;
+	}
+	reason = kunwind_bare_step(walk, exact, &slow->budget, &slow->signal, &slow->trust);
+	if (reason == KUNWIND_COMPLETE)
+		return SLOW_STEPPED;
+	if (reason == KUNWIND_DEPTH)
+		slow->reason = reason;
+	return SLOW_END;
+}
+
+/* By the wide rule @index; or by the short one that it is as good as. */
+static noinline enum slow_how kunwind_walk_attr
+slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
+	  u64 id, struct slow *slow)
+{
+	struct kunwind_rule compact;
+
+	if (!kunwind_wide_compact(table, index, &compact, &slow->after)) {
+		slow->trust = KUNWIND_TRUST_CFI;
+		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget, &slow->signal);
+		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
+	}
+	slow->word = rule_word(compact);
+	if (walk->cache)
+		cache_put(walk->cache, addr, id, compact, slow->after);
+	return SLOW_RULE;
+}
+
+/* The step from the frame in walk->regs, outside any window. */
+static noinline enum slow_how kunwind_walk_attr
+slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
+{
+	/* The cached form of an outermost frame: a rule that needs nothing. */
+	static const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END,
+						      .reg = KUNWIND_RSP };
+	const bool exact = addr == walk->regs.r[KUNWIND_RA];
+	const struct kunwind_table *table;
+	enum kunwind_reason reason;
+	struct kunwind_rule rule;
+	bool end;
+
+	rule.kind = KUNWIND_RULE_NONE;
+	reason = find_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table, &end);
+	if (unlikely(end)) {
+		if (walk->cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
+			cache_put(walk->cache, addr, id, end_rule, 0);
+		slow->reason = KUNWIND_COMPLETE;
+		return SLOW_END;
+	}
+	if (unlikely(reason != KUNWIND_COMPLETE))
+		return slow_bare(walk, exact, reason, slow);
+	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+		return slow_wide(walk, table, rule.off, addr, id, slow);
+	slow->after = kunwind_after(kunwind_table_keep(table));
+	slow->word = rule_word(rule);
+	if (walk->cache)
+		cache_put(walk->cache, addr, id, rule, slow->after);
+	return SLOW_RULE;
+}
+
 /* A register that has a place on the stack; inside the window. */
 #define restore_reg(number, reg)						\
 do {										\
@@ -275,17 +367,17 @@ do {										\
 
 enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 {
-	/* The cached form of an outermost frame: a rule that needs nothing. */
-	static const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END,
-						      .reg = KUNWIND_RSP };
 	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
-	u64 bp = walk->regs.r[KUNWIND_RBP], id = READ_ONCE(walk->ranges->id);
+	u64 bp = walk->regs.r[KUNWIND_RBP];
+	const u64 id = READ_ONCE(walk->ranges->id);
 	unsigned long *next = walk->addresses, *const last = next + walk->capacity;
 	struct kunwind_cache *const cache = walk->cache;
 	struct kunwind_cache_entry *slot;
 	u64 addr = ip, cfa, ra, word, after;
 	enum kunwind_reason reason;
-	u32 valid = walk->regs.valid, wide_left = WIDE_COST;
+	u32 valid = walk->regs.valid;
+	struct slow slow;
+	enum slow_how how;
 
 	walk->count = 0;
 	if (!walk->capacity)
@@ -293,6 +385,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	if (!(valid & KUNWIND_REG(KUNWIND_RSP)) || !(valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
 	*next++ = ip;
+	slow.budget = KUNWIND_BUDGET;
 	if (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
 	    !kunwind_mem_begin(&walk->mem, first_address(walk))) {
 		walk->count = 1;
@@ -375,61 +468,52 @@ lost:
 
 miss:
 		kunwind_mem_end(&walk->mem);
-		{
-			const struct kunwind_table *table = NULL;
-			struct kunwind_rule rule = { }, compact;
-			bool end, wide;
-			u64 places;	/* not &after, which has a register of its own */
-
-			reason = find_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
-			word = rule_word(rule);
-			if (reason != KUNWIND_COMPLETE || end) {
-				if (cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
-					cache_put(cache, addr, id, end_rule, 0);
+		walk->regs.r[KUNWIND_RA] = ip;
+		walk->regs.r[KUNWIND_RSP] = sp;
+		walk->regs.r[KUNWIND_RBP] = bp;
+		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
+		how = slow_step(walk, addr, id, &slow);
+		if (how == SLOW_END) {
+			reason = slow.reason;
+			goto out_closed;
+		}
+		switch (how) {
+		default:
+			word = slow.word;
+			after = slow.after;
+			if (kunwind_mem_begin(&walk->mem, sp))
+				goto apply;
+			goto closed;
+		case SLOW_STEPPED:
+			ra = walk->regs.r[KUNWIND_RA];
+			bp = walk->regs.r[KUNWIND_RBP];
+			cfa = walk->regs.r[KUNWIND_RSP];
+			valid = walk->regs.valid;
+			if (cfa <= sp && !slow.signal && !(cfa == sp && addr == ip)) {
+				reason = KUNWIND_CFA_STUCK;
 				goto out_closed;
 			}
-			wide = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE;
-			if (!wide)
-				after = kunwind_after(kunwind_table_keep(table));
-			else if (kunwind_wide_compact(table, rule.off, &compact, &places)) {
-				wide = false;
-				rule = compact;
-				word = rule_word(rule);
-				after = places;
-			}
-			if (!wide) {
-				if (cache)
-					cache_put(cache, addr, id, rule, after);
-			} else {
-				bool signal;
-
-				walk->regs.r[KUNWIND_RA] = ip;
-				walk->regs.r[KUNWIND_RSP] = sp;
-				walk->regs.r[KUNWIND_RBP] = bp;
-				walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
-				reason = kunwind_wide_step(walk, table, rule.off, &wide_left, &signal);
-				if (reason != KUNWIND_COMPLETE)
-					goto out_closed;
-				ra = walk->regs.r[KUNWIND_RA];
-				bp = walk->regs.r[KUNWIND_RBP];
-				cfa = walk->regs.r[KUNWIND_RSP];
-				valid = walk->regs.valid;
-				if (cfa <= sp && !signal && !(cfa == sp && addr == ip)) {
-					reason = KUNWIND_CFA_STUCK;
-					goto out_closed;
-				}
-				addr = ra - !signal;
-			}
-			if (!kunwind_mem_begin(&walk->mem, sp)) {
-				reason = KUNWIND_UNREADABLE;
-				goto out_closed;
-			}
-			if (wide)
+			addr = ra - !slow.signal;
+			if (walk->trust && next != last)
+				walk->trust[next - walk->addresses] = slow.trust;
+			if (kunwind_mem_begin(&walk->mem, sp))
 				goto stepped;
-			goto apply;
+			goto closed;
+		case SLOW_RETURN:
+			ip = slow.word;
+			addr = ip - 1;
+			next[-1] = ip;
+			if (walk->trust)
+				walk->trust[next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
+			if (kunwind_mem_begin(&walk->mem, sp))
+				continue;
+			goto closed;
 		}
 	}
 
+closed:
+	reason = KUNWIND_UNREADABLE;
+	goto out_closed;
 unreadable:
 	reason = KUNWIND_UNREADABLE;
 out:

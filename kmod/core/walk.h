@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the files of the walk share: walk.c, wide.c
+ * walk.h - what the files of the walk share: walk.c, wide.c, bare.c, code.c
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
  * registers other than rbp. One word says that, "after":
@@ -19,6 +19,14 @@
 #define KUNWIND_AFTER_PLACES	0x7fff0000U
 #define KUNWIND_AFTER_SEQ_ONE	(1ULL << 31)
 #define KUNWIND_AFTER_SEQ	(~0ULL << 31)
+
+/*
+ * What the steps of one walk that are not by a short rule may take, in words
+ * read and bytes of expressions: so much that the walk stays below a millisecond
+ * (30 ns each). It is enough for 200 signal frames, or for 2,000 functions that
+ * realigned their stack.
+ */
+#define KUNWIND_BUDGET		16384
 
 /* The word for a table that follows @keep, no register being on the stack. */
 static __always_inline u64 kunwind_after(u32 keep)
@@ -58,5 +66,38 @@ enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct ku
  */
 bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
 			  struct kunwind_rule *rule, u64 *after);
+
+/**
+ * kunwind_bare_step() - a step from a frame that no table has a rule for
+ * @exact: regs are those at an instruction that did not run yet, or a system call's
+ * @budget: as kunwind_wide_step()'s
+ * @signal: out, @trust: out: how the caller was found
+ *
+ * walk->regs become the caller's. Else KUNWIND_NO_RULE: nothing proves itself;
+ * or KUNWIND_DEPTH: the budget is spent.
+ */
+enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget,
+				      bool *signal, u8 *trust);
+
+/**
+ * kunwind_code_depth() - bytes on the stack at an instruction of a function
+ * @from: the function's entry, @to: the instruction
+ * @rbp_at: out: where the function pushed rbp, bytes below the return address; -1: it did not
+ * Reads memory; no window may be open. Return: bytes below the return address
+ * (0: rsp points to it), or -1: the code does not tell.
+ */
+s32 kunwind_code_depth(struct kunwind_mem *mem, u64 from, u64 to, s32 *rbp_at);
+
+/*
+ * Where a function jumps that does little else (a tail call among its first
+ * instructions, with nothing on the stack); 0: it does not. No window may be open.
+ */
+u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from);
+
+/*
+ * Where the return address @ra, which lies at @slot, really leads: the kernel
+ * may have put the trampoline of a return probe there. @ra if not.
+ */
+u64 kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot);
 
 #endif /* _KUNWIND_WALK_H */

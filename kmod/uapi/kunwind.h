@@ -60,6 +60,21 @@ enum kunwind_reason {
 	KUNWIND_NR_REASONS
 };
 
+/*
+ * How the address of a frame was found, the surest first. A frame is as sure as
+ * the least sure of those before it. Values are ABI; names: kunwind_trust_name().
+ */
+enum kunwind_trust {
+	KUNWIND_TRUST_REGISTERS = 0,	/* the program counter itself */
+	KUNWIND_TRUST_CFI = 1,		/* unwind information of the frame before */
+	KUNWIND_TRUST_URETPROBE = 2,	/* the same, a return probe's trampoline seen through */
+	KUNWIND_TRUST_SIGNAL = 3,	/* signal frame, known by its trampoline's code */
+	KUNWIND_TRUST_CODE = 4,		/* the function's own code, from where the call there led on */
+	KUNWIND_TRUST_FP = 5,		/* a frame pointer that proved itself */
+	KUNWIND_TRUST_SCAN = 6,		/* the nearest word of the stack that follows a call */
+	KUNWIND_NR_TRUSTS
+};
+
 /* What became of an ELF object. */
 enum kunwind_object_state {
 	KUNWIND_OBJECT_PENDING = 0,	/* being read */
@@ -167,6 +182,10 @@ struct kunwind_auto {
  * rip (DWARF numbers of the x86-64 psABI), valid in valid_regs (bit n =
  * register n; rsp and rip must be set).
  *
+ * Where code has no unwind information, the stack goes on by what proves
+ * itself. trust, if not 0, points to capacity bytes: enum kunwind_trust of each
+ * address.
+ *
  *   ENOENT    the caller's process is not registered
  *   EINVAL    capacity 0 or above KUNWIND_MAX_FRAMES
  * A stack that ends early is no error: reason says why.
@@ -180,6 +199,7 @@ struct kunwind_callstack {
 	__u32 reason;			/* out: enum kunwind_reason */
 	__u32 valid_regs;
 	__u64 regs;			/* const __u64 [17] */
+	__u64 trust;			/* __u8 *, or 0 */
 };
 #define KUNWIND_HAVE_REGS	(1U << 0)
 

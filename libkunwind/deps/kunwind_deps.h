@@ -8,6 +8,7 @@
  *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like)
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
+ *   probes     kunwind_mem_return
  *   rest       kunwind_resched, kunwind_sort
  */
 #ifndef _KUNWIND_DEPS_H
@@ -68,11 +69,15 @@ static inline void kunwind_sort(void *base, size_t nr, size_t size,
 
 /*
  * The memory of the walked process: one readable stretch [lo, hi) of its
- * addresses, found at address + delta in ours (delta 0: our own stack).
+ * addresses, found at address + delta in ours (delta 0: our own stack); and
+ * another, of code, empty unless set.
  */
 struct kunwind_mem {
 	u64 lo, hi;
 	u64 delta;
+	u64 code_lo, code_hi;
+	u64 code_delta;
+	u64 probe_slot, probe_return;	/* kunwind_mem_return()'s answer for that slot */
 };
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
@@ -92,10 +97,23 @@ static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
  */
 #define kunwind_mem_read(mem, val, addr, fault)					\
 do {										\
-	u64 a_ = (addr);							\
-	if (unlikely(a_ < (mem)->lo || a_ > (mem)->hi - sizeof(u64)))			\
-		goto fault;							\
-	memcpy(&(val), (const void *)(uintptr_t)(a_ + (mem)->delta), 8);	\
+	u64 a_ = (addr), d_ = (mem)->delta;					\
+	if (unlikely(a_ < (mem)->lo || a_ > (mem)->hi - sizeof(u64))) {		\
+		if ((mem)->code_hi < sizeof(u64) || a_ < (mem)->code_lo ||	\
+		    a_ > (mem)->code_hi - sizeof(u64))				\
+			goto fault;						\
+		d_ = (mem)->code_delta;						\
+	}									\
+	memcpy(&(val), (const void *)(uintptr_t)(a_ + d_), 8);			\
 } while (0)
+
+/*
+ * Where the function returns whose return address, at stack slot @slot, was
+ * replaced by a return probe's trampoline; 0: none was, as far as is known.
+ */
+static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot)
+{
+	return slot == mem->probe_slot ? mem->probe_return : 0;
+}
 
 #endif /* _KUNWIND_DEPS_H */

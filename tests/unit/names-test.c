@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names-test.c - every reason and refusal has a name of its own
+ * names-test.c - every reason, refusal and trust has a name of its own
  */
 #include <ctype.h>
 
@@ -27,6 +27,7 @@ int main(void)
 {
 	check("reasons", kunwind_reason_name, KUNWIND_NR_REASONS);
 	check("refusals", kunwind_refusal_name, KUNWIND_NR_REFUSALS);
+	check("trusts", kunwind_trust_name, KUNWIND_NR_TRUSTS);
 	tap_ok(!strcmp(kunwind_reason_name(KUNWIND_CFA_STUCK), "cfa_stuck") &&
 	       !strcmp(kunwind_refusal_name(KUNWIND_E_STATE_STACK), "state_stack"),
 	       "as in the enumerations");

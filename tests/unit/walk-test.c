@@ -180,7 +180,7 @@ static void bad_registers(void)
 	const u64 text = (u64)compare;
 	const struct bad_case cases[] = {
 		{ "no stack pointer", text, 0, KUNWIND_REG(KUNWIND_RA), KUNWIND_REG_UNKNOWN },
-		{ "address in no mapping", 0x1000, stack_hi - 4096, KUNWIND_ALL_REGS, KUNWIND_NO_OBJECT },
+		{ "address in no mapping", 0x1000, stack_hi - 512, KUNWIND_ALL_REGS, KUNWIND_NO_OBJECT },
 		{ "stack pointer of zero", text, 0, KUNWIND_ALL_REGS, KUNWIND_UNREADABLE },
 		{ "stack pointer at the last byte", text, ~0ULL, KUNWIND_ALL_REGS, KUNWIND_UNREADABLE },
 		{ "stack pointer of the kernel", text, 0xffff888000000000ULL, KUNWIND_ALL_REGS,

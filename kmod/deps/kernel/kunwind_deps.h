@@ -17,6 +17,8 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
+#include "../../compat/uprobes.h"
+
 /* The walk runs wherever its callers do: no tracing of it by ftrace. */
 #define kunwind_walk_attr	notrace
 
@@ -92,5 +94,11 @@ do {										\
 	a_ &= array_index_mask_nospec(a_, (mem)->limit);			\
 	unsafe_get_user(val, (const u64 __user *)a_, fault);			\
 } while (0)
+
+/* What the kernel put a return probe's trampoline over at @slot of the current task's stack. */
+static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot)
+{
+	return kunwind_uprobes_return(slot);
+}
 
 #endif /* _KUNWIND_DEPS_H */

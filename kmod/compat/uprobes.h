@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * uprobes.h - the kernel's record of return addresses that return probes replaced
+ *
+ * From 6.1 to 7.2 it is a list below current->utask, newest first, with the same
+ * names of what is needed here; kernels differ in when an entry is freed. Only
+ * the task itself changes it, in its own context, but whoever asks may have
+ * interrupted that: in 6.1 the head of the list can be a freed entry while the
+ * handlers of a return run, which is just when a probe's event wants a stack. So
+ * each word is read by copy_from_kernel_nofault(), as many as there can be
+ * entries, and whoever gets an answer checks that it is code.
+ */
+#ifndef _KUNWIND_COMPAT_UPROBES_H
+#define _KUNWIND_COMPAT_UPROBES_H
+
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <linux/uprobes.h>
+
+#ifdef CONFIG_UPROBES
+#define KUNWIND_MOST_RETURNS	64	/* MAX_URETPROBE_DEPTH */
+
+#define kunwind_peek(val, from)							\
+	(!copy_from_kernel_nofault(&(val), (from), sizeof(val)))
+
+/* What was at @slot of the current task's stack before; 0: nothing is known of it. */
+static inline notrace u64 kunwind_uprobes_return(u64 slot)
+{
+	struct uprobe_task *utask = READ_ONCE(current->utask);
+	struct return_instance *entry;
+	unsigned long stack, ret;
+	unsigned int i;
+
+	if (!utask || !kunwind_peek(entry, &utask->return_instances))
+		return 0;
+	for (i = 0; entry && i < KUNWIND_MOST_RETURNS; i++) {
+		if (!kunwind_peek(stack, &entry->stack))
+			return 0;
+		if (stack == slot)
+			return kunwind_peek(ret, &entry->orig_ret_vaddr) ? ret : 0;
+		if (!kunwind_peek(entry, &entry->next))
+			return 0;
+	}
+	return 0;
+}
+#else
+static inline notrace u64 kunwind_uprobes_return(u64 slot)
+{
+	return 0;
+}
+#endif
+
+#endif /* _KUNWIND_COMPAT_UPROBES_H */

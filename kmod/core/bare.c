@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * bare.c - a step of the walk where there is no unwind information
+ *
+ * Code of a JIT, hand-written assembler, all of musl. What may be a return
+ * address has to prove itself: it lies in executable memory that the process is
+ * known to have, and the bytes before it are a call. Where that call leads is
+ * read too, if the instruction tells (e8, ff 15; through PLT stubs and jumps):
+ *   proven        to a function whose code, read up to the frame's own address
+ *                 (code.c), says that its return address is just there
+ *   near          to not far before the frame's own address, in the same mapping
+ *   possible      to a place that is not told (through a register); or to another
+ *                 mapping, where the frame is in code of no file
+ *   contradicted  to elsewhere, or the code says otherwise: no return address
+ *                 of this frame
+ * With this, in order:
+ *   1. A signal trampoline, by its code: all registers from the frame that the
+ *      kernel laid (struct rt_sigframe).
+ *   2. The word at the stack pointer, when the next instruction returns, or
+ *      lies in no code at all (a call through a null pointer).
+ *   3. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
+ *      or as it was.
+ *   4. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
+ *      above, the word behind it is a return address (possible at least), and the rbp
+ *      saved there is greater, or zero, or belongs to a caller that has unwind
+ *      information (to which rbp may be anything). A function that leaves rbp alone
+ *      would so be taken for its caller: outside of a JIT's code a near word
+ *      below speaks against it, and everywhere a possible one of a function
+ *      whose rule says that rbp is its own.
+ *   5. The nearest word that follows a call, if it is possible, or near in a JIT's code.
+ *
+ * Any context: each word is read by the seam's reader, in a window of at most
+ * CHUNK words; nothing is written. Bounds: each word of the stack is charged to the
+ * walk's budget, and all code that is looked at. Stack: 900 bytes in all.
+ *
+ * What it does not do: find registers other than rbp. Where only the code of
+ * a function would tell that was called through a register, a stack may end.
+ */
+#include "walk.h"
+
+#define MOST_FRAME	(1U << 20)	/* bytes */
+#define MOST_CODE	(1U << 16)	/* bytes of one function */
+#define MOST_READ	4096		/* of these, as many as are read */
+#define MOST_WORDS	512
+#define MOST_JUMPS	3
+#define CHUNK		8
+#define COST_OF_PROOF	8		/* of the budget, for one that may be an address */
+#define COST_OF_STEP	16
+
+enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN };
+
+/* What may be a return address. */
+struct candidate {
+	u64 slot, ra;		/* where it lies, what it is */
+	enum proof proof;
+	s32 rbp_at;		/* when PROVEN: the caller's rbp, bytes below; -1: not pushed */
+};
+
+/* The frame that has no rule. */
+struct bare {
+	u64 ip, sp, bp;
+	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
+	bool bp_known;
+	u32 *budget;
+};
+
+static __always_inline u8 byte_of(u64 word, u32 n)
+{
+	return word >> 8 * n;
+}
+
+static const struct kunwind_range *kunwind_walk_attr
+executable(const struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = kunwind_ranges_find(walk->ranges, addr);
+
+	return range && !READ_ONCE(range->dead) ? range : NULL;
+}
+
+/* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
+static struct kunwind_rule kunwind_walk_attr rule_of(const struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = executable(walk, addr);
+	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
+
+	barrier();	/* the table before the bias, as in find_rule() */
+	return table ? kunwind_table_lookup(table, addr - range->bias) : (struct kunwind_rule){ };
+}
+
+static bool kunwind_walk_attr covered(const struct kunwind_walk *walk, u64 addr)
+{
+	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
+}
+
+/* A function whose own frame rbp is: by its rule the CFA is found so. */
+static bool kunwind_walk_attr uses_rbp(const struct kunwind_walk *walk, u64 addr)
+{
+	struct kunwind_rule rule = rule_of(walk, addr);
+
+	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
+}
+
+/* Length of ff /2 with this ModRM and SIB: a call through a register or memory. */
+static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
+{
+	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
+
+	if (mod == 3)
+		return length;
+	length += rm == 4;
+	if (mod == 1)
+		return length + 1;
+	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
+		return length + 4;
+	return length;
+}
+
+/* Where a call to @target ends up, through stubs and jumps; 0: not known. */
+static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
+{
+	u64 at, word;
+	u32 i;
+
+	for (i = 0; i < MOST_JUMPS; i++) {
+		at = target;
+		if (!executable(walk, at) || !kunwind_read_word(&walk->mem, at, &word))
+			return 0;
+		if ((u32)word == 0xfa1e0ff3) {			/* endbr64 */
+			at += 4;
+			if (!kunwind_read_word(&walk->mem, at, &word))
+				return 0;
+		}
+		if (byte_of(word, 0) == 0xf2) {			/* bnd */
+			at++;
+			word >>= 8;
+		}
+		if ((word & 0xffff) == 0x25ff) {		/* jmp *x(%rip) */
+			if (!kunwind_read_word(&walk->mem, at + 6 + (s64)(s32)(word >> 16),
+					       &target))
+				return 0;
+		} else if (byte_of(word, 0) == 0xe9) {
+			target = at + 5 + (s64)(s32)(word >> 8);
+		} else if (byte_of(word, 0) == 0xeb) {
+			target = at + 2 + (s64)(s8)(word >> 8);
+		} else {
+			return target;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether @ra follows a call, and *target, if the call tells. In the middle of
+ * bytes that are not code both forms can be there: then the direct call, if it
+ * leads to code.
+ */
+static bool kunwind_walk_attr follows_call(struct kunwind_walk *walk, u64 ra, u64 *target)
+{
+	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
+	u64 word, pointer;
+	u32 i;
+
+	*target = 0;
+	if (!executable(walk, ra - 1) || !kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	if (byte_of(word, 3) == 0xe8) {
+		pointer = ra + (s64)(s32)(word >> 32);
+		if (executable(walk, pointer)) {
+			*target = follow_jumps(walk, pointer);
+			return true;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		u32 at = 8 - lengths[i];
+		u8 modrm = byte_of(word, at + 1);
+
+		if (byte_of(word, at) != 0xff || (modrm >> 3 & 7) != 2 ||
+		    indirect_length(modrm, at < 6 ? byte_of(word, at + 2) : 0) != lengths[i])
+			continue;
+		/* call *x(%rip): a slot of the GOT */
+		if (modrm == 0x15 &&
+		    kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
+		    executable(walk, pointer))
+			*target = follow_jumps(walk, pointer);
+		return true;
+	}
+	return false;
+}
+
+/* Code of no file: what a JIT made. */
+static bool kunwind_walk_attr is_jit(const struct kunwind_range *range)
+{
+	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
+}
+
+/* What speaks for the frame being in the function that begins at @target. */
+static enum proof kunwind_walk_attr leads_here(struct kunwind_walk *walk, const struct bare *frame,
+					       u64 target, struct candidate *c)
+{
+	u64 distance = frame->ip - target;
+	s32 depth;
+
+	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
+		return CONTRADICTED;
+	if (distance > MOST_READ || *frame->budget < distance / 8)
+		return NEAR;
+	*frame->budget -= distance / 8;
+	depth = kunwind_code_depth(&walk->mem, target, frame->ip, &c->rbp_at);
+	if (depth < 0)
+		return NEAR;
+	return frame->sp + depth == c->slot ? PROVEN : CONTRADICTED;
+}
+
+/* What speaks for the word @c->ra at @c->slot being the frame's return address. */
+static void kunwind_walk_attr prove(struct kunwind_walk *walk, const struct bare *frame,
+				    struct candidate *c)
+{
+	const struct kunwind_range *here = frame->range;
+	u64 target;
+
+	c->proof = NOT_A_CALL;
+	if (*frame->budget < COST_OF_PROOF || !follows_call(walk, c->ra, &target))
+		return;
+	*frame->budget -= COST_OF_PROOF;
+	c->proof = POSSIBLE;
+	if (!target || !here)
+		return;
+	if (is_jit(here) && (target < here->start || target >= here->end))
+		return;
+	c->proof = leads_here(walk, frame, target, c);
+	if (c->proof == PROVEN)
+		return;
+	/* Where it leads may be no more than a tail call of the frame's function. */
+	target = kunwind_code_tail(&walk->mem, target);
+	if (target && leads_here(walk, frame, target, c) == PROVEN)
+		c->proof = PROVEN;
+}
+
+u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
+{
+	u64 real = kunwind_mem_return(&walk->mem, slot);
+
+	return real && executable(walk, real - 1) ? real : ra;
+}
+
+/* Bytes of a signal trampoline: mov $15, %rax or %eax; syscall. */
+static bool kunwind_walk_attr trampoline(struct kunwind_walk *walk, u64 at)
+{
+	u64 word, more;
+
+	if (!kunwind_read_word(&walk->mem, at, &word))
+		return false;
+	if ((word & 0xffffffffffffffULL) == 0x050f0000000fb8ULL)
+		return true;
+	return (word & 0xffffffffffffffULL) == 0x0000000fc0c748ULL && byte_of(word, 7) == 0x0f &&
+	       kunwind_read_word(&walk->mem, at + 1, &more) && byte_of(more, 7) == 0x05;
+}
+
+/*
+ * The stack pointer is at the struct ucontext of a signal frame: flags, link
+ * and stack (40 bytes), then struct sigcontext. A handler returns to its
+ * trampoline; one that is inside stands before or behind the system call.
+ */
+static bool kunwind_walk_attr signal_frame(struct kunwind_walk *walk, bool exact)
+{
+	static const u8 order[] = {
+		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
+		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
+		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
+	};
+	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP], value;
+	struct kunwind_mem *mem = &walk->mem;
+	u32 i;
+
+	if (!trampoline(walk, ip) &&
+	    (!exact || (!trampoline(walk, ip - 5) && !trampoline(walk, ip - 7) &&
+			!trampoline(walk, ip - 9))))
+		return false;
+	/* The code segment is 64-bit code's: something else lies there. */
+	if (!kunwind_read_word(mem, sp + 40 + 18 * 8, &value) || (u16)value != 0x33)
+		return false;
+	if (!kunwind_mem_begin(mem, sp + 40))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		kunwind_mem_read(mem, value, sp + 40 + 8 * i, fault);
+		walk->regs.r[order[i]] = value;
+	}
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_ALL_REGS;
+	return true;
+fault:
+	/* rsp and rip come last and stay; what else was known is so no more */
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
+	return false;
+}
+
+/* The instruction at the address returns. */
+static bool kunwind_walk_attr is_return(struct kunwind_walk *walk, u64 ip)
+{
+	u64 word;
+
+	if (!kunwind_read_word(&walk->mem, ip, &word))
+		return false;
+	if (byte_of(word, 0) == 0xf3 || byte_of(word, 0) == 0xf2)
+		word >>= 8;
+	return byte_of(word, 0) == 0xc3 || byte_of(word, 0) == 0xc2;
+}
+
+/* The word at the stack pointer of an innermost or interrupted frame. */
+static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct bare *frame,
+				     struct candidate *c)
+{
+	c->slot = frame->sp;
+	if (frame->range && !is_return(walk, frame->ip))
+		return false;
+	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	prove(walk, frame, c);
+	c->rbp_at = -1;
+	return c->proof != NOT_A_CALL;
+}
+
+/* What rbp points to. */
+static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const struct bare *frame,
+					       struct candidate *c, u64 *saved)
+{
+	u64 bp = frame->bp;
+
+	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > MOST_FRAME)
+		return false;
+	c->slot = bp + 8;
+	if (!kunwind_read_word(&walk->mem, bp, saved) ||
+	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	prove(walk, frame, c);
+	if (c->proof < POSSIBLE)
+		return false;
+	return !*saved || *saved > bp || covered(walk, c->ra - 1);
+}
+
+/* Up to CHUNK words from @at on; how many of them there are. */
+static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *words, u32 most)
+{
+	u32 n;
+
+	if (!kunwind_mem_begin(mem, at))
+		return 0;
+	for (n = 0; n < most; n++)
+		kunwind_mem_read(mem, words[n], at + 8 * n, fault);
+fault:
+	kunwind_mem_end(mem);
+	return n;
+}
+
+/*
+ * The nearest proven word of the stack; else the first that follows a call at
+ * all, but a @near one, if there is one. False: the budget is spent.
+ */
+static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct bare *frame, u64 end,
+				   bool near, struct candidate *found)
+{
+	struct candidate c;
+	u64 words[CHUNK], at;
+	u32 n, i;
+
+	found->proof = NOT_A_CALL;
+	for (at = frame->sp; at < end; at += 8 * n) {
+		n = read_words(&walk->mem, at, words, min((end - at) / 8, (u64)CHUNK));
+		if (!n)
+			break;
+		if (*frame->budget < 1 + n / 4 + COST_OF_PROOF)
+			return false;
+		*frame->budget -= 1 + n / 4;
+		for (i = 0; i < n; i++) {
+			/* most words are no address at all */
+			if (!executable(walk, words[i] - 1))
+				continue;
+			c.slot = at + 8 * i;
+			c.ra = words[i];
+			prove(walk, frame, &c);
+			if (c.proof == PROVEN || (c.proof != NOT_A_CALL &&
+						  (found->proof == NOT_A_CALL ||
+						   (near && c.proof == NEAR &&
+						    found->proof != NEAR))))
+				*found = c;
+			if (c.proof == PROVEN)
+				return true;
+			if (*frame->budget < COST_OF_PROOF)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The caller's registers: its stack begins behind the return address. */
+static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct candidate *c,
+				       bool bp_known, u64 bp)
+{
+	walk->regs.r[KUNWIND_RA] = c->ra;
+	walk->regs.r[KUNWIND_RSP] = c->slot + 8;
+	walk->regs.r[KUNWIND_RBP] = bp;
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+			   (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
+}
+
+/* The same by what the function's code says: rbp is preserved, unless it was pushed. */
+static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
+					       const struct bare *frame, const struct candidate *c)
+{
+	u64 bp = frame->bp;
+	bool known = frame->bp_known;
+
+	if (c->rbp_at >= 0)
+		known = kunwind_read_word(&walk->mem, c->slot - c->rbp_at, &bp);
+	returned(walk, c, known, bp);
+}
+
+enum kunwind_reason kunwind_walk_attr
+kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *signal, u8 *trust)
+{
+	struct bare frame = {
+		.ip = walk->regs.r[KUNWIND_RA], .sp = walk->regs.r[KUNWIND_RSP],
+		.bp = walk->regs.r[KUNWIND_RBP], .budget = budget,
+		.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
+	};
+	u64 saved, end = frame.sp + 8 * MOST_WORDS;
+	struct candidate fp, word;
+	bool framed;
+
+	*signal = false;
+	frame.range = executable(walk, exact ? frame.ip : frame.ip - 1);
+	/* Where nothing is known to be code, the walk went astray before. */
+	if (!exact && !frame.range)
+		return KUNWIND_NO_RULE;
+	if (*budget < COST_OF_STEP)
+		return KUNWIND_DEPTH;
+	*budget -= COST_OF_STEP;
+	if (signal_frame(walk, exact)) {
+		*signal = true;
+		*trust = KUNWIND_TRUST_SIGNAL;
+		return KUNWIND_COMPLETE;
+	}
+	if (frame.sp & 7 || end < frame.sp)
+		return KUNWIND_NO_RULE;
+	*trust = KUNWIND_TRUST_CODE;
+	if (exact && at_top(walk, &frame, &word)) {
+		returned_by_code(walk, &frame, &word);
+		return KUNWIND_COMPLETE;
+	}
+
+	framed = at_frame_pointer(walk, &frame, &fp, &saved);
+	if (!scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word))
+		return KUNWIND_DEPTH;
+	if (word.proof == PROVEN) {
+		returned_by_code(walk, &frame, &word);
+		return KUNWIND_COMPLETE;
+	}
+	if (framed && (fp.proof == PROVEN ||
+		       (word.proof == NEAR ? !frame.range || is_jit(frame.range) :
+			word.proof != POSSIBLE || !uses_rbp(walk, word.ra - 1)))) {
+		returned(walk, &fp, true, saved);
+		*trust = KUNWIND_TRUST_FP;
+		return KUNWIND_COMPLETE;
+	}
+	if (!walk->scan || word.proof < POSSIBLE ||
+	    (word.proof == NEAR && frame.range && !is_jit(frame.range)))
+		return KUNWIND_NO_RULE;
+	/* This function may have changed rbp: it has to prove itself as the caller's, too. */
+	frame.ip = word.ra;
+	frame.sp = word.slot + 8;
+	frame.range = executable(walk, word.ra - 1);
+	framed = at_frame_pointer(walk, &frame, &fp, &saved);
+	returned(walk, &word, framed, frame.bp);
+	*trust = KUNWIND_TRUST_SCAN;
+	return KUNWIND_COMPLETE;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bare-test.c - frames without unwind information: code and a stack by hand
+ *
+ * Three mappings: a library without a table, what a JIT made, and a program
+ * whose one function has a CFA of rsp + 16. Bytes that a case does not set are no
+ * instruction, so that code.c does not know; words of the stack that it does not set are no address.
+ */
+#include "eh.h"
+#include "tap.h"
+
+#define LIB	0x10000ULL
+#define JIT	0x20000ULL
+#define PROG	0x30000ULL
+#define CODE_END 0x40000ULL
+#define MAPPED	0x2000ULL	/* bytes of each */
+#define STACK	0x7000ULL
+#define WORDS	640
+#define AT(n)	(STACK + 8 * (n))
+#define NOWHERE	0x90000ULL	/* mapped, but not known */
+#define MOST	6
+
+struct code {
+	u64 at;
+	const char *hex;	/* NULL: a call e8 */
+	u64 target;		/* to there */
+};
+
+struct word {
+	unsigned int n;
+	u64 value;
+};
+
+struct bare_case {
+	const char *name;
+	u64 ip, bp;		/* bp 0: not known */
+	struct code code[6];
+	struct word stack[8];
+	bool no_scan;
+	u64 probe_slot, probe_return;
+	u64 found[MOST];
+	u8 trust[MOST];
+	enum kunwind_reason reason;
+};
+
+#define REGS	KUNWIND_TRUST_REGISTERS
+#define CFI	KUNWIND_TRUST_CFI
+#define PROBE	KUNWIND_TRUST_URETPROBE
+#define SIGNAL	KUNWIND_TRUST_SIGNAL
+#define CODE	KUNWIND_TRUST_CODE
+#define FP	KUNWIND_TRUST_FP
+#define SCAN	KUNWIND_TRUST_SCAN
+#define F	(LIB + 0x100)		/* a function, and a place in it */
+#define IN_F	(LIB + 0x180)
+#define CALL_F	{ LIB + 0x200, NULL, F }
+#define RET_F	(LIB + 0x205)
+
+/* Words 5 on of struct ucontext: struct sigcontext. */
+#define UCONTEXT(n)	(5 + (n))
+
+static const struct bare_case cases[] = {
+	{ "an instruction that returns", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
+	  .no_scan = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "one that returns, jumped to from afar", IN_F, 0,
+	  { { LIB + 0x200, NULL, LIB + 0x400 }, { IN_F, "f2 c3", 0 } }, { { 0, RET_F } },
+	  .no_scan = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "one that returns, to where no call is", IN_F, 0, { { IN_F, "c3", 0 } }, { { 0, RET_F } },
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the first instruction", F, AT(4), { CALL_F }, { { 0, RET_F }, { 4, 0 }, { 5, RET_F } },
+	  .no_scan = true, .found = { F, RET_F, RET_F }, .trust = { REGS, CODE, FP },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "a call through a null pointer", 0, AT(4), { { LIB + 0x200, "ff d0", 0 } },
+	  { { 0, LIB + 0x202 } }, .no_scan = true, .found = { 0, LIB + 0x202 },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "an address that is no code, no call", NOWHERE, AT(4), { CALL_F }, { { 0, RET_F + 1 } },
+	  .found = { NOWHERE }, .reason = KUNWIND_NO_OBJECT },
+
+	{ "frame pointer", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F } }, .no_scan = true,
+	  .found = { IN_F, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
+	{ "two of them", IN_F, AT(4), { CALL_F, { RET_F + 8, "ff 55 10", 0 } },
+	  { { 4, AT(9) }, { 5, RET_F }, { 9, 0 }, { 10, RET_F + 11 } }, .no_scan = true,
+	  .found = { IN_F, RET_F, RET_F + 11 }, .trust = { REGS, FP, FP },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer, code of a JIT", JIT + 0x180, AT(0), { { JIT + 0x10, "41 ff d2", 0 } },
+	  { { 0, 0 }, { 1, JIT + 0x13 } }, .no_scan = true,
+	  .found = { JIT + 0x180, JIT + 0x13 }, .trust = { REGS, FP }, .reason = KUNWIND_NO_OBJECT },
+	{ "frame pointer, the one before smaller", IN_F, AT(4), { CALL_F },
+	  { { 4, AT(2) }, { 5, RET_F } }, .no_scan = true, .found = { IN_F },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, of a caller with CFI", IN_F, AT(4), { { PROG + 0x10, NULL, F } },
+	  { { 4, AT(2) }, { 5, PROG + 0x15 }, { 7, NOWHERE } }, .no_scan = true,
+	  .found = { IN_F, PROG + 0x15, NOWHERE }, .trust = { REGS, FP, CFI },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "frame pointer, not aligned", IN_F, AT(4) + 4, { CALL_F }, { { 4, 0 }, { 5, RET_F } },
+	  .no_scan = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer below the stack pointer", IN_F, STACK - 16, { CALL_F }, { { 0, 0 } },
+	  .no_scan = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer far away", IN_F, STACK + (2 << 20), { CALL_F }, { { 0, 0 } },
+	  .no_scan = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer, no call", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F - 1 } },
+	  .no_scan = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer, a call of something else", IN_F, AT(4),
+	  { { LIB + 0x200, NULL, LIB + 0x190 } }, { { 4, 0 }, { 5, RET_F } },
+	  .no_scan = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer of the caller, not told", IN_F, AT(8),
+	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 } },
+	  { { 2, RET_F }, { 8, 0 }, { 9, LIB + 0x405 } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "frame pointer of the caller, scan", IN_F, AT(8),
+	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 } },
+	  { { 2, RET_F }, { 8, 0 }, { 9, LIB + 0x405 } },
+	  .found = { IN_F },
+	  .reason = KUNWIND_NO_TABLE },
+	/* push %rbp; mov %rsp, %rbp; sub $24, %rsp; nop */
+	{ "an old word below the frame pointer", F + 8, AT(3),
+	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "55 48 89 e5 48 83 ec 18 90", 0 } },
+	  { { 1, LIB + 0x405 }, { 3, 0 }, { 4, RET_F } }, .no_scan = true,
+	  .found = { F + 8, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
+	{ "a near word below it, in code of a JIT", JIT + 0x180, AT(4),
+	  { { JIT + 0x10, "41 ff d2", 0 }, { JIT + 0x40, NULL, JIT + 0x100 } },
+	  { { 1, JIT + 0x45 }, { 4, 0 }, { 5, JIT + 0x13 } }, .no_scan = true,
+	  .found = { JIT + 0x180, JIT + 0x13 }, .trust = { REGS, FP }, .reason = KUNWIND_NO_OBJECT },
+
+	/* push %rbx; sub $32, %rsp; nop */
+	{ "by the function's code", F + 5, AT(9),
+	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "53 48 83 ec 20 90", 0 } },
+	  { { 1, LIB + 0x405 }, { 5, RET_F }, { 9, 0 }, { 10, LIB + 0x405 } }, .no_scan = true,
+	  .found = { F + 5, RET_F, LIB + 0x405 }, .trust = { REGS, CODE, FP },
+	  .reason = KUNWIND_NO_TABLE },
+	/* push %rbp; push %rbx; nop */
+	{ "by code that pushed rbp", F + 2, 5, { CALL_F, { F, "55 53 90", 0 } },
+	  { { 1, AT(6) }, { 2, RET_F }, { 6, 0 }, { 7, RET_F } }, .no_scan = true,
+	  .found = { F + 2, RET_F, RET_F }, .trust = { REGS, CODE, FP }, .reason = KUNWIND_NO_TABLE },
+	/* test %edi, %edi; je 1f; push %rax; pop %rax; ret; 1: push %rbx; nop */
+	{ "by code behind a return", F + 8, 0, { CALL_F, { F, "85 ff 74 03 50 58 c3 53 90", 0 } },
+	  { { 0, RET_F }, { 1, RET_F } }, .no_scan = true,
+	  .found = { F + 8, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	/* at 300: mov %ecx, %edx; jmp F; there: push %rbx; nop */
+	{ "a tail call", F + 1, 0,
+	  { { LIB + 0x200, NULL, LIB + 0x300 }, { LIB + 0x300, "89 ca e9 f9 fd ff ff", 0 },
+	    { F, "53 90", 0 } },
+	  { { 1, RET_F } }, .no_scan = true, .found = { F + 1, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	/* and $-16, %rsp; nop */
+	{ "code that realigned its stack", F + 4, 0, { CALL_F, { F, "48 83 e4 f0 90", 0 } },
+	  { { 1, RET_F } }, .no_scan = true, .found = { F + 4 }, .reason = KUNWIND_NO_TABLE },
+
+	{ "scan, the first call is of something else", IN_F, 0, { CALL_F, { LIB + 0x300, NULL, LIB + 0x400 } },
+	  { { 1, LIB + 0x305 }, { 3, LIB + 0x500 }, { 5, RET_F } },
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "scan, past what is no call", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } },
+	  { { 3, LIB + 0x500 }, { 5, LIB + 0x202 } },
+	  .found = { IN_F, LIB + 0x202 }, .trust = { REGS, SCAN }, .reason = KUNWIND_NO_TABLE },
+	{ "scan, a call of a neighbour", IN_F, 0, { CALL_F }, { { 5, RET_F } },
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "scan, the same in code of a JIT", JIT + 0x180, 0, { { JIT + 0x10, NULL, JIT + 0x100 } },
+	  { { 5, JIT + 0x15 } }, .found = { JIT + 0x180, JIT + 0x15 }, .trust = { REGS, SCAN },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "scan is not wanted", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } }, { { 5, LIB + 0x202 } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "scan, the last word", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } }, { { 511, LIB + 0x202 } },
+	  .found = { IN_F, LIB + 0x202 }, .trust = { REGS, SCAN }, .reason = KUNWIND_NO_TABLE },
+	{ "scan, a word too far", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } }, { { 512, LIB + 0x202 } },
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "scan into CFI", JIT + 0x40, 0, { { PROG + 0x10, "ff 14 25 00 00 00 00", 0 } },
+	  { { 7, PROG + 0x17 }, { 9, NOWHERE } },
+	  .found = { JIT + 0x40, PROG + 0x17, NOWHERE }, .trust = { REGS, SCAN, CFI },
+	  .reason = KUNWIND_NO_OBJECT },
+
+	/* endbr64; bnd jmp *0xf5(%rip): 0xb + 0xf5 behind the stub's start */
+	{ "a call through the PLT", F, 0,
+	  { { PROG + 0x10, NULL, PROG + 0x200 },
+	    { PROG + 0x200, "f3 0f 1e fa f2 ff 25 f5 00 00 00", 0 },
+	    { PROG + 0x300, "00 01 01 00 00 00 00 00", 0 } },
+	  { { 0, PROG + 0x15 }, { 2, NOWHERE } }, .no_scan = true,
+	  .found = { F, PROG + 0x15, NOWHERE }, .trust = { REGS, CODE, CFI },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "a call through two jumps", F, 0,
+	  { { LIB + 0x200, NULL, LIB + 0x300 }, { LIB + 0x300, "eb 0e", 0 },
+	    { LIB + 0x310, "e9 eb fd ff ff", 0 } },
+	  { { 0, RET_F } }, .no_scan = true, .found = { F, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "jumps in a circle", F, 0, { { LIB + 0x200, NULL, LIB + 0x300 }, { LIB + 0x300, "eb fe", 0 } },
+	  { { 0, RET_F } }, .no_scan = true, .found = { F }, .reason = KUNWIND_NO_TABLE },
+	/* 0x206 + 0xfa */
+	{ "a call through the GOT", F, 0,
+	  { { LIB + 0x200, "ff 15 fa 00 00 00", 0 }, { LIB + 0x300, "00 01 01 00 00 00 00 00", 0 } },
+	  { { 0, LIB + 0x206 } }, .no_scan = true, .found = { F, LIB + 0x206 },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+
+	/* the word at the stack pointer is struct ucontext's first */
+	{ "a signal's trampoline", PROG + 0x20, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	  { { 1, LIB + 0x40 }, { 2 + UCONTEXT(15), AT(60) }, { 2 + UCONTEXT(16), PROG + 0x30 },
+	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_scan = true,
+	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
+	  .trust = { REGS, CFI, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "the other kind of trampoline", PROG + 0x20, 0, { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 } },
+	  { { 1, LIB + 0x40 }, { 2 + UCONTEXT(15), AT(60) }, { 2 + UCONTEXT(16), PROG + 0x30 },
+	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_scan = true,
+	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
+	  .trust = { REGS, CFI, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "in rt_sigreturn", LIB + 0x49, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x33 },
+	    { 61, NOWHERE } }, .no_scan = true, .found = { LIB + 0x49, PROG + 0x30, NOWHERE },
+	  .trust = { REGS, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "a trampoline without its frame", LIB + 0x49, 0,
+	  { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x23 } },
+	  .no_scan = true, .found = { LIB + 0x49 }, .reason = KUNWIND_NO_TABLE },
+
+	{ "a return probe", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE }, { 3, NOWHERE + 8 } },
+	  .no_scan = true, .probe_slot = AT(1), .probe_return = PROG + 0x40,
+	  .found = { PROG + 0x20, PROG + 0x40, NOWHERE + 8 }, .trust = { REGS, PROBE, CFI },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "a return probe of another frame", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE } },
+	  .no_scan = true, .probe_slot = AT(3), .probe_return = PROG + 0x40,
+	  .found = { PROG + 0x20, NOWHERE }, .trust = { REGS, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "a return probe's record that is no code", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE } },
+	  .no_scan = true, .probe_slot = AT(1), .probe_return = NOWHERE + 64,
+	  .found = { PROG + 0x20, NOWHERE }, .trust = { REGS, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "a return probe behind a frame pointer", IN_F, AT(4), { CALL_F },
+	  { { 4, 0 }, { 5, NOWHERE } }, .no_scan = true, .probe_slot = AT(5), .probe_return = RET_F,
+	  .found = { IN_F, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
+};
+
+static struct kunwind_table *table;
+static struct kunwind_ranges *ranges;
+static u8 code[CODE_END - LIB + 8];
+static u64 stack[WORDS];
+
+static void put(u64 at, const void *bytes, size_t len)
+{
+	memcpy(code + (at - LIB), bytes, len);
+}
+
+static void put_code(const struct code *c)
+{
+	static struct eh bytes;
+	s32 distance = c->target - (c->at + 5);
+
+	bytes.size = 0;
+	if (c->hex) {
+		eh_hex(&bytes, c->hex);
+	} else {
+		eh_num(&bytes, 0xe8, 1);
+		eh_num(&bytes, distance, 4);
+	}
+	put(c->at, bytes.data, bytes.size);
+}
+
+static void clear(void)
+{
+	unsigned int i;
+
+	memset(code, 0x06, sizeof(code));
+	for (i = 0; i < WORDS; i++)
+		stack[i] = 0x1111;
+}
+
+static struct kunwind_walk walk_from(u64 ip, u64 bp, bool with_scan, unsigned long *addresses,
+				     u8 *trust, u32 capacity)
+{
+	struct kunwind_walk walk = {
+		.ranges = ranges, .addresses = addresses, .trust = trust, .capacity = capacity,
+		.scan = with_scan,
+		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+			 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = LIB,
+			 .code_hi = CODE_END, .code_delta = (u64)(uintptr_t)code - LIB },
+	};
+
+	walk.regs.r[KUNWIND_RA] = ip;
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RBP] = bp;
+	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+			  (bp ? KUNWIND_REG(KUNWIND_RBP) : 0);
+	memset(trust, CFI, capacity);
+	trust[0] = REGS;
+	return walk;
+}
+
+static void test_case(const struct bare_case *c)
+{
+	unsigned long addresses[MOST];
+	enum kunwind_reason reason;
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+	unsigned int i, want;
+	bool good;
+
+	clear();
+	for (i = 0; i < ARRAY_SIZE(c->code) && c->code[i].at; i++)
+		put_code(&c->code[i]);
+	for (i = 0; i < ARRAY_SIZE(c->stack); i++)
+		if (c->stack[i].n || c->stack[i].value || !i)
+			stack[c->stack[i].n] = c->stack[i].value;
+	walk = walk_from(c->ip, c->bp, !c->no_scan, addresses, trust, MOST);
+	walk.mem.probe_slot = c->probe_slot;
+	walk.mem.probe_return = c->probe_return;
+	reason = kunwind_walk(&walk);
+	for (want = MOST; want > 1 && !c->found[want - 1]; want--)
+		;
+	good = reason == c->reason && walk.count == want;
+	for (i = 0; good && i < want; i++)
+		good = addresses[i] == c->found[i] && trust[i] == c->trust[i];
+	if (tap_ok(good, "bare: %s", c->name))
+		return;
+	printf("# %s, wanted %s\n", kunwind_reason_name(reason), kunwind_reason_name(c->reason));
+	for (i = 0; i < walk.count; i++)
+		printf("# %#lx %s\n", addresses[i], kunwind_trust_name(trust[i]));
+}
+
+/* Every ff /2, by the manual's table of ModRM and SIB; and the same bytes as /3, which is none. */
+static void test_forms(void)
+{
+	unsigned int modrm, sib, bad = 0, forms = 0;
+	unsigned long addresses[2];
+	u8 trust[2];
+
+	for (modrm = 0; modrm < 256; modrm++)
+		for (sib = 0; sib < 256; sib += 1) {
+			unsigned int mod = modrm >> 6, rm = modrm & 7, reg = modrm >> 3 & 7;
+			u8 bytes[7] = { 0xff, modrm, 0x90, 0x90, 0x90, 0x90, 0x90 };
+			struct kunwind_walk walk;
+			unsigned int len = 2;
+
+			if ((reg != 2 && reg != 3) || (mod != 3 && rm == 4 ? false : sib))
+				continue;
+			if (mod != 3 && rm == 4)
+				bytes[len++] = sib;
+			if (mod == 1)
+				len += 1;
+			else if (mod == 2 || (mod == 0 && rm == 5) ||
+				 (mod == 0 && rm == 4 && (sib & 7) == 5))
+				len += 4;
+			clear();
+			put(LIB + 0x200, bytes, len);
+			stack[3] = LIB + 0x200 + len;
+			walk = walk_from(IN_F, 0, true, addresses, trust, 2);
+			kunwind_walk(&walk);
+			forms++;
+			if ((walk.count == 2) != (reg == 2) && bad++ < 3)
+				printf("# ff %02x %02x, %u bytes: %u frames\n", modrm, sib, len,
+				       walk.count);
+		}
+	tap_ok(!bad && forms == 2 * (8 + 3 * 7 + 3 * 256), "bare: %u forms of calls and not", forms);
+}
+
+static u64 random_number(void)
+{
+	static u64 seed = 1;
+
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return seed >> 33;
+}
+
+static u64 random_code(void)
+{
+	return LIB + random_number() % 3 * (JIT - LIB) + random_number() % MAPPED;
+}
+
+/* Code and stack of no sense: each walk ends, reads inside, and says how. */
+static void test_random(void)
+{
+	static unsigned long addresses[256];
+	static u8 trust[256];
+	unsigned int round, i, frames = 0, bad = 0;
+
+	for (round = 0; round < 3000; round++) {
+		struct kunwind_walk walk;
+
+		if (!(round % 16)) {
+			for (i = 0; i < sizeof(code); i++)
+				code[i] = "\xe8\xff\xff\xd0\x15\xe9\xeb\xff\x00\x00\x00\x00\xf3"
+					  "\x0f\x05\x48\x10\x55\xc3\x25"[random_number() % 20];
+		}
+		for (i = 0; i < WORDS; i++)
+			stack[i] = random_number() % 2 ? random_code() :
+				   random_number() % 4 ? AT(random_number() % WORDS) :
+							 random_number();
+		walk = walk_from(random_code(), AT(random_number() % WORDS), round & 1, addresses,
+				 trust, 256);
+		if (kunwind_walk(&walk) >= KUNWIND_NR_REASONS || walk.count < 1 || walk.count > 256)
+			bad++;
+		for (i = 1; i < walk.count; i++) {
+			bad += trust[i] == REGS || trust[i] >= KUNWIND_NR_TRUSTS ||
+			       (!(round & 1) && trust[i] == SCAN);
+			frames += trust[i] != CFI;
+		}
+	}
+	if (!tap_ok(!bad && frames > 1000, "bare: random code and stacks"))
+		printf("# %u bad, %u frames\n", bad, frames);
+}
+
+int main(void)
+{
+	static struct eh eh;
+	unsigned int i;
+	size_t cie;
+
+	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
+	eh_plain_fde(&eh, cie, TEXT_LO, MAPPED, "0e 10");
+	if (eh_build(&eh, 0, &table))
+		return 1;
+	ranges = calloc(1, sizeof(*ranges) + 3 * sizeof(ranges->range[0]));
+	ranges->id = 1;
+	ranges->nr = 3;
+	ranges->range[0] = (struct kunwind_range){
+		.start = LIB, .end = LIB + MAPPED, .reason = KUNWIND_NO_TABLE };
+	ranges->range[1] = (struct kunwind_range){
+		.start = JIT, .end = JIT + MAPPED, .reason = KUNWIND_NO_OBJECT };
+	ranges->range[2] = (struct kunwind_range){
+		.start = PROG, .end = PROG + MAPPED, .bias = PROG - TEXT_LO, .table = table };
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		test_case(&cases[i]);
+	test_forms();
+	test_random();
+	kunwind_table_free(table);
+	free(ranges);
+	return tap_done();
+}
