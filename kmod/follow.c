@@ -122,7 +122,7 @@ static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
 	const struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
 
 	mapped(vma->vm_mm, vma->vm_start, vma->vm_end,
-	       (vma->vm_flags & VM_EXEC) && vma->vm_file);
+	       vma->vm_flags & VM_EXEC);
 }
 
 /*

@@ -64,6 +64,13 @@ static struct kunwind_object overflow = {
 	.refusal = KUNWIND_E_LIMIT,
 };
 
+struct kunwind_object kunwind_object_anonymous = {
+	.users = REFCOUNT_INIT(1),
+	.path = "[anon]",
+	.state = KUNWIND_OBJECT_NO_CFI,
+	.refusal = KUNWIND_E_NO_CFI,
+};
+
 static atomic64_t table_bytes, table_rows;
 static struct shrinker *shrinker;
 

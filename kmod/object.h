@@ -89,6 +89,12 @@ struct kunwind_object *kunwind_object_get_file(struct file *file, const char *pa
 					       struct kunwind_payer *payer);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
+/*
+ * Stands for code that comes from no file (a JIT's): the walk has to know that
+ * it is executable. Its ranges have no table, and the reason KUNWIND_NO_OBJECT.
+ */
+extern struct kunwind_object kunwind_object_anonymous;
+
 /* One more reference. Any context. */
 static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *object)
 {

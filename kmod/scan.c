@@ -7,6 +7,9 @@
  * die, keeps its object: its file is not looked at again. Any other gets the
  * object of its file as it is now. Waiting for tables comes last, without a lock.
  *
+ * Executable memory of no file (a JIT's) is in the list too, without an object of
+ * its own: the walk goes through it by frame pointers (core/bare.c).
+ *
  * What it does not read: memory of the process. The vDSO is the kernel's own copy.
  */
 #include <linux/dcache.h>
@@ -55,29 +58,26 @@ static struct kunwind_object *known(const struct kunwind_snapshot *old,
 	return kunwind_object_get(object);
 }
 
+static bool is_vdso(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+
+	return !vma->vm_file && mm->context.vdso && mm->context.vdso_image &&
+	       vma->vm_start == (unsigned long)mm->context.vdso;
+}
+
 static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 					struct kunwind_payer *payer, char *buf)
 {
 	const char *path;
 
-	if (!vma->vm_file)
+	if (is_vdso(vma))
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
+	if (!vma->vm_file)
+		return kunwind_object_get(&kunwind_object_anonymous);
 	/* The name in the process's own root while it runs, else in that of who registers it. */
 	path = file_path(vma->vm_file, buf, PATH_MAX);
 	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path, payer);
-}
-
-/* Code that comes from a file, or the vDSO. */
-static bool wanted(const struct vm_area_struct *vma)
-{
-	const struct mm_struct *mm = vma->vm_mm;
-
-	if (!(vma->vm_flags & VM_EXEC))
-		return false;
-	if (vma->vm_file)
-		return true;
-	return mm->context.vdso && mm->context.vdso_image &&
-	       vma->vm_start == (unsigned long)mm->context.vdso;
 }
 
 /*
@@ -97,7 +97,7 @@ static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 	lockdep_assert_held(&mm->mmap_lock);
 	new->ranges.entry_sp = mm->start_stack;
 	for_each_vma(vmi, vma) {
-		if (!wanted(vma))
+		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (nr++ >= room)
 			continue;
@@ -110,6 +110,8 @@ static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 		detail->object = known(old, vma, detail->offset, new->payer, &detail->announced);
 		if (!detail->object)
 			detail->object = object_of(vma, new->payer, buf);
+		if (detail->object == &kunwind_object_anonymous)
+			range->reason = KUNWIND_NO_OBJECT;
 		new->ranges.nr++;
 		cond_resched();
 	}

@@ -131,6 +131,7 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 		struct kunwind_detail *detail = &snapshot->detail[i];
 
 		if (READ_ONCE(detail->announced) || READ_ONCE(snapshot->ranges.range[i].dead) ||
+		    detail->object == &kunwind_object_anonymous ||
 		    kunwind_object_state(detail->object) == KUNWIND_OBJECT_PENDING)
 			continue;
 		if (xchg(&detail->announced, true))
@@ -146,6 +147,7 @@ void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid)
 
 	for (i = 0; i < snapshot->ranges.nr; i++)
 		if (!READ_ONCE(snapshot->ranges.range[i].dead) &&
+		    snapshot->detail[i].object != &kunwind_object_anonymous &&
 		    kunwind_object_state(snapshot->detail[i].object) != KUNWIND_OBJECT_PENDING)
 			kunwind_trace_map(tgid, &snapshot->ranges.range[i],
 					  snapshot->detail[i].offset, snapshot->detail[i].object);

@@ -347,11 +347,20 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool 
 	if (ranges)
 		for (i = kunwind_ranges_behind(ranges, start);
 		     i < ranges->nr && ranges->range[i].start < end; i++)
-			hit |= !ranges->range[i].dead;
+			if (!ranges->range[i].dead) {
+				hit = true;
+				/*
+				 * What a JIT may write to now, and run again later, is
+				 * read again then.
+				 */
+				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
+			}
 	if (hit) {
 		snapshot = own_snapshot(space);
 		/* Without memory for a copy the space knows nothing until it is read again. */
-		if (snapshot) {
+		if (!snapshot) {
+			read = true;
+		} else {
 			ranges = &snapshot->ranges;
 			for (i = kunwind_ranges_behind(ranges, start);
 			     i < ranges->nr && ranges->range[i].start < end; i++)
@@ -361,10 +370,10 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool 
 			WRITE_ONCE(ranges->id, kunwind_snapshot_new_id());
 		}
 	}
-	if (hit || read)
+	if (read)
 		space->map_seq++;
 	spin_unlock(&space->lock);
-	return hit || read;
+	return read;
 }
 
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
@@ -396,10 +405,11 @@ void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_read
 	rcu_read_lock();
 	ranges = rcu_dereference(space->ranges);
 	if (ranges) {
-		*nr_maps = ranges->nr;
-		for (i = 0; i < ranges->nr; i++)
+		for (i = 0; i < ranges->nr; i++) {
+			*nr_maps += READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			*nr_ready += READ_ONCE(ranges->range[i].table) &&
 				     !READ_ONCE(ranges->range[i].dead);
+		}
 	}
 	rcu_read_unlock();
 }

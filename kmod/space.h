@@ -128,7 +128,7 @@ struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
  */
 void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot *snapshot);
 
-/* Ranges of the space, and how many of them have a table. */
+/* Ranges of the space that have an object, and how many of them have a table. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
 
 /* Its memory, and its part of a list of mappings that others share. Any context. */
