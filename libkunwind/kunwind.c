@@ -87,13 +87,15 @@ EXPORT int kunwind_auto(int on)
 	return kunwind_device_once(KUNWIND_IOC_AUTO, &request);
 }
 
-EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned int *reason,
-				  const uint64_t regs[17], unsigned int valid)
+EXPORT int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,
+				   unsigned int *reason, const uint64_t regs[17],
+				   unsigned int valid)
 {
 	struct kunwind_callstack stack = {
 		.size = sizeof(stack),
 		.flags = KUNWIND_HAVE_REGS,
 		.addresses = (uintptr_t)addresses,
+		.trust = (uintptr_t)trust,
 		.capacity = capacity,
 		.valid_regs = valid,
 		.regs = (uintptr_t)regs,
@@ -105,6 +107,12 @@ EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, un
 	if (reason)
 		*reason = stack.reason;
 	return (int)stack.count;
+}
+
+EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned int *reason,
+				  const uint64_t regs[17], unsigned int valid)
+{
+	return kunwind_callstack_trust(addresses, NULL, capacity, reason, regs, valid);
 }
 
 /* What a call preserves is known to capture.S: rbx, rbp, rsp, r12 to r15, rip. */

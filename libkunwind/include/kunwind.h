@@ -129,6 +129,18 @@ int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned 
 			   const uint64_t regs[17], unsigned int valid);
 
 /**
+ * kunwind_callstack_trust() - the same, with how each address was found
+ * @trust: filled, @capacity bytes: enum kunwind_trust of each address
+ *
+ * Code without unwind information (a JIT's, hand-written, musl's) is passed by
+ * what proves itself; this tells where. A frame is as sure as the least sure of
+ * those before it.
+ * Return: as kunwind_callstack_regs(), and -E2BIG: the module is older than this call
+ */
+int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,
+			    unsigned int *reason, const uint64_t regs[17], unsigned int valid);
+
+/**
  * kunwind_release() - close the descriptor that kunwind_callstack() keeps
  * For programs that want the module to be removable while they do not take
  * stacks. The next stack opens it again. Not while another thread is inside
@@ -154,6 +166,12 @@ int kunwind_info(struct kunwind_info *info);
  * Return: a constant such as "complete" or "no_rule"; "?" for unknown values.
  */
 const char *kunwind_reason_name(unsigned int reason);
+
+/**
+ * kunwind_trust_name() - short name of a value of enum kunwind_trust
+ * Return: a constant such as "cfi" or "fp"; "?" for unknown values.
+ */
+const char *kunwind_trust_name(unsigned int trust);
 
 #ifdef __cplusplus
 }
