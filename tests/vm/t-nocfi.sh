@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-nocfi.sh - code without unwind information: hand-written functions, code in
+# anonymous memory, musl (static and dynamic, a signal's trampoline, a thread
+# blocked in poll), node's JIT; and return addresses that return probes replaced.
+
+# timeout: 600
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2 nm readelf
+
+build_progs
+check "the module loads" modprobe kunwind
+scene() { # PROGRAM WHAT
+	"$progs/$1" >"$work/$1.out" 2>"$work/$1.err"
+	is "$?" 0 "$2: it ends well"
+	diag "$2"
+	adopt /usr/bin/python3 "$oracle/nocfi.py" "$progs/$1" <"$work/$1.out"
+}
+for program in "$progs"/nocfi-*; do
+	scene "${program##*/}" "${program##*/}"
+done
+
+# frames that only the stack itself tells of are for those who ask
+is "$(cat /sys/module/kunwind/parameters/scan)" N "others get no scanned frames by default"
+
+# return probes, one of them twice on the same function
+tracefs=/sys/kernel/tracing
+probed=$progs/nocfi-gcc-O2
+offset() { # FUNCTION: its place in the file (code of a PIE lies there as it is addressed)
+	nm "$probed" | awk -v name="$1" '$3 == name { print "0x" $1 }'
+}
+{
+	echo "r:kunwind/above $probed:$(offset blocks_above)"
+	echo "r:kunwind/above2 $probed:$(offset blocks_above)"
+	echo "r:kunwind/thread $probed:$(offset thread)"
+	echo "r:kunwind/first $probed:$(offset first)"
+	echo "r:kunwind/raises $probed:$(offset raises)"
+} >"$tracefs/uprobe_events"
+echo 1 >"$tracefs/events/kunwind/enable"
+scene nocfi-gcc-O2 "with return probes"
+like "$(grep -c uretprobe "$work/nocfi-gcc-O2.out")" '^([6-9]|[1-9][0-9])$' "frames are found behind probes"
+echo 0 >"$tracefs/events/kunwind/enable"
+echo >"$tracefs/uprobe_events"
+
+# node
+if command -v node >/dev/null; then
+	session_begin "$work/node" --syscall openat
+	verdict $? "an LTTng session of openat"
+	kunwind run -- node "$here/progs/node.js" >"$work/node.maps" 2>"$work/node.err"
+	is "$?" 0 "node ends well"
+	session_end
+	adopt /usr/bin/python3 "$oracle/node.py" "$work/node" "$work/node.maps" 40
+else
+	skip "node" "not installed"
+fi
+kunwind status | grep -E '^(reason|param.scan)' | sed 's/^/# /'
+check "the module is unloaded" rmmod kunwind
+done_testing
