@@ -144,7 +144,7 @@ static bt_field_class *copy_array(struct copy_classes *classes, const struct cop
 
 		if (has_length)
 			length = at_path(classes, scopes,
-				bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(from));
+		bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(from));
 		if (!has_length || length)
 			to = bt_field_class_array_dynamic_create(classes->to, element, length);
 	}
@@ -176,11 +176,11 @@ static bt_field_class *copy_option(struct copy_classes *classes, const struct co
 	} else if (type == BT_FIELD_CLASS_TYPE_OPTION_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD) {
 		to = bt_field_class_option_with_selector_field_integer_unsigned_create(classes->to,
 			inner, selector,
-			bt_field_class_option_with_selector_field_integer_unsigned_borrow_selector_ranges_const(from));
+	bt_field_class_option_with_selector_field_integer_unsigned_borrow_selector_ranges_const(from));
 	} else {
 		to = bt_field_class_option_with_selector_field_integer_signed_create(classes->to,
 			inner, selector,
-			bt_field_class_option_with_selector_field_integer_signed_borrow_selector_ranges_const(from));
+	bt_field_class_option_with_selector_field_integer_signed_borrow_selector_ranges_const(from));
 	}
 	bt_field_class_put_ref(inner);
 	return to;
@@ -193,14 +193,14 @@ static int append_option(bt_field_class *to, const bt_field_class *from, uint64_
 	case BT_FIELD_CLASS_TYPE_VARIANT_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD:
 		return bt_field_class_variant_with_selector_field_integer_unsigned_append_option(to,
 			name, copy,
-			bt_field_class_variant_with_selector_field_integer_unsigned_option_borrow_ranges_const(
-			bt_field_class_variant_with_selector_field_integer_unsigned_borrow_option_by_index_const(
+		bt_field_class_variant_with_selector_field_integer_unsigned_option_borrow_ranges_const(
+		bt_field_class_variant_with_selector_field_integer_unsigned_borrow_option_by_index_const(
 				from, i)));
 	case BT_FIELD_CLASS_TYPE_VARIANT_WITH_SIGNED_INTEGER_SELECTOR_FIELD:
 		return bt_field_class_variant_with_selector_field_integer_signed_append_option(to,
 			name, copy,
-			bt_field_class_variant_with_selector_field_integer_signed_option_borrow_ranges_const(
-			bt_field_class_variant_with_selector_field_integer_signed_borrow_option_by_index_const(
+		bt_field_class_variant_with_selector_field_integer_signed_option_borrow_ranges_const(
+		bt_field_class_variant_with_selector_field_integer_signed_borrow_option_by_index_const(
 				from, i)));
 	default:
 		return bt_field_class_variant_without_selector_append_option(to, name, copy);

@@ -324,7 +324,7 @@ static bt_message *pass_discarded_events(struct iterator *it, bt_self_message_it
 		bt_stream_borrow_class_const(lossy)))
 		to = bt_message_discarded_events_create_with_default_clock_snapshots(self, stream,
 			bt_clock_snapshot_get_value(
-				bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(from)),
+			bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(from)),
 			bt_clock_snapshot_get_value(
 				bt_message_discarded_events_borrow_end_default_clock_snapshot_const(from)));
 	else
@@ -349,9 +349,9 @@ static bt_message *pass_discarded_packets(struct iterator *it, bt_self_message_i
 		bt_stream_borrow_class_const(lossy)))
 		to = bt_message_discarded_packets_create_with_default_clock_snapshots(self, stream,
 			bt_clock_snapshot_get_value(
-				bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(from)),
+			bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(from)),
 			bt_clock_snapshot_get_value(
-				bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(from)));
+			bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(from)));
 	else
 		to = bt_message_discarded_packets_create(self, stream);
 	if (to && bt_message_discarded_packets_get_count(from, &count) ==
