@@ -16,7 +16,9 @@
 need lttng babeltrace2 eu-stack gdb
 
 build_progs
-[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind
+# on a busy machine the largest tables take longer, too
+[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind \
+	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
 
 # something for git and sqlite3 to work on
 (
