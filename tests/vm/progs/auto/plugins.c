@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/*
+ * plugins.c - a host of many plugins, which checks the stack of every call
+ *
+ *	plugins DIRECTORY NUMBER ROUNDS SEED
+ *
+ * Loads, calls and unloads DIRECTORY/plugin-0.so to plugin-(NUMBER-1).so, a
+ * random one in each round, and keeps up to eight loaded, so that addresses are
+ * used again and again by others. All have one function at the same place, with
+ * frames of different sizes. It calls back here; there a stack is taken by the
+ * ioctl and compared with what the program knows itself: the addresses inside
+ * of and beyond the plugin are those of every call, and the one in between lies
+ * in the plugin that the dynamic linker says, behind its one call.
+ * Prints "ROUNDS stacks, N wrong"; status 1 when any was.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <err.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../../../../kmod/uapi/kunwind.h"
+
+#define KEPT	8
+
+static int device;
+static __u64 addresses[64], known[64];
+static struct kunwind_callstack stack;
+
+static int back(void)
+{
+	stack.size = sizeof(stack);
+	stack.addresses = (unsigned long)addresses;
+	stack.capacity = 64;
+	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
+		err(2, "KUNWIND_IOC_CALLSTACK");
+	return 0;
+}
+
+/* The callback's part of the stack is two addresses: in ioctl() and in back(). */
+#define INNER	2
+
+/* @offset: of the return address behind the plugin's call, in the plugin. */
+static bool right(const struct link_map *map, unsigned int count, __u64 offset)
+{
+	unsigned int i;
+
+	if (stack.reason != KUNWIND_COMPLETE || stack.count != count ||
+	    addresses[INNER] != map->l_addr + offset)
+		return false;
+	for (i = 0; i < count; i++)
+		if (i != INNER && addresses[i] != known[i])
+			return false;
+	return true;
+}
+
+static void complain(const char *path, const struct link_map *map)
+{
+	unsigned int i;
+
+	printf("# %s at %#lx: reason %u:", path, (unsigned long)map->l_addr, stack.reason);
+	for (i = 0; i < stack.count; i++)
+		printf(" %#llx", addresses[i]);
+	putchar('\n');
+}
+
+/* Behind the first indirect call of the function: ff d7 or ff d0 (call *%rdi, *%rax). */
+static __u64 behind_call(const unsigned char *function)
+{
+	unsigned int i;
+
+	for (i = 0; i < 64; i++)
+		if (function[i] == 0xff && (function[i + 1] & 0xf8) == 0xd0)
+			return i + 2;
+	errx(2, "no call in the plugin's function");
+}
+
+int main(int argc, char **argv)
+{
+	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
+	unsigned int number, rounds, wrong = 0, count = 0, i;
+	void *loaded[KEPT] = { NULL };
+
+	if (argc != 5)
+		errx(2, "usage: plugins DIRECTORY NUMBER ROUNDS SEED");
+	number = atoi(argv[2]);
+	rounds = atoi(argv[3]);
+	srand(atoi(argv[4]));
+	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
+	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
+		err(2, KUNWIND_DEVICE);
+	for (i = 0; i < rounds; i++) {
+		void **slot = &loaded[rand() % KEPT];
+		int (*called)(int (*)(void));
+		struct link_map *map;
+		char path[512];
+		__u64 offset;
+
+		snprintf(path, sizeof(path), "%s/plugin-%u.so", argv[1], rand() % number);
+		if (*slot)
+			dlclose(*slot);
+		*slot = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (!*slot || dlinfo(*slot, RTLD_DI_LINKMAP, &map))
+			errx(2, "%s: %s", path, dlerror());
+		*(void **)&called = dlsym(*slot, "called");
+		if (!called)
+			errx(2, "%s: %s", path, dlerror());
+		offset = (unsigned long)called - map->l_addr +
+			 behind_call((const unsigned char *)(unsigned long)called);
+		called(back);
+		if (!i) {
+			count = stack.count;
+			memcpy(known, addresses, sizeof(known));
+		}
+		/* ioctl(), back(), the plugin, main(), two of libc, _start() */
+		if ((count < 7 || !right(map, count, offset)) && !wrong++)
+			complain(path, map);
+	}
+	printf("%u stacks, %u wrong\n", rounds, wrong);
+	return wrong != 0;
+}
