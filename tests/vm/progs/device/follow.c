@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,81 @@ static void forks(void)
 	munmap(page, 4096);
 }
 
+/*
+ * Text moved to anonymous huge pages, as programs do that want fewer misses of
+ * the TLB: the bytes are the same, but the kernel cannot know that. So the table
+ * of the file is not used for them, and what is found ends there, or is found by
+ * other means and right.
+ */
+#define HUGE	(2UL << 20)
+
+static void remapped(void)
+{
+	char *area = mmap(NULL, 3 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = (char *)(((unsigned long)area + HUGE - 1) & ~(HUGE - 1));
+	char *anonymous = page + HUGE;
+	__u64 innermost[2];
+
+	map(page, &small, RX);
+	is(right(page), "text before it is remapped");
+	innermost[0] = addresses[0];
+	innermost[1] = addresses[1];
+	if (mmap(anonymous, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) == MAP_FAILED)
+		exit(2);
+	madvise(anonymous, HUGE, MADV_HUGEPAGE);
+	memcpy(anonymous, page, 4096);
+	mprotect(anonymous, HUGE, RX);
+	if (mremap(anonymous, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, page) != page)
+		exit(2);
+	is(right(page) || (stack.reason != KUNWIND_COMPLETE && stack.count >= 2 &&
+			   addresses[0] == innermost[0] && addresses[1] == innermost[1]),
+	   "text remapped to anonymous huge pages: no table of what was there");
+	map(page, &large, RX);
+	is(right(page), "another file's text over the huge pages");
+	munmap(area, 3 * HUGE);
+}
+
+/* A thread maps one library over the other while its sibling forks. */
+static char *contested;
+static volatile bool over;
+
+static void *remaps(void *data)
+{
+	unsigned int i;
+
+	(void)data;
+	for (i = 0; !over; i++)
+		map(contested, i & 1 ? &small : &large, RX);
+	return NULL;
+}
+
+static void siblings(void)
+{
+	unsigned int i, wrong = 0;
+	pthread_t thread;
+	int status;
+
+	contested = map(NULL, &small, RX);
+	if (pthread_create(&thread, NULL, remaps, NULL))
+		exit(2);
+	for (i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(!right(contested));
+		if (pid < 0 || waitpid(pid, &status, 0) != pid)
+			exit(2);
+		wrong += status != 0;
+	}
+	over = true;
+	pthread_join(thread, NULL);
+	if (wrong)
+		printf("# %u of 200 children\n", wrong);
+	is(!wrong, "a sibling thread maps during fork: 200 children, each with what it got");
+	munmap(contested, 4096);
+}
+
 /* Files that are no good as ELF, mapped and run; what is good goes on working. */
 static void hostile(const char *directory)
 {
@@ -254,6 +330,8 @@ int main(int argc, char **argv)
 	moves();
 	many();
 	forks();
+	remapped();
+	siblings();
 	hostile(argv[2]);
 	return failed;
 }
