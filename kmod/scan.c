@@ -174,6 +174,8 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 		kunwind_snapshot_destroy(new);
 		room = nr + nr / 8 + 4;
 	}
+	/* Other threads walk with it, and forks copy it, from the moment it is published. */
+	kunwind_snapshot_settle(new);
 	/*
 	 * Still inside: mappings that come later find the new snapshot.
 	 * Only growth of a stack comes in between, and that is no code.

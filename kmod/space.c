@@ -287,7 +287,10 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 		/* What becomes known later is announced for each of the two. */
 		pending = true;
 		snapshot = kunwind_snapshot_copy(snapshot);
-		if (!snapshot)
+		if (snapshot)
+			kunwind_snapshot_settle(snapshot);
+		/* The child waits as its parent does, for the same time at most. */
+		if (!snapshot || !READ_ONCE(snapshot->settled))
 			child->scanned_seq = child->map_seq - 1;
 	} else if (snapshot) {
 		refcount_inc(&snapshot->refs);
