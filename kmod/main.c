@@ -23,8 +23,8 @@
  *     may never return, since that too holds a reference. What they filled in
  *     last is still there, since
  *  7. only now are processes dropped, with them spaces, with them snapshots,
- *     with them the users of objects. Each is freed behind a grace period:
- *     rcu_barrier() and the flush of the workers, twice, see space.c.
+ *     with them the users of objects. Each is freed behind a grace period, by
+ *     a worker that is waited for, see space.c.
  *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
  *     the last instructions of a task work, behind its module_put().
  *  9. What walks use goes: caches. Then the shrinker and the idle objects.

@@ -76,17 +76,16 @@ u64 kunwind_snapshot_bytes(void)
 	return atomic64_read(&map_bytes);
 }
 
-static void snapshot_free_work(struct work_struct *work)
+static void snapshot_free(struct kunwind_reap *reap)
 {
-	kunwind_snapshot_destroy(container_of(to_rcu_work(work), struct kunwind_snapshot, free));
+	kunwind_snapshot_destroy(container_of(reap, struct kunwind_snapshot, reap));
 }
 
 void kunwind_snapshot_put(struct kunwind_snapshot *snapshot)
 {
 	if (!snapshot || !refcount_dec_and_test(&snapshot->refs))
 		return;
-	INIT_RCU_WORK(&snapshot->free, snapshot_free_work);
-	queue_rcu_work(kunwind_reaper, &snapshot->free);
+	kunwind_reap(&snapshot->reap, snapshot_free);
 }
 
 void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)

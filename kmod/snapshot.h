@@ -18,16 +18,22 @@
 #ifndef _KUNWIND_SNAPSHOT_H
 #define _KUNWIND_SNAPSHOT_H
 
+#include <linux/llist.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
 
 #include "core/kunwind_core.h"
 
 struct kunwind_object;
 struct kunwind_payer;
 
-/* Frees, behind a grace period, what may sleep (space.c). */
-extern struct workqueue_struct *kunwind_reaper;
+/* Something to be freed behind a grace period, by a function that may sleep. */
+struct kunwind_reap {
+	struct llist_node node;
+	void (*free)(struct kunwind_reap *reap);
+};
+
+/* Has it freed soon (space.c). Any context but NMI. */
+void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap));
 
 /* What a walk does not need of a range. */
 struct kunwind_detail {
@@ -41,7 +47,7 @@ struct kunwind_snapshot {
 	bool settled;		/* no range waits for its object */
 	size_t size;		/* charged, bytes */
 	struct kunwind_payer *payer;	/* to whom */
-	struct rcu_work free;
+	struct kunwind_reap reap;
 	struct kunwind_detail *detail;	/* [ranges.nr] behind the ranges */
 	struct kunwind_ranges ranges;	/* last */
 };

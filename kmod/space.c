@@ -29,7 +29,18 @@
 
 static struct hlist_head spaces[1 << HASH_BITS];
 static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
-struct workqueue_struct *kunwind_reaper;
+
+/*
+ * What is to be freed, all of it behind one grace period and by one run of a
+ * worker: a grace period and a wake-up for each would be a good part of what a
+ * short-lived process costs.
+ */
+#define REAP_DELAY	(HZ / 20)
+
+static struct workqueue_struct *reaper;
+static LLIST_HEAD(reaped);
+static void reap(struct work_struct *work);
+static DECLARE_DELAYED_WORK(reap_work, reap);
 
 static void sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweeper, sweep);
@@ -60,6 +71,27 @@ void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot 
 	old = locked_ranges(space);
 	rcu_assign_pointer(space->ranges, snapshot ? &snapshot->ranges : NULL);
 	kunwind_snapshot_put(kunwind_snapshot_of(old));
+}
+
+void kunwind_reap(struct kunwind_reap *item, void (*free)(struct kunwind_reap *item))
+{
+	item->free = free;
+	if (llist_add(&item->node, &reaped))
+		queue_delayed_work(reaper, &reap_work, REAP_DELAY);
+}
+
+static void reap(struct work_struct *work)
+{
+	struct llist_node *list = llist_del_all(&reaped);
+	struct kunwind_reap *item, *next;
+
+	if (!list)
+		return;
+	synchronize_rcu();
+	llist_for_each_entry_safe(item, next, list, node) {
+		item->free(item);
+		cond_resched();
+	}
 }
 
 /*
@@ -107,7 +139,7 @@ static void sweep(struct work_struct *work)
 
 void kunwind_space_object_done(void)
 {
-	queue_delayed_work(kunwind_reaper, &sweeper, READ_ONCE(sweep_delay));
+	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
 }
 
 static struct hlist_head *bucket(const struct mm_struct *mm)
@@ -141,17 +173,14 @@ static struct kunwind_space *space_alloc(struct mm_struct *mm, pid_t tgid, gfp_t
 	return space;
 }
 
-static void space_destroy(struct kunwind_space *space)
+static void space_free(struct kunwind_reap *reap)
 {
+	struct kunwind_space *space = container_of(reap, struct kunwind_space, reap);
+
 	/* Nobody else has it any more. */
 	kunwind_snapshot_put(kunwind_snapshot_of(rcu_dereference_protected(space->ranges, true)));
 	mmdrop(space->mm);
 	kfree(space);
-}
-
-static void space_free_work(struct work_struct *work)
-{
-	space_destroy(container_of(to_rcu_work(work), struct kunwind_space, free));
 }
 
 struct kunwind_space *kunwind_space_get(struct kunwind_space *space)
@@ -164,8 +193,7 @@ void kunwind_space_put(struct kunwind_space *space)
 {
 	if (!refcount_dec_and_test(&space->refs))
 		return;
-	INIT_RCU_WORK(&space->free, space_free_work);
-	queue_rcu_work(kunwind_reaper, &space->free);
+	kunwind_reap(&space->reap, space_free);
 }
 
 /* Gives the hash a reference of its own. */
@@ -441,8 +469,8 @@ void kunwind_space_dump(struct kunwind_space *space, pid_t tgid)
 
 int kunwind_space_init(void)
 {
-	kunwind_reaper = alloc_workqueue("kunwind_free", WQ_UNBOUND, 0);
-	return kunwind_reaper ? 0 : -ENOMEM;
+	reaper = alloc_workqueue("kunwind_free", WQ_UNBOUND, 0);
+	return reaper ? 0 : -ENOMEM;
 }
 
 void kunwind_space_exit(void)
@@ -462,12 +490,11 @@ void kunwind_space_exit(void)
 		spin_unlock(&spaces_lock);
 	}
 	cancel_delayed_work_sync(&sweeper);
-	/*
-	 * Freeing a space queues the freeing of its snapshot behind another
-	 * grace period: two rounds.
-	 */
+	/* Freeing a space puts its snapshot on the list. */
+	do
+		flush_delayed_work(&reap_work);
+	while (!llist_empty(&reaped));
+	destroy_workqueue(reaper);
+	/* Records of processes. */
 	rcu_barrier();
-	flush_workqueue(kunwind_reaper);
-	rcu_barrier();
-	destroy_workqueue(kunwind_reaper);
 }

@@ -11,11 +11,10 @@
 #include <linux/rculist.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include "core/kunwind_core.h"
+#include "snapshot.h"
 
-struct kunwind_snapshot;
 struct seq_file;
 
 /**
@@ -49,7 +48,7 @@ struct kunwind_space {
 	spinlock_t lock;
 	u32 map_seq;
 	u32 scanned_seq;
-	struct rcu_work free;
+	struct kunwind_reap reap;
 };
 
 /*
