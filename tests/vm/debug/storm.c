@@ -19,8 +19,6 @@
  *		  until none was left to fail; SECONDS not 0: not each N, but some
  *	failfork  the same with fork; for a person who looks on, as the kernel itself
  *		  warns, with a trace, when its allocation for the child's stack fails
- *	load      MODULE is loaded and unloaded, the Nth allocation of that failing,
- *		  N as for "fail"
  *	run       registers itself and becomes the program ARGUMENT...
  *	leaf      what the others exec: one call stack, then the end
  */
@@ -427,23 +425,6 @@ static int fail_fork(void)
 	return 0;
 }
 
-static const char *module_path;
-
-static int fail_load(void)
-{
-	int fd = open(module_path, O_RDONLY | O_CLOEXEC), error = 0;
-
-	if (fd < 0)
-		return errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		error = errno;
-	close(fd);
-	/* what fails when it is unloaded is not of interest, but must leave it in order */
-	if (!error && syscall(SYS_delete_module, "kunwind", O_NONBLOCK))
-		error = errno;
-	return error;
-}
-
 static void storm_fail(bool sparse)
 {
 	int failed = 0;
@@ -460,13 +441,9 @@ static void storm_fail(bool sparse)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
-	int seconds = argc > 2 ? atoi(argv[2]) : 5, error, tries = 100;
+	int seconds = argc > 2 ? atoi(argv[2]) : 5, error, tries = 1000;
 
 	srand(getpid());
-	if (!strcmp(mode, "load") && argc > 3) {
-		module_path = argv[3];
-		return fail_each("load", fail_load, seconds) || failures;
-	}
 	open_device();
 	end_time = time(NULL) + seconds;
 	if (!strcmp(mode, "leaf")) {
