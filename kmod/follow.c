@@ -39,6 +39,7 @@
 #include "follow.h"
 #include "hook.h"
 #include "space.h"
+#include "trace/kunwind_events.h"
 
 static unsigned int max_stall_ms = 50;
 module_param(max_stall_ms, uint, 0644);
@@ -111,6 +112,9 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, bool 
 
 	rcu_read_lock();
 	space = kunwind_space_find(mm);
+	if (space && trace_kunwind_unmap_enabled() && runs_in(mm) &&
+	    kunwind_space_knows(space, start, end - start))
+		trace_kunwind_unmap(current->tgid, start, end);
 	if (space && kunwind_space_mapped(space, start, end, read) && runs_in(mm))
 		kunwind_follow_queue(current, FOLLOW_MAP);
 	rcu_read_unlock();

@@ -8,6 +8,7 @@
 #include "trace/kunwind_events.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_map);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_unmap);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exec);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fork);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);

@@ -9,6 +9,7 @@
  *
  * Rules of replay, in order of time:
  *   kunwind_map	replaces whatever the process had in [start, end)
+ *   kunwind_unmap	what the process had in [start, end) is no code that is known any more
  *   kunwind_exec	the process forgets all its mappings
  *   kunwind_fork	the child has the parent's mappings
  *   kunwind_exit	the process's last thread has gone
@@ -82,6 +83,36 @@ TRACE_EVENT(kunwind_map,
 		  __print_hex_str(__get_dynamic_array(build_id),
 				  __get_dynamic_array_len(build_id)),
 		  __get_str(path))
+);
+
+/**
+ * kunwind_unmap - something else was mapped over an executable mapping
+ * An address becomes other code only by a new mapping: munmap() alone is not
+ * told. A kunwind_map follows when what is there now is code of a file. Not told
+ * when another task changes the process's memory.
+ * @tgid: process
+ * @start: first address
+ * @end: first address behind it
+ */
+TRACE_EVENT(kunwind_unmap,
+
+	TP_PROTO(pid_t tgid, u64 start, u64 end),
+
+	TP_ARGS(tgid, start, end),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__field(u64, start)
+		__field(u64, end)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+		__entry->start = start;
+		__entry->end = end;
+	),
+
+	TP_printk("tgid=%d start=0x%llx end=0x%llx", __entry->tgid, __entry->start, __entry->end)
 );
 
 /**

@@ -112,9 +112,23 @@ is "$(grep 'chain"' dumped | field build_id)" "$(readelf -nW chain | awk '/Build
 	"with the build-id of the file"
 
 # ------------------------------------------------ the same events without LTTng
+cat >over.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+/* Code of a file, and then something else at its place. */
+int main(int argc, char **argv)
+{
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(argv[argc - 1], O_RDONLY), 0);
+
+	printf("0x%lx\n", (unsigned long)code);
+	return mmap(code, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != code;
+}
+END
+gcc -O1 -o over over.c
 tracing=/sys/kernel/tracing
 echo 1 >$tracing/events/kunwind/enable
-kunwind run -- sh -c "./chain; true"
+kunwind run -- sh -c "./chain; ./over ./over >over.out; true"
 echo 0 >$tracing/events/kunwind/enable
 cp $tracing/trace events
 id=$(readelf -nW chain | awk '/Build ID/ { print $NF }')
@@ -123,6 +137,9 @@ for what in "kunwind_exec: tgid=[0-9]+ comm=sh" "kunwind_fork: parent=[0-9]+ chi
 	"kunwind_map: .* path=\[vdso\]" "kunwind_exit: tgid=[0-9]+"; do
 	check "ftrace shows $what" grep -qE "$what\$" events
 done
+over=$(cat over.out)
+check "code was mapped at $over" grep -qE "kunwind_map: .* start=$over .* path=$KUNWIND_TMP/over" events
+check "and something else at its place is told" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" events
 
 # ------------------------------------------------ in a pid namespace, by vpid alone
 begin container 'kunwind_*'

@@ -46,6 +46,16 @@ LTTNG_TRACEPOINT_EVENT_CODE(kunwind_map,
 	TP_code_post()
 )
 
+LTTNG_TRACEPOINT_EVENT(kunwind_unmap,
+	TP_PROTO(pid_t tgid, u64 start, u64 end),
+	TP_ARGS(tgid, start, end),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+		ctf_integer_hex(u64, start, start)
+		ctf_integer_hex(u64, end, end)
+	)
+)
+
 LTTNG_TRACEPOINT_EVENT(kunwind_exec,
 	TP_PROTO(pid_t tgid, const char *comm),
 	TP_ARGS(tgid, comm),
