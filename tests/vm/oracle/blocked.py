@@ -3,13 +3,14 @@
 """
 blocked.py - all that is to be said about programs that were traced until they blocked
 
-    blocked.py TRACE PROGRAMS DIRECTORY [--same NAME NAME] [--no-ends NAME]
+    blocked.py TRACE PROGRAMS DIRECTORY [--same NAME NAME] [--no-ends NAME] [--registered]
 
 PROGRAMS holds "name<TAB>pid" lines; DIRECTORY what session.sh's examine() wrote
 about each. Reads the trace once, then: the last stacks against eu-stack
 (compare.py), the ends of all stacks (entries.py), and two builds of one program
 against each other (names.py). --no-ends leaves a program out of the second:
-README says why. Prints TAP; status 1 when a test fails.
+README says why. --registered: they were before the trace began. Prints TAP; status
+1 when a test fails.
 """
 
 import argparse
@@ -33,11 +34,14 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--same", nargs=2)
     parser.add_argument("--no-ends")
+    parser.add_argument("--registered", action="store_true")
     args = parser.parse_args()
     trace, programs, directory = args.trace, args.programs, args.directory
     programs = [(name, int(pid)) for name, pid in ktrace.read_tsv(programs)]
     processes = {pid: entries.Process(name, Maps(os.path.join(directory, name + ".maps")))
                  for name, pid in programs}
+    for process in processes.values():
+        process.registered = args.registered
     tap, last, number = Tap(), {}, 0
     for event in ktrace.events(trace):
         process = processes.get(event.vpid)

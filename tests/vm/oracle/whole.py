@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""
+whole.py - a trace of the whole system: do all stacks end at an entry point?
+
+    whole.py TRACE WHAT [--share S] [--at-least N] [--root DIR] [--comm NAME]...
+
+The trace has the contexts callstack-user, vpid, pid, procname, vtid, and of every
+process its sched_process_fork and execve: so each event's program is known by
+its file, that of its last exec or its parent's, also of processes that are long
+gone. The outermost address of a stack must be an entry point (elf.py) of that
+program, of ld.so or of libc, told by its offset in the page. What was started
+before the trace has its program from /proc, if it still runs, else does not
+count. --root: files are looked up below it too. --share: of the stacks that must
+be complete (1.0). At least N stacks must be there. --comm: a test of its own for
+the events of that procname. Prints TAP.
+"""
+
+import argparse
+import collections
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import elf                          # noqa: E402
+import entries                      # noqa: E402
+import ktrace                       # noqa: E402
+from tap import Tap                 # noqa: E402
+
+PID = re.compile(r", pid = (\d+), ")
+COMM = re.compile(r', procname = "([^"]*)"')
+
+
+def interpreter(path):
+    """The ELF file that runs when path is executed: itself, or what its #! names."""
+    for _ in range(4):
+        with open(path, "rb") as file:
+            head = file.read(256)
+        if not head.startswith(b"#!"):
+            return path if head.startswith(b"\x7fELF") else None
+        path = head[2:].split(b"\n")[0].split()[0].decode()
+    return None
+
+
+class Programs:
+    """Which file a pid runs at each time of the trace."""
+
+    def __init__(self, root):
+        self.root = root
+        self.running = {}       # pid -> path, None: not known
+        self.candidate = {}     # (pid, vtid) -> path of an execve that has begun
+        self.cache = {}
+
+    def file_of(self, path):
+        """An ELF file of this name, below the root or not; None when there is none."""
+        if path not in self.cache:
+            self.cache[path] = None
+            for name in (self.root + path, path) if self.root else (path,):
+                try:
+                    found = os.path.realpath(name)
+                    self.cache[path] = interpreter(found)
+                    break
+                except OSError:
+                    pass
+        return self.cache[path]
+
+    def of(self, pid):
+        if pid not in self.running:
+            try:
+                self.running[pid] = os.path.realpath("/proc/%d/exe" % pid)
+            except OSError:
+                self.running[pid] = None
+            if not os.path.exists(self.running[pid] or "/nowhere"):
+                self.running[pid] = None
+        return self.running[pid]
+
+    def note(self, event, pid):
+        name = event.name
+        if name == "sched_process_fork":
+            fields = event.fields
+            # a thread's has the pid of its process
+            if fields["child_pid"] == fields["child_tid"]:
+                self.running[fields["child_pid"]] = self.of(pid)
+        elif name == "syscall_entry_execve":
+            self.candidate[pid] = event.fields.get("filename", "")
+        elif name == "syscall_exit_execve" and event.fields.get("ret") == 0:
+            self.running[pid] = self.file_of(self.candidate.get(pid, ""))
+
+
+def entry(programs, path, address):
+    paths = [entries.LD_SO, entries.LIBC] + ([path] if path else [])
+    if programs.root:
+        paths += [found for found in map(programs.file_of, ("/lib64/ld-linux-x86-64.so.2",
+                                                            "/lib/x86_64-linux-gnu/libc.so.6"))
+                  if found]
+    return entries.by_page_offset(address, paths)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trace")
+    parser.add_argument("what")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--at-least", dest="least", type=int, default=100)
+    parser.add_argument("--root", default="")
+    parser.add_argument("--comm", action="append", default=[])
+    args = parser.parse_args()
+
+    programs, tap = Programs(args.root), Tap()
+    total = good = full = unknown = 0
+    bad, pids, seen = collections.Counter(), set(), {}
+    by_comm = {comm: [0, 0] for comm in args.comm}      # stacks, of these complete
+    for event in ktrace.events(args.trace):
+        pid = int(PID.search(event.line).group(1))
+        comm = COMM.search(event.line).group(1)
+        programs.note(event, pid)
+        if event.length is None:
+            continue
+        path = programs.of(pid)
+        if not path:
+            unknown += 1
+            continue
+        pids.add(pid)
+        if event.length >= ktrace.LTTNG_MOST:
+            full += 1
+            continue
+        address = event.last_two[0]
+        key = (path, address)
+        if address is not None and key not in seen:
+            seen[key] = entry(programs, path, address)
+        complete = address is not None and seen[key] is not None
+        total += 1
+        good += complete
+        if comm in by_comm:
+            by_comm[comm][0] += 1
+            by_comm[comm][1] += complete
+        if not complete:
+            bad[(os.path.basename(path), comm, event.name, event.length,
+                 "%#x" % (address or 0))] += 1
+    tap.test(total >= args.least and good >= args.share * total,
+             "%s: %d of %d stacks (%.3f %%) of %d processes end at an entry point" %
+             (args.what, good, total, 100.0 * good / max(total, 1), len(pids)))
+    for comm, (stacks, whole) in by_comm.items():
+        tap.test(stacks >= 100 and whole >= args.share * stacks,
+                 "%s: %d of %d stacks of %s" % (args.what, whole, stacks, comm))
+    tap.note("not counted: %d stacks as long as LTTng's most, %d of programs that are not known" %
+             (full, unknown))
+    for key, count in bad.most_common(20):
+        tap.note("%6d do not: %s (%s), in %s, %d addresses, the last %s" % ((count,) + key))
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
