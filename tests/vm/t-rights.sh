@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-rights.sh - who may do what with /dev/kunwind, see kunwind(4): processes of
+# others, of a set-user-ID program, of another user's registration; a root of a
+# user namespace; quotas; what is told to whom; the device's mode and udev rule
+# timeout: 400
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+progs=$PWD/build/vm-progs-auto
+make -s -C tests/vm/progs/auto all >/dev/null || exit 1
+rights=$progs/rights
+params=/sys/module/kunwind/parameters
+tmp=$KUNWIND_TMP
+chmod 755 "$tmp"
+
+check "the module loads" modprobe kunwind
+is "$(stat -c '%a %U %G' /dev/kunwind)" "660 root root" "the device's mode without udev"
+
+# as make install laid it, for the VM too
+rules=/usr/local/lib/udev/rules.d/60-kunwind.rules
+is "$(grep -v '^#' $rules)" 'KERNEL=="kunwind", SUBSYSTEM=="misc", GROUP="tracing", MODE="0660"' \
+	"make install lays a udev rule for the group tracing"
+is "$(stat -c %a $rules)" 644 "which udev can read"
+check "and the man page that tells of rights" test -s /usr/local/share/man/man4/kunwind.4
+
+as() { # UID COMMAND...
+	local uid=$1
+	shift
+	setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"
+}
+# in the background, where $! is to be the program
+user1="setpriv --reuid=1001 --regid=1001 --clear-groups --"
+user2="setpriv --reuid=1002 --regid=1002 --clear-groups --"
+stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
+runs() { # PID COMM
+	for _ in {1..200}; do
+		[ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+gone() { # until no process is registered
+	for _ in {1..200}; do
+		[ "$(stat_of processes)" = 0 ] && break
+		sleep 0.05
+	done
+	is "$(stat_of processes)" 0 "$1"
+}
+
+check_fails 2 "who is not in the group cannot open it" as 1001 "$rights" auto 1
+chmod 666 /dev/kunwind	# from here on it is the module that decides
+
+# processes of others
+sleep 1000 &
+roots=$!
+$user1 sleep 1000 &
+theirs=$!
+$user2 sleep 1000 &
+others=$!
+runs $roots sleep && runs $theirs sleep && runs $others sleep
+is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user registers his own process"
+for pid in $roots $others; do
+	is "$(as 1001 "$rights" pid "$pid" 0)" EACCES "the kernel does not let him open another's memory"
+done
+wording() { as 1001 kunwind "$1" "$2" 2>&1 | sed "s/$2/PID/"; }
+for command in register unregister; do
+	is "$(wording $command $roots)" "$(wording $command 999999)" \
+		"$command: a forbidden process is answered like an absent one"
+done
+is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "and nothing is printed of either"
+
+# another user's registration
+$user1 sleep 1000 &
+first=$!
+runs $first sleep
+check "root registers a user's process" kunwind register $first
+is "$(as 1001 "$rights" pid $first 0)" 0 "its user may register it as well"
+is "$(as 1001 "$rights" pid $first 1)" EACCES "but not add flags to root's"
+like "$(as 1001 kunwind unregister $first 2>&1)" "another user" "nor take it away"
+like "$(grep -P "^process\t$first\t" /dev/kunwind)" $'\t-\t[0-9]+$' "root's flags are as they were"
+is "$("$rights" pid $theirs 1)" 0 "root adds flags to a user's"
+like "$(grep -P "^process\t$theirs\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "and it has them"
+
+# what is told to whom
+seen() { as "$1" cat /dev/kunwind; }
+is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
+	"a user sees the process that he registered, and no other"
+is "$(seen 1002 | grep -cE '^(process|object)')" 0 "another user sees none, and no objects"
+is "$(seen 1001 | grep -cE '/|map_bytes|0x|[0-9a-f]{9,}')" 0 "no file, no address is told to users"
+is "$(grep -cE '0x|[0-9a-f]{12,}' /dev/kunwind)" 0 "no address to root either"
+exec {opened}</dev/kunwind
+like "$(as 1002 cat <&"$opened")" 'object' "who opened the device counts, not who reads it"
+exec {opened}<&-
+
+# an exec that gains privilege
+cp /bin/sleep "$tmp/suid"
+chmod 4755 "$tmp/suid"
+cp /bin/sleep "$tmp/plain"
+chmod 755 "$tmp/plain"
+is "$(as 1001 "$rights" stale "$tmp/plain" 1000)" ESRCH "a descriptor from before an exec is good for nothing"
+is "$(as 1001 "$rights" stale "$tmp/suid" 1000)" ESRCH "nor from before a set-user-ID exec"
+$user1 kunwind run -- "$tmp/suid" 1000 &
+suid=$!
+runs $suid suid
+is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | grep -cx $suid)" 0 \
+	"a set-user-ID program is not its user's to see"
+is "$(grep -cP "^process\t$suid\t" /dev/kunwind)" 0 "nor registered any more"
+is "$(as 1001 "$rights" pid $suid 0)" EACCES "nor to be registered again"
+kunwind auto on
+like "$(grep -P "^process\t$suid\t" /dev/kunwind)" $'\tauto\t[0-9]+$' "the whole system has it"
+is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
+	"of which its user sees nothing"
+like "$(as 1001 kunwind unregister $theirs; grep -P "^process\t$theirs\t" /dev/kunwind)" \
+	$'\tauto\t[0-9]+$' "unregistering takes back what was registered by hand only"
+like "$(as 1001 kunwind unregister $theirs 2>&1)" "not registered" "and once"
+is "$(as 1001 "$rights" pid $theirs 0)" 0 "register it by hand again"
+kunwind auto off
+is "$(awk -F'\t' '$1 == "process" { print $2 }' /dev/kunwind | sort -n | tr '\n' ' ')" \
+	"$(printf '%s\n' $first $theirs | sort -n | tr '\n' ' ')" "auto off keeps what was registered by hand"
+
+# capabilities are those of the initial user namespace
+is "$("$rights" auto 2)" EINVAL "auto: an unknown flag"
+is "$(as 1001 "$rights" auto 1)" EPERM "auto is not for users"
+is "$(as 1001 unshare -U -r "$rights" auto 1)" EPERM "nor for root of a user namespace"
+is "$(unshare -U -r "$rights" auto 1)" EPERM "whoever made it"
+is "$(unshare -U -r bash -c "echo 1 >$params/auto" 2>&1 | grep -c 'not permitted')" 1 "nor by the parameter's file"
+is "$(cat $params/auto)" N "it is off"
+is "$(as 1001 unshare -U -r cat /dev/kunwind | grep -c '^object')" 0 "such a root sees no objects"
+is "$(as 1001 unshare -U -r "$rights" pid $others 0)" EACCES "nor may he register another's process"
+kill $roots $theirs $others $first $suid
+wait 2>/dev/null
+gone "ended processes are not registered any more"
+
+# quotas
+echo 3 >$params/max_user_processes
+is "$(as 1001 "$rights" most 10)" "3 ENOSPC" "a user's quota"
+is "$(as 1001 unshare -U -r "$rights" most 10)" "3 ENOSPC" "a user namespace gives no other"
+is "$("$rights" most 10)" "10 0" "CAP_SYS_ADMIN has none"
+echo 8 >$params/max_processes
+is "$("$rights" most 10)" "8 ENOSPC" "but all together have a limit"
+is "$(kunwind run -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1 & done; wait' >/dev/null; stat_of missed_limit | sed 's/^[1-9].*/some/')" \
+	some "children beyond it are counted"
+missed=$(stat_of missed_limit)
+echo 2 >$params/max_processes
+kunwind auto on 2>"$tmp/err"
+like "$(cat "$tmp/err")" 'not registered.*max_processes' "kunwind auto on tells of those that it missed"
+check "which are counted" test "$(stat_of missed_limit)" -gt "$missed"
+kunwind auto off
+echo 32768 >$params/max_processes
+gone "none is left"
+
+echo 4 >$params/max_user_processes
+before=$(stat_of map_bytes)
+out=$(as 1001 "$rights" loops 10000 16)
+like "$out" '^[0-9]+$' "ten thousand children that fork, register and end (refused: $out)"
+gone "none of them is left"
+is "$(as 1001 "$rights" most 10)" "4 ENOSPC" "the quota is whole again, and no larger"
+gone "none is left"
+for _ in {1..100}; do
+	[ "$(stat_of map_bytes)" -le "$before" ] && break
+	sleep 0.1
+done
+is "$(stat_of map_bytes)" "$before" "as is the memory of lists of mappings"
+
+is "$("$rights" vfork)" child "the memory of a vfork child names the child"
+check "the module goes" rmmod kunwind
+done_testing
