@@ -84,5 +84,5 @@ vm_kernel_release() { # [ROOT]
 	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
 	dpkg-query --admindir="${1:-}/var/lib/dpkg" -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
-		sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p' || true
+		sed -n 's/^\(.*, \)\?linux-headers-\([^ ,]*\).*/\2/p' || true
 }
