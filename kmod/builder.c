@@ -12,9 +12,10 @@
  *
  * Objects wait in lanes, one for each user and kind of file system: one for all
  * local ones, one for each remote one (FUSE, network), whose reads may never
- * return. A lane's worker builds one object and queues itself anew behind the
- * others, so nobody's many files keep others waiting; a file system that hangs
- * holds its own lane. A user without CAP_SYS_ADMIN has at most USER_LANES.
+ * return: some at a time, since they mostly wait. A lane's worker builds one
+ * object and queues itself anew behind the others, so nobody's many files keep
+ * others waiting; a file system that hangs holds its own lane. A user without
+ * CAP_SYS_ADMIN has at most USER_LANES.
  *
  * Reads go to the file system by read_iter(), beside vfs_read()'s checks: leave
  * to map the file as code was given at open and mmap, and a listener of fanotify
@@ -26,7 +27,7 @@
  * work to do: kunwind_builder_stop(), which drains the workers, covers that.
  *
  * Memory: while one builds, the section's size, and the same and TABLE_SLACK
- * twice for the table and its draft. 250 bytes a lane.
+ * twice for the table and its draft. 350 bytes a lane.
  */
 #include <linux/fs.h>
 #include <linux/file.h>
@@ -49,7 +50,8 @@
 #define CHUNK		(256 * 1024)
 #define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
 #define LOCAL_WIDTH	2		/* local builds at a time, of one user and of all */
-#define USER_LANES	16
+#define REMOTE_WIDTH	4		/* of one user from one remote file system */
+#define USER_LANES	8
 #define STALL_SLOTS	64
 #define MAX_STALLS	20
 
@@ -75,7 +77,7 @@ struct lane {
 	u32 dev;			/* of a remote file system; 0: all local ones */
 	struct kunwind_payer *payer;
 	struct list_head waiting;	/* objects, in the order of their coming */
-	struct lane_worker worker[LOCAL_WIDTH];
+	struct lane_worker worker[REMOTE_WIDTH];
 };
 
 static LIST_HEAD(lanes);
@@ -347,7 +349,7 @@ static void run_build(struct kunwind_object *object)
 
 static void lane_start(struct lane *lane)
 {
-	unsigned int i, width = lane->dev ? 1 : LOCAL_WIDTH;
+	unsigned int i, width = lane->dev ? REMOTE_WIDTH : LOCAL_WIDTH;
 
 	lockdep_assert_held(&lanes_lock);
 	for (i = 0; i < width; i++) {
@@ -363,7 +365,7 @@ static bool lane_busy(const struct lane *lane)
 {
 	unsigned int i;
 
-	for (i = 0; i < LOCAL_WIDTH; i++)
+	for (i = 0; i < ARRAY_SIZE(lane->worker); i++)
 		if (lane->worker[i].busy)
 			return true;
 	return false;
@@ -422,7 +424,7 @@ static struct lane *lane_get(u32 dev, struct kunwind_payer *payer)
 	lane->dev = dev;
 	lane->payer = kunwind_payer_get(payer);
 	INIT_LIST_HEAD(&lane->waiting);
-	for (i = 0; i < LOCAL_WIDTH; i++) {
+	for (i = 0; i < ARRAY_SIZE(lane->worker); i++) {
 		INIT_WORK(&lane->worker[i].work, lane_work);
 		lane->worker[i].lane = lane;
 	}
