@@ -16,8 +16,9 @@
 need lttng babeltrace2 eu-stack gdb
 
 build_progs
-# on a busy machine the largest tables take longer, too
-[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind \
+# An emulated processor is ten times slower than a real one, and on a busy machine
+# the largest tables take longer still.
+[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind max_stall_ms=500 \
 	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
 
 # something for git and sqlite3 to work on
