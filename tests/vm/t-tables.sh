@@ -128,6 +128,11 @@ losetup "$loop" "$work/1.img"
 mount -o noatime,ro "$loop" "$work/disk"
 hold "$work/other" "$tables" hold "$progs/large.so"
 is "$("$tables" call "$work/disk/f.so")" "0 1 small" "the first disk's file"
+# whoever used it gives it up behind a grace period
+for _ in $(seq 50); do
+	[[ $(object "$work/disk/f.so") == "ready ok 0"* ]] && break
+	sleep 0.1
+done
 like "$(object "$work/disk/f.so")" "^ready ok 0" "its table is kept"
 seen=$(stat -c '%d %i %s %z' "$work/disk/f.so") generation=$(lsattr -v "$work/disk/f.so" | awk '{ print $1 }')
 check "and its disk can go, though other processes live" umount "$work/disk"
