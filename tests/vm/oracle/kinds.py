@@ -16,8 +16,11 @@ those that sleep at the end, KTHREADS one tid of a kernel thread a line.
   says itself; a fault in the kernel's own copying has its system call's stack.
 - kernel threads have no user stack: none is recorded.
 - whatever interrupts a registered program, the stack ends at an entry point
-  (SHARE of them at least; the rest are listed). Apart, and counted: tasks inside execve(), which have no program, and tasks
-  that gave up their memory on exit.
+  (SHARE of them at least; the rest are listed). Apart, and counted: tasks inside
+  execve(), which have no program; tasks that gave up their memory on exit; and
+  interrupts of LTTng while it takes a user stack for another event, for which it
+  asks nobody (callstack_user_nesting in lttng-context-callstack-stackwalk-impl.h)
+  and records a stack of no address.
 """
 
 import collections
@@ -97,6 +100,9 @@ def main():
             continue
         if event.length < 2 and (event.vtid in exiting or event.vpid in exiting_groups):
             apart["on exit, without memory"] += 1
+            continue
+        if event.length == 0 and name.startswith(("irq", "softirq", "timer", "hrtimer")):
+            apart["inside LTTng's taking of a stack"] += 1
             continue
         process.note(event)
         if name == "sched_switch":
