@@ -372,6 +372,10 @@ def marked(text):
 
 def test_flamegraph(trace, work):
     global count
+    if not os.path.exists(os.path.join(os.path.dirname(KUNWIND), "flamegraph/d3.js")):
+        count += 1
+        print("ok %d - a flame graph # SKIP scripts/setup flamegraph" % count)
+        return
     page = os.path.join(work, "page.html")
     run("flamegraph", "-o", page, "--title", "A <b>title</b>", trace)
     with open(page) as file:
