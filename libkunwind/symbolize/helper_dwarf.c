@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "helper_dwarf.h"
 
 #define MAX_DEPTH	1024		/* of nested entries: beyond it the tree is not believed */
@@ -57,28 +58,12 @@ struct kunwind_dwarf {
 	struct ranges units;
 };
 
-/* Room for one more in an array. */
-static bool reserve(void **array, size_t nr, size_t *cap, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 16;
-	void *bigger;
-
-	if (nr < *cap)
-		return true;
-	bigger = realloc(*array, want * size);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*cap = want;
-	return true;
-}
-
 static bool add_range(struct ranges *ranges, uint64_t start, uint64_t end, size_t of)
 {
 	/* functions that the linker dropped are at 0, or at a tombstone */
 	if (!start || end <= start)
 		return true;
-	if (!reserve((void **)&ranges->range, ranges->nr, &ranges->cap, sizeof(*ranges->range)))
+	if (!kunwind_reserve((void **)&ranges->range, ranges->nr, &ranges->cap, sizeof(*ranges->range)))
 		return false;
 	ranges->range[ranges->nr++] = (struct range){ start, end, of };
 	return true;
@@ -157,8 +142,8 @@ static void read_units(struct kunwind_dwarf *dwarf)
 	while (!dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, &subdie)) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
-		if (!reserve((void **)&dwarf->unit, dwarf->nr_units, &dwarf->cap_units,
-			     sizeof(*dwarf->unit)))
+		if (!kunwind_reserve((void **)&dwarf->unit, dwarf->nr_units, &dwarf->cap_units,
+				     sizeof(*dwarf->unit)))
 			break;
 		memset(&dwarf->unit[dwarf->nr_units], 0, sizeof(*dwarf->unit));
 		dwarf->unit[dwarf->nr_units].die = die;
@@ -213,7 +198,7 @@ static ptrdiff_t add_node(struct unit *unit, Dwarf_Die *die, bool inlined)
 {
 	struct node *node;
 
-	if (!reserve((void **)&unit->node, unit->nr_nodes, &unit->cap_nodes, sizeof(*node)))
+	if (!kunwind_reserve((void **)&unit->node, unit->nr_nodes, &unit->cap_nodes, sizeof(*node)))
 		return -1;
 	node = &unit->node[unit->nr_nodes];
 	*node = (struct node){ .die = dwarf_dieoffset(die) };
@@ -253,7 +238,7 @@ static bool read_children(struct unit *unit, Dwarf_Die *parent, bool in_function
 		case DW_TAG_subprogram:
 			if (is_declaration(&die) || dwarf_hasattr(&die, DW_AT_inline))
 				continue;
-			if (!reserve((void **)&later->die, later->nr, &later->cap, sizeof(die)))
+			if (!kunwind_reserve((void **)&later->die, later->nr, &later->cap, sizeof(die)))
 				return false;
 			later->die[later->nr++] = die;
 			continue;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "maps.h"
 
 #define NR_BUCKETS	4096
@@ -91,28 +92,12 @@ static struct process *get_process(struct kunwind_maps *maps, int pid)
 	return p;
 }
 
-/* Room for one more in an array. */
-static bool reserve(void **array, size_t nr, size_t *cap, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 16;
-	void *bigger;
-
-	if (nr < *cap)
-		return true;
-	bigger = realloc(*array, want * size);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*cap = want;
-	return true;
-}
-
 static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry)
 {
 	struct process *p = get_process(maps, pid);
 
-	if (!p || !reserve((void **)&p->history, p->nr_history, &p->cap_history,
-			   sizeof(*p->history)))
+	if (!p || !kunwind_reserve((void **)&p->history, p->nr_history, &p->cap_history,
+				   sizeof(*p->history)))
 		return false;
 	p->history[p->nr_history++] = *entry;
 	return true;
@@ -212,7 +197,7 @@ static bool replace(struct process *p, const struct kunwind_range *m)
 	size_t first = position(p, m->start), last = first;
 
 	/* two more: the new one, and the rest of one that it falls in the midst of */
-	if (!reserve((void **)&p->now, p->nr_now + 1, &p->cap_now, sizeof(*p->now)))
+	if (!kunwind_reserve((void **)&p->now, p->nr_now + 1, &p->cap_now, sizeof(*p->now)))
 		return false;
 	if (first < p->nr_now && p->now[first].start < m->start) {
 		if (p->now[first].end > m->end) {	/* in the midst: two remain */
@@ -249,8 +234,8 @@ static bool inherit(struct kunwind_maps *maps, struct process *child, const stru
 		return true;
 	advance(maps, parent, fork->time, depth + 1);
 	for (i = 0; i < parent->nr_now; i++) {
-		if (!reserve((void **)&child->now, child->nr_now, &child->cap_now,
-			     sizeof(*child->now)))
+		if (!kunwind_reserve((void **)&child->now, child->nr_now, &child->cap_now,
+				     sizeof(*child->now)))
 			return false;
 		child->now[child->nr_now++] = parent->now[i];
 	}
