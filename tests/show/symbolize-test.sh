@@ -8,23 +8,8 @@
 # asked for give no names.
 
 symbolize=$1 live=$2
-tests=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset DEBUGINFOD_URLS
-
-is() { # GOT WANTED TEXT
-	tests=$((tests + 1))
-	if [ "$1" = "$2" ]; then
-		echo "ok $tests - $3"
-	else
-		echo "not ok $tests - $3"
-		failed=$((failed + 1))
-		printf 'got: %s\nwanted: %s\n' "$1" "$2" | head -n 30 | sed 's/^/# /'
-	fi
-}
-
-build_id() { readelf -nW "$1" | awk '/Build ID:/ { print $NF; exit }'; }
+# shellcheck source=tests/show/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # Addresses in .text, evenly spread, but not at even distances only.
 addresses() {

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the scripts here share: a directory $work that goes with them, and TAP
+# with counts in $tests and $failed. Sourced.
+
+tests=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset DEBUGINFOD_URLS
+
+is() { # GOT WANTED TEXT
+	tests=$((tests + 1))
+	if [ "$1" = "$2" ]; then
+		echo "ok $tests - $3"
+	else
+		echo "not ok $tests - $3"
+		failed=$((failed + 1))
+		printf 'got: %s\nwanted: %s\n' "$1" "$2" | head -n 30 | sed 's/^/# /'
+	fi
+}
+
+build_id() { readelf -nW "$1" 2>/dev/null | awk '/Build ID:/ { print $NF; exit }'; }
