@@ -74,6 +74,8 @@ for release in $KUNWIND_RELEASES; do
 		skip "--release $release" "scripts/release-root make $release was not run here"
 		continue
 	fi
+	# sid's own file names the release that it will become.
+	codename=$(. "$(release_dir "$release")/root/usr/lib/os-release"; echo "$VERSION_CODENAME")
 	echo here >"$work/here/file"
 	vm --release "$release" -- bash -c '
 		. /etc/os-release; echo "$VERSION_CODENAME"; echo "$PWD $(cat file)"
@@ -83,7 +85,7 @@ for release in $KUNWIND_RELEASES; do
 		modprobe kunwind && modprobe lttng-probe-kunwind && echo modules' - "$OLDPWD" \
 		>"$work/stdout" 2>"$work/stderr"
 	is $? 0 "--release $release" || diag "$(cat "$work/stderr")"
-	is "$(cat "$work/stdout")" "$release
+	is "$(cat "$work/stdout")" "$codename
 $work/here here
 other
 tree
