@@ -219,7 +219,11 @@ is "$(grep -c -- --callstack <<<"$out") $got" "1 [help][enable-event]" "so does 
 calls enable-event --list-options
 is "$out" "--callstack" "enable-event --list-options does, for completion"
 STATUS=1 calls enable-event --help
-is "$status $out" "1 " "failed help stays as it is"
+is "$status $(grep -c -- --callstack <<<"$out")" "1 1" "where the real help fails (no man): its status, and our part"
+STATUS=1 calls help enable-event
+is "$status $(grep -c -- --callstack <<<"$out")" "1 1" "the same with help enable-event"
+STATUS=1 calls enable-event --list-options
+is "$status $out" "1 " "a failed list of options stays as it is"
 
 # who the real one is
 mkdir "$work/copy" "$work/none"

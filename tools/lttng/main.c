@@ -107,8 +107,11 @@ static int enable_event(char **argv, int command, struct options_general *genera
 
 	if (event.help || event.list_options) {
 		status = real_run(argv, REAL_SHOWN, NULL, 0);
-		if (!status)
-			fputs(event.help ? help : "--callstack\n", stdout);
+		/* the real help needs man and LTTng's manual pages; ours does not */
+		if (event.help)
+			fputs(help, stdout);
+		else if (!status)
+			fputs("--callstack\n", stdout);
 		return status;
 	}
 	if (!event.callstack)
@@ -140,8 +143,7 @@ int main(int argc, char **argv)
 	if (command && !strcmp(argv[command], "help") && argv[command + 1] &&
 	    !strcmp(argv[command + 1], "enable-event") && !argv[command + 2]) {
 		status = real_run(argv, REAL_SHOWN, NULL, 0);
-		if (!status)
-			fputs(help, stdout);
+		fputs(help, stdout);
 		return status;
 	}
 	real_exec(argv);
