@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * build.h - limits of the table builder, for tests
+ * build.h - the table builder; its limits, for tests
  */
 #ifndef _KUNWIND_BUILD_H
 #define _KUNWIND_BUILD_H
+
+#include "fdes.h"
+#include "pack.h"
 
 /* How deep FDEs may lie within each other. Compilers and linkers nest none. */
 #define KUNWIND_MAX_NESTED	8
@@ -19,5 +22,44 @@
  * interrupts off perhaps. A signal frame's take some 70.
  */
 #define KUNWIND_ROW_MAX_EXPR	512
+
+/* An FDE whose rows hold from here on, or again behind another. */
+struct kunwind_active {
+	u32 place;		/* of its record */
+	u64 start, end;
+};
+
+struct kunwind_build {
+	u64 base;
+	u64 rerun_left;		/* bytes of instructions */
+	u32 nr_active;
+	struct kunwind_active active[KUNWIND_MAX_NESTED];
+	struct kunwind_pack pack;
+	struct kunwind_fdes fdes;
+};
+
+/* @build is zeroed memory. It must be exited, also when this fails. */
+enum kunwind_refusal __must_check
+kunwind_build_init(struct kunwind_build *build, const struct kunwind_section *section, u32 keep,
+		   size_t limit, kunwind_abort_fn *abort, void *data);
+void kunwind_build_exit(struct kunwind_build *build);
+
+/* Forgets all rows. */
+void kunwind_build_reset(struct kunwind_build *build);
+
+/*
+ * The FDE at @place begins: it is the innermost one from here on. Those that
+ * end before it are not active any more. Refuses what contradicts itself.
+ */
+enum kunwind_refusal __must_check
+kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fde *fde);
+
+/*
+ * Rows of the FDEs from number @first to before @last, upwards, up to *end; or
+ * those up to where a register is missing (kunwind_fdes_missing()). No FDE
+ * before @first may reach into them.
+ */
+enum kunwind_refusal __must_check
+kunwind_build_sweep(struct kunwind_build *build, u32 first, u32 last, u64 *end);
 
 #endif /* _KUNWIND_BUILD_H */

@@ -89,7 +89,7 @@ bug rows 'DW_CFA_restore_state without the CFA' program.c \
 bug rows 'the first distance of two bytes' pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
 bug rows 'an FDE within another that ends both' build.c \
-	's/outer->end == fde.start + fde.len)$/outer->end >= fde.start + fde.len)/'
+	's/outer->end == fde->start + fde->len)$/outer->end >= fde->start + fde->len)/'
 bug walk 'an expression that takes what was not pushed' expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'a register beyond the last' wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'

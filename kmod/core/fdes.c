@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * fdes.c - all FDEs of an object, in order; see fdes.h
+ */
+#include "fdes.h"
+
+#define TICK_BYTES	KUNWIND_TICK_BYTES
+#define RADIX_BITS	11
+#define RADIX_PASSES	3	/* 33 bits >= 32 */
+#define IN_MORE		KUNWIND_IN_MORE
+
+/*
+ * The CIE at @place with its initial row. It stays until the next call.
+ * KUNWIND_E_AUGMENTATION is no refusal yet.
+ */
+static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
+				    struct kunwind_cie_slot **slot)
+{
+	struct kunwind_cie_slot *s = &f->cies[(u32)(place * 0x9e3779b1U) >> 26];
+	enum kunwind_refusal err;
+
+	*slot = s;
+	if (likely(s->key == place + 1ULL))
+		return s->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_OK;
+	s->key = 0;
+	f->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
+	err = kunwind_cie_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &s->cie);
+	s->unknown = err == KUNWIND_E_AUGMENTATION;
+	if (s->unknown)
+		s->key = place + 1ULL;
+	if (err)
+		return err;
+	f->program.follow = kunwind_fdes_follow(f, &s->cie);
+	f->program.section = kunwind_fdes_section(f, place);
+	err = kunwind_program_initial(&f->program, &s->cie);
+	if (err)
+		return err;
+	s->initial = f->program.row;
+	s->key = place + 1ULL;
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal fde_parse(struct kunwind_fdes *f, u32 place,
+				      const struct kunwind_record *record,
+				      struct kunwind_cie_slot **slot, struct kunwind_fde *fde)
+{
+	enum kunwind_refusal err = cie_get(f, record->cie | (place & IN_MORE), slot);
+
+	return err ? err : kunwind_fde_read(kunwind_fdes_section(f, place), record, &(*slot)->cie, fde);
+}
+
+enum kunwind_refusal
+kunwind_fdes_get(struct kunwind_fdes *f, u32 place, struct kunwind_cie_slot **slot,
+		 struct kunwind_fde *fde)
+{
+	struct kunwind_record record;
+	enum kunwind_refusal err;
+
+	err = kunwind_record_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &record);
+	return err ? err : fde_parse(f, place, &record, slot, fde);
+}
+
+static bool bytes_same(const u8 *a, const u8 *a_end, const u8 *b, const u8 *b_end)
+{
+	return a_end - a == b_end - b && !memcmp(a, b, a_end - a);
+}
+
+enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u32 place2)
+{
+	struct kunwind_cie c1, *c2;
+	struct kunwind_fde f1, f2;
+	struct kunwind_cie_slot *slot;
+	enum kunwind_refusal err;
+
+	err = kunwind_fdes_get(f, place1, &slot, &f1);
+	if (err)
+		return err;
+	c1 = slot->cie;
+	err = kunwind_fdes_get(f, place2, &slot, &f2);
+	if (err)
+		return err;
+	c2 = &slot->cie;
+	if (c1.code != c2->code) {
+		f->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
+		if (c1.code_align != c2->code_align || c1.data_align != c2->data_align ||
+		    c1.encoding != c2->encoding || c1.signal != c2->signal ||
+		    !bytes_same(c1.code, c1.code_end, c2->code, c2->code_end))
+			return KUNWIND_E_OVERLAP;
+	}
+	f->ticks += (f1.code_end - f1.code) / TICK_BYTES;
+	return bytes_same(f1.code, f1.code_end, f2.code, f2.code_end) ?
+	       KUNWIND_OK : KUNWIND_E_OVERLAP;
+}
+
+/*
+ * The next CIE or FDE of a section from @offset on, of which @nr_fdes were
+ * FDEs so far; or its end.
+ */
+static enum kunwind_refusal record_next(struct kunwind_fdes *f,
+					const struct kunwind_section *section, size_t offset,
+					u32 nr_fdes, struct kunwind_record *record)
+{
+	enum kunwind_refusal err;
+
+	for (;; offset = record->end) {
+		err = kunwind_record_read(section, offset, record);
+		if (err)
+			return err;
+		if (record->kind != KUNWIND_RECORD_ZERO)
+			return kunwind_fdes_tick(f);
+		if (nr_fdes >= section->min_fdes)
+			break;
+		err = kunwind_fdes_tick(f);
+		if (err)
+			return err;
+	}
+	record->kind = KUNWIND_RECORD_END;
+	return KUNWIND_OK;
+}
+
+/* Counts the FDEs, empty ones too. */
+static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
+				       const struct kunwind_section *section, u32 *nr)
+{
+	struct kunwind_record record = { .end = 0 };
+	enum kunwind_refusal err;
+
+	for (*nr = 0;; *nr += record.kind == KUNWIND_RECORD_FDE) {
+		err = record_next(f, section, record.end, *nr, &record);
+		if (err || record.kind == KUNWIND_RECORD_END)
+			return err;
+	}
+}
+
+/*
+ * Lists those that cover some code. One that lies elsewhere as a whole does no
+ * harm, and no other unwinder minds it; one that leaves the code halfway does.
+ * @in: 0 or IN_MORE.
+ */
+static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
+{
+	const struct kunwind_section *section = kunwind_fdes_section(f, in);
+	struct kunwind_record record = { .end = 0 };
+	u64 lo = f->section->lo, hi = f->section->hi;
+	u32 nr = 0;
+
+	for (;;) {
+		enum kunwind_refusal err;
+		struct kunwind_fde fde;
+		struct kunwind_cie_slot *slot;
+
+		err = record_next(f, section, record.end, nr, &record);
+		if (err || record.kind == KUNWIND_RECORD_END)
+			return err;
+		if (record.kind != KUNWIND_RECORD_FDE)
+			continue;
+		nr++;
+		err = fde_parse(f, in, &record, &slot, &fde);
+		if (err == KUNWIND_E_AUGMENTATION) {
+			f->unknown = true;
+			continue;
+		}
+		if (err)
+			return err;
+		if (!fde.len || fde.start >= hi || fde.start + fde.len <= lo)
+			continue;
+		if (fde.start < lo || fde.len > hi - fde.start)
+			return KUNWIND_E_RANGE;
+		if (fde.start - lo + fde.len > 0xffffffffU ||
+		    fde.code_end - fde.code > KUNWIND_FDE_MAX_CODE)
+			return KUNWIND_E_LIMIT;
+		f->list[f->nr++] = (fde.start - lo) << 32 | record.begin | in;
+	}
+}
+
+/* Sorts by address; stable, so that equal ones stay in the file's order. */
+static enum kunwind_refusal fdes_sort(u64 *fdes, u32 nr)
+{
+	u64 *from = fdes, *to, *scratch, *swap;
+	u32 *counts, pass, i;
+
+	for (i = 1; i < nr; i++)
+		if (from[i - 1] >> 32 > from[i] >> 32)
+			break;
+	if (i >= nr)
+		return KUNWIND_OK;
+
+	scratch = kunwind_alloc(nr * sizeof(*scratch));
+	counts = kunwind_alloc(sizeof(*counts) << RADIX_BITS);
+	if (!scratch || !counts) {
+		kunwind_free(scratch);
+		kunwind_free(counts);
+		return KUNWIND_E_NOMEM;
+	}
+	to = scratch;
+	for (pass = 0; pass < RADIX_PASSES; pass++) {
+		unsigned int shift = 32 + pass * RADIX_BITS;
+		u32 mask = (1U << RADIX_BITS) - 1, sum = 0;
+
+		memset(counts, 0, sizeof(*counts) << RADIX_BITS);
+		for (i = 0; i < nr; i++)
+			counts[(from[i] >> shift) & mask]++;
+		for (i = 0; i <= mask; i++) {
+			u32 n = counts[i];
+
+			counts[i] = sum;
+			sum += n;
+		}
+		for (i = 0; i < nr; i++)
+			to[counts[(from[i] >> shift) & mask]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+		kunwind_resched();
+	}
+	if (from != fdes)
+		memcpy(fdes, from, nr * sizeof(*fdes));
+	kunwind_free(scratch);
+	kunwind_free(counts);
+	return KUNWIND_OK;
+}
+
+/*
+ * Merges the first @nr_eh FDEs, of .eh_frame, with those behind, of
+ * .debug_frame, dropping each of the latter that meets one of the former.
+ */
+static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
+{
+	u32 i = 0, j = nr_eh, n = 0;
+	u64 end = 0, *merged;	/* end: of all of .eh_frame's FDEs so far */
+
+	merged = kunwind_alloc(f->nr * sizeof(*merged));
+	if (!merged)
+		return KUNWIND_E_NOMEM;
+	while (i < nr_eh || j < f->nr) {
+		bool eh = j == f->nr ||
+			  (i < nr_eh && f->list[i] >> 32 <= f->list[j] >> 32);
+		enum kunwind_refusal err;
+		struct kunwind_fde fde;
+		struct kunwind_cie_slot *slot;
+		u64 next = ~0ULL;
+
+		err = kunwind_fdes_get(f, (u32)f->list[eh ? i : j], &slot, &fde);
+		if (!err)
+			err = kunwind_fdes_tick(f);
+		if (err) {
+			kunwind_free(merged);
+			return err;
+		}
+		if (eh) {
+			end = max(end, fde.start + fde.len);
+			merged[n++] = f->list[i++];
+			continue;
+		}
+		if (i < nr_eh)
+			next = kunwind_fdes_start(f, i);
+		if (fde.start >= end && fde.start + fde.len <= next)
+			merged[n++] = f->list[j];
+		j++;
+	}
+	kunwind_free(f->list);
+	f->list = merged;
+	f->nr = n;
+	return KUNWIND_OK;
+}
+
+enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
+{
+	u32 nr_eh, nr = 0, nr_more = 0;
+	enum kunwind_refusal err;
+
+	err = fdes_count(f, f->section, &nr);
+	if (!err && f->section->more)
+		err = fdes_count(f, f->section->more, &nr_more);
+	if (err)
+		return err;
+	if (!nr && !nr_more)
+		return KUNWIND_E_NO_CFI;
+	if ((u64)nr + nr_more > limit / sizeof(*f->list))
+		return KUNWIND_E_LIMIT;
+	f->list = kunwind_alloc(((size_t)nr + nr_more) * sizeof(*f->list));
+	if (!f->list)
+		return KUNWIND_E_NOMEM;
+	err = fdes_list(f, 0);
+	nr_eh = f->nr;
+	if (!err)
+		err = fdes_sort(f->list, nr_eh);
+	if (!err && nr_more) {
+		err = fdes_list(f, IN_MORE);
+		if (!err)
+			err = fdes_sort(f->list + nr_eh, f->nr - nr_eh);
+		if (!err && f->nr > nr_eh)
+			err = fdes_merge(f, nr_eh);
+	}
+	if (!err && !f->nr)
+		err = f->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_E_NO_CFI;
+	return err;
+}
+
+void kunwind_fdes_forget_cies(struct kunwind_fdes *f)
+{
+	memset(f->cies, 0, sizeof(f->cies));
+}
+
+void kunwind_fdes_exit(struct kunwind_fdes *f)
+{
+	kunwind_free(f->list);
+	f->list = NULL;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * fdes.h - all FDEs of an object, in order; for the builders of its tables
+ *
+ * Start address and place of each, 8 bytes; sorted by address (linear: radix),
+ * unless they are already in order. Those of a .debug_frame beside .eh_frame
+ * follow where no FDE of the latter is. An FDE that covers nothing, or lies
+ * outside the code, counts for nothing.
+ *
+ * What is unknown is not corrupt: FDEs of a CIE with an unknown augmentation are
+ * left out. All else that contradicts itself is refused.
+ *
+ * Time is linear in the sections. The initial rows of the 64 CIEs used last are
+ * kept; a CIE's program is short by decree. Memory: 8 bytes an FDE, 16 while
+ * sorting or merging; 25 KB.
+ */
+#ifndef _KUNWIND_FDES_H
+#define _KUNWIND_FDES_H
+
+#include "cfi.h"
+#include "program.h"
+
+#define KUNWIND_CIE_SLOTS	64
+#define KUNWIND_TICKS		4096	/* rows or records between two looks at the clock */
+#define KUNWIND_TICK_BYTES	64	/* of instructions that count as one more */
+#define KUNWIND_IN_MORE		0x80000000U	/* in a place: in section->more */
+
+struct kunwind_cie_slot {
+	u64 key;		/* place of the CIE + 1; 0: free */
+	bool unknown;		/* its augmentation, and so what its FDEs mean */
+	struct kunwind_cie cie;
+	struct kunwind_row initial;
+};
+
+/* Zeroed, then section, program.exprs, and what else is wanted of the first four. */
+struct kunwind_fdes {
+	const struct kunwind_section *section;
+	kunwind_abort_fn *abort;
+	void *abort_data;
+	u32 keep;		/* followed besides rsp, rbp, ra */
+	u32 ticks;
+	u64 *list;		/* (start - section->lo) << 32 | place of the record */
+	u32 nr;
+	bool unknown;		/* there were FDEs of CIEs with an unknown augmentation */
+	struct kunwind_program program;
+	struct kunwind_cie_slot cies[KUNWIND_CIE_SLOTS];
+};
+
+/* Lists all FDEs that count; the list may take @limit bytes. To be called once. */
+enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
+
+/* Frees the list. */
+void kunwind_fdes_exit(struct kunwind_fdes *fdes);
+
+/* To be called when fdes->keep changed, or program.exprs was emptied. */
+void kunwind_fdes_forget_cies(struct kunwind_fdes *fdes);
+
+/* The FDE at @place. Its CIE stays until the next call. */
+enum kunwind_refusal __must_check
+kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot **slot,
+		 struct kunwind_fde *fde);
+
+/* Do two FDEs of the same range say the same, byte for byte? KUNWIND_E_OVERLAP: no. */
+enum kunwind_refusal __must_check
+kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
+
+/* A place is an offset in the section or, with KUNWIND_IN_MORE, in the one beside it. */
+static inline const struct kunwind_section *
+kunwind_fdes_section(const struct kunwind_fdes *fdes, u32 place)
+{
+	return place & KUNWIND_IN_MORE ? fdes->section->more : fdes->section;
+}
+
+/* ELF virtual address at which FDE @i of the list begins. */
+static inline u64 kunwind_fdes_start(const struct kunwind_fdes *fdes, u32 i)
+{
+	return fdes->section->lo + (fdes->list[i] >> 32);
+}
+
+/* Registers whose rules are kept in FDEs of @cie. */
+static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const struct kunwind_cie *cie)
+{
+	return cie->signal ? KUNWIND_ALL_REGS :
+	       fdes->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
+	       KUNWIND_REG(KUNWIND_RA);
+}
+
+/* Registers that CFAs and rules met so far read, and that are not followed. */
+static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
+{
+	return fdes->program.needed & KUNWIND_SAVED_REGS & ~fdes->keep;
+}
+
+/* One more row or record was dealt with: now and then, whether to go on. */
+static __always_inline enum kunwind_refusal kunwind_fdes_tick(struct kunwind_fdes *fdes)
+{
+	if (likely(++fdes->ticks < KUNWIND_TICKS))
+		return KUNWIND_OK;
+	fdes->ticks = 0;
+	kunwind_resched();
+	return fdes->abort && fdes->abort(fdes->abort_data) ? KUNWIND_E_ABORTED : KUNWIND_OK;
+}
+
+#endif /* _KUNWIND_FDES_H */
