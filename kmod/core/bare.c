@@ -84,7 +84,10 @@ static struct kunwind_rule kunwind_walk_attr rule_of(const struct kunwind_walk *
 	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
 
 	barrier();	/* the table before the bias, as in find_rule() */
-	return table ? kunwind_table_lookup(table, addr - range->bias) : (struct kunwind_rule){ };
+	/* A part that is not built knows as little as a table that is not. */
+	if (!table || kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
+		return (struct kunwind_rule){ };
+	return kunwind_table_lookup(table, addr - range->bias);
 }
 
 static bool kunwind_walk_attr covered(const struct kunwind_walk *walk, u64 addr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * build.h - the table builder; its limits, for tests
+ * build.h - what the builders of tables share: build.c, stages.c; its limits, for tests
  */
 #ifndef _KUNWIND_BUILD_H
 #define _KUNWIND_BUILD_H

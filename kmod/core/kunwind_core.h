@@ -112,6 +112,7 @@ struct kunwind_table_stats {
 	u64 bytes;		/* all in: header, index, rows, rules, wide, expressions */
 	u32 keep;		/* registers besides rsp, rbp, ra that its rules follow */
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
+	u32 nr_parts, parts_built; /* of a table in parts; rows, rules, wide: of those built */
 };
 
 /*
@@ -148,6 +149,47 @@ enum kunwind_refusal __must_check
 kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limit,
 		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table);
 
+/*
+ * Big objects, in two stages: first where its FDEs are, which is a third of the work,
+ * then their rows part by part, in any order; the table is in use meanwhile.
+ */
+struct kunwind_stages;
+
+/**
+ * kunwind_stages_begin() - the first stage
+ * @part_fdes: FDEs that make a part; only one that others lie in can have more
+ * @limit: most bytes that the table may take, and the list of FDEs
+ * @table: result, a table of which no part is built; to be freed after kunwind_stages_end()
+ *
+ * As kunwind_table_build(), but the section's bytes must stay until
+ * kunwind_stages_end(), and @abort is also called by kunwind_stages_build().
+ * Refuses what contradicts itself in a record or between FDEs; what does so in
+ * the instructions of one is found in the second stage.
+ */
+enum kunwind_refusal __must_check
+kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
+		     kunwind_abort_fn *abort, void *data, struct kunwind_stages **stages,
+		     struct kunwind_table **table);
+
+/* The part to be built next: one that a walk wanted, if there is one; ~0: all are built. */
+u32 kunwind_stages_next(struct kunwind_stages *stages, bool *wanted);
+
+/*
+ * Builds one, and publishes it. After a refusal the table is of no use: to be
+ * given up (kunwind_table_retire()), but for KUNWIND_E_NOMEM and KUNWIND_E_ABORTED,
+ * after which the same part may be tried again.
+ */
+enum kunwind_refusal __must_check kunwind_stages_build(struct kunwind_stages *stages, u32 part);
+
+/* May be NULL. */
+void kunwind_stages_end(struct kunwind_stages *stages);
+
+/* From now on walks end in a table in parts with @reason. */
+void kunwind_table_retire(struct kunwind_table *table, enum kunwind_reason reason);
+
+/* Frees the parts of a table that was retired so long ago that no walk has them. */
+void kunwind_table_drop(struct kunwind_table *table);
+
 void kunwind_table_free(struct kunwind_table *table);
 void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats);
 
@@ -157,6 +199,15 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
  * Never reads outside the table, whatever the address. KUNWIND_RULE_NONE where nothing covers it.
  */
 struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 addr);
+
+/**
+ * kunwind_table_part() - the table to look up @addr in, where *@table has no rule for it
+ * Of a table in parts it is the part, which replaces *@table; of any other it
+ * is that itself. Any context.
+ * Return: KUNWIND_COMPLETE; KUNWIND_NOT_READY: the part is not built, and is the
+ * next that will be; or why there will be none.
+ */
+enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 addr);
 
 /* The registers besides rsp, rbp and ra that the table's rules follow. */
 u32 kunwind_table_keep(const struct kunwind_table *table);
@@ -173,6 +224,7 @@ const u8 *kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *le
 /**
  * kunwind_table_for_each() - every row of a table in ascending order, gaps included
  * For dump and tests. @fn gets the row's first address; non-zero stops and is returned.
+ * A table in parts has none; each part does.
  */
 int kunwind_table_for_each(const struct kunwind_table *table,
 			   int (*fn)(void *data, u64 addr, struct kunwind_rule rule), void *data);

@@ -445,3 +445,48 @@ enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
 		p->to = p->end;
 	return err;
 }
+
+bool kunwind_program_look(struct kunwind_program *p, const struct kunwind_fde *fde)
+{
+	struct kunwind_bytes b = { .at = fde->code, .end = fde->code_end };
+	u64 reg;
+
+	while (b.at < b.end) {
+		u8 op = *b.at++;
+
+		switch (op) {
+		case CFA_ADVANCE_LOC ... CFA_ADVANCE_LOC + 0x3f:
+		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
+		case CFA_NOP:
+		case CFA_REMEMBER_STATE:
+		case CFA_RESTORE_STATE:
+			continue;
+		case CFA_OFFSET ... CFA_OFFSET + 0x3f:
+		case CFA_DEF_CFA_OFFSET:
+		case CFA_GNU_ARGS_SIZE:
+			uleb(&b);
+			break;
+		case CFA_DEF_CFA:
+		case CFA_DEF_CFA_REGISTER:
+			reg = uleb(&b);
+			if (op == CFA_DEF_CFA)
+				uleb(&b);
+			if (reg >= KUNWIND_NR_REGS)
+				return false;
+			p->needed |= KUNWIND_REG(reg);
+			break;
+		case CFA_ADVANCE_LOC1:
+			kunwind_bytes_skip(&b, 1);
+			break;
+		case CFA_ADVANCE_LOC2:
+			kunwind_bytes_skip(&b, 2);
+			break;
+		case CFA_ADVANCE_LOC4:
+			kunwind_bytes_skip(&b, 4);
+			break;
+		default:
+			return false;
+		}
+	}
+	return !b.bad;
+}

@@ -86,4 +86,13 @@ void kunwind_program_begin(struct kunwind_program *program, const struct kunwind
  */
 enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *program);
 
+/**
+ * kunwind_program_look() - which registers the CFAs of @fde need, without running it
+ * Adds to program->needed what running it would add.
+ * Return: false when it has other instructions than the common ones, or what is
+ * none: it is to be run.
+ */
+bool __must_check kunwind_program_look(struct kunwind_program *program,
+				       const struct kunwind_fde *fde);
+
 #endif /* _KUNWIND_PROGRAM_H */

@@ -92,6 +92,37 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 	return table->rules[rule];
 }
 
+noinline enum kunwind_reason kunwind_walk_attr
+kunwind_table_part(const struct kunwind_table **table, u64 addr)
+{
+	struct kunwind_parts *parts = (*table)->parts;
+	const struct kunwind_table *found;
+	struct kunwind_part *part;
+	u64 offset;
+	u32 n;
+
+	if (!parts)
+		return KUNWIND_COMPLETE;
+	if (READ_ONCE(parts->reason))
+		return READ_ONCE(parts->reason);
+	offset = addr - parts->base;
+	if (offset >= parts->span)
+		return KUNWIND_COMPLETE;
+	part = parts->part;
+	for (n = parts->nr; n > 1; n -= n / 2)
+		part = part[n / 2].addr <= offset ? part + n / 2 : part;
+	/* What is read of it is read behind it: it depends on the pointer. */
+	found = READ_ONCE(part->table);
+	if (!found) {
+		/* Stores of a byte each: nothing here that an NMI could meet half done. */
+		WRITE_ONCE(part->wanted, true);
+		WRITE_ONCE(parts->wanted, true);
+		return KUNWIND_NOT_READY;
+	}
+	*table = found;
+	return KUNWIND_COMPLETE;
+}
+
 u32 kunwind_walk_attr kunwind_table_keep(const struct kunwind_table *table)
 {
 	return table->keep;
@@ -159,6 +190,9 @@ int kunwind_table_for_each(const struct kunwind_table *table,
 
 void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats)
 {
+	const struct kunwind_parts *parts = table->parts;
+	u32 i;
+
 	*stats = (struct kunwind_table_stats){
 		.base = table->base,
 		.span = table->span,
@@ -170,9 +204,44 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 		.keep = table->keep,
 		.needed = table->needed,
 	};
+	if (!parts)
+		return;
+	stats->base = parts->base;
+	stats->span = parts->span;
+	stats->nr_parts = parts->nr;
+	stats->parts_built = READ_ONCE(parts->nr_built);
+	for (i = 0; i < parts->nr; i++) {
+		const struct kunwind_table *part = READ_ONCE(parts->part[i].table);
+
+		if (!part)
+			continue;
+		stats->nr_rows += part->nr_rows;
+		stats->nr_rules += part->nr_rules;
+		stats->nr_wide += part->nr_wide;
+		stats->bytes += part->bytes;
+	}
+}
+
+void kunwind_table_retire(struct kunwind_table *table, enum kunwind_reason reason)
+{
+	WRITE_ONCE(table->parts->reason, reason);
+}
+
+void kunwind_table_drop(struct kunwind_table *table)
+{
+	struct kunwind_parts *parts = table->parts;
+	u32 i;
+
+	for (i = 0; i < parts->nr; i++) {
+		kunwind_free((void *)parts->part[i].table);
+		parts->part[i].table = NULL;
+	}
+	parts->nr_built = 0;
 }
 
 void kunwind_table_free(struct kunwind_table *table)
 {
+	if (table && table->parts)
+		kunwind_table_drop(table);
 	kunwind_free(table);
 }

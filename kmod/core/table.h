@@ -50,6 +50,26 @@ struct kunwind_far {
 	u32 rule;
 };
 
+/*
+ * A table in parts (stages.h) has no rows of its own, and an empty span: every
+ * lookup in it fails, so that no other table pays for there being such ones. Its
+ * directory stands behind it in its allocation; each part is a table.
+ */
+struct kunwind_part {
+	const struct kunwind_table *table;	/* NULL: not built yet */
+	u32 addr;		/* where it begins: offset from the directory's base */
+	u32 first;		/* number of its first FDE */
+	bool wanted;		/* a walk met it before it was built */
+};
+
+struct kunwind_parts {
+	u64 base, span;
+	u32 nr, nr_built;
+	u32 reason;		/* not KUNWIND_COMPLETE: it was given up */
+	bool wanted;		/* some part is */
+	struct kunwind_part part[];
+};
+
 struct kunwind_table {
 	u64 base;
 	u64 span;		/* <= 4 GB */
@@ -71,6 +91,7 @@ struct kunwind_table {
 	u32 nr_fdes;
 	u32 needed;
 	u64 bytes;
+	struct kunwind_parts *parts;	/* NULL in all but tables in parts */
 };
 
 #endif /* _KUNWIND_TABLE_H */

@@ -144,6 +144,27 @@ static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u6
 	cache_write(slot, &new);
 }
 
+/*
+ * The rule for @addr in a table or, where it is one in parts, in the part, which
+ * *@table is then. KUNWIND_COMPLETE, also where there is none; or what kept it
+ * from being told.
+ */
+static __always_inline enum kunwind_reason
+look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
+{
+	enum kunwind_reason reason;
+
+	const struct kunwind_table *whole = *table;
+
+	*rule = kunwind_table_lookup(whole, addr);
+	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
+		return KUNWIND_COMPLETE;
+	reason = kunwind_table_part(table, addr);
+	if (reason == KUNWIND_COMPLETE && *table != whole)
+		*rule = kunwind_table_lookup(*table, addr);
+	return reason;
+}
+
 static __always_inline bool at_entry(const struct kunwind_ranges *ranges, u64 sp)
 {
 	return ranges->entry_sp && sp <= ranges->entry_sp &&
@@ -162,6 +183,7 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	const struct kunwind_ranges *ranges = walk->ranges;
 	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
 	const struct kunwind_table *found;
+	enum kunwind_reason reason;
 	u32 kind;
 
 	*end = false;
@@ -174,24 +196,30 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	found = READ_ONCE(range->table);
 	barrier();
 	if (!found) {
-		enum kunwind_reason reason = READ_ONCE(range->reason);
-
+		reason = READ_ONCE(range->reason);
 		*end = reason == KUNWIND_NO_TABLE && at_entry(ranges, sp);
 		return *end ? KUNWIND_COMPLETE : reason;
 	}
 	*table = found;
-	*rule = kunwind_table_lookup(found, addr - range->bias);
+	addr -= range->bias;
+	reason = look_up(table, addr, rule);
+	if (unlikely(reason != KUNWIND_COMPLETE))
+		return reason;
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
 	 * At the entry of rt_sigreturn the program counter stands behind the
 	 * trampoline's last instruction.
 	 */
 	if (kind == KUNWIND_RULE_NONE && exact) {
-		struct kunwind_rule before = kunwind_table_lookup(found, addr - 1 - range->bias);
+		struct kunwind_rule before;
 
+		reason = look_up(&found, addr - 1, &before);
+		if (unlikely(reason != KUNWIND_COMPLETE))
+			return reason;
 		/* Wide, as they all are: others would be cached, under an address not theirs. */
 		if ((before.kind & KUNWIND_RULE_SIGNAL) &&
 		    (before.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+			*table = found;
 			*rule = before;
 			kind = rule->kind & KUNWIND_RULE_KIND;
 		}

@@ -4,7 +4,7 @@
  *
  * The kernel twin is kmod/deps/kernel/kunwind_deps.h; keep the two alike:
  *   types      u8 ... u64, s8 ... s64, bool, size_t, NULL
- *   macros     READ_ONCE, WRITE_ONCE, barrier, likely, unlikely, __always_inline,
+ *   macros     READ_ONCE, WRITE_ONCE, smp_store_release, barrier, likely, unlikely, __always_inline,
  *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like)
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
@@ -31,6 +31,7 @@ typedef int64_t s64;
 
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)

@@ -75,7 +75,7 @@ bug() {
 	fi
 }
 
-for target in build rows walk elf; do
+for target in build rows stages walk elf; do
 	bug $target "no bug in $target"
 done
 bug build 'a LEB128 number read past the end' bytes.h \
@@ -90,6 +90,9 @@ bug rows 'the first distance of two bytes' pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
 bug rows 'an FDE within another that ends both' build.c \
 	's/outer->end == fde->start + fde->len)$/outer->end >= fde->start + fde->len)/'
+bug stages 'a part that begins within an FDE' stages.c 's/(!b->nr_active && i - /(i - /'
+bug stages 'an instruction whose register is not seen' program.c \
+	's/^			p->needed |= KUNWIND_REG(reg);$/			p->needed |= KUNWIND_REG(reg \& 7);/'
 bug walk 'an expression that takes what was not pushed' expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'a register beyond the last' wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'

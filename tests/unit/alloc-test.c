@@ -12,6 +12,7 @@
 
 #include "eh.h"
 #include "object.h"
+#include "stages.h"
 #include "tap.h"
 
 static u32 calls, fail_at;
@@ -66,8 +67,43 @@ static void test_most(void)
 		       "memory: %s: %llu bytes beside a table of %llu", paths[i],
 		       (unsigned long long)(most - st.bytes), (unsigned long long)st.bytes);
 		kunwind_table_free(table);
+		taken = 0;
+		most = 0;
+		if (!tap_ok(!stages_build(&o.section, 0, 1024, 1UL << 30, NULL, NULL, &table),
+			    "memory: %s builds in parts", paths[i]))
+			continue;
+		kunwind_table_stats(table, &st);
+		/* the list stays to the end, and is sorted with as much again beside it */
+		tap_ok(most - st.bytes <= st.bytes + (64 << 10) && taken - st.bytes <= 64 * st.nr_parts,
+		       "memory: %s: %llu bytes beside a table in parts of %llu", paths[i],
+		       (unsigned long long)(most - st.bytes), (unsigned long long)st.bytes);
+		kunwind_table_free(table);
 		object_close(&o);
 	}
+}
+
+/* The same in two stages: how many allocations failed, and what went wrong. */
+static void test_stages(const struct eh *eh)
+{
+	struct kunwind_section section = {
+		.data = eh->data, .size = eh->size, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
+	};
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err = KUNWIND_E_NOMEM;
+	u32 failed = 0, wrong = 0;
+
+	for (fail_at = 1; fail_at < 1000; fail_at++) {
+		calls = 0;
+		err = stages_build(&section, 0, 100, 1 << 24, NULL, NULL, &table);
+		if (!err)
+			break;
+		failed++;
+		wrong += err != KUNWIND_E_NOMEM || table;
+	}
+	if (tap_ok(failed > 20 && fail_at < 1000 && !wrong && !err,
+		   "in parts: each of %u allocations fails: nomem; then it builds", failed))
+		kunwind_table_free(table);
+	fail_at = 0;
 }
 
 /* Functions in falling order (to be sorted), 1000 rules, wide rules, expressions. */
@@ -110,7 +146,7 @@ int main(void)
 	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_wide > 60,
 	       "%u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules, st.nr_wide);
 	kunwind_table_free(table);
-	fail_at = 0;
+	test_stages(&eh);
 	test_most();
 	return tap_done();
 }
