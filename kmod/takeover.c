@@ -4,7 +4,8 @@
  *
  * stack_trace_save_user() feeds LTTng's callstack-user context and ftrace's
  * userstacktrace; perf_callchain_user() feeds perf record -g and
- * bpf_get_stack(). An ftrace hook stands at the first instruction of each. For
+ * bpf_get_stack(); unwind_user(), where the kernel has it, feeds perf's deferred
+ * call chains. An ftrace hook stands at the first instruction of each. For
  * a registered process it sends the call to a function of the same prototype
  * below; in every other case it leaves the instruction pointer alone and the
  * kernel's own code runs, so that others get exactly what they got before.
@@ -12,7 +13,7 @@
  * Nothing unexported is called, neither here nor through a pointer: a task in
  * one of the replacements needs nothing of the original.
  *
- * Either target may be refused (a livepatch or a kprobe with a post-handler
+ * Any target may be refused (a livepatch or a kprobe with a post-handler
  * holds the function): the module then does without it and says so.
  *
  * Unloading: unregister_ftrace_function() waits for callers inside the
@@ -25,11 +26,12 @@
 
 #include "arch/x86/regs.h"
 #include "callstack.h"
+#include "compat/unwind.h"
 #include "hook.h"
 #include "takeover.h"
 
 /*
- * What can be trusted of the user's registers, which are task_pt_regs() in both
+ * What can be trusted of the user's registers, which are task_pt_regs() in all
  * replacements: perf passes its own when the event hit user mode, and they lie
  * at that same place.
  *
@@ -104,9 +106,20 @@ static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct 
 	ctx->nr += count;
 }
 
+/*
+ * On the way back to user mode, in task work; at most 510 entries. It may sleep,
+ * where the kernel's own reads the stack: a page that is not resident ends ours.
+ */
+static notrace int unwind(struct unwind_stacktrace *trace, unsigned int max_entries)
+{
+	trace->nr = save_user(trace->entries, max_entries);
+	return max_entries ? 0 : -EINVAL;
+}
+
 /* A hooked prototype that changes must not compile. */
 static_assert(__same_type(&save_user, &stack_trace_save_user));
 static_assert(__same_type(&callchain_user, &perf_callchain_user));
+static_assert(__same_type(&unwind, &unwind_user));
 
 static notrace void on_save_user(unsigned long ip, unsigned long parent_ip,
 				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -122,26 +135,38 @@ static notrace void on_callchain_user(unsigned long ip, unsigned long parent_ip,
 		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)callchain_user);
 }
 
+static notrace void on_unwind(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours(task_pt_regs(current)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)unwind);
+}
+
 static struct kunwind_hook hooks[] = {
 	{ .function = "stack_trace_save_user", .call = on_save_user, .redirects = true },
 	{ .function = "perf_callchain_user", .call = on_callchain_user, .redirects = true },
+	/* the last: not in every kernel */
+	{ .function = "unwind_user", .call = on_unwind, .redirects = true },
 };
+#define NR_HOOKS	(ARRAY_SIZE(hooks) - !KUNWIND_HAS_UNWIND_USER)
 
-static const u64 features[] = { KUNWIND_F_TAKEOVER_STACK, KUNWIND_F_TAKEOVER_PERF };
+static const u64 features[] = {
+	KUNWIND_F_TAKEOVER_STACK, KUNWIND_F_TAKEOVER_PERF, KUNWIND_F_TAKEOVER_DEFERRED,
+};
 
 void kunwind_takeover_init(void)
 {
-	kunwind_hooks_enable(hooks, ARRAY_SIZE(hooks), "taken over");
+	kunwind_hooks_enable(hooks, NR_HOOKS, "taken over");
 }
 
 bool kunwind_takeover_exit(void)
 {
-	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
+	return kunwind_hooks_disable(hooks, NR_HOOKS);
 }
 
 void kunwind_takeover_show(struct seq_file *m)
 {
-	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks));
+	kunwind_hooks_show(m, hooks, NR_HOOKS);
 }
 
 u64 kunwind_takeover_features(void)
@@ -149,7 +174,7 @@ u64 kunwind_takeover_features(void)
 	u64 on = 0;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+	for (i = 0; i < NR_HOOKS; i++)
 		if (hooks[i].on)
 			on |= features[i];
 	return on;

@@ -10,8 +10,9 @@
 struct seq_file;
 
 /*
- * Takes over stack_trace_save_user and perf_callchain_user, each on its own and
- * each optional: a refusal is logged once and kept for the status. Never fails.
+ * Takes over stack_trace_save_user, perf_callchain_user and, where the kernel has
+ * it, unwind_user, each on its own and each optional: a refusal is logged once and
+ * kept for the status. Never fails.
  */
 void kunwind_takeover_init(void);
 

@@ -324,6 +324,9 @@ static void check_state(void)
 		doctor_line(DOCTOR_OK, "kill switch", "kunwind is enabled", NULL);
 	check_hook(&report, "stack_trace_save_user", "stacks for LTTng", true);
 	check_hook(&report, "perf_callchain_user", "stacks for perf", false);
+	/* older kernels have no such function */
+	if (kunwind_report_value(&report, "hook", "unwind_user", 2))
+		check_hook(&report, "unwind_user", "perf's deferred stacks", false);
 	kunwind_report_free(&report);
 }
 

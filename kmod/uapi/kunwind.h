@@ -119,6 +119,7 @@ struct kunwind_info {
 #define KUNWIND_F_TAKEOVER_STACK	(1ULL << 0)	/* stack_trace_save_user is served */
 #define KUNWIND_F_TAKEOVER_PERF		(1ULL << 1)	/* perf_callchain_user is served */
 #define KUNWIND_F_FOLLOW		(1ULL << 2)	/* later mappings are followed */
+#define KUNWIND_F_TAKEOVER_DEFERRED	(1ULL << 3)	/* unwind_user is served (not in every kernel) */
 
 /*
  * KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER: a process, by address space.

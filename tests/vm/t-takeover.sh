@@ -57,6 +57,24 @@ is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second f
 "$progs/perfchain" stranger >"$work/chain"
 is $? 0 "perf gives a chain of a program that is not registered"
 
+# perf's chains that are taken on the way back to user mode: kernels with unwind_user()
+deferred=
+if grep -qx unwind_user /sys/kernel/tracing/available_filter_functions; then
+	deferred=1
+	is "$(hook unwind_user)" on "it takes over unwind_user"
+	is "$("$progs/perfchain" register deferred | grep -v -- - | tr '\n' ' ')" "third second first main " \
+		"perf's deferred chain of a registered program is the true one"
+	"$progs/perfchain" stranger deferred >"$work/chain"
+	is "$? $(grep -c first "$work/chain")" "0 0" \
+		"without frame pointers a stranger's is what it was"
+	echo N >/sys/module/kunwind/parameters/enabled
+	is "$("$progs/perfchain" stranger deferred)" "$(cat "$work/chain")" "as with the kill switch"
+	echo Y >/sys/module/kunwind/parameters/enabled
+else
+	is "$(hook unwind_user)" "" "status names no function that this kernel does not have"
+	skip "perf's deferred chains" "this kernel has no unwind_user()"
+fi
+
 # ftrace switched off
 if sysctl -q -w kernel.ftrace_enabled=0 2>/dev/null; then
 	sleep 1
@@ -74,7 +92,7 @@ check_fails 1 "while it is taken over, no kprobe with a post-handler gets the fu
 check "the module is unloaded" rmmod kunwind
 
 # somebody else was first
-for function in stack_trace_save_user perf_callchain_user; do
+for function in stack_trace_save_user perf_callchain_user ${deferred:+unwind_user}; do
 	check "a kprobe with a post-handler holds $function" insmod "$conflict" function=$function
 	dmesg -C
 	check "the module loads all the same" modprobe kunwind

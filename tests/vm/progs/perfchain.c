@@ -2,13 +2,14 @@
 /*
  * perfchain.c - the call chain that perf gives of a chain known in advance
  *
- *	perfchain register|stranger
+ *	perfchain register|stranger [deferred]
  *
  * Registers itself or not, calls first() -> second() -> third(), and there makes
  * getpriority(). A perf event on that system call's tracepoint, with the user's
  * call chain, is what "perf record -g" makes. Prints for each address of the
- * sample's chain the function of this program that it is in, or "-".
- * Status 2 when perf is not to be had.
+ * sample's chain the function of this program that it is in, or "-". With
+ * "deferred" the chain is the one that the kernel makes on its way back to user
+ * mode, of attr.defer_callchain. Status 2 when perf, or that, is not to be had.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -63,6 +64,40 @@ void first(int n)
 	KEEP();
 }
 
+/* Of newer kernels' <linux/perf_event.h>. */
+#define DEFER_CALLCHAIN		(1ULL << 38)	/* among the bits of perf_event_attr */
+#define DEFER_OUTPUT		(1ULL << 39)
+#define CALLCHAIN_DEFERRED	22		/* the type of a record: cookie, nr, ips */
+
+/* The bits of @attr as one word: they lie between read_format and wakeup_events. */
+static void set_bits(struct perf_event_attr *attr, uint64_t more)
+{
+	char *at = (char *)&attr->read_format + sizeof(attr->read_format);
+	uint64_t bits;
+
+	memcpy(&bits, at, sizeof(bits));
+	bits |= more;
+	memcpy(at, &bits, sizeof(bits));
+}
+
+/* The first record of @type in @page's data, or NULL. */
+static void *record(struct perf_event_mmap_page *page, uint32_t type)
+{
+	char *data = (char *)page + 4096;
+	uint64_t at = 0;
+
+	while (at < page->data_head) {
+		struct perf_event_header *header = (void *)(data + at);
+
+		if (header->type == type)
+			return header;
+		at += header->size;
+	}
+	fprintf(stderr, "perfchain: no record of type %u in %llu bytes\n", type,
+		(unsigned long long)page->data_head);
+	return NULL;
+}
+
 static const char *where(uint64_t ip)
 {
 	const struct { const char *name; char *start, *stop; } f[] = {
@@ -100,9 +135,14 @@ PLACE(main) int main(int argc, char **argv)
 		.exclude_callchain_kernel = 1, .wakeup_events = 1,
 	};
 	struct perf_event_mmap_page *page;
-	struct { struct perf_event_header header; uint64_t nr, ip[]; } *sample;
+	struct { struct perf_event_header header; uint64_t cookie, chain[]; } *late;
+	struct { struct perf_event_header header; uint64_t chain[]; } *sample;
+	int deferred = argc > 2 && !strcmp(argv[2], "deferred");
+	const uint64_t *chain;		/* their number, then the addresses */
 	uint64_t i;
 
+	if (deferred)
+		set_bits(&attr, DEFER_CALLCHAIN | DEFER_OUTPUT);
 	attr.config = (uint64_t)tracepoint();
 	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if ((int)attr.config < 0 || fd < 0) {
@@ -124,13 +164,13 @@ PLACE(main) int main(int argc, char **argv)
 		}
 	}
 	first(argc);
-	sample = (void *)((char *)page + 4096);
-	if (page->data_head == 0 || sample->header.type != PERF_RECORD_SAMPLE) {
-		fprintf(stderr, "perfchain: no sample\n");
+	sample = record(page, PERF_RECORD_SAMPLE);
+	late = deferred ? record(page, CALLCHAIN_DEFERRED) : NULL;
+	if (!sample || (deferred && !late))
 		return 1;
-	}
-	for (i = 0; i < sample->nr; i++)
-		if (sample->ip[i] < (uint64_t)-4095)	/* no PERF_CONTEXT_* mark */
-			puts(where(sample->ip[i]));
+	chain = deferred ? late->chain : sample->chain;
+	for (i = 1; i <= chain[0]; i++)
+		if (chain[i] < (uint64_t)-4095)		/* no PERF_CONTEXT_* mark */
+			puts(where(chain[i]));
 	return 0;
 }

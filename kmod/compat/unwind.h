@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind.h - the kernel's own unwinder of user stacks, which 6.1 and 6.12 do not have
+ *
+ * Where there is one, perf's deferred call chains (attr.defer_callchain) come
+ * from its unwind_user(). Elsewhere what is declared here is never called: it
+ * lets takeover.c be compiled without a case. Drop it when 6.12 goes.
+ */
+#ifndef _KUNWIND_COMPAT_UNWIND_H
+#define _KUNWIND_COMPAT_UNWIND_H
+
+#ifdef CONFIG_UNWIND_USER
+#include <linux/unwind_user.h>
+
+#define KUNWIND_HAS_UNWIND_USER	1
+#else
+struct unwind_stacktrace {
+	unsigned int	nr;
+	unsigned long	*entries;
+};
+
+int unwind_user(struct unwind_stacktrace *trace, unsigned int max_entries);
+
+#define KUNWIND_HAS_UNWIND_USER	0
+#endif
+
+#endif /* _KUNWIND_COMPAT_UNWIND_H */
