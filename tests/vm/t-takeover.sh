@@ -17,10 +17,11 @@ conflict=$progs/conflict/conflict.ko
 hook() { awk -v h="$1" '$1 == "hook" && $2 == h { print $3 }' /dev/kunwind; }
 
 # A program with frame pointers, whose stacks stock LTTng finds in part, and one
-# without, whose it does not: both are to be as they were.
+# without, whose it does not: both are to be as they were. What is found besides
+# are pointers to the stack, where the environment lies: it has to be the same.
 run_both() { # SUFFIX [KUNWIND-RUN]
 	local suffix=$1
-	KUNWIND_RUN=${2:-env} start "fp-$suffix" setarch -R "$progs/stacks-gcc-fp" lambda
+	KUNWIND_RUN=${2:-env} start "fp-$suffix" setarch -R env -i "$progs/stacks-gcc-fp" lambda
 	settle "$pid" && kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 	KUNWIND_RUN=${2:-env} start "python-$suffix" setarch -R env -i PYTHONHASHSEED=0 \
@@ -88,7 +89,11 @@ is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second f
 	"and stacks are served"
 
 # somebody else comes second
-check_fails 1 "while it is taken over, no kprobe with a post-handler gets the function" insmod "$conflict"
+# (7.2's register_kprobe() returns 0 all the same, and there is no probe)
+insmod "$conflict" 2>/dev/null
+is "$(grep -c "stack_trace_save_user" /sys/kernel/debug/kprobes/list) $(hook stack_trace_save_user)" "0 on" \
+	"while it is taken over, no kprobe with a post-handler gets the function"
+rmmod conflict 2>/dev/null
 check "the module is unloaded" rmmod kunwind
 
 # somebody else was first
