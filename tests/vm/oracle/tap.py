@@ -15,6 +15,9 @@ class Tap:
         self.failed += not good
         print("%s %d - %s" % ("ok" if good else "not ok", self.number, text), flush=True)
 
+    def skip(self, text, reason):
+        self.test(True, "%s # SKIP %s" % (text, reason))
+
     def note(self, text):
         for line in text.splitlines():
             print("# " + line, flush=True)
