@@ -11,23 +11,28 @@
 need lttng babeltrace2
 tmp=$KUNWIND_TMP
 
-# contexts_of SESSION CHANNEL: as LTTng saves them
-contexts_of() {
+# saved SESSION CHANNEL WHAT: its contexts or events, as LTTng saves them (what it
+# lists for people has another form in each version)
+saved() {
 	rm -rf "$tmp/saved"
 	mkdir "$tmp/saved"
 	/usr/bin/lttng save --output-path="$tmp/saved" "$1" >/dev/null 2>&1
-	/usr/bin/python3 - "$tmp/saved/$1.lttng" "$2" <<-'END'
+	/usr/bin/python3 - "$tmp/saved/$1.lttng" "$2" "$3" <<-'END'
 	import sys, xml.etree.ElementTree as tree
 	for element in tree.parse(sys.argv[1]).iter():
 	    element.tag = element.tag.split("}")[-1]
 	    if element.tag == "channel" and element[0].text == sys.argv[2]:
 	        found = element
-	print(*[c.text for c in found.iter() if c.tag.endswith("type") and c.text in
-	        ("CALLSTACK_USER", "VPID", "VTID")])
+	if sys.argv[3] == "contexts":
+	    print(*[c.text for c in found.iter() if c.tag.endswith("type") and c.text in
+	            ("CALLSTACK_USER", "VPID", "VTID")])
+	else:
+	    print(*sorted(e.find("name").text for e in found.iter("event")))
 	END
 }
+contexts_of() { saved "$@" contexts; }
 all="CALLSTACK_USER VPID VTID"
-events_of() { /usr/bin/lttng list "$1" --kernel --channel "$2" | awk '/\(type:/ { print $1 }' | sort | tr '\n' ' '; }
+events_of() { saved "$@" events; }
 
 # real ARGUMENTS...: the status that the real lttng ends with
 real() { /usr/bin/lttng "$@" >/dev/null 2>&1; echo $?; }
@@ -42,7 +47,7 @@ check "the module loads" modprobe kunwind
 check "create" lttng create demo --output="$tmp/demo"
 check "enable-event --callstack" lttng enable-event --kernel --syscall openat,read --callstack
 is "$(contexts_of demo channel0)" "$all" "the channel has the three contexts"
-is "$(events_of demo channel0)" "kunwind_* openat read " "the events, and those of the mappings, are enabled"
+is "$(events_of demo channel0)" "kunwind_* openat read" "the events, and those of the mappings, are enabled"
 check "enable-event --callstack again" lttng enable-event -k --callstack sched_switch
 is "$(contexts_of demo channel0 | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$all " \
 	"contexts that are there already are tolerated"
@@ -91,7 +96,7 @@ lttng enable-event -k -s one -c plain --callstack sched_switch >/dev/null 2>"$tm
 is "$?" 4 "a session that was started, a channel without contexts: add-context's status"
 is "$(wc -l <"$tmp/err")" 1 "one line says what to do"
 like "$(cat "$tmp/err")" 'lttng destroy.*create a new one.*before its first .lttng start' "namely that"
-is "$(events_of one plain)" "sched_switch " "the event itself is enabled"
+is "$(events_of one plain)" "sched_switch" "the event itself is enabled"
 lttng stop one >/dev/null
 lttng enable-event -k -s one -c plain --callstack sched_waking >/dev/null 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err")" "4 1" "the same when it was stopped since"
