@@ -7,19 +7,9 @@
 
 #include <linux/types.h>
 
-struct kunwind_payer;
-struct mm_struct;
+#include "payer.h"
+
 struct seq_file;
-
-/*
- * The user to whom is charged what @mm's process has built, with a reference.
- * NULL: nobody, it has CAP_SYS_ADMIN in the initial user namespace. No sleep.
- */
-struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm);
-
-/* @payer may be NULL in all of these. No sleep. */
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer);
-void kunwind_payer_put(struct kunwind_payer *payer);
 
 /*
  * 0, or (nothing was charged) -ENOSPC: over the limit of all, -EDQUOT: over
@@ -27,10 +17,6 @@ void kunwind_payer_put(struct kunwind_payer *payer);
  */
 int __must_check kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes);
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes);
-
-/* One more object, or one less. False: the user's share of them is used up. */
-bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);
-void kunwind_payer_remove_object(struct kunwind_payer *payer);
 
 /* Something was not built, or not listed, for want of room. */
 void kunwind_memory_refused(void);

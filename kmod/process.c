@@ -24,7 +24,7 @@
  * read, takes that leave away, unless the registrar had CAP_SYS_PTRACE. Another
  * user's registration is not changed but by CAP_SYS_ADMIN.
  *
- * Locks: processes_lock, then those of space.c and quota.c. Memory: 100 bytes a
+ * Locks: processes_lock, then those of space.c and payer.c. Memory: 100 bytes a
  * process.
  */
 #include <linux/binfmts.h>
@@ -41,8 +41,8 @@
 
 #include "compat/tracepoint.h"
 #include "follow.h"
+#include "payer.h"
 #include "process.h"
-#include "quota.h"
 #include "space.h"
 #include "trace_hooks.h"
 
@@ -76,7 +76,7 @@ struct process {
 	u8 owners;		/* BY_*, never none */
 	u32 flags;		/* KUNWIND_REGISTER_*, by hand */
 	struct registrar registrar;	/* by hand */
-	struct kunwind_quota *quota;	/* by hand */
+	struct kunwind_payer *payer;	/* by hand */
 	struct kunwind_space __rcu *space;
 	struct rcu_head rcu;
 };
@@ -142,7 +142,7 @@ static void drop(struct process *process)
 		trace_kunwind_exit(pid_nr(process->pid));
 	hlist_del_rcu(&process->node);
 	set_space(process, NULL);
-	kunwind_quota_uncharge(process->quota);
+	kunwind_payer_remove_process(process->payer);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
@@ -150,12 +150,13 @@ static void drop(struct process *process)
 /* Makes it @registrar's. */
 static int set_registrar(struct process *process, const struct registrar *registrar)
 {
-	struct kunwind_quota *quota = kunwind_quota_charge(registrar->uid, registrar->unlimited);
+	struct kunwind_payer *payer = kunwind_payer_add_process(registrar->uid,
+								registrar->unlimited);
 
-	if (IS_ERR(quota))
-		return PTR_ERR(quota);
+	if (IS_ERR(payer))
+		return PTR_ERR(payer);
 	process->registrar = *registrar;
-	process->quota = quota;
+	process->payer = payer;
 	return 0;
 }
 
@@ -209,8 +210,8 @@ static void release(struct process *process, u8 owner)
 		return;
 	}
 	if (owner & BY_HAND) {
-		kunwind_quota_uncharge(process->quota);
-		process->quota = NULL;
+		kunwind_payer_remove_process(process->payer);
+		process->payer = NULL;
 	}
 	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
 }
@@ -477,7 +478,7 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 void kunwind_process_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_processes\t%u\n", READ_ONCE(max_processes));
-	kunwind_quota_show_params(m);
+	kunwind_payer_show_params(m);
 	seq_printf(m, "param\tregister_timeout_ms\t%u\n", READ_ONCE(register_timeout_ms));
 }
 

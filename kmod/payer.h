@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * payer.h - what each user has: processes, objects, bytes
+ */
+#ifndef _KUNWIND_PAYER_H
+#define _KUNWIND_PAYER_H
+
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+struct kunwind_payer;
+struct mm_struct;
+struct seq_file;
+
+/*
+ * The user to whom is charged what @mm's process has built, with a reference.
+ * NULL: nobody, it has CAP_SYS_ADMIN in the initial user namespace. No sleep.
+ */
+struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm);
+
+/* @payer may be NULL in all of these. No sleep. */
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer);
+void kunwind_payer_put(struct kunwind_payer *payer);
+
+/*
+ * One more registration by @uid. @unlimited: counted, not refused. No sleep.
+ * Returns what to give to kunwind_payer_remove_process() (for which NULL is
+ * none), or ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
+ */
+struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
+void kunwind_payer_remove_process(struct kunwind_payer *payer);
+
+/* One more object, or one less. False: the user's share of them is used up. */
+bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);
+void kunwind_payer_remove_object(struct kunwind_payer *payer);
+
+/* What these bytes make together. Any context but NMI. */
+u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
+void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
+
+void kunwind_payer_show(struct seq_file *m);
+void kunwind_payer_show_params(struct seq_file *m);
+
+#endif /* _KUNWIND_PAYER_H */
