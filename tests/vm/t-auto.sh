@@ -14,6 +14,8 @@ build_settle() { make -s -C "$here/progs" O="$progs" "$progs/settle" >"$work/bui
 build_settle || { cat "$work/build.log"; exit 1; }
 chmod 755 "$work"
 params=/sys/module/kunwind/parameters
+# how many stacks have met a table not ready, though their task waited max_stall_ms
+late() { awk -F'\t' '$1 == "reason" && $2 == "not_ready" { print $3 }' /dev/kunwind; }
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 
 # The VM's own busybox, which carries the output out, is built without CFI.
@@ -103,6 +105,7 @@ mv "$root/bin/dash" "$root/bin/boxsh"
 echo contained >"$root/etc/file"
 cp /bin/cat "$work/sucat"
 chmod 4755 "$work/sucat"
+before=$(late)
 whole_begin "$work/short" -a
 verdict $? "a session of all system calls of all processes"
 check "a loop of /bin/true in bash" bash -c 'for ((i = 0; i < 200; i++)); do /bin/true; done'
@@ -113,7 +116,7 @@ check "set-user-ID programs of a user" setpriv --reuid=1001 --regid=1001 --clear
 	dash -c 'i=0; while [ $i -lt 30 ]; do '"$work"'/sucat /etc/hostname >/dev/null; i=$((i + 1)); done'
 session_end
 adopt /usr/bin/python3 "$oracle/whole.py" "$work/short" "short-lived programs" --root "$root" \
-	--at-least 10000 --comm true --comm dash --comm bash --comm boxcat --comm boxsh --comm sucat
+	--late $(($(late) - before)) --at-least 10000 --comm true --comm dash --comm bash --comm boxcat --comm boxsh --comm sucat
 [ -z "${KEEP_DIR:-}" ] || cp -r "$work/short" "$KEEP_DIR/"
 rm -rf "$work/short"
 

@@ -3,7 +3,8 @@
 """
 whole.py - a trace of the whole system: do all stacks end at an entry point?
 
-    whole.py TRACE WHAT [--share S] [--at-least N] [--root DIR] [--comm NAME]...
+    whole.py TRACE WHAT [--share S] [--at-least N] [--root DIR] [--late N]
+             [--comm NAME]...
 
 The trace has the contexts callstack-user, vpid, pid, procname, vtid, and of every
 process its sched_process_fork and execve: so each event's program is known by
@@ -13,7 +14,9 @@ program, of ld.so or of libc, told by its offset in the page. What was started
 before the trace has its program from /proc, if it still runs, else does not
 count. --root: files are looked up below it too. --share: of the stacks that must
 be complete (1.0). At least N stacks must be there. --comm: a test of its own for
-the events of that procname. Prints TAP.
+the events of that procname. --late: so many stacks, by the kernel's own count, met a
+table not ready after max_stall_ms (a busy machine's); so many that are not
+complete, one in a thousand at most, are shown, but are no failure. Prints TAP.
 """
 
 import argparse
@@ -105,6 +108,7 @@ def main():
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--at-least", dest="least", type=int, default=100)
     parser.add_argument("--root", default="")
+    parser.add_argument("--late", type=int, default=0)
     parser.add_argument("--comm", action="append", default=[])
     args = parser.parse_args()
 
@@ -139,12 +143,15 @@ def main():
         if not complete:
             bad[(os.path.basename(path), comm, event.name, event.length,
                  "%#x" % (address or 0))] += 1
-    tap.test(total >= args.least and good >= args.share * total,
+    late = min(args.late, total // 1000)
+    tap.test(total >= args.least and good + late >= args.share * total,
              "%s: %d of %d stacks (%.3f %%) of %d processes end at an entry point" %
              (args.what, good, total, 100.0 * good / max(total, 1), len(pids)))
     for comm, (stacks, whole) in by_comm.items():
-        tap.test(stacks >= 100 and whole >= args.share * stacks,
+        tap.test(stacks >= 100 and whole + late >= args.share * stacks,
                  "%s: %d of %d stacks of %s" % (args.what, whole, stacks, comm))
+    if late:
+        tap.note("%d stacks met a table that was not ready in time" % late)
     tap.note("not counted: %d stacks as long as LTTng's most, %d of programs that are not known" %
              (full, unknown))
     for key, count in bad.most_common(20):
