@@ -3,9 +3,7 @@
 # kunwind: kernel modules, library, tools; their tests; their installation.
 # "make help" lists the targets. The parts have makefiles of their own.
 
-VERSION := 0.1.0
-PREFIX  ?= /usr/local
-DESTDIR ?=
+include scripts/user.mk
 
 # The running kernel's headers, or else the newest that are installed (the
 # modules are then for the VM, or for the kernel that is booted next).

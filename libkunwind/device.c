@@ -9,7 +9,6 @@
  * threads that open at once both succeed; the one that comes second closes its
  * own. Memory: 24 bytes.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
