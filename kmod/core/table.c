@@ -44,13 +44,31 @@ static const u8 *kunwind_walk_attr long_distance(const u8 *p, const u8 *end, u8 
 	return p + 1;
 }
 
+/*
+ * Sums of the first two, four, six and eight of the eight distances at @p, 16 bits
+ * each from the lowest on. False: one of the distances is longer than a byte.
+ */
+static __always_inline bool eight_distances(const u8 *p, u64 *sums)
+{
+	const u64 every_byte = 0x0101010101010101ULL, every_other = 0x00ff00ff00ff00ffULL;
+	u64 x;
+
+	memcpy(&x, p, sizeof(x));
+	/* KUNWIND_NEAR_DISTANCE + 16 is 256: the topmost bit, and a carry into it */
+	if (unlikely(((x & 0x7f * every_byte) + 16 * every_byte) & x & 0x80 * every_byte))
+		return false;
+	*sums = ((x & every_other) + (x >> 8 & every_other)) * 0x0001000100010001ULL;
+	return true;
+}
+
 struct kunwind_rule kunwind_walk_attr
 kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 {
 	u64 offset = addr - table->base;
 	const struct kunwind_block *block = table->index;
 	const u8 *p, *begin, *end;
-	u32 left, rows, n, rule;
+	u32 left, rows, n, rule, stop;
+	u64 sums;
 
 	if (offset >= table->span)
 		return none;
@@ -71,19 +89,40 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 
 	/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block */
 	p = begin;
-	for (n = 0; n + 1 < rows; n++) {
-		u32 distance = *p++;
-
-		if (unlikely(distance >= KUNWIND_NEAR_DISTANCE)) {
-			p = long_distance(p, end, distance, &distance);
-			if (!p)
-				return none;
+	n = 0;
+	while (n + 1 < rows) {
+		stop = rows;
+		if (n + 8 < rows) {
+			stop = n + 9;
+			if (eight_distances(p, &sums)) {
+				if (sums >> 48 <= left) {
+					left -= sums >> 48;
+					p += 8;
+					n += 8;
+					continue;
+				}
+				if ((u16)(sums >> 16) <= left) {
+					left -= (u16)(sums >> 16);
+					p += 4;
+					n += 4;
+				}
+			}
 		}
-		if (left < distance)
-			break;
-		left -= distance;
+		for (; n + 1 < stop; n++) {
+			u32 distance = *p++;
+
+			if (unlikely(distance >= KUNWIND_NEAR_DISTANCE)) {
+				p = long_distance(p, end, distance, &distance);
+				if (!p)
+					return none;
+			}
+			if (left < distance)
+				goto found;
+			left -= distance;
+		}
 	}
 
+found:
 	rule = end[-1 - (s32)n];
 	if (unlikely(rule == KUNWIND_FAR_RULE))
 		rule = far_rule(table, (block - table->index) * KUNWIND_BLOCK_ROWS + n);
