@@ -7,7 +7,9 @@
  * known to have, and the bytes before it are a call. Where that call leads is
  * read too, if the instruction tells (e8, ff 15; through PLT stubs and jumps):
  *   proven        to a function whose code, read up to the frame's own address
- *                 (code.c), says that its return address is just there
+ *                 (code.c), says that its return address is just there, as counted from
+ *                 rsp, or where that is not known from rbp; or the code behind that address
+ *                 of the frame gives the stack back by way of rbp, wherever the call leads
  *   near          to not far before the frame's own address, in the same mapping
  *   possible      to a place that is not told (through a register); or to another
  *                 mapping, where the frame is in code of no file
@@ -21,9 +23,9 @@
  *   3. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was.
  *   4. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
- *      above, the word behind it is a return address (possible at least), and the rbp
- *      saved there is greater, or zero, or belongs to a caller that has unwind
- *      information (to which rbp may be anything). A function that leaves rbp alone
+ *      above, the word behind it is a return address: a proven one, or a possible one
+ *      and the rbp saved there is greater, or zero, or belongs to a caller that has
+ *      unwind information (to which rbp may be anything). A function that leaves rbp alone
  *      would so be taken for its caller: outside of a JIT's code a near word
  *      below speaks against it, and everywhere a possible one of a function
  *      whose rule says that rbp is its own.
@@ -46,6 +48,7 @@
 #define CHUNK		8
 #define COST_OF_PROOF	8		/* of the budget, for one that may be an address */
 #define COST_OF_STEP	16
+#define COST_OF_READING_ON 64
 
 enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN };
 
@@ -201,17 +204,21 @@ static enum proof kunwind_walk_attr leads_here(struct kunwind_walk *walk, const 
 					       u64 target, struct candidate *c)
 {
 	u64 distance = frame->ip - target;
-	s32 depth;
+	struct kunwind_code code;
 
 	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
 		return CONTRADICTED;
 	if (distance > MOST_READ || *frame->budget < distance / 8)
 		return NEAR;
 	*frame->budget -= distance / 8;
-	depth = kunwind_code_depth(&walk->mem, target, frame->ip, &c->rbp_at);
-	if (depth < 0)
-		return NEAR;
-	return frame->sp + depth == c->slot ? PROVEN : CONTRADICTED;
+	kunwind_code_read(&walk->mem, target, frame->ip, &code);
+	c->rbp_at = code.rbp_at;
+	if (code.depth >= 0)
+		return frame->sp + code.depth == c->slot ? PROVEN : CONTRADICTED;
+	/* The stack grew by what no code tells; its frame pointer is from before that. */
+	if (code.frame >= 0 && frame->bp_known)
+		return frame->bp + code.frame == c->slot ? PROVEN : CONTRADICTED;
+	return NEAR;
 }
 
 /* What speaks for the word @c->ra at @c->slot being the frame's return address. */
@@ -338,9 +345,16 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const 
 		return false;
 	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
 	prove(walk, frame, c);
+	if (c->proof == NOT_A_CALL)
+		return false;
+	if (c->proof != PROVEN && frame->range && *frame->budget > COST_OF_READING_ON) {
+		*frame->budget -= COST_OF_READING_ON;
+		if (kunwind_code_leaves(&walk->mem, frame->ip))
+			c->proof = PROVEN;
+	}
 	if (c->proof < POSSIBLE)
 		return false;
-	return !*saved || *saved > bp || covered(walk, c->ra - 1);
+	return c->proof == PROVEN || !*saved || *saved > bp || covered(walk, c->ra - 1);
 }
 
 /* Up to CHUNK words from @at on; how many of them there are. */
@@ -454,15 +468,17 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 	}
 
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
+	if (framed && fp.proof == PROVEN)
+		goto by_frame_pointer;
 	if (!scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word))
 		return KUNWIND_DEPTH;
 	if (word.proof == PROVEN) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-	if (framed && (fp.proof == PROVEN ||
-		       (word.proof == NEAR ? !frame.range || is_jit(frame.range) :
-			word.proof != POSSIBLE || !uses_rbp(walk, word.ra - 1)))) {
+	if (framed && (word.proof == NEAR ? !frame.range || is_jit(frame.range) :
+		       word.proof != POSSIBLE || !uses_rbp(walk, word.ra - 1))) {
+by_frame_pointer:
 		returned(walk, &fp, true, saved);
 		*trust = KUNWIND_TRUST_FP;
 		return KUNWIND_COMPLETE;

@@ -7,23 +7,34 @@
  * and what each does to rsp is summed up: push, pop, add, sub, lea, leave. Where
  * jumps lead forwards is kept with the depth there, so that behind a return or
  * a jump the sum goes on with what was true where the code there is reached from.
+ * A loop that pushes in each round (arguments that a run-time system copies) is
+ * read once more, for the sum of a round: behind one whose sum is not zero no depth
+ * is known. Where rbp was made the frame pointer is known even then.
  *
  * x86-64 (Intel SDM volume 2, appendix A): lengths of all instructions that
  * compilers emit, VEX and EVEX included. What is not understood (a realigned
  * stack, an invalid byte, a jump table's target met first) is answered by "not
  * known"; what is answered is a fact of the code, unless data lies in its midst.
  *
- * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's
- * reader. Stack: 300 bytes.
+ * The other way, from an instruction on, code tells that rbp is its frame pointer
+ * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
+ *
+ * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS of loops. Any context;
+ * memory is read by the seam's reader. Stack: 500 bytes.
+ *
+ * What it does not do: see, from inside a loop, that the loop pushes.
  */
 #include "walk.h"
 
 #define MOST_INSNS	1024
+#define MOST_LOOP_INSNS	512
+#define MOST_INSNS_ON	256	/* read forwards, for what gives the frame back */
 #define MOST_TARGETS	12
 #define WINDOW		4	/* words of code at a time */
 #define BEHIND		4	/* words of zeros that the decoder may look at behind them */
 #define LONGEST		15
 #define UNKNOWN		(-1)
+#define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
 
 struct insn {
 	u32 length;
@@ -198,17 +209,24 @@ struct way {
 	s32 depth;		/* bytes pushed since the entry, or UNKNOWN */
 	s32 frame;		/* the same where rbp was made the frame pointer */
 	s32 rbp_at;		/* and behind the push of rbp */
+	bool framed;		/* rbp still is what it was made there */
+	s32 moved;		/* behind the last instruction that moved rsp, bytes from the entry */
+	s32 back;		/* where the instruction jumps backwards to; or UNKNOWN */
 	u32 nr;			/* targets */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
 	s16 depth_at[MOST_TARGETS];
+	bool framed_at[MOST_TARGETS];
 };
 
-/* A jump to @at, forwards, comes with the depth that is now. */
+/* A jump to @at comes with what is known now, if it leads forwards. */
 static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 {
 	u32 i;
 
-	if (way->depth == UNKNOWN || way->depth > 0x7fff || at < here || at > 0xffff)
+	if (at < here)
+		way->back = at < 0 ? UNKNOWN : at;
+	if ((way->depth == UNKNOWN && !way->framed) || way->depth > 0x7fff || at < here ||
+	    at > 0xffff)
 		return;
 	for (i = 0; i < way->nr; i++)
 		if (way->at[i] < here || way->at[i] == at)
@@ -219,6 +237,7 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 		way->nr++;
 	way->at[i] = at;
 	way->depth_at[i] = way->depth;
+	way->framed_at[i] = way->framed;
 }
 
 static bool kunwind_walk_attr jumped_to(struct way *way, u32 here)
@@ -227,58 +246,110 @@ static bool kunwind_walk_attr jumped_to(struct way *way, u32 here)
 
 	for (i = 0; i < way->nr; i++)
 		if (way->at[i] == here) {
-			way->depth = way->depth_at[i];
+			if (way->depth_at[i] != UNKNOWN)
+				way->depth = way->depth_at[i];
+			way->framed = way->framed_at[i];
 			return true;
 		}
 	return false;
 }
 
-/* An instruction of the one-byte map that has rsp as ModRM's register or memory operand. */
-static void kunwind_walk_attr move_by_modrm(struct way *way, const struct insn *insn)
+/* Whether the instruction writes the register, as ModRM names it. */
+static bool kunwind_walk_attr writes(const struct insn *insn, u8 number)
 {
-	const u8 op = insn->op, mod = insn->modrm >> 6;
-	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
+	const bool reg = (form | insn->reg_high << 3) == number;
+	const bool rm = mod == 3 && ((insn->modrm & 7) | insn->rm_high << 3) == number;
+
+	if (insn->vex || insn->map > 1)
+		return false;
+	if (insn->map)	/* cmov, imul, movzx, movsx, popcnt, bsf, bsr */
+		return reg && ((op >= 0x40 && op <= 0x4f) || op == 0xaf ||
+			       (op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
+	if (op < 0x38)	/* arithmetic: into r/m by its first two forms, into reg by the next */
+		return (op & 7) < 2 ? rm : (op & 7) < 4 && reg;
+	switch (op) {
+	case 0x80: case 0x81: case 0x83:
+		return rm && form != 7;
+	case 0x87:
+		return rm || reg;
+	case 0x89: case 0xc1: case 0xc7: case 0xd1: case 0xd3:
+		return rm;
+	case 0xf7:
+		return rm && (form == 2 || form == 3);
+	case 0xff:
+		return rm && form < 2;
+	case 0x63: case 0x69: case 0x6b: case 0x8b: case 0x8d:
+		return reg;
+	}
+	return false;
+}
+
+/* An instruction that writes rsp, as ModRM names it. */
+static void kunwind_walk_attr move_rsp(struct way *way, const struct insn *insn)
+{
+	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
 	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
 
-	if (op == 0x89 && mod == 3 && reg == 4 && rm == 5) {		/* mov %rsp, %rbp */
-		way->frame = way->depth;
-	} else if (op == 0x8b && mod == 3 && reg == 5 && rm == 4) {
-		way->frame = way->depth;
-	} else if ((op == 0x89 && mod == 3 && rm == 4 && reg == 5) ||
-		   (op == 0x8b && mod == 3 && reg == 4 && rm == 5)) {	/* mov %rbp, %rsp */
+	if (mod == 3 && ((op == 0x89 && form == 5 && !insn->reg_high) ||
+			 (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
 		way->depth = way->frame;
-	} else if (op == 0x83 || op == 0x81) {
-		if (mod != 3 || rm != 4 || (insn->modrm >> 3 & 7) == 7)
-			return;
-		if ((insn->modrm >> 3 & 7) == 5)
-			way->depth += insn->imm;
-		else if ((insn->modrm >> 3 & 7) == 0)
-			way->depth -= insn->imm;
-		else
-			way->depth = UNKNOWN;
-	} else if (op == 0x8d && reg == 4) {				/* lea n(%rsp), %rsp */
-		if ((mod == 1 || mod == 2) && rm == 4)
-			way->depth -= insn->disp;
-		else
-			way->depth = UNKNOWN;
-	} else if (op < 0x40) {
-		/* arithmetic: into r/m by its even and odd first two forms, into reg by the next */
-		if (op >= 0x38)
-			return;
-		if ((op & 7) < 2 ? mod == 3 && rm == 4 : reg == 4)
-			way->depth = UNKNOWN;
-	} else if ((op == 0x89 || op == 0x87 || op == 0xc7 || op == 0xc1) && mod == 3 && rm == 4) {
+	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5)	/* lea n(%rbp), %rsp */
+		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - insn->disp;
+	else if (way->depth == UNKNOWN)
+		return;
+	else if ((op == 0x83 || op == 0x81) && form == 5)
+		way->depth += insn->imm;
+	else if ((op == 0x83 || op == 0x81) && form == 0)
+		way->depth -= insn->imm;
+	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 4)	/* lea n(%rsp), %rsp */
+		way->depth -= insn->disp;
+	else
 		way->depth = UNKNOWN;
-	} else if ((op == 0x8b || op == 0x87 || op == 0x63) && reg == 4) {
-		way->depth = UNKNOWN;
+}
+
+/* Bytes that an instruction without ModRM, or with one of memory, pushes; or pops. */
+static s32 kunwind_walk_attr pushes(const struct insn *insn)
+{
+	switch (insn->op) {
+	case 0x50 ... 0x57:
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+		return 8;
+	case 0x58 ... 0x5f:
+	case 0x8f:
+	case 0x9d:
+		return -8;
+	case 0xff:
+		return (insn->modrm >> 3 & 7) == 6 ? 8 : 0;
+	}
+	return 0;
+}
+
+/* What becomes of rbp: made the frame pointer by mov %rsp, %rbp, given up by all else. */
+static void kunwind_walk_attr move_rbp(struct way *way, const struct insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high))) {
+		way->framed = false;
+	} else if (!insn->map && !insn->reg_high && !insn->rm_high &&
+		   ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
+		way->frame = way->depth;
+		way->framed = way->depth != UNKNOWN;
+	} else if ((insn->map || bit_of(one_byte_modrm, op)) && writes(insn, 5)) {
+		way->framed = false;
 	}
 }
 
 /* @end: offset of the instruction behind this one. */
 static void kunwind_walk_attr move(struct way *way, const struct insn *insn, u32 end)
 {
-	const u8 reg = insn->modrm >> 3 & 7;
+	s32 pushed;
 
+	way->back = UNKNOWN;
+	move_rbp(way, insn);
 	if (insn->map == 1 && insn->op >= 0x80 && insn->op <= 0x8f && !insn->vex)
 		jump_to(way, end, (s64)end + insn->imm);
 	if (insn->map == 1 && insn->op == 0x0b)				/* ud2 */
@@ -300,43 +371,35 @@ static void kunwind_walk_attr move(struct way *way, const struct insn *insn, u32
 	case 0xf4:
 		way->depth = UNKNOWN;
 		return;
-	}
-	if (way->depth == UNKNOWN)
-		return;
-	switch (insn->op) {
-	case 0x50 ... 0x57:
-		way->depth += 8;
-		if (insn->op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
-			way->rbp_at = way->depth;
-		return;
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		way->depth += 8;
-		return;
-	case 0x58 ... 0x5f:
-		way->depth = insn->op == 0x5c && !insn->rm_high ? UNKNOWN : way->depth - 8;
-		return;
-	case 0x8f:
-	case 0x9d:
-		way->depth -= 8;
-		return;
 	case 0xc9:							/* leave */
 		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - 8;
+		way->moved = end;
 		return;
+	case 0x5c:							/* pop %rsp, or %r12 */
+	case 0x94:							/* xchg %rsp, %rax; or %r12 */
+		if (insn->rm_high && insn->op == 0x94)
+			return;
+		if (insn->rm_high)
+			break;
+		fallthrough;
 	case 0xc8:							/* enter */
-	case 0x94:							/* xchg %rsp, %rax */
 		way->depth = UNKNOWN;
-		return;
-	case 0xff:
-		if (reg == 6)
-			way->depth += 8;
-		else if (reg == 4)
-			way->depth = UNKNOWN;
+		way->moved = end;
 		return;
 	}
-	if (bit_of(one_byte_modrm, insn->op))
-		move_by_modrm(way, insn);
+	pushed = pushes(insn);
+	if (pushed) {
+		way->moved = end;
+		if (way->depth != UNKNOWN)
+			way->depth += pushed;
+		if (insn->op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
+			way->rbp_at = way->depth;
+	} else if (bit_of(one_byte_modrm, insn->op) && writes(insn, 4)) {
+		way->moved = end;
+		move_rsp(way, insn);
+	} else if (insn->op == 0xff && (insn->modrm >> 3 & 7) == 4) {	/* jmp *x */
+		way->depth = UNKNOWN;
+	}
 }
 
 /* Up to WINDOW words of code from @at on; returns the bytes read. */
@@ -356,29 +419,135 @@ fault:
 	return 8 * n;
 }
 
-s32 kunwind_walk_attr kunwind_code_depth(struct kunwind_mem *mem, u64 from, u64 to, s32 *rbp_at)
+/* Code that is being read, and where the next instruction's bytes are. */
+struct text {
+	struct kunwind_mem *mem;
+	u64 words[WINDOW + BEHIND];
+	u32 read, used;
+	u32 *left;		/* instructions that may still be read */
+};
+
+/* The instruction at @at, which follows the one before; false: it is not understood. */
+static bool kunwind_walk_attr next_insn(struct text *text, u64 at, struct insn *insn)
 {
-	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	u64 words[WINDOW + BEHIND] = { };
-	u32 read = 0, used = 0, count;
+	if (!*text->left)
+		return false;
+	--*text->left;
+	if (text->read < text->used + LONGEST) {
+		text->read = read_code(text->mem, at, text->words);
+		text->used = 0;
+	}
+	if (!decode((const u8 *)text->words + text->used, insn) ||
+	    insn->length > text->read - text->used)
+		return false;
+	text->used += insn->length;
+	return true;
+}
+
+/*
+ * Bytes that a round of the loop pushes whose head is at @from and whose jump
+ * back is at @to. 0, too, if that is not known: few loops do.
+ */
+static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 from, u64 to,
+						   u32 *left)
+{
+	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct text text = { .mem = mem, .left = left };
 	struct insn insn;
 	u64 at = from;
 
-	for (count = 0; at < to && count < MOST_INSNS; count++) {
-		if (read < used + LONGEST) {
-			read = read_code(mem, at, words);
-			used = 0;
-		}
-		if (!decode((const u8 *)words + used, &insn) || insn.length > read - used)
-			return UNKNOWN;
-		used += insn.length;
+	while (at < to) {
+		if (!next_insn(&text, at, &insn))
+			return 0;
 		at += insn.length;
 		move(&way, &insn, at - from);
+		jumped_to(&way, at - from);
+	}
+	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
+}
+
+void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
+					 struct kunwind_code *code)
+{
+	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	u32 left = MOST_INSNS, left_of_loops = MOST_LOOP_INSNS;
+	struct text text = { .mem = mem, .left = &left };
+	struct insn insn;
+	u64 at = from;
+
+	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN };
+	while (at < to) {
+		if (!next_insn(&text, at, &insn))
+			return;
+		at += insn.length;
+		move(&way, &insn, at - from);
+		if (way.back != UNKNOWN && way.moved > way.back &&
+		    round_pushes(mem, from + way.back, at - insn.length, &left_of_loops)) {
+			way.depth = UNKNOWN;
+			way.nr = 0;
+		}
 		if (!jumped_to(&way, at - from) && way.depth < 0)
 			way.depth = UNKNOWN;
 	}
-	*rbp_at = way.rbp_at;
-	return at == to ? way.depth : UNKNOWN;
+	if (at != to)
+		return;
+	code->depth = way.depth;
+	code->frame = way.framed ? way.frame : UNKNOWN;
+	code->rbp_at = way.rbp_at;
+}
+
+/* No instruction follows that is not jumped to. */
+static bool kunwind_walk_attr goes_elsewhere(const struct insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && op == 0x0b;			/* ud2 */
+	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
+	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
+}
+
+static bool kunwind_walk_attr jumps_wait(const struct way *way, u32 here)
+{
+	u32 i;
+
+	for (i = 0; i < way->nr; i++)
+		if (way->at[i] > here)
+			return true;
+	return false;
+}
+
+bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
+{
+	struct way way = { .depth = UNKNOWN, .frame = 8, .rbp_at = UNKNOWN, .framed = true };
+	u32 left = MOST_INSNS_ON;
+	struct text text = { .mem = mem, .left = &left };
+	struct insn insn;
+	u64 at = from;
+
+	while (next_insn(&text, at, &insn)) {
+		const bool framed = way.framed && way.frame == 8;
+		const bool back = way.depth == 8;
+
+		at += insn.length;
+		move(&way, &insn, at - from);
+		if (!insn.map && framed &&
+		    (insn.op == 0xc9 || (insn.op == 0x5d && !insn.rm_high && back)))
+			return true;
+		if (goes_elsewhere(&insn))
+			way.framed = false;
+		if (jumped_to(&way, at - from) || way.framed || jumps_wait(&way, at - from))
+			continue;
+		/* Only there does it go on. */
+		if (!framed || insn.map || (insn.op != 0xe9 && insn.op != 0xeb))
+			return false;
+		at += (s64)insn.imm;
+		from = at;
+		text.read = text.used = 0;
+		way.nr = 0;
+		way.framed = true;
+	}
+	return false;
 }
 
 u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from)

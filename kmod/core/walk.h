@@ -79,14 +79,25 @@ bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget,
 				      bool *signal, u8 *trust);
 
+/* What a function's code tells of one of its instructions, in bytes; -1: it does not. */
+struct kunwind_code {
+	s32 depth;		/* from rsp up to the return address */
+	s32 frame;		/* from rbp up to it, where rbp is the frame pointer */
+	s32 rbp_at;		/* from it down to where the function pushed rbp; -1: it did not */
+};
+
 /**
- * kunwind_code_depth() - bytes on the stack at an instruction of a function
+ * kunwind_code_read() - what is on the stack at an instruction of a function
  * @from: the function's entry, @to: the instruction
- * @rbp_at: out: where the function pushed rbp, bytes below the return address; -1: it did not
- * Reads memory; no window may be open. Return: bytes below the return address
- * (0: rsp points to it), or -1: the code does not tell.
+ * Reads memory; no window may be open.
  */
-s32 kunwind_code_depth(struct kunwind_mem *mem, u64 from, u64 to, s32 *rbp_at);
+void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
+
+/*
+ * Whether the code from @from on gives its stack back by way of rbp: rbp is its frame
+ * pointer there, and its return address lies behind what rbp points to. No window may be open.
+ */
+bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
 
 /*
  * Where a function jumps that does little else (a tail call among its first

@@ -143,6 +143,15 @@ static const struct bare_case cases[] = {
 	    { F, "53 90", 0 } },
 	  { { 1, RET_F } }, .no_scan = true, .found = { F + 1, RET_F }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
+	/* push %rbp; mov %rsp, %rbp; 1: push %rax; dec %ecx; jne 1b; nop */
+	{ "a frame pointer, below which a loop pushed", F + 9, AT(8),
+	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "55 48 89 e5 50 ff c9 75 fb 90", 0 } },
+	  { { 0, LIB + 0x405 }, { 2, RET_F }, { 8, 5 }, { 9, RET_F } }, .no_scan = true,
+	  .found = { F + 9, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, and rbp not known", F + 9, 0,
+	  { CALL_F, { F, "55 48 89 e5 50 ff c9 75 fb 90", 0 } },
+	  { { 2, RET_F }, { 8, 5 }, { 9, RET_F } }, .no_scan = true,
+	  .found = { F + 9 }, .reason = KUNWIND_NO_TABLE },
 	/* and $-16, %rsp; nop */
 	{ "code that realigned its stack", F + 4, 0, { CALL_F, { F, "48 83 e4 f0 90", 0 } },
 	  { { 1, RET_F } }, .no_scan = true, .found = { F + 4 }, .reason = KUNWIND_NO_TABLE },

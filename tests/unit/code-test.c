@@ -2,10 +2,12 @@
 /*
  * code-test.c - depths of the stack that are read from code, against the CFI of
  * real objects: where an object's own rule says CFA = rsp + n, the code from the
- * function's start to there must say n - 8, or that it does not know.
+ * function's start to there must say n - 8, or that it does not know; the same of
+ * rbp, where it is the frame pointer; and loops by hand that push, or do not.
  */
 #include "../../kmod/core/cfi.h"
 #include "../../kmod/core/walk.h"
+#include "eh.h"
 #include "object.h"
 #include "tap.h"
 
@@ -18,7 +20,9 @@ struct counts {
 	u32 nr, at;
 	struct kunwind_mem mem;
 	bool entry;		/* the function begins with nothing on its stack */
-	u64 right, wrong, unknown;
+	struct {
+		u64 right, wrong, unknown;
+	} rsp, rbp;
 };
 
 static int by_start(const void *a, const void *b)
@@ -52,8 +56,10 @@ static u32 functions_list(const struct object *o, struct function *functions, u3
 
 static int row(void *data, u64 addr, struct kunwind_rule rule)
 {
+	const bool framed = rule.reg == KUNWIND_RBP;
 	struct counts *c = data;
-	s32 depth, rbp_at;
+	struct kunwind_code code;
+	s32 depth;
 
 	while (c->at < c->nr && c->functions[c->at].end <= addr) {
 		c->at++;
@@ -62,17 +68,20 @@ static int row(void *data, u64 addr, struct kunwind_rule rule)
 	/* The cold part of a function, and a PLT, are entered with something on the stack. */
 	if (c->at < c->nr && addr == c->functions[c->at].start)
 		c->entry = rule.off == 8 && rule.reg == KUNWIND_RSP;
-	if (!c->entry || c->at == c->nr || addr < c->functions[c->at].start || rule.reg != KUNWIND_RSP ||
+	if (!c->entry || c->at == c->nr || addr < c->functions[c->at].start ||
+	    (rule.reg != KUNWIND_RSP && !framed) ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA)
 		return 0;
-	depth = kunwind_code_depth(&c->mem, c->functions[c->at].start, addr, &rbp_at);
+	kunwind_code_read(&c->mem, c->functions[c->at].start, addr, &code);
+	depth = framed ? code.frame : code.depth;
 	if (depth < 0)
-		c->unknown++;
+		(framed ? &c->rbp : &c->rsp)->unknown++;
 	else if (depth == rule.off - 8)
-		c->right++;
-	else if (c->wrong++ < 5)
-		printf("# %#lx in %#lx: %d, CFI %d\n", (unsigned long)addr,
-		       (unsigned long)c->functions[c->at].start, depth, rule.off - 8);
+		(framed ? &c->rbp : &c->rsp)->right++;
+	else if ((framed ? &c->rbp : &c->rsp)->wrong++ < 5)
+		printf("# %#lx in %#lx: %s + %d, CFI %d\n", (unsigned long)addr,
+		       (unsigned long)c->functions[c->at].start, framed ? "rbp" : "rsp", depth,
+		       rule.off - 8);
 	return 0;
 }
 
@@ -83,7 +92,7 @@ static void test_object(const char *path)
 	struct function *functions;
 	struct counts c = { };
 	struct object o;
-	u64 all;
+	u64 all, framed;
 	u32 i;
 
 	if (object_open(&o, path))
@@ -100,19 +109,84 @@ static void test_object(const char *path)
 	c.functions = functions;
 	c.nr = functions_list(&o, functions, most);
 	kunwind_table_for_each(table, row, &c);
-	all = c.right + c.wrong + c.unknown;
-	printf("# %lu rows: %lu right, %lu wrong, %lu not known\n", (unsigned long)all,
-	       (unsigned long)c.right, (unsigned long)c.wrong, (unsigned long)c.unknown);
+	all = c.rsp.right + c.rsp.wrong + c.rsp.unknown;
+	framed = c.rbp.right + c.rbp.wrong + c.rbp.unknown;
+	printf("# %lu rows: %lu right, %lu wrong, %lu not known; by rbp %lu: %lu, %lu, %lu\n",
+	       (unsigned long)all, (unsigned long)c.rsp.right, (unsigned long)c.rsp.wrong,
+	       (unsigned long)c.rsp.unknown, (unsigned long)framed, (unsigned long)c.rbp.right,
+	       (unsigned long)c.rbp.wrong, (unsigned long)c.rbp.unknown);
 	/* a few are wrong: behind calls that do not return */
-	tap_ok(all > 1000 && c.wrong * 500 < all && c.right * 100 > all * 80,
+	tap_ok(all > 1000 && c.rsp.wrong * 500 < all && c.rsp.right * 100 > all * 80,
 	       "code: depths in %s", path);
+	tap_ok(!framed || (c.rbp.wrong * 500 < framed && c.rbp.right * 100 > framed * 70),
+	       "code: frame pointers in %s", path);
 	kunwind_table_free(table);
 	free(functions);
 	object_close(&o);
 }
 
+/* What is known behind all of the code. */
+static const struct code_case {
+	const char *name, *hex;
+	struct kunwind_code want;
+} cases[] = {
+	/* push %rax; 1: dec %ecx; jne 1b */
+	{ "a loop that leaves rsp alone", "50 ff c9 75 fc", { 8, -1, -1 } },
+	/* 1: push %rax; pop %rax; dec %ecx; jne 1b */
+	{ "a loop that pushes and pops", "50 58 ff c9 75 fa", { 0, -1, -1 } },
+	/* 1: push %rax; dec %ecx; jne 1b */
+	{ "a loop that pushes", "50 ff c9 75 fb", { -1, -1, -1 } },
+	/* push %rbp; mov %rsp, %rbp; jmp 2f; 1: push %rax; 2: dec %ecx; jne 1b; push %rax */
+	{ "the same behind a frame pointer, entered in its midst",
+	  "55 48 89 e5 eb 01 50 ff c9 75 fb 50", { -1, 8, 8 } },
+	/* ..., mov %rbp, %rsp */
+	{ "and when it is over", "55 48 89 e5 eb 01 50 ff c9 75 fb 50 48 89 ec", { 8, 8, 8 } },
+	/* push %rbp; mov %rsp, %rbp; 1: push %rax; dec %ecx; jne 1b; lea -8(%rbp), %rsp */
+	{ "by lea", "55 48 89 e5 50 ff c9 75 fb 48 8d 65 f8", { 16, 8, 8 } },
+	/* test %edi, %edi; je 2f; 1: push %rax; dec %ecx; jne 1b; 2: */
+	{ "a loop that a jump leads past", "85 ff 74 05 50 ff c9 75 fb", { -1, -1, -1 } },
+	/* jmp 2f; 1: test %eax, %eax; jne 3f; pop %rbx; ret; 3: 2: dec %ecx; jne 1b */
+	{ "a loop with a return", "53 eb 06 85 c0 75 02 5b c3 ff c9 75 f6", { 8, -1, -1 } },
+	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp */
+	{ "a realigned stack", "55 48 89 e5 48 83 e4 f0", { -1, 8, 8 } },
+	/* ..., cmp %rax, %rbp */
+	{ "a comparison with rbp", "55 48 89 e5 48 83 e4 f0 48 39 c5", { -1, 8, 8 } },
+	/* ..., mov %rax, %rbp */
+	{ "rbp used for something else", "55 48 89 e5 48 83 e4 f0 48 89 c5", { -1, -1, 8 } },
+	/* ..., mov %rax, %r13 */
+	{ "r13 used", "55 48 89 e5 48 83 e4 f0 49 89 c5", { -1, 8, 8 } },
+	/* ..., cmove %rax, %rbp */
+	{ "rbp by a condition", "55 48 89 e5 48 83 e4 f0 48 0f 44 e8", { -1, -1, 8 } },
+	/* push %rbp; mov %rsp, %rbp; test %edi, %edi; je 1f; leave; ret; 1: and $-16, %rsp */
+	{ "behind a leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
+	/* push %rbp; mov %rsp, %rbp; pop %rbp */
+	{ "a frame pointer that was popped", "55 48 89 e5 5d", { 0, -1, 8 } },
+};
+
+static void test_case(const struct code_case *c)
+{
+	static struct eh bytes;
+	struct kunwind_code code;
+	struct kunwind_mem mem;
+
+	bytes.size = 0;
+	eh_hex(&bytes, c->hex);
+	mem = (struct kunwind_mem){
+		.lo = TEXT_LO, .hi = TEXT_LO + sizeof(bytes.data),
+		.delta = (u64)(uintptr_t)bytes.data - TEXT_LO,
+	};
+	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + bytes.size, &code);
+	if (!tap_ok(code.depth == c->want.depth && code.frame == c->want.frame &&
+		    code.rbp_at == c->want.rbp_at, "code: %s", c->name))
+		printf("# %d, %d, %d\n", code.depth, code.frame, code.rbp_at);
+}
+
 int main(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		test_case(&cases[i]);
 	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6");
 	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
 	test_object("/usr/bin/python3.11");

@@ -53,6 +53,14 @@ if command -v node >/dev/null; then
 	is "$?" 0 "node ends well"
 	session_end
 	adopt /usr/bin/python3 "$oracle/node.py" "$work/node" "$work/node.maps" 40
+
+	session_begin "$work/nested" --syscall openat
+	kunwind run -- node --perf-basic-prof --interpreted-frames-native-stack --no-turbo-inlining \
+		"$here/progs/node-nested.js" >"$work/nested.maps" 2>"$work/nested.err"
+	is "$?" 0 "JavaScript and C++ by turns: node ends well"
+	session_end
+	adopt /usr/bin/python3 "$oracle/node.py" "$work/nested" "$work/nested.maps" nested
+	rm -f "/tmp/perf-$(awk '$1 == "pid" { print $2 }' "$work/nested.maps").map"
 else
 	skip "node" "not installed"
 fi

@@ -3,16 +3,21 @@
 """Stacks of a program in a JIT's hands, against what is known of them.
 
     node.py TRACE MAPS DEPTH
+    node.py TRACE MAPS nested
 
-Every event of progs/node.js's opens of /nowhere/kunwind-N must have a stack with
-no address outside of executable mappings, and at least DEPTH frames of the recursion
-(one return address, or two, over and over). Those that run code of the JIT
-have frames of node's file on both sides of it. How many reach the entry point
-of node's file is told only: none does yet, they end at the built-in function
-through which C++ enters JavaScript, which saves a rbp that is no frame pointer.
+Every stack of an open of /nowhere/... has no address outside of executable mappings,
+and reaches the entry point of the program. Those that run code of the JIT have
+frames of node's files on both sides of it.
+
+With DEPTH, of progs/node.js: at least so many frames of the recursion are there (one
+return address, or two, over and over). With "nested", of progs/node-nested.js: all of its
+functions are there in their order, by the names that V8 itself wrote for perf, and
+between them the C++ function that called back where one did.
 """
 
+import bisect
 import collections
+import os
 import re
 import struct
 import subprocess
@@ -22,7 +27,7 @@ import tap
 
 
 def mappings(path):
-    """[(start, end, file or "")] of what is executable."""
+    """[(start, end, offset, file or "")] of what is executable."""
     found = []
     with open(path, encoding="latin1") as lines:
         for line in lines:
@@ -47,22 +52,65 @@ def entry(path):
 
 
 def stacks(trace):
+    """(file's name, addresses) of each open of a file in /nowhere."""
     text = subprocess.run(["babeltrace2", trace], capture_output=True, text=True,
                           errors="replace", check=False).stdout
     for line in text.splitlines():
-        if "syscall_entry_openat" not in line or "/nowhere/kunwind-" not in line:
+        name = re.search(r'"/nowhere/([^"]*)"', line)
+        if "syscall_entry_openat" not in line or not name:
             continue
         words = line[line.index("callstack_user = ["):].split("}", 1)[0]
-        yield [int(n, 16) for n in re.findall(r"\[\d+\] = (0x[0-9A-Fa-f]+)", words)]
+        stack = [int(n, 16) for n in re.findall(r"\[\d+\] = (0x[0-9A-Fa-f]+)", words)]
+        if stack and stack[-1] == 2**64 - 1:
+            stack.pop()
+        yield name[1], stack
+
+
+class Names:
+    """JavaScript functions by address, as V8 wrote them: "START SIZE JS:~name file:line"."""
+
+    def __init__(self, path):
+        entries = {}
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                start, size, name = line.rstrip("\n").split(" ", 2)
+                entries[int(start, 16)] = (int(size, 16), name)
+        self.starts = sorted(entries)
+        self.entries = entries
+
+    def find(self, address):
+        i = bisect.bisect(self.starts, address) - 1
+        if i < 0:
+            return ""
+        size, name = self.entries[self.starts[i]]
+        if address >= self.starts[i] + size or not name.startswith("JS:"):
+            return ""
+        return re.sub(r"^JS:[~^*+']*", "", name).split(" ")[0]
+
+
+CALLBACKS = {"viaMap": "mapped", "viaSort": "compared", "viaJson": "revived"}
+
+
+def nested_chain(depth):
+    """The functions of node-nested.js on an event's stack, the innermost first."""
+    chain, vias = [], list(CALLBACKS)
+    for level in range(depth + 1):
+        via = vias[level % 3]
+        chain += [via, CALLBACKS[via], "below"]
+    return (chain + ["recurse"] * 4 + ["opens"])[::-1]
 
 
 def main():
-    trace, maps, depth = sys.argv[1], mappings(sys.argv[2]), int(sys.argv[3])
+    trace, maps, kind = sys.argv[1], mappings(sys.argv[2]), sys.argv[3]
     results = tap.Tap()
     node = next(path for _, _, _, path in maps if path.endswith("/node"))
     start, loads = entry(node)
     counts = collections.Counter()
-    shown = 0
+    shown = collections.Counter()
+    names = None
+    if kind == "nested":
+        with open(sys.argv[2], encoding="latin1") as lines:
+            names = Names(f"/tmp/perf-{int(lines.readline().split()[1])}.map")
 
     def where(address):
         for begin, end, offset, path in maps:
@@ -70,9 +118,18 @@ def main():
                 return path or "jit", address - begin + offset
         return None, 0
 
-    for stack in stacks(trace):
-        if stack and stack[-1] == 2**64 - 1:
-            stack.pop()
+    def native(path):
+        return path and os.path.basename(path).startswith(("node", "libnode"))
+
+    def show(what, places, stack):
+        shown[what] += 1
+        if shown[what] > 1:
+            return
+        results.note(what + ":")
+        for address, (path, place) in zip(stack, places):
+            results.note(f"  {address:x} {path} {place:x} {names.find(address - 1) if names else ''}")
+
+    for name, stack in stacks(trace):
         places = [where(address) for address in stack]
         if not places:
             continue
@@ -85,21 +142,31 @@ def main():
         repeated = sum(n for _, n in collections.Counter(stack).most_common(2))
         counts["stacks"] += 1
         counts["whole"] += ends
-        counts["deep"] += repeated >= depth
         counts["in code of the JIT"] += bool(jit)
-        counts["both sides"] += bool(jit) and node in objects[:jit[0]] and \
-            node in objects[jit[-1]:]
+        counts["both sides"] += bool(jit) and any(map(native, objects[:jit[0]])) and \
+            any(map(native, objects[jit[-1]:]))
         counts["frames"] += len(stack)
         counts["false"] += objects.count(None)
-        if not ends and shown < 1:
-            shown += 1
-            results.note("one that ends early:")
-            for address, (path, place) in zip(stack, places):
-                results.note("  %x %s %x" % (address, path, place))
+        if not ends:
+            show("one that ends early", places, stack)
+        if names:
+            wanted = nested_chain(int(name.split("-")[1]))
+            own = [found for found in (names.find(address - 1) for address in stack)
+                   if found in wanted]
+            # JSON.parse and its reviver are C++, map and sort of node's file too
+            between = [i for i, found in enumerate(names.find(a - 1) for a in stack)
+                       if found in CALLBACKS.values()]
+            good = own == wanted and all(native(objects[i + 1]) for i in between)
+            counts["right"] += good
+            if not good:
+                show("one that is not right, wanted " + " ".join(wanted), places, stack)
+        else:
+            counts["right"] += repeated >= int(kind)
     results.note(", ".join("%s: %d" % item for item in counts.items()))
     every = counts["stacks"]
-    results.test(every == 400, "an event for each open")
-    results.test(counts["deep"] == every, "all of the recursion is in every stack")
+    results.test(every == (270 if names else 400), "an event for each open")
+    results.test(counts["right"] == every, "all of the program's functions are in every stack")
+    results.test(counts["whole"] == every, "every stack reaches the entry point")
     results.test(counts["in code of the JIT"] > 0, "some run code of the JIT")
     results.test(counts["both sides"] == counts["in code of the JIT"],
                  "frames of node's file are on both sides of that")
