@@ -11,10 +11,9 @@
  * read once more, for the sum of a round: behind one whose sum is not zero no depth
  * is known. Where rbp was made the frame pointer is known even then.
  *
- * x86-64 (Intel SDM volume 2, appendix A): lengths of all instructions that
- * compilers emit, VEX and EVEX included. What is not understood (a realigned
- * stack, an invalid byte, a jump table's target met first) is answered by "not
- * known"; what is answered is a fact of the code, unless data lies in its midst.
+ * What is not understood (a realigned stack, an invalid byte, a jump table's target
+ * met first) is answered by "not known"; what is answered is a fact of the code,
+ * unless data lies in its midst.
  *
  * The other way, from an instruction on, code tells that rbp is its frame pointer
  * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
@@ -24,185 +23,16 @@
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
+#include "insn.h"
 #include "walk.h"
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
 #define MOST_INSNS_ON	256	/* read forwards, for what gives the frame back */
+#define MOST_INSNS_OF_STUB 10
 #define MOST_TARGETS	12
-#define WINDOW		4	/* words of code at a time */
-#define BEHIND		4	/* words of zeros that the decoder may look at behind them */
-#define LONGEST		15
 #define UNKNOWN		(-1)
 #define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
-
-struct insn {
-	u32 length;
-	u8 map;			/* 0: one byte; 1: 0f; 2: 0f 38; 3: 0f 3a; 4 and up: EVEX's own */
-	u8 op;
-	u8 modrm;		/* 0 when there is none */
-	bool wide;		/* REX.W */
-	bool reg_high, rm_high;	/* REX.R, REX.B */
-	bool vex;
-	s32 imm;		/* of 1, 2 or 4 bytes; distance of a branch */
-	s32 disp;
-};
-
-/* One bit for each opcode of a map, as bytes of eight from 00 up. */
-static const u8 one_byte_modrm[32] = {
-	0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x00, 0x00, 0x00, 0x00, 0x08, 0x0a, 0x00,
-	0x00, 0xfb, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc3, 0x00, 0x0f, 0xff, 0x00, 0x00,
-	0xc0, 0xc0,
-};
-static const u8 one_byte_invalid[32] = {
-	0xc0, 0x40, 0xc0, 0xc0, 0x80, 0x80, 0x80, 0x80, 0x00, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00,
-	0x00, 0x04, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x70, 0x00, 0x00, 0x04,
-	0x00, 0x00,
-};
-static const u8 two_byte_none[32] = {
-	0xe0, 0x4b, 0x00, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
-	0x00, 0xff, 0xff, 0x00, 0x00, 0x07, 0x07, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00,
-};
-
-static __always_inline bool bit_of(const u8 *map, u8 op)
-{
-	return map[op >> 3] >> (op & 7) & 1;
-}
-
-static s32 kunwind_walk_attr number(const u8 *p, u32 size)
-{
-	u32 val = 0, i;
-
-	for (i = 0; i < size; i++)
-		val |= (u32)p[i] << 8 * i;
-	return size == 1 ? (s8)val : size == 2 ? (s16)val : (s32)val;
-}
-
-/* Bytes of immediate operand. */
-static u32 kunwind_walk_attr immediate_size(const struct insn *insn, bool short_operand)
-{
-	u32 full = short_operand && !insn->wide ? 2 : 4;
-	u8 op = insn->op, reg = insn->modrm >> 3 & 7;
-
-	if (insn->map == 3)
-		return 1;
-	if (insn->map == 1) {
-		if (op >= 0x80 && op <= 0x8f && !insn->vex)
-			return 4;
-		return (op >= 0x70 && op <= 0x73) || op == 0xa4 || op == 0xac || op == 0xba ||
-		       op == 0xc2 || (op >= 0xc4 && op <= 0xc6) || op == 0x0f;
-	}
-	if (insn->map)
-		return 0;
-	if (op < 0x40)
-		return (op & 7) == 4 ? 1 : (op & 7) == 5 ? full : 0;
-	if ((op >= 0x70 && op <= 0x7f) || (op >= 0xb0 && op <= 0xb7) || (op >= 0xe0 && op <= 0xe7))
-		return 1;
-	if (op >= 0xb8 && op <= 0xbf)
-		return insn->wide ? 8 : full;
-	switch (op) {
-	case 0x6a: case 0x6b: case 0x80: case 0x83: case 0xa8: case 0xc0: case 0xc1: case 0xc6:
-	case 0xcd: case 0xeb:
-		return 1;
-	case 0xc2: case 0xca:
-		return 2;
-	case 0xc8:
-		return 3;
-	case 0x68: case 0x69: case 0x81: case 0xa9: case 0xc7:
-		return full;
-	case 0xe8: case 0xe9:
-		return 4;
-	case 0xa0: case 0xa1: case 0xa2: case 0xa3:
-		return 8;
-	case 0xf6:
-		return reg < 2 ? 1 : 0;
-	case 0xf7:
-		return reg < 2 ? full : 0;
-	}
-	return 0;
-}
-
-/* Prefix bytes and opcode; returns where ModRM or the immediate begins, 0 if it is none. */
-static u32 kunwind_walk_attr opcode(const u8 *p, struct insn *insn, bool *short_operand)
-{
-	u32 n = 0;
-
-	for (; n < LONGEST - 4; n++) {
-		if (p[n] == 0x66)
-			*short_operand = true;
-		else if (p[n] != 0x67 && p[n] != 0x2e && p[n] != 0x36 && p[n] != 0x3e && p[n] != 0x26 &&
-			 p[n] != 0x64 && p[n] != 0x65 && p[n] != 0xf0 && p[n] != 0xf2 &&
-			 p[n] != 0xf3)
-			break;
-	}
-	if ((p[n] & 0xf0) == 0x40) {
-		insn->wide = p[n] & 8;
-		insn->reg_high = p[n] & 4;
-		insn->rm_high = p[n] & 1;
-		n++;
-	}
-	if (p[n] == 0xc5) {
-		insn->vex = true;
-		insn->map = 1;
-		n += 2;
-	} else if (p[n] == 0xc4) {
-		insn->vex = true;
-		insn->map = p[n + 1] & 0x1f;
-		n += 3;
-	} else if (p[n] == 0x62) {
-		insn->vex = true;
-		insn->map = p[n + 1] & 7;
-		n += 4;
-	} else if (p[n] == 0x0f) {
-		insn->map = 1;
-		if (p[++n] == 0x38 || p[n] == 0x3a)
-			insn->map = p[n++] == 0x38 ? 2 : 3;
-	}
-	if (insn->vex && !insn->map)
-		return 0;
-	insn->op = p[n++];
-	return n;
-}
-
-/* @p: of what is there, and 8 * BEHIND bytes more that may be looked at. */
-static bool kunwind_walk_attr decode(const u8 *p, struct insn *insn)
-{
-	bool short_operand = false, modrm;
-	u32 n, size;
-
-	*insn = (struct insn){ };
-	n = opcode(p, insn, &short_operand);
-	if (!n)
-		return false;
-	if (!insn->map && bit_of(one_byte_invalid, insn->op))
-		return false;
-	if (insn->map == 0)
-		modrm = bit_of(one_byte_modrm, insn->op);
-	else if (insn->map == 1)
-		modrm = insn->vex ? insn->op != 0x77 : !bit_of(two_byte_none, insn->op);
-	else
-		modrm = true;
-	if (modrm) {
-		u32 mod, rm;
-
-		insn->modrm = p[n++];
-		mod = insn->modrm >> 6;
-		rm = insn->modrm & 7;
-		size = mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
-		if (mod != 3 && rm == 4) {
-			if (mod == 0 && (p[n] & 7) == 5)
-				size = 4;
-			n++;
-		}
-		insn->disp = number(p + n, size);
-		n += size;
-	}
-	size = immediate_size(insn, short_operand);
-	insn->imm = number(p + n, min(size, 4U));
-	insn->length = n + size;
-	return insn->length <= LONGEST;
-}
 
 /* What is known on the way through a function. */
 struct way {
@@ -255,7 +85,7 @@ static bool kunwind_walk_attr jumped_to(struct way *way, u32 here)
 }
 
 /* Whether the instruction writes the register, as ModRM names it. */
-static bool kunwind_walk_attr writes(const struct insn *insn, u8 number)
+static bool kunwind_walk_attr writes(const struct kunwind_insn *insn, u8 number)
 {
 	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
 	const bool reg = (form | insn->reg_high << 3) == number;
@@ -286,7 +116,7 @@ static bool kunwind_walk_attr writes(const struct insn *insn, u8 number)
 }
 
 /* An instruction that writes rsp, as ModRM names it. */
-static void kunwind_walk_attr move_rsp(struct way *way, const struct insn *insn)
+static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
 	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
@@ -309,7 +139,7 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct insn *insn)
 }
 
 /* Bytes that an instruction without ModRM, or with one of memory, pushes; or pops. */
-static s32 kunwind_walk_attr pushes(const struct insn *insn)
+static s32 kunwind_walk_attr pushes(const struct kunwind_insn *insn)
 {
 	switch (insn->op) {
 	case 0x50 ... 0x57:
@@ -328,7 +158,7 @@ static s32 kunwind_walk_attr pushes(const struct insn *insn)
 }
 
 /* What becomes of rbp: made the frame pointer by mov %rsp, %rbp, given up by all else. */
-static void kunwind_walk_attr move_rbp(struct way *way, const struct insn *insn)
+static void kunwind_walk_attr move_rbp(struct way *way, const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
@@ -338,13 +168,13 @@ static void kunwind_walk_attr move_rbp(struct way *way, const struct insn *insn)
 		   ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
 		way->frame = way->depth;
 		way->framed = way->depth != UNKNOWN;
-	} else if ((insn->map || bit_of(one_byte_modrm, op)) && writes(insn, 5)) {
+	} else if (insn->has_modrm && writes(insn, 5)) {
 		way->framed = false;
 	}
 }
 
 /* @end: offset of the instruction behind this one. */
-static void kunwind_walk_attr move(struct way *way, const struct insn *insn, u32 end)
+static void kunwind_walk_attr move(struct way *way, const struct kunwind_insn *insn, u32 end)
 {
 	s32 pushed;
 
@@ -394,54 +224,12 @@ static void kunwind_walk_attr move(struct way *way, const struct insn *insn, u32
 			way->depth += pushed;
 		if (insn->op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
 			way->rbp_at = way->depth;
-	} else if (bit_of(one_byte_modrm, insn->op) && writes(insn, 4)) {
+	} else if (insn->has_modrm && writes(insn, 4)) {
 		way->moved = end;
 		move_rsp(way, insn);
 	} else if (insn->op == 0xff && (insn->modrm >> 3 & 7) == 4) {	/* jmp *x */
 		way->depth = UNKNOWN;
 	}
-}
-
-/* Up to WINDOW words of code from @at on; returns the bytes read. */
-static u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at, u64 *words)
-{
-	u64 word;
-	u32 n;
-
-	if (!kunwind_mem_begin(mem, at))
-		return 0;
-	for (n = 0; n < WINDOW; n++) {
-		kunwind_mem_read(mem, word, at + 8 * n, fault);
-		words[n] = word;
-	}
-fault:
-	kunwind_mem_end(mem);
-	return 8 * n;
-}
-
-/* Code that is being read, and where the next instruction's bytes are. */
-struct text {
-	struct kunwind_mem *mem;
-	u64 words[WINDOW + BEHIND];
-	u32 read, used;
-	u32 *left;		/* instructions that may still be read */
-};
-
-/* The instruction at @at, which follows the one before; false: it is not understood. */
-static bool kunwind_walk_attr next_insn(struct text *text, u64 at, struct insn *insn)
-{
-	if (!*text->left)
-		return false;
-	--*text->left;
-	if (text->read < text->used + LONGEST) {
-		text->read = read_code(text->mem, at, text->words);
-		text->used = 0;
-	}
-	if (!decode((const u8 *)text->words + text->used, insn) ||
-	    insn->length > text->read - text->used)
-		return false;
-	text->used += insn->length;
-	return true;
 }
 
 /*
@@ -452,17 +240,16 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 						   u32 *left)
 {
 	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	struct text text = { .mem = mem, .left = left };
-	struct insn insn;
+	struct kunwind_text text = { .mem = mem, .left = *left };
+	struct kunwind_insn insn;
 	u64 at = from;
 
-	while (at < to) {
-		if (!next_insn(&text, at, &insn))
-			return 0;
+	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
 		move(&way, &insn, at - from);
 		jumped_to(&way, at - from);
 	}
+	*left = text.left;
 	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
 }
 
@@ -470,14 +257,14 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 					 struct kunwind_code *code)
 {
 	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	u32 left = MOST_INSNS, left_of_loops = MOST_LOOP_INSNS;
-	struct text text = { .mem = mem, .left = &left };
-	struct insn insn;
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	u32 left_of_loops = MOST_LOOP_INSNS;
+	struct kunwind_insn insn;
 	u64 at = from;
 
 	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN };
 	while (at < to) {
-		if (!next_insn(&text, at, &insn))
+		if (!kunwind_insn_next(&text, at, &insn))
 			return;
 		at += insn.length;
 		move(&way, &insn, at - from);
@@ -497,7 +284,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 }
 
 /* No instruction follows that is not jumped to. */
-static bool kunwind_walk_attr goes_elsewhere(const struct insn *insn)
+static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
@@ -520,12 +307,11 @@ static bool kunwind_walk_attr jumps_wait(const struct way *way, u32 here)
 bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 {
 	struct way way = { .depth = UNKNOWN, .frame = 8, .rbp_at = UNKNOWN, .framed = true };
-	u32 left = MOST_INSNS_ON;
-	struct text text = { .mem = mem, .left = &left };
-	struct insn insn;
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
+	struct kunwind_insn insn;
 	u64 at = from;
 
-	while (next_insn(&text, at, &insn)) {
+	while (kunwind_insn_next(&text, at, &insn)) {
 		const bool framed = way.framed && way.frame == 8;
 		const bool back = way.depth == 8;
 
@@ -553,16 +339,15 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from)
 {
 	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	u64 words[WINDOW + BEHIND] = { };
-	u32 read = read_code(mem, from, words), used;
-	struct insn insn;
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_STUB };
+	struct kunwind_insn insn;
+	u64 at = from;
 
-	for (used = 0; used < read; used += insn.length) {
-		if (!decode((const u8 *)words + used, &insn) || insn.length > read - used)
-			return 0;
+	while (kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
 		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb))
-			return from + used + insn.length + (s64)insn.imm;
-		move(&way, &insn, used + insn.length);
+			return at + (s64)insn.imm;
+		move(&way, &insn, at - from);
 		if (way.depth)
 			return 0;
 	}

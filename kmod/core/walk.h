@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the files of the walk share: walk.c, wide.c, bare.c, code.c
+ * walk.h - what the files of the walk share: walk.c, wide.c, bare.c, code.c (and insn.c)
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
  * registers other than rbp. One word says that, "after":
