@@ -13,6 +13,8 @@
  *   near          to not far before the frame's own address, in the same mapping
  *   possible      to a place that is not told (through a register); or to another
  *                 mapping, where the frame is in code of no file
+ *   outermost     to a place that is not told, from code with which a thread begins
+ *                 (code.c), and no word below it follows a call
  *   contradicted  to elsewhere, or the code says otherwise: no return address
  *                 of this frame
  * With this, in order:
@@ -21,7 +23,7 @@
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
  *   3. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
- *      or as it was.
+ *      or as it was. Or the outermost one: the stack is complete there.
  *   4. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
  *      above, the word behind it is a return address: a proven one, or a possible one
  *      and the rbp saved there is greater, or zero, or belongs to a caller that has
@@ -50,7 +52,7 @@
 #define COST_OF_STEP	16
 #define COST_OF_READING_ON 64
 
-enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN };
+enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN, OUTERMOST };
 
 /* What may be a return address. */
 struct candidate {
@@ -397,12 +399,15 @@ static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct bare 
 			c.slot = at + 8 * i;
 			c.ra = words[i];
 			prove(walk, frame, &c);
-			if (c.proof == PROVEN || (c.proof != NOT_A_CALL &&
+			if (c.proof == POSSIBLE && found->proof == NOT_A_CALL &&
+			    (c.slot & 15) == 8 && kunwind_code_outermost(&walk->mem, c.ra))
+				c.proof = OUTERMOST;
+			if (c.proof >= PROVEN || (c.proof != NOT_A_CALL &&
 						  (found->proof == NOT_A_CALL ||
 						   (near && c.proof == NEAR &&
 						    found->proof != NEAR))))
 				*found = c;
-			if (c.proof == PROVEN)
+			if (c.proof >= PROVEN)
 				return true;
 			if (*frame->budget < COST_OF_PROOF)
 				return false;
@@ -454,6 +459,12 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 	if (*budget < COST_OF_STEP)
 		return KUNWIND_DEPTH;
 	*budget -= COST_OF_STEP;
+	if (!exact && (!frame.bp_known || !frame.bp) &&
+	    kunwind_code_outermost(&walk->mem, frame.ip)) {
+		/* A return address of zero ends the stack. */
+		returned(walk, &(struct candidate){ .slot = frame.sp }, false, 0);
+		return KUNWIND_COMPLETE;
+	}
 	if (signal_frame(walk, exact)) {
 		*signal = true;
 		*trust = KUNWIND_TRUST_SIGNAL;
@@ -474,6 +485,10 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 		return KUNWIND_DEPTH;
 	if (word.proof == PROVEN) {
 		returned_by_code(walk, &frame, &word);
+		return KUNWIND_COMPLETE;
+	}
+	if (word.proof == OUTERMOST) {
+		returned(walk, &word, false, 0);
 		return KUNWIND_COMPLETE;
 	}
 	if (framed && (word.proof == NEAR ? !frame.range || is_jit(frame.range) :

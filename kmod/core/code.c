@@ -18,6 +18,9 @@
  * The other way, from an instruction on, code tells that rbp is its frame pointer
  * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
  *
+ * Where a stack begins is told by code, too: it marks the outermost frame as the
+ * psABI asks (3.4.1: rbp is cleared), calls, and exits when that returns.
+ *
  * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS of loops. Any context;
  * memory is read by the seam's reader. Stack: 500 bytes.
  *
@@ -30,8 +33,12 @@
 #define MOST_LOOP_INSNS	512
 #define MOST_INSNS_ON	256	/* read forwards, for what gives the frame back */
 #define MOST_INSNS_OF_STUB 10
+#define MOST_INSNS_OF_END 8
+#define MOST_BYTES_OF_MARK 16
 #define MOST_TARGETS	12
 #define UNKNOWN		(-1)
+#define NR_EXIT		60
+#define NR_EXIT_GROUP	231
 #define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
 
 /* What is known on the way through a function. */
@@ -157,18 +164,25 @@ static s32 kunwind_walk_attr pushes(const struct kunwind_insn *insn)
 	return 0;
 }
 
+static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high)))
+		return true;
+	return insn->has_modrm && writes(insn, 5);
+}
+
 /* What becomes of rbp: made the frame pointer by mov %rsp, %rbp, given up by all else. */
 static void kunwind_walk_attr move_rbp(struct way *way, const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
-	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high))) {
-		way->framed = false;
-	} else if (!insn->map && !insn->reg_high && !insn->rm_high &&
+	if (!insn->map && !insn->reg_high && !insn->rm_high &&
 		   ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
 		way->frame = way->depth;
 		way->framed = way->depth != UNKNOWN;
-	} else if (insn->has_modrm && writes(insn, 5)) {
+	} else if (writes_rbp(insn)) {
 		way->framed = false;
 	}
 }
@@ -352,4 +366,75 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from)
 			return 0;
 	}
 	return 0;
+}
+
+/* Whether there is, at @at, xor %ebp, %ebp and then nothing but what ends with a call at @ra. */
+static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn insn;
+	bool first = true;
+
+	while (at < ra && kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		if (first && (insn.map || (insn.op != 0x31 && insn.op != 0x33) ||
+			      insn.modrm != 0xed || insn.reg_high || insn.rm_high))
+			return false;
+		if (at == ra)
+			return !insn.map && (insn.op == 0xe8 ||
+					     (insn.op == 0xff && (insn.modrm >> 3 & 7) == 2));
+		if (!first && (goes_elsewhere(&insn) || writes_rbp(&insn)))
+			return false;
+		first = false;
+	}
+	return false;
+}
+
+/* What is in eax after the instruction; -1: not known. */
+static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
+{
+	if (insn->map || insn->vex || insn->rm_high)
+		return UNKNOWN;
+	switch (insn->op) {
+	case 0xb8:
+		return insn->imm;
+	case 0xb0:
+		return eax == UNKNOWN ? UNKNOWN : (eax & ~0xff) | (u8)insn->imm;
+	case 0x31: case 0x33:
+		return insn->modrm == 0xc0 && !insn->reg_high ? 0 : eax;
+	case 0x89: case 0x8b:
+		return writes(insn, 0) ? UNKNOWN : eax;
+	}
+	return UNKNOWN;
+}
+
+bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn insn;
+	s32 eax = UNKNOWN;
+	u64 at = ra;
+	u32 i;
+
+	for (;;) {
+		if (!kunwind_insn_next(&text, at, &insn))
+			return false;
+		at += insn.length;
+		if (insn.map == 1 && insn.op == 0x05)			/* syscall */
+			break;
+		eax = eax_after(&insn, eax);
+		if (!insn.map && insn.op != 0x31 && insn.op != 0x33 && insn.op != 0x89 &&
+		    insn.op != 0x8b && (insn.op & 0xf0) != 0xb0)
+			return false;
+	}
+	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
+		return false;
+	/* What is behind that does not run: it says so. */
+	if (!kunwind_insn_next(&text, at, &insn) || !goes_elsewhere(&insn) ||
+	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
+		return false;
+	for (i = 4; i <= MOST_BYTES_OF_MARK; i++)
+		if (marks_end(mem, ra - i, ra))
+			return true;
+	return false;
 }

@@ -100,6 +100,12 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
 
 /*
+ * Whether the code around the return address @ra is where a thread begins: it clears rbp,
+ * calls, and when that returns, exits. Nothing called it. No window may be open.
+ */
+bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
+
+/*
  * Where a function jumps that does little else (a tail call among its first
  * instructions, with nothing on the stack); 0: it does not. No window may be open.
  */

@@ -54,6 +54,7 @@ struct bare_case {
 #define IN_F	(LIB + 0x180)
 #define CALL_F	{ LIB + 0x200, NULL, F }
 #define RET_F	(LIB + 0x205)
+#define BASE	(LIB + 0x306)	/* behind a thread's first call */
 
 /* Words 5 on of struct ucontext: struct sigcontext. */
 #define UCONTEXT(n)	(5 + (n))
@@ -200,6 +201,53 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x200, "ff 15 fa 00 00 00", 0 }, { LIB + 0x300, "00 01 01 00 00 00 00 00", 0 } },
 	  { { 0, LIB + 0x206 } }, .no_scan = true, .found = { F, LIB + 0x206 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+
+	/* xor %ebp, %ebp; pop %rdi; call *%r9; mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall; hlt */
+	{ "where a thread begins", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F, BASE }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
+	{ "where a thread begins, rbp in use", IN_F, 0x123,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F, BASE }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
+	{ "where a thread begins, by exit_group", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 b8 e7 00 00 00 0f 05 0f 0b", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F, BASE }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
+	{ "the same, rbp not cleared", IN_F, 0,
+	  { { LIB + 0x300, "31 c0 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp used before the call", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5d 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, another system call", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3d 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, going on behind it", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 c3", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, calling before it", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 ff d3 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, a number not known", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 b0 3c 0f 05 f4", 0 } },
+	  { { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, not where the psABI aligns it", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
+	  { { 4, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "the same, below a word that follows a call", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 },
+	    { LIB + 0x400, NULL, LIB + 0x50 } },
+	  { { 1, LIB + 0x405 }, { 5, BASE } }, .no_scan = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 
 	/* the word at the stack pointer is struct ucontext's first */
 	{ "a signal's trampoline", PROG + 0x20, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },

@@ -119,7 +119,9 @@ def main():
         false += len(strange)
         results.test(mine == own and not strange,
                      stack.scene + ": all of the program's functions in order, nothing else")
-        if mine != own or strange:
+        # a thread, above all one that is blocked, ends where it began
+        results.test(stack.reason == 0, stack.scene + ": it is complete")
+        if mine != own or strange or stack.reason:
             results.note(f"wanted {' '.join(own)}; reason {stack.reason}")
             for name, trust in stack.frames:
                 results.note(f"  {trust:10} {name}")
