@@ -15,7 +15,8 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm check-debug check-corpus fuzz check-releases bench style clean help
+.PHONY: demo check check-unit check-vm check-debug check-names check-corpus fuzz check-releases
+.PHONY: bench bench-names style clean help
 
 all: modules lib tools
 
@@ -59,6 +60,9 @@ check-vm:
 check-debug:
 	@scripts/check-debug
 
+check-names:
+	@scripts/check-names
+
 check-releases:
 	@scripts/check-releases
 
@@ -70,6 +74,9 @@ fuzz:
 
 bench:
 	@scripts/bench
+
+bench-names:
+	@scripts/check-names --bench
 
 style:
 	@scripts/style
@@ -87,12 +94,14 @@ help:
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
+	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
+	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'
 	@echo '            of a root file system with some four hundred packages, made first'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows, walk, elf'
-	@echo 'bench       the figures of the README'
+	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
 	@echo 'style       checks of form'
 	@echo 'clean       what make built'
 	@echo 'demo, check and bench install what they need first (Debian 12).'

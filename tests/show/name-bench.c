@@ -2,13 +2,14 @@
 /*
  * name-bench.c - what it costs to name the frames of a trace
  *
- *   name-bench FRAMES TRACE
+ *   name-bench FRAMES TRACE [DIRECTORY]
  *
  * Reads the stacks of the trace, then names FRAMES of them or more, the whole
  * trace as often as that takes: cold, with nothing known but the mappings, then
  * warm, all of it again; then both without debug information. Times are of the
  * processor, the helper process's included: what one core would take. Reading
  * the trace is not counted. What the operating system keeps of files is not dropped.
+ * With a DIRECTORY, names come from the objects and debug files below it alone.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,9 +126,14 @@ static double name_all(struct stacks *stacks, uint64_t frames, uint64_t *named)
 	return taken;
 }
 
-static void run(char *path, uint64_t frames, unsigned int flags, const char *what)
+static void run(char *path, const char *directory, uint64_t frames, unsigned int flags,
+		const char *what)
 {
-	struct kunwind_symbolizer_options options = { .size = sizeof(options), .flags = flags };
+	const char *directories[] = { directory, NULL };
+	struct kunwind_symbolizer_options options = {
+		.size = sizeof(options), .debug_dirs = directories,
+		.flags = flags | KUNWIND_NO_DEBUGINFOD | (directory ? KUNWIND_NO_LOCAL : 0),
+	};
 	static struct stacks stacks;
 	struct kunwind_symbolizer_stats stats;
 	double before, cold, warm;
@@ -153,10 +159,10 @@ int main(int argc, char **argv)
 {
 	struct rusage usage;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 1;
-	run(argv[2], strtoull(argv[1], NULL, 10), 0, "functions, inlined ones, lines");
-	run(argv[2], strtoull(argv[1], NULL, 10), KUNWIND_NO_DWARF, "functions");
+	run(argv[2], argv[3], strtoull(argv[1], NULL, 10), 0, "functions, inlined ones, lines");
+	run(argv[2], argv[3], strtoull(argv[1], NULL, 10), KUNWIND_NO_DWARF, "functions");
 	getrusage(RUSAGE_SELF, &usage);
 	printf("largest: %ld MB", usage.ru_maxrss / 1024);
 	getrusage(RUSAGE_CHILDREN, &usage);
