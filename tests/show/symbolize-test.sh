@@ -147,6 +147,14 @@ is "$(name -I "$inode" "$work/anon" -)" "$twice" "no build-id: the checksum of .
 printf x >>"$work/anon.debug"
 is "$(name -I "$inode" "$work/anon" -)" "??" "and no other file"
 
+# split DWARF: what is in .dwo files (inlined functions) is not read, the rest is
+g++ -g -gsplit-dwarf -O2 -Wl,--build-id "$work/names.cc" -o "$work/split" -dumpdir "$work/"
+cp "$work/addresses" "$work/many"
+nm "$work/split" | awk '/5twiceI?.*l/ { print "0x" $1; exit }' >"$work/addresses"
+split=$(ours "$work/split" "$(build_id "$work/split")" | tail -n 1)
+is "$split" "$twice"$'\t'"$(theirs eu-addr2line "$work/split" | tail -n 1 | cut -f 2)" "split DWARF: a function and its line"
+mv "$work/many" "$work/addresses"
+
 # MiniDebugInfo: the full symbol table, compressed in a section
 objcopy --strip-debug -R .comment "$work/whole" "$work/mini"
 xz -9 "$work/mini"
