@@ -190,11 +190,17 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	enum kunwind_refusal err;
 	u64 end;
 
-	kunwind_build_reset(b);
-	b->pack.limit = s->limit - s->used;
-	err = kunwind_build_sweep(b, part->first, last, &end);
+	/* Not emptied, but made anew: what one part let grow, each would have to clear. */
+	kunwind_fdes_forget_cies(&b->fdes);
+	kunwind_pack_exit(&b->pack);
+	err = kunwind_pack_init(&b->pack, s->limit - s->used);
+	if (!err)
+		err = kunwind_build_sweep(b, part->first, last, &end);
 	if (err)
 		return err;
+	/* The first stage saw all registers. If it did not: no table is better than a wrong one. */
+	if (kunwind_fdes_missing(&b->fdes))
+		return KUNWIND_E_ABORTED;
 	head = (struct kunwind_table_stats){
 		.base = b->base,
 		.span = end - b->base,
