@@ -3,12 +3,13 @@
  * builder.c - read ELF files and build their tables, in workers
  *
  * A build reads the ELF headers, then .eh_frame (or .debug_frame) whole, then
- * compiles it. It is
- * bounded in time (max_build_ms, looked at between reads and by the compiler)
- * and memory (max_eh_frame_mb; an estimate is charged before it begins); a file
- * whose size or change time moved meanwhile is refused. It is done by a worker,
- * never by the task that maps the file: memory and page cache are not charged
- * to that task's control group, and it waits no longer than it wants to.
+ * compiles it; if that is larger than max_whole_kb, only so far that the table
+ * can be used, and fill.c does the rest. It is bounded in time (max_build_ms,
+ * looked at between reads and by the compiler) and memory (max_eh_frame_mb; an
+ * estimate is charged before it begins); a file whose size or change time moved
+ * meanwhile is refused. It is done by a worker, never by the task that maps the
+ * file: memory and page cache are not charged to that task's control group, and
+ * it waits no longer than it wants to.
  *
  * Objects wait in lanes, one for each user and kind of file system: one for all
  * local ones, one for each remote one (FUSE, network), whose reads may never
@@ -43,6 +44,7 @@
 #include <asm/vdso.h>
 
 #include "builder.h"
+#include "fill.h"
 #include "memory.h"
 #include "object.h"
 #include "space.h"
@@ -58,6 +60,19 @@
 static unsigned int max_eh_frame_mb = 64;
 module_param(max_eh_frame_mb, uint, 0644);
 MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
+
+/*
+ * What is compiled as a whole has all of its rows when the task goes on that mapped
+ * it, if that is within max_stall_ms (50): no stack is lost, so that is better
+ * where it fits. 4 MB of .eh_frame take 20 ms as a rule (cc1plus, libLLVM), 33 ms
+ * at most (like node's), which leaves room for reading the file and for others'
+ * builds in the lane.
+ */
+static unsigned int max_whole_kb = 4096;
+module_param(max_whole_kb, uint, 0644);
+MODULE_PARM_DESC(max_whole_kb,
+		 "largest .eh_frame that is compiled before its table is used, KiB; "
+		 "larger ones are in two stages (default 4096)");
 
 static unsigned int max_build_ms = 10000;
 module_param(max_build_ms, uint, 0644);
@@ -116,6 +131,8 @@ struct build {
 	struct kunwind_object *object;
 	unsigned long deadline;		/* jiffies */
 	size_t charged;			/* bytes */
+	void *data;			/* the sections' bytes */
+	struct kunwind_fill *fill;	/* the second stage, to be started; or NULL */
 };
 
 static bool build_aborted(void *data)
@@ -208,10 +225,9 @@ static void reads_done(struct kunwind_object *object)
 	}
 }
 
-/* Gives the estimate back, but for what is kept of it. */
-static void uncharge(struct build *build, size_t kept)
+void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
 {
-	kunwind_memory_uncharge(build->object->payer, build->charged - kept);
+	kunwind_memory_uncharge(object->payer, charged - kept);
 	atomic_dec(&nr_charged);
 	wake_up_all(&uncharged);
 }
@@ -236,18 +252,26 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal compile(struct build *build, const u8 *data, size_t limit)
+/* As a whole, or the first stage of it. */
+static enum kunwind_refusal compile(struct build *build, size_t limit)
 {
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
 	struct kunwind_section section[2];
 	enum kunwind_refusal refusal;
 
-	kunwind_elf_sections(elf, data, data + elf->eh_size, section);
-	refusal = kunwind_table_build(section, 0, limit, build_aborted, build, &object->table);
+	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
+	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
+		refusal = kunwind_fill_begin(object, section, limit, build->deadline, &build->fill);
+	else
+		refusal = kunwind_table_build(section, 0, limit, build_aborted, build,
+					      &object->table);
 	if (refusal)
 		return refusal;
 	if (!unchanged(object)) {
+		if (build->fill)
+			kunwind_fill_cancel(build->fill);
+		build->fill = NULL;
 		kunwind_table_free(object->table);
 		object->table = NULL;
 		return KUNWIND_E_IO;
@@ -262,7 +286,6 @@ static enum kunwind_refusal build_table(struct build *build)
 	const struct kunwind_elf *elf = &object->elf;
 	enum kunwind_refusal refusal;
 	size_t size, limit, kept = 0;
-	u8 *data;
 
 	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
@@ -277,21 +300,24 @@ static enum kunwind_refusal build_table(struct build *build)
 	refusal = charge(build, size + 2 * limit);
 	if (refusal)
 		return refusal;
-	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
-	if (!data)
+	build->data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	if (!build->data)
 		refusal = KUNWIND_E_NOMEM;
-	else if (read_file(build, elf->eh_offset, data, elf->eh_size) ||
-		 read_file(build, elf->debug_offset, data + elf->eh_size, elf->debug_size))
+	else if (read_file(build, elf->eh_offset, build->data, elf->eh_size) ||
+		 read_file(build, elf->debug_offset, build->data + elf->eh_size, elf->debug_size))
 		refusal = KUNWIND_E_IO;
 	reads_done(object);
 	if (!refusal)
-		refusal = compile(build, data, limit);
-	kvfree(data);
+		refusal = compile(build, limit);
+	/* The second stage goes on with all of it. */
+	if (build->fill)
+		return KUNWIND_OK;
+	kvfree(build->data);
 	if (!refusal) {
 		kept = object->stats.bytes;
 		kunwind_object_built(object);
 	}
-	uncharge(build, kept);
+	kunwind_builder_uncharge(object, build->charged, kept);
 	return refusal;
 }
 
@@ -309,6 +335,18 @@ static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
 	default:
 		return KUNWIND_OBJECT_REFUSED;
 	}
+}
+
+void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal)
+{
+	object->refusal = refusal;
+	object->done_at = jiffies;
+	if (refusal && refusal != KUNWIND_E_NO_CFI)
+		atomic64_inc(&nr_refused);
+	if (refusal == KUNWIND_E_LIMIT)
+		kunwind_memory_refused();
+	/* Pairs with kunwind_object_state(). */
+	smp_store_release(&object->state, state_of(refusal));
 }
 
 static void run_build(struct kunwind_object *object)
@@ -330,16 +368,12 @@ static void run_build(struct kunwind_object *object)
 		fput(object->file);
 		object->file = NULL;
 	}
-	object->refusal = refusal;
-	object->done_at = jiffies;
 	atomic64_inc(&nr_builds);
-	if (refusal && refusal != KUNWIND_E_NO_CFI)
-		atomic64_inc(&nr_refused);
-	if (refusal == KUNWIND_E_LIMIT)
-		kunwind_memory_refused();
 	WRITE_ONCE(*stalls_of(object), 0);
-	/* Pairs with kunwind_object_state(). */
-	smp_store_release(&object->state, state_of(refusal));
+	object->filling = build.fill;
+	kunwind_builder_conclude(object, refusal);
+	if (build.fill)
+		kunwind_fill_start(build.fill, build.data, build.charged);
 	/* Those who wait see to their own spaces. */
 	complete_all(&object->done);
 	kunwind_space_object_done();
@@ -479,20 +513,30 @@ void kunwind_builder_counts(u64 *builds, u64 *refused)
 void kunwind_builder_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_eh_frame_mb\t%u\n", READ_ONCE(max_eh_frame_mb));
+	seq_printf(m, "param\tmax_whole_kb\t%u\n", READ_ONCE(max_whole_kb));
 	seq_printf(m, "param\tmax_build_ms\t%u\n", READ_ONCE(max_build_ms));
 }
 
 int kunwind_builder_init(void)
 {
+	int err = kunwind_fill_init();
+
+	if (err)
+		return err;
+	err = -ENOMEM;
 	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, LOCAL_WIDTH);
 	if (!builders)
-		return -ENOMEM;
+		goto out_fill;
 	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND, 0);
-	if (!remote_builders) {
-		destroy_workqueue(builders);
-		return -ENOMEM;
-	}
+	if (!remote_builders)
+		goto out_builders;
 	return 0;
+
+out_builders:
+	destroy_workqueue(builders);
+out_fill:
+	kunwind_fill_exit();
+	return err;
 }
 
 void kunwind_builder_stop(void)
@@ -501,10 +545,13 @@ void kunwind_builder_stop(void)
 	wake_up_all(&uncharged);
 	drain_workqueue(builders);
 	drain_workqueue(remote_builders);
+	/* They start none any more. */
+	kunwind_fill_stop();
 }
 
 void kunwind_builder_exit(void)
 {
 	destroy_workqueue(remote_builders);
 	destroy_workqueue(builders);
+	kunwind_fill_exit();
 }

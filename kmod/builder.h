@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "core/kunwind_core.h"
+
 struct file;
 struct kunwind_object;
 struct seq_file;
@@ -29,6 +31,12 @@ bool kunwind_builder_queue(struct kunwind_object *object, struct file *file);
  */
 bool kunwind_builder_stalls(const struct kunwind_object *object);
 void kunwind_builder_stalled(struct kunwind_object *object);
+
+/* What became of an object: its state, to those who do not wait. fill.c's besides. */
+void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal);
+
+/* Gives what was charged for a build back, but for what is kept of it. fill.c's besides. */
+void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
 
 /* Builds and refusals so far. */
 void kunwind_builder_counts(u64 *builds, u64 *refused);

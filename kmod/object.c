@@ -339,6 +339,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 	object->payer = kunwind_payer_get(payer);
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
+	init_completion(&object->filled);
 	return object;
 }
 
@@ -458,8 +459,13 @@ void kunwind_object_show(struct seq_file *m)
 				   done ? kunwind_refusal_name(object->refusal) : "-",
 				   done ? object->stats.nr_rows : 0,
 				   done ? object->stats.bytes : 0,
-				   refcount_read(&object->users));
+				   refcount_read(&object->users) - READ_ONCE(object->filling));
 			seq_escape(m, object->path, "\t\n\\");
+			if (done && object->stats.nr_parts) {
+				seq_printf(m, "\nparts\t%u\t%u\t", object->stats.parts_built,
+					   object->stats.nr_parts);
+				seq_escape(m, object->path, "\t\n\\");
+			}
 			seq_putc(m, '\n');
 		}
 	}

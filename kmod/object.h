@@ -38,11 +38,14 @@ struct kunwind_object_key {
  * struct kunwind_object - one ELF file, in one state
  * @users: ranges that refer to it, and its build; 0: kept for reuse only
  * @state: enum kunwind_object_state; what follows it here is valid, and does
- *	not change any more, once it was seen (acquire) to be another than PENDING
+ *	not change any more, once it was seen (acquire) to be another than PENDING;
+ *	but while it is filling, stats do, and the state may still turn out to be
+ *	REFUSED or FAILED, which the table then says itself
  * @payer: to whom the table is charged; NULL: nobody
  * @gone: the file has no name any more, or has another state by now: nobody
  *	will come for this one
  * @over_share: refused because of what its payer already has
+ * @filling: its table is in use, and in its second stage (fill.c); @filled: which is over
  */
 struct kunwind_object {
 	struct hlist_node node;
@@ -62,8 +65,10 @@ struct kunwind_object {
 	struct kunwind_payer *payer;
 	bool gone;
 	bool over_share;
+	bool filling;
 
 	struct completion done;
+	struct completion filled;
 	/* The builder's. */
 	struct list_head waiting;
 	struct file *file;		/* while it is read */

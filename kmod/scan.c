@@ -199,6 +199,16 @@ out:
 	return err;
 }
 
+/* What there is to be waited for of an object, or NULL. */
+static struct completion *awaited(struct kunwind_object *object, bool patient)
+{
+	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
+		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
+				   !kunwind_builder_stalls(object)) ? &object->done : NULL;
+	/* Who is patient wants to lose no stack; others do not wait for a big object. */
+	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
+}
+
 /*
  * Waits until all objects are done. 0 or -EINTR; the end of the time is no
  * error. An object for which others waited in vain many times, or of a file
@@ -207,20 +217,19 @@ out:
  */
 static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {
+	struct completion *completion;
 	long left = timeout;
 	u32 i;
 
 	for (i = 0; i < snapshot->ranges.nr && left > 0; i++) {
 		struct kunwind_object *object = snapshot->detail[i].object;
 
-		if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING ||
-		    (!patient && (READ_ONCE(object->stalls) >= MAX_STALLS ||
-				  kunwind_builder_stalls(object))))
-			continue;
-		left = wait_for_completion_killable_timeout(&object->done, left);
-		if (left < 0)
-			return -EINTR;
-		if (!left) {
+		while (left > 0 && (completion = awaited(object, patient))) {
+			left = wait_for_completion_killable_timeout(completion, left);
+			if (left < 0)
+				return -EINTR;
+		}
+		if (!left && kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
 			WRITE_ONCE(object->stalls, READ_ONCE(object->stalls) + 1);
 			kunwind_builder_stalled(object);
 		}

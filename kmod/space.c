@@ -45,6 +45,7 @@ static DECLARE_DELAYED_WORK(reap_work, reap);
 static void sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweeper, sweep);
 static unsigned long sweep_delay = 1;	/* jiffies */
+static bool rules_gone;
 
 static struct kunwind_ranges *locked_ranges(struct kunwind_space *space)
 {
@@ -101,9 +102,9 @@ static void reap(struct work_struct *work)
  */
 static void sweep(struct work_struct *work)
 {
+	bool again = false, renew = xchg(&rules_gone, false);
 	unsigned long start = jiffies;
 	struct kunwind_space *space;
-	bool again = false;
 	unsigned int i;
 
 	/*
@@ -119,6 +120,8 @@ static void sweep(struct work_struct *work)
 			struct kunwind_snapshot *snapshot;
 
 			snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+			if (snapshot && renew)
+				WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
 			if (!snapshot || READ_ONCE(snapshot->settled))
 				continue;
 			/* Made by fork just now: its process has no number yet to be named. */
@@ -140,6 +143,12 @@ static void sweep(struct work_struct *work)
 void kunwind_space_object_done(void)
 {
 	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
+}
+
+void kunwind_space_rules_gone(void)
+{
+	WRITE_ONCE(rules_gone, true);
+	kunwind_space_object_done();
 }
 
 static struct hlist_head *bucket(const struct mm_struct *mm)

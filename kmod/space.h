@@ -118,6 +118,12 @@ void kunwind_space_forget_unused(const struct mm_struct *mm);
 /* An object is done: what waits for it is filled in soon. May sleep. */
 void kunwind_space_object_done(void);
 
+/*
+ * A table that walks used is given up: what they keep of its rules is forgotten
+ * soon, as are all others'. May sleep.
+ */
+void kunwind_space_rules_gone(void);
+
 /* Its snapshot with a reference, or NULL. No sleep. */
 struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
 

@@ -99,6 +99,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 static const char *const hook_fields[] = { "name", "state", "reason", NULL };
 static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
 static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
+static const char *const parts_fields[] = { "built", "all", "path", NULL };
 
 static void print_json(const struct kunwind_report *report)
 {
@@ -115,7 +116,8 @@ static void print_json(const struct kunwind_report *report)
 	print_json_map(report, "reason", "reasons");
 	print_json_list(report, "hook", "hooks", hook_fields, ",");
 	print_json_list(report, "process", "processes", process_fields, ",");
-	print_json_list(report, "object", "objects", object_fields, "");
+	print_json_list(report, "object", "objects", object_fields, ",");
+	print_json_list(report, "parts", "parts", parts_fields, "");
 	fputs("}\n", stdout);
 }
 
@@ -216,6 +218,10 @@ static void print_objects(const struct kunwind_report *report)
 		print_clean(line->field[6]);
 		if (refused)
 			printf(" (%s)", line->field[2]);
+		/* of a big object whose rows are not all there yet */
+		if (i + 1 < report->nr && is_kind(line + 1, "parts") &&
+		    strcmp(line[1].field[1], line[1].field[2]))
+			printf(" (%s of %s parts)", line[1].field[1], line[1].field[2]);
 		putchar('\n');
 	}
 }

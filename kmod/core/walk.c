@@ -195,16 +195,17 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	/* Filled in while we read: bias is there before table is (loads keep their order here). */
 	found = READ_ONCE(range->table);
 	barrier();
-	if (!found) {
+	if (found) {
+		addr -= range->bias;
+		*table = found;
+		reason = look_up(table, addr, rule);
+	} else {
 		reason = READ_ONCE(range->reason);
+	}
+	if (unlikely(!found || reason != KUNWIND_COMPLETE)) {
 		*end = reason == KUNWIND_NO_TABLE && at_entry(ranges, sp);
 		return *end ? KUNWIND_COMPLETE : reason;
 	}
-	*table = found;
-	addr -= range->bias;
-	reason = look_up(table, addr, rule);
-	if (unlikely(reason != KUNWIND_COMPLETE))
-		return reason;
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
 	 * At the entry of rt_sigreturn the program counter stands behind the

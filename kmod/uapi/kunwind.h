@@ -247,6 +247,7 @@ struct kunwind_stats {
  *                                              or of children, auto, with commas;
  *                                              auto: for CAP_SYS_ADMIN)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
+ *   parts    BUILT  ALL  PATH                 (behind the object whose table is in parts)
  *   user     UID  BYTES  OBJECTS              (charged to one without CAP_SYS_ADMIN)
  * Readers ignore kinds that they do not know. Processes, objects and shares of
  * others are shown to CAP_SYS_ADMIN (initial user namespace) only.

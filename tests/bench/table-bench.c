@@ -6,7 +6,10 @@
  * One line an object: bytes of .eh_frame + .eh_frame_hdr, rows (gaps
  * included), bytes a row all in, table as a share of the sections, rows
  * compiled a second (best of several runs), nanoseconds a lookup (pseudo-
- * random addresses; and the same 16 over and over). Tab-separated.
+ * random addresses; and the same 16 over and over). Then, of building as a whole
+ * and in two stages (stages.c): milliseconds of the whole, of the first stage,
+ * of the longest of the parts (the best of the runs each), and the bytes of all parts.
+ * Tab-separated.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -14,6 +17,7 @@
 #include "../unit/object.h"
 
 #define RUNS	7
+#define PART_FDES	1024	/* as in kmod/fill.c */
 
 /* Time of ours, not of the machine: others may be at work on it. */
 static double now(void)
@@ -61,13 +65,46 @@ static double lookup_ns(const struct kunwind_table *table, u64 base, u64 span, u
 	return (now() - t0) / n * 1e9;
 }
 
+static double less(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Seconds of the first stage and of the longest part; the bytes of all. */
+static bool stages(const struct object *o, u32 keep, double *first, double *part, u64 *bytes)
+{
+	struct kunwind_table_stats st;
+	struct kunwind_stages *s;
+	struct kunwind_table *table;
+	double t0 = now(), longest = 0;
+	bool wanted;
+	u32 n;
+
+	if (kunwind_stages_begin(&o->section, keep, PART_FDES, 1UL << 30, NULL, NULL, &s, &table))
+		return false;
+	*first = less(*first, now() - t0);
+	while ((n = kunwind_stages_next(s, &wanted)) != ~0U) {
+		t0 = now();
+		if (kunwind_stages_build(s, n))
+			break;
+		if (now() - t0 > longest)
+			longest = now() - t0;
+	}
+	*part = less(*part, longest);
+	kunwind_stages_end(s);
+	kunwind_table_stats(table, &st);
+	*bytes = st.bytes;
+	kunwind_table_free(table);
+	return st.parts_built == st.nr_parts;
+}
+
 static int bench(const char *path, u32 keep)
 {
 	struct kunwind_table_stats st;
 	struct kunwind_table *table;
-	double best = 1e9;
+	double best = 1e9, first = 1e9, part = 1e9;
 	struct object o;
-	u64 sections;
+	u64 sections, bytes = 0;
 	int i, err = object_open(&o, path);
 
 	if (err) {
@@ -78,8 +115,9 @@ static int bench(const char *path, u32 keep)
 		double t0 = now();
 
 		err = kunwind_table_build(&o.section, keep, 1UL << 30, NULL, NULL, &table);
-		if (now() - t0 < best)
-			best = now() - t0;
+		best = less(best, now() - t0);
+		if (!err && !stages(&o, keep, &first, &part, &bytes))
+			err = KUNWIND_E_ABORTED;
 		if (err) {
 			fprintf(stderr, "%s: %s\n", path, kunwind_refusal_name(err));
 			return 1;
@@ -89,12 +127,14 @@ static int bench(const char *path, u32 keep)
 	}
 	kunwind_table_stats(table, &st);
 	sections = o.section.size + hdr_size(&o);
-	printf("%s\t%llu\t%u\t%u\t%u\t%u\t%llu\t%.2f\t%.1f%%\t%.1f\t%.0f\t%.0f\n",
+	printf("%s\t%llu\t%u\t%u\t%u\t%u\t%llu\t%.2f\t%.1f%%\t%.1f\t%.0f\t%.0f\t"
+	       "%.2f\t%.2f\t%.2f\t%llu\n",
 	       strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (unsigned long long)sections,
 	       st.nr_fdes, st.nr_rows, st.nr_rules, st.nr_wide, (unsigned long long)st.bytes,
 	       (double)st.bytes / st.nr_rows, 100.0 * st.bytes / sections,
 	       st.nr_rows / best * 1e-6, lookup_ns(table, st.base, st.span, 0xffffffff),
-	       lookup_ns(table, st.base, st.span, 0xf0000000));
+	       lookup_ns(table, st.base, st.span, 0xf0000000),
+	       best * 1e3, first * 1e3, part * 1e3, (unsigned long long)bytes);
 	kunwind_table_free(table);
 	object_close(&o);
 	return 0;
@@ -110,7 +150,7 @@ int main(int argc, char **argv)
 		i = 3;
 	}
 	puts("object\teh_frame+hdr\tFDEs\trows\trules\twide\tbytes\tbytes/row\tshare\tMrows/s\t"
-	     "ns/lookup\tns/lookup of 16");
+	     "ns/lookup\tns/lookup of 16\tms\tms of stage 1\tms of a part\tbytes in parts");
 	for (; i < argc; i++)
 		status |= bench(argv[i], keep);
 	return status;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Tables given back under memory pressure and small limits while all goes on; a
+# Tables given back under memory pressure and small limits while all goes on, some
+# built as a whole and some in parts; the module going in the midst of parts; a
 # file system that hangs, with the module asked to go.
 # vm: --debug
 # timeout: 900
@@ -22,11 +23,25 @@ while sleep 0.7; do
 	done
 done 2>/dev/null &
 limits=$!
+while sleep 0.2; do
+	for kb in 0 0 4096; do
+		echo $kb >$params/max_whole_kb
+		sleep 0.2
+	done
+done 2>/dev/null &
+stages=$!
 check "storms while memory is short" storms 20
-kill $pressure $limits
-wait $pressure $limits 2>/dev/null
+kill $pressure $limits $stages
+wait $pressure $limits $stages 2>/dev/null
 echo 512 >$params/max_table_mb
 check "it works as before then" $storm leaf
+check "it unloads" rmmod kunwind
+check "it loads, with every table in parts" modprobe kunwind max_whole_kb=0
+check "it works then, too" $storm leaf
+big=$(realpath "$(command -v gdb || command -v bash)")
+"$progs/tables" map "$big" </dev/null >/dev/null
+check "it unloads in the midst of parts" rmmod kunwind
+check "it loads" modprobe kunwind
 
 mkdir "$KUNWIND_TMP/stuck"
 "$progs/stuckfs" "$KUNWIND_TMP/stuck" "$progs/large.so" 30 >"$KUNWIND_TMP/out" &

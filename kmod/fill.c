@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fill.c - the second stage of big objects: the rows of a table that is in use
+ *
+ * Nobody waits for it. A worker of its own, beside the builders' so that no
+ * small object waits behind a big one, goes round all objects that are not
+ * filled, a slice of time for each, and builds their parts (core/stages.c):
+ * those that walks missed first, then the others, with low priority, in order.
+ * A walk only sets a flag in the directory: the worker is never idle while
+ * there is a part to be built, so there is nothing to be woken.
+ *
+ * Why the others at all: a stack that meets a part which is not built is lost,
+ * and most parts would take one sooner or later (a compilation of fifty lines runs
+ * code of 62 of libLLVM-14's 93 parts). What is kept for building them takes 40 %
+ * of what they take themselves (8 bytes an FDE); and they are made of bytes that
+ * were read once, in one state of the file. These stay here until the last part
+ * is built, charged as the build itself was: some 25 ms for each million rows. To
+ * read them anew when a walk asks would mean to hold the file, and with it the
+ * mount, as long as any process has it mapped: a walk leads to no file.
+ *
+ * FDEs that contradict each other never come here. What is wrong inside one
+ * gives up the table, with all parts that there are: behind a grace period they
+ * are freed, and the caches forget their rules.
+ *
+ * Limits: the time is max_build_ms of work for both stages; memory was charged
+ * as for a whole table. How many objects of one user wait at a time is bounded
+ * by his share of memory.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "builder.h"
+#include "fill.h"
+#include "object.h"
+#include "space.h"
+
+#define PART_FDES	1024	/* a part: 10,000 rows, 0.4 ms; 3 % more memory than as a whole */
+#define SLICE		(HZ / 100 ? HZ / 100 : 1)
+#define NICE		10	/* for what nobody asked for */
+
+struct kunwind_fill {
+	struct work_struct work;
+	struct kunwind_object *object;
+	struct kunwind_stages *stages;
+	void *data;
+	size_t charged;			/* bytes */
+	unsigned long until;		/* jiffies: end of all time that it has */
+	unsigned long paused;		/* jiffies: end of the last slice */
+};
+
+static struct workqueue_struct *fillers;
+static bool stopping;
+
+static bool fill_aborted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return READ_ONCE(stopping) || time_after(jiffies, fill->until);
+}
+
+static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
+{
+	struct kunwind_object *object = fill->object;
+
+	kunwind_stages_end(fill->stages);
+	kvfree(fill->data);
+	if (refusal) {
+		kunwind_builder_conclude(object, refusal);
+		kunwind_table_retire(object->table, kunwind_object_reason(object));
+		synchronize_rcu();
+		kunwind_table_drop(object->table);
+		kunwind_space_rules_gone();
+	}
+	kunwind_table_stats(object->table, &object->stats);
+	kunwind_object_built(object);
+	kunwind_builder_uncharge(object, fill->charged, object->stats.bytes);
+	WRITE_ONCE(object->filling, false);
+	complete_all(&object->filled);
+	kunwind_object_put(object);
+	kfree(fill);
+}
+
+static void fill_work(struct work_struct *work)
+{
+	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
+	unsigned long end = jiffies + SLICE;
+	enum kunwind_refusal refusal = KUNWIND_OK;
+	int nice = task_nice(current);
+	bool wanted, low = false;
+	u32 part;
+
+	/* Only its own work counts, not that of those between. */
+	fill->until += jiffies - fill->paused;
+	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
+		if (!time_before(jiffies, end))
+			break;
+		if (low == wanted) {
+			low = !wanted;
+			set_user_nice(current, low ? NICE : nice);
+		}
+		refusal = kunwind_stages_build(fill->stages, part);
+	}
+	if (low)
+		set_user_nice(current, nice);
+	if (refusal || part == ~0U) {
+		fill_end(fill, refusal);
+		return;
+	}
+	kunwind_table_stats(fill->object->table, &fill->object->stats);
+	fill->paused = jiffies;
+	queue_work(fillers, &fill->work);
+}
+
+enum kunwind_refusal
+kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
+		   size_t limit, unsigned long until, struct kunwind_fill **result)
+{
+	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
+	enum kunwind_refusal refusal;
+
+	if (!fill)
+		return KUNWIND_E_NOMEM;
+	INIT_WORK(&fill->work, fill_work);
+	fill->object = object;
+	fill->until = until;
+	refusal = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
+				       &fill->stages, &object->table);
+	if (refusal)
+		kfree(fill);
+	else
+		*result = fill;
+	return refusal;
+}
+
+void kunwind_fill_cancel(struct kunwind_fill *fill)
+{
+	kunwind_stages_end(fill->stages);
+	kfree(fill);
+}
+
+void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
+{
+	fill->data = data;
+	fill->charged = charged;
+	fill->paused = jiffies;
+	kunwind_object_get(fill->object);
+	queue_work(fillers, &fill->work);
+}
+
+int kunwind_fill_init(void)
+{
+	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 1);
+	return fillers ? 0 : -ENOMEM;
+}
+
+void kunwind_fill_stop(void)
+{
+	WRITE_ONCE(stopping, true);
+	drain_workqueue(fillers);
+}
+
+void kunwind_fill_exit(void)
+{
+	destroy_workqueue(fillers);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fill.h - the second stage of big objects: the rows of a table that is in use
+ */
+#ifndef _KUNWIND_FILL_H
+#define _KUNWIND_FILL_H
+
+#include "core/kunwind_core.h"
+
+struct kunwind_fill;
+struct kunwind_object;
+
+int kunwind_fill_init(void);
+/* Makes all that goes on end; nothing may be started any more. */
+void kunwind_fill_stop(void);
+void kunwind_fill_exit(void);
+
+/**
+ * kunwind_fill_begin() - the first stage, in the caller's context
+ * @limit: most bytes of the table
+ * @until: jiffies; what is left then of it is the time for the second stage, too
+ * Makes object->table. @section's bytes must stay until the end.
+ */
+enum kunwind_refusal __must_check
+kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
+		   size_t limit, unsigned long until, struct kunwind_fill **fill);
+
+/* There will be no second stage; the table is left to the caller. */
+void kunwind_fill_cancel(struct kunwind_fill *fill);
+
+/*
+ * The second stage begins. Takes over the section's bytes @data (kvfree()) and
+ * what was charged for the build.
+ */
+void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged);
+
+#endif /* _KUNWIND_FILL_H */

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-stages.sh - tables in two stages: first of every object, then of a big one
+#
+# 1. max_whole_kb=0, so that the tables of all objects are in parts and their
+#    rows come when a walk missed them or a worker comes to them. Real programs
+#    are traced until they block; when all parts are there each is given a line of input and
+#    blocks again. These last stacks are eu-stack's, address by address.
+# 2. A big object: what its mapping costs who maps it, and when the first stack
+#    through its code is whole, in two stages and as a whole; and one whose instructions
+#    are wrong somewhere, which the second stage finds.
+# timeout: 300
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2 eu-stack objcopy
+params=/sys/module/kunwind/parameters
+
+build_progs
+device=$here/../../build/vm-progs-device
+make -s -C "$here/progs/device" all >/dev/null || exit 1
+stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
+# state, refusal and BUILT/ALL of a file's object; "-" of a table that is whole
+parts() {
+	awk -F'\t' -v p="$1" '
+		$1 == "object" && $7 == p { state = $2 " " $3; n = "-" }
+		$1 == "parts" && $4 == p { n = $2 "/" $3 }
+		END { if (state) print state, n }' /dev/kunwind
+}
+unfilled() { # objects that are not done, or have not all of their parts
+	awk -F'\t' '$1 == "object" { state = $2 } $1 == "object" && $2 == "pending"
+		$1 == "parts" && state == "ready" && $2 != $3' /dev/kunwind
+}
+filled() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		[ -n "$(unfilled)" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# ---- all objects in two stages
+check "the module loads, with every table in parts" modprobe kunwind max_whole_kb=0
+check "a process that runs is registered" kunwind register $$
+is "$(unfilled)" "" "who registered it has waited for all parts"
+session_begin "$work/trace"
+verdict $? "an LTTng session with the context callstack-user"
+start python3 /usr/bin/python3 -c 'import json, sqlite3, sys
+for line in sys.stdin: json.dumps(sqlite3.connect(":memory:").execute("select 1").fetchall())'
+start perl perl -e 'sub f { while (<STDIN>) { $x{$_}++ } } sub g { f() } g()'
+start bash bash -c 'f() { while read -r x; do y=$x; done; }; g() { f; }; g'
+start sqlite3 sqlite3 :memory:
+start gdb gdb -nx -q
+start openssl openssl enc -aes-256-cbc -k password -pbkdf2
+also() { # NAME COMMAND...
+	command -v "$2" >/dev/null && start "$@" || diag "no $2 here"
+}
+also clang clang -cc1 -fsyntax-only -x c -
+mapfile -t pids < <(cut -f2 "$work/programs.tsv")
+settle "${pids[@]}"
+verdict $? "${#pids[@]} programs sleep in a system call"
+check "all parts of all tables are built" filled
+like "$(parts "$(realpath /lib/x86_64-linux-gnu/libc.so.6)")" '^ready ok ([0-9]+)/\1$' "libc's are"
+is "$(grep -c $'^object\tready' /dev/kunwind)" "$(grep -c '^parts' /dev/kunwind)" \
+	"no table of an object is built as a whole"
+diag "$(awk -F'\t' '$1 == "parts" { o++; p += $3 } END { print o, "objects,", p, "parts" }' /dev/kunwind)"
+diag "stacks that met a part before it was built: $(awk -F'\t' '$1 == "reason" && $2 == "not_ready" { print $3 }' /dev/kunwind)"
+while IFS=$'\t' read -r name _; do
+	printf '\n' >"$work/$name/in"
+done <"$work/programs.tsv"
+settle "${pids[@]}"
+verdict $? "all of them again, behind a line of input"
+session_end
+while IFS=$'\t' read -r name pid; do
+	examine "$name" "$pid"
+done <"$work/programs.tsv"
+adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "$work/eu" \
+	--share 0.5
+kill -9 "${pids[@]}" 2>/dev/null
+wait 2>/dev/null
+check "the module goes" rmmod kunwind
+
+# ---- a big object
+big=$(realpath /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 2>/dev/null)
+[ -e "$big" ] || big=$(realpath "$(command -v node || command -v gdb)")
+forget() { # behind the grace period in which it still has users; its file stays in the page cache
+	local i
+	for ((i = 0; i < 50; i++)); do
+		echo 2 >/proc/sys/vm/drop_caches
+		[ -n "$(parts "$big")" ] || break
+		sleep 0.1
+	done
+	cat "$big" >/dev/null
+}
+stall=50
+check "the module loads once more" modprobe kunwind max_stall_ms=$stall
+forget
+echo 65536 >$params/max_whole_kb
+read -r whole_stall whole_first whole_all whole_misses < <("$device/stages" "$big")
+is "$(parts "$big")" "ready ok -" "$(basename "$big"), built as a whole"
+forget
+is "$(parts "$big")" "" "is forgotten"
+echo 512 >$params/max_whole_kb
+read -r stall_us first all misses < <("$device/stages" "$big")
+filled
+like "$(parts "$big")" '^ready ok ([0-9]+)/\1$' "in two stages: $(parts "$big")"
+diag "as a whole: mmap() $whole_stall us, first stack $whole_first us, all $whole_all us, $whole_misses walks in vain"
+diag "two stages: mmap() $stall_us us, first stack $first us, all $all us, $misses walks in vain"
+[ "${first:-0}" -gt 0 ] && [ "$first" -lt "${whole_first:-0}" ]
+verdict $? "in two stages the first stack through it comes earlier"
+[ "${misses:-0}" -gt 0 ]
+verdict $? "walks that came before a part was built have asked for it"
+# a machine that does other things wakes us later
+[ "${stall_us:-999999999}" -lt $((stall * 1000 * 10)) ]
+verdict $? "nobody waits longer than max_stall_ms for it"
+
+# ---- instructions that are wrong, in the middle of it
+cp "$big" "$work/bad.so"
+at=$(/usr/bin/python3 "$here/oracle/spoil.py" "$work/bad.so")
+diag "spoiled at $at"
+"$device/stages" "$work/bad.so" >/dev/null
+filled
+for _ in $(seq 100); do
+	[[ $(parts "$work/bad.so") == ready* ]] || break
+	sleep 0.1
+done
+like "$(parts "$work/bad.so")" '^refused state_stack 0/[0-9]+$' "wrong instructions give up the whole table"
+check "its memory is given back" test "$(awk -F'\t' -v p="$work/bad.so" \
+	'$1 == "object" && $7 == p { print $5 }' /dev/kunwind)" -lt 100000
+forget
+is "$(stat_of idle_bytes)" 0 "tables in parts are given back when memory is short"
+check "the module is unloaded" rmmod kunwind
+done_testing
