@@ -30,6 +30,13 @@ start_waiting() {
 	exec {go}>in
 	until grep -qs pipe_read "/proc/$pid/stack" && [ "$(cat "/proc/$pid/comm")" = chain ]; do sleep 0.1; done
 }
+# started SESSION: it records
+started() {
+	lttng --mi xml list "$1" 2>/dev/null | /usr/bin/python3 -c '
+import re, sys
+session = re.search(r"<session>.*?<enabled>(\w+)</enabled>", sys.stdin.read(), re.S)
+sys.exit(not session or session[1] != "true")'
+}
 registered() { kunwind status --tsv | awk -F '\t' '$1 == "process" { print $2 }' | tr '\n' ' '; }
 
 # ------------------------------------------------ what is missing
@@ -105,7 +112,7 @@ is $? 143 "SIGTERM is handed on"
 start_waiting
 kunwind record -o running -p "$pid" 2>err {go}>&- &
 recorder=$!
-until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+until started "kunwind-record-$recorder"; do sleep 0.2; done
 until [ "$(registered)" = "$pid " ]; do sleep 0.1; done
 sleep 0.5
 echo >&"$go"
@@ -119,7 +126,7 @@ is "$(commands running 'syscall_entry_*')" "chain " "and no other's events"
 check "register" kunwind register "$pid"
 kunwind record -q -o until-end -p "$pid" {go}>&- &
 recorder=$!
-until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+until started "kunwind-record-$recorder"; do sleep 0.2; done
 sleep 0.5
 is "$(registered)" "$pid " "one that was registered before"
 exec {go}>&-
