@@ -25,12 +25,13 @@ IOCTL_REGISTER = 0xE1
 
 
 def by_page_offset(address, paths):
-    """An entry of one of the files at this offset in a page: its name, or None."""
-    for path in paths:
-        for first, last, name in elf.entries(path):
-            if (address - first) % 4096 <= last - first:
-                return "%s of %s" % (name, os.path.basename(path))
-    return None
+    """The entries of the files at this offset in a page: their names, or None.
+
+    Two can be there: sid's ld.so and its libc have one each at 0xd00.
+    """
+    return " or ".join("%s of %s" % (name, os.path.basename(path))
+                       for path in paths for first, last, name in elf.entries(path)
+                       if (address - first) % 4096 <= last - first) or None
 
 
 class Process:
