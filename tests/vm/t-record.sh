@@ -39,6 +39,10 @@ sys.exit(not session or session[1] != "true")'
 }
 registered() { kunwind status --tsv | awk -F '\t' '$1 == "process" { print $2 }' | tr '\n' ' '; }
 
+# Debian's lttng-tools makes the group where there is adduser; a session daemon asks
+# for it when it begins.
+getent group tracing >/dev/null || groupadd -r tracing
+
 # ------------------------------------------------ what is missing
 out=$(kunwind record true 2>&1)
 is "$? ${out##*: }" "125 sudo modprobe kunwind (kunwind doctor tells more)" "without the module: what to do"
