@@ -22,6 +22,7 @@
  * Memory: about 600 bytes and its path an object besides its table.
  */
 #include <linux/exportfs.h>
+#include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/jhash.h>
 #include <linux/kdev_t.h>
@@ -321,14 +322,30 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key,
 	return NULL;
 }
 
-static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, const char *path,
+/* The name in the process's own root while it runs, else in that of who registers it. */
+static char *name_of(struct file *file)
+{
+	char *buf, *path, *name;
+
+	if (!file)
+		return kstrdup("[vdso]", GFP_KERNEL | __GFP_NOWARN);
+	buf = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN);
+	if (!buf)
+		return NULL;
+	path = file_path(file, buf, PATH_MAX);
+	name = kstrdup(IS_ERR(path) ? "?" : path, GFP_KERNEL | __GFP_NOWARN);
+	kfree(buf);
+	return name;
+}
+
+static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, struct file *file,
 					   struct kunwind_payer *payer)
 {
 	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
 	if (!object)
 		return NULL;
-	object->path = kstrdup(path, GFP_KERNEL | __GFP_NOWARN);
+	object->path = name_of(file);
 	if (!object->path || !kunwind_filesystem_get(key->dev)) {
 		kfree(object->path);
 		kfree(object);
@@ -344,7 +361,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 }
 
 /* A new object with the caller's reference, which is being built; or NULL. */
-static struct kunwind_object *create(const struct kunwind_object_key *key, const char *path,
+static struct kunwind_object *create(const struct kunwind_object_key *key,
 				     struct kunwind_payer *payer, struct file *file,
 				     const struct vdso_image *vdso)
 {
@@ -364,7 +381,7 @@ static struct kunwind_object *create(const struct kunwind_object_key *key, const
 			return NULL;
 		evict(object);
 	}
-	object = object_alloc(key, path, payer);
+	object = object_alloc(key, file, payer);
 	if (!object) {
 		kunwind_payer_remove_object(payer);
 		return NULL;
@@ -380,7 +397,7 @@ static struct kunwind_object *create(const struct kunwind_object_key *key, const
 	return object;
 }
 
-static struct kunwind_object *get(const struct kunwind_object_key *key, const char *path,
+static struct kunwind_object *get(const struct kunwind_object_key *key,
 				  struct kunwind_payer *payer, struct file *file,
 				  const struct vdso_image *vdso)
 {
@@ -390,7 +407,7 @@ static struct kunwind_object *get(const struct kunwind_object_key *key, const ch
 	object = lookup(key, payer);
 	if (!object) {
 		supersede(key);
-		object = create(key, path, payer, file, vdso);
+		object = create(key, payer, file, vdso);
 	}
 	if (!object) {
 		object = kunwind_object_get(&overflow);
@@ -402,13 +419,12 @@ static struct kunwind_object *get(const struct kunwind_object_key *key, const ch
 	return object;
 }
 
-struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path,
-					       struct kunwind_payer *payer)
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer)
 {
 	struct kunwind_object_key key;
 
 	kunwind_object_key_init(&key, file);
-	return get(&key, path, payer, file, NULL);
+	return get(&key, payer, file, NULL);
 }
 
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
@@ -418,7 +434,7 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 		.size = image->size,
 	};
 
-	return get(&key, "[vdso]", NULL, NULL, image);
+	return get(&key, NULL, NULL, image);
 }
 
 void kunwind_object_stats(struct kunwind_stats *stats)

@@ -87,11 +87,11 @@ bool kunwind_object_of(const struct kunwind_object *object, const struct file *f
 
 /*
  * The object of a mapped file, in the state in which it is now, with a
- * reference; a new one is being built, for @payer. @path is copied. May sleep.
+ * reference; a new one is being built, for @payer, and named by the file's path as
+ * the current task sees it. May sleep.
  * Never NULL: what there is no room for becomes one object that failed.
  */
-struct kunwind_object *kunwind_object_get_file(struct file *file, const char *path,
-					       struct kunwind_payer *payer);
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
 /*

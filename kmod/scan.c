@@ -12,12 +12,10 @@
  *
  * What it does not read: memory of the process. The vDSO is the kernel's own copy.
  */
-#include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <asm/vdso.h>
 
 #include "builder.h"
@@ -67,17 +65,13 @@ static bool is_vdso(const struct vm_area_struct *vma)
 }
 
 static struct kunwind_object *object_of(const struct vm_area_struct *vma,
-					struct kunwind_payer *payer, char *buf)
+					struct kunwind_payer *payer)
 {
-	const char *path;
-
 	if (is_vdso(vma))
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
 	if (!vma->vm_file)
 		return kunwind_object_get(&kunwind_object_anonymous);
-	/* The name in the process's own root while it runs, else in that of who registers it. */
-	path = file_path(vma->vm_file, buf, PATH_MAX);
-	return kunwind_object_get_file(vma->vm_file, IS_ERR(path) ? "?" : path, payer);
+	return kunwind_object_get_file(vma->vm_file, payer);
 }
 
 /*
@@ -85,7 +79,7 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
  * Returns how many there are, read or not.
  */
 static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *old,
-			 struct kunwind_snapshot *new, u32 room, char *buf)
+			 struct kunwind_snapshot *new, u32 room)
 {
 	struct vm_area_struct *vma;
 	struct kunwind_range *range;
@@ -109,7 +103,7 @@ static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *ol
 		detail->offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
 		detail->object = known(old, vma, detail->offset, new->payer, &detail->announced);
 		if (!detail->object)
-			detail->object = object_of(vma, new->payer, buf);
+			detail->object = object_of(vma, new->payer);
 		if (detail->object == &kunwind_object_anonymous)
 			range->reason = KUNWIND_NO_OBJECT;
 		new->ranges.nr++;
@@ -139,12 +133,9 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 {
 	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq, nr;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
-	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct kunwind_payer *payer;
-	int err = -ENOMEM;
+	int err;
 
-	if (!buf)
-		return err;
 	payer = kunwind_payer_of(mm);
 	kunwind_space_count(space, &room, &ready);
 	/* Little, for every process pays for it; of a new program a scan counts first. */
@@ -164,7 +155,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 		spin_lock(&space->lock);
 		seq = space->map_seq;
 		spin_unlock(&space->lock);
-		nr = read_mappings(mm, old, new, room, buf);
+		nr = read_mappings(mm, old, new, room);
 		/* Beyond the limit the rest stays unknown. */
 		if (nr <= room || room == limit)
 			break;
@@ -193,7 +184,6 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 out:
 	if (new)
 		kunwind_snapshot_destroy(new);
-	kfree(buf);
 	kunwind_payer_put(payer);
 	kunwind_snapshot_put(old);
 	return err;
