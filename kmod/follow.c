@@ -11,7 +11,7 @@
  *   uprobe_clear_state(mm)    an mm ends
  *   generic_shutdown_super(sb)	a file system ends: its device number may be
  *	another's soon, and what is known of its files is not true of those
- * The hooks run with preemption off and do the least: ranges die in place, and
+ * The hooks do not sleep and do the least: ranges die in place, and
  * the task gets a work that reads the mappings before it returns to user mode.
  * A task that maps code so finds its tables there when it first runs it, or
  * max_stall_ms over.

@@ -4,8 +4,11 @@
  *
  * FTRACE_OPS_FL_PERMANENT: kernel.ftrace_enabled cannot be cleared while a hook
  * is on (the write fails with EBUSY), and a hook cannot be enabled while it is
- * clear. So no hook is ever silently dead. FTRACE_OPS_FL_RECURSION: ftrace
- * itself guards each context against recursion and disables preemption.
+ * clear. So no hook is ever silently dead.
+ *
+ * Not FTRACE_OPS_FL_RECURSION, whose guard is a good part of what a hook costs:
+ * no hook calls a function that has the same one. So the callbacks do with
+ * preemption on, too; unregistering waits for tasks that are preempted in one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +23,7 @@ static int enable(struct kunwind_hook *hook)
 	int err;
 
 	hook->ops.func = hook->call;
-	hook->ops.flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT;
+	hook->ops.flags = FTRACE_OPS_FL_PERMANENT;
 	if (hook->redirects)
 		hook->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
 

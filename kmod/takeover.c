@@ -53,12 +53,17 @@ static __always_inline u32 trusted(const struct pt_regs *regs)
 	return KUNWIND_REGS_NMI;
 }
 
-/* True when the current task's stack is ours to walk. Preemption is off. */
+/* True when the current task's stack is ours to walk. */
 static __always_inline bool ours(const struct pt_regs *regs)
 {
+	bool known;
+
 	if (kunwind_callstack_excluded(regs) != KUNWIND_COMPLETE)
 		return false;
-	if (kunwind_space_find(current->mm))
+	preempt_disable_notrace();
+	known = kunwind_space_find(current->mm);
+	preempt_enable_notrace();
+	if (likely(known))
 		return true;
 	kunwind_callstack_passed();
 	return false;
