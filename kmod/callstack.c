@@ -4,8 +4,9 @@
  *
  * Runs in any context, NMI included. Everything that a walk writes is on its
  * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
- * entry by entry, see core/walk.c) and counters (one increment instruction
- * each). A walk that faults may meet a tracepoint on the page-fault path whose
+ * entry by entry, see core/walk.c), the note of the last walk (4 KB a CPU, for those
+ * from the task itself: the flag below guards it) and counters (one increment
+ * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
  * probe asks for a stack again: one flag for each context of each CPU answers
  * that with KUNWIND_NESTED.
  */
@@ -38,6 +39,7 @@ static DEFINE_PER_CPU(struct counters, counters);
 /* One flag each for task, softirq, hardirq and NMI context. */
 static DEFINE_PER_CPU(u8 [4], walking);
 static struct kunwind_cache __percpu *caches;
+static struct kunwind_recent __percpu *recents;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
 {
@@ -90,6 +92,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
+	walk.recent = context ? NULL : this_cpu_ptr(recents);
 	walk.mem = (struct kunwind_mem){ };
 	if (pt)
 		regs_load(&walk.regs, pt, valid);
@@ -161,10 +164,15 @@ void kunwind_callstack_stats(struct kunwind_stats *stats)
 int kunwind_callstack_init(void)
 {
 	caches = alloc_percpu(struct kunwind_cache);
-	return caches ? 0 : -ENOMEM;
+	recents = alloc_percpu(struct kunwind_recent);
+	if (caches && recents)
+		return 0;
+	kunwind_callstack_exit();
+	return -ENOMEM;
 }
 
 void kunwind_callstack_exit(void)
 {
 	free_percpu(caches);
+	free_percpu(recents);
 }

@@ -265,14 +265,36 @@ struct kunwind_cache_entry {
 	struct kunwind_rule rule;	/* never NONE, never WIDE */
 	u64 after;		/* other registers, and the sequence: walk.h */
 };
+/* Aligned, so that the two places of an address share a line of the data cache. */
 struct kunwind_cache {
 	struct kunwind_cache_entry entry[KUNWIND_CACHE_ENTRIES];
+} __attribute__((__aligned__(64)));
+
+/*
+ * What the last complete walk was made from: recent.c. Zeroed memory notes none.
+ */
+#define KUNWIND_RECENT_FRAMES	128
+struct kunwind_recent {
+	u64 id;			/* of the ranges; 0: nothing is noted */
+	u64 ip, sp, bp;
+	u32 count;		/* addresses, ip the first */
+	u32 words;		/* noted; one more than count where a zero ended the walk */
+	/*
+	 * By number of the address, from 1 on: 8 bytes behind where it was read (the CFA),
+	 * and what; where the rbp of its frame was read, 0: nowhere, and what.
+	 */
+	u64 cfa[KUNWIND_RECENT_FRAMES + 1];
+	u64 address[KUNWIND_RECENT_FRAMES + 1];
+	u64 rbp_at[KUNWIND_RECENT_FRAMES + 1];
+	u64 rbp[KUNWIND_RECENT_FRAMES + 1];
 };
 
 /**
  * struct kunwind_walk - one walk
  * @ranges: in
  * @cache: in; may be NULL
+ * @recent: in, out: the note of the last walk, used by nobody else meanwhile; may be
+ *	NULL, and is not used without @cache
  * @mem: in: what the seam's reader needs (kunwind_deps.h)
  * @regs: in: registers of the innermost frame, changed by the walk
  * @interrupted: in: true when regs are those at an instruction that did not
@@ -286,6 +308,7 @@ struct kunwind_cache {
 struct kunwind_walk {
 	const struct kunwind_ranges *ranges;
 	struct kunwind_cache *cache;
+	struct kunwind_recent *recent;
 	struct kunwind_mem mem;
 	struct kunwind_regs regs;
 	unsigned long *addresses;

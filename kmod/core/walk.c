@@ -394,25 +394,55 @@ do {										\
 	}									\
 } while (0)
 
-enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
+/* The walk notes what it is made from. What was noted before is lost. */
+static __always_inline void note_begin(const struct kunwind_walk *walk)
+{
+	struct kunwind_recent *recent = walk->recent;
+
+	recent->id = 0;
+	/* The walk changes its registers. */
+	recent->ip = walk->regs.r[KUNWIND_RA];
+	recent->sp = walk->regs.r[KUNWIND_RSP];
+	recent->bp = walk->regs.r[KUNWIND_RBP];
+}
+
+/*
+ * The place of a note on the address that *next becomes. All of these arrays go in
+ * step, so that one distance will do.
+ */
+#define note_of(what)								\
+	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
+
+/* The walk is complete, and had no step that is not noted. */
+static __always_inline void note_end(const struct kunwind_walk *walk, u64 id, bool zero)
+{
+	struct kunwind_recent *recent = walk->recent;
+
+	recent->count = walk->count;
+	recent->words = walk->count + zero;
+	recent->id = id;
+}
+
+/* Compiled twice, for what is not noted shall not cost. */
+static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
 	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
 	u64 bp = walk->regs.r[KUNWIND_RBP];
 	const u64 id = READ_ONCE(walk->ranges->id);
-	unsigned long *next = walk->addresses, *const last = next + walk->capacity;
+	unsigned long *const addresses = walk->addresses, *const last = addresses + walk->capacity;
+	const u64 beside = (u64)walk->recent - (u64)addresses;
+	unsigned long *next = addresses;
 	struct kunwind_cache *const cache = walk->cache;
 	struct kunwind_cache_entry *slot;
-	u64 addr = ip, cfa, ra, word, after;
+	u64 addr = ip, cfa, ra = 1, word, after;
 	enum kunwind_reason reason;
 	u32 valid = walk->regs.valid;
+	bool notable = noted;
 	struct slow slow;
 	enum slow_how how;
 
-	walk->count = 0;
-	if (!walk->capacity)
-		return KUNWIND_DEPTH;
-	if (!(valid & KUNWIND_REG(KUNWIND_RSP)) || !(valid & KUNWIND_REG(KUNWIND_RA)))
-		return KUNWIND_REG_UNKNOWN;
+	if (noted)
+		note_begin(walk);
 	*next++ = ip;
 	slow.budget = KUNWIND_BUDGET;
 	if (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
@@ -422,7 +452,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	}
 
 	for (;;) {
-		if (unlikely(!cache))
+		if (!noted && unlikely(!cache))
 			goto miss;
 		slot = cache_slot(cache, addr);
 		if (unlikely(!cache_get(slot, addr, id, &word, &after)) &&
@@ -434,24 +464,43 @@ apply:
 		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAME, KUNWIND_RSP):
 			cfa = sp + WORD_OFF(word);
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+			if (noted)
+				*note_of(rbp_at) = 0;
 			break;
 		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAVED, KUNWIND_RSP):
 			cfa = sp + WORD_OFF(word);
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
 			valid |= KUNWIND_REG(KUNWIND_RBP);
+			if (noted) {
+				*note_of(rbp_at) = cfa + WORD_RBP(word);
+				*note_of(rbp) = bp;
+			}
 			break;
 		default:
 			if (!rare_cfa(walk, word, ip, sp, bp, valid, &cfa, &reason))
 				goto out;
+			if ((WORD_KIND(word) & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF ||
+			    (WORD_REG(word) != KUNWIND_RSP && WORD_REG(word) != KUNWIND_RBP))
+				notable = false;
+			if (noted)
+				*note_of(rbp_at) = 0;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
 				kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
 				valid |= KUNWIND_REG(KUNWIND_RBP);
+				if (noted) {
+					*note_of(rbp_at) = cfa + WORD_RBP(word);
+					*note_of(rbp) = bp;
+				}
 			} else if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) ==
 				   KUNWIND_RBP_UNKNOWN) {
 				valid &= ~KUNWIND_REG(KUNWIND_RBP);
 			}
+		}
+		if (noted) {
+			*note_of(cfa) = cfa;
+			*note_of(address) = ra;
 		}
 		valid &= (u32)after;
 		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL) &&
@@ -514,6 +563,7 @@ miss:
 				goto apply;
 			goto closed;
 		case SLOW_STEPPED:
+			notable = false;
 			ra = walk->regs.r[KUNWIND_RA];
 			bp = walk->regs.r[KUNWIND_RBP];
 			cfa = walk->regs.r[KUNWIND_RSP];
@@ -529,6 +579,7 @@ miss:
 				goto stepped;
 			goto closed;
 		case SLOW_RETURN:
+			notable = false;
 			ip = slow.word;
 			addr = ip - 1;
 			next[-1] = ip;
@@ -549,5 +600,33 @@ out:
 	kunwind_mem_end(&walk->mem);
 out_closed:
 	walk->count = next - walk->addresses;
+	if (noted && notable && reason == KUNWIND_COMPLETE)
+		note_end(walk, id, !ra);
 	return reason;
+}
+
+static noinline enum kunwind_reason kunwind_walk_attr walk_noted(struct kunwind_walk *walk)
+{
+	return walk_by(walk, true);
+}
+
+static noinline enum kunwind_reason kunwind_walk_attr walk_plain(struct kunwind_walk *walk)
+{
+	return walk_by(walk, false);
+}
+
+enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
+{
+	const u32 missing = ~walk->regs.valid;
+
+	walk->count = 0;
+	if (!walk->capacity)
+		return KUNWIND_DEPTH;
+	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))
+		return KUNWIND_REG_UNKNOWN;
+	if (!walk->recent || !walk->cache || missing & KUNWIND_RECENT_NEEDS)
+		return walk_plain(walk);
+	if (kunwind_recent_take(walk))
+		return KUNWIND_COMPLETE;
+	return walk->capacity > KUNWIND_RECENT_FRAMES ? walk_plain(walk) : walk_noted(walk);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the files of the walk share: walk.c, wide.c, bare.c, code.c (and insn.c)
+ * walk.h - what the files of the walk share: walk.c, recent.c, wide.c, bare.c, code.c
+ * (and insn.c)
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
  * registers other than rbp. One word says that, "after":
@@ -44,6 +45,16 @@ static __always_inline u32 kunwind_after_place(u64 after, u32 number)
 {
 	return (u32)after >> (16 + 3 * number) & KUNWIND_AFTER_PLACE;
 }
+
+/* The registers that a noted walk was made from. */
+#define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
+				 KUNWIND_REG(KUNWIND_RBP))
+
+/**
+ * kunwind_recent_take() - the answer of the walk that walk->recent notes, if it still holds
+ * No window may be open; KUNWIND_RECENT_NEEDS are known. False: it does not; addresses are undefined then.
+ */
+bool kunwind_recent_take(struct kunwind_walk *walk);
 
 /* One word of the user's memory, in a window of its own. */
 bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);

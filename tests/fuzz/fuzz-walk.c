@@ -4,7 +4,8 @@
  * built), the registers and the memory, the walk reads nothing outside the
  * memory that it was given and the table, ends with a reason, within its
  * capacity and in bounded time (libFuzzer's -timeout), and finds the same with
- * an empty cache, with one that it filled itself, and with none.
+ * an empty cache, with one that it filled itself, and with none, and with a note of
+ * the walk before.
  *
  * Input: 17 numbers of two bytes for the registers, the number of words of
  * memory and these, of two bytes each; 4 places of two bytes and a value each
@@ -68,10 +69,11 @@ struct found {
 };
 
 static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *ranges,
-		 struct kunwind_cache *cache, const u8 *memory, size_t size, struct found *found)
+		 struct kunwind_cache *cache, struct kunwind_recent *recent, const u8 *memory,
+		 size_t size, struct found *found)
 {
 	struct kunwind_walk walk = {
-		.ranges = ranges, .cache = cache, .regs = *regs,
+		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
 		.mem = { .lo = MEM, .hi = MEM + size, .delta = (uintptr_t)memory - MEM },
 		.addresses = found->addresses, .capacity = CAPACITY,
 	};
@@ -95,7 +97,8 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 		  size_t size)
 {
 	static struct kunwind_cache cache;
-	static struct found none, cold, warm;
+	static struct found none, cold, warm, noted, taken;
+	static struct kunwind_recent recent;
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + 2 * sizeof(ranges->range[0]));
 
 	ranges->id = 1;
@@ -107,11 +110,16 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 		.start = BIAS + 0x9000, .end = BIAS + FUZZ_HI, .bias = BIAS, .table = table,
 	};
 	memset(&cache, 0, sizeof(cache));
-	walk(regs, ranges, NULL, memory, size, &none);
-	walk(regs, ranges, &cache, memory, size, &cold);
-	walk(regs, ranges, &cache, memory, size, &warm);
+	recent.id = 0;
+	walk(regs, ranges, NULL, NULL, memory, size, &none);
+	walk(regs, ranges, &cache, NULL, memory, size, &cold);
+	walk(regs, ranges, &cache, NULL, memory, size, &warm);
+	walk(regs, ranges, &cache, &recent, memory, size, &noted);
+	walk(regs, ranges, &cache, &recent, memory, size, &taken);
 	found_compare(&none, &cold, "cache cold");
 	found_compare(&none, &warm, "cache warm");
+	found_compare(&none, &noted, "while it is noted");
+	found_compare(&none, &taken, "with a note");
 	free(ranges);
 }
 
