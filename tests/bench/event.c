@@ -2,16 +2,17 @@
 /*
  * event.c - instructions of one traced system call, as user space sees it
  *
- * event [register]: at the bottom of a chain of twenty functions, calls
- * getppid(2) many times and prints the median of what the TSC counts around
- * it. Under QEMU's -icount these are instructions, of the kernel and of the
- * tracer's probes included.
+ * event [register] [changing]: with a stack of twenty addresses, calls getppid(2)
+ * many times and prints the median of what the TSC counts around it. Under
+ * QEMU's -icount these are instructions, of the kernel and of the tracer's probes
+ * included. "changing": each call from another depth of stack than the one before.
  */
 #include <err.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,23 +29,35 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int changing;
+
+static __attribute__((noinline)) uint64_t call(int i)
+{
+	volatile char *room = __builtin_alloca(changing && i % 2 ? 512 : 256);
+	uint64_t start;
+
+	room[0] = 0;
+	start = __rdtsc();
+	syscall(SYS_getppid);
+	return __rdtsc() - start + room[0];
+}
+
 static __attribute__((noinline)) int measure(void)
 {
 	uint64_t cost[CALLS];
 	int i;
 
-	for (i = 0; i < CALLS; i++) {
-		uint64_t start = __rdtsc();
-
-		syscall(SYS_getppid);
-		cost[i] = __rdtsc() - start;
-	}
+	for (i = 0; i < CALLS; i++)
+		cost[i] = call(i);
 	qsort(cost, CALLS, sizeof(cost[0]), by_value);
 	printf("%lu\n", (unsigned long)cost[CALLS / 2]);
 	return 1;
 }
 
-/* Seventeen here, and measure(), main() and what calls it make twenty. */
+/*
+ * Thirteen here; the other seven: syscall(), call(), measure(), main(), libc's two
+ * functions that call it, _start().
+ */
 static __attribute__((noinline)) int deeper(int left)
 {
 	volatile char room[24];
@@ -55,13 +68,19 @@ static __attribute__((noinline)) int deeper(int left)
 
 int main(int argc, char **argv)
 {
-	(void)argv;
-	if (argc > 1) {
-		struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
-		int fd = open(KUNWIND_DEVICE, O_RDWR);
+	int i;
 
+	for (i = 1; i < argc; i++) {
+		struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
+		int fd;
+
+		if (!strcmp(argv[i], "changing")) {
+			changing = 1;
+			continue;
+		}
+		fd = open(KUNWIND_DEVICE, O_RDWR);
 		if (fd < 0 || ioctl(fd, KUNWIND_IOC_REGISTER, &process))
 			err(1, KUNWIND_DEVICE);
 	}
-	return deeper(15) < 0;
+	return deeper(12) < 0;
 }

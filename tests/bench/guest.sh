@@ -4,14 +4,15 @@
 # guest.sh DIR - counts in-kernel costs, inside the VM under --icount; DIR has
 # what tests/bench/Makefile built. Prints tab-separated lines:
 #   kernel  FRAMES  WALKER  INSTRUCTIONS  PER_FRAME
-#   event   WHAT    INSTRUCTIONS  ABOVE_NO_STACK
+#   event   WHAT    INSTRUCTIONS  ABOVE_NO_STACK  (of one event: a call has two)
+#   real    ...     of real programs: stacks.c
 # PER_FRAME is the slope between this depth and the next smaller one, so that
 # what a walk costs once does not count.
 set -eu
 dir=$1
 
 lsmod | grep -q '^kunwind ' || modprobe kunwind
-insmod "$dir/kmod/kunwind_bench.ko"
+modprobe kunwind_bench
 
 # walk NAME COLUMN COMMAND...: COLUMN 2 is the first call, 3 the last of eight
 walk() {
@@ -34,12 +35,18 @@ walk 'kunwind warm' 3 chain register
 walk 'kunwind cold' 2 chain register
 walk 'kunwind warm, r15 followed' 3 chain-saved register
 
-# A traced getppid(2), twenty frames deep: without a stack, with one.
+# Real programs' stacks: one process, and a hundred at once.
+"$dir/stacks" 1 tests/bench/programs
+"$dir/stacks" 100 tests/bench/programs
+
+# A traced getppid(2), twenty addresses deep: without a stack, with one. LTTng
+# records its entry and its exit, each with its stack.
 export LTTNG_HOME=/tmp/bench-home
 mkdir -p "$LTTNG_HOME"
 lttng-sessiond --daemonize >/dev/null 2>&1
-cost() {
-	local what=$1 context=$2 binary=$3 argument=${4-}
+cost() { # WHAT CONTEXT COMMAND...
+	local what=$1 context=$2 count
+	shift 2
 	lttng create bench --output="/tmp/bench-$RANDOM" >/dev/null
 	lttng enable-channel -k ch >/dev/null
 	lttng enable-event -k --syscall getppid -c ch >/dev/null
@@ -47,14 +54,14 @@ cost() {
 		lttng add-context -k -c ch -t "$context" >/dev/null
 	fi
 	lttng start >/dev/null
-	# shellcheck disable=SC2086 # empty or one word
-	count=$("$dir/$binary" $argument)
+	count=$("$dir/$1" "${@:2}")
 	lttng stop >/dev/null
 	lttng destroy >/dev/null
 	[ -n "$context" ] || none=$count
-	printf 'event\t%s\t%d\t%d\n' "$what" "$count" $((count - none))
+	printf 'event\t%s\t%d\t%d\n' "$what" $((count / 2)) $(((count - none) / 2))
 }
 cost 'no stack' '' event
 cost 'callstack-user, stock, frame pointers' callstack-user event-fp
 cost 'callstack-user, kunwind' callstack-user event register
+cost 'callstack-user, kunwind, another stack each time' callstack-user event register changing
 rmmod kunwind_bench

@@ -15,6 +15,9 @@
 #include "elf.h"
 #include "self.h"
 
+/* The stack pointer at the program's entry: ld.so keeps it. */
+extern void *__libc_stack_end;
+
 struct image {
 	const u8 *data;
 	u64 size;
@@ -34,6 +37,7 @@ static const struct kunwind_table *file_table(const char *path, struct kunwind_e
 {
 	struct kunwind_section section = { 0 };
 	struct kunwind_table *table = NULL;
+	enum kunwind_refusal refusal;
 	struct image image;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -53,8 +57,9 @@ static const struct kunwind_table *file_table(const char *path, struct kunwind_e
 		section.data_base = elf->data_base;
 		section.lo = elf->text_lo;
 		section.hi = elf->text_hi;
-		if (kunwind_table_build(&section, 0, 1UL << 30, NULL, NULL, &table) != KUNWIND_OK)
-			errx(1, "%s: no table", path);
+		refusal = kunwind_table_build(&section, 0, 1UL << 30, NULL, NULL, &table);
+		if (refusal != KUNWIND_OK && refusal != KUNWIND_E_NO_CFI)
+			errx(1, "%s: %s", path, kunwind_refusal_name(refusal));
 	}
 	munmap((void *)image.data, image.size);
 	return table;
@@ -72,6 +77,7 @@ struct kunwind_ranges *self_ranges(void)
 	if (!maps || !ranges)
 		err(1, "/proc/self/maps");
 	ranges->id = 1;
+	ranges->entry_sp = (u64)__libc_stack_end;
 	while (fgets(line, sizeof(line), maps) && ranges->nr < most) {
 		struct kunwind_range *range = &ranges->range[ranges->nr];
 		struct kunwind_elf elf;

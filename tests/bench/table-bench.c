@@ -3,7 +3,7 @@
  * table-bench - size of tables and speed of building and looking up
  *
  * Usage: table-bench [-k MASK] FILE...
- * One line an object: bytes of .eh_frame + .eh_frame_hdr, rows (gaps
+ * One line an object, headed "table": bytes of .eh_frame + .eh_frame_hdr, rows (gaps
  * included), bytes a row all in, table as a share of the sections, rows
  * compiled a second (best of several runs), nanoseconds a lookup (pseudo-
  * random addresses; and the same 16 over and over). Then, of building as a whole
@@ -127,7 +127,7 @@ static int bench(const char *path, u32 keep)
 	}
 	kunwind_table_stats(table, &st);
 	sections = o.section.size + hdr_size(&o);
-	printf("%s\t%llu\t%u\t%u\t%u\t%u\t%llu\t%.2f\t%.1f%%\t%.1f\t%.0f\t%.0f\t"
+	printf("table\t%s\t%llu\t%u\t%u\t%u\t%u\t%llu\t%.2f\t%.1f%%\t%.1f\t%.0f\t%.0f\t"
 	       "%.2f\t%.2f\t%.2f\t%llu\n",
 	       strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (unsigned long long)sections,
 	       st.nr_fdes, st.nr_rows, st.nr_rules, st.nr_wide, (unsigned long long)st.bytes,
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		keep = strtoul(argv[2], NULL, 0);
 		i = 3;
 	}
-	puts("object\teh_frame+hdr\tFDEs\trows\trules\twide\tbytes\tbytes/row\tshare\tMrows/s\t"
+	puts("#table\tobject\teh_frame+hdr\tFDEs\trows\trules\twide\tbytes\tbytes/row\tshare\tMrows/s\t"
 	     "ns/lookup\tns/lookup of 16\tms\tms of stage 1\tms of a part\tbytes in parts");
 	for (; i < argc; i++)
 		status |= bench(argv[i], keep);

@@ -17,7 +17,7 @@
 bench=$progs/bench
 
 check "the module loads" modprobe kunwind
-check "the counting module loads" insmod "$bench/kmod/kunwind_bench.ko"
+check "the counting module loads" modprobe kunwind_bench
 
 # frames and instructions of a warm walk
 count() { "$bench/$1" "$2" ${3:+"$3"} | cut -d' ' -f1,3; }

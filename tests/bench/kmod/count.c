@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kunwind_bench.c - count what one stack_trace_save_user() costs (bench only, never installed)
+ * count.c - count what one stack_trace_save_user() costs (bench only, never installed)
  *
  * A read of /dev/kunwind-bench calls the kernel's function for the reader's
  * own stack, with interrupts off, several times, and returns 64-bit words:
@@ -8,9 +8,9 @@
  * less that of an empty measurement, then the addresses. Under QEMU's -icount
  * the TSC counts executed instructions.
  *
- * The function is not exported: a kprobe that is registered and removed at
- * once tells its address. Such a call is fit for a bench on an emulated
- * machine without IBT, and for nothing else.
+ * Functions that are not exported are found by a kprobe that is registered and
+ * removed at once. Such a call is fit for a bench on an emulated machine
+ * without IBT, and for nothing else.
  */
 #include <linux/fs.h>
 #include <linux/kprobes.h>
@@ -20,16 +20,32 @@
 #include <linux/uaccess.h>
 #include <asm/msr.h>
 
+#include "bench.h"
+
 #define ROUNDS	8
 #define MOST	1024
 
-static unsigned int (*save_user)(unsigned long *store, unsigned int size);
+bench_save_fn *bench_save_user;
+
+u64 bench_count(unsigned long *store, unsigned int size, unsigned int *frames)
+{
+	u64 t0, t1, empty;
+
+	lockdep_assert_irqs_disabled();
+	t0 = rdtsc_ordered();
+	t1 = rdtsc_ordered();
+	empty = t1 - t0;
+	t0 = rdtsc_ordered();
+	*frames = bench_save_user(store, size);
+	t1 = rdtsc_ordered();
+	return t1 - t0 - empty;
+}
 
 static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
 	u64 *out;
 	unsigned long flags;
-	u64 t0, t1, empty;
+	unsigned int frames;
 	ssize_t ret = (1 + ROUNDS + MOST) * sizeof(u64);
 	int i;
 
@@ -40,14 +56,9 @@ static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_
 		return -ENOMEM;
 
 	local_irq_save(flags);
-	t0 = rdtsc_ordered();
-	t1 = rdtsc_ordered();
-	empty = t1 - t0;
 	for (i = 0; i < ROUNDS; i++) {
-		t0 = rdtsc_ordered();
-		out[0] = save_user((unsigned long *)&out[1 + ROUNDS], MOST);
-		t1 = rdtsc_ordered();
-		out[1 + i] = t1 - t0 - empty;
+		out[1 + i] = bench_count((unsigned long *)&out[1 + ROUNDS], MOST, &frames);
+		out[0] = frames;
 	}
 	local_irq_restore(flags);
 
@@ -68,22 +79,39 @@ static struct miscdevice bench_device = {
 	.fops = &bench_fops,
 };
 
+void *bench_symbol(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+	void *addr;
+
+	if (register_kprobe(&probe))
+		return NULL;
+	addr = probe.addr;
+	unregister_kprobe(&probe);
+	return addr;
+}
+
 static int __init bench_init(void)
 {
-	struct kprobe probe = { .symbol_name = "stack_trace_save_user" };
-	int err = register_kprobe(&probe);
+	int err;
 
+	bench_save_user = bench_symbol("stack_trace_save_user");
+	if (!bench_save_user)
+		return -ENOENT;
+	err = bench_record_init();
 	if (err)
 		return err;
-	save_user = (void *)probe.addr;
-	unregister_kprobe(&probe);
-	return misc_register(&bench_device);
+	err = misc_register(&bench_device);
+	if (err)
+		bench_record_exit();
+	return err;
 }
 module_init(bench_init);
 
 static void __exit bench_exit(void)
 {
 	misc_deregister(&bench_device);
+	bench_record_exit();
 }
 module_exit(bench_exit);
 
