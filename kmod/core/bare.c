@@ -9,7 +9,8 @@
  *   proven        to a function whose code, read up to the frame's own address
  *                 (code.c), says that its return address is just there, as counted from
  *                 rsp, or where that is not known from rbp; or the code behind that address
- *                 of the frame gives the stack back by way of rbp, wherever the call leads
+ *                 of the frame gives the stack back by way of rbp, wherever the call leads;
+ *                 or to a function that tail-calls one whose code says so
  *   near          to not far before the frame's own address, in the same mapping
  *   possible      to a place that is not told (through a register); or to another
  *                 mapping, where the frame is in code of no file
@@ -47,6 +48,9 @@
 #define MOST_READ	4096		/* of these, as many as are read */
 #define MOST_WORDS	512
 #define MOST_JUMPS	3
+#define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
+#define MOST_STUB_INSNS	10		/* the same, when MOST_TAILS are read */
+#define MOST_TAILS	1024		/* in one step */
 #define CHUNK		8
 #define COST_OF_PROOF	8		/* of the budget, for one that may be an address */
 #define COST_OF_STEP	16
@@ -67,6 +71,7 @@ struct bare {
 	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
 	bool bp_known;
 	u32 *budget;
+	u32 *tails;		/* instructions that may be read for tail calls */
 };
 
 static __always_inline u8 byte_of(u64 word, u32 n)
@@ -223,6 +228,20 @@ static enum proof kunwind_walk_attr leads_here(struct kunwind_walk *walk, const 
 	return NEAR;
 }
 
+/* A tail call of the function at @target that may lead to the frame's; 0: none is seen. */
+static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct bare *frame,
+				     u64 target)
+{
+	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
+	u32 left = most, read;
+
+	target = kunwind_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	read = most - left;
+	*frame->tails -= min(*frame->tails, read);
+	*frame->budget -= min(*frame->budget, read / 2);
+	return target;
+}
+
 /* What speaks for the word @c->ra at @c->slot being the frame's return address. */
 static void kunwind_walk_attr prove(struct kunwind_walk *walk, const struct bare *frame,
 				    struct candidate *c)
@@ -242,8 +261,8 @@ static void kunwind_walk_attr prove(struct kunwind_walk *walk, const struct bare
 	c->proof = leads_here(walk, frame, target, c);
 	if (c->proof == PROVEN)
 		return;
-	/* Where it leads may be no more than a tail call of the frame's function. */
-	target = kunwind_code_tail(&walk->mem, target);
+	/* Where it leads may have jumped to the frame's function, with its own frame gone. */
+	target = tail_of(walk, frame, target);
 	if (target && leads_here(walk, frame, target, c) == PROVEN)
 		c->proof = PROVEN;
 }
@@ -448,10 +467,12 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 		.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
 	};
 	u64 saved, end = frame.sp + 8 * MOST_WORDS;
+	u32 tails = MOST_TAILS;
 	struct candidate fp, word;
 	bool framed;
 
 	*signal = false;
+	frame.tails = &tails;
 	frame.range = executable(walk, exact ? frame.ip : frame.ip - 1);
 	/* Where nothing is known to be code, the walk went astray before. */
 	if (!exact && !frame.range)

@@ -15,6 +15,8 @@
  * met first) is answered by "not known"; what is answered is a fact of the code,
  * unless data lies in its midst.
  *
+ * A jump with nothing on the stack is a tail call, or leads within the function.
+ *
  * The other way, from an instruction on, code tells that rbp is its frame pointer
  * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
  *
@@ -32,7 +34,6 @@
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
 #define MOST_INSNS_ON	256	/* read forwards, for what gives the frame back */
-#define MOST_INSNS_OF_STUB 10
 #define MOST_INSNS_OF_END 8
 #define MOST_BYTES_OF_MARK 16
 #define MOST_TARGETS	12
@@ -350,22 +351,40 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 	return false;
 }
 
-u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from)
+static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
+	return op == 0xe9 || op == 0xeb || (op >= 0x70 && op <= 0x7f);
+}
+
+u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
+					u32 *left)
 {
 	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_STUB };
+	struct kunwind_text text = { .mem = mem, .left = *left };
 	struct kunwind_insn insn;
-	u64 at = from;
+	u64 at = from, to, found = 0;
 
 	while (kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
-		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb))
-			return at + (s64)insn.imm;
+		to = at + (s64)insn.imm;
+		if (!way.depth && jumps(&insn) && to >= lo && to <= hi) {
+			found = to;
+			break;
+		}
 		move(&way, &insn, at - from);
-		if (way.depth)
-			return 0;
+		if (jumped_to(&way, at - from))
+			continue;
+		if (goes_elsewhere(&insn) && !jumps_wait(&way, at - from))
+			break;
+		if (way.depth < 0)
+			way.depth = UNKNOWN;
 	}
-	return 0;
+	*left = text.left;
+	return found;
 }
 
 /* Whether there is, at @at, xor %ebp, %ebp and then nothing but what ends with a call at @ra. */

@@ -117,10 +117,11 @@ bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
 bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
 
 /*
- * Where a function jumps that does little else (a tail call among its first
- * instructions, with nothing on the stack); 0: it does not. No window may be open.
+ * Where in [@lo, @hi] the function at @from jumps to first with nothing on its stack: a
+ * tail call; 0: nowhere among @left instructions (out: those that were not read). No
+ * window may be open.
  */
-u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from);
+u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
  * Where the return address @ra, which lies at @slot, really leads: the kernel

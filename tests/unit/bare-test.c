@@ -144,6 +144,20 @@ static const struct bare_case cases[] = {
 	    { F, "53 90", 0 } },
 	  { { 1, RET_F } }, .no_scan = true, .found = { F + 1, RET_F }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
+	/* at 300: push %rbx; sub $16, %rsp; test %edi, %edi; je 1f; add $16, %rsp; pop %rbx; ret;
+	 * 1: add $16, %rsp; pop %rbx; jmp F */
+	{ "a tail call behind a frame", F + 1, 0,
+	  { { LIB + 0x200, NULL, LIB + 0x300 },
+	    { LIB + 0x300, "53 48 83 ec 10 85 ff 74 06 48 83 c4 10 5b c3 "
+	      "48 83 c4 10 5b e9 e7 fd ff ff", 0 },
+	    { F, "53 90", 0 } },
+	  { { 1, RET_F } }, .no_scan = true, .found = { F + 1, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	/* at 300: push %rbx; jmp F */
+	{ "a jump that leaves something on the stack", F + 1, 0,
+	  { { LIB + 0x200, NULL, LIB + 0x300 }, { LIB + 0x300, "53 e9 fa fd ff ff", 0 },
+	    { F, "53 90", 0 } },
+	  { { 1, RET_F } }, .no_scan = true, .found = { F + 1 }, .reason = KUNWIND_NO_TABLE },
 	/* push %rbp; mov %rsp, %rbp; 1: push %rax; dec %ecx; jne 1b; nop */
 	{ "a frame pointer, below which a loop pushed", F + 9, AT(8),
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "55 48 89 e5 50 ff c9 75 fb 90", 0 } },
