@@ -3,27 +3,11 @@
  * names.c - names of stop reasons, refusals and trusts, as people and scripts read them
  */
 #include "kunwind_core.h"
+#include "names.h"
 
-static const char *const reasons[] = {
-	[KUNWIND_COMPLETE]		= "complete",
-	[KUNWIND_DEPTH]			= "depth",
-	[KUNWIND_NO_OBJECT]		= "no_object",
-	[KUNWIND_NO_RULE]		= "no_rule",
-	[KUNWIND_REG_UNKNOWN]		= "reg_unknown",
-	[KUNWIND_UNREADABLE]		= "unreadable",
-	[KUNWIND_CFA_STUCK]		= "cfa_stuck",
-	[KUNWIND_BAD_ADDRESS]		= "bad_address",
-	[KUNWIND_CORRUPT]		= "corrupt",
-	[KUNWIND_NOT_READY]		= "not_ready",
-	[KUNWIND_NO_TABLE]		= "no_table",
-	[KUNWIND_MEMORY_LIMIT]		= "memory_limit",
-	[KUNWIND_NOT_REGISTERED]	= "not_registered",
-	[KUNWIND_KTHREAD]		= "kthread",
-	[KUNWIND_COMPAT32]		= "compat32",
-	[KUNWIND_IN_EXEC]		= "in_exec",
-	[KUNWIND_DISABLED]		= "disabled",
-	[KUNWIND_NESTED]		= "nested",
-};
+#define NAMED(reason, name)	[KUNWIND_##reason] = name,
+static const char *const reasons[] = { KUNWIND_REASON_NAMES(NAMED) };
+#undef NAMED
 
 static const char *const refusals[] = {
 	[KUNWIND_OK]			= "ok",

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * names.h - the names of stop reasons, once: for names.c, and for trace events,
+ * whose readers want them where they read the numbers
+ *
+ * KUNWIND_REASON_NAMES(X) is X(COMPLETE, "complete") and so on, for each
+ * KUNWIND_... of enum kunwind_reason.
+ */
+#ifndef _KUNWIND_NAMES_H
+#define _KUNWIND_NAMES_H
+
+#define KUNWIND_REASON_NAMES(X)			\
+	X(COMPLETE, "complete")			\
+	X(DEPTH, "depth")			\
+	X(NO_OBJECT, "no_object")		\
+	X(NO_RULE, "no_rule")			\
+	X(REG_UNKNOWN, "reg_unknown")		\
+	X(UNREADABLE, "unreadable")		\
+	X(CFA_STUCK, "cfa_stuck")		\
+	X(BAD_ADDRESS, "bad_address")		\
+	X(CORRUPT, "corrupt")			\
+	X(NOT_READY, "not_ready")		\
+	X(NO_TABLE, "no_table")			\
+	X(MEMORY_LIMIT, "memory_limit")		\
+	X(NOT_REGISTERED, "not_registered")	\
+	X(KTHREAD, "kthread")			\
+	X(COMPAT32, "compat32")			\
+	X(IN_EXEC, "in_exec")			\
+	X(DISABLED, "disabled")			\
+	X(NESTED, "nested")
+
+#endif /* _KUNWIND_NAMES_H */
