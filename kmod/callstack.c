@@ -57,6 +57,11 @@ enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *reg
 	return KUNWIND_COMPLETE;
 }
 
+bool notrace kunwind_callstack_scans(void)
+{
+	return READ_ONCE(scan);
+}
+
 void notrace kunwind_callstack_passed(void)
 {
 	this_cpu_inc(counters.passed_through);

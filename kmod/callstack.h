@@ -45,6 +45,9 @@ enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 						unsigned long *store, u8 *trust, u32 capacity,
 						u32 *count);
 
+/* The module parameter "scan". */
+bool kunwind_callstack_scans(void);
+
 /* Counts a request that was left to the kernel because the process is not registered. */
 void kunwind_callstack_passed(void);
 

@@ -15,6 +15,7 @@
 #include <linux/printk.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/tracepoint.h>
 
 #include "hook.h"
 
@@ -79,6 +80,27 @@ bool kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr)
 		if (disable(&hooks[nr]))
 			free = false;
 	return free;
+}
+
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void compare_name(struct tracepoint *tp, void *data)
+{
+	struct search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+struct tracepoint *kunwind_tracepoint_find(const char *name)
+{
+	struct search search = { .name = name };
+
+	for_each_kernel_tracepoint(compare_name, &search);
+	return search.found;
 }
 
 static const char *refusal(int err)

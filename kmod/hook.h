@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hook.h - ftrace hooks on kernel functions, by name
+ * hook.h - ftrace hooks on kernel functions, by name; tracepoints by name
  *
  * Two kinds: a plain one observes a call with its arguments; a redirecting one
  * (FTRACE_OPS_FL_IPMODIFY) may send the call to another function. A hook is
@@ -12,6 +12,7 @@
 #include "compat/ftrace.h"
 
 struct seq_file;
+struct tracepoint;
 
 struct kunwind_hook {
 	const char *function;		/* in kallsyms */
@@ -35,6 +36,9 @@ void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const cha
  * would not let go of one (hook->stuck), and the module must stay.
  */
 bool __must_check kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr);
+
+/* The kernel's own tracepoint (no module's) of that name, or NULL. */
+struct tracepoint *kunwind_tracepoint_find(const char *name);
 
 void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr);
 

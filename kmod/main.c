@@ -17,6 +17,8 @@
  *     If ftrace does not let go of a hook (it shut itself down after a bug of
  *     its own), the calls may still come: then this never returns, and the
  *     module stays for good.
+ *     Then the probe and the memory of the event kunwind_callstack go: nobody
+ *     asks for a stack on whose behalf it could be emitted.
  *  5. tracepoint_synchronize_unregister(): no probe runs any more. So nobody
  *     makes or finds a process, a space or a snapshot but what follows here.
  *  6. Builders end: they see that they are to stop; none is inside a read that
@@ -41,6 +43,7 @@
 #include "builder.h"
 #include "callstack.h"
 #include "device.h"
+#include "emit.h"
 #include "follow.h"
 #include "object.h"
 #include "process.h"
@@ -62,6 +65,7 @@ static void let_go(void)
 			schedule();
 		}
 	}
+	kunwind_emit_exit();
 	tracepoint_synchronize_unregister();
 	kunwind_builder_stop();
 	kunwind_process_exit();
@@ -85,6 +89,7 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
+	kunwind_emit_init();
 	kunwind_follow_init();
 	kunwind_takeover_init();
 	err = kunwind_process_init();

@@ -41,6 +41,7 @@
 
 #include "compat/tracepoint.h"
 #include "follow.h"
+#include "hook.h"
 #include "payer.h"
 #include "process.h"
 #include "space.h"
@@ -631,22 +632,13 @@ static struct {
 	{ .name = "sched_process_exit", .probe = on_exit },
 };
 
-static void find_tracepoint(struct tracepoint *tp, void *data)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (!strcmp(tp->name, probes[i].name))
-			probes[i].tp = tp;
-}
-
 int kunwind_process_init(void)
 {
 	unsigned int i;
 	int err;
 
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		probes[i].tp = kunwind_tracepoint_find(probes[i].name);
 		err = probes[i].tp ?
 		      tracepoint_probe_register(probes[i].tp, probes[i].probe, NULL) : -ENOENT;
 		if (err) {

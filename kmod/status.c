@@ -16,6 +16,7 @@
 #include "auto.h"
 #include "callstack.h"
 #include "device.h"
+#include "emit.h"
 #include "follow.h"
 #include "object.h"
 #include "process.h"
@@ -60,6 +61,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_takeover_show(m);
 	kunwind_follow_show(m);
 	show_stats(m);
+	kunwind_emit_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
 	if (admin)
 		kunwind_object_show(m);

@@ -27,6 +27,7 @@
 #include "arch/x86/regs.h"
 #include "callstack.h"
 #include "compat/unwind.h"
+#include "emit.h"
 #include "hook.h"
 #include "takeover.h"
 
@@ -69,6 +70,16 @@ static __always_inline bool ours(const struct pt_regs *regs)
 	return false;
 }
 
+static __always_inline void take(struct kunwind_space *space, const struct pt_regs *regs,
+				 unsigned long *store, u32 size, u32 *count)
+{
+	u32 valid = trusted(regs);
+
+	if (kunwind_emit_wanted() && kunwind_emit(space, regs, valid, store, size, count))
+		return;
+	kunwind_callstack_walk(space, regs, valid, store, NULL, size, count);
+}
+
 static notrace unsigned int save_user(unsigned long *store, unsigned int size)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
@@ -80,7 +91,7 @@ static notrace unsigned int save_user(unsigned long *store, unsigned int size)
 	preempt_disable_notrace();
 	space = kunwind_space_find(current->mm);
 	if (likely(space)) {
-		kunwind_callstack_walk(space, regs, trusted(regs), store, NULL, size, &count);
+		take(space, regs, store, size, &count);
 	} else {
 		/* Unregistered since the hook looked. */
 		store[0] = regs->ip;
@@ -101,9 +112,8 @@ static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct 
 	preempt_disable_notrace();
 	space = kunwind_space_find(current->mm);
 	if (likely(space))
-		kunwind_callstack_walk(space, regs, trusted(regs),
-				       (unsigned long *)&entry->ip[entry->nr],
-				       NULL, ctx->max_stack - ctx->nr, &count);
+		take(space, regs, (unsigned long *)&entry->ip[entry->nr],
+		     ctx->max_stack - ctx->nr, &count);
 	else
 		perf_callchain_store(ctx, regs->ip);
 	preempt_enable_notrace();

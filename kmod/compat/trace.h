@@ -5,6 +5,7 @@
 #ifndef _KUNWIND_COMPAT_TRACE_H
 #define _KUNWIND_COMPAT_TRACE_H
 
+#include <linux/tracepoint.h>
 #include <linux/version.h>
 
 /*
@@ -15,6 +16,16 @@
 #define kunwind_assign_str(field, src)	__assign_str(field)
 #else
 #define kunwind_assign_str(field, src)	__assign_str(field, src)
+#endif
+
+/*
+ * Since 6.16 DECLARE_TRACE() adds "_tp" to the name, which its DEFINE_TRACE_FN()
+ * does not. May go when 6.15 is no longer supported.
+ */
+#ifdef DECLARE_TRACE_EVENT
+#define KUNWIND_DECLARE_TRACE	DECLARE_TRACE_EVENT
+#else
+#define KUNWIND_DECLARE_TRACE	DECLARE_TRACE
 #endif
 
 #endif /* _KUNWIND_COMPAT_TRACE_H */

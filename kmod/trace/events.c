@@ -7,8 +7,13 @@
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"
 
+DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emit_begin, kunwind_emit_end,
+		TP_PROTO(const struct kunwind_stack *stack), TP_ARGS(stack));
+
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_map);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_unmap);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exec);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fork);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack_whole);

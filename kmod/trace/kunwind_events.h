@@ -13,6 +13,7 @@
  *   kunwind_exec	the process forgets all its mappings
  *   kunwind_fork	the child has the parent's mappings
  *   kunwind_exit	the process's last thread has gone
+ * kunwind_callstack is no part of that: it is a stack.
  * Process numbers are thread group ids of the initial pid namespace.
  *
  * Callers include this file with the directory kmod/ in the include path (its
@@ -28,6 +29,9 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 #include "compat/trace.h"
+#include "core/names.h"
+#include "trace/stack.h"
+#include "uapi/kunwind.h"
 
 /**
  * kunwind_map - an executable mapping of a registered process
@@ -182,6 +186,62 @@ TRACE_EVENT(kunwind_exit,
 	),
 
 	TP_printk("tgid=%d", __entry->tgid)
+);
+
+/* So that the numbers stand in the event's format file, and not C's names for them. */
+#define KUNWIND_DEFINE_REASON(reason, name)	TRACE_DEFINE_ENUM(KUNWIND_##reason);
+KUNWIND_REASON_NAMES(KUNWIND_DEFINE_REASON)
+#undef KUNWIND_DEFINE_REASON
+#undef KUNWIND_SHOW_REASON
+#define KUNWIND_SHOW_REASON(reason, name)	, { KUNWIND_##reason, name }
+
+/**
+ * kunwind_callstack - the user's whole call stack, at most once for each kernel entry
+ * @stack: see trace/stack.h; all of it is there in each part
+ * @first: number of the first frame of this part
+ * @nr: frames of this part, at most KUNWIND_STACK_PART
+ *
+ * When: see kunwind(4). Parts of one stack follow each other on one CPU, from
+ * the innermost; the last is the one with first + its frames == count.
+ */
+TRACE_EVENT_FN(kunwind_callstack,
+
+	TP_PROTO(const struct kunwind_stack *stack, u32 first, u32 nr),
+
+	TP_ARGS(stack, first, nr),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__field(int, syscall)
+		__field(u32, reason)
+		__field(u32, first)
+		__field(u32, count)
+		__field(u32, nr)
+		__dynamic_array(u64, addresses, nr)
+		__dynamic_array(u8, trust, nr)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = stack->tgid;
+		__entry->syscall = stack->syscall;
+		__entry->reason = stack->reason;
+		__entry->first = first;
+		__entry->count = stack->count;
+		__entry->nr = nr;
+		memcpy(__get_dynamic_array(addresses), stack->addresses + first, nr * sizeof(u64));
+		memcpy(__get_dynamic_array(trust), stack->trust + first, nr);
+	),
+
+	TP_printk("tgid=%d syscall=%d reason=%s first=%u count=%u addresses=%s trust=%s",
+		  __entry->tgid, __entry->syscall,
+		  __print_symbolic(__entry->reason, { 255, "?" }
+				   KUNWIND_REASON_NAMES(KUNWIND_SHOW_REASON)),
+		  __entry->first, __entry->count,
+		  /* perf reads no expression here, but numbers and fields */
+		  __print_array(__get_dynamic_array(addresses), __entry->nr, 8),
+		  __print_hex_str(__get_dynamic_array(trust), __entry->nr)),
+
+	kunwind_emit_begin, kunwind_emit_end
 );
 
 #endif /* _KUNWIND_EVENTS_H */

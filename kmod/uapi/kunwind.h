@@ -241,7 +241,8 @@ struct kunwind_stats {
  *                                              map_bytes, memory of lists of mappings;
  *                                              memory_bytes, these, tables and builds;
  *                                              memory_refused, what found no room;
- *                                              idle_objects, idle_bytes: used by nobody)
+ *                                              idle_objects, idle_bytes: used by nobody;
+ *                                              emitted: kunwind_callstack)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
  *                                              or of children, auto, with commas;

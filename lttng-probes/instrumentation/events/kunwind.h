@@ -83,6 +83,29 @@ LTTNG_TRACEPOINT_EVENT(kunwind_exit,
 	)
 )
 
+#undef kunwind_reason_value
+#define kunwind_reason_value(reason, name)	ctf_enum_value(name, KUNWIND_##reason)
+
+LTTNG_TRACEPOINT_ENUM(kunwind_reason,
+	TP_ENUM_VALUES(
+		KUNWIND_REASON_NAMES(kunwind_reason_value)
+	)
+)
+
+/* In one piece: at most 37 KB, which LTTng's sub-buffers have to have room for. */
+LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
+	TP_PROTO(const struct kunwind_stack *stack),
+	TP_ARGS(stack),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, stack->tgid)
+		ctf_integer(pid_t, tid, stack->tid)
+		ctf_integer(int, syscall, stack->syscall)
+		ctf_enum(kunwind_reason, u8, reason, stack->reason)
+		ctf_sequence_hex(unsigned long, addresses, stack->addresses, u32, stack->count)
+		ctf_sequence(u8, trust, stack->trust, u32, stack->count)
+	)
+)
+
 #endif /* _LTTNG_PROBE_KUNWIND_H */
 
 #include <lttng/define_trace.h>

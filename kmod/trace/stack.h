@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * stack.h - a whole call stack, as the probes of kunwind_callstack get it
+ *
+ * The trace event of that name (kunwind_events.h) comes in parts, for neither
+ * ftrace's ring buffer, whose records end with a page, nor perf's, of 8 KB, has
+ * room for 4,096 frames. Who has it attaches here, as LTTng does: to the
+ * tracepoint kunwind_callstack_whole, called once, before the parts.
+ */
+#ifndef _KUNWIND_STACK_H
+#define _KUNWIND_STACK_H
+
+#include <linux/tracepoint.h>
+#include <linux/types.h>
+#include "compat/trace.h"
+
+/**
+ * struct kunwind_stack - valid during the call only
+ * @addresses: @count of them, innermost first: the program counter, then return addresses
+ * @trust: enum kunwind_trust of each
+ * @count: at most KUNWIND_MAX_FRAMES
+ * @reason: enum kunwind_reason, why there are no more
+ * @tgid: process, @tid: thread, in the initial pid namespace
+ * @syscall: number of the system call that the thread is in; -1: it was interrupted
+ */
+struct kunwind_stack {
+	const unsigned long *addresses;
+	const u8 *trust;
+	u32 count;
+	u32 reason;
+	pid_t tgid, tid;
+	int syscall;
+};
+
+/* One record of 160 frames, and its text, are shorter than a page. */
+#define KUNWIND_STACK_PART	160
+
+int kunwind_emit_begin(void);
+void kunwind_emit_end(void);
+
+KUNWIND_DECLARE_TRACE(kunwind_callstack_whole,
+	TP_PROTO(const struct kunwind_stack *stack),
+	TP_ARGS(stack));
+
+#endif /* _KUNWIND_STACK_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/*
+ * deep.c - many frames, and the program's own account of them
+ *
+ * deep FRAMES CALLS FILE: recurses until FRAMES functions stand above main(),
+ * of three kinds with frames of different sizes, each of which notes its return
+ * address; then calls getppid(2) CALLS times. FILE gets the return addresses,
+ * innermost first: what follows the program counter in a true call stack.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#define MOST	16384
+
+static void *noted[MOST];
+static int frames, calls, seed;
+
+#define NOTE(n)	(noted[n] = __builtin_extract_return_addr(__builtin_return_address(0)))
+
+static __attribute__((noinline)) int bottom(int n)
+{
+	long result = 0;
+	int i;
+
+	NOTE(n);
+	for (i = 0; i < calls; i++)
+		__asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_getppid)
+				 : "rcx", "r11", "memory");
+	return (int)result & 1;
+}
+
+static int small(int n);
+
+static __attribute__((noinline)) int large(int n)
+{
+	volatile char room[200];
+
+	room[n % 200] = (char)n;
+	NOTE(n);
+	return (n + 1 < frames ? small(n + 1) : bottom(n + 1)) + room[n % 200];
+}
+
+/* Its size is known only when it runs: needs a frame pointer, or another register. */
+static __attribute__((noinline)) int sized(int n)
+{
+	volatile char *room = __builtin_alloca((size_t)(n & 15) + (size_t)seed);
+
+	room[0] = (char)n;
+	NOTE(n);
+	return (n + 1 < frames ? large(n + 1) : bottom(n + 1)) + room[0];
+}
+
+static __attribute__((noinline)) int small(int n)
+{
+	NOTE(n);
+	return (n + 1 < frames ? sized(n + 1) : bottom(n + 1)) + 1;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *file;
+	int n, sum;
+
+	if (argc != 4)
+		errx(1, "usage: deep FRAMES CALLS FILE");
+	frames = atoi(argv[1]) - 1;	/* bottom() is one of them */
+	calls = atoi(argv[2]);
+	if (frames < 1 || frames >= MOST)
+		errx(1, "frames: 2 to %d", MOST);
+	seed = argc * 4;
+	sum = small(0);
+	file = fopen(argv[3], "w");
+	if (!file)
+		err(1, "%s", argv[3]);
+	for (n = frames; n >= 0; n--)
+		fprintf(file, "%lx\n", (unsigned long)noted[n]);
+	return fclose(file) || sum == -1;
+}
