@@ -148,6 +148,12 @@ callstack '[--sessiond-path][/x y][enable-event][-k][a]' "[--sessiond-path=/x y]
 callstack '[--mi][xml][enable-event][-k][a]' "$in_default" --mi xml enable-event -k a --callstack
 callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-event -k a --callstack
 
+callstack '[enable-event][-k][a]' "$in_default" enable-event -k a --callstack=whole
+if [ ! -d /sys/module/kunwind ]; then
+	is "$status $err" "1 lttng: --callstack=whole: the module kunwind is not loaded" \
+		"whole stacks need the module"
+fi
+
 SAYS='<xml/>' calls --mi=xml enable-event -k a --callstack
 is "$out" '<xml/>' "with --mi the output is enable-event's alone"
 
@@ -212,16 +218,16 @@ CONTEXT_STATUS=4 CONTEXT_SAYS='Error: callstack-user: Context unavailable on thi
 is "$err" 'Error: callstack-user: Context unavailable on this kernel' "any other error is LTTng's own"
 
 SAYS='real help' calls enable-event --help
-is "$(head -n 1 <<<"$out") $(grep -c -- --callstack <<<"$out")" "real help 1" "enable-event --help tells of --callstack"
+is "$(head -n 1 <<<"$out") $(grep -c -- '--callstack$' <<<"$out")" "real help 1" "enable-event --help tells of --callstack"
 is "$got" "[enable-event][--help]" "and runs the real one"
 calls help enable-event
-is "$(grep -c -- --callstack <<<"$out") $got" "1 [help][enable-event]" "so does help enable-event"
+is "$(grep -c -- '--callstack$' <<<"$out") $got" "1 [help][enable-event]" "so does help enable-event"
 calls enable-event --list-options
 is "$out" "--callstack" "enable-event --list-options does, for completion"
 STATUS=1 calls enable-event --help
-is "$status $(grep -c -- --callstack <<<"$out")" "1 1" "where the real help fails (no man): its status, and our part"
+is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "where the real help fails (no man): its status, and our part"
 STATUS=1 calls help enable-event
-is "$status $(grep -c -- --callstack <<<"$out")" "1 1" "the same with help enable-event"
+is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "the same with help enable-event"
 STATUS=1 calls enable-event --list-options
 is "$status $out" "1 " "a failed list of options stays as it is"
 

@@ -47,10 +47,16 @@ check "the module loads" modprobe kunwind
 check "create" lttng create demo --output="$tmp/demo"
 check "enable-event --callstack" lttng enable-event --kernel --syscall openat,read --callstack
 is "$(contexts_of demo channel0)" "$all" "the channel has the three contexts"
-is "$(events_of demo channel0)" "kunwind_* openat read" "the events, and those of the mappings, are enabled"
+is "$(events_of demo channel0)" \
+	"kunwind_exec kunwind_exit kunwind_fork kunwind_map kunwind_unmap openat read" \
+	"the events, and those of the mappings, are enabled"
 check "enable-event --callstack again" lttng enable-event -k --callstack sched_switch
 is "$(contexts_of demo channel0 | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$all " \
 	"contexts that are there already are tolerated"
+is "$(lttng enable-event -k --callstack sched_waking 2>&1 | grep -c 'not all events')" 0 \
+	"nothing is said of events of mappings that are enabled already"
+check "enable-event --callstack=whole" lttng enable-event -k --callstack=whole sched_process_exec
+like "$(events_of demo channel0)" "^kunwind_callstack kunwind_exec " "kunwind_callstack is enabled too"
 check "start" lttng start
 check "a program under kunwind run" kunwind run -- perl -e 'sub f { open(F, "<", "/etc/hostname"); <F> } f()'
 check "with contexts there, --callstack works on a started session" \

@@ -8,9 +8,9 @@
  *   1. the real enable-event runs, without that option; its failure is ours
  *   2. the real add-context adds callstack-user, vpid and vtid to the channel.
  *      For contexts that are there already LTTng answers success.
- *   3. events kunwind_* are enabled in the channel when lttng-probe-kunwind is
- *      loaded (root loads it): they tell what is mapped where, so that the
- *      trace alone can be given names
+ *   3. kunwind's own events are enabled in the channel when lttng-probe-kunwind is
+ *      loaded (root loads it): those that tell what is mapped where, so that the
+ *      trace alone can be given names; with --callstack=whole kunwind_callstack too
  * Contexts cannot be added to a session that was ever started: then it says so
  * in a line, unless the channel has them.
  */
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../mappings.h"
 #include "contexts.h"
 #include "options.h"
 #include "real.h"
@@ -34,7 +35,10 @@ static const char help[] =
 	"           --kernel, also add the contexts callstack-user, vpid and vtid to\n"
 	"           the channel, before the session is first started. The stacks of\n"
 	"           processes under `kunwind run` or `kunwind register` need no frame\n"
-	"           pointers. See kunwind(1).\n";
+	"           pointers. See kunwind(1).\n"
+	"       --callstack=whole\n"
+	"           The same, and the event kunwind_callstack: up to 4,096 frames where\n"
+	"           callstack-user has 128, once for each kernel entry. See kunwind(4).\n";
 
 /* "COMMAND --kernel [--session NAME] --channel NAME" behind the general options. */
 static char **channel_command(struct options_general *general, const char *command,
@@ -78,25 +82,54 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	return status;
 }
 
-/* Best effort: without these events the trace is whole, but has no mappings. */
-static void enable_mappings(struct options_general *general, const struct options_event *event,
-			    const char *channel)
+/* An event that is enabled already is no error. */
+static int enable_by_name(struct options_general *general, const struct options_event *event,
+			  const char *channel, const char *name)
 {
+	static char errors[4096];
+	int status;
+	char **at = channel_command(general, "enable-event", event, channel);
+
+	*at++ = (char *)name;
+	*at = NULL;
+	status = real_run(general->argv, REAL_HIDDEN, errors, sizeof(errors));
+	return status && strstr(errors, "already enabled") ? 0 : status;
+}
+
+/*
+ * Best effort, but for the whole stacks, which were asked for: without the other
+ * events the trace is whole, but has no mappings.
+ */
+static int enable_own(struct options_general *general, const struct options_event *event,
+		      const char *channel)
+{
+	static const char *const mappings[] = { KUNWIND_MAPPING_EVENTS };
 	static const char probe[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
-	char **at;
+	int status = 0;
+	size_t i;
 
-	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK))
-		return;
+	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK)) {
+		if (event->whole)
+			fputs("lttng: --callstack=whole: the module kunwind is not loaded\n", stderr);
+		return event->whole;
+	}
 	if (access(probe, F_OK) && (geteuid() || real_run_other(load) || access(probe, F_OK))) {
 		fputs("lttng: frames of processes that end will have no names: "
 		      "sudo modprobe lttng-probe-kunwind, then repeat this command\n", stderr);
-		return;
+		return event->whole;
 	}
-	at = channel_command(general, "enable-event", event, channel);
-	*at++ = (char *)"kunwind_*";
-	*at = NULL;
-	real_run(general->argv, REAL_HIDDEN, NULL, 0);
+	for (i = 0; i < sizeof(mappings) / sizeof(mappings[0]); i++)
+		status |= enable_by_name(general, event, channel, mappings[i]);
+	if (status)
+		fputs("lttng: not all events that tell what is mapped where could be enabled "
+		      "(kunwind_map ...): frames of processes that end may have no names\n", stderr);
+	if (!event->whole)
+		return 0;
+	status = enable_by_name(general, event, channel, "kunwind_callstack");
+	if (status)
+		fputs("lttng: the event kunwind_callstack could not be enabled\n", stderr);
+	return status;
 }
 
 static int enable_event(char **argv, int command, struct options_general *general)
@@ -127,8 +160,7 @@ static int enable_event(char **argv, int command, struct options_general *genera
 	status = add_contexts(general, &event, channel);
 	if (status)
 		return status;
-	enable_mappings(general, &event, channel);
-	return 0;
+	return enable_own(general, &event, channel);
 }
 
 int main(int argc, char **argv)

@@ -187,6 +187,10 @@ struct options_event options_event(char **argv)
 			event.callstack = true;
 			continue;
 		}
+		if (!strcmp(arg, "--callstack=whole")) {
+			event.callstack = event.whole = true;
+			continue;
+		}
 		*out++ = arg;
 		if (arg[0] != '-' || !arg[1])
 			continue;

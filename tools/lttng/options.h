@@ -24,7 +24,8 @@ int options_command(int argc, char **argv, struct options_general *general);
 
 /* What the options of enable-event say. */
 struct options_event {
-	bool callstack;			/* --callstack */
+	bool callstack;			/* --callstack, or: */
+	bool whole;			/* --callstack=whole */
 	bool help, list_options;	/* these end the real command at once */
 	bool kernel, other_domain;
 	const char *session, *channel;	/* last ones given, or NULL */

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "mappings.h"
 #include "session.h"
 #include "tool.h"
 #include "workload.h"
@@ -249,6 +250,7 @@ static bool set_up(struct record *record)
 	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
 		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
 		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
+	static const char *const mappings[] = { KUNWIND_MAPPING_EVENTS };
 	struct session *session = &record->session;
 	bool probe;
 	size_t c;
@@ -263,8 +265,10 @@ static bool set_up(struct record *record)
 		if (!session_context(session, contexts[c]))
 			return false;
 	}
-	if (probe && !session_event(session, "tracepoint:kunwind_*", NULL))
-		return false;
+	for (c = 0; probe && c < sizeof(mappings) / sizeof(mappings[0]); c++) {
+		if (!session_event(session, mappings[c], NULL))
+			return false;
+	}
 	for (i = 0; i < record->nr_events; i++) {
 		const char *name = record->events[i];
 
