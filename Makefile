@@ -16,7 +16,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus fuzz check-releases
-.PHONY: bench bench-names style clean help
+.PHONY: bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
 
@@ -78,6 +78,12 @@ bench:
 bench-names:
 	@scripts/check-names --bench
 
+check-bench:
+	@scripts/check-bench
+
+bench-accept:
+	@scripts/check-bench --accept
+
 style:
 	@scripts/style
 
@@ -103,6 +109,8 @@ help:
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
+	@echo 'check-bench fails when a counted figure (instructions, bytes, lines of the cache) is'
+	@echo '            5 % worse than in tests/bench/figures; bench-accept takes what is counted now'
 	@echo 'style       checks of form'
 	@echo 'clean       what make built'
 	@echo 'demo, check and bench install what they need first (Debian 12).'
