@@ -208,8 +208,8 @@ int main(int argc, char **argv)
 		for (to = from; to < nr && !strncmp(records[to].program, records[from].program,
 						    sizeof(records[0].program)); to++)
 			;
-		/* the shell that becomes a program has but a few */
-		if (to - from >= 10)
+		/* a shell that becomes a program, a child of one */
+		if (to - from >= FEWEST)
 			print(records[from].program, processes, records + from, to - from);
 	}
 	print("all", processes, records, nr);
