@@ -10,7 +10,8 @@
  * follows, looked up as the walk does at its first byte and at the last byte
  * before the next; between FDEs there must be no rule. So every byte of the
  * object's code is covered, twice: by a table that follows what it needs, and
- * by one that follows all callee-saved registers.
+ * by one that follows all callee-saved registers. A table in parts must say the
+ * same as the former, everywhere.
  *
  * One line a file, with tabs: verdict (ok, differs, refused, none: no CFI),
  * path, FDEs, libdw's rows, rows of ours that were compared (of both tables),
@@ -34,7 +35,7 @@
 
 #include "../fuzz/slow.h"
 #include "../unit/object.h"
-#include "../unit/rule-text.h"
+#include "../unit/stages.h"
 #include "../../kmod/core/bytes.h"
 
 #define SHOWN	20
@@ -599,6 +600,26 @@ static int tables_build(struct file *f)
 	return 0;
 }
 
+/* In two stages, as the module builds big objects. */
+static void stages_check(struct file *f)
+{
+	struct kunwind_table *parts;
+	struct stages_same same;
+	int err = stages_build(&f->object.section, 0, 1024, 1UL << 31, NULL, NULL, &parts);
+
+	if (err) {
+		f->bad++;
+		printf("# %s: refused in two stages: %s\n", f->path, kunwind_refusal_name(err));
+		return;
+	}
+	same = stages_compare_all(f->tables[0].table, parts);
+	if (same.different)
+		printf("# %s: in parts %u addresses differ, the first is %#llx\n", f->path,
+		       same.different, (unsigned long long)same.first);
+	f->bad += same.different;
+	kunwind_table_free(parts);
+}
+
 static void file_free(struct file *f)
 {
 	unsigned int i;
@@ -655,6 +676,7 @@ static int check(const char *path)
 		f.debug = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	}
 	compare(&f);
+	stages_check(&f);
 	verdict = f.bad ? "differs" : "ok";
 	printf("%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n", verdict, path, f.nr_fdes,
 	       (unsigned long long)f.theirs, (unsigned long long)f.ours,
