@@ -15,8 +15,8 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm check-debug check-names check-corpus fuzz check-releases
-.PHONY: bench bench-names check-bench bench-accept style clean help
+.PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others fuzz
+.PHONY: check-releases bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
 
@@ -69,6 +69,9 @@ check-releases:
 check-corpus:
 	@scripts/check-corpus $(DIRS)
 
+check-others:
+	@scripts/check-others $(NAMES)
+
 fuzz:
 	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
 
@@ -106,6 +109,8 @@ help:
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'
 	@echo '            of a root file system with some four hundred packages, made first'
+	@echo 'check-others  exception and unwind tests of gcc, libunwind and LLVM: stacks from the kernel'
+	@echo '            against libgcc at each throw (220 MB are downloaded first); NAMES: only these'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
