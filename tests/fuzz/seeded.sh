@@ -82,7 +82,7 @@ bug build 'a LEB128 number read past the end' bytes.h \
 	's/while (b->at < b->end) {/while (b->at <= b->end) {/'
 bug build 'a record that may end one byte too far' cfi.c \
 	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
-bug build 'a lookup one row past its block' table.c 's/n + 1 < rows/n < rows + 40/'
+bug build 'a lookup one row past its block' table.c 's/stop = rows;/stop = rows + 40;/'
 bug rows 'a row that begins a byte late' table.c 's/if (left < distance)/if (left <= distance)/'
 bug rows 'DW_CFA_restore_state without the CFA' program.c \
 	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
