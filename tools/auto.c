@@ -22,43 +22,56 @@ static void tell_missed(void)
 			   (unsigned long long)stats.missed_memory);
 }
 
-static int tell_state(void)
+static int tell_state(bool json)
 {
 	struct kunwind_report report;
+	struct kunwind_stats stats;
 	const char *state;
 	int err = kunwind_report_read(&report);
 
+	if (!err && json)
+		err = kunwind_stats(&stats);
 	if (err) {
 		kunwind_tool_failure(NULL, err);
 		return TOOL_FAILED;
 	}
 	state = kunwind_report_value(&report, "param", "auto", 2);
-	printf("%s\n", state && *state == 'Y' ? "on" : "off");
+	if (json)
+		printf("{\"auto\": %s, \"missed_limit\": %llu, \"missed_memory\": %llu}\n",
+		       state && *state == 'Y' ? "true" : "false",
+		       (unsigned long long)stats.missed_limit,
+		       (unsigned long long)stats.missed_memory);
+	else
+		printf("%s\n", state && *state == 'Y' ? "on" : "off");
 	kunwind_report_free(&report);
 	return TOOL_OK;
 }
 
+static int set_state(bool on)
+{
+	int err = kunwind_auto(on);
+
+	if (err == -EPERM)
+		kunwind_tool_error("the whole system is root's to register: use sudo");
+	else if (err)
+		kunwind_tool_failure(NULL, err);
+	else if (on)
+		tell_missed();
+	return err ? TOOL_FAILED : TOOL_OK;
+}
+
 int kunwind_cmd_auto(int argc, char **argv)
 {
-	bool on = argc == 2 && !strcmp(argv[1], "on");
-	int err;
+	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	int i = 1 + json, status;
+	bool on = argc == i + 1 && !strcmp(argv[i], "on");
 
-	if (argc == 1)
-		return tell_state();
-	if (argc > 2 || (!on && strcmp(argv[1], "off") != 0)) {
-		kunwind_tool_error("on or off, not: %s", argv[argc > 2 ? 2 : 1]);
+	if (argc == i)
+		return tell_state(json);
+	if (argc > i + 1 || (!on && strcmp(argv[i], "off") != 0)) {
+		kunwind_tool_error("on or off, not: %s", argv[argc > i + 1 ? i + 1 : i]);
 		return kunwind_tool_usage(TOOL_FAILED);
 	}
-	err = kunwind_auto(on);
-	if (err == -EPERM) {
-		kunwind_tool_error("the whole system is root's to register: use sudo");
-		return TOOL_FAILED;
-	}
-	if (err) {
-		kunwind_tool_failure(NULL, err);
-		return TOOL_FAILED;
-	}
-	if (on)
-		tell_missed();
-	return TOOL_OK;
+	status = set_state(on);
+	return status == TOOL_OK && json ? tell_state(true) : status;
 }

@@ -20,10 +20,36 @@
 #include "dwarf_op.h"
 #include "tool.h"
 
+/* What stands before each column of a row, and behind the last. */
+enum column { COLUMN_ADDRESS, COLUMN_CFA, COLUMN_RBP, COLUMN_RA, COLUMN_MORE, COLUMN_END };
+
+static const char *const as_text[] = { "", "\t", "\t", "\t", "\t", "\n" };
+static const char *const as_json[] = { "{\"address\": \"0x", "\", \"cfa\": \"", "\", \"rbp\": \"",
+	"\", \"ra\": \"", "\", \"more\": \"", "\"}" };
+
 struct dump {
 	const struct kunwind_table *table;
+	enum { TEXT, TSV, JSON } format;
+	const char *const *before;	/* of the columns */
+	u64 nr_printed;
 	int status;
 };
+
+static void column(const struct dump *dump, enum column column)
+{
+	fputs(dump->before[column], stdout);
+}
+
+/* The rules of a row that are the same text each time. */
+static void print_rules(const struct dump *dump, const char *cfa, const char *rbp, const char *ra)
+{
+	column(dump, COLUMN_CFA);
+	fputs(cfa, stdout);
+	column(dump, COLUMN_RBP);
+	fputs(rbp, stdout);
+	column(dump, COLUMN_RA);
+	fputs(ra, stdout);
+}
 
 /* kunwind_read_fn of a descriptor. */
 static int read_at(void *file, u64 off, void *buf, size_t len)
@@ -126,24 +152,25 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 {
 	const struct kunwind_wide *wide = kunwind_table_wide(dump->table, rule.off);
 	const struct kunwind_wide_entry *entry, *rbp, *ra;
-	const char *space = "\t";
+	const char *space = dump->before[COLUMN_MORE];
 	u32 i;
 
 	if (!wide) {
-		fputs("?\t?\t?", stdout);
+		print_rules(dump, "?", "?", "?");
 		dump->status = TOOL_FAILED;
 		return;
 	}
 	entry = (const void *)(wide + 1);
 	rbp = wide_find(wide, KUNWIND_RBP);
 	ra = wide_find(wide, KUNWIND_RA);
+	column(dump, COLUMN_CFA);
 	print_cfa(dump, entry);
-	putchar('\t');
+	column(dump, COLUMN_RBP);
 	if (rbp)
 		print_register(dump, rbp);
 	else
 		putchar('s');
-	putchar('\t');
+	column(dump, COLUMN_RA);
 	if (ra)
 		print_register(dump, ra);
 	else
@@ -161,29 +188,34 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 	}
 }
 
-static void print_narrow(struct kunwind_rule rule, u8 kind)
+static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 kind)
 {
 	const char *reg = kunwind_dwarf_reg(rule.reg);
 
+	column(dump, COLUMN_CFA);
 	if (kind == KUNWIND_RULE_DEREF)
 		printf("*(%s%+d)", reg, rule.off);
 	else if (kind == KUNWIND_RULE_PLT)
 		printf("rsp+8+8*((rip&15)>=%d)", rule.off);
 	else
 		printf("%s%+d", reg, rule.off);
+	column(dump, COLUMN_RBP);
 	switch ((rule.kind >> KUNWIND_RULE_RBP_SHIFT) & 3) {
 	case KUNWIND_RBP_SAME:
-		fputs("\ts", stdout);
+		putchar('s');
 		break;
 	case KUNWIND_RBP_SAVED:
-		printf("\tc%+d", rule.rbp);
+		printf("c%+d", rule.rbp);
 		break;
 	default:
-		fputs("\tu", stdout);
+		putchar('u');
 	}
-	fputs("\tc-8", stdout);
-	if (rule.kind & KUNWIND_RULE_SIGNAL)
-		fputs("\tsignal", stdout);
+	column(dump, COLUMN_RA);
+	fputs("c-8", stdout);
+	if (rule.kind & KUNWIND_RULE_SIGNAL) {
+		column(dump, COLUMN_MORE);
+		fputs("signal", stdout);
+	}
 }
 
 static int print_row(void *data, u64 addr, struct kunwind_rule rule)
@@ -191,13 +223,16 @@ static int print_row(void *data, u64 addr, struct kunwind_rule rule)
 	struct dump *dump = data;
 	u8 kind = rule.kind & KUNWIND_RULE_KIND;
 
-	printf("%016" PRIx64 "\t", addr);
+	if (dump->format == JSON)
+		fputs(dump->nr_printed++ ? ",\n    " : "\n    ", stdout);
+	column(dump, COLUMN_ADDRESS);
+	printf("%016" PRIx64, addr);
 	switch (kind) {
 	case KUNWIND_RULE_NONE:
-		fputs("-\t-\t-", stdout);
+		print_rules(dump, "-", "-", "-");
 		break;
 	case KUNWIND_RULE_END:
-		fputs("-\t-\tu", stdout);
+		print_rules(dump, "-", "-", "u");
 		break;
 	case KUNWIND_RULE_WIDE:
 		print_wide(dump, rule);
@@ -205,13 +240,13 @@ static int print_row(void *data, u64 addr, struct kunwind_rule rule)
 	case KUNWIND_RULE_CFA:
 	case KUNWIND_RULE_DEREF:
 	case KUNWIND_RULE_PLT:
-		print_narrow(rule, kind);
+		print_narrow(dump, rule, kind);
 		break;
 	default:
-		fputs("?\t?\t?", stdout);
+		print_rules(dump, "?", "?", "?");
 		dump->status = TOOL_FAILED;
 	}
-	putchar('\n');
+	column(dump, COLUMN_END);
 	return ferror(stdout);
 }
 
@@ -221,9 +256,26 @@ static int refuse(const char *path, enum kunwind_refusal refusal)
 	return TOOL_FAILED;
 }
 
-static int dump_table(const char *path, const struct kunwind_section *section, u32 keep, bool tsv)
+static void print_head(const struct dump *dump, const char *path)
 {
-	struct dump dump = { .status = TOOL_OK };
+	struct kunwind_table_stats stats;
+
+	kunwind_table_stats(dump->table, &stats);
+	if (dump->format == TEXT) {
+		printf("# %s: %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
+		       "# address\tCFA\trbp\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
+		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0);
+	} else if (dump->format == JSON) {
+		fputs("{\n  \"file\": ", stdout);
+		kunwind_tool_json_string(path);
+		printf(",\n  \"fdes\": %u, \"rows\": %u, \"rules\": %u, \"bytes\": %" PRIu64
+		       ",\n  \"table\": [", stats.nr_fdes, stats.nr_rows, stats.nr_rules, stats.bytes);
+	}
+}
+
+static int dump_table(struct dump *dump, const char *path, const struct kunwind_section *section,
+		      u32 keep)
+{
 	struct kunwind_table_stats stats;
 	struct kunwind_table *table;
 	enum kunwind_refusal refusal;
@@ -232,19 +284,18 @@ static int dump_table(const char *path, const struct kunwind_section *section, u
 	if (refusal)
 		return refuse(path, refusal);
 	kunwind_table_stats(table, &stats);
-	dump.table = table;
-	if (!tsv)
-		printf("# %s: %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
-		       "# address\tCFA\trbp\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
-		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0);
-	kunwind_table_for_each(table, print_row, &dump);
+	dump->table = table;
+	print_head(dump, path);
+	kunwind_table_for_each(table, print_row, dump);
 	/* the last row's end, which no row begins */
-	print_row(&dump, stats.base + stats.span, kunwind_table_lookup(table, stats.base + stats.span));
+	print_row(dump, stats.base + stats.span, kunwind_table_lookup(table, stats.base + stats.span));
+	if (dump->format == JSON)
+		fputs("\n  ]\n}\n", stdout);
 	kunwind_table_free(table);
-	return dump.status;
+	return dump->status;
 }
 
-static int dump_file(const char *path, int fd, u32 keep, bool tsv)
+static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 {
 	struct kunwind_section section[2];
 	enum kunwind_refusal refusal;
@@ -271,21 +322,23 @@ static int dump_file(const char *path, int fd, u32 keep, bool tsv)
 		return refuse(path, KUNWIND_E_IO);
 	}
 	kunwind_elf_sections(&elf, data, data + elf.eh_size, section);
-	status = dump_table(path, section, keep, tsv);
+	status = dump_table(dump, path, section, keep);
 	free(data);
 	return status;
 }
 
 int kunwind_cmd_dump(int argc, char **argv)
 {
+	struct dump dump = { .status = TOOL_OK };
 	const char *path = NULL;
-	bool tsv = false;
 	u32 keep = 0;
 	int i, fd, status;
 
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--tsv")) {
-			tsv = true;
+			dump.format = TSV;
+		} else if (!strcmp(argv[i], "--json")) {
+			dump.format = JSON;
 		} else if (!strcmp(argv[i], "--saved")) {
 			keep = KUNWIND_SAVED_REGS;
 		} else if (!strcmp(argv[i], "--") && i + 2 == argc && !path) {
@@ -306,7 +359,8 @@ int kunwind_cmd_dump(int argc, char **argv)
 		kunwind_tool_error("%s: %s", path, strerror(errno));
 		return TOOL_FAILED;
 	}
-	status = dump_file(path, fd, keep, tsv);
+	dump.before = dump.format == JSON ? as_json : as_text;
+	status = dump_file(&dump, path, fd, keep);
 	close(fd);
 	return status;
 }

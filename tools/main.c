@@ -29,28 +29,34 @@ static const struct command {
 	  "\n"
 	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
 	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },
-	{ "register", kunwind_cmd_register, "[--children] [--] PID...",
+	{ "register", kunwind_cmd_register, "[--children] [--json] [--] PID...",
 	  "register running processes",
 	  "Needs the right to ptrace each PID. Registering again is no error.\n"
 	  "\n"
 	  "  --children     processes that they fork from now on, too\n"
 	  "  --no-children  not those (default)\n"
 	  "\n"
+	  "  --json         a list with an object for each PID, see kunwind-json(5)\n"
+	  "\n"
 	  "Prints, for each: PID, executable mappings, mappings with a table (tab-separated).\n" },
-	{ "unregister", kunwind_cmd_unregister, "PID...",
+	{ "unregister", kunwind_cmd_unregister, "[--json] [--] PID...",
 	  "leave processes to the kernel's own stack walk again",
-	  "Needs the right to ptrace each PID.\n" },
-	{ "auto", kunwind_cmd_auto, "[on|off]",
+	  "Needs the right to ptrace each PID.\n"
+	  "\n"
+	  "  --json  a list with an object for each PID, see kunwind-json(5)\n" },
+	{ "auto", kunwind_cmd_auto, "[--json] [on|off]",
 	  "register every process, running or to come",
 	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
 	  "\n"
 	  "  on   every process of the system is registered, in whatever namespaces;\n"
 	  "       those that run when it returns, new ones as they fork or exec\n"
-	  "  off  no longer; what was registered by \"run\" or \"register\" stays\n" },
+	  "  off  no longer; what was registered by \"run\" or \"register\" stays\n"
+	  "\n"
+	  "  --json  an object with the state as it is then, see kunwind-json(5)\n" },
 	{ "status", kunwind_cmd_status, "[--tsv|--json]",
 	  "processes, objects, memory, stacks by reason, hooks",
 	  "  --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"
-	  "  --json  one object\n"
+	  "  --json  one object, see kunwind-json(5)\n"
 	  "\n"
 	  "Processes and objects of other users are shown to root only.\n" },
 	{ "doctor", kunwind_cmd_doctor, "[--tsv|--json]",
@@ -59,7 +65,7 @@ static const struct command {
 	  "Exit status: 0 when nothing fails, else 1.\n"
 	  "\n"
 	  "  --tsv   state, requirement, finding, fix\n"
-	  "  --json  a list of objects with these\n" },
+	  "  --json  a list of objects with these, see kunwind-json(5)\n" },
 	{ "record", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
 	  "record a trace of COMMAND or of running processes", NULL },
 	{ "report", kunwind_cmd_report, "[OPTION]... TRACE...",
@@ -70,7 +76,7 @@ static const struct command {
 	  "write a trace as folded stacks, for speedscope, Firefox or Perfetto", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE",
 	  "print a trace's events with named call stacks", NULL },
-	{ "dump", kunwind_cmd_dump, "[--tsv] [--saved] ELF",
+	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",
 	  "print the unwind table that the kernel would use",
 	  "One line for each row: start address, then the rules for the CFA, rbp and\n"
 	  "the return address (ra), looked up as the walk does.\n"
@@ -83,6 +89,7 @@ static const struct command {
 	  "A fifth column has what else a row says: \"signal\", rules of more registers.\n"
 	  "\n"
 	  "  --tsv    separated by tabs, without the heading\n"
+	  "  --json   one object, see kunwind-json(5)\n"
 	  "  --saved  with the rules of rbx and r12 to r15\n" },
 };
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -102,7 +109,7 @@ int kunwind_tool_usage(int status)
 	return status;
 }
 
-int kunwind_tool_children(int argc, char **argv, unsigned int *flags)
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json)
 {
 	int i;
 
@@ -113,6 +120,8 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags)
 			*flags |= KUNWIND_REGISTER_CHILDREN;
 		} else if (!strcmp(argv[i], "--no-children")) {
 			*flags &= ~KUNWIND_REGISTER_CHILDREN;
+		} else if (json && !strcmp(argv[i], "--json")) {
+			*json = true;
 		} else {
 			kunwind_tool_error("unknown option %s", argv[i]);
 			return -1;

@@ -14,9 +14,19 @@
 
 #include "tool.h"
 
-static int register_pid(int pid, unsigned int flags)
-{
+struct outcome {
 	unsigned int nr_maps, nr_ready;
+};
+
+/* One of the two commands: negative errno. */
+struct action {
+	int (*run)(int pid, unsigned int flags, struct outcome *outcome);
+	unsigned int flags;
+	bool json, tells_maps;
+};
+
+static int register_pid(int pid, unsigned int flags, struct outcome *outcome)
+{
 	char path[32];
 	int fd, err;
 
@@ -24,15 +34,31 @@ static int register_pid(int pid, unsigned int flags)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == EACCES || errno == EPERM ? -ESRCH : -errno;
-	err = kunwind_register_fd(fd, flags, &nr_maps, &nr_ready);
+	err = kunwind_register_fd(fd, flags, &outcome->nr_maps, &outcome->nr_ready);
 	close(fd);
-	if (!err)
-		printf("%d\t%u\t%u\n", pid, nr_maps, nr_ready);
 	return err;
 }
 
-static int for_each_pid(int argc, char **argv, int first, int (*act)(int, unsigned int),
-			unsigned int flags)
+static int unregister_pid(int pid, unsigned int flags, struct outcome *outcome)
+{
+	(void)flags, (void)outcome;
+	return kunwind_unregister_pid(pid);
+}
+
+static void print_json(const struct action *action, int pid, const struct outcome *outcome, int err,
+		       bool first)
+{
+	printf("%s\n  {\"pid\": %d, \"ok\": %s", first ? "[" : ",", pid, err ? "false" : "true");
+	if (action->tells_maps && !err)
+		printf(", \"maps\": %u, \"tables\": %u", outcome->nr_maps, outcome->nr_ready);
+	if (err) {
+		fputs(", \"error\": ", stdout);
+		kunwind_tool_json_string(kunwind_tool_advice(err));
+	}
+	putchar('}');
+}
+
+static int for_each_pid(int argc, char **argv, int first, const struct action *action)
 {
 	int status = TOOL_OK, i, err;
 	struct kunwind_info info;
@@ -53,40 +79,48 @@ static int for_each_pid(int argc, char **argv, int first, int (*act)(int, unsign
 		return TOOL_FAILED;
 	}
 	for (i = first; i < argc; i++) {
-		err = act(kunwind_tool_pid(argv[i]), flags);
-		if (!err)
-			continue;
-		kunwind_tool_failure(argv[i], err);
-		status = TOOL_FAILED;
+		int pid = kunwind_tool_pid(argv[i]);
+		struct outcome outcome = { 0 };
+
+		err = action->run(pid, action->flags, &outcome);
+		if (action->json)
+			print_json(action, pid, &outcome, err, i == first);
+		else if (err)
+			kunwind_tool_failure(argv[i], err);
+		else if (action->tells_maps)
+			printf("%d\t%u\t%u\n", pid, outcome.nr_maps, outcome.nr_ready);
+		if (err)
+			status = TOOL_FAILED;
 	}
+	if (action->json)
+		puts("\n]");
 	return status;
 }
 
 int kunwind_cmd_register(int argc, char **argv)
 {
-	unsigned int flags = 0;
-	int i = kunwind_tool_children(argc, argv, &flags);
+	struct action action = { .run = register_pid, .tells_maps = true };
+	int i = kunwind_tool_children(argc, argv, &action.flags, &action.json);
 
 	if (i < 0)
 		return kunwind_tool_usage(TOOL_FAILED);
-	return for_each_pid(argc, argv, i, register_pid, flags);
-}
-
-static int unregister_pid(int pid, unsigned int flags)
-{
-	(void)flags;
-	return kunwind_unregister_pid(pid);
+	return for_each_pid(argc, argv, i, &action);
 }
 
 int kunwind_cmd_unregister(int argc, char **argv)
 {
+	struct action action = { .run = unregister_pid };
 	int i = 1;
 
+	if (i < argc && !strcmp(argv[i], "--json")) {
+		action.json = true;
+		i++;
+	}
 	if (i < argc && !strcmp(argv[i], "--")) {
 		i++;
 	} else if (i < argc && argv[i][0] == '-') {
 		kunwind_tool_error("unknown option %s", argv[i]);
 		return kunwind_tool_usage(TOOL_FAILED);
 	}
-	return for_each_pid(argc, argv, i, unregister_pid, 0);
+	return for_each_pid(argc, argv, i, &action);
 }

@@ -16,7 +16,7 @@
 int kunwind_cmd_run(int argc, char **argv)
 {
 	unsigned int flags = KUNWIND_REGISTER_CHILDREN;
-	int i = kunwind_tool_children(argc, argv, &flags), err;
+	int i = kunwind_tool_children(argc, argv, &flags, NULL), err;
 
 	if (i < 0)
 		return kunwind_tool_usage(TOOL_RUN_FAILED);

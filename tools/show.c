@@ -17,12 +17,14 @@
 #include "tool.h"
 #include "show_field.h"
 #include "show_history.h"
+#include "show_json.h"
 #include "show_reading.h"
 #include "show_stack.h"
 
 struct show {
 	/* options */
-	bool tsv, symbols, summary, all;
+	enum { TEXT, TSV, JSON } format;
+	bool symbols, summary, all;
 	uint64_t limit;
 	const char *pattern;
 	int only_pid;
@@ -50,6 +52,7 @@ static const char usage[] =
 	"  --no-local       only those and debuginfod, not this host's own files\n"
 	"  --all            kunwind's own events (mappings, forks ...) too\n"
 	"  --tsv            tab-separated lines, see below\n"
+	"  --json           an object on a line for each event: kunwind-json(5)\n"
 	"  --help\n"
 	"\n"
 	"Names are taken from an object only when its build-id is the one that the trace\n"
@@ -72,10 +75,12 @@ static int out_of_memory(void)
 	return KUNWIND_TRACE_FAIL;
 }
 
+/* Contexts that stand elsewhere. */
+static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
+	"callstack_user", NULL };
+
 static void print_fields(const char *before, const bt_event *event)
 {
-	static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
-		"callstack_user", NULL };
 	const bt_field *context = bt_event_borrow_common_context_field_const(event);
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
@@ -214,6 +219,8 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 
 	if (!kunwind_reading_stack(&show->reading, event, head, &stack))
 		return false;
+	if (show->format == JSON && !show->summary)
+		kunwind_json_stack(stack.frame, stack.nr);
 	if (!stack.nr)
 		return true;
 	for (index = 0; index < stack.nr; index++) {
@@ -221,9 +228,9 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 		show->named += frame->nr_functions && kunwind_frame_function(frame)->name;
 		if (show->summary)
 			continue;
-		if (show->tsv)
+		if (show->format == TSV)
 			print_frame_tsv(show, index, frame);
-		else
+		else if (show->format == TEXT)
 			print_frame(index, frame);
 	}
 	show->with_stack++;
@@ -247,12 +254,14 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	    (show->only_pid >= 0 && head.pid != show->only_pid))
 		return KUNWIND_TRACE_GO_ON;
 	show->events++;
-	if (!show->summary) {
-		if (show->tsv)
+	if (!show->summary && show->format == JSON) {
+		kunwind_json_event(show->events, &head, event, in_header);
+	} else if (!show->summary) {
+		if (show->format == TSV)
 			print_head_tsv(show, &head);
 		else
 			print_head(&head);
-		print_fields(show->tsv ? "" : " ", event);
+		print_fields(show->format == TSV ? "" : " ", event);
 		putchar('\n');
 	}
 	if (!handle_stack(show, event, &head))
@@ -271,7 +280,16 @@ static void print_summary(const struct show *show)
 {
 	double per_stack = show->with_stack ? (double)show->frames / (double)show->with_stack : 0;
 
-	if (show->tsv) {
+	if (show->format == JSON) {
+		printf("{\"events\": %" PRIu64 ", \"with_stack\": %" PRIu64 ", \"frames\": %" PRIu64
+		       ", \"lost\": %" PRIu64, show->events, show->with_stack, show->frames, show->lost);
+		if (show->symbols)
+			printf(", \"named\": %" PRIu64 ", \"complete\": %" PRIu64
+			       ", \"cut_at_128\": %" PRIu64, show->named, show->complete, show->cut);
+		puts("}");
+		return;
+	}
+	if (show->format == TSV) {
 		printf("summary\tevents\t%" PRIu64 "\nsummary\twith_stack\t%" PRIu64
 		       "\nsummary\tframes\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
 		       "\nsummary\tframes_per_stack\t%.2f\n",
@@ -331,6 +349,7 @@ static int parse(struct show *show, int argc, char **argv)
 		{ "debug-dir", required_argument, NULL, 'd' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "no-lines", no_argument, NULL, 'L' },
 		{ "no-local", no_argument, NULL, 'O' },
@@ -365,6 +384,9 @@ static int parse(struct show *show, int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
+		case 'j':
+			show->format = JSON;
+			break;
 		case 'l':
 			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
 				goto bad_number;
@@ -387,7 +409,7 @@ static int parse(struct show *show, int argc, char **argv)
 			show->summary = true;
 			break;
 		case 't':
-			show->tsv = true;
+			show->format = TSV;
 			break;
 		default:
 			return -1;

@@ -173,8 +173,7 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 		putc('?', out);
 }
 
-/* The length of a sequence stands in a field of its own, which the sequence shows anyway. */
-static bool is_left_out(const char *name, const char *const *but)
+bool kunwind_field_is_left_out(const char *name, const char *const *but)
 {
 	size_t len = strlen(name);
 
@@ -196,7 +195,7 @@ unsigned int kunwind_field_print_members(FILE *out, const char *before, const bt
 		const char *name = bt_field_class_structure_member_get_name(
 			bt_field_class_structure_borrow_member_by_index_const(class, i));
 
-		if (is_left_out(name, but))
+		if (kunwind_field_is_left_out(name, but))
 			continue;
 		fputs(printed ? ", " : before, out);
 		if (!printed++)

@@ -100,6 +100,7 @@ static const char *const hook_fields[] = { "name", "state", "reason", NULL };
 static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
 static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
+static const char *const user_fields[] = { "uid", "bytes", "objects", NULL };
 
 static void print_json(const struct kunwind_report *report)
 {
@@ -117,7 +118,8 @@ static void print_json(const struct kunwind_report *report)
 	print_json_list(report, "hook", "hooks", hook_fields, ",");
 	print_json_list(report, "process", "processes", process_fields, ",");
 	print_json_list(report, "object", "objects", object_fields, ",");
-	print_json_list(report, "parts", "parts", parts_fields, "");
+	print_json_list(report, "parts", "parts", parts_fields, ",");
+	print_json_list(report, "user", "users", user_fields, "");
 	fputs("}\n", stdout);
 }
 

@@ -27,47 +27,39 @@ void kunwind_tool_error(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-void kunwind_tool_failure(const char *what, int error)
+const char *kunwind_tool_advice(int error)
 {
-	const char *advice;
-
 	switch (error) {
 	case -ENODEV:
-		advice = "the module is not loaded: sudo modprobe kunwind (kunwind doctor tells more)";
-		break;
+		return "the module is not loaded: sudo modprobe kunwind (kunwind doctor tells more)";
 	case -EACCES:
-		if (access(KUNWIND_DEVICE, R_OK) == 0) {
-			advice = "it was registered by another user: use sudo";
-			break;
-		}
-		advice = "may not open " KUNWIND_DEVICE ": use sudo, or join the group tracing "
-			 "(sudo usermod -aG tracing $USER, then log in again)";
-		break;
+		if (access(KUNWIND_DEVICE, R_OK) == 0)
+			return "it was registered by another user: use sudo";
+		return "may not open " KUNWIND_DEVICE ": use sudo, or join the group tracing "
+		       "(sudo usermod -aG tracing $USER, then log in again)";
 	case -EOPNOTSUPP:
-		advice = "kunwind is switched off: "
-			 "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
-		break;
+		return "kunwind is switched off: "
+		       "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
 	case -EPERM:
-		advice = "not allowed: use sudo";
-		break;
+		return "not allowed: use sudo";
 	case -ESRCH:
-		advice = "no such process, or none that you may trace (use sudo), or a kernel thread";
-		break;
+		return "no such process, or none that you may trace (use sudo), or a kernel thread";
 	case -ENOENT:
-		advice = "it is not registered";
-		break;
+		return "it is not registered";
 	case -ENOSPC:
-		advice = "the module's limit of registered processes is reached";
-		break;
+		return "the module's limit of registered processes is reached";
 	case -ENOTTY:
 	case -E2BIG:
-		advice = "the module is older than this tool: reload it (sudo rmmod kunwind; "
-			 "sudo modprobe kunwind)";
-		break;
+		return "the module is older than this tool: reload it (sudo rmmod kunwind; "
+		       "sudo modprobe kunwind)";
 	default:
-		advice = strerror(-error);
+		return strerror(-error);
 	}
-	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", advice);
+}
+
+void kunwind_tool_failure(const char *what, int error)
+{
+	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", kunwind_tool_advice(error));
 }
 
 int kunwind_tool_pid(const char *text)
@@ -101,6 +93,12 @@ struct kunwind_colours kunwind_tool_colours(FILE *stream)
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
 
+/* U+0080 to U+009F, which a terminal obeys as it does escape sequences */
+static bool is_upper_control(const unsigned char *text)
+{
+	return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0;
+}
+
 unsigned int kunwind_tool_utf8(const char *string)
 {
 	static const struct {
@@ -117,7 +115,7 @@ unsigned int kunwind_tool_utf8(const char *string)
 
 	if (*text < 0x80)
 		return *text >= 0x20 && *text != 0x7f;
-	if (*text == 0xc0 || *text == 0xc1)
+	if (*text == 0xc0 || *text == 0xc1 || is_upper_control(text))
 		return 0;
 	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
 		if ((*text & form[i].mask) != form[i].lead)
@@ -133,23 +131,30 @@ unsigned int kunwind_tool_utf8(const char *string)
 	return 0;
 }
 
-void kunwind_tool_json_string(const char *text)
+void kunwind_tool_json_string_to(FILE *out, const char *text)
 {
 	unsigned int n;
 
-	putchar('"');
+	putc('"', out);
 	for (; *text; text += n ? n : 1) {
 		unsigned char c = (unsigned char)*text;
 
 		n = kunwind_tool_utf8(text);
 		if (c == '"' || c == '\\')
-			printf("\\%c", c);
+			fprintf(out, "\\%c", c);
+		else if (is_upper_control((const unsigned char *)text))
+			fprintf(out, "\\u%04x", (unsigned char)*++text);
 		else if (n)
-			fwrite(text, 1, n, stdout);
+			fwrite(text, 1, n, out);
 		else if (c < 0x80)
-			printf("\\u%04x", c);
+			fprintf(out, "\\u%04x", c);
 		else
-			fputs("\\ufffd", stdout);
+			fputs("\\ufffd", out);
 	}
-	putchar('"');
+	putc('"', out);
+}
+
+void kunwind_tool_json_string(const char *text)
+{
+	kunwind_tool_json_string_to(stdout, text);
 }

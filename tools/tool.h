@@ -39,7 +39,10 @@ extern const char *kunwind_tool_name;
 /* "kunwind COMMAND: text" on stderr. */
 void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
-/* The same with the meaning of a negative errno of libkunwind and what to do about it. */
+/* What a negative errno of libkunwind means and what to do about it. */
+const char *kunwind_tool_advice(int error);
+
+/* "kunwind COMMAND: @what: advice" on stderr. */
 void kunwind_tool_failure(const char *what, int error);
 
 /* (main.c) "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
@@ -47,10 +50,11 @@ int kunwind_tool_usage(int status);
 
 /*
  * The options of "run" and "register" before their first argument: --children,
- * --no-children, --. Sets or clears KUNWIND_REGISTER_CHILDREN in @flags.
- * Returns the index of that argument, or -1 (with a message) at another option.
+ * --no-children, --, and --json unless @json is NULL. Sets or clears
+ * KUNWIND_REGISTER_CHILDREN in @flags. Returns the index of that argument, or -1
+ * (with a message) at another option.
  */
-int kunwind_tool_children(int argc, char **argv, unsigned int *flags);
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
 
 /* A process id, or -1 when @text is none. */
 int kunwind_tool_pid(const char *text);
@@ -61,8 +65,12 @@ int kunwind_tool_finish(int status);
 /* Bytes of the UTF-8 character at @string (RFC 3629); 0: none, or a control character. */
 unsigned int kunwind_tool_utf8(const char *string);
 
-/* @text as a JSON string on stdout; bytes that are no UTF-8 become U+FFFD. */
+/*
+ * @text as a JSON string on stdout; bytes that are no UTF-8 become U+FFFD,
+ * control characters are escaped.
+ */
 void kunwind_tool_json_string(const char *text);
+void kunwind_tool_json_string_to(FILE *out, const char *text);
 
 /* Escape sequences for @stream's colours, "" when it is no terminal (or NO_COLOR is set). */
 struct kunwind_colours {

@@ -51,7 +51,10 @@ for pid in x 0 -1 1x '' ' 1' +1 99999999999999999999; do
 	expect 1 '' 'not a PID|unknown option' unregister "$pid"
 done
 expect 1 '' 'no PID given' unregister
+expect 1 '' 'no PID given' unregister --json
+expect 1 '' 'no PID given' register --json
 expect 1 '' 'on or off, not: x' auto x
+expect 1 '' 'on or off, not: x' auto --json x
 expect 1 '' 'on or off, not: off' auto on off
 expect 1 '' 'unknown argument x' status x
 expect 1 '' 'unknown argument x' doctor x

@@ -101,6 +101,10 @@ fi
 check "chosen events" kunwind record -q -e gettid,sched_process_exit -o chosen ./chain
 is "$(kunwind show --no-symbols --tsv chosen | awk -F '\t' '$1 == "event" { print $4 }' | sort -u | tr '\n' ' ')" \
 	"sched_process_exit syscall_entry_gettid syscall_exit_gettid " "are all that is recorded"
+kunwind record --json -e gettid -o as-json -- sh -c 'echo text >&2; ./chain; exit 3' 2>err
+is "$? $(tail -n 1 err | "$OLDPWD/tests/tools/json_output.py" record 2>&1)" "3 " "record --json: the last line is as kunwind-json(5) says"
+is "$(tail -n 1 err | /usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["trace"], r["status"], r["lost"])')" \
+	"$PWD/as-json 3 0" "where the trace is, and the status"
 check_fails 127 "no such command" kunwind record -o a1 -- ./nothing
 touch nothing-to-run
 check_fails 126 "a command that cannot be run" kunwind record -o a2 -- ./nothing-to-run

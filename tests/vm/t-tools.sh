@@ -125,6 +125,21 @@ assert all(o["rows"] > 0 and o["bytes"] > 0 for o in data["objects"] if o["state
 assert any(o["path"].endswith("/libc.so.6") for o in data["objects"])
 END
 check "and holds what --tsv does" /usr/bin/python3 "$tmp/same.py" "$tmp"
+
+# the other --json of what needs the module
+is_json() { tests/tools/json_output.py "$1" <"$2"; }
+check "status --json is as kunwind-json(5) says" is_json status "$tmp/json"
+kunwind register --json $last 99999999 >"$tmp/json" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "1 " "register --json of a process and of none"
+check "register --json is as kunwind-json(5) says" is_json register "$tmp/json"
+is "$(/usr/bin/python3 -c 'import json, sys
+for one in json.load(sys.stdin): print(one["pid"], one["ok"], one.get("maps", 0) >= one.get("tables", 1), "error" in one)' <"$tmp/json")" \
+	"$last True True False"$'\n'"99999999 False False True" "and tells of each"
+kunwind unregister --json $last >"$tmp/json"
+is "$? $(tr -d ' \n' <"$tmp/json")" "0 [{\"pid\":$last,\"ok\":true}]" "unregister --json"
+is "$(kunwind auto --json on | cut -d , -f 1)" '{"auto": true' "auto --json on"
+kunwind auto --json off >"$tmp/json"
+check "auto --json is as kunwind-json(5) says" is_json auto "$tmp/json"
 kill $last
 is "$(kunwind status | grep -c $'\033')" 0 "no colours but on a terminal"
 like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "colours on a terminal"

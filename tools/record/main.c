@@ -44,7 +44,7 @@ struct record {
 	int nr_events;
 	int pid[MAX_PIDS];
 	int nr_pids;
-	bool all, quiet;
+	bool all, quiet, json;
 	const char *output;
 	uint64_t buffer;
 	char **command;
@@ -76,6 +76,8 @@ static const char usage[] =
 	"                      lttng-relayd, where it can be watched as it comes\n"
 	"      --buffer SIZE   bytes of each of the 4 buffers of a processor, a power of\n"
 	"                      two; K and M may follow (4M)\n"
+	"  -j, --json          the closing words as an object, the last line of standard\n"
+	"                      error: kunwind-json(5)\n"
 	"  -q, --quiet         no closing words\n"
 	"  -h, --help\n"
 	"\n"
@@ -127,6 +129,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "buffer", required_argument, NULL, 'b' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "quiet", no_argument, NULL, 'q' },
@@ -135,7 +138,7 @@ static int parse(struct record *record, int argc, char **argv)
 	int c, pid;
 
 	/* options behind COMMAND are COMMAND's */
-	while ((c = getopt_long(argc, argv, "+ae:ho:p:q", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ae:hjo:p:q", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
@@ -153,6 +156,9 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
+		case 'j':
+			record->json = true;
+			break;
 		case 'o':
 			record->output = optarg;
 			break;
@@ -374,6 +380,25 @@ static int wait_for_command(struct record *record)
 	}
 }
 
+/* Standard output is the command's. */
+static void closing_json(const struct record *record, int status)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return;
+	fputs("{\"trace\": ", out);
+	kunwind_tool_json_string_to(out, session_is_remote(record->output) ? record->output : record->dir);
+	fputs(", \"session\": ", out);
+	kunwind_tool_json_string_to(out, record->session.name);
+	fprintf(out, ", \"lost\": %llu, \"status\": %d}\n", (unsigned long long)record->lost, status);
+	if (!fclose(out))
+		fputs(line, stderr);
+	free(line);
+}
+
 static void closing_words(const struct record *record)
 {
 	if (record->lost)
@@ -413,7 +438,9 @@ static int run(struct record *record)
 		wait_for_pids(record);
 	if (!session_stop(&record->session, &record->lost))
 		return status ? status : TOOL_RUN_FAILED;
-	if (ok)
+	if (ok && record->json)
+		closing_json(record, status);
+	else if (ok)
 		closing_words(record);
 	return status;
 }

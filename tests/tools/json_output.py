@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What kunwind writes with --json, by the schema of kunwind-json(5).
+
+Parsed by Python, checked by jsonschema, on names that are as bad as a file system
+and a trace allow. (What needs the module is in tests/vm/t-tools.sh and t-record.sh.)
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+import ctf
+
+KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
+# every byte that a file name may hold, and sequences that are nearly UTF-8
+HOSTILE = "".join(map(chr, range(1, 47))) + "\x7f\u0085\u2028\ud83d\ude00\\\"'".encode(
+    "utf-16", "surrogatepass").decode("utf-16") + "\udcff\udcc0\udcaf\udced\udca0\udc80\udcc3"
+
+STRING = {"type": ["string", "null"]}
+NUMBER = {"type": ["integer", "null"]}
+ADDRESS = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
+COUNT = {"type": "integer", "minimum": 0}
+
+
+def members(required=None, **properties):
+    return {"type": "object", "properties": properties, "additionalProperties": False,
+            "required": list(properties) if required is None else required}
+
+
+def many(item):
+    return {"type": "array", "items": item}
+
+
+FRAME = members(address=ADDRESS, function=STRING, offset=NUMBER, object=STRING,
+                object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING,
+                sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
+SCHEMA = {
+    "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
+                     pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
+                     fields={"type": "object"}, stack=many(FRAME)),
+    "summary": members(events=COUNT, with_stack=COUNT, frames=COUNT, lost=COUNT, named=COUNT,
+                       complete=COUNT, cut_at_128=COUNT),
+    "report": members(
+        trace=members(hostname={"type": "string"}, **{name: COUNT for name in (
+            "begin_ns", "end_ns", "events", "lost", "stacks", "stacks_complete", "frames", "frames_named",
+            "threads", "calls_not_returned")}),
+        sorted_by={"enum": ["events", "blocked", "off-cpu"]},
+        system_calls=many(members(name={"type": "string"}, **{name: COUNT for name in (
+            "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns")})),
+        off_cpu=many(members(name={"type": "string"}, count=COUNT, timed=COUNT, ns=COUNT, longest_ns=COUNT)),
+        events=many(members(name={"type": "string"}, count=COUNT)),
+        functions=many(members(name={"type": "string"}, object={"type": "string"}, events=COUNT,
+                               blocked_ns=COUNT, off_cpu_ns=COUNT, self=COUNT))),
+    "doctor": many(members(state={"enum": ["ok", "FAIL", "note"]}, requirement={"type": "string"},
+                           finding={"type": "string"}, fix={"type": "string"})),
+    "dump": members(file={"type": "string"}, fdes=COUNT, rows=COUNT, rules=COUNT, bytes=COUNT,
+                    table=many(members(["address", "cfa", "rbp", "ra"], address=ADDRESS, more={"type": "string"},
+                                       **{name: {"type": "string"} for name in ("cfa", "rbp", "ra")}))),
+    "record": members(trace={"type": "string"}, session={"type": "string"}, lost=COUNT, status=COUNT),
+    "register": many(members(["pid", "ok"], pid=COUNT, ok={"type": "boolean"}, maps=COUNT, tables=COUNT,
+                             error={"type": "string"})),
+    "auto": members(auto={"type": "boolean"}, missed_limit=COUNT, missed_memory=COUNT),
+    "status": members(
+        abi=COUNT, version={"type": "string"}, params={"type": "object"},
+        stats={"type": "object", "additionalProperties": COUNT},
+        reasons={"type": "object", "additionalProperties": COUNT},
+        hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
+        processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
+        objects=many(members(state={"type": "string"}, refusal={"type": "string"}, rows=COUNT,
+                             bytes=COUNT, users=COUNT, path={"type": "string"})),
+        parts=many(members(built=COUNT, all=COUNT, path={"type": "string"})),
+        users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT))),
+}
+
+number = failed = 0
+
+
+def check(ok, what, detail=""):
+    global number, failed
+    number += 1
+    failed += not ok
+    print("%sok %d - %s" % ("" if ok else "not ", number, what))
+    if not ok:
+        print("".join("# %s\n" % line for line in str(detail).splitlines()[:20]), end="")
+
+
+def parse(kind, text):
+    """The value of bytes that must be strict JSON of a kind; raises."""
+    value = json.loads(text.decode("utf-8", "strict"), parse_constant=lambda name: 1 / 0)
+    jsonschema.validate(value, SCHEMA[kind])
+    return value
+
+
+def values(kind, what, text, lines=False):
+    try:
+        parsed = [parse(kind, line) for line in text.splitlines()] if lines else [parse(kind, text)]
+        raw = [c for c in text.decode() if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
+        check(parsed and not raw, what, raw)
+        return parsed
+    except (ValueError, ZeroDivisionError, jsonschema.ValidationError) as error:
+        check(False, what, error)
+        return []
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([KUNWIND, *arguments], capture_output=True)
+    check(done.returncode == status, "kunwind %s: status %d" % (arguments[0], status), done.stderr.decode("utf-8", "replace"))
+    return done.stdout
+
+
+def hostile_program(work):
+    """A program of functions and a path with bad names; (path, build-id, address of main)."""
+    source, path = os.path.join(work, "app.c"), os.path.join(work, HOSTILE)
+    name = HOSTILE.encode("utf-8", "surrogateescape")
+    plain = b"hostile_".ljust(len(name), b"x")
+    with open(source, "wb") as file:
+        file.write(b"int %s(int x) { return x + 1; }\n\nint main(void) { return %s(1); }\n" % (plain, plain))
+    subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id", "-o", path, source], check=True)
+    # no compiler takes such a name; the file has its bytes in the tables of strings
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path, "wb") as file:
+        file.write(data.replace(plain, name))
+    notes = subprocess.run(["readelf", "-nW", path], capture_output=True, check=True).stdout.decode("utf-8", "replace")
+    symbols = subprocess.run(["readelf", "-sW", path], capture_output=True, check=True).stdout
+    # "Num: Value Size Type ... Name": main is the function behind the hostile one
+    functions = sorted((int(field[1], 16), int(field[2])) for field in map(bytes.split, symbols.splitlines())
+                       if len(field) > 6 and field[3] == b"FUNC" and int(field[2]) > 0)
+    end = {start + size: start for start, size in functions}
+    main = [start for start, _ in functions if start in end][-1]
+    return path, notes.split("Build ID: ")[1].split()[0], end[main], main
+
+
+def make_trace(work):
+    path, build_id, odd, main = hostile_program(work)
+    bias = 0x555555554000
+    thread = (100, 100, HOSTILE[:15] + "\udcff")
+    trace = ctf.Trace(host="host\\\\name")
+    trace.add(1000, "kunwind_map", thread, (), ctf.MAP,
+              [100, 100, bias, bias + 0x10000, 0, bias, 0, build_id, path])
+    fields = [("filename", "string"), ("flags", "s32"), ("large", "u64"), ("small", "s64")]
+    stack = [bias + odd + 2, bias + main + 2, 0xffffffff81000000]
+    trace.add(2000, "syscall_entry_openat", thread, stack, fields, [HOSTILE, -1, 2**64 - 1, -2**63])
+    trace.add(3000, "syscall_exit_openat", thread, stack, ctf.RETURN, [-2])
+    trace.add(4000, "other", thread, (), fields, ["", 0, 0, 0])
+    directory = os.path.join(work, "trace")
+    trace.write(directory)
+    return directory, path
+
+
+def main():
+    work = tempfile.mkdtemp()
+    try:
+        trace, program = make_trace(work)
+        shown = HOSTILE.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        events = values("event", "show", run("show", "--json", trace), lines=True)
+        first = events[0] if events else None
+        check(first and [e["name"] for e in events] == ["syscall_entry_openat", "syscall_exit_openat", "other"] and
+              first["fields"]["large"] == 2**64 - 1 and first["fields"]["small"] == -2**63 and
+              first["fields"]["flags"] == -1, "every event, with numbers of 64 bits", events)
+        check(first and first["fields"]["filename"].replace("\ufffd", "") == shown.replace("\ufffd", ""),
+              "a field with every byte", first and first["fields"])
+        check(first and os.path.basename(first["stack"][0]["object"]).replace("\ufffd", "") ==
+              shown.replace("\ufffd", "").rpartition("/")[2] and "\ufffd" in first["stack"][0]["function"] and
+              first["stack"][1]["function"] == "main" and first["stack"][1]["sources"][0]["line"] == 3 and
+              first["stack"][2]["function"] is None and first["stack"][2]["object"] is None,
+              "frames with an object and a function of such names, and one without", first and first["stack"])
+        check(events and events[2]["stack"] == [], "no stack is an empty one")
+        everything = values("event", "show --all --no-symbols",
+                            run("show", "--json", "--all", "--no-symbols", trace), lines=True)
+        check(len(everything) == 4 and all(f["function"] is None for e in everything for f in e["stack"]),
+              "without symbols", everything)
+        summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
+        check(summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, "its numbers", summary)
+        report = values("report", "report", run("report", "--json", trace))
+        check(report and report[0]["system_calls"][0]["failed"] == 1, "its numbers", report)
+        dump = values("dump", "dump", run("dump", "--json", program))
+        check(dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and
+              len(dump[0]["table"]) == dump[0]["rows"] + 1, "all rows of the table", dump and dump[0]["rows"])
+        text = run("dump", "--tsv", program).decode().splitlines()
+        check(dump and [line.split("\t")[:4] for line in text] ==
+              [[row["address"][2:], row["cfa"], row["rbp"], row["ra"]] for row in dump[0]["table"]],
+              "the same as --tsv")
+        values("doctor", "doctor", subprocess.run([KUNWIND, "doctor", "--json"], capture_output=True).stdout)
+        for export in ("--speedscope", "--firefox", "--perfetto"):
+            try:
+                json.loads(run("export", export, trace).decode("utf-8", "strict"))
+                check(True, "export %s is JSON" % export)
+            except ValueError as error:
+                check(False, "export %s is JSON" % export, error)
+    finally:
+        shutil.rmtree(work)
+    print("1..%d" % number)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    # json_output.py KIND <FILE: is it one? For the tests in the VM
+    if len(sys.argv) > 1:
+        parse(sys.argv[1], sys.stdin.buffer.read())
+        sys.exit(0)
+    sys.exit(main())
