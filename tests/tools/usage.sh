@@ -84,6 +84,7 @@ expect 125 '' 'what is to be recorded' record
 expect 125 '' 'Try: kunwind record' record --nonsense true
 expect 125 '' 'not a power of two' record --buffer 5000 true
 expect 125 '' 'not a PID' record --pid x
+expect 125 '' '--children are those' record --children true
 expect 125 '' 'not a list' record --event open,,read true
 if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' run true

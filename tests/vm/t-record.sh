@@ -141,6 +141,43 @@ exec {go}>&-
 wait $recorder
 is $? 0 "recording ends with the process"
 
+# its children: a shell that starts the chain each time it is told to
+rm -f in
+mkfifo in
+sh -c 'while read -r line; do ./chain; done' <in &
+pid=$!
+exec {go}>in
+kunwind record -e gettid --children -o family -p "$pid" 2>err {go}>&- &
+recorder=$!
+until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+sleep 0.5
+echo >&"$go"
+sleep 1
+kill -INT $recorder
+wait $recorder
+is $? 0 "recording a PID and its children"
+child=$(kunwind show --no-symbols --tsv --event syscall_entry_gettid family | awk -F '\t' '$5 == "chain" { print $6; exit }')
+like "$(functions family syscall_entry_gettid "$child")" "fct_c fct_b fct_a main .*_start $" "a child has its chain"
+is "$(kunwind report --json family | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"]["threads"])')" 1 \
+	"and the report is of the family alone"
+sleep 300 {go}>&- &
+other=$!
+check "another is registered" kunwind register $other
+sh -c 'read -r line; sleep 1000 & wait' <in {go}>&- &
+second=$!
+kunwind record -q -e gettid -c -o sleepers -p "$second" {go}>&- &
+recorder=$!
+until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+sleep 0.5
+exec {go}>&-
+wait "$pid"
+until [ -n "$(pgrep -P $second sleep)" ]; do sleep 0.1; done
+like "$(registered)" "$(pgrep -P $second sleep)" "a child is registered"
+kill -INT $recorder
+wait $recorder
+is "$(registered)" "$other " "but no longer than it is recorded; who was registered before stays"
+kill $other "$(pgrep -P $second sleep)"
+
 # ------------------------------------------------ no session daemon, no rights
 setpriv=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 out=$(cd /tmp && "${setpriv[@]}" kunwind record -o /tmp/theirs true 2>&1)

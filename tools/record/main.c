@@ -18,40 +18,33 @@
 #include <kunwind.h>
 #include <limits.h>
 #include <lttng/lttng.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "report.h"
 #include "mappings.h"
+#include "pids.h"
 #include "session.h"
 #include "tool.h"
 #include "workload.h"
-
-#define MAX_PIDS	64
 
 struct record {
 	/* options */
 	const char *events[256];
 	int nr_events;
-	int pid[MAX_PIDS];
-	int nr_pids;
+	struct pids pids;
 	bool all, quiet, json;
 	const char *output;
 	uint64_t buffer;
 	char **command;
 	/* state */
 	char dir[PATH_MAX];
-	bool ours[MAX_PIDS];	/* registered here */
-	int nr_ours;		/* of pid[], looked at so far */
 	struct session session;
 	struct workload workload;
 	int signals;		/* signalfd */
@@ -69,7 +62,9 @@ static const char usage[] =
 	"  -e, --event LIST    system calls and tracepoints, separated by commas, with\n"
 	"                      wildcards; \"syscalls\" is all system calls\n"
 	"                      (default: syscalls,sched_switch)\n"
-	"  -p, --pid PID       this process, too; not those that it starts. May be repeated\n"
+	"  -p, --pid PID       this process, too. May be repeated\n"
+	"  -c, --children      with -p: those that it starts from now on, too. Events of all\n"
+	"                      processes are recorded then\n"
 	"  -a, --all           events of all processes, registered or not\n"
 	"  -o, --output DIR    where the trace is written to: a new or empty directory\n"
 	"                      (default: kunwind-DATE-TIME here), or net://HOST: an\n"
@@ -127,6 +122,7 @@ static int parse(struct record *record, int argc, char **argv)
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
 		{ "buffer", required_argument, NULL, 'b' },
+		{ "children", no_argument, NULL, 'c' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "json", no_argument, NULL, 'j' },
@@ -138,7 +134,7 @@ static int parse(struct record *record, int argc, char **argv)
 	int c, pid;
 
 	/* options behind COMMAND are COMMAND's */
-	while ((c = getopt_long(argc, argv, "+ae:hjo:p:q", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ace:hjo:p:q", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
@@ -148,6 +144,9 @@ static int parse(struct record *record, int argc, char **argv)
 				kunwind_tool_error("not a power of two from 4K to 1024M: %s", optarg);
 				return -1;
 			}
+			break;
+		case 'c':
+			record->pids.children = true;
 			break;
 		case 'e':
 			if (!add_events(record, optarg))
@@ -164,11 +163,11 @@ static int parse(struct record *record, int argc, char **argv)
 			break;
 		case 'p':
 			pid = kunwind_tool_pid(optarg);
-			if (pid < 0 || record->nr_pids == MAX_PIDS) {
-				kunwind_tool_error("not a PID (or more than %d): %s", MAX_PIDS, optarg);
+			if (pid < 0 || record->pids.nr == PIDS_MAX) {
+				kunwind_tool_error("not a PID (or more than %d): %s", PIDS_MAX, optarg);
 				return -1;
 			}
-			record->pid[record->nr_pids++] = pid;
+			record->pids.pid[record->pids.nr++] = pid;
 			break;
 		case 'q':
 			record->quiet = true;
@@ -179,8 +178,13 @@ static int parse(struct record *record, int argc, char **argv)
 	}
 	if (optind < argc)
 		record->command = argv + optind;
-	if (!record->command && !record->nr_pids && !record->all) {
+	if (!record->command && !record->pids.nr && !record->all) {
 		kunwind_tool_error("no command, no PID, nor --all: what is to be recorded?");
+		return -1;
+	}
+	if (record->pids.children && !record->pids.nr) {
+		kunwind_tool_error("--children are those of a process (--pid); "
+				   "COMMAND's are recorded anyway");
 		return -1;
 	}
 	return 0;
@@ -238,7 +242,8 @@ static void make_filter(struct record *record)
 {
 	int i;
 
-	if (record->all)
+	/* LTTng filters by the number of a process or of its parent, and by no other kinship */
+	if (record->all || record->pids.children)
 		return;
 	if (record->command && !record->workload.cgroup_ns) {
 		kunwind_tool_error("without root's rights, events of all processes are recorded");
@@ -246,8 +251,8 @@ static void make_filter(struct record *record)
 	}
 	if (record->command)
 		add_filter(record, "cgroup_ns", record->workload.cgroup_ns);
-	for (i = 0; i < record->nr_pids; i++)
-		add_filter(record, "pid", (unsigned long)record->pid[i]);
+	for (i = 0; i < record->pids.nr; i++)
+		add_filter(record, "pid", (unsigned long)record->pids.pid[i]);
 }
 
 static bool set_up(struct record *record)
@@ -285,78 +290,6 @@ static bool set_up(struct record *record)
 	return true;
 }
 
-static bool is_registered(int pid)
-{
-	struct kunwind_report report;
-	char number[16];
-	bool found;
-
-	if (kunwind_report_read(&report))
-		return false;
-	snprintf(number, sizeof(number), "%d", pid);
-	found = kunwind_report_value(&report, "process", number, 1);
-	kunwind_report_free(&report);
-	return found;
-}
-
-static bool register_pids(struct record *record)
-{
-	char what[32];
-	int i, err;
-
-	for (i = 0; i < record->nr_pids; i++) {
-		record->ours[i] = !is_registered(record->pid[i]);
-		record->nr_ours = i;
-		err = kunwind_register_pid(record->pid[i], 0);
-		if (err) {
-			snprintf(what, sizeof(what), "%d", record->pid[i]);
-			kunwind_tool_failure(what, err);
-			return false;
-		}
-		record->nr_ours = i + 1;
-	}
-	return true;
-}
-
-static void unregister_pids(struct record *record)
-{
-	int i;
-
-	for (i = 0; i < record->nr_ours; i++) {
-		if (record->ours[i])
-			kunwind_unregister_pid(record->pid[i]);
-	}
-}
-
-/* All of the PIDs have ended, or Ctrl-C. */
-static void wait_for_pids(struct record *record)
-{
-	struct pollfd fds[MAX_PIDS + 1];
-	int i, left = record->nr_pids;
-
-	fds[MAX_PIDS] = (struct pollfd){ .fd = record->signals, .events = POLLIN };
-	for (i = 0; i < MAX_PIDS; i++) {
-		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-		if (i < record->nr_pids)
-			fds[i].fd = (int)syscall(SYS_pidfd_open, record->pid[i], 0);
-	}
-	while (left || record->all) {
-		if (poll(fds, MAX_PIDS + 1, -1) < 0 || fds[MAX_PIDS].revents)
-			break;
-		for (i = 0; i < record->nr_pids; i++) {
-			if (!fds[i].revents)
-				continue;
-			close(fds[i].fd);
-			fds[i].fd = -1;
-			left--;
-		}
-	}
-	for (i = 0; i < record->nr_pids; i++) {
-		if (fds[i].fd >= 0)
-			close(fds[i].fd);
-	}
-}
-
 /*
  * Ctrl-C goes to the command as well, from the terminal: it decides whether to
  * end. A second one ends the recording; SIGTERM is handed on.
@@ -390,7 +323,8 @@ static void closing_json(const struct record *record, int status)
 	if (!out)
 		return;
 	fputs("{\"trace\": ", out);
-	kunwind_tool_json_string_to(out, session_is_remote(record->output) ? record->output : record->dir);
+	kunwind_tool_json_string_to(out, session_is_remote(record->output) ? record->output :
+							      record->dir);
 	fputs(", \"session\": ", out);
 	kunwind_tool_json_string_to(out, record->session.name);
 	fprintf(out, ", \"lost\": %llu, \"status\": %d}\n", (unsigned long long)record->lost, status);
@@ -427,7 +361,7 @@ static int run(struct record *record)
 	if (record->command && !workload_prepare(&record->workload, record->command, &record->mask))
 		return TOOL_RUN_FAILED;
 	make_filter(record);
-	if (!set_up(record) || !register_pids(record) || !session_start(&record->session))
+	if (!set_up(record) || !pids_register(&record->pids) || !session_start(&record->session))
 		return TOOL_RUN_FAILED;
 	if (record->command)
 		status = workload_run(&record->workload);
@@ -435,7 +369,7 @@ static int run(struct record *record)
 	if (ok && record->command)
 		status = wait_for_command(record);
 	else if (ok)
-		wait_for_pids(record);
+		pids_wait(&record->pids, record->signals, record->all);
 	if (!session_stop(&record->session, &record->lost))
 		return status ? status : TOOL_RUN_FAILED;
 	if (ok && record->json)
@@ -478,7 +412,7 @@ int main(int argc, char **argv)
 	record.signals = signalfd(-1, &set, SFD_CLOEXEC);
 	status = run(&record);
 	workload_abandon(&record.workload);
-	unregister_pids(&record);
+	pids_unregister(&record.pids);
 	session_destroy(&record.session);
 	rmdir(record.dir);	/* fails unless nothing was written */
 	free(record.filter);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pids.c - running processes that are recorded: registered for that time
+ *
+ * What was registered before stays. Children are known for theirs by the chain of
+ * parents: one whose parent has ended meanwhile stays registered, which costs some
+ * memory of the module until it ends.
+ */
+#include <kunwind.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pids.h"
+#include "report.h"
+#include "tool.h"
+
+/* All registered processes that may be seen; NULL: none. */
+static int *read_registered(size_t *nr)
+{
+	struct kunwind_report report;
+	int *list = NULL;
+	size_t i;
+
+	*nr = 0;
+	if (kunwind_report_read(&report))
+		return NULL;
+	if (report.nr)
+		list = calloc(report.nr, sizeof(*list));
+	for (i = 0; list && i < report.nr; i++) {
+		if (!strcmp(report.line[i].field[0], "process"))
+			list[(*nr)++] = atoi(report.line[i].field[1]);
+	}
+	kunwind_report_free(&report);
+	return list;
+}
+
+static bool is_in(const int *list, size_t nr, int pid)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (list[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+/* 0: there is none. */
+static int parent_of(int pid)
+{
+	char path[32], line[1024], *end;
+	int parent = 0;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	len = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[len] = '\0';
+	/* behind the name, which may hold anything */
+	end = strrchr(line, ')');
+	if (!end || sscanf(end + 1, " %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+static bool is_descendant(const struct pids *pids, int pid)
+{
+	int steps;
+
+	/* numbers that are given again meanwhile could make a circle */
+	for (steps = 0; pid > 1 && steps < 1000; steps++) {
+		pid = parent_of(pid);
+		if (is_in(pids->pid, (size_t)pids->nr, pid))
+			return true;
+	}
+	return false;
+}
+
+bool pids_register(struct pids *pids)
+{
+	unsigned int flags = pids->children ? KUNWIND_REGISTER_CHILDREN : 0;
+	char what[32];
+	int i, err;
+
+	pids->before = read_registered(&pids->nr_before);
+	for (i = 0; i < pids->nr; i++) {
+		err = kunwind_register_pid(pids->pid[i], flags);
+		if (err) {
+			snprintf(what, sizeof(what), "%d", pids->pid[i]);
+			kunwind_tool_failure(what, err);
+			return false;
+		}
+		pids->nr_done = i + 1;
+	}
+	return true;
+}
+
+void pids_unregister(struct pids *pids)
+{
+	size_t nr = 0, i;
+	int *now = pids->children && pids->nr_done ? read_registered(&nr) : NULL;
+
+	for (i = 0; i < nr; i++) {
+		if (!is_in(pids->before, pids->nr_before, now[i]) && is_descendant(pids, now[i]))
+			kunwind_unregister_pid(now[i]);
+	}
+	for (i = 0; i < (size_t)pids->nr_done; i++) {
+		if (!is_in(pids->before, pids->nr_before, pids->pid[i]))
+			kunwind_unregister_pid(pids->pid[i]);
+	}
+	free(now);
+	free(pids->before);
+	pids->before = NULL;
+}
+
+void pids_wait(const struct pids *pids, int signals, bool forever)
+{
+	struct pollfd fds[PIDS_MAX + 1];
+	int i, left = pids->nr;
+
+	fds[PIDS_MAX] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	for (i = 0; i < PIDS_MAX; i++) {
+		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		if (i < pids->nr)
+			fds[i].fd = (int)syscall(SYS_pidfd_open, pids->pid[i], 0);
+	}
+	while (left || forever) {
+		if (poll(fds, PIDS_MAX + 1, -1) < 0 || fds[PIDS_MAX].revents)
+			break;
+		for (i = 0; i < pids->nr; i++) {
+			if (!fds[i].revents)
+				continue;
+			close(fds[i].fd);
+			fds[i].fd = -1;
+			left--;
+		}
+	}
+	for (i = 0; i < pids->nr; i++) {
+		if (fds[i].fd >= 0)
+			close(fds[i].fd);
+	}
+}
