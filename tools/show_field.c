@@ -10,46 +10,22 @@
 #include <string.h>
 
 #include "show_field.h"
-
-/* Bytes of the UTF-8 character at @c, 0 when there is none that a terminal just shows. */
-static int printable(const unsigned char *c)
-{
-	static const unsigned int least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
-	unsigned int code;
-	int i, len;
-
-	if (c[0] < 0x80)
-		return c[0] >= 0x20 && c[0] != 0x7f;
-	len = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
-	code = c[0] & (0x7fu >> len);
-	if (c[0] < 0xc0 || c[0] >= 0xf8)
-		return 0;
-	for (i = 1; i < len; i++) {
-		if ((c[i] & 0xc0) != 0x80)	/* the text's end, too */
-			return 0;
-		code = code << 6 | (c[i] & 0x3f);
-	}
-	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return len;
-}
+#include "tool.h"
 
 /* Bytes in @escape get a backslash. */
 static void print_escaped(FILE *out, const char *text, const char *escape)
 {
-	const unsigned char *c = (const unsigned char *)text;
-
-	while (*c) {
-		int len = printable(c);
+	while (*text) {
+		unsigned int len = kunwind_tool_utf8(text);
 
 		if (!len) {
-			fprintf(out, "\\x%02x", *c++);
+			fprintf(out, "\\x%02x", (unsigned char)*text++);
 			continue;
 		}
-		if (strchr(escape, *c))
+		if (strchr(escape, *text))
 			putc('\\', out);
-		fwrite(c, 1, (size_t)len, out);
-		c += len;
+		fwrite(text, 1, len, out);
+		text += len;
 	}
 }
 
