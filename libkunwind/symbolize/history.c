@@ -101,6 +101,14 @@ static bool is_live(const struct kunwind_history *history, const struct kunwind_
 	return who->live && !(history->symbolizer->options.flags & KUNWIND_NO_LOCAL);
 }
 
+/* Does the trace tell that the process became its program only after the event? */
+static bool is_before_program(const struct kunwind_history *history, const struct kunwind_who *who,
+			      int pid)
+{
+	return kunwind_maps_began(history->maps, pid, who->time) == INT64_MAX &&
+	       kunwind_maps_began(history->maps, pid, INT64_MAX) != INT64_MAX;
+}
+
 static bool perf_map_is_of(const struct kunwind_history *history, const struct kunwind_who *who,
 			   int pid, const char *path)
 {
@@ -128,7 +136,7 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 	struct kunwind_object *object;
 	char path[4200];
 
-	if (!dir && !is_live(history, who))
+	if (!dir && (!is_live(history, who) || is_before_program(history, who, pid)))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
 	object = kunwind_symbolizer_object(history->symbolizer, path, "", 0);
