@@ -37,8 +37,10 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <asm/vdso.h>
@@ -139,7 +141,8 @@ static bool build_aborted(void *data)
 {
 	const struct build *build = data;
 
-	return READ_ONCE(stopping) || time_after(jiffies, build->deadline);
+	return READ_ONCE(stopping) || time_after(jiffies, build->deadline) ||
+	       fatal_signal_pending(current);
 }
 
 static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int flags)
@@ -349,12 +352,55 @@ void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusa
 	smp_store_release(&object->state, state_of(refusal));
 }
 
-static void run_build(struct kunwind_object *object)
+static struct build build_of(struct kunwind_object *object)
 {
-	struct build build = {
+	return (struct build){
 		.object = object,
 		.deadline = jiffies + msecs_to_jiffies(READ_ONCE(max_build_ms)),
 	};
+}
+
+enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
+						struct kunwind_section *section,
+						const void __user *from)
+{
+	const size_t size = section->size, limit = size + TABLE_SLACK;
+	struct build build = build_of(object);
+	enum kunwind_refusal refusal;
+	size_t kept = 0;
+	u8 *data;
+
+	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+		refusal = KUNWIND_E_LIMIT;
+	else
+		refusal = charge(&build, size + 2 * limit);
+	if (refusal)
+		goto out;
+	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	section->data = data;
+	if (!data)
+		refusal = KUNWIND_E_NOMEM;
+	else if (copy_from_user(data, from, size))
+		refusal = KUNWIND_E_IO;
+	else
+		refusal = kunwind_table_build(section, 0, limit, build_aborted, &build,
+					      &object->table);
+	kvfree(data);
+	if (!refusal) {
+		kunwind_table_stats(object->table, &object->stats);
+		kept = object->stats.bytes;
+		kunwind_object_built(object);
+	}
+	kunwind_builder_uncharge(object, build.charged, kept);
+out:
+	atomic64_inc(&nr_builds);
+	kunwind_builder_conclude(object, refusal);
+	return refusal;
+}
+
+static void run_build(struct kunwind_object *object)
+{
+	struct build build = build_of(object);
 	enum kunwind_refusal refusal;
 
 	if (object->file && !readable(object->file))

@@ -26,6 +26,14 @@ void kunwind_builder_exit(void);
 bool kunwind_builder_queue(struct kunwind_object *object, struct file *file);
 
 /*
+ * Builds a pending object of no file here and now, from the caller's own memory at
+ * @from; @section: all but data. May sleep, killably, for at most max_build_ms.
+ */
+enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
+						struct kunwind_section *section,
+						const void __user *from);
+
+/*
  * Whether the object's file system let so many others wait in vain that nobody
  * is to wait for it. kunwind_builder_stalled(): one more waited in vain.
  */

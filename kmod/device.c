@@ -33,6 +33,7 @@
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
+#include "jit.h"
 #include "object.h"
 #include "process.h"
 #include "takeover.h"
@@ -75,7 +76,8 @@ static long do_info(void __user *arg)
 		.abi_version = KUNWIND_ABI_VERSION,
 		.max_frames = KUNWIND_MAX_FRAMES,
 		.nr_reasons = KUNWIND_NR_REASONS,
-		.features = kunwind_takeover_features() | kunwind_follow_features(),
+		.features = kunwind_takeover_features() | kunwind_follow_features() |
+			    KUNWIND_F_JIT,
 	};
 	return copy_out(arg, &info, sizeof(info), usize);
 }
@@ -298,6 +300,27 @@ out:
 	return err;
 }
 
+static long do_jit(void __user *arg, bool adds)
+{
+	struct kunwind_jit jit;
+	u32 usize;
+	int err, copied;
+
+	err = copy_in(&jit, sizeof(jit), offsetofend(struct kunwind_jit, nr_fdes), arg, &usize);
+	if (err)
+		return err;
+	if (jit.flags)
+		return -EINVAL;
+	if (adds && !READ_ONCE(kunwind_enabled))
+		return -EOPNOTSUPP;
+	jit.refusal = KUNWIND_OK;
+	jit.nr_fdes = 0;
+	err = adds ? kunwind_jit_add(&jit) : kunwind_jit_remove(&jit);
+	/* The refusal says more than the error. */
+	copied = copy_out(arg, &jit, sizeof(jit), usize);
+	return err ? err : copied;
+}
+
 /* By type and sequence only: the number's size is that of the caller's structure. */
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -318,6 +341,10 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return do_stats(uarg);
 	case _IOC_NR(KUNWIND_IOC_AUTO):
 		return do_auto(uarg);
+	case _IOC_NR(KUNWIND_IOC_JIT_ADD):
+		return do_jit(uarg, true);
+	case _IOC_NR(KUNWIND_IOC_JIT_REMOVE):
+		return do_jit(uarg, false);
 	default:
 		return -ENOTTY;
 	}

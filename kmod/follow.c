@@ -33,6 +33,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
+#include <linux/unistd.h>
 
 #include "compat/sched.h"
 #include "filesystem.h"
@@ -106,7 +107,8 @@ static bool notrace runs_in(const struct mm_struct *mm)
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_EXITING));
 }
 
-static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, bool read)
+/* @added: bytes of it that were nothing before; 0: not known. */
+static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 added, bool read)
 {
 	struct kunwind_space *space;
 
@@ -115,9 +117,35 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, bool 
 	if (space && trace_kunwind_unmap_enabled() && runs_in(mm) &&
 	    kunwind_space_knows(space, start, end - start))
 		trace_kunwind_unmap(current->tgid, start, end);
-	if (space && kunwind_space_mapped(space, start, end, read) && runs_in(mm))
+	if (space && kunwind_space_mapped(space, start, end, added, read) && runs_in(mm))
 		kunwind_follow_queue(current, FOLLOW_MAP);
 	rcu_read_unlock();
+}
+
+/*
+ * What of [*start, *end) the current system call changed, as far as its arguments
+ * tell. A JIT that makes one page of its code writable does not lose all of it.
+ */
+static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
+{
+	u64 from = regs->di, to;
+
+	if (in_ia32_syscall() || check_add_overflow(from, (u64)regs->si, &to) ||
+	    to > TASK_SIZE_MAX)
+		return;
+	to = PAGE_ALIGN(to);
+	switch (regs->orig_ax) {
+	case __NR_mprotect:
+	case __NR_pkey_mprotect:
+		if (from < *end && to > *start) {
+			*start = max(*start, from);
+			*end = min(*end, to);
+		}
+		break;
+	case __NR_mmap:
+		*added = PAGE_ALIGN(regs->si);
+		break;
+	}
 }
 
 static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
@@ -125,8 +153,12 @@ static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
 {
 	const struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
 
-	mapped(vma->vm_mm, vma->vm_start, vma->vm_end,
-	       vma->vm_flags & VM_EXEC);
+	u64 start = vma->vm_start, end = vma->vm_end, added = 0;
+
+	/* What the mapping was merged with is in it, too. */
+	if (runs_in(vma->vm_mm))
+		changed(task_pt_regs(current), &start, &end, &added);
+	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
 }
 
 /*
@@ -140,7 +172,7 @@ static void notrace on_copy_vma(unsigned long ip, unsigned long parent_ip,
 	unsigned long addr = ftrace_regs_get_argument(fregs, 1);
 	unsigned long len = ftrace_regs_get_argument(fregs, 2);
 
-	mapped((*vmap)->vm_mm, addr, addr + len, (*vmap)->vm_flags & VM_EXEC);
+	mapped((*vmap)->vm_mm, addr, addr + len, 0, (*vmap)->vm_flags & VM_EXEC);
 }
 
 /*

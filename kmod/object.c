@@ -338,19 +338,18 @@ static char *name_of(struct file *file)
 	return name;
 }
 
-static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, struct file *file,
+/* Takes over @path, which may be NULL: then there is no memory. */
+static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, char *path,
 					   struct kunwind_payer *payer)
 {
 	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
-	if (!object)
-		return NULL;
-	object->path = name_of(file);
-	if (!object->path || !kunwind_filesystem_get(key->dev)) {
-		kfree(object->path);
+	if (!object || !path || !kunwind_filesystem_get(key->dev)) {
+		kfree(path);
 		kfree(object);
 		return NULL;
 	}
+	object->path = path;
 	object->key = *key;
 	object->state = KUNWIND_OBJECT_PENDING;
 	object->payer = kunwind_payer_get(payer);
@@ -381,7 +380,7 @@ static struct kunwind_object *create(const struct kunwind_object_key *key,
 			return NULL;
 		evict(object);
 	}
-	object = object_alloc(key, file, payer);
+	object = object_alloc(key, name_of(file), payer);
 	if (!object) {
 		kunwind_payer_remove_object(payer);
 		return NULL;
@@ -435,6 +434,22 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 	};
 
 	return get(&key, NULL, NULL, image);
+}
+
+struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
+{
+	const struct kunwind_object_key key = { };
+	struct kunwind_object *object;
+
+	/* Those without a payer are bounded by their lists of mappings. */
+	if (!kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART))
+		return NULL;
+	object = object_alloc(&key, kstrdup("[jit]", GFP_KERNEL | __GFP_NOWARN), payer);
+	if (object)
+		object->jit = true;
+	else
+		kunwind_payer_remove_object(payer);
+	return object;
 }
 
 void kunwind_object_stats(struct kunwind_stats *stats)

@@ -46,6 +46,7 @@ struct kunwind_object_key {
  *	will come for this one
  * @over_share: refused because of what its payer already has
  * @filling: its table is in use, and in its second stage (fill.c); @filled: which is over
+ * @jit: of no file: handed in by a process, for one range of its own (jit.c)
  */
 struct kunwind_object {
 	struct hlist_node node;
@@ -66,6 +67,7 @@ struct kunwind_object {
 	bool gone;
 	bool over_share;
 	bool filling;
+	bool jit;
 
 	struct completion done;
 	struct completion filled;
@@ -99,6 +101,15 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
  * it is executable. Its ranges have no table, and the reason KUNWIND_NO_OBJECT.
  */
 extern struct kunwind_object kunwind_object_anonymous;
+
+/* What a process hands in: pending, with a reference. NULL: no memory, or over its share. */
+struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
+
+/* Code of no file, about which trace events tell nothing. */
+static inline bool kunwind_object_is_nameless(const struct kunwind_object *object)
+{
+	return object == &kunwind_object_anonymous || object->jit;
+}
 
 /* One more reference. Any context. */
 static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *object)

@@ -8,11 +8,14 @@
  * object of its file as it is now. Waiting for tables comes last, without a lock.
  *
  * Executable memory of no file (a JIT's) is in the list too, without an object of
- * its own: the walk goes through it by frame pointers (core/bare.c).
+ * its own: the walk goes through it by frame pointers (core/bare.c). Where the
+ * process handed in unwind information (jit.c), the mapping is cut into pieces; what
+ * was handed in is in no other place than the list, from which the next one takes it.
  *
  * What it does not read: memory of the process. The vDSO is the kernel's own copy.
  */
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/seq_file.h>
@@ -30,23 +33,40 @@ static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
 MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
 
-/* The object of the same mapping in @old, as long as it is alive; with a reference. */
-static struct kunwind_object *known(const struct kunwind_snapshot *old,
-				    const struct vm_area_struct *vma, u64 offset,
-				    const struct kunwind_payer *payer, bool *announced)
+/* A list in the making. */
+struct reading {
+	struct mm_struct *mm;
+	const struct kunwind_snapshot *old;	/* may be NULL */
+	struct kunwind_snapshot *new;
+	const struct kunwind_change *change;	/* may be NULL */
+	u32 room;		/* of @new */
+	u32 nr;			/* ranges so far, in @new or not */
+};
+
+/* A stretch of a mapping. */
+struct piece {
+	u64 start, end;
+	u64 offset;		/* of its start in the file */
+	struct kunwind_object *jit;	/* handed in for it, or NULL */
+};
+
+/* The object of the same piece in the old list, as long as it is alive; with a reference. */
+static struct kunwind_object *known(const struct reading *r, const struct vm_area_struct *vma,
+				    const struct piece *piece, bool *announced)
 {
+	const struct kunwind_snapshot *old = r->old;
 	struct kunwind_object *object;
 	u32 i;
 
 	if (!old)
 		return NULL;
-	i = kunwind_ranges_behind(&old->ranges, vma->vm_start);
+	i = kunwind_ranges_behind(&old->ranges, piece->start);
 	if (i == old->ranges.nr)
 		return NULL;
 	object = old->detail[i].object;
-	if (old->ranges.range[i].start != vma->vm_start ||
-	    old->ranges.range[i].end != vma->vm_end || READ_ONCE(old->ranges.range[i].dead) ||
-	    old->detail[i].offset != offset || kunwind_object_stale(object, payer))
+	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
+	    READ_ONCE(old->ranges.range[i].dead) || old->detail[i].offset != piece->offset ||
+	    object->jit || kunwind_object_stale(object, r->new->payer))
 		return NULL;
 	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
 		return NULL;
@@ -74,42 +94,135 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 	return kunwind_object_get_file(vma->vm_file, payer);
 }
 
-/*
- * Reads the mappings into @new, which has place for @room. mmap_lock is held.
- * Returns how many there are, read or not.
- */
-static u32 read_mappings(struct mm_struct *mm, const struct kunwind_snapshot *old,
-			 struct kunwind_snapshot *new, u32 room)
+static void add_piece(struct reading *r, const struct vm_area_struct *vma,
+		      const struct piece *piece)
 {
-	struct vm_area_struct *vma;
+	struct kunwind_snapshot *new = r->new;
 	struct kunwind_range *range;
 	struct kunwind_detail *detail;
-	VMA_ITERATOR(vmi, mm, 0);
-	u32 nr = 0;
+
+	if (piece->start == piece->end || r->nr++ >= r->room)
+		return;
+	range = &new->ranges.range[new->ranges.nr];
+	detail = &new->detail[new->ranges.nr];
+	range->start = piece->start;
+	range->end = piece->end;
+	range->reason = KUNWIND_NOT_READY;
+	detail->offset = piece->offset;
+	if (piece->jit)
+		detail->object = kunwind_object_get(piece->jit);
+	else
+		detail->object = known(r, vma, piece, &detail->announced);
+	if (!detail->object)
+		detail->object = object_of(vma, new->payer);
+	if (detail->object == &kunwind_object_anonymous)
+		range->reason = KUNWIND_NO_OBJECT;
+	new->ranges.nr++;
+}
+
+/* The old list's first range from @start on that was handed in and is alive; nr: none. */
+static u32 next_handed_in(const struct kunwind_snapshot *old, u64 start)
+{
+	u32 i;
+
+	for (i = kunwind_ranges_behind(&old->ranges, start); i < old->ranges.nr; i++)
+		if (old->detail[i].object->jit && !READ_ONCE(old->ranges.range[i].dead))
+			break;
+	return i;
+}
+
+/* The first piece of the mapping from @start on for which something is handed in. */
+static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, u64 start,
+		     struct piece *piece)
+{
+	const struct kunwind_change *change = r->change;
+	const struct kunwind_snapshot *old = r->old;
+	const struct kunwind_range *range;
+	u32 i;
+
+	piece->jit = NULL;
+	for (i = old ? next_handed_in(old, start) : 0; old && i < old->ranges.nr;
+	     i = next_handed_in(old, range->end)) {
+		range = &old->ranges.range[i];
+		if (range->start < start ||	/* its first part is no code any more */
+		    (change && !change->object && change->start == range->start))
+			continue;
+		if (range->end > vma->vm_end)
+			break;
+		piece->start = range->start;
+		piece->end = range->end;
+		piece->jit = old->detail[i].object;
+		break;
+	}
+	if (change && change->object && change->start >= start && change->end <= vma->vm_end &&
+	    (!piece->jit || change->start < piece->start)) {
+		piece->start = change->start;
+		piece->end = change->end;
+		piece->jit = change->object;
+	}
+	piece->offset = vma->vm_file ? ((u64)vma->vm_pgoff << PAGE_SHIFT) +
+				       piece->start - vma->vm_start : 0;
+	return piece->jit;
+}
+
+/* Reads the mappings. mmap_lock is held. */
+static void read_mappings(struct reading *r)
+{
+	struct piece piece, jit;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, r->mm, 0);
 
 	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
-	lockdep_assert_held(&mm->mmap_lock);
-	new->ranges.entry_sp = mm->start_stack;
+	lockdep_assert_held(&r->mm->mmap_lock);
+	r->nr = 0;
+	r->new->ranges.entry_sp = r->mm->start_stack;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		if (nr++ >= room)
-			continue;
-		range = &new->ranges.range[new->ranges.nr];
-		detail = &new->detail[new->ranges.nr];
-		range->start = vma->vm_start;
-		range->end = vma->vm_end;
-		range->reason = KUNWIND_NOT_READY;
-		detail->offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
-		detail->object = known(old, vma, detail->offset, new->payer, &detail->announced);
-		if (!detail->object)
-			detail->object = object_of(vma, new->payer);
-		if (detail->object == &kunwind_object_anonymous)
-			range->reason = KUNWIND_NO_OBJECT;
-		new->ranges.nr++;
+		piece = (struct piece){
+			.start = vma->vm_start,
+			.offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0,
+		};
+		while (next_jit(r, vma, piece.start, &jit)) {
+			piece.end = jit.start;
+			add_piece(r, vma, &piece);
+			add_piece(r, vma, &jit);
+			piece.start = jit.end;
+			piece.offset = vma->vm_file ? jit.offset + jit.end - jit.start : 0;
+		}
+		piece.end = vma->vm_end;
+		add_piece(r, vma, &piece);
 		cond_resched();
 	}
-	return nr;
+}
+
+/* Whether the change can be made. mmap_lock is held. */
+static int check_change(const struct reading *r)
+{
+	const struct kunwind_change *change = r->change;
+	const struct kunwind_snapshot *old = r->old;
+	const struct kunwind_range *range = NULL;
+	const struct vm_area_struct *vma;
+	u32 i = old ? next_handed_in(old, change->start) : 0;
+
+	if (old && i < old->ranges.nr && old->ranges.range[i].start < change->end)
+		range = &old->ranges.range[i];
+	if (!change->object)
+		return range && range->start == change->start && range->end == change->end ?
+		       0 : -ENOENT;
+	if (range)
+		return -EEXIST;
+	vma = find_vma(r->mm, change->start);
+	if (!vma || vma->vm_start > change->start || vma->vm_end < change->end ||
+	    !(vma->vm_flags & VM_EXEC))
+		return -EFAULT;
+	if (is_vdso(vma))
+		return -EEXIST;
+	/* A memfd's is memory, too. */
+	if (vma->vm_file && (file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC ||
+			     file_inode(vma->vm_file)->i_nlink))
+		return -EEXIST;
+	return 0;
 }
 
 /* Same mappings, same objects, none dead. */
@@ -129,20 +242,22 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 	return true;
 }
 
-static int scan(struct kunwind_space *space, struct mm_struct *mm)
+static int scan(struct kunwind_space *space, struct mm_struct *mm,
+		const struct kunwind_change *change)
 {
-	u32 room, ready, limit = max(1u, READ_ONCE(max_ranges)), seq, nr;
+	struct reading r = { .mm = mm, .change = change };
+	u32 ready, limit = max(1u, READ_ONCE(max_ranges)), seq;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
 	struct kunwind_payer *payer;
 	int err;
 
 	payer = kunwind_payer_of(mm);
-	kunwind_space_count(space, &room, &ready);
+	kunwind_space_count(space, &r.room, &ready);
 	/* Little, for every process pays for it; of a new program a scan counts first. */
-	room += 4;
+	r.room += 4;
 	for (;;) {
-		room = min(room, limit);
-		new = kunwind_snapshot_alloc(room, payer, GFP_KERNEL);
+		r.room = min(r.room, limit);
+		new = kunwind_snapshot_alloc(r.room, payer, GFP_KERNEL);
 		if (!new) {
 			err = -ENOMEM;
 			goto out;
@@ -155,15 +270,25 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm)
 		spin_lock(&space->lock);
 		seq = space->map_seq;
 		spin_unlock(&space->lock);
-		nr = read_mappings(mm, old, new, room);
+		r.old = old;
+		r.new = new;
+		err = change ? check_change(&r) : 0;
+		if (!err)
+			read_mappings(&r);
 		/* Beyond the limit the rest stays unknown. */
-		if (nr <= room || room == limit)
+		if (err || r.nr <= r.room || r.room == limit)
 			break;
 		mmap_read_unlock(mm);
 		kunwind_snapshot_put(old);
 		old = NULL;
 		kunwind_snapshot_destroy(new);
-		room = nr + nr / 8 + 4;
+		r.room = r.nr + r.nr / 8 + 4;
+	}
+	if (!err && change && change->object && r.nr > r.room)
+		err = -ENOSPC;
+	if (err) {
+		mmap_read_unlock(mm);
+		goto out;
 	}
 	/* Other threads walk with it, and forks copy it, from the moment it is published. */
 	kunwind_snapshot_settle(new);
@@ -236,7 +361,7 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 	if (mutex_lock_killable(&space->scan))
 		return -EINTR;
 	if (force || kunwind_space_dirty(space))
-		err = scan(space, mm);
+		err = scan(space, mm, NULL);
 	mutex_unlock(&space->scan);
 	if (err)
 		return err;
@@ -250,6 +375,24 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 	kunwind_snapshot_announce(snapshot, space->tgid);
 	kunwind_snapshot_put(snapshot);
 	return err;
+}
+
+int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
+			 const struct kunwind_change *change)
+{
+	int err;
+
+	if (mutex_lock_killable(&space->scan))
+		return -EINTR;
+	err = scan(space, mm, change);
+	/* Lists that were replaced meanwhile take up the share until they are freed. */
+	if (err == -ENOMEM) {
+		kunwind_space_flush();
+		err = scan(space, mm, change);
+	}
+	mutex_unlock(&space->scan);
+	/* Other mappings may have come with it. */
+	return err ? err : kunwind_space_scan(space, mm, false, 0, false);
 }
 
 void kunwind_space_show_params(struct seq_file *m)

@@ -111,6 +111,10 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		if (object->has_elf)
 			known = kunwind_elf_bias(&object->elf, range->start,
 						 range->end - range->start, detail->offset, &bias);
+		if (object->jit) {
+			known = true;
+			bias = 0;
+		}
 		WRITE_ONCE(range->bias, bias);
 		if (object->table && known)
 			/* Pairs with the walk, which reads the table before the bias. */
@@ -130,7 +134,7 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 		struct kunwind_detail *detail = &snapshot->detail[i];
 
 		if (READ_ONCE(detail->announced) || READ_ONCE(snapshot->ranges.range[i].dead) ||
-		    detail->object == &kunwind_object_anonymous ||
+		    kunwind_object_is_nameless(detail->object) ||
 		    kunwind_object_state(detail->object) == KUNWIND_OBJECT_PENDING)
 			continue;
 		if (xchg(&detail->announced, true))
@@ -146,7 +150,7 @@ void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid)
 
 	for (i = 0; i < snapshot->ranges.nr; i++)
 		if (!READ_ONCE(snapshot->ranges.range[i].dead) &&
-		    snapshot->detail[i].object != &kunwind_object_anonymous &&
+		    !kunwind_object_is_nameless(snapshot->detail[i].object) &&
 		    kunwind_object_state(snapshot->detail[i].object) != KUNWIND_OBJECT_PENDING)
 			kunwind_trace_map(tgid, &snapshot->ranges.range[i],
 					  snapshot->detail[i].offset, snapshot->detail[i].object);

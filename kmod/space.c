@@ -95,6 +95,11 @@ static void reap(struct work_struct *work)
 	}
 }
 
+void kunwind_space_flush(void)
+{
+	flush_delayed_work(&reap_work);
+}
+
 /*
  * Settles every snapshot for which nobody waited long enough. All objects that
  * are done by now at once, and never more than a tenth of a CPU, however many
@@ -375,11 +380,12 @@ static struct kunwind_snapshot *own_snapshot(struct kunwind_space *space)
 	return copy;
 }
 
-bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool read)
+bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read)
 {
 	struct kunwind_ranges *ranges;
 	struct kunwind_snapshot *snapshot;
 	bool hit = false;
+	u64 bytes = 0;
 	u32 i;
 
 	spin_lock(&space->lock);
@@ -389,13 +395,15 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool 
 		     i < ranges->nr && ranges->range[i].start < end; i++)
 			if (!ranges->range[i].dead) {
 				hit = true;
+				bytes += min(ranges->range[i].end, end) -
+					 max(ranges->range[i].start, start);
 				/*
 				 * What a JIT may write to now, and run again later, is
 				 * read again then.
 				 */
 				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			}
-	if (hit) {
+	if (hit && (!added || bytes + added != end - start)) {
 		snapshot = own_snapshot(space);
 		/* Without memory for a copy the space knows nothing until it is read again. */
 		if (!snapshot) {

@@ -89,15 +89,35 @@ void kunwind_space_put(struct kunwind_space *space);
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
 		       unsigned long timeout, bool patient);
 
+/* What a process changes of its list itself: something handed in, or (no object) withdrawn. */
+struct kunwind_change {
+	u64 start, end;
+	struct kunwind_object *object;
+};
+
+/**
+ * kunwind_space_change() - read the mappings, with a change
+ * @mm: the space's, the current task's
+ * May sleep, killably. Return: 0, -EINTR, -ENOMEM; -ENOENT (withdrawn): it is not
+ * there; -EFAULT: no code that is known; -EEXIST: there is something;
+ * -ENOSPC: more mappings than may be known.
+ */
+int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
+			 const struct kunwind_change *change);
+
+/* What waits to be freed, and no walk can see any more, is freed now. May sleep. */
+void kunwind_space_flush(void);
+
 /* True when a mapping is not read yet. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 
 /*
  * [start, end) was mapped anew, or its protection changed: what was known of
- * it is not used any more. @read: it must be read again even if nothing was
- * known. Return: a scan is due. mmap_lock of the space's mm is held; no sleep.
+ * it is not used any more; but if @added bytes of it are new, and all others known,
+ * it was only merged with its neighbours. @read: it must be read again even if nothing
+ * was known. Return: a scan is due. mmap_lock of the space's mm is held; no sleep.
  */
-bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, bool read);
+bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
 
 /* True when something of [start, start + len) is known and alive. Preemption may be off. */
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);

@@ -123,6 +123,34 @@ HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity
 				      1U << 3 | 1U << 6 | 1U << 7 | 0xfU << 12 | 1U << 16);
 }
 
+EXPORT int kunwind_jit_register(const void *code, size_t len, const void *eh_frame,
+				size_t eh_frame_len, unsigned int *refusal)
+{
+	struct kunwind_jit jit = {
+		.size = sizeof(jit),
+		.start = (uintptr_t)code,
+		.len = len,
+		.eh_frame = (uintptr_t)eh_frame,
+		.eh_frame_len = eh_frame_len,
+	};
+	int ret = kunwind_device_once(KUNWIND_IOC_JIT_ADD, &jit);
+
+	if (refusal)
+		*refusal = jit.refusal;
+	return ret ? ret : (int)jit.nr_fdes;
+}
+
+EXPORT int kunwind_jit_unregister(const void *code, size_t len)
+{
+	struct kunwind_jit jit = {
+		.size = sizeof(jit),
+		.start = (uintptr_t)code,
+		.len = len,
+	};
+
+	return kunwind_device_once(KUNWIND_IOC_JIT_REMOVE, &jit);
+}
+
 EXPORT void kunwind_release(void)
 {
 	kunwind_device_release();

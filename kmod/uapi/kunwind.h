@@ -19,7 +19,8 @@
  *             flag, padding that is not zero
  *   E2BIG     a longer structure whose unknown part is not zero
  *   ENOTTY    no such call
- * and of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on):
+ * and of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on),
+ * KUNWIND_IOC_JIT_ADD:
  *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N)
  */
 #ifndef _UAPI_KUNWIND_H
@@ -120,6 +121,7 @@ struct kunwind_info {
 #define KUNWIND_F_TAKEOVER_PERF		(1ULL << 1)	/* perf_callchain_user is served */
 #define KUNWIND_F_FOLLOW		(1ULL << 2)	/* later mappings are followed */
 #define KUNWIND_F_TAKEOVER_DEFERRED	(1ULL << 3)	/* unwind_user is served (not in every kernel) */
+#define KUNWIND_F_JIT			(1ULL << 4)	/* KUNWIND_IOC_JIT_ADD is there */
 
 /*
  * KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER: a process, by address space.
@@ -204,6 +206,49 @@ struct kunwind_callstack {
 };
 #define KUNWIND_HAVE_REGS	(1U << 0)
 
+/*
+ * KUNWIND_IOC_JIT_ADD, KUNWIND_IOC_JIT_REMOVE: unwind information for code that
+ * the caller's process made itself, in memory of no file (or a memfd's).
+ *
+ * What is handed in is an .eh_frame in the caller's memory, as compilers of code at
+ * run time make it for __register_frame(): CIEs and FDEs, their pointers absolute or
+ * relative to where they lie (and their augmentation is "zR", "zPLR" or the like); a length
+ * of zero, or eh_frame_len, ends it. It is read, checked and compiled before
+ * the call returns, and not looked at again. FDEs of other code are left out; one that
+ * reaches beyond [start, start + len) is malformed.
+ *
+ * It holds until it is removed; until anything is mapped over any byte of
+ * the code, or its protection changes (hand it in when the code has its last one); until
+ * execve, the end of the process, or of its registration. A forked child that is
+ * registered as its parent's child has the same. When memory for the list of mappings
+ * is refused in a signal's or a mapping's course, it may be lost earlier.
+ *
+ * A table takes some two bytes a row of the user's share; each call costs time that
+ * grows with the number of the process's mappings: rather one for many functions.
+ *
+ *   ENOENT    the caller's process is not registered; (remove) nothing was handed in
+ *             for just this range
+ *   EINVAL    a length of 0, an address that is not the user's; (remove) eh_frame or
+ *             eh_frame_len not 0
+ *   EFAULT    .eh_frame cannot be read; the code is not in one executable mapping
+ *   EEXIST    for some byte of the code there is unwind information already: it was handed
+ *             in, or the mapping is a file's
+ *   ENOEXEC   .eh_frame is malformed: refusal says how
+ *   ENOSPC    out of a limit (refusal is KUNWIND_E_LIMIT, if it is that of tables)
+ *   ENOMEM    no memory
+ *   EINTR, ETIME  a fatal signal came; it took longer than the parameter max_build_ms
+ */
+struct kunwind_jit {
+	__u32 size;
+	__u32 flags;			/* 0 */
+	__u64 start;			/* of the code */
+	__u64 len;			/* bytes */
+	__u64 eh_frame;			/* const void * */
+	__u64 eh_frame_len;		/* bytes */
+	__u32 refusal;			/* out: enum kunwind_refusal */
+	__u32 nr_fdes;			/* out: functions described */
+};
+
 /* KUNWIND_IOC_STATS: counters of the whole system since the module's load. */
 struct kunwind_stats {
 	__u32 size;
@@ -230,6 +275,8 @@ struct kunwind_stats {
 #define KUNWIND_IOC_CALLSTACK	_IOWR(KUNWIND_IOC_MAGIC, 0xe3, struct kunwind_callstack)
 #define KUNWIND_IOC_STATS	_IOWR(KUNWIND_IOC_MAGIC, 0xe4, struct kunwind_stats)
 #define KUNWIND_IOC_AUTO	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_auto)
+#define KUNWIND_IOC_JIT_ADD	_IOWR(KUNWIND_IOC_MAGIC, 0xe6, struct kunwind_jit)
+#define KUNWIND_IOC_JIT_REMOVE	_IOWR(KUNWIND_IOC_MAGIC, 0xe7, struct kunwind_jit)
 
 /*
  * read(2) on /dev/kunwind gives the module's status as text: lines of

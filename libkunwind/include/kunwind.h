@@ -27,6 +27,7 @@
 #ifndef KUNWIND_H
 #define KUNWIND_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <kunwind/abi.h>
@@ -139,6 +140,37 @@ int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned 
  */
 int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,
 			    unsigned int *reason, const uint64_t regs[17], unsigned int valid);
+
+/**
+ * kunwind_jit_register() - hand in unwind information for code made at run time
+ * @code, @len: the code, in executable memory of no file (or a memfd's), with its last
+ *	protection
+ * @eh_frame, @eh_frame_len: its CIEs and FDEs in memory, as given to
+ *	__register_frame(); a length of zero in them ends them earlier
+ * @refusal: out, may be NULL: enum kunwind_refusal, what is wrong with them
+ *
+ * They are read, checked and compiled before this returns, and may go then. Holds until
+ * kunwind_jit_unregister(), until anything is mapped over any byte of the code or its
+ * protection changes, until execve(2) or the end of the process's registration. A
+ * child that is registered with it has the same.
+ *
+ * Return: number of functions described, or
+ *   -ENOENT   the process is not registered
+ *   -EINVAL   a length of 0, an address out of range
+ *   -EFAULT   @eh_frame cannot be read, or @code is not in one executable mapping
+ *   -EEXIST   some byte of the code has unwind information already, or is a file's
+ *   -ENOEXEC  malformed: see @refusal
+ *   -ENOSPC, -ENOMEM, -ETIME  out of a limit; no memory; it takes too long
+ *   -ENOTTY   the module is older than this call
+ */
+int kunwind_jit_register(const void *code, size_t len, const void *eh_frame,
+			 size_t eh_frame_len, unsigned int *refusal);
+
+/**
+ * kunwind_jit_unregister() - take it back, before the memory of the code is used otherwise
+ * Return: 0, or -ENOENT: nothing is handed in for just this range; -EINVAL
+ */
+int kunwind_jit_unregister(const void *code, size_t len);
 
 /**
  * kunwind_release() - close the descriptor that kunwind_callstack() keeps

@@ -71,6 +71,15 @@ for command in register unregister; do
 done
 is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "and nothing is printed of either"
 
+# unwind information for code made at run time: each for itself alone, as its errors say
+make -s -C tests/vm/progs/lib all >/dev/null
+jit=$PWD/build/vm-progs-lib/jit
+is "$(as 1001 "$jit" errors | grep -c '^ok')" "$(as 1001 "$jit" errors | grep -c .)" \
+	"a user hands in for his own process, once it is registered, and for memory of his own"
+chmod 660 /dev/kunwind
+like "$(as 1001 "$jit" errors | head -n 2)" "# -13, wanted -2" "not without the device"
+chmod 666 /dev/kunwind
+
 # another user's registration
 $user1 sleep 1000 &
 first=$!

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: MIT
+/*
+ * jit.c - a small JIT that hands in unwind information for its code
+ *
+ * It makes functions at run time, none of which has a frame pointer: each saves rbp and
+ * uses it for something else, makes a frame of a size of its own, in which it leaves
+ * words that look like return addresses, and calls through a register. So nothing
+ * but its CFI, which it makes with it (CIE "zR", absolute pointers), can tell the caller.
+ *
+ * The oracle is libgcc's unwinder, which gets the same bytes by __register_frame():
+ * _Unwind_Backtrace() and kunwind_callstack(), called in one function, must list the
+ * same addresses from its caller on; and must not where nothing was handed in.
+ *
+ * Prints "ok - WHAT" or "not ok - WHAT".
+ *   jit stacks|life|errors|mutants|exec|limit
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unwind.h>
+#include <fcntl.h>
+#include <kunwind.h>
+
+#define MOST		512
+#define NOINLINE	__attribute__((__noinline__))
+#define PAGE		4096UL
+#define FUNCTION	64UL		/* bytes of code of one function */
+
+void __register_frame(void *begin);
+void __deregister_frame(void *begin);
+
+typedef void callback(void *data);
+/* What is made: calls its first argument with its second. */
+typedef void made(callback *call, void *data);
+
+struct unit {
+	uint8_t *code;			/* nr functions of FUNCTION bytes */
+	unsigned int nr;
+	size_t len;			/* of the code */
+	uint8_t *eh;
+	size_t eh_len;			/* with the terminator */
+};
+
+static void verdict(int good, const char *format, ...)
+{
+	va_list args;
+
+	printf(good ? "ok - " : "not ok - ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* ------------------------------------------------------------- the "JIT" */
+
+static uint8_t *bytes(uint8_t *at, const char *hex)
+{
+	unsigned int byte;
+
+	for (; sscanf(hex, "%2x", &byte) == 1; hex += 3) {
+		*at++ = (uint8_t)byte;
+		if (!hex[2])
+			break;
+	}
+	return at;
+}
+
+static uint8_t *word(uint8_t *at, uint64_t value, size_t size)
+{
+	memcpy(at, &value, size);
+	return at + size;
+}
+
+/* Added to a function's number, for others at the same place. */
+static unsigned int variety;
+
+/* Bytes of the frame of function @n: at most 127 for an immediate of one byte. */
+static unsigned int frame_of(unsigned int n)
+{
+	return 32 + 16 * ((n + variety) % 6);
+}
+
+/*
+ * push %rbp; mov $0x1234567, %ebp; sub $frame, %rsp; lea (behind the call), %rax;
+ * mov %rax, 8(%rsp); mov %rdi, %rax; mov %rsi, %rdi; call *%rax; add $frame, %rsp; pop %rbp; ret
+ */
+static void emit_code(uint8_t *at, unsigned int n)
+{
+	const uint8_t *const end = at + FUNCTION;
+
+	at = bytes(at, "55 bd 67 45 23 01 48 83 ec");
+	*at++ = (uint8_t)frame_of(n);
+	at = bytes(at, "48 8d 05 0d 00 00 00 48 89 44 24 08");
+	at = bytes(at, "48 89 f8 48 89 f7 ff d0 48 83 c4");
+	*at++ = (uint8_t)frame_of(n);
+	at = bytes(at, "5d c3");
+	while (at < end)
+		*at++ = 0xcc;
+}
+
+/* Where the instructions above stand: behind the push, the sub, the add, the pop. */
+enum { PUSHED = 1, SUBBED = 10, ADDED = 34, POPPED = 35 };
+
+static uint8_t *record(uint8_t *begin, uint8_t *at)
+{
+	while ((at - begin - 4) % 8 != 4)
+		*at++ = 0;		/* DW_CFA_nop */
+	word(begin, (uint64_t)(at - begin - 4), 4);
+	return at;
+}
+
+static uint8_t *emit_cie(uint8_t *begin)
+{
+	uint8_t *at = begin + 4;
+
+	at = word(at, 0, 4);
+	/* version 1, "zR", code 1, data -8, ra 16, one byte: absolute; CFA rsp + 8, ra at CFA - 8 */
+	at = bytes(at, "01 7a 52 00 01 78 10 01 00 0c 07 08 90 01");
+	return record(begin, at);
+}
+
+static uint8_t *emit_fde(uint8_t *begin, const uint8_t *cie, const uint8_t *code, unsigned int n)
+{
+	uint8_t *at = begin + 4;
+
+	at = word(at, (uint64_t)(at - cie), 4);
+	at = word(at, (uintptr_t)code, 8);
+	at = word(at, FUNCTION, 8);
+	*at++ = 0;
+	*at++ = 0x40 | PUSHED;				/* advance */
+	at = bytes(at, "0e 10 86 02");			/* CFA rsp + 16, rbp at CFA - 16 */
+	*at++ = 0x40 | (SUBBED - PUSHED);
+	*at++ = 0x0e;
+	at = word(at, 0x80 | ((16 + frame_of(n)) & 0x7f), 1);
+	at = word(at, (16 + frame_of(n)) >> 7, 1);
+	*at++ = 0x40 | (ADDED - SUBBED);
+	at = bytes(at, "0e 10");
+	*at++ = 0x40 | (POPPED - ADDED);
+	at = bytes(at, "0e 08 c6");
+	return record(begin, at);
+}
+
+/* @nr functions in memory at @where (NULL: anywhere), which is executable then. */
+static struct unit *make(unsigned int nr, void *where, int fd)
+{
+	struct unit *unit = calloc(1, sizeof(*unit));
+	size_t size = (nr * FUNCTION + PAGE - 1) & -PAGE;
+	uint8_t *at, *cie;
+	unsigned int n;
+
+	unit->nr = nr;
+	unit->len = nr * FUNCTION;
+	unit->code = mmap(where, size, PROT_READ | PROT_WRITE,
+			  (fd < 0 ? MAP_ANONYMOUS | MAP_PRIVATE : MAP_SHARED) |
+			  (where ? MAP_FIXED : 0), fd, 0);
+	unit->eh = malloc(64 * (nr + 2));
+	if (unit->code == MAP_FAILED || !unit->eh)
+		exit(2);
+	cie = unit->eh;
+	at = emit_cie(cie);
+	for (n = 0; n < nr; n++) {
+		emit_code(unit->code + n * FUNCTION, n);
+		at = emit_fde(at, cie, unit->code + n * FUNCTION, n);
+	}
+	at = word(at, 0, 4);
+	unit->eh_len = (size_t)(at - unit->eh);
+	if (mprotect(unit->code, size, PROT_READ | PROT_EXEC))
+		exit(2);
+	return unit;
+}
+
+static int hand_in(const struct unit *unit, unsigned int *refusal)
+{
+	return kunwind_jit_register(unit->code, unit->len, unit->eh, unit->eh_len, refusal);
+}
+
+/* ------------------------------------------------------------ the stacks */
+
+struct look {
+	struct unit *const *units;	/* called one inside the other, function by function */
+	unsigned int nr_units, unit, function;
+	uint64_t ours[MOST];
+	void *theirs[MOST];
+	uint8_t trust[MOST];
+	int nr_ours, nr_theirs;
+	unsigned int reason;
+};
+
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *data)
+{
+	struct look *look = data;
+
+	if (look->nr_theirs < MOST && _Unwind_GetIP(context))
+		look->theirs[look->nr_theirs++] = (void *)_Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+static NOINLINE void take(struct look *look)
+{
+	look->nr_theirs = 0;
+	_Unwind_Backtrace(on_frame, look);
+	look->nr_ours = kunwind_callstack(look->ours, MOST, &look->reason);
+}
+
+/* What the made functions call: the next one of them; below the last one, the stack is taken. */
+static void descend(void *data)
+{
+	struct look *look = data;
+	struct unit *unit;
+	made *next;
+
+	if (look->unit == look->nr_units) {
+		take(look);
+	} else {
+		unit = look->units[look->unit];
+		next = (made *)(uintptr_t)(unit->code + look->function * FUNCTION);
+		if (++look->function == unit->nr) {
+			look->function = 0;
+			look->unit++;
+		}
+		next(descend, look);
+	}
+	__asm__ __volatile__("" : : : "memory");
+}
+
+static void look_through(struct look *look, struct unit *const *units, unsigned int nr)
+{
+	look->units = units;
+	look->nr_units = nr;
+	look->unit = 0;
+	look->function = 0;
+	descend(look);
+}
+
+static int equal(const struct look *look)
+{
+	int i;
+
+	if (look->nr_ours != look->nr_theirs || look->reason != KUNWIND_COMPLETE)
+		return 0;
+	for (i = 1; i < look->nr_ours; i++)
+		if (look->ours[i] != (uintptr_t)look->theirs[i])
+			return 0;
+	return 1;
+}
+
+static void show(const struct look *look)
+{
+	int i;
+
+	printf("# %d addresses, %s; libgcc %d\n", look->nr_ours,
+	       kunwind_reason_name(look->reason), look->nr_theirs);
+	for (i = 0; i < look->nr_ours || i < look->nr_theirs; i++)
+		printf("#  %d %#llx %p\n", i,
+		       (unsigned long long)(i < look->nr_ours ? look->ours[i] : 0),
+		       i < look->nr_theirs ? look->theirs[i] : NULL);
+}
+
+static struct look look;
+
+static void same(struct unit *const *units, unsigned int nr, const char *what)
+{
+	look_through(&look, units, nr);
+	verdict(equal(&look), "%s: %d addresses, equal to libgcc's", what, look.nr_ours);
+	if (!equal(&look))
+		show(&look);
+}
+
+/* Without it the first word of the stack that looks like a return address is taken: a false one. */
+static void unknown(struct unit *unit, const char *what)
+{
+	look_through(&look, &unit, 1);
+	verdict(!equal(&look), "%s: nothing is known of it", what);
+	if (equal(&look))
+		show(&look);
+}
+
+static void give(const struct unit *unit, const char *what)
+{
+	unsigned int refusal = 99;
+	int ret = hand_in(unit, &refusal);
+
+	verdict(ret == (int)unit->nr && !refusal, "%s: %u functions are handed in", what, unit->nr);
+	if (ret != (int)unit->nr)
+		printf("# %d, refusal %u\n", ret, refusal);
+}
+
+#define MANY	200
+
+static void stacks(void)
+{
+	static struct unit *units[MANY];
+	unsigned int i, good = 0;
+	int fd = memfd_create("jit", 0);
+
+	for (i = 0; i < MANY; i++) {
+		units[i] = make(i % 7 + 1, NULL, -1);
+		__register_frame(units[i]->eh);
+	}
+	kunwind_register_self(0);
+	unknown(units[0], "without unwind information");
+	give(units[0], "one function");
+	same(units, 1, "one function");
+	give(units[6], "seven functions");
+	same(units + 6, 1, "seven functions, one in the other");
+	for (i = 1; i < MANY; i++)
+		good += i == 6 || hand_in(units[i], NULL) == (int)units[i]->nr;
+	verdict(good == MANY - 1, "%u more units are handed in", good);
+	same(units, 60, "sixty units, one in the other");
+	same(units + MANY - 60, 60, "sixty others");
+	verdict(!kunwind_jit_unregister(units[6]->code, units[6]->len), "one is taken back");
+	unknown(units[6], "one that was taken back");
+	same(units, 6, "the others are there");
+	if (fd >= 0 && !ftruncate(fd, PAGE)) {
+		struct unit *shared = make(5, NULL, fd);
+
+		__register_frame(shared->eh);
+		give(shared, "code in a memfd");
+		same(&shared, 1, "code in a memfd");
+	}
+}
+
+/* In a child, whose lines come before ours go on. */
+static void in_child(struct unit *unit)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		same(&unit, 1, "a forked child");
+		verdict(!kunwind_jit_unregister(unit->code, unit->len), "the child takes it back");
+		unknown(unit, "in the child");
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+	same(&unit, 1, "its parent");
+}
+
+static void life(void)
+{
+	const size_t size = 16 * PAGE;
+	uint8_t *arena = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct unit *first, *second, *third;
+
+	kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
+	/* neighbours, of one mapping */
+	first = make(3, arena + 4 * PAGE, -1);
+	second = make(4, arena + 5 * PAGE, -1);
+	__register_frame(first->eh);
+	__register_frame(second->eh);
+	give(first, "a unit");
+	give(second, "its neighbour");
+	third = make(2, arena + 6 * PAGE, -1);
+	__register_frame(third->eh);
+	give(third, "one made beside them, later");
+	same((struct unit *[]){ first, second, third }, 3, "all three");
+	in_child(second);
+
+	mprotect(second->code, PAGE, PROT_READ | PROT_WRITE);
+	mprotect(second->code, PAGE, PROT_READ | PROT_EXEC);
+	unknown(second, "one whose protection changed");
+	same((struct unit *[]){ first, third }, 2, "its neighbours");
+	give(second, "that one, again");
+	same((struct unit *[]){ first, second, third }, 3, "all three again");
+
+	/* other code at the same place, with other frames */
+	munmap(third->code, PAGE);
+	__deregister_frame(third->eh);
+	variety = 3;
+	third = make(1, third->code, -1);
+	__register_frame(third->eh);
+	unknown(third, "other code where some was unmapped");
+	verdict(kunwind_jit_unregister(third->code, 2 * FUNCTION) == -ENOENT,
+		"what was unmapped is not there any more");
+	same((struct unit *[]){ first, second }, 2, "its neighbours");
+
+	mremap(second->code, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, first->code);
+	verdict(kunwind_jit_unregister(first->code, first->len) == -ENOENT,
+		"code moved over other code: that one's is not there any more");
+	verdict(!kunwind_unregister_self() && !kunwind_register_self(0), "the process starts anew");
+	verdict(kunwind_jit_unregister(second->code, second->len) == -ENOENT,
+		"what was handed in ended with the registration");
+}
+
+static void refused(struct unit *unit, size_t at, const char *hex, unsigned int wanted,
+		    const char *what)
+{
+	uint8_t *copy = malloc(unit->eh_len);
+	unsigned int refusal = 99;
+	int ret;
+
+	memcpy(copy, unit->eh, unit->eh_len);
+	bytes(copy + at, hex);
+	ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &refusal);
+	verdict(ret == -ENOEXEC && refusal == wanted, "refused: %s", what);
+	if (ret != -ENOEXEC || refusal != wanted)
+		printf("# %d, refusal %u, wanted %u\n", ret, refusal, wanted);
+	if (ret >= 0)
+		kunwind_jit_unregister(unit->code, unit->len);
+	free(copy);
+}
+
+static void error(int got, int wanted, const char *what)
+{
+	verdict(got == wanted, "error: %s", what);
+	if (got != wanted)
+		printf("# %d, wanted %d\n", got, wanted);
+}
+
+static void errors(void)
+{
+	struct unit *unit = make(4, NULL, -1);
+	uint8_t *plain = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kunwind_jit jit = { .size = sizeof(jit), .flags = 1 };
+	const size_t fde = 24;		/* where the first one begins */
+	int fd = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
+
+	error(hand_in(unit, NULL), -ENOENT, "the process is not registered");
+	kunwind_register_self(0);
+	error(kunwind_jit_register(unit->code, 0, unit->eh, unit->eh_len, NULL), -EINVAL,
+	      "no code");
+	error(kunwind_jit_register(unit->code, unit->len, unit->eh, 0, NULL), -EINVAL,
+	      "no .eh_frame");
+	error(kunwind_jit_register(unit->code, ~0UL, unit->eh, unit->eh_len, NULL), -EINVAL,
+	      "code beyond all addresses");
+	error(kunwind_jit_register((void *)(1UL << 63), 64, unit->eh, unit->eh_len, NULL), -EINVAL,
+	      "the kernel's code");
+	error(kunwind_jit_register(unit->code, unit->len, (void *)64, unit->eh_len, NULL), -EFAULT,
+	      ".eh_frame that is not there");
+	error(kunwind_jit_register(unit->code, unit->len, unit->eh, 1UL << 40, NULL), -ENOSPC,
+	      ".eh_frame that is too long");
+	error(hand_in(unit, NULL), 4, "none");
+	error(hand_in(unit, NULL), -EEXIST, "the same once more");
+	error(kunwind_jit_unregister(unit->code, unit->len - FUNCTION), -ENOENT, "a part, taken back");
+	error(kunwind_jit_unregister(unit->code + FUNCTION, unit->len - FUNCTION), -ENOENT,
+	      "another part, taken back");
+	error(kunwind_jit_unregister(unit->code, unit->len), 0, "none, taken back");
+	error(kunwind_jit_unregister(unit->code, unit->len), -ENOENT, "taken back twice");
+
+	/* other places for the same code */
+	emit_fde(unit->eh + fde, unit->eh, plain, 0);
+	error(kunwind_jit_register(plain, FUNCTION, unit->eh, fde + 48, NULL), -EFAULT,
+	      "memory that is not executable");
+	mprotect(plain, PAGE, PROT_READ | PROT_EXEC);
+	error(kunwind_jit_register(plain, 4 * PAGE, unit->eh, fde + 48, NULL), -EFAULT,
+	      "code beyond its mapping");
+	emit_fde(unit->eh + fde, unit->eh, (void *)(uintptr_t)errors, 0);
+	error(kunwind_jit_register((void *)(uintptr_t)errors, FUNCTION, unit->eh, fde + 48, NULL),
+	      -EEXIST, "code of a file");
+	error(kunwind_jit_register(unit->code, unit->len, unit->eh, unit->eh_len, NULL), 3,
+	      "none, of a function that is elsewhere: it is left out");
+	kunwind_jit_unregister(unit->code, unit->len);
+	emit_fde(unit->eh + fde, unit->eh, unit->code, 0);
+
+	refused(unit, 8, "07", KUNWIND_E_VERSION, "a CIE's version");
+	refused(unit, fde, "ff ff ff 00", KUNWIND_E_TRUNCATED, "a record longer than all");
+	refused(unit, fde + 4, "fc 00 00 00", KUNWIND_E_CIE, "a CIE before all");
+	refused(unit, fde + 16, "00 02 00 00", KUNWIND_E_RANGE, "a function that reaches beyond the code");
+	refused(unit, fde + 26, "3e", KUNWIND_E_OPCODE, "an unknown instruction");
+	refused(unit, fde + 26, "0b", KUNWIND_E_STATE_STACK, "a state that nobody remembered");
+
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "an unknown flag");
+	jit = (struct kunwind_jit){ .size = 8 };
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "a short structure");
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, NULL) ? -errno : 0, -EFAULT, "no structure");
+	jit = (struct kunwind_jit){ .size = sizeof(jit), .start = (uintptr_t)unit->code,
+				    .len = unit->len, .eh_frame = 1 };
+	error(ioctl(fd, KUNWIND_IOC_JIT_REMOVE, &jit) ? -errno : 0, -EINVAL,
+	      "a withdrawal with .eh_frame");
+}
+
+/*
+ * Bytes that mean harm: each copy of a good .eh_frame with some of its bytes changed is taken or
+ * refused by name; where it is taken, the stack through it ends with a reason.
+ */
+static void mutants(unsigned int rounds)
+{
+	struct unit *unit = make(6, NULL, -1);
+	uint8_t *copy = malloc(unit->eh_len);
+	unsigned int round, i, refusal, taken = 0, refused = 0, wrong = 0, whole = 0;
+
+	srand(1);
+	kunwind_register_self(0);
+	for (round = 0; round < rounds; round++) {
+		int ret;
+
+		memcpy(copy, unit->eh, unit->eh_len);
+		for (i = 0; i <= (unsigned int)rand() % 4; i++)
+			copy[(unsigned int)rand() % unit->eh_len] =
+				rand() % 2 ? (uint8_t)rand() : "\0\1\x7f\x80\xff\x0c\x10\x16"[rand() % 8];
+		refusal = 99;
+		ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &refusal);
+		if (ret < 0) {
+			refused++;
+			wrong += ret != -ENOEXEC || !refusal || refusal >= KUNWIND_NR_REFUSALS;
+			continue;
+		}
+		taken++;
+		look_through(&look, &unit, 1);
+		whole += look.reason == KUNWIND_COMPLETE;
+		wrong += look.nr_ours < 1 || look.reason >= KUNWIND_NR_REASONS ||
+			 kunwind_jit_unregister(unit->code, unit->len);
+	}
+	verdict(!wrong && taken > rounds / 20 && refused > rounds / 20,
+		"%u .eh_frames with wrong bytes: %u refused, %u taken, %u stacks complete all the same",
+		rounds, refused, taken, whole);
+	if (wrong)
+		printf("# %u wrong\n", wrong);
+}
+
+/* The range is handed in, then looked for in another program at the same place. */
+static void exec_before(char **argv)
+{
+	struct unit *unit = make(4, (void *)0x200000000, -1);
+
+	kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
+	give(unit, "before exec");
+	execl(argv[0], argv[0], "exec-after", NULL);
+}
+
+static void exec_after(void)
+{
+	struct unit *unit = make(4, (void *)0x200000000, -1);
+
+	verdict(kunwind_jit_unregister(unit->code, unit->len) == -ENOENT, "exec drops it");
+	give(unit, "behind exec");
+}
+
+/* Until a limit is reached: it is one of those that are named, and room comes back. */
+static void until_limit(void)
+{
+	struct unit *unit;
+	static struct unit *units[20000];
+	unsigned int nr, i, lost = 0;
+	int ret = 0;
+
+	kunwind_register_self(0);
+	for (nr = 0; nr < 20000; nr++) {
+		unit = make(60, NULL, -1);
+		ret = hand_in(unit, NULL);
+		if (ret < 0)
+			break;
+		units[nr] = unit;
+	}
+	verdict(nr > 10 && (ret == -ENOSPC || ret == -ENOMEM), "a limit is reached behind %u units",
+		nr);
+	for (i = 0; i < nr; i++)
+		lost += kunwind_jit_unregister(units[i]->code, units[i]->len) != 0;
+	verdict(!lost, "all of them can be taken back");
+	if (lost)
+		printf("# %u of %u cannot\n", lost, nr);
+	ret = hand_in(unit, NULL);
+	verdict(ret == (int)unit->nr, "then there is room again");
+	if (ret < 0)
+		printf("# %d\n", ret);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(what, "stacks"))
+		stacks();
+	else if (!strcmp(what, "life"))
+		life();
+	else if (!strcmp(what, "errors"))
+		errors();
+	else if (!strcmp(what, "mutants"))
+		mutants(3000);
+	else if (!strcmp(what, "exec"))
+		exec_before(argv);
+	else if (!strcmp(what, "exec-after"))
+		exec_after();
+	else if (!strcmp(what, "limit"))
+		until_limit();
+	else
+		return 2;
+	return 0;
+}

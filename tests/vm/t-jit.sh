@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-jit.sh - unwind information that a process hands in for code that it makes: stacks
+# against libgcc's from the same bytes, what ends it, bad input, limits
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+jit=$PWD/build/vm-progs-lib/jit
+make -s -C tests/vm/progs/lib all >/dev/null || exit 1
+
+# Turns the program's lines into this file's; a program that dies has failed.
+adopt() { # MODE [PREFIX...]
+	local line status mode=$1
+	shift
+	"$@" "$jit" "$mode" >"$KUNWIND_TMP/out" 2>&1
+	status=$?
+	while IFS= read -r line; do
+		case $line in
+		'ok - '*) ok "${line#ok - }" ;;
+		'not ok - '*) not_ok "${line#not ok - }" ;;
+		*) diag "${line#\# }" ;;
+		esac
+	done <"$KUNWIND_TMP/out"
+	is "$status" 0 "jit $mode ends well"
+}
+
+check "the module loads" modprobe kunwind
+adopt errors
+adopt mutants
+adopt stacks
+adopt life
+adopt exec
+
+# by a user without rights, on his share
+chmod 666 /dev/kunwind
+echo 1 >/sys/module/kunwind/parameters/max_user_table_mb
+adopt limit setpriv --reuid=65534 --regid=65534 --clear-groups --
+chmod 660 /dev/kunwind
+
+# nothing is left of what was handed in
+for _ in {1..50}; do
+	shares=$(kunwind status | grep -c '^user')
+	[ "$shares" -eq 0 ] && break
+	sleep 0.2
+done
+kunwind status | grep -E '^(user|stat)' | sed 's/^/# /'
+check "the module is unloaded" rmmod kunwind
+done_testing
