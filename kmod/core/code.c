@@ -46,13 +46,14 @@
 struct way {
 	s32 depth;		/* bytes pushed since the entry, or UNKNOWN */
 	s32 frame;		/* the same where rbp was made the frame pointer */
-	s32 rbp_at;		/* and behind the push of rbp */
+	s32 rbp_at;		/* from the return address down to where rbp was saved */
 	bool framed;		/* rbp still is what it was made there */
 	s32 moved;		/* behind the last instruction that moved rsp, bytes from the entry */
 	s32 back;		/* where the instruction jumps backwards to; or UNKNOWN */
 	u32 nr;			/* targets */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
 	s16 depth_at[MOST_TARGETS];
+	s16 rbp_at_at[MOST_TARGETS];
 	bool framed_at[MOST_TARGETS];
 };
 
@@ -75,6 +76,7 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 		way->nr++;
 	way->at[i] = at;
 	way->depth_at[i] = way->depth;
+	way->rbp_at_at[i] = way->rbp_at;
 	way->framed_at[i] = way->framed;
 }
 
@@ -86,6 +88,7 @@ static bool kunwind_walk_attr jumped_to(struct way *way, u32 here)
 		if (way->at[i] == here) {
 			if (way->depth_at[i] != UNKNOWN)
 				way->depth = way->depth_at[i];
+			way->rbp_at = way->rbp_at_at[i];
 			way->framed = way->framed_at[i];
 			return true;
 		}
@@ -174,6 +177,23 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 	return insn->has_modrm && writes(insn, 5);
 }
 
+/*
+ * rbp saved without a push, where the function needs it first (gcc's
+ * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp.
+ */
+static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
+{
+	const s32 at = way->depth - insn->disp;
+
+	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
+	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
+		return;
+	if (insn->op == 0x89 && way->rbp_at == UNKNOWN)
+		way->rbp_at = at;
+	else if (insn->op == 0x8b && way->rbp_at == at)
+		way->rbp_at = UNKNOWN;
+}
+
 /* What becomes of rbp: made the frame pointer by mov %rsp, %rbp, given up by all else. */
 static void kunwind_walk_attr move_rbp(struct way *way, const struct kunwind_insn *insn)
 {
@@ -194,6 +214,7 @@ static void kunwind_walk_attr move(struct way *way, const struct kunwind_insn *i
 	s32 pushed;
 
 	way->back = UNKNOWN;
+	save_rbp(way, insn);
 	move_rbp(way, insn);
 	if (insn->map == 1 && insn->op >= 0x80 && insn->op <= 0x8f && !insn->vex)
 		jump_to(way, end, (s64)end + insn->imm);

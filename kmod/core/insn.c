@@ -101,6 +101,7 @@ static u32 kunwind_walk_attr opcode(const u8 *p, struct kunwind_insn *insn, bool
 	if ((p[n] & 0xf0) == 0x40) {
 		insn->wide = p[n] & 8;
 		insn->reg_high = p[n] & 4;
+		insn->index_high = p[n] & 2;
 		insn->rm_high = p[n] & 1;
 		n++;
 	}
@@ -155,6 +156,7 @@ static bool kunwind_walk_attr decode(const u8 *p, struct kunwind_insn *insn)
 		if (mod != 3 && rm == 4) {
 			if (mod == 0 && (p[n] & 7) == 5)
 				size = 4;
+			insn->on_rsp = p[n] == 0x24 && !insn->rm_high && !insn->index_high;
 			n++;
 		}
 		insn->disp = number(p + n, size);

@@ -15,6 +15,8 @@ struct kunwind_insn {
 	bool has_modrm;
 	bool wide;		/* REX.W */
 	bool reg_high, rm_high;	/* REX.R, REX.B */
+	bool index_high;	/* REX.X */
+	bool on_rsp;		/* the memory operand is disp(%rsp) */
 	bool vex;
 	s32 imm;		/* of 1, 2 or 4 bytes; distance of a branch */
 	s32 disp;

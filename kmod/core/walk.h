@@ -94,7 +94,7 @@ enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32
 struct kunwind_code {
 	s32 depth;		/* from rsp up to the return address */
 	s32 frame;		/* from rbp up to it, where rbp is the frame pointer */
-	s32 rbp_at;		/* from it down to where the function pushed rbp; -1: it did not */
+	s32 rbp_at;		/* from it down to where the function saved rbp; -1: rbp is as it was */
 };
 
 /**

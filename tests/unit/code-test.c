@@ -161,6 +161,18 @@ static const struct code_case {
 	{ "behind a leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
 	/* push %rbp; mov %rsp, %rbp; pop %rbp */
 	{ "a frame pointer that was popped", "55 48 89 e5 5d", { 0, -1, 8 } },
+	/* sub $24, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp */
+	{ "rbp saved by mov", "48 83 ec 18 48 89 6c 24 08 31 ed", { 24, -1, 16 } },
+	/* ..., mov 8(%rsp), %rbp */
+	{ "and taken back", "48 83 ec 18 48 89 6c 24 08 31 ed 48 8b 6c 24 08", { 24, -1, -1 } },
+	/* ..., mov 16(%rsp), %rbp */
+	{ "something else instead", "48 83 ec 18 48 89 6c 24 08 48 8b 6c 24 10", { 24, -1, 16 } },
+	/* sub $24, %rsp; mov %rbp, 8(%r12); mov %r13, 8(%rsp); mov %rbp, 8(%rsp,%r12) */
+	{ "elsewhere, and another", "48 83 ec 18 49 89 6c 24 08 4c 89 6c 24 08 4a 89 6c 24 08",
+	  { 24, -1, -1 } },
+	/* sub $24, %rsp; test %edi, %edi; je 1f; mov %rbp, 8(%rsp); ret; 1: nop */
+	{ "where a jump leads past that", "48 83 ec 18 85 ff 74 06 48 89 6c 24 08 c3 90",
+	  { 24, -1, -1 } },
 };
 
 static void test_case(const struct code_case *c)
