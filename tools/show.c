@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kunwind_core.h"
 #include "tool.h"
 #include "show_field.h"
 #include "show_history.h"
@@ -59,11 +60,13 @@ static const char usage[] =
 	"has; other frames are printed as object+address and say why. Mappings come from\n"
 	"the trace's kunwind_* events, else from /proc while the process lives. Debug\n"
 	"files are looked for below /usr/lib/debug, and on the debuginfod servers that\n"
-	"DEBUGINFOD_URLS names.\n"
+	"DEBUGINFOD_URLS names. The stack of the event kunwind_callstack is its own: up to\n"
+	"4,096 frames, each with how it was found when that was not by unwind information\n"
+	"(kunwind(4)).\n"
 	"\n"
 	"Lines with --tsv; an unknown value is empty:\n"
 	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
-	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME\n"
+	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME TRUST\n"
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
 	"\n"
@@ -79,7 +82,10 @@ static int out_of_memory(void)
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
 	"callstack_user", NULL };
 
-static void print_fields(const char *before, const bt_event *event)
+/* Fields of kunwind_callstack that are its frames. */
+static const char *const in_stack[] = { "addresses", "trust", NULL };
+
+static void print_fields(const char *before, const bt_event *event, bool whole)
 {
 	const bt_field *context = bt_event_borrow_common_context_field_const(event);
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
@@ -87,7 +93,7 @@ static void print_fields(const char *before, const bt_event *event)
 	if (context && kunwind_field_print_members(stdout, before, context, in_header))
 		before = " ";
 	if (payload)
-		kunwind_field_print_members(stdout, before, payload, NULL);
+		kunwind_field_print_members(stdout, before, payload, whole ? in_stack : NULL);
 }
 
 static void print_number(int64_t number)
@@ -136,7 +142,7 @@ static void print_head(const struct kunwind_head *head)
 }
 
 static void print_frame_tsv(const struct show *show, uint64_t index,
-			    const struct kunwind_frame *frame)
+			    const struct kunwind_frame *frame, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	unsigned int i;
@@ -156,7 +162,7 @@ static void print_frame_tsv(const struct show *show, uint64_t index,
 	} else {
 		fputs("\t\t\t", stdout);
 	}
-	printf("%s\n", frame->why ? frame->why : "");
+	printf("%s\t%s\n", frame->why ? frame->why : "", trust ? trust : "");
 	for (i = 0; i < frame->nr_functions; i++) {
 		function = &frame->function[i];
 		if (!function->file && !function->inlined)
@@ -179,7 +185,7 @@ static void print_source(const struct kunwind_function *function)
 		printf(":%u", function->line);
 }
 
-static void print_frame(uint64_t index, const struct kunwind_frame *frame)
+static void print_frame(uint64_t index, const struct kunwind_frame *frame, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	unsigned int i;
@@ -207,6 +213,8 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame)
 	} else if (frame->why) {
 		printf(" (%s)", frame->why);
 	}
+	if (trust)
+		printf(" [%s]", trust);
 	putchar('\n');
 }
 
@@ -215,12 +223,13 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 {
 	struct kunwind_stack stack;
 	const struct kunwind_frame *frame;
+	const char *trust;
 	uint64_t index;
 
 	if (!kunwind_reading_stack(&show->reading, event, head, &stack))
 		return false;
 	if (show->format == JSON && !show->summary)
-		kunwind_json_stack(stack.frame, stack.nr);
+		kunwind_json_stack(stack.frame, stack.nr, stack.trust);
 	if (!stack.nr)
 		return true;
 	for (index = 0; index < stack.nr; index++) {
@@ -228,16 +237,18 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 		show->named += frame->nr_functions && kunwind_frame_function(frame)->name;
 		if (show->summary)
 			continue;
+		trust = stack.trust ? kunwind_trust_name(stack.trust[index]) : NULL;
 		if (show->format == TSV)
-			print_frame_tsv(show, index, frame);
-		else if (show->format == TEXT)
-			print_frame(index, frame);
+			print_frame_tsv(show, index, frame, trust);
+		else if (show->format == TEXT)	/* the usual is not said */
+			print_frame(index, frame, stack.trust &&
+				    stack.trust[index] > KUNWIND_TRUST_CFI ? trust : NULL);
 	}
 	show->with_stack++;
 	show->frames += stack.nr;
 	if (stack.frame[stack.nr - 1].entry)
 		show->complete++;
-	else if (stack.nr >= KUNWIND_STACK_LTTNG_MAX)
+	else if (!stack.trust && stack.nr >= KUNWIND_STACK_LTTNG_MAX)
 		show->cut++;
 	return true;
 }
@@ -255,13 +266,14 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		return KUNWIND_TRACE_GO_ON;
 	show->events++;
 	if (!show->summary && show->format == JSON) {
-		kunwind_json_event(show->events, &head, event, in_header);
+		kunwind_json_event(show->events, &head, event, in_header,
+				   kunwind_event_is_whole(event) ? in_stack : NULL);
 	} else if (!show->summary) {
 		if (show->format == TSV)
 			print_head_tsv(show, &head);
 		else
 			print_head(&head);
-		print_fields(show->format == TSV ? "" : " ", event);
+		print_fields(show->format == TSV ? "" : " ", event, kunwind_event_is_whole(event));
 		putchar('\n');
 	}
 	if (!handle_stack(show, event, &head))

@@ -91,4 +91,9 @@ void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t
 	head->pid = first_context(event, "pid", "vpid");
 	head->tid = first_context(event, "tid", "vtid");
 	head->cpu = event_cpu(event);
+	/* tells itself whose stack it is, by numbers of the initial namespace */
+	if (!strcmp(head->name, "kunwind_callstack") &&
+	    kunwind_field_integer(kunwind_event_field(event, "tgid"), &head->pid) &&
+	    kunwind_field_integer(kunwind_event_field(event, "tid"), &head->tid))
+		head->own_number = false;
 }

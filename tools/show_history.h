@@ -17,7 +17,7 @@ struct kunwind_histories;
 struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer);
 void kunwind_histories_free(struct kunwind_histories *histories);
 
-/* Is the event one of kunwind's own, by its name? */
+/* Is the event one of kunwind's own about processes, by its name? */
 bool kunwind_history_is_own(const char *event_name);
 
 /* Takes in what one of kunwind's own events tells. False: out of memory. */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "kunwind_core.h"
 #include "show_field.h"
 #include "show_json.h"
 #include "tool.h"
@@ -147,7 +148,7 @@ static void print_field(const bt_field *field)
 }
 
 void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const bt_event *event,
-			const char *const *but)
+			const char *const *but, const char *const *but_fields)
 {
 	const bt_field *context = bt_event_borrow_common_context_field_const(event);
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
@@ -168,7 +169,7 @@ void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const 
 		fputs("{}", stdout);
 	fputs(", \"fields\": ", stdout);
 	if (payload)
-		print_structure(payload, NULL);
+		print_structure(payload, but_fields);
 	else
 		fputs("{}", stdout);
 }
@@ -196,7 +197,7 @@ static void print_sources(const struct kunwind_frame *frame)
 	putchar(']');
 }
 
-static void print_frame(const struct kunwind_frame *frame)
+static void print_frame(const struct kunwind_frame *frame, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	bool named = function && function->name;
@@ -215,18 +216,20 @@ static void print_frame(const struct kunwind_frame *frame)
 		   kunwind_object_build_id(frame->object) : NULL);
 	fputs(", ", stdout);
 	print_text("why", frame->why);
+	fputs(", ", stdout);
+	print_text("trust", trust);
 	print_sources(frame);
 	putchar('}');
 }
 
-void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr)
+void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr, const uint8_t *trust)
 {
 	size_t i;
 
 	fputs(", \"stack\": [", stdout);
 	for (i = 0; i < nr; i++) {
 		fputs(i ? ", " : "", stdout);
-		print_frame(&frame[i]);
+		print_frame(&frame[i], trust ? kunwind_trust_name(trust[i]) : NULL);
 	}
 	fputs("]}\n", stdout);
 }

@@ -8,11 +8,14 @@
 #include "libkunwind-symbolize.h"
 #include "show_event.h"
 
-/* An event without its stack: the object stays open. @but: contexts that are left out. */
+/*
+ * An event without its stack: the object stays open. @but: contexts that are left
+ * out; @but_fields: fields; NULL: none
+ */
 void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const bt_event *event,
-			const char *const *but);
+			const char *const *but, const char *const *but_fields);
 
-/* Its stack, which may be empty, and the end of the object. */
-void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr);
+/* Its stack, which may be empty, and the end of the object. @trust: of each frame, or NULL. */
+void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr, const uint8_t *trust);
 
 #endif /* KUNWIND_SHOW_JSON_H */

@@ -135,6 +135,8 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 
 	*stack = (struct kunwind_stack){ .pid = -1, .frame = reading->frame };
 	stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
+	if (kunwind_stack_trust(event, reading->trust, stack->nr))
+		stack->trust = reading->trust;
 	if (!reading->histories) {
 		for (i = 0; i < stack->nr; i++)
 			reading->frame[i] = (struct kunwind_frame){ .address = reading->address[i] };

@@ -30,6 +30,7 @@ struct kunwind_reading {
 	void *data;
 	uint64_t address[KUNWIND_STACK_MAX];
 	struct kunwind_frame frame[KUNWIND_STACK_MAX];
+	uint8_t trust[KUNWIND_STACK_MAX];
 };
 
 /**
@@ -52,6 +53,7 @@ struct kunwind_stack {
 	bool told;		/* the process is known, from the trace or /proc */
 	size_t nr;		/* frames, 0: no stack */
 	const struct kunwind_frame *frame;	/* innermost first; valid until the next event's */
+	const uint8_t *trust;	/* enum kunwind_trust of each; NULL: the event does not tell */
 };
 
 /* Without a histories the frames are addresses only. False: out of memory. */

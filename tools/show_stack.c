@@ -2,10 +2,41 @@
 /*
  * show_stack.c - the addresses of an event's call stack
  */
+#include <string.h>
+
 #include "show_event.h"
 #include "show_stack.h"
 
-static bool holds_addresses(const bt_field *array)
+static const bt_field_class *member(const bt_field_class *structure, const char *name)
+{
+	const bt_field_class_structure_member *found =
+		bt_field_class_structure_borrow_member_by_name_const(structure, name);
+
+	return found ? bt_field_class_structure_member_borrow_field_class_const(found) : NULL;
+}
+
+bool kunwind_payload_is_whole(const bt_field_class *payload)
+{
+	return payload && member(payload, "addresses") && member(payload, "trust") &&
+	       member(payload, "reason");
+}
+
+bool kunwind_event_is_whole(const bt_event *event)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+
+	return payload && kunwind_payload_is_whole(bt_field_borrow_class_const(payload));
+}
+
+/* Where the stack is: in the payload of kunwind_callstack, else in a context. */
+static const bt_field *stack_field(const bt_event *event, const char *name)
+{
+	if (!strcmp(name, "callstack_user") && kunwind_event_is_whole(event))
+		return kunwind_event_field(event, "addresses");
+	return kunwind_event_context(event, name);
+}
+
+static bool holds_numbers(const bt_field *array)
 {
 	const bt_field_class *element;
 
@@ -20,10 +51,10 @@ static bool holds_addresses(const bt_field *array)
 
 size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *address)
 {
-	const bt_field *array = kunwind_event_context(event, name);
+	const bt_field *array = stack_field(event, name);
 	uint64_t i, nr;
 
-	if (!holds_addresses(array))
+	if (!holds_numbers(array))
 		return 0;
 	nr = bt_field_array_get_length(array);
 	if (nr > KUNWIND_STACK_MAX)
@@ -35,4 +66,20 @@ size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *add
 	if (nr && address[nr - 1] == UINT64_MAX)
 		nr--;
 	return nr;
+}
+
+bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr)
+{
+	const bt_field *array;
+	size_t i;
+
+	if (!kunwind_event_is_whole(event))
+		return false;
+	array = kunwind_event_field(event, "trust");
+	if (!holds_numbers(array) || bt_field_array_get_length(array) < nr)
+		return false;
+	for (i = 0; i < nr; i++)
+		trust[i] = (uint8_t)bt_field_integer_unsigned_get_value(
+			bt_field_array_borrow_element_field_by_index_const(array, i));
+	return true;
 }

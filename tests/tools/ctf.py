@@ -36,12 +36,25 @@ stream {
 S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
+U8 = "integer { size = 8; align = 8; signed = false; }"
+# sequences, with their length before them as LTTng has it
+LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
 KINDS = {"s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"), "string": ("string", None)}
 
 MAP = [("tgid", "s32"), ("vtgid", "s32"), ("start", "u64"), ("end", "u64"), ("offset", "u64"),
        ("bias", "u64"), ("ino", "u64"), ("build_id", "string"), ("path", "string")]
 SWITCH = [("prev_tid", "s32"), ("prev_state", "s64"), ("next_tid", "s32")]
 RETURN = [("ret", "s64")]
+
+
+WHOLE = [("tgid", "s32"), ("tid", "s32"), ("syscall", "s32"), ("reason", "s32"),
+         ("addresses", "u64s"), ("trust", "u8s")]
+
+
+def declaration(kind, field):
+    if kind not in LISTS:
+        return "%s %s;" % (KINDS[kind][0], field)
+    return "uint32_t __%s_length; %s %s[__%s_length];" % (field, LISTS[kind][0], field, field)
 
 
 class Trace:
@@ -66,8 +79,10 @@ class Trace:
             out += struct.pack("<i", pid if context.endswith("pid") else tid)
         out += comm.encode("utf-8", "surrogateescape") + b"\0"
         for (_, kind), value in zip(fields, values):
-            form = KINDS[kind][1]
-            if form:
+            form = KINDS[kind][1] if kind in KINDS else None
+            if kind in LISTS:
+                out += struct.pack("<I%d%s" % (len(value), LISTS[kind][1]), len(value), *value)
+            elif form:
                 out += struct.pack(form, value)
             else:
                 out += value.encode("utf-8", "surrogateescape") + b"\0"
@@ -80,7 +95,7 @@ class Trace:
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
                            "contexts": contexts}
         for name, (number, fields) in self.classes.items():
-            body = " ".join("%s %s;" % (KINDS[kind][0], field) for field, kind in fields)
+            body = " ".join(declaration(kind, field) for field, kind in fields)
             text += 'event { name = "%s"; id = %d; stream_id = 0; fields := struct { %s }; };\n' % (
                 name, number, body)
         with open(os.path.join(directory, "metadata"), "w") as file:

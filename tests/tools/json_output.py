@@ -38,7 +38,7 @@ def many(item):
 
 
 FRAME = members(address=ADDRESS, function=STRING, offset=NUMBER, object=STRING,
-                object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING,
+                object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},

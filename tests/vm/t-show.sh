@@ -12,6 +12,7 @@ need lttng babeltrace2 kunwind gcc eu-addr2line
 cd "$KUNWIND_TMP" || exit 1
 source=$OLDPWD/tests/vm/progs/show-chain.c
 chain="fct_c fct_b fct_a main"
+mappings=kunwind_map,kunwind_unmap,kunwind_exec,kunwind_fork,kunwind_exit
 build() { gcc -O2 -fomit-frame-pointer "$@" "$source"; }
 build -o chain || { echo "Bail out! the program does not build"; exit 1; }
 
@@ -52,7 +53,7 @@ start_waiting() { # PROGRAM [COMMAND-BEFORE-IT]...
 
 # ------------------------------------------------ recorded from the first event
 contexts="-t pid"
-begin first 'kunwind_*'
+begin first "$mappings"
 kunwind run -- ./chain &
 pid=$!
 wait "$pid"
@@ -92,7 +93,7 @@ check "names were compared ($compared)" test "$compared" -ge 8
 
 # ------------------------------------------------ a session that begins later
 start_waiting ./chain kunwind run --
-begin later 'kunwind_*'
+begin later "$mappings"
 echo >&"$go"
 until grep -q pipe_read "/proc/$pid/stack"; do sleep 0.1; done
 sleep 0.5
@@ -142,7 +143,7 @@ check "code was mapped at $over" grep -qE "kunwind_map: .* start=$over .* path=$
 check "and something else at its place is told" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" events
 
 # ------------------------------------------------ in a pid namespace, by vpid alone
-begin container 'kunwind_*'
+begin container "$mappings"
 unshare --pid --fork --mount-proc kunwind run -- ./chain
 end
 like "$(functions container 1)" "(^| )$chain .*_start $" "a process in a pid namespace is found by its vpid"
@@ -161,7 +162,7 @@ is "$(functions live "$pid" | tr -d '? ')" "" "and of one that ended there are a
 # ------------------------------------------------ objects that have gone or changed
 mkdir gone
 cp chain gone/prog
-begin gone/trace 'kunwind_*'
+begin gone/trace "$mappings"
 kunwind run -- "$KUNWIND_TMP/gone/prog" &
 pid=$!
 wait "$pid"
@@ -190,7 +191,7 @@ truncate -s 1000 "$metadata"
 check_fails 1 "a trace whose metadata is cut off" kunwind show cut
 
 # ------------------------------------------------ the module goes
-begin held 'kunwind_*'
+begin held "$mappings"
 check_fails 1 "the probe module stays while a session uses its events" rmmod lttng-probe-kunwind
 end
 until [ "$(cat /sys/module/lttng_probe_kunwind/refcnt)" -eq 0 ]; do sleep 0.2; done

@@ -33,7 +33,9 @@ begin() { # DIRECTORY CONTEXTS EVENTS
 	lttng -q create names --output="$KUNWIND_TMP/$1" && lttng -q enable-channel -k all &&
 		lttng -q add-context -k -c all -t vpid -t vtid -t pid -t procname $2 &&
 		lttng -q enable-event -k -c all --syscall "$3" &&
-		lttng -q enable-event -k -c all 'kunwind_*' && lttng -q start
+		lttng -q enable-event -k -c all \
+			kunwind_map,kunwind_unmap,kunwind_exec,kunwind_fork,kunwind_exit &&
+		lttng -q start
 }
 end() { lttng -q stop && lttng -q destroy names; }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "show_stack.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
 static const char *const added[NR_STACKS] = { "callstack_user_frames", "callstack_kernel_frames" };
@@ -48,7 +49,8 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 	for (stack = 0; stack < NR_STACKS; stack++) {
 		/* a filter before this one may have been another of its kind */
 		if ((has_member(common, stack_names[stack]) ||
-		     has_member(specific, stack_names[stack])) &&
+		     has_member(specific, stack_names[stack]) ||
+		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
 		    !has_member(payload, added[stack]))
 			wanted |= 1u << stack;
 	}

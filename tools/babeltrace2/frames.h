@@ -14,7 +14,10 @@
 enum { STACK_USER, STACK_KERNEL, NR_STACKS };
 extern const char *const stack_names[NR_STACKS];
 
-/* Bits, by stack, of those that an event's contexts have; each may be NULL. */
+/*
+ * Bits, by stack, of those that an event's contexts have, or for the user's the
+ * payload of kunwind_callstack; each may be NULL.
+ */
 unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *specific,
 			   const bt_field_class *payload);
 
