@@ -42,6 +42,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "frames.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 
 /* Keeps a call from becoming a jump, and a frame from being shared. */
@@ -262,122 +264,6 @@ static void alternate_stack()
 	stack.ss_size = 65536;
 	stack.ss_sp = malloc(stack.ss_size);
 	sigaltstack(&stack, nullptr);
-}
-
-/*
- * (Absolute CFA offsets below: clang's assembler counts adjustments on through
- * .cfi_restore_state, and so writes negative ones.)
- *
- * A fault at the first byte of a function: its caller's frame must be found
- * with the row of that byte, not with the byte before it.
- */
-asm(R"(
-	.pushsection .text
-	.type before_first_byte, @function
-before_first_byte:
-	.cfi_startproc
-	sub	$72, %rsp
-	.cfi_adjust_cfa_offset 72
-	nop
-	.cfi_endproc
-	.size before_first_byte, . - before_first_byte
-	.type first_byte, @function
-first_byte:
-	.cfi_startproc
-	ud2
-	ret
-	.cfi_endproc
-	.size first_byte, . - first_byte
-	.type drap_by_expression, @function
-drap_by_expression:			# the CFA is found in memory, as with DRAP
-	.cfi_startproc
-	lea	8(%rsp), %r10
-	.cfi_def_cfa %r10, 0
-	and	$-64, %rsp
-	push	-8(%r10)
-	push	%rbp
-	mov	%rsp, %rbp
-	.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00	# rbp at *(rbp + 0)
-	push	%r10
-	.cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06	# CFA = *(rbp - 8)
-	push	%rbx
-	xor	%ebx, %ebx
-	sub	$16, %rsp
-	call	*%rdi
-	add	$16, %rsp
-	pop	%rbx
-	pop	%r10
-	.cfi_def_cfa %r10, 0
-	pop	%rbp
-	.cfi_restore %rbp
-	lea	-8(%r10), %rsp
-	.cfi_def_cfa %rsp, 8
-	ret
-	.cfi_endproc
-	.size drap_by_expression, . - drap_by_expression
-	.type return_in_register, @function
-return_in_register:			# as vfork does it: the return address is in rbp
-	.cfi_startproc
-	push	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	mov	8(%rsp), %rbp
-	.cfi_register %rip, %rbp
-	movq	$0, 8(%rsp)
-	sub	$16, %rsp
-	.cfi_def_cfa_offset 32
-	call	*%rdi
-	add	$16, %rsp
-	.cfi_def_cfa_offset 16
-	mov	%rbp, 8(%rsp)
-	.cfi_offset %rip, -8
-	pop	%rbp
-	.cfi_def_cfa_offset 8
-	.cfi_restore %rbp
-	ret
-	.cfi_endproc
-	.size return_in_register, . - return_in_register
-	.type early_return, @function
-early_return:				# two epilogues: remember and restore the state
-	.cfi_startproc
-	push	%r12
-	.cfi_def_cfa_offset 16
-	.cfi_offset %r12, -16
-	push	%r13
-	.cfi_def_cfa_offset 24
-	.cfi_offset %r13, -24
-	sub	$8, %rsp
-	.cfi_def_cfa_offset 32
-	test	%rdi, %rdi
-	jnz	1f
-	.cfi_remember_state
-	add	$8, %rsp
-	.cfi_def_cfa_offset 24
-	pop	%r13
-	.cfi_def_cfa_offset 16
-	pop	%r12
-	.cfi_def_cfa_offset 8
-	ret
-	.cfi_restore_state
-1:	xor	%r12d, %r12d
-	xor	%r13d, %r13d
-	call	*%rdi
-	add	$8, %rsp
-	.cfi_def_cfa_offset 24
-	pop	%r13
-	.cfi_def_cfa_offset 16
-	pop	%r12
-	.cfi_def_cfa_offset 8
-	ret
-	.cfi_endproc
-	.size early_return, . - early_return
-	.popsection
-)");
-extern "C" {
-void first_byte();
-void drap_by_expression(void (*)());
-void return_in_register(void (*)());
-void early_return(void (*)());
 }
 
 static ucontext_t coroutine_main, coroutine;
