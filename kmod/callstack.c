@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
 
 #include "arch/x86/regs.h"
@@ -52,7 +53,7 @@ enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *reg
 	 */
 	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
 		return KUNWIND_KTHREAD;
-	if (!kunwind_regs_64bit(regs))
+	if (!kunwind_regs_64bit(regs) && !kunwind_regs_i386(regs))
 		return KUNWIND_COMPAT32;
 	return KUNWIND_COMPLETE;
 }
@@ -74,8 +75,8 @@ static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_
 }
 
 /*
- * Inline in both of its users, with @pt or @regs: 150 bytes of registers lie on
- * the stack once only, and the stack may be that of an NMI.
+ * Inline in both of its users, with @regs or NULL (then those of @pt): 150 bytes
+ * of registers lie on the stack once only, and the stack may be that of an NMI.
  */
 static __always_inline enum kunwind_reason
 walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
@@ -99,10 +100,11 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.cache = this_cpu_ptr(caches);
 	walk.recent = context ? NULL : this_cpu_ptr(recents);
 	walk.mem = (struct kunwind_mem){ };
-	if (pt)
-		regs_load(&walk.regs, pt, valid);
-	else
+	if (regs)
 		walk.regs = *regs;
+	else
+		regs_load(&walk.regs, pt, valid);
+	walk.i386 = kunwind_regs_i386(pt);
 	walk.addresses = store;
 	walk.trust = trust;
 	walk.capacity = capacity;
@@ -113,7 +115,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		walk.count = 1;
 		reason = KUNWIND_COMPLETE;
 	} else if (likely(walk.ranges)) {
-		reason = kunwind_walk(&walk);
+		reason = unlikely(walk.i386) ? kunwind_walk_i386(&walk) : kunwind_walk(&walk);
 	} else {
 		store[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;
@@ -135,7 +137,7 @@ enum kunwind_reason notrace
 kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
 			    unsigned long *store, u8 *trust, u32 capacity, u32 *count)
 {
-	return walk_space(space, NULL, 0, regs, store, trust, capacity, count);
+	return walk_space(space, task_pt_regs(current), 0, regs, store, trust, capacity, count);
 }
 
 enum kunwind_reason notrace

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "i386.h"
 #include "kunwind_core.h"
 
 #include "dwarf_op.h"
@@ -72,6 +73,17 @@ static int read_at(void *file, u64 off, void *buf, size_t len)
 	return 0;
 }
 
+static const char *reg_name(const struct dump *dump, u8 reg)
+{
+	return kunwind_dwarf_reg(kunwind_table_i386(dump->table), reg);
+}
+
+/* Where a call puts the return address. */
+static const char *ra_place(const struct dump *dump)
+{
+	return kunwind_table_i386(dump->table) ? "c-4" : "c-8";
+}
+
 static void print_expr(const struct dump *dump, s32 off, const char *name)
 {
 	u16 len;
@@ -79,7 +91,7 @@ static void print_expr(const struct dump *dump, s32 off, const char *name)
 
 	printf("%s(", name);
 	if (expr)
-		kunwind_dwarf_print(stdout, expr, len);
+		kunwind_dwarf_print(stdout, kunwind_table_i386(dump->table), expr, len);
 	else
 		putchar('?');
 	putchar(')');
@@ -102,7 +114,7 @@ static void print_register(const struct dump *dump, const struct kunwind_wide_en
 		printf("v%+d", entry->off);
 		break;
 	case KUNWIND_HOW_REG:
-		fputs(kunwind_dwarf_reg(entry->source), stdout);
+		fputs(reg_name(dump, entry->source), stdout);
 		if (entry->off)
 			printf("%+d", entry->off);
 		break;
@@ -122,7 +134,7 @@ static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *
 {
 	switch (entry->how) {
 	case KUNWIND_HOW_REG:
-		printf("%s%+d", kunwind_dwarf_reg(entry->source), entry->off);
+		printf("%s%+d", reg_name(dump, entry->source), entry->off);
 		break;
 	case KUNWIND_HOW_AT_EXPR:
 		fputs("*(", stdout);
@@ -174,7 +186,7 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 	if (ra)
 		print_register(dump, ra);
 	else
-		fputs("c-8", stdout);
+		fputs(ra_place(dump), stdout);
 	if (wide->signal) {
 		printf("%ssignal", space);
 		space = " ";
@@ -182,7 +194,7 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 	for (i = 1; i < wide->nr; i++) {
 		if (&entry[i] == rbp || &entry[i] == ra)
 			continue;
-		printf("%s%s=", space, kunwind_dwarf_reg(entry[i].reg));
+		printf("%s%s=", space, reg_name(dump, entry[i].reg));
 		print_register(dump, &entry[i]);
 		space = " ";
 	}
@@ -190,7 +202,7 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 
 static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 kind)
 {
-	const char *reg = kunwind_dwarf_reg(rule.reg);
+	const char *reg = reg_name(dump, rule.reg);
 
 	column(dump, COLUMN_CFA);
 	if (kind == KUNWIND_RULE_DEREF)
@@ -211,7 +223,7 @@ static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 k
 		putchar('u');
 	}
 	column(dump, COLUMN_RA);
-	fputs("c-8", stdout);
+	fputs(ra_place(dump), stdout);
 	if (rule.kind & KUNWIND_RULE_SIGNAL) {
 		column(dump, COLUMN_MORE);
 		fputs("signal", stdout);
@@ -263,8 +275,9 @@ static void print_head(const struct dump *dump, const char *path)
 	kunwind_table_stats(dump->table, &stats);
 	if (dump->format == TEXT) {
 		printf("# %s: %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
-		       "# address\tCFA\trbp\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
-		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0);
+		       "# address\tCFA\t%s\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
+		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0,
+		       reg_name(dump, KUNWIND_RBP));
 	} else if (dump->format == JSON) {
 		fputs("{\n  \"file\": ", stdout);
 		kunwind_tool_json_string(path);
@@ -340,7 +353,7 @@ int kunwind_cmd_dump(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--json")) {
 			dump.format = JSON;
 		} else if (!strcmp(argv[i], "--saved")) {
-			keep = KUNWIND_SAVED_REGS;
+			keep = KUNWIND_SAVED_REGS | KUNWIND_I386_SAVED;
 		} else if (!strcmp(argv[i], "--") && i + 2 == argc && !path) {
 			path = argv[++i];
 		} else if (argv[i][0] == '-' || path) {

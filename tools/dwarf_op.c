@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dwarf_op.h"
+#include "i386.h"
 
 /* Operand forms: sizes in bytes, s signed; u and l are LEB128; J a branch. */
 static const struct op {
@@ -72,14 +73,26 @@ static uint64_t leb128(struct cursor *c, bool is_signed)
 	return value;
 }
 
-const char *kunwind_dwarf_reg(unsigned int reg)
+/* Ours, which are those of x86-64; 32-bit code has the first eight and ra. */
+const char *kunwind_dwarf_reg(bool i386, unsigned int reg)
 {
 	static const char *const name[] = {
 		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ra",
 	};
+	static const char *const name32[] = {
+		"eax", "edx", "ecx", "ebx", "esi", "edi", "ebp", "esp",
+	};
 
-	return reg < sizeof(name) / sizeof(name[0]) ? name[reg] : "?";
+	if (reg >= sizeof(name) / sizeof(name[0]))
+		return "?";
+	return i386 && reg < sizeof(name32) / sizeof(name32[0]) ? name32[reg] : name[reg];
+}
+
+/* A register as an expression numbers it. */
+static const char *operand_reg(bool i386, uint64_t number)
+{
+	return kunwind_dwarf_reg(i386, (unsigned int)kunwind_reg_of(i386, number > 99 ? 99 : number));
 }
 
 static void print_op(FILE *out, const struct op *op, struct cursor *c)
@@ -108,7 +121,7 @@ static void print_op(FILE *out, const struct op *op, struct cursor *c)
 	}
 }
 
-void kunwind_dwarf_print(FILE *out, const uint8_t *expr, size_t len)
+void kunwind_dwarf_print(FILE *out, bool i386, const uint8_t *expr, size_t len)
 {
 	struct cursor c = { expr, expr + len, false };
 	const char *separator = "";
@@ -125,13 +138,13 @@ void kunwind_dwarf_print(FILE *out, const uint8_t *expr, size_t len)
 			continue;
 		}
 		if (code >= 0x50 && code <= 0x6f) {
-			fprintf(out, "reg%d(%s)", code - 0x50, kunwind_dwarf_reg(code - 0x50));
+			fprintf(out, "reg%d(%s)", code - 0x50, operand_reg(i386, code - 0x50));
 			continue;
 		}
 		if ((code >= 0x70 && code <= 0x8f) || code == 0x92) {
 			reg = code == 0x92 ? leb128(&c, false) : (uint64_t)code - 0x70;
 			fprintf(out, "breg%" PRIu64 "(%s)%+" PRId64, reg,
-				kunwind_dwarf_reg(reg > 99 ? 99 : (unsigned int)reg),
+				operand_reg(i386, reg),
 				(int64_t)leb128(&c, true));
 			continue;
 		}

@@ -66,7 +66,8 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 			return KUNWIND_OK;
 		if (unlikely(p->to <= from || p->from >= to))
 			continue;
-		err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal, &rule);
+		err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal,
+				      -(s32)kunwind_word(b->fdes.section->i386), &rule);
 		if (likely(!err))
 			err = kunwind_pack_row(&b->pack, max(p->from, from) - b->base, rule);
 		if (likely(!err))
@@ -174,7 +175,7 @@ kunwind_build_init(struct kunwind_build *b, const struct kunwind_section *sectio
 	    (section->more && section->more->size >= KUNWIND_IN_MORE))
 		return KUNWIND_E_LIMIT;
 	b->fdes.section = section;
-	b->fdes.keep = keep & KUNWIND_SAVED_REGS;
+	b->fdes.keep = keep & kunwind_saved_regs(section->i386);
 	b->fdes.abort = abort;
 	b->fdes.abort_data = data;
 	b->fdes.program.exprs = &b->pack.exprs;
@@ -220,7 +221,8 @@ static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table 
 		.span = end - b->base,
 		.nr_fdes = b->fdes.nr,
 		.keep = b->fdes.keep,
-		.needed = b->fdes.program.needed & KUNWIND_SAVED_REGS,
+		.needed = b->fdes.program.needed & kunwind_saved_regs(b->fdes.section->i386),
+		.i386 = b->fdes.section->i386,
 	};
 	/* the table and its draft are to be all that there is now */
 	kunwind_fdes_exit(&b->fdes);

@@ -7,6 +7,7 @@
  * pointer does, and its target is read as a record of its own.
  */
 #include "cfi.h"
+#include "i386.h"
 
 enum {
 	PE_ABSPTR	= 0x00,
@@ -29,7 +30,6 @@ enum {
 
 #define LENGTH_64	0xffffffffU	/* the 64-bit format follows */
 #define LENGTH_RESERVED	0xfffffff0U
-#define RA_COLUMN	KUNWIND_RA
 
 static struct kunwind_bytes section_bytes(const struct kunwind_section *section,
 					  size_t from, size_t to)
@@ -92,6 +92,12 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 	return KUNWIND_OK;
 }
 
+/* A number of the size of an address. */
+static __always_inline u64 word_read(const struct kunwind_section *section, struct kunwind_bytes *b)
+{
+	return section->i386 ? kunwind_bytes_u32(b) : kunwind_bytes_u64(b);
+}
+
 bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_bytes *b,
 			  u8 encoding, u64 func, u64 *val)
 {
@@ -105,14 +111,16 @@ bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_
 	if ((encoding & 0x70) == PE_ALIGNED) {
 		if (encoding != PE_ALIGNED)
 			return false;
-		kunwind_bytes_skip(b, -place & 7);
-		*val = kunwind_bytes_u64(b);
+		kunwind_bytes_skip(b, -place & (kunwind_word(section->i386) - 1));
+		*val = word_read(section, b);
 		return true;
 	}
 
 	switch (encoding & 0x0f) {
 	case PE_ABSPTR:
 	case PE_SIGNED:
+		v = word_read(section, b);
+		break;
 	case PE_UDATA8:
 	case PE_SDATA8:
 		v = kunwind_bytes_u64(b);
@@ -157,7 +165,7 @@ bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_
 	default:
 		return false;
 	}
-	*val = v;
+	*val = section->i386 ? (u32)v : v;
 	return true;
 }
 
@@ -248,7 +256,7 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		u8 address_size = kunwind_bytes_u8(&b);
 		u8 segment_size = kunwind_bytes_u8(&b);
 
-		if (!b.bad && (address_size != 8 || segment_size != 0))
+		if (!b.bad && (address_size != kunwind_word(section->i386) || segment_size != 0))
 			return KUNWIND_E_VERSION;
 	}
 	cie->code_align = kunwind_bytes_uleb(&b);
@@ -256,7 +264,7 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	ra = version == 1 ? kunwind_bytes_u8(&b) : kunwind_bytes_uleb(&b);
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
-	if (ra != RA_COLUMN)
+	if (ra != (section->i386 ? KUNWIND_I386_RA : KUNWIND_RA))
 		return KUNWIND_E_OPERAND;
 	/* factors that let no product overflow; real ones are 1 and -8 */
 	if (cie->code_align > 0x10000 || cie->data_align > 0x10000 || cie->data_align < -0x10000)
@@ -325,7 +333,8 @@ kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_rec
 			return KUNWIND_E_TRUNCATED;
 		b.at += len;	/* the address of the LSDA: for exceptions only */
 	}
-	if (fde->start == dropped || (section->debug && fde->start == ~0ULL))
+	if (fde->start == dropped ||
+	    (section->debug && fde->start == (section->i386 ? 0xffffffffULL : ~0ULL)))
 		fde->len = 0;
 	if (fde->len > ~fde->start)
 		return KUNWIND_E_RANGE;

@@ -9,8 +9,8 @@
  * LLVM emit them.
  *
  * Does not take: the augmentation "eh" of GCC 2, register columns of the
- * return address other than 16, FDEs whose start is relative to their own
- * start (funcrel).
+ * return address other than 16 (i386: 8), FDEs whose start is relative to their
+ * own start (funcrel).
  */
 #ifndef _KUNWIND_CFI_H
 #define _KUNWIND_CFI_H

@@ -8,11 +8,14 @@
  * believed; a section header has to agree with them.
  * 1 KB of stack, no allocation.
  *
- * Does not take: 32-bit and big-endian files, relocatable files, files with
+ * The headers of a 32-bit file are made into those of a 64-bit one as they are read.
+ *
+ * Does not take: big-endian and relocatable files, x32, files with
  * more than MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame.
  */
 #include "elf.h"
 #include "cfi.h"
+#include "i386.h"
 
 #define MAX_PHDRS	512
 #define MAX_SHDRS	4096	/* more: as if there were none */
@@ -42,14 +45,37 @@ struct section {
 	u64 addralign, entsize;
 };
 
+/* And their like in a 32-bit file. */
+struct file_header_32 {
+	u8 ident[16];
+	u16 type, machine;
+	u32 version;
+	u32 entry, phoff, shoff;
+	u32 flags;
+	u16 ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+
+struct segment_32 {
+	u32 type;
+	u32 offset, vaddr, paddr, filesz, memsz;
+	u32 flags, align;
+};
+
+struct section_32 {
+	u32 name, type;
+	u32 flags, addr, offset, size;
+	u32 link, info;
+	u32 addralign, entsize;
+};
+
 struct note {
 	u32 namesz, descsz, type;
 	u8 name[4];
 };
 
 enum {
-	CLASS_64 = 2, DATA_LSB = 1, VERSION_CURRENT = 1,
-	TYPE_EXEC = 2, TYPE_DYN = 3, MACHINE_X86_64 = 62,
+	CLASS_32 = 1, CLASS_64 = 2, DATA_LSB = 1, VERSION_CURRENT = 1,
+	TYPE_EXEC = 2, TYPE_DYN = 3, MACHINE_386 = 3, MACHINE_X86_64 = 62,
 	SEGMENT_LOAD = 1, SEGMENT_DYNAMIC = 2, SEGMENT_NOTE = 4,
 	SEGMENT_EH_FRAME = 0x6474e550,
 	FLAG_X = 1,
@@ -75,18 +101,80 @@ static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size
 	return p->read(p->file, off, buf, len) ? KUNWIND_E_IO : KUNWIND_OK;
 }
 
+/* Both kinds begin alike, with what tells them apart. */
+static enum kunwind_refusal header_get(struct parser *p)
+{
+	struct file_header *h = &p->header;
+	struct file_header_32 h32;
+	enum kunwind_refusal err;
+
+	err = get(p, 0, &h32, sizeof(h32));
+	if (err)
+		return err;
+	p->elf->i386 = h32.ident[4] == CLASS_32;
+	if (!p->elf->i386)
+		return get(p, 0, h, sizeof(*h));
+	*h = (struct file_header){
+		.type = h32.type, .machine = h32.machine, .version = h32.version,
+		.entry = h32.entry, .phoff = h32.phoff, .shoff = h32.shoff,
+		.phentsize = h32.phentsize, .phnum = h32.phnum,
+		.shentsize = h32.shentsize, .shnum = h32.shnum, .shstrndx = h32.shstrndx,
+	};
+	memcpy(h->ident, h32.ident, sizeof(h->ident));
+	return KUNWIND_OK;
+}
+
+static enum kunwind_refusal segment_get(const struct parser *p, unsigned int i, struct segment *s)
+{
+	struct segment_32 s32;
+	enum kunwind_refusal err;
+
+	if (p->header.phoff > p->size)
+		return KUNWIND_E_TRUNCATED;
+	if (!p->elf->i386)
+		return get(p, p->header.phoff + i * sizeof(*s), s, sizeof(*s));
+	err = get(p, p->header.phoff + i * sizeof(s32), &s32, sizeof(s32));
+	if (!err)
+		*s = (struct segment){
+			.type = s32.type, .flags = s32.flags, .offset = s32.offset,
+			.vaddr = s32.vaddr, .filesz = s32.filesz, .memsz = s32.memsz,
+			.align = s32.align,
+		};
+	return err;
+}
+
+static enum kunwind_refusal section_get(const struct parser *p, unsigned int i, struct section *s)
+{
+	struct section_32 s32;
+	enum kunwind_refusal err;
+
+	if (!p->elf->i386)
+		return get(p, p->header.shoff + i * sizeof(*s), s, sizeof(*s));
+	err = get(p, p->header.shoff + i * sizeof(s32), &s32, sizeof(s32));
+	if (!err)
+		*s = (struct section){
+			.name = s32.name, .type = s32.type, .flags = s32.flags,
+			.addr = s32.addr, .offset = s32.offset, .size = s32.size,
+		};
+	return err;
+}
+
 static enum kunwind_refusal header_read(struct parser *p)
 {
-	static const u8 ident[] = { 0x7f, 'E', 'L', 'F', CLASS_64, DATA_LSB, VERSION_CURRENT };
+	static const u8 magic[] = { 0x7f, 'E', 'L', 'F' };
 	struct file_header *h = &p->header;
-	enum kunwind_refusal err = get(p, 0, h, sizeof(*h));
+	enum kunwind_refusal err = header_get(p);
+	bool i386 = p->elf->i386;
 
 	if (err)
 		return err == KUNWIND_E_TRUNCATED ? KUNWIND_E_NOT_ELF : err;
-	if (memcmp(h->ident, ident, sizeof(ident)) || h->machine != MACHINE_X86_64 ||
+	if (memcmp(h->ident, magic, sizeof(magic)) || h->ident[4] != (i386 ? CLASS_32 : CLASS_64) ||
+	    h->ident[5] != DATA_LSB || h->ident[6] != VERSION_CURRENT ||
+	    h->machine != (i386 ? MACHINE_386 : MACHINE_X86_64) ||
 	    h->version != VERSION_CURRENT || (h->type != TYPE_EXEC && h->type != TYPE_DYN))
 		return KUNWIND_E_NOT_ELF;
-	if (h->phentsize != sizeof(struct segment) || !h->phnum)
+	if (h->phentsize != (i386 ? sizeof(struct segment_32) : sizeof(struct segment)) ||
+	    !h->phnum)
 		return KUNWIND_E_HEADER;
 	if (h->phnum > MAX_PHDRS)
 		return KUNWIND_E_LIMIT;
@@ -158,15 +246,18 @@ static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s
 /* What DW_EH_PE_datarel is relative to: DT_PLTGOT, as GCC's unwinder has it. */
 static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment *s)
 {
-	u64 nr = min(s->filesz / 16, (u64)MAX_DYNAMIC), i;
+	const size_t word = kunwind_word(p->elf->i386);
+	u64 nr = min(s->filesz / (2 * word), (u64)MAX_DYNAMIC), i;
 
 	for (i = 0; i < nr; i++) {
-		u64 entry[2];
+		u64 entry[2] = { 0 };
 		enum kunwind_refusal err;
 
 		if (s->offset > ~s->filesz)
 			break;
-		err = get(p, s->offset + i * sizeof(entry), entry, sizeof(entry));
+		err = get(p, s->offset + 2 * i * word, &entry[0], word);
+		if (!err)
+			err = get(p, s->offset + (2 * i + 1) * word, &entry[1], word);
 		if (err)
 			return err == KUNWIND_E_IO ? err : KUNWIND_OK;
 		if (!entry[0])
@@ -185,9 +276,7 @@ static enum kunwind_refusal segments_read(struct parser *p)
 		struct segment s;
 		enum kunwind_refusal err;
 
-		if (p->header.phoff > p->size)
-			return KUNWIND_E_TRUNCATED;
-		err = get(p, p->header.phoff + i * sizeof(s), &s, sizeof(s));
+		err = segment_get(p, i, &s);
 		if (err)
 			return err;
 		switch (s.type) {
@@ -244,6 +333,7 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 	struct kunwind_section section = {
 		.data = buf, .size = sizeof(buf),
 		.addr = p->eh_hdr.vaddr, .data_base = p->eh_hdr.vaddr,
+		.i386 = p->elf->i386,
 	};
 	struct kunwind_bytes b = { .at = buf + 4, .end = buf + sizeof(buf) };
 	u64 size = min(p->eh_hdr.filesz, (u64)sizeof(buf));
@@ -335,21 +425,22 @@ static enum kunwind_refusal section_debug(struct parser *p, const struct section
 static enum kunwind_refusal sections_read(struct parser *p, bool *known)
 {
 	const struct file_header *h = &p->header;
+	const size_t size = p->elf->i386 ? sizeof(struct section_32) : sizeof(struct section);
 	struct section s, names = { 0 };
 	enum kunwind_refusal err;
 	bool exact = false;
 	unsigned int i;
 
-	if (!h->shoff || h->shentsize != sizeof(s) || h->shnum > MAX_SHDRS ||
-	    h->shoff > p->size || h->shnum * sizeof(s) > p->size - h->shoff)
+	if (!h->shoff || h->shentsize != size || h->shnum > MAX_SHDRS ||
+	    h->shoff > p->size || h->shnum * size > p->size - h->shoff)
 		return KUNWIND_OK;
 	if (h->shstrndx < h->shnum) {
-		err = get(p, h->shoff + h->shstrndx * sizeof(s), &names, sizeof(names));
+		err = section_get(p, h->shstrndx, &names);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < h->shnum; i++) {
-		err = get(p, h->shoff + i * sizeof(s), &s, sizeof(s));
+		err = section_get(p, i, &s);
 		if (err)
 			return err;
 		if (!s.size)
@@ -411,6 +502,7 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 			.data = eh, .size = elf->eh_size, .addr = elf->eh_addr,
 			.text_base = elf->text_base, .data_base = elf->data_base,
 			.lo = elf->text_lo, .hi = elf->text_hi, .min_fdes = elf->eh_fdes,
+			.i386 = elf->i386,
 		};
 		if (!elf->debug_size)
 			return;
@@ -419,7 +511,7 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 	}
 	*more = (struct kunwind_section){
 		.data = debug, .size = elf->debug_size, .debug = true, .min_fdes = ~0U,
-		.lo = elf->text_lo, .hi = elf->text_hi,
+		.lo = elf->text_lo, .hi = elf->text_hi, .i386 = elf->i386,
 	};
 }
 

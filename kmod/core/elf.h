@@ -3,7 +3,7 @@
  * elf.h - find .eh_frame and .debug_frame in an ELF file, from its headers alone
  *
  * Source of the format: System V gABI (chapters 4 and 5), LSB 5.0 core generic
- * 10.6 (.eh_frame, .eh_frame_hdr). x86-64, little-endian, ET_EXEC and ET_DYN.
+ * 10.6 (.eh_frame, .eh_frame_hdr). x86-64 and i386, little-endian, ET_EXEC and ET_DYN.
  */
 #ifndef _KUNWIND_ELF_H
 #define _KUNWIND_ELF_H
@@ -37,6 +37,7 @@ struct kunwind_elf {
 	u64 text_lo, text_hi;
 	u64 text_base, data_base;	/* of DW_EH_PE_textrel (0 if none) and datarel (DT_PLTGOT / hdr) */
 	u64 entry;			/* e_entry */
+	bool i386;			/* ELF-32 */
 	u32 nr_loads;
 	struct kunwind_elf_load load[KUNWIND_ELF_MAX_LOADS];
 	u32 build_id_len;

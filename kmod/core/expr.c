@@ -10,6 +10,7 @@
  */
 #include "expr.h"
 #include "bytes.h"
+#include "i386.h"
 
 #define MAX_BRANCHES	8	/* whose targets are still ahead, at any one time */
 
@@ -27,8 +28,10 @@ struct effect {
 enum verdict { BAD, GOOD, UNKNOWN };
 
 /* Operand of a register: there are more than we follow. */
-static enum verdict reg_use(u64 reg, u32 *regs)
+static enum verdict reg_use(u64 number, bool i386, u32 *regs)
 {
+	u64 reg = kunwind_reg_of(i386, number);
+
 	if (reg >= KUNWIND_NR_REGS)
 		return UNKNOWN;
 	*regs |= KUNWIND_REG(reg);
@@ -53,8 +56,8 @@ static enum verdict op_other(u8 op)
 }
 
 /* All but branches: reads the operands behind @op. */
-static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsigned int depth,
-			      struct effect *effect, u32 *regs)
+static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, bool i386,
+			      unsigned int depth, struct effect *effect, u32 *regs)
 {
 	enum verdict verdict;
 	unsigned int size;
@@ -64,14 +67,14 @@ static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsi
 	case KUNWIND_OP_LIT0 ... KUNWIND_OP_LIT31:
 		return GOOD;
 	case KUNWIND_OP_REG0 ... KUNWIND_OP_REG31:
-		return reg_use(op - KUNWIND_OP_REG0, regs);
+		return reg_use(op - KUNWIND_OP_REG0, i386, regs);
 	case KUNWIND_OP_BREG0 ... KUNWIND_OP_BREG31:
 		kunwind_bytes_sleb(b);
-		return reg_use(op - KUNWIND_OP_BREG0, regs);
+		return reg_use(op - KUNWIND_OP_BREG0, i386, regs);
 	case KUNWIND_OP_REGX:
-		return reg_use(kunwind_bytes_uleb(b), regs);
+		return reg_use(kunwind_bytes_uleb(b), i386, regs);
 	case KUNWIND_OP_BREGX:
-		verdict = reg_use(kunwind_bytes_uleb(b), regs);
+		verdict = reg_use(kunwind_bytes_uleb(b), i386, regs);
 		kunwind_bytes_sleb(b);
 		return verdict;
 	case KUNWIND_OP_CONST1U:
@@ -146,17 +149,19 @@ static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, unsi
 }
 
 /* DW_OP_breg REG OFF; DW_OP_deref */
-static bool shape_deref(const u8 *expr, size_t len, struct kunwind_expr_info *info)
+static bool shape_deref(const u8 *expr, size_t len, bool i386, struct kunwind_expr_info *info)
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	u8 op = kunwind_bytes_u8(&b);
 	s64 off = kunwind_bytes_sleb(&b);
 
-	if (op < KUNWIND_OP_BREG0 || op >= KUNWIND_OP_BREG0 + KUNWIND_NR_REGS ||
+	u64 reg = kunwind_reg_of(i386, op - KUNWIND_OP_BREG0);
+
+	if (op < KUNWIND_OP_BREG0 || reg >= KUNWIND_NR_REGS ||
 	    kunwind_bytes_u8(&b) != KUNWIND_OP_DEREF || b.bad || b.at != b.end ||
 	    off != (s32)off)
 		return false;
-	info->reg = op - KUNWIND_OP_BREG0;
+	info->reg = reg;
 	info->off = off;
 	return true;
 }
@@ -188,7 +193,8 @@ static bool shape_plt(const u8 *expr, size_t len, struct kunwind_expr_info *info
 }
 
 enum kunwind_refusal
-kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr_info *info)
+kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
+		   struct kunwind_expr_info *info)
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	struct target targets[MAX_BRANCHES];
@@ -240,7 +246,7 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr
 			targets[nr_targets++] = (struct target){ b.at + distance, depth };
 			continue;
 		}
-		verdict = op_effect(&b, op, initial, depth, &effect, &info->regs);
+		verdict = op_effect(&b, op, initial, i386, depth, &effect, &info->regs);
 		if (verdict == BAD || b.bad || (verdict == GOOD && depth < effect.takes))
 			return KUNWIND_E_EXPRESSION;
 		depth = depth - effect.takes + effect.gives;
@@ -250,9 +256,9 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr
 	if (!depth)
 		return KUNWIND_E_EXPRESSION;
 
-	if (!initial && shape_deref(expr, len, info))
+	if (!initial && shape_deref(expr, len, i386, info))
 		info->shape = KUNWIND_EXPR_DEREF;
-	else if (!initial && shape_plt(expr, len, info))
+	else if (!initial && !i386 && shape_plt(expr, len, info))
 		info->shape = KUNWIND_EXPR_PLT;
 	return KUNWIND_OK;
 

@@ -95,6 +95,7 @@ struct kunwind_expr_info {
 /**
  * kunwind_expr_check() - is an expression acceptable?
  * @initial: whether the CFA is pushed first (all but the CFA's own expression)
+ * @i386: it is of 32-bit code; info->regs and reg are ours all the same
  *
  * Checks every operation, each branch's target, and the depth of the stack on
  * every path, up to where it ends or becomes unknown. Linear in @len; 600
@@ -102,6 +103,7 @@ struct kunwind_expr_info {
  * Return: KUNWIND_OK and *info, or KUNWIND_E_EXPRESSION.
  */
 enum kunwind_refusal __must_check
-kunwind_expr_check(const u8 *expr, size_t len, bool initial, struct kunwind_expr_info *info);
+kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
+		   struct kunwind_expr_info *info);
 
 #endif /* _KUNWIND_EXPR_H */

@@ -13,6 +13,7 @@
 
 #include "bytes.h"
 #include "expr.h"
+#include "i386.h"
 
 /*
  * Reads @size bytes (1, 2, 4 or 8) at @addr. A short read takes the aligned
@@ -43,8 +44,23 @@ fault:
 	return false;
 }
 
+/*
+ * A number as it lies on the expression's stack. In 32-bit code it has 32 bits, here
+ * with its sign extended, so that the signed operations need nothing else.
+ */
+static __always_inline u64 kunwind_expr_fit(bool i386, u64 val)
+{
+	return i386 ? (u64)(s32)val : val;
+}
+
+/* The unsigned operations, and addresses, want it without its sign. */
+static __always_inline u64 kunwind_expr_unsigned(bool i386, u64 val)
+{
+	return i386 ? (u32)val : val;
+}
+
 /* Operations that take two numbers (@a below @b) and leave one. */
-static __always_inline bool kunwind_expr_binary(u8 op, u64 a, u64 b, u64 *result)
+static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, u64 *result)
 {
 	switch (op) {
 	case KUNWIND_OP_AND:
@@ -62,7 +78,7 @@ static __always_inline bool kunwind_expr_binary(u8 op, u64 a, u64 b, u64 *result
 	case KUNWIND_OP_MOD:
 		if (!b)
 			return false;
-		*result = a % b;
+		*result = kunwind_expr_unsigned(i386, a) % kunwind_expr_unsigned(i386, b);
 		return true;
 	case KUNWIND_OP_MUL:
 		*result = a * b;
@@ -77,7 +93,7 @@ static __always_inline bool kunwind_expr_binary(u8 op, u64 a, u64 b, u64 *result
 		*result = b < 64 ? a << b : 0;
 		return true;
 	case KUNWIND_OP_SHR:
-		*result = b < 64 ? a >> b : 0;
+		*result = b < 64 ? kunwind_expr_unsigned(i386, a) >> b : 0;
 		return true;
 	case KUNWIND_OP_SHRA:
 		*result = (u64)((s64)a >> (b < 64 ? b : 63));
@@ -112,6 +128,7 @@ static __always_inline bool kunwind_expr_binary(u8 op, u64 a, u64 b, u64 *result
  * @mem: the seam's reader; no window may be open
  * @regs: registers of the frame; KUNWIND_RA is its program counter
  * @initial: the CFA, to be pushed first; NULL for the CFA's own expression
+ * @i386: it is of 32-bit code; its numbers of registers are then those of the i386 psABI
  * @result: top of the stack at the end
  *
  * Return: KUNWIND_COMPLETE; KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, or
@@ -119,7 +136,7 @@ static __always_inline bool kunwind_expr_binary(u8 op, u64 a, u64 b, u64 *result
  */
 static enum kunwind_reason kunwind_walk_attr
 kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
-		  const struct kunwind_regs *regs, const u64 *initial, u64 *result)
+		  const struct kunwind_regs *regs, const u64 *initial, bool i386, u64 *result)
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	u64 stack[KUNWIND_EXPR_MAX_DEPTH];
@@ -127,7 +144,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 	unsigned int sp = 0;	/* numbers on the stack */
 
 	if (initial)
-		stack[sp++] = *initial;
+		stack[sp++] = kunwind_expr_fit(i386, *initial);
 
 	while (b.at < b.end) {
 		unsigned int need, reg = no_reg, i;
@@ -229,19 +246,20 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			break;
 		case KUNWIND_OP_DEREF:
 		case KUNWIND_OP_DEREF_SIZE:
-			need = op == KUNWIND_OP_DEREF ? 8 : kunwind_bytes_u8(&b);
+			need = op == KUNWIND_OP_DEREF ? kunwind_word(i386) : kunwind_bytes_u8(&b);
 			if (!sp || (need != 1 && need != 2 && need != 4 && need != 8))
 				return KUNWIND_CORRUPT;
-			if (!kunwind_expr_deref(mem, stack[sp - 1], need, &val))
+			val = kunwind_expr_unsigned(i386, stack[sp - 1]);
+			if (!kunwind_expr_deref(mem, val, need, &val))
 				return KUNWIND_UNREADABLE;
-			stack[sp - 1] = val;
+			stack[sp - 1] = kunwind_expr_fit(i386, val);
 			break;
 		case KUNWIND_OP_ABS:
 		case KUNWIND_OP_NEG:
 			if (!sp)
 				return KUNWIND_CORRUPT;
 			if (op == KUNWIND_OP_NEG || (s64)stack[sp - 1] < 0)
-				stack[sp - 1] = -stack[sp - 1];
+				stack[sp - 1] = kunwind_expr_fit(i386, -stack[sp - 1]);
 			break;
 		case KUNWIND_OP_NOT:
 			if (!sp)
@@ -252,7 +270,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			val = kunwind_bytes_uleb(&b);
 			if (!sp)
 				return KUNWIND_CORRUPT;
-			stack[sp - 1] += val;
+			stack[sp - 1] = kunwind_expr_fit(i386, stack[sp - 1] + val);
 			break;
 		case KUNWIND_OP_SKIP:
 		case KUNWIND_OP_BRA:
@@ -271,13 +289,15 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 		case KUNWIND_OP_NOP:
 			break;
 		default:
-			if (sp < 2 || !kunwind_expr_binary(op, stack[sp - 2], stack[sp - 1], &val))
+			if (sp < 2 || !kunwind_expr_binary(op, i386, stack[sp - 2], stack[sp - 1],
+							   &val))
 				return KUNWIND_CORRUPT;
-			stack[--sp - 1] = val;
+			stack[--sp - 1] = kunwind_expr_fit(i386, val);
 			break;
 		}
 
 		if (reg != no_reg) {
+			reg = kunwind_reg_of(i386, reg);
 			if (reg >= KUNWIND_NR_REGS)
 				return KUNWIND_CORRUPT;
 			if (!(regs->valid & KUNWIND_REG(reg)))
@@ -288,12 +308,12 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 		if (push) {
 			if (sp == KUNWIND_EXPR_MAX_DEPTH)
 				return KUNWIND_CORRUPT;
-			stack[sp++] = val;
+			stack[sp++] = kunwind_expr_fit(i386, val);
 		}
 	}
 	if (b.bad || !sp)
 		return KUNWIND_CORRUPT;
-	*result = stack[sp - 1];
+	*result = kunwind_expr_unsigned(i386, stack[sp - 1]);
 	return KUNWIND_COMPLETE;
 }
 

@@ -18,6 +18,7 @@
 #define _KUNWIND_FDES_H
 
 #include "cfi.h"
+#include "i386.h"
 #include "program.h"
 
 #define KUNWIND_CIE_SLOTS	64
@@ -88,7 +89,7 @@ static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const str
 /* Registers that CFAs and rules met so far read, and that are not followed. */
 static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
 {
-	return fdes->program.needed & KUNWIND_SAVED_REGS & ~fdes->keep;
+	return fdes->program.needed & kunwind_saved_regs(fdes->section->i386) & ~fdes->keep;
 }
 
 /* One more row or record was dealt with: now and then, whether to go on. */

@@ -9,7 +9,9 @@
  *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
  *   registers + memory + ranges --walk.c, by table_lookup()--> addresses and a reason
  *
- * Registers carry their DWARF numbers of the x86-64 psABI (table 3.36).
+ * Registers carry their DWARF numbers of the x86-64 psABI (table 3.36); those of
+ * 32-bit code are the low halves of the same, whatever the i386 psABI calls them
+ * (i386.h).
  */
 #ifndef _KUNWIND_CORE_H
 #define _KUNWIND_CORE_H
@@ -113,6 +115,7 @@ struct kunwind_table_stats {
 	u32 keep;		/* registers besides rsp, rbp, ra that its rules follow */
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
 	u32 nr_parts, parts_built; /* of a table in parts; rows, rules, wide: of those built */
+	bool i386;		/* of 32-bit code */
 };
 
 /*
@@ -127,6 +130,7 @@ struct kunwind_section {
 	u64 lo, hi;		/* executable addresses of the object: [lo, hi) */
 	u32 min_fdes;		/* a zero length ends the section only behind so many FDEs */
 	bool debug;		/* it is .debug_frame: DWARF 5, 6.4.1 */
+	bool i386;		/* of 32-bit code: i386.h */
 	const struct kunwind_section *more;	/* .debug_frame beside it, or NULL */
 };
 
@@ -208,6 +212,9 @@ struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 
  * next that will be; or why there will be none.
  */
 enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 addr);
+
+/* Its rules are of 32-bit code. */
+bool kunwind_table_i386(const struct kunwind_table *table);
 
 /* The registers besides rsp, rbp and ra that the table's rules follow. */
 u32 kunwind_table_keep(const struct kunwind_table *table);
@@ -303,6 +310,8 @@ struct kunwind_recent {
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
  *	enum kunwind_trust of each address
  * @scan: in: frames found by scanning the stack are wanted
+ * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
+ *	and registers are below 2^32
  * @count: out
  */
 struct kunwind_walk {
@@ -316,6 +325,7 @@ struct kunwind_walk {
 	u32 capacity;
 	u32 count;
 	bool scan;
+	bool i386;
 };
 
 /**
@@ -324,6 +334,9 @@ struct kunwind_walk {
  * @capacity steps of bounded length. Return: why it ended.
  */
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
+
+/* The same for 32-bit code (walk->i386). */
+enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);
 
 /* Names, lower case, as in the enum; "?" for a number out of range. */
 const char *kunwind_reason_name(unsigned int reason);

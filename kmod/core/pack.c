@@ -438,6 +438,7 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.nr_wide = pack->nr_wide,
 		.nr_fdes = head->nr_fdes,
 		.needed = head->needed,
+		.i386 = head->i386,
 		.bytes = l.end,
 	};
 	for (i = 0; i < pack->nr_rules; i++)

@@ -49,7 +49,7 @@ kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u3
 
 /**
  * kunwind_pack_finish() - write the table
- * @head: what the table shall say of itself: base, span, nr_fdes, keep, needed
+ * @head: what the table shall say of itself: base, span, nr_fdes, keep, needed, i386
  */
 enum kunwind_refusal __must_check
 kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats *head,

@@ -3,6 +3,7 @@
  * program.c - run a CFI program and stop at each row; see program.h
  */
 #include "program.h"
+#include "i386.h"
 
 enum {
 	CFA_ADVANCE_LOC		= 0x40,	/* high two bits; operand in the low six */
@@ -61,6 +62,12 @@ static __always_inline u64 uleb(struct kunwind_bytes *b)
 	if (likely(b->at < b->end && *b->at < 0x80))
 		return *b->at++;
 	return kunwind_bytes_uleb(b);
+}
+
+/* An operand that names a register. */
+static __always_inline u64 reg_of(const struct kunwind_program *p, u64 number)
+{
+	return kunwind_reg_of(p->section->i386, number);
 }
 
 /* A factored offset: false when it does not fit the 32 bits of a rule. */
@@ -153,7 +160,7 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 	kunwind_bytes_skip(b, len);
 	if (b->bad)
 		return KUNWIND_E_OPERAND;
-	err = kunwind_expr_check(expr, len, initial, info);
+	err = kunwind_expr_check(expr, len, initial, p->section->i386, info);
 	if (err || !wanted || info->unknown)
 		return err;
 	memcpy(entry, &len16, sizeof(len16));
@@ -185,6 +192,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 	reg = kunwind_bytes_uleb(b);
 	if (reg > MAX_COLUMN)
 		return KUNWIND_E_OPERAND;
+	reg = reg_of(p, reg);
 	err = expr_read(p, b, true, reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)),
 			&off, &info);
 	if (err)
@@ -210,7 +218,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	case CFA_VAL_EXPRESSION:
 		return expr_op(p, b, op);
 	case CFA_DEF_CFA_SF:
-		reg = kunwind_bytes_uleb(b);
+		reg = reg_of(p, kunwind_bytes_uleb(b));
 		if (!factored(p, kunwind_bytes_sleb(b), &saved.off) ||
 		    !cfa_set(p, reg, saved.off))
 			return KUNWIND_E_OPERAND;
@@ -230,6 +238,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	reg = kunwind_bytes_uleb(b);
 	if (reg > MAX_COLUMN)
 		return KUNWIND_E_OPERAND;
+	reg = reg_of(p, reg);
 	switch (op) {
 	case CFA_UNDEFINED:
 		saved.how = KUNWIND_HOW_UNDEFINED;
@@ -241,6 +250,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 		source = kunwind_bytes_uleb(b);
 		if (source > MAX_COLUMN)
 			return KUNWIND_E_OPERAND;
+		source = reg_of(p, source);
 		saved.how = KUNWIND_HOW_REG;
 		if (source >= KUNWIND_NR_REGS) {
 			saved.how = KUNWIND_HOW_UNDEFINED;	/* e.g. in a vector register */
@@ -322,12 +332,12 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 
 			if (b.bad || count > 0x7fffffff || !factored(p, count, &off))
 				return KUNWIND_E_OPERAND;
-			saved_set(p, op & 0x3f, (struct kunwind_saved){
+			saved_set(p, reg_of(p, op & 0x3f), (struct kunwind_saved){
 				.how = KUNWIND_HOW_AT_CFA, .off = off });
 			continue;
 		}
 		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
-			saved_restore(p, op & 0x3f);
+			saved_restore(p, reg_of(p, op & 0x3f));
 			continue;
 		case CFA_NOP:
 			continue;
@@ -348,21 +358,21 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 				return err;
 			continue;
 		case CFA_DEF_CFA:
-			reg = uleb(&b);
+			reg = reg_of(p, uleb(&b));
 			if (!plain_offset(uleb(&b), &off) || !cfa_set(p, reg, off))
 				return KUNWIND_E_OPERAND;
 			break;
 		case CFA_DEF_CFA_REGISTER:
 			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 				return KUNWIND_E_OPCODE;
-			if (!cfa_set(p, uleb(&b), p->row.cfa_off))
+			if (!cfa_set(p, reg_of(p, uleb(&b)), p->row.cfa_off))
 				return KUNWIND_E_OPERAND;
 			break;
 		case CFA_RESTORE_EXTENDED:
 			reg = uleb(&b);
 			if (reg > MAX_COLUMN)
 				return KUNWIND_E_OPERAND;
-			saved_restore(p, reg);
+			saved_restore(p, reg_of(p, reg));
 			break;
 		case CFA_ADVANCE_LOC1:
 			to = p->from + kunwind_bytes_u8(&b) * p->cie->code_align;

@@ -22,7 +22,7 @@ static unsigned int wide_add(const struct kunwind_pack *pack, struct kunwind_wid
 
 noinline enum kunwind_refusal
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
-		  struct kunwind_rule *rule)
+		  s32 ra_off, struct kunwind_rule *rule)
 {
 	static const struct kunwind_saved same = { .how = KUNWIND_HOW_SAME };
 	struct {
@@ -46,7 +46,7 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 
 		if (row->changed & bit) {
 			if (reg == KUNWIND_RA && saved->how == KUNWIND_HOW_AT_CFA &&
-			    saved->off == -8)
+			    saved->off == ra_off)
 				continue;
 			cost += wide_add(pack, &w.wide, w.entries, reg, saved);
 		} else if (reg == KUNWIND_RA) {

@@ -14,12 +14,15 @@
 /* A row that no plain rule can express; its CFA is known. */
 enum kunwind_refusal __must_check
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
-		  struct kunwind_rule *rule);
+		  s32 ra_off, struct kunwind_rule *rule);
 
-/* KUNWIND_RULE_NONE for a row that says nothing, or what we cannot evaluate. */
+/*
+ * KUNWIND_RULE_NONE for a row that says nothing, or what we cannot evaluate.
+ * @ra_off: where a call puts the return address, from the CFA: a word below it
+ */
 static __always_inline enum kunwind_refusal
 kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
-		struct kunwind_rule *rule)
+		s32 ra_off, struct kunwind_rule *rule)
 {
 	const u32 rbp = KUNWIND_REG(KUNWIND_RBP), ra = KUNWIND_REG(KUNWIND_RA);
 	const struct kunwind_saved *saved;
@@ -37,7 +40,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		}
 		if (unlikely(saved->how == KUNWIND_HOW_UNKNOWN))
 			return KUNWIND_OK;
-		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != -8))
+		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != ra_off))
 			goto wide;
 	}
 	/* a program that never says where the CFA is says nothing */
@@ -86,7 +89,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 wide:
 	if (row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN)
 		return KUNWIND_OK;
-	return kunwind_rule_wide(pack, row, signal, rule);
+	return kunwind_rule_wide(pack, row, signal, ra_off, rule);
 }
 
 #endif /* _KUNWIND_RULE_H */

@@ -126,7 +126,8 @@ static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
 	}
 	s->table->nr_fdes = b->fdes.nr;
 	s->table->keep = b->fdes.keep;
-	s->table->needed = b->fdes.program.needed & KUNWIND_SAVED_REGS;
+	s->table->needed = b->fdes.program.needed & kunwind_saved_regs(s->section[0].i386);
+	s->table->i386 = s->section[0].i386;
 	s->table->bytes = size;
 	return KUNWIND_OK;
 }
@@ -207,6 +208,7 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 		.nr_fdes = last - part->first,
 		.keep = s->table->keep,
 		.needed = s->table->needed,
+		.i386 = s->table->i386,
 	};
 	err = kunwind_pack_finish(&b->pack, &head, &table);
 	if (err)

@@ -162,6 +162,11 @@ kunwind_table_part(const struct kunwind_table **table, u64 addr)
 	return KUNWIND_COMPLETE;
 }
 
+bool kunwind_walk_attr kunwind_table_i386(const struct kunwind_table *table)
+{
+	return table->i386;
+}
+
 u32 kunwind_walk_attr kunwind_table_keep(const struct kunwind_table *table)
 {
 	return table->keep;
@@ -242,6 +247,7 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 		.bytes = table->bytes,
 		.keep = table->keep,
 		.needed = table->needed,
+		.i386 = table->i386,
 	};
 	if (!parts)
 		return;

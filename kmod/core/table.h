@@ -90,6 +90,7 @@ struct kunwind_table {
 	u32 nr_wide;
 	u32 nr_fdes;
 	u32 needed;
+	bool i386;
 	u64 bytes;
 	struct kunwind_parts *parts;	/* NULL in all but tables in parts */
 };

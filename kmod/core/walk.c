@@ -171,14 +171,9 @@ static __always_inline bool at_entry(const struct kunwind_ranges *ranges, u64 sp
 	       ranges->entry_sp - sp <= ENTRY_SP_SLACK;
 }
 
-/*
- * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
- * table are there; otherwise the walk ends with what is returned, *end telling
- * whether that was an entry point.
- */
-static noinline enum kunwind_reason kunwind_walk_attr
-find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
-	  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
+noinline enum kunwind_reason kunwind_walk_attr
+kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
+		  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
 	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
@@ -196,6 +191,9 @@ find_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	found = READ_ONCE(range->table);
 	barrier();
 	if (found) {
+		/* Whoever maps the other kind of code: its frames are not like these. */
+		if (unlikely(kunwind_table_i386(found) != walk->i386))
+			return KUNWIND_NO_RULE;
 		addr -= range->bias;
 		*table = found;
 		reason = look_up(table, addr, rule);
@@ -283,8 +281,8 @@ static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *w
 	struct kunwind_rule rule;
 	bool end;
 
-	if (find_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
-		      &end) != KUNWIND_COMPLETE || end ||
+	if (kunwind_walk_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
+			      &end) != KUNWIND_COMPLETE || end ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.reg >= KUNWIND_RA)
 		return regs->r[KUNWIND_RSP];
 	return regs->r[rule.reg] + (s64)rule.off - 8;
@@ -363,7 +361,8 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	bool end;
 
 	rule.kind = KUNWIND_RULE_NONE;
-	reason = find_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table, &end);
+	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
+				   &end);
 	if (unlikely(end)) {
 		if (walk->cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
 			cache_put(walk->cache, addr, id, end_rule, 0);

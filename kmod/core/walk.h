@@ -56,8 +56,19 @@ static __always_inline u32 kunwind_after_place(u64 after, u32 number)
  */
 bool kunwind_recent_take(struct kunwind_walk *walk);
 
+/*
+ * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
+ * table are there; otherwise the walk ends with what is returned, *end telling
+ * whether that was an entry point. @exact: nothing was subtracted from the address.
+ */
+enum kunwind_reason kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
+				      struct kunwind_rule *rule,
+				      const struct kunwind_table **table, bool *end);
+
 /* One word of the user's memory, in a window of its own. */
 bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);
+/* One of 32-bit code: four bytes, at an address below 2^32. */
+bool kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value);
 
 /**
  * kunwind_wide_step() - a step by a wide rule

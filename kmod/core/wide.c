@@ -31,6 +31,19 @@ fault:
 	return false;
 }
 
+bool kunwind_walk_attr kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value)
+{
+	return kunwind_expr_deref(mem, (u32)addr, sizeof(u32), value);
+}
+
+/* The word of the stack at @addr. */
+static bool kunwind_walk_attr stack_word(struct kunwind_walk *walk, u64 addr, u64 *value)
+{
+	if (walk->i386)
+		return kunwind_read_word32(&walk->mem, addr, value);
+	return kunwind_read_word(&walk->mem, addr, value);
+}
+
 static enum kunwind_reason kunwind_walk_attr
 wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	  const u64 *initial, u64 *value)
@@ -41,7 +54,7 @@ wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	expr = kunwind_table_expr(table, off, &len);
 	if (!expr)
 		return KUNWIND_CORRUPT;
-	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, value);
+	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, walk->i386, value);
 }
 
 /* The value that one entry of a wide rule gives; @cfa is NULL for the CFA's own. */
@@ -59,7 +72,7 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 		if (!(regs->valid & KUNWIND_REG(entry->source)))
 			return KUNWIND_REG_UNKNOWN;
 		*value = regs->r[entry->source] + (s64)entry->off;
-		return KUNWIND_COMPLETE;
+		break;
 	case KUNWIND_HOW_CFA:
 	case KUNWIND_HOW_AT_CFA:
 		if (!cfa)
@@ -76,8 +89,9 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 		return KUNWIND_CORRUPT;
 	}
 	if (entry->how == KUNWIND_HOW_AT_CFA || entry->how == KUNWIND_HOW_AT_EXPR)
-		return kunwind_read_word(&walk->mem, *value, value) ? KUNWIND_COMPLETE :
-								      KUNWIND_UNREADABLE;
+		return stack_word(walk, *value, value) ? KUNWIND_COMPLETE : KUNWIND_UNREADABLE;
+	if (walk->i386)
+		*value = (u32)*value;
 	return KUNWIND_COMPLETE;
 }
 
@@ -135,7 +149,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 		next.valid |= KUNWIND_REG(KUNWIND_RSP);
 	}
 	if (!(listed & KUNWIND_REG(KUNWIND_RA))) {
-		if (!kunwind_read_word(&walk->mem, cfa - 8, &next.r[KUNWIND_RA]))
+		if (!stack_word(walk, cfa - kunwind_word(walk->i386), &next.r[KUNWIND_RA]))
 			return KUNWIND_UNREADABLE;
 		next.valid |= KUNWIND_REG(KUNWIND_RA);
 	}

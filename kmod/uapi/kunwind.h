@@ -54,7 +54,7 @@ enum kunwind_reason {
 	KUNWIND_MEMORY_LIMIT = 11,	/* object's table did not fit the limit */
 	KUNWIND_NOT_REGISTERED = 12,	/* process is not registered */
 	KUNWIND_KTHREAD = 13,		/* task has no user stack */
-	KUNWIND_COMPAT32 = 14,		/* 32-bit code */
+	KUNWIND_COMPAT32 = 14,		/* neither 64-bit nor 32-bit code: a segment of its own */
 	KUNWIND_IN_EXEC = 15,		/* between two programs */
 	KUNWIND_DISABLED = 16,		/* kill switch */
 	KUNWIND_NESTED = 17,		/* asked for inside a walk on this CPU */
@@ -183,7 +183,7 @@ struct kunwind_auto {
  * KUNWIND_HAVE_REGS the walk begins at the instruction after the system call.
  * With it, regs points to 17 words: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15
  * rip (DWARF numbers of the x86-64 psABI), valid in valid_regs (bit n =
- * register n; rsp and rip must be set).
+ * register n; rsp and rip must be set). 32-bit code has the low halves of these.
  *
  * Where code has no unwind information, the stack goes on by what proves
  * itself. trust, if not 0, points to capacity bytes: enum kunwind_trust of each

@@ -232,6 +232,16 @@ static void exprs_shorten(char *text)
 	}
 }
 
+static bool i386;	/* the file is of 32-bit code */
+
+/* The name of a register by its number in CFI; NULL: not followed. */
+static const char *name_of(u64 number)
+{
+	u64 reg = kunwind_reg_of(i386, number);
+
+	return reg >= KUNWIND_NR_REGS ? NULL : i386 ? reg_names_i386[reg] : reg_names[reg];
+}
+
 /* libdw's CFA in the notation of rule-text.h; false: it has none. */
 static bool cfa_text(Dwarf_Frame *frame, char *buf)
 {
@@ -240,8 +250,8 @@ static bool cfa_text(Dwarf_Frame *frame, char *buf)
 
 	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
 		return false;
-	if (n == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < KUNWIND_NR_REGS)
-		sprintf(buf, "%s%+d", reg_names[ops[0].number], (int)ops[0].number2);
+	if (n == 1 && ops[0].atom == DW_OP_bregx && name_of(ops[0].number))
+		sprintf(buf, "%s%+d", name_of(ops[0].number), (int)ops[0].number2);
 	else
 		ops_text(stpcpy(buf, "exp:"), ops, n);
 	return true;
@@ -255,7 +265,7 @@ static void reg_text(Dwarf_Frame *frame, int reg, char *buf)
 	size_t n;
 	s64 off;
 
-	if (dwarf_frame_register(frame, reg, mem, &ops, &n)) {
+	if (dwarf_frame_register(frame, reg_number(i386, reg), mem, &ops, &n)) {
 		sprintf(buf, "?%s", dwarf_errmsg(-1));
 		return;
 	}
@@ -266,7 +276,7 @@ static void reg_text(Dwarf_Frame *frame, int reg, char *buf)
 	value = ops[n - 1].atom == DW_OP_stack_value;
 	n -= value;
 	if (n == 1 && ops[0].atom == DW_OP_regx) {
-		strcpy(buf, ops[0].number < KUNWIND_NR_REGS ? reg_names[ops[0].number] : "u");
+		strcpy(buf, name_of(ops[0].number) ? name_of(ops[0].number) : "u");
 		return;
 	}
 	if (ops == mem && ops[0].atom == DW_OP_call_frame_cfa) {
@@ -320,7 +330,7 @@ static bool not_expressed(const char *text, bool cfa)
 		return false;
 	for (text += 4; sscanf(text, "%2x", &byte) == 1; text += 2)
 		expr[len++] = byte;
-	return !kunwind_expr_check(expr, len, !cfa, &info) && info.unknown;
+	return !kunwind_expr_check(expr, len, !cfa, i386, &info) && info.unknown;
 }
 
 static void unknown_note(struct file *f, u64 addr, const char *text)
@@ -382,17 +392,17 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 	for (reg = 0; reg < KUNWIND_RA; reg++) {
 		bool followed = reg == KUNWIND_RSP || (t->keep >> reg & 1) || w->signal;
 
-		if (reg == KUNWIND_RBP || !followed)
+		if (reg == KUNWIND_RBP || !followed || (i386 && reg > KUNWIND_RSP))
 			continue;
 		ours_text(t->table, rule, reg, ours);
 		exprs_shorten(ours);
 		reg_text(frame, reg, theirs);
 		/* not mentioned, and not callee-saved to libdw */
 		if (!strcmp(theirs, "u") && !strcmp(ours, "s") &&
-		    (reg == KUNWIND_RBX || !(KUNWIND_SAVED_REGS >> reg & 1)))
+		    (reg == KUNWIND_RBX || !(kunwind_saved_regs(i386) >> reg & 1)))
 			continue;
 		if (strcmp(ours, theirs))
-			differs(f, addr, reg_names[reg], ours, theirs);
+			differs(f, addr, reg_name(t->table, reg), ours, theirs);
 	}
 }
 
@@ -546,7 +556,7 @@ static void fdes_list(struct file *f)
 			.data = s->data, .size = s->size, .addr = s->addr,
 			.text_base = s->text_base, .data_base = s->data_base,
 			.lo = s->lo, .hi = s->hi, .whole = s->min_fdes, .debug = s->debug,
-			.more = s->more ? &f->slow[1] : NULL,
+			.more = s->more ? &f->slow[1] : NULL, .i386 = i386,
 		};
 	}
 	f->adding = debug_only ? f->debug : f->eh;
@@ -589,7 +599,7 @@ static int tables_build(struct file *f)
 
 	for (i = 0; i < ARRAY_SIZE(f->tables); i++) {
 		struct table *t = &f->tables[i];
-		int err = kunwind_table_build(&f->object.section, i ? KUNWIND_SAVED_REGS : 0,
+		int err = kunwind_table_build(&f->object.section, i ? kunwind_saved_regs(i386) : 0,
 					      1UL << 31, NULL, NULL, &t->table);
 
 		if (err)
@@ -657,6 +667,7 @@ static int check(const char *path)
 	Dwarf *dwarf = NULL;
 	Elf *elf = NULL;
 
+	i386 = f.object.elf.i386;
 	if (!err)
 		err = tables_build(&f);
 	if (err) {

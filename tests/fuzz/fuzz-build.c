@@ -40,7 +40,7 @@ static int row_check(void *data, u64 addr, struct kunwind_rule rule)
 	return 0;
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void build(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_table_stats stats;
 	struct kunwind_section section[2];
@@ -49,23 +49,30 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 ticks = 0, i;
 	u8 *copy;
 
-	if (!size || size > FUZZ_MAX)
-		return 0;
 	/* exactly as long as it is, for the sanitizer to see a read beyond */
 	copy = malloc(size - 1 + (size == 1));
 	memcpy(copy, data + 1, size - 1);
-	fuzz_section(*data, copy, size - 1, section);
+	fuzz_section(*data, i386, copy, size - 1, section);
 	err = kunwind_table_build(section, fuzz_keep(*data), LIMIT, tick, &ticks, &table);
 	free(copy);
 	property(ticks <= 1 + size / 64, "%u looks at the clock for %zu bytes", ticks, size);
 	property(err < KUNWIND_NR_REFUSALS, "refusal %d", err);
 	if (err)
-		return 0;
+		return;
 	kunwind_table_stats(table, &stats);
 	property(stats.bytes <= LIMIT, "%llu bytes", (unsigned long long)stats.bytes);
 	kunwind_table_for_each(table, row_check, table);
 	for (i = 0; i < 64; i++)
 		kunwind_table_lookup(table, stats.base + (u64)i * stats.span / 63);
 	kunwind_table_free(table);
+}
+
+/* As 64-bit code's, and as 32-bit code's. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	if (!size || size > FUZZ_MAX)
+		return 0;
+	build(data, size, false);
+	build(data, size, true);
 	return 0;
 }

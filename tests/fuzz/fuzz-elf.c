@@ -38,8 +38,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		 elf.build_id_len <= KUNWIND_BUILD_ID_MAX && elf.text_lo <= elf.text_hi,
 		 "counts");
 	for (i = 0; i < elf.nr_loads; i++) {
-		property(elf.load[i].offset <= size &&
-			 elf.load[i].filesz <= size - elf.load[i].offset, "load %u", i);
+		/* the offset of what no file backs means nothing */
+		property(!elf.load[i].filesz ||
+			 (elf.load[i].offset <= size &&
+			  elf.load[i].filesz <= size - elf.load[i].offset), "load %u", i);
 		kunwind_elf_bias(&elf, 0x7f0000000000, 0x1000, elf.load[i].offset & ~0xfffULL, &bias);
 	}
 	if (!err)

@@ -17,6 +17,8 @@ struct check {
 	u32 keep, left;
 };
 
+static bool i386_now;	/* the table is of 32-bit code */
+
 /* Is the value at *text, up to the next space, an expression that is not evaluated? */
 static bool value_unknown(const char *text, bool cfa)
 {
@@ -31,7 +33,7 @@ static bool value_unknown(const char *text, bool cfa)
 		return false;
 	for (text += 4; sscanf(text, "%2x", &byte) == 1 && *text != ' '; text += 2)
 		expr[len++] = byte;
-	property(!kunwind_expr_check(expr, len, !cfa, &info), "a refused expression in a table");
+	property(!kunwind_expr_check(expr, len, !cfa, i386_now, &info), "a refused expression in a table");
 	return info.unknown;
 }
 
@@ -98,22 +100,22 @@ static void fde_check(void *data, u64 start, u64 end)
 		address_check(data, i);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void rows(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_table_stats stats;
 	struct kunwind_section section[2];
 	struct slow_section slow[2];
 	struct kunwind_table *table;
+	u32 keep = fuzz_keep(*data) & kunwind_saved_regs(i386);
 	struct check check;
 	unsigned int i;
 
-	if (!size || size > FUZZ_MAX)
-		return 0;
-	fuzz_section(*data, data + 1, size - 1, section);
+	i386_now = i386;
+	fuzz_section(*data, i386, data + 1, size - 1, section);
 	if (kunwind_table_build(section, fuzz_keep(*data), 1 << 20, NULL, NULL, &table))
-		return 0;
+		return;
 	kunwind_table_stats(table, &stats);
-	property((stats.needed & ~stats.keep) == 0 && (fuzz_keep(*data) & ~stats.keep) == 0,
+	property((stats.needed & ~stats.keep) == 0 && (keep & ~stats.keep) == 0 && stats.i386 == i386,
 		 "keep %x", stats.keep);
 	for (i = 0; i < 2; i++)
 		slow[i] = (struct slow_section){
@@ -121,7 +123,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			.text_base = section[i].text_base, .data_base = section[i].data_base,
 			.lo = section[i].lo, .hi = section[i].hi,
 			.whole = section[i].min_fdes, .debug = section[i].debug,
-			.more = section[i].more ? &slow[1] : NULL,
+			.more = section[i].more ? &slow[1] : NULL, .i386 = i386,
 		};
 	check = (struct check){
 		.section = slow, .table = table, .keep = stats.keep,
@@ -132,5 +134,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (section[0].more)
 		slow_fdes(&slow[1], fde_check, &check);
 	kunwind_table_free(table);
+}
+
+/* As 64-bit code's, and as 32-bit code's. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	if (!size || size > FUZZ_MAX)
+		return 0;
+	rows(data, size, false);
+	rows(data, size, true);
 	return 0;
 }

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	copy = malloc(size - 1 + (size == 1));
 	memcpy(copy, data + 1, size - 1);
 	part_fdes = 1 + (size > 1 ? data[size - 1] % 4 : 0);
-	fuzz_section(*data, copy, size - 1, section);
+	fuzz_section(*data, false, copy, size - 1, section);
 	one = kunwind_table_build(section, fuzz_keep(*data), LIMIT, NULL, NULL, &whole);
 	two = stages_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
 	free(copy);

@@ -68,18 +68,25 @@ struct found {
 	enum kunwind_reason reason;
 };
 
-static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *ranges,
+/* 32-bit code has the low halves of all addresses. */
+static u64 here(bool i386, u64 addr)
+{
+	return i386 ? (u32)addr : addr;
+}
+
+static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *ranges, bool i386,
 		 struct kunwind_cache *cache, struct kunwind_recent *recent, const u8 *memory,
 		 size_t size, struct found *found)
 {
+	const u64 mem = here(i386, MEM);
 	struct kunwind_walk walk = {
-		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
-		.mem = { .lo = MEM, .hi = MEM + size, .delta = (uintptr_t)memory - MEM },
+		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs, .i386 = i386,
+		.mem = { .lo = mem, .hi = mem + size, .delta = (uintptr_t)memory - mem },
 		.addresses = found->addresses, .capacity = CAPACITY,
 	};
 
 	memset(found->addresses, 0xee, sizeof(found->addresses));
-	found->reason = kunwind_walk(&walk);
+	found->reason = i386 ? kunwind_walk_i386(&walk) : kunwind_walk(&walk);
 	found->count = walk.count;
 	property(walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS, "%u addresses, reason %d",
 		 walk.count, found->reason);
@@ -96,6 +103,8 @@ static void found_compare(const struct found *a, const struct found *b, const ch
 static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, const u8 *memory,
 		  size_t size)
 {
+	const bool i386 = kunwind_table_i386(table);
+	const u64 bias = here(i386, BIAS);
 	static struct kunwind_cache cache;
 	static struct found none, cold, warm, noted, taken;
 	static struct kunwind_recent recent;
@@ -104,18 +113,18 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 	ranges->id = 1;
 	ranges->nr = 2;
 	ranges->range[0] = (struct kunwind_range){
-		.start = BIAS, .end = BIAS + 0x9000, .bias = BIAS, .table = table,
+		.start = bias, .end = bias + 0x9000, .bias = bias, .table = table,
 	};
 	ranges->range[1] = (struct kunwind_range){
-		.start = BIAS + 0x9000, .end = BIAS + FUZZ_HI, .bias = BIAS, .table = table,
+		.start = bias + 0x9000, .end = bias + FUZZ_HI, .bias = bias, .table = table,
 	};
 	memset(&cache, 0, sizeof(cache));
 	recent.id = 0;
-	walk(regs, ranges, NULL, NULL, memory, size, &none);
-	walk(regs, ranges, &cache, NULL, memory, size, &cold);
-	walk(regs, ranges, &cache, NULL, memory, size, &warm);
-	walk(regs, ranges, &cache, &recent, memory, size, &noted);
-	walk(regs, ranges, &cache, &recent, memory, size, &taken);
+	walk(regs, ranges, i386, NULL, NULL, memory, size, &none);
+	walk(regs, ranges, i386, &cache, NULL, memory, size, &cold);
+	walk(regs, ranges, i386, &cache, NULL, memory, size, &warm);
+	walk(regs, ranges, i386, &cache, &recent, memory, size, &noted);
+	walk(regs, ranges, i386, &cache, &recent, memory, size, &taken);
 	found_compare(&none, &cold, "cache cold");
 	found_compare(&none, &warm, "cache warm");
 	found_compare(&none, &noted, "while it is noted");
@@ -123,7 +132,7 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 	free(ranges);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void one(const u8 *data, size_t size, bool i386)
 {
 	struct input in = { data, data + size }, patches;
 	struct kunwind_regs regs = { .valid = 0 };
@@ -143,12 +152,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	nr = 1 + number(&in, 1);
 	memory = malloc(nr * sizeof(*memory));
 	for (i = 0; i < nr; i++)
-		memory[i] = word(number(&in, 2));
+		memory[i] = i386 ? (u32)word(number(&in, 2)) * 0x100000001ULL : word(number(&in, 2));
 	patches = in;
 	number(&in, 3 * 2);
 	number(&in, 3 * 2);
 	how = number(&in, 1);
-	fuzz_section(how, in.at, in.end - in.at, section);
+	fuzz_section(how, i386, in.at, in.end - in.at, section);
 	if (!kunwind_table_build(section, fuzz_keep(how), 1 << 20, NULL, NULL, &table)) {
 		walks(table, &regs, (u8 *)memory, nr * sizeof(*memory));
 		table_damage(table, &patches);
@@ -156,5 +165,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		kunwind_table_free(table);
 	}
 	free(memory);
+}
+
+/* As 64-bit code's, and as 32-bit code's. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	one(data, size, false);
+	one(data, size, true);
 	return 0;
 }

@@ -41,7 +41,7 @@ static inline u32 fuzz_keep(u8 byte)
 }
 
 /* Fills section[0] to build from, section[1] perhaps. */
-static inline void fuzz_section(u8 how, const u8 *bytes, size_t size,
+static inline void fuzz_section(u8 how, bool i386, const u8 *bytes, size_t size,
 				struct kunwind_section section[2])
 {
 	size_t first = how & 0x80 ? size / 2 : size;
@@ -50,11 +50,11 @@ static inline void fuzz_section(u8 how, const u8 *bytes, size_t size,
 		.data = bytes, .size = first, .addr = FUZZ_ADDR,
 		.text_base = FUZZ_TEXT, .data_base = FUZZ_DATA, .lo = FUZZ_LO, .hi = FUZZ_HI,
 		.min_fdes = how & 0x20 ? ~0U : 0, .debug = (how & 0xc0) == 0x40,
-		.more = how & 0x80 ? &section[1] : NULL,
+		.more = how & 0x80 ? &section[1] : NULL, .i386 = i386,
 	};
 	section[1] = (struct kunwind_section){
 		.data = bytes + first, .size = size - first, .debug = true, .min_fdes = ~0U,
-		.lo = FUZZ_LO, .hi = FUZZ_HI,
+		.lo = FUZZ_LO, .hi = FUZZ_HI, .i386 = i386,
 	};
 }
 

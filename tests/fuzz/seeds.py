@@ -13,6 +13,7 @@ import sys
 
 ADDR, TEXT, DATA = 0x1000, 0x4000, 0x8000
 USUAL = "0c0708 9001"
+USUAL_I386 = "0c0404 8801"
 
 PROGRAMS = (
     "", "410e10 8602 430d06 500c0708", "02400e10 0380000e18 04400000000e20",
@@ -55,8 +56,9 @@ def number(encoding, val):
 
 
 class Section:
-    def __init__(self, wide=False, debug=False):
+    def __init__(self, wide=False, debug=False, i386=False):
         self.data, self.wide, self.encoding, self.debug = b"", wide, 0, debug
+        self.i386 = i386
 
     def record(self, make):
         at = len(self.data)
@@ -71,8 +73,8 @@ class Section:
         def make(_):
             out = (b"\xff" if self.debug else b"\0") * (8 if self.wide else 4)
             out += bytes([version]) + letters.encode() + b"\0"
-            out += b"\x08\0" if version == 4 else b""
-            out += uleb(1) + sleb(-8) + b"\x10"
+            out += (b"\x04\0" if self.i386 else b"\x08\0") if version == 4 else b""
+            out += uleb(1) + (sleb(-4) + b"\x08" if self.i386 else sleb(-8) + b"\x10")
             if "z" in letters:
                 data = {"R": bytes([encoding]), "P": b"\x9b" + b"\1\2\3\4", "L": b"\x1b"}
                 data = b"".join(data.get(letter, b"") for letter in letters[1:])
@@ -101,6 +103,12 @@ def sections():
         s.fde(0x10000, 0x100, program)
         s.fde(0x10100, 0x80, "410e10")
         yield "program-%02d" % i, s.data, 31 if i % 2 else 0
+    for i, program in enumerate(PROGRAMS):
+        s = Section(wide=i % 5 == 4, i386=True)
+        s.cie(USUAL_I386, letters=("zR", "zRS", "zPLR")[i % 3], version=(1, 3, 4)[i % 3])
+        s.fde(0x10000, 0x100, program)
+        s.fde(0x10100, 0x80, "410e08 8502 420d05")
+        yield "i386-%02d" % i, s.data, i % 2
     for fmt in (0, 1, 2, 3, 4, 8, 9, 10, 11, 12):
         for rel in (0, 0x10, 0x20, 0x30):
             s = Section()
@@ -183,6 +191,30 @@ def elf():
     return bytes(data)
 
 
+def elf32():
+    data = bytearray(0x1300)
+    data[:7] = b"\x7fELF\1\1\1"
+    struct.pack_into("<HHIIIIIHHHHHH", data, 16, 3, 3, 1, 0x1010, 0x40, 0x1100, 0, 52, 32, 5,
+                     40, 4, 3)
+    for n, (kind, flags, offset, size) in enumerate((
+            (1, 4, 0, 0x800), (1, 5, 0x1000, 0x80), (4, 4, 0x200, 0x24),
+            (0x6474e550, 4, 0x300, 12), (2, 6, 0x500, 0x10))):
+        struct.pack_into("<IIIIIIII", data, 0x40 + 32 * n, kind, offset, offset, 0, size, size,
+                         flags, 4)
+    struct.pack_into("<III", data, 0x200, 4, 20, 3)
+    data[0x20c:0x210] = b"GNU\0"
+    data[0x300:0x304] = b"\1\x1b\xff\xff"
+    struct.pack_into("<i", data, 0x304, 0x400 - 0x304)
+    struct.pack_into("<II", data, 0x500, 3, 0x3000)
+    names = b"\0.text\0.eh_frame\0.shstrtab\0"
+    data[0x1080:0x1080 + len(names)] = names
+    for n, (name, kind, flags, offset, size) in enumerate((
+            (0, 0, 0, 0, 0), (1, 1, 6, 0x1000, 0x80), (7, 1, 2, 0x400, 0x60),
+            (17, 3, 0, 0x1080, len(names)))):
+        struct.pack_into("<IIIIII", data, 0x1100 + 40 * n, name, kind, flags, offset, offset, size)
+    return bytes(data)
+
+
 def main():
     for sub in ("eh", "elf", "walk"):
         os.makedirs(os.path.join(sys.argv[1], sub), exist_ok=True)
@@ -192,8 +224,9 @@ def main():
     for name, data in walks():
         with open(os.path.join(sys.argv[1], "walk", name), "wb") as f:
             f.write(data)
-    with open(os.path.join(sys.argv[1], "elf", "good"), "wb") as f:
-        f.write(elf())
+    for name, data in (("good", elf()), ("good32", elf32())):
+        with open(os.path.join(sys.argv[1], "elf", name), "wb") as f:
+            f.write(data)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,25 @@ static const char *const names[] = {
 	"r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
+static const char *const names_i386[] = {
+	"eax", "edx", "ecx", "ebx", "esi", "edi", "ebp", "esp", "", "", "", "", "", "", "", "", "eip",
+};
+
+static const char *name_of(const struct slow_section *s, uint64_t reg)
+{
+	return s->i386 ? names_i386[reg] : names[reg];
+}
+
+/* Registers have the numbers of x86-64 here; 17 and more: not followed. */
+static uint64_t column(const struct slow_section *s, uint64_t number)
+{
+	static const int of_i386[] = { 0, 2, 1, 3, 7, 6, 4, 5, 16 };
+
+	if (!s->i386)
+		return number;
+	return number < 9 ? of_i386[number] : 17;
+}
+
 static uint64_t fixed(const uint8_t **p, int size)
 {
 	uint64_t val = 0;
@@ -87,17 +106,21 @@ static int64_t sleb(const uint8_t **p)
 	return (int64_t)val;
 }
 
-static uint64_t pointer(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
+static uint64_t pointer64(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
 {
 	uint64_t place = s->addr + (uint64_t)(*p - s->data), val = 0;
+	int word = s->i386 ? 4 : 8;
 
 	if (encoding == 0x50) {
-		while (place++ % 8)
+		while (place++ % word)
 			++*p;
-		return fixed(p, 8);
+		return fixed(p, word);
 	}
 	switch (encoding % 16) {
-	case 0: case 4: case 8: case 12:
+	case 0: case 8:
+		val = fixed(p, word);
+		break;
+	case 4: case 12:
 		val = fixed(p, 8);
 		break;
 	case 1:
@@ -128,6 +151,13 @@ static uint64_t pointer(const struct slow_section *s, const uint8_t **p, uint8_t
 		return val + s->data_base;
 	}
 	return val;
+}
+
+static uint64_t pointer(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
+{
+	uint64_t val = pointer64(s, p, encoding);
+
+	return s->i386 ? (uint32_t)val : val;
 }
 
 static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie *cie)
@@ -203,12 +233,13 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 		bool set = false;
 
 		if (op >= 0xc0) {
-			if (low < 17)
-				st->reg[low] = first ? first->reg[low] : v;
+			reg = column(s, low);
+			if (reg < 17)
+				st->reg[reg] = first ? first->reg[reg] : v;
 			continue;
 		}
 		if (op >= 0x80) {
-			reg = low;
+			reg = column(s, low);
 			v.how = AT_CFA;
 			v.num = (int64_t)uleb(&p) * cie->daf;
 			set = true;
@@ -228,29 +259,29 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 			to = loc + fixed(&p, 4) * cie->caf;
 			break;
 		case 0x05:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = AT_CFA;
 			v.num = (int64_t)uleb(&p) * cie->daf;
 			set = true;
 			break;
 		case 0x06:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			if (reg < 17)
 				st->reg[reg] = first ? first->reg[reg] : v;
 			break;
 		case 0x07:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = UNDEFINED;
 			set = true;
 			break;
 		case 0x08:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = SAME;
 			set = true;
 			break;
 		case 0x09:
-			reg = uleb(&p);
-			v.num = (int64_t)uleb(&p);
+			reg = column(s, uleb(&p));
+			v.num = (int64_t)column(s, uleb(&p));
 			v.how = v.num < 17 ? IN_REG : UNDEFINED;
 			set = true;
 			break;
@@ -262,13 +293,13 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 			break;
 		case 0x0c:
 		case 0x12:
-			st->cfa_reg = uleb(&p);
+			st->cfa_reg = column(s, uleb(&p));
 			st->cfa_off = op == 0x0c ? (int64_t)uleb(&p) : sleb(&p) * cie->daf;
 			st->cfa_known = true;
 			st->cfa_is_expr = false;
 			break;
 		case 0x0d:
-			st->cfa_reg = uleb(&p);
+			st->cfa_reg = column(s, uleb(&p));
 			st->cfa_is_expr = false;
 			break;
 		case 0x0e:
@@ -286,7 +317,7 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 			break;
 		case 0x10:
 		case 0x16:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = op == 0x10 ? AT_EXPR : IS_EXPR;
 			v.len = uleb(&p);
 			v.expr = p;
@@ -294,14 +325,14 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 			set = true;
 			break;
 		case 0x11:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = AT_CFA;
 			v.num = sleb(&p) * cie->daf;
 			set = true;
 			break;
 		case 0x14:
 		case 0x15:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = IS_CFA;
 			v.num = (op == 0x14 ? (int64_t)uleb(&p) : sleb(&p)) * cie->daf;
 			set = true;
@@ -310,7 +341,7 @@ static void run(const struct slow_section *s, const struct cie *cie, const uint8
 			uleb(&p);
 			break;
 		case 0x2f:
-			reg = uleb(&p);
+			reg = column(s, uleb(&p));
 			v.how = AT_CFA;
 			v.num = -((int64_t)uleb(&p) * cie->daf);
 			set = true;
@@ -344,7 +375,7 @@ static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_
 		zero = s->data_base;
 		break;
 	}
-	if (s->debug && start == UINT64_MAX)
+	if (s->debug && start == (s->i386 ? UINT32_MAX : UINT64_MAX))
 		return false;
 	return size && start != zero && start < s->hi && start + size > s->lo;
 }
@@ -476,7 +507,7 @@ static char *hex(char *p, const uint8_t *bytes, uint64_t len)
 	return p;
 }
 
-static char *value_text(char *p, const struct value *v)
+static char *value_text(const struct slow_section *s, char *p, const struct value *v)
 {
 	switch (v->how) {
 	case UNSET:
@@ -489,7 +520,7 @@ static char *value_text(char *p, const struct value *v)
 	case IS_CFA:
 		return p + sprintf(p, "v%+d", (int)v->num);
 	case IN_REG:
-		return p + sprintf(p, "%s", names[v->num]);
+		return p + sprintf(p, "%s", name_of(s, v->num));
 	case AT_EXPR:
 		return hex(p + sprintf(p, "exp:"), v->expr, v->len);
 	case IS_EXPR:
@@ -531,16 +562,16 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 		return;
 	}
 	if (!st.cfa_is_expr) {
-		p += sprintf(p, "%s%+d", names[st.cfa_reg], (int)st.cfa_off);
+		p += sprintf(p, "%s%+d", name_of(s, st.cfa_reg), (int)st.cfa_off);
 	} else {
 		p += sprintf(p, "exp:");
 		len = deref_shorten(st.cfa_expr.expr, st.cfa_expr.len, expr);
 		p = len ? hex(p, expr, len) : hex(p, st.cfa_expr.expr, st.cfa_expr.len);
 	}
 	*p++ = ' ';
-	p = value_text(p, &st.reg[6]);
+	p = value_text(s, p, &st.reg[6]);
 	*p++ = ' ';
-	p = value_text(p, &st.reg[16]);
+	p = value_text(s, p, &st.reg[16]);
 	if (f.cie.signal)
 		p += sprintf(p, " signal");
 	for (i = 0; i < 16; i++) {
@@ -550,8 +581,8 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 		if (i == 6 || v->how == UNSET || !followed ||
 		    (v->how == SAME && !f.cie.signal && i != 7))
 			continue;
-		p += sprintf(p, " %s:", names[i]);
-		p = value_text(p, v);
+		p += sprintf(p, " %s:", name_of(s, i));
+		p = value_text(s, p, v);
 	}
 	*p = 0;
 }

@@ -21,6 +21,7 @@ struct slow_section {
 	uint64_t lo, hi;	/* the object's code */
 	bool whole;		/* records go on behind a zero length */
 	bool debug;		/* it is .debug_frame */
+	bool i386;		/* of 32-bit code: texts have x86-64's order of registers */
 	const struct slow_section *more;	/* .debug_frame beside .eh_frame, or NULL */
 };
 

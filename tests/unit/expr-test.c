@@ -150,7 +150,7 @@ static int evaluate(const u8 *expr, u16 len, bool initial, u64 *result)
 	};
 	u64 cfa = CFA;
 
-	return kunwind_expr_eval(&mem, expr, len, &regs, initial ? &cfa : NULL, result);
+	return kunwind_expr_eval(&mem, expr, len, &regs, initial ? &cfa : NULL, false, result);
 }
 
 static void test_cases(void)
@@ -169,7 +169,7 @@ static void test_cases(void)
 		eh_hex(&eh, c->hex);
 		expr = malloc(eh.size + !eh.size);
 		memcpy(expr, eh.data, eh.size);
-		if (!kunwind_expr_check(expr, eh.size, c->initial, &info))
+		if (!kunwind_expr_check(expr, eh.size, c->initial, false, &info))
 			got = info.unknown ? UNKNOWN :
 			      evaluate(expr, eh.size, c->initial, &result);
 		if (!tap_ok(got == c->want && result == c->result, "%s", c->name))
@@ -185,15 +185,15 @@ static void test_bounds(void)
 	u64 result;
 
 	memset(expr, 0x35, sizeof(expr));
-	tap_ok(!kunwind_expr_check(expr, 32, false, &info) && !info.unknown,
+	tap_ok(!kunwind_expr_check(expr, 32, false, false, &info) && !info.unknown,
 	       "32 numbers on the stack");
-	tap_ok(!kunwind_expr_check(expr, 33, false, &info) && info.unknown, "33");
-	tap_ok(!kunwind_expr_check(expr, 32, true, &info) && info.unknown, "32 above the CFA");
+	tap_ok(!kunwind_expr_check(expr, 33, false, false, &info) && info.unknown, "33");
+	tap_ok(!kunwind_expr_check(expr, 32, true, false, &info) && info.unknown, "32 above the CFA");
 	tap_ok(evaluate(expr, 33, false, &result) == KUNWIND_CORRUPT,
 	       "33 unchecked: the evaluator refuses");
 	memset(expr + 1, 0x96, sizeof(expr) - 1);
-	tap_ok(!kunwind_expr_check(expr, 256, false, &info) && !info.unknown, "256 bytes");
-	tap_ok(!kunwind_expr_check(expr, 257, false, &info) && info.unknown, "257");
+	tap_ok(!kunwind_expr_check(expr, 256, false, false, &info) && !info.unknown, "256 bytes");
+	tap_ok(!kunwind_expr_check(expr, 257, false, false, &info) && info.unknown, "257");
 	/* lit5; then 8 and 9 branches to the end, each on a literal */
 	{
 		u8 bra[1 + 9 * 4];
@@ -209,7 +209,7 @@ static void test_bounds(void)
 				p[2] = 4 * (n - 1 - i);
 				p[3] = 0;
 			}
-			tap_ok(!kunwind_expr_check(bra, 1 + 4 * n, false, &info) &&
+			tap_ok(!kunwind_expr_check(bra, 1 + 4 * n, false, false, &info) &&
 			       info.unknown == (n == 9), "%d branches open", n);
 		}
 	}
@@ -221,18 +221,18 @@ static void test_shapes(void)
 	struct kunwind_expr_info info;
 
 	eh_hex(&eh, "76 78 06");
-	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, &info) &&
+	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
 	       info.shape == KUNWIND_EXPR_DEREF && info.reg == KUNWIND_RBP && info.off == -8 &&
 	       info.regs == KUNWIND_REG(KUNWIND_RBP), "shape: *(rbp - 8)");
-	tap_ok(!kunwind_expr_check(eh.data, eh.size, true, &info) &&
+	tap_ok(!kunwind_expr_check(eh.data, eh.size, true, false, &info) &&
 	       info.shape == KUNWIND_EXPR_ANY, "shape: none where the CFA is pushed first");
 	eh.size = 0;
 	eh_hex(&eh, "77 08 80 00 3f 1a 3a 2a 33 24 22");
-	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, &info) &&
+	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
 	       info.shape == KUNWIND_EXPR_PLT && info.off == 10 &&
 	       info.regs == (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)), "shape: PLT, 10");
 	eh.data[1] = 16;
-	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, &info) &&
+	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
 	       info.shape == KUNWIND_EXPR_ANY, "shape: almost a PLT");
 }
 
@@ -260,7 +260,7 @@ static void test_random(void)
 				expr[1 + n] = 0x10 + (expr[1 + n] & 0x3f);
 			divides |= expr[1 + n] == 0x1b || expr[1 + n] == 0x1d;
 		}
-		if (kunwind_expr_check(expr + 1, len, i & 1, &info) || info.unknown)
+		if (kunwind_expr_check(expr + 1, len, i & 1, false, &info) || info.unknown)
 			continue;
 		accepted++;
 		if (evaluate(expr + 1, len, i & 1, &result) == KUNWIND_CORRUPT && !divides)

@@ -32,6 +32,7 @@ import tempfile
 REGS = ("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9",
         "r10", "r11", "r12", "r13", "r14", "r15", "rip")
 # What names GNU readelf gives to register columns in expressions
+REGS_I386 = ("eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip")
 LITS = {0x30 + i: "DW_OP_lit%d" % i for i in range(32)}
 PLAIN = {0x06: "DW_OP_deref", 0x12: "DW_OP_dup", 0x13: "DW_OP_drop", 0x14: "DW_OP_over",
          0x16: "DW_OP_swap", 0x17: "DW_OP_rot", 0x19: "DW_OP_abs", 0x1a: "DW_OP_and",
@@ -60,7 +61,17 @@ def leb(data, at, signed):
     return val, at
 
 
-def expr_text(hexa):
+def is_i386(path):
+    with open(path, "rb") as f:
+        return f.read(5)[4] == 1
+
+
+def columns(i386):
+    """Which register columns are rbp and the return address."""
+    return {"5": "rbp", "8": "ra"} if i386 else {"6": "rbp", "16": "ra"}
+
+
+def expr_text(hexa, regs):
     """An expression's bytes as readelf decodes them."""
     data, at, out = bytes.fromhex(hexa), 0, []
     while at < len(data):
@@ -70,9 +81,9 @@ def expr_text(hexa):
             out.append(LITS[op])
         elif op in PLAIN:
             out.append(PLAIN[op])
-        elif 0x70 <= op < 0x70 + len(REGS):
+        elif 0x70 <= op < 0x70 + len(regs):
             val, at = leb(data, at, True)
-            out.append("DW_OP_breg%d (%s): %d" % (op - 0x70, REGS[op - 0x70], val))
+            out.append("DW_OP_breg%d (%s): %d" % (op - 0x70, regs[op - 0x70], val))
         elif op == 0x23:
             val, at = leb(data, at, False)
             out.append("DW_OP_plus_uconst: %d" % val)
@@ -120,6 +131,7 @@ class Reference:
         self.exprs = set()  # offsets of FDEs and CIEs with expressions
         self.cies = {}
         self.memo = {}
+        self.i386 = is_i386(path)
         self._read(path, ".eh_frame", 0)
         self._debug_frame(path)
         self._flatten()
@@ -133,7 +145,7 @@ class Reference:
         keep = []
         for fde in self.fdes:
             i = bisect.bisect_right(starts, fde[0])
-            if (fde[0] not in (0, 2 ** 64 - 1) and not (i and eh[i - 1][1] > fde[0]) and
+            if (fde[0] not in (0, 2 ** (32 if self.i386 else 64) - 1) and not (i and eh[i - 1][1] > fde[0]) and
                     not (i < len(eh) and starts[i] < fde[1])):
                 keep.append(fde)
         self.fdes = eh + keep
@@ -149,10 +161,11 @@ class Reference:
 
     def _read(self, path, section, base):
         rows, rbp, ra, offset = None, None, None, None
+        width = 8 if self.i386 else 16
         for line in dump(path, "frames-interp", section):
-            if line.startswith("0000") and rows is not None and line[16:17] == " " \
-                    and " CIE " not in line and " FDE " not in line:
-                tail = line[17:]
+            if rows is not None and line[width:width + 1] == " " and line[0] in "0123456789abcdef" \
+                    and not re.search(" CIE | FDE | ZERO ", line):
+                tail = line[width + 1:]
                 text = self.memo.get((tail, rbp, ra))
                 if text is None:
                     # a register is printed as "r9 (r9)", "r1 (rdx)"
@@ -161,10 +174,11 @@ class Reference:
                     self.memo[(tail, rbp, ra)] = text
                 if "exp" in text:
                     self.exprs.add(offset)
-                rows.append((int(line[:16], 16), text))
+                rows.append((int(line[:width], 16), text))
             elif line.startswith("   LOC"):
                 names = line.split()
-                rbp = names.index("rbp") if "rbp" in names else 0
+                bp = "ebp" if self.i386 else "rbp"
+                rbp = names.index(bp) if bp in names else 0
                 ra = names.index("ra")
             else:
                 head = HEAD.match(line)
@@ -214,11 +228,11 @@ class Raw:
         self.wanted = wanted
         self.rows = {}      # offset: ([addresses], [states])
         self.cie_state = {}
+        self.columns = columns(is_i386(path))
         self._read(path, ".eh_frame", 0)
         self._read(path, ".debug_frame", DEBUG)
 
-    @staticmethod
-    def _rule(state, op, rest):
+    def _rule(self, state, op, rest):
         """Applies one instruction to state {cfa, rbp, ra}: expressions and rbp only."""
         expr = re.search(r"\((.*)\)\s*$", rest)
         if op == "DW_CFA_def_cfa_expression":
@@ -227,7 +241,7 @@ class Raw:
             state["cfa"] = None
         else:
             m = re.match(r":? ?r(\d+) \((\w+)\)", rest)
-            col = {"6": "rbp", "16": "ra"}.get(m[1]) if m else None
+            col = self.columns.get(m[1]) if m else None
             if not col:
                 return
             if op in ("DW_CFA_expression", "DW_CFA_val_expression"):
@@ -261,7 +275,7 @@ class Raw:
             if op.endswith(":"):
                 op, rest = op[:-1], ": " + rest
             if op.startswith("DW_CFA_advance_loc") or op == "DW_CFA_set_loc":
-                addr = int(re.search(r"(?: to |: )([0-9a-f]{16})", rest)[1], 16)
+                addr = int(re.search(r"(?: to |: )([0-9a-f]{8,16})", rest)[1], 16)
                 state = dict(state)
                 self.rows[offset][0].append(addr)
                 self.rows[offset][1].append(state)
@@ -271,7 +285,7 @@ class Raw:
                 state.update(stack.pop())
             elif op in ("DW_CFA_restore", "DW_CFA_restore_extended"):
                 m = re.match(r":? ?r(\d+)", rest)
-                col = {"6": "rbp", "16": "ra"}.get(m[1])
+                col = self.columns.get(m[1])
                 if col:
                     state[col] = initial[col]
             else:
@@ -282,14 +296,14 @@ class Raw:
         return states[bisect.bisect_right(addrs, addr) - 1]
 
 
-def cell_ok(want, got, raw):
+def cell_ok(want, got, raw, regs):
     """One cell; raw: what the raw dump says of it, None or an expression."""
     if want == got and ":" not in got:
         return True
     if want == "s" and got == "u":
         return raw == "undefined"
     if want in ("exp", "vexp") and got.startswith(want + ":"):
-        return raw == expr_text(got[len(want) + 1:])
+        return raw == expr_text(got[len(want) + 1:], regs)
     return False
 
 
@@ -322,7 +336,8 @@ def compare(tool, path):
         ok = owners[i] in raw.rows
         if ok:
             state = raw.at(owners[i], queries[i])
-            ok = all(map(cell_ok, want, got, (state["cfa"], state["rbp"], state["ra"])))
+            ok = all(map(cell_ok, want, got, (state["cfa"], state["rbp"], state["ra"]),
+                         [REGS_I386 if ref.i386 else REGS] * 3))
         by_expr += ok
         if not ok:
             bad.append("%x: readelf %r, table %r" % (queries[i], wants[i], out[i]))

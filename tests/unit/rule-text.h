@@ -15,12 +15,35 @@
 #include <stdio.h>
 
 #include "../../kmod/core/expr.h"
+#include "../../kmod/core/i386.h"
 #include "../../kmod/core/kunwind_core.h"
 
 static const char *const reg_names[KUNWIND_NR_REGS] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9",
 	"r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
+
+static const char *const reg_names_i386[KUNWIND_NR_REGS] = {
+	"eax", "edx", "ecx", "ebx", "esi", "edi", "ebp", "esp", "-", "-", "-", "-", "-", "-", "-", "-",
+	"eip",
+};
+
+static inline const char *reg_name(const struct kunwind_table *table, u32 reg)
+{
+	return (table && kunwind_table_i386(table) ? reg_names_i386 : reg_names)[reg];
+}
+
+/* The number that CFI has for a register of ours. */
+static inline u32 reg_number(bool i386, u32 reg)
+{
+	u32 number = 0;
+
+	if (!i386)
+		return reg;
+	while (kunwind_i386_reg(number) != reg)
+		number++;
+	return number;
+}
 
 static inline int hex_print(char *out, const u8 *bytes, size_t len)
 {
@@ -65,8 +88,8 @@ static inline char *entry_text(const struct kunwind_table *table,
 		return p + sprintf(p, "v%+d", e->off);
 	case KUNWIND_HOW_REG:
 		if (cfa)
-			return p + sprintf(p, "%s%+d", reg_names[e->source], e->off);
-		return p + sprintf(p, "%s", reg_names[e->source]);
+			return p + sprintf(p, "%s%+d", reg_name(table, e->source), e->off);
+		return p + sprintf(p, "%s", reg_name(table, e->source));
 	case KUNWIND_HOW_AT_EXPR:
 	case KUNWIND_HOW_EXPR:
 		p += sprintf(p, e->how == KUNWIND_HOW_EXPR && !cfa ? "vexp:" : "exp:");
@@ -94,7 +117,8 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 			     char sep, char *buf)
 {
 	static const struct kunwind_wide_entry same = { .how = KUNWIND_HOW_SAME };
-	static const struct kunwind_wide_entry ra_std = { .how = KUNWIND_HOW_AT_CFA, .off = -8 };
+	const bool i386 = table && kunwind_table_i386(table);
+	const struct kunwind_wide_entry ra_std = { .how = KUNWIND_HOW_AT_CFA, .off = i386 ? -4 : -8 };
 	const struct kunwind_wide_entry *e;
 	const struct kunwind_wide *wide;
 	u8 expr[16];
@@ -109,10 +133,10 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 		sprintf(buf, "end%c-%c-", sep, sep);
 		return;
 	case KUNWIND_RULE_CFA:
-		p += sprintf(p, "%s%+d", reg_names[rule.reg], rule.off);
+		p += sprintf(p, "%s%+d", reg_name(table, rule.reg), rule.off);
 		break;
 	case KUNWIND_RULE_DEREF:
-		expr[0] = KUNWIND_OP_BREG0 + rule.reg;
+		expr[0] = KUNWIND_OP_BREG0 + reg_number(i386, rule.reg);
 		n = 1 + sleb_write(expr + 1, rule.off);
 		expr[n++] = KUNWIND_OP_DEREF;
 		p += sprintf(p, "exp:");
@@ -153,7 +177,7 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 	default:
 		p += sprintf(p, "BAD");
 	}
-	sprintf(p, "%cc-8", sep);
+	sprintf(p, "%cc%d", sep, ra_std.off);
 }
 
 /* "", or " signal", then " REG:RULE" for each register but rbp and ra. @buf: 8 KB. */
@@ -176,7 +200,7 @@ static inline void rule_rest(const struct kunwind_table *table, struct kunwind_r
 	for (i = 1; i < wide->nr; i++) {
 		if (e[i].reg == KUNWIND_RBP || e[i].reg == KUNWIND_RA)
 			continue;
-		p += sprintf(p, " %s:", reg_names[e[i].reg]);
+		p += sprintf(p, " %s:", reg_name(table, e[i].reg));
 		p = entry_text(table, &e[i], false, p);
 	}
 }

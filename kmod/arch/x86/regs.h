@@ -9,10 +9,15 @@
 #include <asm/ptrace.h>
 #include "../../core/kunwind_core.h"
 
-/* 64-bit code: the only one whose frames are walked. */
 static __always_inline bool kunwind_regs_64bit(const struct pt_regs *regs)
 {
 	return regs->cs == __USER_CS;
+}
+
+/* 32-bit code: of a 32-bit program, or where a 64-bit one went there (Wine). */
+static __always_inline bool kunwind_regs_i386(const struct pt_regs *regs)
+{
+	return regs->cs == __USER32_CS;
 }
 
 static __always_inline void kunwind_regs_load(struct kunwind_regs *to, const struct pt_regs *regs,

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * i386-test.c - 32-bit code: CFI with its register numbers and four-byte addresses in,
+ * rules and callers out
+ *
+ * The stack is an array of words of four bytes; word n holds a return address CALLER + n
+ * unless a case puts something else there, so that a rule that took the wrong word, or one
+ * of eight bytes, would find another return address.
+ */
+#include "rows.h"
+#include "tap.h"
+
+#define USUAL	"0c 04 04 88 01"	/* CFA esp+4, return address at CFA-4 */
+#define STACK	0xff007000U		/* above 2^31: numbers with a sign */
+#define WORDS	64
+#define CALLER	0xf7d00000U		/* in no object */
+#define CODE	0x8048000U		/* where TEXT_LO is mapped */
+
+static enum kunwind_refusal build(const struct eh *eh, struct kunwind_table **table)
+{
+	struct kunwind_section section = {
+		.data = eh->data, .size = eh->size, .addr = EH_ADDR,
+		.text_base = TEXT_BASE, .data_base = DATA_BASE,
+		.lo = TEXT_LO, .hi = TEXT_HI, .i386 = true,
+	};
+
+	return kunwind_table_build(&section, 0, 1 << 24, NULL, NULL, table);
+}
+
+/* A CIE whose return address is column @ra, then FDEs' addresses in @encoding. */
+static size_t cie_begin(struct eh *eh, const char *augmentation, u8 ra)
+{
+	size_t at = eh_cie(eh, augmentation, false);
+
+	eh->data[eh->size - 1] = ra;
+	eh->data[eh->size - 2] = 0x7c;		/* data alignment -4 */
+	return at;
+}
+
+static size_t usual_cie(struct eh *eh, const char *augmentation, const char *code)
+{
+	size_t at = cie_begin(eh, augmentation, 8);
+
+	eh_hex(eh, "01 1b");
+	eh_hex(eh, code);
+	eh_end(eh);
+	return at;
+}
+
+struct rows_case {
+	const char *name, *cie, *fde, *rows;
+};
+
+static const struct rows_case rows_cases[] = {
+	{ "prologue", USUAL, "41 0e 08 85 02 42 0d 05",
+	  "0 esp+4 s c-4; 1 esp+8 c-8 c-4; 3 ebp+8 c-8 c-4; 100 none - -" },
+	{ "column 16 is no return address", USUAL, "07 10", "0 esp+4 s c-4; 100 none - -" },
+	{ "columns of the flags and x87", USUAL, "89 03 8b 04 07 0c", "0 esp+4 s c-4; 100 none - -" },
+	{ "return address undefined", USUAL, "07 08", "0 end - -; 100 none - -" },
+	{ "return address in edx", USUAL, "09 08 02", "0 esp+4 s edx; 100 none - -" },
+	{ "CFA in ecx", USUAL, "0c 01 00", "0 ecx+0 s c-4; 100 none - -" },
+	{ "realigned: CFA = *(ebp - 4)", USUAL, "10 05 02 75 00 0f 03 75 7c 06",
+	  "0 exp:757c06 exp:7500 c-4; 100 none - -" },
+	{ "edi's number is that of rsp elsewhere", USUAL, "0c 07 08", "0 edi+8 s c-4; 100 none - -" },
+	/* what GNU ld writes for a PLT: an expression like any other here */
+	{ "PLT", USUAL, "0f 0b 74 04 78 00 3f 1a 3b 2a 32 24 22",
+	  "0 exp:740478003f1a3b2a322422 s c-4; 100 none - -" },
+	{ "a CFA follows ebx, so it is kept", USUAL, "41 0e 08 83 02 0c 03 08",
+	  "0 esp+4 s c-4; 1 ebx+8 s c-4 ebx:c-8; 100 none - -" },
+};
+
+static void test_rows(const struct rows_case *c)
+{
+	static struct eh eh;
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	size_t cie;
+
+	eh.size = 0;
+	cie = usual_cie(&eh, "zR", c->cie);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x200, 1, "");
+	err = build(&eh, &table);
+	if (!tap_ok(!err && !strncmp(rows_text(table), c->rows, strlen(c->rows)), "rows: %s", c->name))
+		printf("# %s %s\n# want %s\n", kunwind_refusal_name(err), err ? "" : rows_text(table),
+		       c->rows);
+	if (!err)
+		kunwind_table_free(table);
+}
+
+/* Addresses of four bytes, absolute and wrapping, and what is refused. */
+static void test_pointers(void)
+{
+	static struct eh eh;
+	struct kunwind_table *table = NULL;
+	enum kunwind_refusal err;
+	size_t cie;
+
+	eh.size = 0;
+	cie = cie_begin(&eh, "zR", 8);
+	eh_hex(&eh, "01 00" USUAL);		/* absptr */
+	eh_end(&eh);
+	eh_fde(&eh, cie, false);
+	eh_num(&eh, TEXT_LO, 4);
+	eh_num(&eh, 0x10, 4);
+	eh_num(&eh, 0, 1);
+	eh_end(&eh);
+	err = build(&eh, &table);
+	tap_ok(!err && !strncmp(rows_text(table), "0 esp+4 s c-4", 13), "absolute addresses have four bytes");
+	if (!err)
+		kunwind_table_free(table);
+
+	/* sdata8 beyond 2^32 comes around to the code */
+	eh.size = 0;
+	cie = cie_begin(&eh, "zR", 8);
+	eh_hex(&eh, "01 0c" USUAL);
+	eh_end(&eh);
+	eh_fde(&eh, cie, false);
+	eh_num(&eh, TEXT_LO + (5ULL << 32), 8);
+	eh_num(&eh, 0x10, 8);
+	eh_num(&eh, 0, 1);
+	eh_end(&eh);
+	err = build(&eh, &table);
+	tap_ok(!err && !strncmp(rows_text(table), "0 esp+4 s c-4", 13), "addresses wrap at 2^32");
+	if (!err)
+		kunwind_table_free(table);
+
+	eh.size = 0;
+	cie = cie_begin(&eh, "zR", 16);
+	eh_hex(&eh, "01 1b" USUAL);
+	eh_end(&eh);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "");
+	tap_ok(build(&eh, &table) == KUNWIND_E_OPERAND, "the return address of x86-64 is refused");
+}
+
+struct frame_case {
+	const char *name, *cie, *fde;
+	int caller;		/* word of the stack with the return address; -1: none */
+	enum kunwind_reason reason;
+	u32 drop;		/* registers that are not known */
+	u32 sp;			/* word that esp points to */
+};
+
+static const struct frame_case frame_cases[] = {
+	{ "usual", USUAL, "0e 0c", 2, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "esp not a multiple of 8", USUAL, "0e 0c", 3, KUNWIND_NO_OBJECT, 0, 1 },
+	{ "the last word of the stack", USUAL, "", 63, KUNWIND_NO_OBJECT, 0, 63 },
+	{ "by ebp", USUAL, "0c 05 08", 5, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "by ebp, unknown", USUAL, "0c 05 08", -1, KUNWIND_REG_UNKNOWN, KUNWIND_REG(KUNWIND_RBP), 0 },
+	{ "by *(ebp + 4)", USUAL, "0f 03 75 04 06", 19, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "by edi", USUAL, "0c 07 08", 9, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "return address in edx", USUAL, "09 08 02", 60, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "return address undefined", USUAL, "07 08", -1, KUNWIND_COMPLETE, 0, 0 },
+	/* breg4 0; dup; lit0; lt; const1u 24; mul; plus: esp is below zero */
+	{ "numbers have 32 bits and a sign", USUAL, "0f 09 74 00 12 30 2d 08 18 1e 22", 5,
+	  KUNWIND_NO_OBJECT, 0, 0 },
+	/* (esp + 2^32 - 1 + 1) + 16 */
+	{ "sums wrap", USUAL, "0f 0a 74 10 0c ff ff ff ff 22 31 22", 3, KUNWIND_NO_OBJECT, 0, 0 },
+	/* esp >> 24 is 255, << 24 gives 0xff000000, + 0x7010 */
+	{ "shifts are of 32 bits", USUAL, "0f 0a 74 00 48 25 48 24 23 90 e0 01", 3,
+	  KUNWIND_NO_OBJECT, 0, 0 },
+	{ "a CFA below the stack pointer", USUAL, "0f 02 74 78", -1, KUNWIND_CFA_STUCK, 0, 8 },
+	{ "above the stack", USUAL, "0e 90 08", -1, KUNWIND_UNREADABLE, 0, 0 },
+	/* a signal frame: all registers by expressions; esp goes back to word 3, eip is word 40 */
+	{ "signal frame", "0c 04 04", "0f 02 74 04 10 04 02 74 04 10 08 03 74 a0 01", 40,
+	  KUNWIND_NO_OBJECT, 0, 0 },
+};
+
+static void test_frame(const struct frame_case *c)
+{
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	bool signal = !strcmp(c->name, "signal frame");
+	enum kunwind_reason reason = KUNWIND_CORRUPT;
+	struct kunwind_table *table = NULL;
+	struct kunwind_walk walk = { 0 };
+	unsigned long addresses[4];
+	enum kunwind_refusal err;
+	u32 stack[WORDS], i;
+	size_t cie;
+	bool good;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = CALLER + i;
+	stack[5] = c->fde[0] == '0' && c->fde[1] == 'f' && !signal && c->caller == 19 ?
+		   STACK + 4 * 20 : stack[5];
+	if (signal)
+		stack[1] = STACK + 4 * 3;
+	eh.size = 0;
+	cie = usual_cie(&eh, signal ? "zRS" : "zR", c->cie);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
+	err = build(&eh, &table);
+	ranges->nr = 1;
+	ranges->id = 1;
+	ranges->range[0] = (struct kunwind_range){
+		.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO, .table = table,
+	};
+	if (!err) {
+		walk = (struct kunwind_walk){
+			.ranges = ranges, .i386 = true,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		/* the high halves mean nothing */
+		for (i = 0; i < KUNWIND_NR_REGS; i++)
+			walk.regs.r[i] = 0xdead00000000ULL | (STACK + 4 * 50);
+		walk.regs.r[KUNWIND_RDX] = CALLER + 60;
+		walk.regs.r[KUNWIND_RSP] = STACK + 4 * c->sp;
+		walk.regs.r[KUNWIND_RBP] = STACK + 4 * 4;
+		walk.regs.r[KUNWIND_RDI] = STACK + 4 * 8;
+		walk.regs.r[KUNWIND_RA] = CODE;
+		walk.regs.valid = KUNWIND_ALL_REGS & ~c->drop;
+		reason = kunwind_walk_i386(&walk);
+	}
+	good = !err && reason == c->reason && walk.count == 1U + (c->caller >= 0) &&
+	       (c->caller < 0 || addresses[1] == CALLER + (u32)c->caller);
+	if (!tap_ok(good, "frame: %s", c->name))
+		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
+		       kunwind_reason_name(reason), walk.count,
+		       walk.count ? addresses[walk.count - 1] : 0);
+	if (!err)
+		kunwind_table_free(table);
+	free(ranges);
+}
+
+/* Each kind of walk keeps away from the other kind's tables. */
+static void test_kinds(void)
+{
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	struct kunwind_table *table32 = NULL, *table64 = NULL;
+	unsigned long addresses[4], stack[WORDS] = { 0 };
+	struct kunwind_walk walk;
+	int i, ok = 0;
+
+	eh.size = 0;
+	eh_plain_fde(&eh, usual_cie(&eh, "zR", USUAL), TEXT_LO, 0x100, "");
+	if (build(&eh, &table32))
+		table32 = NULL;
+	eh.size = 0;
+	eh_plain_fde(&eh, eh_plain_cie(&eh, "0c 07 08 90 01"), TEXT_LO, 0x100, "");
+	if (eh_build(&eh, 0, &table64))
+		table64 = NULL;
+	ranges->nr = 1;
+	for (i = 0; table32 && table64 && i < 2; i++) {
+		ranges->id = i + 1;
+		ranges->range[0] = (struct kunwind_range){
+			.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO,
+			.table = i ? table64 : table32,
+		};
+		walk = (struct kunwind_walk){
+			.ranges = ranges, .i386 = i,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RA] = CODE;
+		walk.regs.valid = KUNWIND_ALL_REGS;
+		ok += (i ? kunwind_walk_i386(&walk) : kunwind_walk(&walk)) == KUNWIND_NO_RULE &&
+		      walk.count == 1;
+	}
+	tap_ok(ok == 2, "64-bit code has no rule in a 32-bit table, nor the other way round");
+	kunwind_table_free(table32);
+	kunwind_table_free(table64);
+	free(ranges);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows_cases); i++)
+		test_rows(&rows_cases[i]);
+	test_pointers();
+	for (i = 0; i < ARRAY_SIZE(frame_cases); i++)
+		test_frame(&frame_cases[i]);
+	test_kinds();
+	return tap_done();
+}
