@@ -47,15 +47,19 @@ def segments(path):
     """PT_LOAD segments as (offset, vaddr, filesz), and the entry's address."""
     with open(path, "rb") as file:
         header = file.read(64)
-        if header[:5] != b"\x7fELF\x02":
-            raise ValueError(path + ": no 64-bit ELF")
-        entry, phoff = struct.unpack_from("<QQ", header, 24)
-        size, number = struct.unpack_from("<HH", header, 54)
+        if header[:5] not in (b"\x7fELF\x01", b"\x7fELF\x02"):
+            raise ValueError(path + ": no ELF")
+        wide = header[4] == 2
+        entry, phoff = struct.unpack_from("<QQ" if wide else "<II", header, 24)
+        size, number = struct.unpack_from("<HH", header, 54 if wide else 42)
         file.seek(phoff)
         table = file.read(size * number)
     loads = []
     for i in range(number):
-        kind, _, offset, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", table, i * size)
+        if wide:
+            kind, _, offset, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", table, i * size)
+        else:
+            kind, offset, vaddr, _, filesz = struct.unpack_from("<IIIII", table, i * size)
         if kind == 1:
             loads.append((offset, vaddr, filesz))
     return loads, entry
@@ -78,6 +82,28 @@ def _text(path, address, size):
     return b""
 
 
+def _stripped_i386(path, entry):
+    """
+    Entry points of Debian's 32-bit libraries, which have no symbols for them: clone3()
+    by its system call, mov $435,%eax; int $0x80 (glibc: sysdeps/unix/sysv/linux/i386/clone3.S),
+    and ld.so's first code up to its jump to the program, jmp *%edi.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[4] != 1:
+        return
+    at = data.find(b"\xb8\xb3\x01\x00\x00\xcd\x80")
+    if at > 0:
+        begin = next((at - offset + address for offset, address, size in segments(path)[0]
+                      if offset <= at < offset + size), None)
+        if begin is not None:
+            yield begin, begin + 45, "clone3"
+    text = _text(path, entry, 128)
+    jump = text.find(b"\xff\xe7")
+    if entry and text.startswith(b"\x89\xe0") and jump > 0:
+        yield entry, entry + jump + 2, "_start of ld.so"
+
+
 @functools.lru_cache(maxsize=None)
 def entries(path):
     """
@@ -92,20 +118,25 @@ def entries(path):
         symbols += list(_symbols(debug))
     for name, address, size in symbols:
         if name == "_dl_start_user":
-            # no size in the table: up to its jump to the program, jmp *%r12
-            size = _text(path, address, 128).find(b"\x41\xff\xe4") + 3
+            # no size in the table: up to its jump to the program, jmp *%r12 or *%edi
+            text = _text(path, address, 128)
+            jump = re.search(rb"\x41\xff\xe4|\xff\xe7", text)
+            size = jump.end() if jump else 0
         if name in THREAD_ENTRIES and size > 0:
             found.append((address, address + size, name))
+    found += _stripped_i386(path, entry)
     if entry:
         # the program's _start() ends with hlt, which its one call returns to;
         # ld.so's is a call that returns to _dl_start_user, above
         found.append((entry, entry, "entry"))
         text = _text(path, entry, 64)
-        halt = re.search(rb"\xff\x15....\xf4|\xe8....\xf4|\x67\xe8....\xf4", text, re.DOTALL)
+        halt = re.search(rb"\xff\x15....\xf4|\xff\x93....\xf4|\xe8....\xf4|\x67\xe8....\xf4", text,
+                         re.DOTALL)
         if halt:
             found.append((entry + halt.end() - 1, entry + halt.end() - 1, "_start"))
-        if any(name == "_dl_start_user" and begin == entry + 8 for begin, _, name in found):
-            found.append((entry, entry + 8, "_start of ld.so"))
+        for begin, _, name in list(found):
+            if name == "_dl_start_user" and 0 < begin - entry <= 16:
+                found.append((entry, begin, "_start of ld.so"))
     return found
 
 

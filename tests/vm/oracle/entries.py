@@ -18,8 +18,9 @@ import elf
 from ktrace import LTTNG_MOST
 from maps import Maps
 
-LD_SO = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
-LIBC = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
+LIBRARIES = [os.path.realpath(path) for path in (
+    "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6",
+    "/lib/ld-linux.so.2", "/lib32/libc.so.6")]
 KUNWIND = "/usr/local/bin/kunwind"
 IOCTL_REGISTER = 0xE1
 
@@ -60,6 +61,12 @@ class Process:
             self.candidate = event.fields.get("filename", "")
         elif name == "syscall_exit_execve" and event.fields.get("ret") == 0:
             self.execs.append(self.candidate)
+            self.candidate = ""
+        elif name.startswith("compat_") and self.candidate:
+            # a 32-bit program's first: the end of its execve has another name, by the
+            # number that 64-bit execve has among 32-bit calls
+            self.execs.append(self.candidate)
+            self.candidate = ""
         if not self.registered or event.length is None:
             return
         if event.length >= LTTNG_MOST:
@@ -84,7 +91,7 @@ class Process:
             program = os.path.realpath(self.execs[execs - 1])
         elif self.parent and self.parent.execs:
             program = os.path.realpath(self.parent.execs[-1])
-        paths = [LD_SO, LIBC, program]
+        paths = LIBRARIES + [program]
         return (by_page_offset(address, [p for p in paths if os.path.exists(p)]),
                 "its exec %d, page offset %#x" % (execs, address % 4096))
 

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-i386.sh - 32-bit programs on the 64-bit kernel: what t-stacks.sh asks of 64-bit
+# ones, with the same scenes (frames of all kinds, signals by both trampolines of the
+# vDSO, system calls through __kernel_vsyscall and by int $0x80), against eu-stack;
+# the ioctl from 32-bit code; and that an unregistered program gets what it got before.
+#
+# Runs in the VM, as root. Needs gcc's and libc's 32-bit parts (gcc-multilib).
+
+# timeout: 400
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+need lttng babeltrace2 eu-stack gdb
+gcc -m32 -xc -o /dev/null - <<<'int main(void) { return 0; }' 2>/dev/null || {
+	echo "1..0 # SKIP no 32-bit compiler (gcc-multilib)"
+	exit 0
+}
+
+build_progs
+make -s -C "$here/progs" O="$progs" i386 >"$work/build.log" 2>&1 || {
+	cat "$work/build.log"
+	echo "Bail out! the 32-bit programs do not build"
+	exit 1
+}
+check "the module loads" modprobe kunwind max_stall_ms=500 \
+	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
+
+check "the ioctl from 32-bit code, through int \$0x80" "$progs/ioctl-i386"
+
+session_begin "$work/trace"
+verdict $? "an LTTng session with the context callstack-user"
+for program in "$progs"/i386-*; do
+	start "${program##*/}" "$program"
+done
+mapfile -t pids < <(cut -f2 "$work/programs.tsv")
+settle "${pids[@]}"
+verdict $? "${#pids[@]} programs sleep in a system call"
+session_end
+for program in "$progs"/i386-*; do
+	grep -q '^ready' "$work/${program##*/}/out" || not_ok "${program##*/} has begun all scenes"
+done
+while IFS=$'\t' read -r name pid; do
+	examine "$name" "$pid"
+done <"$work/programs.tsv"
+for program in "$progs"/i386-*; do
+	name=${program##*/}
+	gdb -nx -batch -iex 'set debug-file-directory /nowhere' -iex 'set debuginfod enabled off' \
+		-p "$(awk -v n="$name" '$1 == n { print $2 }' "$work/programs.tsv")" \
+		-x "$oracle/stacks.gdb" >"$work/eu/$name.gdb" 2>"$work/eu/$name.gdb.err"
+done
+kunwind status | sed 's/^/# /'
+[ -z "${KEEP_DIR:-}" ] || cp -r "$work/trace" "$work/eu" "$work/programs.tsv" "$KEEP_DIR/"
+adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "$work/eu"
+kill -9 "${pids[@]}" 2>/dev/null
+wait 2>/dev/null
+
+# the kernel's own answer, with the module and without
+stock() { # DIRECTORY
+	session_begin "$work/$1" --syscall getppid
+	"$progs/ioctl-i386" stock
+	session_end
+	babeltrace2 "$work/$1" | grep 'getppid:' | grep -c 'callstack_user = \[ \[0\]' || true
+	babeltrace2 "$work/$1" | grep -o 'getppid:.*_callstack_user_length = [0-9]*' |
+		sed 's/.*getppid/getppid/; s/cpu_id = [0-9]*//' | sort | uniq -c
+}
+with=$(stock with)
+check "the module is unloaded" rmmod kunwind
+is "$with" "$(stock without)" "an unregistered 32-bit program gets what it got without the module"
+diag "$with"
+done_testing
