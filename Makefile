@@ -15,7 +15,8 @@ export PREFIX DESTDIR
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
-.PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others fuzz
+.PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
+.PHONY: check-programs fuzz
 .PHONY: check-releases bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
@@ -72,6 +73,9 @@ check-corpus:
 check-others:
 	@scripts/check-others $(NAMES)
 
+check-programs:
+	@scripts/check-programs $(if $(INSTALL),--install)
+
 fuzz:
 	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
 
@@ -111,6 +115,8 @@ help:
 	@echo '            of a root file system with some four hundred packages, made first'
 	@echo 'check-others  exception and unwind tests of gcc, libunwind and LLVM: stacks from the kernel'
 	@echo '            against libgcc at each throw (220 MB are downloaded first); NAMES: only these'
+	@echo 'check-programs  ninety programs of other people in the VM, every thread as eu-stack has'
+	@echo '            it; those that are installed, or INSTALL=1: all (3 GB; a machine of its own)'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'

@@ -4,15 +4,16 @@
 blocked.py - all that is to be said about programs that were traced until they blocked
 
     blocked.py TRACE PROGRAMS DIRECTORY [--same NAME NAME] [--no-ends NAME] [--registered]
-        [--share SHARE]
+               [--share SHARE] [--kinds LIST]
 
 PROGRAMS holds "name<TAB>pid" lines; DIRECTORY what session.sh's examine() wrote
 about each. Reads the trace once, then: the last stacks against eu-stack
 (compare.py), the ends of all stacks (entries.py), and two builds of one program
 against each other (names.py). --no-ends leaves a program out of the second:
 README says why. --registered: they were before the trace began. --share: of all
-stacks, so many must end at an entry point (0.999). Prints TAP; status 1 when a
-test fails.
+stacks, so many must end at an entry point (0.999). --kinds: by which oracle each is
+judged, the first two columns of ../programs/list. Prints TAP; status 1 when a test
+fails.
 """
 
 import argparse
@@ -38,6 +39,7 @@ def main():
     parser.add_argument("--no-ends")
     parser.add_argument("--registered", action="store_true")
     parser.add_argument("--share", type=float, default=0.999)
+    parser.add_argument("--kinds")
     args = parser.parse_args()
     trace, programs, directory = args.trace, args.programs, args.directory
     programs = [(name, int(pid)) for name, pid in ktrace.read_tsv(programs)]
@@ -53,9 +55,16 @@ def main():
             last[event.vtid] = event
             number += 1
     tap.note("%d events" % number)
-    compare.report(tap, last, programs, directory,
-                   ktrace.read_tsv(os.path.join(HERE, "exceptions.tsv")))
-    entries.report(tap, [p for p in processes.values() if p.name != args.no_ends], args.share)
+    exceptions = ktrace.read_tsv(os.path.join(HERE, "exceptions.tsv"))
+    no_ends = {args.no_ends}
+    if args.kinds:
+        kinds = {row[0]: row[1] for row in ktrace.read_tsv(args.kinds)}
+        programs = [p for p in programs if kinds[p[0]] != "none"]
+        exceptions += [(name, "*", "fp") for name, kind in kinds.items()
+                       if kind in ("fp", "late")]
+        no_ends |= {name for name, kind in kinds.items() if kind != "cfi"}
+    compare.report(tap, last, programs, directory, exceptions)
+    entries.report(tap, [p for p in processes.values() if p.name not in no_ends], args.share)
     if args.same:
         names.report(tap, last, directory, *args.same)
     return tap.done()

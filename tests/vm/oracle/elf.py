@@ -42,6 +42,17 @@ def _debug_file(path):
     return debug if os.path.exists(debug) else None
 
 
+def interpreter(path):
+    """The ELF file that runs when path is executed: itself, or what its #! names."""
+    for _ in range(4):
+        with open(path, "rb") as file:
+            head = file.read(256)
+        if not head.startswith(b"#!"):
+            return path if head.startswith(b"\x7fELF") else None
+        path = head[2:].split(b"\n")[0].split()[0].decode()
+    return None
+
+
 @functools.lru_cache(maxsize=None)
 def segments(path):
     """PT_LOAD segments as (offset, vaddr, filesz), and the entry's address."""

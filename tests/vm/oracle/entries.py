@@ -88,9 +88,12 @@ class Process:
             return None, where
         program = KUNWIND
         if execs:
-            program = os.path.realpath(self.execs[execs - 1])
+            program = self.execs[execs - 1]
         elif self.parent and self.parent.execs:
-            program = os.path.realpath(self.parent.execs[-1])
+            program = self.parent.execs[-1]
+        program = os.path.realpath(program)
+        if os.path.exists(program):
+            program = elf.interpreter(program) or program
         paths = LIBRARIES + [program]
         return (by_page_offset(address, [p for p in paths if os.path.exists(p)]),
                 "its exec %d, page offset %#x" % (execs, address % 4096))

@@ -36,17 +36,6 @@ PID = re.compile(r", pid = (\d+), ")
 COMM = re.compile(r', procname = "([^"]*)"')
 
 
-def interpreter(path):
-    """The ELF file that runs when path is executed: itself, or what its #! names."""
-    for _ in range(4):
-        with open(path, "rb") as file:
-            head = file.read(256)
-        if not head.startswith(b"#!"):
-            return path if head.startswith(b"\x7fELF") else None
-        path = head[2:].split(b"\n")[0].split()[0].decode()
-    return None
-
-
 class Programs:
     """Which file a pid runs at each time of the trace."""
 
@@ -63,7 +52,7 @@ class Programs:
             for name in (self.root + path, path) if self.root else (path,):
                 try:
                     found = os.path.realpath(name)
-                    self.cache[path] = interpreter(found)
+                    self.cache[path] = elf.interpreter(found)
                     break
                 except OSError:
                     pass
