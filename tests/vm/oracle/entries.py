@@ -20,7 +20,7 @@ from maps import Maps
 
 LIBRARIES = [os.path.realpath(path) for path in (
     "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6",
-    "/lib/ld-linux.so.2", "/lib32/libc.so.6")]
+    "/lib/ld-linux.so.2", "/lib32/libc.so.6") if os.path.exists(path)]
 KUNWIND = "/usr/local/bin/kunwind"
 IOCTL_REGISTER = 0xE1
 

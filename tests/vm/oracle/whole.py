@@ -82,7 +82,7 @@ class Programs:
 
 
 def entry(programs, path, address):
-    paths = [entries.LD_SO, entries.LIBC] + ([path] if path else [])
+    paths = entries.LIBRARIES + ([path] if path else [])
     if programs.root:
         paths += [found for found in map(programs.file_of, ("/lib64/ld-linux-x86-64.so.2",
                                                             "/lib/x86_64-linux-gnu/libc.so.6"))
