@@ -56,9 +56,14 @@ def up_to_context(stack, maps):
     return stack
 
 
-def all_in_order(some, all_of_them):
-    rest = iter(all_of_them)
-    return all(address in rest for address in some)
+def as_far_as(ours, theirs):
+    """ours, if it says all that theirs says, in its order, up to where ours ends; or theirs."""
+    if theirs[:len(ours)] == ours:
+        return ours
+    if ours[-1] in theirs:
+        theirs = theirs[:len(theirs) - theirs[::-1].index(ours[-1])]
+    rest = iter(ours)
+    return ours if all(address in rest for address in theirs) else theirs
 
 
 def common(ours, theirs):
@@ -98,8 +103,7 @@ def report(tap, last, programs, directory, exceptions):
             frames += length
             right_frames += min(common(ours, expected), length)
             if kind == "fp" and expected and ours:
-                expected = expected[:len(ours)] if expected[:len(ours)] == ours or \
-                    not all_in_order(expected, ours) else ours
+                expected = as_far_as(ours, expected)
             if expected and equal(ours, expected):
                 equal_threads += 1
             else:
