@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "lines.h"
+#include "median.h"
 #include "self.h"
 
 #define MOST		512	/* frames */
@@ -100,19 +101,6 @@ static noinline u32 walk_fast(void)
 	return unw_backtrace((void **)fast, MOST);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), by_value);
-	return v[ROUNDS / 2];
-}
-
 static void say(const char *line)
 {
 	/* The program may have closed every descriptor. */
@@ -179,8 +167,8 @@ static void measure(void)
 		slow[r] = t3 - t2;
 	}
 	snprintf(line, sizeof(line), "stack\t%s\t%u\t%.0f\t%.0f\t%.0f\t%.0f\n",
-		 program_invocation_short_name, walk.count, median(warm), median(cold),
-		 median(quick), median(slow));
+		 program_invocation_short_name, walk.count, median(warm, ROUNDS), median(cold, ROUNDS),
+		 median(quick, ROUNDS), median(slow, ROUNDS));
 	say(line);
 }
 

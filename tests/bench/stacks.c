@@ -30,6 +30,7 @@
 
 #include "../../kmod/uapi/kunwind.h"
 #include "kmod/record.h"
+#include "median.h"
 
 #define MOST_COMMANDS	16
 #define FEWEST		100	/* distinct stacks */
@@ -118,19 +119,6 @@ static int by_stack(const void *a, const void *b)
 	int order = strncmp(x->program, y->program, sizeof(x->program));
 
 	return order ? order : (x->hash > y->hash) - (x->hash < y->hash);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 /* The records of one stack become one, with medians. Returns how many stacks. */

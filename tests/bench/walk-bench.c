@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "median.h"
 #include "self.h"
 
 #define MOST	1100
@@ -69,19 +70,6 @@ static noinline u32 walk_backtrace(unsigned long *store)
 	return unw_backtrace((void **)store, MOST);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), by_value);
-	return v[ROUNDS / 2];
-}
-
 static void measure(int depth)
 {
 	static unsigned long a[MOST], b[MOST], c[MOST];
@@ -129,7 +117,8 @@ static void measure(int depth)
 		cold[r] = (t4 - t3) / (repeat / 20 + 1) / n;
 	}
 	{
-		double w = median(warm), f = median(fast), s = median(step), o = median(cold);
+		double w = median(warm, ROUNDS), f = median(fast, ROUNDS);
+		double s = median(step, ROUNDS), o = median(cold, ROUNDS);
 
 		printf("walk\t%u\tkunwind warm\t%.1f\t%.2f\n", n, w, w / f);
 		printf("walk\t%u\tkunwind cold\t%.1f\t%.2f\n", n, o, o / f);
