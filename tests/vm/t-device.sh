@@ -10,17 +10,11 @@ make -s -C tests/vm/progs/device all >/dev/null || exit 1
 
 # Turns a program's lines into this file's; a program that dies has failed.
 adopt() { # DESCRIPTION COMMAND...
-	local what=$1 line status
+	local what=$1 status
 	shift
 	"$@" >"$KUNWIND_TMP/out" 2>&1
 	status=$?
-	while IFS= read -r line; do
-		case $line in
-		'ok - '*) ok "$what: ${line#ok - }" ;;
-		'not ok - '*) not_ok "$what: ${line#not ok - }" ;;
-		*) diag "${line#\# }" ;;
-		esac
-	done <"$KUNWIND_TMP/out"
+	tap_from "$KUNWIND_TMP/out" "$what: "
 	is "$status" 0 "$what: it ends well"
 }
 

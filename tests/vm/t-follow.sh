@@ -16,13 +16,7 @@ echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
 "$progs/follow" "$progs" "$KUNWIND_TMP" >"$KUNWIND_TMP/out" 2>&1
 status=$?
-while IFS= read -r line; do
-	case $line in
-	'ok - '*) ok "${line#ok - }" ;;
-	'not ok - '*) not_ok "${line#not ok - }" ;;
-	*) diag "${line#\# }" ;;
-	esac
-done <"$KUNWIND_TMP/out"
+tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "it ends well"
 
 refused=$(awk '$1 == "object" && $2 == "refused" { print $3 }' /dev/kunwind | sort -u | tr '\n' ' ')

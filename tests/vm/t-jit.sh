@@ -11,17 +11,11 @@ make -s -C tests/vm/progs/lib all >/dev/null || exit 1
 
 # Turns the program's lines into this file's; a program that dies has failed.
 adopt() { # MODE [PREFIX...]
-	local line status mode=$1
+	local status mode=$1
 	shift
 	"$@" "$jit" "$mode" >"$KUNWIND_TMP/out" 2>&1
 	status=$?
-	while IFS= read -r line; do
-		case $line in
-		'ok - '*) ok "${line#ok - }" ;;
-		'not ok - '*) not_ok "${line#not ok - }" ;;
-		*) diag "${line#\# }" ;;
-		esac
-	done <"$KUNWIND_TMP/out"
+	tap_from "$KUNWIND_TMP/out"
 	is "$status" 0 "jit $mode ends well"
 }
 

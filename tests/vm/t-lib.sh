@@ -11,16 +11,10 @@ make -s -C tests/vm/progs/lib all >/dev/null || exit 1
 
 # Turns the program's lines into this file's; a program that dies has failed.
 adopt() { # BUILD MODE
-	local line status
+	local status
 	"$progs/libstack-$1" "$2" >"$KUNWIND_TMP/out" 2>&1
 	status=$?
-	while IFS= read -r line; do
-		case $line in
-		'ok - '*) ok "$1: ${line#ok - }" ;;
-		'not ok - '*) not_ok "$1: ${line#not ok - }" ;;
-		*) diag "${line#\# }" ;;
-		esac
-	done <"$KUNWIND_TMP/out"
+	tap_from "$KUNWIND_TMP/out" "$1: "
 	is "$status" 0 "$1: libstack $2 ends well"
 }
 

@@ -35,6 +35,18 @@ skip() { # DESCRIPTION REASON
 	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
 }
 
+# A program's unnumbered TAP, in a file, as tests of this one; PREFIX before each.
+tap_from() { # FILE [PREFIX]
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'ok - '*) ok "${2-}${line#ok - }" ;;
+		'not ok - '*) not_ok "${2-}${line#not ok - }" ;;
+		*) diag "${line#\# }" ;;
+		esac
+	done <"$1"
+}
+
 # is GOT WANTED DESCRIPTION
 is() {
 	if [ "$1" = "$2" ]; then
