@@ -37,6 +37,7 @@
 #include "../unit/object.h"
 #include "../unit/stages.h"
 #include "../../kmod/core/bytes.h"
+#include "text.h"
 
 #define SHOWN	20
 
@@ -106,207 +107,7 @@ static int row_add(void *data, u64 addr, struct kunwind_rule rule)
 	return 0;
 }
 
-/* An operation of libdw's as its bytes in hexadecimal. */
-static char *op_text(char *p, const Dwarf_Op *op)
-{
-	u8 bytes[32];
-	size_t n = 0;
-	u64 val;
-	int size = 0;
-
-	bytes[n++] = op->atom;
-	switch (op->atom) {
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
-		size = 1;
-		break;
-	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
-		size = 2;
-		break;
-	case DW_OP_const4u: case DW_OP_const4s:
-		size = 4;
-		break;
-	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_addr:
-		size = 8;
-		break;
-	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
-	case DW_OP_piece:
-		for (val = op->number; val > 0x7f; val >>= 7)
-			bytes[n++] = val | 0x80;
-		bytes[n++] = val;
-		if (op->atom == DW_OP_bregx)
-			n += sleb_write(bytes + n, op->number2);
-		break;
-	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31: case DW_OP_fbreg:
-		n += sleb_write(bytes + n, op->number);
-		break;
-	}
-	memcpy(bytes + n, &op->number, size);
-	return p + hex_print(p, bytes, n + size);
-}
-
-static char *ops_text(char *p, const Dwarf_Op *ops, size_t n)
-{
-	while (n--)
-		p = op_text(p, ops++);
-	*p = 0;
-	return p;
-}
-
-static const u8 *leb_end(const u8 *p, const u8 *end)
-{
-	while (p < end && *p & 0x80)
-		p++;
-	return p < end ? p + 1 : end;
-}
-
-/* One operation from @p on, its numbers as short as they get, to @out. */
-static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
-{
-	struct kunwind_bytes b;
-	Dwarf_Op op = { .atom = *p++ };
-	const u8 *behind = p;
-	char hex[128], *h;
-	unsigned int byte;
-	size_t fixed = 0;
-
-	b = (struct kunwind_bytes){ .at = p, .end = end };
-	switch (op.atom) {
-	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
-		op.number = kunwind_bytes_uleb(&b);
-		behind = leb_end(p, end);
-		if (op.atom == DW_OP_bregx) {
-			op.number2 = kunwind_bytes_sleb(&b);
-			behind = leb_end(behind, end);
-		}
-		break;
-	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31:
-		op.number = kunwind_bytes_sleb(&b);
-		behind = leb_end(p, end);
-		break;
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
-		fixed = 1;
-		break;
-	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
-		fixed = 2;
-		break;
-	case DW_OP_const4u: case DW_OP_const4s:
-		fixed = 4;
-		break;
-	case DW_OP_const8u: case DW_OP_const8s:
-		fixed = 8;
-		break;
-	}
-	if (fixed && fixed <= (size_t)(end - p)) {
-		memcpy(&op.number, p, fixed);
-		behind = p + fixed;
-	}
-	*op_text(hex, &op) = 0;
-	for (h = hex; sscanf(h, "%2x", &byte) == 1; h += 2)
-		*(*out)++ = byte;
-	return behind;
-}
-
-/*
- * Assemblers pad numbers of expressions with leading zeros; what libdw gives has
- * lost them. Takes them out of our text, whose bytes are the file's.
- */
-static void exprs_shorten(char *text)
-{
-	while ((text = strstr(text, "exp:"))) {
-		u8 bytes[4096], shorter[4096], *out = shorter;
-		char hex[2 * sizeof(shorter) + 1];
-		const u8 *p = bytes;
-		size_t n = 0, len;
-		unsigned int byte;
-
-		text += 4;
-		for (len = strspn(text, "0123456789abcdef"); 2 * n < len; n++) {
-			sscanf(text + 2 * n, "%2x", &byte);
-			bytes[n] = byte;
-		}
-		while (p < bytes + n)
-			p = op_shorten(p, bytes + n, &out);
-		n = hex_print(hex, shorter, out - shorter);
-		memmove(text + n, text + len, strlen(text + len) + 1);
-		memcpy(text, hex, n);
-	}
-}
-
 static bool i386;	/* the file is of 32-bit code */
-
-/* The name of a register by its number in CFI; NULL: not followed. */
-static const char *name_of(u64 number)
-{
-	u64 reg = kunwind_reg_of(i386, number);
-
-	return reg >= KUNWIND_NR_REGS ? NULL : i386 ? reg_names_i386[reg] : reg_names[reg];
-}
-
-/* libdw's CFA in the notation of rule-text.h; false: it has none. */
-static bool cfa_text(Dwarf_Frame *frame, char *buf)
-{
-	Dwarf_Op *ops;
-	size_t n;
-
-	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
-		return false;
-	if (n == 1 && ops[0].atom == DW_OP_bregx && name_of(ops[0].number))
-		sprintf(buf, "%s%+d", name_of(ops[0].number), (int)ops[0].number2);
-	else
-		ops_text(stpcpy(buf, "exp:"), ops, n);
-	return true;
-}
-
-/* libdw's rule for a register; "u" also where it cannot say. */
-static void reg_text(Dwarf_Frame *frame, int reg, char *buf)
-{
-	Dwarf_Op mem[3], *ops;
-	bool value;
-	size_t n;
-	s64 off;
-
-	if (dwarf_frame_register(frame, reg_number(i386, reg), mem, &ops, &n)) {
-		sprintf(buf, "?%s", dwarf_errmsg(-1));
-		return;
-	}
-	if (!n) {
-		strcpy(buf, ops ? "u" : "s");
-		return;
-	}
-	value = ops[n - 1].atom == DW_OP_stack_value;
-	n -= value;
-	if (n == 1 && ops[0].atom == DW_OP_regx) {
-		strcpy(buf, name_of(ops[0].number) ? name_of(ops[0].number) : "u");
-		return;
-	}
-	if (ops == mem && ops[0].atom == DW_OP_call_frame_cfa) {
-		off = n > 1 ? (s64)ops[1].number : 0;
-		sprintf(buf, "%c%+lld", value ? 'v' : 'c', (long long)off);
-		return;
-	}
-	/* an expression, and what is pushed before it */
-	if (ops[0].atom == DW_OP_call_frame_cfa) {
-		ops++;
-		n--;
-	}
-	ops_text(stpcpy(buf, value ? "vexp:" : "exp:"), ops, n);
-}
-
-/* Our rule for a register other than rbp and the return address. */
-static void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int reg, char *buf)
-{
-	const struct kunwind_wide_entry *e = NULL;
-	const struct kunwind_wide *wide;
-
-	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-		wide = kunwind_table_wide(table, rule.off);
-		e = wide ? wide_find(wide, reg) : NULL;
-	}
-	if (e)
-		*entry_text(table, e, false, buf) = 0;
-	else
-		strcpy(buf, reg == KUNWIND_RSP ? "v+0" : "s");
-}
 
 static void differs(struct file *f, u64 addr, const char *what, const char *ours,
 		    const char *theirs)
@@ -351,16 +152,16 @@ struct words {
 static void words_make(Dwarf_Frame *frame, bool signal, struct words *w)
 {
 	w->signal = signal;
-	reg_text(frame, KUNWIND_RA, w->ra);
+	reg_text(i386, frame, KUNWIND_RA, w->ra);
 	if (!strcmp(w->ra, "u")) {
 		strcpy(w->line, "end - -");
 		return;
 	}
-	if (!cfa_text(frame, w->cfa)) {
+	if (!cfa_text(i386, frame, w->cfa)) {
 		strcpy(w->line, "none - -");
 		return;
 	}
-	reg_text(frame, KUNWIND_RBP, w->rbp);
+	reg_text(i386, frame, KUNWIND_RBP, w->rbp);
 	sprintf(w->line, "%s %s %s", w->cfa, w->rbp, w->ra);
 }
 
@@ -396,7 +197,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 			continue;
 		ours_text(t->table, rule, reg, ours);
 		exprs_shorten(ours);
-		reg_text(frame, reg, theirs);
+		reg_text(i386, frame, reg, theirs);
 		/* not mentioned, and not callee-saved to libdw */
 		if (!strcmp(theirs, "u") && !strcmp(ours, "s") &&
 		    (reg == KUNWIND_RBX || !(kunwind_saved_regs(i386) >> reg & 1)))
