@@ -3,8 +3,8 @@
  * exec_helper.c - subcommands that become a program of their own
  *
  * These need libraries that the others do without. The programs lie beside this
- * one in the build tree, in ../libexec/kunwind when installed; argv[0] remains
- * the subcommand.
+ * one in the build tree, in ../libexec/kunwind when installed. Their argv[0] is
+ * "kunwind COMMAND", as getopt_long(3) is to say.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 static int become(const char *program, char **argv)
 {
 	static const char *const place[] = { "../libexec/kunwind/", "" };
-	char path[4096];
+	char path[4096], name[64];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 	char *base;
 	size_t i;
@@ -26,6 +26,8 @@ static int become(const char *program, char **argv)
 	}
 	path[n] = '\0';
 	base = strrchr(path, '/') + 1;
+	snprintf(name, sizeof(name), "kunwind %s", kunwind_tool_name);
+	argv[0] = name;
 	for (i = 0; i < 2; i++) {
 		strcpy(stpcpy(base, place[i]), program);
 		execv(path, argv);

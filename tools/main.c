@@ -74,7 +74,7 @@ static const struct command {
 	  "draw a trace as a flame graph", NULL },
 	{ "export", kunwind_cmd_export, "FORMAT [OPTION]... TRACE...",
 	  "write a trace as folded stacks, for speedscope, Firefox or Perfetto", NULL },
-	{ "show", kunwind_cmd_show, "[OPTION]... TRACE",
+	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
 	  "print a trace's events with named call stacks", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",
 	  "print the unwind table that the kernel would use",

@@ -43,18 +43,18 @@ static const char usage[] =
 	"function first, with the object that it is in. TRACE is a directory that holds\n"
 	"a trace, or one above several.\n"
 	"\n"
-	"  --event PATTERN  only events whose name matches (as file names in a shell do)\n"
-	"  --pid PID        only events of this process\n"
-	"  --limit N        stop after N events\n"
-	"  --summary        only count: events, stacks, frames, share of complete stacks\n"
-	"  --no-symbols     addresses only; reads the trace once\n"
-	"  --no-lines       no inlined functions and source lines: less to read\n"
-	"  --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
-	"  --no-local       only those and debuginfod, not this host's own files\n"
-	"  --all            kunwind's own events (mappings, forks ...) too\n"
-	"  --tsv            tab-separated lines, see below\n"
-	"  --json           an object on a line for each event: kunwind-json(5)\n"
-	"  --help\n"
+	"  -e, --event PATTERN  only events whose name matches (as file names in a shell do)\n"
+	"  -p, --pid PID        only events of this process\n"
+	"  -n, --limit N        stop after N events\n"
+	"  -s, --summary        only count: events, stacks, frames, share of complete stacks\n"
+	"  -a, --all            kunwind's own events (mappings, forks ...) too\n"
+	"      --no-symbols     addresses only; reads the trace once\n"
+	"      --no-lines       no inlined functions and source lines: less to read\n"
+	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
+	"      --no-local       only those and debuginfod, not this host's own files\n"
+	"  -t, --tsv            tab-separated lines, see below\n"
+	"  -j, --json           an object on a line for each event: kunwind-json(5)\n"
+	"  -h, --help\n"
 	"\n"
 	"Names are taken from an object only when its build-id is the one that the trace\n"
 	"has; other frames are printed as object+address and say why. Mappings come from\n"
@@ -358,14 +358,14 @@ static int parse(struct show *show, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
-		{ "debug-dir", required_argument, NULL, 'd' },
+		{ "debug-dir", required_argument, NULL, 'D' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "json", no_argument, NULL, 'j' },
-		{ "limit", required_argument, NULL, 'l' },
+		{ "limit", required_argument, NULL, 'n' },
 		{ "no-lines", no_argument, NULL, 'L' },
 		{ "no-local", no_argument, NULL, 'O' },
-		{ "no-symbols", no_argument, NULL, 'n' },
+		{ "no-symbols", no_argument, NULL, 'N' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "summary", no_argument, NULL, 's' },
 		{ "tsv", no_argument, NULL, 't' },
@@ -382,12 +382,12 @@ static int parse(struct show *show, int argc, char **argv)
 	}
 	show->options.debug_dirs = show->debug_dirs;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ae:hjn:p:st", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			show->all = true;
 			break;
-		case 'd':
+		case 'D':
 			show->debug_dirs[nr_dirs++] = optarg;
 			break;
 		case 'e':
@@ -399,14 +399,14 @@ static int parse(struct show *show, int argc, char **argv)
 		case 'j':
 			show->format = JSON;
 			break;
-		case 'l':
+		case 'n':
 			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
 				goto bad_number;
 			break;
 		case 'L':
 			show->options.flags |= KUNWIND_NO_DWARF;
 			break;
-		case 'n':
+		case 'N':
 			show->symbols = false;
 			break;
 		case 'O':

@@ -72,7 +72,7 @@ for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
 	expect 1 '' 'which trace' $command
 	# shellcheck disable=SC2086
-	expect 1 '' 'Try: kunwind' $command --nonsense x
+	expect 1 '' '^kunwind [a-z]+: unrecognized option.*Try: kunwind' $command --nonsense x
 done
 expect 1 '' 'which format' export x
 expect 1 '' 'one format at a time' export --folded --perfetto x

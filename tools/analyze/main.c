@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		kunwind_tool_name = commands[i].name;
-		if (!strcmp(argv[0], commands[i].name))
+		if (!strncmp(argv[0], "kunwind ", 8) && !strcmp(argv[0] + 8, commands[i].name))
 			return commands[i].run(argc, argv);
 	}
 	fprintf(stderr, "kunwind-analyze: run it as kunwind report, export or flamegraph\n");

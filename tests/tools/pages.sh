@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# pages.sh - what --help, the manual pages and the shell completion say of a
+# command's options is the same
+
+cd "$(dirname "$0")" || exit 1
+tools=../../tools
+n=0 failed=0
+
+# is GOT WANTED DESCRIPTION
+is() {
+	n=$((n + 1))
+	if [ "$1" = "$2" ]; then
+		echo "ok $n - $3"
+	else
+		echo "not ok $n - $3"
+		diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+# Long options of a text, but for those that every command has.
+options() { grep -oE -- '(^|[^-a-z])--[a-z][a-z-]*' | grep -oE -- '--.*' | grep -vxE -- '--(help|version)' | sort -u; }
+help_of() { "$tools/build/kunwind" "$1" --help; }
+# A page's text from a heading on to the next one of its kind (all of it without one).
+page() { # PAGE [HEADING]
+	sed 's/\\-/-/g' "$tools/man/$1" | awk -v heading="${2-}" '
+		/^\.S[HS] / { inside = heading == "" || index($0, heading) == 5 }
+		heading == "" || inside'
+}
+# What stands beside a command of one page for several.
+marked() { # COMMAND: of kunwind-report.1
+	awk -v command="$1" '
+		/^\.TP/ { getline option; getline text
+			if (text !~ /^\(/ || text ~ "[(, ]" command "[,)]") print option }'
+}
+
+is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options)" "$(help_of record | options)" "kunwind-record(1) has the options of --help"
+is "$(page kunwind-show.1 OPTIONS | options)" "$(help_of show | options)" "kunwind-show(1) does"
+for command in report flamegraph export; do
+	wanted=$(help_of $command | sed '/^  --folded/,/^$/d' | options)
+	is "$(page kunwind-report.1 OPTIONS | marked $command | options)" "$wanted" "kunwind-report(1) does, of $command"
+done
+is "$(page kunwind-report.1 'kunwind export' | options)" \
+	"$(help_of export | sed -n '/^  --folded/,/^$/p' | options)" "and of its formats"
+for command in run register unregister status doctor auto dump; do
+	is "$(page kunwind.1 SYNOPSIS | grep -E "kunwind $command\\W" | options)" \
+		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the usage of $command"
+done
+
+# shellcheck source=tools/completion/kunwind
+. "$tools/completion/kunwind"
+for command in run register unregister auto status doctor record report flamegraph export show dump; do
+	COMP_WORDS=(kunwind $command --) COMP_CWORD=2 COMPREPLY=()
+	_kunwind 2>/dev/null
+	is "$(printf '%s\n' "${COMPREPLY[@]}" | options)" "$(help_of $command | options)" "completion of $command"
+done
+echo "1..$n"
+exit $failed
