@@ -17,7 +17,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs fuzz
-.PHONY: check-releases bench bench-names check-bench bench-accept style clean help
+.PHONY: check-releases soak bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
 
@@ -64,6 +64,9 @@ check-debug:
 check-names:
 	@scripts/check-names
 
+soak:
+	@scripts/soak $(if $(DEBUG),--debug) $(SECONDS)
+
 check-releases:
 	@scripts/check-releases
 
@@ -109,6 +112,8 @@ help:
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
 	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
 	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
+	@echo 'soak        loading, unloading and switching in random order under full load for SECONDS'
+	@echo '            (600); SEED=N: that order again; DEBUG=1: on the kernel with checkers'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'

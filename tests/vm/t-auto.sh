@@ -123,32 +123,7 @@ rm -rf "$work/short"
 # make -j4 of a C project
 project=$work/project
 files=${FILES:-160}
-mkdir "$project"
-for ((i = 0; i < files; i++)); do
-	cat >"$project/f$i.h" <<-END
-		struct s$i { struct s$i *next; long value[$((i % 7 + 1))]; };
-		long f$i(struct s$i *s);
-	END
-	cat >"$project/f$i.c" <<-END
-		#include <stddef.h>
-		#include <stdio.h>
-		#include "f$i.h"
-		long f$i(struct s$i *s)
-		{
-		    long sum = $i;
-		    for (; s; s = s->next)
-		        sum += s->value[0];
-		    return sum;
-		}
-	END
-	printf '#include "f%d.h"\n' "$i" >>"$project/main.h"
-done
-printf '#include "main.h"\nint main(void) { return (int)f0(0); }\n' >"$project/main.c"
-cat >"$project/Makefile" <<'END'
-objects := $(patsubst %.c,%.o,$(wildcard *.c))
-main: $(objects) ; $(CC) -o $@ $^
-%.o: %.c ; $(CC) -O1 -c -o $@ $<
-END
+make_project "$project" "$files"
 before=$(grep -P '^(reason|stat)\t' /dev/kunwind)
 whole_begin "$work/make" openat,execve
 verdict $? "a session of openat of all processes"

@@ -8,6 +8,7 @@
 #   start NAME COMMAND...      COMMAND in the background, registered; $pid
 #   settle PID...              wait until all their threads sleep and stay so
 #   examine NAME PID           what the oracle says about a program that sleeps
+#   make_project DIRECTORY N   a C project of N files, for make
 #
 # With KUNWIND_STOCK set, programs are started without kunwind: what stock
 # LTTng gives, for comparison.
@@ -95,4 +96,35 @@ examine() { # NAME PID
 		printf '%s\t%s\n' "${task##*/}" "$(cat "$task/comm")"
 	done >"$work/eu/$1.comm"
 	cp "/proc/$2/maps" "$work/eu/$1.maps"
+}
+
+# A C project of so many files and a Makefile, in a new directory.
+make_project() { # DIRECTORY FILES
+	local dir=$1 i
+	mkdir -p "$dir"
+	for ((i = 0; i < $2; i++)); do
+		cat >"$dir/f$i.h" <<-END
+			struct s$i { struct s$i *next; long value[$((i % 7 + 1))]; };
+			long f$i(struct s$i *s);
+		END
+		cat >"$dir/f$i.c" <<-END
+			#include <stddef.h>
+			#include <stdio.h>
+			#include "f$i.h"
+			long f$i(struct s$i *s)
+			{
+			    long sum = $i;
+			    for (; s; s = s->next)
+			        sum += s->value[0];
+			    return sum;
+			}
+		END
+		printf '#include "f%d.h"\n' "$i" >>"$dir/main.h"
+	done
+	printf '#include "main.h"\nint main(void) { return (int)f0(0); }\n' >"$dir/main.c"
+	cat >"$dir/Makefile" <<-'END'
+	objects := $(patsubst %.c,%.o,$(wildcard *.c))
+	main: $(objects) ; $(CC) -o $@ $^
+	%.o: %.c ; $(CC) -O1 -c -o $@ $<
+	END
 }

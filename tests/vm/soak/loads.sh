@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What keeps the machine busy during soak.sh, sourced: each load is a loop in a
+# process of its own until $work/stop is there. Whether there is a module or not
+# makes no difference to any of them: a program that ends otherwise than it does
+# without kunwind is written down in load-NAME.strange.
+
+loads=(make python dlopen forks threads signals moving jit profile)
+
+still() { [ ! -e "$work/stop" ]; }
+
+# run NAME COMMAND...: it must end well; 124 is the machine being slow, and is counted
+run() {
+	local name=$1 status=0
+	shift
+	timeout 300 "$@" >"$work/load-$name.out" 2>&1 </dev/null || status=$?
+	case $status in
+	0) turns=$((turns + 1)) ;;
+	124) slow=$((slow + 1)) ;;
+	*) still && echo "$name: status $status: $(tail -n 1 "$work/load-$name.out")" >>"$work/load-$name.strange" ;;
+	esac
+}
+
+load_make() {
+	make_project "$work/project" 6
+	while still; do
+		rm -f "$work"/project/*.o
+		run make make -s -C "$work/project" -j4 CC=gcc
+	done
+}
+
+load_python() {
+	while still; do
+		run python /usr/bin/python3 -c 'import json, re, sqlite3, subprocess, threading
+def work():
+    for i in range(10):
+        json.loads(json.dumps({"a": [i] * 50}))
+        open("/dev/null").close()
+threads = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in threads]
+subprocess.run(["/bin/true"], check=True)
+sqlite3.connect(":memory:").execute("select 1").fetchall()
+[t.join() for t in threads]'
+	done
+}
+
+load_dlopen() {
+	while still; do
+		run dlopen /usr/bin/python3 -c 'import _ctypes, random
+names = ["libxml2.so.2", "libsqlite3.so.0", "libstdc++.so.6", "libgcrypt.so.20", "libz.so.1"]
+found = []
+for name in names:
+    try:
+        _ctypes.dlclose(_ctypes.dlopen(name, 2))
+        found.append(name)
+    except OSError:
+        pass
+for _ in range(30):
+    handle = _ctypes.dlopen(random.choice(found), 2)
+    open("/dev/null").close()
+    _ctypes.dlclose(handle)'
+	done
+}
+
+load_forks() {
+	while still; do
+		run forks dash -c 'i=0; while [ $i -lt 15 ]; do /bin/true; (:) & i=$((i + 1)); done; wait'
+	done
+}
+
+load_threads() {
+	while still; do
+		run threads perl -e 'for (1 .. 20) { my $p = fork(); die unless defined $p; if (!$p) { exec "/bin/true" if $_ % 2; exit 0 } waitpid $p, 0 }'
+	done
+}
+
+load_signals() {
+	while still; do
+		run signals /usr/bin/python3 -c 'import os, signal
+n = 0
+def handler(*_):
+    global n
+    n += 1
+    open("/dev/null").close()
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+while n < 40:
+    os.getppid()
+signal.setitimer(signal.ITIMER_REAL, 0)'
+	done
+}
+
+# Its own chains of calls, coroutines, handlers, vfork, a library at the same place.
+load_moving() {
+	local n=$seed
+	while still; do
+		n=$((n + 1))
+		run moving "$progs/moving-gcc-O2" "$work/moving.txt" 10 2 $n "$progs/moving-plugin-1.so"
+		rm -f "$work/moving.txt"
+	done
+}
+
+load_jit() {
+	command -v node >/dev/null || return 0
+	while still; do
+		run jit node -e 'const fs = require("fs"); function f(n) { return n ? f(n - 1) : fs.existsSync("/"); }
+for (let i = 0; i < 1000; i++) f(20);'
+	done
+}
+
+# Call chains by a program of the tests, then perf -g of everything, where there is perf.
+# Not what of perf's own takes minutes here: it looks through all files and symbols.
+load_profile() {
+	while still; do
+		run profile "$progs/perfchain" stranger
+		if command -v perf >/dev/null; then
+			run profile perf record -q -N -B --no-bpf-event -e cpu-clock -F 49 -g -a \
+				-o "$work/perf.data" -- sleep 1
+			rm -f "$work/perf.data"
+		fi
+	done
+}
+
+load_pids=()
+loads_begin() {
+	local load
+	rm -f "$work/stop"
+	for load in "${loads[@]}"; do
+		(
+			# whoever switches is to have his turn
+			renice -n 10 "$BASHPID" >/dev/null
+			turns=0 slow=0
+			"load_$load"
+			echo "$load $turns$([ $slow -eq 0 ] || echo " ($slow not done in time)")" \
+				>"$work/load-$load.turns"
+		) &
+		load_pids+=($!)
+	done
+}
+
+loads_end() {
+	local i
+	touch "$work/stop"
+	for ((i = 0; i < 600; i++)); do
+		kill -0 "${load_pids[@]}" 2>/dev/null || break
+		sleep 0.5
+	done
+	[ "$i" -lt 600 ] || return 1
+	wait "${load_pids[@]}"
+	load_pids=()
+	rm -rf "$work/project"
+}
+
+loads_tell() {
+	diag "turns of the loads: $(cat "$work"/load-*.turns | tr '\n' ' ')"
+}

@@ -1,0 +1,230 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# soak.sh - load, unload, takeover and all else that can be switched, in random
+# order, while the machine is as busy as it can be (loads.sh); run by scripts/soak
+#
+# SOAK=SECONDS (600) of it; SEED chooses the order of what is switched, which is
+# printed at its end by kind. What the loads do meanwhile is up to the scheduler.
+# Before, all of it runs for WARM seconds (SOAK / 8): so what a kernel takes once
+# and keeps is not taken for a leak. Then and at the end, with the loads gone
+# and the module too, the kernel's memory is measured (memory.sh).
+# timeout: 86400 (scripts/soak knows how long the VM may take)
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/../oracle/session.sh"
+# shellcheck source=tests/vm/soak/memory.sh
+. "$(dirname "$0")/memory.sh"
+# shellcheck source=tests/vm/soak/loads.sh
+. "$(dirname "$0")/loads.sh"
+need lttng babeltrace2 gcc make
+
+seconds=${SOAK:-600}
+seed=${SEED:-1}
+RANDOM=$seed
+params=/sys/module/kunwind/parameters
+conflict=${CONFLICT:-$progs/conflict/conflict.ko}
+tracefs=/sys/kernel/tracing
+declare -A did=() refused=()
+loaded() { [ -d /sys/module/kunwind ]; }
+
+# Said by insmod, rmmod and modprobe when it cannot be now: all else is a failure.
+attempt() { # KIND COMMAND...
+	local kind=$1
+	shift
+	if "$@" >"$work/attempt" 2>&1 </dev/null; then
+		did[$kind]=$((${did[$kind]:-0} + 1))
+	else
+		refused[$kind]=$((${refused[$kind]:-0} + 1))
+		grep -vE 'in use|[Bb]usy|temporarily unavailable|Resource|not currently loaded' "$work/attempt" |
+			sed "s/^/$kind: /" >>"$work/strange"
+		return 1
+	fi
+}
+
+session_on=
+tracing() { # begins or ends a session of LTTng that takes stacks
+	if [ -n "$session_on" ]; then
+		session_end >>"$work/lttng.log" 2>&1 && did[session]=$((${did[session]:-0} + 1))
+		rm -rf "$work/trace"
+		session_on=
+	else
+		session_events_of_soak >>"$work/lttng.log" 2>&1
+		session_on=1
+	fi
+}
+
+# Of the whole system, LTTng's own daemons too: what it cannot write in time it drops,
+# as it should. No filters: lttng-modules 2.13.9 loses one object of kmalloc-512 for
+# each event that has one (lttng_bytecode_validate, without kunwind too), which would
+# hide what we lose.
+calls=openat,close,read,execve,clone,vfork,wait4,mmap,munmap,mprotect,futex,rt_sigreturn,getppid
+session_events_of_soak() {
+	lttng -q create test --output="$work/trace" &&
+		lttng -q enable-channel -k all --overwrite --subbuf-size=1M --num-subbuf=4 &&
+		lttng -q add-context -k -c all -t callstack-user &&
+		lttng -q enable-event -k -c all --syscall "$calls" &&
+		lttng -q enable-event -k -c all 'sched_switch,sched_process_fork' &&
+		lttng -q start
+}
+
+# Return probes on a function of the C library that all programs call.
+libc=/lib/x86_64-linux-gnu/libc.so.6
+probe_at=$(readelf --dyn-syms -W $libc | awk '$8 ~ /^getenv@/ { print "0x" $2; exit }')
+probes() {
+	if [ -e $tracefs/events/soak ]; then
+		echo 0 >$tracefs/events/soak/enable && echo '-:soak/ret' >>$tracefs/uprobe_events
+	else
+		echo "r:soak/ret $libc:$probe_at" >>$tracefs/uprobe_events &&
+			echo 1 >$tracefs/events/soak/enable
+	fi
+}
+
+registered=()
+one_action() {
+	local action=$((RANDOM % 23)) a=$RANDOM pid
+	case $action in
+	0 | 1 | 2 | 20 | 21 | 22)
+		if loaded; then
+			rmmod lttng_probe_kunwind 2>/dev/null
+			attempt unload rmmod kunwind && registered=()
+		else
+			attempt load modprobe kunwind auto=$((a % 2))
+		fi ;;
+	3 | 4) loaded && attempt auto kunwind auto $([ $((a % 3)) -eq 0 ] && echo off || echo on) ;;
+	5)
+		loaded && { echo N >$params/enabled && sleep 0.0$((a % 10)) && echo Y >$params/enabled; } 2>/dev/null
+		did[switch]=$((${did[switch]:-0} + 1)) ;;
+	6 | 7)
+		mapfile -t pid < <(pgrep -P "$$" 2>/dev/null; pgrep -f 'python3|moving' 2>/dev/null)
+		loaded && [ ${#pid[@]} -gt 0 ] || return 0
+		pid=${pid[a % ${#pid[@]}]}
+		kunwind register $([ $((a % 2)) -eq 0 ] || echo --children) "$pid" >/dev/null 2>&1 &&
+			registered+=("$pid") && did[register]=$((${did[register]:-0} + 1)) ;;
+	8)
+		[ ${#registered[@]} -gt 0 ] || return 0
+		kunwind unregister "${registered[-1]}" >/dev/null 2>&1 && did[unregister]=$((${did[unregister]:-0} + 1))
+		unset 'registered[-1]' ;;
+	9 | 10) tracing ;;
+	11)
+		if [ -d /sys/module/conflict ]; then
+			attempt conflict-gone rmmod conflict
+		else
+			pid=(stack_trace_save_user perf_callchain_user)
+			attempt conflict insmod "$conflict" function="${pid[a % 2]}"
+		fi ;;
+	12)
+		if [ -d /sys/module/lttng_probe_kunwind ]; then
+			attempt events-gone rmmod lttng_probe_kunwind
+		elif loaded; then
+			attempt events modprobe lttng-probe-kunwind
+		fi ;;
+	13) probes 2>/dev/null && did[uretprobe]=$((${did[uretprobe]:-0} + 1)) ;;
+	14)
+		echo $((a % 2)) >$tracefs/options/userstacktrace
+		echo $((a % 2)) >$tracefs/events/sched/sched_switch/enable
+		did[ftrace-stack]=$((${did[ftrace-stack]:-0} + 1)) ;;
+	15)
+		loaded && { echo $((1 + a % 20)) >$params/max_table_mb && sleep 0.2 && echo 512 >$params/max_table_mb; } 2>/dev/null
+		did[limit]=$((${did[limit]:-0} + 1)) ;;
+	16) echo $((1 + a % 3)) >/proc/sys/vm/drop_caches; did[drop-caches]=$((${did[drop-caches]:-0} + 1)) ;;
+	17) { loaded && kunwind status && cat /dev/kunwind; } >/dev/null 2>&1; did[status]=$((${did[status]:-0} + 1)) ;;
+	18)
+		{ echo 0 >/sys/devices/system/cpu/cpu1/online && sleep 0.2 &&
+			echo 1 >/sys/devices/system/cpu/cpu1/online; } 2>/dev/null && did[cpu]=$((${did[cpu]:-0} + 1)) ;;
+	19) sleep 0.$((a % 9 + 1)) ;;
+	esac
+	return 0
+}
+
+# What the module itself counts, once nothing is registered and no table is kept: nothing.
+own_books() {
+	local i left
+	kunwind auto off >/dev/null
+	for ((i = 0; i < 100; i++)); do
+		echo 2 >/proc/sys/vm/drop_caches
+		left=$(awk -F'\t' '$1 == "user" || $1 == "object" || $1 == "process" ||
+			($1 == "stat" && $2 ~ /^(processes|objects|map_bytes|table_bytes|idle_bytes|memory_bytes)$/ && $3)' /dev/kunwind)
+		[ -n "$left" ] || break
+		sleep 0.1
+	done
+	is "$left" "" "the module has no process, object or byte left"
+}
+
+# Everything off, nothing running, the module gone, files of the loads too.
+quiet() {
+	loads_end || not_ok "the loads come to an end"
+	[ -z "$session_on" ] || tracing
+	[ ! -e $tracefs/events/soak ] || probes
+	echo 0 >$tracefs/options/userstacktrace
+	echo 0 >$tracefs/events/sched/sched_switch/enable
+	echo >$tracefs/trace
+	local i
+	loaded || attempt load modprobe kunwind
+	own_books
+	[ ! -d /sys/module/conflict ] || rmmod conflict
+	[ ! -d /sys/module/lttng_probe_kunwind ] || rmmod lttng_probe_kunwind
+	# task work of what has just ended may still be under way
+	for ((i = 0; i < 100; i++)); do
+		loaded || break
+		rmmod kunwind 2>/dev/null || sleep 0.1
+	done
+	registered=()
+}
+
+act_for() { # SECONDS
+	local end=$((SECONDS + $1))
+	loads_begin
+	attempt load modprobe kunwind
+	while [ "$SECONDS" -lt "$end" ]; do
+		one_action
+		sleep 0.0$((RANDOM % 10))
+	done
+}
+
+diag "seed $seed, $seconds s: the same order again with make soak SEED=$seed SECONDS=$seconds"
+lttng-sessiond --daemonize >/dev/null
+renice -n -10 $$ >/dev/null
+act_for "${WARM:-$((seconds / 8 + 5))}"
+quiet
+! loaded
+verdict $? "after warming up the module is gone"
+memory_note "$work/before"
+did=() refused=()
+rm -f "$work"/load-*.turns
+
+act_for "$seconds"
+busy=$(cut -d' ' -f1-3 /proc/loadavg)
+quiet
+! loaded
+verdict $? "after $seconds s the module is gone"
+memory_note "$work/after"
+for kind in "${!did[@]}" "${!refused[@]}"; do
+	printf '%-14s %5d done, %5d refused\n' "$kind" "${did[$kind]:-0}" "${refused[$kind]:-0}"
+done | sort -u | sed 's/^/# /'
+diag "load averages at the end: $busy"
+loads_tell
+least=$((seconds / 120 > 0 ? seconds / 120 : 1))
+[ "${did[load]:-0}" -ge $least ] && [ "${did[unload]:-0}" -ge $least ]
+verdict $? "it came and went, ${did[load]:-0} and ${did[unload]:-0} times"
+if [ "$seconds" -ge 300 ]; then
+	[ "${did[session]:-0}" -ge 1 ] && [ $((${did[auto]:-0} + ${did[register]:-0})) -ge 1 ]
+	verdict $? "sessions were traced meanwhile, processes registered"
+	is "$(grep -h ' 0' "$work"/load-*.turns)" "" "each of the loads was at work"
+else
+	diag "too short to ask whether each action and each load had its turn"
+fi
+is "$(sort "$work/strange" 2>/dev/null | uniq -c | head -n 20)" "" "nothing was refused for another reason than being in use"
+is "$(sort "$work"/load-*.strange 2>/dev/null | uniq -c | head -n 20)" "" "no program noticed"
+memory_compare "$work/before" "$work/after"
+is "$(grep -c kunwind $tracefs/enabled_functions)" 0 "no hook is left"
+is "$(cat /proc/sys/kernel/tainted)" "$((0x3000 & $(cat /proc/sys/kernel/tainted)))" \
+	"the kernel is tainted by nothing but modules from outside"
+
+# after all that it works
+build_progs
+check "the module loads once more" modprobe kunwind
+is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
+	"and gives true stacks"
+check "the module is unloaded" rmmod kunwind
+done_testing
