@@ -355,6 +355,53 @@ ok:
 	return found.fd;
 }
 
+/* A file that only its reader can tell for the right one, by an id within. */
+static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root, const char *path)
+{
+	char whole[8400];
+	struct stat st;
+	int fd;
+
+	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
+		return -1;
+	fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		       (uint64_t)st.st_size < (uint64_t)symbolizer->options.memory_limit_mb << 20))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	const char *slash = strrchr(object->path, '/'), *base = strrchr(name, '/');
+	const char *const *root;
+	char path[3][8300];
+	size_t i;
+	int fd;
+
+	/* where it was written; from the object's directory on; in it */
+	snprintf(path[0], sizeof(path[0]), *name == '/' ? "%.0s%s" : "%s/%s", dir, name);
+	snprintf(path[1], sizeof(path[1]), "%.*s/%s", slash ? (int)(slash - object->path) : 0,
+		 object->path, name);
+	snprintf(path[2], sizeof(path[2]), "%.*s/%s", slash ? (int)(slash - object->path) : 0,
+		 object->path, base ? base + 1 : name);
+	for (i = 0; i < 3; i++) {
+		for (root = symbolizer->options.debug_dirs; root && *root; root++) {
+			fd = open_regular(symbolizer, *root, path[i]);
+			if (fd >= 0)
+				return fd;
+		}
+	}
+	for (i = 0; i < 3 && !(symbolizer->options.flags & KUNWIND_NO_LOCAL); i++) {
+		fd = *path[i] == '/' ? open_regular(symbolizer, "", path[i]) : -1;
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
 int kunwind_find_alt(struct kunwind_object *object, const char *from, const char *name,
 		     const uint8_t *id, unsigned int id_len)
 {

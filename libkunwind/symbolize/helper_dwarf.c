@@ -9,16 +9,22 @@
  * libdw's dwarf_getscopes() would read the tree from the unit on every time.
  * Lines are libdw's, which keeps the decoded table of each unit.
  *
+ * Of a unit whose DWARF is split, the object has ranges and lines only. Its tree
+ * is read from the other file, when that has been handed over; without it, answers
+ * have the line.
+ *
  * Memory: 24 bytes a range of a unit or function, 24 an inlined function and 16
  * a range of it, for units that were asked about; and libdw's line tables, 40
  * bytes or more a row.
  */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "helper_dwarf.h"
+#include "helper_split.h"
 
 #define MAX_DEPTH	1024		/* of nested entries: beyond it the tree is not believed */
 
@@ -42,12 +48,16 @@ struct node {
 };
 
 struct unit {
-	Dwarf_Die die;
+	Dwarf_Die die;			/* has lines */
+	Dwarf_Die tree;			/* has functions: the same, but for split DWARF */
+	bool split;			/* the file of the tree has not been asked for */
 	bool read;
 	struct ranges functions;
 	struct ranges inl;		/* of inlined functions, in the order of the nodes */
 	struct node *node;
 	size_t nr_nodes, cap_nodes;
+	char **path;			/* split: of source files by number, where made up */
+	size_t nr_paths;
 };
 
 struct kunwind_dwarf {
@@ -136,17 +146,21 @@ static const struct range *find(const struct ranges *ranges, uint64_t addr)
 static void read_units(struct kunwind_dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
-	Dwarf_Die die, subdie;
+	Dwarf_Die die;
 	uint8_t type;
 
-	while (!dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, &subdie)) {
+	/* not asked for the other part, which libdw would look for */
+	while (!dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
+		struct unit *unit;
+
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
 		if (!kunwind_reserve((void **)&dwarf->unit, dwarf->nr_units, &dwarf->cap_units,
 				     sizeof(*dwarf->unit)))
 			break;
-		memset(&dwarf->unit[dwarf->nr_units], 0, sizeof(*dwarf->unit));
-		dwarf->unit[dwarf->nr_units].die = die;
+		unit = &dwarf->unit[dwarf->nr_units];
+		*unit = (struct unit){ .die = die, .tree = die };
+		unit->split = type == DW_UT_skeleton;
 		if (!add_ranges(&dwarf->units, &die, dwarf->nr_units))
 			break;
 		dwarf->nr_units++;
@@ -174,7 +188,7 @@ static void free_ranges(struct ranges *ranges)
 
 void kunwind_dwarf_free(struct kunwind_dwarf *dwarf)
 {
-	size_t i;
+	size_t i, path;
 
 	if (!dwarf)
 		return;
@@ -182,6 +196,9 @@ void kunwind_dwarf_free(struct kunwind_dwarf *dwarf)
 		free_ranges(&dwarf->unit[i].functions);
 		free_ranges(&dwarf->unit[i].inl);
 		free(dwarf->unit[i].node);
+		for (path = 0; path < dwarf->unit[i].nr_paths; path++)
+			free(dwarf->unit[i].path[path]);
+		free(dwarf->unit[i].path);
 	}
 	free(dwarf->unit);
 	free_ranges(&dwarf->units);
@@ -277,7 +294,7 @@ static void read_unit(struct unit *unit)
 	bool ok;
 
 	unit->read = true;
-	ok = read_children(unit, &unit->die, false, &later, 0);
+	ok = read_children(unit, &unit->tree, false, &later, 0);
 	while (ok && later.nr) {
 		Dwarf_Die die = later.die[--later.nr];
 		ptrdiff_t node = add_node(unit, &die, false);
@@ -329,17 +346,44 @@ static int number(Dwarf_Die *die, unsigned int attr)
 	return (int)value;
 }
 
+static const char *text(Dwarf_Die *die, unsigned int attr, unsigned int other)
+{
+	Dwarf_Attribute mem;
+	const char *text = dwarf_formstring(dwarf_attr(die, attr, &mem));
+
+	return text || !other ? text : dwarf_formstring(dwarf_attr(die, other, &mem));
+}
+
+/* The directory that a .dwo file's names are relative to is in the object. */
+static const char *source_file(struct unit *unit, size_t file)
+{
+	const char *name, *dir;
+	Dwarf_Files *files;
+	size_t nr;
+
+	if (dwarf_getsrcfiles(&unit->tree, &files, &nr) || file >= nr)
+		return NULL;
+	name = dwarf_filesrc(files, file, NULL, NULL);
+	if (!name || *name == '/' || unit->tree.cu == unit->die.cu)
+		return name;
+	dir = text(&unit->die, DW_AT_comp_dir, 0);
+	if (!unit->path) {
+		unit->path = calloc(nr, sizeof(*unit->path));
+		unit->nr_paths = unit->path ? nr : 0;
+	}
+	if (!dir || file >= unit->nr_paths)
+		return name;
+	if (!unit->path[file] && asprintf(&unit->path[file], "%s/%s", dir, name) < 0)
+		unit->path[file] = NULL;
+	return unit->path[file] ? unit->path[file] : name;
+}
+
 /* Where @inlined was called from: the place in the function that it is part of. */
 static void call_site(struct unit *unit, Dwarf_Die *inlined, struct kunwind_dwarf_function *caller)
 {
-	Dwarf_Files *files;
-	size_t nr;
-	int file = number(inlined, DW_AT_call_file);
-
 	caller->line = number(inlined, DW_AT_call_line);
 	caller->column = number(inlined, DW_AT_call_column);
-	if (!dwarf_getsrcfiles(&unit->die, &files, &nr) && (size_t)file < nr)
-		caller->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+	caller->file = source_file(unit, (size_t)number(inlined, DW_AT_call_file));
 }
 
 static void source_line(struct unit *unit, uint64_t addr, struct kunwind_dwarf_function *function)
@@ -377,20 +421,51 @@ static unsigned int chain(const struct unit *unit, size_t function, uint64_t add
 	return nr;
 }
 
+static struct unit *find_unit(struct kunwind_dwarf *dwarf, uint64_t addr)
+{
+	const struct range *range = find(&dwarf->units, addr - dwarf->bias);
+
+	return range ? &dwarf->unit[range->of] : NULL;
+}
+
+bool kunwind_dwarf_wants(struct kunwind_dwarf *dwarf, uint64_t addr,
+			 struct kunwind_dwarf_split *split)
+{
+	struct unit *unit = find_unit(dwarf, addr);
+
+	if (!unit || !unit->split)
+		return false;
+	split->dir = text(&unit->die, DW_AT_comp_dir, 0);
+	split->name = text(&unit->die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	return split->name;
+}
+
+void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd)
+{
+	struct unit *unit = find_unit(dwarf, addr);
+	Dwarf_Die die;
+
+	if (!unit || !unit->split)
+		return;
+	unit->split = false;
+	if (fd >= 0 && kunwind_split_link(unit->die.cu, fd, &die))
+		unit->tree = die;
+}
+
 unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
 				     struct kunwind_dwarf_function *function, unsigned int max)
 {
 	uint64_t at = addr - dwarf->bias;
-	const struct range *range = find(&dwarf->units, at);
+	struct unit *unit = find_unit(dwarf, addr);
+	const struct range *range;
 	size_t link[WIRE_FUNCTIONS];
 	unsigned int nr, i;
 	Dwarf_Addr entry;
-	struct unit *unit;
 	Dwarf_Die die, inner;
+	Dwarf *tree;
 
-	if (!range)
+	if (!unit)
 		return 0;
-	unit = &dwarf->unit[range->of];
 	if (!unit->read)
 		read_unit(unit);
 	range = find(&unit->functions, at);
@@ -399,11 +474,12 @@ unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
 		source_line(unit, at, &function[0]);
 		return function[0].file != NULL;
 	}
+	tree = dwarf_cu_getdwarf(unit->tree.cu);
 	nr = chain(unit, range->of, at, link, max < WIRE_FUNCTIONS ? max : WIRE_FUNCTIONS);
 	for (i = 0; i < nr; i++) {
 		struct kunwind_dwarf_function *out = &function[nr - 1 - i];
 
-		if (!dwarf_offdie(dwarf->dwarf, unit->node[link[i]].die, &die))
+		if (!dwarf_offdie(tree, unit->node[link[i]].die, &die))
 			continue;
 		out->name = raw_name(&die);
 		out->inlined = i > 0;
@@ -411,7 +487,7 @@ unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
 		if (!i)
 			out->offset = !dwarf_entrypc(&die, &entry) && entry <= at ?
 				at - entry : at - range->start;
-		if (i + 1 < nr && dwarf_offdie(dwarf->dwarf, unit->node[link[i + 1]].die, &inner))
+		if (i + 1 < nr && dwarf_offdie(tree, unit->node[link[i + 1]].die, &inner))
 			call_site(unit, &inner, out);
 	}
 	source_line(unit, at, &function[0]);

@@ -25,6 +25,19 @@ struct kunwind_dwarf_function {
 struct kunwind_dwarf *kunwind_dwarf_new(Dwarf *dwarf, uint64_t bias);
 void kunwind_dwarf_free(struct kunwind_dwarf *dwarf);
 
+/* The other part of a unit whose DWARF is split, as the unit names it. */
+struct kunwind_dwarf_split {
+	const char *dir;	/* NULL: none */
+	const char *name;	/* of a file, or a path, from @dir on where it is not absolute */
+};
+
+/* Would an answer about @addr gain by a file that was not given yet? Then @split says which. */
+bool kunwind_dwarf_wants(struct kunwind_dwarf *dwarf, uint64_t addr,
+			 struct kunwind_dwarf_split *split);
+
+/* The file that the unit at @addr wants, -1: there is none. It stays the caller's. */
+void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd);
+
 /**
  * kunwind_dwarf_functions() - the functions that hold an address
  * @function: out, innermost inlined first, the function itself last; its strings

@@ -60,15 +60,19 @@ static void close_object(struct object *object)
 	memset(object, 0, sizeof(*object));
 }
 
+static void put_bytes(struct writer *to, const char *bytes, size_t len)
+{
+	memcpy(to->at, bytes, len);
+	to->at += len;
+	to->reply->name_len += (uint32_t)len;
+}
+
 static void put_name(struct writer *to, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (len > 4096)
-		return;
-	memcpy(to->at, name, len);
-	to->at += len;
-	to->reply->name_len = (uint32_t)len;
+	if (len <= 4096)
+		put_bytes(to, name, len);
 }
 
 static void identify(int fd, struct writer *to)
@@ -204,23 +208,33 @@ static bool entry_by_name(const char *name)
 	return false;
 }
 
-static unsigned int from_dwarf(struct object *object, uint64_t addr,
-			       struct kunwind_dwarf_function *function)
+/* NULL: none, or it is not wanted. */
+static struct kunwind_dwarf *dwarf_of(struct object *object)
 {
 	uint64_t bias;
 	Dwarf *dwarf;
 
-	if (!object->want_dwarf)
-		return 0;
-	if (!object->dwarf) {
+	if (!object->dwarf && object->want_dwarf) {
 		dwarf = kunwind_elf_dwarf(object->elf, &bias);
 		object->want_dwarf = dwarf;
 		if (dwarf)
 			object->dwarf = kunwind_dwarf_new(dwarf, bias);
-		if (!object->dwarf)
-			return 0;
 	}
-	return kunwind_dwarf_functions(object->dwarf, addr, function, WIRE_FUNCTIONS);
+	return object->dwarf;
+}
+
+static bool wants_split(struct kunwind_dwarf *dwarf, uint64_t addr, struct writer *to)
+{
+	struct kunwind_dwarf_split split;
+
+	if (!dwarf || !kunwind_dwarf_wants(dwarf, addr, &split))
+		return false;
+	to->reply->status = WIRE_WANTS_SPLIT;
+	to->reply->address = addr;
+	put_name(to, split.dir ? split.dir : "");
+	put_bytes(to, "", 1);
+	put_name(to, split.name);
+	return true;
 }
 
 /*
@@ -231,6 +245,7 @@ static unsigned int from_dwarf(struct object *object, uint64_t addr,
 static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
 {
 	struct kunwind_dwarf_function function[WIRE_FUNCTIONS];
+	struct kunwind_dwarf *dwarf = dwarf_of(object);
 	struct kunwind_dwarf_function *outer;
 	unsigned int nr, i;
 	bool trampoline, label;
@@ -240,8 +255,10 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 	/* a handler "returns" to the trampoline's first byte, which no call precedes */
 	trampoline = kunwind_elf_is_trampoline(object->elf, addr);
 	at = exact || trampoline ? addr : addr - 1;
+	if (wants_split(dwarf, at, to))
+		return;
 	raw = kunwind_elf_symbol(object->elf, at, &start, &label);
-	nr = from_dwarf(object, at, function);
+	nr = dwarf ? kunwind_dwarf_functions(dwarf, at, function, WIRE_FUNCTIONS) : 0;
 	outer = &function[nr ? nr - 1 : 0];
 	if (raw && (!nr || !outer->name || !label)) {
 		if (!nr) {
@@ -285,6 +302,8 @@ size_t kunwind_serve(const struct wire_request *request, int *fds, char *answer)
 			reply.status = WIRE_NO_OBJECT;
 	} else if (request->type == WIRE_RESOLVE) {
 		resolve(object, request->address, request->flags & WIRE_EXACT, &to);
+	} else if (request->type == WIRE_SPLIT && dwarf_of(object)) {
+		kunwind_dwarf_give(object->dwarf, request->address, fds[0]);
 	}
 	for (i = 0; i < WIRE_FDS; i++) {
 		if (fds[i] >= 0)

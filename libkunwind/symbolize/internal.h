@@ -89,6 +89,9 @@ int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found
 int kunwind_find_alt(struct kunwind_object *object, const char *from, const char *name,
 		     const uint8_t *id, unsigned int id_len);
 
+/* The .dwo file of a unit of @object, -1 none. @dir: its compilation directory, "" not known. */
+int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name);
+
 /* ------------------------------------------------------------ list.c */
 
 /* Symbols from a text file: /proc/kallsyms, perf-PID.map. */

@@ -470,19 +470,46 @@ static bool take_answer(const char *at, size_t len, struct kunwind_answer *answe
 	return true;
 }
 
+/* The file that the answer wants goes to the helper. */
+static void give_split(struct kunwind_object *object, size_t len)
+{
+	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
+	struct wire_request request = { .type = WIRE_SPLIT, .id = (uint32_t)object->slot,
+					.address = reply->address };
+	char names[8400];
+	const char *name;
+	int fd;
+
+	if (reply->name_len >= sizeof(names) || reply->name_len > len - sizeof(*reply))
+		return;
+	memcpy(names, object->symbolizer->reply + sizeof(*reply), reply->name_len);
+	memset(names + reply->name_len, 0, sizeof(names) - reply->name_len);
+	name = memchr(names, '\0', sizeof(names) - 1);
+	fd = name ? kunwind_find_split(object, names, name + 1) : -1;
+	ask(object, &request, &fd, fd >= 0, &len);
+	if (fd >= 0)
+		close(fd);
+}
+
 static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exact,
 		       struct kunwind_answer *answer, struct kunwind_frame *frame)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
 	struct wire_request request = { .type = WIRE_RESOLVE, .address = address,
 					.flags = exact ? WIRE_EXACT : 0 };
+	const struct wire_reply *reply = (const void *)symbolizer->reply;
+	bool gave = false;
 	size_t len;
 
 	while (open_file(object)) {
 		request.id = (uint32_t)object->slot;
-		if (ask(object, &request, NULL, 0, &len) == KUNWIND_ASKED)
-			return take_answer(symbolizer->reply, len, answer, frame);
 		/* once without debug information; then its state ends this */
+		if (ask(object, &request, NULL, 0, &len) != KUNWIND_ASKED)
+			continue;
+		if (reply->status != WIRE_WANTS_SPLIT || gave)
+			return take_answer(symbolizer->reply, len, answer, frame);
+		gave = true;
+		give_split(object, len);
 	}
 	return true;
 }
@@ -565,7 +592,9 @@ void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwin
 		if (!kunwind_helper_receive(&symbolizer->helper, symbolizer->reply, &len))
 			return;
 		symbolizer->stats.asked++;
-		if (take_answer(symbolizer->reply, len, answer, &frame))
+		/* one that wants another file is asked about alone */
+		if (((struct wire_reply *)symbolizer->reply)->status == WIRE_OK &&
+		    take_answer(symbolizer->reply, len, answer, &frame))
 			keep(sent[i]->object, &frame, sent[i]->exact);
 	}
 }

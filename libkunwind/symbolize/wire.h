@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WIRE_VERSION	1
+#define WIRE_VERSION	2
 #define WIRE_SOCKET	3		/* the helper's descriptor */
 #define WIRE_MAX	(64 * 1024)	/* bytes of a packet */
 #define WIRE_FUNCTIONS	64		/* of one answer; the innermost ones beyond are left out */
@@ -30,6 +30,7 @@ enum wire_type {
 	WIRE_CLOSE,		/* object id */
 	WIRE_VADDR,		/* object id, address is an offset in the file */
 	WIRE_RESOLVE,		/* object id, address */
+	WIRE_SPLIT,		/* object id, address; fd: the .dwo file that RESOLVE wants, or none */
 };
 
 enum wire_flags {
@@ -47,6 +48,7 @@ enum wire_status {
 	WIRE_NOT_ELF,		/* or broken beyond use */
 	WIRE_NO_MEMORY,		/* the helper's limit was met */
 	WIRE_NO_OBJECT,		/* no such id, or nothing at that offset */
+	WIRE_WANTS_SPLIT,	/* RESOLVE: no answer before SPLIT, for the place in address */
 };
 
 /* IDENTIFY */
@@ -65,12 +67,16 @@ enum wire_answer {
 struct wire_reply {
 	uint32_t status;
 	uint32_t flags;			/* wire_holds or wire_answer */
-	uint64_t address;		/* VADDR */
+	uint64_t address;		/* VADDR, WANTS_SPLIT */
 	uint32_t id_len;		/* IDENTIFY: build-id; OPEN: of the file that ALT wants */
 	uint32_t link_crc;		/* IDENTIFY */
 	uint8_t id[WIRE_ID];
 	uint32_t nr;			/* RESOLVE: functions, which follow */
-	uint32_t name_len;		/* IDENTIFY: .gnu_debuglink; OPEN: .gnu_debugaltlink; follows */
+	/*
+	 * IDENTIFY: .gnu_debuglink; OPEN: .gnu_debugaltlink; WANTS_SPLIT: directory, NUL,
+	 * name; follows
+	 */
+	uint32_t name_len;
 };
 
 /* Followed by name_len and file_len bytes; WIRE_NONE: there is none. */

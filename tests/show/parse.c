@@ -2,7 +2,7 @@
 /*
  * parse.c - the helper's parser in this process, under sanitizers
  *
- *   parse FILE [DEBUG-FILE]
+ *   parse FILE [DEBUG-FILE | '' [DWO-FILE]]
  *
  * Opens the file and resolves the hexadecimal addresses of standard input;
  * prints how many functions each gave. What the file says does not matter: no
@@ -15,6 +15,8 @@
 
 #include "helper.h"
 
+#define WANTS	(UINT32_MAX - 1)
+
 static char answer[WIRE_MAX];
 
 static uint32_t ask(struct wire_request request, int fd, int other)
@@ -24,29 +26,38 @@ static uint32_t ask(struct wire_request request, int fd, int other)
 
 	kunwind_serve(&request, fds, answer);
 	memcpy(&reply, answer, sizeof(reply));
-	return reply.status == WIRE_OK ? reply.nr : UINT32_MAX;
+	return reply.status == WIRE_OK ? reply.nr :
+	       reply.status == WIRE_WANTS_SPLIT ? WANTS : UINT32_MAX;
 }
 
 int main(int argc, char **argv)
 {
 	struct wire_request request = { .type = WIRE_IDENTIFY };
 	uint64_t addr;
+	uint32_t nr;
 
 	if (argc < 2)
 		return 1;
 	kunwind_serve_init();
 	ask(request, open(argv[1], O_RDONLY), -1);
 	request.type = WIRE_OPEN;
-	if (ask(request, open(argv[1], O_RDONLY), argc > 2 ? open(argv[2], O_RDONLY) : -1) ==
+	if (ask(request, open(argv[1], O_RDONLY), argc > 2 && *argv[2] ? open(argv[2], O_RDONLY) : -1) ==
 	    UINT32_MAX) {
 		printf("refused\n");
 		return 0;
 	}
-	request.type = WIRE_RESOLVE;
 	request.flags = WIRE_EXACT;
 	while (scanf("%" SCNx64, &request.address) == 1) {
 		addr = request.address;
-		printf("0x%" PRIx64 " %" PRIu32 "\n", addr, ask(request, -1, -1));
+		request.type = WIRE_RESOLVE;
+		nr = ask(request, -1, -1);
+		if (nr == WANTS) {
+			request.type = WIRE_SPLIT;
+			ask(request, argc > 3 ? open(argv[3], O_RDONLY) : -1, -1);
+			request.type = WIRE_RESOLVE;
+			nr = ask(request, -1, -1);
+		}
+		printf("0x%" PRIx64 " %" PRIu32 "\n", addr, nr);
 	}
 	request.type = WIRE_CLOSE;
 	ask(request, -1, -1);

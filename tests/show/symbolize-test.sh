@@ -147,12 +147,39 @@ is "$(name -I "$inode" "$work/anon" -)" "$twice" "no build-id: the checksum of .
 printf x >>"$work/anon.debug"
 is "$(name -I "$inode" "$work/anon" -)" "??" "and no other file"
 
-# split DWARF: what is in .dwo files (inlined functions) is not read, the rest is
-g++ -g -gsplit-dwarf -O2 -Wl,--build-id "$work/names.cc" -o "$work/split" -dumpdir "$work/"
+# split DWARF: two units, each with a .dwo file; the same code as without
 cp "$work/addresses" "$work/many"
-nm "$work/split" | awk '/5twiceI?.*l/ { print "0x" $1; exit }' >"$work/addresses"
-split=$(ours "$work/split" "$(build_id "$work/split")" | tail -n 1)
-is "$split" "$twice"$'\t'"$(theirs eu-addr2line "$work/split" | tail -n 1 | cut -f 2)" "split DWARF: a function and its line"
+echo 'int other(int, char **);
+static int inner(int n) { return other(n * 3, 0); }
+int main(int argc, char **argv) { return inner(argc) + (argv == 0); }' >"$work/main.cc"
+sed 's/int main/int other/' "$work/names.cc" >"$work/other.cc"
+build() { # OUT OPTIONS...: in its own directory, so that the same files are named
+	local out=$1
+	shift
+	(cd "$work" && for unit in main other; do g++ -O2 "$@" -c $unit.cc -o $unit.o || exit 1; done &&
+		g++ -Wl,--build-id main.o other.o -o "$out" && rm main.o other.o)
+}
+split() { ours "$@" "$work/split" "$(build_id "$work/split")"; }
+for version in 4 5; do
+	build "$work/unsplit" -gdwarf-$version
+	build "$work/split" -gdwarf-$version -gsplit-dwarf
+	{ addresses "$work/split"; nm "$work/split" | awk '$3 == "main" { print "0x" $1 }'; } >"$work/addresses"
+	unsplit=$(ours "$work/unsplit" "$(build_id "$work/unsplit")")
+	is "$(split)" "$unsplit" "split DWARF $version: functions, inlined ones and lines"
+	is "$(split | grep -c inner)" "$(grep -c inner <<<"$unsplit")" "those of both units"
+done
+mkdir "$work/elsewhere" "$work/copy" && mv "$work"/*.dwo "$work/elsewhere/"
+lines() { awk -F '\t' 'NF == 1 { address = $1; next } address { print address, $2; address = "" }'; }
+is "$(split | lines)" "$(lines <<<"$unsplit")" "without the .dwo files: the lines"
+is "$(split | awk -F '\t' 'NF == 1 { n = 0; next } n++ { print "another one: " $1 }')" "" "and no inlined functions"
+mkdir -p "$work/copy$work" && cp "$work/elsewhere"/*.dwo "$work/copy$work/"
+is "$(split -d "$work/copy")" "$unsplit" ".dwo files below a debug directory"
+rm -r "$work/copy"
+cp "$work/elsewhere/other.dwo" "$work/main.dwo"
+is "$(split | lines)" "$(lines <<<"$unsplit")" "another unit's .dwo file is not taken"
+head -c 3000 "$work/elsewhere/main.dwo" >"$work/main.dwo"
+is "$(split | lines)" "$(lines <<<"$unsplit")" "nor is half a one"
+rm "$work/main.dwo"
 mv "$work/many" "$work/addresses"
 
 # MiniDebugInfo: the full symbol table, compressed in a section
