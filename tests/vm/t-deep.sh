@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # t-deep.sh - kunwind_callstack: stacks of thousands of frames, once for each
-# kernel entry, through ftrace and LTTng, compared with what the programs
+# kernel entry, through ftrace, perf, BPF and LTTng, compared with what the programs
 # noted themselves. What is compared: oracle/deep.py.
 # timeout: 300
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"
-need lttng babeltrace2 eu-stack
+need lttng babeltrace2 perf bpftrace eu-stack
 
 build_progs
 check "the module loads" modprobe kunwind
@@ -43,6 +43,38 @@ adopt "$oracle/deep.py" text "$work/ftrace" $getppid 3 "${programs[@]}"
 is "$(grep -c 'sys_getppid' "$work/ftrace")" 18 "each system call has its two events"
 echo >$tracing/trace
 
+# perf, and then BPF, with nobody to ask: every system call does
+echo Y >/sys/module/kunwind/parameters/callstack_syscalls
+programs=()
+mkfifo "$work/go"
+perf record -q -e kunwind:kunwind_callstack -a -m 16M -o "$work/perf.data" -- cat "$work/go" &
+perf=$!
+exec 8>"$work/go"	# perf has started its command: the event is on
+sleep 0.5
+deep perf 200 3
+deep perf 3000 3
+exec 8>&-
+wait $perf
+perf script -i "$work/perf.data" >"$work/perf" 2>"$work/perf.err"
+[ -s "$work/perf.err" ] && diag "$(head -n 5 "$work/perf.err")"
+adopt "$oracle/deep.py" text "$work/perf" $getppid 3 "${programs[@]}"
+
+programs=()
+BPFTRACE_PERF_RB_PAGES=1024 bpftrace "$here/progs/callstack.bt" $getppid >"$work/bpf" 2>"$work/bpf.err" &
+bpftrace=$!
+until grep -q ready "$work/bpf" || ! kill -0 $bpftrace 2>/dev/null; do sleep 0.2; done
+sleep 0.5
+# what is printed on one CPU comes in its order
+taskset -p 1 $$ >/dev/null
+deep bpf 3000 3
+taskset -p ffff $$ >/dev/null
+kill -INT $bpftrace
+wait $bpftrace
+is $? 0 "bpftrace ends well"
+[ -s "$work/bpf.err" ] && diag "$(head -n 5 "$work/bpf.err")"
+adopt "$oracle/deep.py" text "$work/bpf" $getppid 3 "${programs[@]}"
+echo N >/sys/module/kunwind/parameters/callstack_syscalls
+
 # LTTng: buffers as they are by default
 lttng-sessiond --daemonize >/dev/null
 session() { # DIRECTORY SYSTEM-CALLS CHANNEL-OPTIONS...
@@ -52,10 +84,10 @@ session() { # DIRECTORY SYSTEM-CALLS CHANNEL-OPTIONS...
 		lttng -q enable-channel -k all "$@" &&
 		lttng -q add-context -k -c all -t callstack-user &&
 		lttng -q enable-event -k -c all --syscall "$calls" &&
-		lttng -q enable-event -k -c all kunwind_callstack && lttng -q start && sleep 0.5
+		lttng -q enable-event -k -c all "${own:-kunwind_callstack}" && lttng -q start && sleep 0.5
 }
 programs=()
-session "$work/lttng" getppid,read
+own=kunwind_callstack,kunwind_map,kunwind_exec,kunwind_fork session "$work/lttng" getppid,read
 verdict $? "an LTTng session of getppid and kunwind_callstack"
 deep lttng 60 3
 deep lttng 3000 3
@@ -72,6 +104,20 @@ verdict $? "python3 sleeps, deep in recursion"
 lttng -q stop
 lttng -q destroy deep
 examine python3 "$python"
+frames() { # the functions of deep.c of each stack of PID, and how often
+	kunwind show --tsv --no-lines --event kunwind_callstack --pid "$1" "$work/lttng" |
+		awk -F '\t' '$1 == "event" && / syscall = 110,/ { take = $2 }
+			$1 == "frame" && $2 == take && $11 == "cfi" { n[$2 " " $5]++ }
+			END { for (key in n) print key, n[key] }' | grep -E ' (small|sized|large|bottom|main) ' |
+		cut -d' ' -f2- | sort | uniq -c | sed 's/^ *//' | tr '\n' ';'
+}
+is "$(frames "$(cut -d: -f1 <<<"${programs[1]}")")" \
+	"3 large 999;3 main 1;3 sized 1000;3 small 1000;" "kunwind show names every frame, of each stack"
+babeltrace2 "$work/lttng" -c filter.kunwind.symbolize |
+	grep "kunwind_callstack:.* tgid = $python,.*syscall = 0," | tail -n 1 >"$work/named"
+like "$(grep -o 'function = "[^"]*"' "$work/named" | sort | uniq -c | sort -rn | head -n 20 | tr '\n' ' ')" \
+	"_PyEval_EvalFrameDefault" "babeltrace2's filter names python3's frames"
+check "all of them" test "$(grep -o 'object_address = ' "$work/named" | wc -l)" -ge 1500
 kill -9 "$python"
 adopt "$oracle/deep.py" sleeper "$work/lttng" 0 1500 "$python" "$work/eu/python3.txt"
 adopt "$oracle/deep.py" lttng "$work/lttng" $getppid 3 "${programs[@]}"

@@ -22,7 +22,7 @@ MOST = 4096             # KUNWIND_MAX_FRAMES
 REGISTERS, CFI = 0, 1   # enum kunwind_trust
 
 _TEXT = re.compile(r"kunwind_callstack: tgid=(\d+) syscall=(-?\d+) reason=(\S+) first=(\d+) "
-                   r"count=(\d+) addresses=\{([^}]*)\} trust=(.*)")
+                   r"count=(\d+) addresses=(?:\{([^}]*)\}|([\d ]*)) trust=(.*)")
 _HEAD = re.compile(r"kunwind_callstack: .*\{ tgid = (\d+), tid = \d+, syscall = (-?\d+), "
                    r'reason = \( "(\w+)" : container = \d+ \), ')
 _EU_STACK = re.compile(r"#\d+\s+0x([0-9a-f]+)")
@@ -39,7 +39,7 @@ class Stack:
 
 
 def from_text(path):
-    """Stacks of a text in which each part of a stack is a line."""
+    """Stacks of a text in which each part of a stack is a line. perf's numbers are decimal."""
     stacks, open_ones = [], {}
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -48,14 +48,15 @@ def from_text(path):
             match = _TEXT.search(line)
             if not match:
                 continue
-            pid, syscall, reason, first, count, addresses, trust = match.groups()
+            pid, syscall, reason, first, count, addresses, decimal, trust = match.groups()
             if int(first) == 0:
                 stack = Stack(int(pid), int(syscall), reason, int(count))
                 stacks.append(stack)
                 open_ones[pid] = stack
             stack = open_ones[pid]
             stack.torn |= int(first) != len(stack.addresses)
-            stack.addresses += [int(word, 16) for word in addresses.split(",")]
+            stack.addresses += ([int(word) for word in decimal.split()] if decimal else
+                                [int(word, 16) for word in addresses.split(",")])
             trust = trust.replace(" ", "")
             stack.trust += [int(trust[i:i + 2], 16) for i in range(0, len(trust), 2)]
     return stacks
