@@ -18,6 +18,9 @@
  *                 (code.c), and no word below it follows a call
  *   contradicted  to elsewhere, or the code says otherwise: no return address
  *                 of this frame
+ * One thing else is one, from a JIT's code to a JIT's code: an interpreter's place that its callee
+ * comes back to, no call before it. What lies in its frame proves it (takes_rsp_back());
+ * behind a frame pointer, which may be a caller's, it is possible.
  * With this, in order:
  *   1. A signal trampoline, by its code: all registers from the frame that the
  *      kernel laid (struct rt_sigframe).
@@ -206,6 +209,54 @@ static bool kunwind_walk_attr is_jit(const struct kunwind_range *range)
 	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
 }
 
+/*
+ * An interpreter (OpenJDK's) does not call: it notes rsp in its frame, pushes where its callee is
+ * to come back, and jumps. No call is before @c->ra then, but the code there takes rsp back
+ * from its frame: mov n(%rbp), %rsp. Whether it does.
+ */
+static bool kunwind_walk_attr takes_rsp_back(struct kunwind_walk *walk, const struct bare *frame,
+					     const struct candidate *c, s8 *at)
+{
+	const struct kunwind_range *range = executable(walk, c->ra);
+	u64 word;
+
+	if (!range || !is_jit(range) || !frame->range || !is_jit(frame->range) ||
+	    *frame->budget < COST_OF_PROOF || !kunwind_read_word(&walk->mem, c->ra, &word) ||
+	    (word & 0xffffff) != 0x658b48)
+		return false;
+	*frame->budget -= COST_OF_PROOF;
+	*at = byte_of(word, 3);
+	return true;
+}
+
+/* With its frame at @bp it finds an rsp between @c->slot and that. Where nobody was called it is 0. */
+static bool kunwind_walk_attr noted_rsp(struct kunwind_walk *walk, const struct candidate *c,
+					u64 bp, s8 at)
+{
+	u64 sp;
+
+	return !(bp & 7) && bp > c->slot && bp - c->slot <= MOST_FRAME &&
+	       kunwind_read_word(&walk->mem, bp + (s64)at, &sp) &&
+	       !(sp & 7) && sp > c->slot && sp < bp;
+}
+
+/* Both for a word of the stack: the interpreter's callee left rbp alone, or pushed it at once. */
+static bool kunwind_walk_attr jumped_from(struct kunwind_walk *walk, const struct bare *frame,
+					  struct candidate *c)
+{
+	u64 bp;
+	s8 at;
+
+	if (!takes_rsp_back(walk, frame, c, &at))
+		return false;
+	c->rbp_at = -1;
+	if (frame->bp_known && noted_rsp(walk, c, frame->bp, at))
+		return true;
+	c->rbp_at = 8;
+	return c->slot > frame->sp && kunwind_read_word(&walk->mem, c->slot - 8, &bp) &&
+	       noted_rsp(walk, c, bp, at);
+}
+
 /* What speaks for the frame being in the function that begins at @target. */
 static enum proof kunwind_walk_attr leads_here(struct kunwind_walk *walk, const struct bare *frame,
 					       u64 target, struct candidate *c)
@@ -357,6 +408,7 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const 
 					       struct candidate *c, u64 *saved)
 {
 	u64 bp = frame->bp;
+	s8 at;
 
 	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > MOST_FRAME)
 		return false;
@@ -366,6 +418,9 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const 
 		return false;
 	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
 	prove(walk, frame, c);
+	if (c->proof == NOT_A_CALL && takes_rsp_back(walk, frame, c, &at) &&
+	    noted_rsp(walk, c, *saved, at))
+		c->proof = POSSIBLE;
 	if (c->proof == NOT_A_CALL)
 		return false;
 	if (c->proof != PROVEN && frame->range && *frame->budget > COST_OF_READING_ON) {
@@ -418,6 +473,8 @@ static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct bare 
 			c.slot = at + 8 * i;
 			c.ra = words[i];
 			prove(walk, frame, &c);
+			if (c.proof == NOT_A_CALL && jumped_from(walk, frame, &c))
+				c.proof = PROVEN;
 			if (c.proof == POSSIBLE && found->proof == NOT_A_CALL &&
 			    (c.slot & 15) == 8 && kunwind_code_outermost(&walk->mem, c.ra))
 				c.proof = OUTERMOST;

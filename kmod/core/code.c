@@ -330,14 +330,15 @@ static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
 	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
 }
 
-static bool kunwind_walk_attr jumps_wait(const struct way *way, u32 here)
+/* The nearest place behind @here that was jumped to; 0: none. */
+static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 {
-	u32 i;
+	u32 i, nearest = 0;
 
 	for (i = 0; i < way->nr; i++)
-		if (way->at[i] > here)
-			return true;
-	return false;
+		if (way->at[i] > here && (!nearest || way->at[i] < nearest))
+			nearest = way->at[i];
+	return nearest;
 }
 
 bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
@@ -350,6 +351,7 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 	while (kunwind_insn_next(&text, at, &insn)) {
 		const bool framed = way.framed && way.frame == 8;
 		const bool back = way.depth == 8;
+		u32 target;
 
 		at += insn.length;
 		move(&way, &insn, at - from);
@@ -358,14 +360,20 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 			return true;
 		if (goes_elsewhere(&insn))
 			way.framed = false;
-		if (jumped_to(&way, at - from) || way.framed || jumps_wait(&way, at - from))
+		if (jumped_to(&way, at - from) || way.framed)
 			continue;
+		target = next_target(&way, at - from);
+		text.read = text.used = 0;
+		if (target) {
+			at = from + target;
+			jumped_to(&way, target);
+			continue;
+		}
 		/* Only there does it go on. */
 		if (!framed || insn.map || (insn.op != 0xe9 && insn.op != 0xeb))
 			return false;
 		at += (s64)insn.imm;
 		from = at;
-		text.read = text.used = 0;
 		way.nr = 0;
 		way.framed = true;
 	}
@@ -399,7 +407,7 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 		move(&way, &insn, at - from);
 		if (jumped_to(&way, at - from))
 			continue;
-		if (goes_elsewhere(&insn) && !jumps_wait(&way, at - from))
+		if (goes_elsewhere(&insn) && !next_target(&way, at - from))
 			break;
 		if (way.depth < 0)
 			way.depth = UNKNOWN;
