@@ -355,6 +355,8 @@ ok:
 	return found.fd;
 }
 
+enum { SPLIT_PACKAGE = 3, NR_SPLIT };	/* places where split DWARF may be */
+
 /* A file that only its reader can tell for the right one, by an id within. */
 static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root, const char *path)
 {
@@ -372,29 +374,33 @@ static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root,
 	return -1;
 }
 
-int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name)
+int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name,
+		       bool *package)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
 	const char *slash = strrchr(object->path, '/'), *base = strrchr(name, '/');
 	const char *const *root;
-	char path[3][8300];
+	char path[NR_SPLIT][8300];
 	size_t i;
 	int fd;
 
-	/* where it was written; from the object's directory on; in it */
+	/* where it was written; from the object's directory on; in it; all units in one */
 	snprintf(path[0], sizeof(path[0]), *name == '/' ? "%.0s%s" : "%s/%s", dir, name);
 	snprintf(path[1], sizeof(path[1]), "%.*s/%s", slash ? (int)(slash - object->path) : 0,
 		 object->path, name);
 	snprintf(path[2], sizeof(path[2]), "%.*s/%s", slash ? (int)(slash - object->path) : 0,
 		 object->path, base ? base + 1 : name);
-	for (i = 0; i < 3; i++) {
+	snprintf(path[SPLIT_PACKAGE], sizeof(path[0]), "%s.dwp", object->path);
+	for (i = 0; i < NR_SPLIT; i++) {
+		*package = i == SPLIT_PACKAGE;
 		for (root = symbolizer->options.debug_dirs; root && *root; root++) {
 			fd = open_regular(symbolizer, *root, path[i]);
 			if (fd >= 0)
 				return fd;
 		}
 	}
-	for (i = 0; i < 3 && !(symbolizer->options.flags & KUNWIND_NO_LOCAL); i++) {
+	for (i = 0; i < NR_SPLIT && !(symbolizer->options.flags & KUNWIND_NO_LOCAL); i++) {
+		*package = i == SPLIT_PACKAGE;
 		fd = *path[i] == '/' ? open_regular(symbolizer, "", path[i]) : -1;
 		if (fd >= 0)
 			return fd;

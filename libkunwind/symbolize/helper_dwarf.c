@@ -440,14 +440,21 @@ bool kunwind_dwarf_wants(struct kunwind_dwarf *dwarf, uint64_t addr,
 	return split->name;
 }
 
-void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd)
+void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd, int lent)
 {
 	struct unit *unit = find_unit(dwarf, addr);
 	Dwarf_Die die;
+	uint64_t id;
 
 	if (!unit || !unit->split)
 		return;
 	unit->split = false;
+	if (lent >= 0) {
+		if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) ||
+		    !kunwind_dwp_extract(fd, id, lent))
+			return;
+		fd = lent;
+	}
 	if (fd >= 0 && kunwind_split_link(unit->die.cu, fd, &die))
 		unit->tree = die;
 }

@@ -35,8 +35,12 @@ struct kunwind_dwarf_split {
 bool kunwind_dwarf_wants(struct kunwind_dwarf *dwarf, uint64_t addr,
 			 struct kunwind_dwarf_split *split);
 
-/* The file that the unit at @addr wants, -1: there is none. It stays the caller's. */
-void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd);
+/*
+ * The file that the unit at @addr wants, -1: there is none. @lent: -1, or @fd is a
+ * package (a .dwp file), and the unit goes there: kunwind_dwp_extract(). Both stay
+ * the caller's.
+ */
+void kunwind_dwarf_give(struct kunwind_dwarf *dwarf, uint64_t addr, int fd, int lent);
 
 /**
  * kunwind_dwarf_functions() - the functions that hold an address

@@ -23,6 +23,7 @@
 static const int allowed[] = {
 	SYS_read, SYS_pread64, SYS_recvmsg, SYS_sendmsg, SYS_close, SYS_lseek,
 	SYS_fstat, SYS_newfstatat, SYS_fcntl,
+	SYS_ftruncate,		/* shorter only: RLIMIT_FSIZE */
 	SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk,
 	SYS_setitimer, SYS_sysinfo, SYS_getrandom, SYS_futex, SYS_clock_gettime,
 	SYS_rt_sigreturn, SYS_exit, SYS_exit_group,

@@ -303,7 +303,7 @@ size_t kunwind_serve(const struct wire_request *request, int *fds, char *answer)
 	} else if (request->type == WIRE_RESOLVE) {
 		resolve(object, request->address, request->flags & WIRE_EXACT, &to);
 	} else if (request->type == WIRE_SPLIT && dwarf_of(object)) {
-		kunwind_dwarf_give(object->dwarf, request->address, fds[0]);
+		kunwind_dwarf_give(object->dwarf, request->address, fds[0], fds[1]);
 	}
 	for (i = 0; i < WIRE_FDS; i++) {
 		if (fds[i] >= 0)

@@ -89,8 +89,12 @@ int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found
 int kunwind_find_alt(struct kunwind_object *object, const char *from, const char *name,
 		     const uint8_t *id, unsigned int id_len);
 
-/* The .dwo file of a unit of @object, -1 none. @dir: its compilation directory, "" not known. */
-int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name);
+/*
+ * The .dwo file of a unit of @object, -1 none. @dir: its compilation directory, "" not
+ * known. @package: out, it is the .dwp file of the object instead.
+ */
+int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name,
+		       bool *package);
 
 /* ------------------------------------------------------------ list.c */
 

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -470,25 +472,46 @@ static bool take_answer(const char *at, size_t len, struct kunwind_answer *answe
 	return true;
 }
 
+/* A file in memory for a unit out of the package in @fd. -1: none. */
+static int lend(int fd)
+{
+	int lent = memfd_create("dwo", MFD_CLOEXEC);
+	struct stat st;
+
+	/* a unit is smaller than its package; what it does not take costs nothing */
+	if (lent >= 0 && !fstat(fd, &st) && !ftruncate(lent, st.st_size + 65536))
+		return lent;
+	if (lent >= 0)
+		close(lent);
+	return -1;
+}
+
 /* The file that the answer wants goes to the helper. */
 static void give_split(struct kunwind_object *object, size_t len)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	struct wire_request request = { .type = WIRE_SPLIT, .id = (uint32_t)object->slot,
 					.address = reply->address };
+	bool package = false;
+	int fds[WIRE_FDS] = { -1, -1 };
+	unsigned int nr = 0;
 	char names[8400];
 	const char *name;
-	int fd;
 
 	if (reply->name_len >= sizeof(names) || reply->name_len > len - sizeof(*reply))
 		return;
 	memcpy(names, object->symbolizer->reply + sizeof(*reply), reply->name_len);
 	memset(names + reply->name_len, 0, sizeof(names) - reply->name_len);
 	name = memchr(names, '\0', sizeof(names) - 1);
-	fd = name ? kunwind_find_split(object, names, name + 1) : -1;
-	ask(object, &request, &fd, fd >= 0, &len);
-	if (fd >= 0)
-		close(fd);
+	if (name)
+		fds[0] = kunwind_find_split(object, names, name + 1, &package);
+	if (fds[0] >= 0 && (!package || (fds[1] = lend(fds[0])) >= 0))
+		nr = package ? 2 : 1;
+	ask(object, &request, fds, nr, &len);
+	for (nr = 0; nr < WIRE_FDS; nr++) {
+		if (fds[nr] >= 0)
+			close(fds[nr]);
+	}
 }
 
 static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exact,

@@ -30,7 +30,11 @@ enum wire_type {
 	WIRE_CLOSE,		/* object id */
 	WIRE_VADDR,		/* object id, address is an offset in the file */
 	WIRE_RESOLVE,		/* object id, address */
-	WIRE_SPLIT,		/* object id, address; fd: the .dwo file that RESOLVE wants, or none */
+	/*
+	 * object id, address; fd: the .dwo file that RESOLVE wants, or none; or fds: a .dwp
+	 * file, and one in memory, to which the helper writes the .dwo file of it
+	 */
+	WIRE_SPLIT,
 };
 
 enum wire_flags {

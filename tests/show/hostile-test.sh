@@ -79,23 +79,29 @@ done
 is "$bad" "" "40 files with wrong bytes: the viewer survives (the helper died of $died)"
 is "$unsafe" "" "and our part of the parser stays within its bounds ($slow took long)"
 
-# the same of a .dwo file
+# the same of a .dwo file, and of a package of such
 (cd "$work" && gcc -g -gsplit-dwarf -O2 -c base.c -o split.o && gcc -Wl,--build-id split.o -o split)
 inside=$(objdump -d --no-show-raw-insn "$work/split" | awk '/^[0-9a-f]+ <outer>/ { on = 1; next } !NF { on = 0 } on { sub(":", "", $1); print "0x" $1 }')
 wanted=$("$parse" "$work/base" <<<"$inside" | grep ' 2$')
 is "$("$parse" "$work/split" '' "$work/split.dwo" <<<"$inside" | grep ' 2$')" "${wanted:-some}" \
 	"a .dwo file as it is: inlined functions"
-unsafe= slow=0
-for seed in $(seq 40); do
-	mutate "$seed" "$work/split.dwo" "$work/mutant"
-	timeout -k 5 10 "$parse" "$work/split" '' "$work/mutant" <<<"$inside" >"$work/out" 2>"$work/stderr"
-	[ $? -eq 124 ] && slow=$((slow + 1))
-	if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
-		grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
-		unsafe+="$seed "
-	fi
+(cd "$work" && gcc -g -gdwarf-4 -gsplit-dwarf -O2 -c base.c -o packed.o && gcc -Wl,--build-id packed.o -o packed &&
+	dwp -o packed.dwp packed.dwo)
+is "$("$parse" "$work/packed" '' "$work/packed.dwp" <<<"$inside" | grep ' 2$')" "${wanted:-some}" \
+	"a .dwp file as it is: likewise"
+for kind in split.dwo packed.dwp; do
+	unsafe= slow=0
+	for seed in $(seq 40); do
+		mutate "$seed" "$work/$kind" "$work/mutant.${kind#*.}"
+		timeout -k 5 10 "$parse" "$work/${kind%.*}" '' "$work/mutant.${kind#*.}" <<<"$inside" >"$work/out" 2>"$work/stderr"
+		[ $? -eq 124 ] && slow=$((slow + 1))
+		if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
+			grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
+			unsafe+="$seed "
+		fi
+	done
+	is "$unsafe" "" "40 .${kind#*.} files with wrong bytes: our part stays within its bounds ($slow took long)"
 done
-is "$unsafe" "" "40 .dwo files with wrong bytes: our part stays within its bounds ($slow took long)"
 
 # entries in a circle: a sibling that is the entry itself, an origin likewise
 circle() { # NAME ABBREV-ATTRIBUTE

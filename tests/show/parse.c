@@ -2,7 +2,7 @@
 /*
  * parse.c - the helper's parser in this process, under sanitizers
  *
- *   parse FILE [DEBUG-FILE | '' [DWO-FILE]]
+ *   parse FILE [DEBUG-FILE | '' [DWO-FILE | DWP-FILE]]
  *
  * Opens the file and resolves the hexadecimal addresses of standard input;
  * prints how many functions each gave. What the file says does not matter: no
@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "helper.h"
 
@@ -28,6 +30,14 @@ static uint32_t ask(struct wire_request request, int fd, int other)
 	memcpy(&reply, answer, sizeof(reply));
 	return reply.status == WIRE_OK ? reply.nr :
 	       reply.status == WIRE_WANTS_SPLIT ? WANTS : UINT32_MAX;
+}
+
+/* The memory that a unit of a package goes to. */
+static int lend(void)
+{
+	int fd = memfd_create("dwo", MFD_CLOEXEC);
+
+	return ftruncate(fd, 1 << 20) ? -1 : fd;
 }
 
 int main(int argc, char **argv)
@@ -53,7 +63,8 @@ int main(int argc, char **argv)
 		nr = ask(request, -1, -1);
 		if (nr == WANTS) {
 			request.type = WIRE_SPLIT;
-			ask(request, argc > 3 ? open(argv[3], O_RDONLY) : -1, -1);
+			ask(request, argc > 3 ? open(argv[3], O_RDONLY) : -1,
+			    argc > 3 && strstr(argv[3], ".dwp") ? lend() : -1);
 			request.type = WIRE_RESOLVE;
 			nr = ask(request, -1, -1);
 		}
