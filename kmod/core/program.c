@@ -478,7 +478,7 @@ bool kunwind_program_look(struct kunwind_program *p, const struct kunwind_fde *f
 			break;
 		case CFA_DEF_CFA:
 		case CFA_DEF_CFA_REGISTER:
-			reg = uleb(&b);
+			reg = reg_of(p, uleb(&b));
 			if (op == CFA_DEF_CFA)
 				uleb(&b);
 			if (reg >= KUNWIND_NR_REGS)

@@ -88,7 +88,7 @@ enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *p
 
 /**
  * kunwind_program_look() - which registers the CFAs of @fde need, without running it
- * Adds to program->needed what running it would add.
+ * Adds to program->needed what running it would add; program->section is set.
  * Return: false when it has other instructions than the common ones, or what is
  * none: it is to be run.
  */

@@ -42,6 +42,7 @@ static enum kunwind_refusal fde_regs(struct kunwind_build *b, u32 place,
 	enum kunwind_refusal err;
 	struct kunwind_fde again;
 
+	p->section = kunwind_fdes_section(&b->fdes, place);
 	b->fdes.ticks += (fde->code_end - fde->code) / KUNWIND_TICK_BYTES;
 	if (likely(kunwind_program_look(p, fde)))
 		return KUNWIND_OK;
@@ -49,7 +50,6 @@ static enum kunwind_refusal fde_regs(struct kunwind_build *b, u32 place,
 	if (err)
 		return err;
 	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
-	p->section = kunwind_fdes_section(&b->fdes, place);
 	kunwind_program_begin(p, &slot->cie, &slot->initial, &again);
 	do {
 		err = kunwind_program_next(p);

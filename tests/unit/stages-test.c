@@ -243,7 +243,7 @@ int main(void)
 	static const char *const paths[] = {
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 		"/usr/bin/gdb", "/usr/bin/node", "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
-		"/usr/bin/env",
+		"/usr/bin/env", "/usr/lib32/libc.so.6", "/usr/lib32/libstdc++.so.6",
 	};
 	unsigned int i;
 
