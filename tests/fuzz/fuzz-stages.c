@@ -16,7 +16,7 @@ static bool tick(void *data)
 	return false;
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void stages(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
 	enum kunwind_refusal one, two;
@@ -26,12 +26,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 ticks = 0, part_fdes;
 	u8 *copy;
 
-	if (!size || size > FUZZ_MAX)
-		return 0;
 	copy = malloc(size - 1 + (size == 1));
 	memcpy(copy, data + 1, size - 1);
 	part_fdes = 1 + (size > 1 ? data[size - 1] % 4 : 0);
-	fuzz_section(*data, false, copy, size - 1, section);
+	fuzz_section(*data, i386, copy, size - 1, section);
 	one = kunwind_table_build(section, fuzz_keep(*data), LIMIT, NULL, NULL, &whole);
 	two = stages_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
 	free(copy);
@@ -54,5 +52,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		kunwind_table_free(whole);
 	if (!two)
 		kunwind_table_free(parts);
+}
+
+/* As 64-bit code's, and as 32-bit code's. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	if (!size || size > FUZZ_MAX)
+		return 0;
+	stages(data, size, false);
+	stages(data, size, true);
 	return 0;
 }
