@@ -83,8 +83,9 @@ wait 2>/dev/null
 check "the module goes" rmmod kunwind
 
 # ---- a big object
-big=$(realpath /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 2>/dev/null)
-[ -e "$big" ] || big=$(realpath "$(command -v node || command -v gdb)")
+# libLLVM-14.so.1 of Debian 12, libLLVM.so.19.1 of 13
+big=$(compgen -G '/usr/lib/x86_64-linux-gnu/libLLVM*.so.*' | head -n 1)
+big=$(realpath "${big:-$(command -v gdb)}")
 forget() { # behind the grace period in which it still has users; its file stays in the page cache
 	local i
 	for ((i = 0; i < 50; i++)); do
