@@ -33,7 +33,7 @@
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
-#define MOST_INSNS_ON	256	/* read forwards, for what gives the frame back */
+#define MOST_INSNS_ON	512	/* read forwards, for what gives the frame back */
 #define MOST_INSNS_OF_END 8
 #define MOST_BYTES_OF_MARK 16
 #define MOST_TARGETS	12
