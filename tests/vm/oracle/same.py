@@ -9,6 +9,10 @@ One trace; each NAME of PROGRAMS ("name<TAB>pid") is a run of the same program,
 without randomised addresses. From its execve() on, the list of (event, stack)
 of each in a group, thread by thread, must be that of the group's first; behind
 a "!" it must not, to see that a difference would be seen. TAP, one line each.
+
+The kernel's own walk takes the word behind rbp for an address, whatever it is: with
+Debian 13's libc that is a stack protector's canary, random. So a word beyond
+all addresses of programs is only compared to be one.
 """
 
 import os
@@ -17,6 +21,13 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ktrace                       # noqa: E402
 from tap import Tap                 # noqa: E402
+
+
+MOST = 2**47
+
+
+def comparable(stack):
+    return [word if word < MOST or word == ktrace.END_MARK else MOST for word in stack or []]
 
 
 def runs(trace, pids):
@@ -28,7 +39,7 @@ def runs(trace, pids):
             if event.name == "syscall_exit_execve" and event.fields.get("ret") == 0:
                 threads.clear()
             else:
-                threads.setdefault(event.vtid, []).append((event.name, event.stack))
+                threads.setdefault(event.vtid, []).append((event.name, comparable(event.stack)))
     # threads begin in the same order
     return {pid: [entry for tid in sorted(threads) for entry in threads[tid]]
             for pid, threads in found.items()}
@@ -43,8 +54,8 @@ def compare(tap, reference_name, reference, name, mine):
         tap.note("%d events, not %d" % (len(mine), len(reference)))
     for n in unlike[:5]:
         tap.note("event %d: %s %s, not %s %s" %
-                 (n, mine[n][0], list(map(hex, mine[n][1] or [])),
-                  reference[n][0], list(map(hex, reference[n][1] or []))))
+                 (n, mine[n][0], list(map(hex, mine[n][1])),
+                  reference[n][0], list(map(hex, reference[n][1]))))
 
 
 def main():
