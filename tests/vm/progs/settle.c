@@ -5,8 +5,9 @@
  *	settle SECONDS PID...
  *
  * Done when, twice in a row half a second apart, every thread of every PID
- * sleeps (or is stopped) and has not run in between: its count of voluntary
- * context switches is what it was. Status 1 after SECONDS, naming a thread that
+ * sleeps in a system call (or is stopped) and has not run in between: its count of
+ * voluntary context switches is what it was. Who waits for a page of a file, which
+ * can take a second here, goes on by itself. Status 1 after SECONDS, naming a thread that
  * would not rest.
  */
 #define _GNU_SOURCE
@@ -18,6 +19,22 @@
 #include <time.h>
 
 static char culprit[700];
+
+/* In D, as who waits for a vforked child: but in no system call. */
+static int page_fault(const char *pid, const char *tid)
+{
+	char path[600], line[256];
+	FILE *f;
+	int is;
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/syscall", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	is = fgets(line, sizeof(line), f) && !strncmp(line, "-1 ", 3);
+	fclose(f);
+	return is;
+}
 
 /* Adds one thread to a sum of what all threads did; false when it runs. */
 static int look(const char *pid, const char *tid, uint64_t *sum)
@@ -32,7 +49,8 @@ static int look(const char *pid, const char *tid, uint64_t *sum)
 	if (!f)
 		return 1;
 	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "State:\t", 7) && !strchr("SDtTZ", line[7])) {
+		if (!strncmp(line, "State:\t", 7) &&
+		    (!strchr("SDtTZ", line[7]) || (line[7] == 'D' && page_fault(pid, tid)))) {
 			snprintf(culprit, sizeof(culprit), "%s/%s: %.60s", pid, tid, line);
 			asleep = 0;
 		}
