@@ -286,17 +286,18 @@ static void rules_rank(struct kunwind_pack *pack, u64 *order, u32 *rank)
 
 /* Where the table's parts begin: offsets in its allocation. */
 struct layout {
-	size_t rules, wide, index, far, stream, exprs, end;
+	size_t rules, wide, index, far, top, stream, exprs, end;
 };
 
-static void layout_make(const struct kunwind_pack *pack, u32 nr_blocks, u32 nr_far,
+static void layout_make(const struct kunwind_pack *pack, u32 nr_blocks, u32 nr_far, u32 nr_top,
 			size_t stream_size, struct layout *l)
 {
 	l->rules = (sizeof(struct kunwind_table) + 7) & ~(size_t)7;
 	l->wide = l->rules + pack->nr_rules * sizeof(struct kunwind_rule);
 	l->index = l->wide + pack->wide.size;
 	l->far = l->index + ((size_t)nr_blocks + 1) * sizeof(struct kunwind_block);
-	l->stream = l->far + (size_t)nr_far * sizeof(struct kunwind_far);
+	l->top = l->far + (size_t)nr_far * sizeof(struct kunwind_far);
+	l->stream = l->top + nr_top * sizeof(u16);
 	l->exprs = l->stream + stream_size;
 	l->end = l->exprs + pack->exprs.size + KUNWIND_TABLE_PAD;
 }
@@ -386,6 +387,28 @@ static void stream_write(const struct kunwind_pack *pack, const u32 *rank,
 	*index = (struct kunwind_block){ .addr = ~0U, .at = p - stream };
 }
 
+/* How long a stretch of the span is for which top has an entry: a shift. */
+static u8 top_shift(u64 span, u32 nr_blocks)
+{
+	u8 shift = 0;
+
+	while (shift < 32 && span >> shift > nr_blocks / KUNWIND_TOP_BLOCKS)
+		shift++;
+	return shift;
+}
+
+static void top_write(const struct kunwind_table *table, u16 *top, u32 nr_top)
+{
+	u32 i, block = 0;
+
+	for (i = 0; i < nr_top; i++) {
+		while (block + 1 < table->nr_blocks &&
+		       table->index[block + 1].addr <= (u64)i << table->top_shift)
+			block++;
+		top[i] = block >> table->top_round;
+	}
+}
+
 enum kunwind_refusal
 kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats *head,
 		    struct kunwind_table **result)
@@ -393,7 +416,8 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 	u32 nr_blocks = (pack->nr_rows + KUNWIND_BLOCK_ROWS - 1) / KUNWIND_BLOCK_ROWS;
 	enum kunwind_refusal err = KUNWIND_E_NOMEM;
 	struct kunwind_table *table;
-	u32 *rank, nr_far = 0, i;
+	u32 *rank, nr_far = 0, nr_top, i;
+	u8 shift = top_shift(head->span, nr_blocks), round = 0;
 	struct layout l;
 	size_t size;
 	u64 *order;
@@ -407,8 +431,11 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 	rules_rank(pack, order, rank);
 	for (i = KUNWIND_FAR_RULE; i < pack->nr_rules; i++)
 		nr_far += pack->counts[order[i]];
+	nr_top = (head->span >> shift) + 2;
+	while (nr_blocks >> round > 0xffff)
+		round++;
 	size = stream_size(pack);
-	layout_make(pack, nr_blocks, nr_far, size, &l);
+	layout_make(pack, nr_blocks, nr_far, nr_top, size, &l);
 	err = KUNWIND_E_LIMIT;
 	if (l.end > pack->limit || size > 0xffffffffU)
 		goto out;
@@ -425,6 +452,7 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.stream = bytes + l.stream,
 		.rules = (struct kunwind_rule *)(bytes + l.rules),
 		.far = (struct kunwind_far *)(bytes + l.far),
+		.top = (u16 *)(bytes + l.top),
 		.nr_blocks = nr_blocks,
 		.nr_rows = pack->nr_rows,
 		.stream_size = size,
@@ -439,6 +467,8 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.nr_fdes = head->nr_fdes,
 		.needed = head->needed,
 		.i386 = head->i386,
+		.top_shift = shift,
+		.top_round = round,
 		.bytes = l.end,
 	};
 	for (i = 0; i < pack->nr_rules; i++)
@@ -449,6 +479,7 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		memcpy(bytes + l.exprs, pack->exprs.data, pack->exprs.size);
 	stream_write(pack, rank, (struct kunwind_block *)(bytes + l.index),
 		     (struct kunwind_far *)(bytes + l.far), bytes + l.stream);
+	top_write(table, (u16 *)(bytes + l.top), nr_top);
 	*result = table;
 	err = KUNWIND_OK;
 out:

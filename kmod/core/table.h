@@ -8,6 +8,7 @@
  *   wide     struct kunwind_wide with entries, in units of 8 bytes
  *   index    struct kunwind_block each, and one more that ends the last
  *   far      struct kunwind_far each: rules of rows that a byte cannot number
+ *   top      u16 each: where in the index to search
  *   stream   rows, in blocks of KUNWIND_BLOCK_ROWS
  *   exprs    u16 length and bytes, each
  *   pad      KUNWIND_TABLE_PAD zero bytes
@@ -20,11 +21,15 @@
  * A distance d is a byte for d < 240; two bytes 240 + (d - 240) / 256,
  * (d - 240) % 256 below 240 + 15 * 256; else a byte 255 and four of d.
  * A rule's byte is its number, or 255: its number is then in "far", which is
- * sorted by row. So a lookup is a binary search in the index, a sum of bytes,
- * and one byte more.
+ * sorted by row.
+ * The span is cut into stretches of 2^top_shift bytes, as many as make one of
+ * KUNWIND_TOP_BLOCKS blocks or more on average. top has, for the first address of each
+ * and for one more, the number of the last block that begins at or before it,
+ * less its top_round low bits, so that 16 bits hold it. So a lookup is a binary search
+ * among some five blocks, sums of eight bytes at a time, and one byte more.
  *
  * Memory: 8 / 32 + 63 / 32 = 2.22 bytes a row, 1 to 4 more for a distance
- * above 239, 8 for a row with a far rule; 8 a rule.
+ * above 239, 8 for a row with a far rule; 8 a rule; 2 for each 128 to 256 rows.
  */
 #ifndef _KUNWIND_TABLE_H
 #define _KUNWIND_TABLE_H
@@ -37,8 +42,10 @@
 #define KUNWIND_FAR_RULE	255	/* the rule's number is elsewhere */
 #define KUNWIND_MAX_RULES	65536
 #define KUNWIND_MAX_ROWS	(1U << 30)
-/* More than one block's distances: a lookup may look that far past the stream. */
-#define KUNWIND_TABLE_PAD	32
+/* Blocks to an entry of top, at least. */
+#define KUNWIND_TOP_BLOCKS	4
+/* More than one block's distances and a word: a lookup may look that far past the stream. */
+#define KUNWIND_TABLE_PAD	40
 
 struct kunwind_block {
 	u32 addr;		/* of its first row */
@@ -77,6 +84,7 @@ struct kunwind_table {
 	const u8 *stream;
 	const struct kunwind_rule *rules;
 	const struct kunwind_far *far;
+	const u16 *top;
 	u32 nr_blocks;
 	u32 nr_rows;
 	u32 stream_size;	/* bytes */
@@ -91,6 +99,7 @@ struct kunwind_table {
 	u32 nr_fdes;
 	u32 needed;
 	bool i386;
+	u8 top_shift, top_round;
 	u64 bytes;
 	struct kunwind_parts *parts;	/* NULL in all but tables in parts */
 };
