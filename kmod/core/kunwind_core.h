@@ -312,10 +312,12 @@ struct kunwind_recent {
  * @scan: in: frames found by scanning the stack are wanted
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
+ * @range: the walk's own: where it looked last
  * @count: out
  */
 struct kunwind_walk {
 	const struct kunwind_ranges *ranges;
+	const struct kunwind_range *range;
 	struct kunwind_cache *cache;
 	struct kunwind_recent *recent;
 	struct kunwind_mem mem;

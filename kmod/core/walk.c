@@ -21,6 +21,7 @@
  * Where there is no CFI the walk goes on only by what proves itself (bare.c), and
  * says of each such frame how it was found. Else it ends with a reason.
  */
+#include "table.h"
 #include "walk.h"
 
 /*
@@ -51,22 +52,34 @@ kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 	return NULL;
 }
 
-/* A rule as one word, as it lies in memory: kept in a register between its uses. */
-static __always_inline u64 rule_word(struct kunwind_rule rule)
-{
-	u64 word;
+/*
+ * Kind and register of a rule, as one half word: to tell the commonest rules at once.
+ * In the cache, and in the walk, their kind has RULE_PLAIN besides: a CFA, nothing that is
+ * restored but rbp, the caller did call; and by rsp, the CFA is above it.
+ */
+#define RULE_PLAIN		0x80
+#define FORM(rbp, reg)		(KUNWIND_RULE_CFA | RULE_PLAIN | \
+				 (rbp) << KUNWIND_RULE_RBP_SHIFT | (reg) << 8)
 
-	memcpy(&word, &rule, sizeof(word));
-	return word;
+static __always_inline u16 rule_form(const struct kunwind_rule *rule)
+{
+	u16 form;
+
+	memcpy(&form, (const u8 *)rule + offsetof(struct kunwind_rule, kind), sizeof(form));
+	return form;
 }
 
-#define WORD_OFF(word)		((s64)(s32)(word))
-#define WORD_RBP(word)		((s64)(s16)((word) >> 32))
-#define WORD_KIND(word)		((u8)((word) >> 48))
-#define WORD_REG(word)		((u8)((word) >> 56))
-/* The half word of kind and register, for the two commonest rules. */
-#define WORD_FORM(word)		((u16)((word) >> 48))
-#define FORM(kind, rbp, reg)	((kind) | (rbp) << KUNWIND_RULE_RBP_SHIFT | (reg) << 8)
+/* As the cache and the walk have it: the rule, and "after" (walk.h). */
+static __always_inline void entry_set(struct kunwind_cache_entry *entry, struct kunwind_rule rule,
+				      u64 after)
+{
+	rule.kind &= ~RULE_PLAIN;
+	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA &&
+	    (rule.reg != KUNWIND_RSP || rule.off > 0) && !(after & KUNWIND_AFTER_PLACES))
+		rule.kind |= RULE_PLAIN;
+	entry->rule = rule;
+	entry->after = after;
+}
 
 static __always_inline struct kunwind_cache_entry *
 cache_slot(struct kunwind_cache *cache, u64 addr)
@@ -85,18 +98,19 @@ cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
 /* The sequence is odd: being written. Readers see it by an id of zero. */
 #define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
 
-static __always_inline bool cache_get(const struct kunwind_cache_entry *entry, u64 addr, u64 id,
-				      u64 *word, u64 *after)
+/* What else is read of the entry counts only if cache_is() it still, afterwards. */
+static __always_inline bool cache_has(const struct kunwind_cache_entry *entry, u64 addr, u64 id,
+				      u64 *after)
 {
-	u64 seen = READ_ONCE(entry->after);
+	*after = READ_ONCE(entry->after);
+	barrier();
+	return likely(entry->addr == addr) && likely(entry->id == id);
+}
 
+static __always_inline bool cache_is(const struct kunwind_cache_entry *entry, u64 after)
+{
 	barrier();
-	if (unlikely(entry->addr != addr) || unlikely(entry->id != id))
-		return false;
-	*word = rule_word(entry->rule);
-	*after = seen;
-	barrier();
-	return likely(READ_ONCE(entry->after) == seen);
+	return likely(READ_ONCE(entry->after) == after);
 }
 
 /*
@@ -104,13 +118,13 @@ static __always_inline bool cache_get(const struct kunwind_cache_entry *entry, u
  * interrupted goes on: a writer that finds an entry half written (odd) leaves
  * it alone, a reader that was interrupted by a writer sees the sequence changed.
  */
-static void kunwind_walk_attr cache_write(struct kunwind_cache_entry *entry,
-					  const struct kunwind_cache_entry *from)
+static __always_inline void cache_write(struct kunwind_cache_entry *entry,
+					const struct kunwind_cache_entry *from)
 {
 	u64 seen = READ_ONCE(entry->after);
 	u64 seq = seen & KUNWIND_AFTER_SEQ, after = from->after & ~KUNWIND_AFTER_SEQ;
 
-	if (seen & AFTER_ODD)
+	if (unlikely(seen & AFTER_ODD))
 		return;
 	WRITE_ONCE(entry->after, seen | AFTER_ODD);
 	barrier();
@@ -126,22 +140,25 @@ static void kunwind_walk_attr cache_write(struct kunwind_cache_entry *entry,
 }
 
 /* The newcomer takes the first place, what was there the second. */
-static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u64 addr, u64 id,
-						 struct kunwind_rule rule, u64 after)
+static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache,
+						 const struct kunwind_cache_entry *new)
 {
-	struct kunwind_cache_entry *slot = cache_slot(cache, addr);
-	const struct kunwind_cache_entry new = {
-		.addr = addr, .id = id, .rule = rule, .after = after,
-	};
-	struct kunwind_cache_entry old;
-	u64 seen = READ_ONCE(slot->after);
+	struct kunwind_cache_entry *slot = cache_slot(cache, new->addr);
 
-	barrier();
-	old = *slot;
-	barrier();
-	if (old.id == id && !(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
-		cache_write(cache_second(cache, slot), &old);
-	cache_write(slot, &new);
+	/* No return address, so never looked for before it was found to be one. */
+	if (unlikely((new->addr - 1) >> ADDRESS_BITS))
+		return;
+	if (unlikely(slot->id == new->id)) {
+		u64 seen = READ_ONCE(slot->after);
+		struct kunwind_cache_entry old;
+
+		barrier();
+		old = *slot;
+		barrier();
+		if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
+			cache_write(cache_second(cache, slot), &old);
+	}
+	cache_write(slot, new);
 }
 
 /*
@@ -152,9 +169,8 @@ static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache, u6
 static __always_inline enum kunwind_reason
 look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
 {
-	enum kunwind_reason reason;
-
 	const struct kunwind_table *whole = *table;
+	enum kunwind_reason reason;
 
 	*rule = kunwind_table_lookup(whole, addr);
 	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
@@ -171,12 +187,24 @@ static __always_inline bool at_entry(const struct kunwind_ranges *ranges, u64 sp
 	       ranges->entry_sp - sp <= ENTRY_SP_SLACK;
 }
 
+/* Most frames lie where the one before did. */
+static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = walk->range;
+
+	if (range && addr - range->start < range->end - range->start)
+		return range;
+	range = kunwind_ranges_find(walk->ranges, addr);
+	walk->range = range;
+	return range;
+}
+
 noinline enum kunwind_reason kunwind_walk_attr
-kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
+kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
-	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
+	const struct kunwind_range *range = find_range(walk, addr);
 	const struct kunwind_table *found;
 	enum kunwind_reason reason;
 	u32 kind;
@@ -192,7 +220,7 @@ kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	barrier();
 	if (found) {
 		/* Whoever maps the other kind of code: its frames are not like these. */
-		if (unlikely(kunwind_table_i386(found) != walk->i386))
+		if (unlikely(found->i386 != walk->i386))
 			return KUNWIND_NO_RULE;
 		addr -= range->bias;
 		*table = found;
@@ -235,10 +263,11 @@ kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
  * What is left of a step when the common forms did not match; inside the
  * window. The CFA, or false with the reason why there is none.
  */
-static __always_inline bool rare_cfa(struct kunwind_walk *walk, u64 word, u64 ip, u64 sp, u64 bp,
-				     u32 valid, u64 *cfap, enum kunwind_reason *reason)
+static __always_inline bool rare_cfa(struct kunwind_walk *walk, struct kunwind_rule rule, u64 ip,
+				     u64 sp, u64 bp, u32 valid, u64 *cfap,
+				     enum kunwind_reason *reason)
 {
-	u32 reg = WORD_REG(word);
+	u32 reg = rule.reg;
 	u64 cfa;
 
 	if (!(valid & KUNWIND_REG(reg & 31))) {
@@ -246,17 +275,17 @@ static __always_inline bool rare_cfa(struct kunwind_walk *walk, u64 word, u64 ip
 		return false;
 	}
 	cfa = reg == KUNWIND_RSP ? sp : reg == KUNWIND_RBP ? bp : walk->regs.r[reg & 15];
-	switch (WORD_KIND(word) & KUNWIND_RULE_KIND) {
+	switch (rule.kind & KUNWIND_RULE_KIND) {
 	case KUNWIND_RULE_CFA:
-		cfa += WORD_OFF(word);
+		cfa += (s64)rule.off;
 		break;
 	case KUNWIND_RULE_DEREF:
-		cfa += WORD_OFF(word);
+		cfa += (s64)rule.off;
 		kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
 		break;
 	case KUNWIND_RULE_PLT:
 		/* 8 bytes more once the slot's push is done. */
-		cfa += 8 + ((ip & 15) >= (u64)WORD_OFF(word) ? 8 : 0);
+		cfa += 8 + ((ip & 15) >= (u64)(s64)rule.off ? 8 : 0);
 		break;
 	default:	/* KUNWIND_RULE_END */
 		*reason = KUNWIND_COMPLETE;
@@ -274,7 +303,7 @@ unreadable:
  * at the stack pointer itself may not be there yet: a function made room on its
  * stack, and the event is the page fault of its first use.
  */
-static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *walk)
+static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 {
 	const struct kunwind_regs *regs = &walk->regs;
 	const struct kunwind_table *table;
@@ -290,14 +319,15 @@ static noinline u64 kunwind_walk_attr first_address(const struct kunwind_walk *w
 
 /* How a walk goes on at an address whose rule is not in the cache. */
 enum slow_how {
-	SLOW_RULE,	/* by the rule in word and after */
+	SLOW_RULE,	/* by the entry */
 	SLOW_STEPPED,	/* walk->regs are the caller's already */
-	SLOW_RETURN,	/* the address was a trampoline's: word is where it returns to */
+	SLOW_RETURN,	/* the address was a trampoline's: it returns to ret */
 	SLOW_END,	/* not at all: reason */
 };
 
 struct slow {
-	u64 word, after;
+	struct kunwind_cache_entry entry;
+	u64 ret;
 	u32 budget;		/* KUNWIND_BUDGET when the walk begins */
 	u8 reason;		/* enum kunwind_reason */
 	u8 trust;		/* with SLOW_STEPPED: enum kunwind_trust */
@@ -317,8 +347,8 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 	if (!exact && reason == KUNWIND_NO_OBJECT) {
 		u64 ip = walk->regs.r[KUNWIND_RA];
 
-		slow->word = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
-		if (slow->word != ip)
+		slow->ret = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
+		if (slow->ret != ip)
 			return SLOW_RETURN;
 	}
 	reason = kunwind_bare_step(walk, exact, &slow->budget, &slow->signal, &slow->trust);
@@ -331,19 +361,20 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 
 /* By the wide rule @index; or by the short one that it is as good as. */
 static noinline enum slow_how kunwind_walk_attr
-slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
-	  u64 id, struct slow *slow)
+slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
+	  struct slow *slow)
 {
 	struct kunwind_rule compact;
+	u64 after;
 
-	if (!kunwind_wide_compact(table, index, &compact, &slow->after)) {
+	if (!kunwind_wide_compact(table, index, &compact, &after)) {
 		slow->trust = KUNWIND_TRUST_CFI;
 		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget, &slow->signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
-	slow->word = rule_word(compact);
+	entry_set(&slow->entry, compact, after);
 	if (walk->cache)
-		cache_put(walk->cache, addr, id, compact, slow->after);
+		cache_put(walk->cache, &slow->entry);
 	return SLOW_RULE;
 }
 
@@ -363,20 +394,22 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	rule.kind = KUNWIND_RULE_NONE;
 	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
 				   &end);
+	slow->entry.addr = addr;
+	slow->entry.id = id;
 	if (unlikely(end)) {
+		entry_set(&slow->entry, end_rule, 0);
 		if (walk->cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
-			cache_put(walk->cache, addr, id, end_rule, 0);
+			cache_put(walk->cache, &slow->entry);
 		slow->reason = KUNWIND_COMPLETE;
 		return SLOW_END;
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
 		return slow_bare(walk, exact, reason, slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
-		return slow_wide(walk, table, rule.off, addr, id, slow);
-	slow->after = kunwind_after(kunwind_table_keep(table));
-	slow->word = rule_word(rule);
+		return slow_wide(walk, table, rule.off, slow);
+	entry_set(&slow->entry, rule, kunwind_after(table->keep));
 	if (walk->cache)
-		cache_put(walk->cache, addr, id, rule, slow->after);
+		cache_put(walk->cache, &slow->entry);
 	return SLOW_RULE;
 }
 
@@ -422,10 +455,34 @@ static __always_inline void note_end(const struct kunwind_walk *walk, u64 id, bo
 	recent->id = id;
 }
 
-/* Compiled twice, for what is not noted shall not cost. */
+/* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
+static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
+{
+	if (likely(!((ra - 1) >> ADDRESS_BITS)))
+		return false;
+	*reason = ra ? KUNWIND_BAD_ADDRESS : KUNWIND_COMPLETE;
+	return true;
+}
+
+/* The rbp that the frame saved at @slot; inside the window. */
+#define restore_rbp(slot)							\
+do {										\
+	u64 slot_ = (slot);							\
+										\
+	kunwind_mem_read(&walk->mem, bp, slot_, unreadable);			\
+	if (noted) {								\
+		*note_of(rbp_at) = slot_;					\
+		*note_of(rbp) = bp;						\
+	}									\
+} while (0)
+
+/*
+ * Compiled twice, for what is not noted shall not cost. A return address is stored
+ * before it is known to be one: what is in the cache is, and all else is checked.
+ */
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
-	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
+	u64 addr = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
 	u64 bp = walk->regs.r[KUNWIND_RBP];
 	const u64 id = READ_ONCE(walk->ranges->id);
 	unsigned long *const addresses = walk->addresses, *const last = addresses + walk->capacity;
@@ -433,19 +490,21 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	unsigned long *next = addresses;
 	struct kunwind_cache *const cache = walk->cache;
 	struct kunwind_cache_entry *slot;
-	u64 addr = ip, cfa, ra = 1, word, after;
+	u64 cfa, ra = 1, after;
+	struct kunwind_rule rule;
 	enum kunwind_reason reason;
 	u32 valid = walk->regs.valid;
 	bool notable = noted;
 	struct slow slow;
-	enum slow_how how;
 
 	if (noted)
 		note_begin(walk);
-	*next++ = ip;
+	*next++ = addr;
 	slow.budget = KUNWIND_BUDGET;
-	if (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
-	    !kunwind_mem_begin(&walk->mem, first_address(walk))) {
+	/* In the upper half is nobody's stack. Below, no sum with a rule's offset wraps. */
+	if (unlikely((s64)sp < 0) ||
+	    (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
+	     !kunwind_mem_begin(&walk->mem, first_address(walk)))) {
 		walk->count = 1;
 		return KUNWIND_UNREADABLE;
 	}
@@ -454,84 +513,92 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		if (!noted && unlikely(!cache))
 			goto miss;
 		slot = cache_slot(cache, addr);
-		if (unlikely(!cache_get(slot, addr, id, &word, &after)) &&
-		    !cache_get(cache_second(cache, slot), addr, id, &word, &after))
-			goto miss;
+		if (unlikely(!cache_has(slot, addr, id, &after))) {
+			slot = cache_second(cache, slot);
+			if (!cache_has(slot, addr, id, &after))
+				goto miss;
+		}
 
 apply:
-		switch (WORD_FORM(word)) {
-		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAME, KUNWIND_RSP):
-			cfa = sp + WORD_OFF(word);
+		switch (rule_form(&slot->rule)) {
+		case FORM(KUNWIND_RBP_SAME, KUNWIND_RSP):
+			cfa = sp + (s64)slot->rule.off;
+			if (!cache_is(slot, after))
+				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			if (noted)
 				*note_of(rbp_at) = 0;
 			break;
-		case FORM(KUNWIND_RULE_CFA, KUNWIND_RBP_SAVED, KUNWIND_RSP):
-			cfa = sp + WORD_OFF(word);
+		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP):
+			cfa = sp + (s64)slot->rule.off;
+			rule.rbp = slot->rule.rbp;
+			if (!cache_is(slot, after))
+				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
+			restore_rbp(cfa + (s64)rule.rbp);
 			valid |= KUNWIND_REG(KUNWIND_RBP);
-			if (noted) {
-				*note_of(rbp_at) = cfa + WORD_RBP(word);
-				*note_of(rbp) = bp;
+			break;
+		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP):
+			cfa = bp + (s64)slot->rule.off;
+			rule.rbp = slot->rule.rbp;
+			if (!cache_is(slot, after))
+				goto miss;
+			if (unlikely(!(valid & KUNWIND_REG(KUNWIND_RBP)))) {
+				reason = KUNWIND_REG_UNKNOWN;
+				goto out;
+			}
+			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+			restore_rbp(cfa + (s64)rule.rbp);
+			if (unlikely(cfa <= sp) && !(cfa == sp && addr == next[-1])) {
+				reason = KUNWIND_CFA_STUCK;
+				goto out;
 			}
 			break;
 		default:
-			if (!rare_cfa(walk, word, ip, sp, bp, valid, &cfa, &reason))
-				goto out;
-			if ((WORD_KIND(word) & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF ||
-			    (WORD_REG(word) != KUNWIND_RSP && WORD_REG(word) != KUNWIND_RBP))
-				notable = false;
-			if (noted)
-				*note_of(rbp_at) = 0;
-			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
-				kunwind_mem_read(&walk->mem, bp, cfa + WORD_RBP(word), unreadable);
-				valid |= KUNWIND_REG(KUNWIND_RBP);
-				if (noted) {
-					*note_of(rbp_at) = cfa + WORD_RBP(word);
-					*note_of(rbp) = bp;
-				}
-			} else if ((WORD_KIND(word) >> KUNWIND_RULE_RBP_SHIFT & 3) ==
-				   KUNWIND_RBP_UNKNOWN) {
-				valid &= ~KUNWIND_REG(KUNWIND_RBP);
-			}
-		}
-		if (noted) {
-			*note_of(cfa) = cfa;
-			*note_of(address) = ra;
+			rule = slot->rule;
+			if (!cache_is(slot, after))
+				goto miss;
+			goto rare;
 		}
 		valid &= (u32)after;
-		if (unlikely(cfa <= sp) && !(WORD_KIND(word) & KUNWIND_RULE_SIGNAL) &&
-		    !(cfa == sp && addr == ip)) {
-			reason = KUNWIND_CFA_STUCK;
-			goto out;
-		}
 		/*
 		 * A return address follows a call, which may be the last
 		 * instruction of its function: the call is what is looked up.
 		 */
 		addr = ra - 1;
-		if (unlikely(WORD_KIND(word) & KUNWIND_RULE_SIGNAL))
-			addr = ra;
-		if (unlikely((u32)after & KUNWIND_AFTER_PLACES))
-			goto restore;
 stepped:
-		/* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
-		if (unlikely((ra - 1) >> ADDRESS_BITS)) {
-			reason = ra ? KUNWIND_BAD_ADDRESS : KUNWIND_COMPLETE;
-			goto out;
+		if (noted) {
+			*note_of(cfa) = cfa;
+			*note_of(address) = ra;
 		}
-		if (unlikely(next == last)) {
-			reason = KUNWIND_DEPTH;
-			goto out;
-		}
-		*next++ = ra;
-		ip = ra;
 		sp = cfa;
+		if (unlikely(next == last))
+			goto full;
+		*next++ = ra;
 		continue;
 
-restore:
+rare:
+		if (!rare_cfa(walk, rule, next[-1], sp, bp, valid, &cfa, &reason))
+			goto out;
+		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF ||
+		    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
+			notable = false;
+		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+		if (noted)
+			*note_of(rbp_at) = 0;
+		if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
+			restore_rbp(cfa + (s64)rule.rbp);
+			valid |= KUNWIND_REG(KUNWIND_RBP);
+		} else if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_UNKNOWN) {
+			valid &= ~KUNWIND_REG(KUNWIND_RBP);
+		}
+		valid &= (u32)after;
+		if (unlikely(cfa <= sp) && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
+		    !(cfa == sp && addr == next[-1])) {
+			reason = KUNWIND_CFA_STUCK;
+			goto out;
+		}
+		addr = ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
 		restore_reg(0, KUNWIND_RBX);
 		restore_reg(1, KUNWIND_R12);
 		restore_reg(2, KUNWIND_R13);
@@ -543,21 +610,25 @@ lost:
 		valid &= ~KUNWIND_SAVED_REGS;
 		goto stepped;
 
+full:
+		if (!no_address(ra, &reason))
+			reason = KUNWIND_DEPTH;
+		goto out;
+
 miss:
+		if (unlikely(no_address(ra, &reason))) {
+			next--;
+			goto out;
+		}
 		kunwind_mem_end(&walk->mem);
-		walk->regs.r[KUNWIND_RA] = ip;
+		walk->regs.r[KUNWIND_RA] = next[-1];
 		walk->regs.r[KUNWIND_RSP] = sp;
 		walk->regs.r[KUNWIND_RBP] = bp;
 		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
-		how = slow_step(walk, addr, id, &slow);
-		if (how == SLOW_END) {
-			reason = slow.reason;
-			goto out_closed;
-		}
-		switch (how) {
-		default:
-			word = slow.word;
-			after = slow.after;
+		switch (slow_step(walk, addr, id, &slow)) {
+		default:	/* SLOW_RULE */
+			slot = &slow.entry;
+			after = slot->after;
 			if (kunwind_mem_begin(&walk->mem, sp))
 				goto apply;
 			goto closed;
@@ -567,26 +638,28 @@ miss:
 			bp = walk->regs.r[KUNWIND_RBP];
 			cfa = walk->regs.r[KUNWIND_RSP];
 			valid = walk->regs.valid;
-			if (cfa <= sp && !slow.signal && !(cfa == sp && addr == ip)) {
+			if (cfa <= sp && !slow.signal && !(cfa == sp && addr == next[-1])) {
 				reason = KUNWIND_CFA_STUCK;
 				goto out_closed;
 			}
 			addr = ra - !slow.signal;
 			if (walk->trust && next != last)
 				walk->trust[next - walk->addresses] = slow.trust;
-			if (kunwind_mem_begin(&walk->mem, sp))
+			if (likely((s64)cfa >= 0) && kunwind_mem_begin(&walk->mem, sp))
 				goto stepped;
 			goto closed;
 		case SLOW_RETURN:
 			notable = false;
-			ip = slow.word;
-			addr = ip - 1;
-			next[-1] = ip;
+			addr = slow.ret - 1;
+			next[-1] = slow.ret;
 			if (walk->trust)
 				walk->trust[next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
 			if (kunwind_mem_begin(&walk->mem, sp))
 				continue;
 			goto closed;
+		case SLOW_END:
+			reason = slow.reason;
+			goto out_closed;
 		}
 	}
 
@@ -619,6 +692,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	const u32 missing = ~walk->regs.valid;
 
 	walk->count = 0;
+	walk->range = NULL;
 	if (!walk->capacity)
 		return KUNWIND_DEPTH;
 	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))

@@ -61,7 +61,7 @@ bool kunwind_recent_take(struct kunwind_walk *walk);
  * table are there; otherwise the walk ends with what is returned, *end telling
  * whether that was an entry point. @exact: nothing was subtracted from the address.
  */
-enum kunwind_reason kunwind_walk_rule(const struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
+enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 				      struct kunwind_rule *rule,
 				      const struct kunwind_table **table, bool *end);
 

@@ -71,6 +71,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	bool end, signal;
 
 	walk->count = 0;
+	walk->range = NULL;
 	if (!walk->capacity)
 		return KUNWIND_DEPTH;
 	if (!(regs->valid & KUNWIND_REG(KUNWIND_RSP)) || !(regs->valid & KUNWIND_REG(KUNWIND_RA)))
