@@ -286,14 +286,13 @@ struct kunwind_recent {
 	u64 ip, sp, bp;
 	u32 count;		/* addresses, ip the first */
 	u32 words;		/* noted; one more than count where a zero ended the walk */
-	/*
-	 * By number of the address, from 1 on: 8 bytes behind where it was read (the CFA),
-	 * and what; where the rbp of its frame was read, 0: nowhere, and what.
-	 */
+	u32 rbps;		/* noted */
+	/* By number of the address, from 1 on: 8 bytes behind where it was read (the CFA), and what. */
 	u64 cfa[KUNWIND_RECENT_FRAMES + 1];
 	u64 address[KUNWIND_RECENT_FRAMES + 1];
-	u64 rbp_at[KUNWIND_RECENT_FRAMES + 1];
-	u64 rbp[KUNWIND_RECENT_FRAMES + 1];
+	struct kunwind_recent_rbp {
+		u64 at, value;	/* where an rbp was read, and what */
+	} rbp[KUNWIND_RECENT_FRAMES + 1];
 };
 
 /**

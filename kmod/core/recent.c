@@ -11,7 +11,7 @@
  * Noted are complete walks only, of at most KUNWIND_RECENT_FRAMES addresses, whose
  * CFAs are all in rsp or rbp: what else a rule may read is not noted.
  *
- * Costs 18 instructions a frame where a walk takes some 50. Whoever lends the note
+ * Costs some 12 instructions a frame where a walk takes 40. Whoever lends the note
  * sees to it that nobody else uses it meanwhile.
  */
 #include "walk.h"
@@ -19,7 +19,8 @@
 bool kunwind_walk_attr kunwind_recent_take(struct kunwind_walk *walk)
 {
 	const struct kunwind_recent *recent = walk->recent;
-	const u32 count = recent->count, words = recent->words;
+	const u32 count = recent->count, words = recent->words, rbps = recent->rbps;
+	const struct kunwind_recent_rbp *rbp;
 	unsigned long *addresses = walk->addresses;
 	u64 value;
 	u32 i;
@@ -31,16 +32,20 @@ bool kunwind_walk_attr kunwind_recent_take(struct kunwind_walk *walk)
 	if (!kunwind_mem_begin(&walk->mem, recent->sp))
 		return false;
 	addresses[0] = recent->ip;
-	for (i = 1; i < words; i++) {
+	for (i = 1; i < count; i++) {
 		kunwind_mem_read(&walk->mem, value, recent->cfa[i] - 8, changed);
 		if (unlikely(value != recent->address[i]))
 			goto changed;
-		if (likely(i < count))
-			addresses[i] = value;
-		if (!recent->rbp_at[i])
-			continue;
-		kunwind_mem_read(&walk->mem, value, recent->rbp_at[i], changed);
-		if (unlikely(value != recent->rbp[i]))
+		addresses[i] = value;
+	}
+	if (words > count) {
+		kunwind_mem_read(&walk->mem, value, recent->cfa[count] - 8, changed);
+		if (unlikely(value))
+			goto changed;
+	}
+	for (rbp = recent->rbp; rbp < recent->rbp + rbps; rbp++) {
+		kunwind_mem_read(&walk->mem, value, rbp->at, changed);
+		if (unlikely(value != rbp->value))
 			goto changed;
 	}
 	kunwind_mem_end(&walk->mem);

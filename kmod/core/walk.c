@@ -439,17 +439,19 @@ static __always_inline void note_begin(const struct kunwind_walk *walk)
 }
 
 /*
- * The place of a note on the address that *next becomes. All of these arrays go in
- * step, so that one distance will do.
+ * The place of a note on the address that *next becomes. These arrays go in step, so
+ * that one distance will do.
  */
 #define note_of(what)								\
 	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
 
 /* The walk is complete, and had no step that is not noted. */
-static __always_inline void note_end(const struct kunwind_walk *walk, u64 id, bool zero)
+static __always_inline void note_end(const struct kunwind_walk *walk,
+				     const struct kunwind_recent_rbp *rbp, u64 id, bool zero)
 {
 	struct kunwind_recent *recent = walk->recent;
 
+	recent->rbps = rbp - recent->rbp;
 	recent->count = walk->count;
 	recent->words = walk->count + zero;
 	recent->id = id;
@@ -471,8 +473,9 @@ do {										\
 										\
 	kunwind_mem_read(&walk->mem, bp, slot_, unreadable);			\
 	if (noted) {								\
-		*note_of(rbp_at) = slot_;					\
-		*note_of(rbp) = bp;						\
+		rbp->at = slot_;						\
+		rbp->value = bp;						\
+		rbp++;								\
 	}									\
 } while (0)
 
@@ -495,10 +498,13 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	enum kunwind_reason reason;
 	u32 valid = walk->regs.valid;
 	bool notable = noted;
+	struct kunwind_recent_rbp *rbp = NULL;
 	struct slow slow;
 
-	if (noted)
+	if (noted) {
 		note_begin(walk);
+		rbp = walk->recent->rbp;
+	}
 	*next++ = addr;
 	slow.budget = KUNWIND_BUDGET;
 	/* In the upper half is nobody's stack. Below, no sum with a rule's offset wraps. */
@@ -526,8 +532,6 @@ apply:
 			if (!cache_is(slot, after))
 				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			if (noted)
-				*note_of(rbp_at) = 0;
 			break;
 		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP):
 			cfa = sp + (s64)slot->rule.off;
@@ -584,8 +588,6 @@ rare:
 		    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
 			notable = false;
 		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		if (noted)
-			*note_of(rbp_at) = 0;
 		if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
 			restore_rbp(cfa + (s64)rule.rbp);
 			valid |= KUNWIND_REG(KUNWIND_RBP);
@@ -673,7 +675,7 @@ out:
 out_closed:
 	walk->count = next - walk->addresses;
 	if (noted && notable && reason == KUNWIND_COMPLETE)
-		note_end(walk, id, !ra);
+		note_end(walk, rbp, id, !ra);
 	return reason;
 }
 

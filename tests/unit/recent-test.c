@@ -66,20 +66,16 @@ static bool same(const struct found *a, const struct found *b)
 /* Every word that was noted, changed and put back. Returns how many were. */
 static u32 each_word(const struct kunwind_regs *regs, bool *good)
 {
-	u32 i, k, nr = 0;
+	u32 i, nr = recent.words - 1 + recent.rbps;
 
-	for (i = 1; i < recent.words; i++)
-		for (k = 0; k < 2; k++) {
-			u64 slot = k ? recent.rbp_at[i] : recent.cfa[i] - 8, *word;
+	for (i = 0; i < nr; i++) {
+		u64 slot = i < recent.rbps ? recent.rbp[i].at : recent.cfa[i - recent.rbps + 1] - 8;
+		u64 *word = (u64 *)(copy + (slot - lo));
 
-			if (!slot)
-				continue;
-			word = (u64 *)(copy + (slot - lo));
-			*word ^= 1ULL << (i + nr) % 48;
-			*good &= !taken(regs, KUNWIND_RECENT_FRAMES);
-			*word ^= 1ULL << (i + nr) % 48;
-			nr++;
-		}
+		*word ^= 1ULL << i % 48;
+		*good &= !taken(regs, KUNWIND_RECENT_FRAMES);
+		*word ^= 1ULL << i % 48;
+	}
 	*good &= taken(regs, KUNWIND_RECENT_FRAMES);
 	return nr;
 }
