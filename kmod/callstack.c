@@ -85,7 +85,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 {
 	u32 context = interrupt_context_level();
 	enum kunwind_reason reason;
-	struct kunwind_walk walk;
+	struct kunwind_walk walk kunwind_unset;
 
 	*count = 0;
 	preempt_disable_notrace();

@@ -499,7 +499,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	u32 valid = walk->regs.valid;
 	bool notable = noted;
 	struct kunwind_recent_rbp *rbp = NULL;
-	struct slow slow;
+	struct slow slow kunwind_unset;
 
 	if (noted) {
 		note_begin(walk);

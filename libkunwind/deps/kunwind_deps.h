@@ -5,7 +5,8 @@
  * The kernel twin is kmod/deps/kernel/kunwind_deps.h; keep the two alike:
  *   types      u8 ... u64, s8 ... s64, bool, size_t, NULL
  *   macros     READ_ONCE, WRITE_ONCE, smp_store_release, barrier, likely, unlikely, __always_inline,
- *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like)
+ *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like),
+ *              kunwind_unset
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
  *   probes     kunwind_mem_return
@@ -44,6 +45,7 @@ typedef int64_t s64;
 #define max(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
 #define fallthrough		__attribute__((__fallthrough__))
 #define kunwind_walk_attr	/* kernel: notrace, no kprobes */
+#define kunwind_unset		/* kernel: a variable that is not filled with zeros first */
 
 /* Zeroed memory; may sleep. NULL when there is none. */
 static inline void *kunwind_alloc(size_t size)

@@ -22,6 +22,13 @@
 /* The walk runs wherever its callers do: no tracing of it by ftrace. */
 #define kunwind_walk_attr	notrace
 
+/* A variable of which each part is set before it is read: kernels fill others with zeros. */
+#if __has_attribute(__uninitialized__)
+#define kunwind_unset		__attribute__((__uninitialized__))
+#else
+#define kunwind_unset
+#endif
+
 static inline void *kunwind_alloc(size_t size)
 {
 	return kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
