@@ -57,26 +57,38 @@ struct kunwind_mem {
 };
 
 /*
+ * Whether user memory is the current task's just now: an NMI, or a tracepoint in
+ * switch_mm_irqs_off(), may come while it is another's. nmi_uaccess_okay() is not exported.
+ * What it looks after is that the page tables in use are those of current->mm, and that
+ * can be seen. Where it is not so seen (a paravirtual kernel's own page tables)
+ * copy_from_user_nofault() decides, which calls that function.
+ */
+static __always_inline bool kunwind_mem_is_ours(u64 first)
+{
+	u64 probe;
+
+	if (likely(current->mm && __va(read_cr3_pa()) == (void *)current->mm->pgd))
+		return true;
+	return !copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe));
+}
+
+/*
  * Opens the window in which the current task's memory can be read without a
- * fault. At a walk's first window @first, the first address that will be read,
- * is probed by copy_from_user_nofault() before: only it can tell, from a
- * module, whether user memory may be touched at all just now
- * (nmi_uaccess_okay() is not exported); the answer holds for the walk, which
+ * fault, if it can be read at all; that is found out at a walk's first window, where @first is the
+ * first address that will be read: the answer holds for the walk, which
  * cannot be preempted. No function may be called until kunwind_mem_end(): SMAP
  * is off and objtool checks it.
  */
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {
-	u64 probe;
-
 	if (!mem->probed) {
-		if (copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe)))
+		if (!kunwind_mem_is_ours(first))
 			return false;
 		mem->probed = true;
-		mem->limit = TASK_SIZE_MAX - sizeof(probe) + 1;
+		mem->limit = TASK_SIZE_MAX - sizeof(u64) + 1;
 	}
 	pagefault_disable();
-	if (!user_access_begin((const void __user *)first, sizeof(probe))) {
+	if (!user_access_begin((const void __user *)first, sizeof(u64))) {
 		pagefault_enable();
 		return false;
 	}
