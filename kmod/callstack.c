@@ -103,7 +103,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	if (regs)
 		walk.regs = *regs;
 	else
-		regs_load(&walk.regs, pt, valid);
+		kunwind_regs_load_frame(&walk.regs, pt, valid);
 	walk.i386 = kunwind_regs_i386(pt);
 	walk.addresses = store;
 	walk.trust = trust;
@@ -115,7 +115,14 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		walk.count = 1;
 		reason = KUNWIND_COMPLETE;
 	} else if (likely(walk.ranges)) {
-		reason = unlikely(walk.i386) ? kunwind_walk_i386(&walk) : kunwind_walk(&walk);
+		if (walk.recent && !walk.i386 && kunwind_walk_again(&walk)) {
+			reason = KUNWIND_COMPLETE;
+		} else {
+			if (!regs)
+				regs_load(&walk.regs, pt, valid);
+			reason = unlikely(walk.i386) ? kunwind_walk_i386(&walk) :
+						       kunwind_walk(&walk);
+		}
 	} else {
 		store[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;

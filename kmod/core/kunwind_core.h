@@ -300,7 +300,7 @@ struct kunwind_recent {
  * @ranges: in
  * @cache: in; may be NULL
  * @recent: in, out: the note of the last walk, used by nobody else meanwhile; may be
- *	NULL, and is not used without @cache
+ *	NULL, and nothing is noted without @cache
  * @mem: in: what the seam's reader needs (kunwind_deps.h)
  * @regs: in: registers of the innermost frame, changed by the walk
  * @interrupted: in: true when regs are those at an instruction that did not
@@ -336,7 +336,15 @@ struct kunwind_walk {
  */
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
 
-/* The same for 32-bit code (walk->i386). */
+/**
+ * kunwind_walk_again() - the answer of the walk that walk->recent notes, if it still holds
+ * To be tried before kunwind_walk(), which makes the note. Of the registers it needs rip,
+ * rsp and rbp; the others need not be there yet. False: it does not hold; the
+ * addresses are undefined then, and the walk is to be made.
+ */
+bool kunwind_walk_again(struct kunwind_walk *walk);
+
+/* kunwind_walk() for 32-bit code (walk->i386). */
 enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);
 
 /* Names, lower case, as in the enum; "?" for a number out of range. */

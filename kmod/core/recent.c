@@ -16,7 +16,7 @@
  */
 #include "walk.h"
 
-bool kunwind_walk_attr kunwind_recent_take(struct kunwind_walk *walk)
+bool kunwind_walk_attr kunwind_walk_again(struct kunwind_walk *walk)
 {
 	const struct kunwind_recent *recent = walk->recent;
 	const u32 count = recent->count, words = recent->words, rbps = recent->rbps;
@@ -25,6 +25,8 @@ bool kunwind_walk_attr kunwind_recent_take(struct kunwind_walk *walk)
 	u64 value;
 	u32 i;
 
+	if (KUNWIND_RECENT_NEEDS & ~walk->regs.valid)
+		return false;
 	if (recent->id != READ_ONCE(walk->ranges->id) ||
 	    recent->ip != walk->regs.r[KUNWIND_RA] || recent->sp != walk->regs.r[KUNWIND_RSP] ||
 	    recent->bp != walk->regs.r[KUNWIND_RBP] || count > walk->capacity)

@@ -699,9 +699,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 		return KUNWIND_DEPTH;
 	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
-	if (!walk->recent || !walk->cache || missing & KUNWIND_RECENT_NEEDS)
+	if (!walk->recent || !walk->cache || missing & KUNWIND_RECENT_NEEDS ||
+	    walk->capacity > KUNWIND_RECENT_FRAMES)
 		return walk_plain(walk);
-	if (kunwind_recent_take(walk))
-		return KUNWIND_COMPLETE;
-	return walk->capacity > KUNWIND_RECENT_FRAMES ? walk_plain(walk) : walk_noted(walk);
+	return walk_noted(walk);
 }

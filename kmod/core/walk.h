@@ -50,12 +50,6 @@ static __always_inline u32 kunwind_after_place(u64 after, u32 number)
 #define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
 				 KUNWIND_REG(KUNWIND_RBP))
 
-/**
- * kunwind_recent_take() - the answer of the walk that walk->recent notes, if it still holds
- * No window may be open; KUNWIND_RECENT_NEEDS are known. False: it does not; addresses are undefined then.
- */
-bool kunwind_recent_take(struct kunwind_walk *walk);
-
 /*
  * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
  * table are there; otherwise the walk ends with what is returned, *end telling

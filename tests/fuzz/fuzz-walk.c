@@ -86,7 +86,12 @@ static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *r
 	};
 
 	memset(found->addresses, 0xee, sizeof(found->addresses));
-	found->reason = i386 ? kunwind_walk_i386(&walk) : kunwind_walk(&walk);
+	if (i386)
+		found->reason = kunwind_walk_i386(&walk);
+	else if (recent && kunwind_walk_again(&walk))
+		found->reason = KUNWIND_COMPLETE;
+	else
+		found->reason = kunwind_walk(&walk);
 	found->count = walk.count;
 	property(walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS, "%u addresses, reason %d",
 		 walk.count, found->reason);

@@ -44,7 +44,7 @@ static void walk(const struct kunwind_regs *regs, struct kunwind_recent *note, u
 
 	memset(found, 0xee, sizeof(*found));
 	walk.recent = note;
-	found->reason = kunwind_walk(&walk);
+	found->reason = note && kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
 	found->count = walk.count;
 }
 
@@ -54,7 +54,7 @@ static bool taken(const struct kunwind_regs *regs, u32 capacity)
 	struct kunwind_walk walk = walk_of(regs, &found, capacity);
 
 	walk.recent = &recent;
-	return kunwind_recent_take(&walk);
+	return kunwind_walk_again(&walk);
 }
 
 static bool same(const struct found *a, const struct found *b)

@@ -20,6 +20,16 @@ static __always_inline bool kunwind_regs_i386(const struct pt_regs *regs)
 	return regs->cs == __USER32_CS;
 }
 
+/* Those that kunwind_walk_again() needs. */
+static __always_inline void kunwind_regs_load_frame(struct kunwind_regs *to,
+						    const struct pt_regs *regs, u32 valid)
+{
+	to->r[KUNWIND_RBP] = regs->bp;
+	to->r[KUNWIND_RSP] = regs->sp;
+	to->r[KUNWIND_RA] = regs->ip;
+	to->valid = valid;
+}
+
 static __always_inline void kunwind_regs_load(struct kunwind_regs *to, const struct pt_regs *regs,
 					      u32 valid)
 {
