@@ -82,8 +82,8 @@ bug build 'a LEB128 number read past the end' bytes.h \
 	's/while (b->at < b->end) {/while (b->at <= b->end) {/'
 bug build 'a record that may end one byte too far' cfi.c \
 	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
-bug build 'a lookup one row past its block' table.c 's/stop = rows;/stop = rows + 40;/'
-bug rows 'a row that begins a byte late' table.c 's/if (left < distance)/if (left <= distance)/'
+bug build 'a lookup past its block' table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
+bug rows 'a row that begins a byte late' table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
 bug rows 'DW_CFA_restore_state without the CFA' program.c \
 	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
 bug rows 'the first distance of two bytes' pack.c \
