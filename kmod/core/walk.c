@@ -55,9 +55,11 @@ kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 /*
  * Kind and register of a rule, as one half word: to tell the commonest rules at once.
  * In the cache, and in the walk, their kind has RULE_PLAIN besides: a CFA, nothing that is
- * restored but rbp, the caller did call; and by rsp, the CFA is above it.
+ * restored but rbp, the caller did call; and by rsp, the CFA is above it. RULE_PLACES beside
+ * it: by rsp, and other registers are restored.
  */
 #define RULE_PLAIN		0x80
+#define RULE_PLACES		0x08
 #define FORM(rbp, reg)		(KUNWIND_RULE_CFA | RULE_PLAIN | \
 				 (rbp) << KUNWIND_RULE_RBP_SHIFT | (reg) << 8)
 
@@ -74,9 +76,12 @@ static __always_inline void entry_set(struct kunwind_cache_entry *entry, struct 
 				      u64 after)
 {
 	rule.kind &= ~RULE_PLAIN;
-	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA &&
-	    (rule.reg != KUNWIND_RSP || rule.off > 0) && !(after & KUNWIND_AFTER_PLACES))
-		rule.kind |= RULE_PLAIN;
+	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA) {
+		if (rule.reg == KUNWIND_RSP ? rule.off > 0 : !(after & KUNWIND_AFTER_PLACES))
+			rule.kind |= RULE_PLAIN;
+		if (rule.kind & RULE_PLAIN && after & KUNWIND_AFTER_PLACES)
+			rule.kind |= RULE_PLACES;
+	}
 	entry->rule = rule;
 	entry->after = after;
 }
@@ -466,16 +471,23 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 	return true;
 }
 
-/* The rbp that the frame saved at @slot; inside the window. */
-#define restore_rbp(slot)							\
+/*
+ * A saved rbp is read when a rule asks for it, which most do not: until then bp_at
+ * is where it is. No word of the stack is here, but in the upper half.
+ */
+#define NO_SLOT		(1ULL << 63)
+
+/* The rbp of the frame; inside the window. */
+#define need_rbp()								\
 do {										\
-	u64 slot_ = (slot);							\
-										\
-	kunwind_mem_read(&walk->mem, bp, slot_, unreadable);			\
-	if (noted) {								\
-		rbp->at = slot_;						\
-		rbp->value = bp;						\
-		rbp++;								\
+	if (bp_at != NO_SLOT) {							\
+		kunwind_mem_read(&walk->mem, bp, bp_at, unreadable);		\
+		if (noted) {							\
+			rbp->at = bp_at;					\
+			rbp->value = bp;					\
+			rbp++;							\
+		}								\
+		bp_at = NO_SLOT;						\
 	}									\
 } while (0)
 
@@ -486,7 +498,7 @@ do {										\
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
 	u64 addr = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
-	u64 bp = walk->regs.r[KUNWIND_RBP];
+	u64 bp = walk->regs.r[KUNWIND_RBP], bp_at = NO_SLOT;
 	const u64 id = READ_ONCE(walk->ranges->id);
 	unsigned long *const addresses = walk->addresses, *const last = addresses + walk->capacity;
 	const u64 beside = (u64)walk->recent - (u64)addresses;
@@ -538,12 +550,12 @@ apply:
 			rule.rbp = slot->rule.rbp;
 			if (!cache_is(slot, after))
 				goto miss;
-			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			restore_rbp(cfa + (s64)rule.rbp);
+			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
+			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			break;
 		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP):
-			cfa = bp + (s64)slot->rule.off;
+			rule.off = slot->rule.off;
 			rule.rbp = slot->rule.rbp;
 			if (!cache_is(slot, after))
 				goto miss;
@@ -551,13 +563,28 @@ apply:
 				reason = KUNWIND_REG_UNKNOWN;
 				goto out;
 			}
+			need_rbp();
+			cfa = bp + (s64)rule.off;
+			bp_at = cfa + (s64)rule.rbp;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			restore_rbp(cfa + (s64)rule.rbp);
 			if (unlikely(cfa <= sp) && !(cfa == sp && addr == next[-1])) {
 				reason = KUNWIND_CFA_STUCK;
 				goto out;
 			}
 			break;
+		case FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) | RULE_PLACES:
+			cfa = sp + (s64)slot->rule.off;
+			if (!cache_is(slot, after))
+				goto miss;
+			goto places;
+		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) | RULE_PLACES:
+			cfa = sp + (s64)slot->rule.off;
+			rule.rbp = slot->rule.rbp;
+			if (!cache_is(slot, after))
+				goto miss;
+			bp_at = cfa + (s64)rule.rbp;
+			valid |= KUNWIND_REG(KUNWIND_RBP);
+			goto places;
 		default:
 			rule = slot->rule;
 			if (!cache_is(slot, after))
@@ -582,6 +609,8 @@ stepped:
 		continue;
 
 rare:
+		if (rule.reg == KUNWIND_RBP)
+			need_rbp();
 		if (!rare_cfa(walk, rule, next[-1], sp, bp, valid, &cfa, &reason))
 			goto out;
 		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF ||
@@ -589,7 +618,7 @@ rare:
 			notable = false;
 		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 		if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
-			restore_rbp(cfa + (s64)rule.rbp);
+			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
 		} else if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_UNKNOWN) {
 			valid &= ~KUNWIND_REG(KUNWIND_RBP);
@@ -601,6 +630,15 @@ rare:
 			goto out;
 		}
 		addr = ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
+		if (likely(!((u32)after & KUNWIND_AFTER_PLACES)))
+			goto stepped;
+		goto restore;
+
+places:
+		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
+		valid &= (u32)after;
+		addr = ra - 1;
+restore:
 		restore_reg(0, KUNWIND_RBX);
 		restore_reg(1, KUNWIND_R12);
 		restore_reg(2, KUNWIND_R13);
@@ -617,16 +655,28 @@ full:
 			reason = KUNWIND_DEPTH;
 		goto out;
 
+no_rbp:
+		walk->regs.valid &= ~KUNWIND_REG(KUNWIND_RBP);
+		goto with_rbp;
+
 miss:
 		if (unlikely(no_address(ra, &reason))) {
 			next--;
 			goto out;
 		}
+		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
+		walk->regs.r[KUNWIND_RBP] = bp;
+		if (bp_at != NO_SLOT) {
+			u64 value;
+
+			/* Not noted: no short rule is another for it. */
+			kunwind_mem_read(&walk->mem, value, bp_at, no_rbp);
+			walk->regs.r[KUNWIND_RBP] = value;
+		}
+with_rbp:
 		kunwind_mem_end(&walk->mem);
 		walk->regs.r[KUNWIND_RA] = next[-1];
 		walk->regs.r[KUNWIND_RSP] = sp;
-		walk->regs.r[KUNWIND_RBP] = bp;
-		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
 		switch (slow_step(walk, addr, id, &slow)) {
 		default:	/* SLOW_RULE */
 			slot = &slow.entry;
@@ -638,6 +688,7 @@ miss:
 			notable = false;
 			ra = walk->regs.r[KUNWIND_RA];
 			bp = walk->regs.r[KUNWIND_RBP];
+			bp_at = NO_SLOT;
 			cfa = walk->regs.r[KUNWIND_RSP];
 			valid = walk->regs.valid;
 			if (cfa <= sp && !slow.signal && !(cfa == sp && addr == next[-1])) {
