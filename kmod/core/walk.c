@@ -21,6 +21,7 @@
  * Where there is no CFI the walk goes on only by what proves itself (bare.c), and
  * says of each such frame how it was found. Else it ends with a reason.
  */
+#include "cache.h"
 #include "table.h"
 #include "walk.h"
 
@@ -30,9 +31,6 @@
  * alignment of the stack (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START).
  */
 #define ENTRY_SP_SLACK		64
-
-/* No user address has bits above: 57-bit addressing. */
-#define ADDRESS_BITS		56
 
 const struct kunwind_range *kunwind_walk_attr
 kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
@@ -50,120 +48,6 @@ kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 			return &ranges->range[mid];
 	}
 	return NULL;
-}
-
-/*
- * Kind and register of a rule, as one half word: to tell the commonest rules at once.
- * In the cache, and in the walk, their kind has RULE_PLAIN besides: a CFA, nothing that is
- * restored but rbp, the caller did call; and by rsp, the CFA is above it. RULE_PLACES beside
- * it: by rsp, and other registers are restored.
- */
-#define RULE_PLAIN		0x80
-#define RULE_PLACES		0x08
-#define FORM(rbp, reg)		(KUNWIND_RULE_CFA | RULE_PLAIN | \
-				 (rbp) << KUNWIND_RULE_RBP_SHIFT | (reg) << 8)
-
-static __always_inline u16 rule_form(const struct kunwind_rule *rule)
-{
-	u16 form;
-
-	memcpy(&form, (const u8 *)rule + offsetof(struct kunwind_rule, kind), sizeof(form));
-	return form;
-}
-
-/* As the cache and the walk have it: the rule, and "after" (walk.h). */
-static __always_inline void entry_set(struct kunwind_cache_entry *entry, struct kunwind_rule rule,
-				      u64 after)
-{
-	rule.kind &= ~RULE_PLAIN;
-	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA) {
-		if (rule.reg == KUNWIND_RSP ? rule.off > 0 : !(after & KUNWIND_AFTER_PLACES))
-			rule.kind |= RULE_PLAIN;
-		if (rule.kind & RULE_PLAIN && after & KUNWIND_AFTER_PLACES)
-			rule.kind |= RULE_PLACES;
-	}
-	entry->rule = rule;
-	entry->after = after;
-}
-
-static __always_inline struct kunwind_cache_entry *
-cache_slot(struct kunwind_cache *cache, u64 addr)
-{
-	/* Fibonacci hashing: the high bits of the product are the well mixed ones. */
-	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> (64 - KUNWIND_CACHE_BITS)];
-}
-
-/* The other place where an address of this slot may be. */
-static __always_inline struct kunwind_cache_entry *
-cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
-{
-	return &cache->entry[(entry - cache->entry) ^ 1];
-}
-
-/* The sequence is odd: being written. Readers see it by an id of zero. */
-#define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
-
-/* What else is read of the entry counts only if cache_is() it still, afterwards. */
-static __always_inline bool cache_has(const struct kunwind_cache_entry *entry, u64 addr, u64 id,
-				      u64 *after)
-{
-	*after = READ_ONCE(entry->after);
-	barrier();
-	return likely(entry->addr == addr) && likely(entry->id == id);
-}
-
-static __always_inline bool cache_is(const struct kunwind_cache_entry *entry, u64 after)
-{
-	barrier();
-	return likely(READ_ONCE(entry->after) == after);
-}
-
-/*
- * Only what runs on this CPU writes here, and an interrupt ends before what it
- * interrupted goes on: a writer that finds an entry half written (odd) leaves
- * it alone, a reader that was interrupted by a writer sees the sequence changed.
- */
-static __always_inline void cache_write(struct kunwind_cache_entry *entry,
-					const struct kunwind_cache_entry *from)
-{
-	u64 seen = READ_ONCE(entry->after);
-	u64 seq = seen & KUNWIND_AFTER_SEQ, after = from->after & ~KUNWIND_AFTER_SEQ;
-
-	if (unlikely(seen & AFTER_ODD))
-		return;
-	WRITE_ONCE(entry->after, seen | AFTER_ODD);
-	barrier();
-	WRITE_ONCE(entry->id, 0);
-	barrier();
-	entry->addr = from->addr;
-	entry->rule = from->rule;
-	WRITE_ONCE(entry->after, seq | AFTER_ODD | after);
-	barrier();
-	WRITE_ONCE(entry->id, from->id);
-	barrier();
-	WRITE_ONCE(entry->after, (seq + 2 * KUNWIND_AFTER_SEQ_ONE) | after);
-}
-
-/* The newcomer takes the first place, what was there the second. */
-static noinline void kunwind_walk_attr cache_put(struct kunwind_cache *cache,
-						 const struct kunwind_cache_entry *new)
-{
-	struct kunwind_cache_entry *slot = cache_slot(cache, new->addr);
-
-	/* No return address, so never looked for before it was found to be one. */
-	if (unlikely((new->addr - 1) >> ADDRESS_BITS))
-		return;
-	if (unlikely(slot->id == new->id)) {
-		u64 seen = READ_ONCE(slot->after);
-		struct kunwind_cache_entry old;
-
-		barrier();
-		old = *slot;
-		barrier();
-		if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
-			cache_write(cache_second(cache, slot), &old);
-	}
-	cache_write(slot, new);
 }
 
 /*
@@ -377,9 +261,9 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget, &slow->signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
-	entry_set(&slow->entry, compact, after);
+	kunwind_cache_entry_set(&slow->entry, compact, after);
 	if (walk->cache)
-		cache_put(walk->cache, &slow->entry);
+		kunwind_cache_put(walk->cache, &slow->entry);
 	return SLOW_RULE;
 }
 
@@ -402,9 +286,9 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	slow->entry.addr = addr;
 	slow->entry.id = id;
 	if (unlikely(end)) {
-		entry_set(&slow->entry, end_rule, 0);
+		kunwind_cache_entry_set(&slow->entry, end_rule, 0);
 		if (walk->cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
-			cache_put(walk->cache, &slow->entry);
+			kunwind_cache_put(walk->cache, &slow->entry);
 		slow->reason = KUNWIND_COMPLETE;
 		return SLOW_END;
 	}
@@ -412,9 +296,9 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 		return slow_bare(walk, exact, reason, slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
 		return slow_wide(walk, table, rule.off, slow);
-	entry_set(&slow->entry, rule, kunwind_after(table->keep));
+	kunwind_cache_entry_set(&slow->entry, rule, kunwind_after(table->keep));
 	if (walk->cache)
-		cache_put(walk->cache, &slow->entry);
+		kunwind_cache_put(walk->cache, &slow->entry);
 	return SLOW_RULE;
 }
 
@@ -465,7 +349,7 @@ static __always_inline void note_end(const struct kunwind_walk *walk,
 /* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
 static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 {
-	if (likely(!((ra - 1) >> ADDRESS_BITS)))
+	if (likely(!((ra - 1) >> KUNWIND_ADDRESS_BITS)))
 		return false;
 	*reason = ra ? KUNWIND_BAD_ADDRESS : KUNWIND_COMPLETE;
 	return true;
@@ -530,34 +414,34 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	for (;;) {
 		if (!noted && unlikely(!cache))
 			goto miss;
-		slot = cache_slot(cache, addr);
-		if (unlikely(!cache_has(slot, addr, id, &after))) {
-			slot = cache_second(cache, slot);
-			if (!cache_has(slot, addr, id, &after))
+		slot = kunwind_cache_slot(cache, addr);
+		if (unlikely(!kunwind_cache_has(slot, addr, id, &after))) {
+			slot = kunwind_cache_second(cache, slot);
+			if (!kunwind_cache_has(slot, addr, id, &after))
 				goto miss;
 		}
 
 apply:
-		switch (rule_form(&slot->rule)) {
-		case FORM(KUNWIND_RBP_SAME, KUNWIND_RSP):
+		switch (kunwind_rule_form(&slot->rule)) {
+		case KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP):
 			cfa = sp + (s64)slot->rule.off;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			break;
-		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP):
+		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP):
 			cfa = sp + (s64)slot->rule.off;
 			rule.rbp = slot->rule.rbp;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 			break;
-		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP):
+		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP):
 			rule.off = slot->rule.off;
 			rule.rbp = slot->rule.rbp;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			if (unlikely(!(valid & KUNWIND_REG(KUNWIND_RBP)))) {
 				reason = KUNWIND_REG_UNKNOWN;
@@ -572,22 +456,22 @@ apply:
 				goto out;
 			}
 			break;
-		case FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) | RULE_PLACES:
+		case KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) | KUNWIND_RULE_PLACES:
 			cfa = sp + (s64)slot->rule.off;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			goto places;
-		case FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) | RULE_PLACES:
+		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) | KUNWIND_RULE_PLACES:
 			cfa = sp + (s64)slot->rule.off;
 			rule.rbp = slot->rule.rbp;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
 			goto places;
 		default:
 			rule = slot->rule;
-			if (!cache_is(slot, after))
+			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			goto rare;
 		}

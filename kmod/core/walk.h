@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the files of the walk share: walk.c, recent.c, wide.c, bare.c, code.c
+ * walk.h - what the files of the walk share: walk.c, cache.c, recent.c, wide.c, bare.c, code.c
  * (and insn.c)
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
@@ -15,6 +15,9 @@
 #define _KUNWIND_WALK_H
 
 #include "kunwind_core.h"
+
+/* No user address has bits above: 57-bit addressing. */
+#define KUNWIND_ADDRESS_BITS	56
 
 #define KUNWIND_AFTER_PLACE	7U		/* greatest n */
 #define KUNWIND_AFTER_PLACES	0x7fff0000U
