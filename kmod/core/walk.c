@@ -389,11 +389,12 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	unsigned long *next = addresses;
 	struct kunwind_cache *const cache = walk->cache;
 	struct kunwind_cache_entry *slot;
-	u64 cfa, ra = 1, after;
+	u64 cfa, ra, after;
 	struct kunwind_rule rule;
 	enum kunwind_reason reason;
 	u32 valid = walk->regs.valid;
-	bool notable = noted;
+	bool notable = noted, zero = false;
+	u16 form;
 	struct kunwind_recent_rbp *rbp = NULL;
 	struct slow slow kunwind_unset;
 
@@ -422,14 +423,14 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		}
 
 apply:
-		switch (kunwind_rule_form(&slot->rule)) {
-		case KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP):
+		/* By how common they are. */
+		form = kunwind_rule_form(&slot->rule);
+		if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
 			cfa = sp + (s64)slot->rule.off;
 			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			break;
-		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP):
+		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
 			cfa = sp + (s64)slot->rule.off;
 			rule.rbp = slot->rule.rbp;
 			if (!kunwind_cache_is(slot, after))
@@ -437,8 +438,7 @@ apply:
 			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			break;
-		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP):
+		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
 			rule.off = slot->rule.off;
 			rule.rbp = slot->rule.rbp;
 			if (!kunwind_cache_is(slot, after))
@@ -455,13 +455,14 @@ apply:
 				reason = KUNWIND_CFA_STUCK;
 				goto out;
 			}
-			break;
-		case KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) | KUNWIND_RULE_PLACES:
+		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) |
+				    KUNWIND_RULE_PLACES)) {
 			cfa = sp + (s64)slot->rule.off;
 			if (!kunwind_cache_is(slot, after))
 				goto miss;
 			goto places;
-		case KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) | KUNWIND_RULE_PLACES:
+		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) |
+				    KUNWIND_RULE_PLACES)) {
 			cfa = sp + (s64)slot->rule.off;
 			rule.rbp = slot->rule.rbp;
 			if (!kunwind_cache_is(slot, after))
@@ -469,7 +470,7 @@ apply:
 			bp_at = cfa + (s64)rule.rbp;
 			valid |= KUNWIND_REG(KUNWIND_RBP);
 			goto places;
-		default:
+		} else {
 			rule = slot->rule;
 			if (!kunwind_cache_is(slot, after))
 				goto miss;
@@ -537,6 +538,7 @@ lost:
 full:
 		if (!no_address(ra, &reason))
 			reason = KUNWIND_DEPTH;
+		zero = !ra;
 		goto out;
 
 no_rbp:
@@ -544,8 +546,10 @@ no_rbp:
 		goto with_rbp;
 
 miss:
-		if (unlikely(no_address(ra, &reason))) {
+		/* The first is where the program is. */
+		if (unlikely(no_address(next[-1], &reason)) && next - 1 != addresses) {
 			next--;
+			zero = !*next;
 			goto out;
 		}
 		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
@@ -610,7 +614,7 @@ out:
 out_closed:
 	walk->count = next - walk->addresses;
 	if (noted && notable && reason == KUNWIND_COMPLETE)
-		note_end(walk, rbp, id, !ra);
+		note_end(walk, rbp, id, zero);
 	return reason;
 }
 
