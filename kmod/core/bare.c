@@ -26,16 +26,18 @@
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
- *   3. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
+ *   3. In code of a JIT, whose frame pointer proves nothing, the word from which the code behind
+ *      the frame's address returns, by what it takes off the stack before.
+ *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
- *   4. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
+ *   5. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
  *      above, the word behind it is a return address: a proven one, or a possible one
  *      and the rbp saved there is greater, or zero, or belongs to a caller that has
  *      unwind information (to which rbp may be anything). A function that leaves rbp alone
  *      would so be taken for its caller: outside of a JIT's code a near word
  *      below speaks against it, and everywhere a possible one of a function
  *      whose rule says that rbp is its own.
- *   5. The nearest word that follows a call, if it is possible, or near in a JIT's code.
+ *   6. The nearest word that follows a call, if it is possible, or near in a JIT's code.
  *
  * Any context: each word is read by the seam's reader, in a window of at most
  * CHUNK words; nothing is written. Bounds: each word of the stack is charged to the
@@ -54,6 +56,7 @@
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define MOST_STUB_INSNS	10		/* the same, when MOST_TAILS are read */
 #define MOST_TAILS	1024		/* in one step */
+#define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define CHUNK		8
 #define COST_OF_PROOF	8		/* of the budget, for one that may be an address */
 #define COST_OF_STEP	16
@@ -65,7 +68,7 @@ enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN, OUTERMOST };
 struct candidate {
 	u64 slot, ra;		/* where it lies, what it is */
 	enum proof proof;
-	s32 rbp_at;		/* when PROVEN: the caller's rbp, bytes below; -1: not pushed */
+	s32 rbp_at;		/* when PROVEN: the caller's rbp, as struct kunwind_code's */
 };
 
 /* The frame that has no rule. */
@@ -433,6 +436,58 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const 
 	return c->proof == PROVEN || !*saved || *saved > bp || covered(walk, c->ra - 1);
 }
 
+/*
+ * rsp behind the call that the frame made, where its callee, entered by way of a stub that moved
+ * the return address down for arguments (OpenJDK's, from compiled code to the interpreter), keeps that
+ * in the first word of its frame; else @frame->sp.
+ */
+static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct bare *frame)
+{
+	const u64 above = frame->sp;	/* below: return address, saved rbp, first word */
+	u64 bp, sp;
+
+	if (frame->bp_known && kunwind_read_word(&walk->mem, above - 16, &bp) && bp == frame->bp &&
+	    kunwind_read_word(&walk->mem, above - 24, &sp) &&
+	    !(sp & 7) && sp > above && sp - above <= MOST_MOVED)
+		return sp;
+	return above;
+}
+
+/* The word from which code returns that takes @depth bytes off a stack at @sp. */
+static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk, const struct bare *frame,
+					 u64 sp, u32 depth, struct candidate *c)
+{
+	c->slot = sp + depth;
+	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	prove(walk, frame, c);
+	return c->proof != NOT_A_CALL || jumped_from(walk, frame, c);
+}
+
+/*
+ * Where the code behind the frame's address, a JIT's, returns from. Where the call before that address
+ * leads does not count: in such code it is to stubs, and is patched.
+ */
+static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct bare *frame,
+					bool exact, struct candidate *c)
+{
+	struct kunwind_code code;
+	u64 sp;
+
+	if (!frame->range || !is_jit(frame->range) || *frame->budget < COST_OF_READING_ON)
+		return false;
+	*frame->budget -= COST_OF_READING_ON;
+	if (!kunwind_code_returns(&walk->mem, frame->ip, &code))
+		return false;
+	sp = exact ? frame->sp : sender_sp(walk, frame);
+	if (!returns_by(walk, frame, sp, code.depth, c) &&
+	    (sp == frame->sp || !returns_by(walk, frame, frame->sp, code.depth, c)))
+		return false;
+	c->rbp_at = code.rbp_at;
+	return true;
+}
+
 /* Up to CHUNK words from @at on; how many of them there are. */
 static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *words, u32 most)
 {
@@ -512,6 +567,8 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 
 	if (c->rbp_at >= 0)
 		known = kunwind_read_word(&walk->mem, c->slot - c->rbp_at, &bp);
+	else if (c->rbp_at == KUNWIND_CODE_RBP_LOST)
+		known = false;
 	returned(walk, c, known, bp);
 }
 
@@ -559,6 +616,10 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	if (framed && fp.proof == PROVEN)
 		goto by_frame_pointer;
+	if (at_return(walk, &frame, exact, &word)) {
+		returned_by_code(walk, &frame, &word);
+		return KUNWIND_COMPLETE;
+	}
 	if (!scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word))
 		return KUNWIND_DEPTH;
 	if (word.proof == PROVEN) {

@@ -20,6 +20,9 @@
  * The other way, from an instruction on, code tells that rbp is its frame pointer
  * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
  *
+ * Or it tells how deep the stack is, by what it takes off before it returns: on the way that
+ * goes on where a jump is not taken, or on another where that one ends otherwise.
+ *
  * Where a stack begins is told by code, too: it marks the outermost frame as the
  * psABI asks (3.4.1: rbp is cleared), calls, and exits when that returns.
  *
@@ -376,6 +379,64 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 		from = at;
 		way.nr = 0;
 		way.framed = true;
+	}
+	return false;
+}
+
+/*
+ * Where the caller's rbp is after the instruction, as depth there: popped, or read from
+ * the stack; as @before where it is left alone.
+ */
+static s32 kunwind_walk_attr rbp_back(const struct kunwind_insn *insn, s32 depth, s32 before)
+{
+	s32 at = depth;
+
+	if (insn->op == 0x8b && !insn->map && insn->wide && insn->on_rsp && !insn->reg_high &&
+	    (insn->modrm >> 3 & 7) == 5)				/* mov n(%rsp), %rbp */
+		at -= insn->disp;
+	else if (insn->map || insn->op != 0x5d || insn->rm_high)	/* pop %rbp */
+		return writes_rbp(insn) ? KUNWIND_CODE_RBP_LOST : before;
+	return at >= 0 && at <= LOOP_DEPTH ? at : KUNWIND_CODE_RBP_LOST;
+}
+
+bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
+					    struct kunwind_code *code)
+{
+	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
+	struct kunwind_insn insn;
+	u64 at = from;
+
+	while (kunwind_insn_next(&text, at, &insn)) {
+		const s32 depth = way.depth, saved = way.rbp_at;
+		u32 target;
+
+		at += insn.length;
+		if (!insn.map && (insn.op == 0xc2 || insn.op == 0xc3)) {
+			code->depth = LOOP_DEPTH - depth;
+			code->frame = UNKNOWN;
+			code->rbp_at = saved < 0 ? saved : saved - depth;
+			return code->depth > 0 && !(code->depth & 7);
+		}
+		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb)) {
+			at += (s64)insn.imm;
+			from = at;
+			way.nr = 0;
+			text.read = text.used = 0;
+			continue;
+		}
+		move(&way, &insn, at - from);
+		way.rbp_at = rbp_back(&insn, depth, saved);
+		if (!goes_elsewhere(&insn) && way.depth >= 0 && way.depth <= 2 * LOOP_DEPTH)
+			continue;
+		if (jumped_to(&way, at - from))
+			continue;
+		target = next_target(&way, at - from);
+		if (!target)
+			return false;
+		at = from + target;
+		text.read = text.used = 0;
+		jumped_to(&way, target);
 	}
 	return false;
 }

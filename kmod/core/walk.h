@@ -105,6 +105,8 @@ struct kunwind_code {
 	s32 rbp_at;		/* from it down to where the function saved rbp; -1: rbp is as it was */
 };
 
+#define KUNWIND_CODE_RBP_LOST	(-2)	/* as rbp_at: not told */
+
 /**
  * kunwind_code_read() - what is on the stack at an instruction of a function
  * @from: the function's entry, @to: the instruction
@@ -117,6 +119,14 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
  * pointer there, and its return address lies behind what rbp points to. No window may be open.
  */
 bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
+
+/*
+ * Whether the code from @from on takes something off the stack and returns: code->depth and
+ * code->rbp_at are those at @from. (A call that never returns may have other code
+ * behind it, as its last: a whole function takes off what it put there, and that is nothing.)
+ * No window may be open.
+ */
+bool kunwind_code_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
 
 /*
  * Whether the code around the return address @ra is where a thread begins: it clears rbp,

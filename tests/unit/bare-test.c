@@ -55,6 +55,8 @@ struct bare_case {
 #define CALL_F	{ LIB + 0x200, NULL, F }
 #define RET_F	(LIB + 0x205)
 #define BACK	{ JIT + 0x40, "48 8b 65 f0 90", 0 }	/* mov -16(%rbp), %rsp */
+#define CALL_JIT { JIT + 0x200, NULL, LIB + 0x50 }
+#define TAKES_OFF "48 83 c4 10 5d 49 3b a7 40 03 00 00 77 10 c3"
 #define BASE	(LIB + 0x306)	/* behind a thread's first call */
 
 /* Words 5 on of struct ucontext: struct sigcontext. */
@@ -151,6 +153,53 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "48 89 c5 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_scan = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	/* add $16, %rsp; pop %rbp; cmp 0x340(%r15), %rsp; ja away; ret */
+	{ "a JIT's code that takes off its stack", JIT + 0x180, 0, { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 0, JIT + 0x205 }, { 2, AT(12) }, { 3, JIT + 0x205 }, { 12, 0 }, { 13, JIT + 0x205 } },
+	  .no_scan = true, .found = { JIT + 0x180, JIT + 0x205, JIT + 0x205 },
+	  .trust = { REGS, CODE, FP }, .reason = KUNWIND_NO_OBJECT },
+	{ "the same, to where no call is", JIT + 0x180, 0, { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 0, JIT + 0x205 }, { 2, AT(12) }, { 3, JIT + 0x206 } }, .no_scan = true,
+	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	{ "the same in a file's code", IN_F, 0, { CALL_JIT, { IN_F, TAKES_OFF, 0 } },
+	  { { 2, AT(12) }, { 3, JIT + 0x205 } }, .no_scan = true, .found = { IN_F },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, called by an interpreter", JIT + 0x180, AT(9),
+	  { BACK, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 2, AT(12) }, { 3, JIT + 0x40 }, { 10, AT(4) } }, .no_scan = true,
+	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	/* the callee's frame at word 4; before a stub moved its return address that was at word 7 */
+	{ "the same, its callee entered by a stub", JIT + 0x100, AT(4),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 3, AT(8) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 }, { 10, AT(31) },
+	    { 11, JIT + 0x205 } }, .no_scan = true,
+	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, FP, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "the same, and that is no stack pointer", JIT + 0x100, AT(4),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 3, AT(4) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 } }, .no_scan = true,
+	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, FP, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	/* jmp to it */
+	{ "the same behind a jump", JIT + 0x170, 0,
+	  { CALL_JIT, { JIT + 0x170, "eb 0e", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 3, JIT + 0x205 } }, .no_scan = true, .found = { JIT + 0x170, JIT + 0x205 },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	/* je 1f; call; hlt; 1: it */
+	{ "the same where a jump leads", JIT + 0x178, 0,
+	  { CALL_JIT, { JIT + 0x178, "74 06 e8 00 00 00 00 f4", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 3, JIT + 0x205 } }, .no_scan = true, .found = { JIT + 0x178, JIT + 0x205 },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	/* push %rbp; sub $16, %rsp, before it */
+	{ "a whole function of a JIT", JIT + 0x17b, 0,
+	  { CALL_JIT, { JIT + 0x17b, "55 48 83 ec 10", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
+	  { { 0, JIT + 0x205 }, { 3, JIT + 0x205 } }, .no_scan = true, .found = { JIT + 0x17b },
+	  .reason = KUNWIND_NO_OBJECT },
+	/* leave; ret: by rbp, which is not known */
+	{ "a JIT's code that leaves by rbp", JIT + 0x180, 0,
+	  { CALL_JIT, { JIT + 0x180, "48 83 c4 10 c9 c3", 0 } }, { { 3, JIT + 0x205 } },
+	  .no_scan = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	/* mov -16(%rbp), %rsp: at word 12 its frame, above what it pushed for its callee */
 	{ "an interpreter's callee, by its frame pointer", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(7) } }, .no_scan = true,
