@@ -339,6 +339,9 @@ static bool run(struct show *show, char *const *paths, int nr)
 		fprintf(stderr, "kunwind show: writing: %s\n", strerror(errno));
 		return false;
 	}
+	if (ok && !show->events && !show->summary)
+		fprintf(stderr, "kunwind show: no events%s\n",
+			show->pattern || show->only_pid >= 0 ? " match" : "");
 	if (show->lost && !show->summary)
 		fprintf(stderr, "kunwind show: the tracer lost %" PRIu64 " events\n", show->lost);
 	return ok;

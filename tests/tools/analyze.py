@@ -158,6 +158,8 @@ def test_report(trace, program):
     same("--pid", table(one["system_calls"], "count", "ns"), {"read": (1, 100)})
     some = json.loads(run("report", "--json", "--event", "op*", trace).stdout)
     same("--event", table(some["system_calls"], "count"), {"openat": (1,)})
+    nothing = run("show", "--event", "nosuch", trace)
+    same("show: no event matches", (nothing.stdout, nothing.stderr), ("", "kunwind show: no events match\n"))
     check("no events of a process: status 1, and why",
           "no events" in run("report", "--pid", "77", trace, status=1).stderr)
 
