@@ -104,10 +104,22 @@ length=$(grep -o '_callstack_user_length = [0-9]*' <<<"$text" | grep -o '[0-9]*$
 is "$(addresses kunwind-pie | wc -l)" "$length" "and has as many members as its length says"
 like "$text" '_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0xFFFFFFFF' "the kernel's own stack is there, too"
 
-# Trace Compass finds the fields by name and type in the metadata.
-context() { babeltrace2 -o ctf-metadata "$1"/kernel | sed -n '/event.context := struct/,/};/p'; }
+# Trace Compass finds the fields by name and type in the metadata: text in CTF 1.8,
+# in CTF 2, of LTTng from 2.15 on, JSON.
+context() {
+	if grep -aq '"type": *"preamble"' "$1/kernel/metadata"; then
+		/usr/bin/python3 -c '
+import json, sys
+for fragment in sys.stdin.read().split("\x1e")[1:]:
+    context = json.loads(fragment).get("event-record-common-context-field-class")
+    if context:
+        print(json.dumps(context, sort_keys=True))' <"$1/kernel/metadata"
+	else
+		babeltrace2 -o ctf-metadata "$1"/kernel | sed -n '/event.context := struct/,/};/p'
+	fi
+}
 is "$(context kunwind-pie)" "$(context stock)" "the metadata of the context is stock LTTng's"
-like "$(context kunwind-pie)" 'integer \{ size = 64; align = 8; signed = 0; encoding = none; base = 16; \} _?callstack_user\[ ?_+callstack_user_length ?\]' \
+like "$(context kunwind-pie)" 'integer \{ size = 64; align = 8; signed = 0; encoding = none; base = 16; \} _?callstack_user\[ ?_+callstack_user_length ?\]|"element-field-class": \{[^}]*"length": 64, "preferred-display-base": 16, "type": "fixed-length-unsigned-integer"\}, "length-field-location": \{[^}]*"path": \["_callstack_user_length"\]\}, "type": "dynamic-length-array"\}, "name": "callstack_user"' \
 	"callstack_user: a sequence of unsigned 64-bit numbers, in hexadecimal"
 check "unload" rmmod kunwind
 trace after chain-pie
