@@ -2,7 +2,8 @@
 /*
  * show_history.c - what each trace tells of its processes
  *
- * Traces are told apart by their UUID, which the chunks of a rotated session
+ * Traces are told apart by their UUID (in version 1 of babeltrace2's message
+ * protocol, which its 2.1 has: a text), which the chunks of a rotated session
  * share. LTTng dumps the state into every session, so each stands for itself.
  *
  * Memory: that of a struct kunwind_history for each trace.
@@ -15,8 +16,15 @@
 
 struct trace {
 	struct trace *next;
-	uint8_t uuid[16];	/* zero: has none */
 	struct kunwind_history *history;
+	size_t id_size;		/* 0: has none */
+	char id[];
+};
+
+/* What tells a trace from others; it is the trace's own. */
+struct identity {
+	const void *bytes;
+	size_t size;
 };
 
 struct kunwind_histories {
@@ -54,13 +62,35 @@ void kunwind_histories_free(struct kunwind_histories *histories)
 	free(histories);
 }
 
-static struct trace *add_trace(struct kunwind_histories *histories, const uint8_t *uuid)
+static struct identity identity_of(const bt_trace *trace)
 {
-	struct trace *trace = calloc(1, sizeof(*trace));
+	bt_uuid uuid;
+
+#if __has_include(<babeltrace2/trace-ir/field-location.h>)	/* 2.1 */
+	if (bt_trace_class_get_graph_mip_version(bt_trace_borrow_class_const(trace))) {
+		const char *text = bt_trace_get_uid(trace);
+
+		return (struct identity){ text, text ? strlen(text) : 0 };
+	}
+#endif
+	uuid = bt_trace_get_uuid(trace);
+	return (struct identity){ uuid, uuid ? 16 : 0 };
+}
+
+static bool is(const struct trace *trace, struct identity id)
+{
+	return trace->id_size == id.size && (!id.size || !memcmp(trace->id, id.bytes, id.size));
+}
+
+static struct trace *add_trace(struct kunwind_histories *histories, struct identity id)
+{
+	struct trace *trace = calloc(1, sizeof(*trace) + id.size);
 
 	if (!trace)
 		return NULL;
-	memcpy(trace->uuid, uuid, sizeof(trace->uuid));
+	trace->id_size = id.size;
+	if (id.size)
+		memcpy(trace->id, id.bytes, id.size);
 	trace->history = kunwind_history_new(histories->symbolizer);
 	if (!trace->history) {
 		free_trace(trace);
@@ -74,19 +104,16 @@ static struct trace *add_trace(struct kunwind_histories *histories, const uint8_
 struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
 					     const bt_event *event)
 {
-	static const uint8_t none[16];
-	const uint8_t *uuid = bt_trace_get_uuid(
+	const struct identity id = identity_of(
 		bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
 	struct trace *trace = histories->last;
 
-	if (!uuid)
-		uuid = none;
-	if (!trace || memcmp(trace->uuid, uuid, sizeof(none))) {
+	if (!trace || !is(trace, id)) {
 		trace = histories->traces;
-		while (trace && memcmp(trace->uuid, uuid, sizeof(none)))
+		while (trace && !is(trace, id))
 			trace = trace->next;
 		if (!trace)
-			trace = add_trace(histories, uuid);
+			trace = add_trace(histories, id);
 		histories->last = trace;
 	}
 	return trace ? trace->history : NULL;

@@ -55,6 +55,11 @@ static const bt_component_class_source *ctf_fs(const struct kunwind_trace *trace
 	return bt_plugin_borrow_source_component_class_by_name_const(trace->ctf, "fs");
 }
 
+static const bt_component_class_filter *muxer_class(const struct kunwind_trace *trace)
+{
+	return bt_plugin_borrow_filter_component_class_by_name_const(trace->utils, "muxer");
+}
+
 /* What ctf.fs says about the trace in @dir: its group, to be freed, or NULL. */
 static char *trace_group(const struct kunwind_trace *trace, const char *dir)
 {
@@ -309,16 +314,53 @@ static bool connect_source(bt_graph *graph, const bt_component_source *source,
 	return true;
 }
 
+/* The parameters of ctf.fs; NULL: out of memory. */
+static bt_value *source_params(const struct source *source)
+{
+	bt_value *params = bt_value_map_create();
+
+	if (params && bt_value_map_insert_entry(params, "inputs", source->inputs))
+		BT_VALUE_PUT_REF_AND_RESET(params);
+	return params;
+}
+
+/*
+ * The version of babeltrace2's message protocol that suits all traces: CTF 2 has no
+ * UUIDs but in the last. 0, which all know, if none does; opening them will tell.
+ */
+static uint64_t protocol(const struct kunwind_trace *trace)
+{
+	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
+	bool ok = set && !bt_component_descriptor_set_add_descriptor(set,
+		bt_component_class_filter_as_component_class_const(muxer_class(trace)), NULL);
+	uint64_t version = 0;
+	size_t i;
+
+	for (i = 0; ok && i < trace->nr_sources; i++) {
+		bt_value *params = source_params(&trace->source[i]);
+
+		ok = params && !bt_component_descriptor_set_add_descriptor(set,
+			bt_component_class_source_as_component_class_const(ctf_fs(trace)), params);
+		bt_value_put_ref(params);
+	}
+	if (!ok || bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, &version)) {
+		bt_current_thread_clear_error();
+		version = 0;
+	}
+	bt_component_descriptor_set_put_ref(set);
+	return version;
+}
+
 static bool add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph,
 		       const bt_component_filter *muxer)
 {
 	const bt_component_source *source;
-	bt_value *params = bt_value_map_create();
+	bt_value *params = source_params(&trace->source[i]);
 	char name[32];
 	bool ok;
 
 	snprintf(name, sizeof(name), "trace%zu", i);
-	ok = params && !bt_value_map_insert_entry(params, "inputs", trace->source[i].inputs) &&
+	ok = params &&
 	     !bt_graph_add_source_component(graph, ctf_fs(trace), name, params,
 					    BT_LOGGING_LEVEL_NONE, &source) &&
 	     connect_source(graph, source, muxer);
@@ -328,14 +370,12 @@ static bool add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph,
 
 static bool build(struct kunwind_trace *trace, bt_graph *graph)
 {
-	const bt_component_class_filter *class =
-		bt_plugin_borrow_filter_component_class_by_name_const(trace->utils, "muxer");
 	const bt_component_filter *muxer;
 	const bt_component_sink *sink;
 	size_t i;
 
-	if (bt_graph_add_filter_component(graph, class, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
-					  &muxer))
+	if (bt_graph_add_filter_component(graph, muxer_class(trace), "muxer", NULL,
+					  BT_LOGGING_LEVEL_NONE, &muxer))
 		return false;
 	for (i = 0; i < trace->nr_sources; i++) {
 		if (!add_source(trace, i, graph, muxer))
@@ -351,7 +391,7 @@ static bool build(struct kunwind_trace *trace, bt_graph *graph)
 bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data,
 			uint64_t *lost)
 {
-	bt_graph *graph = bt_graph_create(0);
+	bt_graph *graph = bt_graph_create(protocol(trace));
 	bool ok = false;
 
 	trace->fn = fn;

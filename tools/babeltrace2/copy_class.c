@@ -4,9 +4,11 @@
  *
  * A class belongs to a trace class and can be used for no other one. A length or
  * a selector is named by its path, which leads to a class in the input; its copy
- * is found by the map of all that was copied.
+ * is found by the map of all that was copied. (By its location in version 1 of
+ * babeltrace2's protocol: mip.c.)
  */
 #include "copy_class.h"
+#include "mip.h"
 
 static const bt_field_class *scope_class(const struct copy_scopes *scopes,
 					 bt_field_path_scope scope)
@@ -139,7 +141,7 @@ static bt_field_class *copy_array(struct copy_classes *classes, const struct cop
 	if (type == BT_FIELD_CLASS_TYPE_STATIC_ARRAY) {
 		to = bt_field_class_array_static_create(classes->to, element,
 			bt_field_class_array_static_get_length(from));
-	} else {
+	} else if (!mip_copy_class(classes->to, from, element, &to)) {
 		bool has_length = type == BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD;
 
 		if (has_length)
@@ -161,6 +163,10 @@ static bt_field_class *copy_option(struct copy_classes *classes, const struct co
 	inner = copy_class(classes, scopes, bt_field_class_option_borrow_field_class_const(from));
 	if (!inner)
 		return NULL;
+	if (mip_copy_class(classes->to, from, inner, &to)) {
+		bt_field_class_put_ref(inner);
+		return to;
+	}
 	if (type != BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
 		selector = at_path(classes, scopes,
 			bt_field_class_option_with_selector_field_borrow_selector_field_path_const(from));
@@ -207,19 +213,29 @@ static int append_option(bt_field_class *to, const bt_field_class *from, uint64_
 	}
 }
 
-static bt_field_class *copy_variant(struct copy_classes *classes, const struct copy_scopes *scopes,
-				    const bt_field_class *from)
+static bt_field_class *variant_without_options(struct copy_classes *classes,
+					       const struct copy_scopes *scopes,
+					       const bt_field_class *from)
 {
-	uint64_t i, nr = bt_field_class_variant_get_option_count(from);
 	bt_field_class *selector = NULL, *to;
 
+	if (mip_copy_class(classes->to, from, NULL, &to))
+		return to;
 	if (bt_field_class_get_type(from) != BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD) {
 		selector = at_path(classes, scopes,
 			bt_field_class_variant_with_selector_field_borrow_selector_field_path_const(from));
 		if (!selector)
 			return NULL;
 	}
-	to = bt_field_class_variant_create(classes->to, selector);
+	return bt_field_class_variant_create(classes->to, selector);
+}
+
+static bt_field_class *copy_variant(struct copy_classes *classes, const struct copy_scopes *scopes,
+				    const bt_field_class *from)
+{
+	uint64_t i, nr = bt_field_class_variant_get_option_count(from);
+	bt_field_class *to = variant_without_options(classes, scopes, from);
+
 	for (i = 0; to && i < nr; i++) {
 		const bt_field_class_variant_option *option =
 			bt_field_class_variant_borrow_option_by_index_const(from, i);
@@ -255,9 +271,12 @@ static bt_field_class *copy_kind(struct copy_classes *classes, const struct copy
 	}
 	if (type == BT_FIELD_CLASS_TYPE_BOOL)
 		return bt_field_class_bool_create(classes->to);
-	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY)
-		return bt_field_class_bit_array_create(classes->to,
-						       bt_field_class_bit_array_get_length(from));
+	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		if (!mip_copy_class(classes->to, from, NULL, &to))
+			to = bt_field_class_bit_array_create(classes->to,
+							     bt_field_class_bit_array_get_length(from));
+		return to;
+	}
 	if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)
 		return bt_field_class_real_single_precision_create(classes->to);
 	if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)
@@ -272,7 +291,8 @@ static bt_field_class *copy_kind(struct copy_classes *classes, const struct copy
 		return copy_option(classes, scopes, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
 		return copy_variant(classes, scopes, from);
-	return NULL;
+	/* a BLOB */
+	return mip_copy_class(classes->to, from, NULL, &to) ? to : NULL;
 }
 
 bt_field_class *copy_class(struct copy_classes *classes, const struct copy_scopes *scopes,

@@ -3,6 +3,7 @@
  * copy_field.c - the values of fields again
  */
 #include "copy_field.h"
+#include "mip.h"
 
 static bool copy_structure(bt_field *to, const bt_field *from)
 {
@@ -87,5 +88,7 @@ bool copy_field(bt_field *to, const bt_field *from)
 	else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)
 		bt_field_real_double_precision_set_value(to,
 			bt_field_real_double_precision_get_value(from));
+	else
+		return mip_copy_blob(to, from);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "mip.h"
 #include "show_stack.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
@@ -98,7 +99,7 @@ bool frames_append(bt_trace_class *tc, bt_field_class *payload, unsigned int wan
 		if (!(wanted & 1u << stack))
 			continue;
 		frame = frame_class(tc, text);
-		array = frame ? bt_field_class_array_dynamic_create(tc, frame, NULL) : NULL;
+		array = frame ? mip_sequence(tc, frame) : NULL;
 		ok = array &&
 		     !bt_field_class_structure_append_member(payload, added[stack], array);
 		bt_field_class_put_ref(array);

@@ -15,6 +15,7 @@
 #include "copy_field.h"
 #include "frames.h"
 #include "meta.h"
+#include "mip.h"
 
 struct trace_class {
 	struct copy_classes classes;
@@ -104,7 +105,6 @@ const bt_clock_class *meta_clock_class(struct meta *meta, const bt_clock_class *
 	bt_clock_class *made = ptrmap_find(&meta->clock_classes, from);
 	const char *name = bt_clock_class_get_name(from);
 	const char *description = bt_clock_class_get_description(from);
-	bt_uuid uuid = bt_clock_class_get_uuid(from);
 	int64_t seconds;
 	uint64_t cycles;
 
@@ -116,13 +116,10 @@ const bt_clock_class *meta_clock_class(struct meta *meta, const bt_clock_class *
 	bt_clock_class_set_frequency(made, bt_clock_class_get_frequency(from));
 	bt_clock_class_get_offset(from, &seconds, &cycles);
 	bt_clock_class_set_offset(made, seconds, cycles);
-	bt_clock_class_set_precision(made, bt_clock_class_get_precision(from));
-	bt_clock_class_set_origin_is_unix_epoch(made, bt_clock_class_origin_is_unix_epoch(from));
 	bt_clock_class_set_user_attributes(made,
 		bt_clock_class_borrow_user_attributes_const(from));
-	if (uuid)
-		bt_clock_class_set_uuid(made, uuid);
-	if ((name && bt_clock_class_set_name(made, name)) ||
+	if (!mip_copy_clock_class(made, from) ||
+	    (name && bt_clock_class_set_name(made, name)) ||
 	    (description && bt_clock_class_set_description(made, description)) ||
 	    !ptrmap_add(&meta->clock_classes, from, made)) {
 		bt_clock_class_put_ref(made);
@@ -149,7 +146,7 @@ static bool copy_stream_class(struct meta *meta, struct copy_classes *classes, b
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(from);
 	const char *name = bt_stream_class_get_name(from);
 
-	if (name && bt_stream_class_set_name(to, name))
+	if ((name && bt_stream_class_set_name(to, name)) || !mip_copy_stream_class(to, from))
 		return false;
 	if (clock) {
 		clock = meta_clock_class(meta, clock);
@@ -233,7 +230,7 @@ static bool copy_event_class(struct meta *meta, struct copy_classes *classes, bt
 	bt_event_class_log_level level;
 
 	if ((name && bt_event_class_set_name(to, name)) ||
-	    (uri && bt_event_class_set_emf_uri(to, uri)))
+	    (uri && bt_event_class_set_emf_uri(to, uri)) || !mip_copy_event_class(to, from))
 		return false;
 	if (bt_event_class_get_log_level(from, &level) == BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		bt_event_class_set_log_level(to, level);
@@ -292,7 +289,6 @@ static bt_trace *trace(struct meta *meta, const bt_trace *from)
 {
 	bt_trace *made = ptrmap_find(&meta->traces, from);
 	const char *name = bt_trace_get_name(from);
-	bt_uuid uuid = bt_trace_get_uuid(from);
 	struct copy_classes *classes;
 
 	if (made)
@@ -300,12 +296,10 @@ static bt_trace *trace(struct meta *meta, const bt_trace *from)
 	classes = trace_class(meta, bt_trace_borrow_class_const(from));
 	made = classes ? bt_trace_create(classes->to) : NULL;
 	if (!made || (name && bt_trace_set_name(made, name)) || !copy_environment(made, from) ||
-	    !ptrmap_add(&meta->traces, from, made)) {
+	    !mip_copy_trace(made, from) || !ptrmap_add(&meta->traces, from, made)) {
 		bt_trace_put_ref(made);
 		return NULL;
 	}
-	if (uuid)
-		bt_trace_set_uuid(made, uuid);
 	bt_trace_set_user_attributes(made, bt_trace_borrow_user_attributes_const(from));
 	bt_trace_get_ref(from);
 	return made;
