@@ -159,7 +159,8 @@ def test_report(trace, program):
     some = json.loads(run("report", "--json", "--event", "op*", trace).stdout)
     same("--event", table(some["system_calls"], "count"), {"openat": (1,)})
     nothing = run("show", "--event", "nosuch", trace)
-    same("show: no event matches", (nothing.stdout, nothing.stderr), ("", "kunwind show: no events match\n"))
+    same("show: no event matches", (nothing.stdout, nothing.stderr.splitlines()[:1]),
+         ("", ["kunwind show: no events match"]))
     check("no events of a process: status 1, and why",
           "no events" in run("report", "--pid", "77", trace, status=1).stderr)
 
