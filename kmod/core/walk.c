@@ -2,8 +2,8 @@
 /*
  * walk.c - from registers to a call stack, one rule a frame
  *
- * The common frame costs a hit in the cache of rules, one or two words of
- * stack and a few comparisons, all inside one window of access to the user's
+ * The common frame costs a hit in the cache of rules, one word of stack
+ * and a few comparisons, all inside one window of access to the user's
  * memory. What is rarer leaves the window: an address that is not in the cache
  * (range, table, row), and a wide rule (signal frames, expressions).
  *
