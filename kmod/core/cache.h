@@ -15,7 +15,8 @@
  * Kind and register of a rule, as one half word: to tell the commonest rules at once.
  * In the cache, and in the walk, their kind has KUNWIND_RULE_PLAIN besides: a CFA, nothing
  * that is restored but rbp, the caller did call; and by rsp, the CFA is above it.
- * KUNWIND_RULE_PLACES beside it: by rsp, and other registers are restored.
+ * KUNWIND_RULE_PLACES beside it: by rsp, other registers are restored, and of rbp is said
+ * where it is.
  */
 #define KUNWIND_RULE_PLAIN	0x80
 #define KUNWIND_RULE_PLACES	0x08
@@ -38,7 +39,9 @@ static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *
 	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA) {
 		if (rule.reg == KUNWIND_RSP ? rule.off > 0 : !(after & KUNWIND_AFTER_PLACES))
 			rule.kind |= KUNWIND_RULE_PLAIN;
-		if (rule.kind & KUNWIND_RULE_PLAIN && after & KUNWIND_AFTER_PLACES)
+		/* where rbp is undefined the walk goes by the kind, which this would change */
+		if (rule.kind & KUNWIND_RULE_PLAIN && after & KUNWIND_AFTER_PLACES &&
+		    (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) != KUNWIND_RBP_UNKNOWN)
 			rule.kind |= KUNWIND_RULE_PLACES;
 	}
 	entry->rule = rule;

@@ -103,11 +103,23 @@ static void test_frame(const struct frame_case *c, bool cached)
 	free(ranges);
 }
 
+/* What else the inner one of two frames says; its CFA is word 20. */
+static const struct inner {
+	const char *name, *code;
+} inners[] = {
+	{ "", "0e a0 01" },
+	{ ", rbp saved", "0e a0 01 86 0a" },
+	{ ", rbp undefined", "0e a0 01 07 06" },
+	{ ", CFA by rbp", "0c 06 80 01" },
+	{ ", CFA by rbp, which is saved", "0c 06 80 01 86 0a" },
+};
+
 /*
  * Two frames: the inner one saves a register that the outer one's CFA is in.
  * The outer's return address is word 50, next to where the register points.
  */
-static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cached)
+static void test_saved(unsigned int reg, const struct inner *says, unsigned int place, bool lost,
+		       bool cached)
 {
 	static struct kunwind_cache cache;
 	static u64 id = 1000;
@@ -117,7 +129,7 @@ static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cac
 	enum kunwind_reason reason = KUNWIND_CORRUPT;
 	enum kunwind_refusal err;
 	unsigned long addresses[4];
-	char inner[32], outer[32];
+	char inner[64], outer[32];
 	struct kunwind_walk walk = { };
 	unsigned int i, round, want = lost ? 2 : 3;
 	u64 stack[WORDS];
@@ -128,9 +140,9 @@ static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cac
 	/* CFA at word 20: return address at 19 */
 	stack[19] = TEXT_LO + BIAS + 0x180;
 	stack[19 - place] = STACK + 8 * 49;
-	snprintf(inner, sizeof(inner), "0e a0 01 %02x %02x", 0x80 | reg, place + 1);
+	snprintf(inner, sizeof(inner), "%s %02x %02x", says->code, 0x80 | reg, place + 1);
 	if (lost)
-		snprintf(inner, sizeof(inner), "0e a0 01 07 %02x", reg);
+		snprintf(inner, sizeof(inner), "%s 07 %02x", says->code, reg);
 	snprintf(outer, sizeof(outer), "0c %02x 10", reg);
 	eh.size = 0;
 	cie = eh_plain_cie(&eh, USUAL);
@@ -152,6 +164,7 @@ static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cac
 		for (i = 0; i < KUNWIND_NR_REGS; i++)
 			walk.regs.r[i] = STACK + 8 * 40;
 		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RBP] = STACK + 8 * 4;
 		walk.regs.r[KUNWIND_RA] = TEXT_LO + BIAS;
 		walk.regs.valid = KUNWIND_ALL_REGS;
 		reason = kunwind_walk(&walk);
@@ -159,8 +172,9 @@ static void test_saved(unsigned int reg, unsigned int place, bool lost, bool cac
 	if (!tap_ok(!err && walk.count == want &&
 		    reason == (lost ? KUNWIND_REG_UNKNOWN : KUNWIND_NO_OBJECT) &&
 		    (lost || addresses[2] == CALLER + 50),
-		    "frame, %s: CFA in register %u, which the callee %s %u",
-		    cached ? "cached" : "not cached", reg, lost ? "lost" : "saved at", place))
+		    "frame, %s: CFA in register %u, which the callee %s %u%s",
+		    cached ? "cached" : "not cached", reg, lost ? "lost" : "saved at", place,
+		    says->name))
 		printf("# %s %s, %u addresses\n", kunwind_refusal_name(err),
 		       kunwind_reason_name(reason), walk.count);
 	if (!err)
@@ -173,15 +187,16 @@ int main(void)
 	static const unsigned int saved[] = {
 		KUNWIND_RBX, KUNWIND_R12, KUNWIND_R13, KUNWIND_R14, KUNWIND_R15,
 	};
-	unsigned int i, place;
+	unsigned int i, k, place;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++)
 		test_frame(&cases[i / 2], i % 2);
-	for (i = 0; i < 2 * ARRAY_SIZE(saved); i++) {
-		/* the last is too far for the cache's word */
-		for (place = 1; place <= 8; place++)
-			test_saved(saved[i / 2], place, false, i % 2);
-		test_saved(saved[i / 2], 1, true, i % 2);
-	}
+	for (i = 0; i < 2 * ARRAY_SIZE(saved); i++)
+		for (k = 0; k < ARRAY_SIZE(inners); k++) {
+			/* the last is too far for the cache's word */
+			for (place = 1; place <= 8; place++)
+				test_saved(saved[i / 2], &inners[k], place, false, i % 2);
+			test_saved(saved[i / 2], &inners[k], 1, true, i % 2);
+		}
 	return tap_done();
 }
