@@ -26,8 +26,10 @@
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
- *   3. In code of a JIT, whose frame pointer proves nothing, the word from which the code behind
- *      the frame's address returns, by what it takes off the stack before.
+ *   3. The word from which the code behind the call returns once it has taken another stack
+ *      (switch.c), where that is behind a call of its function. In code of a JIT, whose
+ *      frame pointer proves nothing, the word from which the code behind the frame's
+ *      address returns, by what it takes off the stack before.
  *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
  *   5. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
@@ -488,6 +490,21 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	return true;
 }
 
+/* Where the code behind the call takes another stack and returns; to a call of its function. */
+static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct bare *frame,
+					struct candidate *c)
+{
+	if (*frame->budget < COST_OF_READING_ON)
+		return false;
+	*frame->budget -= COST_OF_STEP;
+	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot) || c->slot & 7 ||
+	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	prove(walk, frame, c);
+	c->rbp_at = -1;
+	return c->proof == NEAR || c->proof == PROVEN;
+}
+
 /* Up to CHUNK words from @at on; how many of them there are. */
 static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *words, u32 most)
 {
@@ -573,7 +590,7 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 }
 
 enum kunwind_reason kunwind_walk_attr
-kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *signal, u8 *trust)
+kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kunwind_found *how)
 {
 	struct bare frame = {
 		.ip = walk->regs.r[KUNWIND_RA], .sp = walk->regs.r[KUNWIND_RSP],
@@ -585,7 +602,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 	struct candidate fp, word;
 	bool framed;
 
-	*signal = false;
+	*how = (struct kunwind_found){ };
 	frame.tails = &tails;
 	frame.range = executable(walk, exact ? frame.ip : frame.ip - 1);
 	/* Where nothing is known to be code, the walk went astray before. */
@@ -601,13 +618,13 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 		return KUNWIND_COMPLETE;
 	}
 	if (signal_frame(walk, exact)) {
-		*signal = true;
-		*trust = KUNWIND_TRUST_SIGNAL;
+		how->signal = true;
+		how->trust = KUNWIND_TRUST_SIGNAL;
 		return KUNWIND_COMPLETE;
 	}
 	if (frame.sp & 7 || end < frame.sp)
 		return KUNWIND_NO_RULE;
-	*trust = KUNWIND_TRUST_CODE;
+	how->trust = KUNWIND_TRUST_CODE;
 	if (exact && at_top(walk, &frame, &word)) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
@@ -616,6 +633,11 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	if (framed && fp.proof == PROVEN)
 		goto by_frame_pointer;
+	if (!exact && at_switch(walk, &frame, &word)) {
+		how->elsewhere = true;
+		returned_by_code(walk, &frame, &word);
+		return KUNWIND_COMPLETE;
+	}
 	if (at_return(walk, &frame, exact, &word)) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
@@ -634,7 +656,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, bool *sign
 		       word.proof != POSSIBLE || !uses_rbp(walk, word.ra - 1))) {
 by_frame_pointer:
 		returned(walk, &fp, true, saved);
-		*trust = KUNWIND_TRUST_FP;
+		how->trust = KUNWIND_TRUST_FP;
 		return KUNWIND_COMPLETE;
 	}
 	if (!walk->scan || word.proof < POSSIBLE ||
@@ -646,6 +668,6 @@ by_frame_pointer:
 	frame.range = executable(walk, word.ra - 1);
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	returned(walk, &word, framed, frame.bp);
-	*trust = KUNWIND_TRUST_SCAN;
+	how->trust = KUNWIND_TRUST_SCAN;
 	return KUNWIND_COMPLETE;
 }

@@ -12,8 +12,8 @@
  * entries of one wide rule, expressions without loops; or, where no table has
  * a rule, by what bare.c looks at. Stack: below 1,200 bytes.
  *
- * The stack of a frame lies below its caller's, so the CFA must grow, but in two
- * cases: a signal may have switched stacks, and a frame that did not call
+ * The stack of a frame lies below its caller's, so the CFA must grow, but in three
+ * cases: a signal may have switched stacks, code may (switch.c), and a frame that did not call
  * (the innermost, or an interrupted one: addr == ip) may have nothing on its
  * stack (glibc's vfork keeps its return address in a register). A walk that
  * went in circles would end with its capacity.
@@ -219,8 +219,7 @@ struct slow {
 	u64 ret;
 	u32 budget;		/* KUNWIND_BUDGET when the walk begins */
 	u8 reason;		/* enum kunwind_reason */
-	u8 trust;		/* with SLOW_STEPPED: enum kunwind_trust */
-	bool signal;		/* with SLOW_STEPPED: the caller did not call */
+	struct kunwind_found how;	/* with SLOW_STEPPED */
 };
 
 /*
@@ -240,7 +239,7 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 		if (slow->ret != ip)
 			return SLOW_RETURN;
 	}
-	reason = kunwind_bare_step(walk, exact, &slow->budget, &slow->signal, &slow->trust);
+	reason = kunwind_bare_step(walk, exact, &slow->budget, &slow->how);
 	if (reason == KUNWIND_COMPLETE)
 		return SLOW_STEPPED;
 	if (reason == KUNWIND_DEPTH)
@@ -257,8 +256,9 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 	u64 after;
 
 	if (!kunwind_wide_compact(table, index, &compact, &after)) {
-		slow->trust = KUNWIND_TRUST_CFI;
-		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget, &slow->signal);
+		slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_CFI };
+		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget,
+						 &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
 	kunwind_cache_entry_set(&slow->entry, compact, after);
@@ -579,13 +579,14 @@ with_rbp:
 			bp_at = NO_SLOT;
 			cfa = walk->regs.r[KUNWIND_RSP];
 			valid = walk->regs.valid;
-			if (cfa <= sp && !slow.signal && !(cfa == sp && addr == next[-1])) {
+			if (cfa <= sp && !slow.how.signal && !slow.how.elsewhere &&
+			    !(cfa == sp && addr == next[-1])) {
 				reason = KUNWIND_CFA_STUCK;
 				goto out_closed;
 			}
-			addr = ra - !slow.signal;
+			addr = ra - !slow.how.signal;
 			if (walk->trust && next != last)
-				walk->trust[next - walk->addresses] = slow.trust;
+				walk->trust[next - walk->addresses] = slow.how.trust;
 			if (likely((s64)cfa >= 0) && kunwind_mem_begin(&walk->mem, sp))
 				goto stepped;
 			goto closed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the files of the walk share: walk.c, cache.c, recent.c, wide.c, bare.c, code.c
- * (and insn.c)
+ * walk.h - what the files of the walk share: walk.c, cache.c, recent.c, wide.c, bare.c, code.c,
+ * switch.c (and insn.c)
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
  * registers other than rbp. One word says that, "after":
@@ -86,17 +86,24 @@ enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct ku
 bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
 			  struct kunwind_rule *rule, u64 *after);
 
+/* How a caller was found. */
+struct kunwind_found {
+	u8 trust;		/* enum kunwind_trust */
+	bool signal;		/* it was interrupted, it did not call */
+	bool elsewhere;		/* its stack may be another one, below */
+};
+
 /**
  * kunwind_bare_step() - a step from a frame that no table has a rule for
  * @exact: regs are those at an instruction that did not run yet, or a system call's
  * @budget: as kunwind_wide_step()'s
- * @signal: out, @trust: out: how the caller was found
+ * @how: out: how the caller was found
  *
  * walk->regs become the caller's. Else KUNWIND_NO_RULE: nothing proves itself;
  * or KUNWIND_DEPTH: the budget is spent.
  */
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget,
-				      bool *signal, u8 *trust);
+				      struct kunwind_found *how);
 
 /* What a function's code tells of one of its instructions, in bytes; -1: it does not. */
 struct kunwind_code {
@@ -127,6 +134,12 @@ bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
  * No window may be open.
  */
 bool kunwind_code_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+
+/*
+ * Whether the code from @from on, at which rsp is @sp, sets rsp to something else that it
+ * finds from there, and returns: by the word at *@slot. No window may be open.
+ */
+bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot);
 
 /*
  * Whether the code around the return address @ra is where a thread begins: it clears rbp,

@@ -62,6 +62,13 @@ struct bare_case {
 /* Words 5 on of struct ucontext: struct sigcontext. */
 #define UCONTEXT(n)	(5 + (n))
 
+/*
+ * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8; mov %rsi, %rsp;
+ * mov %eax, 24(%rsp); ret
+ */
+#define SWITCHES "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
+		 "48 89 f4 89 44 24 18 c3"
+
 static const struct bare_case cases[] = {
 	{ "an instruction that returns", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
 	  .no_scan = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE },
@@ -153,8 +160,32 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "48 89 c5 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_scan = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	/* F's caller at word 0; word 3 is what is at word 21 less 0x28: word 15 */
+	{ "code that takes another stack", LIB + 0x40, 0,
+	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	/* word 0 again and again; a call of F before it */
+	{ "code that takes another stack, in a circle", LIB + 0x40, 0,
+	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "e8 83 ff ff ff", 0 }, { LIB + 0x17d, SWITCHES, 0 } },
+	  { { 0, LIB + 0x17d }, { 1, 0xa0 }, { 3, AT(19) }, { 20, AT(20) } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17d, LIB + 0x17d, LIB + 0x17d, LIB + 0x17d, LIB + 0x17d },
+	  .trust = { REGS, CODE, CODE, CODE, CODE, CODE }, .reason = KUNWIND_DEPTH },
+	{ "the same, no call of its function", LIB + 0x40, 0,
+	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 },
+	    { LIB + 0x200, NULL, LIB + 0x300 } },
+	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, where that stack is not readable", LIB + 0x40, 0,
+	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, 8 } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
 	/* add $16, %rsp; pop %rbp; cmp 0x340(%r15), %rsp; ja away; ret */
-	{ "a JIT's code that takes off its stack", JIT + 0x180, 0, { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
+	{ "a JIT's code that takes off its stack", JIT + 0x180, 0,
+	  { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 0, JIT + 0x205 }, { 2, AT(12) }, { 3, JIT + 0x205 }, { 12, 0 }, { 13, JIT + 0x205 } },
 	  .no_scan = true, .found = { JIT + 0x180, JIT + 0x205, JIT + 0x205 },
 	  .trust = { REGS, CODE, FP }, .reason = KUNWIND_NO_OBJECT },
