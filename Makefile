@@ -16,7 +16,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
-.PHONY: check-programs fuzz
+.PHONY: check-programs check-runtimes fuzz
 .PHONY: check-releases soak bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
@@ -76,6 +76,9 @@ check-corpus:
 check-others:
 	@scripts/check-others $(NAMES)
 
+check-runtimes:
+	@scripts/check-runtimes $(if $(RELEASE),--release $(RELEASE))
+
 check-programs:
 	@scripts/check-programs $(if $(INSTALL),--install)
 
@@ -122,6 +125,8 @@ help:
 	@echo '            against libgcc at each throw (220 MB are downloaded first); NAMES: only these'
 	@echo 'check-programs  ninety programs of other people in the VM, every thread as eu-stack has'
 	@echo '            it; those that are installed, or INSTALL=1: all (3 GB; a machine of its own)'
+	@echo 'check-runtimes  OpenJDK, Python -X perf, Ruby, PHP, Go with C, coroutines: the native frames'
+	@echo '            on both sides (4 min); RELEASE: there, with what it has (trixie: -X perf)'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
