@@ -16,7 +16,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
-.PHONY: check-programs check-runtimes fuzz
+.PHONY: check-programs check-runtimes check-kernel-tests fuzz
 .PHONY: check-releases soak bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
@@ -66,6 +66,9 @@ check-names:
 
 soak:
 	@scripts/soak $(if $(DEBUG),--debug) $(SECONDS)
+
+check-kernel-tests:
+	@scripts/check-kernel-tests
 
 check-releases:
 	@scripts/check-releases
@@ -117,6 +120,8 @@ help:
 	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
 	@echo 'soak        loading, unloading and switching in random order under full load for SECONDS'
 	@echo '            (600); SEED=N: that order again; DEBUG=1: on the kernel with checkers'
+	@echo 'check-kernel-tests  the selftests of x86 and signals of the kernel itself, and stress-ng, the'
+	@echo '            whole system traced, as without'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'

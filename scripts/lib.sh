@@ -86,3 +86,28 @@ vm_kernel_release() { # [ROOT]
 	dpkg-query --admindir="${1:-}/var/lib/dpkg" -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
 		sed -n 's/^\(.*, \)\?linux-headers-\([^ ,]*\).*/\2/p' || true
 }
+
+# Debian's own source of the VM's kernel, as a package and its version.
+kernel_source() { # RELEASE
+	local base
+	base=$(cut -d. -f1,2 <<<"$1")
+	# shellcheck disable=SC2016
+	printf 'linux-source-%s %s\n' "$base" "$(dpkg-query -W -f '${Version}' "linux-headers-$1")"
+}
+
+# Fetches it (140 MB) and unpacks it, or the named parts of it only, in TO/src.
+fetch_kernel_source() { # PACKAGE VERSION TO [PART]...
+	local package=$1 version=$2 to=$3
+	shift 3
+	rm -rf "$to"
+	mkdir -p "$to/deb"
+	cd "$to/deb"
+	# apt's own downloader drops to a user who cannot write to the cache
+	apt-get -q -o APT::Sandbox::User=root download "$package=$version" ||
+		apt-get -q -o APT::Sandbox::User=root download "$package"
+	dpkg-deb --fsys-tarfile ./*.deb | tar -xf - "./usr/src/$package.tar.xz"
+	cd "$to"
+	tar -xf "deb/usr/src/$package.tar.xz" "${@/#/$package/}"
+	rm -rf deb
+	mv "$package" src
+}
