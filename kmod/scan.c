@@ -120,15 +120,23 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 	new->ranges.nr++;
 }
 
-/* The old list's first range from @start on that was handed in and is alive; nr: none. */
-static u32 next_handed_in(const struct kunwind_snapshot *old, u64 start)
+/*
+ * The old list's first range that was handed in, is alive and has a part of [start, end);
+ * NULL: none. The others in there are looked at one by one, so @end is no more than what
+ * is asked about: a whole list for each mapping would be the square of their number.
+ */
+static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old, u64 start,
+					     u64 end)
 {
 	u32 i;
 
-	for (i = kunwind_ranges_behind(&old->ranges, start); i < old->ranges.nr; i++)
+	if (!old)
+		return NULL;
+	for (i = kunwind_ranges_behind(&old->ranges, start);
+	     i < old->ranges.nr && old->ranges.range[i].start < end; i++)
 		if (old->detail[i].object->jit && !READ_ONCE(old->ranges.range[i].dead))
-			break;
-	return i;
+			return &old->ranges.range[i];
+	return NULL;
 }
 
 /* The first piece of the mapping from @start on for which something is handed in. */
@@ -138,12 +146,10 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 	const struct kunwind_change *change = r->change;
 	const struct kunwind_snapshot *old = r->old;
 	const struct kunwind_range *range;
-	u32 i;
 
 	piece->jit = NULL;
-	for (i = old ? next_handed_in(old, start) : 0; old && i < old->ranges.nr;
-	     i = next_handed_in(old, range->end)) {
-		range = &old->ranges.range[i];
+	for (range = handed_in(old, start, vma->vm_end); range;
+	     range = handed_in(old, range->end, vma->vm_end)) {
 		if (range->start < start ||	/* its first part is no code any more */
 		    (change && !change->object && change->start == range->start))
 			continue;
@@ -151,7 +157,7 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 			break;
 		piece->start = range->start;
 		piece->end = range->end;
-		piece->jit = old->detail[i].object;
+		piece->jit = old->detail[range - old->ranges.range].object;
 		break;
 	}
 	if (change && change->object && change->start >= start && change->end <= vma->vm_end &&
@@ -200,13 +206,9 @@ static void read_mappings(struct reading *r)
 static int check_change(const struct reading *r)
 {
 	const struct kunwind_change *change = r->change;
-	const struct kunwind_snapshot *old = r->old;
-	const struct kunwind_range *range = NULL;
+	const struct kunwind_range *range = handed_in(r->old, change->start, change->end);
 	const struct vm_area_struct *vma;
-	u32 i = old ? next_handed_in(old, change->start) : 0;
 
-	if (old && i < old->ranges.nr && old->ranges.range[i].start < change->end)
-		range = &old->ranges.range[i];
 	if (!change->object)
 		return range && range->start == change->start && range->end == change->end ?
 		       0 : -ENOENT;

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # t-bench.sh - what kunwind costs, in instructions: the walk in the kernel no more
-# than the kernel's own frame-pointer walk does, per frame of the same
-# program's stack; with nothing traced a system call nothing at all, and the life
-# of /bin/true 2 % at most with the whole system registered
+# than what the kernel's own frame-pointer walk does, per frame of the same
+# program's stack; one more mapping in proportion to how many there are; with nothing
+# traced a system call nothing at all, and the life of /bin/true 2 % at most with the
+# whole system registered
 #
 # The VM counts instructions (--icount), so the figures are exact and repeatable.
 # Warm: the last of eight walks. A walk's fixed cost is in neither figure: they
@@ -75,6 +76,11 @@ diag "tenths of an instruction a frame: the kernel's frame pointers ${kernel:-no
 verdict $? "both walks were counted"
 [ "${ours:-99999}" -le "${kernel:-0}" ]
 verdict $? "kunwind takes no more than the kernel's instructions a frame"
+
+a=$("$bench/mappings" 1000) b=$("$bench/mappings" 4000)
+diag "one more executable mapping beside 1,000: $a instructions, beside 4,000: $b"
+[ "${a:-0}" -gt 0 ] && [ "${b:-0}" -gt "$a" ] && [ "$b" -le $((6 * a)) ]
+verdict $? "a mapping costs no more than in proportion to how many there are"
 
 check "the counting module goes" rmmod kunwind_bench
 check "the module is unloaded" rmmod kunwind
