@@ -4,8 +4,9 @@
  *
  * It makes functions at run time, none of which has a frame pointer: each saves rbp and
  * uses it for something else, makes a frame of a size of its own, in which it leaves
- * words that look like return addresses, and calls through a register. So nothing
- * but its CFI, which it makes with it (CIE "zR", absolute pointers), can tell the caller.
+ * words that look like return addresses, calls through a register, and takes its frame
+ * back by adding one. So nothing but its CFI, which it makes with it (CIE "zR",
+ * absolute pointers), can tell the caller.
  *
  * The oracle is libgcc's unwinder, which gets the same bytes by __register_frame():
  * _Unwind_Backtrace() and kunwind_callstack(), called in one function, must list the
@@ -92,7 +93,8 @@ static unsigned int frame_of(unsigned int n)
 
 /*
  * push %rbp; mov $0x1234567, %ebp; sub $frame, %rsp; lea (behind the call), %rax;
- * mov %rax, 8(%rsp); mov %rdi, %rax; mov %rsi, %rdi; call *%rax; add $frame, %rsp; pop %rbp; ret
+ * mov %rax, 8(%rsp); mov %rdi, %rax; mov %rsi, %rdi; call *%rax; mov $frame, %ecx;
+ * add %rcx, %rsp; pop %rbp; ret
  */
 static void emit_code(uint8_t *at, unsigned int n)
 {
@@ -101,15 +103,15 @@ static void emit_code(uint8_t *at, unsigned int n)
 	at = bytes(at, "55 bd 67 45 23 01 48 83 ec");
 	*at++ = (uint8_t)frame_of(n);
 	at = bytes(at, "48 8d 05 0d 00 00 00 48 89 44 24 08");
-	at = bytes(at, "48 89 f8 48 89 f7 ff d0 48 83 c4");
-	*at++ = (uint8_t)frame_of(n);
-	at = bytes(at, "5d c3");
+	at = bytes(at, "48 89 f8 48 89 f7 ff d0 b9");
+	at = word(at, frame_of(n), 4);
+	at = bytes(at, "48 01 cc 5d c3");
 	while (at < end)
 		*at++ = 0xcc;
 }
 
 /* Where the instructions above stand: behind the push, the sub, the add, the pop. */
-enum { PUSHED = 1, SUBBED = 10, ADDED = 34, POPPED = 35 };
+enum { PUSHED = 1, SUBBED = 10, ADDED = 38, POPPED = 39 };
 
 static uint8_t *record(uint8_t *begin, uint8_t *at)
 {
