@@ -68,6 +68,8 @@ sleep 0.5
 taskset -p 1 $$ >/dev/null
 deep bpf 3000 3
 taskset -p ffff $$ >/dev/null
+# it prints behind what happens
+until size=$(stat -c %s "$work/bpf") && sleep 1 && [ "$size" = "$(stat -c %s "$work/bpf")" ]; do :; done
 kill -INT $bpftrace
 wait $bpftrace
 is $? 0 "bpftrace ends well"

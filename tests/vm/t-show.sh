@@ -7,7 +7,7 @@
 # from none at all; and every name is the one that eu-addr2line gives.
 
 . "$(dirname "$0")/lib/tap.sh"
-need lttng babeltrace2 kunwind gcc eu-addr2line
+need lttng babeltrace2 kunwind gcc eu-addr2line perf bpftrace
 
 cd "$KUNWIND_TMP" || exit 1
 source=$OLDPWD/tests/vm/progs/show-chain.c
@@ -127,20 +127,41 @@ int main(int argc, char **argv)
 }
 END
 gcc -O1 -o over over.c
+id=$(readelf -nW chain | awk '/Build ID/ { print $NF }')
+whole_life="./chain; ./over ./over >over.out; true"
+# shows WHO FILE: the text of all of them
+shows() {
+	for what in "kunwind_exec: tgid=[0-9]+ comm=sh" "kunwind_fork: parent=[0-9]+ child=[0-9]+" \
+		"kunwind_exec: tgid=[0-9]+ comm=chain" "kunwind_map: .* build_id=$id path=$KUNWIND_TMP/chain" \
+		"kunwind_map: .* path=\[vdso\]" "kunwind_exit: tgid=[0-9]+"; do
+		check "$1 shows $what" grep -qE "$what *\$" "$2"
+	done
+	over=$(cat over.out)
+	check "code was mapped at $over" grep -qE "kunwind_map: .* start=$over .* path=$KUNWIND_TMP/over" "$2"
+	check "and something else at its place is told" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" "$2"
+}
 tracing=/sys/kernel/tracing
 echo 1 >$tracing/events/kunwind/enable
-kunwind run -- sh -c "./chain; ./over ./over >over.out; true"
+kunwind run -- sh -c "$whole_life"
 echo 0 >$tracing/events/kunwind/enable
 cp $tracing/trace events
-id=$(readelf -nW chain | awk '/Build ID/ { print $NF }')
-for what in "kunwind_exec: tgid=[0-9]+ comm=sh" "kunwind_fork: parent=[0-9]+ child=[0-9]+" \
-	"kunwind_exec: tgid=[0-9]+ comm=chain" "kunwind_map: .* build_id=$id path=$KUNWIND_TMP/chain" \
-	"kunwind_map: .* path=\[vdso\]" "kunwind_exit: tgid=[0-9]+"; do
-	check "ftrace shows $what" grep -qE "$what\$" events
+shows ftrace events
+
+perf record -q -e 'kunwind:*' -a -o perf.data -- kunwind run -- sh -c "$whole_life"
+perf script -i perf.data >events
+shows perf events
+
+bpftrace -c "$(command -v kunwind) run -- ./over ./over" -e '
+	tracepoint:kunwind:kunwind_exec { printf("exec %d\n", args->tgid); }
+	tracepoint:kunwind:kunwind_map { printf("map %d 0x%lx\n", args->tgid, args->start); }
+	tracepoint:kunwind:kunwind_unmap { printf("unmap %d 0x%lx\n", args->tgid, args->start); }
+	tracepoint:kunwind:kunwind_exit { printf("exit %d\n", args->tgid); }' >events 2>bpftrace.err
+over=$(grep -o '^0x.*' events)
+tgid=$(awk '$1 == "unmap" { print $2 }' events)
+diag "$(head -n 3 bpftrace.err)"
+for what in "exec $tgid" "map $tgid $over" "unmap $tgid $over" "exit $tgid"; do
+	check "a BPF program gets $what" grep -qx "$what" events
 done
-over=$(cat over.out)
-check "code was mapped at $over" grep -qE "kunwind_map: .* start=$over .* path=$KUNWIND_TMP/over" events
-check "and something else at its place is told" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" events
 
 # ------------------------------------------------ in a pid namespace, by vpid alone
 begin container "$mappings"
