@@ -375,6 +375,17 @@ do {										\
 	}									\
 } while (0)
 
+/* A frame whose CFA counts from rsp, and whose rbp is saved; inside the window. */
+#define saved_by_rsp()								\
+do {										\
+	cfa = sp + (s64)slot->rule.off;						\
+	rule.rbp = slot->rule.rbp;						\
+	if (!kunwind_cache_is(slot, after))					\
+		goto miss;							\
+	bp_at = cfa + (s64)rule.rbp;						\
+	valid |= KUNWIND_REG(KUNWIND_RBP);					\
+} while (0)
+
 /*
  * Compiled twice, for what is not noted shall not cost. A return address is stored
  * before it is known to be one: what is in the cache is, and all else is checked.
@@ -431,12 +442,7 @@ apply:
 				goto miss;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
-			cfa = sp + (s64)slot->rule.off;
-			rule.rbp = slot->rule.rbp;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			bp_at = cfa + (s64)rule.rbp;
-			valid |= KUNWIND_REG(KUNWIND_RBP);
+			saved_by_rsp();
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
 		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
 			rule.off = slot->rule.off;
@@ -463,12 +469,7 @@ apply:
 			goto places;
 		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) |
 				    KUNWIND_RULE_PLACES)) {
-			cfa = sp + (s64)slot->rule.off;
-			rule.rbp = slot->rule.rbp;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			bp_at = cfa + (s64)rule.rbp;
-			valid |= KUNWIND_REG(KUNWIND_RBP);
+			saved_by_rsp();
 			goto places;
 		} else {
 			rule = slot->rule;
