@@ -39,8 +39,6 @@ static __always_inline void kunwind_regs_load(struct kunwind_regs *to, const str
 	to->r[KUNWIND_RBX] = regs->bx;
 	to->r[KUNWIND_RSI] = regs->si;
 	to->r[KUNWIND_RDI] = regs->di;
-	to->r[KUNWIND_RBP] = regs->bp;
-	to->r[KUNWIND_RSP] = regs->sp;
 	to->r[KUNWIND_R8] = regs->r8;
 	to->r[KUNWIND_R9] = regs->r9;
 	to->r[KUNWIND_R10] = regs->r10;
@@ -49,8 +47,7 @@ static __always_inline void kunwind_regs_load(struct kunwind_regs *to, const str
 	to->r[KUNWIND_R13] = regs->r13;
 	to->r[KUNWIND_R14] = regs->r14;
 	to->r[KUNWIND_R15] = regs->r15;
-	to->r[KUNWIND_RA] = regs->ip;
-	to->valid = valid;
+	kunwind_regs_load_frame(to, regs, valid);
 }
 
 /*
