@@ -63,18 +63,21 @@ for _ in range(random.choice((1, 3, 10, 100))):
 open(out, "wb").write(data)
 END
 }
-died=0 bad= unsafe= slow=0
-for seed in $(seq 40); do
-	mutate "$seed" "$work/base" "$work/mutant"
-	"$symbolize" -i -t 2000 "$work/mutant" "$id" <<<"$addresses" >"$work/out" 2>"$work/stderr" || bad+="$seed "
-	grep -q ' 0 lost' "$work/stderr" || died=$((died + 1))
-	timeout -k 5 10 "$parse" "$work/mutant" <<<"$addresses" >"$work/out" 2>"$work/stderr"
+parse_mutant() { # ADDRESSES ARGUMENT...
+	timeout -k 5 10 "$parse" "${@:2}" <<<"$1" >"$work/out" 2>"$work/stderr"
 	[ $? -eq 124 ] && slow=$((slow + 1))
 	# what libdw itself trips over is why there is a process of its own
 	if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
 		grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
 		unsafe+="$seed "
 	fi
+}
+died=0 bad= unsafe= slow=0
+for seed in $(seq 40); do
+	mutate "$seed" "$work/base" "$work/mutant"
+	"$symbolize" -i -t 2000 "$work/mutant" "$id" <<<"$addresses" >"$work/out" 2>"$work/stderr" || bad+="$seed "
+	grep -q ' 0 lost' "$work/stderr" || died=$((died + 1))
+	parse_mutant "$addresses" "$work/mutant"
 done
 is "$bad" "" "40 files with wrong bytes: the viewer survives (the helper died of $died)"
 is "$unsafe" "" "and our part of the parser stays within its bounds ($slow took long)"
@@ -93,12 +96,7 @@ for kind in split.dwo packed.dwp; do
 	unsafe= slow=0
 	for seed in $(seq 40); do
 		mutate "$seed" "$work/$kind" "$work/mutant.${kind#*.}"
-		timeout -k 5 10 "$parse" "$work/${kind%.*}" '' "$work/mutant.${kind#*.}" <<<"$inside" >"$work/out" 2>"$work/stderr"
-		[ $? -eq 124 ] && slow=$((slow + 1))
-		if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
-			grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
-			unsafe+="$seed "
-		fi
+		parse_mutant "$inside" "$work/${kind%.*}" '' "$work/mutant.${kind#*.}"
 	done
 	is "$unsafe" "" "40 .${kind#*.} files with wrong bytes: our part stays within its bounds ($slow took long)"
 done
