@@ -8,28 +8,32 @@
 #include "../../kmod/core/bytes.h"
 #include "text.h"
 
+/* Bytes of the number behind an operation, where they are always the same; else 0. */
+static size_t operand_size(u8 atom)
+{
+	switch (atom) {
+	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
+		return 1;
+	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
+		return 2;
+	case DW_OP_const4u: case DW_OP_const4s:
+		return 4;
+	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_addr:
+		return 8;
+	}
+	return 0;
+}
+
 /* An operation of libdw's as its bytes in hexadecimal. */
 static char *op_text(char *p, const Dwarf_Op *op)
 {
 	u8 bytes[32];
 	size_t n = 0;
+	const size_t size = operand_size(op->atom);
 	u64 val;
-	int size = 0;
 
 	bytes[n++] = op->atom;
 	switch (op->atom) {
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
-		size = 1;
-		break;
-	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
-		size = 2;
-		break;
-	case DW_OP_const4u: case DW_OP_const4s:
-		size = 4;
-		break;
-	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_addr:
-		size = 8;
-		break;
 	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
 	case DW_OP_piece:
 		for (val = op->number; val > 0x7f; val >>= 7)
@@ -69,7 +73,7 @@ static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
 	const u8 *behind = p;
 	char hex[128], *h;
 	unsigned int byte;
-	size_t fixed = 0;
+	const size_t fixed = operand_size(op.atom);
 
 	b = (struct kunwind_bytes){ .at = p, .end = end };
 	switch (op.atom) {
@@ -84,18 +88,6 @@ static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
 	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31:
 		op.number = kunwind_bytes_sleb(&b);
 		behind = leb_end(p, end);
-		break;
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_pick: case DW_OP_deref_size:
-		fixed = 1;
-		break;
-	case DW_OP_const2u: case DW_OP_const2s: case DW_OP_bra: case DW_OP_skip:
-		fixed = 2;
-		break;
-	case DW_OP_const4u: case DW_OP_const4s:
-		fixed = 4;
-		break;
-	case DW_OP_const8u: case DW_OP_const8s:
-		fixed = 8;
 		break;
 	}
 	if (fixed && fixed <= (size_t)(end - p)) {
