@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "babeltrace2/mip.h"
 #include "show_event.h"
 #include "show_history.h"
 
@@ -66,7 +67,7 @@ static struct identity identity_of(const bt_trace *trace)
 {
 	bt_uuid uuid;
 
-#if __has_include(<babeltrace2/trace-ir/field-location.h>)	/* 2.1 */
+#if MIP_MOST >= 1
 	if (bt_trace_class_get_graph_mip_version(bt_trace_borrow_class_const(trace))) {
 		const char *text = bt_trace_get_uid(trace);
 
