@@ -27,7 +27,7 @@
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
  *   3. The word from which the code behind the call returns once it has taken another stack
- *      (switch.c), where that is behind a call of its function. In code of a JIT, whose
+ *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its function. In code of a JIT, whose
  *      frame pointer proves nothing, the word from which the code behind the frame's
  *      address returns, by what it takes off the stack before.
  *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
@@ -480,7 +480,7 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	if (!frame->range || !is_jit(frame->range) || *frame->budget < COST_OF_READING_ON)
 		return false;
 	*frame->budget -= COST_OF_READING_ON;
-	if (!kunwind_code_returns(&walk->mem, frame->ip, &code))
+	if (!kunwind_code_returns(&walk->mem, frame->ip, &code) || code.depth < 0)
 		return false;
 	sp = exact ? frame->sp : sender_sp(walk, frame);
 	if (!returns_by(walk, frame, sp, code.depth, c) &&
@@ -494,15 +494,41 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct bare *frame,
 					struct candidate *c)
 {
+	s32 rbp_at;
+
 	if (*frame->budget < COST_OF_READING_ON)
 		return false;
 	*frame->budget -= COST_OF_STEP;
-	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot) || c->slot & 7 ||
-	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
+	    c->slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	prove(walk, frame, c);
-	c->rbp_at = -1;
+	c->rbp_at = rbp_at;
 	return c->proof == NEAR || c->proof == PROVEN;
+}
+
+/*
+ * The same where nothing on this stack leads to the other (Go's cgocallback(), by which C calls Go:
+ * that is in thread-local storage), but rbp is the function's frame pointer there.
+ */
+static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk, const struct bare *frame,
+					     struct candidate *c)
+{
+	const u64 bp = frame->bp;
+	struct kunwind_code code;
+
+	if (!frame->bp_known || bp & 7 || bp - frame->sp <= MOST_FRAME ||
+	    *frame->budget < COST_OF_READING_ON)
+		return false;
+	c->slot = bp + 8;
+	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	prove(walk, frame, c);
+	if (c->proof != NEAR && c->proof != PROVEN)
+		return false;
+	*frame->budget -= min(*frame->budget, (u32)COST_OF_READING_ON);
+	c->rbp_at = 8;
+	return kunwind_code_returns(&walk->mem, frame->ip, &code) && code.frame == 8;
 }
 
 /* Up to CHUNK words from @at on; how many of them there are. */
@@ -633,7 +659,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	if (framed && fp.proof == PROVEN)
 		goto by_frame_pointer;
-	if (!exact && at_switch(walk, &frame, &word)) {
+	if (!exact && (at_switch(walk, &frame, &word) || at_other_frame(walk, &frame, &word))) {
 		how->elsewhere = true;
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;

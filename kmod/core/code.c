@@ -399,12 +399,20 @@ static s32 kunwind_walk_attr rbp_back(const struct kunwind_insn *insn, s32 depth
 	return at >= 0 && at <= LOOP_DEPTH ? at : KUNWIND_CODE_RBP_LOST;
 }
 
+/* mov n(%reg), %rsp */
+static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
+{
+	return !insn->map && !insn->vex && insn->op == 0x8b && insn->wide && !insn->reg_high &&
+	       insn->modrm >> 6 != 3 && (insn->modrm >> 3 & 7) == 4;
+}
+
 bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 					    struct kunwind_code *code)
 {
 	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
 	struct kunwind_insn insn;
+	bool elsewhere = false;
 	u64 at = from;
 
 	while (kunwind_insn_next(&text, at, &insn)) {
@@ -416,7 +424,11 @@ bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 			code->depth = LOOP_DEPTH - depth;
 			code->frame = UNKNOWN;
 			code->rbp_at = saved < 0 ? saved : saved - depth;
-			return code->depth > 0 && !(code->depth & 7);
+			if (!elsewhere)
+				return code->depth > 0 && !(code->depth & 7);
+			code->depth = UNKNOWN;
+			code->frame = 8;
+			return code->rbp_at == 8;
 		}
 		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb)) {
 			at += (s64)insn.imm;
@@ -427,6 +439,10 @@ bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 		}
 		move(&way, &insn, at - from);
 		way.rbp_at = rbp_back(&insn, depth, saved);
+		if (takes_rsp(&insn)) {
+			way = (struct way){ .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+			elsewhere = true;
+		}
 		if (!goes_elsewhere(&insn) && way.depth >= 0 && way.depth <= 2 * LOOP_DEPTH)
 			continue;
 		if (jumped_to(&way, at - from))

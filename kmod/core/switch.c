@@ -8,7 +8,7 @@
  * the call on its instructions are followed with their values, as long as they only
  * move words that the stack leads to:
  *
- *	mov 0x30(%rsp), %rdi; mov 8(%rdi), %rsi; sub 0x28(%rsp), %rsi; mov %rsi, %rsp; ret
+ *	mov 8(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rsi, %rsp; pop %rbp; ret
  *
  * Stores among these are not looked at, whatever else stands there ends the matter.
  *
@@ -21,12 +21,14 @@
 #include "walk.h"
 
 #define MOST_INSNS	16
-#define RSP		4	/* as ModRM numbers it */
+#define RSP		4	/* as ModRM numbers them */
+#define RBP		5
 
 struct values {
 	u64 r[16];
 	u32 known;		/* a bit for each */
 	bool switched;		/* rsp was set */
+	s64 rbp_from;		/* where rbp was popped from; 0: rbp is as it was, -1: not told */
 };
 
 /* The word that the instruction reads, if its address is known. */
@@ -48,6 +50,21 @@ static void kunwind_walk_attr set(struct values *v, u32 reg, bool known, u64 val
 	v->r[reg] = value;
 	v->known = known ? v->known | 1U << reg : v->known & ~(1U << reg);
 	v->switched |= reg == RSP;
+	if (reg == RBP)
+		v->rbp_from = -1;
+}
+
+/* rsp is known. */
+static void kunwind_walk_attr pop(struct kunwind_mem *mem, struct values *v, u32 reg)
+{
+	const u64 from = v->r[RSP];
+	u64 word = 0;
+	bool known = kunwind_read_word(mem, from, &word);
+
+	v->r[RSP] += 8;
+	set(v, reg, known, word);
+	if (reg == RBP)
+		v->rbp_from = from;
 }
 
 /* False: it is not one of those that are followed. */
@@ -79,6 +96,9 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, struct values *v,
 			load(mem, v, insn, &word);
 		set(v, reg, known, v->r[reg] - word);
 		return true;
+	case 0x58 ... 0x5f:
+		pop(mem, v, (insn->op & 7) | insn->rm_high << 3);
+		return true;
 	case 0xc7:					/* mov imm, r/m */
 		if (!memory)
 			set(v, rm, false, 0);
@@ -87,7 +107,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, struct values *v,
 	return false;
 }
 
-bool kunwind_walk_attr kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot)
+bool kunwind_walk_attr kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot,
+					     s32 *rbp_at)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
 	struct values v = { .known = 1U << RSP };
@@ -101,6 +122,9 @@ bool kunwind_walk_attr kunwind_code_switches(struct kunwind_mem *mem, u64 from, 
 			return false;
 		if (!insn.map && insn.op == 0xc3) {
 			*slot = v.r[RSP];
+			*rbp_at = !v.rbp_from ? -1 : KUNWIND_CODE_RBP_LOST;
+			if (v.rbp_from > 0 && *slot - v.rbp_from <= MOST_INSNS * 8)
+				*rbp_at = *slot - v.rbp_from;
 			return v.switched;
 		}
 		if (!follow(mem, &v, &insn))

@@ -69,6 +69,13 @@ struct bare_case {
 #define SWITCHES "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
 		 "48 89 f4 89 44 24 18 c3"
 
+/* The same with pop %rbp before it returns; its beginning. */
+#define SWITCHES_BY "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
+		    "48 89 f4 89 44 24 18 "
+/* mov 56(%rsi), %rsp; mov (%rsp), %rax; mov %rax, 56(%rsi) */
+#define TAKES_RSP "48 8b 66 38 48 8b 04 24 48 89 46 38 "
+#define ONE_CALL { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }
+
 static const struct bare_case cases[] = {
 	{ "an instruction that returns", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
 	  .no_scan = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE },
@@ -165,6 +172,46 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_scan = true,
 	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp is popped there", LIB + 0x40, AT(5),
+	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "5d c3", 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, AT(30) },
+	    { 16, RET_F }, { 30, 0 }, { 31, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a, RET_F, RET_F }, .trust = { REGS, CODE, CODE, FP },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp becomes what is not told", LIB + 0x40, AT(30),
+	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "48 89 c5 c3", 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F },
+	    { 30, 0 }, { 31, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	/* here rbp is below rsp */
+	{ "a frame pointer on another stack", LIB + 0x40, AT(0),
+	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d c3", 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp taken back by mov", LIB + 0x40, AT(0),
+	  { ONE_CALL, CALL_F,
+	    { LIB + 0x17a, TAKES_RSP "75 04 90 90 90 90 48 8b 6c 24 18 48 83 c4 20 c3", 0 } },
+	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp is not next to the return address", LIB + 0x40, AT(0),
+	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d 5b c3", 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, rbp taken back before rsp is", LIB + 0x40, AT(0),
+	  { ONE_CALL, { LIB + 0x17a, "48 8b 6c 24 10 " TAKES_RSP "48 83 c4 18 c3", 0 }, CALL_F },
+	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "the same, no call of its function", LIB + 0x40, AT(0),
+	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d c3", 0 },
+	    { LIB + 0x200, NULL, LIB + 0x300 } },
+	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_scan = true,
+	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
 	/* word 0 again and again; a call of F before it */
 	{ "code that takes another stack, in a circle", LIB + 0x40, 0,

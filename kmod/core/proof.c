@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * proof.c - may a word of the stack be a frame's return address?
+ *
+ * Where no unwind information says so (bare.c). It has to prove itself: it lies in executable
+ * memory that the process is known to have, and the bytes before it are a call. Where that call
+ * leads is read too, if the instruction tells (e8, ff 15; through PLT stubs and jumps):
+ *   proven        to a function whose code, read up to the frame's own address
+ *                 (code.c), says that its return address is just there, as counted from
+ *                 rsp, or where that is not known from rbp; or the code behind that address
+ *                 of the frame gives the stack back by way of rbp, wherever the call leads;
+ *                 or to a function that tail-calls one whose code says so
+ *   near          to not far before the frame's own address, in the same mapping
+ *   possible      to a place that is not told (through a register); or to another
+ *                 mapping, where the frame is in code of no file
+ *   outermost     to a place that is not told, from code with which a thread begins
+ *                 (code.c), and no word below it follows a call
+ *   contradicted  to elsewhere, or the code says otherwise: no return address
+ *                 of this frame
+ * One thing else is one, from a JIT's code to a JIT's code: an interpreter's place that its callee
+ * comes back to, no call before it. What lies in its frame proves it (kunwind_proof_jumped());
+ * behind a frame pointer, which may be a caller's, it is possible.
+ *
+ * Bounds: what is read of code is charged to the walk's budget. Any context. Stack: 600 bytes.
+ */
+#include "proof.h"
+
+#define MOST_CODE	(1U << 16)	/* bytes of one function */
+#define MOST_READ	4096		/* of these, as many as are read */
+#define MOST_JUMPS	3
+#define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
+#define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
+
+const struct kunwind_range *kunwind_walk_attr
+kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr)
+{
+	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
+
+	return range && !READ_ONCE(range->dead) ? range : NULL;
+}
+
+/* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
+static struct kunwind_rule kunwind_walk_attr rule_of(const struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
+	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
+
+	barrier();	/* the table before the bias, as in find_rule() */
+	/* A part that is not built knows as little as a table that is not. */
+	if (!table || kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
+		return (struct kunwind_rule){ };
+	return kunwind_table_lookup(table, addr - range->bias);
+}
+
+bool kunwind_walk_attr kunwind_proof_covered(const struct kunwind_walk *walk, u64 addr)
+{
+	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
+}
+
+/* A function whose own frame rbp is: by its rule the CFA is found so. */
+bool kunwind_walk_attr kunwind_proof_uses_rbp(const struct kunwind_walk *walk, u64 addr)
+{
+	struct kunwind_rule rule = rule_of(walk, addr);
+
+	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
+}
+
+/* Length of ff /2 with this ModRM and SIB: a call through a register or memory. */
+static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
+{
+	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
+
+	if (mod == 3)
+		return length;
+	length += rm == 4;
+	if (mod == 1)
+		return length + 1;
+	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
+		return length + 4;
+	return length;
+}
+
+/* Where a call to @target ends up, through stubs and jumps; 0: not known. */
+static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
+{
+	u64 at, word;
+	u32 i;
+
+	for (i = 0; i < MOST_JUMPS; i++) {
+		at = target;
+		if (!kunwind_ranges_live(walk->ranges, at) ||
+		    !kunwind_read_word(&walk->mem, at, &word))
+			return 0;
+		if ((u32)word == 0xfa1e0ff3) {			/* endbr64 */
+			at += 4;
+			if (!kunwind_read_word(&walk->mem, at, &word))
+				return 0;
+		}
+		if (kunwind_byte(word, 0) == 0xf2) { /* bnd */
+			at++;
+			word >>= 8;
+		}
+		if ((word & 0xffff) == 0x25ff) {		/* jmp *x(%rip) */
+			if (!kunwind_read_word(&walk->mem, at + 6 + (s64)(s32)(word >> 16),
+					       &target))
+				return 0;
+		} else if (kunwind_byte(word, 0) == 0xe9) {
+			target = at + 5 + (s64)(s32)(word >> 8);
+		} else if (kunwind_byte(word, 0) == 0xeb) {
+			target = at + 2 + (s64)(s8)(word >> 8);
+		} else {
+			return target;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether @ra follows a call, and *target, if the call tells. In the middle of
+ * bytes that are not code both forms can be there: then the direct call, if it
+ * leads to code.
+ */
+static bool kunwind_walk_attr follows_call(struct kunwind_walk *walk, u64 ra, u64 *target)
+{
+	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
+	u64 word, pointer;
+	u32 i;
+
+	*target = 0;
+	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
+	    !kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	if (kunwind_byte(word, 3) == 0xe8) {
+		pointer = ra + (s64)(s32)(word >> 32);
+		if (kunwind_ranges_live(walk->ranges, pointer)) {
+			*target = follow_jumps(walk, pointer);
+			return true;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		u32 at = 8 - lengths[i];
+		u8 modrm = kunwind_byte(word, at + 1);
+
+		if (kunwind_byte(word, at) != 0xff || (modrm >> 3 & 7) != 2 ||
+		    indirect_length(modrm, at < 6 ? kunwind_byte(word, at + 2) : 0) != lengths[i])
+			continue;
+		/* call *x(%rip): a slot of the GOT */
+		if (modrm == 0x15 &&
+		    kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
+		    kunwind_ranges_live(walk->ranges, pointer))
+			*target = follow_jumps(walk, pointer);
+		return true;
+	}
+	return false;
+}
+
+bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
+					       const struct kunwind_bare *frame,
+					       const struct kunwind_candidate *c, s8 *at)
+{
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, c->ra);
+	u64 word;
+
+	if (!range || !kunwind_range_is_jit(range) || !frame->range ||
+	    !kunwind_range_is_jit(frame->range) || *frame->budget < KUNWIND_PROOF_COST ||
+	    !kunwind_read_word(&walk->mem, c->ra, &word) || (word & 0xffffff) != 0x658b48)
+		return false;
+	*frame->budget -= KUNWIND_PROOF_COST;
+	*at = kunwind_byte(word, 3);
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_proof_noted_rsp(struct kunwind_walk *walk,
+					       const struct kunwind_candidate *c, u64 bp, s8 at)
+{
+	u64 sp;
+
+	return !(bp & 7) && bp > c->slot && bp - c->slot <= KUNWIND_FRAME_MOST &&
+	       kunwind_read_word(&walk->mem, bp + (s64)at, &sp) && !(sp & 7) && sp > c->slot &&
+	       sp < bp;
+}
+
+bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,
+					    const struct kunwind_bare *frame,
+					    struct kunwind_candidate *c)
+{
+	u64 bp;
+	s8 at;
+
+	if (!kunwind_proof_takes_rsp(walk, frame, c, &at))
+		return false;
+	c->rbp_at = -1;
+	if (frame->bp_known && kunwind_proof_noted_rsp(walk, c, frame->bp, at))
+		return true;
+	c->rbp_at = 8;
+	return c->slot > frame->sp && kunwind_read_word(&walk->mem, c->slot - 8, &bp) &&
+	       kunwind_proof_noted_rsp(walk, c, bp, at);
+}
+
+/* What speaks for the frame being in the function that begins at @target. */
+static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
+						       const struct kunwind_bare *frame, u64 target,
+						       struct kunwind_candidate *c)
+{
+	u64 distance = frame->ip - target;
+	struct kunwind_code code;
+
+	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
+		return KUNWIND_PROOF_CONTRADICTED;
+	if (distance > MOST_READ || *frame->budget < distance / 8)
+		return KUNWIND_PROOF_NEAR;
+	*frame->budget -= distance / 8;
+	kunwind_code_read(&walk->mem, target, frame->ip, &code);
+	c->rbp_at = code.rbp_at;
+	if (code.depth >= 0)
+		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
+							   KUNWIND_PROOF_CONTRADICTED;
+	/* The stack grew by what no code tells; its frame pointer is from before that. */
+	if (code.frame >= 0 && frame->bp_known)
+		return frame->bp + code.frame == c->slot ? KUNWIND_PROOF_PROVEN :
+							   KUNWIND_PROOF_CONTRADICTED;
+	return KUNWIND_PROOF_NEAR;
+}
+
+/* A tail call of the function at @target that may lead to the frame's; 0: none is seen. */
+static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     u64 target)
+{
+	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
+	u32 left = most, read;
+
+	target = kunwind_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	read = most - left;
+	*frame->tails -= min(*frame->tails, read);
+	*frame->budget -= min(*frame->budget, read / 2);
+	return target;
+}
+
+void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     struct kunwind_candidate *c)
+{
+	const struct kunwind_range *here = frame->range;
+	u64 target;
+
+	c->proof = KUNWIND_PROOF_NO_CALL;
+	if (*frame->budget < KUNWIND_PROOF_COST || !follows_call(walk, c->ra, &target))
+		return;
+	*frame->budget -= KUNWIND_PROOF_COST;
+	c->proof = KUNWIND_PROOF_POSSIBLE;
+	if (!target || !here)
+		return;
+	if (kunwind_range_is_jit(here) && (target < here->start || target >= here->end))
+		return;
+	c->proof = leads_here(walk, frame, target, c);
+	if (c->proof == KUNWIND_PROOF_PROVEN)
+		return;
+	/* Where it leads may have jumped to the frame's function, with its own frame gone. */
+	target = tail_of(walk, frame, target);
+	if (target && leads_here(walk, frame, target, c) == KUNWIND_PROOF_PROVEN)
+		c->proof = KUNWIND_PROOF_PROVEN;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * proof.h - what proves that a word of the stack is a frame's return address, where
+ * no unwind information says so
+ *
+ * For bare.c. Any context; memory is read by the seam's reader, so no window may be open.
+ */
+#ifndef _KUNWIND_PROOF_H
+#define _KUNWIND_PROOF_H
+
+#include "walk.h"
+
+#define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
+#define KUNWIND_PROOF_TAILS	1024		/* of struct kunwind_bare, when a step begins */
+#define KUNWIND_PROOF_COST	8		/* of the budget, for one that may be an address */
+
+/* By how much it proves. */
+enum kunwind_proof {
+	KUNWIND_PROOF_NO_CALL,
+	KUNWIND_PROOF_CONTRADICTED,
+	KUNWIND_PROOF_POSSIBLE,
+	KUNWIND_PROOF_NEAR,
+	KUNWIND_PROOF_PROVEN,
+	KUNWIND_PROOF_OUTERMOST,
+};
+
+/* What may be a return address. */
+struct kunwind_candidate {
+	u64 slot, ra;		/* where it lies, what it is */
+	enum kunwind_proof proof;
+	s32 rbp_at;		/* when proven: the caller's rbp, as struct kunwind_code's */
+};
+
+/* The frame that has no rule. */
+struct kunwind_bare {
+	u64 ip, sp, bp;
+	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
+	bool bp_known;
+	u32 *budget;
+	u32 *tails;		/* instructions that may be read for tail calls */
+};
+
+static __always_inline u8 kunwind_byte(u64 word, u32 n)
+{
+	return word >> 8 * n;
+}
+
+/* Code of no file: what a JIT made. */
+static __always_inline bool kunwind_range_is_jit(const struct kunwind_range *range)
+{
+	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
+}
+
+/* The mapping of code that the address is in; NULL: none that is known. */
+const struct kunwind_range *kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr);
+
+/* Whether a table has a rule for the address; and one by which rbp is its function's own frame. */
+bool kunwind_proof_covered(const struct kunwind_walk *walk, u64 addr);
+bool kunwind_proof_uses_rbp(const struct kunwind_walk *walk, u64 addr);
+
+/**
+ * kunwind_prove() - what speaks for the word @c->ra at @c->slot being @frame's return address
+ * Sets c->proof, and c->rbp_at where it is proven; never to KUNWIND_PROOF_OUTERMOST.
+ * Takes from the frame's budget, and proves nothing where that is spent.
+ */
+void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+		   struct kunwind_candidate *c);
+
+/*
+ * An interpreter (OpenJDK's) does not call: it notes rsp in its frame, pushes where its callee is
+ * to come back, and jumps. No call is before @c->ra then, but the code there takes rsp back
+ * from its frame: mov *@at(%rbp), %rsp. Whether it does.
+ */
+bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+			     const struct kunwind_candidate *c, s8 *at);
+/* With its frame at @bp it finds an rsp between @c->slot and that. Where nobody was called it is 0. */
+bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 bp,
+			     s8 at);
+/* Both for a word of the stack: the interpreter's callee left rbp alone, or pushed it at once. */
+bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+			  struct kunwind_candidate *c);
+
+#endif /* _KUNWIND_PROOF_H */
