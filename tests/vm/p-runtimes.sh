@@ -24,15 +24,17 @@ build() {
 		"-I$java_home/include/linux"} -o "$built/libnested.so" "$source/nested.c" &&
 	gcc -O2 -o "$built/context" "$source/context.c" || return 1
 	[ -z "$java_home" ] || javac -d "$built" "$source/Nested.java" || return 1
-	! command -v go >/dev/null || (cd "$source/cgo" && HOME=/root go build -o "$built/cgo" main.go)
+	! command -v go >/dev/null || (cd "$source/cgo" && HOME=/root go build -buildvcs=false -o "$built/cgo" .)
 }
 check "the programs are built" build
 check "the module loads" modprobe kunwind max_stall_ms=1000
 
 reasons() { kunwind status | awk -F'\t' '$1 == "reason" { print $2, $3 }' | sort; }
 
+# ONLY="TITLE...": only these
 # NAME of the events, TITLE, PATTERN, NAMES, "LETTER=FILE...", COMMAND...
 play() {
+	[ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $2 "* ]] || return 0
 	local name=$1 title=$2 pattern=$3 names=$4 letters=$5 dir=$work/$2
 	shift 5
 	command -v "$1" >/dev/null || { skip "$title" "$1 is not installed"; return; }
@@ -81,6 +83,11 @@ play php php 'c*nn(f+[?]p+[?]f+n){3}f+[?]p+c+p' \
 # Go's frame pointers end in runtime.main()
 names=record_open,opens,asmcgocall,runtime.cgocall,main.recurse*21,main.main,runtime.main
 play cgo cgo 'c*g+' "$names" "c=libc. g=cgo" "$built/cgo"
+# in C that Go called, Go again: its stack is the goroutine's, C's the thread's
+names=record_open,opens,asmcgocall,main.recurse*5,calledBack,runtime.cgocallback,crosscall2
+names+=,calls,asmcgocall,main.recurse*5,calledBack,runtime.cgocallback,crosscall2
+names+=,calls,asmcgocall,main.recurse*21,main.main,runtime.main
+play cgo cgo-back 'c*g+' "$names" "c=libc. g=cgo" "$built/cgo" 2
 play context context 'c*m{23}c' "record_open,recurse*21,coroutine" "c=libc. m=context" \
 	"$built/context"
 

@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: MIT
 //
-// main.go - Go that calls C from a recursion: C runs on the thread's own stack, Go on its own
+// main.go - Go that calls C from a recursion: C runs on the thread's own stack, Go on its own.
+// With an argument, so often C calls Go again, which does the same.
 package main
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/.. -O2
-#include "record.h"
-static __attribute__((noinline)) void opens(int n)
-{
-	RECORD_ENTER();
-	record_open("cgo", n);
-	RECORD_LEAVE();
-}
+#cgo CFLAGS: -O2
+void opens(int n);
+void calls(int more, int n);
 */
 import "C"
 import (
 	"fmt"
 	"os"
+	"strconv"
 )
 
+//export calledBack
+func calledBack(more, n C.int) {
+	recurse(4, int(more), int(n))
+}
+
 //go:noinline
-func recurse(left, n int) int {
-	if left == 0 {
-		C.opens(C.int(n))
-		return n
+func recurse(left, more, n int) int {
+	if left > 0 {
+		return recurse(left-1, more, n) + 1
 	}
-	return recurse(left-1, n) + 1
+	if more > 0 {
+		C.calls(C.int(more-1), C.int(n))
+	} else {
+		C.opens(C.int(n))
+	}
+	return n
 }
 
 func main() {
+	more := 0
+	if len(os.Args) > 1 {
+		more, _ = strconv.Atoi(os.Args[1])
+	}
 	for n := 0; n < 100; n++ {
-		recurse(20, n)
+		recurse(20, more, n)
 	}
 	maps, _ := os.ReadFile("/proc/self/maps")
 	fmt.Print(string(maps))

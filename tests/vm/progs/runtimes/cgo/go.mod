@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+module cgo
+
+go 1.19
