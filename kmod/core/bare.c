@@ -2,37 +2,20 @@
 /*
  * bare.c - a step of the walk where there is no unwind information
  *
- * Code of a JIT, hand-written assembler, all of musl. What may be a return
- * address has to prove itself: it lies in executable memory that the process is
- * known to have, and the bytes before it are a call. Where that call leads is
- * read too, if the instruction tells (e8, ff 15; through PLT stubs and jumps):
- *   proven        to a function whose code, read up to the frame's own address
- *                 (code.c), says that its return address is just there, as counted from
- *                 rsp, or where that is not known from rbp; or the code behind that address
- *                 of the frame gives the stack back by way of rbp, wherever the call leads;
- *                 or to a function that tail-calls one whose code says so
- *   near          to not far before the frame's own address, in the same mapping
- *   possible      to a place that is not told (through a register); or to another
- *                 mapping, where the frame is in code of no file
- *   outermost     to a place that is not told, from code with which a thread begins
- *                 (code.c), and no word below it follows a call
- *   contradicted  to elsewhere, or the code says otherwise: no return address
- *                 of this frame
- * One thing else is one, from a JIT's code to a JIT's code: an interpreter's place that its callee
- * comes back to, no call before it. What lies in its frame proves it (takes_rsp_back());
- * behind a frame pointer, which may be a caller's, it is possible.
- * With this, in order:
+ * Code of a JIT, hand-written assembler, all of musl. What may be a return address has to
+ * prove itself (proof.c). With this, in order:
  *   1. A signal trampoline, by its code: all registers from the frame that the
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
  *   3. The word from which the code behind the call returns once it has taken another stack
- *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its function. In code of a JIT, whose
+ *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its
+ *      function. In code of a JIT, whose
  *      frame pointer proves nothing, the word from which the code behind the frame's
  *      address returns, by what it takes off the stack before.
  *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
- *   5. The frame pointer: rbp is aligned, not below rsp and at most MOST_FRAME
+ *   5. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
  *      above, the word behind it is a return address: a proven one, or a possible one
  *      and the rbp saved there is greater, or zero, or belongs to a caller that has
  *      unwind information (to which rbp may be anything). A function that leaves rbp alone
@@ -48,286 +31,19 @@
  * What it does not do: find registers other than rbp. Where only the code of
  * a function would tell that was called through a register, a stack may end.
  */
-#include "walk.h"
+#include "proof.h"
 
-#define MOST_FRAME	(1U << 20)	/* bytes */
-#define MOST_CODE	(1U << 16)	/* bytes of one function */
-#define MOST_READ	4096		/* of these, as many as are read */
 #define MOST_WORDS	512
-#define MOST_JUMPS	3
-#define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
-#define MOST_STUB_INSNS	10		/* the same, when MOST_TAILS are read */
-#define MOST_TAILS	1024		/* in one step */
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define CHUNK		8
-#define COST_OF_PROOF	8		/* of the budget, for one that may be an address */
 #define COST_OF_STEP	16
 #define COST_OF_READING_ON 64
-
-enum proof { NOT_A_CALL, CONTRADICTED, POSSIBLE, NEAR, PROVEN, OUTERMOST };
-
-/* What may be a return address. */
-struct candidate {
-	u64 slot, ra;		/* where it lies, what it is */
-	enum proof proof;
-	s32 rbp_at;		/* when PROVEN: the caller's rbp, as struct kunwind_code's */
-};
-
-/* The frame that has no rule. */
-struct bare {
-	u64 ip, sp, bp;
-	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
-	bool bp_known;
-	u32 *budget;
-	u32 *tails;		/* instructions that may be read for tail calls */
-};
-
-static __always_inline u8 byte_of(u64 word, u32 n)
-{
-	return word >> 8 * n;
-}
-
-static const struct kunwind_range *kunwind_walk_attr
-executable(const struct kunwind_walk *walk, u64 addr)
-{
-	const struct kunwind_range *range = kunwind_ranges_find(walk->ranges, addr);
-
-	return range && !READ_ONCE(range->dead) ? range : NULL;
-}
-
-/* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
-static struct kunwind_rule kunwind_walk_attr rule_of(const struct kunwind_walk *walk, u64 addr)
-{
-	const struct kunwind_range *range = executable(walk, addr);
-	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
-
-	barrier();	/* the table before the bias, as in find_rule() */
-	/* A part that is not built knows as little as a table that is not. */
-	if (!table || kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
-		return (struct kunwind_rule){ };
-	return kunwind_table_lookup(table, addr - range->bias);
-}
-
-static bool kunwind_walk_attr covered(const struct kunwind_walk *walk, u64 addr)
-{
-	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
-}
-
-/* A function whose own frame rbp is: by its rule the CFA is found so. */
-static bool kunwind_walk_attr uses_rbp(const struct kunwind_walk *walk, u64 addr)
-{
-	struct kunwind_rule rule = rule_of(walk, addr);
-
-	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
-}
-
-/* Length of ff /2 with this ModRM and SIB: a call through a register or memory. */
-static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
-{
-	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
-
-	if (mod == 3)
-		return length;
-	length += rm == 4;
-	if (mod == 1)
-		return length + 1;
-	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
-		return length + 4;
-	return length;
-}
-
-/* Where a call to @target ends up, through stubs and jumps; 0: not known. */
-static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
-{
-	u64 at, word;
-	u32 i;
-
-	for (i = 0; i < MOST_JUMPS; i++) {
-		at = target;
-		if (!executable(walk, at) || !kunwind_read_word(&walk->mem, at, &word))
-			return 0;
-		if ((u32)word == 0xfa1e0ff3) {			/* endbr64 */
-			at += 4;
-			if (!kunwind_read_word(&walk->mem, at, &word))
-				return 0;
-		}
-		if (byte_of(word, 0) == 0xf2) {			/* bnd */
-			at++;
-			word >>= 8;
-		}
-		if ((word & 0xffff) == 0x25ff) {		/* jmp *x(%rip) */
-			if (!kunwind_read_word(&walk->mem, at + 6 + (s64)(s32)(word >> 16),
-					       &target))
-				return 0;
-		} else if (byte_of(word, 0) == 0xe9) {
-			target = at + 5 + (s64)(s32)(word >> 8);
-		} else if (byte_of(word, 0) == 0xeb) {
-			target = at + 2 + (s64)(s8)(word >> 8);
-		} else {
-			return target;
-		}
-	}
-	return 0;
-}
-
-/*
- * Whether @ra follows a call, and *target, if the call tells. In the middle of
- * bytes that are not code both forms can be there: then the direct call, if it
- * leads to code.
- */
-static bool kunwind_walk_attr follows_call(struct kunwind_walk *walk, u64 ra, u64 *target)
-{
-	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
-	u64 word, pointer;
-	u32 i;
-
-	*target = 0;
-	if (!executable(walk, ra - 1) || !kunwind_read_word(&walk->mem, ra - 8, &word))
-		return false;
-	if (byte_of(word, 3) == 0xe8) {
-		pointer = ra + (s64)(s32)(word >> 32);
-		if (executable(walk, pointer)) {
-			*target = follow_jumps(walk, pointer);
-			return true;
-		}
-	}
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		u32 at = 8 - lengths[i];
-		u8 modrm = byte_of(word, at + 1);
-
-		if (byte_of(word, at) != 0xff || (modrm >> 3 & 7) != 2 ||
-		    indirect_length(modrm, at < 6 ? byte_of(word, at + 2) : 0) != lengths[i])
-			continue;
-		/* call *x(%rip): a slot of the GOT */
-		if (modrm == 0x15 &&
-		    kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
-		    executable(walk, pointer))
-			*target = follow_jumps(walk, pointer);
-		return true;
-	}
-	return false;
-}
-
-/* Code of no file: what a JIT made. */
-static bool kunwind_walk_attr is_jit(const struct kunwind_range *range)
-{
-	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
-}
-
-/*
- * An interpreter (OpenJDK's) does not call: it notes rsp in its frame, pushes where its callee is
- * to come back, and jumps. No call is before @c->ra then, but the code there takes rsp back
- * from its frame: mov n(%rbp), %rsp. Whether it does.
- */
-static bool kunwind_walk_attr takes_rsp_back(struct kunwind_walk *walk, const struct bare *frame,
-					     const struct candidate *c, s8 *at)
-{
-	const struct kunwind_range *range = executable(walk, c->ra);
-	u64 word;
-
-	if (!range || !is_jit(range) || !frame->range || !is_jit(frame->range) ||
-	    *frame->budget < COST_OF_PROOF || !kunwind_read_word(&walk->mem, c->ra, &word) ||
-	    (word & 0xffffff) != 0x658b48)
-		return false;
-	*frame->budget -= COST_OF_PROOF;
-	*at = byte_of(word, 3);
-	return true;
-}
-
-/* With its frame at @bp it finds an rsp between @c->slot and that. Where nobody was called it is 0. */
-static bool kunwind_walk_attr noted_rsp(struct kunwind_walk *walk, const struct candidate *c,
-					u64 bp, s8 at)
-{
-	u64 sp;
-
-	return !(bp & 7) && bp > c->slot && bp - c->slot <= MOST_FRAME &&
-	       kunwind_read_word(&walk->mem, bp + (s64)at, &sp) &&
-	       !(sp & 7) && sp > c->slot && sp < bp;
-}
-
-/* Both for a word of the stack: the interpreter's callee left rbp alone, or pushed it at once. */
-static bool kunwind_walk_attr jumped_from(struct kunwind_walk *walk, const struct bare *frame,
-					  struct candidate *c)
-{
-	u64 bp;
-	s8 at;
-
-	if (!takes_rsp_back(walk, frame, c, &at))
-		return false;
-	c->rbp_at = -1;
-	if (frame->bp_known && noted_rsp(walk, c, frame->bp, at))
-		return true;
-	c->rbp_at = 8;
-	return c->slot > frame->sp && kunwind_read_word(&walk->mem, c->slot - 8, &bp) &&
-	       noted_rsp(walk, c, bp, at);
-}
-
-/* What speaks for the frame being in the function that begins at @target. */
-static enum proof kunwind_walk_attr leads_here(struct kunwind_walk *walk, const struct bare *frame,
-					       u64 target, struct candidate *c)
-{
-	u64 distance = frame->ip - target;
-	struct kunwind_code code;
-
-	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
-		return CONTRADICTED;
-	if (distance > MOST_READ || *frame->budget < distance / 8)
-		return NEAR;
-	*frame->budget -= distance / 8;
-	kunwind_code_read(&walk->mem, target, frame->ip, &code);
-	c->rbp_at = code.rbp_at;
-	if (code.depth >= 0)
-		return frame->sp + code.depth == c->slot ? PROVEN : CONTRADICTED;
-	/* The stack grew by what no code tells; its frame pointer is from before that. */
-	if (code.frame >= 0 && frame->bp_known)
-		return frame->bp + code.frame == c->slot ? PROVEN : CONTRADICTED;
-	return NEAR;
-}
-
-/* A tail call of the function at @target that may lead to the frame's; 0: none is seen. */
-static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct bare *frame,
-				     u64 target)
-{
-	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
-	u32 left = most, read;
-
-	target = kunwind_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
-	read = most - left;
-	*frame->tails -= min(*frame->tails, read);
-	*frame->budget -= min(*frame->budget, read / 2);
-	return target;
-}
-
-/* What speaks for the word @c->ra at @c->slot being the frame's return address. */
-static void kunwind_walk_attr prove(struct kunwind_walk *walk, const struct bare *frame,
-				    struct candidate *c)
-{
-	const struct kunwind_range *here = frame->range;
-	u64 target;
-
-	c->proof = NOT_A_CALL;
-	if (*frame->budget < COST_OF_PROOF || !follows_call(walk, c->ra, &target))
-		return;
-	*frame->budget -= COST_OF_PROOF;
-	c->proof = POSSIBLE;
-	if (!target || !here)
-		return;
-	if (is_jit(here) && (target < here->start || target >= here->end))
-		return;
-	c->proof = leads_here(walk, frame, target, c);
-	if (c->proof == PROVEN)
-		return;
-	/* Where it leads may have jumped to the frame's function, with its own frame gone. */
-	target = tail_of(walk, frame, target);
-	if (target && leads_here(walk, frame, target, c) == PROVEN)
-		c->proof = PROVEN;
-}
 
 u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
 {
 	u64 real = kunwind_mem_return(&walk->mem, slot);
 
-	return real && executable(walk, real - 1) ? real : ra;
+	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
 }
 
 /* Bytes of a signal trampoline: mov $15, %rax or %eax; syscall. */
@@ -339,8 +55,9 @@ static bool kunwind_walk_attr trampoline(struct kunwind_walk *walk, u64 at)
 		return false;
 	if ((word & 0xffffffffffffffULL) == 0x050f0000000fb8ULL)
 		return true;
-	return (word & 0xffffffffffffffULL) == 0x0000000fc0c748ULL && byte_of(word, 7) == 0x0f &&
-	       kunwind_read_word(&walk->mem, at + 1, &more) && byte_of(more, 7) == 0x05;
+	return (word & 0xffffffffffffffULL) == 0x0000000fc0c748ULL &&
+	       kunwind_byte(word, 7) == 0x0f && kunwind_read_word(&walk->mem, at + 1, &more) &&
+	       kunwind_byte(more, 7) == 0x05;
 }
 
 /*
@@ -389,53 +106,56 @@ static bool kunwind_walk_attr is_return(struct kunwind_walk *walk, u64 ip)
 
 	if (!kunwind_read_word(&walk->mem, ip, &word))
 		return false;
-	if (byte_of(word, 0) == 0xf3 || byte_of(word, 0) == 0xf2)
+	if (kunwind_byte(word, 0) == 0xf3 || kunwind_byte(word, 0) == 0xf2)
 		word >>= 8;
-	return byte_of(word, 0) == 0xc3 || byte_of(word, 0) == 0xc2;
+	return kunwind_byte(word, 0) == 0xc3 || kunwind_byte(word, 0) == 0xc2;
 }
 
 /* The word at the stack pointer of an innermost or interrupted frame. */
-static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct bare *frame,
-				     struct candidate *c)
+static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     struct kunwind_candidate *c)
 {
 	c->slot = frame->sp;
 	if (frame->range && !is_return(walk, frame->ip))
 		return false;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
-	prove(walk, frame, c);
+	kunwind_prove(walk, frame, c);
 	c->rbp_at = -1;
-	return c->proof != NOT_A_CALL;
+	return c->proof != KUNWIND_PROOF_NO_CALL;
 }
 
 /* What rbp points to. */
-static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const struct bare *frame,
-					       struct candidate *c, u64 *saved)
+static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
+					       const struct kunwind_bare *frame,
+					       struct kunwind_candidate *c, u64 *saved)
 {
 	u64 bp = frame->bp;
 	s8 at;
 
-	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > MOST_FRAME)
+	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > KUNWIND_FRAME_MOST)
 		return false;
 	c->slot = bp + 8;
 	if (!kunwind_read_word(&walk->mem, bp, saved) ||
 	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
-	prove(walk, frame, c);
-	if (c->proof == NOT_A_CALL && takes_rsp_back(walk, frame, c, &at) &&
-	    noted_rsp(walk, c, *saved, at))
-		c->proof = POSSIBLE;
-	if (c->proof == NOT_A_CALL)
+	kunwind_prove(walk, frame, c);
+	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_takes_rsp(walk, frame, c, &at) &&
+	    kunwind_proof_noted_rsp(walk, c, *saved, at))
+		c->proof = KUNWIND_PROOF_POSSIBLE;
+	if (c->proof == KUNWIND_PROOF_NO_CALL)
 		return false;
-	if (c->proof != PROVEN && frame->range && *frame->budget > COST_OF_READING_ON) {
+	if (c->proof != KUNWIND_PROOF_PROVEN && frame->range &&
+	    *frame->budget > COST_OF_READING_ON) {
 		*frame->budget -= COST_OF_READING_ON;
 		if (kunwind_code_leaves(&walk->mem, frame->ip))
-			c->proof = PROVEN;
+			c->proof = KUNWIND_PROOF_PROVEN;
 	}
-	if (c->proof < POSSIBLE)
+	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
-	return c->proof == PROVEN || !*saved || *saved > bp || covered(walk, c->ra - 1);
+	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
+	       kunwind_proof_covered(walk, c->ra - 1);
 }
 
 /*
@@ -443,7 +163,7 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk, const 
  * the return address down for arguments (OpenJDK's, from compiled code to the interpreter), keeps that
  * in the first word of its frame; else @frame->sp.
  */
-static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct bare *frame)
+static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct kunwind_bare *frame)
 {
 	const u64 above = frame->sp;	/* below: return address, saved rbp, first word */
 	u64 bp, sp;
@@ -456,28 +176,30 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct b
 }
 
 /* The word from which code returns that takes @depth bytes off a stack at @sp. */
-static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk, const struct bare *frame,
-					 u64 sp, u32 depth, struct candidate *c)
+static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
+					 const struct kunwind_bare *frame, u64 sp, u32 depth,
+					 struct kunwind_candidate *c)
 {
 	c->slot = sp + depth;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
-	prove(walk, frame, c);
-	return c->proof != NOT_A_CALL || jumped_from(walk, frame, c);
+	kunwind_prove(walk, frame, c);
+	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
 
 /*
  * Where the code behind the frame's address, a JIT's, returns from. Where the call before that address
  * leads does not count: in such code it is to stubs, and is patched.
  */
-static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct bare *frame,
-					bool exact, struct candidate *c)
+static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+					bool exact, struct kunwind_candidate *c)
 {
 	struct kunwind_code code;
 	u64 sp;
 
-	if (!frame->range || !is_jit(frame->range) || *frame->budget < COST_OF_READING_ON)
+	if (!frame->range || !kunwind_range_is_jit(frame->range) ||
+	    *frame->budget < COST_OF_READING_ON)
 		return false;
 	*frame->budget -= COST_OF_READING_ON;
 	if (!kunwind_code_returns(&walk->mem, frame->ip, &code) || code.depth < 0)
@@ -491,8 +213,8 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 }
 
 /* Where the code behind the call takes another stack and returns; to a call of its function. */
-static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct bare *frame,
-					struct candidate *c)
+static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+					struct kunwind_candidate *c)
 {
 	s32 rbp_at;
 
@@ -502,29 +224,30 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
 	    c->slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
-	prove(walk, frame, c);
+	kunwind_prove(walk, frame, c);
 	c->rbp_at = rbp_at;
-	return c->proof == NEAR || c->proof == PROVEN;
+	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN;
 }
 
 /*
  * The same where nothing on this stack leads to the other (Go's cgocallback(), by which C calls Go:
  * that is in thread-local storage), but rbp is the function's frame pointer there.
  */
-static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk, const struct bare *frame,
-					     struct candidate *c)
+static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
+					     const struct kunwind_bare *frame,
+					     struct kunwind_candidate *c)
 {
 	const u64 bp = frame->bp;
 	struct kunwind_code code;
 
-	if (!frame->bp_known || bp & 7 || bp - frame->sp <= MOST_FRAME ||
+	if (!frame->bp_known || bp & 7 || bp - frame->sp <= KUNWIND_FRAME_MOST ||
 	    *frame->budget < COST_OF_READING_ON)
 		return false;
 	c->slot = bp + 8;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
-	prove(walk, frame, c);
-	if (c->proof != NEAR && c->proof != PROVEN)
+	kunwind_prove(walk, frame, c);
+	if (c->proof != KUNWIND_PROOF_NEAR && c->proof != KUNWIND_PROOF_PROVEN)
 		return false;
 	*frame->budget -= min(*frame->budget, (u32)COST_OF_READING_ON);
 	c->rbp_at = 8;
@@ -549,41 +272,44 @@ fault:
  * The nearest proven word of the stack; else the first that follows a call at
  * all, but a @near one, if there is one. False: the budget is spent.
  */
-static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct bare *frame, u64 end,
-				   bool near, struct candidate *found)
+static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				   u64 end, bool near, struct kunwind_candidate *found)
 {
-	struct candidate c;
+	struct kunwind_candidate c;
 	u64 words[CHUNK], at;
 	u32 n, i;
 
-	found->proof = NOT_A_CALL;
+	found->proof = KUNWIND_PROOF_NO_CALL;
 	for (at = frame->sp; at < end; at += 8 * n) {
 		n = read_words(&walk->mem, at, words, min((end - at) / 8, (u64)CHUNK));
 		if (!n)
 			break;
-		if (*frame->budget < 1 + n / 4 + COST_OF_PROOF)
+		if (*frame->budget < 1 + n / 4 + KUNWIND_PROOF_COST)
 			return false;
 		*frame->budget -= 1 + n / 4;
 		for (i = 0; i < n; i++) {
 			/* most words are no address at all */
-			if (!executable(walk, words[i] - 1))
+			if (!kunwind_ranges_live(walk->ranges, words[i] - 1))
 				continue;
 			c.slot = at + 8 * i;
 			c.ra = words[i];
-			prove(walk, frame, &c);
-			if (c.proof == NOT_A_CALL && jumped_from(walk, frame, &c))
-				c.proof = PROVEN;
-			if (c.proof == POSSIBLE && found->proof == NOT_A_CALL &&
-			    (c.slot & 15) == 8 && kunwind_code_outermost(&walk->mem, c.ra))
-				c.proof = OUTERMOST;
-			if (c.proof >= PROVEN || (c.proof != NOT_A_CALL &&
-						  (found->proof == NOT_A_CALL ||
-						   (near && c.proof == NEAR &&
-						    found->proof != NEAR))))
+			kunwind_prove(walk, frame, &c);
+			if (c.proof == KUNWIND_PROOF_NO_CALL &&
+			    kunwind_proof_jumped(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_PROVEN;
+			if (c.proof == KUNWIND_PROOF_POSSIBLE &&
+			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
+			    kunwind_code_outermost(&walk->mem, c.ra))
+				c.proof = KUNWIND_PROOF_OUTERMOST;
+			if (c.proof >= KUNWIND_PROOF_PROVEN ||
+			    (c.proof != KUNWIND_PROOF_NO_CALL &&
+			     (found->proof == KUNWIND_PROOF_NO_CALL ||
+			      (near && c.proof == KUNWIND_PROOF_NEAR &&
+			       found->proof != KUNWIND_PROOF_NEAR))))
 				*found = c;
-			if (c.proof >= PROVEN)
+			if (c.proof >= KUNWIND_PROOF_PROVEN)
 				return true;
-			if (*frame->budget < COST_OF_PROOF)
+			if (*frame->budget < KUNWIND_PROOF_COST)
 				return false;
 		}
 	}
@@ -591,7 +317,7 @@ static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct bare 
 }
 
 /* The caller's registers: its stack begins behind the return address. */
-static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct candidate *c,
+static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct kunwind_candidate *c,
 				       bool bp_known, u64 bp)
 {
 	walk->regs.r[KUNWIND_RA] = c->ra;
@@ -603,7 +329,8 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct c
 
 /* The same by what the function's code says: rbp is preserved, unless it was pushed. */
 static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
-					       const struct bare *frame, const struct candidate *c)
+					       const struct kunwind_bare *frame,
+					       const struct kunwind_candidate *c)
 {
 	u64 bp = frame->bp;
 	bool known = frame->bp_known;
@@ -618,19 +345,21 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 enum kunwind_reason kunwind_walk_attr
 kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kunwind_found *how)
 {
-	struct bare frame = {
-		.ip = walk->regs.r[KUNWIND_RA], .sp = walk->regs.r[KUNWIND_RSP],
-		.bp = walk->regs.r[KUNWIND_RBP], .budget = budget,
+	struct kunwind_bare frame = {
+		.ip = walk->regs.r[KUNWIND_RA],
+		.sp = walk->regs.r[KUNWIND_RSP],
+		.bp = walk->regs.r[KUNWIND_RBP],
+		.budget = budget,
 		.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
 	};
 	u64 saved, end = frame.sp + 8 * MOST_WORDS;
-	u32 tails = MOST_TAILS;
-	struct candidate fp, word;
+	u32 tails = KUNWIND_PROOF_TAILS;
+	struct kunwind_candidate fp, word;
 	bool framed;
 
 	*how = (struct kunwind_found){ };
 	frame.tails = &tails;
-	frame.range = executable(walk, exact ? frame.ip : frame.ip - 1);
+	frame.range = kunwind_ranges_live(walk->ranges, exact ? frame.ip : frame.ip - 1);
 	/* Where nothing is known to be code, the walk went astray before. */
 	if (!exact && !frame.range)
 		return KUNWIND_NO_RULE;
@@ -640,7 +369,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 	if (!exact && (!frame.bp_known || !frame.bp) &&
 	    kunwind_code_outermost(&walk->mem, frame.ip)) {
 		/* A return address of zero ends the stack. */
-		returned(walk, &(struct candidate){ .slot = frame.sp }, false, 0);
+		returned(walk, &(struct kunwind_candidate){ .slot = frame.sp }, false, 0);
 		return KUNWIND_COMPLETE;
 	}
 	if (signal_frame(walk, exact)) {
@@ -657,7 +386,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 	}
 
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
-	if (framed && fp.proof == PROVEN)
+	if (framed && fp.proof == KUNWIND_PROOF_PROVEN)
 		goto by_frame_pointer;
 	if (!exact && (at_switch(walk, &frame, &word) || at_other_frame(walk, &frame, &word))) {
 		how->elsewhere = true;
@@ -670,28 +399,30 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 	}
 	if (!scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word))
 		return KUNWIND_DEPTH;
-	if (word.proof == PROVEN) {
+	if (word.proof == KUNWIND_PROOF_PROVEN) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-	if (word.proof == OUTERMOST) {
+	if (word.proof == KUNWIND_PROOF_OUTERMOST) {
 		returned(walk, &word, false, 0);
 		return KUNWIND_COMPLETE;
 	}
-	if (framed && (word.proof == NEAR ? !frame.range || is_jit(frame.range) :
-		       word.proof != POSSIBLE || !uses_rbp(walk, word.ra - 1))) {
+	if (framed && (word.proof == KUNWIND_PROOF_NEAR ?
+			       !frame.range || kunwind_range_is_jit(frame.range) :
+			       word.proof != KUNWIND_PROOF_POSSIBLE ||
+				       !kunwind_proof_uses_rbp(walk, word.ra - 1))) {
 by_frame_pointer:
 		returned(walk, &fp, true, saved);
 		how->trust = KUNWIND_TRUST_FP;
 		return KUNWIND_COMPLETE;
 	}
-	if (!walk->scan || word.proof < POSSIBLE ||
-	    (word.proof == NEAR && frame.range && !is_jit(frame.range)))
+	if (!walk->scan || word.proof < KUNWIND_PROOF_POSSIBLE ||
+	    (word.proof == KUNWIND_PROOF_NEAR && frame.range && !kunwind_range_is_jit(frame.range)))
 		return KUNWIND_NO_RULE;
 	/* This function may have changed rbp: it has to prove itself as the caller's, too. */
 	frame.ip = word.ra;
 	frame.sp = word.slot + 8;
-	frame.range = executable(walk, word.ra - 1);
+	frame.range = kunwind_ranges_live(walk->ranges, word.ra - 1);
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	returned(walk, &word, framed, frame.bp);
 	how->trust = KUNWIND_TRUST_SCAN;
