@@ -66,7 +66,10 @@ play java java 'c*nn(j+v+n){2}j+v+l+cc' "$names" "$files" java -Xbatch "${java[@
 files="c=libc. n=libnested p=python3 p=libpython f=libffi t=_ctypes"
 names=record_open,opens,back,back,Py_BytesMain,_start
 if python3 -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>/dev/null; then
-	play python python-perf 'c*nn(f+t+p+(jp+){5,}t+f+n?){3}[tfp]*(jp+)+c+p' "$names" "$files" \
+	# a trampoline for each Python function, as gdb 16 finds too, once told what the
+	# trampoline's code says: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret"
+	deep='f+t+p+(jp+){6}t+f+'
+	play python python-perf "c*nn(${deep}n){2}${deep}t+p+jp+c+p" "$names" "$files" \
 		python3 -X perf "$source/nested.py" "$built/libnested.so" "$number"
 fi
 play python python 'c*nn(f+t+p+t+f+n){2}f+t+p+t+f+t+p+c+p' "$names" "$files" \
