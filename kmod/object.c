@@ -332,7 +332,7 @@ static char *name_of(struct file *file)
 	buf = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN);
 	if (!buf)
 		return NULL;
-	path = file_path(file, buf, PATH_MAX);
+	path = d_path(kunwind_file_path(file), buf, PATH_MAX);
 	name = kstrdup(IS_ERR(path) ? "?" : path, GFP_KERNEL | __GFP_NOWARN);
 	kfree(buf);
 	return name;

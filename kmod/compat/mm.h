@@ -16,6 +16,16 @@
 #define kunwind_inode_ctime(inode)	inode_get_ctime(inode)
 #endif
 
+/*
+ * What a file of overlayfs is that is mapped: since 6.7 that of the layer, by its path
+ * there, and how its process calls it stands beside. Drop this when 6.1 goes.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define kunwind_file_path(file)		(&(file)->f_path)
+#else
+#define kunwind_file_path(file)		file_user_path(file)
+#endif
+
 /* bcachefs came with 6.7 and went with 6.18; its header was never public. */
 #define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 

@@ -97,6 +97,8 @@ mount -t overlay overlay -o "lowerdir=$work/lower,upperdir=$work/upper,workdir=$
 is $? 0 "an overlay"
 hold "$work/before" "$tables" hold "$work/merged/f.so"
 is "$(tail -n 1 "$work/before")" "0 1 small" "a file of its lower layer"
+like "$(cat "/proc/$held/maps")" " $work/merged/f.so" "that is how its process calls it"
+is "$(object "$work/merged/f.so")" "ready ok 1" "and how it is called here"
 cat "$progs/large.so" >"$work/merged/f.so"
 is "$("$tables" call "$work/merged/f.so")" "0 1 large" "copied up and written"
 is "$(again "$work/before")" "0 1 small" "while the lower one still runs"
