@@ -74,7 +74,15 @@ kill -INT $bpftrace
 wait $bpftrace
 is $? 0 "bpftrace ends well"
 [ -s "$work/bpf.err" ] && diag "$(head -n 5 "$work/bpf.err")"
-adopt "$oracle/deep.py" text "$work/bpf" $getppid 3 "${programs[@]}"
+# bpftrace 0.23, Debian 13's, looks for a field of no fixed size at four times its offset
+# (its pull request 4238): in the kernel's own events, too, so it tells nothing of ours
+bpftrace -e 'tracepoint:sched:sched_process_exec { printf("%s\n", str(args->filename)); }' \
+	-c /bin/true >"$work/bpf.control" 2>&1
+if grep -q 'bin/true$' "$work/bpf.control"; then
+	adopt "$oracle/deep.py" text "$work/bpf" $getppid 3 "${programs[@]}"
+else
+	skip "3000 frames, by a BPF program" "this bpftrace misreads the kernel's own sched_process_exec"
+fi
 echo N >/sys/module/kunwind/parameters/callstack_syscalls
 
 # LTTng: buffers as they are by default
