@@ -4,12 +4,12 @@
  *
  * A build reads the ELF headers, then .eh_frame (or .debug_frame) whole, then
  * compiles it; if that is larger than max_whole_kb, only so far that the table
- * can be used, and fill.c does the rest. It is bounded in time (max_build_ms,
- * looked at between reads and by the compiler) and memory (max_eh_frame_mb; an
- * estimate is charged before it begins); a file whose size or change time moved
- * meanwhile is refused. It is done by a worker, never by the task that maps the
- * file: memory and page cache are not charged to that task's control group, and
- * it waits no longer than it wants to.
+ * can be used, and fill.c does the rest, with a clock of its own. It is bounded
+ * in time (max_build_ms, looked at between reads and by the compiler) and memory
+ * (max_eh_frame_mb; an estimate is charged before it begins); a file whose size or
+ * change time moved meanwhile is refused. It is done by a worker, never by the task
+ * that maps the file: memory and page cache are not charged to that task's control
+ * group, and it waits no longer than it wants to.
  *
  * Objects wait in lanes, one for each user and kind of file system: one for all
  * local ones, one for each remote one (FUSE, network), whose reads may never
@@ -264,7 +264,8 @@ static enum kunwind_refusal compile(struct build *build, size_t limit)
 
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
-		refusal = kunwind_fill_begin(object, section, limit, build->deadline, &build->fill);
+		refusal = kunwind_fill_begin(object, section, limit, READ_ONCE(max_build_ms),
+					     &build->fill);
 	else
 		refusal = kunwind_table_build(section, 0, limit, build_aborted, build,
 					      &object->table);

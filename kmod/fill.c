@@ -22,9 +22,10 @@
  * gives up the table, with all parts that there are: behind a grace period they
  * are freed, and the caches forget their rules.
  *
- * Limits: the time is max_build_ms of work for both stages; memory was charged
- * as for a whole table. How many objects of one user wait at a time is bounded
- * by his share of memory.
+ * Limits: both stages together have max_build_ms of the processor's time, not of the
+ * clock's: a worker with low priority among many tasks does little of its work in a
+ * second, and that is no fault of the object. Memory was charged as for a whole
+ * table. How many objects of one user wait at a time is bounded by his share of it.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -46,18 +47,35 @@ struct kunwind_fill {
 	struct kunwind_stages *stages;
 	void *data;
 	size_t charged;			/* bytes */
-	unsigned long until;		/* jiffies: end of all time that it has */
-	unsigned long paused;		/* jiffies: end of the last slice */
+	u64 left;			/* ns of the processor's time */
+	u64 since;			/* worked() at the start of this slice */
 };
 
 static struct workqueue_struct *fillers;
 static bool stopping;
 
+/* What the processor has done for this task, ns; as new as the last tick. */
+static u64 worked(void)
+{
+	return current->se.sum_exec_runtime;
+}
+
 static bool fill_aborted(void *data)
 {
 	const struct kunwind_fill *fill = data;
 
-	return READ_ONCE(stopping) || time_after(jiffies, fill->until);
+	return READ_ONCE(stopping) || worked() - fill->since > fill->left;
+}
+
+/* Another worker may take the next slice. */
+static void slice_begin(struct kunwind_fill *fill)
+{
+	fill->since = worked();
+}
+
+static void slice_end(struct kunwind_fill *fill)
+{
+	fill->left -= min(fill->left, worked() - fill->since);
 }
 
 static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
@@ -91,8 +109,7 @@ static void fill_work(struct work_struct *work)
 	bool wanted, low = false;
 	u32 part;
 
-	/* Only its own work counts, not that of those between. */
-	fill->until += jiffies - fill->paused;
+	slice_begin(fill);
 	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
 		if (!time_before(jiffies, end))
 			break;
@@ -109,13 +126,13 @@ static void fill_work(struct work_struct *work)
 		return;
 	}
 	kunwind_table_stats(fill->object->table, &fill->object->stats);
-	fill->paused = jiffies;
+	slice_end(fill);
 	queue_work(fillers, &fill->work);
 }
 
 enum kunwind_refusal
 kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
-		   size_t limit, unsigned long until, struct kunwind_fill **result)
+		   size_t limit, unsigned int ms, struct kunwind_fill **result)
 {
 	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
 	enum kunwind_refusal refusal;
@@ -124,9 +141,11 @@ kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *
 		return KUNWIND_E_NOMEM;
 	INIT_WORK(&fill->work, fill_work);
 	fill->object = object;
-	fill->until = until;
+	fill->left = (u64)ms * NSEC_PER_MSEC;
+	slice_begin(fill);
 	refusal = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
 				       &fill->stages, &object->table);
+	slice_end(fill);
 	if (refusal)
 		kfree(fill);
 	else
@@ -144,7 +163,6 @@ void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
 {
 	fill->data = data;
 	fill->charged = charged;
-	fill->paused = jiffies;
 	kunwind_object_get(fill->object);
 	queue_work(fillers, &fill->work);
 }

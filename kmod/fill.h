@@ -18,12 +18,12 @@ void kunwind_fill_exit(void);
 /**
  * kunwind_fill_begin() - the first stage, in the caller's context
  * @limit: most bytes of the table
- * @until: jiffies; what is left then of it is the time for the second stage, too
+ * @ms: of the processor's time, for both stages
  * Makes object->table. @section's bytes must stay until the end.
  */
 enum kunwind_refusal __must_check
 kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
-		   size_t limit, unsigned long until, struct kunwind_fill **fill);
+		   size_t limit, unsigned int ms, struct kunwind_fill **fill);
 
 /* There will be no second stage; the table is left to the caller. */
 void kunwind_fill_cancel(struct kunwind_fill *fill);

@@ -8,8 +8,9 @@
 #    are traced until they block; when all parts are there each is given a line of input and
 #    blocks again. These last stacks are eu-stack's, address by address.
 # 2. A big object: what its mapping costs who maps it, and when the first stack
-#    through its code is whole, in two stages and as a whole; and one whose instructions
-#    are wrong somewhere, which the second stage finds.
+#    through its code is whole, in two stages and as a whole; one that is mapped while
+#    others have the processors; and one whose instructions are wrong somewhere,
+#    which the second stage finds.
 # timeout: 300
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -116,6 +117,42 @@ verdict $? "walks that came before a part was built have asked for it"
 # a machine that does other things wakes us later
 [ "${stall_us:-999999999}" -lt $((stall * 1000 * 10)) ]
 verdict $? "nobody waits longer than max_stall_ms for it"
+
+# ---- its second stage, of low priority, gets next to nothing of the processors for longer
+# than it may take: that is others' time, not its own
+# (with the scheduler's groups of their own, nice values would not count between the two)
+autogroup=$(cat /proc/sys/kernel/sched_autogroup_enabled)
+echo 0 >/proc/sys/kernel/sched_autogroup_enabled
+limit=$((2000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
+echo $limit >$params/max_build_ms
+forget
+start mapper /usr/bin/python3 -c 'import mmap, sys, time
+file = open(sys.argv[1], "rb")
+sys.stdin.readline()
+code = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(1000)' "$big"
+settle "$pid"
+verdict $? "a program waits to map it"
+hogs=()
+for _ in $(seq "$(nproc)"); do
+	nice -n -10 bash -c 'while :; do :; done' &
+	hogs+=($!)
+done
+echo >"$work/mapper/in"
+for _ in $(seq 600); do
+	[[ $(parts "$big") != ready* ]] || break
+	sleep 0.1
+done
+like "$(parts "$big")" '^ready ok [0-9]+/' "mapped while others have the processors: $(parts "$big")"
+sleep $((2 * limit / 1000))
+diag "after twice max_build_ms of that: $(parts "$big")"
+kill "${hogs[@]}"
+filled
+like "$(parts "$big")" '^ready ok ([0-9]+)/\1$' "its time is that which it had itself: $(parts "$big")"
+kill "$pid"
+wait "${hogs[@]}" "$pid" 2>/dev/null
+echo 10000 >$params/max_build_ms
+echo "$autogroup" >/proc/sys/kernel/sched_autogroup_enabled
 
 # ---- instructions that are wrong, in the middle of it
 cp "$big" "$work/bad.so"
