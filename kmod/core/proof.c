@@ -115,12 +115,7 @@ static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 	return 0;
 }
 
-/*
- * Whether @ra follows a call, and *target, if the call tells. In the middle of
- * bytes that are not code both forms can be there: then the direct call, if it
- * leads to code.
- */
-static bool kunwind_walk_attr follows_call(struct kunwind_walk *walk, u64 ra, u64 *target)
+bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target)
 {
 	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
 	u64 word, pointer;
@@ -132,6 +127,8 @@ static bool kunwind_walk_attr follows_call(struct kunwind_walk *walk, u64 ra, u6
 		return false;
 	if (kunwind_byte(word, 3) == 0xe8) {
 		pointer = ra + (s64)(s32)(word >> 32);
+		if (walk->i386)
+			pointer = (u32)pointer;
 		if (kunwind_ranges_live(walk->ranges, pointer)) {
 			*target = follow_jumps(walk, pointer);
 			return true;
@@ -243,7 +240,7 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 	u64 target;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
-	if (*frame->budget < KUNWIND_PROOF_COST || !follows_call(walk, c->ra, &target))
+	if (*frame->budget < KUNWIND_PROOF_COST || !kunwind_proof_call(walk, c->ra, &target))
 		return;
 	*frame->budget -= KUNWIND_PROOF_COST;
 	c->proof = KUNWIND_PROOF_POSSIBLE;

@@ -58,6 +58,14 @@ const struct kunwind_range *kunwind_ranges_live(const struct kunwind_ranges *ran
 bool kunwind_proof_covered(const struct kunwind_walk *walk, u64 addr);
 bool kunwind_proof_uses_rbp(const struct kunwind_walk *walk, u64 addr);
 
+/*
+ * Whether @ra follows a call in code, and where that leads through stubs and jumps: *target, 0
+ * where the call does not tell, or of 32-bit code. In the middle of
+ * bytes that are not code both forms can be there: then the direct call, if it
+ * leads to code.
+ */
+bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
+
 /**
  * kunwind_prove() - what speaks for the word @c->ra at @c->slot being @frame's return address
  * Sets c->proof, and c->rbp_at where it is proven; never to KUNWIND_PROOF_OUTERMOST.

@@ -12,10 +12,16 @@
  * bounded by its table. Stack: below 1,000 bytes.
  *
  * What it does not do: go on where there is no CFI. The stack then ends with the
- * reason, and so it does where a CFA needs a register that is not known.
+ * reason, and so it does where a CFA needs a register that is not known. But behind a
+ * system call the rule of the instruction before it is tried: glibc's clone() has none
+ * from there on, as in the child it would not be true. The parent's is proved by its return
+ * address, which follows a call; the child's stack begins with a zero there.
  */
 #include "i386.h"
+#include "proof.h"
 #include "walk.h"
+
+#define INT_80		0x80cd		/* int $0x80, as it lies in memory */
 
 /* A step by a rule that is not wide; walk->regs become the caller's. */
 static enum kunwind_reason kunwind_walk_attr
@@ -60,6 +66,13 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 	return KUNWIND_COMPLETE;
 }
 
+static bool kunwind_walk_attr behind_system_call(struct kunwind_walk *walk, u64 ip)
+{
+	u64 word;
+
+	return kunwind_read_word(&walk->mem, ip - 8, &word) && word >> 48 == INT_80;
+}
+
 enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *walk)
 {
 	struct kunwind_regs *regs = &walk->regs;
@@ -67,8 +80,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	u32 budget = KUNWIND_BUDGET, i;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
-	u64 addr, ip, sp;
-	bool end, signal;
+	u64 addr, ip, sp, target;
+	bool end, signal, to_prove;
 
 	walk->count = 0;
 	walk->range = NULL;
@@ -86,6 +99,10 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		sp = regs->r[KUNWIND_RSP];
 		rule.kind = KUNWIND_RULE_NONE;
 		reason = kunwind_walk_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
+		to_prove = reason == KUNWIND_NO_RULE && addr == ip && behind_system_call(walk, ip);
+		if (to_prove)
+			reason = kunwind_walk_rule(walk, ip - sizeof(u16) - 1, false, sp, &rule,
+						   &table, &end);
 		if (reason != KUNWIND_COMPLETE || end)
 			return reason;
 		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
@@ -95,15 +112,19 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;
 		}
 		if (reason != KUNWIND_COMPLETE)
-			return reason;
+			return to_prove ? KUNWIND_NO_RULE : reason;
 		/* As in walk.c: what did not call may have nothing on its stack. */
 		if (regs->r[KUNWIND_RSP] <= sp && !signal &&
 		    !(regs->r[KUNWIND_RSP] == sp && addr == ip))
 			return KUNWIND_CFA_STUCK;
+		if (to_prove && !kunwind_proof_call(walk, regs->r[KUNWIND_RA], &target))
+			return KUNWIND_NO_RULE;
 		if (!regs->r[KUNWIND_RA])
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
 			return KUNWIND_DEPTH;
+		if (to_prove && walk->trust)
+			walk->trust[walk->count] = KUNWIND_TRUST_CODE;
 		walk->addresses[walk->count++] = regs->r[KUNWIND_RA];
 		addr = regs->r[KUNWIND_RA] - !signal;
 	}

@@ -267,6 +267,68 @@ static void test_kinds(void)
 	free(ranges);
 }
 
+/* Code with a rule up to a system call, and none behind it; a caller, or none. */
+static void test_behind_system_call(void)
+{
+	static const struct {
+		const char *name, *code, *caller;
+		bool found;
+	} cases[] = {
+		{ "behind int $0x80, where the rules end", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "the same, called through a register", "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true },
+		{ "the same, no call before the return address", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
+		  false },
+		{ "the same, a call to where no code is", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
+		{ "behind another instruction", "89 c0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+	};
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	static struct eh eh, bytes;
+	static u8 text[0x1000];
+	struct kunwind_table *table = NULL;
+	unsigned int i;
+
+	eh.size = 0;
+	/* esp + 16 */
+	eh_plain_fde(&eh, usual_cie(&eh, "zR", USUAL), TEXT_LO, 0x40, "0e 10");
+	if (build(&eh, &table))
+		table = NULL;
+	ranges->nr = 1;
+	ranges->id = 1;
+	ranges->range[0] = (struct kunwind_range){
+		.start = CODE, .end = CODE + sizeof(text), .bias = CODE - TEXT_LO, .table = table,
+	};
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u32 stack[WORDS] = { [3] = CODE + 0x85 };
+		enum kunwind_reason reason;
+		unsigned long addresses[4];
+		u8 trust[4] = { 0 };
+		struct kunwind_walk walk = {
+			.ranges = ranges, .i386 = true, .addresses = addresses, .trust = trust,
+			.capacity = ARRAY_SIZE(addresses),
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
+				 .code_hi = CODE + sizeof(text),
+				 .code_delta = (u64)(uintptr_t)text - CODE },
+		};
+
+		bytes.size = 0;
+		eh_hex(&bytes, cases[i].code);
+		memcpy(text + 0x40, bytes.data, bytes.size);
+		bytes.size = 0;
+		eh_hex(&bytes, cases[i].caller);
+		memcpy(text + 0x80, bytes.data, bytes.size);
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RA] = CODE + 0x42;
+		walk.regs.valid = KUNWIND_ALL_REGS;
+		reason = table ? kunwind_walk_i386(&walk) : KUNWIND_CORRUPT;
+		tap_ok(reason == KUNWIND_NO_RULE && walk.count == 1U + cases[i].found &&
+		       (!cases[i].found || (addresses[1] == CODE + 0x85 &&
+					    trust[1] == KUNWIND_TRUST_CODE)), "%s", cases[i].name);
+	}
+	kunwind_table_free(table);
+	free(ranges);
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -277,5 +339,6 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(frame_cases); i++)
 		test_frame(&frame_cases[i]);
 	test_kinds();
+	test_behind_system_call();
 	return tap_done();
 }

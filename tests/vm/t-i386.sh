@@ -56,6 +56,25 @@ adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "
 kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 
+# in clone(), by the parent (LTTng 2.13 has no 32-bit clone3 by name)
+session_begin "$work/spawn" sched_process_fork
+kunwind run -- "$progs/spawn-i386" >"$work/chain"
+is "$?" 0 "a program starts others by posix_spawn()"
+session_end
+babeltrace2 "$work/spawn" | grep "sched_process_fork:.* vpid = $(head -n 1 "$work/chain")," >"$work/clones"
+is "$(wc -l <"$work/clones")" 20 "20 of them"
+sed -n '1s/^/# /p' "$work/clones"
+is "$(/usr/bin/python3 - "$work/chain" "$work/clones" <<-'END'
+	import re, sys
+	chain = [int(line, 16) for line in list(open(sys.argv[1]))[1:]]
+	whole = 0
+	for line in open(sys.argv[2]):
+	    stack = iter(int(a, 16) for a in re.findall(r"\[\d+\] = 0x([0-9A-F]+)", line))
+	    whole += all(address in stack for address in chain)
+	print(len(chain), whole)
+	END
+)" "9 20" "in clone()'s system call each has the program's own chain of calls"
+
 # the kernel's own answer, with the module and without
 stock() { # DIRECTORY
 	session_begin "$work/$1" --syscall getppid
