@@ -202,7 +202,7 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	    *frame->budget < COST_OF_READING_ON)
 		return false;
 	*frame->budget -= COST_OF_READING_ON;
-	if (!kunwind_code_returns(&walk->mem, frame->ip, &code) || code.depth < 0)
+	if (!kunwind_code_returns(&walk->mem, frame->ip, &code))
 		return false;
 	sp = exact ? frame->sp : sender_sp(walk, frame);
 	if (!returns_by(walk, frame, sp, code.depth, c) &&
@@ -238,7 +238,6 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 					     struct kunwind_candidate *c)
 {
 	const u64 bp = frame->bp;
-	struct kunwind_code code;
 
 	if (!frame->bp_known || bp & 7 || bp - frame->sp <= KUNWIND_FRAME_MOST ||
 	    *frame->budget < COST_OF_READING_ON)
@@ -251,7 +250,7 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 		return false;
 	*frame->budget -= min(*frame->budget, (u32)COST_OF_READING_ON);
 	c->rbp_at = 8;
-	return kunwind_code_returns(&walk->mem, frame->ip, &code) && code.frame == 8;
+	return kunwind_code_returns_by_frame(&walk->mem, frame->ip);
 }
 
 /* Up to CHUNK words from @at on; how many of them there are. */

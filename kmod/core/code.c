@@ -406,13 +406,17 @@ static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 	       insn->modrm >> 6 != 3 && (insn->modrm >> 3 & 7) == 4;
 }
 
-bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
-					    struct kunwind_code *code)
+/*
+ * What is taken off the stack up to a return. @elsewhere: off another stack, whose rsp is taken
+ * from memory on the way; else such a way is none.
+ */
+static bool kunwind_walk_attr taken_off(struct kunwind_mem *mem, u64 from, bool elsewhere,
+					struct kunwind_code *code)
 {
 	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
 	struct kunwind_insn insn;
-	bool elsewhere = false;
+	bool there = !elsewhere;
 	u64 at = from;
 
 	while (kunwind_insn_next(&text, at, &insn)) {
@@ -424,11 +428,7 @@ bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 			code->depth = LOOP_DEPTH - depth;
 			code->frame = UNKNOWN;
 			code->rbp_at = saved < 0 ? saved : saved - depth;
-			if (!elsewhere)
-				return code->depth > 0 && !(code->depth & 7);
-			code->depth = UNKNOWN;
-			code->frame = 8;
-			return code->rbp_at == 8;
+			return there && code->depth > 0 && !(code->depth & 7);
 		}
 		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb)) {
 			at += (s64)insn.imm;
@@ -439,9 +439,9 @@ bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 		}
 		move(&way, &insn, at - from);
 		way.rbp_at = rbp_back(&insn, depth, saved);
-		if (takes_rsp(&insn)) {
+		if (elsewhere && takes_rsp(&insn)) {
 			way = (struct way){ .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
-			elsewhere = true;
+			there = true;
 		}
 		if (!goes_elsewhere(&insn) && way.depth >= 0 && way.depth <= 2 * LOOP_DEPTH)
 			continue;
@@ -455,6 +455,19 @@ bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
 		jumped_to(&way, target);
 	}
 	return false;
+}
+
+bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
+					    struct kunwind_code *code)
+{
+	return taken_off(mem, from, false, code);
+}
+
+bool kunwind_walk_attr kunwind_code_returns_by_frame(struct kunwind_mem *mem, u64 from)
+{
+	struct kunwind_code code;
+
+	return taken_off(mem, from, true, &code) && code.rbp_at == 8;
 }
 
 static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)

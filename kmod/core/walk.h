@@ -131,11 +131,15 @@ bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
  * Whether the code from @from on takes something off the stack and returns: code->depth and
  * code->rbp_at are those at @from. (A call that never returns may have other code
  * behind it, as its last: a whole function takes off what it put there, and that is nothing.)
- * Where it takes an rsp from memory first, and then rbp from just below its return
- * address, only code->frame is told: rbp was its frame pointer on that other stack.
  * No window may be open.
  */
 bool kunwind_code_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+
+/*
+ * Whether it takes an rsp from memory first, and then rbp from just below its return address:
+ * rbp at @from is its frame pointer, on that other stack. No window may be open.
+ */
+bool kunwind_code_returns_by_frame(struct kunwind_mem *mem, u64 from);
 
 /*
  * Whether the code from @from on, at which rsp is @sp, sets rsp to something else that it
