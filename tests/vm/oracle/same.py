@@ -13,6 +13,9 @@ a "!" it must not, to see that a difference would be seen. TAP, one line each.
 The kernel's own walk takes the word behind rbp for an address, whatever it is: with
 Debian 13's libc that is a stack protector's canary, random. So a word beyond
 all addresses of programs is only compared to be one.
+
+A program that looks every few milliseconds whether its thread has begun sleeps once, or
+twice when that takes longer: sleeps that follow each other, with the same stacks, count once.
 """
 
 import os
@@ -30,6 +33,12 @@ def comparable(stack):
     return [word if word < MOST or word == ktrace.END_MARK else MOST for word in stack or []]
 
 
+def add(entries, entry):
+    entries.append(entry)
+    if entry[0] == "syscall_exit_clock_nanosleep" and entries[-4:-2] == entries[-2:]:
+        del entries[-2:]
+
+
 def runs(trace, pids):
     """{pid: [(event's name, stack)]}, since the last execve() that succeeded."""
     found = {pid: {} for pid in pids}
@@ -39,7 +48,7 @@ def runs(trace, pids):
             if event.name == "syscall_exit_execve" and event.fields.get("ret") == 0:
                 threads.clear()
             else:
-                threads.setdefault(event.vtid, []).append((event.name, comparable(event.stack)))
+                add(threads.setdefault(event.vtid, []), (event.name, comparable(event.stack)))
     # threads begin in the same order
     return {pid: [entry for tid in sorted(threads) for entry in threads[tid]]
             for pid, threads in found.items()}
