@@ -109,7 +109,9 @@ static int callstack(unsigned int capacity)
 
 static void one_stack(void)
 {
-	int error = callstack(1 + rand() % KUNWIND_MAX_FRAMES);
+	/* not rand(): a signal's handler comes here while another call of it holds its lock */
+	static __thread unsigned int seed;
+	int error = callstack(1 + rand_r(&seed) % KUNWIND_MAX_FRAMES);
 
 	if (error && error != ENOENT && error != EOPNOTSUPP && error != ENOMEM)
 		complain("callstack", -1, error);
