@@ -124,19 +124,21 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
 	 * At the entry of rt_sigreturn the program counter stands behind the
-	 * trampoline's last instruction.
+	 * trampoline's last instruction. A handler returns to the first one, and the byte
+	 * before it may be in no FDE: libc takes care that it is in the trampoline's, the
+	 * 32-bit vDSO of Linux 7.2 does not any more.
 	 */
-	if (kind == KUNWIND_RULE_NONE && exact) {
-		struct kunwind_rule before;
+	if (kind == KUNWIND_RULE_NONE) {
+		struct kunwind_rule beside;
 
-		reason = look_up(&found, addr - 1, &before);
+		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
 		if (unlikely(reason != KUNWIND_COMPLETE))
 			return reason;
 		/* Wide, as they all are: others would be cached, under an address not theirs. */
-		if ((before.kind & KUNWIND_RULE_SIGNAL) &&
-		    (before.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
+		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
 			*table = found;
-			*rule = before;
+			*rule = beside;
 			kind = rule->kind & KUNWIND_RULE_KIND;
 		}
 	}

@@ -224,6 +224,54 @@ static void test_frame(const struct frame_case *c)
 	free(ranges);
 }
 
+/*
+ * A handler returns to the first byte of its trampoline, whose FDE begins there or one
+ * byte before; as in the vDSO of Linux 7.2:
+ *	1ea0 __kernel_sigreturn: pop %eax; ...	CFA=esp+4, "zRS", esp at CFA+28, eip at CFA+56
+ */
+static void test_handler(u32 before)
+{
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	enum kunwind_reason reason = KUNWIND_CORRUPT;
+	struct kunwind_table *table = NULL;
+	struct kunwind_walk walk = { 0 };
+	unsigned long addresses[4];
+	u32 stack[WORDS], i;
+	size_t cie;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = CALLER + i;
+	stack[0] = CODE + 0x20;
+	stack[2 + 28 / 4] = STACK + 4 * 30;
+	eh.size = 0;
+	eh_plain_fde(&eh, usual_cie(&eh, "zR", USUAL), TEXT_LO, 0x10, "");
+	cie = usual_cie(&eh, "zRS", "0c 04 04 11 08 72 11 04 79");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x20 - before, 0xa + before, "");
+	ranges->nr = 1;
+	ranges->id = 1;
+	if (!build(&eh, &table)) {
+		ranges->range[0] = (struct kunwind_range){
+			.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO, .table = table,
+		};
+		walk = (struct kunwind_walk){
+			.ranges = ranges, .i386 = true,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RA] = CODE;
+		walk.regs.valid = KUNWIND_ALL_REGS;
+		reason = kunwind_walk_i386(&walk);
+		kunwind_table_free(table);
+	}
+	tap_ok(reason == KUNWIND_NO_OBJECT && walk.count == 3 && addresses[1] == CODE + 0x20 &&
+	       addresses[2] == CALLER + 2 + 56 / 4 && walk.regs.r[KUNWIND_RSP] == STACK + 4 * 30,
+	       "a trampoline whose FDE begins %u bytes before it", before);
+	free(ranges);
+}
+
 /* Each kind of walk keeps away from the other kind's tables. */
 static void test_kinds(void)
 {
@@ -338,6 +386,8 @@ int main(void)
 	test_pointers();
 	for (i = 0; i < ARRAY_SIZE(frame_cases); i++)
 		test_frame(&frame_cases[i]);
+	test_handler(1);
+	test_handler(0);
 	test_kinds();
 	test_behind_system_call();
 	return tap_done();
