@@ -170,10 +170,10 @@ return_in_register:			# as vfork does it: the return address is in ebp
 	mov	4(%esp), %ebp
 	.cfi_register %eip, %ebp
 	movl	$0, 4(%esp)
-	sub	$16, %esp
-	.cfi_def_cfa_offset 24
+	sub	$8, %esp
+	.cfi_def_cfa_offset 16
 	call	*%eax
-	add	$16, %esp
+	add	$8, %esp
 	.cfi_def_cfa_offset 8
 	mov	%ebp, 4(%esp)
 	.cfi_offset %eip, -4
@@ -193,12 +193,12 @@ early_return:				# two epilogues: remember and restore the state
 	push	%esi
 	.cfi_def_cfa_offset 12
 	.cfi_offset %esi, -12
-	sub	$8, %esp
-	.cfi_def_cfa_offset 20
+	sub	$4, %esp
+	.cfi_def_cfa_offset 16
 	test	%eax, %eax
 	jnz	1f
 	.cfi_remember_state
-	add	$8, %esp
+	add	$4, %esp
 	.cfi_def_cfa_offset 12
 	pop	%esi
 	.cfi_def_cfa_offset 8
@@ -209,7 +209,7 @@ early_return:				# two epilogues: remember and restore the state
 1:	xor	%ebx, %ebx
 	xor	%esi, %esi
 	call	*%eax
-	add	$8, %esp
+	add	$4, %esp
 	.cfi_def_cfa_offset 12
 	pop	%esi
 	.cfi_def_cfa_offset 8
