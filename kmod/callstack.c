@@ -20,6 +20,7 @@
 #include "arch/x86/regs.h"
 #include "callstack.h"
 #include "compat/sched.h"
+#include "touch.h"
 
 bool kunwind_enabled = true;
 module_param_named(enabled, kunwind_enabled, bool, 0644);
@@ -109,6 +110,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.trust = trust;
 	walk.capacity = capacity;
 	walk.scan = trust || READ_ONCE(scan);
+	walk.unread[0] = walk.unread[1] = 0;
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
 		store[0] = walk.regs.r[KUNWIND_RA];
@@ -129,6 +131,8 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		reason = KUNWIND_NOT_READY;
 	}
 	*count = walk.count;
+	if (unlikely(reason == KUNWIND_UNREADABLE))
+		kunwind_touch(walk.unread[0], walk.unread[1]);
 
 	barrier();
 	this_cpu_write(walking[context], 0);

@@ -28,7 +28,9 @@
  *     with them the users of objects. Each is freed behind a grace period, by
  *     a worker that is waited for, see space.c.
  *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
- *     the last instructions of a task work, behind its module_put().
+ *     the last instructions of a task work, behind its module_put(). The last
+ *     walk may have raised an interrupt (touch.c), which finds no reference to
+ *     take: it is waited for.
  *  9. What walks use goes: caches. Then the shrinker and the idle objects.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -49,6 +51,7 @@
 #include "process.h"
 #include "space.h"
 #include "takeover.h"
+#include "touch.h"
 
 /* From 2 on; also the end of an init that failed behind the first hook. */
 static void let_go(void)
@@ -71,6 +74,7 @@ static void let_go(void)
 	kunwind_process_exit();
 	kunwind_space_exit();
 	synchronize_rcu_tasks();
+	kunwind_touch_exit();
 }
 
 static int __init kunwind_init(void)
@@ -89,6 +93,7 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
+	kunwind_touch_init();
 	kunwind_emit_init();
 	kunwind_follow_init();
 	kunwind_takeover_init();

@@ -21,6 +21,7 @@
 #include "object.h"
 #include "process.h"
 #include "takeover.h"
+#include "touch.h"
 
 static void show_stats(struct seq_file *m)
 {
@@ -62,6 +63,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_follow_show(m);
 	show_stats(m);
 	kunwind_emit_show(m);
+	kunwind_touch_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
 	if (admin)
 		kunwind_object_show(m);

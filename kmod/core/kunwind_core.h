@@ -313,6 +313,8 @@ struct kunwind_recent {
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last
  * @count: out
+ * @unread: out, with KUNWIND_UNREADABLE, if it is known (else as it was): the stack pointer of
+ *	the frame that could not be read, and where a saved rbp is that may be the cause
  */
 struct kunwind_walk {
 	const struct kunwind_ranges *ranges;
@@ -325,6 +327,7 @@ struct kunwind_walk {
 	u8 *trust;
 	u32 capacity;
 	u32 count;
+	u64 unread[2];
 	bool scan;
 	bool i386;
 };

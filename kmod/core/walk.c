@@ -604,6 +604,7 @@ with_rbp:
 			goto closed;
 		case SLOW_END:
 			reason = slow.reason;
+			walk->unread[0] = sp;
 			goto out_closed;
 		}
 	}
@@ -613,6 +614,8 @@ closed:
 	goto out_closed;
 unreadable:
 	reason = KUNWIND_UNREADABLE;
+	walk->unread[0] = sp;
+	walk->unread[1] = bp_at;
 out:
 	kunwind_mem_end(&walk->mem);
 out_closed:

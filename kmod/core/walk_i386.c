@@ -111,8 +111,10 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			reason = short_step(walk, table, rule);
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;
 		}
-		if (reason != KUNWIND_COMPLETE)
+		if (reason != KUNWIND_COMPLETE) {
+			walk->unread[0] = sp;
 			return to_prove ? KUNWIND_NO_RULE : reason;
+		}
 		/* As in walk.c: what did not call may have nothing on its stack. */
 		if (regs->r[KUNWIND_RSP] <= sp && !signal &&
 		    !(regs->r[KUNWIND_RSP] == sp && addr == ip))

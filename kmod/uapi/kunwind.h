@@ -289,7 +289,8 @@ struct kunwind_stats {
  *                                              memory_bytes, these, tables and builds;
  *                                              memory_refused, what found no room;
  *                                              idle_objects, idle_bytes: used by nobody;
- *                                              emitted: kunwind_callstack)
+ *                                              emitted: kunwind_callstack; touched: pages
+ *                                              brought in for later walks)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
  *                                              or of children, auto, with commas;

@@ -212,6 +212,50 @@ static void bad_registers(void)
 	}
 }
 
+/*
+ * A stack of which the upper part cannot be read: each walk tells the frame where it ended, and
+ * once 64 KB from there can be read, the next one comes further, up to the end.
+ */
+static noinline void unread(int n)
+{
+	volatile char room[3000];
+
+	room[n] = 1;
+	if (n) {
+		unread(n - 1);
+	} else {
+		unsigned long store[512];
+		struct kunwind_walk walk;
+		u64 lo, hi;
+		u32 turns = 0, last = 0;
+		enum kunwind_reason reason;
+
+		do {
+			walk = (struct kunwind_walk){
+				.ranges = ranges, .cache = &cache, .addresses = store, .capacity = 512,
+			};
+			self_regs(&walk.regs);
+			lo = walk.regs.r[KUNWIND_RSP];
+			if (!turns)
+				hi = (lo | 4095) + 1;
+			walk.mem.lo = stack_lo;
+			walk.mem.hi = min(hi, stack_hi);
+			reason = kunwind_walk(&walk);
+			if (reason != KUNWIND_UNREADABLE || walk.count < last ||
+			    walk.unread[0] >= hi || walk.unread[0] + 65536 <= hi)
+				break;
+			last = walk.count;
+			hi = walk.unread[0] + 65536;
+		} while (turns++ < 100);
+		report(reason == KUNWIND_COMPLETE && turns > 8, "each walk tells what it could not read");
+		if (reason != KUNWIND_COMPLETE || turns <= 8)
+			printf("# %s, turn %u, %u addresses, %#llx of %#llx\n",
+			       kunwind_reason_name(reason), turns, walk.count,
+			       (unsigned long long)walk.unread[0], (unsigned long long)hi);
+	}
+	room[n + 1] = room[n];
+}
+
 /* Random memory of code addresses and near pointers: walks must end, soon and inside. */
 static void random_stacks(void)
 {
@@ -264,6 +308,7 @@ int main(void)
 	by_signals();
 	depth();
 	bad_registers();
+	unread(200);
 	random_stacks();
 	printf("1..%u\n", tests);
 	return failed != 0;
