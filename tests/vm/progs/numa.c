@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * numa.c - an event loop at the end of a deep stack, one page and more a frame
+ *
+ *	numa RECORD [SECONDS [THREADS]]
+ *
+ * What moving.c does not do: the frames of its loop's callers are not touched again
+ * as long as the loop runs, as those of a server's main() are not. Where the
+ * kernel has taken away access to their pages, to see who uses them (NUMA
+ * balancing), they stay so.
+ *
+ * Each thread (3, the main one included) goes down through functions that each
+ * take over a page, and spends SECONDS (4) there with sums and lseek(-77, N, 0), a
+ * millisecond of sums for each. RECORD is as moving.c's, with one line R N for each
+ * thread: all its calls have the same chain.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE	__attribute__((noinline, noclone))
+#define MARK		(-77L)
+#define DEEP		24
+#define ROOM		5000		/* bytes of a frame */
+#define MOST_THREADS	16
+
+struct chain {
+	int nr;				/* outermost first, as they are called */
+	uintptr_t address[DEEP + 8];
+};
+
+static struct chain chains[MOST_THREADS];
+static time_t end;
+
+extern const char after_syscall[] __attribute__((visibility("hidden")));
+
+static void push(struct chain *chain, const void *address)
+{
+	chain->address[chain->nr++] = (uintptr_t)address;
+}
+
+static NOINLINE void loop(struct chain *chain)
+{
+	volatile unsigned int sum = 0;
+
+	push(chain, __builtin_return_address(0));
+	push(chain, after_syscall);
+	while (time(NULL) < end) {
+		unsigned int i;
+		long n = chain - chains, ret = SYS_lseek;
+
+		for (i = 0; i < 50000; i++)
+			sum += i;
+		__asm__ volatile("syscall\n"
+				 "after_syscall:"
+				 : "+a"(ret) : "D"(MARK), "S"(n), "d"(0L)
+				 : "rcx", "r11", "memory");
+	}
+}
+
+static NOINLINE void down(struct chain *chain, int n)
+{
+	volatile char room[ROOM];
+
+	room[n] = 1;
+	push(chain, __builtin_return_address(0));
+	if (n)
+		down(chain, n - 1);
+	else
+		loop(chain);
+	/* used behind the call: no jump may stand for it */
+	room[n + 1] = room[n];
+}
+
+static NOINLINE void *run(void *arg)
+{
+	push(arg, __builtin_return_address(0));
+	down(arg, DEEP);
+	__asm__ volatile("" ::: "memory");
+	return NULL;
+}
+
+static void write_record(FILE *out, int nr)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512], name[256], perms[8];
+	unsigned long from, to;
+	int i, j;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		name[0] = 0;
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &from, &to, perms, name) == 4 &&
+		    perms[2] == 'x' && strstr(name, "/numa"))
+			fprintf(out, "M %lx %lx\n", from, to);
+	}
+	if (maps)
+		fclose(maps);
+	for (i = 0; i < nr; i++) {
+		fprintf(out, "R %d", i);
+		for (j = chains[i].nr; j--; )
+			fprintf(out, " %lx", (unsigned long)chains[i].address[j]);
+		fputc('\n', out);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int seconds = argc > 2 ? atoi(argv[2]) : 4, nr = argc > 3 ? atoi(argv[3]) : 3, i;
+	pthread_t threads[MOST_THREADS];
+	FILE *out;
+
+	if (argc < 2 || nr < 1 || nr > MOST_THREADS) {
+		fprintf(stderr, "Usage: numa RECORD [SECONDS [THREADS]]\n");
+		return 1;
+	}
+	out = fopen(argv[1], "w");
+	if (!out) {
+		perror(argv[1]);
+		return 1;
+	}
+	end = time(NULL) + seconds;
+	for (i = 1; i < nr; i++)
+		if (pthread_create(&threads[i], NULL, run, &chains[i])) {
+			perror("pthread_create");
+			return 1;
+		}
+	run(&chains[0]);
+	for (i = 1; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	write_record(out, nr);
+	return fclose(out) != 0;
+}
