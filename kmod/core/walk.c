@@ -128,7 +128,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	 * before it may be in no FDE: libc takes care that it is in the trampoline's, the
 	 * 32-bit vDSO of Linux 7.2 does not any more.
 	 */
-	if (kind == KUNWIND_RULE_NONE) {
+	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
 		struct kunwind_rule beside;
 
 		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
