@@ -66,12 +66,9 @@ struct bare_case {
  * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8; mov %rsi, %rsp;
  * mov %eax, 24(%rsp); ret
  */
-#define SWITCHES "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
-		 "48 89 f4 89 44 24 18 c3"
-
-/* The same with pop %rbp before it returns; its beginning. */
 #define SWITCHES_BY "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
-		    "48 89 f4 89 44 24 18 "
+		    "48 89 f4 89 44 24 18 "	/* and how it returns */
+#define SWITCHES SWITCHES_BY "c3"
 /* mov 56(%rsi), %rsp; mov (%rsp), %rax; mov %rax, 56(%rsi) */
 #define TAKES_RSP "48 8b 66 38 48 8b 04 24 48 89 46 38 "
 #define ONE_CALL { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }

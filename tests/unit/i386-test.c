@@ -166,6 +166,16 @@ static const struct frame_case frame_cases[] = {
 	  KUNWIND_NO_OBJECT, 0, 0 },
 };
 
+/* A walk with a stack of @size bytes at STACK, its registers not set. */
+static struct kunwind_walk walk_on(const struct kunwind_ranges *ranges, bool i386, const void *stack,
+				   size_t size, unsigned long *addresses, u32 capacity)
+{
+	return (struct kunwind_walk){
+		.ranges = ranges, .i386 = i386, .addresses = addresses, .capacity = capacity,
+		.mem = { .lo = STACK, .hi = STACK + size, .delta = (u64)(uintptr_t)stack - STACK },
+	};
+}
+
 static void test_frame(const struct frame_case *c)
 {
 	static struct eh eh;
@@ -196,12 +206,8 @@ static void test_frame(const struct frame_case *c)
 		.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO, .table = table,
 	};
 	if (!err) {
-		walk = (struct kunwind_walk){
-			.ranges = ranges, .i386 = true,
-			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
-				 .delta = (u64)(uintptr_t)stack - STACK },
-			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
-		};
+		walk = walk_on(ranges, true, stack, sizeof(stack), addresses,
+			       ARRAY_SIZE(addresses));
 		/* the high halves mean nothing */
 		for (i = 0; i < KUNWIND_NR_REGS; i++)
 			walk.regs.r[i] = 0xdead00000000ULL | (STACK + 4 * 50);
@@ -254,12 +260,8 @@ static void test_handler(u32 before)
 		ranges->range[0] = (struct kunwind_range){
 			.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO, .table = table,
 		};
-		walk = (struct kunwind_walk){
-			.ranges = ranges, .i386 = true,
-			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
-				 .delta = (u64)(uintptr_t)stack - STACK },
-			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
-		};
+		walk = walk_on(ranges, true, stack, sizeof(stack), addresses,
+			       ARRAY_SIZE(addresses));
 		walk.regs.r[KUNWIND_RSP] = STACK;
 		walk.regs.r[KUNWIND_RA] = CODE;
 		walk.regs.valid = KUNWIND_ALL_REGS;
@@ -297,12 +299,8 @@ static void test_kinds(void)
 			.start = CODE, .end = CODE + 0x10000, .bias = CODE - TEXT_LO,
 			.table = i ? table64 : table32,
 		};
-		walk = (struct kunwind_walk){
-			.ranges = ranges, .i386 = i,
-			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
-				 .delta = (u64)(uintptr_t)stack - STACK },
-			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
-		};
+		walk = walk_on(ranges, i, stack, sizeof(stack), addresses,
+			       ARRAY_SIZE(addresses));
 		walk.regs.r[KUNWIND_RSP] = STACK;
 		walk.regs.r[KUNWIND_RA] = CODE;
 		walk.regs.valid = KUNWIND_ALL_REGS;
