@@ -298,6 +298,11 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 		return slow_bare(walk, exact, reason, slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
 		return slow_wide(walk, table, rule.off, slow);
+	/* What no builder makes. A step from the cache does not ask. */
+	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
+		slow->reason = KUNWIND_CORRUPT;
+		return SLOW_END;
+	}
 	kunwind_cache_entry_set(&slow->entry, rule, kunwind_after(table->keep));
 	if (walk->cache)
 		kunwind_cache_put(walk->cache, &slow->entry);

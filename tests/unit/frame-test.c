@@ -5,6 +5,7 @@
  * Each register's value is chosen so that a rule that took the wrong one would
  * find another return address, or none.
  */
+#include "../../kmod/core/table.h"
 #include "eh.h"
 #include "tap.h"
 
@@ -47,7 +48,14 @@ static const struct frame_case cases[] = {
 	{ "return address the same", USUAL, "08 10", 0, 0, -1, KUNWIND_REG_UNKNOWN },
 };
 
-static void test_frame(const struct frame_case *c, bool cached)
+/* What no builder makes: they are written over a table's rules. */
+static const struct kunwind_rule damaged[] = {
+	{ .kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RA, .off = 24 },
+	{ .kind = KUNWIND_RULE_CFA, .reg = 64 + KUNWIND_RSP, .off = 24 },
+	{ .kind = KUNWIND_RULE_WIDE + 1, .reg = KUNWIND_RSP, .off = 24 },
+};
+
+static void test_frame(const struct frame_case *c, const struct kunwind_rule *damage, bool cached)
 {
 	static struct kunwind_cache cache;
 	static u64 id;
@@ -69,6 +77,8 @@ static void test_frame(const struct frame_case *c, bool cached)
 	cie = eh_plain_cie(&eh, c->cie);
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
 	err = eh_build(&eh, 0, &table);
+	for (i = 0; !err && damage && i < table->nr_rules; i++)
+		((struct kunwind_rule *)table->rules)[i] = *damage;
 	ranges->nr = 1;
 	ranges->id = ++id;
 	ranges->range[0] = (struct kunwind_range){
@@ -190,7 +200,15 @@ int main(void)
 	unsigned int i, k, place;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++)
-		test_frame(&cases[i / 2], i % 2);
+		test_frame(&cases[i / 2], NULL, i % 2);
+	for (i = 0; i < 2 * ARRAY_SIZE(damaged); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "rule of kind %u, register %u", damaged[i / 2].kind,
+			 damaged[i / 2].reg);
+		test_frame(&(struct frame_case){ name, USUAL, "0e 18", 0, 0, -1, KUNWIND_CORRUPT },
+			   &damaged[i / 2], i % 2);
+	}
 	for (i = 0; i < 2 * ARRAY_SIZE(saved); i++)
 		for (k = 0; k < ARRAY_SIZE(inners); k++) {
 			/* the last is too far for the cache's word */
