@@ -13,11 +13,33 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
 #include "hook.h"
+
+/*
+ * Where there is no memory for the function's entry, ftrace_set_filter() says that all
+ * is well and leaves the filter empty, which means every function of the kernel. All
+ * filters that hold nothing are one and the same; which, tells one that was emptied.
+ */
+static int set_filter(struct kunwind_hook *hook)
+{
+	struct ftrace_ops *ops = &hook->ops;
+	const void *empty;
+	int err;
+
+	err = ftrace_set_filter(ops, NULL, 0, 1);
+	if (err)
+		return err;
+	empty = rcu_access_pointer(ops->func_hash->filter_hash);
+	err = ftrace_set_filter(ops, (unsigned char *)hook->function, strlen(hook->function), 1);
+	if (!err && rcu_access_pointer(ops->func_hash->filter_hash) == empty)
+		err = -ENOMEM;
+	return err;
+}
 
 static int enable(struct kunwind_hook *hook)
 {
@@ -28,8 +50,7 @@ static int enable(struct kunwind_hook *hook)
 	if (hook->redirects)
 		hook->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
 
-	err = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
-				strlen(hook->function), 1);
+	err = set_filter(hook);
 	if (err)
 		goto out;
 	err = register_ftrace_function(&hook->ops);

@@ -49,6 +49,18 @@ failing_loads() {
 	[ "$failed" -gt 0 ]
 }
 check "an allocation of the load fails" failing_loads
+
+# No memory for what is to be hooked: ftrace takes that for every function.
+nothing_to_hook() {
+	local status=0
+	fail_allocations 1 -1 match_records
+	modprobe kunwind || status=1
+	stop_failing
+	awk -F'\t' '$1 == "hook" { print; on += $3 == "on"; lost += $4 == "out of memory" }
+		END { exit on || !lost }' /dev/kunwind || status=1
+	rmmod kunwind && return $status
+}
+check "no memory for any hook's filter" nothing_to_hook
 check "it loads thereafter" modprobe kunwind
 check "and goes" rmmod kunwind
 no_leaks "after that"

@@ -33,14 +33,21 @@ no_leaks() {
 	is "$found" "" "$1: no memory is lost"
 }
 
-# About one in N allocations fails, of those that kunwind's own code asks for; with
-# TIMES, only so many.
-fail_allocations() { # ONE_IN [TIMES]
+# Where a function of the kernel begins, and the next one.
+extent() { # FUNCTION
+	awk -v name="$1" 'start { print start, "0x" $1; exit }
+		$3 == name { start = "0x" $1 }' /proc/kallsyms
+}
+
+# About one in N allocations fails, of those that kunwind's own code asks for, or of
+# FUNCTION's; with TIMES not -1, only so many.
+fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 	local dir start end own next
 	# not those of ftrace for a hook of ours: it does without, and the kernel warns
-	read -r own next < <(awk 'own { print own, "0x" $1; exit }
-		$3 == "arch_ftrace_update_trampoline" { own = "0x" $1 }' /proc/kallsyms)
-	if [ -d /sys/module/kunwind ]; then
+	read -r own next < <(extent arch_ftrace_update_trampoline)
+	if [ $# -gt 2 ]; then
+		read -r start end < <(extent "$3")
+	elif [ -d /sys/module/kunwind ]; then
 		start=$(cat /sys/module/kunwind/sections/.text)
 		end=$(printf '0x%x' $((start + $(awk '$1 == "kunwind" { print $2 }' /proc/modules))))
 	else
