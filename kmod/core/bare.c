@@ -10,9 +10,8 @@
  *      lies in no code at all (a call through a null pointer).
  *   3. The word from which the code behind the call returns once it has taken another stack
  *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its
- *      function. In code of a JIT, whose
- *      frame pointer proves nothing, the word from which the code behind the frame's
- *      address returns, by what it takes off the stack before.
+ *      function. In code of a JIT, whose frame pointer proves nothing, the word from which
+ *      the code behind the frame's address returns, by what it takes off the stack before.
  *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
  *   5. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
