@@ -314,7 +314,8 @@ struct kunwind_recent {
  * @range: the walk's own: where it looked last
  * @count: out
  * @unread: out, with KUNWIND_UNREADABLE, if it is known (else as it was): the stack pointer of
- *	the frame that could not be read, and where a saved rbp is that may be the cause
+ *	the frame that could not be read, and where the rbp was saved that a CFA last asked for,
+ *	which may be the cause
  */
 struct kunwind_walk {
 	const struct kunwind_ranges *ranges;

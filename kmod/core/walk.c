@@ -282,6 +282,8 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	struct kunwind_rule rule;
 	bool end;
 
+	/* Here, where sp is at hand: kept for SLOW_END it costs a cached frame two instructions. */
+	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
 	rule.kind = KUNWIND_RULE_NONE;
 	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
 				   &end);
@@ -372,6 +374,7 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 #define need_rbp()								\
 do {										\
 	if (bp_at != NO_SLOT) {							\
+		walk->unread[1] = bp_at;					\
 		kunwind_mem_read(&walk->mem, bp, bp_at, unreadable);		\
 		if (noted) {							\
 			rbp->at = bp_at;					\
@@ -609,7 +612,6 @@ with_rbp:
 			goto closed;
 		case SLOW_END:
 			reason = slow.reason;
-			walk->unread[0] = sp;
 			goto out_closed;
 		}
 	}
@@ -620,7 +622,6 @@ closed:
 unreadable:
 	reason = KUNWIND_UNREADABLE;
 	walk->unread[0] = sp;
-	walk->unread[1] = bp_at;
 out:
 	kunwind_mem_end(&walk->mem);
 out_closed:
