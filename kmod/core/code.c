@@ -44,6 +44,7 @@
 #define NR_EXIT		60
 #define NR_EXIT_GROUP	231
 #define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
+#define MOST_DEPTH	(1 << 30) /* of a sum, either way: no stack has it */
 
 /* What is known on the way through a function. */
 struct way {
@@ -129,6 +130,12 @@ static bool kunwind_walk_attr writes(const struct kunwind_insn *insn, u8 number)
 	return false;
 }
 
+/* One instruction can say two billion bytes, a second one the same. */
+static __always_inline s32 depth_of(s64 sum)
+{
+	return sum >= -MOST_DEPTH && sum <= MOST_DEPTH ? sum : UNKNOWN;
+}
+
 /* An instruction that writes rsp, as ModRM names it. */
 static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_insn *insn)
 {
@@ -139,15 +146,15 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 			 (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
 		way->depth = way->frame;
 	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5)	/* lea n(%rbp), %rsp */
-		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - insn->disp;
+		way->depth = way->frame == UNKNOWN ? UNKNOWN : depth_of((s64)way->frame - insn->disp);
 	else if (way->depth == UNKNOWN)
 		return;
 	else if ((op == 0x83 || op == 0x81) && form == 5)
-		way->depth += insn->imm;
+		way->depth = depth_of((s64)way->depth + insn->imm);
 	else if ((op == 0x83 || op == 0x81) && form == 0)
-		way->depth -= insn->imm;
+		way->depth = depth_of((s64)way->depth - insn->imm);
 	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 4)	/* lea n(%rsp), %rsp */
-		way->depth -= insn->disp;
+		way->depth = depth_of((s64)way->depth - insn->disp);
 	else
 		way->depth = UNKNOWN;
 }
@@ -186,7 +193,7 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
  */
 static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
 {
-	const s32 at = way->depth - insn->disp;
+	const s64 at = (s64)way->depth - insn->disp;
 
 	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
 	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
@@ -389,7 +396,7 @@ bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
  */
 static s32 kunwind_walk_attr rbp_back(const struct kunwind_insn *insn, s32 depth, s32 before)
 {
-	s32 at = depth;
+	s64 at = depth;
 
 	if (insn->op == 0x8b && !insn->map && insn->wide && insn->on_rsp && !insn->reg_high &&
 	    (insn->modrm >> 3 & 7) == 5)				/* mov n(%rsp), %rbp */

@@ -170,6 +170,16 @@ static const struct code_case {
 	/* sub $24, %rsp; mov %rbp, 8(%r12); mov %r13, 8(%rsp); mov %rbp, 8(%rsp,%r12) */
 	{ "elsewhere, and another", "48 83 ec 18 49 89 6c 24 08 4c 89 6c 24 08 4a 89 6c 24 08",
 	  { 24, -1, -1 } },
+	/* sub $0x7fffffff, %rsp; push %rax */
+	{ "more than a stack has", "48 81 ec ff ff ff 7f 50", { -1, -1, -1 } },
+	/* push %rax; add $-0x80000000, %rsp */
+	{ "the same by add", "50 48 81 c4 00 00 00 80", { -1, -1, -1 } },
+	/* push %rax; lea -0x80000000(%rsp), %rsp */
+	{ "the same by lea", "50 48 8d a4 24 00 00 00 80", { -1, -1, -1 } },
+	/* push %rbp; mov %rsp, %rbp; lea -0x80000000(%rbp), %rsp */
+	{ "the same from rbp on", "55 48 89 e5 48 8d a5 00 00 00 80", { -1, 8, 8 } },
+	/* push %rax; mov %rbp, -0x80000000(%rsp) */
+	{ "rbp saved far below", "50 48 89 ac 24 00 00 00 80", { 8, -1, -1 } },
 	/* sub $24, %rsp; test %edi, %edi; je 1f; mov %rbp, 8(%rsp); ret; 1: nop */
 	{ "where a jump leads past that", "48 83 ec 18 85 ff 74 06 48 89 6c 24 08 c3 90",
 	  { 24, -1, -1 } },
