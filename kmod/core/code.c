@@ -299,8 +299,8 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
 }
 
-void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
-					 struct kunwind_code *code)
+u32 kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
+					struct kunwind_code *code)
 {
 	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
@@ -309,9 +309,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 	u64 at = from;
 
 	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN };
-	while (at < to) {
-		if (!kunwind_insn_next(&text, at, &insn))
-			return;
+	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
 		move(&way, &insn, at - from);
 		if (way.back != UNKNOWN && way.moved > way.back &&
@@ -322,11 +320,12 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 		if (!jumped_to(&way, at - from) && way.depth < 0)
 			way.depth = UNKNOWN;
 	}
-	if (at != to)
-		return;
-	code->depth = way.depth;
-	code->frame = way.framed ? way.frame : UNKNOWN;
-	code->rbp_at = way.rbp_at;
+	if (at == to) {
+		code->depth = way.depth;
+		code->frame = way.framed ? way.frame : UNKNOWN;
+		code->rbp_at = way.rbp_at;
+	}
+	return MOST_LOOP_INSNS - left_of_loops;
 }
 
 /* No instruction follows that is not jumped to. */

@@ -30,6 +30,7 @@
 #define MOST_JUMPS	3
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
+#define INSNS_OF_LOOPS	4		/* for one of the budget */
 
 const struct kunwind_range *kunwind_walk_attr
 kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr)
@@ -201,13 +202,15 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 {
 	u64 distance = frame->ip - target;
 	struct kunwind_code code;
+	u32 looped;
 
 	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
 		return KUNWIND_PROOF_CONTRADICTED;
 	if (distance > MOST_READ || *frame->budget < distance / 8)
 		return KUNWIND_PROOF_NEAR;
 	*frame->budget -= distance / 8;
-	kunwind_code_read(&walk->mem, target, frame->ip, &code);
+	looped = kunwind_code_read(&walk->mem, target, frame->ip, &code);
+	*frame->budget -= min(*frame->budget, looped / INSNS_OF_LOOPS);
 	c->rbp_at = code.rbp_at;
 	if (code.depth >= 0)
 		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :

@@ -117,9 +117,9 @@ struct kunwind_code {
 /**
  * kunwind_code_read() - what is on the stack at an instruction of a function
  * @from: the function's entry, @to: the instruction
- * Reads memory; no window may be open.
+ * Reads memory; no window may be open. Return: instructions of loops that were read once more.
  */
-void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
+u32 kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
 
 /*
  * Whether the code from @from on gives its stack back by way of rbp: rbp is its frame
