@@ -20,6 +20,8 @@
  *	failfork  the same with fork; for a person who looks on, as the kernel itself
  *		  warns, with a trace, when its allocation for the child's stack fails
  *	run       registers itself and becomes the program ARGUMENT...
+ *	apart     the mode that follows (fork, map, dlopen or walk), without the device:
+ *		  who registers the process is "kunwind auto", and the module may go
  *	leaf      what the others exec: one call stack, then the end
  */
 #define _GNU_SOURCE
@@ -47,6 +49,7 @@
 #define NOINLINE	__attribute__((noinline, noclone))
 
 static int device = -1;
+static bool apart;
 static time_t end_time;
 static volatile int failures;
 
@@ -100,6 +103,8 @@ static int callstack(unsigned int capacity)
 		.capacity = capacity,
 	};
 
+	if (apart)
+		return ENOENT;
 	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
 		return errno;
 	if (!stack.count || stack.count > capacity || stack.reason >= KUNWIND_NR_REASONS)
@@ -154,7 +159,7 @@ static void storm_fork(void)
 				raise(SIGKILL);
 			if (kind == 3)
 				deep(30);
-			execl("/proc/self/exe", "storm", "leaf", NULL);
+			execl("/proc/self/exe", "storm", apart ? "apart" : "leaf", "leaf", NULL);
 			_exit(3);
 		}
 		while (i--)
@@ -446,15 +451,22 @@ int main(int argc, char **argv)
 	int seconds = argc > 2 ? atoi(argv[2]) : 5, error, tries = 1000;
 
 	srand(getpid());
-	open_device();
+	if (!strcmp(mode, "apart") && argc > 2) {
+		apart = true;
+		mode = (++argv)[1];
+		argc--;
+		seconds = argc > 2 ? atoi(argv[2]) : 5;
+	}
 	end_time = time(NULL) + seconds;
+	if (!apart)
+		open_device();
 	if (!strcmp(mode, "leaf")) {
 		deep(10);
 		return failures != 0;
 	}
 	/* Where allocations are made to fail, one of the next ones does not. */
 	do
-		error = process_call(KUNWIND_IOC_REGISTER, 0, KUNWIND_REGISTER_CHILDREN);
+		error = apart ? 0 : process_call(KUNWIND_IOC_REGISTER, 0, KUNWIND_REGISTER_CHILDREN);
 	while (error == ENOMEM && tries--);
 	if (error) {
 		complain("register", -1, error);
