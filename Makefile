@@ -133,7 +133,7 @@ help:
 	@echo 'check-runtimes  OpenJDK, Python -X perf, Ruby, PHP, Go with C, coroutines: the native frames'
 	@echo '            on both sides (4 min); RELEASE: there, with what it has (trixie: -X perf)'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
-	@echo '            stages, walk, elf'
+	@echo '            stages, walk, bare, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
 	@echo 'check-bench fails when a counted figure (instructions, bytes, lines of the cache) is'
 	@echo '            5 % worse than in tests/bench/figures; bench-accept takes what is counted now'

@@ -53,7 +53,7 @@ report() {
 # bug TARGET NAME FILE SED-EXPRESSION; without FILE: nothing must be found
 bug() {
 	local target=$1 name=$2 inputs input t0=$SECONDS
-	case $target in elf | walk) inputs=$target ;; *) inputs=eh ;; esac
+	case $target in elf | walk | bare) inputs=$target ;; *) inputs=eh ;; esac
 	plant "${3-}" "${4-}" || { report 'not ok' "$name"; return; }
 	build_replay "${3-}" "fuzz-$target.c" replay.c slow.c
 	if ! "$out/replay" x "../data/fuzz/$inputs.inputs" >"$out/log" 2>&1; then
@@ -75,7 +75,7 @@ bug() {
 	fi
 }
 
-for target in build rows stages walk elf; do
+for target in build rows stages walk bare elf; do
 	bug $target "no bug in $target"
 done
 bug build 'a LEB128 number read past the end' bytes.h \
@@ -96,6 +96,7 @@ bug stages 'an instruction whose register is not seen' program.c \
 bug walk 'an expression that takes what was not pushed' expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'a register beyond the last' wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
+bug bare 'a jump more than there is room for' code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
 bug elf 'an offset that wraps around' elf.c \
 	's/off > p->size || len > p->size - off/off + len > p->size/'
 echo "1..$n"

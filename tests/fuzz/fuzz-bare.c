@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Property: whatever the code and the stack, where no table has a rule (bare.c and what
+ * it asks of code: proof.c, code.c, switch.c, insn.c) the walk reads nothing outside
+ * the memory that it was given, ends with a reason, within its capacity and in bounded
+ * time (libFuzzer's -timeout), and finds the same, and trusts it as much, with an empty
+ * cache, with one that it filled itself, and with none, and with a note of the walk before.
+ *
+ * Input: a byte of choices (the enum below), a byte for what is mapped where, three numbers of two
+ * bytes for rip, rsp and rbp and one for a return probe, CALLS pairs of them (a call from
+ * the one to the other is written into the code), the number of words of stack, these of two
+ * bytes each; then pieces of code: two bytes of where, one of how many bytes, these. All else of the
+ * code is no instruction. A number's low two bits say what it is: small, an address on the stack, one
+ * in the code, behind one of the calls.
+ */
+#include "../unit/eh.h"
+#include "fuzz.h"
+
+#define STACK		0x7ffd00000000ULL
+#define CODE		0x555500000000ULL
+#define CODE_MAX	0x1000U
+#define PARTS		3
+#define CAPACITY	64
+#define CALLS		6
+
+enum { NO_SCAN = 1, NO_RBP = 2, I386 = 4, SIGNAL_FRAME = 8, PROBE = 16 };
+
+struct input {
+	const u8 *at, *end;
+};
+
+struct memory {
+	u8 *stack, *code;
+	size_t stack_size, code_size;
+	u64 base, code_base;		/* where they lie in the process */
+	u64 calls[CALLS];		/* behind them */
+	u64 probe_slot, probe_return;
+};
+
+struct found {
+	unsigned long addresses[CAPACITY];
+	u8 trust[CAPACITY];
+	u32 count;
+	enum kunwind_reason reason;
+};
+
+static u32 number(struct input *in, int size)
+{
+	u32 val = 0;
+
+	while (size--)
+		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
+	return val;
+}
+
+static u64 word(const struct memory *m, u32 number)
+{
+	u64 n = number >> 2;
+
+	switch (number & 3) {
+	case 0:
+		return n & 0x2000 ? n * 0x9e3779b97f4a7c15ULL : n;
+	case 1:
+		return m->base + n - 64;
+	case 2:
+		return m->code_base + n;
+	}
+	return m->calls[n % CALLS] + (n / CALLS < 8 ? 0 : n / CALLS - 8);
+}
+
+/* One function has a CFA of rsp + 16, one of rbp + 16, one saves rbp and rbx; the rest has no rule. */
+static struct kunwind_table *table_of_part(void)
+{
+	static struct kunwind_table *table;
+	static struct eh eh;
+	size_t cie;
+
+	if (table)
+		return table;
+	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x80, "0e 10");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x80, 0x80, "0c 06 10 86 02");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x100, 0x40, "0e 20 86 02 83 03");
+	if (eh_build(&eh, fuzz_keep(0x1f), &table))
+		abort();
+	return table;
+}
+
+static struct kunwind_ranges *ranges_of(const struct memory *m, u8 how)
+{
+	static const u32 reasons[] = { KUNWIND_NO_OBJECT, KUNWIND_NO_TABLE, KUNWIND_NO_RULE,
+				       KUNWIND_NOT_READY };
+	static const u32 starts[] = { 0, 0x600, 0xb00, CODE_MAX };
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + PARTS * sizeof(ranges->range[0]));
+	u32 i;
+
+	ranges->id = 1;
+	for (i = 0; i < PARTS; i++, how >>= 2)
+		ranges->range[ranges->nr++] = (struct kunwind_range){
+			.start = m->code_base + starts[i], .end = m->code_base + starts[i + 1],
+			.reason = reasons[how & 3],
+		};
+	/* only the last is of a file that has one */
+	if (ranges->range[PARTS - 1].reason == KUNWIND_NO_OBJECT) {
+		ranges->range[PARTS - 1].table = table_of_part();
+		ranges->range[PARTS - 1].bias = ranges->range[PARTS - 1].start - TEXT_LO;
+	}
+	return ranges;
+}
+
+static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how,
+		 const struct kunwind_ranges *ranges, struct kunwind_cache *cache,
+		 struct kunwind_recent *recent, struct found *found)
+{
+	struct kunwind_walk walk = {
+		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
+		.scan = !(how & NO_SCAN), .i386 = how & I386,
+		.mem = { .lo = m->base, .hi = m->base + m->stack_size,
+			 .delta = (uintptr_t)m->stack - m->base, .code_lo = m->code_base,
+			 .code_hi = m->code_base + m->code_size,
+			 .code_delta = (uintptr_t)m->code - m->code_base,
+			 .probe_slot = m->probe_slot, .probe_return = m->probe_return },
+		.addresses = found->addresses, .trust = found->trust, .capacity = CAPACITY,
+	};
+	u32 i;
+
+	memset(found->addresses, 0xee, sizeof(found->addresses));
+	memset(found->trust, KUNWIND_TRUST_CFI, sizeof(found->trust));
+	if (how & I386)
+		found->reason = kunwind_walk_i386(&walk);
+	else if (recent && kunwind_walk_again(&walk))
+		found->reason = KUNWIND_COMPLETE;
+	else
+		found->reason = kunwind_walk(&walk);
+	found->count = walk.count;
+	property(walk.count >= 1 && walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS,
+		 "%u addresses, reason %d", walk.count, found->reason);
+	for (i = 0; i < walk.count; i++)
+		property(found->trust[i] < KUNWIND_NR_TRUSTS && (!(how & NO_SCAN) ||
+								 found->trust[i] != KUNWIND_TRUST_SCAN),
+			 "trust %u", found->trust[i]);
+}
+
+static void found_compare(const struct found *a, const struct found *b, const char *what)
+{
+	property(a->count == b->count && a->reason == b->reason &&
+		 !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0])) &&
+		 !memcmp(a->trust, b->trust, a->count),
+		 "%s: %u addresses (%s), without a cache %u (%s)", what, b->count,
+		 kunwind_reason_name(b->reason), a->count, kunwind_reason_name(a->reason));
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static struct found none, cold, warm, noted, taken;
+	static struct kunwind_recent recent;
+	static struct kunwind_cache cache;
+	struct input in = { data, data + size };
+	struct kunwind_regs regs = { .valid = 0 };
+	struct kunwind_ranges *ranges;
+	u32 from[CALLS], to[CALLS], i, how, mapped, ip, sp, bp, probe;
+	struct memory m;
+
+	how = number(&in, 1);
+	mapped = number(&in, 1);
+	m.base = how & I386 ? (u32)STACK + 0x10000 : STACK;
+	m.code_base = how & I386 ? (u32)CODE + 0x80000 : CODE;
+	ip = number(&in, 2);
+	sp = number(&in, 2);
+	bp = number(&in, 2);
+	probe = number(&in, 2);
+	for (i = 0; i < CALLS; i++) {
+		from[i] = number(&in, 2);
+		to[i] = number(&in, 2);
+		m.calls[i] = m.code_base + from[i] % CODE_MAX + 5;
+	}
+	m.stack_size = 8 * (1 + number(&in, 1));
+	m.stack = malloc(m.stack_size);
+	for (i = 0; i < m.stack_size / 8; i++) {
+		u64 val = word(&m, number(&in, 2));
+
+		memcpy(m.stack + 8 * i, &val, 8);
+	}
+	m.code_size = CODE_MAX;
+	m.code = malloc(m.code_size);
+	memset(m.code, 0x06, m.code_size);
+	while (in.at < in.end) {
+		u32 at = number(&in, 2) % CODE_MAX, len = number(&in, 1);
+
+		len = min(min(len, CODE_MAX - at), (u32)(in.end - in.at));
+		memcpy(m.code + at, in.at, len);
+		in.at += len;
+	}
+	for (i = 0; i < CALLS; i++) {
+		const u32 at = from[i] % CODE_MAX;
+		const s32 distance = to[i] % CODE_MAX - (at + 5);
+
+		if (!to[i] || at + 5 > CODE_MAX)
+			continue;
+		m.code[at] = 0xe8;
+		memcpy(m.code + at + 1, &distance, 4);
+	}
+	regs.r[KUNWIND_RA] = word(&m, ip);
+	regs.r[KUNWIND_RSP] = word(&m, sp);
+	regs.r[KUNWIND_RBP] = word(&m, bp);
+	regs.valid = KUNWIND_ALL_REGS;
+	if (how & NO_RBP)
+		regs.valid &= ~KUNWIND_REG(KUNWIND_RBP);
+	if (how & SIGNAL_FRAME && m.stack_size > 8 * 23) {	/* the code segment in struct sigcontext */
+		m.stack[8 * 23] = 0x33;
+		m.stack[8 * 23 + 1] = 0;
+	}
+	m.probe_slot = how & PROBE ? regs.r[KUNWIND_RSP] + 8 * (probe >> 12) : 1;
+	m.probe_return = word(&m, probe);
+
+	ranges = ranges_of(&m, mapped);
+	memset(&cache, 0, sizeof(cache));
+	recent.id = 0;
+	walk(&m, &regs, how, ranges, NULL, NULL, &none);
+	walk(&m, &regs, how, ranges, &cache, NULL, &cold);
+	walk(&m, &regs, how, ranges, &cache, NULL, &warm);
+	walk(&m, &regs, how, ranges, &cache, &recent, &noted);
+	walk(&m, &regs, how, ranges, &cache, &recent, &taken);
+	found_compare(&none, &cold, "cache cold");
+	found_compare(&none, &warm, "cache warm");
+	found_compare(&none, &noted, "while it is noted");
+	found_compare(&none, &taken, "with a note");
+	free(ranges);
+	free(m.stack);
+	free(m.code);
+	return 0;
+}
