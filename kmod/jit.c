@@ -73,8 +73,8 @@ static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunw
 	struct kunwind_object *object = kunwind_object_new_jit(payer);
 	int err;
 
-	if (!object)
-		return -ENOSPC;
+	if (IS_ERR(object))
+		return PTR_ERR(object);
 	jit->refusal = kunwind_builder_build_user(object, &section,
 						  u64_to_user_ptr(jit->eh_frame));
 	err = error_of(jit->refusal);

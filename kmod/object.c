@@ -443,12 +443,13 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 
 	/* Those without a payer are bounded by their lists of mappings. */
 	if (!kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART))
-		return NULL;
+		return ERR_PTR(-ENOSPC);
 	object = object_alloc(&key, kstrdup("[jit]", GFP_KERNEL | __GFP_NOWARN), payer);
-	if (object)
-		object->jit = true;
-	else
+	if (!object) {
 		kunwind_payer_remove_object(payer);
+		return ERR_PTR(-ENOMEM);
+	}
+	object->jit = true;
 	return object;
 }
 

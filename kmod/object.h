@@ -102,7 +102,7 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
  */
 extern struct kunwind_object kunwind_object_anonymous;
 
-/* What a process hands in: pending, with a reference. NULL: no memory, or over its share. */
+/* What a process hands in: pending, with a reference. -ENOMEM; -ENOSPC: over its share. */
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
 
 /* Code of no file, about which trace events tell nothing. */
