@@ -10,9 +10,9 @@
  * balancing), they stay so.
  *
  * Each thread (3, the main one included) goes down through functions that each
- * take over a page, and spends SECONDS (4) there with sums and lseek(-77, N, 0), a
- * millisecond of sums for each. RECORD is as moving.c's, with one line R N for each
- * thread: all its calls have the same chain.
+ * take over a page, and spends SECONDS (4) of its processor time there with sums and
+ * lseek(-77, N, 0), a millisecond of sums for each. RECORD is as moving.c's, with one
+ * line R N for each thread: all its calls have the same chain.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -36,7 +36,7 @@ struct chain {
 };
 
 static struct chain chains[MOST_THREADS];
-static time_t end;
+static int seconds;
 
 extern const char after_syscall[] __attribute__((visibility("hidden")));
 
@@ -45,13 +45,21 @@ static void push(struct chain *chain, const void *address)
 	chain->address[chain->nr++] = (uintptr_t)address;
 }
 
+/* Of this thread's processor time, which the kernel's rounds go by, too. */
+static int go_on(void)
+{
+	struct timespec spent;
+
+	return !clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) && spent.tv_sec < seconds;
+}
+
 static NOINLINE void loop(struct chain *chain)
 {
 	volatile unsigned int sum = 0;
 
 	push(chain, __builtin_return_address(0));
 	push(chain, after_syscall);
-	while (time(NULL) < end) {
+	while (go_on()) {
 		unsigned int i;
 		long n = chain - chains, ret = SYS_lseek;
 
@@ -111,10 +119,11 @@ static void write_record(FILE *out, int nr)
 
 int main(int argc, char **argv)
 {
-	int seconds = argc > 2 ? atoi(argv[2]) : 4, nr = argc > 3 ? atoi(argv[3]) : 3, i;
+	int nr = argc > 3 ? atoi(argv[3]) : 3, i;
 	pthread_t threads[MOST_THREADS];
 	FILE *out;
 
+	seconds = argc > 2 ? atoi(argv[2]) : 4;
 	if (argc < 2 || nr < 1 || nr > MOST_THREADS) {
 		fprintf(stderr, "Usage: numa RECORD [SECONDS [THREADS]]\n");
 		return 1;
@@ -124,7 +133,6 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	end = time(NULL) + seconds;
 	for (i = 1; i < nr; i++)
 		if (pthread_create(&threads[i], NULL, run, &chains[i])) {
 			perror("pthread_create");
