@@ -2,12 +2,13 @@
 /*
  * fill.c - the second stage of big objects: the rows of a table that is in use
  *
- * Nobody waits for it. A worker of its own, beside the builders' so that no
- * small object waits behind a big one, goes round all objects that are not
- * filled, a slice of time for each, and builds their parts (core/stages.c):
- * those that walks missed first, then the others, with low priority, in order.
- * A walk only sets a flag in the directory: the worker is never idle while
- * there is a part to be built, so there is nothing to be woken.
+ * A worker of its own, beside the builders' so that no small object waits behind
+ * a big one, goes round all objects that are not filled, a slice of time for each,
+ * and builds their parts (core/stages.c): those that walks missed first, then the
+ * others, with low priority, in order. A walk only sets a flag in the directory:
+ * the worker is never idle while there is a part to be built, so there is nothing
+ * to be woken. Nobody waits for all of it; the task whose walk missed a part waits
+ * for that one (touch.c), so that its next stack is whole.
  *
  * Why the others at all: a stack that meets a part which is not built is lost,
  * and most parts would take one sooner or later (a compilation of fifty lines runs
@@ -30,6 +31,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "builder.h"
@@ -51,6 +53,7 @@ struct kunwind_fill {
 	u64 since;			/* worked() at the start of this slice */
 };
 
+static DECLARE_WAIT_QUEUE_HEAD(part_built);
 static struct workqueue_struct *fillers;
 static bool stopping;
 
@@ -96,6 +99,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 	kunwind_builder_uncharge(object, fill->charged, object->stats.bytes);
 	WRITE_ONCE(object->filling, false);
 	complete_all(&object->filled);
+	wake_up_all(&part_built);
 	kunwind_object_put(object);
 	kfree(fill);
 }
@@ -118,6 +122,8 @@ static void fill_work(struct work_struct *work)
 			set_user_nice(current, low ? NICE : nice);
 		}
 		refusal = kunwind_stages_build(fill->stages, part);
+		if (wq_has_sleeper(&part_built))
+			wake_up_all(&part_built);
 	}
 	if (low)
 		set_user_nice(current, nice);
@@ -165,6 +171,33 @@ void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
 	fill->charged = charged;
 	kunwind_object_get(fill->object);
 	queue_work(fillers, &fill->work);
+}
+
+static bool part_missing(const struct mm_struct *mm, u64 addr)
+{
+	const struct kunwind_ranges *ranges;
+	const struct kunwind_range *range;
+	const struct kunwind_table *table;
+	struct kunwind_space *space;
+	bool missing = false;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	ranges = space ? rcu_dereference(space->ranges) : NULL;
+	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
+	if (range && !READ_ONCE(range->dead)) {
+		/* As in the walk: bias is there before table is. */
+		table = READ_ONCE(range->table);
+		barrier();
+		missing = table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
+	}
+	rcu_read_unlock();
+	return missing;
+}
+
+bool kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+{
+	return wait_event_killable_timeout(part_built, !part_missing(mm, addr), timeout);
 }
 
 int kunwind_fill_init(void)

@@ -9,6 +9,7 @@
 
 struct kunwind_fill;
 struct kunwind_object;
+struct mm_struct;
 
 int kunwind_fill_init(void);
 /* Makes all that goes on end; nothing may be started any more. */
@@ -33,5 +34,13 @@ void kunwind_fill_cancel(struct kunwind_fill *fill);
  * what was charged for the build.
  */
 void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged);
+
+/**
+ * kunwind_fill_wait() - wait until the part of a table is there that the code at @addr needs
+ * @mm: in which it is mapped; of the current task
+ * @timeout: jiffies
+ * Sleeps, killably. At once where it is not a part that is missing. Return: false after the timeout.
+ */
+bool kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout);
 
 #endif /* _KUNWIND_FILL_H */

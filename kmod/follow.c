@@ -52,8 +52,7 @@ struct follow_work {
 	enum kunwind_follow why;
 };
 
-/* How long the current task may wait for tables, jiffies. One with deadlines: not at all. */
-static unsigned long patience(void)
+unsigned long kunwind_follow_patience(void)
 {
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
@@ -73,7 +72,8 @@ static void follow_run(struct callback_head *head)
 		rcu_read_unlock();
 	}
 	if (space) {
-		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, patience(), false);
+		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
+				   false);
 		if (work->why == FOLLOW_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);

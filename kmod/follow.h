@@ -27,6 +27,9 @@ enum kunwind_follow {
  */
 bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why);
 
+/* How long the current task may wait for tables, jiffies. One with deadlines: not at all. */
+unsigned long kunwind_follow_patience(void);
+
 void kunwind_follow_show(struct seq_file *m);
 void kunwind_follow_show_params(struct seq_file *m);
 u64 kunwind_follow_features(void);	/* KUNWIND_F_FOLLOW */

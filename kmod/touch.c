@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * touch.c - pages that a walk could not read are brought in for the next one
+ * touch.c - what a walk missed is there for the next one: pages, parts of tables
  *
  * A walk takes no faults. A page of the stack may be there and still not be read
  * without one: NUMA balancing takes away access to all pages, once a second or so, to
@@ -19,11 +19,16 @@
  * memory (by real-time tasks not that): mmap_lock is tried only, and what a userfaultfd or a
  * file answers for is left alone.
  *
- * A stack that never can be read asks again and again: a task is heard once a jiffy.
- * That also ends what a traced event of the work itself would begin. Tasks may share a
- * place of the table of times; who comes second then asks at its next event.
+ * A part of a big object's table that is not built (fill.c) is waited for in the same way,
+ * killably and for max_stall_ms at most: most take less than one. Who waited in vain, as
+ * others have the processors, does so again only a second later. A task that waits may
+ * itself be traced, and asks again for what it waits for: that is there then, or it was in vain.
  *
- * Memory: 2 KB, and 48 bytes for each work that is queued.
+ * A stack that never can be read asks again and again: for pages a task is heard once a
+ * jiffy. That also ends what a traced event of the work itself would begin. Tasks may share
+ * a place of the table of times; who comes second then asks at its next event.
+ *
+ * Memory: 2 KB, and 40 bytes for each work that is queued.
  */
 #include <linux/hash.h>
 #include <linux/irq_work.h>
@@ -40,6 +45,8 @@
 #include <linux/task_work.h>
 #include <linux/userfaultfd_k.h>
 
+#include "fill.h"
+#include "follow.h"
 #include "touch.h"
 
 #define PAGES		16
@@ -48,17 +55,29 @@
 struct note {
 	struct irq_work work;
 	pid_t pid;
-	u64 at, besides;
+	u64 at, besides;	/* of the stack, or zero */
+	u64 code;		/* of which a table's part is missing, or zero */
 };
 
 struct touch {
 	struct callback_head head;
-	u64 at, besides;
+	u64 at, besides, code;
 };
 
 static DEFINE_PER_CPU(struct note, notes);
 static DEFINE_PER_CPU(u64, touched);
-static u32 times[1 << TIME_BITS];	/* by task: the jiffy in which it was heard last */
+static u32 times[1 << TIME_BITS];	/* by task: the jiffy up to which it is not heard again */
+
+static __always_inline u32 *time_of(const struct task_struct *task)
+{
+	return &times[hash_ptr(task, TIME_BITS)];
+}
+
+/* It waited in vain, less than a second ago. */
+static __always_inline bool waited_in_vain(u32 time, u32 now)
+{
+	return time != now && time - now <= HZ;
+}
 
 /* Under mmap_lock. */
 static void touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
@@ -85,11 +104,20 @@ static void touch_run(struct callback_head *head)
 	struct touch *touch = container_of(head, struct touch, head);
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
 
-	if (mm && !(current->flags & PF_EXITING) && mmap_read_trylock(mm)) {
+	if (!mm || current->flags & PF_EXITING)
+		goto out;
+	if (touch->code) {
+		u32 *time = time_of(current);
+
+		if (!waited_in_vain(READ_ONCE(*time), jiffies) &&
+		    !kunwind_fill_wait(mm, touch->code, kunwind_follow_patience()))
+			WRITE_ONCE(*time, (u32)jiffies + HZ);
+	} else if (mmap_read_trylock(mm)) {
 		touch_pages(mm, touch->at, PAGES);
 		touch_pages(mm, touch->besides, 1);
 		mmap_read_unlock(mm);
 	}
+out:
 	kfree(touch);
 	module_put(THIS_MODULE);
 }
@@ -109,6 +137,7 @@ static void touch_queue(struct irq_work *work)
 	init_task_work(&touch->head, touch_run);
 	touch->at = READ_ONCE(note->at);
 	touch->besides = READ_ONCE(note->besides);
+	touch->code = READ_ONCE(note->code);
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(READ_ONCE(note->pid), &init_pid_ns), PIDTYPE_PID);
 	/* A number that went to a kernel thread since: that would run it at its end. */
@@ -122,13 +151,13 @@ put:
 	module_put(THIS_MODULE);
 }
 
-void notrace kunwind_touch(u64 at, u64 besides)
+static notrace void take_note(u64 at, u64 besides, u64 code)
 {
 	struct note *note = this_cpu_ptr(&notes);
-	u32 *time = &times[hash_ptr(current, TIME_BITS)];
-	u32 now = (u32)jiffies;
+	u32 now = (u32)jiffies, *time = time_of(current), before = READ_ONCE(*time);
 
-	if (READ_ONCE(*time) == now || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
+	if (waited_in_vain(before, now) || (before == now && !code) ||
+	    current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
 		return;
 	WRITE_ONCE(*time, now);
 	/*
@@ -138,7 +167,18 @@ void notrace kunwind_touch(u64 at, u64 besides)
 	WRITE_ONCE(note->pid, current->pid);
 	WRITE_ONCE(note->at, at);
 	WRITE_ONCE(note->besides, besides);
+	WRITE_ONCE(note->code, code);
 	irq_work_queue(&note->work);
+}
+
+void notrace kunwind_touch(u64 at, u64 besides)
+{
+	take_note(at, besides, 0);
+}
+
+void notrace kunwind_touch_part(u64 addr)
+{
+	take_note(0, 0, addr);
 }
 
 void kunwind_touch_show(struct seq_file *m)

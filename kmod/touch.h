@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * touch.h - pages that a walk could not read are brought in for the next one
+ * touch.h - what a walk missed is there for the next one: pages, parts of tables
  */
 #ifndef _KUNWIND_TOUCH_H
 #define _KUNWIND_TOUCH_H
@@ -20,6 +20,14 @@ void kunwind_touch_exit(void);
  * Any context, NMI included; preemption off. notrace.
  */
 void kunwind_touch(u64 at, u64 besides);
+
+/**
+ * kunwind_touch_part() - a walk of the current task's stack ended as not ready
+ * @addr: of the code that has no rule yet; any. If a part of a table is all that is missing,
+ *	the task waits for it before it next runs user code
+ * Any context, NMI included; preemption off. notrace.
+ */
+void kunwind_touch_part(u64 addr);
 
 void kunwind_touch_show(struct seq_file *m);
 
