@@ -78,7 +78,7 @@ while IFS=$'\t' read -r name pid; do
 	examine "$name" "$pid"
 done <"$work/programs.tsv"
 adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "$work/eu" \
-	--share 0.5
+	--share 0.98
 kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 check "the module goes" rmmod kunwind
