@@ -105,7 +105,12 @@ lttng_start() { # DIRECTORY
 }
 
 lttng_stop() { # DIRECTORY
-	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1
+	# check() runs what it checks in a shell of its own: what that exported is gone
+	export LTTNG_HOME=$1/home
+	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1 && return
+	tail -n 5 "$1/lttng.log"
+	df "$1"
+	return 1
 }
 
 # Storms of all kinds side by side for some seconds.
