@@ -14,7 +14,7 @@
  * in the code, behind one of the calls.
  */
 #include "../unit/eh.h"
-#include "fuzz.h"
+#include "found.h"
 
 #define STACK		0x7ffd00000000ULL
 #define CODE		0x555500000000ULL
@@ -35,13 +35,6 @@ struct memory {
 	u64 base, code_base;		/* where they lie in the process */
 	u64 calls[CALLS];		/* behind them */
 	u64 probe_slot, probe_return;
-};
-
-struct found {
-	unsigned long addresses[CAPACITY];
-	u8 trust[CAPACITY];
-	u32 count;
-	enum kunwind_reason reason;
 };
 
 static u32 number(struct input *in, int size)
@@ -124,30 +117,12 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 	};
 	u32 i;
 
-	memset(found->addresses, 0xee, sizeof(found->addresses));
-	memset(found->trust, KUNWIND_TRUST_CFI, sizeof(found->trust));
-	if (how & I386)
-		found->reason = kunwind_walk_i386(&walk);
-	else if (recent && kunwind_walk_again(&walk))
-		found->reason = KUNWIND_COMPLETE;
-	else
-		found->reason = kunwind_walk(&walk);
-	found->count = walk.count;
-	property(walk.count >= 1 && walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS,
-		 "%u addresses, reason %d", walk.count, found->reason);
+	found_take(&walk, found);
+	property(walk.count >= 1, "no address, reason %d", found->reason);
 	for (i = 0; i < walk.count; i++)
 		property(found->trust[i] < KUNWIND_NR_TRUSTS && (!(how & NO_SCAN) ||
 								 found->trust[i] != KUNWIND_TRUST_SCAN),
 			 "trust %u", found->trust[i]);
-}
-
-static void found_compare(const struct found *a, const struct found *b, const char *what)
-{
-	property(a->count == b->count && a->reason == b->reason &&
-		 !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0])) &&
-		 !memcmp(a->trust, b->trust, a->count),
-		 "%s: %u addresses (%s), without a cache %u (%s)", what, b->count,
-		 kunwind_reason_name(b->reason), a->count, kunwind_reason_name(a->reason));
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

@@ -14,11 +14,10 @@
  * address in memory, one in the code, its upper bits spread over 64.
  */
 #include "../../kmod/core/table.h"
-#include "fuzz.h"
+#include "found.h"
 
 #define MEM		0x7ffd00000000ULL
 #define BIAS		0x555500000000ULL
-#define CAPACITY	200
 #define PATCHES		4
 
 struct input {
@@ -62,12 +61,6 @@ static void table_damage(struct kunwind_table *table, struct input *in)
 	}
 }
 
-struct found {
-	unsigned long addresses[CAPACITY];
-	u32 count;
-	enum kunwind_reason reason;
-};
-
 /* 32-bit code has the low halves of all addresses. */
 static u64 here(bool i386, u64 addr)
 {
@@ -82,27 +75,10 @@ static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *r
 	struct kunwind_walk walk = {
 		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs, .i386 = i386,
 		.mem = { .lo = mem, .hi = mem + size, .delta = (uintptr_t)memory - mem },
-		.addresses = found->addresses, .capacity = CAPACITY,
+		.addresses = found->addresses, .capacity = MOST_FOUND,
 	};
 
-	memset(found->addresses, 0xee, sizeof(found->addresses));
-	if (i386)
-		found->reason = kunwind_walk_i386(&walk);
-	else if (recent && kunwind_walk_again(&walk))
-		found->reason = KUNWIND_COMPLETE;
-	else
-		found->reason = kunwind_walk(&walk);
-	found->count = walk.count;
-	property(walk.count <= CAPACITY && found->reason < KUNWIND_NR_REASONS, "%u addresses, reason %d",
-		 walk.count, found->reason);
-}
-
-static void found_compare(const struct found *a, const struct found *b, const char *what)
-{
-	property(a->count == b->count && a->reason == b->reason &&
-		 !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0])),
-		 "%s: %u addresses (%s), without a cache %u (%s)", what, b->count,
-		 kunwind_reason_name(b->reason), a->count, kunwind_reason_name(a->reason));
+	found_take(&walk, found);
 }
 
 static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, const u8 *memory,
