@@ -16,7 +16,6 @@
 #define JIT_H
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,8 @@
 #include <unwind.h>
 #include <fcntl.h>
 #include <kunwind.h>
+
+#include "verdict.h"
 
 #define MOST		512
 #define NOINLINE	__attribute__((__noinline__))
@@ -48,18 +49,6 @@ struct unit {
 	uint8_t *eh;
 	size_t eh_len;			/* with the terminator */
 };
-
-static void verdict(int good, const char *format, ...)
-{
-	va_list args;
-
-	printf(good ? "ok - " : "not ok - ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
 
 /* ------------------------------------------------------------- the "JIT" */
 

@@ -21,7 +21,6 @@
 #include <libunwind.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +29,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include <kunwind.h>
+
+#include "verdict.h"
 
 #define MAX	4096
 #define NOINLINE __attribute__((__noinline__))
@@ -45,22 +46,7 @@ struct pair {
 	void *theirs[MAX];
 };
 
-static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int sink;
-
-static void verdict(int good, const char *format, ...)
-{
-	va_list args;
-
-	pthread_mutex_lock(&print_lock);
-	printf(good ? "ok - " : "not ok - ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-	pthread_mutex_unlock(&print_lock);
-}
 
 static void wrong(struct place *place, const struct pair *pair, int ours, int theirs,
 		  unsigned int reason, const char *which)
