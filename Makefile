@@ -17,7 +17,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests fuzz
-.PHONY: check-releases soak bench bench-names check-bench bench-accept style clean help
+.PHONY: check-releases check-rt soak bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
 
@@ -73,6 +73,9 @@ check-kernel-tests:
 check-releases:
 	@scripts/check-releases
 
+check-rt:
+	@scripts/check-rt $(if $(RELEASE),--release $(RELEASE)) $(FILES)
+
 check-corpus:
 	@scripts/check-corpus $(DIRS)
 
@@ -124,6 +127,8 @@ help:
 	@echo '            whole system traced, as without'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
+	@echo "check-rt    the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or sid;"
+	@echo '            FILES: only these'
 	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'
 	@echo '            of a root file system with some four hundred packages, made first'
 	@echo 'check-others  exception and unwind tests of gcc, libunwind and LLVM: stacks from the kernel'

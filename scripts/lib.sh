@@ -58,7 +58,7 @@ distribution() {
 
 
 # Where the parts of the VM's world lie, for one kernel release. A kernel that
-# was built here has its headers beside it.
+# was built here, or whose headers are not installed, has them beside it.
 vm_headers_dir() {
 	local own
 	own=$(vm_kernel_dir "$1")/build
@@ -85,6 +85,11 @@ vm_kernel_release() { # [ROOT]
 	# shellcheck disable=SC2016
 	dpkg-query --admindir="${1:-}/var/lib/dpkg" -W -f '${Depends}\n' linux-headers-amd64 2>/dev/null |
 		sed -n 's/^\(.*, \)\?linux-headers-\([^ ,]*\).*/\2/p' || true
+}
+
+# The PREEMPT_RT kernel of the same version, as "6.1.0-56-rt-amd64". ROOT: as above.
+vm_rt_release() { # [ROOT]
+	KUNWIND_VM_KERNEL='' vm_kernel_release "${1:-}" | sed 's/-amd64$/-rt-amd64/'
 }
 
 # Debian's own source of the VM's kernel, as a package and its version.
