@@ -6,8 +6,10 @@
  * 2. Sweep over them upwards, run each FDE's program and hand its rows to
  *    pack.c. What no FDE covers gets a row without a rule.
  * 3. As soon as some CFA needs a callee-saved register that is not followed,
- *    do 2 again with it: at most once for each of the five. Hand-written
- *    cryptography has such CFAs, hardly anything else does.
+ *    find out which ones the other FDEs need, and which ones the rules of these
+ *    read in turn, and do 2 again with all of them. That is once, but where little
+ *    was lost yet: then 2 is done again at once. Hand-written cryptography has
+ *    such CFAs, hardly anything else does.
  *
  * Overlaps: an FDE may lie within another, which goes on behind it, and may
  * repeat another byte for byte; both are unambiguous. FDEs that contradict each
@@ -20,11 +22,15 @@
  * Rows whose CFA or return address is an expression of unknown operations
  * leave their addresses without a rule; all else is used.
  *
- * Time is linear in the section: a program runs once, and again only behind
- * an FDE inside its own range, which is limited in total.
+ * Time is linear in the section, whatever its bytes: each FDE is gone over a
+ * fixed number of times, each instruction takes constant time (a row that
+ * changed makes one rule of at most 18 entries; one that did not makes none), and
+ * all that may be done again is paid for from a budget (budget.h). That includes
+ * an FDE's program, which runs again behind each FDE inside its own range.
+ * tests/unit/build-cost-test.c and tests/fuzz/fuzz-cost-build.c count it.
  * Memory: the table and, until it is written, its draft, which is smaller
- * (pack.h); before, what fdes.h says. So never more than the table's size and
- * 64 KB beside the table.
+ * (pack.h); before, what fdes.h says. With real objects never more than the
+ * table's size and 64 KB beside the table, in no case more than the budget has.
  */
 #include "build.h"
 #include "rule.h"
@@ -41,19 +47,16 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 	struct kunwind_rule rule;
 	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
+	bool packed = false;	/* the row before this one */
 
 	err = kunwind_fdes_get(&b->fdes, a->place, &slot, &fde);
 	if (err)
 		return err;
 	/* instructions that make no rows take time too */
 	b->fdes.ticks += (fde.code_end - fde.code) / KUNWIND_TICK_BYTES;
-	if (from != a->start) {
-		u64 size = fde.code_end - fde.code;
-
-		if (size > b->rerun_left)
-			return KUNWIND_E_LIMIT;
-		b->rerun_left -= size;
-	}
+	b->swept += KUNWIND_FDE_BYTES + (fde.code_end - fde.code);
+	if (from != a->start && !kunwind_budget_work(&b->budget, 2 * (fde.code_end - fde.code)))
+		return KUNWIND_E_LIMIT;
 
 	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
 	p->section = kunwind_fdes_section(&b->fdes, a->place);
@@ -66,10 +69,13 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 			return KUNWIND_OK;
 		if (unlikely(p->to <= from || p->from >= to))
 			continue;
-		err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal,
-				      -(s32)kunwind_word(b->fdes.section->i386), &rule);
-		if (likely(!err))
-			err = kunwind_pack_row(&b->pack, max(p->from, from) - b->base, rule);
+		if (likely(p->changed || !packed)) {
+			err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal,
+					      -(s32)kunwind_word(b->fdes.section->i386), &rule);
+			if (likely(!err))
+				err = kunwind_pack_row(&b->pack, max(p->from, from) - b->base, rule);
+			packed = true;
+		}
 		if (likely(!err))
 			err = kunwind_fdes_tick(&b->fdes);
 		if (unlikely(err))
@@ -140,11 +146,13 @@ enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
 enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32 last, u64 *end)
 {
 	enum kunwind_refusal err;
+	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
 	u64 at = kunwind_fdes_start(&b->fdes, first);
 	u32 i;
 
 	b->base = at;
+	b->swept = 0;
 	*end = at;
 	b->nr_active = 0;
 	for (i = first; i < last && !kunwind_fdes_missing(&b->fdes); i++) {
@@ -160,27 +168,73 @@ enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32
 			return err;
 	}
 	*end = at;
+	if (b->swept <= b->early)
+		return KUNWIND_OK;
+	/* all that is missing, so that the next sweep need not end early again */
+	for (; i < last && kunwind_fdes_missing(&b->fdes); i++) {
+		u32 place = b->fdes.list[i];
+
+		err = kunwind_fdes_get(&b->fdes, place, &slot, &fde);
+		if (!err)
+			err = kunwind_fdes_tick(&b->fdes);
+		if (!err)
+			err = kunwind_build_look(b, place, &fde);
+		if (err)
+			return err;
+	}
 	return KUNWIND_OK;
+}
+
+enum kunwind_refusal kunwind_build_look(struct kunwind_build *b, u32 place,
+					const struct kunwind_fde *fde)
+{
+	struct kunwind_program *p = &b->fdes.program;
+	struct kunwind_cie_slot *slot;
+	enum kunwind_refusal err;
+	struct kunwind_fde again;
+
+	p->section = kunwind_fdes_section(&b->fdes, place);
+	b->fdes.ticks += (fde->code_end - fde->code) / KUNWIND_TICK_BYTES;
+	if (likely(kunwind_program_look(p, fde)))
+		return KUNWIND_OK;
+	err = kunwind_fdes_get(&b->fdes, place, &slot, &again);
+	if (err)
+		return err;
+	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
+	kunwind_program_begin(p, &slot->cie, &slot->initial, &again);
+	do {
+		err = kunwind_program_next(p);
+		if (!err)
+			err = kunwind_fdes_tick(&b->fdes);
+	} while (!err && p->from != p->to);
+	return err;
 }
 
 enum kunwind_refusal
 kunwind_build_init(struct kunwind_build *b, const struct kunwind_section *section, u32 keep,
 		   size_t limit, kunwind_abort_fn *abort, void *data)
 {
-	u64 size = section->size;
+	u64 size = section->size, memory = (u64)limit * KUNWIND_MEMORY_FACTOR;
+	enum kunwind_refusal err;
 
 	if (section->more)
 		size += section->more->size;
 	if (section->size >= KUNWIND_IN_MORE ||
 	    (section->more && section->more->size >= KUNWIND_IN_MORE))
 		return KUNWIND_E_LIMIT;
+	if (memory < sizeof(*b))
+		return KUNWIND_E_LIMIT;
+	b->budget.memory = memory - sizeof(*b);
+	b->budget.work = KUNWIND_WORK_FACTOR * size + KUNWIND_WORK_BASE;
+	b->early = size / KUNWIND_EARLY;
+	b->fdes.budget = &b->budget;
 	b->fdes.section = section;
 	b->fdes.keep = keep & kunwind_saved_regs(section->i386);
 	b->fdes.abort = abort;
 	b->fdes.abort_data = data;
 	b->fdes.program.exprs = &b->pack.exprs;
-	b->rerun_left = KUNWIND_RERUN_FACTOR * size;
-	return kunwind_pack_init(&b->pack, limit);
+	err = kunwind_fdes_init(&b->fdes, size);
+	return err ? err : kunwind_pack_init(&b->pack, limit, &b->budget);
 }
 
 void kunwind_build_exit(struct kunwind_build *b)
@@ -189,33 +243,39 @@ void kunwind_build_exit(struct kunwind_build *b)
 	kunwind_fdes_exit(&b->fdes);
 }
 
-void kunwind_build_reset(struct kunwind_build *b)
+bool kunwind_build_again(struct kunwind_build *b)
 {
+	u32 missing;
+
+	if (!kunwind_fdes_missing(&b->fdes))
+		return false;
+	/* what is followed reads others: at most as many steps as there are registers */
+	do {
+		missing = kunwind_fdes_missing(&b->fdes);
+		b->fdes.keep |= missing;
+		for (; missing; missing &= missing - 1)
+			b->fdes.program.needed |= b->fdes.program.reads[__builtin_ctz(missing)];
+	} while (kunwind_fdes_missing(&b->fdes));
+	/* initial rows and what is in the draft followed fewer registers */
 	kunwind_fdes_forget_cies(&b->fdes);
 	kunwind_pack_reset(&b->pack);
+	return true;
 }
 
 static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table **table)
 {
 	struct kunwind_table_stats head;
 	enum kunwind_refusal err;
-	u32 missing;
 	u64 end;
 
 	err = kunwind_fdes_read(&b->fdes, b->pack.limit);
 	if (err)
 		return err;
-	for (;;) {
+	do {
 		err = kunwind_build_sweep(b, 0, b->fdes.nr, &end);
 		if (err)
 			return err;
-		missing = kunwind_fdes_missing(&b->fdes);
-		if (!missing)
-			break;
-		/* initial rows and what is in the draft followed fewer registers */
-		b->fdes.keep |= missing;
-		kunwind_build_reset(b);
-	}
+	} while (kunwind_build_again(b));
 	head = (struct kunwind_table_stats){
 		.base = b->base,
 		.span = end - b->base,

@@ -12,16 +12,14 @@
 #define KUNWIND_MAX_NESTED	8
 
 /*
- * An FDE that lies around others is run again behind each of them: bytes of
- * instructions that may be run so, all in all, for each byte of .eh_frame.
- */
-#define KUNWIND_RERUN_FACTOR	4
-
-/*
  * Bytes of expressions in one row, which a step of the walk evaluates all, with
  * interrupts off perhaps. A signal frame's take some 70.
  */
 #define KUNWIND_ROW_MAX_EXPR	512
+
+/* A sweep that ends within so much of the section may just be begun again. */
+#define KUNWIND_EARLY		16
+#define KUNWIND_FDE_BYTES	24	/* of an FDE, beside its instructions */
 
 /* An FDE whose rows hold from here on, or again behind another. */
 struct kunwind_active {
@@ -31,7 +29,8 @@ struct kunwind_active {
 
 struct kunwind_build {
 	u64 base;
-	u64 rerun_left;		/* bytes of instructions */
+	struct kunwind_budget budget;
+	u64 swept, early;	/* bytes of FDEs that this sweep ran; up to where it is cheap to begin anew */
 	u32 nr_active;
 	struct kunwind_active active[KUNWIND_MAX_NESTED];
 	struct kunwind_pack pack;
@@ -44,8 +43,20 @@ kunwind_build_init(struct kunwind_build *build, const struct kunwind_section *se
 		   size_t limit, kunwind_abort_fn *abort, void *data);
 void kunwind_build_exit(struct kunwind_build *build);
 
-/* Forgets all rows. */
-void kunwind_build_reset(struct kunwind_build *build);
+/*
+ * Finds out which registers the CFAs and rules of an FDE need, without making
+ * rows: adds to fdes.program.needed. @fde is what kunwind_build_activate() gave.
+ */
+enum kunwind_refusal __must_check
+kunwind_build_look(struct kunwind_build *build, u32 place, const struct kunwind_fde *fde);
+
+/*
+ * After all FDEs were looked at or run: are registers missing? They are followed
+ * from here on, and all that their rules read, so that it is true only once if all
+ * FDEs were looked at.
+ * All rows are forgotten, and all FDEs are to be gone over again.
+ */
+bool kunwind_build_again(struct kunwind_build *build);
 
 /*
  * The FDE at @place begins: it is the innermost one from here on. Those that

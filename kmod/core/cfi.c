@@ -236,6 +236,7 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		return KUNWIND_E_LIMIT;
 	b = section_bytes(section, record.body, record.end);
 	memset(cie, 0, sizeof(*cie));
+	cie->size = record.end - record.begin;
 
 	version = kunwind_bytes_u8(&b);
 	if (version != 1 && version != 3 && version != 4)

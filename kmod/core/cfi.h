@@ -32,6 +32,7 @@
 #define KUNWIND_PE_INDIRECT	0x80
 
 struct kunwind_cie {
+	size_t size;			/* bytes of its record */
 	u64 code_align;
 	s64 data_align;
 	const u8 *code, *code_end;	/* initial instructions */

@@ -198,6 +198,7 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	struct target targets[MAX_BRANCHES];
+	const u8 *nearest = NULL;	/* no target is before it */
 	unsigned int nr_targets = 0, depth = initial, i;
 	bool reached = true;
 
@@ -210,8 +211,8 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 		struct effect effect;
 		u8 op;
 
-		/* branches that end here */
-		for (i = 0; i < nr_targets;) {
+		/* branches that end here; looked for once for each of them */
+		for (i = 0; nr_targets && b.at >= nearest && i < nr_targets;) {
 			if (targets[i].at > b.at) {
 				i++;
 				continue;
@@ -223,6 +224,11 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 			depth = targets[i].depth;
 			reached = true;
 			targets[i] = targets[--nr_targets];
+		}
+		if (nr_targets && b.at >= nearest) {
+			nearest = targets[0].at;
+			for (i = 1; i < nr_targets; i++)
+				nearest = min(nearest, targets[i].at);
 		}
 		if (!reached)
 			goto unknown;
@@ -243,6 +249,7 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 			if (distance < 0 || nr_targets == MAX_BRANCHES)
 				goto unknown;
 			reached = op == KUNWIND_OP_BRA;
+			nearest = nr_targets ? min(nearest, b.at + distance) : b.at + distance;
 			targets[nr_targets++] = (struct target){ b.at + distance, depth };
 			continue;
 		}

@@ -8,6 +8,46 @@
 #define RADIX_BITS	11
 #define RADIX_PASSES	3	/* 33 bits >= 32 */
 #define IN_MORE		KUNWIND_IN_MORE
+#define CIE_WAYS	4	/* places that a CIE can have */
+
+static size_t cies_size(const struct kunwind_fdes *f)
+{
+	return sizeof(*f->cies) << f->cie_bits;
+}
+
+enum kunwind_refusal kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
+{
+	f->cie_bits = KUNWIND_CIE_BITS;
+	while (f->cie_bits < KUNWIND_CIE_MAX_BITS && size / KUNWIND_CIE_BYTES >> f->cie_bits > 1)
+		f->cie_bits++;
+	f->cie_round = 1;
+	f->cies = kunwind_budget_alloc(f->budget, cies_size(f));
+	f->last_cie = f->cies;
+	return f->cies ? KUNWIND_OK : kunwind_budget_refusal(f->budget);
+}
+
+/* The slot of the CIE at @place, or one that it may have; *found: which. */
+static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f, u32 place,
+							 bool *found)
+{
+	u32 home, mask = (1U << f->cie_bits) - 1, i;
+	u64 key = (u64)f->cie_round << 32 | place;
+	struct kunwind_cie_slot *s, *unused = NULL;
+
+	*found = true;
+	if (likely(f->last_cie->key == key))
+		return f->last_cie;
+	home = place * 0x9e3779b1U >> (32 - f->cie_bits);
+	for (i = 0; i < CIE_WAYS; i++) {
+		s = &f->cies[(home + i) & mask];
+		if (likely(s->key == key))
+			return f->last_cie = s;
+		if (!unused && s->key >> 32 != f->cie_round)
+			unused = s;
+	}
+	*found = false;
+	return unused ? unused : &f->cies[(home + f->cie_turn++ % CIE_WAYS) & mask];
+}
 
 /*
  * The CIE at @place with its initial row. It stays until the next call.
@@ -16,27 +56,33 @@
 static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
 				    struct kunwind_cie_slot **slot)
 {
-	struct kunwind_cie_slot *s = &f->cies[(u32)(place * 0x9e3779b1U) >> 26];
 	enum kunwind_refusal err;
+	struct kunwind_cie_slot *s;
+	bool found;
 
+	s = cie_slot(f, place, &found);
 	*slot = s;
-	if (likely(s->key == place + 1ULL))
+	if (likely(found))
 		return s->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_OK;
 	s->key = 0;
-	f->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
 	err = kunwind_cie_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &s->cie);
-	s->unknown = err == KUNWIND_E_AUGMENTATION;
-	if (s->unknown)
-		s->key = place + 1ULL;
-	if (err)
+	if (err && err != KUNWIND_E_AUGMENTATION)
 		return err;
+	if (!kunwind_budget_work(f->budget, s->cie.size))
+		return KUNWIND_E_LIMIT;
+	f->ticks += s->cie.size / TICK_BYTES;
+	s->unknown = err == KUNWIND_E_AUGMENTATION;
+	if (s->unknown) {
+		s->key = (u64)f->cie_round << 32 | place;
+		return err;
+	}
 	f->program.follow = kunwind_fdes_follow(f, &s->cie);
 	f->program.section = kunwind_fdes_section(f, place);
 	err = kunwind_program_initial(&f->program, &s->cie);
 	if (err)
 		return err;
 	s->initial = f->program.row;
-	s->key = place + 1ULL;
+	s->key = (u64)f->cie_round << 32 | place;
 	return KUNWIND_OK;
 }
 
@@ -81,7 +127,9 @@ enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u3
 		return err;
 	c2 = &slot->cie;
 	if (c1.code != c2->code) {
-		f->ticks += KUNWIND_CIE_MAX / TICK_BYTES;
+		f->ticks += c1.size / TICK_BYTES;
+		if (!kunwind_budget_work(f->budget, c1.size / sizeof(u64)))
+			return KUNWIND_E_LIMIT;
 		if (c1.code_align != c2->code_align || c1.data_align != c2->data_align ||
 		    c1.encoding != c2->encoding || c1.signal != c2->signal ||
 		    !bytes_same(c1.code, c1.code_end, c2->code, c2->code_end))
@@ -174,8 +222,9 @@ static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 }
 
 /* Sorts by address; stable, so that equal ones stay in the file's order. */
-static enum kunwind_refusal fdes_sort(u64 *fdes, u32 nr)
+static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, u32 nr)
 {
+	const size_t counts_size = sizeof(u32) << RADIX_BITS;
 	u64 *from = fdes, *to, *scratch, *swap;
 	u32 *counts, pass, i;
 
@@ -185,19 +234,19 @@ static enum kunwind_refusal fdes_sort(u64 *fdes, u32 nr)
 	if (i >= nr)
 		return KUNWIND_OK;
 
-	scratch = kunwind_alloc(nr * sizeof(*scratch));
-	counts = kunwind_alloc(sizeof(*counts) << RADIX_BITS);
+	scratch = kunwind_budget_alloc(budget, nr * sizeof(*scratch));
+	counts = kunwind_budget_alloc(budget, counts_size);
 	if (!scratch || !counts) {
-		kunwind_free(scratch);
-		kunwind_free(counts);
-		return KUNWIND_E_NOMEM;
+		kunwind_budget_free(budget, scratch, nr * sizeof(*scratch));
+		kunwind_budget_free(budget, counts, counts_size);
+		return kunwind_budget_refusal(budget);
 	}
 	to = scratch;
 	for (pass = 0; pass < RADIX_PASSES; pass++) {
 		unsigned int shift = 32 + pass * RADIX_BITS;
 		u32 mask = (1U << RADIX_BITS) - 1, sum = 0;
 
-		memset(counts, 0, sizeof(*counts) << RADIX_BITS);
+		memset(counts, 0, counts_size);
 		for (i = 0; i < nr; i++)
 			counts[(from[i] >> shift) & mask]++;
 		for (i = 0; i <= mask; i++) {
@@ -215,8 +264,8 @@ static enum kunwind_refusal fdes_sort(u64 *fdes, u32 nr)
 	}
 	if (from != fdes)
 		memcpy(fdes, from, nr * sizeof(*fdes));
-	kunwind_free(scratch);
-	kunwind_free(counts);
+	kunwind_budget_free(budget, scratch, nr * sizeof(*scratch));
+	kunwind_budget_free(budget, counts, counts_size);
 	return KUNWIND_OK;
 }
 
@@ -228,10 +277,11 @@ static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 {
 	u32 i = 0, j = nr_eh, n = 0;
 	u64 end = 0, *merged;	/* end: of all of .eh_frame's FDEs so far */
+	const u32 room = f->nr;
 
-	merged = kunwind_alloc(f->nr * sizeof(*merged));
+	merged = kunwind_budget_alloc(f->budget, room * sizeof(*merged));
 	if (!merged)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(f->budget);
 	while (i < nr_eh || j < f->nr) {
 		bool eh = j == f->nr ||
 			  (i < nr_eh && f->list[i] >> 32 <= f->list[j] >> 32);
@@ -244,7 +294,7 @@ static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 		if (!err)
 			err = kunwind_fdes_tick(f);
 		if (err) {
-			kunwind_free(merged);
+			kunwind_budget_free(f->budget, merged, room * sizeof(*merged));
 			return err;
 		}
 		if (eh) {
@@ -258,9 +308,10 @@ static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 			merged[n++] = f->list[j];
 		j++;
 	}
-	kunwind_free(f->list);
+	kunwind_budget_free(f->budget, f->list, f->room * sizeof(*f->list));
 	f->list = merged;
 	f->nr = n;
+	f->room = room;
 	return KUNWIND_OK;
 }
 
@@ -278,17 +329,18 @@ enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 		return KUNWIND_E_NO_CFI;
 	if ((u64)nr + nr_more > limit / sizeof(*f->list))
 		return KUNWIND_E_LIMIT;
-	f->list = kunwind_alloc(((size_t)nr + nr_more) * sizeof(*f->list));
+	f->list = kunwind_budget_alloc(f->budget, ((size_t)nr + nr_more) * sizeof(*f->list));
 	if (!f->list)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(f->budget);
+	f->room = nr + nr_more;
 	err = fdes_list(f, 0);
 	nr_eh = f->nr;
 	if (!err)
-		err = fdes_sort(f->list, nr_eh);
+		err = fdes_sort(f->budget, f->list, nr_eh);
 	if (!err && nr_more) {
 		err = fdes_list(f, IN_MORE);
 		if (!err)
-			err = fdes_sort(f->list + nr_eh, f->nr - nr_eh);
+			err = fdes_sort(f->budget, f->list + nr_eh, f->nr - nr_eh);
 		if (!err && f->nr > nr_eh)
 			err = fdes_merge(f, nr_eh);
 	}
@@ -299,11 +351,13 @@ enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 
 void kunwind_fdes_forget_cies(struct kunwind_fdes *f)
 {
-	memset(f->cies, 0, sizeof(f->cies));
+	f->cie_round++;
 }
 
 void kunwind_fdes_exit(struct kunwind_fdes *f)
 {
-	kunwind_free(f->list);
+	kunwind_budget_free(f->budget, f->list, f->room * sizeof(*f->list));
 	f->list = NULL;
+	kunwind_budget_free(f->budget, f->cies, cies_size(f));
+	f->cies = NULL;
 }

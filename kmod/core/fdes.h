@@ -10,47 +10,60 @@
  * What is unknown is not corrupt: FDEs of a CIE with an unknown augmentation are
  * left out. All else that contradicts itself is refused.
  *
- * Time is linear in the sections. The initial rows of the 64 CIEs used last are
- * kept; a CIE's program is short by decree. Memory: 8 bytes an FDE, 16 while
- * sorting or merging; 25 KB.
+ * Time is linear in the sections. A CIE's program is run once, and its initial
+ * row is kept, 64 of them and one more for each 4 KB of the sections. Where there
+ * are more CIEs than that and FDEs refer to them in turn, a CIE may be run again:
+ * each run is paid for from the build's budget with the bytes of its record.
+ * Memory: 8 bytes an FDE, 16 while sorting or merging; the rows, a 16th of the
+ * sections and 16 KB; 8 KB.
  */
 #ifndef _KUNWIND_FDES_H
 #define _KUNWIND_FDES_H
 
+#include "budget.h"
 #include "cfi.h"
 #include "i386.h"
 #include "program.h"
 
-#define KUNWIND_CIE_SLOTS	64
+#define KUNWIND_CIE_BITS	6	/* at least so many slots: as a power of two */
+#define KUNWIND_CIE_MAX_BITS	14
+#define KUNWIND_CIE_BYTES	4096	/* of the sections for which there is one more */
 #define KUNWIND_TICKS		4096	/* rows or records between two looks at the clock */
 #define KUNWIND_TICK_BYTES	64	/* of instructions that count as one more */
 #define KUNWIND_IN_MORE		0x80000000U	/* in a place: in section->more */
 
 struct kunwind_cie_slot {
-	u64 key;		/* place of the CIE + 1; 0: free */
+	u64 key;		/* round and place of the CIE; 0: free */
 	bool unknown;		/* its augmentation, and so what its FDEs mean */
 	struct kunwind_cie cie;
 	struct kunwind_row initial;
 };
 
-/* Zeroed, then section, program.exprs, and what else is wanted of the first four. */
+/* Zeroed, then section, budget, program.exprs, and what else is wanted of the first five. */
 struct kunwind_fdes {
 	const struct kunwind_section *section;
+	struct kunwind_budget *budget;
 	kunwind_abort_fn *abort;
 	void *abort_data;
 	u32 keep;		/* followed besides rsp, rbp, ra */
 	u32 ticks;
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
-	u32 nr;
+	u32 nr, room;
 	bool unknown;		/* there were FDEs of CIEs with an unknown augmentation */
 	struct kunwind_program program;
-	struct kunwind_cie_slot cies[KUNWIND_CIE_SLOTS];
+	struct kunwind_cie_slot *cies, *last_cie;
+	u32 cie_bits;		/* of their number */
+	u32 cie_round;		/* slots of another one are free */
+	u32 cie_turn;		/* which of a CIE's places is given up next */
 };
+
+/* Takes memory for the CIEs of sections of @size bytes. To be called first. */
+enum kunwind_refusal __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u64 size);
 
 /* Lists all FDEs that count; the list may take @limit bytes. To be called once. */
 enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
 
-/* Frees the list. */
+/* Frees the list and the CIEs. */
 void kunwind_fdes_exit(struct kunwind_fdes *fdes);
 
 /* To be called when fdes->keep changed, or program.exprs was emptied. */

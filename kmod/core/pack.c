@@ -9,6 +9,8 @@
 #define ROW_MAX		16	/* bytes that a row can take in the draft */
 #define FIRST_BITS	9	/* of the rules' hash table */
 #define MAX_PROBES	64
+#define FREE_PROBES	4	/* so many are not paid for */
+#define RADIX_BITS	7
 
 /*
  * The draft: for each row a varint of the distance from the row before (as in
@@ -21,26 +23,30 @@ struct kunwind_draft {
 	u8 bytes[PIECE_BYTES - 16];
 };
 
+static void rules_free(struct kunwind_pack *pack, u64 *rules, u32 *counts, u32 *slots,
+		       u32 max_rules)
+{
+	kunwind_budget_free(pack->budget, rules, max_rules * sizeof(*rules));
+	kunwind_budget_free(pack->budget, counts, max_rules * sizeof(*counts));
+	kunwind_budget_free(pack->budget, slots, 2 * max_rules * sizeof(*slots));
+}
+
 static enum kunwind_refusal rules_grow(struct kunwind_pack *pack)
 {
 	u32 max_rules = 1U << (pack->slot_bits - 1);
-	u64 *rules = kunwind_alloc(max_rules * sizeof(*rules));
-	u32 *counts = kunwind_alloc(max_rules * sizeof(*counts));
-	u32 *slots = kunwind_alloc(sizeof(*slots) << pack->slot_bits);
+	u64 *rules = kunwind_budget_alloc(pack->budget, max_rules * sizeof(*rules));
+	u32 *counts = kunwind_budget_alloc(pack->budget, max_rules * sizeof(*counts));
+	u32 *slots = kunwind_budget_alloc(pack->budget, 2 * max_rules * sizeof(*slots));
 
 	if (!rules || !counts || !slots) {
-		kunwind_free(rules);
-		kunwind_free(counts);
-		kunwind_free(slots);
-		return KUNWIND_E_NOMEM;
+		rules_free(pack, rules, counts, slots, max_rules);
+		return kunwind_budget_refusal(pack->budget);
 	}
 	if (pack->nr_rules) {
 		memcpy(rules, pack->rules, pack->nr_rules * sizeof(*rules));
 		memcpy(counts, pack->counts, pack->nr_rules * sizeof(*counts));
 	}
-	kunwind_free(pack->rules);
-	kunwind_free(pack->counts);
-	kunwind_free(pack->slots);
+	rules_free(pack, pack->rules, pack->counts, pack->slots, pack->max_rules);
 	pack->rules = rules;
 	pack->counts = counts;
 	pack->slots = slots;
@@ -55,10 +61,10 @@ static __always_inline u32 rule_hash(const struct kunwind_pack *pack, u64 rule)
 }
 
 /*
- * A free slot or the rule's own; NULL after too many probes: whoever makes
- * hashes collide gets rules stored twice, not a slower builder.
+ * A free slot or the rule's own. NULL after MAX_PROBES: rules that were made to
+ * collide are stored twice. *probes: what it took.
  */
-static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule)
+static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule, u32 *probes)
 {
 	u32 mask = (1U << pack->slot_bits) - 1;
 	u32 at = rule_hash(pack, rule), i;
@@ -66,16 +72,19 @@ static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule)
 	for (i = 0; i < MAX_PROBES; i++) {
 		u32 *slot = &pack->slots[(at + i) & mask];
 
-		if (!*slot || pack->rules[*slot - 1] == rule)
+		if (!*slot || pack->rules[*slot - 1] == rule) {
+			*probes = i;
 			return slot;
+		}
 	}
+	*probes = i;
 	return NULL;
 }
 
 static noinline enum kunwind_refusal rule_add(struct kunwind_pack *pack, u64 rule, u32 *slot)
 {
 	enum kunwind_refusal err;
-	u32 i;
+	u32 i, probes;
 
 	if (pack->nr_rules == KUNWIND_MAX_RULES)
 		return KUNWIND_E_LIMIT;
@@ -85,11 +94,11 @@ static noinline enum kunwind_refusal rule_add(struct kunwind_pack *pack, u64 rul
 		if (err)
 			return err;
 		for (i = 0; i < pack->nr_rules; i++) {
-			slot = rule_slot(pack, pack->rules[i]);
+			slot = rule_slot(pack, pack->rules[i], &probes);
 			if (slot && !*slot)
 				*slot = i + 1;
 		}
-		slot = rule_slot(pack, rule);
+		slot = rule_slot(pack, rule, &probes);
 	}
 	pack->rules[pack->nr_rules++] = rule;
 	if (slot)
@@ -107,9 +116,9 @@ static noinline enum kunwind_refusal piece_add(struct kunwind_pack *pack)
 		if (pack->draft_size > pack->limit)
 			return KUNWIND_E_LIMIT;
 	}
-	piece = kunwind_alloc(sizeof(*piece));
+	piece = kunwind_budget_alloc(pack->budget, sizeof(*piece));
 	if (!piece)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(pack->budget);
 	if (pack->last)
 		pack->last->next = piece;
 	else
@@ -154,7 +163,7 @@ enum kunwind_refusal
 kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 {
 	enum kunwind_refusal err;
-	u32 *slot, number;
+	u32 *slot, number, probes;
 	u64 key;
 	u8 *p;
 
@@ -169,7 +178,10 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 			return err;
 	}
 
-	slot = rule_slot(pack, key);
+	slot = rule_slot(pack, key, &probes);
+	if (unlikely(probes > FREE_PROBES) &&
+	    !kunwind_budget_work(pack->budget, probes / 2))
+		return KUNWIND_E_LIMIT;
 	if (likely(slot && *slot)) {
 		number = *slot - 1;
 	} else {
@@ -208,15 +220,17 @@ kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u3
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal kunwind_pack_init(struct kunwind_pack *pack, size_t limit)
+enum kunwind_refusal
+kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget *budget)
 {
 	u32 pool_limit = min(limit, (size_t)1 << 31);
 
 	memset(pack, 0, sizeof(*pack));
 	pack->limit = limit;
+	pack->budget = budget;
 	pack->slot_bits = FIRST_BITS;
-	kunwind_pool_init(&pack->wide, pool_limit);
-	kunwind_pool_init(&pack->exprs, pool_limit);
+	kunwind_pool_init(&pack->wide, pool_limit, budget);
+	kunwind_pool_init(&pack->exprs, pool_limit, budget);
 	return rules_grow(pack);
 }
 
@@ -226,7 +240,7 @@ static void draft_free(struct kunwind_pack *pack)
 
 	for (piece = pack->first; piece; piece = next) {
 		next = piece->next;
-		kunwind_free(piece);
+		kunwind_budget_free(pack->budget, piece, sizeof(*piece));
 	}
 	pack->first = NULL;
 	pack->last = NULL;
@@ -250,38 +264,52 @@ void kunwind_pack_reset(struct kunwind_pack *pack)
 
 void kunwind_pack_exit(struct kunwind_pack *pack)
 {
+	if (!pack->budget)
+		return;
 	draft_free(pack);
-	kunwind_free(pack->rules);
-	kunwind_free(pack->counts);
-	kunwind_free(pack->slots);
+	rules_free(pack, pack->rules, pack->counts, pack->slots, pack->max_rules);
 	kunwind_pool_exit(&pack->wide);
 	kunwind_pool_exit(&pack->exprs);
 	memset(pack, 0, sizeof(*pack));
 }
 
-/* Rows of a rule above its number, so that a plain comparison sorts. */
-static int rank_cmp(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
 /*
- * @rank[number] = place of a rule by frequency. @order is scratch of nr_rules
- * words, and afterwards holds the rules' numbers in order.
+ * @rank[number] = place of a rule by frequency, equal ones in the order of their
+ * numbers. @order afterwards holds the rules' numbers in order. Linear: radix,
+ * with as many passes as the highest count has digits.
  */
-static void rules_rank(struct kunwind_pack *pack, u64 *order, u32 *rank)
+static void rules_rank(struct kunwind_pack *pack, u32 *order, u32 *rank)
 {
-	u32 i;
+	u32 starts[1 << RADIX_BITS], *from = order, *to = rank, *swap, most = 0, i;
+	const u32 mask = (1U << RADIX_BITS) - 1;
+	unsigned int shift;
 
-	for (i = 0; i < pack->nr_rules; i++)
-		order[i] = (u64)pack->counts[i] << 32 | (~i & 0xffffffff);
-	kunwind_sort(order, pack->nr_rules, sizeof(*order), rank_cmp);
 	for (i = 0; i < pack->nr_rules; i++) {
-		order[i] = ~(u32)order[i];
-		rank[order[i]] = i;
+		most = max(most, pack->counts[i]);
+		from[i] = i;
 	}
+	for (shift = 0; shift < 32 && most >> shift; shift += RADIX_BITS) {
+		u32 sum = 0;
+
+		memset(starts, 0, sizeof(starts));
+		for (i = 0; i < pack->nr_rules; i++)
+			starts[(pack->counts[i] >> shift) & mask]++;
+		for (i = mask + 1; i--;) {
+			u32 n = starts[i];
+
+			starts[i] = sum;
+			sum += n;
+		}
+		for (i = 0; i < pack->nr_rules; i++)
+			to[starts[(pack->counts[from[i]] >> shift) & mask]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != order)
+		memcpy(order, from, pack->nr_rules * sizeof(*order));
+	for (i = 0; i < pack->nr_rules; i++)
+		rank[order[i]] = i;
 }
 
 /* Where the table's parts begin: offsets in its allocation. */
@@ -414,20 +442,19 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		    struct kunwind_table **result)
 {
 	u32 nr_blocks = (pack->nr_rows + KUNWIND_BLOCK_ROWS - 1) / KUNWIND_BLOCK_ROWS;
-	enum kunwind_refusal err = KUNWIND_E_NOMEM;
+	enum kunwind_refusal err;
 	struct kunwind_table *table;
-	u32 *rank, nr_far = 0, nr_top, i;
+	u32 *order, *rank, nr_far = 0, nr_top, i;
 	u8 shift = top_shift(head->span, nr_blocks), round = 0;
 	struct layout l;
 	size_t size;
-	u64 *order;
 	u8 *bytes;
 
 	pack->last->size = pack->at - pack->last->bytes;
-	order = kunwind_alloc(pack->nr_rules * sizeof(*order));
-	rank = kunwind_alloc(pack->nr_rules * sizeof(*rank));
+	order = kunwind_budget_alloc(pack->budget, pack->nr_rules * sizeof(*order));
+	rank = kunwind_budget_alloc(pack->budget, pack->nr_rules * sizeof(*rank));
 	if (!order || !rank)
-		goto out;
+		goto refused;
 	rules_rank(pack, order, rank);
 	for (i = KUNWIND_FAR_RULE; i < pack->nr_rules; i++)
 		nr_far += pack->counts[order[i]];
@@ -439,10 +466,9 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 	err = KUNWIND_E_LIMIT;
 	if (l.end > pack->limit || size > 0xffffffffU)
 		goto out;
-	err = KUNWIND_E_NOMEM;
-	bytes = kunwind_alloc(l.end);
+	bytes = kunwind_budget_alloc(pack->budget, l.end);
 	if (!bytes)
-		goto out;
+		goto refused;
 
 	table = (struct kunwind_table *)bytes;
 	*table = (struct kunwind_table){
@@ -483,7 +509,10 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 	*result = table;
 	err = KUNWIND_OK;
 out:
-	kunwind_free(order);
-	kunwind_free(rank);
+	kunwind_budget_free(pack->budget, order, pack->nr_rules * sizeof(*order));
+	kunwind_budget_free(pack->budget, rank, pack->nr_rules * sizeof(*rank));
 	return err;
+refused:
+	err = kunwind_budget_refusal(pack->budget);
+	goto out;
 }

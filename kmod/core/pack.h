@@ -5,7 +5,7 @@
  * Rows are kept as they come in a draft (as many bytes as the table's stream
  * will have, with rules numbered as they are met); at the end rules are
  * numbered by frequency and the table is written in one allocation of its
- * exact size. Memory while packing: the draft, 16 bytes a rule.
+ * exact size. Memory while packing: the draft, 20 bytes a rule.
  */
 #ifndef _KUNWIND_PACK_H
 #define _KUNWIND_PACK_H
@@ -28,9 +28,11 @@ struct kunwind_pack {
 	u32 nr_rules, max_rules, slot_bits;
 	struct kunwind_pool wide, exprs;
 	u32 nr_wide;
+	struct kunwind_budget *budget;
 };
 
-enum kunwind_refusal __must_check kunwind_pack_init(struct kunwind_pack *pack, size_t limit);
+enum kunwind_refusal __must_check
+kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget *budget);
 void kunwind_pack_exit(struct kunwind_pack *pack);
 
 /* Forgets all rows, wide rules and expressions. */

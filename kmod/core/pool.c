@@ -7,23 +7,29 @@
 #define FIRST_BYTES	1024
 #define FIRST_SLOTS	64
 #define MAX_PROBES	32
+#define FREE_PROBES	4	/* so many are not paid for */
 
-void kunwind_pool_init(struct kunwind_pool *pool, u32 limit)
+static size_t slots_size(const struct kunwind_pool *pool)
 {
-	*pool = (struct kunwind_pool){ .limit = min(limit, 1U << 31) };
+	return (size_t)pool->nr_slots * sizeof(*pool->slots);
+}
+
+void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget)
+{
+	*pool = (struct kunwind_pool){ .limit = min(limit, 1U << 31), .budget = budget };
 }
 
 void kunwind_pool_exit(struct kunwind_pool *pool)
 {
-	kunwind_free(pool->data);
-	kunwind_free(pool->slots);
+	kunwind_budget_free(pool->budget, pool->data, pool->capacity);
+	kunwind_budget_free(pool->budget, pool->slots, slots_size(pool));
 	*pool = (struct kunwind_pool){ 0 };
 }
 
 void kunwind_pool_reset(struct kunwind_pool *pool)
 {
 	if (pool->slots)
-		memset(pool->slots, 0, (size_t)pool->nr_slots * sizeof(*pool->slots));
+		memset(pool->slots, 0, slots_size(pool));
 	pool->size = 0;
 	pool->nr = 0;
 }
@@ -56,14 +62,15 @@ static enum kunwind_refusal data_grow(struct kunwind_pool *pool, u32 len)
 		capacity *= 2;
 	if (capacity == pool->capacity)
 		return KUNWIND_OK;
-	data = kunwind_alloc(capacity);
+	capacity = min(capacity, (u64)1 << 31);
+	data = kunwind_budget_alloc(pool->budget, capacity);
 	if (!data)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(pool->budget);
 	if (pool->size)
 		memcpy(data, pool->data, pool->size);
-	kunwind_free(pool->data);
+	kunwind_budget_free(pool->budget, pool->data, pool->capacity);
 	pool->data = data;
-	pool->capacity = min(capacity, (u64)1 << 31);
+	pool->capacity = capacity;
 	return KUNWIND_OK;
 }
 
@@ -71,20 +78,22 @@ static enum kunwind_refusal slots_grow(struct kunwind_pool *pool)
 {
 	u32 nr_slots = pool->nr_slots ? pool->nr_slots * 2 : FIRST_SLOTS;
 	struct kunwind_pool_slot *slots;
-	u32 i, at;
+	u32 i, j, at;
 
-	slots = kunwind_alloc((size_t)nr_slots * sizeof(*slots));
+	slots = kunwind_budget_alloc(pool->budget, (size_t)nr_slots * sizeof(*slots));
 	if (!slots)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(pool->budget);
 	for (i = 0; i < pool->nr_slots; i++) {
 		if (!pool->slots[i].off1)
 			continue;
 		at = pool->slots[i].hash;
-		while (slots[at & (nr_slots - 1)].off1)
+		/* one for which there is no place is not found any more */
+		for (j = 0; j < MAX_PROBES && slots[at & (nr_slots - 1)].off1; j++)
 			at++;
-		slots[at & (nr_slots - 1)] = pool->slots[i];
+		if (j < MAX_PROBES)
+			slots[at & (nr_slots - 1)] = pool->slots[i];
 	}
-	kunwind_free(pool->slots);
+	kunwind_budget_free(pool->budget, pool->slots, slots_size(pool));
 	pool->slots = slots;
 	pool->nr_slots = nr_slots;
 	return KUNWIND_OK;
@@ -96,7 +105,7 @@ enum kunwind_refusal kunwind_pool_add(struct kunwind_pool *pool, const void *byt
 	struct kunwind_pool_slot *slot = NULL;
 	u32 hash = bytes_hash(bytes, len);
 	enum kunwind_refusal err;
-	u32 i;
+	u32 i, extra = 0;
 
 	/* at most half full */
 	if (pool->nr >= pool->nr_slots / 2) {
@@ -111,12 +120,19 @@ enum kunwind_refusal kunwind_pool_add(struct kunwind_pool *pool, const void *byt
 			slot = s;
 			break;
 		}
-		if (s->hash == hash && len <= pool->size - (s->off1 - 1) &&
-		    !memcmp(pool->data + s->off1 - 1, bytes, len)) {
-			*off = s->off1 - 1;
-			return KUNWIND_OK;
+		if (s->hash == hash && len <= pool->size - (s->off1 - 1)) {
+			if (!memcmp(pool->data + s->off1 - 1, bytes, len)) {
+				*off = s->off1 - 1;
+				break;
+			}
+			extra += len;
 		}
 	}
+	if (unlikely(i > FREE_PROBES || extra) &&
+	    !kunwind_budget_work(pool->budget, i / 2 + extra / sizeof(u64)))
+		return KUNWIND_E_LIMIT;
+	if (i < MAX_PROBES && !slot)
+		return KUNWIND_OK;
 
 	err = data_grow(pool, len);
 	if (err)

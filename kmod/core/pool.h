@@ -4,14 +4,18 @@
  *
  * A string is found again by a hash table of offsets. Strings must tell their
  * own length in their first bytes: two of different length then differ there.
- * Memory: at most twice what it holds, and 32 bytes a string. A probe gives up
- * after a fixed number of steps and the string is stored once more: whoever
- * makes hashes collide gets a larger table, not a slower builder.
+ * Memory: at most twice what it holds, and 32 bytes a string; half as much again
+ * while it grows.
+ *
+ * The hash has no secret, so strings can be made whose hashes collide. A search
+ * ends after a fixed number of steps, and what it takes beyond the usual one or
+ * two is paid for from the build's budget. A string that was not found by then
+ * is stored once more.
  */
 #ifndef _KUNWIND_POOL_H
 #define _KUNWIND_POOL_H
 
-#include "kunwind_core.h"
+#include "budget.h"
 
 struct kunwind_pool_slot {
 	u32 hash;
@@ -23,10 +27,11 @@ struct kunwind_pool {
 	u32 size, capacity, limit;	/* bytes; limit: most that it may hold */
 	struct kunwind_pool_slot *slots;
 	u32 nr, nr_slots;		/* nr_slots is a power of two, or 0 */
+	struct kunwind_budget *budget;
 };
 
 /* @limit is at most 2 GB. Allocates nothing yet. */
-void kunwind_pool_init(struct kunwind_pool *pool, u32 limit);
+void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget);
 void kunwind_pool_exit(struct kunwind_pool *pool);
 
 /* Empties it, keeps the memory. */

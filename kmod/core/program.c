@@ -92,22 +92,50 @@ static __always_inline bool plain_offset(u64 count, s32 *off)
 	return (s64)count == *off;
 }
 
+static __always_inline bool saved_equal(struct kunwind_saved a, struct kunwind_saved b)
+{
+	return a.off == b.off && a.how == b.how && a.source == b.source;
+}
+
+/* All changes of saved[] go through this one, for the sake of what is remembered. */
+static __always_inline void saved_write(struct kunwind_program *p, unsigned int reg,
+					struct kunwind_saved saved)
+{
+	if (p->nr_remembered) {
+		struct kunwind_remembered *last = &p->remembered[p->nr_remembered - 1];
+
+		if (!(last->copied & KUNWIND_REG(reg))) {
+			last->copied |= KUNWIND_REG(reg);
+			last->row.saved[reg] = p->row.saved[reg];
+		}
+	}
+	p->row.saved[reg] = saved;
+	p->touched = true;
+}
+
+/* Whether registers have a rule, or an explicit "same value". */
+static __always_inline void masks_set(struct kunwind_program *p, u32 changed, u32 same)
+{
+	p->touched |= p->row.changed != changed || p->row.same != same;
+	p->row.changed = changed;
+	p->row.same = same;
+}
+
 static __always_inline void saved_set(struct kunwind_program *p, u64 reg,
 				      struct kunwind_saved saved)
 {
 	if (reg >= KUNWIND_NR_REGS || !(p->follow & KUNWIND_REG(reg)))
 		return;
-	p->row.saved[reg] = saved;
-	p->row.changed |= KUNWIND_REG(reg);
-	p->row.same &= ~KUNWIND_REG(reg);
+	if (!saved_equal(p->row.saved[reg], saved))
+		saved_write(p, reg, saved);
+	masks_set(p, p->row.changed | KUNWIND_REG(reg), p->row.same & ~KUNWIND_REG(reg));
 }
 
 static void same_set(struct kunwind_program *p, u64 reg)
 {
 	if (reg >= KUNWIND_NR_REGS)
 		return;
-	p->row.changed &= ~KUNWIND_REG(reg);
-	p->row.same |= KUNWIND_REG(reg);
+	masks_set(p, p->row.changed & ~KUNWIND_REG(reg), p->row.same | KUNWIND_REG(reg));
 }
 
 /*
@@ -123,24 +151,34 @@ static void saved_restore(struct kunwind_program *p, u64 reg)
 		return;
 	bit = KUNWIND_REG(reg);
 	if (!p->initial) {
-		p->row.changed &= ~bit;
-		p->row.same &= ~bit;
+		masks_set(p, p->row.changed & ~bit, p->row.same & ~bit);
 		return;
 	}
-	p->row.changed = (p->row.changed & ~bit) | (p->initial->changed & bit);
-	p->row.same = (p->row.same & ~bit) | (p->initial->same & bit);
-	p->row.saved[reg] = p->initial->saved[reg];
+	if ((p->initial->changed & bit) &&
+	    !saved_equal(p->row.saved[reg], p->initial->saved[reg]))
+		saved_write(p, reg, p->initial->saved[reg]);
+	masks_set(p, (p->row.changed & ~bit) | (p->initial->changed & bit),
+		  (p->row.same & ~bit) | (p->initial->same & bit));
 }
 
 static bool cfa_set(struct kunwind_program *p, u64 reg, s32 off)
 {
 	if (reg >= KUNWIND_NR_REGS)
 		return false;
+	p->touched |= p->row.cfa_how != KUNWIND_HOW_REG || p->row.cfa_reg != reg ||
+		      p->row.cfa_off != off;
 	p->row.cfa_how = KUNWIND_HOW_REG;
 	p->row.cfa_reg = reg;
 	p->row.cfa_off = off;
 	p->needed |= KUNWIND_REG(reg);
 	return true;
+}
+
+/* With a CFA by expression the offset is not in use, but may be again. */
+static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
+{
+	p->touched |= p->row.cfa_off != off;
+	p->row.cfa_off = off;
 }
 
 /*
@@ -175,6 +213,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 	u8 how = KUNWIND_HOW_UNDEFINED;
 	struct kunwind_expr_info info;
 	enum kunwind_refusal err;
+	bool followed;
 	u32 off = 0;
 	u64 reg;
 
@@ -182,6 +221,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 		err = expr_read(p, b, false, true, &off, &info);
 		if (err)
 			return err;
+		p->touched = true;
 		p->row.cfa_how = info.unknown ? KUNWIND_HOW_UNKNOWN : KUNWIND_HOW_EXPR;
 		p->row.cfa_expr = off;
 		p->row.shape = info.shape;
@@ -193,10 +233,12 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 	if (reg > MAX_COLUMN)
 		return KUNWIND_E_OPERAND;
 	reg = reg_of(p, reg);
-	err = expr_read(p, b, true, reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)),
-			&off, &info);
+	followed = reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg));
+	err = expr_read(p, b, true, followed, &off, &info);
 	if (err)
 		return err;
+	if (!followed && reg < KUNWIND_NR_REGS && !info.unknown)
+		p->reads[reg] |= info.regs;
 	if (!info.unknown)
 		how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR;
 	else if (reg == KUNWIND_RA)
@@ -226,8 +268,9 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	case CFA_DEF_CFA_OFFSET_SF:
 		if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 			return KUNWIND_E_OPCODE;
-		if (!factored(p, kunwind_bytes_sleb(b), &p->row.cfa_off))
+		if (!factored(p, kunwind_bytes_sleb(b), &saved.off))
 			return KUNWIND_E_OPERAND;
+		cfa_off_set(p, saved.off);
 		return KUNWIND_OK;
 	case CFA_GNU_ARGS_SIZE:
 		kunwind_bytes_uleb(b);	/* for landing pads only */
@@ -258,6 +301,8 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 			saved.source = source;
 			if (reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)))
 				p->needed |= KUNWIND_REG(source);
+			else if (reg < KUNWIND_NR_REGS)
+				p->reads[reg] |= KUNWIND_REG(source);
 		}
 		break;
 	case CFA_OFFSET_EXTENDED:
@@ -292,9 +337,13 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 
 static enum kunwind_refusal remember(struct kunwind_program *p)
 {
+	struct kunwind_remembered *last;
+
 	if (p->nr_remembered == KUNWIND_MAX_REMEMBERED)
 		return KUNWIND_E_LIMIT;
-	row_copy(&p->remembered[p->nr_remembered++], &p->row);
+	last = &p->remembered[p->nr_remembered++];
+	memcpy(&last->row, &p->row, offsetof(struct kunwind_row, saved));
+	last->copied = 0;
 	return KUNWIND_OK;
 }
 
@@ -304,9 +353,24 @@ static enum kunwind_refusal remember(struct kunwind_program *p)
  */
 static enum kunwind_refusal restore(struct kunwind_program *p)
 {
+	const struct kunwind_remembered *last;
+	u32 mask;
+
 	if (!p->nr_remembered)
 		return KUNWIND_E_STATE_STACK;
-	row_copy(&p->row, &p->remembered[--p->nr_remembered]);
+	last = &p->remembered[--p->nr_remembered];
+	p->touched |= last->copied ||
+		      memcmp(&p->row, &last->row, offsetof(struct kunwind_row, saved));
+	memcpy(&p->row, &last->row, offsetof(struct kunwind_row, saved));
+	/*
+	 * Also where no rule holds: to the state remembered before this one, the
+	 * register may have one, and did not change since.
+	 */
+	for (mask = last->copied; mask; mask &= mask - 1) {
+		unsigned int reg = __builtin_ctz(mask);
+
+		p->row.saved[reg] = last->row.saved[reg];
+	}
 	return KUNWIND_OK;
 }
 
@@ -344,8 +408,9 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 		case CFA_DEF_CFA_OFFSET:
 			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
 				return KUNWIND_E_OPCODE;
-			if (!plain_offset(uleb(&b), &p->row.cfa_off))
+			if (!plain_offset(uleb(&b), &off))
 				return KUNWIND_E_OPERAND;
+			cfa_off_set(p, off);
 			break;
 		case CFA_REMEMBER_STATE:
 			err = remember(p);
@@ -439,6 +504,7 @@ void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *
 	p->to = fde->start;
 	p->end = fde->start + fde->len;
 	p->nr_remembered = 0;
+	p->touched = true;
 	row_copy(&p->row, initial);
 }
 
@@ -450,6 +516,8 @@ enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
 	if (p->from == p->end && p->code == p->code_end)
 		return KUNWIND_OK;
 	err = run(p);
+	p->changed = p->touched;
+	p->touched = false;
 	/* the last row reaches to the FDE's end */
 	if (!err && p->to == p->from)
 		p->to = p->end;

@@ -56,6 +56,16 @@ struct kunwind_row {
 	struct kunwind_saved saved[KUNWIND_NR_REGS];
 };
 
+/*
+ * What DW_CFA_remember_state keeps. A register's rule is copied when it is first
+ * changed afterwards, so that neither this instruction nor DW_CFA_restore_state
+ * costs more than the changes between them.
+ */
+struct kunwind_remembered {
+	struct kunwind_row row;	/* saved[]: only of the registers in copied */
+	u32 copied;
+};
+
 struct kunwind_program {
 	const struct kunwind_section *section;
 	const struct kunwind_cie *cie;
@@ -63,11 +73,14 @@ struct kunwind_program {
 	struct kunwind_pool *exprs;
 	u32 follow;		/* registers whose rules are kept; others are only checked */
 	u32 needed;		/* registers that CFAs and followed rules read; only grows */
+	u32 reads[KUNWIND_NR_REGS]; /* registers that its rules read while it is not followed; the same */
 	const u8 *code, *code_end;
 	u64 from, to, end;	/* the row's addresses; end of the FDE's */
 	u32 nr_remembered;
+	bool changed;		/* the row may say something else than the one before it */
+	bool touched;		/* the same of the row that is being made */
 	struct kunwind_row row;
-	struct kunwind_row remembered[KUNWIND_MAX_REMEMBERED];
+	struct kunwind_remembered remembered[KUNWIND_MAX_REMEMBERED];
 };
 
 /* Runs the initial instructions of @cie; the result is in program->row. */
@@ -80,15 +93,17 @@ void kunwind_program_begin(struct kunwind_program *program, const struct kunwind
 
 /**
  * kunwind_program_next() - the next row
- * At most KUNWIND_FDE_MAX_CODE bytes of instructions are run by a call.
- * Return: KUNWIND_OK with program->row, ->from and ->to (from < to), or with
- * from == to after the last; or the refusal.
+ * At most KUNWIND_FDE_MAX_CODE bytes of instructions are run by a call, each in
+ * constant time.
+ * Return: KUNWIND_OK with program->row, ->from, ->to (from < to) and ->changed,
+ * or with from == to after the last; or the refusal.
  */
 enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *program);
 
 /**
  * kunwind_program_look() - which registers the CFAs of @fde need, without running it
- * Adds to program->needed what running it would add; program->section is set.
+ * Adds to program->needed and ->reads what running it would add; program->section
+ * is set.
  * Return: false when it has other instructions than the common ones, or what is
  * none: it is to be run.
  */

@@ -29,32 +29,29 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 		struct kunwind_wide wide;
 		struct kunwind_wide_entry entries[1 + KUNWIND_NR_REGS];
 	} w;
+	const u32 ra = KUNWIND_REG(KUNWIND_RA);
 	struct kunwind_saved cfa;
-	unsigned int reg, cost = 0;
+	unsigned int cost = 0;
+	u32 mask;
 
-	memset(&w, 0, sizeof(w));
-	w.wide.signal = signal;
+	w.wide = (struct kunwind_wide){ .signal = signal };
 	cfa = (struct kunwind_saved){
 		.how = row->cfa_how,
 		.source = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_reg : 0,
 		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
 	};
 	cost += wide_add(pack, &w.wide, w.entries, 0, &cfa);
-	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
-		const struct kunwind_saved *saved = &row->saved[reg];
-		u32 bit = KUNWIND_REG(reg);
+	/* a return address not said where it is stayed where it was */
+	mask = row->changed | ra | (row->same & (signal ? KUNWIND_ALL_REGS :
+							   KUNWIND_REG(KUNWIND_RSP)));
+	if ((row->changed & ra) && row->saved[KUNWIND_RA].how == KUNWIND_HOW_AT_CFA &&
+	    row->saved[KUNWIND_RA].off == ra_off)
+		mask &= ~ra;
+	for (; mask; mask &= mask - 1) {
+		unsigned int reg = __builtin_ctz(mask);
 
-		if (row->changed & bit) {
-			if (reg == KUNWIND_RA && saved->how == KUNWIND_HOW_AT_CFA &&
-			    saved->off == ra_off)
-				continue;
-			cost += wide_add(pack, &w.wide, w.entries, reg, saved);
-		} else if (reg == KUNWIND_RA) {
-			/* not said where it is: it stayed where it was */
-			cost += wide_add(pack, &w.wide, w.entries, reg, &same);
-		} else if ((row->same & bit) && (signal || reg == KUNWIND_RSP)) {
-			cost += wide_add(pack, &w.wide, w.entries, reg, &same);
-		}
+		cost += wide_add(pack, &w.wide, w.entries, reg,
+				 row->changed & KUNWIND_REG(reg) ? &row->saved[reg] : &same);
 	}
 	if (cost > w.wide.nr + KUNWIND_ROW_MAX_EXPR)
 		return KUNWIND_E_LIMIT;

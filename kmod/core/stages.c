@@ -19,7 +19,7 @@
  *
  * What an FDE's instructions do wrong is mostly found in the second stage only.
  *
- * Memory: until its end the list (8 bytes an FDE), a draft of one part, 25 KB;
+ * Memory: until its end the list (8 bytes an FDE), the CIEs (fdes.h), a draft of one part, 10 KB;
  * then 24 bytes a part, and the table's header for each.
  */
 #include "build.h"
@@ -32,32 +32,6 @@ struct kunwind_stages {
 	u32 next;			/* all parts before it are built */
 	struct kunwind_build build;
 };
-
-/* Finds out which registers the CFAs of the FDE need: fdes.program.needed. */
-static enum kunwind_refusal fde_regs(struct kunwind_build *b, u32 place,
-				     const struct kunwind_fde *fde)
-{
-	struct kunwind_program *p = &b->fdes.program;
-	struct kunwind_cie_slot *slot;
-	enum kunwind_refusal err;
-	struct kunwind_fde again;
-
-	p->section = kunwind_fdes_section(&b->fdes, place);
-	b->fdes.ticks += (fde->code_end - fde->code) / KUNWIND_TICK_BYTES;
-	if (likely(kunwind_program_look(p, fde)))
-		return KUNWIND_OK;
-	err = kunwind_fdes_get(&b->fdes, place, &slot, &again);
-	if (err)
-		return err;
-	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
-	kunwind_program_begin(p, &slot->cie, &slot->initial, &again);
-	do {
-		err = kunwind_program_next(p);
-		if (!err)
-			err = kunwind_fdes_tick(&b->fdes);
-	} while (!err && p->from != p->to);
-	return err;
-}
 
 /* One look over all FDEs: overlaps, parts, registers, the end of the last. */
 static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
@@ -84,7 +58,7 @@ static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
 			};
 		err = kunwind_build_activate(b, place, &fde);
 		if (!err)
-			err = fde_regs(b, place, &fde);
+			err = kunwind_build_look(b, place, &fde);
 		if (err)
 			return err;
 		parts->span = max(parts->span, fde.start + fde.len - parts->base);
@@ -96,7 +70,7 @@ static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
 {
 	struct kunwind_build *b = &s->build;
 	enum kunwind_refusal err;
-	u32 missing, most;
+	u32 most;
 	size_t size;
 
 	err = kunwind_fdes_read(&b->fdes, s->limit);
@@ -108,22 +82,16 @@ static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
 	s->used = b->fdes.nr * sizeof(*b->fdes.list) + size;
 	if (s->used > s->limit)
 		return KUNWIND_E_LIMIT;
-	s->table = kunwind_alloc(size);
+	s->table = kunwind_budget_alloc(&b->budget, size);
 	if (!s->table)
-		return KUNWIND_E_NOMEM;
+		return kunwind_budget_refusal(&b->budget);
 	s->table->parts = (struct kunwind_parts *)(s->table + 1);
 
-	for (;;) {
+	do {
 		err = look_over(s, part_fdes);
 		if (err)
 			return err;
-		missing = kunwind_fdes_missing(&b->fdes);
-		if (!missing)
-			break;
-		/* rules of registers that are followed now may read others */
-		b->fdes.keep |= missing;
-		kunwind_build_reset(b);
-	}
+	} while (kunwind_build_again(b));
 	s->table->nr_fdes = b->fdes.nr;
 	s->table->keep = b->fdes.keep;
 	s->table->needed = b->fdes.program.needed & kunwind_saved_regs(s->section[0].i386);
@@ -194,7 +162,7 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	/* Not emptied, but made anew: what one part let grow, each would have to clear. */
 	kunwind_fdes_forget_cies(&b->fdes);
 	kunwind_pack_exit(&b->pack);
-	err = kunwind_pack_init(&b->pack, s->limit - s->used);
+	err = kunwind_pack_init(&b->pack, s->limit - s->used, &b->budget);
 	if (!err)
 		err = kunwind_build_sweep(b, part->first, last, &end);
 	if (err)

@@ -6,10 +6,13 @@
  * linker sends these to the functions below. The builder must answer "nomem"
  * and give back what it had (LeakSanitizer watches); with enough memory the
  * same bytes build. Beside the table it may take no more than the table's own
- * size and 64 KB at any time: of real objects, those that are there.
+ * size and 64 KB at any time: of real objects, those that are there. Of crafted
+ * sections (attacks.h) a build takes in all no more than kmod/builder.c charges
+ * for it: twice the section's size and 64 KB.
  */
 #include <malloc.h>
 
+#include "attacks.h"
 #include "eh.h"
 #include "object.h"
 #include "stages.h"
@@ -82,6 +85,47 @@ static void test_most(void)
 	}
 }
 
+#define SLACK		(64 << 10)	/* as in kmod/builder.c */
+
+/* The most that a build takes, as a whole or in parts. */
+static size_t attack_most(const struct kunwind_section *section, u32 keep, size_t limit,
+			  u32 part_fdes)
+{
+	struct kunwind_table *table;
+	enum kunwind_refusal err;
+
+	taken = 0;
+	most = 0;
+	if (part_fdes)
+		err = stages_build(section, keep, part_fdes, limit, NULL, NULL, &table);
+	else
+		err = kunwind_table_build(section, keep, limit, NULL, NULL, &table);
+	if (!err)
+		kunwind_table_free(table);
+	return most;
+}
+
+static void test_attacks(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attack_cases); i++) {
+		struct kunwind_section section[2];
+		size_t whole, parts, limit;
+		struct attack a;
+
+		attack_make(&a, &attack_cases[i], 1 << 20);
+		attack_section(&a, section);
+		limit = a.size + SLACK;
+		whole = attack_most(section, a.keep, limit, 0);
+		parts = attack_most(section, a.keep, limit, 1024);
+		tap_ok(whole <= 2 * limit && parts <= 2 * limit,
+		       "memory of %s: %zu KB, in parts %zu, of %zu charged", attack_cases[i].name,
+		       whole >> 10, parts >> 10, 2 * limit >> 10);
+		free(a.data);
+	}
+}
+
 /* The same in two stages: how many allocations failed, and what went wrong. */
 static void test_stages(const struct eh *eh)
 {
@@ -148,5 +192,6 @@ int main(void)
 	kunwind_table_free(table);
 	test_stages(&eh);
 	test_most();
+	test_attacks();
 	return tap_done();
 }

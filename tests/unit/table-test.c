@@ -27,10 +27,11 @@ static u32 rnd(u32 below)
 
 static struct kunwind_table *pack(const struct row *rows, u32 nr, u64 span)
 {
+	struct kunwind_budget budget = { .work = 1 << 20, .memory = 1 << 28 };
 	struct kunwind_table_stats head = { .base = BASE, .span = span, .nr_fdes = 1 };
 	struct kunwind_table *table = NULL;
 	struct kunwind_pack p;
-	enum kunwind_refusal err = kunwind_pack_init(&p, 1 << 28);
+	enum kunwind_refusal err = kunwind_pack_init(&p, 1 << 28, &budget);
 	u32 i;
 
 	for (i = 0; i < nr && !err; i++)
@@ -215,6 +216,7 @@ static void test_wide(void)
 /* A limit below the size that the table would have. */
 static void test_limit(void)
 {
+	struct kunwind_budget budget = { .work = 1 << 20, .memory = 1 << 28 };
 	static struct row rows[20000];
 	struct kunwind_table_stats head = { .base = BASE, .span = 1 << 30 };
 	struct kunwind_table *table;
@@ -223,7 +225,7 @@ static void test_limit(void)
 	u32 i;
 
 	rows_make(rows, ARRAY_SIZE(rows), 100, 50);
-	if (kunwind_pack_init(&p, 20000))
+	if (kunwind_pack_init(&p, 20000, &budget))
 		return;
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
 		err = kunwind_pack_row(&p, rows[i].addr, rows[i].rule);
