@@ -8,6 +8,10 @@
  * believed; a section header has to agree with them.
  * 1 KB of stack, no allocation.
  *
+ * The number of reads is bounded by the file's size: two for a section header,
+ * one for a program header, and some 200 more, however many segments have notes or
+ * say that they are the dynamic section (the first one is).
+ *
  * The headers of a 32-bit file are made into those of a 64-bit one as they are read.
  *
  * Does not take: big-endian and relocatable files, x32, files with
@@ -19,8 +23,9 @@
 
 #define MAX_PHDRS	512
 #define MAX_SHDRS	4096	/* more: as if there were none */
-#define MAX_NOTES	64	/* of one segment */
+#define MAX_NOTES	64	/* of all segments */
 #define MAX_DYNAMIC	512	/* entries */
+#define DYNAMIC_READ	256	/* bytes of them at a time */
 #define PAGE_MASK_	0xfffULL
 
 /* gABI: the parts of an ELF-64 file that are used here. */
@@ -92,6 +97,8 @@ struct parser {
 	struct kunwind_elf *elf;
 	struct file_header header;
 	struct segment eh_hdr;		/* type 0: none */
+	unsigned int nr_notes;		/* read so far */
+	bool dynamic;			/* was read */
 };
 
 static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size_t len)
@@ -217,9 +224,8 @@ static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s
 {
 	u64 align = s->align == 8 ? 8 : 4, at = 0;
 	struct kunwind_elf *elf = p->elf;
-	unsigned int i;
 
-	for (i = 0; i < MAX_NOTES && !elf->build_id_len; i++) {
+	for (; p->nr_notes < MAX_NOTES && !elf->build_id_len; p->nr_notes++) {
 		struct note note;
 		enum kunwind_refusal err;
 		u64 desc;
@@ -247,23 +253,27 @@ static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s
 static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment *s)
 {
 	const size_t word = kunwind_word(p->elf->i386);
-	u64 nr = min(s->filesz / (2 * word), (u64)MAX_DYNAMIC), i;
+	u8 bytes[DYNAMIC_READ];
+	u64 size, at;
 
-	for (i = 0; i < nr; i++) {
-		u64 entry[2] = { 0 };
-		enum kunwind_refusal err;
+	if (p->dynamic || s->offset > p->size)
+		return KUNWIND_OK;
+	p->dynamic = true;
+	size = min(min(s->filesz, p->size - s->offset), (u64)2 * word * MAX_DYNAMIC);
+	size -= size % (2 * word);
+	for (at = 0; at < size; at += 2 * word) {
+		const u8 *entry = bytes + at % sizeof(bytes);
+		u64 tag = 0, value = 0;
 
-		if (s->offset > ~s->filesz)
+		if (entry == bytes &&
+		    get(p, s->offset + at, bytes, min(size - at, (u64)sizeof(bytes))))
+			return KUNWIND_E_IO;
+		memcpy(&tag, entry, word);
+		memcpy(&value, entry + word, word);
+		if (!tag)
 			break;
-		err = get(p, s->offset + 2 * i * word, &entry[0], word);
-		if (!err)
-			err = get(p, s->offset + (2 * i + 1) * word, &entry[1], word);
-		if (err)
-			return err == KUNWIND_E_IO ? err : KUNWIND_OK;
-		if (!entry[0])
-			break;
-		if (entry[0] == DYNAMIC_PLTGOT)
-			p->elf->data_base = entry[1];
+		if (tag == DYNAMIC_PLTGOT)
+			p->elf->data_base = value;
 	}
 	return KUNWIND_OK;
 }

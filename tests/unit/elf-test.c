@@ -510,9 +510,48 @@ static void test_vdso(void)
 	tap_ok(!err && st.nr_rows, "vDSO: %u rows: %s", st.nr_rows, kunwind_refusal_name(err));
 }
 
+/* Many segments of the kind that is read: each may not cost as much as one alone. */
+static void test_reads(void)
+{
+	static const struct {
+		const char *name;
+		u32 type;
+	} kinds[] = { { "512 dynamic sections", 2 }, { "512 segments of notes", 4 } };
+	const u64 data = 0x2000, phdrs = data + 0x2000, size = phdrs + 512 * 56;
+	struct image image = { .size = size };
+	struct kunwind_elf elf;
+	unsigned int i, j;
+
+	image.data = calloc(1, size);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		image_make(image.data);
+		/* a note without a description, or an entry of the dynamic section */
+		for (j = 0; j < 512; j++)
+			memcpy(image.data + data + 16 * j, "\4\0\0\0\0\0\0\0\x9\0\0\0XYZ\0", 16);
+		put(image.data + 32, phdrs, 8);
+		put(image.data + 56, 512, 2);
+		for (j = 0; j < 512; j++) {
+			u8 *p = image.data + phdrs + 56 * j;
+
+			put(p + P_TYPE, j ? kinds[i].type : 1, 4);
+			put(p + P_FLAGS, 5, 4);
+			put(p + P_OFFSET, j ? data : 0, 8);
+			put(p + P_VADDR, j ? data : 0, 8);
+			put(p + P_FILESZ, 0x2000, 8);
+			put(p + P_MEMSZ, 0x2000, 8);
+		}
+		image.reads = 0;
+		(void)!kunwind_elf_parse(image_read, &image, image.size, &elf);
+		tap_ok(image.reads < 1000, "%s: %u reads of a file of %llu bytes", kinds[i].name,
+		       image.reads, (unsigned long long)size);
+	}
+	free(image.data);
+}
+
 int main(void)
 {
 	test_vdso();
+	test_reads();
 	test_cases();
 	test_debug();
 	test_count();
