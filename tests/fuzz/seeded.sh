@@ -18,6 +18,13 @@ flags=("$@")
 clang=${CLANG:-clang}
 n=0 failed=0
 
+# of the fuzzers that count the work: as in the Makefile
+cost=(-DCOST_CORE -include "$PWD/../unit/cost.h" -fsanitize-coverage=trace-pc)
+cost_flags=()
+for flag in "${flags[@]}"; do
+	[[ $flag == -fsanitize=* || $flag == -fno-sanitize* ]] || cost_flags+=("$flag")
+done
+
 # plant FILE SED-EXPRESSION: a fresh copy, changed
 plant() {
 	rm -rf "$out/kmod"
@@ -29,18 +36,22 @@ plant() {
 	}
 }
 
-# build_replay FILE SOURCES...: the changed file, what includes it, and the rest's objects
+# build_replay CORE FILE SOURCES...: the changed file, what includes it, and the rest's
+# objects, which lie in OUT/CORE
 build_replay() {
-	local changed=$1 source name
-	shift
+	local core=$1 changed=$2 source name flags=("${flags[@]}")
+	shift 2
+	if [ "$core" = cost ]; then flags=("${cost_flags[@]}" "${cost[@]}"); fi
 	rm -rf "$out/objects"
-	cp -r "$out/../core" "$out/objects"
+	cp -r "$out/../$core" "$out/objects"
 	for source in ../../kmod/core/*.c; do
 		name=$(basename "$source" .c)
 		[ -n "$changed" ] || break
 		"$cc" "${flags[@]}" -MM "$source" | tr ' ' '\n' | grep -q "/$changed\$" || continue
 		"$cc" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -c "$out/kmod/core/$name.c" -o "$out/objects/$name.o"
 	done
+	# the program's own work is not counted
+	if [ "$core" = cost ]; then flags=("${cost_flags[@]}" -fsanitize=undefined); fi
 	"$cc" "${flags[@]}" "$@" "$out"/objects/*.o -o "$out/replay"
 }
 
@@ -52,10 +63,16 @@ report() {
 
 # bug TARGET NAME FILE SED-EXPRESSION; without FILE: nothing must be found
 bug() {
-	local target=$1 name=$2 inputs input t0=$SECONDS
-	case $target in elf | walk | bare) inputs=$target ;; *) inputs=eh ;; esac
+	local target=$1 name=$2 inputs input t0=$SECONDS core=core flags=("${flags[@]}") sources=(slow.c)
+	case $target in elf | walk | bare | cost-build) inputs=$target ;; *) inputs=eh ;; esac
+	if [[ $target == cost-* ]]; then
+		core=cost sources=()
+	fi
 	plant "${3-}" "${4-}" || { report 'not ok' "$name"; return; }
-	build_replay "${3-}" "fuzz-$target.c" replay.c slow.c
+	build_replay "$core" "${3-}" "fuzz-$target.c" replay.c "${sources[@]}"
+	if [ "$core" = cost ]; then
+		flags=("${cost_flags[@]}" "${cost[@]}" -Wl,--wrap=__sanitizer_cov_trace_pc)
+	fi
 	if ! "$out/replay" x "../data/fuzz/$inputs.inputs" >"$out/log" 2>&1; then
 		# which one it was is known but for what the compiler's checks end at once
 		input=$(sed -n 's/^not ok.*: \(input [0-9]*\)$/\1/p' "$out/log")
@@ -64,7 +81,7 @@ bug() {
 		return
 	fi
 	[ $# -gt 2 ] || { report ok "$name"; return; }
-	"$clang" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -fsanitize=fuzzer "fuzz-$target.c" slow.c \
+	"$clang" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -fsanitize=fuzzer "fuzz-$target.c" "${sources[@]}" \
 		"$out"/kmod/core/*.c -o "$out/fuzz"
 	rm -rf "$out/corpus"
 	./inputs.py unpack "../data/fuzz/$inputs.inputs" "$out/corpus"
@@ -75,7 +92,7 @@ bug() {
 	fi
 }
 
-for target in build rows stages walk bare elf; do
+for target in build rows stages walk bare elf cost-build; do
 	bug $target "no bug in $target"
 done
 bug build 'a LEB128 number read past the end' bytes.h \
@@ -97,6 +114,9 @@ bug walk 'an expression that takes what was not pushed' expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'a register beyond the last' wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
 bug bare 'a jump more than there is room for' code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
+bug cost-build 'an FDE that is run again is not paid for' build.c \
+	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
+bug cost-build 'a wide rule for each row, changed or not' build.c 's/likely(p->changed || !packed)/1/'
 bug elf 'an offset that wraps around' elf.c \
 	's/off > p->size || len > p->size - off/off + len > p->size/'
 echo "1..$n"
