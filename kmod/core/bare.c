@@ -86,7 +86,7 @@ static bool kunwind_walk_attr signal_frame(struct kunwind_walk *walk, bool exact
 		return false;
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		kunwind_mem_read(mem, value, sp + 40 + 8 * i, fault);
-		walk->regs.r[order[i]] = value;
+		walk->regs.r[order[kunwind_index(i, (u32)ARRAY_SIZE(order))]] = value;
 	}
 	kunwind_mem_end(mem);
 	walk->regs.valid = KUNWIND_ALL_REGS;
@@ -260,7 +260,7 @@ static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *wo
 	if (!kunwind_mem_begin(mem, at))
 		return 0;
 	for (n = 0; n < most; n++)
-		kunwind_mem_read(mem, words[n], at + 8 * n, fault);
+		kunwind_mem_read(mem, words[kunwind_index(n, (u32)CHUNK)], at + 8 * n, fault);
 fault:
 	kunwind_mem_end(mem);
 	return n;

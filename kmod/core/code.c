@@ -78,6 +78,7 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 		return;
 	if (i == way->nr)
 		way->nr++;
+	i = kunwind_index(i, (u32)MOST_TARGETS);
 	way->at[i] = at;
 	way->depth_at[i] = way->depth;
 	way->rbp_at_at[i] = way->rbp_at;

@@ -221,7 +221,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			i = op == KUNWIND_OP_PICK ? kunwind_bytes_u8(&b) : op == KUNWIND_OP_OVER;
 			if (i >= sp)
 				return KUNWIND_CORRUPT;
-			val = stack[sp - 1 - i];
+			val = stack[kunwind_index(sp - 1 - i, (unsigned int)KUNWIND_EXPR_MAX_DEPTH)];
 			push = true;
 			break;
 		case KUNWIND_OP_DROP:
@@ -302,13 +302,15 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 				return KUNWIND_CORRUPT;
 			if (!(regs->valid & KUNWIND_REG(reg)))
 				return KUNWIND_REG_UNKNOWN;
-			val += regs->r[reg];
+			val += regs->r[kunwind_index(reg, (unsigned int)KUNWIND_NR_REGS)];
 			push = true;
 		}
 		if (push) {
 			if (sp == KUNWIND_EXPR_MAX_DEPTH)
 				return KUNWIND_CORRUPT;
-			stack[sp++] = kunwind_expr_fit(i386, val);
+			stack[kunwind_index(sp, (unsigned int)KUNWIND_EXPR_MAX_DEPTH)] =
+				kunwind_expr_fit(i386, val);
+			sp++;
 		}
 	}
 	if (b.bad || !sp)

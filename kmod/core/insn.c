@@ -178,7 +178,7 @@ static u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at, u64 *wor
 		return 0;
 	for (n = 0; n < KUNWIND_TEXT_WORDS; n++) {
 		kunwind_mem_read(mem, word, at + 8 * n, fault);
-		words[n] = word;
+		words[kunwind_index(n, (u32)KUNWIND_TEXT_WORDS)] = word;
 	}
 fault:
 	kunwind_mem_end(mem);

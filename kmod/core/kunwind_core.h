@@ -287,12 +287,17 @@ struct kunwind_recent {
 	u32 count;		/* addresses, ip the first */
 	u32 words;		/* noted; one more than count where a zero ended the walk */
 	u32 rbps;		/* noted */
-	/* By number of the address, from 1 on: 8 bytes behind where it was read (the CFA), and what. */
-	u64 cfa[KUNWIND_RECENT_FRAMES + 1];
-	u64 address[KUNWIND_RECENT_FRAMES + 1];
+	/*
+	 * The order of these arrays matters: a loop over one of the first two that
+	 * speculates past its end takes user values for user addresses, not other data
+	 * of the kernel. Nothing is read at what "address" holds.
+	 */
 	struct kunwind_recent_rbp {
 		u64 at, value;	/* where an rbp was read, and what */
 	} rbp[KUNWIND_RECENT_FRAMES + 1];
+	/* By number of the address, from 1 on: 8 bytes behind where it was read (the CFA), and what. */
+	u64 cfa[KUNWIND_RECENT_FRAMES + 1];
+	u64 address[KUNWIND_RECENT_FRAMES + 1];
 };
 
 /**

@@ -5,6 +5,13 @@
  * Reads in any context. Offsets found in the table are checked before they
  * are used, so that not even a damaged table leads a lookup out of it: it
  * then finds KUNWIND_RULE_NONE.
+ *
+ * Speculation (Spectre v1): the address comes from the user's stack. Each index
+ * that depends on it is clamped by kunwind_index() before it addresses a load.
+ * The binary searches need no clamp: their steps depend on the number of
+ * entries only, and one step too many, after a mispredicted end of the loop,
+ * adds n / 2 = 0. Indices that the packer stored (top, block.at, far.rule) are
+ * trusted: the packer computed them, the bytes of .eh_frame did not choose them.
  */
 #include "table.h"
 
@@ -13,19 +20,14 @@ static const struct kunwind_rule none;
 /* The rule's number for a row whose byte says KUNWIND_FAR_RULE. */
 static noinline u32 kunwind_walk_attr far_rule(const struct kunwind_table *table, u32 row)
 {
-	u32 lo = 0, hi = table->nr_far;
+	const struct kunwind_far *far = table->far;
+	u32 n = table->nr_far;
 
-	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (table->far[mid].row < row)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < table->nr_far && table->far[lo].row == row)
-		return table->far[lo].rule;
-	return KUNWIND_MAX_RULES;
+	if (!n)
+		return KUNWIND_MAX_RULES;
+	for (; n > 1; n -= n / 2)
+		far = far[n / 2].row <= row ? far + n / 2 : far;
+	return far->row == row ? far->rule : KUNWIND_MAX_RULES;
 }
 
 /*
@@ -64,6 +66,7 @@ static __always_inline u64 long_ones(u64 x)
  */
 static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 left)
 {
+	const u8 *const first = p;
 	u32 n = 0;
 
 	for (;;) {
@@ -71,7 +74,7 @@ static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 le
 		u32 distance;
 
 		/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block. */
-		memcpy(&x, p, sizeof(x));
+		memcpy(&x, first + kunwind_index((u32)(p - first), (u32)(end - first)), sizeof(x));
 		stops = long_ones(x);
 		if (n + 8 >= rows)
 			stops |= 0x80ULL << 8 * (rows - 1 - n);
@@ -116,8 +119,9 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 	const u16 *top;
 	u32 left, rows, n, number, rule;
 
-	if (offset >= table->span)
+	if (unlikely(offset >= table->span))
 		return none;
+	offset = kunwind_index(offset, table->span);
 	left = offset;
 
 	/* the last block that begins at or before it; no branch on the outcome */
@@ -144,7 +148,7 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 		rule = far_rule(table, number * KUNWIND_BLOCK_ROWS + n);
 	if (unlikely(rule >= table->nr_rules))
 		return none;
-	return table->rules[rule];
+	return table->rules[kunwind_index(rule, table->nr_rules)];
 }
 
 noinline enum kunwind_reason kunwind_walk_attr
@@ -193,10 +197,11 @@ kunwind_table_wide(const struct kunwind_table *table, s32 index)
 {
 	const struct kunwind_wide *wide;
 
-	if (index < 0 || (u32)index >= table->wide_units)
+	if (unlikely((u32)index >= table->wide_units))
 		return NULL;
-	wide = table->wide + index;
-	if (!wide->nr || wide->nr > table->wide_units - (u32)index - 1)
+	/* Clamped: after a mispredicted kind of rule, the index is an offset from the CFI. */
+	wide = table->wide + kunwind_index((u32)index, table->wide_units);
+	if (unlikely(!wide->nr || wide->nr > table->wide_units - (u32)index - 1))
 		return NULL;
 	return wide;
 }
@@ -204,16 +209,19 @@ kunwind_table_wide(const struct kunwind_table *table, s32 index)
 const u8 *kunwind_walk_attr
 kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len)
 {
-	const u8 *expr;
+	const u32 size = table->exprs_size;
+	u32 at, most;
 
-	if (off < 0 || table->exprs_size < sizeof(*len) ||
-	    (u32)off > table->exprs_size - sizeof(*len))
+	if (unlikely(size < sizeof(*len) || (u32)off > size - sizeof(*len)))
 		return NULL;
-	expr = table->exprs + off;
-	memcpy(len, expr, sizeof(*len));
-	if (*len > table->exprs_size - sizeof(*len) - (u32)off)
+	/* Both are clamped: after a mispredicted kind of rule, they are any bytes of the CFI. */
+	at = kunwind_index((u32)off, size);
+	memcpy(len, table->exprs + at, sizeof(*len));
+	most = size - sizeof(*len) - at;
+	if (unlikely(*len > most))
 		return NULL;
-	return expr + sizeof(*len);
+	*len = kunwind_index((u32)*len, most + 1);
+	return table->exprs + at + sizeof(*len);
 }
 
 /* Through the lookup itself: what is shown is what the walk finds. */

@@ -35,19 +35,15 @@
 const struct kunwind_range *kunwind_walk_attr
 kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 {
-	u32 lo = 0, hi = ranges->nr;
+	const struct kunwind_range *range = ranges->range;
+	u32 n = ranges->nr;
 
-	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (addr < ranges->range[mid].start)
-			hi = mid;
-		else if (addr >= ranges->range[mid].end)
-			lo = mid + 1;
-		else
-			return &ranges->range[mid];
-	}
-	return NULL;
+	if (unlikely(!n))
+		return NULL;
+	/* No step depends on @addr: under speculation, too, the result lies in the array. */
+	for (; n > 1; n -= n / 2)
+		range = range[n / 2].start <= addr ? range + n / 2 : range;
+	return addr - range->start < range->end - range->start ? range : NULL;
 }
 
 /*
@@ -205,7 +201,7 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 			      &end) != KUNWIND_COMPLETE || end ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.reg >= KUNWIND_RA)
 		return regs->r[KUNWIND_RSP];
-	return regs->r[rule.reg] + (s64)rule.off - 8;
+	return regs->r[kunwind_index(rule.reg, KUNWIND_RA)] + (s64)rule.off - 8;
 }
 
 /* How a walk goes on at an address whose rule is not in the cache. */

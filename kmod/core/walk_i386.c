@@ -34,7 +34,7 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 		return KUNWIND_CORRUPT;
 	if (!(regs->valid & KUNWIND_REG(rule.reg)))
 		return KUNWIND_REG_UNKNOWN;
-	cfa = (u32)(regs->r[rule.reg] + (s64)rule.off);
+	cfa = (u32)(regs->r[kunwind_index(rule.reg, KUNWIND_RA)] + (s64)rule.off);
 	switch (rule.kind & KUNWIND_RULE_KIND) {
 	case KUNWIND_RULE_CFA:
 		break;

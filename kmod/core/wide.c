@@ -71,7 +71,7 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 			return KUNWIND_CORRUPT;
 		if (!(regs->valid & KUNWIND_REG(entry->source)))
 			return KUNWIND_REG_UNKNOWN;
-		*value = regs->r[entry->source] + (s64)entry->off;
+		*value = regs->r[kunwind_index(entry->source, KUNWIND_NR_REGS)] + (s64)entry->off;
 		break;
 	case KUNWIND_HOW_CFA:
 	case KUNWIND_HOW_AT_CFA:
@@ -123,6 +123,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 
 		if (reg >= KUNWIND_NR_REGS)
 			return KUNWIND_CORRUPT;
+		reg = kunwind_index(reg, (u32)KUNWIND_NR_REGS);
 		listed |= KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_SAME) {
 			/* This frame's own address again is nobody's return address. */

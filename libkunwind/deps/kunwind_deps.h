@@ -6,7 +6,7 @@
  *   types      u8 ... u64, s8 ... s64, bool, size_t, NULL
  *   macros     READ_ONCE, WRITE_ONCE, smp_store_release, barrier, likely, unlikely, __always_inline,
  *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like),
- *              kunwind_unset
+ *              kunwind_unset, kunwind_index (an index, clamped without a branch)
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
  *   probes     kunwind_mem_return
@@ -46,6 +46,9 @@ typedef int64_t s64;
 #define fallthrough		__attribute__((__fallthrough__))
 #define kunwind_walk_attr	/* kernel: notrace, no kprobes */
 #define kunwind_unset		/* kernel: a variable that is not filled with zeros first */
+
+/* kernel: without a branch, against speculation; here the compiler drops it behind a check */
+#define kunwind_index(i, nr)	({ __typeof__(i) i_ = (i); i_ < (nr) ? i_ : 0; })
 
 /* Zeroed memory; may sleep. NULL when there is none. */
 static inline void *kunwind_alloc(size_t size)

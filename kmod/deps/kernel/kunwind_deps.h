@@ -29,6 +29,12 @@
 #define kunwind_unset
 #endif
 
+/*
+ * @i, or 0 if it is not below @nr, without a branch: an index that depends on user memory is
+ * clamped so that a mispredicted bounds check cannot load from outside the array (Spectre v1).
+ */
+#define kunwind_index(i, nr)	array_index_nospec(i, nr)
+
 static inline void *kunwind_alloc(size_t size)
 {
 	return kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
