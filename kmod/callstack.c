@@ -9,6 +9,10 @@
  * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
  * probe asks for a stack again: one flag for each context of each CPU answers
  * that with KUNWIND_NESTED.
+ *
+ * With interrupts off, in a hard interrupt or an NMI, a walk has an eighth of the budget
+ * (core/walk.h): nothing else can run on this CPU meanwhile. LTTng takes stacks with
+ * interrupts off on kernels with IBT.
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -34,11 +38,13 @@ struct counters {
 	u64 stacks;
 	u64 frames;
 	u64 passed_through;
+	u64 budget_spent;
 	u64 by_reason[KUNWIND_NR_REASONS];
 };
 
 static DEFINE_PER_CPU(struct counters, counters);
-/* One flag each for task, softirq, hardirq and NMI context. */
+/* One flag each for task, softirq, hardirq and NMI context: interrupt_context_level(). */
+#define HARDIRQ_LEVEL	2
 static DEFINE_PER_CPU(u8 [4], walking);
 static struct kunwind_cache __percpu *caches;
 static struct kunwind_recent __percpu *recents;
@@ -110,6 +116,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.trust = trust;
 	walk.capacity = capacity;
 	walk.scan = trust || READ_ONCE(scan);
+	walk.urgent = context >= HARDIRQ_LEVEL || irqs_disabled();
 	walk.unread[0] = walk.unread[1] = 0;
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
@@ -131,6 +138,8 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		reason = KUNWIND_NOT_READY;
 	}
 	*count = walk.count;
+	if (unlikely(reason == KUNWIND_DEPTH) && !walk.mem.left)
+		this_cpu_inc(counters.budget_spent);
 	if (unlikely(reason == KUNWIND_UNREADABLE))
 		kunwind_touch(walk.unread[0], walk.unread[1]);
 	else if (unlikely(reason == KUNWIND_NOT_READY) && walk.ranges)
@@ -162,7 +171,13 @@ kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u3
 
 void kunwind_callstack_show_params(struct seq_file *m)
 {
+	u64 spent = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		spent += READ_ONCE(per_cpu_ptr(&counters, cpu)->budget_spent);
 	seq_printf(m, "param\tscan\t%c\n", READ_ONCE(scan) ? 'Y' : 'N');
+	seq_printf(m, "stat\tbudget_spent\t%llu\n", spent);
 }
 
 void kunwind_callstack_stats(struct kunwind_stats *stats)

@@ -23,17 +23,22 @@
 #define kunwind_peek(val, from)							\
 	(!copy_from_kernel_nofault(&(val), (from), sizeof(val)))
 
-/* What was at @slot of the current task's stack before; 0: nothing is known of it. */
-static inline notrace u64 kunwind_uprobes_return(u64 slot)
+/*
+ * What was at @slot of the current task's stack before; 0: nothing is known of it.
+ * *@looked: how many entries were read.
+ */
+static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 {
 	struct uprobe_task *utask = READ_ONCE(current->utask);
 	struct return_instance *entry;
 	unsigned long stack, ret;
 	unsigned int i;
 
+	*looked = 0;
 	if (!utask || !kunwind_peek(entry, &utask->return_instances))
 		return 0;
 	for (i = 0; entry && i < KUNWIND_MOST_RETURNS; i++) {
+		++*looked;
 		if (!kunwind_peek(stack, &entry->stack))
 			return 0;
 		if (stack == slot)
@@ -44,8 +49,9 @@ static inline notrace u64 kunwind_uprobes_return(u64 slot)
 	return 0;
 }
 #else
-static inline notrace u64 kunwind_uprobes_return(u64 slot)
+static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 {
+	*looked = 0;
 	return 0;
 }
 #endif

@@ -24,8 +24,8 @@
  *   6. The nearest word that follows a call, if it is possible, or near in a JIT's code.
  *
  * Any context: each word is read by the seam's reader, in a window of at most
- * CHUNK words; nothing is written. Bounds: each word of the stack is charged to the
- * walk's budget, and all code that is looked at. Stack: 900 bytes in all.
+ * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the
+ * stack and all code that is looked at. Stack: 900 bytes in all.
  *
  * What it does not do: find registers other than rbp. Where only the code of
  * a function would tell that was called through a register, a stack may end.
@@ -35,13 +35,15 @@
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define CHUNK		8
-#define COST_OF_STEP	16
-#define COST_OF_READING_ON 64
+#define COST_OF_STEP	4		/* without what is read */
 
 u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
 {
-	u64 real = kunwind_mem_return(&walk->mem, slot);
+	u32 looked;
+	u64 real = kunwind_mem_return(&walk->mem, slot, &looked);
 
+	/* Whoever does not pay has found nothing: the step is discarded. */
+	kunwind_pay(&walk->mem, looked);
 	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
 }
 
@@ -146,11 +148,8 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 	if (c->proof == KUNWIND_PROOF_NO_CALL)
 		return false;
 	if (c->proof != KUNWIND_PROOF_PROVEN && frame->range &&
-	    *frame->budget > COST_OF_READING_ON) {
-		*frame->budget -= COST_OF_READING_ON;
-		if (kunwind_code_leaves(&walk->mem, frame->ip))
-			c->proof = KUNWIND_PROOF_PROVEN;
-	}
+	    kunwind_code_leaves(&walk->mem, frame->ip))
+		c->proof = KUNWIND_PROOF_PROVEN;
 	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
 	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
@@ -198,10 +197,7 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	u64 sp;
 
 	if (!frame->range || !kunwind_range_is_jit(frame->range) ||
-	    *frame->budget < COST_OF_READING_ON)
-		return false;
-	*frame->budget -= COST_OF_READING_ON;
-	if (!kunwind_code_returns(&walk->mem, frame->ip, &code))
+	    !kunwind_code_returns(&walk->mem, frame->ip, &code))
 		return false;
 	sp = exact ? frame->sp : sender_sp(walk, frame);
 	if (!returns_by(walk, frame, sp, code.depth, c) &&
@@ -217,9 +213,6 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 {
 	s32 rbp_at;
 
-	if (*frame->budget < COST_OF_READING_ON)
-		return false;
-	*frame->budget -= COST_OF_STEP;
 	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
 	    c->slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
@@ -238,8 +231,7 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 {
 	const u64 bp = frame->bp;
 
-	if (!frame->bp_known || bp & 7 || bp - frame->sp <= KUNWIND_FRAME_MOST ||
-	    *frame->budget < COST_OF_READING_ON)
+	if (!frame->bp_known || bp & 7 || bp - frame->sp <= KUNWIND_FRAME_MOST)
 		return false;
 	c->slot = bp + 8;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
@@ -247,7 +239,6 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 	kunwind_prove(walk, frame, c);
 	if (c->proof != KUNWIND_PROOF_NEAR && c->proof != KUNWIND_PROOF_PROVEN)
 		return false;
-	*frame->budget -= min(*frame->budget, (u32)COST_OF_READING_ON);
 	c->rbp_at = 8;
 	return kunwind_code_returns_by_frame(&walk->mem, frame->ip);
 }
@@ -268,9 +259,9 @@ fault:
 
 /*
  * The nearest proven word of the stack; else the first that follows a call at
- * all, but a @near one, if there is one. False: the budget is spent.
+ * all, but a @near one, if there is one.
  */
-static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				   u64 end, bool near, struct kunwind_candidate *found)
 {
 	struct kunwind_candidate c;
@@ -279,12 +270,13 @@ static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 
 	found->proof = KUNWIND_PROOF_NO_CALL;
 	for (at = frame->sp; at < end; at += 8 * n) {
-		n = read_words(&walk->mem, at, words, min((end - at) / 8, (u64)CHUNK));
+		n = min((end - at) / 8, (u64)CHUNK);
+		/* Each word is looked for in the ranges. */
+		if (!kunwind_pay(&walk->mem, 1 + n / 2))
+			return;
+		n = read_words(&walk->mem, at, words, n);
 		if (!n)
-			break;
-		if (*frame->budget < 1 + n / 4 + KUNWIND_PROOF_COST)
-			return false;
-		*frame->budget -= 1 + n / 4;
+			return;
 		for (i = 0; i < n; i++) {
 			/* most words are no address at all */
 			if (!kunwind_ranges_live(walk->ranges, words[i] - 1))
@@ -305,13 +297,10 @@ static bool kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 			      (near && c.proof == KUNWIND_PROOF_NEAR &&
 			       found->proof != KUNWIND_PROOF_NEAR))))
 				*found = c;
-			if (c.proof >= KUNWIND_PROOF_PROVEN)
-				return true;
-			if (*frame->budget < KUNWIND_PROOF_COST)
-				return false;
+			if (c.proof >= KUNWIND_PROOF_PROVEN || !walk->mem.left)
+				return;
 		}
 	}
-	return true;
 }
 
 /* The caller's registers: its stack begins behind the return address. */
@@ -341,13 +330,12 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 }
 
 enum kunwind_reason kunwind_walk_attr
-kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kunwind_found *how)
+kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
 {
 	struct kunwind_bare frame = {
 		.ip = walk->regs.r[KUNWIND_RA],
 		.sp = walk->regs.r[KUNWIND_RSP],
 		.bp = walk->regs.r[KUNWIND_RBP],
-		.budget = budget,
 		.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
 	};
 	u64 saved, end = frame.sp + 8 * MOST_WORDS;
@@ -361,9 +349,8 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 	/* Where nothing is known to be code, the walk went astray before. */
 	if (!exact && !frame.range)
 		return KUNWIND_NO_RULE;
-	if (*budget < COST_OF_STEP)
+	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
 		return KUNWIND_DEPTH;
-	*budget -= COST_OF_STEP;
 	if (!exact && (!frame.bp_known || !frame.bp) &&
 	    kunwind_code_outermost(&walk->mem, frame.ip)) {
 		/* A return address of zero ends the stack. */
@@ -395,8 +382,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget, struct kun
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-	if (!scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word))
-		return KUNWIND_DEPTH;
+	scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word);
 	if (word.proof == KUNWIND_PROOF_PROVEN) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;

@@ -300,8 +300,8 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
 }
 
-u32 kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
-					struct kunwind_code *code)
+void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
+					 struct kunwind_code *code)
 {
 	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
@@ -326,7 +326,6 @@ u32 kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 t
 		code->frame = way.framed ? way.frame : UNKNOWN;
 		code->rbp_at = way.rbp_at;
 	}
-	return MOST_LOOP_INSNS - left_of_loops;
 }
 
 /* No instruction follows that is not jumped to. */

@@ -5,10 +5,12 @@
  * By the Intel SDM, volume 2, appendix A: lengths of all instructions that
  * compilers emit, VEX and EVEX included; of the others most are told to be none.
  *
- * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time.
+ * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time. Each
+ * instruction and each such read is a unit of the walk's budget.
  * What it does not do: tell what an instruction does (code.c).
  */
 #include "insn.h"
+#include "walk.h"
 
 /* One bit for each opcode of a map, as bytes of eight from 00 up. */
 static const u8 one_byte_modrm[32] = {
@@ -188,10 +190,12 @@ fault:
 bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 					 struct kunwind_insn *insn)
 {
-	if (!text->left)
+	if (!text->left || !kunwind_pay(text->mem, 1))
 		return false;
 	text->left--;
 	if (text->read < text->used + KUNWIND_INSN_LONGEST) {
+		if (!kunwind_pay(text->mem, 1))
+			return false;
 		text->read = read_code(text->mem, at, text->words);
 		text->used = 0;
 	}

@@ -306,7 +306,8 @@ struct kunwind_recent {
  * @cache: in; may be NULL
  * @recent: in, out: the note of the last walk, used by nobody else meanwhile; may be
  *	NULL, and nothing is noted without @cache
- * @mem: in: what the seam's reader needs (kunwind_deps.h)
+ * @mem: in: what the seam's reader needs (kunwind_deps.h); mem.left: out: the rest of the
+ *	budget, 0 if the walk ended because it was spent (KUNWIND_DEPTH)
  * @regs: in: registers of the innermost frame, changed by the walk
  * @interrupted: in: true when regs are those at an instruction that did not
  *	run yet or a system call's (nothing to subtract): the usual case
@@ -314,6 +315,7 @@ struct kunwind_recent {
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
  *	enum kunwind_trust of each address
  * @scan: in: frames found by scanning the stack are wanted
+ * @urgent: in: interrupts are off, or it is an NMI: an eighth of the budget (walk.h)
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last
@@ -335,13 +337,14 @@ struct kunwind_walk {
 	u32 count;
 	u64 unread[2];
 	bool scan;
+	bool urgent;
 	bool i386;
 };
 
 /**
  * kunwind_walk() - walk until an entry point or a reason to stop
  * Any context, NMI included: no lock, no allocation, no fault; at most
- * @capacity steps of bounded length. Return: why it ended.
+ * @capacity steps by rules from the cache, all other work by the budget. Return: why it ended.
  */
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
 

@@ -21,7 +21,7 @@
  * comes back to, no call before it. What lies in its frame proves it (kunwind_proof_jumped());
  * behind a frame pointer, which may be a caller's, it is possible.
  *
- * Bounds: what is read of code is charged to the walk's budget. Any context. Stack: 600 bytes.
+ * Bounds: all that is read is charged to the walk's budget. Any context. Stack: 600 bytes.
  */
 #include "proof.h"
 
@@ -30,7 +30,6 @@
 #define MOST_JUMPS	3
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
-#define INSNS_OF_LOOPS	4		/* for one of the budget */
 
 const struct kunwind_range *kunwind_walk_attr
 kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr)
@@ -41,25 +40,26 @@ kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr)
 }
 
 /* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
-static struct kunwind_rule kunwind_walk_attr rule_of(const struct kunwind_walk *walk, u64 addr)
+static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, u64 addr)
 {
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
 	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
 
 	barrier();	/* the table before the bias, as in find_rule() */
 	/* A part that is not built knows as little as a table that is not. */
-	if (!table || kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
+	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
+	    kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
 		return (struct kunwind_rule){ };
 	return kunwind_table_lookup(table, addr - range->bias);
 }
 
-bool kunwind_walk_attr kunwind_proof_covered(const struct kunwind_walk *walk, u64 addr)
+bool kunwind_walk_attr kunwind_proof_covered(struct kunwind_walk *walk, u64 addr)
 {
 	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
 }
 
 /* A function whose own frame rbp is: by its rule the CFA is found so. */
-bool kunwind_walk_attr kunwind_proof_uses_rbp(const struct kunwind_walk *walk, u64 addr)
+bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr)
 {
 	struct kunwind_rule rule = rule_of(walk, addr);
 
@@ -160,10 +160,9 @@ bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
 	u64 word;
 
 	if (!range || !kunwind_range_is_jit(range) || !frame->range ||
-	    !kunwind_range_is_jit(frame->range) || *frame->budget < KUNWIND_PROOF_COST ||
+	    !kunwind_range_is_jit(frame->range) || !kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
 	    !kunwind_read_word(&walk->mem, c->ra, &word) || (word & 0xffffff) != 0x658b48)
 		return false;
-	*frame->budget -= KUNWIND_PROOF_COST;
 	*at = kunwind_byte(word, 3);
 	return true;
 }
@@ -202,15 +201,12 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 {
 	u64 distance = frame->ip - target;
 	struct kunwind_code code;
-	u32 looped;
 
 	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
 		return KUNWIND_PROOF_CONTRADICTED;
-	if (distance > MOST_READ || *frame->budget < distance / 8)
+	if (distance > MOST_READ)
 		return KUNWIND_PROOF_NEAR;
-	*frame->budget -= distance / 8;
-	looped = kunwind_code_read(&walk->mem, target, frame->ip, &code);
-	*frame->budget -= min(*frame->budget, looped / INSNS_OF_LOOPS);
+	kunwind_code_read(&walk->mem, target, frame->ip, &code);
 	c->rbp_at = code.rbp_at;
 	if (code.depth >= 0)
 		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
@@ -232,7 +228,6 @@ static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kun
 	target = kunwind_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
 	read = most - left;
 	*frame->tails -= min(*frame->tails, read);
-	*frame->budget -= min(*frame->budget, read / 2);
 	return target;
 }
 
@@ -243,9 +238,9 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 	u64 target;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
-	if (*frame->budget < KUNWIND_PROOF_COST || !kunwind_proof_call(walk, c->ra, &target))
+	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
+	    !kunwind_proof_call(walk, c->ra, &target))
 		return;
-	*frame->budget -= KUNWIND_PROOF_COST;
 	c->proof = KUNWIND_PROOF_POSSIBLE;
 	if (!target || !here)
 		return;

@@ -12,7 +12,7 @@
 
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
 #define KUNWIND_PROOF_TAILS	1024		/* of struct kunwind_bare, when a step begins */
-#define KUNWIND_PROOF_COST	8		/* of the budget, for one that may be an address */
+#define KUNWIND_PROOF_COST	2		/* of the budget, without what is read */
 
 /* By how much it proves. */
 enum kunwind_proof {
@@ -36,7 +36,6 @@ struct kunwind_bare {
 	u64 ip, sp, bp;
 	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
 	bool bp_known;
-	u32 *budget;
 	u32 *tails;		/* instructions that may be read for tail calls */
 };
 
@@ -55,8 +54,8 @@ static __always_inline bool kunwind_range_is_jit(const struct kunwind_range *ran
 const struct kunwind_range *kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr);
 
 /* Whether a table has a rule for the address; and one by which rbp is its function's own frame. */
-bool kunwind_proof_covered(const struct kunwind_walk *walk, u64 addr);
-bool kunwind_proof_uses_rbp(const struct kunwind_walk *walk, u64 addr);
+bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);
+bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
 
 /*
  * Whether @ra follows a call in code, and where that leads through stubs and jumps: *target, 0
@@ -69,7 +68,7 @@ bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
 /**
  * kunwind_prove() - what speaks for the word @c->ra at @c->slot being @frame's return address
  * Sets c->proof, and c->rbp_at where it is proven; never to KUNWIND_PROOF_OUTERMOST.
- * Takes from the frame's budget, and proves nothing where that is spent.
+ * Takes from the walk's budget, and proves nothing where that is spent.
  */
 void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 		   struct kunwind_candidate *c);

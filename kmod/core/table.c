@@ -74,7 +74,7 @@ static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 le
 		u32 distance;
 
 		/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block. */
-		memcpy(&x, first + kunwind_index((u32)(p - first), (u32)(end - first)), sizeof(x));
+		memcpy(&x, p, sizeof(x));
 		stops = long_ones(x);
 		if (n + 8 >= rows)
 			stops |= 0x80ULL << 8 * (rows - 1 - n);
@@ -92,7 +92,7 @@ static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 le
 		}
 		left -= sums >> 48;
 		if (!stops) {
-			p += 8;
+			p = first + kunwind_index((u32)(p - first) + 8, (u32)(end - first));
 			n += 8;
 			continue;
 		}
@@ -104,6 +104,7 @@ static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 le
 		p = long_distance(p + 1, end, *p, &distance);
 		if (unlikely(!p))
 			return rows;
+		p = first + kunwind_index((u32)(p - first), (u32)(end - first));
 		if (left < distance)
 			return n;
 		left -= distance;

@@ -7,10 +7,9 @@
  * memory. What is rarer leaves the window: an address that is not in the cache
  * (range, table, row), and a wide rule (signal frames, expressions).
  *
- * Bounds: at most one step for each address that the caller has room for, and
- * each step is bounded by its table: a binary search, one block of rows, the
- * entries of one wide rule, expressions without loops; or, where no table has
- * a rule, by what bare.c looks at. Stack: below 1,200 bytes.
+ * Bounds: at most one step for each address that the caller has room for; a step by
+ * a rule from the cache takes some 36 instructions, and the budget (walk.h) pays for
+ * all others. Stack: below 1,200 bytes.
  *
  * The stack of a frame lies below its caller's, so the CFA must grow, but in three
  * cases: a signal may have switched stacks, code may (switch.c), and a frame that did not call
@@ -215,10 +214,22 @@ enum slow_how {
 struct slow {
 	struct kunwind_cache_entry entry;
 	u64 ret;
-	u32 budget;		/* KUNWIND_BUDGET when the walk begins */
 	u8 reason;		/* enum kunwind_reason */
 	struct kunwind_found how;	/* with SLOW_STEPPED */
 };
+
+/*
+ * The step is discarded if it spent the budget: some of what it asked for was refused, so
+ * that it may have found something else.
+ */
+static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum slow_how how,
+					  struct slow *slow)
+{
+	if (likely(walk->mem.left))
+		return how;
+	slow->reason = KUNWIND_DEPTH;
+	return SLOW_END;
+}
 
 /*
  * No table knows the frame in walk->regs. Only what can change by no later
@@ -237,12 +248,8 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 		if (slow->ret != ip)
 			return SLOW_RETURN;
 	}
-	reason = kunwind_bare_step(walk, exact, &slow->budget, &slow->how);
-	if (reason == KUNWIND_COMPLETE)
-		return SLOW_STEPPED;
-	if (reason == KUNWIND_DEPTH)
-		slow->reason = reason;
-	return SLOW_END;
+	reason = kunwind_bare_step(walk, exact, &slow->how);
+	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
 
 /* By the wide rule @index; or by the short one that it is as good as. */
@@ -255,8 +262,7 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 
 	if (!kunwind_wide_compact(table, index, &compact, &after)) {
 		slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_CFI };
-		slow->reason = kunwind_wide_step(walk, table, index, &slow->budget,
-						 &slow->how.signal);
+		slow->reason = kunwind_wide_step(walk, table, index, &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
 	kunwind_cache_entry_set(&slow->entry, compact, after);
@@ -280,6 +286,10 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 
 	/* Here, where sp is at hand: kept for SLOW_END it costs a cached frame two instructions. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
+	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
+		slow->reason = KUNWIND_DEPTH;
+		return SLOW_END;
+	}
 	rule.kind = KUNWIND_RULE_NONE;
 	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
 				   &end);
@@ -293,9 +303,9 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 		return SLOW_END;
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
-		return slow_bare(walk, exact, reason, slow);
+		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
-		return slow_wide(walk, table, rule.off, slow);
+		return paid(walk, slow_wide(walk, table, rule.off, slow), slow);
 	/* What no builder makes. A step from the cache does not ask. */
 	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
 		slow->reason = KUNWIND_CORRUPT;
@@ -420,7 +430,6 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		rbp = walk->recent->rbp;
 	}
 	*next++ = addr;
-	slow.budget = KUNWIND_BUDGET;
 	/* In the upper half is nobody's stack. Below, no sum with a rule's offset wraps. */
 	if (unlikely((s64)sp < 0) ||
 	    (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
@@ -643,6 +652,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 
 	walk->count = 0;
 	walk->range = NULL;
+	walk->mem.left = kunwind_budget(walk);
 	if (!walk->capacity)
 		return KUNWIND_DEPTH;
 	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))

@@ -25,13 +25,33 @@
 #define KUNWIND_AFTER_SEQ	(~0ULL << 31)
 
 /*
- * What the steps of one walk that are not by a short rule may take, in words
- * read and bytes of expressions: so much that the walk stays below a millisecond
- * (30 ns each), or two where the stack and a JIT's code are made for it (1.6 measured in
- * user space: bare.c's COST_OF_READING_ON is an average). It is enough for 200 signal
- * frames, or for 2,000 functions that realigned their stack.
+ * The budget of a walk, in mem.left, pays for all work except steps by rules that the
+ * cache has. Work is charged where it is done, never by an estimate: an
+ * instruction of user code that is decoded, a word or a line of code that is read in a
+ * window of its own, an entry or a byte of expression of a wide rule are a unit
+ * each. tests/fuzz/fuzz-cost-walk.c looks for units that are dearer than they should be.
+ * When the budget is spent, the step that spent it is discarded: it might have
+ * found something else. The walk then ends with KUNWIND_DEPTH.
  */
 #define KUNWIND_BUDGET		16384
+#define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 8)
+#define KUNWIND_COST_LOOKUP	3	/* of the rule for an address: range, table, row */
+
+static __always_inline u32 kunwind_budget(const struct kunwind_walk *walk)
+{
+	return walk->urgent ? KUNWIND_BUDGET_URGENT : KUNWIND_BUDGET;
+}
+
+/* False: the budget does not pay for that any more, and is spent. */
+static __always_inline bool kunwind_pay(struct kunwind_mem *mem, u32 cost)
+{
+	if (likely(mem->left > cost)) {
+		mem->left -= cost;
+		return true;
+	}
+	mem->left = 0;
+	return false;
+}
 
 /* The word for a table that follows @keep, no register being on the stack. */
 static __always_inline u64 kunwind_after(u32 keep)
@@ -63,21 +83,20 @@ enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool 
 				      struct kunwind_rule *rule,
 				      const struct kunwind_table **table, bool *end);
 
-/* One word of the user's memory, in a window of its own. */
+/* One word of the user's memory, in a window of its own: a unit of the budget. */
 bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);
 /* One of 32-bit code: four bytes, at an address below 2^32. */
 bool kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value);
 
 /**
  * kunwind_wide_step() - a step by a wide rule
- * @budget: what the walk's steps may still take, in entries and bytes of expressions
  * @signal: out: the caller was interrupted, it did not call
  *
  * walk->regs become the caller's. A register of which the caller's value cannot
  * be had becomes unknown; only the CFA and the return address must be there.
  */
 enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table,
-				      s32 index, u32 *budget, bool *signal);
+				      s32 index, bool *signal);
 
 /**
  * kunwind_wide_compact() - a wide rule as a short one, if that says the same
@@ -97,13 +116,12 @@ struct kunwind_found {
 /**
  * kunwind_bare_step() - a step from a frame that no table has a rule for
  * @exact: regs are those at an instruction that did not run yet, or a system call's
- * @budget: as kunwind_wide_step()'s
  * @how: out: how the caller was found
  *
  * walk->regs become the caller's. Else KUNWIND_NO_RULE: nothing proves itself;
- * or KUNWIND_DEPTH: the budget is spent.
+ * what it returns when the budget is spent means nothing.
  */
-enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact, u32 *budget,
+enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
 				      struct kunwind_found *how);
 
 /* What a function's code tells of one of its instructions, in bytes; -1: it does not. */
@@ -118,9 +136,9 @@ struct kunwind_code {
 /**
  * kunwind_code_read() - what is on the stack at an instruction of a function
  * @from: the function's entry, @to: the instruction
- * Reads memory; no window may be open. Return: instructions of loops that were read once more.
+ * Reads memory; no window may be open.
  */
-u32 kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
+void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
 
 /*
  * Whether the code from @from on gives its stack back by way of rbp: rbp is its frame

@@ -9,7 +9,7 @@
  * window of its own, as the aligned eight bytes around it.
  *
  * Bounds: at most one step for each address that the caller has room for, each
- * bounded by its table. Stack: below 1,000 bytes.
+ * paid from the budget (walk.h). Stack: below 1,000 bytes.
  *
  * What it does not do: go on where there is no CFI. The stack then ends with the
  * reason, and so it does where a CFA needs a register that is not known. But behind a
@@ -77,7 +77,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 {
 	struct kunwind_regs *regs = &walk->regs;
 	const struct kunwind_table *table;
-	u32 budget = KUNWIND_BUDGET, i;
+	u32 i;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
 	u64 addr, ip, sp, target;
@@ -85,6 +85,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 
 	walk->count = 0;
 	walk->range = NULL;
+	walk->mem.left = kunwind_budget(walk);
 	if (!walk->capacity)
 		return KUNWIND_DEPTH;
 	if (!(regs->valid & KUNWIND_REG(KUNWIND_RSP)) || !(regs->valid & KUNWIND_REG(KUNWIND_RA)))
@@ -97,6 +98,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	for (;;) {
 		ip = regs->r[KUNWIND_RA];
 		sp = regs->r[KUNWIND_RSP];
+		if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP))
+			return KUNWIND_DEPTH;
 		rule.kind = KUNWIND_RULE_NONE;
 		reason = kunwind_walk_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
 		to_prove = reason == KUNWIND_NO_RULE && addr == ip && behind_system_call(walk, ip);
@@ -106,11 +109,13 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		if (reason != KUNWIND_COMPLETE || end)
 			return reason;
 		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-			reason = kunwind_wide_step(walk, table, rule.off, &budget, &signal);
+			reason = kunwind_wide_step(walk, table, rule.off, &signal);
 		} else {
 			reason = short_step(walk, table, rule);
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;
 		}
+		if (!walk->mem.left)
+			return KUNWIND_DEPTH;
 		if (reason != KUNWIND_COMPLETE) {
 			walk->unread[0] = sp;
 			return to_prove ? KUNWIND_NO_RULE : reason;

@@ -20,6 +20,8 @@ bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 
 {
 	u64 word;
 
+	if (!kunwind_pay(mem, 1))
+		return false;
 	if (!kunwind_mem_begin(mem, addr))
 		return false;
 	kunwind_mem_read(mem, word, addr, fault);
@@ -97,7 +99,7 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 
 enum kunwind_reason kunwind_walk_attr
 kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
-		  u32 *budget, bool *signal)
+		  bool *signal)
 {
 	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
 	const struct kunwind_wide_entry *entry;
@@ -108,9 +110,8 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 
 	if (!wide || !wide->nr)
 		return KUNWIND_CORRUPT;
-	if (wide->cost > *budget)
+	if (!kunwind_pay(&walk->mem, wide->cost))
 		return KUNWIND_DEPTH;
-	*budget -= wide->cost;
 	entry = (const struct kunwind_wide_entry *)(wide + 1);
 	reason = wide_value(walk, table, entry, NULL, &cfa);
 	if (reason != KUNWIND_COMPLETE)

@@ -84,6 +84,7 @@ struct kunwind_mem {
 	u64 code_lo, code_hi;
 	u64 code_delta;
 	u64 probe_slot, probe_return;	/* kunwind_mem_return()'s answer for that slot */
+	u32 left;			/* of the walk's budget: walk.h */
 };
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
@@ -115,10 +116,12 @@ do {										\
 
 /*
  * Where the function returns whose return address, at stack slot @slot, was
- * replaced by a return probe's trampoline; 0: none was, as far as is known.
+ * replaced by a return probe's trampoline; 0: none was, as far as is known. *@looked:
+ * how many probed returns were compared.
  */
-static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot)
+static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
+	*looked = 1;
 	return slot == mem->probe_slot ? mem->probe_return : 0;
 }
 

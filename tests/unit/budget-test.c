@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget-test.c - a walk costs no more than its budget, whatever a process has on its stack
+ * budget-test.c - a walk spends no more than its budget, an urgent one an eighth of it
  *
- * A stack full of return addresses behind calls of one function, whose code, read for each of them,
- * says that it is not this frame's. The budget is enough to ask about them all; but not where each
- * jump back in that function has a loop read once more.
+ * A stack full of return addresses that follow calls of one function, whose code is read
+ * for each of them and says that the frame is not its own. The budget pays for all of
+ * them if there are 127, but not if each jump backwards in that function makes the
+ * walk read a loop again. An urgent walk stops after an eighth; one by rules
+ * from the cache needs no budget, however many frames it has.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "../../kmod/core/kunwind_core.h"
+#include "../../kmod/core/walk.h"
+#include "eh.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL
@@ -18,16 +21,19 @@
 #define CALL	128		/* where it is called */
 #define WORDS	512
 
-static void test_loops(bool loops)
+static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason want)
 {
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	u8 code[256];
 	u64 stack[WORDS];
 	unsigned long addresses[2];
+	const u32 budget = urgent ? KUNWIND_BUDGET_URGENT : KUNWIND_BUDGET;
 	enum kunwind_reason reason;
+	u32 spent;
 	s32 distance = -(CALL + 5);
 	struct kunwind_walk walk = {
 		.ranges = ranges, .addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		.urgent = urgent,
 		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 			 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 			 .code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE },
@@ -49,20 +55,76 @@ static void test_loops(bool loops)
 	memcpy(code + CALL + 1, &distance, sizeof(distance));
 	stack[0] = 0;				/* the code says: here */
 	for (i = 1; i < WORDS; i++)
-		stack[i] = CODE + CALL + 5;
+		stack[i] = i < words ? CODE + CALL + 5 : 0;
 	walk.regs.r[KUNWIND_RA] = CODE + FRAME;
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
 	reason = kunwind_walk(&walk);
-	if (!tap_ok(reason == (loops ? KUNWIND_DEPTH : KUNWIND_NO_TABLE) && walk.count == 1,
-		    "budget: 511 words behind calls of code with%s", loops ? " loops" : "out a loop"))
-		printf("# %s, %u addresses\n", kunwind_reason_name(reason), walk.count);
+	spent = budget - walk.mem.left;
+	if (!tap_ok(reason == want && walk.count == 1 && spent <= budget &&
+		    !walk.mem.left == (reason == KUNWIND_DEPTH),
+		    "budget: %u words after calls of code with%s%s: %s", words - 1,
+		    loops ? " loops" : "out a loop", urgent ? ", urgent" : "",
+		    kunwind_reason_name(want)))
+		printf("# %s, %u addresses, %u units\n", kunwind_reason_name(reason), walk.count, spent);
+	free(ranges);
+}
+
+/*
+ * As many frames as an event may have, each with an address of its own: they do not fit in
+ * the cache, and an urgent walk cannot pay for looking them all up; it can if they are in the cache.
+ */
+static void test_frames(bool distinct, enum kunwind_reason want)
+{
+	static unsigned long addresses[KUNWIND_MAX_FRAMES];
+	static u64 stack[KUNWIND_MAX_FRAMES];
+	static struct kunwind_cache cache;
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	struct kunwind_table *table;
+	struct kunwind_walk walk = {
+		.ranges = ranges, .cache = &cache, .addresses = addresses,
+		.capacity = ARRAY_SIZE(addresses), .urgent = true,
+		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+			 .delta = (u64)(uintptr_t)stack - STACK },
+	};
+	enum kunwind_reason reason;
+	u32 i;
+
+	eh.size = 0;
+	eh_plain_fde(&eh, eh_plain_cie(&eh, "0c 07 08 90 01"), TEXT_LO, KUNWIND_MAX_FRAMES + 2, "");
+	if (eh_build(&eh, 0, &table))
+		abort();
+	memset(&cache, 0, sizeof(cache));
+	ranges->id = 1;
+	ranges->nr = 1;
+	ranges->range[0] = (struct kunwind_range){
+		.start = CODE, .end = CODE + KUNWIND_MAX_FRAMES + 2, .bias = CODE - TEXT_LO,
+		.table = table };
+	for (i = 0; i < KUNWIND_MAX_FRAMES - 1; i++)
+		stack[i] = CODE + 1 + (distinct ? i : i % 64);
+	stack[i] = 0;
+	walk.regs.r[KUNWIND_RA] = CODE;
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.valid = KUNWIND_ALL_REGS;
+	reason = kunwind_walk(&walk);
+	if (!tap_ok(reason == want && (walk.count == KUNWIND_MAX_FRAMES) == !distinct &&
+		    walk.count >= KUNWIND_BUDGET_URGENT / KUNWIND_COST_LOOKUP,
+		    "budget: %u frames with %s addresses, urgent: %s", KUNWIND_MAX_FRAMES,
+		    distinct ? "different" : "64", kunwind_reason_name(want)))
+		printf("# %s, %u addresses, %u units left\n", kunwind_reason_name(reason), walk.count,
+		       walk.mem.left);
+	kunwind_table_free(table);
 	free(ranges);
 }
 
 int main(void)
 {
-	test_loops(false);
-	test_loops(true);
+	test_loops(128, false, false, KUNWIND_NO_TABLE);
+	test_loops(128, true, false, KUNWIND_DEPTH);
+	test_loops(128, false, true, KUNWIND_DEPTH);
+	test_loops(8, false, true, KUNWIND_NO_TABLE);
+	test_frames(false, KUNWIND_COMPLETE);
+	test_frames(true, KUNWIND_DEPTH);
 	return tap_done();
 }

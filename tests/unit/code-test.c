@@ -72,6 +72,7 @@ static int row(void *data, u64 addr, struct kunwind_rule rule)
 	    (rule.reg != KUNWIND_RSP && !framed) ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA)
 		return 0;
+	c->mem.left = KUNWIND_BUDGET;
 	kunwind_code_read(&c->mem, c->functions[c->at].start, addr, &code);
 	depth = framed ? code.frame : code.depth;
 	if (depth < 0)
@@ -195,7 +196,7 @@ static void test_case(const struct code_case *c)
 	eh_hex(&bytes, c->hex);
 	mem = (struct kunwind_mem){
 		.lo = TEXT_LO, .hi = TEXT_LO + sizeof(bytes.data),
-		.delta = (u64)(uintptr_t)bytes.data - TEXT_LO,
+		.delta = (u64)(uintptr_t)bytes.data - TEXT_LO, .left = KUNWIND_BUDGET,
 	};
 	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + bytes.size, &code);
 	if (!tap_ok(code.depth == c->want.depth && code.frame == c->want.frame &&

@@ -59,6 +59,7 @@ static inline void kunwind_sort(void *base, size_t nr, size_t size,
 /* The current task's user memory, for the time of one walk. Starts zeroed. */
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
+	u32 left;		/* of the walk's budget: walk.h */
 	bool probed;
 };
 
@@ -120,10 +121,13 @@ do {										\
 	unsafe_get_user(val, (const u64 __user *)a_, fault);			\
 } while (0)
 
-/* What the kernel put a return probe's trampoline over at @slot of the current task's stack. */
-static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot)
+/*
+ * What the kernel put a return probe's trampoline over at @slot of the current task's stack.
+ * *@looked: entries of the kernel's list that were compared.
+ */
+static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
-	return kunwind_uprobes_return(slot);
+	return kunwind_uprobes_return(slot, looked);
 }
 
 #endif /* _KUNWIND_DEPS_H */
