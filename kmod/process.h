@@ -27,7 +27,8 @@ void kunwind_process_exit(void);
  * @flags: KUNWIND_REGISTER_*
  * @nr_maps, @nr_ready: out
  * May sleep, killably. Return: 0, -ESRCH, -ENOMEM, -ENOSPC, -EINTR; -EACCES:
- * another user registered it, without these flags.
+ * another user registered it, without these flags; -EAGAIN: it is another's, and
+ * its mmap_lock was taken for register_timeout_ms.
  */
 int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 			     u32 *nr_maps, u32 *nr_ready);

@@ -2,10 +2,14 @@
 /*
  * scan.c - read an mm's executable mappings into a snapshot
  *
- * Under mmap_lock (for reading), which is kept until the new snapshot is
- * published: no mapping comes in between. A mapping that was known, and did not
- * die, keeps its object: its file is not looked at again. Any other gets the
- * object of its file as it is now. Waiting for tables comes last, without a lock.
+ * It holds mmap_lock for reading until the new snapshot is published, so no
+ * mapping comes in between. A mapping that was known, and did not die, keeps its
+ * object: its file is not looked at again. Any other gets the object of its file
+ * as it is now. Waiting for tables comes last, without a lock.
+ *
+ * Only a task of the process itself waits for mmap_lock or for another scan. A
+ * reader from outside (a registration, auto.c) tries both, and sleeps between two
+ * tries without a lock: so nothing that holds up one process holds up another.
  *
  * Executable memory of no file (a JIT's) is in the list too, without an object of
  * its own: the walk goes through it by frame pointers (core/bare.c). Where the
@@ -18,16 +22,19 @@
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <asm/vdso.h>
 
 #include "builder.h"
+#include "callstack.h"
 #include "memory.h"
 #include "object.h"
 #include "snapshot.h"
 #include "space.h"
 
 #define MAX_STALLS	20
+#define RETRY_MAX	(1 + HZ / 50)	/* between two tries to lock another's mm, jiffies */
 
 static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
@@ -244,6 +251,17 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 	return true;
 }
 
+/*
+ * A task waits for its own mm. For another's it does not: whoever holds that lock
+ * may be waiting, too, for a file system that never answers.
+ */
+static int lock_mappings(struct mm_struct *mm)
+{
+	if (mm == current->mm)
+		return mmap_read_lock_killable(mm);
+	return mmap_read_trylock(mm) ? 0 : -EAGAIN;
+}
+
 static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		const struct kunwind_change *change)
 {
@@ -264,7 +282,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 			err = -ENOMEM;
 			goto out;
 		}
-		err = mmap_read_lock_killable(mm);
+		err = lock_mappings(mm);
 		if (err)
 			goto out;
 		/* Inside mmap_lock: nothing of it dies from now on. */
@@ -354,25 +372,50 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 	return 0;
 }
 
-int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout, bool patient)
+/* Reads the mappings if they changed, or if @force. Another's are tried once: -EAGAIN. */
+static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool force)
 {
-	struct kunwind_snapshot *snapshot;
 	int err = 0;
 
-	if (mutex_lock_killable(&space->scan))
+	if (mm != current->mm) {
+		if (!mutex_trylock(&space->scan))
+			return -EAGAIN;
+	} else if (mutex_lock_killable(&space->scan)) {
 		return -EINTR;
+	}
 	if (force || kunwind_space_dirty(space))
 		err = scan(space, mm, NULL);
 	mutex_unlock(&space->scan);
+	return err;
+}
+
+int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
+		       unsigned long timeout, bool patient)
+{
+	const unsigned long end = jiffies + timeout;
+	struct kunwind_snapshot *snapshot;
+	unsigned long delay = 1;
+	long left = timeout;
+	int err;
+
+	while ((err = read_once(space, mm, force)) == -EAGAIN && left > 0) {
+		schedule_timeout_killable(min_t(unsigned long, delay, left));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		delay = min_t(unsigned long, 2 * delay, RETRY_MAX);
+		left = end - jiffies;
+	}
 	if (err)
 		return err;
+	/* After the kill switch no task waits for tables. */
+	if (!READ_ONCE(kunwind_enabled))
+		left = 0;
 
 	snapshot = kunwind_space_snapshot(space);
 	if (!snapshot)
 		return 0;
 	kunwind_snapshot_settle(snapshot);
-	err = wait_for_objects(snapshot, timeout, patient);
+	err = wait_for_objects(snapshot, max(left, 0L), patient);
 	kunwind_snapshot_settle(snapshot);
 	kunwind_snapshot_announce(snapshot, space->tgid);
 	kunwind_snapshot_put(snapshot);

@@ -46,6 +46,9 @@ const char *kunwind_tool_advice(int error)
 		return "no such process, or none that you may trace (use sudo), or a kernel thread";
 	case -ENOENT:
 		return "it is not registered";
+	case -EAGAIN:
+		return "its memory map stays locked: one of its threads waits for a file system "
+		       "or for memory; try again";
 	case -ENOSPC:
 		return "the module's limit of registered processes is reached";
 	case -ENOTTY:

@@ -140,6 +140,8 @@ struct kunwind_info {
  *             unregister it or add flags. Registering it without new flags is
  *             no error, changes nothing, and lasts as long as the first does
  *   ENOMEM, ENOSPC  out of memory; out of the limit of processes
+ *   EAGAIN    the memory map of another process stayed locked for the time allowed:
+ *             one of its threads waits for a file system that does not answer
  *   EINTR     a fatal signal came
  */
 struct kunwind_process {

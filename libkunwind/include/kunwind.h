@@ -64,6 +64,7 @@ int kunwind_register_self(unsigned int flags);
  *   -ESRCH   no such process, or not one that the caller may ptrace, or it has no
  *	      memory of its own (kernel thread, zombie)
  *   -EACCES  registered by another user, without these flags
+ *   -EAGAIN  its memory map stayed locked for register_timeout_ms
  */
 int kunwind_register_pid(pid_t pid, unsigned int flags);
 
