@@ -155,7 +155,19 @@ static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 }
 
 /*
- * The process that @fd names, with references to its mm (mmput) and thread
+ * The last reference to another's mm closes its files, which may wait for file
+ * systems: that is not for the caller to wait for.
+ */
+static void put_mm(struct mm_struct *mm)
+{
+	if (mm == current->mm)
+		mmput(mm);
+	else if (mm)
+		mmput_async(mm);
+}
+
+/*
+ * The process that @fd names, with references to its mm (put_mm) and thread
  * group. 0, -EBADF or -ESRCH.
  */
 static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
@@ -185,8 +197,7 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 		tgid = mm ? owner_of(file, mm) : NULL;
 		fput(file);
 		if (!tgid) {
-			if (mm)
-				mmput(mm);
+			put_mm(mm);
 			return -ESRCH;
 		}
 	}
@@ -222,7 +233,7 @@ static long do_process(void __user *arg, bool registers)
 	else
 		err = kunwind_process_unregister(tgid);
 	put_pid(tgid);
-	mmput(mm);
+	put_mm(mm);
 	if (err)
 		return err;
 	return copy_out(arg, &process, sizeof(process), usize);
