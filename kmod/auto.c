@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * auto.c - the whole system: every process registered
+ * auto.c - register every process of the system
  *
- * From the moment that it is switched on the tracepoints of process.c register
- * what forks and execs. What runs already is on the kernel's list of processes
- * then (kunwind_process_whole_system() waits for the probes that did not know
- * yet), and is registered by whoever switches, one process after another:
- * its mappings are read under its mmap_lock, its tables waited for, all waits
- * together at most register_timeout_ms. No process is stopped or entered, and
- * whatever namespaces it is in do not matter: the list is the kernel's.
+ * The switch is the ioctl KUNWIND_IOC_AUTO or the module parameter "auto", for
+ * CAP_SYS_ADMIN in the initial user namespace. Switching sets a flag and returns:
+ * nothing that a process, a file system or a user does can hold it up. That
+ * matters beyond this file, because the kernel writes all parameters of a
+ * module, the kill switch "enabled" among them, under one lock.
  *
- * Switched by CAP_SYS_ADMIN in the initial user namespace: the ioctl, or the
- * module parameter, when the module is loaded or later.
+ * Processes that fork or exec after the flag is set are registered by the
+ * tracepoints of process.c. Those that ran before are registered by a work item:
+ *   1. It waits for tracepoint probes that may not have seen the flag.
+ *   2. It lists the thread groups that the kernel knows. Namespaces do not matter.
+ *   3. It registers each and reads its mappings. Unwind tables are queued to be
+ *	built, not waited for. A process whose mmap_lock is taken is skipped: its
+ *	stacks end with "not ready".
+ *   4. It runs again for those that it skipped, after DELAY_MIN, then after twice
+ *	as long each time, up to DELAY_MAX, until each is read or gone. It takes at
+ *	most about a tenth of a CPU, however many are skipped.
+ * While the kill switch is off ("enabled" is N) the work item only waits.
  *
- * What it does not: kernel threads have no user stack. A task that shares its
- * mm with another process (vfork) is registered with that mm.
+ * The ioctl, unlike the parameter, then waits, killably and without a lock, until
+ * the processes are registered and their tables built: at most
+ * register_timeout_ms, and not for a process that stays skipped.
  *
- * Memory: one pointer for each process that runs, while it is switched on;
- * after that what processes and their spaces take (status: a process's bytes).
+ * Kernel threads have no user stack and are left out. A process that shares its
+ * mm with another (vfork) is registered with that mm.
+ *
+ * Memory: one pointer for each process that runs, until all are registered.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,49 +40,78 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/tracepoint.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "auto.h"
 #include "callstack.h"
 #include "process.h"
+#include "space.h"
 
-static DEFINE_MUTEX(auto_lock);		/* switching, and all of these */
-static bool auto_on;
-static bool live;			/* between init and exit */
-static bool wanted;			/* at load */
+#define DELAY_MIN	(1 + HZ / 100)	/* between two tries of a process, jiffies */
+#define DELAY_LONG	(HZ / 5)	/* from here on nobody waits for those left */
+#define DELAY_MAX	HZ
 
-/* The thread groups that are there now, each with a reference. NULL: no memory. */
-static struct pid **list_processes(unsigned int *nr)
+static DEFINE_MUTEX(auto_lock);		/* switching; never held while anything is waited for */
+static bool auto_on;			/* written under auto_lock */
+static u32 nr_asked;			/* the same: times it was switched on */
+static enum { LOADING, LIVE, GOING } phase;	/* the same */
+static bool wanted;			/* the same: by the parameter at load */
+
+static struct workqueue_struct *adopters;
+static void adopt_all(struct work_struct *work);
+static DECLARE_DELAYED_WORK(adopter, adopt_all);
+/* The work item's own: processes that it has still to register, each with a reference. */
+static struct pid **waiting;
+static unsigned int nr_waiting;
+static unsigned long delay;
+static u32 nr_listed;			/* nr_asked when the list was made */
+
+static u32 nr_adopted;			/* nr_asked of the last pass that is over */
+static unsigned int nr_pending;		/* length of the list, for others */
+static DECLARE_WAIT_QUEUE_HEAD(adopted);
+
+static void forget_waiting(void)
+{
+	while (nr_waiting)
+		put_pid(waiting[--nr_waiting]);
+	kvfree(waiting);
+	waiting = NULL;
+}
+
+/* Lists the thread groups that there are. False: no memory. */
+static bool list_processes(void)
 {
 	unsigned int room = 0, count;
-	struct pid **pids = NULL;
 	struct task_struct *task;
 
 	for (;;) {
+		forget_waiting();
+		if (room) {
+			waiting = kvmalloc_array(room, sizeof(*waiting), GFP_KERNEL | __GFP_NOWARN);
+			if (!waiting)
+				return false;
+		}
 		count = 0;
 		rcu_read_lock();
 		for_each_process(task) {
 			if (task->flags & PF_KTHREAD)
 				continue;
 			if (count < room)
-				pids[count] = get_pid(task_tgid(task));
+				waiting[count] = get_pid(task_tgid(task));
 			count++;
 		}
 		rcu_read_unlock();
-		*nr = min(count, room);
-		/* Who came meanwhile registered itself. */
-		if (pids && count <= room)
-			return pids;
-		while (*nr)
-			put_pid(pids[--*nr]);
-		kvfree(pids);
+		nr_waiting = min(count, room);
+		/* A process that came meanwhile was registered by its fork. */
+		if (waiting && count <= room)
+			return true;
 		room = count + count / 8 + 64;
-		pids = kvmalloc_array(room, sizeof(*pids), GFP_KERNEL | __GFP_NOWARN);
-		if (!pids)
-			return NULL;
 	}
 }
 
-/* With a reference (mmput). A leader may have ended before its threads. */
+/* With a reference (mmput_async). A leader may have ended before its threads. */
 static struct mm_struct *mm_of(struct pid *pid)
 {
 	struct task_struct *leader, *t;
@@ -90,69 +129,111 @@ static struct mm_struct *mm_of(struct pid *pid)
 	return mm;
 }
 
-static int adopt_all(void)
+/* False: it has to be tried again. */
+static bool adopt(struct pid *pid)
 {
-	unsigned long end = jiffies + kunwind_process_timeout(), now;
-	struct mm_struct *mm;
-	struct pid **pids;
-	unsigned int nr;
-	int err = 0;
+	struct mm_struct *mm = mm_of(pid);
+	int err;
 
-	pids = list_processes(&nr);
-	if (!pids)
-		return -ENOMEM;
-	while (nr--) {
-		mm = err == -EINTR ? NULL : mm_of(pids[nr]);
-		if (mm) {
-			now = jiffies;
-			err = kunwind_process_adopt(mm, pids[nr],
-						    time_before(now, end) ? end - now : 0);
-			mmput(mm);
-			if (fatal_signal_pending(current))
-				err = -EINTR;
-		}
-		put_pid(pids[nr]);
+	if (!mm)
+		return true;
+	err = kunwind_process_adopt(mm, pid);
+	/* The last reference would close its files here, and wait for file systems. */
+	mmput_async(mm);
+	/* All else that can go wrong with one process is counted. */
+	return err != -EAGAIN;
+}
+
+static bool stopped(void)
+{
+	return !READ_ONCE(auto_on) || !READ_ONCE(kunwind_enabled);
+}
+
+/* One try of each process of the list; it keeps those that have to be tried again. */
+static void adopt_waiting(void)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < nr_waiting; i++) {
+		struct pid *pid = waiting[i];
+
+		if (stopped() || !adopt(pid))
+			waiting[kept++] = pid;
+		else
+			put_pid(pid);
+		WRITE_ONCE(nr_pending, kept + nr_waiting - i - 1);
 		cond_resched();
 	}
-	kvfree(pids);
-	/* What else can go wrong with one process is counted. */
-	return err == -EINTR ? err : 0;
+	nr_waiting = kept;
+}
+
+static void adopt_all(struct work_struct *work)
+{
+	unsigned long start = jiffies;
+	u32 asked = READ_ONCE(nr_asked);
+	bool listed = true;
+
+	if (READ_ONCE(auto_on) && asked != nr_listed) {
+		/* A fork or exec whose probe saw the switch off is on the list then. */
+		tracepoint_synchronize_unregister();
+		listed = list_processes();
+		if (listed) {
+			delay = 0;
+			WRITE_ONCE(nr_pending, nr_waiting);
+			/* Pairs with kunwind_auto_show(). */
+			smp_store_release(&nr_listed, asked);
+		}
+	}
+	if (listed)
+		adopt_waiting();
+	delay = clamp(2 * delay, (unsigned long)DELAY_MIN, (unsigned long)DELAY_MAX);
+	if (READ_ONCE(auto_on) && (!listed || nr_waiting))
+		/* If it was switched meanwhile, this leaves the earlier time. */
+		queue_delayed_work(adopters, &adopter, max(delay, 10 * (jiffies - start)));
+	else
+		forget_waiting();
+	if (listed && (!nr_waiting || delay >= DELAY_LONG))
+		WRITE_ONCE(nr_adopted, asked);
+	wake_up_all(&adopted);
 }
 
 static int switch_to(bool want)
 {
-	int err = 0;
-
 	lockdep_assert_held(&auto_lock);
-	if (want) {
-		if (!READ_ONCE(kunwind_enabled))
-			return -EOPNOTSUPP;
-		kunwind_process_whole_system(true);
-		err = adopt_all();
-	}
-	if (!want || err) {
-		kunwind_process_whole_system(false);
+	if (want && !READ_ONCE(kunwind_enabled))
+		return -EOPNOTSUPP;
+	kunwind_process_whole_system(want);
+	WRITE_ONCE(auto_on, want);
+	if (want)
+		WRITE_ONCE(nr_asked, nr_asked + 1);
+	else
 		kunwind_process_disown();
-	}
-	WRITE_ONCE(auto_on, want && !err);
-	return err;
+	mod_delayed_work(adopters, &adopter, 0);
+	return 0;
+}
+
+static bool adopted_since(u32 asked)
+{
+	return (s32)(READ_ONCE(nr_adopted) - asked) >= 0;
 }
 
 int kunwind_auto_set(bool want)
 {
 	int err = -ENODEV;
+	long left;
+	u32 asked;
 
 	if (mutex_lock_killable(&auto_lock))
 		return -EINTR;
-	if (live)
+	if (phase == LIVE)
 		err = switch_to(want);
+	asked = nr_asked;
 	mutex_unlock(&auto_lock);
-	return err;
-}
-
-bool kunwind_auto_on(void)
-{
-	return READ_ONCE(auto_on);
+	if (err || !want)
+		return err;
+	left = wait_event_killable_timeout(adopted, adopted_since(asked) || stopped(),
+					   kunwind_process_timeout());
+	return left < 0 || kunwind_space_settle(left) ? -EINTR : 0;
 }
 
 static int param_set(const char *text, const struct kernel_param *kp)
@@ -162,20 +243,23 @@ static int param_set(const char *text, const struct kernel_param *kp)
 
 	if (err)
 		return err;
+	/* The file's owner may be root of a user namespace that maps root. */
+	if (!capable(READ_ONCE(phase) == LOADING ? CAP_SYS_MODULE : CAP_SYS_ADMIN))
+		return -EPERM;
 	mutex_lock(&auto_lock);
-	if (live) {
-		/* The file's owner may be root of a user namespace that maps root. */
-		err = capable(CAP_SYS_ADMIN) ? switch_to(want) : -EPERM;
-	} else {
+	if (phase == LIVE)
+		err = switch_to(want);
+	else if (phase == LOADING)
 		wanted = want;
-	}
+	else
+		err = -ENODEV;
 	mutex_unlock(&auto_lock);
 	return err;
 }
 
 static int param_get(char *buffer, const struct kernel_param *kp)
 {
-	return sprintf(buffer, "%c\n", kunwind_auto_on() ? 'Y' : 'N');
+	return sprintf(buffer, "%c\n", READ_ONCE(auto_on) ? 'Y' : 'N');
 }
 
 static const struct kernel_param_ops param_ops = {
@@ -187,28 +271,41 @@ static const struct kernel_param_ops param_ops = {
 module_param_cb(auto, &param_ops, NULL, 0644);
 MODULE_PARM_DESC(auto, "register every process, running or new (default N)");
 
-void kunwind_auto_init(void)
+int kunwind_auto_init(void)
 {
-	int err;
+	adopters = alloc_workqueue("kunwind_auto", WQ_UNBOUND, 0);
+	return adopters ? 0 : -ENOMEM;
+}
 
+void kunwind_auto_start(void)
+{
 	mutex_lock(&auto_lock);
-	live = true;
-	if (wanted) {
-		err = switch_to(true);
-		if (err)
-			pr_warn("auto=1: error %d, it is off\n", err);
-	}
+	WRITE_ONCE(phase, LIVE);
+	if (wanted && switch_to(true))
+		pr_warn("auto=1 has no effect, because enabled is N\n");
 	mutex_unlock(&auto_lock);
 }
 
 void kunwind_auto_exit(void)
 {
 	mutex_lock(&auto_lock);
-	live = false;
+	WRITE_ONCE(phase, GOING);
+	WRITE_ONCE(auto_on, false);
 	mutex_unlock(&auto_lock);
+	cancel_delayed_work_sync(&adopter);
+	destroy_workqueue(adopters);
+	forget_waiting();
 }
 
-void kunwind_auto_show_params(struct seq_file *m)
+void kunwind_auto_show(struct seq_file *m)
 {
-	seq_printf(m, "param\tauto\t%c\n", kunwind_auto_on() ? 'Y' : 'N');
+	unsigned int pending = 0;
+
+	if (READ_ONCE(auto_on)) {
+		/* One, until it is known how many. */
+		pending = smp_load_acquire(&nr_listed) != READ_ONCE(nr_asked);
+		pending = max(pending, READ_ONCE(nr_pending));
+	}
+	seq_printf(m, "param\tauto\t%c\n", READ_ONCE(auto_on) ? 'Y' : 'N');
+	seq_printf(m, "stat\tauto_pending\t%u\n", pending);
 }

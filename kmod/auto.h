@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * auto.h - the whole system: every process registered
+ * auto.h - register every process of the system
  */
 #ifndef _KUNWIND_AUTO_H
 #define _KUNWIND_AUTO_H
@@ -9,21 +9,25 @@
 
 struct seq_file;
 
-/* Does what the parameter "auto" asked for at load. Last of the module's init. May sleep. */
-void kunwind_auto_init(void);
-/* Nothing is switched after this. May sleep. */
+int kunwind_auto_init(void);
+/* Does what the parameter "auto" asked for at load. Last of the module's init. */
+void kunwind_auto_start(void);
+/* Nothing is switched or registered after this. May sleep. */
 void kunwind_auto_exit(void);
 
-/*
- * Switches it. On: processes that run are registered when this returns, but for
- * those that there was no room for (counted: missed_limit, missed_memory), and
- * all that come from now on. Already on: those that were missed are tried again.
- * May sleep, killably. Return: 0, -EINTR (it is off then), -ENOMEM (likewise),
+/**
+ * kunwind_auto_set() - switch it
+ * @want: on, or off
+ * On takes effect at once: every process that forks or execs is registered. Then
+ * the caller waits, killably, at most register_timeout_ms, until those that run are
+ * registered and their tables built, except those whose mmap_lock stays taken
+ * (status: auto_pending) and those that there was no room for (missed_limit,
+ * missed_memory). If it is on already, those that were missed are tried again.
+ * Return: 0, -EINTR (after a fatal signal; it may have been switched),
  * -EOPNOTSUPP (kill switch), -ENODEV (the module goes).
  */
 int kunwind_auto_set(bool want);
 
-bool kunwind_auto_on(void);
-void kunwind_auto_show_params(struct seq_file *m);
+void kunwind_auto_show(struct seq_file *m);
 
 #endif /* _KUNWIND_AUTO_H */

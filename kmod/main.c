@@ -6,8 +6,9 @@
  * nobody has the device open and no task work is queued: both hold references
  * to the module, and from now on try_module_get() fails.
  *
- *  1. The device goes: no further registration. (The parameter "auto" can still
- *     be written, and is refused.)
+ *  1. Registering the whole system ends: its work item is over. (The parameter
+ *     "auto" can still be written, and is refused.) The device goes: no further
+ *     registration.
  *  2. The tracepoints of processes' lives go. (Their last callers are waited
  *     for in 5.)
  *  3. The follow hooks go: unregister_ftrace_function() waits for those in the
@@ -93,6 +94,9 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
+	err = kunwind_auto_init();
+	if (err)
+		goto out_callstack;
 	kunwind_touch_init();
 	kunwind_emit_init();
 	kunwind_follow_init();
@@ -104,13 +108,16 @@ static int __init kunwind_init(void)
 	err = kunwind_device_init();
 	if (err)
 		goto out_hooks;
-	kunwind_auto_init();
+	kunwind_auto_start();
 	return 0;
 
 out_hooks:
+	kunwind_auto_exit();
 	let_go();	/* space included */
 	kunwind_callstack_exit();
 	goto out_builder;
+out_callstack:
+	kunwind_callstack_exit();
 out_space:
 	kunwind_space_exit();
 out_builder:

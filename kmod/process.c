@@ -290,7 +290,9 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 
 	spin_lock(&processes_lock);
 	process = lookup(tgid);
-	if (!process) {
+	if (owner == BY_AUTO && !whole_system) {
+		err = -ECANCELED;	/* switched off since the caller looked */
+	} else if (!process) {
 		err = insert(tgid, owner, flags, registrar, space);
 		*new = !err;
 	} else if (space_of(process) != space && !runs_in(tgid, mm)) {
@@ -361,7 +363,7 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	return err;
 }
 
-int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, unsigned long timeout)
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid)
 {
 	struct kunwind_space *space;
 	bool new;
@@ -376,8 +378,8 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, unsigned long 
 		if (new)
 			leave(tgid, space, BY_AUTO);
 	} else {
-		/* Without memory it stays registered: it is read with its next mapping. */
-		err = kunwind_space_scan(space, mm, false, timeout, false);
+		/* Registered it stays in any case: it is also read with its next mapping. */
+		err = kunwind_space_scan(space, mm, false, 0, false);
 	}
 	kunwind_space_put(space);
 	return err;
@@ -406,8 +408,6 @@ void kunwind_process_whole_system(bool on)
 	spin_lock(&processes_lock);
 	WRITE_ONCE(whole_system, on);
 	spin_unlock(&processes_lock);
-	/* Tracepoints' probes that saw it otherwise are over then, and their children on the list. */
-	synchronize_rcu();
 }
 
 void kunwind_process_disown(void)

@@ -37,21 +37,22 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 int kunwind_process_unregister(struct pid *tgid);
 
 /*
- * Whether the tracepoints register every process. Those that run when this
- * returns and were not seen to fork or exec are the caller's to adopt, or, when
- * it was switched off, to disown. May sleep.
+ * Whether the tracepoints register every process. After on, the caller waits for
+ * tracepoint_synchronize_unregister(), then adopts the processes that run. After
+ * off, nothing is adopted any more, and the caller disowns. No sleep.
  */
 void kunwind_process_whole_system(bool on);
 
 /**
  * kunwind_process_adopt() - register a process as one of the whole system
- * @mm: the caller holds it (mmget)
- * @timeout: longest wait for tables, jiffies
- * May sleep, killably. Return: 0, -ESRCH, -ENOSPC, -ENOMEM (both counted), -EINTR.
+ * @mm: the caller holds it (mmget); not the current task's
+ * Waits for nobody: its tables are queued. May sleep. Return: 0, -ESRCH, -ENOSPC,
+ * -ENOMEM (both counted), -ECANCELED (the whole system is not to be registered);
+ * -EAGAIN: registered, but its mappings could not be read; to be called again.
  */
-int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, unsigned long timeout);
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid);
 
-/* Drops what was registered as part of the whole system only. May sleep. */
+/* Drops what was registered as part of the whole system only. May sleep; waits for nobody. */
 void kunwind_process_disown(void);
 
 /* The parameter register_timeout_ms, in jiffies. */

@@ -20,6 +20,7 @@
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "snapshot.h"
@@ -36,6 +37,7 @@ static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
  * short-lived process costs.
  */
 #define REAP_DELAY	(HZ / 20)
+#define SETTLE_DELAY	(1 + HZ / 50)
 
 static struct workqueue_struct *reaper;
 static LLIST_HEAD(reaped);
@@ -148,6 +150,39 @@ static void sweep(struct work_struct *work)
 void kunwind_space_object_done(void)
 {
 	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
+}
+
+static bool unsettled(void)
+{
+	const struct kunwind_snapshot *snapshot;
+	const struct kunwind_space *space;
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(spaces) && !found; i++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(space, &spaces[i], node) {
+			snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+			found |= snapshot && !READ_ONCE(snapshot->settled);
+		}
+		rcu_read_unlock();
+	}
+	return found;
+}
+
+int kunwind_space_settle(unsigned long timeout)
+{
+	const unsigned long end = jiffies + timeout;
+	long left = timeout;
+
+	/* Looks again and again: what it waits for may also end with its process. */
+	while (left > 0 && unsettled()) {
+		schedule_timeout_killable(min_t(long, left, SETTLE_DELAY));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		left = end - jiffies;
+	}
+	return 0;
 }
 
 void kunwind_space_rules_gone(void)

@@ -110,6 +110,12 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 /* What waits to be freed, and no walk can see any more, is freed now. May sleep. */
 void kunwind_space_flush(void);
 
+/*
+ * Waits until the tables of all that was read are built, for @timeout jiffies at
+ * most. Sleeps killably. 0 or -EINTR.
+ */
+int kunwind_space_settle(unsigned long timeout);
+
 /* True when a mapping is not read yet. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 

@@ -1,19 +1,38 @@
 // SPDX-License-Identifier: MIT
 /*
- * auto.c - kunwind auto: the whole system registered, or not any more
+ * auto.c - kunwind auto: register every process of the system, or no longer
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <kunwind.h>
 
 #include "report.h"
 #include "tool.h"
 
-/* What there was no room for is no error of the call: it is said. */
-static void tell_missed(void)
+/* Processes that run and are not registered yet. */
+static unsigned long pending_of(const struct kunwind_report *report)
 {
-	struct kunwind_stats stats;
+	const char *pending = kunwind_report_value(report, "stat", "auto_pending", 2);
 
+	return pending ? strtoul(pending, NULL, 10) : 0;
+}
+
+/* Processes that are not registered are no error of the call: they are reported. */
+static void report_missing(void)
+{
+	struct kunwind_report report;
+	struct kunwind_stats stats;
+	unsigned long pending;
+
+	if (!kunwind_report_read(&report)) {
+		pending = pending_of(&report);
+		kunwind_report_free(&report);
+		if (pending)
+			kunwind_tool_error("%lu process%s not registered yet, because of a locked "
+					   "memory map: the module tries again (kunwind status)",
+					   pending, pending == 1 ? " is" : "es are");
+	}
 	if (kunwind_stats(&stats) || !(stats.missed_limit + stats.missed_memory))
 		return;
 	kunwind_tool_error("processes not registered since the module was loaded: %llu over the "
@@ -22,7 +41,7 @@ static void tell_missed(void)
 			   (unsigned long long)stats.missed_memory);
 }
 
-static int tell_state(bool json)
+static int print_state(bool json)
 {
 	struct kunwind_report report;
 	struct kunwind_stats stats;
@@ -37,8 +56,9 @@ static int tell_state(bool json)
 	}
 	state = kunwind_report_value(&report, "param", "auto", 2);
 	if (json)
-		printf("{\"auto\": %s, \"missed_limit\": %llu, \"missed_memory\": %llu}\n",
-		       state && *state == 'Y' ? "true" : "false",
+		printf("{\"auto\": %s, \"pending\": %lu, \"missed_limit\": %llu, "
+		       "\"missed_memory\": %llu}\n",
+		       state && *state == 'Y' ? "true" : "false", pending_of(&report),
 		       (unsigned long long)stats.missed_limit,
 		       (unsigned long long)stats.missed_memory);
 	else
@@ -56,7 +76,7 @@ static int set_state(bool on)
 	else if (err)
 		kunwind_tool_failure(NULL, err);
 	else if (on)
-		tell_missed();
+		report_missing();
 	return err ? TOOL_FAILED : TOOL_OK;
 }
 
@@ -67,11 +87,11 @@ int kunwind_cmd_auto(int argc, char **argv)
 	bool on = argc == i + 1 && !strcmp(argv[i], "on");
 
 	if (argc == i)
-		return tell_state(json);
+		return print_state(json);
 	if (argc > i + 1 || (!on && strcmp(argv[i], "off") != 0)) {
 		kunwind_tool_error("on or off, not: %s", argv[argc > i + 1 ? i + 1 : i]);
 		return kunwind_tool_usage(TOOL_FAILED);
 	}
 	status = set_state(on);
-	return status == TOOL_OK && json ? tell_state(true) : status;
+	return status == TOOL_OK && json ? print_state(true) : status;
 }

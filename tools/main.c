@@ -48,8 +48,9 @@ static const struct command {
 	  "register every process, running or to come",
 	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
 	  "\n"
-	  "  on   every process of the system is registered, in whatever namespaces;\n"
-	  "       those that run when it returns, new ones as they fork or exec\n"
+	  "  on   every process of the system is registered, in whatever namespaces:\n"
+	  "       those that run, then new ones as they fork or exec; a process whose\n"
+	  "       memory map is locked is not waited for, but registered later\n"
 	  "  off  no longer; what was registered by \"run\" or \"register\" stays\n"
 	  "\n"
 	  "  --json  an object with the state as it is then, see kunwind-json(5)\n" },

@@ -174,6 +174,9 @@ static void print_processes(const struct kunwind_report *report)
 
 	printf("Processes %" PRIu64 " registered%s\n", stat_of(report, "processes"),
 	       whole && *whole == 'Y' ? ", the whole system is (kunwind auto)" : "");
+	if (stat_of(report, "auto_pending"))
+		printf("  %" PRIu64 " not registered yet, because of a locked memory map\n",
+		       stat_of(report, "auto_pending"));
 	if (missed)
 		printf("  %" PRIu64 " were not: over the limit of processes %" PRIu64
 		       ", no memory %" PRIu64 "\n", missed, stat_of(report, "missed_limit"),

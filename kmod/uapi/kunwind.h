@@ -157,18 +157,21 @@ struct kunwind_process {
 /*
  * KUNWIND_IOC_AUTO: the whole system.
  *
- * On: every process is registered, those that run when the call returns, those
- * that come later as they fork or exec, in whatever namespaces. Off: what only
- * this registered is dropped; what was registered by hand stays as it was, for
- * the two do not know of each other: KUNWIND_IOC_UNREGISTER takes back what was
- * registered by hand only.
+ * On: every process is registered, in whatever namespaces: those that come later
+ * as they fork or exec, and those that run. For the latter the call waits, as
+ * long as a registration does. A process whose memory map stays locked is not waited
+ * for; the module tries it again until it is registered or gone ("stat auto_pending"
+ * of the status: how many such processes there are).
+ * Off: what only this registered is dropped; what was registered by hand stays as
+ * it was, for the two do not know of each other: KUNWIND_IOC_UNREGISTER takes
+ * back what was registered by hand only.
  * A process that there is no room for is counted (missed_limit, missed_memory
  * of struct kunwind_stats) and tried again at its next exec, or when the call
  * is made again.
  *
  *   EPERM     no CAP_SYS_ADMIN in the initial user namespace
- *   EINTR     a fatal signal came; it is off
- *   ENOMEM    no memory for the list of processes; it is off
+ *   EOPNOTSUPP (on) the parameter enabled is N
+ *   EINTR     a fatal signal came while the call waited; the switch has been made
  */
 struct kunwind_auto {
 	__u32 size;
@@ -291,6 +294,7 @@ struct kunwind_stats {
  *                                              memory_bytes, these, tables and builds;
  *                                              memory_refused, what found no room;
  *                                              idle_objects, idle_bytes: used by nobody;
+ *                                              auto_pending: see struct kunwind_auto;
  *                                              emitted: kunwind_callstack; touched: pages
  *                                              brought in for later walks)
  *   reason   NAME  STACKS

@@ -94,9 +94,12 @@ int kunwind_unregister_pid(pid_t pid);
  * @on: 0 drops again what only this registered; registrations by the functions
  *	above stay
  *
+ * Waits for the processes that run, register_timeout_ms at most, and not for one
+ * whose memory map stays locked: the module registers that one later.
+ *
  * Return: 0, or
  *   -EPERM  no CAP_SYS_ADMIN in the initial user namespace
- *   -EINTR  a fatal signal came
+ *   -EINTR  a fatal signal came while it waited; the switch has been made
  */
 int kunwind_auto(int on);
 

@@ -2,7 +2,9 @@
 /*
  * stuckfs.c - a FUSE file system whose reads get no answer
  *
- *	stuckfs MOUNTPOINT FILE NR	files "0" to "NR-1", each like FILE
+ *	stuckfs MOUNTPOINT FILE NR [direct]	files "0" to "NR-1", each like FILE
+ *
+ * With "direct" its files are opened for direct I/O (see stuckmm.c).
  *
  * Everything but reading works at once. SIGUSR1 has all reads answered, those
  * that wait and those that come. SIGTERM unmounts. Speaks the protocol by
@@ -25,6 +27,7 @@
 #define MAX_WAITING	4096
 
 static int fuse, file, nr_files;
+static bool direct;
 static struct stat st;
 static volatile sig_atomic_t answering, ending;
 
@@ -116,7 +119,9 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 	}
 	case FUSE_OPEN:
 	case FUSE_OPENDIR: {
-		struct fuse_open_out out = { .fh = in->nodeid };
+		struct fuse_open_out out = {
+			.fh = in->nodeid, .open_flags = direct ? FOPEN_DIRECT_IO : 0,
+		};
 
 		answer(in->unique, 0, &out, sizeof(out));
 		break;
@@ -160,7 +165,8 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_signal };	/* no SA_RESTART */
 	char options[128];
 
-	if (argc != 4)
+	direct = argc == 5 && !strcmp(argv[4], "direct");
+	if (argc != 4 + direct)
 		return 2;
 	nr_files = atoi(argv[3]);
 	file = open(argv[2], O_RDONLY);
