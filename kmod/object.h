@@ -46,6 +46,8 @@ struct kunwind_object_key {
  *	will come for this one
  * @over_share: refused because of what its payer already has
  * @filling: its table is in use, and in its second stage (fill.c); @filled: which is over
+ * @late_until: jiffy up to which no task waits for a part of its table; 0: none did
+ *	in vain
  * @jit: of no file: handed in by a process, for one range of its own (jit.c)
  */
 struct kunwind_object {
@@ -68,6 +70,7 @@ struct kunwind_object {
 	bool over_share;
 	bool filling;
 	bool jit;
+	unsigned long late_until;
 
 	struct completion done;
 	struct completion filled;
