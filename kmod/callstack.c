@@ -143,7 +143,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	if (unlikely(reason == KUNWIND_UNREADABLE))
 		kunwind_touch(walk.unread[0], walk.unread[1]);
 	else if (unlikely(reason == KUNWIND_NOT_READY) && walk.ranges)
-		kunwind_touch_part(store[walk.count - 1] - (walk.count > 1));
+		kunwind_touch_part(walk.range, store[walk.count - 1] - (walk.count > 1));
 
 	barrier();
 	this_cpu_write(walking[context], 0);

@@ -173,31 +173,70 @@ void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
 	queue_work(fillers, &fill->work);
 }
 
-static bool part_missing(const struct mm_struct *mm, u64 addr)
+bool notrace kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
 {
-	const struct kunwind_ranges *ranges;
-	const struct kunwind_range *range;
 	const struct kunwind_table *table;
+
+	if (!range || READ_ONCE(range->dead))
+		return false;
+	/* As in the walk: bias is there before table is. */
+	table = READ_ONCE(range->table);
+	barrier();
+	return table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
+}
+
+enum part_state {
+	PART_GONE,	/* its table, or the mapping */
+	PART_THERE,
+	PART_MISSING,
+	PART_LATE,	/* missing, and not to be waited for now */
+};
+
+/* @timed_out: a wait for this part did. */
+static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool timed_out)
+{
+	enum part_state state = PART_GONE;
+	const struct kunwind_range *range;
+	struct kunwind_object *object;
+	struct kunwind_ranges *ranges;
 	struct kunwind_space *space;
-	bool missing = false;
 
 	rcu_read_lock();
 	space = kunwind_space_find(mm);
 	ranges = space ? rcu_dereference(space->ranges) : NULL;
 	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
-	if (range && !READ_ONCE(range->dead)) {
-		/* As in the walk: bias is there before table is. */
-		table = READ_ONCE(range->table);
-		barrier();
-		missing = table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
+	if (range && !READ_ONCE(range->dead) && READ_ONCE(range->table))
+		state = kunwind_fill_missing(range, addr) ? PART_MISSING : PART_THERE;
+	if (state == PART_MISSING) {
+		unsigned long late;
+
+		object = kunwind_snapshot_of(ranges)->detail[range - ranges->range].object;
+		if (timed_out)
+			WRITE_ONCE(object->late_until, (jiffies + HZ) | 1);
+		late = READ_ONCE(object->late_until);
+		if (late && time_before(jiffies, late))
+			state = PART_LATE;
 	}
 	rcu_read_unlock();
-	return missing;
+	return state;
 }
 
-bool kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
 {
-	return wait_event_killable_timeout(part_built, !part_missing(mm, addr), timeout);
+	enum part_state state;
+
+	if (!wait_event_killable_timeout(part_built,
+					 (state = part_state(mm, addr, false)) != PART_MISSING,
+					 timeout))
+		state = part_state(mm, addr, timeout);
+	switch (state) {
+	case PART_THERE:
+		return 0;
+	case PART_GONE:
+		return -ENOENT;
+	default:
+		return -ETIME;
+	}
 }
 
 int kunwind_fill_init(void)

@@ -35,12 +35,20 @@ void kunwind_fill_cancel(struct kunwind_fill *fill);
  */
 void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged);
 
+/*
+ * Whether the code at @addr in @range (or NULL) has no rule only because a part of
+ * its table is not built. Any context, with preemption off. notrace.
+ */
+bool kunwind_fill_missing(const struct kunwind_range *range, u64 addr);
+
 /**
  * kunwind_fill_wait() - wait until the part of a table is there that the code at @addr needs
  * @mm: in which it is mapped; of the current task
  * @timeout: jiffies
- * Sleeps, killably. At once where it is not a part that is missing. Return: false after the timeout.
+ * Sleeps, killably. Return: 0 when it is there; -ENOENT when no table in parts has
+ * that code any more; -ETIME after the timeout, which is also returned at once for a
+ * second after a wait for the same object has timed out.
  */
-bool kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout);
+int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout);
 
 #endif /* _KUNWIND_FILL_H */

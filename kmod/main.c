@@ -30,8 +30,8 @@
  *     a worker that is waited for, see space.c.
  *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
  *     the last instructions of a task work, behind its module_put(). The last
- *     walk may have raised an interrupt (touch.c), which finds no reference to
- *     take: it is waited for.
+ *     walk may have made a request (touch.c), whose thread gets no reference to
+ *     the module any more: interrupts and threads are waited for.
  *  9. What walks use goes: caches. Then the shrinker and the idle objects.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -94,10 +94,12 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
-	err = kunwind_auto_init();
+	err = kunwind_touch_init();
 	if (err)
 		goto out_callstack;
-	kunwind_touch_init();
+	err = kunwind_auto_init();
+	if (err)
+		goto out_touch;
 	kunwind_emit_init();
 	kunwind_follow_init();
 	kunwind_takeover_init();
@@ -116,6 +118,8 @@ out_hooks:
 	let_go();	/* space included */
 	kunwind_callstack_exit();
 	goto out_builder;
+out_touch:
+	kunwind_touch_exit();
 out_callstack:
 	kunwind_callstack_exit();
 out_space:

@@ -296,7 +296,10 @@ struct kunwind_stats {
  *                                              idle_objects, idle_bytes: used by nobody;
  *                                              auto_pending: see struct kunwind_auto;
  *                                              emitted: kunwind_callstack; touched: pages
- *                                              brought in for later walks)
+ *                                              brought in for later walks; touch_requests,
+ *                                              touch_works, touch_dropped: requests of walks
+ *                                              for that, task works that ran for them, and
+ *                                              requests that came to nothing)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
  *                                              or of children, auto, with commas;
