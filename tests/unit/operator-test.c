@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operator-test.c - each operator of DWARF expressions at the edges of its numbers,
+ * in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4: what has a sign, what has none)
+ */
+#include "../../kmod/core/expr_eval.h"
+#include "tap.h"
+
+#define MIN64	0x8000000000000000ULL
+#define FAILS	0xfa115fa115fa115ULL	/* evaluation ends with "corrupt" */
+
+static const struct {
+	const char *name;
+	u8 op;
+	u64 a, b;
+	u64 want, want32;	/* in 32-bit code the numbers are the low halves */
+} cases[] = {
+	{ "and", KUNWIND_OP_AND, 0xff00ff00ff00ff00, 0x0ff00ff00ff00ff0, 0x0f000f000f000f00, 0x0f000f00 },
+	{ "or", KUNWIND_OP_OR, 0xf0, 0x0f, 0xff, 0xff },
+	{ "xor", KUNWIND_OP_XOR, ~0ULL, 0x0f, ~0x0fULL, 0xfffffff0 },
+	{ "plus, wraps", KUNWIND_OP_PLUS, ~0ULL, 2, 1, 1 },
+	{ "plus, wraps at 2^32", KUNWIND_OP_PLUS, 0xffffffff, 2, 0x100000001, 1 },
+	{ "minus", KUNWIND_OP_MINUS, 3, 5, -2ULL, 0xfffffffe },
+	{ "mul", KUNWIND_OP_MUL, 0x100000000, 3, 0x300000000, 0 },
+	{ "mul of negative numbers", KUNWIND_OP_MUL, -3ULL, -5ULL, 15, 15 },
+	{ "div", KUNWIND_OP_DIV, 7, 2, 3, 3 },
+	{ "div of a negative number", KUNWIND_OP_DIV, -7ULL, 2, -3ULL, 0xfffffffd },
+	{ "div by a negative number", KUNWIND_OP_DIV, 7, -2ULL, -3ULL, 0xfffffffd },
+	{ "div of the smallest by -1", KUNWIND_OP_DIV, MIN64, ~0ULL, MIN64, 0 },
+	{ "div of the smallest of 32 bits by -1", KUNWIND_OP_DIV, 0x80000000, ~0ULL, -0x80000000ULL,
+	  0x80000000 },
+	{ "div by zero", KUNWIND_OP_DIV, 7, 0, FAILS, FAILS },
+	{ "mod", KUNWIND_OP_MOD, 7, 4, 3, 3 },
+	{ "mod has no sign", KUNWIND_OP_MOD, -1ULL, 10, 5, 5 },
+	{ "mod by a number above the sign bit", KUNWIND_OP_MOD, 7, -2ULL, 7, 7 },
+	{ "mod by minus one", KUNWIND_OP_MOD, 7, -1ULL, 7, 7 },
+	{ "mod by zero", KUNWIND_OP_MOD, 7, 0, FAILS, FAILS },
+	{ "shl", KUNWIND_OP_SHL, 3, 33, 0x600000000, 0 },
+	{ "shl by 31", KUNWIND_OP_SHL, 3, 31, 0x180000000, 0x80000000 },
+	{ "shl by 63", KUNWIND_OP_SHL, 3, 63, MIN64, 0 },
+	{ "shl by 64", KUNWIND_OP_SHL, 3, 64, 0, 0 },
+	{ "shl by 65", KUNWIND_OP_SHL, 3, 65, 0, 0 },
+	{ "shl by a negative number", KUNWIND_OP_SHL, 3, -1ULL, 0, 0 },
+	{ "shr", KUNWIND_OP_SHR, 0xf0, 4, 0xf, 0xf },
+	{ "shr has no sign", KUNWIND_OP_SHR, -16ULL, 4, 0x0fffffffffffffff, 0x0fffffff },
+	{ "shr by 63", KUNWIND_OP_SHR, MIN64, 63, 1, 0 },
+	{ "shr by 64", KUNWIND_OP_SHR, -1ULL, 64, 0, 0 },
+	{ "shra", KUNWIND_OP_SHRA, 0xf0, 4, 0xf, 0xf },
+	{ "shra keeps the sign", KUNWIND_OP_SHRA, -16ULL, 3, -2ULL, 0xfffffffe },
+	{ "shra by 64 keeps the sign", KUNWIND_OP_SHRA, -16ULL, 64, -1ULL, 0xffffffff },
+	{ "shra by more", KUNWIND_OP_SHRA, 16, 1000, 0, 0 },
+	{ "eq", KUNWIND_OP_EQ, 5, 5, 1, 1 },
+	{ "eq, not", KUNWIND_OP_EQ, 5, 6, 0, 0 },
+	{ "eq in the low halves", KUNWIND_OP_EQ, 0x100000005, 5, 0, 1 },
+	{ "ne", KUNWIND_OP_NE, 5, 6, 1, 1 },
+	{ "ne, not", KUNWIND_OP_NE, 5, 5, 0, 0 },
+	{ "ge", KUNWIND_OP_GE, 5, 5, 1, 1 },
+	{ "ge has a sign", KUNWIND_OP_GE, -1ULL, 1, 0, 0 },
+	{ "gt", KUNWIND_OP_GT, 5, 5, 0, 0 },
+	{ "gt has a sign", KUNWIND_OP_GT, 1, -1ULL, 1, 1 },
+	{ "le", KUNWIND_OP_LE, 5, 5, 1, 1 },
+	{ "le has a sign", KUNWIND_OP_LE, -1ULL, 1, 1, 1 },
+	{ "lt", KUNWIND_OP_LT, 5, 5, 0, 0 },
+	{ "lt has a sign", KUNWIND_OP_LT, -1ULL, 1, 1, 1 },
+	{ "lt of a number whose sign is in bit 31", KUNWIND_OP_LT, 0x80000000, 1, 0, 1 },
+};
+
+static u64 evaluate(u8 op, u64 a, u64 b, bool i386)
+{
+	u8 expr[19] = { KUNWIND_OP_CONST8U };
+	struct kunwind_mem mem = { };
+	struct kunwind_regs regs = { };
+	u64 result;
+
+	memcpy(expr + 1, &a, 8);
+	expr[9] = KUNWIND_OP_CONST8U;
+	memcpy(expr + 10, &b, 8);
+	expr[18] = op;
+	return kunwind_expr_eval(&mem, expr, sizeof(expr), &regs, NULL, i386, &result) ==
+	       KUNWIND_COMPLETE ? result : FAILS;
+}
+
+/* One form: whether its shape is told, and with which offset. */
+static void shape_is(const char *name, const char *hex, bool initial, bool i386, u8 shape, s32 off)
+{
+	struct kunwind_expr_info info;
+	u8 expr[64];
+	size_t len = 0;
+
+	for (; *hex; hex += 2 + (hex[2] == ' '))
+		sscanf(hex, "%2hhx", &expr[len++]);
+	tap_ok(!kunwind_expr_check(expr, len, initial, i386, &info) && !info.unknown &&
+	       info.shape == shape && (shape == KUNWIND_EXPR_ANY || info.off == off), "shape: %s", name);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 got = evaluate(cases[i].op, cases[i].a, cases[i].b, false);
+		u64 got32 = evaluate(cases[i].op, cases[i].a, cases[i].b, true);
+
+		if (!tap_ok(got == cases[i].want && got32 == cases[i].want32, "operator: %s", cases[i].name))
+			printf("# %#llx, and in 32-bit code %#llx\n", (unsigned long long)got,
+			       (unsigned long long)got32);
+	}
+	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8);
+	shape_is("deref by the greatest offset", "76 ff ff ff ff 07 06", false, false,
+		 KUNWIND_EXPR_DEREF, 0x7fffffff);
+	shape_is("deref by one more", "76 80 80 80 80 08 06", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref, and more", "76 78 06 96", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("PLT", "77 08 80 00 3f 1a 3b 2a 33 24 22", false, false, KUNWIND_EXPR_PLT, 11);
+	return tap_done();
+}

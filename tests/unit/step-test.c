@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step-test.c - what a step of the walk may not do: use a range, a rule or a register
+ * that is not this frame's
+ *
+ * Each scene has objects of a few functions, a stack of numbered words, and registers.
+ * What a wrong step would use instead of the right thing is there, too, and would
+ * lead on to another address.
+ */
+#include "scene.h"
+
+static void test_ranges(void)
+{
+	/* the table knows more than is mapped */
+	scene();
+	OBJECT(0x80, { 0, 0x200, "" });
+	regs.r[KUNWIND_RA] = CODE(1, 0);
+	WALK("the first byte of a range belongs to it", NO_OBJECT, CALLER);
+	regs.r[KUNWIND_RA] = CODE(1, 0x7f);
+	WALK("the last byte of a range belongs to it", NO_OBJECT, CALLER);
+	regs.r[KUNWIND_RA] = CODE(1, 0x80);
+	WALK("the byte behind a range does not belong to it", NO_OBJECT);
+	regs.r[KUNWIND_RA] = CODE(1, 0x40);
+	stack[0] = CODE(1, 0x80);
+	WALK("a call may be the last instruction of a range", NO_OBJECT, stack[0], CALLER + 1);
+	stack[0] = CODE(1, 0x81);
+	WALK("the byte behind the range of the frame before does not belong to it", NO_OBJECT, stack[0]);
+	ranges->range[0].dead = 1;
+	ranges->id++;
+	WALK("a range that was replaced is not used", NOT_READY);
+
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "" });
+	OBJECT(0x1000, { 0, 0x100, "0e 18" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(2, 0x10);
+	WALK("each range has its own table", NO_OBJECT, stack[0], CALLER + 3);
+	ranges->range[1].dead = 1;
+	ranges->id++;
+	WALK("a caller's range that was replaced is not used", NOT_READY, stack[0]);
+}
+
+static void test_entry(void)
+{
+	scene();
+	object(NULL, 0, 0x1000);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	ranges->entry_sp = WORD(20);
+	regs.r[KUNWIND_RSP] = WORD(20);
+	WALK("no CFI at the entry's stack pointer: entry point", COMPLETE);
+	/* the same address and mappings: nothing may have been cached */
+	regs.r[KUNWIND_RSP] = WORD(11);
+	WALK("no CFI 72 bytes below it: not the entry point", NO_TABLE);
+	regs.r[KUNWIND_RSP] = WORD(12);
+	WALK("no CFI 64 bytes below it: entry point", COMPLETE);
+	regs.r[KUNWIND_RSP] = WORD(21);
+	WALK("no CFI above it: not the entry point", NO_TABLE);
+	ranges->entry_sp = 0;
+	ranges->id++;
+	WALK("nobody knows the entry's stack pointer", NO_TABLE);
+}
+
+static void test_growth(void)
+{
+	scene();
+	OBJECT(0x1000,
+	       { 0x000, 0x100, "" },
+	       { 0x100, 0x100, "0c 06 10 86 02" },		/* by rbp, which is saved */
+	       { 0x200, 0x100, "0c 06 10" },			/* by rbp */
+	       { 0x300, 0x100, "0f 03 77 70 96" },		/* rsp - 16, by an expression */
+	       { 0x400, 0x100, "0e 00" },			/* rsp + 0 */
+	       { 0x500, 0x100, "0f 03 77 00 96" });		/* rsp + 0, by an expression */
+	regs.r[KUNWIND_RSP] = WORD(8);
+	regs.r[KUNWIND_RBP] = WORD(2);
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	WALK("a CFA below the stack pointer, by rbp which is saved", CFA_STUCK);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("a CFA below the stack pointer, by rbp", CFA_STUCK);
+	regs.r[KUNWIND_RA] = CODE(1, 0x310);
+	WALK("a CFA below the stack pointer, by a wide rule", CFA_STUCK);
+
+	/* the innermost frame may have nothing on its stack, no other may */
+	regs.r[KUNWIND_RBP] = WORD(6);
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	WALK("a CFA at the stack pointer, innermost, by rbp which is saved", NO_OBJECT, CALLER + 7);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("a CFA at the stack pointer, innermost, by rbp", NO_OBJECT, CALLER + 7);
+	regs.r[KUNWIND_RA] = CODE(1, 0x410);
+	WALK("a CFA at the stack pointer, innermost, by rsp", NO_OBJECT, CALLER + 7);
+	regs.r[KUNWIND_RA] = CODE(1, 0x510);
+	WALK("a CFA at the stack pointer, innermost, by a wide rule", NO_OBJECT, CALLER + 7);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_RBP] = WORD(7);
+	stack[8] = CODE(1, 0x110);
+	WALK("a CFA at the stack pointer, of a caller, by rbp which is saved", CFA_STUCK, stack[8]);
+	stack[8] = CODE(1, 0x210);
+	WALK("a CFA at the stack pointer, of a caller, by rbp", CFA_STUCK, stack[8]);
+	stack[8] = CODE(1, 0x410);
+	WALK("a CFA at the stack pointer, of a caller, by rsp", CFA_STUCK, stack[8]);
+	stack[8] = CODE(1, 0x510);
+	WALK("a CFA at the stack pointer, of a caller, by a wide rule", CFA_STUCK, stack[8]);
+}
+
+static void test_minus_one(void)
+{
+	scene();
+	OBJECT(0x1000,
+	       { 0x000, 0x100, "" },
+	       { 0x100, 0x100, "0e 18" },
+	       { 0x200, 0x100, "S" },			/* a signal frame, short */
+	       { 0x300, 0x100, "S 10 06 02 77 00" });	/* and wide: rbp by an expression */
+	regs.r[KUNWIND_RA] = CODE(1, 0x50);
+	stack[0] = CODE(1, 0x100);
+	WALK("the return address of a call that ends its function is looked up in it", NO_OBJECT,
+	     stack[0], CALLER + 1);
+	regs.r[KUNWIND_RA] = CODE(1, 0x250);
+	WALK("what a signal interrupted at its first byte is looked up there, short rule", NO_OBJECT,
+	     stack[0], CALLER + 3);
+	regs.r[KUNWIND_RA] = CODE(1, 0x350);
+	WALK("what a signal interrupted at its first byte is looked up there, wide rule", NO_OBJECT,
+	     stack[0], CALLER + 3);
+}
+
+static void test_room(void)
+{
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x20);
+	stack[1] = CODE(1, 0x30);
+	stack[2] = 0;
+	WALK("a stack that ends with zero", COMPLETE, stack[0], stack[1]);
+	room = 3;
+	WALK("a stack that has as many addresses as there is room for", COMPLETE, stack[0], stack[1]);
+	room = 2;
+	WALK("a stack that has one address more", DEPTH, stack[0]);
+	room = 1;
+	WALK("room for one address", DEPTH);
+	room = 8;
+	stack[2] = 1ULL << 60;
+	WALK("a return address that no user can have", BAD_ADDRESS, stack[0], stack[1]);
+	room = 3;
+	WALK("the same where the room ends", BAD_ADDRESS, stack[0], stack[1]);
+}
+
+/* A caller's CFA is in a register of which the callee's step knows nothing. */
+static void test_registers(void)
+{
+	static const struct {
+		const char *name, *code;
+	} callees[] = {
+		{ "by rsp", "0e 08" },
+		{ "by rsp, rbp saved", "0e 18 86 02" },
+		{ "by rbp", "0c 06 10" },
+		{ "by rbp, which is saved", "0c 06 10 86 02" },
+		{ "by r15", "0c 0f 10" },
+		{ "by a wide rule", "0f 03 77 18 96" },
+	};
+	unsigned int i;
+	char name[100];
+
+	for (i = 0; i < ARRAY_SIZE(callees); i++) {
+		unsigned int word;
+
+		scene();
+		object(&(struct function){ 0, 0x100, callees[i].code }, 1, 0x1000);
+		OBJECT(0x1000, { 0, 0x100, "0c 03 10" });	/* by rbx */
+		regs.r[KUNWIND_RA] = CODE(1, 0x10);
+		regs.r[KUNWIND_RBP] = WORD(4);
+		for (word = 0; word < 30; word++)
+			stack[word] = CODE(2, 0x10);
+		snprintf(name, sizeof(name), "a table that does not follow rbx leaves it unknown: %s",
+			 callees[i].name);
+		regs.r[KUNWIND_R15] = WORD(4);
+		WALK(name, REG_UNKNOWN, CODE(2, 0x10));
+	}
+
+	/* rbp undefined, then needed */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 18 07 06" }, { 0x100, 0x100, "0c 06 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[2] = CODE(1, 0x110);
+	WALK("an undefined rbp is not the callee's", REG_UNKNOWN, stack[2]);
+
+	/* saved where nothing can be read */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 18 86 03" }, { 0x100, 0x100, "0f 03 76 10 96" },
+	       { 0x200, 0x100, "0c 06 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[2] = CODE(1, 0x110);
+	mem.lo = WORD(1);
+	WALK("an rbp that cannot be read is not the callee's, wide rule", REG_UNKNOWN, stack[2]);
+	stack[2] = CODE(1, 0x210);
+	WALK("an rbp that cannot be read is not the callee's", UNREADABLE, stack[2]);
+
+	/* a register's place that cannot be read, where the return address can */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 18 83 03" }, { 0x100, 0x100, "0c 03 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[2] = CODE(1, 0x110);
+	stack[0] = WORD(20);
+	WALK("a register saved on the stack is the caller's", NO_OBJECT, stack[2], CALLER + 21);
+	mem.lo = WORD(1);
+	WALK("a register whose place cannot be read is not the callee's", REG_UNKNOWN, stack[2]);
+
+	/* what is not known is no register to read, by whatever rule */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0c 03 10" }, { 0x100, 0x100, "0c 03 10 10 06 02 77 00" },
+	       { 0x200, 0x100, "0f 03 73 10 96" }, { 0x300, 0x100, "09 10 03" });
+	regs.valid &= ~KUNWIND_REG(KUNWIND_RBX);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("a CFA in a register that is not known", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	WALK("the same in a wide rule", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("the same in an expression", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x310);
+	WALK("a return address in a register that is not known", REG_UNKNOWN);
+}
+
+/* The same addresses, other mappings: the cache keeps them apart by their id. */
+static void test_id(void)
+{
+	struct kunwind_range first, second;
+
+	scene();
+	first = *OBJECT(0x1000, { 0, 0x100, "0e 18" });
+	second = *OBJECT(0x1000, { 0, 0x100, "0e 30" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("a rule is cached", NO_OBJECT, CALLER + 2);
+	ranges->range[0].table = second.table;
+	ranges->range[1].table = first.table;
+	ranges->id += 1000000;
+	WALK("another table at the same address: its rule, not the cached one", NO_OBJECT, CALLER + 5);
+	ranges->range[0].table = first.table;
+	ranges->range[1].table = second.table;
+	ranges->id -= 1000000;
+	WALK("and back again", NO_OBJECT, CALLER + 2);
+}
+
+int main(void)
+{
+	test_ranges();
+	test_entry();
+	test_growth();
+	test_minus_one();
+	test_room();
+	test_registers();
+	test_id();
+	return tap_done();
+}
