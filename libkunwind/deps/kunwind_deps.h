@@ -10,7 +10,7 @@
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
  *   probes     kunwind_mem_return
- *   rest       kunwind_resched, kunwind_sort
+ *   rest       kunwind_resched
  */
 #ifndef _KUNWIND_DEPS_H
 #define _KUNWIND_DEPS_H
@@ -64,13 +64,6 @@ static inline void kunwind_free(void *p)
 /* Give way to others; called in long loops that may sleep. */
 static inline void kunwind_resched(void)
 {
-}
-
-/* Sorts in place, not stable; cmp as qsort's. */
-static inline void kunwind_sort(void *base, size_t nr, size_t size,
-				int (*cmp)(const void *, const void *))
-{
-	qsort(base, nr, size, cmp);
 }
 
 /*

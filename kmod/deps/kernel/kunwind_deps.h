@@ -12,7 +12,6 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
-#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -48,12 +47,6 @@ static inline void kunwind_free(void *p)
 static inline void kunwind_resched(void)
 {
 	cond_resched();
-}
-
-static inline void kunwind_sort(void *base, size_t nr, size_t size,
-				int (*cmp)(const void *, const void *))
-{
-	sort(base, nr, size, cmp, NULL);
 }
 
 /* The current task's user memory, for the time of one walk. Starts zeroed. */
