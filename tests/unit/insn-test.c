@@ -6,6 +6,7 @@
  * read, and again with other bytes behind it.
  */
 #include "../../kmod/core/insn.h"
+#include "../../kmod/core/walk.h"
 #include "tap.h"
 
 #define AT	0x10000ULL
@@ -80,7 +81,7 @@ static const struct {
 static u32 decode(const u8 *bytes, u32 len, u32 more, struct kunwind_insn *insn)
 {
 	u64 room[8];
-	struct kunwind_mem mem = { };
+	struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
 	struct kunwind_text text = { .mem = &mem, .left = 1 };
 	/* memory is read by words, so its end is that of a word */
 	const u32 all = (len + more + 7) & ~7U, from = all - len - more;
