@@ -24,7 +24,7 @@ void kunwind_auto_exit(void);
  * (status: auto_pending) and those that there was no room for (missed_limit,
  * missed_memory). If it is on already, those that were missed are tried again.
  * Return: 0, -EINTR (after a fatal signal; it may have been switched),
- * -EOPNOTSUPP (kill switch), -ENODEV (the module goes).
+ * -EOPNOTSUPP (kill switch, or a required hook is refused), -ENODEV (the module goes).
  */
 int kunwind_auto_set(bool want);
 

@@ -33,6 +33,7 @@
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
+#include "hook.h"
 #include "jit.h"
 #include "object.h"
 #include "process.h"
@@ -220,7 +221,7 @@ static long do_process(void __user *arg, bool registers)
 		return err;
 	if (process.reserved || (process.flags & ~(registers ? KUNWIND_REGISTER_CHILDREN : 0)))
 		return -EINVAL;
-	if (registers && !READ_ONCE(kunwind_enabled))
+	if (registers && (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing()))
 		return -EOPNOTSUPP;
 	err = process_get(process.mem_fd, &mm, &tgid);
 	if (err)
@@ -322,7 +323,7 @@ static long do_jit(void __user *arg, bool adds)
 		return err;
 	if (jit.flags)
 		return -EINVAL;
-	if (adds && !READ_ONCE(kunwind_enabled))
+	if (adds && (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing()))
 		return -EOPNOTSUPP;
 	jit.refusal = KUNWIND_OK;
 	jit.nr_fdes = 0;

@@ -33,6 +33,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <asm/syscall.h>
+#include <trace/events/syscalls.h>
 
 #include "callstack.h"
 #include "emit.h"
@@ -218,6 +219,7 @@ static void settle(struct work_struct *work)
 	mutex_lock(&emit_lock);
 	wanted = users && !closed;
 	mutex_unlock(&emit_lock);
+	check_trace_callback_type_sys_enter(on_sys_enter);
 	if (wanted && !probing && sys_enter) {
 		/* Before all others: what they ask for belongs to the new entry. */
 		err = tracepoint_probe_register_prio(sys_enter, on_sys_enter, NULL, INT_MAX);

@@ -2,22 +2,51 @@
 /*
  * follow.c - what a registered process maps later
  *
- * An address becomes other code only by a new mapping, so these calls inside
- * the kernel are all that has to be seen:
+ * An address becomes other code only by a new mapping. These functions of the
+ * kernel see all new mappings, copies and ends:
  *   perf_event_mmap(vma)      a mapping was made or changed (mmap_lock is held)
- *   copy_vma(&vma, addr, len) a mapping moves (mremap), which the former does not tell
- *   __x64_sys_mremap(regs)    one may grow in place
+ *   __x64_sys_mremap(regs)    a mapping moves or grows, which the former does
+ *	not report
  *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
  *   uprobe_clear_state(mm)    an mm ends
- *   generic_shutdown_super(sb)	a file system ends: its device number may be
- *	another's soon, and what is known of its files is not true of those
- * The hooks do not sleep and do the least: ranges die in place, and
- * the task gets a work that reads the mappings before it returns to user mode.
- * A task that maps code so finds its tables there when it first runs it, or
- * max_stall_ms over.
+ *   generic_shutdown_super(sb) a file system ends: its device number may soon be
+ *	another's, and what is known of its files is not true of those
+ * The hooks do not sleep and do little: ranges are marked dead in place, and the
+ * task gets a work that reads the mappings before it returns to user mode. A task
+ * that maps code finds its tables there when it first runs it, or max_stall_ms
+ * later. All these hooks are required (hook.h).
  *
- * What is seen when another task changes the mm (ptrace, io_uring) is read
- * with the next work of a task of that mm.
+ * If another task changes the mm (ptrace, io_uring), the change is read with the
+ * next work of a task of that mm.
+ *
+ * mremap
+ * ------
+ * Only the entry of the system call is hooked, because no function inside that
+ * sees the new mapping is declared in a header. mmap_lock is not held there. From
+ * the entry to the end of the forced read, which comes before the task returns to
+ * user mode, the call is on its space's list of moves.
+ *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked dead at the entry.
+ *     A read by another thread can still find the old mapping there, before
+ *     mremap takes mmap_lock. So whatever is read while the move is on the list
+ *     is dead in that interval: no walk by any thread uses an old table there.
+ *   - Otherwise the kernel chooses the address, and it is not known before the
+ *     call has ended. Nothing is mapped there before, so no thread can be in a
+ *     function there, or jump there, before mremap has returned the address.
+ *     munmap is not hooked, so ranges may still be known there, with tables that
+ *     a JIT handed in. They are marked dead by the return value, before the
+ *     forced read, which would take those tables over. In-place growth is the
+ *     same: the part beyond the old length is marked.
+ *   - The sys_exit event of the task itself comes before the forced read. Its
+ *     frames lie in code that was mapped before the call: the source's ranges
+ *     describe them still, a fixed destination is dead.
+ *   - MREMAP_DONTUNMAP keeps the source mapped, with the same file. If it is
+ *     anonymous its pages are gone, and nothing in it can run.
+ *   - If mremap fails, the destination may be as it was, or unmapped. The forced
+ *     read finds out. Only a table that a JIT handed in for the destination is
+ *     lost then: the JIT has to hand it in again.
+ *   - fork during a move: the child knows nothing, and reads its own mappings.
+ *   - No memory for the work: the space is given up, and the kernel's own answer
+ *     is given for that process until its next exec.
  *
  * Each queued work holds a reference of the module: task_work_cancel() is not
  * exported. The work gives it back shortly before its last instruction, which
@@ -26,14 +55,17 @@
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/unistd.h>
+#include <linux/uprobes.h>
 
 #include "compat/sched.h"
 #include "filesystem.h"
@@ -50,12 +82,32 @@ MODULE_PARM_DESC(max_stall_ms,
 struct follow_work {
 	struct callback_head head;
 	enum kunwind_follow why;
+	/* Of a mremap; NULL else. */
+	struct kunwind_space *moving;
+	struct kunwind_move move;
+	u64 addr, old_len, new_len;
+	bool i386;
 };
 
 unsigned long kunwind_follow_patience(void)
 {
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
+
+/* The space of @mm with a reference, or NULL. */
+static struct kunwind_space *space_get(const struct mm_struct *mm)
+{
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	if (space && !refcount_inc_not_zero(&space->refs))
+		space = NULL;
+	rcu_read_unlock();
+	return space;
+}
+
+static void moved(struct follow_work *work);
 
 /* In the task's own context, on its way to user mode, or to its end. */
 static void follow_run(struct callback_head *head)
@@ -64,13 +116,10 @@ static void follow_run(struct callback_head *head)
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
 	struct kunwind_space *space = NULL;
 
-	if (mm && !(current->flags & PF_EXITING)) {
-		rcu_read_lock();
-		space = kunwind_space_find(mm);
-		if (space && !refcount_inc_not_zero(&space->refs))
-			space = NULL;
-		rcu_read_unlock();
-	}
+	if (work->moving)
+		moved(work);
+	if (mm && !(current->flags & PF_EXITING))
+		space = space_get(mm);
 	if (space) {
 		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
 				   false);
@@ -82,21 +131,32 @@ static void follow_run(struct callback_head *head)
 	module_put(THIS_MODULE);
 }
 
-bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+/* A work that holds the module, or NULL: no memory, or the module goes. */
+static struct follow_work *work_new(enum kunwind_follow why)
 {
 	struct follow_work *work;
 
 	if (!try_module_get(THIS_MODULE))
-		return false;
-	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
-	if (!work)
-		goto put;
+		return NULL;
+	work = kzalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
+	if (!work) {
+		module_put(THIS_MODULE);
+		return NULL;
+	}
 	init_task_work(&work->head, follow_run);
 	work->why = why;
+	return work;
+}
+
+bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+{
+	struct follow_work *work = work_new(why);
+
+	if (!work)
+		return false;
 	if (!task_work_add(task, &work->head, TWA_RESUME))
 		return true;
 	kfree(work);	/* the task ends */
-put:
 	module_put(THIS_MODULE);
 	return false;
 }
@@ -148,11 +208,8 @@ static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u6
 	}
 }
 
-static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
-			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+KUNWIND_HOOK1(perf_event_mmap, struct vm_area_struct *, vma)
 {
-	const struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
-
 	u64 start = vma->vm_start, end = vma->vm_end, added = 0;
 
 	/* What the mapping was merged with is in it, too. */
@@ -161,88 +218,160 @@ static void notrace on_mmap(unsigned long ip, unsigned long parent_ip,
 	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
 }
 
-/*
- * mremap makes its new mapping by copy_vma(&vma, addr, len, ...), under
- * mmap_lock, and tells perf nothing.
- */
-static void notrace on_copy_vma(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	struct vm_area_struct *const *vmap = (void *)ftrace_regs_get_argument(fregs, 0);
-	unsigned long addr = ftrace_regs_get_argument(fregs, 1);
-	unsigned long len = ftrace_regs_get_argument(fregs, 2);
+/* What mremap was called with. */
+struct mremap {
+	u64 addr, old_len, new_len, new_addr;
+	u32 flags;
+	bool i386;
+};
 
-	mapped((*vmap)->vm_mm, addr, addr + len, 0, (*vmap)->vm_flags & VM_EXEC);
+/* Marks what is known of [start, end) dead, and emits kunwind_unmap for it. */
+static void kill(struct kunwind_space *space, u64 start, u64 end)
+{
+	if (trace_kunwind_unmap_enabled() && kunwind_space_knows(space, start, end - start))
+		trace_kunwind_unmap(current->tgid, start, end);
+	kunwind_space_mapped(space, start, end, 0, true);
 }
 
 /*
- * What grows or shrinks in place makes no new mapping. Nothing is locked yet
- * here: the work reads when the call is over, whatever another thread's read
- * in between.
+ * mremap has ended, and what the call changed is read next. A read by another
+ * thread may be under way that took over what was known before kill(). So the
+ * move stays on the list until that read is published.
  */
-static void notrace mremap(unsigned long addr, unsigned long len)
+static void moved(struct follow_work *work)
+{
+	struct kunwind_space *space = work->moving;
+	u64 start = task_pt_regs(current)->ax, end;
+	bool locked = false;
+
+	if (!current->mm)
+		goto out;
+	if (work->i386)
+		start = (long)(int)start;
+	if (!IS_ERR_VALUE(start)) {
+		if (work->i386)
+			start = (u32)start;
+		end = start + work->new_len;
+		if (start == work->addr)	/* it grew or shrank in place */
+			start += work->old_len;
+		if (start < end) {
+			kunwind_space_set_move(space, &work->move, start, end);
+			kill(space, start, end);
+		}
+	}
+	locked = !mutex_lock_killable(&space->scan);
+out:
+	kunwind_space_end_move(space, &work->move);
+	if (locked)
+		mutex_unlock(&space->scan);
+	kunwind_space_put(space);
+}
+
+static void notrace move(struct kunwind_space *space, const struct mremap *call)
+{
+	bool fixed = call->flags & MREMAP_FIXED;
+	struct follow_work *work;
+	u64 end;
+
+	if (fixed && (check_add_overflow(call->new_addr, call->new_len, &end) ||
+		      end > TASK_SIZE_MAX))
+		fixed = false;		/* fails */
+	/*
+	 * A source of which nothing is known is no code. But the read of what
+	 * another thread mapped may be due.
+	 */
+	if (!kunwind_space_knows(space, call->addr, max(call->old_len, (u64)1)) &&
+	    !kunwind_space_dirty(space) &&
+	    !(fixed && kunwind_space_knows(space, call->new_addr, call->new_len)))
+		return;
+	work = work_new(FOLLOW_FORCE);
+	if (!work)
+		goto give_up;
+	work->moving = kunwind_space_get(space);
+	work->addr = call->addr;
+	work->old_len = call->old_len;
+	work->new_len = call->new_len;
+	work->i386 = call->i386;
+	if (fixed) {
+		work->move.start = call->new_addr;
+		work->move.end = end;
+	}
+	kunwind_space_begin_move(space, &work->move);
+	if (fixed)
+		kill(space, call->new_addr, end);
+	if (!task_work_add(current, &work->head, TWA_RESUME))
+		return;
+	/* Not for a task that can still make system calls. */
+	kunwind_space_end_move(space, &work->move);
+	kunwind_space_put(space);
+	kfree(work);
+	module_put(THIS_MODULE);
+give_up:
+	kunwind_space_forget(current->mm);
+}
+
+static void notrace mremap(struct mremap call)
 {
 	struct kunwind_space *space;
 
-	rcu_read_lock();
-	space = current->mm ? kunwind_space_find(current->mm) : NULL;
-	if (space && kunwind_space_knows(space, addr, len) && runs_in(current->mm))
-		kunwind_follow_queue(current, FOLLOW_FORCE);
-	rcu_read_unlock();
+	if (!current->mm || !runs_in(current->mm))
+		return;
+	call.old_len = PAGE_ALIGN(call.old_len);
+	call.new_len = PAGE_ALIGN(call.new_len);
+	space = space_get(current->mm);
+	if (!space)
+		return;
+	move(space, &call);
+	kunwind_space_put(space);
 }
 
-static void notrace on_mremap(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+KUNWIND_HOOK_SYSCALL(__x64_sys_mremap, regs)
 {
-	const struct pt_regs *regs = (void *)ftrace_regs_get_argument(fregs, 0);
-
-	mremap(regs->di, regs->si);
+	mremap((struct mremap){
+		.addr = regs->di, .old_len = regs->si, .new_len = regs->dx,
+		.flags = regs->r10, .new_addr = regs->r8,
+	});
 }
 
-static void notrace on_mremap32(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+#ifdef CONFIG_IA32_EMULATION
+KUNWIND_HOOK_SYSCALL(__ia32_sys_mremap, regs)
 {
-	const struct pt_regs *regs = (void *)ftrace_regs_get_argument(fregs, 0);
+	mremap((struct mremap){
+		.addr = (u32)regs->bx, .old_len = (u32)regs->cx, .new_len = (u32)regs->dx,
+		.flags = (u32)regs->si, .new_addr = (u32)regs->di, .i386 = true,
+	});
+}
+#endif
 
-	mremap((u32)regs->bx, (u32)regs->cx);
+KUNWIND_HOOK2(uprobe_dup_mmap, struct mm_struct *, old, struct mm_struct *, new)
+{
+	kunwind_space_dup(old, new);
 }
 
-static void notrace on_dup(unsigned long ip, unsigned long parent_ip,
-			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+KUNWIND_HOOK1(uprobe_clear_state, struct mm_struct *, mm)
 {
-	kunwind_space_dup((void *)ftrace_regs_get_argument(fregs, 0),
-			  (void *)ftrace_regs_get_argument(fregs, 1));
-}
-
-static void notrace on_clear(unsigned long ip, unsigned long parent_ip,
-			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	const struct mm_struct *mm = (void *)ftrace_regs_get_argument(fregs, 0);
-
 	kunwind_space_forget(mm);
 }
 
-static void notrace on_shutdown(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+KUNWIND_HOOK1(generic_shutdown_super, struct super_block *, sb)
 {
-	const struct super_block *sb = (void *)ftrace_regs_get_argument(fregs, 0);
-
 	kunwind_filesystem_ends(new_encode_dev(sb->s_dev));
 }
 
 static struct kunwind_hook hooks[] = {
-	{ .function = "perf_event_mmap", .call = on_mmap },
-	{ .function = "uprobe_dup_mmap", .call = on_dup },
-	{ .function = "uprobe_clear_state", .call = on_clear },
-	{ .function = "copy_vma", .call = on_copy_vma },
-	{ .function = "generic_shutdown_super", .call = on_shutdown },
-	{ .function = "__x64_sys_mremap", .call = on_mremap },
-	{ .function = "__ia32_sys_mremap", .call = on_mremap32 },
+	KUNWIND_HOOK_ENTRY(perf_event_mmap),
+	KUNWIND_HOOK_ENTRY(uprobe_dup_mmap),
+	KUNWIND_HOOK_ENTRY(uprobe_clear_state),
+	KUNWIND_HOOK_ENTRY(generic_shutdown_super),
+	KUNWIND_HOOK_ENTRY(__x64_sys_mremap),
+#ifdef CONFIG_IA32_EMULATION
+	KUNWIND_HOOK_ENTRY(__ia32_sys_mremap),
+#endif
 };
 
 void kunwind_follow_init(void)
 {
-	kunwind_hooks_enable(hooks, ARRAY_SIZE(hooks), "followed");
+	kunwind_hooks_require(hooks, ARRAY_SIZE(hooks));
 }
 
 bool kunwind_follow_exit(void)
@@ -257,15 +386,10 @@ void kunwind_follow_show_params(struct seq_file *m)
 
 void kunwind_follow_show(struct seq_file *m)
 {
-	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks));
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks), "");
 }
 
 u64 kunwind_follow_features(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (!hooks[i].on)
-			return 0;
-	return KUNWIND_F_FOLLOW;
+	return kunwind_hook_missing() ? 0 : KUNWIND_F_FOLLOW;
 }

@@ -10,7 +10,7 @@
 struct seq_file;
 struct task_struct;
 
-/* Each hook is optional: a refusal is logged once and kept for the status. */
+/* All its hooks are required: see kunwind_hooks_require(). May sleep. */
 void kunwind_follow_init(void);
 /* May sleep. False: ftrace would not let go, the module must stay. */
 bool __must_check kunwind_follow_exit(void);

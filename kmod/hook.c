@@ -2,13 +2,22 @@
 /*
  * hook.c - ftrace hooks on kernel functions, by name
  *
- * FTRACE_OPS_FL_PERMANENT: kernel.ftrace_enabled cannot be cleared while a hook
- * is on (the write fails with EBUSY), and a hook cannot be enabled while it is
- * clear. So no hook is ever silently dead.
+ * A hook that is on stays on until the module removes it:
+ *   - FTRACE_OPS_FL_PERMANENT: while a hook is on, kernel.ftrace_enabled cannot
+ *     be cleared (the write fails with EBUSY). While it is clear, no hook can be
+ *     enabled.
+ *   - After a bug, ftrace refuses all further changes (ftrace_kill()), but does
+ *     not undo those it made: the calls to our trampolines stay in the kernel's
+ *     text. Only unregistering fails then, with ENODEV.
  *
- * Not FTRACE_OPS_FL_RECURSION, whose guard is a good part of what a hook costs:
- * no hook calls a function that has the same one. So the callbacks do with
- * preemption on, too; unregistering waits for tasks that are preempted in one.
+ * FTRACE_OPS_FL_RECURSION is not set: its guard is a large part of the cost of a
+ * hook, and no handler calls a function that has the same hook. Without it ftrace
+ * calls a handler directly, in the context of the hooked function. But when
+ * another user of ftrace is on the same function, ftrace calls all of them with
+ * preemption off. The plain hooks take spinlock_t and allocate by GFP_ATOMIC.
+ * PREEMPT_RT allows neither with preemption off. There the event is lost, and
+ * with it what is known: from then on stacks are the kernel's own, and nothing is
+ * registered, until the module is loaded again.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,6 +28,8 @@
 #include <linux/tracepoint.h>
 
 #include "hook.h"
+
+const struct kunwind_hook *kunwind_hooks_first_missing;
 
 /*
  * Where there is no memory for the function's entry, ftrace_set_filter() says that all
@@ -83,14 +94,38 @@ static int disable(struct kunwind_hook *hook)
 	return 0;
 }
 
-void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const char *done)
+const struct kunwind_hook *kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr)
 {
+	const struct kunwind_hook *refused = NULL;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (enable(&hooks[i]))
-			pr_notice("%s is not %s: error %d (see \"kunwind status\")\n",
-				  hooks[i].function, done, hooks[i].error);
+		if (enable(&hooks[i]) && !refused)
+			refused = &hooks[i];
+	return refused;
+}
+
+void kunwind_hooks_require(struct kunwind_hook *hooks, unsigned int nr)
+{
+	const struct kunwind_hook *refused = kunwind_hooks_enable(hooks, nr);
+
+	if (!refused || kunwind_hook_missing())
+		return;
+	WRITE_ONCE(kunwind_hooks_first_missing, refused);
+	pr_warn("no process can be registered, for lack of the hook on %s: %s (see kunwind doctor)\n",
+		refused->function, kunwind_hook_refusal(refused));
+}
+
+void notrace kunwind_hook_lose(struct ftrace_ops *ops)
+{
+	struct kunwind_hook *hook = container_of(ops, struct kunwind_hook, ops);
+
+	WRITE_ONCE(hook->lost, true);
+	WRITE_ONCE(kunwind_hooks_first_missing, hook);
+	/* Before the hooked function does what the hook did not see. */
+	smp_wmb();
+	pr_warn_once("no more stacks until kunwind is reloaded: another tracer is on %s\n",
+		     hook->function);
 }
 
 bool kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr)
@@ -124,9 +159,9 @@ struct tracepoint *kunwind_tracepoint_find(const char *name)
 	return search.found;
 }
 
-static const char *refusal(int err)
+const char *kunwind_hook_refusal(const struct kunwind_hook *hook)
 {
-	switch (err) {
+	switch (hook->error) {
 	case 0:
 		return "";
 	case -EBUSY:
@@ -143,17 +178,15 @@ static const char *refusal(int err)
 	}
 }
 
-static void show(struct seq_file *m, const struct kunwind_hook *hook)
+void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr,
+			const char *why)
 {
-	seq_printf(m, "hook\t%s\t%s\t%s\n", hook->function,
-		   hook->on ? "on" : hook->error ? "refused" : "off",
-		   hook->stuck ? "ftrace would not let go" : refusal(hook->error));
-}
+	const struct kunwind_hook *hook;
 
-void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		show(m, &hooks[i]);
+	for (hook = hooks; hook < hooks + nr; hook++)
+		seq_printf(m, "hook\t%s\t%s\t%s\n", hook->function,
+			   hook->lost ? "lost" : hook->on ? "on" : hook->error ? "refused" : "off",
+			   hook->stuck ? "ftrace would not let go" :
+			   hook->lost ? "another tracer is on this function: reload kunwind without it" :
+			   hook->on || hook->error ? kunwind_hook_refusal(hook) : why);
 }

@@ -2,17 +2,28 @@
 /*
  * hook.h - ftrace hooks on kernel functions, by name; tracepoints by name
  *
- * Two kinds: a plain one observes a call with its arguments; a redirecting one
- * (FTRACE_OPS_FL_IPMODIFY) may send the call to another function. A hook is
- * optional: when the kernel refuses it, the reason is kept for the status.
+ * There are two kinds. A plain hook observes a call and its arguments. A
+ * redirecting hook (FTRACE_OPS_FL_IPMODIFY) may send the call to another
+ * function of the same prototype.
+ *
+ * ftrace finds a function by its name, so the compiler never sees the call.
+ * KUNWIND_HOOK1() and KUNWIND_HOOK2() make it check the prototype all the same:
+ * they take the hooked function's types, compare them with the declaration in
+ * the kernel's header, and fetch each argument as that type. If a kernel update
+ * changes the prototype, the module does not build.
  */
 #ifndef _KUNWIND_HOOK_H
 #define _KUNWIND_HOOK_H
+
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <asm/syscall.h>
 
 #include "compat/ftrace.h"
 
 struct seq_file;
 struct tracepoint;
+struct kunwind_hook;
 
 struct kunwind_hook {
 	const char *function;		/* in kallsyms */
@@ -21,15 +32,86 @@ struct kunwind_hook {
 	bool redirects;			/* IPMODIFY */
 	bool on;
 	bool stuck;			/* unregistering failed: the module must stay */
+	bool lost;			/* called where its handler cannot run */
 	int error;			/* of registration, 0 or negative errno */
 	struct ftrace_ops ops;
 };
 
 /*
- * Each of @hooks that the kernel allows; of another the log says once that the
- * function is not @done ("followed"), and hook->error why. May sleep.
+ * The first required hook that was refused, or lost; NULL: none. Written by the
+ * module's init, or when one is lost.
  */
-void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const char *done);
+extern const struct kunwind_hook *kunwind_hooks_first_missing;
+
+/* True when a stack could be wrong, because a required hook is not there. Any context. */
+static __always_inline bool kunwind_hook_missing(void)
+{
+	return unlikely(READ_ONCE(kunwind_hooks_first_missing));
+}
+
+/* See hook.c. */
+void kunwind_hook_lose(struct ftrace_ops *ops);
+
+static __always_inline bool __kunwind_hook_usable(struct ftrace_ops *ops)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT) || likely(preemptible()))
+		return true;
+	kunwind_hook_lose(ops);
+	return false;
+}
+
+#define __KUNWIND_HOOK(function, arguments, ...)					\
+	static __always_inline void on_##function arguments;				\
+	static void notrace call_##function(unsigned long ip, unsigned long parent_ip,	\
+					    struct ftrace_ops *ops,			\
+					    struct ftrace_regs *fregs)			\
+	{										\
+		if (__kunwind_hook_usable(ops))						\
+			on_##function(__VA_ARGS__);					\
+	}										\
+	static __always_inline void on_##function arguments
+
+#define __KUNWIND_ARGUMENT(type, n)	((type)ftrace_regs_get_argument(fregs, n))
+
+/*
+ * Defines the handler of a plain, required hook on void @function(type1 arg1):
+ * its body follows. It runs at the first instruction of @function, in its
+ * context. Preemption may be off, except on PREEMPT_RT: so no handler sleeps.
+ */
+#define KUNWIND_HOOK1(function, type1, arg1)						\
+	static_assert(__same_type(function, void (type1)));				\
+	__KUNWIND_HOOK(function, (type1 arg1), __KUNWIND_ARGUMENT(type1, 0))
+
+/* The same for void @function(type1 arg1, type2 arg2). */
+#define KUNWIND_HOOK2(function, type1, arg1, type2, arg2)				\
+	static_assert(__same_type(function, void (type1, type2)));			\
+	__KUNWIND_HOOK(function, (type1 arg1, type2 arg2),				\
+		       __KUNWIND_ARGUMENT(type1, 0), __KUNWIND_ARGUMENT(type2, 1))
+
+/*
+ * The same for the entry of a system call, which no header declares: all have
+ * the prototype of the entries of sys_call_table.
+ */
+#define KUNWIND_HOOK_SYSCALL(function, regs)						\
+	static_assert(__same_type(*(sys_call_ptr_t)NULL, long (const struct pt_regs *))); \
+	__KUNWIND_HOOK(function, (const struct pt_regs *regs),				\
+		       __KUNWIND_ARGUMENT(const struct pt_regs *, 0))
+
+/* The entry of a hook so defined in an array of struct kunwind_hook. */
+#define KUNWIND_HOOK_ENTRY(name)	{ .function = #name, .call = call_##name }
+
+/*
+ * Enables each of @hooks that the kernel allows; hook->error says why it refuses
+ * one. May sleep. Return: the first that is refused, or NULL.
+ */
+const struct kunwind_hook *kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr);
+
+/*
+ * The same for hooks without which stacks could be wrong. If one is refused, the
+ * log says so once, and nothing is registered or taken over. May sleep; only
+ * from the module's init.
+ */
+void kunwind_hooks_require(struct kunwind_hook *hooks, unsigned int nr);
 
 /*
  * May sleep: waits until no task is in a trampoline of theirs. False: ftrace
@@ -37,9 +119,14 @@ void kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr, const cha
  */
 bool __must_check kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr);
 
+/* What hook->error means, in a few words. */
+const char *kunwind_hook_refusal(const struct kunwind_hook *hook);
+
 /* The kernel's own tracepoint (no module's) of that name, or NULL. */
 struct tracepoint *kunwind_tracepoint_find(const char *name);
 
-void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr);
+/* Status lines. @why: why hooks that were never enabled are off, or "". */
+void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, unsigned int nr,
+			const char *why);
 
 #endif /* _KUNWIND_HOOK_H */

@@ -285,7 +285,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		err = lock_mappings(mm);
 		if (err)
 			goto out;
-		/* Inside mmap_lock: nothing of it dies from now on. */
+		/* Inside mmap_lock: nothing of it dies from now on, except by moves, see below. */
 		old = kunwind_space_snapshot(space);
 		spin_lock(&space->lock);
 		seq = space->map_seq;
@@ -317,6 +317,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 	 * Only growth of a stack comes in between, and that is no code.
 	 */
 	spin_lock(&space->lock);
+	kunwind_space_kill_moves(space, &new->ranges);
 	if (!old || !same(old, new)) {
 		kunwind_space_publish(space, new);
 		new = NULL;

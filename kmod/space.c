@@ -218,6 +218,7 @@ static struct kunwind_space *space_alloc(struct mm_struct *mm, pid_t tgid, gfp_t
 	refcount_set(&space->refs, 1);
 	mutex_init(&space->scan);
 	spin_lock_init(&space->lock);
+	INIT_LIST_HEAD(&space->moves);
 	space->map_seq = 1;		/* never scanned */
 	return space;
 }
@@ -360,7 +361,11 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	child->map_seq = parent->map_seq;
 	child->scanned_seq = parent->scanned_seq;
 	snapshot = kunwind_snapshot_of(locked_ranges(parent));
-	if (snapshot && !READ_ONCE(snapshot->settled)) {
+	if (!list_empty(&parent->moves)) {
+		/* What the parent knows may be wrong soon: the child reads for itself. */
+		snapshot = NULL;
+		child->scanned_seq = child->map_seq - 1;
+	} else if (snapshot && !READ_ONCE(snapshot->settled)) {
 		/* What becomes known later is announced for each of the two. */
 		pending = true;
 		snapshot = kunwind_snapshot_copy(snapshot);
@@ -459,6 +464,41 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 	return read;
 }
 
+void kunwind_space_begin_move(struct kunwind_space *space, struct kunwind_move *move)
+{
+	spin_lock(&space->lock);
+	list_add(&move->node, &space->moves);
+	spin_unlock(&space->lock);
+}
+
+void kunwind_space_set_move(struct kunwind_space *space, struct kunwind_move *move,
+			    u64 start, u64 end)
+{
+	spin_lock(&space->lock);
+	move->start = start;
+	move->end = end;
+	spin_unlock(&space->lock);
+}
+
+void kunwind_space_end_move(struct kunwind_space *space, struct kunwind_move *move)
+{
+	spin_lock(&space->lock);
+	list_del(&move->node);
+	spin_unlock(&space->lock);
+}
+
+void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges)
+{
+	const struct kunwind_move *move;
+	u32 i;
+
+	lockdep_assert_held(&space->lock);
+	list_for_each_entry(move, &space->moves, node)
+		for (i = kunwind_ranges_behind(ranges, move->start);
+		     i < ranges->nr && ranges->range[i].start < move->end; i++)
+			WRITE_ONCE(ranges->range[i].dead, 1);
+}
+
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
 {
 	const struct kunwind_ranges *ranges;
@@ -532,7 +572,7 @@ void kunwind_space_exit(void)
 	unsigned int i;
 
 	/*
-	 * What a fork left behind whose tracepoint was gone already, or whose
+	 * What a fork left behind whose hook was gone already, or whose
 	 * parent was unregistered meanwhile: a space that no process owns.
 	 */
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {

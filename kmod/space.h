@@ -17,6 +17,12 @@
 
 struct seq_file;
 
+/* A mremap under way, on its space's list. Nothing read in [start, end) meanwhile is used. */
+struct kunwind_move {
+	struct list_head node;
+	u64 start, end;
+};
+
 /**
  * struct kunwind_space - what is known of one address space
  * @node: in the hash of spaces, by mm
@@ -32,6 +38,7 @@ struct seq_file;
  * @lock: taken inside mmap_lock; may be taken with preemption off
  * @map_seq: changes of mappings so far that a scan has to see, under @lock
  * @scanned_seq: of these, seen by the last scan, under @lock
+ * @moves: struct kunwind_move, under @lock
  */
 struct kunwind_space {
 	struct hlist_node node;
@@ -48,6 +55,7 @@ struct kunwind_space {
 	spinlock_t lock;
 	u32 map_seq;
 	u32 scanned_seq;
+	struct list_head moves;
 	struct kunwind_reap reap;
 };
 
@@ -123,9 +131,19 @@ bool kunwind_space_dirty(struct kunwind_space *space);
  * [start, end) was mapped anew, or its protection changed: what was known of
  * it is not used any more; but if @added bytes of it are new, and all others known,
  * it was only merged with its neighbours. @read: it must be read again even if nothing
- * was known. Return: a scan is due. mmap_lock of the space's mm is held; no sleep.
+ * was known. Return: a scan is due. No sleep. mmap_lock of the space's mm is held, or a
+ * move of [start, end) is on the list: else a scan could take over what was known.
  */
 bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
+
+/* A mremap begins and ends. From @move's memory nothing is needed after the end. No sleep. */
+void kunwind_space_begin_move(struct kunwind_space *space, struct kunwind_move *move);
+void kunwind_space_set_move(struct kunwind_space *space, struct kunwind_move *move,
+			    u64 start, u64 end);
+void kunwind_space_end_move(struct kunwind_space *space, struct kunwind_move *move);
+
+/* Marks dead what was read in the destinations of moves. With space->lock held. */
+void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges);
 
 /* True when something of [start, start + len) is known and alive. Preemption may be off. */
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);

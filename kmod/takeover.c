@@ -13,14 +13,18 @@
  * Nothing unexported is called, neither here nor through a pointer: a task in
  * one of the replacements needs nothing of the original.
  *
- * Any target may be refused (a livepatch or a kprobe with a post-handler
- * holds the function): the module then does without it and says so.
+ * Each of these hooks is optional. If one is refused (a livepatch or a kprobe
+ * with a post-handler holds the function), the kernel's own answer stays, and log
+ * and status say why. If a required hook is refused (hook.h), none is enabled.
  *
  * Unloading: unregister_ftrace_function() waits for callers inside the
  * trampoline; synchronize_rcu_tasks(), which main.c calls behind it, waits for
  * tasks that were preempted inside a replacement.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/perf_event.h>
+#include <linux/printk.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
 
@@ -171,7 +175,14 @@ static const u64 features[] = {
 
 void kunwind_takeover_init(void)
 {
-	kunwind_hooks_enable(hooks, NR_HOOKS, "taken over");
+	const struct kunwind_hook *hook;
+
+	if (kunwind_hook_missing() || !kunwind_hooks_enable(hooks, NR_HOOKS))
+		return;
+	for (hook = hooks; hook < hooks + NR_HOOKS; hook++)
+		if (hook->error)
+			pr_notice("%s is not taken over: %s\n", hook->function,
+				  kunwind_hook_refusal(hook));
 }
 
 bool kunwind_takeover_exit(void)
@@ -181,7 +192,7 @@ bool kunwind_takeover_exit(void)
 
 void kunwind_takeover_show(struct seq_file *m)
 {
-	kunwind_hooks_show(m, hooks, NR_HOOKS);
+	kunwind_hooks_show(m, hooks, NR_HOOKS, "a required hook is refused");
 }
 
 u64 kunwind_takeover_features(void)

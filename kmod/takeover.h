@@ -11,8 +11,9 @@ struct seq_file;
 
 /*
  * Takes over stack_trace_save_user, perf_callchain_user and, where the kernel has
- * it, unwind_user, each on its own and each optional: a refusal is logged once and
- * kept for the status. Never fails.
+ * it, unwind_user. Each is optional: a refusal is logged once and kept for the
+ * status. Takes over none if a required hook is missing: call it after those are
+ * enabled.
  */
 void kunwind_takeover_init(void);
 

@@ -298,6 +298,36 @@ static void check_hook(const struct kunwind_report *report, const char *hook, co
 		    "/sys/kernel/tracing/enabled_functions), then reload kunwind");
 }
 
+/* Hooks without which the module registers nothing: the first that is not on. */
+static void check_required_hooks(const struct kunwind_report *report)
+{
+	static const char *const optional[] = {
+		"stack_trace_save_user", "perf_callchain_user", "unwind_user",
+	};
+	char found[256];
+	size_t i, j;
+
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+
+		if (line->nr < 3 || strcmp(line->field[0], "hook") || !strcmp(line->field[2], "on"))
+			continue;
+		for (j = 0; j < sizeof(optional) / sizeof(*optional); j++)
+			if (!strcmp(line->field[1], optional[j]))
+				break;
+		if (j < sizeof(optional) / sizeof(*optional))
+			continue;
+		snprintf(found, sizeof(found), "%s is %s%s%s", line->field[1], line->field[2],
+			 line->nr > 3 && *line->field[3] ? ": " : "",
+			 line->nr > 3 ? line->field[3] : "");
+		doctor_line(DOCTOR_FAIL, "required hooks", found,
+			    "remove what holds the function (see "
+			    "/sys/kernel/tracing/enabled_functions), then reload kunwind");
+		return;
+	}
+	doctor_line(DOCTOR_OK, "required hooks", "all are on", NULL);
+}
+
 static void check_state(void)
 {
 	struct kunwind_report report;
@@ -322,6 +352,7 @@ static void check_state(void)
 			    "echo Y | sudo tee /sys/module/kunwind/parameters/enabled");
 	else
 		doctor_line(DOCTOR_OK, "kill switch", "kunwind is enabled", NULL);
+	check_required_hooks(&report);
 	check_hook(&report, "stack_trace_save_user", "stacks for LTTng", true);
 	check_hook(&report, "perf_callchain_user", "stacks for perf", false);
 	/* older kernels have no such function */

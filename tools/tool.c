@@ -38,8 +38,9 @@ const char *kunwind_tool_advice(int error)
 		return "may not open " KUNWIND_DEVICE ": use sudo, or join the group tracing "
 		       "(sudo usermod -aG tracing $USER, then log in again)";
 	case -EOPNOTSUPP:
-		return "kunwind is switched off: "
-		       "echo Y | sudo tee /sys/module/kunwind/parameters/enabled";
+		return "kunwind is switched off (echo Y | sudo tee "
+		       "/sys/module/kunwind/parameters/enabled), or a hook that it needs is "
+		       "missing (kunwind doctor tells)";
 	case -EPERM:
 		return "not allowed: use sudo";
 	case -ESRCH:

@@ -21,7 +21,8 @@
  *   ENOTTY    no such call
  * and of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on),
  * KUNWIND_IOC_JIT_ADD:
- *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N)
+ *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N), or a
+ *             hook that stacks need is missing (KUNWIND_F_FOLLOW is not set)
  */
 #ifndef _UAPI_KUNWIND_H
 #define _UAPI_KUNWIND_H
@@ -119,7 +120,7 @@ struct kunwind_info {
 };
 #define KUNWIND_F_TAKEOVER_STACK	(1ULL << 0)	/* stack_trace_save_user is served */
 #define KUNWIND_F_TAKEOVER_PERF		(1ULL << 1)	/* perf_callchain_user is served */
-#define KUNWIND_F_FOLLOW		(1ULL << 2)	/* later mappings are followed */
+#define KUNWIND_F_FOLLOW		(1ULL << 2)	/* all hooks that stacks need are on */
 #define KUNWIND_F_TAKEOVER_DEFERRED	(1ULL << 3)	/* unwind_user is served (not in every kernel) */
 #define KUNWIND_F_JIT			(1ULL << 4)	/* KUNWIND_IOC_JIT_ADD is there */
 
@@ -288,7 +289,7 @@ struct kunwind_stats {
  * tab-separated fields, the first of which names the kind of line:
  *   version  ABI  MODULE-VERSION
  *   param    NAME  VALUE
- *   hook     NAME  on|off|refused  REASON
+ *   hook     NAME  on|off|refused|lost  REASON
  *   stat     NAME  VALUE                      (as struct kunwind_stats; for CAP_SYS_ADMIN
  *                                              map_bytes, memory of lists of mappings;
  *                                              memory_bytes, these, tables and builds;

@@ -9,7 +9,8 @@
  * Errors are negative errno values; errno itself is left as it was. In common:
  *   -ENODEV      the module is not loaded (there is no /dev/kunwind)
  *   -EACCES      /dev/kunwind may not be opened (group tracing, or root)
- *   -EOPNOTSUPP  the kill switch is on (module parameter "enabled" is N)
+ *   -EOPNOTSUPP  the kill switch is on (module parameter "enabled" is N), or a hook
+ *                that stacks need is missing (kunwind doctor names it)
  *   -EMFILE, -ENFILE, -ENOMEM  as open(2)
  *
  * Every function may be called from any thread at any time. None is a

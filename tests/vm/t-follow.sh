@@ -17,7 +17,12 @@ echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 "$progs/follow" "$progs" "$KUNWIND_TMP" >"$KUNWIND_TMP/out" 2>&1
 status=$?
 tap_from "$KUNWIND_TMP/out"
-is "$status" 0 "it ends well"
+is "$status" 0 "each stack leads through the code that is mapped"
+
+"$progs/moved" >"$KUNWIND_TMP/out" 2>&1
+status=$?
+tap_from "$KUNWIND_TMP/out"
+is "$status" 0 "mremap over code: no old table is used"
 
 refused=$(awk '$1 == "object" && $2 == "refused" { print $3 }' /dev/kunwind | sort -u | tr '\n' ' ')
 like "$refused" "not_elf" "status names why: $refused"

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
  * called.c - one function that calls back, in a frame of FRAME bytes
+ *
+ * The frame is full of an address inside the function: a table of another frame
+ * size takes that for a return address, and the stack shows the function twice.
  */
-int called(int (*back)(void));
+/* hidden: its address needs no relocation, so the page works wherever it is mapped */
+__attribute__((visibility("hidden"))) int called(int (*back)(void));
 
 int called(int (*back)(void))
 {
-	volatile char frame[FRAME];
+	volatile unsigned long frame[FRAME / sizeof(long)];
+	unsigned int i;
 
-	frame[0] = 1;
-	return back() + frame[0];
+	for (i = 0; i < FRAME / sizeof(long); i++)
+		frame[i] = (unsigned long)called + 1;
+	return back() + (int)frame[0];
 }

@@ -78,9 +78,12 @@ static int back(void)
 /* The stack that a call of the function in @page gives is as it should be. */
 static bool __attribute__((noinline)) right(char *page)
 {
+	volatile unsigned long frame[100];	/* a table of too large a frame finds it */
 	unsigned int i, through = 0;
 	int (*called)(int (*)(void)) = (void *)page;
 
+	for (i = 0; i < sizeof(frame) / sizeof(frame[0]); i++)
+		frame[i] = (unsigned long)page + 1;
 	called(back);
 	for (i = 0; i < stack.count; i++)
 		through += addresses[i] - (unsigned long)page < 4096;
