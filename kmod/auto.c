@@ -9,8 +9,8 @@
  * module, the kill switch "enabled" among them, under one lock.
  *
  * Processes that fork or exec after the flag is set are registered by the
- * tracepoints of process.c. Those that ran before are registered by a work item:
- *   1. It waits for tracepoint probes that may not have seen the flag.
+ * hooks of process.c. Those that ran before are registered by a work item:
+ *   1. It waits for hooks that may not have seen the flag.
  *   2. It lists the thread groups that the kernel knows. Namespaces do not matter.
  *   3. It registers each and reads its mappings. Unwind tables are queued to be
  *	built, not waited for. A process whose mmap_lock is taken is skipped: its
@@ -37,10 +37,10 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
-#include <linux/tracepoint.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -175,8 +175,8 @@ static void adopt_all(struct work_struct *work)
 	bool listed = true;
 
 	if (READ_ONCE(auto_on) && asked != nr_listed) {
-		/* A fork or exec whose probe saw the switch off is on the list then. */
-		tracepoint_synchronize_unregister();
+		/* A fork or exec whose hook saw the switch off is on the list then. */
+		synchronize_rcu();
 		listed = list_processes();
 		if (listed) {
 			delay = 0;

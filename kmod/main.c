@@ -9,10 +9,10 @@
  *  1. Registering the whole system ends: its work item is over. (The parameter
  *     "auto" can still be written, and is refused.) The device goes: no further
  *     registration.
- *  2. The tracepoints of processes' lives go. (Their last callers are waited
- *     for in 5.)
- *  3. The follow hooks go: unregister_ftrace_function() waits for those in the
- *     trampolines. Marks on ranges, copies at fork and ends of mms come no more.
+ *  2. The hooks on processes' lives go: unregister_ftrace_function() waits for
+ *     tasks in the trampolines.
+ *  3. The follow hooks go. Marks on ranges, copies at fork and ends of mms come
+ *     no more.
  *  4. The takeover hooks go: no walk begins any more. A task that was sent to a
  *     replacement may be preempted in it: waited for in 8.
  *     If ftrace does not let go of a hook (it shut itself down after a bug of
@@ -59,8 +59,8 @@ static void let_go(void)
 {
 	bool free;
 
-	kunwind_process_stop();
-	free = kunwind_follow_exit();
+	free = kunwind_process_stop();
+	free &= kunwind_follow_exit();
 	free &= kunwind_takeover_exit();
 	if (!free) {
 		pr_err("ftrace would not let go of a hook: the module stays until the next boot\n");
@@ -102,10 +102,8 @@ static int __init kunwind_init(void)
 		goto out_touch;
 	kunwind_emit_init();
 	kunwind_follow_init();
-	kunwind_takeover_init();
-	err = kunwind_process_init();
-	if (err)
-		goto out_hooks;
+	kunwind_process_init();
+	kunwind_takeover_init();	/* after the required hooks */
 	/* From here on there are callers. */
 	err = kunwind_device_init();
 	if (err)

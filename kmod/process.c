@@ -3,43 +3,55 @@
  * process.c - registered processes, from registration to exit
  *
  * A process is a thread group (struct pid, with a reference: its address is
- * not used again while it is registered) and the space that it runs in. It is
- * registered by hand, by one user; or because the whole system is (auto.c), by
- * nobody in particular; or both, and lasts until neither holds. Three
- * tracepoints move it on:
- *   sched_process_fork  a child of a process with KUNWIND_REGISTER_CHILDREN is
- *	registered like its parent, and every child while the whole system is.
- *	Its space was made by kunwind_space_dup() under the parent's mmap_lock,
- *	or is the parent's (vfork).
- *   sched_process_exec  the process gets a space for its new mm, in which
- *	nothing is known yet; the task reads it before its first instruction.
- *	With the whole system a process that was no user's before (a kernel
- *	thread's helper), or was missed, is registered here.
- *   sched_process_exit  the last thread drops the registration.
- * Tracepoints run with preemption off: records and spaces come from GFP_ATOMIC
- * there, and what cannot be had leaves the process unregistered, and counted.
+ * not used again while it is registered) and the space that it runs in. A user
+ * registers it by hand; or it is registered because the whole system is
+ * (auto.c), by no user; or both. It stays registered until neither holds. Hooks
+ * on four functions of the kernel, all required (hook.h), see what becomes of it:
+ *   perf_event_fork(child)    near the end of copy_process(), after which it can
+ *	not fail: the child has its number and mm, and does not run yet. A child of
+ *	a process with KUNWIND_REGISTER_CHILDREN is registered like its parent,
+ *	and every child while the whole system is. Its space was made by
+ *	kunwind_space_dup() under the parent's mmap_lock, or is the parent's (vfork).
+ *   setup_new_exec(bprm)      the new credentials and mm are installed, and the
+ *	kernel still keeps tracers out. Here a registration loses its rights.
+ *   proc_exec_connector(task) the program is loaded, and its registers are set.
+ *	The process gets a space for its new mm, in which nothing is known yet; the
+ *	task reads it before its first instruction. While the whole system is
+ *	registered, a process that was no user's before (a kernel thread's helper),
+ *	or was missed, is registered here.
+ *   exit_files(task)          in do_exit(), after the task has given up its mm.
+ *	The last thread drops the registration.
+ *
+ * These stand where the tracepoints sched_process_fork, _exec and _exit do.
+ * Probes of tracepoints run with preemption off, where PREEMPT_RT allows neither
+ * the locks nor the allocations below. In the functions above preemption is on,
+ * and no lock is held that matters. But any other user of ftrace on the same
+ * function has the hook called with preemption off (hook.c). So memory is
+ * GFP_ATOMIC; what cannot be had leaves the process unregistered, and counted.
  *
  * Rights: a process is registered by hand by a user who had the kernel's leave
  * to trace it. An exec that gains privilege, or of a file that its user may not
  * read, takes that leave away, unless the registrar had CAP_SYS_PTRACE. Another
- * user's registration is not changed but by CAP_SYS_ADMIN.
+ * user's registration is changed by CAP_SYS_ADMIN only.
  *
  * Locks: processes_lock, then those of space.c and payer.c. Memory: 100 bytes a
  * process.
  */
 #include <linux/binfmts.h>
+#include <linux/cn_proc.h>
 #include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "compat/tracepoint.h"
 #include "follow.h"
 #include "hook.h"
 #include "payer.h"
@@ -346,9 +358,9 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	if (err)
 		return err;
 	/*
-	 * Did it end, or exec, before there was a record for the tracepoints
-	 * to find? (Both end in t->mm not being mm any more; the lock above
-	 * and those of the tracepoints order it.)
+	 * Did it end, or exec, before there was a record for the hooks to
+	 * find? (Both end in t->mm not being mm any more; the lock above and
+	 * those of the hooks order it.)
 	 */
 	smp_mb();
 	if (!runs_in(tgid, mm)) {
@@ -502,7 +514,7 @@ void kunwind_space_dump_all(void)
 }
 EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 
-/* ----------------------------------------------------------- tracepoints */
+/* ----------------------------------------------------------------- hooks */
 
 /* Registers @child like its parent. False: it is not to be, or cannot. */
 static bool inherit(struct task_struct *parent, struct task_struct *child)
@@ -547,34 +559,45 @@ static bool anybody(void)
 	return READ_ONCE(nr_processes) || READ_ONCE(whole_system);
 }
 
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 {
+	struct task_struct *parent = current;
 	bool done = false;
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
+	rcu_read_lock();	/* for kunwind_process_whole_system() */
 	if (anybody()) {
 		spin_lock(&processes_lock);
 		done = inherit(parent, child);
 		spin_unlock(&processes_lock);
 	}
+	rcu_read_unlock();
 	/* What kunwind_space_dup() made for it is nobody's then. */
 	if (!done)
 		kunwind_space_forget_unused(child->mm);
 }
 
+KUNWIND_HOOK1(setup_new_exec, struct linux_binprm *, bprm)
+{
+	struct process *process;
+
+	if (!READ_ONCE(nr_processes) ||
+	    !(bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP)))
+		return;
+	spin_lock(&processes_lock);
+	process = lookup(task_tgid(current));
+	if (process && (process->owners & BY_HAND) && !process->registrar.ptrace)
+		release(process, BY_HAND);
+	spin_unlock(&processes_lock);
+}
+
 /* The record of the program that @task runs from here on; NULL: it has none. */
-static struct process *of_program(struct task_struct *task, const struct linux_binprm *bprm)
+static struct process *of_program(struct task_struct *task)
 {
 	struct process *process = lookup(task_tgid(task));
 	int err;
 
-	lockdep_assert_held(&processes_lock);
-	if (process && (process->owners & BY_HAND) && !process->registrar.ptrace &&
-	    (bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))) {
-		release(process, BY_HAND);
-		process = lookup(task_tgid(task));
-	}
 	if (!process && whole_system) {
 		err = insert(task_tgid(task), BY_AUTO, 0, NULL, NULL);
 		if (err)
@@ -584,17 +607,14 @@ static struct process *of_program(struct task_struct *task, const struct linux_b
 	return process;
 }
 
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+static void executes(struct task_struct *task)
 {
 	struct kunwind_space *space;
-	struct process *process;
+	struct process *process = of_program(task);
 
-	if (!anybody())
-		return;
-	spin_lock(&processes_lock);
-	process = of_program(task, bprm);
+	lockdep_assert_held(&processes_lock);
 	if (!process)
-		goto out;
+		return;
 	if (trace_kunwind_exec_enabled())
 		trace_kunwind_exec(task->tgid, task->comm);
 	space = kunwind_space_link(task->mm, task->tgid, wants_children(process), true, GFP_ATOMIC);
@@ -604,15 +624,25 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 	/* The walk takes a fresh space for a program at its entry: only until the work ran. */
 	if (space && !kunwind_follow_queue(task, FOLLOW_EXEC))
 		WRITE_ONCE(space->fresh, false);
-out:
-	spin_unlock(&processes_lock);
 }
 
-static KUNWIND_EXIT_PROBE(on_exit)
+KUNWIND_HOOK1(proc_exec_connector, struct task_struct *, task)
+{
+	rcu_read_lock();	/* as above */
+	if (anybody()) {
+		spin_lock(&processes_lock);
+		executes(task);
+		spin_unlock(&processes_lock);
+	}
+	rcu_read_unlock();
+}
+
+KUNWIND_HOOK1(exit_files, struct task_struct *, task)
 {
 	struct process *process;
 
-	if (!READ_ONCE(nr_processes) || atomic_read(&task->signal->live))
+	/* Of a fork that fails, @task is the child. */
+	if (task != current || !READ_ONCE(nr_processes) || atomic_read(&task->signal->live))
 		return;
 	spin_lock(&processes_lock);
 	process = lookup(task_tgid(task));
@@ -621,48 +651,29 @@ static KUNWIND_EXIT_PROBE(on_exit)
 	spin_unlock(&processes_lock);
 }
 
-static struct {
-	const char *name;
-	void *probe;
-	struct tracepoint *tp;
-	bool on;
-} probes[] = {
-	{ .name = "sched_process_fork", .probe = on_fork },
-	{ .name = "sched_process_exec", .probe = on_exec },
-	{ .name = "sched_process_exit", .probe = on_exit },
+static struct kunwind_hook hooks[] = {
+	KUNWIND_HOOK_ENTRY(perf_event_fork),
+	KUNWIND_HOOK_ENTRY(setup_new_exec),
+	KUNWIND_HOOK_ENTRY(proc_exec_connector),
+	KUNWIND_HOOK_ENTRY(exit_files),
 };
 
-int kunwind_process_init(void)
+void kunwind_process_init(void)
 {
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		probes[i].tp = kunwind_tracepoint_find(probes[i].name);
-		err = probes[i].tp ?
-		      tracepoint_probe_register(probes[i].tp, probes[i].probe, NULL) : -ENOENT;
-		if (err) {
-			pr_err("kunwind: no tracepoint %s: error %d\n", probes[i].name, err);
-			kunwind_process_stop();
-			return err;
-		}
-		probes[i].on = true;
-	}
-	return 0;
+	kunwind_hooks_require(hooks, ARRAY_SIZE(hooks));
 }
 
-void kunwind_process_stop(void)
+bool kunwind_process_stop(void)
 {
-	unsigned int i = ARRAY_SIZE(probes);
-
 	spin_lock(&processes_lock);
 	closed = true;
 	spin_unlock(&processes_lock);
-	while (i--) {
-		if (probes[i].on)
-			tracepoint_probe_unregister(probes[i].tp, probes[i].probe, NULL);
-		probes[i].on = false;
-	}
+	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
+}
+
+void kunwind_process_show_hooks(struct seq_file *m)
+{
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks), "");
 }
 
 void kunwind_process_exit(void)

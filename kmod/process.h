@@ -14,10 +14,14 @@ struct pid;
 struct pid_namespace;
 struct seq_file;
 
-int kunwind_process_init(void);
-/* No registration or event of a process comes after this. May sleep. */
-void kunwind_process_stop(void);
-/* Drops all processes. The tracepoints' readers must be gone. */
+/* Enables its hooks, all required: see kunwind_hooks_require(). May sleep. */
+void kunwind_process_init(void);
+/*
+ * No registration or event of a process comes after this. May sleep. False:
+ * ftrace would not let go of a hook, the module must stay.
+ */
+bool __must_check kunwind_process_stop(void);
+/* Drops all processes. All hooks must be gone. */
 void kunwind_process_exit(void);
 
 /**
@@ -37,9 +41,9 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 int kunwind_process_unregister(struct pid *tgid);
 
 /*
- * Whether the tracepoints register every process. After on, the caller waits for
- * tracepoint_synchronize_unregister(), then adopts the processes that run. After
- * off, nothing is adopted any more, and the caller disowns. No sleep.
+ * Whether the hooks register every process. After on, the caller waits for
+ * synchronize_rcu(), then adopts the processes that run. After off, nothing is
+ * adopted any more, and the caller disowns. No sleep.
  */
 void kunwind_process_whole_system(bool on);
 
@@ -62,6 +66,7 @@ unsigned long kunwind_process_timeout(void);
 void kunwind_process_stats(struct kunwind_stats *stats);
 
 void kunwind_process_show_params(struct seq_file *m);
+void kunwind_process_show_hooks(struct seq_file *m);
 /*
  * Lines "process" for all (@all), or those registered by @uid. Numbers are
  * those of @ns; processes that have none there are left out.

@@ -61,6 +61,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_follow_show_params(m);
 	kunwind_takeover_show(m);
 	kunwind_follow_show(m);
+	kunwind_process_show_hooks(m);
 	show_stats(m);
 	kunwind_emit_show(m);
 	kunwind_touch_show(m);

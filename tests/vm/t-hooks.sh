@@ -21,7 +21,7 @@ check "the module loads" modprobe kunwind
 mapfile -t required < <(awk -F'\t' '$1 == "hook" &&
 	$2 !~ /^(stack_trace_save_user|perf_callchain_user|unwind_user)$/ { print $2 }' /dev/kunwind)
 is "$(awk -F'\t' '$1 == "hook" && $3 != "on"' /dev/kunwind)" "" "all hooks are on"
-like " ${required[*]} " " perf_event_mmap .* __x64_sys_mremap " \
+like " ${required[*]} " " perf_event_mmap .* __x64_sys_mremap .* exit_files " \
 	"required: ${required[*]}"
 check "the module is unloaded" rmmod kunwind
 
