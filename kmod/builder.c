@@ -4,19 +4,14 @@
  *
  * A build reads the ELF headers, then .eh_frame (or .debug_frame) whole, then
  * compiles it; if that is larger than max_whole_kb, only so far that the table
- * can be used, and fill.c does the rest, with a clock of its own. It is bounded
- * in time (max_build_ms, looked at between reads and by the compiler) and memory
- * (max_eh_frame_mb; an estimate is charged before it begins); a file whose size or
- * change time moved meanwhile is refused. It is done by a worker, never by the task
- * that maps the file: memory and page cache are not charged to that task's control
- * group, and it waits no longer than it wants to.
+ * can be used, and fill.c does the rest. A build is bounded in processor time
+ * (max_build_ms; reading a remote file and waiting for memory, in time by the clock)
+ * and memory (max_eh_frame_mb; an estimate is charged before it begins); a file
+ * whose size or change time moved meanwhile is refused. Workers build, never the
+ * task that maps the file: memory and page cache are not charged to that task's
+ * control group, and it waits no longer than it wants to.
  *
- * Objects wait in lanes, one for each user and kind of file system: one for all
- * local ones, one for each remote one (FUSE, network), whose reads may never
- * return: some at a time, since they mostly wait. A lane's worker builds one
- * object and queues itself anew behind the others, so nobody's many files keep
- * others waiting; a file system that hangs holds its own lane. A user without
- * CAP_SYS_ADMIN has at most USER_LANES.
+ * The queue of objects is in lanes.c.
  *
  * Reads go to the file system by read_iter(), beside vfs_read()'s checks: leave
  * to map the file as code was given at open and mmap, and a listener of fanotify
@@ -28,7 +23,7 @@
  * work to do: kunwind_builder_stop(), which drains the workers, covers that.
  *
  * Memory: while one builds, the section's size, and the same and TABLE_SLACK
- * twice for the table and its draft. 350 bytes a lane.
+ * twice for the table and its draft.
  */
 #include <linux/fs.h>
 #include <linux/file.h>
@@ -36,7 +31,6 @@
 #include <linux/magic.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -45,19 +39,17 @@
 #include <linux/wait.h>
 #include <asm/vdso.h>
 
+#include "budget.h"
 #include "builder.h"
+#include "filesystem.h"
 #include "fill.h"
+#include "lanes.h"
 #include "memory.h"
 #include "object.h"
 #include "space.h"
 
 #define CHUNK		(256 * 1024)
 #define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
-#define LOCAL_WIDTH	2		/* local builds at a time, of one user and of all */
-#define REMOTE_WIDTH	4		/* of one user from one remote file system */
-#define USER_LANES	8
-#define STALL_SLOTS	64
-#define MAX_STALLS	20
 
 static unsigned int max_eh_frame_mb = 64;
 module_param(max_eh_frame_mb, uint, 0644);
@@ -77,71 +69,48 @@ MODULE_PARM_DESC(max_whole_kb,
 
 static unsigned int max_build_ms = 10000;
 module_param(max_build_ms, uint, 0644);
-MODULE_PARM_DESC(max_build_ms, "longest time that building one table may take, ms (default 10000)");
+MODULE_PARM_DESC(max_build_ms,
+		 "most processor time that building one table may take, ms (default 10000)");
 
-struct lane;
-
-struct lane_worker {
-	struct work_struct work;
-	struct lane *lane;
-	bool busy;			/* queued or running */
-};
-
-/* There is one while something waits or is built in it. */
-struct lane {
-	struct list_head node;		/* lanes */
-	u32 dev;			/* of a remote file system; 0: all local ones */
-	struct kunwind_payer *payer;
-	struct list_head waiting;	/* objects, in the order of their coming */
-	struct lane_worker worker[REMOTE_WIDTH];
-};
-
-static LIST_HEAD(lanes);
-static DEFINE_MUTEX(lanes_lock);	/* all of them and what is in them; inside objects_lock */
-
-static struct workqueue_struct *builders, *remote_builders;
 static atomic64_t nr_builds, nr_refused;
 static atomic_t nr_charged;		/* builds that have charged their estimate */
 static DECLARE_WAIT_QUEUE_HEAD(uncharged);
-static bool stopping;
 
-/* How often somebody waited in vain since something was built, by file system. */
-static u32 stalls[STALL_SLOTS];
-
-static u32 *stalls_of(const struct kunwind_object *object)
-{
-	return &stalls[object->key.dev % STALL_SLOTS];
-}
-
+/* A local file system answers; a user's objects may only wait there for the user's other ones. */
 bool kunwind_builder_stalls(const struct kunwind_object *object)
 {
-	return READ_ONCE(*stalls_of(object)) >= MAX_STALLS;
+	return kunwind_filesystem_hangs(object->key.dev);
 }
 
 void kunwind_builder_stalled(struct kunwind_object *object)
 {
-	u32 *nr = stalls_of(object);
-
-	/* One lost in a race between two does not matter. */
-	WRITE_ONCE(*nr, min_t(u32, READ_ONCE(*nr) + 1, MAX_STALLS));
+	if (READ_ONCE(object->module_held))
+		kunwind_filesystem_stalled(object->key.dev);
 }
 
 /* ---------------------------------------------------------------- a build */
 
 struct build {
 	struct kunwind_object *object;
-	unsigned long deadline;		/* jiffies */
+	struct kunwind_job job;		/* a worker's; none when the process builds itself */
+	unsigned long deadline;		/* jiffies: for reads of remote files, and waits */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
 	struct kunwind_fill *fill;	/* the second stage, to be started; or NULL */
 };
 
+static bool late(const struct build *build)
+{
+	return time_after(jiffies, build->deadline);
+}
+
 static bool build_aborted(void *data)
 {
-	const struct build *build = data;
+	struct build *build = data;
 
-	return READ_ONCE(stopping) || time_after(jiffies, build->deadline) ||
-	       fatal_signal_pending(current);
+	if (!build->job.object)
+		return kunwind_jobs_stopping() || late(build) || fatal_signal_pending(current);
+	return !kunwind_job_may_go_on(&build->job);
 }
 
 static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int flags)
@@ -176,7 +145,7 @@ static ssize_t read_chunk(struct file *file, void *buf, size_t len, loff_t pos)
 
 static int read_file(void *data, u64 off, void *buf, size_t len)
 {
-	const struct build *build = data;
+	struct build *build = data;
 	struct kunwind_object *object = build->object;
 
 	if (off > object->key.size || len > object->key.size - off)
@@ -188,7 +157,7 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	while (len) {
 		ssize_t got;
 
-		if (build_aborted(data))
+		if (build_aborted(build) || (object->module_held && late(build)))
 			return -ETIMEDOUT;
 		got = read_chunk(object->file, buf, min_t(size_t, len, CHUNK), off);
 		if (got <= 0)
@@ -222,7 +191,7 @@ static bool unchanged(const struct kunwind_object *object)
 static void reads_done(struct kunwind_object *object)
 {
 	if (object->module_held) {
-		object->module_held = false;
+		WRITE_ONCE(object->module_held, false);
 		module_put(THIS_MODULE);
 	}
 }
@@ -245,9 +214,11 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 		if (!err)
 			break;
 		object->over_share = err == -EDQUOT;
-		if (object->over_share || !atomic_read(&nr_charged) || build_aborted(build))
+		if (object->over_share || !atomic_read(&nr_charged) || late(build) ||
+		    build_aborted(build))
 			return KUNWIND_E_LIMIT;
-		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || READ_ONCE(stopping), HZ / 10);
+		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || kunwind_jobs_stopping(),
+				   HZ / 10);
 	}
 	build->charged = bytes;
 	atomic_inc(&nr_charged);
@@ -264,8 +235,7 @@ static enum kunwind_refusal compile(struct build *build, size_t limit)
 
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
-		refusal = kunwind_fill_begin(object, section, limit, READ_ONCE(max_build_ms),
-					     &build->fill);
+		refusal = kunwind_fill_begin(&build->job, section, limit, &build->fill);
 	else
 		refusal = kunwind_table_build(section, 0, limit, build_aborted, build,
 					      &object->table);
@@ -309,9 +279,11 @@ static enum kunwind_refusal build_table(struct build *build)
 	else if (read_file(build, elf->eh_offset, build->data, elf->eh_size) ||
 		 read_file(build, elf->debug_offset, build->data + elf->eh_size, elf->debug_size))
 		refusal = KUNWIND_E_IO;
+	kunwind_filesystem_answered(object->key.dev);
 	reads_done(object);
 	if (!refusal)
-		refusal = compile(build, limit);
+		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE) ?
+			  compile(build, limit) : KUNWIND_E_ABORTED;
 	/* The second stage goes on with all of it. */
 	if (build->fill)
 		return KUNWIND_OK;
@@ -398,24 +370,22 @@ out:
 	return refusal;
 }
 
-static void run_build(struct kunwind_object *object)
+void kunwind_builder_run(struct kunwind_object *object)
 {
 	struct build build = build_of(object);
 	enum kunwind_refusal refusal;
 
+	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
 	if (object->file && !readable(object->file))
 		refusal = KUNWIND_E_IO;
 	else if (build_aborted(&build))
 		refusal = KUNWIND_E_ABORTED;
 	else
 		refusal = build_table(&build);
-	reads_done(object);
-	if (object->file) {
-		fput(object->file);
-		object->file = NULL;
-	}
+	kunwind_filesystem_answered(object->key.dev);
+	kunwind_builder_detach(object);
+	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
-	WRITE_ONCE(*stalls_of(object), 0);
 	object->filling = build.fill;
 	kunwind_builder_conclude(object, refusal);
 	if (build.fill)
@@ -425,129 +395,22 @@ static void run_build(struct kunwind_object *object)
 	kunwind_space_object_done();
 }
 
-/* ------------------------------------------------------------------ lanes */
-
-static void lane_start(struct lane *lane)
+bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
 {
-	unsigned int i, width = lane->dev ? REMOTE_WIDTH : LOCAL_WIDTH;
-
-	lockdep_assert_held(&lanes_lock);
-	for (i = 0; i < width; i++) {
-		if (lane->worker[i].busy)
-			continue;
-		lane->worker[i].busy = true;
-		queue_work(lane->dev ? remote_builders : builders, &lane->worker[i].work);
-		return;
-	}
-}
-
-static bool lane_busy(const struct lane *lane)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(lane->worker); i++)
-		if (lane->worker[i].busy)
-			return true;
-	return false;
-}
-
-static void lane_work(struct work_struct *work)
-{
-	struct lane_worker *worker = container_of(work, struct lane_worker, work);
-	struct lane *lane = worker->lane;
-	struct kunwind_object *object;
-
-	mutex_lock(&lanes_lock);
-	object = list_first_entry_or_null(&lane->waiting, struct kunwind_object, waiting);
-	if (object)
-		list_del_init(&object->waiting);
-	mutex_unlock(&lanes_lock);
-
-	if (object) {
-		run_build(object);
-		kunwind_object_put(object);
-	}
-
-	mutex_lock(&lanes_lock);
-	worker->busy = false;
-	if (!list_empty(&lane->waiting))
-		lane_start(lane);
-	if (lane_busy(lane))
-		lane = NULL;
-	else
-		list_del(&lane->node);
-	mutex_unlock(&lanes_lock);
-	if (lane) {
-		kunwind_payer_put(lane->payer);
-		kfree(lane);
-	}
-}
-
-static struct lane *lane_get(u32 dev, struct kunwind_payer *payer)
-{
-	unsigned int i, nr = 0;
-	struct lane *lane;
-
-	lockdep_assert_held(&lanes_lock);
-	list_for_each_entry(lane, &lanes, node) {
-		if (lane->payer != payer)
-			continue;
-		if (lane->dev == dev)
-			return lane;
-		nr++;
-	}
-	if (payer && nr >= USER_LANES)
-		return NULL;
-	lane = kzalloc(sizeof(*lane), GFP_KERNEL | __GFP_NOWARN);
-	if (!lane)
-		return NULL;
-	lane->dev = dev;
-	lane->payer = kunwind_payer_get(payer);
-	INIT_LIST_HEAD(&lane->waiting);
-	for (i = 0; i < ARRAY_SIZE(lane->worker); i++) {
-		INIT_WORK(&lane->worker[i].work, lane_work);
-		lane->worker[i].lane = lane;
-	}
-	list_add_tail(&lane->node, &lanes);
-	return lane;
-}
-
-/* File systems that do not wait for another program or machine. */
-static bool local(const struct super_block *sb)
-{
-	switch (sb->s_magic) {
-	case TMPFS_MAGIC:
-	case RAMFS_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC:
-	case HUGETLBFS_MAGIC:
-		return true;
-	case FUSE_SUPER_MAGIC:		/* fuseblk has a device */
-		return false;
-	default:
-		return sb->s_type->fs_flags & FS_REQUIRES_DEV;
-	}
-}
-
-bool kunwind_builder_queue(struct kunwind_object *object, struct file *file)
-{
-	bool remote = file && !local(file_inode(file)->i_sb);
-	struct lane *lane;
-
 	/* The caller has one: this fails only while the module goes. */
 	if (remote && !try_module_get(THIS_MODULE))
 		return false;
-	mutex_lock(&lanes_lock);
-	lane = lane_get(remote ? object->key.dev : 0, object->payer);
-	if (lane) {
-		object->module_held = remote;
-		object->file = file ? get_file(file) : NULL;
-		list_add_tail(&object->waiting, &lane->waiting);
-		lane_start(lane);
-	}
-	mutex_unlock(&lanes_lock);
-	if (!lane && remote)
-		module_put(THIS_MODULE);
-	return lane;
+	object->module_held = remote;
+	object->file = file ? get_file(file) : NULL;
+	return true;
+}
+
+void kunwind_builder_detach(struct kunwind_object *object)
+{
+	reads_done(object);
+	if (object->file)
+		fput(object->file);
+	object->file = NULL;
 }
 
 void kunwind_builder_counts(u64 *builds, u64 *refused)
@@ -569,35 +432,23 @@ int kunwind_builder_init(void)
 
 	if (err)
 		return err;
-	err = -ENOMEM;
-	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, LOCAL_WIDTH);
-	if (!builders)
-		goto out_fill;
-	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND, 0);
-	if (!remote_builders)
-		goto out_builders;
-	return 0;
-
-out_builders:
-	destroy_workqueue(builders);
-out_fill:
-	kunwind_fill_exit();
+	err = kunwind_lanes_init();
+	if (err)
+		kunwind_fill_exit();
 	return err;
 }
 
 void kunwind_builder_stop(void)
 {
-	WRITE_ONCE(stopping, true);
+	kunwind_jobs_stop();
 	wake_up_all(&uncharged);
-	drain_workqueue(builders);
-	drain_workqueue(remote_builders);
+	kunwind_lanes_drain();
 	/* They start none any more. */
 	kunwind_fill_stop();
 }
 
 void kunwind_builder_exit(void)
 {
-	destroy_workqueue(remote_builders);
-	destroy_workqueue(builders);
+	kunwind_lanes_exit();
 	kunwind_fill_exit();
 }

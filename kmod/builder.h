@@ -18,12 +18,14 @@ int kunwind_builder_init(void);
 void kunwind_builder_stop(void);
 void kunwind_builder_exit(void);
 
-/*
- * Has a pending object built, from @file (NULL: the vDSO): its state changes
- * then, object->done is completed, and a reference to it is put that the caller
- * gives here. False: there is no room for it. May sleep.
- */
-bool kunwind_builder_queue(struct kunwind_object *object, struct file *file);
+/* A new object is to be built from @file. False: the module is being unloaded. */
+bool __must_check kunwind_builder_attach(struct kunwind_object *object, struct file *file,
+					 bool remote);
+/* Lets the file go. May sleep. */
+void kunwind_builder_detach(struct kunwind_object *object);
+
+/* Builds an attached, pending object: its state changes, and object->done is completed. */
+void kunwind_builder_run(struct kunwind_object *object);
 
 /*
  * Builds a pending object of no file here and now, from the caller's own memory at
@@ -34,8 +36,8 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 						const void __user *from);
 
 /*
- * Whether the object's file system let so many others wait in vain that nobody
- * is to wait for it. kunwind_builder_stalled(): one more waited in vain.
+ * Whether so many tasks waited in vain for the object's file system that nobody
+ * is to wait for it. kunwind_builder_stalled(): a task waited for the object in vain.
  */
 bool kunwind_builder_stalls(const struct kunwind_object *object);
 void kunwind_builder_stalled(struct kunwind_object *object);

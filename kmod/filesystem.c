@@ -12,7 +12,10 @@
  * files is mapped, so an epoch read with the file in hand stays true until
  * kunwind_filesystem_get().
  *
- * Memory: 48 bytes a device number.
+ * The record also counts how often tasks waited for the file system in vain
+ * since it last answered a read.
+ *
+ * Memory: 56 bytes a device number.
  */
 #include <linux/hash.h>
 #include <linux/rculist.h>
@@ -21,13 +24,15 @@
 
 #include "filesystem.h"
 
-#define BITS	6
+#define BITS		6
+#define MAX_STALLS	20
 
 struct filesystem {
 	struct hlist_node node;
 	u32 dev;
 	u32 epoch;
 	unsigned int objects;
+	u32 stalls;		/* without a lock */
 	struct rcu_head rcu;
 };
 
@@ -59,6 +64,41 @@ u32 kunwind_filesystem_epoch(u32 dev)
 	epoch = fs ? READ_ONCE(fs->epoch) : 0;
 	rcu_read_unlock();
 	return epoch;
+}
+
+bool kunwind_filesystem_hangs(u32 dev)
+{
+	const struct filesystem *fs;
+	bool hangs;
+
+	rcu_read_lock();
+	fs = find(dev);
+	hangs = fs && READ_ONCE(fs->stalls) >= MAX_STALLS;
+	rcu_read_unlock();
+	return hangs;
+}
+
+void kunwind_filesystem_stalled(u32 dev)
+{
+	struct filesystem *fs;
+
+	rcu_read_lock();
+	fs = find(dev);
+	/* One lost in a race between two does not matter. */
+	if (fs && READ_ONCE(fs->stalls) < MAX_STALLS)
+		WRITE_ONCE(fs->stalls, READ_ONCE(fs->stalls) + 1);
+	rcu_read_unlock();
+}
+
+void kunwind_filesystem_answered(u32 dev)
+{
+	struct filesystem *fs;
+
+	rcu_read_lock();
+	fs = find(dev);
+	if (fs)
+		WRITE_ONCE(fs->stalls, 0);
+	rcu_read_unlock();
 }
 
 bool kunwind_filesystem_get(u32 dev)

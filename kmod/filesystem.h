@@ -14,6 +14,14 @@ u32 kunwind_filesystem_epoch(u32 dev);
 bool __must_check kunwind_filesystem_get(u32 dev);
 void kunwind_filesystem_put(u32 dev);
 
+/*
+ * Whether so many tasks waited for it in vain that no task is to wait any more.
+ * stalled(): one more did; answered(): a read came back. An object of it is known. Any context.
+ */
+bool kunwind_filesystem_hangs(u32 dev);
+void kunwind_filesystem_stalled(u32 dev);
+void kunwind_filesystem_answered(u32 dev);
+
 /* The one with this number ends. Any context. */
 void kunwind_filesystem_ends(u32 dev);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fill.c - the second stage of big objects: the rows of a table that is in use
+ * fill.c - build the rows of big objects whose tables are in use already
  *
- * A worker of its own, beside the builders' so that no small object waits behind
- * a big one, goes round all objects that are not filled, a slice of time for each,
- * and builds their parts (core/stages.c): those that walks missed first, then the
- * others, with low priority, in order. A walk only sets a flag in the directory:
- * the worker is never idle while there is a part to be built, so there is nothing
- * to be woken. Nobody waits for all of it; the task whose walk missed a part waits
- * for that one (touch.c), so that its next stack is whole.
+ * Each object whose table is not complete has a work item, which builds parts
+ * (core/stages.c) for a slice of time and queues itself anew: first the parts that
+ * walks missed, then the others, in order and with low priority. A user has one
+ * slice at a time, charged to that user and with that user's priority (budget.c);
+ * the scheduler shares the processors out between users. A walk only sets a flag in
+ * the directory: a work item is never idle while there is a part to be built, so
+ * there is nothing to be woken. Nobody waits for all of it; the task whose walk
+ * missed a part waits for that one (touch.c), so that its next stack is whole.
  *
  * Why the others at all: a stack that meets a part which is not built is lost,
  * and most parts would take one sooner or later (a compilation of fifty lines runs
@@ -27,6 +28,7 @@
  * clock's: a worker with low priority among many tasks does little of its work in a
  * second, and that is no fault of the object. Memory was charged as for a whole
  * table. How many objects of one user wait at a time is bounded by his share of it.
+ * An object that no process uses any more is given up as in a build.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -34,6 +36,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "budget.h"
 #include "builder.h"
 #include "fill.h"
 #include "object.h"
@@ -41,7 +44,6 @@
 
 #define PART_FDES	1024	/* a part: 10,000 rows, 0.4 ms; 3 % more memory than as a whole */
 #define SLICE		(HZ / 100 ? HZ / 100 : 1)
-#define NICE		10	/* for what nobody asked for */
 
 struct kunwind_fill {
 	struct work_struct work;
@@ -49,36 +51,18 @@ struct kunwind_fill {
 	struct kunwind_stages *stages;
 	void *data;
 	size_t charged;			/* bytes */
-	u64 left;			/* ns of the processor's time */
-	u64 since;			/* worked() at the start of this slice */
+	struct kunwind_job *job;	/* of the current worker */
+	u64 left;			/* ns of the processor's time, between slices */
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(part_built);
 static struct workqueue_struct *fillers;
-static bool stopping;
-
-/* What the processor has done for this task, ns; as new as the last tick. */
-static u64 worked(void)
-{
-	return current->se.sum_exec_runtime;
-}
 
 static bool fill_aborted(void *data)
 {
 	const struct kunwind_fill *fill = data;
 
-	return READ_ONCE(stopping) || worked() - fill->since > fill->left;
-}
-
-/* Another worker may take the next slice. */
-static void slice_begin(struct kunwind_fill *fill)
-{
-	fill->since = worked();
-}
-
-static void slice_end(struct kunwind_fill *fill)
-{
-	fill->left -= min(fill->left, worked() - fill->since);
+	return !kunwind_job_may_go_on(fill->job);
 }
 
 static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
@@ -107,38 +91,40 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 static void fill_work(struct work_struct *work)
 {
 	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
-	unsigned long end = jiffies + SLICE;
 	enum kunwind_refusal refusal = KUNWIND_OK;
-	int nice = task_nice(current);
-	bool wanted, low = false;
-	u32 part;
+	struct kunwind_job job;
+	unsigned long end;
+	bool wanted;
+	u32 part = 0;
 
-	slice_begin(fill);
+	kunwind_job_begin(&job, fill->object, fill->left);
+	fill->job = &job;
+	if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL))
+		refusal = KUNWIND_E_ABORTED;
+	end = jiffies + SLICE;
 	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
 		if (!time_before(jiffies, end))
 			break;
-		if (low == wanted) {
-			low = !wanted;
-			set_user_nice(current, low ? NICE : nice);
-		}
+		kunwind_job_set_background(&job, !wanted);
 		refusal = kunwind_stages_build(fill->stages, part);
+		if (!refusal && fill_aborted(fill))
+			refusal = KUNWIND_E_ABORTED;
 		if (wq_has_sleeper(&part_built))
 			wake_up_all(&part_built);
 	}
-	if (low)
-		set_user_nice(current, nice);
+	kunwind_job_end(&job);
+	fill->left = job.left;
 	if (refusal || part == ~0U) {
 		fill_end(fill, refusal);
 		return;
 	}
 	kunwind_table_stats(fill->object->table, &fill->object->stats);
-	slice_end(fill);
 	queue_work(fillers, &fill->work);
 }
 
 enum kunwind_refusal
-kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
-		   size_t limit, unsigned int ms, struct kunwind_fill **result)
+kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+		   size_t limit, struct kunwind_fill **result)
 {
 	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
 	enum kunwind_refusal refusal;
@@ -146,12 +132,11 @@ kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *
 	if (!fill)
 		return KUNWIND_E_NOMEM;
 	INIT_WORK(&fill->work, fill_work);
-	fill->object = object;
-	fill->left = (u64)ms * NSEC_PER_MSEC;
-	slice_begin(fill);
+	fill->object = job->object;
+	fill->job = job;
 	refusal = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
-				       &fill->stages, &object->table);
-	slice_end(fill);
+				       &fill->stages, &fill->object->table);
+	fill->left = job->left;
 	if (refusal)
 		kfree(fill);
 	else
@@ -241,13 +226,12 @@ int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 
 int kunwind_fill_init(void)
 {
-	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 1);
+	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 0);
 	return fillers ? 0 : -ENOMEM;
 }
 
 void kunwind_fill_stop(void)
 {
-	WRITE_ONCE(stopping, true);
 	drain_workqueue(fillers);
 }
 

@@ -8,7 +8,7 @@
 #include "core/kunwind_core.h"
 
 struct kunwind_fill;
-struct kunwind_object;
+struct kunwind_job;
 struct mm_struct;
 
 int kunwind_fill_init(void);
@@ -18,13 +18,13 @@ void kunwind_fill_exit(void);
 
 /**
  * kunwind_fill_begin() - the first stage, in the caller's context
+ * @job: the build's; the second stage has what is left of its time
  * @limit: most bytes of the table
- * @ms: of the processor's time, for both stages
- * Makes object->table. @section's bytes must stay until the end.
+ * Makes the object's table. @section's bytes must stay until the end.
  */
 enum kunwind_refusal __must_check
-kunwind_fill_begin(struct kunwind_object *object, const struct kunwind_section *section,
-		   size_t limit, unsigned int ms, struct kunwind_fill **fill);
+kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+		   size_t limit, struct kunwind_fill **fill);
 
 /* There will be no second stage; the table is left to the caller. */
 void kunwind_fill_cancel(struct kunwind_fill *fill);

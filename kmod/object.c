@@ -5,8 +5,8 @@
  * An object is found by what the kernel says of its file: device, inode number
  * and generation, and where these may mean two files, the file's handle; then
  * size and change time. Never by path or build-id, which others can choose. The
- * first process that maps it has it built (builder.c), everyone else shares the
- * table. The file is held only while it is read, so neither mount nor inode is
+ * first process that maps a file has the table built (builder.c), all others share
+ * it. The file is held only while it is read, so neither mount nor inode is
  * pinned by a table. A device number may come back for another file system: the
  * epoch of the number (filesystem.c) keeps those apart.
  *
@@ -16,27 +16,37 @@
  * used. What failed for want of memory or time is tried again after RETRY; what
  * did not fit one user's share, at once for another's.
  *
- * Locks: objects_lock, inside mmap_lock; inside it the builder's lanes_lock.
- * Memory is asked for with it held, so the shrinker only tries to take it.
+ * An object that no process uses any more is dropped if its build has not begun.
+ * If the build has begun, it ends early when the file has gone or when the user
+ * who is charged for the time is over the budget.
+ *
+ * A build is charged to the user whose process mapped the file first. If that
+ * user is over the budget and a user within it, or CAP_SYS_ADMIN, maps the file,
+ * the newcomer takes the build over: nobody waits in another user's queue.
+ *
+ * Locks: objects_lock, a spinlock inside mmap_lock; inside it the builder's
+ * lanes_lock and payers_lock. It is held for a few lookups at a time: memory is
+ * allocated and freed, and files are named, outside. So a task that is throttled
+ * or waits for memory does not stop the exec of all others.
  *
  * Memory: about 600 bytes and its path an object besides its table.
  */
-#include <linux/exportfs.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/jhash.h>
-#include <linux/kdev_t.h>
-#include <linux/magic.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <asm/vdso.h>
 
+#include "budget.h"
 #include "builder.h"
 #include "compat/mm.h"
 #include "compat/shrinker.h"
 #include "filesystem.h"
+#include "lanes.h"
 #include "memory.h"
 #include "object.h"
 #include "snapshot.h"
@@ -45,6 +55,7 @@
 #define IDLE_MAX	1024
 #define RETRY		(5 * HZ)
 #define USER_PART	4		/* of max_objects, for one user */
+#define BATCH		32		/* objects given up while the lock is held once */
 
 static unsigned int max_objects = 16384;
 module_param(max_objects, uint, 0644);
@@ -55,7 +66,9 @@ static LIST_HEAD(idle);			/* to be freed first: first */
 static unsigned int nr_idle;
 static u64 idle_bytes;
 static unsigned int nr_objects;
-static DEFINE_MUTEX(objects_lock);	/* all of the above; users from and to 0 */
+static u32 seed;
+/* All of the above; users from and to 0; time_payer. */
+static DEFINE_SPINLOCK(objects_lock);
 
 /* Stands for every object beyond the limit, or without memory. Always stale. */
 static struct kunwind_object overflow = {
@@ -73,66 +86,23 @@ struct kunwind_object kunwind_object_anonymous = {
 };
 
 static atomic64_t table_bytes, table_rows;
+static atomic64_t nr_dropped;		/* never built, or not to the end: nobody wanted them */
 static struct shrinker *shrinker;
 
-/* States of one file share a bucket. */
 static struct hlist_head *bucket(const struct kunwind_object_key *key)
 {
 	BUILD_BUG_ON(KUNWIND_KEY_FILE % sizeof(u32));
-	return &objects[jhash2((const u32 *)key, KUNWIND_KEY_FILE / sizeof(u32), 0) % BUCKETS];
+	return &objects[jhash2((const u32 *)key, KUNWIND_KEY_FILE / sizeof(u32), seed) % BUCKETS];
 }
 
-/* Subvolumes have the same inode numbers; snapshots the same generations and times besides. */
-static bool repeats_numbers(const struct super_block *sb)
+/* For former states of a file, which may be many. */
+static struct hlist_head *bucket_of_state(const struct kunwind_object_key *key)
 {
-	return sb->s_magic == BTRFS_SUPER_MAGIC || sb->s_magic == KUNWIND_BCACHEFS_MAGIC;
+	BUILD_BUG_ON(sizeof(*key) % sizeof(u32));
+	return &objects[jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed) % BUCKETS];
 }
 
-void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file)
-{
-	struct inode *inode = file_inode(file);
-	const struct super_block *sb = inode->i_sb;
-	struct timespec64 ctime = kunwind_inode_ctime(inode);
-	int words = ARRAY_SIZE(key->handle);
-
-	*key = (struct kunwind_object_key){
-		.ino = inode->i_ino,
-		.generation = inode->i_generation,
-		.dev = new_encode_dev(sb->s_dev),
-		.epoch = kunwind_filesystem_epoch(new_encode_dev(sb->s_dev)),
-		.size = i_size_read(inode),
-		.ctime_sec = ctime.tv_sec,
-		.ctime_nsec = ctime.tv_nsec,
-	};
-	/* It names the subvolume; there is room for it, and it reads nothing. */
-	if (repeats_numbers(sb) && sb->s_export_op && sb->s_export_op->encode_fh)
-		sb->s_export_op->encode_fh(inode, key->handle, &words, NULL);
-}
-
-bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
-{
-	const struct inode *inode = file_inode(file);
-
-	return object->key.ino == inode->i_ino && object->key.generation == inode->i_generation &&
-	       object->key.dev == new_encode_dev(inode->i_sb->s_dev);
-}
-
-/* Frees an object that nothing finds any more. */
-static void destroy(struct kunwind_object *object)
-{
-	if (object->table) {
-		atomic64_sub(object->stats.bytes, &table_bytes);
-		atomic64_sub(object->stats.nr_rows, &table_rows);
-		kunwind_memory_uncharge(object->payer, object->stats.bytes);
-		kunwind_table_free(object->table);
-	}
-	kunwind_filesystem_put(object->key.dev);
-	kunwind_payer_remove_object(object->payer);
-	kunwind_payer_put(object->payer);
-	kfree(object->path);
-	kfree(object);
-}
-
+/* Nothing finds the object any more. */
 static void remove(struct kunwind_object *object)
 {
 	lockdep_assert_held(&objects_lock);
@@ -140,6 +110,43 @@ static void remove(struct kunwind_object *object)
 		hlist_del_init(&object->node);
 		nr_objects--;
 	}
+}
+
+/* The object is over: what was charged for it is given back, and it is put on @dead. */
+static void retire(struct kunwind_object *object, struct list_head *dead)
+{
+	lockdep_assert_held(&objects_lock);
+	remove(object);
+	if (object->table) {
+		atomic64_sub(object->stats.bytes, &table_bytes);
+		atomic64_sub(object->stats.nr_rows, &table_rows);
+		kunwind_memory_uncharge(object->payer, object->stats.bytes);
+	}
+	kunwind_payer_remove_object(object->payer);
+	list_add(&object->idle, dead);
+}
+
+/* Frees an object that was not charged, or is not any more. */
+static void object_free(struct kunwind_object *object)
+{
+	kunwind_builder_detach(object);
+	if (object->table)
+		kunwind_table_free(object->table);
+	kunwind_filesystem_put(object->key.dev);
+	kunwind_payer_put(object->time_payer);
+	kunwind_payer_put(object->payer);
+	kfree(object->path);
+	kfree(object);
+}
+
+/* Without the lock. */
+static void free_dead(struct list_head *dead)
+{
+	struct kunwind_object *object, *next;
+
+	list_for_each_entry_safe(object, next, dead, idle)
+		object_free(object);
+	INIT_LIST_HEAD(dead);
 }
 
 static void idle_add(struct kunwind_object *object)
@@ -161,11 +168,10 @@ static void idle_remove(struct kunwind_object *object)
 	idle_bytes -= object->stats.bytes;
 }
 
-static void evict(struct kunwind_object *object)
+static void evict(struct kunwind_object *object, struct list_head *dead)
 {
 	idle_remove(object);
-	remove(object);
-	destroy(object);
+	retire(object, dead);
 }
 
 static struct kunwind_object *first_idle(void)
@@ -190,19 +196,64 @@ bool kunwind_object_stale(const struct kunwind_object *object, const struct kunw
 				     (object->over_share && object->payer != payer));
 }
 
-void kunwind_object_put(struct kunwind_object *object)
+static void last_put(struct kunwind_object *object, struct list_head *dead)
 {
-	if (!refcount_dec_and_mutex_lock(&object->users, &objects_lock))
-		return;		/* the overflow's never ends */
+	lockdep_assert_held(&objects_lock);
 	if (hlist_unhashed(&object->node) || transient(object)) {
-		remove(object);
-		destroy(object);
+		retire(object, dead);
 	} else {
 		idle_add(object);
 		if (nr_idle > IDLE_MAX)
-			evict(first_idle());
+			evict(first_idle(), dead);
 	}
-	mutex_unlock(&objects_lock);
+}
+
+void kunwind_object_put(struct kunwind_object *object)
+{
+	LIST_HEAD(dead);
+
+	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
+		spin_lock(&objects_lock);
+		/* The other one is the builder's, and is given up with this one. */
+		if (refcount_read(&object->users) == 2 && kunwind_lane_unqueue(object)) {
+			atomic64_inc(&nr_dropped);
+			retire(object, &dead);
+		} else if (refcount_dec_and_test(&object->users)) {
+			last_put(object, &dead);
+		}
+		spin_unlock(&objects_lock);
+	} else if (refcount_dec_and_lock(&object->users, &objects_lock)) {
+		last_put(object, &dead);
+		spin_unlock(&objects_lock);
+	}	/* the overflow's never ends */
+	free_dead(&dead);
+}
+
+bool kunwind_object_unwanted(struct kunwind_object *object)
+{
+	bool unwanted = false;
+
+	if (refcount_read(&object->users) > 1)
+		return false;
+	spin_lock(&objects_lock);
+	if (refcount_read(&object->users) == 1 &&
+	    (READ_ONCE(object->gone) || kunwind_payer_over_budget(object->time_payer))) {
+		/* Who maps the file from now on gets another object. */
+		remove(object);
+		unwanted = true;
+	}
+	spin_unlock(&objects_lock);
+	return unwanted;
+}
+
+struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object)
+{
+	struct kunwind_payer *payer;
+
+	spin_lock(&objects_lock);
+	payer = kunwind_payer_get(object->time_payer);
+	spin_unlock(&objects_lock);
+	return payer;
 }
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
@@ -232,15 +283,25 @@ static struct kunwind_object *victim(int err, const struct kunwind_payer *payer)
 int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	struct kunwind_object *object;
+	unsigned int nr;
+	LIST_HEAD(dead);
 	int err;
 
 	err = kunwind_memory_charge(payer, bytes);
 	if (!err)
 		return 0;
-	mutex_lock(&objects_lock);
-	while ((err = kunwind_memory_charge(payer, bytes)) && (object = victim(err, payer)))
-		evict(object);
-	mutex_unlock(&objects_lock);
+	do {
+		spin_lock(&objects_lock);
+		for (nr = 0; nr < BATCH; nr++) {
+			err = kunwind_memory_charge(payer, bytes);
+			object = err ? victim(err, payer) : NULL;
+			if (!object)
+				break;
+			evict(object, &dead);
+		}
+		spin_unlock(&objects_lock);
+		free_dead(&dead);
+	} while (nr == BATCH);
 	return err;
 }
 
@@ -264,22 +325,23 @@ static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
 	unsigned long freed = 0;
 	struct kunwind_object *object;
+	unsigned int nr;
+	LIST_HEAD(dead);
 
-	/* Who reclaims may hold it. */
-	if (!mutex_trylock(&objects_lock))
-		return SHRINK_STOP;
-	while (freed < sc->nr_to_scan && (object = first_idle())) {
+	spin_lock(&objects_lock);
+	for (nr = 0; nr < BATCH && freed < sc->nr_to_scan && (object = first_idle()); nr++) {
 		freed += 1 + (object->stats.bytes >> PAGE_SHIFT);
-		evict(object);
+		evict(object, &dead);
 	}
-	mutex_unlock(&objects_lock);
+	spin_unlock(&objects_lock);
+	free_dead(&dead);
 	return freed ? freed : SHRINK_STOP;
 }
 
 /* ---------------------------------------------------------------- lookup */
 
-/* Beside the one in @key's state, the same file's others: nobody comes for them. */
-static void supersede(const struct kunwind_object_key *key)
+/* Nobody comes for the same file's other states any more. */
+static void supersede(const struct kunwind_object_key *key, struct list_head *dead)
 {
 	struct kunwind_object *object;
 	struct hlist_node *next;
@@ -289,13 +351,17 @@ static void supersede(const struct kunwind_object_key *key)
 		if (memcmp(&object->key, key, KUNWIND_KEY_FILE) || !memcmp(&object->key, key, sizeof(*key)))
 			continue;
 		WRITE_ONCE(object->gone, true);
-		if (!refcount_read(&object->users))
-			evict(object);
+		if (!refcount_read(&object->users)) {
+			evict(object, dead);
+		} else {
+			hlist_del(&object->node);
+			hlist_add_head(&object->node, bucket_of_state(&object->key));
+		}
 	}
 }
 
 static struct kunwind_object *lookup(const struct kunwind_object_key *key,
-				     const struct kunwind_payer *payer)
+				     const struct kunwind_payer *payer, struct list_head *dead)
 {
 	struct kunwind_object *object;
 
@@ -308,7 +374,7 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key,
 			if (refcount_read(&object->users))
 				remove(object);
 			else
-				evict(object);
+				evict(object, dead);
 			return NULL;
 		}
 		if (refcount_read(&object->users)) {
@@ -338,7 +404,7 @@ static char *name_of(struct file *file)
 	return name;
 }
 
-/* Takes over @path, which may be NULL: then there is no memory. */
+/* Takes over @path, which may be NULL: then there is no memory. To be charged by the caller. */
 static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, char *path,
 					   struct kunwind_payer *payer)
 {
@@ -353,68 +419,134 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 	object->key = *key;
 	object->state = KUNWIND_OBJECT_PENDING;
 	object->payer = kunwind_payer_get(payer);
+	object->time_payer = kunwind_payer_get(payer);
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
 	init_completion(&object->filled);
+	INIT_LIST_HEAD(&object->waiting);
 	return object;
 }
 
-/* A new object with the caller's reference, which is being built; or NULL. */
-static struct kunwind_object *create(const struct kunwind_object_key *key,
-				     struct kunwind_payer *payer, struct file *file,
-				     const struct vdso_image *vdso)
+/* What get() needs to have built what it does not find. May sleep. */
+static struct kunwind_object *prepare(const struct kunwind_object_key *key,
+				      struct kunwind_payer *payer, struct file *file,
+				      const struct vdso_image *vdso, struct kunwind_lane *lane)
+{
+	struct kunwind_object *object = object_alloc(key, name_of(file), payer);
+
+	if (!object)
+		return NULL;
+	object->vdso = vdso;
+	if (!kunwind_builder_attach(object, file, kunwind_lane_is_remote(lane))) {
+		object_free(object);
+		return NULL;
+	}
+	return object;
+}
+
+/* Makes @object known, and has it built. False: there is no room for it. */
+static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
+		   struct list_head *dead)
 {
 	unsigned int limit = READ_ONCE(max_objects);
-	struct kunwind_object *object;
+	struct kunwind_object *old;
 
 	lockdep_assert_held(&objects_lock);
+	supersede(&object->key, dead);
 	while (nr_objects >= limit) {
-		object = first_idle();
-		if (!object)
-			return NULL;
-		evict(object);
+		old = first_idle();
+		if (!old)
+			return false;
+		evict(old, dead);
 	}
-	while (!kunwind_payer_add_object(payer, limit / USER_PART)) {
-		object = victim(-EDQUOT, payer);
-		if (!object)
-			return NULL;
-		evict(object);
+	while (!kunwind_payer_add_object(object->payer, limit / USER_PART)) {
+		old = victim(-EDQUOT, object->payer);
+		if (!old)
+			return false;
+		evict(old, dead);
 	}
-	object = object_alloc(key, name_of(file), payer);
-	if (!object) {
-		kunwind_payer_remove_object(payer);
-		return NULL;
-	}
-	object->vdso = vdso;
-	kunwind_object_get(object);	/* the builder's */
-	if (!kunwind_builder_queue(object, file)) {
-		destroy(object);
-		return NULL;
-	}
-	hlist_add_head(&object->node, bucket(key));
+	hlist_add_head(&object->node, bucket(&object->key));
 	nr_objects++;
-	return object;
+	kunwind_object_get(object);	/* the builder's */
+	kunwind_lane_queue(object, lane);
+	return true;
+}
+
+/* Whether the work on @object is to be @payer's rather than whose it is. */
+static bool outranks(struct kunwind_payer *payer, const struct kunwind_object *object)
+{
+	lockdep_assert_held(&objects_lock);
+	if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING && !READ_ONCE(object->filling))
+		return false;
+	if (!object->time_payer || object->time_payer == payer)
+		return false;
+	return !payer || (kunwind_payer_over_budget(object->time_payer) &&
+			  !kunwind_payer_over_budget(payer));
+}
+
+/* The work on @object is @payer's from now on; the table too, if the build has not begun. */
+static void take_over(struct kunwind_object *object, struct kunwind_lane *lane,
+		      struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&objects_lock);
+	kunwind_payer_put(object->time_payer);
+	object->time_payer = kunwind_payer_get(payer);
+	if (!kunwind_lane_unqueue(object))
+		return;
+	if (kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART)) {
+		kunwind_payer_remove_object(object->payer);
+		kunwind_payer_put(object->payer);
+		object->payer = kunwind_payer_get(payer);
+	}
+	kunwind_lane_queue(object, lane);
 }
 
 static struct kunwind_object *get(const struct kunwind_object_key *key,
 				  struct kunwind_payer *payer, struct file *file,
 				  const struct vdso_image *vdso)
 {
-	struct kunwind_object *object;
+	struct kunwind_object *object, *made = NULL;
+	struct kunwind_lane *lane;
+	bool ready, taken = false;
+	LIST_HEAD(dead);
 
-	mutex_lock(&objects_lock);
-	object = lookup(key, payer);
-	if (!object) {
-		supersede(key);
-		object = create(key, payer, file, vdso);
-	}
-	if (!object) {
-		object = kunwind_object_get(&overflow);
-		kunwind_memory_refused();
-	} else if (file) {
+	spin_lock(&objects_lock);
+	object = lookup(key, payer, &dead);
+	ready = object && !outranks(payer, object);
+	if (object && file)
 		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
+	spin_unlock(&objects_lock);
+	free_dead(&dead);
+	if (ready)
+		return object;
+
+	lane = kunwind_lane_get(file, payer);
+	if (lane && !object)
+		made = prepare(key, payer, file, vdso, lane);
+	spin_lock(&objects_lock);
+	if (!object)
+		object = lookup(key, payer, &dead);
+	if (!object && made && insert(made, lane, &dead)) {
+		object = made;
+		made = NULL;
+	} else if (object && lane && outranks(payer, object)) {
+		take_over(object, lane, payer);
+		taken = true;
 	}
-	mutex_unlock(&objects_lock);
+	if (!object)
+		object = kunwind_object_get(&overflow);
+	else if (file)
+		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
+	spin_unlock(&objects_lock);
+	free_dead(&dead);
+	if (made)
+		object_free(made);
+	if (lane)
+		kunwind_lane_put(lane);
+	if (object == &overflow)
+		kunwind_memory_refused();
+	if (taken)
+		kunwind_jobs_wake();
 	return object;
 }
 
@@ -477,12 +609,13 @@ void kunwind_object_show(struct seq_file *m)
 	const struct kunwind_object *object;
 	unsigned int i;
 
+	seq_printf(m, "stat\tdropped\t%llu\n", atomic64_read(&nr_dropped));
 	seq_printf(m, "stat\tmap_bytes\t%llu\n", kunwind_snapshot_bytes());
 	kunwind_memory_show(m);
-	mutex_lock(&objects_lock);
-	seq_printf(m, "stat\tidle_objects\t%u\n", nr_idle);
-	seq_printf(m, "stat\tidle_bytes\t%llu\n", idle_bytes);
+	seq_printf(m, "stat\tidle_objects\t%u\n", READ_ONCE(nr_idle));
+	seq_printf(m, "stat\tidle_bytes\t%llu\n", READ_ONCE(idle_bytes));
 	for (i = 0; i < BUCKETS; i++) {
+		spin_lock(&objects_lock);
 		hlist_for_each_entry(object, &objects[i], node) {
 			u32 state = kunwind_object_state(object);
 			bool done = state != KUNWIND_OBJECT_PENDING;
@@ -500,8 +633,9 @@ void kunwind_object_show(struct seq_file *m)
 			}
 			seq_putc(m, '\n');
 		}
+		spin_unlock(&objects_lock);
+		cond_resched();
 	}
-	mutex_unlock(&objects_lock);
 }
 
 void kunwind_object_show_params(struct seq_file *m)
@@ -513,15 +647,20 @@ void kunwind_object_show_params(struct seq_file *m)
 
 int kunwind_object_init(void)
 {
+	seed = get_random_u32();
 	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
 	return shrinker ? 0 : -ENOMEM;
 }
 
 void kunwind_object_exit(void)
 {
+	LIST_HEAD(dead);
+
 	kunwind_shrinker_unregister(shrinker);
-	mutex_lock(&objects_lock);
+	spin_lock(&objects_lock);
 	while (nr_idle)
-		evict(first_idle());
-	mutex_unlock(&objects_lock);
+		evict(first_idle(), &dead);
+	spin_unlock(&objects_lock);
+	free_dead(&dead);
+	kunwind_payer_exit();
 }

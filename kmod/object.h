@@ -13,6 +13,7 @@
 #include "core/elf.h"
 
 struct file;
+struct kunwind_lane;
 struct kunwind_payer;
 struct seq_file;
 struct vdso_image;
@@ -42,6 +43,7 @@ struct kunwind_object_key {
  *	but while it is filling, stats do, and the state may still turn out to be
  *	REFUSED or FAILED, which the table then says itself
  * @payer: to whom the table is charged; NULL: nobody
+ * @time_payer: to whom the processor time of its build is charged; NULL: nobody
  * @gone: the file has no name any more, or has another state by now: nobody
  *	will come for this one
  * @over_share: refused because of what its payer already has
@@ -66,6 +68,7 @@ struct kunwind_object {
 	unsigned long done_at;	/* jiffies */
 	u32 stalls;		/* how often somebody waited for it in vain */
 	struct kunwind_payer *payer;
+	struct kunwind_payer *time_payer;
 	bool gone;
 	bool over_share;
 	bool filling;
@@ -75,8 +78,9 @@ struct kunwind_object {
 	struct completion done;
 	struct completion filled;
 	/* The builder's. */
-	struct list_head waiting;
-	struct file *file;		/* while it is read */
+	struct list_head waiting;	/* in its lane */
+	struct kunwind_lane *lane;
+	struct file *file;		/* until it was read */
 	bool module_held;
 	const struct vdso_image *vdso;
 };
@@ -123,6 +127,16 @@ static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *o
 
 /* May sleep. */
 void kunwind_object_put(struct kunwind_object *object);
+
+/*
+ * Whether the work on the object is to end: the caller has the only reference, and
+ * the file has gone or the user who pays is over the budget. Then nobody finds it
+ * any more.
+ */
+bool kunwind_object_unwanted(struct kunwind_object *object);
+
+/* With a reference; NULL: nobody. */
+struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object);
 
 static inline enum kunwind_object_state kunwind_object_state(const struct kunwind_object *object)
 {

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * payer.c - what each user has: processes, objects, bytes
+ * payer.c - count what each user has: processes, objects, bytes, processor time
  *
- * One record for each user who has anything, in a small hash. Two questions find
- * one. Whose is a table: the owner's of the process that mapped the file first,
- * as long as it is kept, whoever shares it then; so nobody pays twice, and one
- * user cannot use up what others need. Inside a user namespace it is the owner
- * of the outermost one who pays: its users are his. Whose is a registration:
- * the real user's of whoever registers, in the initial namespace.
+ * A small hash has one record for each user who has anything. A table is charged
+ * to the owner of the process that mapped the file first, as long as the table is
+ * kept and whoever shares it, so nobody pays twice. A process inside a user
+ * namespace is charged to the owner of the outermost one. A registration is
+ * charged to the real user who registers, in the initial namespace.
  *
- * Lock: payers_lock, innermost. Memory: 64 bytes a user.
+ * Processor time is a debt. The debt shrinks by max_user_build_ms each second; a
+ * user whose debt exceeds BURST times as much is over the budget (budget.c). A
+ * record with a debt stays when its user has nothing else: nobody gets a new
+ * budget by ending all processes. The debt is limited to twice the burst, so a
+ * user who stops is within the budget again after BURST seconds.
+ *
+ * Lock: payers_lock, innermost. Memory: 96 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/hash.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -28,18 +35,29 @@
 #include "payer.h"
 
 #define BITS	6
+#define BURST	10	/* seconds' worth of processor time that may be used at once */
 
 static unsigned int max_user_processes = 1024;
 module_param(max_user_processes, uint, 0644);
 MODULE_PARM_DESC(max_user_processes,
 		 "most processes registered at a time by one user without CAP_SYS_ADMIN (default 1024)");
 
+static unsigned int max_user_build_ms = 100;
+module_param(max_user_build_ms, uint, 0644);
+MODULE_PARM_DESC(max_user_build_ms,
+		 "processor time a second in which tables are built at normal priority for one "
+		 "user without CAP_SYS_ADMIN, ms; beyond it at the lowest priority (default 100)");
+
 struct kunwind_payer {
 	struct hlist_node node;
 	kuid_t uid;
-	unsigned int refs;	/* under payers_lock, as the next two */
+	unsigned int refs;	/* under payers_lock, as all up to time */
 	unsigned int processes;
 	unsigned int objects;
+	u64 debt;		/* processor time, ns */
+	u64 paid_at;		/* when the debt was last reduced, ns */
+	u64 time;		/* all processor time so far, ns */
+	unsigned long turns;	/* bits: enum kunwind_turn */
 	atomic64_t bytes;
 };
 
@@ -61,17 +79,53 @@ static bool payer_uid(const struct cred *cred, kuid_t *uid)
 	return true;
 }
 
+/* Processor time a second, us. More than the whole second makes no difference. */
+static u64 budget_us(void)
+{
+	return (u64)min(READ_ONCE(max_user_build_ms), 1000U) * USEC_PER_MSEC;
+}
+
+static u64 burst_ns(void)
+{
+	return BURST * budget_us() * NSEC_PER_USEC;
+}
+
+static void pay_off(struct kunwind_payer *payer)
+{
+	u64 ms = div_u64(ktime_get_ns() - payer->paid_at, NSEC_PER_MSEC);
+
+	lockdep_assert_held(&payers_lock);
+	payer->paid_at += ms * NSEC_PER_MSEC;
+	/* us a second are ns a millisecond */
+	payer->debt -= min(payer->debt, ms * budget_us());
+	payer->debt = min(payer->debt, 2 * burst_ns());
+}
+
+/* Whether nothing of the record is needed any more. */
+static bool unused(struct kunwind_payer *payer)
+{
+	if (payer->refs)
+		return false;
+	pay_off(payer);
+	return !payer->debt;
+}
+
 /* The record of @uid, with a reference; NULL: no memory for one. */
 static struct kunwind_payer *payer_find(kuid_t uid)
 {
 	struct hlist_head *head = &payers[hash_32(__kuid_val(uid), BITS)];
 	struct kunwind_payer *payer;
+	struct hlist_node *next;
 
 	lockdep_assert_held(&payers_lock);
-	hlist_for_each_entry(payer, head, node) {
+	hlist_for_each_entry_safe(payer, next, head, node) {
 		if (uid_eq(payer->uid, uid)) {
 			payer->refs++;
 			return payer;
+		}
+		if (unused(payer)) {
+			hlist_del(&payer->node);
+			kfree(payer);
 		}
 	}
 	payer = kzalloc(sizeof(*payer), GFP_ATOMIC | __GFP_NOWARN);
@@ -79,6 +133,7 @@ static struct kunwind_payer *payer_find(kuid_t uid)
 		return NULL;
 	payer->uid = uid;
 	payer->refs = 1;
+	payer->paid_at = ktime_get_ns();
 	hlist_add_head(&payer->node, head);
 	return payer;
 }
@@ -87,7 +142,8 @@ static struct kunwind_payer *payer_find(kuid_t uid)
 static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
 {
 	lockdep_assert_held(&payers_lock);
-	if (--payer->refs)
+	payer->refs--;
+	if (!unused(payer))
 		return NULL;
 	hlist_del(&payer->node);
 	return payer;
@@ -210,6 +266,56 @@ void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes)
 		atomic64_sub(bytes, &payer->bytes);
 }
 
+void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	pay_off(payer);
+	payer->debt = min(payer->debt + ns, 2 * burst_ns());
+	payer->time += ns;
+	spin_unlock(&payers_lock);
+}
+
+bool kunwind_payer_over_budget(struct kunwind_payer *payer)
+{
+	bool over = false;
+
+	if (payer) {
+		spin_lock(&payers_lock);
+		pay_off(payer);
+		over = payer->debt >= burst_ns();
+		spin_unlock(&payers_lock);
+	}
+	return over;
+}
+
+/* Those who do not pay may compile any number of tables at a time. */
+static unsigned long nobodys_turns;
+
+bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+{
+	if (!payer && turn == KUNWIND_TURN_COMPILE)
+		return true;
+	return !test_and_set_bit(turn, payer ? &payer->turns : &nobodys_turns);
+}
+
+void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+{
+	clear_bit_unlock(turn, payer ? &payer->turns : &nobodys_turns);
+}
+
+void kunwind_payer_exit(void)
+{
+	struct kunwind_payer *payer;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(payers); i++)
+		hlist_for_each_entry_safe(payer, next, &payers[i], node)
+			kfree(payer);
+}
+
 void kunwind_payer_show(struct seq_file *m)
 {
 	const struct kunwind_payer *payer;
@@ -218,13 +324,16 @@ void kunwind_payer_show(struct seq_file *m)
 	spin_lock(&payers_lock);
 	for (i = 0; i < ARRAY_SIZE(payers); i++)
 		hlist_for_each_entry(payer, &payers[i], node)
-			seq_printf(m, "user\t%u\t%llu\t%u\t%u\n",
-				   from_kuid_munged(&init_user_ns, payer->uid),
-				   atomic64_read(&payer->bytes), payer->objects, payer->processes);
+			if (payer->refs)
+				seq_printf(m, "user\t%u\t%llu\t%u\t%u\t%llu\n",
+					   from_kuid_munged(&init_user_ns, payer->uid),
+					   atomic64_read(&payer->bytes), payer->objects,
+					   payer->processes, div_u64(payer->time, NSEC_PER_MSEC));
 	spin_unlock(&payers_lock);
 }
 
 void kunwind_payer_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_user_processes\t%u\n", READ_ONCE(max_user_processes));
+	seq_printf(m, "param\tmax_user_build_ms\t%u\n", READ_ONCE(max_user_build_ms));
 }

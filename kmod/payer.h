@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * payer.h - what each user has: processes, objects, bytes
+ * payer.h - count what each user has: processes, objects, bytes, processor time
  */
 #ifndef _KUNWIND_PAYER_H
 #define _KUNWIND_PAYER_H
 
 #include <linux/types.h>
 #include <linux/uidgid.h>
+
+#include "budget.h"
 
 struct kunwind_payer;
 struct mm_struct;
@@ -37,6 +39,18 @@ void kunwind_payer_remove_object(struct kunwind_payer *payer);
 /* What these bytes make together. Any context but NMI. */
 u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
 void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
+
+/* @ns of processor time were used. */
+void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);
+/* Whether the user gets the lowest priority. */
+bool kunwind_payer_over_budget(struct kunwind_payer *payer);
+
+/* False: another job of the user has this turn. */
+bool __must_check kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+
+/* Frees the records of users who have nothing but a debt. Nobody may have a reference. */
+void kunwind_payer_exit(void);
 
 void kunwind_payer_show(struct seq_file *m);
 void kunwind_payer_show_params(struct seq_file *m);

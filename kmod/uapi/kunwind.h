@@ -296,6 +296,7 @@ struct kunwind_stats {
  *                                              memory_refused, what found no room;
  *                                              idle_objects, idle_bytes: used by nobody;
  *                                              auto_pending: see struct kunwind_auto;
+ *                                              dropped: builds that nobody needed any more;
  *                                              emitted: kunwind_callstack; touched: pages
  *                                              brought in for later walks; touch_requests,
  *                                              touch_works, touch_dropped: requests of walks
@@ -307,7 +308,9 @@ struct kunwind_stats {
  *                                              auto: for CAP_SYS_ADMIN)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH                 (behind the object whose table is in parts)
- *   user     UID  BYTES  OBJECTS              (charged to one without CAP_SYS_ADMIN)
+ *   user     UID  BYTES  OBJECTS  PROCESSES  MS
+ *                                             (charged to one without CAP_SYS_ADMIN; MS:
+ *                                              processor time of builds)
  * Readers ignore kinds that they do not know. Processes, objects and shares of
  * others are shown to CAP_SYS_ADMIN (initial user namespace) only.
  *
