@@ -8,6 +8,11 @@
  * namespace is charged to the owner of the outermost one. A registration is
  * charged to the real user who registers, in the initial namespace.
  *
+ * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace. There
+ * may be many such containers, so each has a record of its own, known by its PID
+ * namespace: the nearest one that the initial user namespace owns, which takes
+ * CAP_SYS_ADMIN to create. Further namespaces give nobody a second share.
+ *
  * Processor time is a debt. The debt shrinks by max_user_build_ms each second; a
  * user whose debt exceeds BURST times as much is over the budget (budget.c). A
  * record with a debt stays when its user has nothing else: nobody gets a new
@@ -25,6 +30,7 @@
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
@@ -48,9 +54,14 @@ MODULE_PARM_DESC(max_user_build_ms,
 		 "processor time a second in which tables are built at normal priority for one "
 		 "user without CAP_SYS_ADMIN, ms; beyond it at the lowest priority (default 100)");
 
+struct payer_key {
+	kuid_t uid;
+	u32 container;		/* of user 0: number of the PID namespace; else 0 */
+};
+
 struct kunwind_payer {
 	struct hlist_node node;
-	kuid_t uid;
+	struct payer_key key;
 	unsigned int refs;	/* under payers_lock, as all up to time */
 	unsigned int processes;
 	unsigned int objects;
@@ -64,18 +75,39 @@ struct kunwind_payer {
 static struct hlist_head payers[1 << BITS];
 static DEFINE_SPINLOCK(payers_lock);
 /* For tables, where there was no memory for a record of their own; never freed. */
-static struct kunwind_payer anyone = { .uid = KUIDT_INIT(-1), .refs = 1 };
+static struct kunwind_payer anyone = { .key.uid = KUIDT_INIT(-1), .refs = 1 };
 
-/* Who pays for what runs with @cred; false: nobody. */
-static bool payer_uid(const struct cred *cred, kuid_t *uid)
+/* Inside rcu_read_lock(). */
+static u32 container_of_task(const struct task_struct *task)
 {
-	const struct user_namespace *ns = cred->user_ns;
+	/* NULL: the task has ended. */
+	const struct pid_namespace *ns = task_active_pid_ns((struct task_struct *)task);
 
-	*uid = cred->uid;
-	if (ns == &init_user_ns)
-		return !cap_raised(cred->cap_effective, CAP_SYS_ADMIN);
+	while (ns && ns->user_ns != &init_user_ns)
+		ns = ns->parent;
+	return ns && ns != &init_pid_ns ? ns->ns.inum : 0;
+}
+
+static struct payer_key key_of(kuid_t uid, const struct task_struct *task)
+{
+	return (struct payer_key){
+		.uid = uid,
+		.container = uid_eq(uid, GLOBAL_ROOT_UID) ? container_of_task(task) : 0,
+	};
+}
+
+/* Who pays for what @task runs; false: nobody. Inside rcu_read_lock(). */
+static bool find_key(const struct task_struct *task, struct payer_key *key)
+{
+	const struct cred *cred = __task_cred(task);
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->uid;
+
+	if (ns == &init_user_ns && cap_raised(cred->cap_effective, CAP_SYS_ADMIN))
+		return false;
 	for (; ns != &init_user_ns; ns = ns->parent)
-		*uid = ns->owner;
+		uid = ns->owner;
+	*key = key_of(uid, task);
 	return true;
 }
 
@@ -110,16 +142,16 @@ static bool unused(struct kunwind_payer *payer)
 	return !payer->debt;
 }
 
-/* The record of @uid, with a reference; NULL: no memory for one. */
-static struct kunwind_payer *payer_find(kuid_t uid)
+/* The record of @key, with a reference; NULL: no memory for one. */
+static struct kunwind_payer *payer_find(struct payer_key key)
 {
-	struct hlist_head *head = &payers[hash_32(__kuid_val(uid), BITS)];
+	struct hlist_head *head = &payers[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
 	struct kunwind_payer *payer;
 	struct hlist_node *next;
 
 	lockdep_assert_held(&payers_lock);
 	hlist_for_each_entry_safe(payer, next, head, node) {
-		if (uid_eq(payer->uid, uid)) {
+		if (uid_eq(payer->key.uid, key.uid) && payer->key.container == key.container) {
 			payer->refs++;
 			return payer;
 		}
@@ -131,7 +163,7 @@ static struct kunwind_payer *payer_find(kuid_t uid)
 	payer = kzalloc(sizeof(*payer), GFP_ATOMIC | __GFP_NOWARN);
 	if (!payer)
 		return NULL;
-	payer->uid = uid;
+	payer->key = key;
 	payer->refs = 1;
 	payer->paid_at = ktime_get_ns();
 	hlist_add_head(&payer->node, head);
@@ -165,16 +197,16 @@ static const struct task_struct *owner_of(const struct mm_struct *mm)
 struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
 {
 	struct kunwind_payer *payer;
+	struct payer_key key;
 	bool pays;
-	kuid_t uid;
 
 	rcu_read_lock();
-	pays = payer_uid(__task_cred(owner_of(mm)), &uid);
+	pays = find_key(owner_of(mm), &key);
 	rcu_read_unlock();
 	if (!pays)
 		return NULL;
 	spin_lock(&payers_lock);
-	payer = payer_find(uid);
+	payer = payer_find(key);
 	if (!payer) {
 		payer = &anyone;
 		payer->refs++;
@@ -205,20 +237,24 @@ void kunwind_payer_put(struct kunwind_payer *payer)
 
 struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited)
 {
-	struct kunwind_payer *payer, *unused = NULL;
+	struct kunwind_payer *payer, *over = NULL;
+	struct payer_key key;
 
+	rcu_read_lock();
+	key = key_of(uid, current);
+	rcu_read_unlock();
 	spin_lock(&payers_lock);
-	payer = payer_find(uid);
+	payer = payer_find(key);
 	if (!payer) {
 		payer = ERR_PTR(-ENOMEM);
 	} else if (!unlimited && payer->processes >= READ_ONCE(max_user_processes)) {
-		unused = payer_drop(payer);
+		over = payer_drop(payer);
 		payer = ERR_PTR(-ENOSPC);
 	} else {
 		payer->processes++;
 	}
 	spin_unlock(&payers_lock);
-	kfree(unused);
+	kfree(over);
 	return payer;
 }
 
@@ -326,7 +362,7 @@ void kunwind_payer_show(struct seq_file *m)
 		hlist_for_each_entry(payer, &payers[i], node)
 			if (payer->refs)
 				seq_printf(m, "user\t%u\t%llu\t%u\t%u\t%llu\n",
-					   from_kuid_munged(&init_user_ns, payer->uid),
+					   from_kuid_munged(&init_user_ns, payer->key.uid),
 					   atomic64_read(&payer->bytes), payer->objects,
 					   payer->processes, div_u64(payer->time, NSEC_PER_MSEC));
 	spin_unlock(&payers_lock);

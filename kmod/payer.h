@@ -25,7 +25,7 @@ struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer);
 void kunwind_payer_put(struct kunwind_payer *payer);
 
 /*
- * One more registration by @uid. @unlimited: counted, not refused. No sleep.
+ * One more registration by @uid, the current task's real user. @unlimited: counted, not refused. No sleep.
  * Returns what to give to kunwind_payer_remove_process() (for which NULL is
  * none), or ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
  */

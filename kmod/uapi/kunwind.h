@@ -310,7 +310,8 @@ struct kunwind_stats {
  *   parts    BUILT  ALL  PATH                 (behind the object whose table is in parts)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
  *                                             (charged to one without CAP_SYS_ADMIN; MS:
- *                                              processor time of builds)
+ *                                              processor time of builds; UID 0: a line for
+ *                                              each container)
  * Readers ignore kinds that they do not know. Processes, objects and shares of
  * others are shown to CAP_SYS_ADMIN (initial user namespace) only.
  *
