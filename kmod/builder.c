@@ -31,6 +31,7 @@
 #include <linux/magic.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -50,6 +51,7 @@
 
 #define CHUNK		(256 * 1024)
 #define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
+#define COPY_TRIES	8		/* of what a process hands in */
 
 static unsigned int max_eh_frame_mb = 64;
 module_param(max_eh_frame_mb, uint, 0644);
@@ -332,6 +334,47 @@ static struct build build_of(struct kunwind_object *object)
 	};
 }
 
+/* Copies without page faults. Returns false if a page is not there. */
+static bool copy_present(u8 *to, const u8 __user *from, size_t size)
+{
+	while (size) {
+		size_t part = min_t(size_t, size, CHUNK);
+
+		if (copy_from_user_nofault(to, from, part))
+			return false;
+		to += part;
+		from += part;
+		size -= part;
+		cond_resched();
+	}
+	return true;
+}
+
+/* Charges the build and copies the section. @absent: a page of it was not there. */
+static enum kunwind_refusal copy_in(struct build *build, struct kunwind_section *section,
+				    const void __user *from, size_t limit, bool *absent)
+{
+	enum kunwind_refusal refusal = charge(build, section->size + 2 * limit);
+	u8 *data;
+
+	*absent = false;
+	if (refusal)
+		return refusal;
+	data = kvmalloc(section->size, GFP_KERNEL | __GFP_NOWARN);
+	if (!data) {
+		refusal = KUNWIND_E_NOMEM;
+	} else if (!copy_present(data, from, section->size)) {
+		refusal = KUNWIND_E_IO;
+		*absent = true;
+	} else {
+		section->data = data;
+		return KUNWIND_OK;
+	}
+	kvfree(data);
+	kunwind_builder_uncharge(build->object, build->charged, 0);
+	return refusal;
+}
+
 enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from)
@@ -339,25 +382,33 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 	const size_t size = section->size, limit = size + TABLE_SLACK;
 	struct build build = build_of(object);
 	enum kunwind_refusal refusal;
+	unsigned int tries = COPY_TRIES;
+	bool absent = true;
 	size_t kept = 0;
-	u8 *data;
 
-	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20) {
 		refusal = KUNWIND_E_LIMIT;
-	else
-		refusal = charge(&build, size + 2 * limit);
-	if (refusal)
 		goto out;
-	data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
-	section->data = data;
-	if (!data)
-		refusal = KUNWIND_E_NOMEM;
-	else if (copy_from_user(data, from, size))
-		refusal = KUNWIND_E_IO;
-	else
-		refusal = kunwind_table_build(section, 0, limit, build_aborted, &build,
-					      &object->table);
-	kvfree(data);
+	}
+	/*
+	 * A fault may wait for a file system or a userfaultfd for ever. So the pages
+	 * are brought in before anything is charged, which others may lack.
+	 */
+	do {
+		if (fault_in_readable(from, size)) {
+			refusal = KUNWIND_E_IO;
+			goto out;
+		}
+		refusal = copy_in(&build, section, from, limit, &absent);
+	} while (absent && --tries && !build_aborted(&build));
+	if (refusal) {
+		/* The pages do not stay. */
+		if (absent)
+			refusal = KUNWIND_E_NOMEM;
+		goto out;
+	}
+	refusal = kunwind_table_build(section, 0, limit, build_aborted, &build, &object->table);
+	kvfree(section->data);
 	if (!refusal) {
 		kunwind_table_stats(object->table, &object->stats);
 		kept = object->stats.bytes;

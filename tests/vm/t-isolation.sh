@@ -115,6 +115,22 @@ diag "$waited objects waited; since then $(($(stat_of table_builds) - built)) we
 is "$(pending)" 0 "after the attacker's end nothing waits"
 check "its queue was dropped, not built" test $(($(stat_of table_builds) - built)) -lt $((waited / 4))
 [ -z "$group" ] || { rmdir "$group"; umount "$work/cgroup"; }
+# ---- unwind information in memory that never answers
+before=$(stat_of memory_bytes)
+"$progs/stuckjit" 40 >"$work/stuck" &
+stuck=$!
+for ((i = 0; i < 100; i++)); do
+	[ "$(cat "/proc/$stuck/wchan" 2>/dev/null)" = handle_userfault ] && break
+	sleep 0.1
+done
+is "$(cat "$work/stuck") $(cat /proc/$stuck/wchan)" "ready handle_userfault" \
+	"a process hands in memory that never answers"
+held=$(($(stat_of memory_bytes) - before))
+diag "charged meanwhile: $held bytes"
+check "and nothing is charged while it waits" test $held -lt $((1 << 20))
+kill -KILL $stuck
+wait $stuck 2>/dev/null
+
 check "the module goes" rmmod kunwind
 umount "$work/tmp"
 done_testing
