@@ -179,12 +179,30 @@ static bool readable(struct file *file)
 	       (file->f_mode & FMODE_CAN_READ) && file->f_op->read_iter && !file->f_op->read;
 }
 
+/*
+ * In memory, the first write to a page by way of a shared mapping changes the times of
+ * the file, and the others do not.
+ */
+static bool written_unseen(struct file *file)
+{
+	switch (file_inode(file)->i_sb->s_magic) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case HUGETLBFS_MAGIC:
+		return mapping_writably_mapped(file->f_mapping);
+	default:
+		return false;
+	}
+}
+
 static bool unchanged(const struct kunwind_object *object)
 {
 	struct kunwind_object_key now;
 
 	if (object->vdso)
 		return true;
+	if (written_unseen(object->file))
+		return false;
 	kunwind_object_key_init(&now, object->file);
 	return !memcmp(&now, &object->key, sizeof(now));
 }

@@ -98,6 +98,8 @@ is "$(again "$work/deleted")" "0 1 large" "beside the deleted one, which still r
 let_go
 is "$("$tables" memfd "$progs/small.so" "$progs/large.so" | tr '\n' ',')" "0 1 small,0 1 large," \
 	"memory with a descriptor, written anew"
+is "$("$tables" shared "$progs/small.so" "$progs/large.so" | tail -n 1)" "0 1 large" \
+	"memory written through a shared mapping: no table from before is used"
 
 # ---- overlayfs, copied up under a process that runs
 mkdir "$work/lower" "$work/upper" "$work/workdir" "$work/merged"
