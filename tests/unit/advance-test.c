@@ -158,9 +158,47 @@ static void test_aligned(void)
 	}
 }
 
+/* An aligned personality routine at every place: what follows it is found behind the filling. */
+static void test_personality(void)
+{
+	static struct eh eh;
+	unsigned int before;
+	size_t cie, at, pad;
+	char name[80];
+
+	for (before = 0; before < 8; before++) {
+		eh.size = 0;
+		eh_begin(&eh, false);
+		eh_hex(&eh, "00 00 00 00 01");
+		eh_bytes(&eh, "z", 1);
+		/* the letter B announces nothing */
+		eh_bytes(&eh, "BBBBBBBB", before);
+		eh_bytes(&eh, "PR", 3);
+		eh_hex(&eh, "01 78 10");
+		at = eh.size + 2;
+		pad = -(EH_ADDR + at) & 7;
+		eh_num(&eh, 1 + pad + 8 + 1, 1);
+		eh_num(&eh, 0x50, 1);
+		eh_bytes(&eh, "\x1b\x1b\x1b\x1b\x1b\x1b\x1b", pad);
+		eh_num(&eh, 0x1234, 8);
+		eh_num(&eh, 0, 1);
+		eh_hex(&eh, USUAL);
+		eh_end(&eh);
+		cie = 0;
+		eh_fde(&eh, cie, false);
+		eh_num(&eh, TEXT_LO, 8);
+		eh_num(&eh, 0x100, 8);
+		eh_num(&eh, 0, 1);
+		eh_end(&eh);
+		snprintf(name, sizeof(name), "an aligned personality behind %u bytes of filling", (unsigned int)pad);
+		rows_are(name, &eh, "0 rsp+8 s c-8");
+	}
+}
+
 int main(void)
 {
 	test_advance();
+	test_personality();
 	test_heads();
 	encoding_is("textrel sdata2", 0x2a, TEXT_LO + 0x1000, 2);
 	encoding_is("textrel sdata4", 0x2b, TEXT_LO + 0x1000, 4);

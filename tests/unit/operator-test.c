@@ -80,6 +80,21 @@ static u64 evaluate(u8 op, u64 a, u64 b, bool i386)
 	       KUNWIND_COMPLETE ? result : FAILS;
 }
 
+/* The result of an expression in hexadecimal. */
+static u64 runs(const char *hex, bool i386)
+{
+	struct kunwind_mem mem = { };
+	struct kunwind_regs regs = { };
+	u8 expr[64];
+	size_t len = 0;
+	u64 result;
+
+	for (; *hex; hex += 2 + (hex[2] == ' '))
+		sscanf(hex, "%2hhx", &expr[len++]);
+	return kunwind_expr_eval(&mem, expr, len, &regs, NULL, i386, &result) == KUNWIND_COMPLETE ?
+	       result : FAILS;
+}
+
 /* One form: whether its shape is told, and with which offset. */
 static void shape_is(const char *name, const char *hex, bool initial, bool i386, u8 shape, s32 off)
 {
@@ -105,6 +120,15 @@ int main(void)
 			printf("# %#llx, and in 32-bit code %#llx\n", (unsigned long long)got,
 			       (unsigned long long)got32);
 	}
+	/* 65536 * 65536 == 0; a number below the stack */
+	tap_ok(runs("0c 00 00 01 00 12 1e 30 29", false) == 0 && runs("0c 00 00 01 00 12 1e 30 29", true) == 1,
+	       "numbers of 32-bit code have 32 bits on the stack, too");
+	tap_ok(runs("31 15 01", false) == FAILS && runs("31 15 00", false) == 1,
+	       "pick takes no number from below the stack");
+	tap_ok(runs("31 14", false) == FAILS && runs("31 16", false) == FAILS && runs("31 32 17", false) == FAILS,
+	       "nor do over, swap, rot");
+	tap_ok(runs("32 33 14", false) == 2 && runs("31 32 33 17", false) == 2 && runs("32 33 16", false) == 2,
+	       "over, rot and swap");
 	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8);
 	shape_is("deref by the greatest offset", "76 ff ff ff ff 07 06", false, false,
 		 KUNWIND_EXPR_DEREF, 0x7fffffff);

@@ -7,6 +7,7 @@
  * What a wrong step would use instead of the right thing is there, too, and would
  * lead on to another address.
  */
+#include "../../kmod/core/proof.h"
 #include "scene.h"
 
 static void test_ranges(void)
@@ -121,6 +122,29 @@ static void test_minus_one(void)
 	     stack[0], CALLER + 3);
 }
 
+/* A handler on a stack of its own, above that of what it interrupted. */
+static void test_signal_stack(void)
+{
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "S 16 07 02 7c 00" }, { 0x100, 0x100, "0e 18" },
+	       { 0x200, 0x100, "S 83 02" });
+	regs.r[KUNWIND_RSP] = WORD(40);
+	regs.r[KUNWIND_R12] = WORD(4);
+	regs.r[KUNWIND_RA] = CODE(1, 0x50);
+	stack[40] = CODE(1, 0x100);
+	WALK("what a signal interrupted may have its stack below the handler's", NO_OBJECT, stack[40],
+	     CALLER + 6);
+	/* its rule could be a short one, but for the signal */
+	regs.r[KUNWIND_RSP] = WORD(10);
+	stack[10] = CODE(1, 0x100);
+	regs.r[KUNWIND_RA] = CODE(1, 0x250);
+	WALK("a signal frame that saves a register at a usual place is one all the same", NO_OBJECT,
+	     stack[10], CALLER + 13);
+	ranges->range[0].dead = 1;
+	tap_ok(!kunwind_ranges_live(ranges, CODE(1, 0x10)) && kunwind_ranges_find(ranges, CODE(1, 0x10)),
+	       "code of a range that was replaced proves nothing");
+}
+
 static void test_room(void)
 {
 	scene();
@@ -216,6 +240,14 @@ static void test_registers(void)
 	WALK("the same in an expression", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
 	WALK("a return address in a register that is not known", REG_UNKNOWN);
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0c 06 10 86 02" }, { 0x100, 0x100, "0c 06 10" });
+	regs.r[KUNWIND_RBP] = WORD(4);
+	regs.valid &= ~KUNWIND_REG(KUNWIND_RBP);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("a CFA in an rbp that is not known, which is saved", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	WALK("a CFA in an rbp that is not known", REG_UNKNOWN);
 }
 
 /* The same addresses, other mappings: the cache keeps them apart by their id. */
@@ -244,6 +276,7 @@ int main(void)
 	test_entry();
 	test_growth();
 	test_minus_one();
+	test_signal_stack();
 	test_room();
 	test_registers();
 	test_id();

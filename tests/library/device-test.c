@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+/*
+ * device-test.c - libkunwind before a device that is this test: which descriptors it
+ * opens and closes, which errors it gives, what it asks
+ *
+ * syscall(2) and fstat(2) are wrapped. Descriptors are numbers of a table here.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "kunwind.h"
+#include "kunwind/abi.h"
+
+#define DEVICE		makedev(10, 100)
+#define MOST		64
+
+enum what { CLOSED, KUNWIND, FOREIGN, MEM };
+
+static struct {
+	enum what what;
+} descriptor[MOST];
+static int open_error;			/* of the device; 0: it opens */
+static int mem_error;
+static int answers[8], nr_answers;	/* of ioctl, in order; then it succeeds */
+static int opened, closed, asked;
+static unsigned long last_request;
+static struct kunwind_callstack last_stack;
+static char last_path[64];
+
+static int count, failed;
+
+static void check(bool good, const char *name)
+{
+	printf("%sok %d - library: %s\n", good ? "" : "not ", ++count, name);
+	failed += !good;
+}
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int make(enum what what)
+{
+	int fd;
+
+	for (fd = 3; descriptor[fd].what; fd++)
+		;
+	descriptor[fd].what = what;
+	opened++;
+	return fd;
+}
+
+long __wrap_syscall(long number, ...);
+int __wrap_fstat(int fd, struct stat *st);
+
+long __wrap_syscall(long number, ...)
+{
+	long a, b, c;
+	va_list args;
+
+	va_start(args, number);
+	a = va_arg(args, long);
+	b = va_arg(args, long);
+	c = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_openat) {
+		snprintf(last_path, sizeof(last_path), "%s", (const char *)b);
+		if (!strcmp(last_path, KUNWIND_DEVICE))
+			return open_error ? fail(open_error) : make(KUNWIND);
+		return mem_error ? fail(mem_error) : make(MEM);
+	}
+	if (number == SYS_close) {
+		closed++;
+		descriptor[a].what = CLOSED;
+		return 0;
+	}
+	if (number != SYS_ioctl)
+		return fail(ENOSYS);
+	asked++;
+	last_request = (unsigned long)b;
+	if (descriptor[a].what == CLOSED)
+		return fail(EBADF);
+	if (descriptor[a].what != KUNWIND)
+		return fail(ENOTTY);
+	if (last_request == KUNWIND_IOC_CALLSTACK)
+		memcpy(&last_stack, (void *)c, sizeof(last_stack));
+	if (nr_answers) {
+		int error = answers[0];
+
+		memmove(answers, answers + 1, sizeof(answers) - sizeof(answers[0]));
+		nr_answers--;
+		if (error)
+			return fail(error);
+	}
+	if (last_request == KUNWIND_IOC_CALLSTACK)
+		((struct kunwind_callstack *)c)->count = 1;
+	return 0;
+}
+
+int __wrap_fstat(int fd, struct stat *st)
+{
+	memset(st, 0, sizeof(*st));
+	if (descriptor[fd].what == CLOSED)
+		return fail(EBADF);
+	st->st_mode = descriptor[fd].what == KUNWIND ? S_IFCHR : S_IFREG;
+	st->st_rdev = descriptor[fd].what == KUNWIND ? DEVICE : 0;
+	return 0;
+}
+
+static void answer(int first, int second)
+{
+	answers[0] = first;
+	answers[1] = second;
+	nr_answers = second < 0 ? 1 : 2;
+}
+
+static void begin(void)
+{
+	kunwind_release();
+	memset(descriptor, 0, sizeof(descriptor));
+	open_error = mem_error = nr_answers = opened = closed = asked = 0;
+	errno = 77;
+}
+
+static int stack(void)
+{
+	uint64_t addresses[4], regs[17] = { 0 };
+
+	return kunwind_callstack_regs(addresses, 4, NULL, regs, 1U << 7 | 1U << 16);
+}
+
+static void test_errors(void)
+{
+	static const struct {
+		int open, want;
+		const char *name;
+	} cases[] = {
+		{ ENOENT, -ENODEV, "no device node: no device" },
+		{ ENXIO, -ENODEV, "a node without a module: no device" },
+		{ EPERM, -EACCES, "not permitted: no access" },
+		{ EACCES, -EACCES, "no access" },
+		{ EMFILE, -EMFILE, "too many descriptors" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin();
+		open_error = cases[i].open;
+		check(kunwind_register_self(0) == cases[i].want && stack() == cases[i].want &&
+		      errno == 77, cases[i].name);
+	}
+}
+
+static void test_once(void)
+{
+	begin();
+	check(!kunwind_register_self(0) && last_request == KUNWIND_IOC_REGISTER && opened == 1 &&
+	      closed == 1 && errno == 77, "a single call closes what it opened, and keeps errno");
+	begin();
+	answer(ENOSPC, -1);
+	check(kunwind_register_self(0) == -ENOSPC && opened == closed && errno == 77,
+	      "so does one that fails");
+	begin();
+	answer(EINTR, -1);
+	check(kunwind_register_self(0) == -EINTR && asked == 1,
+	      "a registration that a signal interrupted is not made again");
+}
+
+static void test_mem(void)
+{
+	begin();
+	check(!kunwind_register_pid(1234567, 0) && opened == 2 && closed == 2,
+	      "what a registration by pid opens it closes");
+	begin();
+	mem_error = 0;
+	check(!kunwind_unregister_pid(1234567) && opened == 2 && closed == 2, "and its end, too");
+	begin();
+	mem_error = ENOENT;
+	check(kunwind_register_pid(10203, 0) == -ESRCH && !strcmp(last_path, "/proc/10203/mem"),
+	      "no such process");
+	mem_error = EACCES;
+	check(kunwind_register_pid(1, 0) == -ESRCH && !strcmp(last_path, "/proc/1/mem"),
+	      "a process that may not be traced is told as none");
+	mem_error = EPERM;
+	check(kunwind_register_pid(2147483647, 0) == -ESRCH &&
+	      !strcmp(last_path, "/proc/2147483647/mem"), "alike");
+	check(kunwind_register_pid(0, 0) == -ESRCH && kunwind_register_pid(-5, 0) == -ESRCH,
+	      "0 and negative numbers are no process");
+}
+
+static void test_kept(void)
+{
+	begin();
+	check(stack() == 1 && stack() == 1 && opened == 1 && !closed && errno == 77,
+	      "stacks use one descriptor, which is kept");
+	answer(EINTR, EINTR);
+	check(stack() == 1 && opened == 1, "a stack that signals interrupted is asked for again");
+
+	/* someone closed it */
+	descriptor[3].what = CLOSED;
+	check(stack() == 1 && opened == 2 && !closed, "a descriptor that someone closed is opened anew");
+
+	/* closed, and opened for another file */
+	descriptor[3].what = FOREIGN;
+	check(stack() == 1 && opened == 3 && !closed && descriptor[3].what == FOREIGN,
+	      "one that is another file's by now is not used, and not closed");
+	check(stack() == 1 && opened == 3, "and the new one is kept");
+	descriptor[4].what = FOREIGN;
+	kunwind_release();
+	check(!closed && descriptor[4].what == FOREIGN, "nor closed when all is given back");
+	begin();
+	stack();
+	kunwind_release();
+	check(closed == 1, "but the library's own is");
+
+	/* the module knows no such call */
+	begin();
+	stack();
+	answer(ENOTTY, ENOTTY);
+	check(stack() == -ENOTTY && opened == 1 && asked == 2,
+	      "the module's own \"no such call\" is no reason to open it again");
+}
+
+static void test_asks(void)
+{
+	uint64_t addresses[4], regs[17] = { 0 };
+	uint8_t trust[4];
+
+	begin();
+	kunwind_callstack_trust(addresses, trust, 4, NULL, regs, 0x10080);
+	check(last_stack.trust == (uintptr_t)trust && last_stack.capacity == 4 &&
+	      last_stack.valid_regs == 0x10080 && last_stack.addresses == (uintptr_t)addresses,
+	      "a stack with trust asks for it");
+	kunwind_callstack(addresses, 4, NULL);
+	/* rbx, rbp, rsp, r12 to r15, rip */
+	check(last_stack.valid_regs == (0x8 | 0x40 | 0x80 | 0xf000 | 0x10000) && !last_stack.trust,
+	      "the caller's own stack goes by all registers that a call preserves");
+}
+
+int main(void)
+{
+	test_errors();
+	test_once();
+	test_mem();
+	test_kept();
+	test_asks();
+	printf("1..%d\n", count);
+	return failed != 0;
+}

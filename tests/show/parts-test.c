@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/*
+ * parts-test.c - parts of libkunwind-symbolize by themselves: lists of symbols, the
+ * cache of answers, objects, options
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static int count, failed;
+
+static void check(bool good, const char *name)
+{
+	printf("%sok %d - parts: %s\n", good ? "" : "not ", ++count, name);
+	failed += !good;
+}
+
+/* A list from this text; NULL: it is none. */
+static struct kunwind_list *list_of(const char *text, bool sizes)
+{
+	char path[] = "/tmp/kunwind-list-XXXXXX";
+	int fd = mkstemp(path);
+	struct kunwind_list *list;
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+	list = kunwind_list_read(path, sizes);
+	unlink(path);
+	return list;
+}
+
+static bool name_is(const struct kunwind_list *list, uint64_t addr, const char *want,
+		    uint64_t want_start)
+{
+	uint64_t start = 0;
+	const char *got = list ? kunwind_list_find(list, addr, &start) : NULL;
+
+	if (got && want && !strcmp(got, want) && start == want_start)
+		return true;
+	if (!got && !want)
+		return true;
+	printf("# %#llx: %s from %#llx on\n", (unsigned long long)addr, got ? got : "no name",
+	       (unsigned long long)start);
+	return false;
+}
+
+static void test_perf_map(void)
+{
+	struct kunwind_list *list = list_of("2000 10 second\n1000 20 first one\n3000 8 old\n3000 8 new\n"
+					    "zzz\n5000 0 empty\n3000 8 newest\n", true);
+
+	check(name_is(list, 0x1000, "first one", 0x1000) && name_is(list, 0x101f, "first one", 0x1000),
+	      "a function of a perf map, whose name has a blank");
+	check(name_is(list, 0x1020, NULL, 0) && name_is(list, 0xfff, NULL, 0),
+	      "the byte behind it, and the one before, have no name");
+	check(name_is(list, 0x2008, "second", 0x2000), "a line that is not in order");
+	check(name_is(list, 0x3004, "newest", 0x3000), "of several lines for one address the last counts");
+	check(name_is(list, 0x5000, NULL, 0), "a function without bytes has none");
+	kunwind_list_free(list);
+}
+
+static void test_kallsyms(void)
+{
+	struct kunwind_list *list = list_of("ffff0010 T one\nffff0020 d data\nffff0030 t two\t[module]\n"
+					    "ffff0030 t alias\nffff0040 A absolute\n"
+					    "ffff0050 W last\n", false);
+
+	check(name_is(list, 0xffff0010, "one", 0xffff0010) && name_is(list, 0xffff002f, "one", 0xffff0010),
+	      "a function of the kernel reaches to the next one, over data");
+	check(name_is(list, 0xffff0038, "two", 0xffff0030), "of two names of one address the first counts");
+	check(name_is(list, 0xffff0050, NULL, 0), "nothing says where the last one ends");
+	kunwind_list_free(list);
+	check(!list_of("0 T one\n0 T two\n", false), "addresses that the kernel hides are none");
+	check(!list_of("", false) && !list_of("no list\n", true), "what is no list is none");
+}
+
+/* An answer with one function of this name. */
+static void keep(struct kunwind_cache *cache, struct kunwind_object *object, uint64_t address,
+		 bool exact, const char *name)
+{
+	struct kunwind_frame frame = { .object = object, .object_address = address };
+	struct kunwind_function function = { .name = name };
+
+	if (!kunwind_answer_add(kunwind_answer_begin(cache), &function) ||
+	    !kunwind_answer_keep(cache, &frame, exact))
+		abort();
+}
+
+static bool kept(const struct kunwind_cache *cache, const struct kunwind_object *object,
+		 uint64_t address, bool exact, const char *name)
+{
+	const struct kunwind_frame *frame = kunwind_cache_find(cache, object, address, exact);
+
+	return name ? frame && !strcmp(frame->function[0].name, name) : !frame;
+}
+
+static void test_answers(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_object *a = kunwind_symbolizer_object(symbolizer, "a", "", 1);
+	struct kunwind_object *b = kunwind_symbolizer_object(symbolizer, "b", "", 1);
+	struct kunwind_object *other = kunwind_symbolizer_object(symbolizer, "a", "", 2);
+	struct kunwind_cache *cache = kunwind_cache_new();
+	bool good = true, apart = true;
+	char name[32];
+	uint64_t i;
+
+	check(a != other && a == kunwind_symbolizer_object(symbolizer, "a", "", 1),
+	      "objects of one path and other inodes are two");
+	for (i = 0; i < 4000; i++) {
+		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
+		keep(cache, a, i, false, name);
+		if (i % 2) {
+			snprintf(name, sizeof(name), "g%u", (unsigned int)i);
+			keep(cache, a, i, true, name);
+			snprintf(name, sizeof(name), "h%u", (unsigned int)i);
+			keep(cache, b, i, false, name);
+		}
+	}
+	for (i = 0; i < 4000; i++) {
+		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
+		good &= kept(cache, a, i, false, name);
+		snprintf(name, sizeof(name), "g%u", (unsigned int)i);
+		apart &= kept(cache, a, i, true, i % 2 ? name : NULL);
+		snprintf(name, sizeof(name), "h%u", (unsigned int)i);
+		apart &= kept(cache, b, i, false, i % 2 ? name : NULL);
+	}
+	check(good, "4,000 answers are kept");
+	check(apart, "by object, and by whether the address is exact");
+	kunwind_cache_clear(cache);
+	check(kept(cache, a, 1, false, NULL), "and forgotten");
+	kunwind_cache_free(cache);
+}
+
+/* A caller that was built when the structure had fewer members gives no more than these. */
+static void test_options(void)
+{
+	const size_t size = offsetof(struct kunwind_symbolizer_options, flags) + 4;
+	struct kunwind_symbolizer_options *options = malloc(size);
+	struct kunwind_symbolizer *symbolizer;
+
+	options->size = size;
+	options->flags = KUNWIND_NO_LOCAL;
+	symbolizer = kunwind_symbolizer_new(options);
+	check(symbolizer && symbolizer->options.flags == KUNWIND_NO_LOCAL &&
+	      !symbolizer->options.debug_dirs, "options of an older caller");
+	kunwind_symbolizer_free(symbolizer);
+	free(options);
+}
+
+int main(void)
+{
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
+
+	test_perf_map();
+	test_kallsyms();
+	test_answers(symbolizer);
+	test_options();
+	kunwind_symbolizer_free(symbolizer);
+	printf("1..%d\n", count);
+	return failed != 0;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pieces-test.c - pieces of the tools by themselves: expressions as text, the pointer
+ * map of the plug-in, the tree of calls
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls.h"
+#include "babeltrace2/ptrmap.h"
+#include "dwarf_op.h"
+
+static int count, failed;
+
+static void check(bool good, const char *name)
+{
+	printf("%sok %d - pieces: %s\n", good ? "" : "not ", ++count, name);
+	failed += !good;
+}
+
+static const struct {
+	const char *bytes, *text, *text32;
+} ops[] = {
+	{ "77 08", "breg7(rsp)+8", "breg7(edi)+8" },
+	{ "76 78 06", "breg6(rbp)-8; deref", "breg6(esi)-8; deref" },
+	{ "74 00", "breg4(rsi)+0", "breg4(esp)+0" },
+	{ "57", "reg7(rsp)", "reg7(edi)" },
+	{ "92 0d 7f", "breg13(r13)-1", "breg13(?)-1" },
+	{ "09 ff", "const1s -1", "const1s -1" },
+	{ "08 ff", "const1u 255", "const1u 255" },
+	{ "0b fe ff", "const2s -2", "const2s -2" },
+	{ "0d 00 00 00 80", "const4s -2147483648", "const4s -2147483648" },
+	{ "0e ff ff ff ff ff ff ff ff", "const8u 18446744073709551615", "const8u 18446744073709551615" },
+	{ "11 40", "consts -64", "consts -64" },
+	{ "10 40", "constu 64", "constu 64" },
+	{ "28 fd ff", "bra -3", "bra -3" },
+	{ "2f 03 00", "skip +3", "skip +3" },
+	{ "3b 2a", "lit11; ge", "lit11; ge" },
+	{ "0b fe", "const2s 0?", "const2s 0?" },
+};
+
+static void test_ops(void)
+{
+	size_t i;
+	int i386;
+
+	for (i = 0; i < 2 * sizeof(ops) / sizeof(ops[0]); i++) {
+		const char *hex = ops[i / 2].bytes, *want;
+		unsigned char bytes[16];
+		char *got = NULL, name[64];
+		size_t len = 0, size;
+		FILE *out = open_memstream(&got, &size);
+
+		i386 = i % 2;
+		want = i386 ? ops[i / 2].text32 : ops[i / 2].text;
+		for (; *hex; hex += 2 + (hex[2] == ' '))
+			sscanf(hex, "%2hhx", &bytes[len++]);
+		kunwind_dwarf_print(out, i386, bytes, len);
+		fclose(out);
+		snprintf(name, sizeof(name), "expression %s%s", ops[i / 2].bytes,
+			 i386 ? ", 32-bit code" : "");
+		if (strcmp(got, want))
+			printf("# %s\n", got);
+		check(!strcmp(got, want), name);
+		free(got);
+	}
+}
+
+/* Adds and takes out by chance, beside a plain table. */
+static void test_map(void)
+{
+	static void *plain[1000];
+	static char keys[1000];
+	struct ptrmap map = { NULL, 0, 0 };
+	unsigned int i, round, seed = 1, nr = 0;
+	bool good = true;
+
+	check(!ptrmap_find(&map, keys) && !ptrmap_remove(&map, keys), "an empty map has nothing");
+	for (round = 0; round < 200000 && good; round++) {
+		seed = seed * 1103515245 + 12345;
+		i = seed >> 8 & 1023;
+		if (i >= 1000)
+			continue;
+		if (plain[i]) {
+			good &= ptrmap_find(&map, &keys[i]) == plain[i] &&
+				ptrmap_remove(&map, &keys[i]) == plain[i];
+			plain[i] = NULL;
+			nr--;
+		} else {
+			good &= !ptrmap_find(&map, &keys[i]);
+			plain[i] = &plain[seed >> 20 & 511];
+			good &= ptrmap_add(&map, &keys[i], plain[i]);
+			nr++;
+		}
+		good &= map.nr == nr && map.nr < map.size;
+	}
+	for (i = 0; i < 1000; i++)
+		good &= ptrmap_find(&map, &keys[i]) == plain[i];
+	check(good, "entries that come and go by chance are found as long as they are there");
+	ptrmap_clear(&map, NULL);
+	check(!map.nr && !ptrmap_find(&map, keys), "a cleared map has nothing");
+}
+
+static void test_calls(void)
+{
+	struct calls calls;
+	struct calls_total *total;
+	uint32_t first, again, other, below;
+
+	calls_init(&calls);
+	first = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "", "");
+	check(first != CALLS_ROOT, "a frame without a name at the root is not the root");
+	first = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "a");
+	again = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "a");
+	other = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "b");
+	check(first == again, "the same call is one node");
+	check(first != other && strcmp(calls_object(&calls, first), calls_object(&calls, other)),
+	      "functions of one name in two objects are two");
+	check(calls_node(&calls, CALLS_ROOT, FRAME_NOTE, "main", "a") != first, "and so is a note");
+	below = calls_node(&calls, first, FRAME_FUNCTION, "f", "a");
+	calls.node[below].self[WEIGHT_BLOCKED] = 5;
+	calls.node[first].self[WEIGHT_BLOCKED] = 3;
+	total = calls_totals(&calls);
+	check(total[first].weight[WEIGHT_BLOCKED] == 8 && total[CALLS_ROOT].weight[WEIGHT_BLOCKED] == 8 &&
+	      total[other].weight[WEIGHT_BLOCKED] == 0, "a node's total has its children's");
+	free(total);
+	check(!strcmp(calls.string[calls_string(&calls, "a\033[31m")], "a\xef\xbf\xbd[31m"),
+	      "a terminal's escape sequence is none in a name");
+	calls_free(&calls);
+}
+
+int main(void)
+{
+	test_ops();
+	test_map();
+	test_calls();
+	printf("1..%d\n", count);
+	return failed != 0;
+}

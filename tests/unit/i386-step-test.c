@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * i386-step-test.c - what a step of the walk of 32-bit code may not do: the like of step-test.c
+ */
+#include "../../kmod/core/walk.h"
+#include "eh.h"
+#include "tap.h"
+
+#define STACK	0x7000U
+#define WORDS	64
+#define WORD(n)	(STACK + 4 * (n))
+#define CALLER	0x30000U
+
+struct function {
+	u32 offset;
+	const char *code;
+	bool signal;
+};
+
+static u32 stack[WORDS + 1];
+static struct kunwind_regs regs;
+static struct kunwind_mem mem;
+
+static void begin(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = CALLER + i;
+	for (i = 0; i < KUNWIND_NR_REGS; i++)
+		regs.r[i] = WORD(40);
+	regs.r[KUNWIND_RSP] = STACK;
+	regs.valid = KUNWIND_ALL_REGS;
+	mem = (struct kunwind_mem){ .lo = STACK, .hi = STACK + sizeof(stack) - 4,
+				    .delta = (u64)(uintptr_t)stack - STACK };
+}
+
+/* Functions of 0x100 bytes each at TEXT_LO + offset; ip is that of the first plus 0x10. */
+static void walk_is(const char *name, const struct function *functions, unsigned int nr,
+		    enum kunwind_reason want, u32 count, u32 last)
+{
+	static struct eh eh;
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	struct kunwind_section section = {
+		.data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI, .i386 = true,
+	};
+	struct kunwind_table *table = NULL;
+	unsigned long addresses[8] = { 0 };
+	struct kunwind_walk walk = { .ranges = ranges, .mem = mem, .regs = regs, .addresses = addresses,
+				     .capacity = 8, .i386 = true };
+	enum kunwind_refusal err;
+	enum kunwind_reason reason = KUNWIND_CORRUPT;
+	unsigned int i;
+
+	eh.size = 0;
+	for (i = 0; i < nr; i++) {
+		size_t cie = eh.size;
+
+		eh_begin(&eh, false);
+		eh_hex(&eh, functions[i].signal ? "00 00 00 00 01 53 00 01 7c 08" : "00 00 00 00 01 00 01 7c 08");
+		/* CFA = esp + 4, return address below it */
+		eh_hex(&eh, "0c 04 04 88 01");
+		eh_end(&eh);
+		eh_fde(&eh, cie, false);
+		eh_num(&eh, TEXT_LO + functions[i].offset, 4);
+		eh_num(&eh, 0x100, 4);
+		eh_hex(&eh, functions[i].code);
+		eh_end(&eh);
+	}
+	section.size = eh.size;
+	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	ranges->id = 1;
+	ranges->nr = 1;
+	ranges->range[0] = (struct kunwind_range){ .start = TEXT_LO, .end = TEXT_LO + 0x1000, .table = table };
+	walk.regs.r[KUNWIND_RA] = TEXT_LO + functions[0].offset + 0x10;
+	if (!err)
+		reason = kunwind_walk_i386(&walk);
+	if (!tap_ok(!err && reason == want && walk.count == count && addresses[count - 1] == last, "%s", name))
+		printf("# %s: %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
+		       kunwind_reason_name(reason), walk.count, walk.count ? addresses[walk.count - 1] : 0);
+	kunwind_table_free(table);
+	free(ranges);
+}
+
+#define WALK(name, want, count, last, ...)					\
+	walk_is(name, (const struct function[]){ __VA_ARGS__ },			\
+		sizeof((const struct function[]){ __VA_ARGS__ }) / sizeof(struct function), \
+		KUNWIND_##want, count, last)
+#define AT(offset)	(TEXT_LO + (offset))
+
+int main(void)
+{
+	begin();
+	stack[0] = AT(0x120);
+	WALK("a frame and its caller", NO_OBJECT, 3, CALLER + 1, { 0, "", false }, { 0x100, "", false });
+	/* ebp is register 5 of the i386 psABI */
+	stack[1] = AT(0x120);
+	WALK("an undefined ebp is not the callee's", REG_UNKNOWN, 2, AT(0x120),
+	     { 0, "0e 08 07 05", false }, { 0x100, "0c 05 08", false });
+	begin();
+	regs.r[KUNWIND_RBP] = WORD(2);
+	stack[3] = AT(0x120);
+	WALK("a CFA in ebp", NO_OBJECT, 3, CALLER + 4, { 0, "0c 05 08", false }, { 0x100, "", false });
+	regs.r[KUNWIND_RSP] = WORD(8);
+	WALK("a CFA below esp", CFA_STUCK, 1, AT(0x10), { 0, "0c 05 08", false });
+
+	/* a signal interrupted the first byte of the second of three functions */
+	begin();
+	stack[0] = AT(0x200);
+	WALK("what a signal interrupted at its first byte is looked up there", NO_OBJECT, 3, CALLER + 3,
+	     { 0, "", true }, { 0x100, "", false }, { 0x200, "0e 0c", false });
+	WALK("a return address is looked up in the call before it", NO_OBJECT, 3, CALLER + 1,
+	     { 0, "", false }, { 0x100, "", false }, { 0x200, "0e 0c", false });
+
+	/* esp + 16 wraps at 2^32, to 8; there is memory there */
+	begin();
+	regs.r[KUNWIND_RSP] = 0xfffffff8;
+	mem.lo = 0;
+	mem.hi = 0x80;
+	mem.delta = (u64)(uintptr_t)stack;
+	WALK("a CFA that wraps at 4 GB does not grow", CFA_STUCK, 1, AT(0x10), { 0, "0e 10", false });
+	return tap_done();
+}
