@@ -16,7 +16,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
-.PHONY: check-programs check-runtimes check-kernel-tests fuzz
+.PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz
 .PHONY: check-releases check-rt soak bench bench-names check-bench bench-accept style clean help
 
 all: modules lib tools
@@ -76,6 +76,9 @@ check-releases:
 check-rt:
 	@scripts/check-rt $(if $(RELEASE),--release $(RELEASE)) $(FILES)
 
+check-planted:
+	@scripts/check-planted $(if $(ROOM),--room $(ROOM)) $(if $(UNIT),--unit-only) -j $(or $(JOBS),1) $(NAMES)
+
 check-corpus:
 	@scripts/check-corpus $(DIRS)
 
@@ -125,6 +128,9 @@ help:
 	@echo '            (600); SEED=N: that order again; DEBUG=1: on the kernel with checkers'
 	@echo 'check-kernel-tests  the selftests of x86 and signals of the kernel itself, and stress-ng, the'
 	@echo '            whole system traced, as without'
+	@echo 'check-planted  some 400 bugs, one at a time in a copy of the tree: which do the tests find?'
+	@echo '            (hours with those of the VM; UNIT=1: those that need none, 30 min; ROOM=core;'
+	@echo '            NAMES="core/cache-*"; JOBS=2)'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
 	@echo "check-rt    the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or sid;"
