@@ -190,7 +190,8 @@ static void test_personality(void)
 		eh_num(&eh, 0x100, 8);
 		eh_num(&eh, 0, 1);
 		eh_end(&eh);
-		snprintf(name, sizeof(name), "an aligned personality behind %u bytes of filling", (unsigned int)pad);
+		snprintf(name, sizeof(name), "an aligned personality behind %zu bytes of filling",
+			 pad);
 		rows_are(name, &eh, "0 rsp+8 s c-8");
 	}
 }

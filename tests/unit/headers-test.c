@@ -139,7 +139,8 @@ static void test_bias(void)
 	} };
 	u64 bias = 0;
 
-	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x1000, &bias) && bias == 0x7f0000001000 - 0x401000,
+	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x1000, &bias) &&
+	       bias == 0x7f0000001000 - 0x401000,
 	       "a mapping that begins before its segment");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x800, 0x1000, &bias),
 	       "a mapping that ends where a segment begins is not that segment's");

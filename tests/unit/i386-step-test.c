@@ -57,7 +57,9 @@ static void walk_is(const char *name, const struct function *functions, unsigned
 		size_t cie = eh.size;
 
 		eh_begin(&eh, false);
-		eh_hex(&eh, functions[i].signal ? "00 00 00 00 01 53 00 01 7c 08" : "00 00 00 00 01 00 01 7c 08");
+		eh_hex(&eh, functions[i].signal ?
+			    "00 00 00 00 01 53 00 01 7c 08" :
+			    "00 00 00 00 01 00 01 7c 08");
 		/* CFA = esp + 4, return address below it */
 		eh_hex(&eh, "0c 04 04 88 01");
 		eh_end(&eh);
@@ -71,11 +73,14 @@ static void walk_is(const char *name, const struct function *functions, unsigned
 	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 	ranges->id = 1;
 	ranges->nr = 1;
-	ranges->range[0] = (struct kunwind_range){ .start = TEXT_LO, .end = TEXT_LO + 0x1000, .table = table };
+	ranges->range[0] = (struct kunwind_range){
+		.start = TEXT_LO, .end = TEXT_LO + 0x1000, .table = table,
+	};
 	walk.regs.r[KUNWIND_RA] = TEXT_LO + functions[0].offset + 0x10;
 	if (!err)
 		reason = kunwind_walk_i386(&walk);
-	if (!tap_ok(!err && reason == want && walk.count == count && addresses[count - 1] == last, "%s", name))
+	if (!tap_ok(!err && reason == want && walk.count == count &&
+		    addresses[count - 1] == last, "%s", name))
 		printf("# %s: %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
 		       kunwind_reason_name(reason), walk.count, walk.count ? addresses[walk.count - 1] : 0);
 	kunwind_table_free(table);

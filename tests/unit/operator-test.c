@@ -121,13 +121,16 @@ int main(void)
 			       (unsigned long long)got32);
 	}
 	/* 65536 * 65536 == 0; a number below the stack */
-	tap_ok(runs("0c 00 00 01 00 12 1e 30 29", false) == 0 && runs("0c 00 00 01 00 12 1e 30 29", true) == 1,
+	tap_ok(runs("0c 00 00 01 00 12 1e 30 29", false) == 0 &&
+	       runs("0c 00 00 01 00 12 1e 30 29", true) == 1,
 	       "numbers of 32-bit code have 32 bits on the stack, too");
 	tap_ok(runs("31 15 01", false) == FAILS && runs("31 15 00", false) == 1,
 	       "pick takes no number from below the stack");
-	tap_ok(runs("31 14", false) == FAILS && runs("31 16", false) == FAILS && runs("31 32 17", false) == FAILS,
+	tap_ok(runs("31 14", false) == FAILS && runs("31 16", false) == FAILS &&
+	       runs("31 32 17", false) == FAILS,
 	       "nor do over, swap, rot");
-	tap_ok(runs("32 33 14", false) == 2 && runs("31 32 33 17", false) == 2 && runs("32 33 16", false) == 2,
+	tap_ok(runs("32 33 14", false) == 2 && runs("31 32 33 17", false) == 2 &&
+	       runs("32 33 16", false) == 2,
 	       "over, rot and swap");
 	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8);
 	shape_is("deref by the greatest offset", "76 ff ff ff ff 07 06", false, false,

@@ -182,7 +182,9 @@ static void test_parts(void)
 	struct kunwind_table *table;
 	const struct kunwind_table *part;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
-	struct kunwind_section section = { .data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI };
+	struct kunwind_section section = {
+		.data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
+	};
 
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, "");
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
