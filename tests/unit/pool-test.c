@@ -189,7 +189,8 @@ static void test_parts(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, "");
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
 	section.size = eh.size;
-	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages, &table), "parts: begin"))
+	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages, &table),
+		    "parts: begin"))
 		return;
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO + 0xff) == KUNWIND_NOT_READY,
