@@ -284,17 +284,19 @@ static bool runs_in(struct pid *pid, const struct mm_struct *mm)
 
 /*
  * Links @mm's space to the process's record, for @owner; makes either where it
- * is not there. *spacep: with a reference of the caller's.
+ * is not there. *spacep: with a reference of the caller's. *added: before this,
+ * @owner had not registered it.
  */
 static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
-		 const struct registrar *registrar, struct kunwind_space **spacep, bool *new)
+		 const struct registrar *registrar, struct kunwind_space **spacep, bool *added)
 {
 	bool children = (flags & KUNWIND_REGISTER_CHILDREN) || owner == BY_AUTO;
 	struct kunwind_space *space;
 	struct process *process;
+	bool inserted = false;
 	int err;
 
-	*new = false;
+	*added = false;
 	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
 	if (!space)
 		return -ENOMEM;
@@ -306,11 +308,13 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		err = -ECANCELED;	/* switched off since the caller looked */
 	} else if (!process) {
 		err = insert(tgid, owner, flags, registrar, space);
-		*new = !err;
+		inserted = !err;
+		*added = inserted;
 	} else if (space_of(process) != space && !runs_in(tgid, mm)) {
 		/* It has gone on by exec to another mm since the caller got this one. */
 		err = -ESRCH;
 	} else {
+		*added = !(process->owners & owner);
 		err = claim(process, owner, flags, registrar);
 		if (!err && space_of(process) != space) {
 			/* Its exec could not make a space. */
@@ -321,7 +325,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 			space = NULL;
 		}
 	}
-	if (space && !*new)
+	if (space && !inserted)
 		kunwind_space_unlink(space, children);
 	if (err && owner == BY_AUTO)
 		missed(err);
@@ -351,10 +355,10 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		.ptrace = capable(CAP_SYS_PTRACE),
 	};
 	struct kunwind_space *space;
-	bool new;
+	bool added;
 	int err;
 
-	err = enter(mm, tgid, BY_HAND, flags, &registrar, &space, &new);
+	err = enter(mm, tgid, BY_HAND, flags, &registrar, &space, &added);
 	if (err)
 		return err;
 	/*
@@ -369,7 +373,7 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		err = kunwind_space_scan(space, mm, true, kunwind_process_timeout(), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
-	if (err && new)
+	if (err && added)
 		leave(tgid, space, BY_HAND);
 	kunwind_space_put(space);
 	return err;
@@ -378,16 +382,16 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid)
 {
 	struct kunwind_space *space;
-	bool new;
+	bool added;
 	int err;
 
-	err = enter(mm, tgid, BY_AUTO, 0, NULL, &space, &new);
+	err = enter(mm, tgid, BY_AUTO, 0, NULL, &space, &added);
 	if (err)
 		return err;
 	smp_mb();	/* as above */
 	if (!runs_in(tgid, mm)) {
 		err = -ESRCH;
-		if (new)
+		if (added)
 			leave(tgid, space, BY_AUTO);
 	} else {
 		/* Registered it stays in any case: it is also read with its next mapping. */
