@@ -12,8 +12,9 @@
  *
  * Input: a byte, then the input of fuzz-bare.c, or of fuzz-walk.c if the byte's bit 0
  * is set. Bit 1: the walk is urgent. Both are linked here and make the walks; the
- * linker sends their calls of kunwind_walk() and kunwind_walk_i386() here
- * (--wrap), and the calls that count: libFuzzer has a function of that name. libFuzzer keeps each input whose cost a unit is a new one.
+ * linker sends their calls of kunwind_walk() and kunwind_walk_i386() here, and
+ * those that count blocks (--wrap), because libFuzzer has a function of that name.
+ * An input that costs more a unit than those before is kept.
  */
 #include "../../kmod/core/walk.h"
 #include "fuzz.h"
