@@ -72,6 +72,7 @@
 #include "follow.h"
 #include "hook.h"
 #include "space.h"
+#include "touch.h"
 #include "trace/kunwind_events.h"
 
 static unsigned int max_stall_ms = 50;
@@ -114,6 +115,8 @@ static void follow_run(struct callback_head *head)
 {
 	struct follow_work *work = container_of(head, struct follow_work, head);
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
+	/* What is traced of this work may not ask for more of it (touch.c). */
+	const bool own = kunwind_touch_own_begin();
 	struct kunwind_space *space = NULL;
 
 	if (work->moving)
@@ -129,6 +132,9 @@ static void follow_run(struct callback_head *head)
 	}
 	kfree(work);
 	module_put(THIS_MODULE);
+	/* main.c waits for what is left of it by synchronize_rcu_tasks(). */
+	if (own)
+		kunwind_touch_own_end();
 }
 
 /* A work that holds the module, or NULL: no memory, or the module goes. */
