@@ -16,8 +16,8 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 
 .PHONY: all modules lib tools install install-user install-modules uninstall
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
-.PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz
-.PHONY: check-releases check-rt soak bench bench-names check-bench bench-accept style clean help
+.PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
+.PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
 
 all: modules lib tools
 
@@ -60,6 +60,9 @@ check-vm:
 
 check-debug:
 	@scripts/check-debug
+
+check-kcsan:
+	@scripts/check-kcsan $(FILES)
 
 check-names:
 	@scripts/check-names
@@ -122,6 +125,7 @@ help:
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
+	@echo 'check-kcsan  the first of these storms on a kernel that reports data races (built first)'
 	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
 	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
 	@echo 'soak        loading, unloading and switching in random order under full load for SECONDS'
