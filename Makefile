@@ -18,6 +18,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
+.PHONY: check-fuzz-kernel
 
 all: modules lib tools
 
@@ -63,6 +64,9 @@ check-debug:
 
 check-kcsan:
 	@scripts/check-kcsan $(FILES)
+
+check-fuzz-kernel:
+	@scripts/check-fuzz-kernel $(or $(SECONDS),300) $(SEED)
 
 check-names:
 	@scripts/check-names
@@ -126,6 +130,8 @@ help:
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
 	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
 	@echo 'check-kcsan  the first of these storms on a kernel that reports data races (built first)'
+	@echo 'check-fuzz-kernel  device calls, mappings, processes and parameters at random for SECONDS (300)'
+	@echo '            on the kernel of check-debug, guided by what code they reach; SEED (1)'
 	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
 	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
 	@echo 'soak        loading, unloading and switching in random order under full load for SECONDS'

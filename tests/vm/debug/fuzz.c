@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fuzz.c - calls of /dev/kunwind and of the kernel around it, guided by coverage
+ *
+ *	fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] [--out DIR] FILE...
+ *	fuzz leaf		what its children exec: one call stack
+ *
+ * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
+ * arguments the step chooses: an ioctl with a valid structure or a damaged one,
+ * a change of mappings, a fork, clone, exec or ptrace, a write to a module
+ * parameter, a change of an ELF file that is mapped. FILEs are mapped, too: put
+ * files of a FUSE mount there.
+ *
+ * Workers run mutations of the corpus. An input that reaches code of kunwind.ko
+ * that none reached before (KCOV, of the calling task only) or a result that a
+ * call never had is added to the corpus and written to --out. The verdict on
+ * the kernel is its log; this program fails only if it cannot work at all.
+ *
+ * The seed decides all choices. With more than one worker, and because coverage
+ * depends on time, two runs with the same seed are alike, not equal.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define MAX_STEPS	24
+#define MAX_CORPUS	4096
+#define MAX_WORKERS	8
+#define MAX_TEXT	(2 << 20)	/* bytes of the module's code */
+#define KCOV_WORDS	(128 << 10)
+#define KCOV_INIT_TRACE	_IOR('c', 1, unsigned long)
+#define KCOV_ENABLE	_IO('c', 100)
+#define KCOV_TRACE_PC	0
+
+struct input {
+	uint32_t nr;
+	struct step step[MAX_STEPS];
+};
+
+/* What all processes of a run share. */
+static struct {
+	volatile uint64_t calls, inputs, found, points, results, crashes, stuck;
+	volatile uint64_t beat[MAX_WORKERS];
+	uint64_t random[MAX_WORKERS];
+	volatile uint32_t nr_corpus;
+	struct input corpus[MAX_CORPUS];
+	uint8_t seen[MAX_TEXT];
+	uint8_t result[64][256];
+} *shared;
+
+static char before[FUZZ_NR_PARAMS][32];
+static unsigned long text_base;
+static uint64_t *kcov;
+static unsigned int worker;
+static uint64_t chance(uint64_t below)
+{
+	uint64_t x = shared->random[worker];
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	shared->random[worker] = x;
+	return x % below;
+}
+
+static void become_worker(char **files, int nr_files)
+{
+	int fd;
+
+	if (!fuzz_begin(worker, files, nr_files)) {
+		perror("fuzz: /dev/kunwind");
+		_exit(3);
+	}
+	fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+	kcov = MAP_FAILED;
+	if (fd >= 0 && !ioctl(fd, KCOV_INIT_TRACE, KCOV_WORDS))
+		kcov = mmap(NULL, KCOV_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (kcov == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC)) {
+		perror("fuzz: kcov");
+		_exit(3);
+	}
+}
+
+/* How many points of the module's code this input is the first to reach, and results. */
+static unsigned int run_input(const struct input *input)
+{
+	uint64_t i, n, pc;
+	unsigned int new = 0;
+	uint32_t at;
+
+	__atomic_store_n(&kcov[0], 0, __ATOMIC_RELAXED);
+	for (at = 0; at < input->nr; at++) {
+		const struct step *s = &input->step[at];
+		int error = fuzz_step(s);
+
+		__atomic_fetch_add(&shared->calls, 1, __ATOMIC_RELAXED);
+		if (!shared->result[s->op % FUZZ_NR_OPS][error]) {
+			shared->result[s->op % FUZZ_NR_OPS][error] = 1;
+			shared->results++;
+			new++;
+		}
+	}
+	n = __atomic_load_n(&kcov[0], __ATOMIC_RELAXED);
+	for (i = 1; i <= n && i < KCOV_WORDS; i++) {
+		pc = kcov[i] - text_base;
+		if (pc < MAX_TEXT && !shared->seen[pc]) {
+			shared->seen[pc] = 1;
+			__atomic_fetch_add(&shared->points, 1, __ATOMIC_RELAXED);
+			new++;
+		}
+	}
+	fuzz_end();
+	return new;
+}
+
+static void random_step(struct step *s)
+{
+	*s = (struct step){ chance(FUZZ_NR_OPS), chance(256), chance(65536), chance(1ULL << 32), chance(~0ULL) };
+	/* most calls are to be valid, and to be about something that is there */
+	if (s->op < FUZZ_DEVICE_OPS && chance(4))
+		s->a &= 0x0f;
+}
+
+static void mutate(struct input *input)
+{
+	unsigned int n = 1 + chance(4);
+	const struct input *other;
+	struct step *s;
+	uint32_t from;
+
+	while (n--) {
+		s = &input->step[chance(input->nr)];
+		switch (chance(8)) {
+		case 0: case 1:
+			if (input->nr < MAX_STEPS) {
+				memmove(s + 1, s, (char *)&input->step[input->nr] - (char *)s);
+				input->nr++;
+			}
+			random_step(s);
+			break;
+		case 2:
+			if (input->nr > 1) {
+				input->nr--;
+				memmove(s, s + 1, (char *)&input->step[input->nr] - (char *)s);
+			}
+			break;
+		case 3: /* the end of another input */
+			other = &shared->corpus[chance(shared->nr_corpus)];
+			/* another worker may be writing it */
+			from = other->nr ? chance(other->nr) : 0;
+			while (from < other->nr && input->nr < MAX_STEPS)
+				input->step[input->nr++] = other->step[from++];
+			break;
+		case 4: random_step(s); break;
+		case 5: ((uint8_t *)s)[chance(sizeof(*s))] = chance(256); break;
+		case 6: s->d = fuzz_odd[chance(FUZZ_NR_ODD)] << chance(9); break;
+		case 7: ((uint8_t *)s)[chance(sizeof(*s))] ^= 1 << chance(8); break;
+		}
+	}
+}
+
+static void keep(const struct input *input, const char *out)
+{
+	uint32_t n = __atomic_fetch_add(&shared->nr_corpus, 1, __ATOMIC_ACQ_REL);
+	char path[512];
+	int fd;
+
+	if (n >= MAX_CORPUS) {
+		shared->nr_corpus = MAX_CORPUS;
+		shared->corpus[chance(MAX_CORPUS)] = *input;
+	} else {
+		shared->corpus[n] = *input;
+	}
+	shared->found++;
+	if (!out)
+		return;
+	snprintf(path, sizeof(path), "%s/%06llu", out, (unsigned long long)shared->found);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd >= 0 && write(fd, input->step, input->nr * sizeof(struct step)) < 0)
+		perror(path);
+	close(fd);
+}
+
+static void work(const char *out, char **files, int nr_files)
+{
+	struct input input;
+	unsigned int i;
+
+	become_worker(files, nr_files);
+	for (i = 0; i < 300; i++) {
+		uint64_t n = __atomic_fetch_add(&shared->inputs, 1, __ATOMIC_RELAXED);
+
+		/* first each of the corpus as it is */
+		if (n < shared->nr_corpus) {
+			input = shared->corpus[n];
+		} else {
+			input = shared->corpus[chance(shared->nr_corpus)];
+			if (input.nr)
+				mutate(&input);
+		}
+		if (!input.nr || input.nr > MAX_STEPS)
+			continue;
+		shared->beat[worker]++;
+		if (run_input(&input) && n >= shared->nr_corpus)
+			keep(&input, out);
+	}
+	_exit(0);
+}
+
+static void read_corpus(const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = dir ? opendir(dir) : NULL;
+	char path[512];
+	ssize_t n;
+	int fd;
+
+	while (d && (entry = readdir(d)) && shared->nr_corpus < MAX_CORPUS / 2) {
+		struct input *input = &shared->corpus[shared->nr_corpus];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		n = fd < 0 ? -1 : read(fd, input->step, sizeof(input->step));
+		input->nr = n > 0 ? n / sizeof(struct step) : 0;
+		shared->nr_corpus += input->nr > 0;
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void param(unsigned int i, char *text, bool set)
+{
+	char path[96];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/kunwind/parameters/%s", fuzz_params[i]);
+	fd = open(path, (set ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = set ? write(fd, text, strlen(text)) : read(fd, text, 31);
+	if (n < 0)
+		perror(path);
+	close(fd);
+}
+
+/* KCOV takes off by how much the kernel's addresses are randomized, of modules, too. */
+static unsigned long randomized(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	unsigned long at = 0, found = 0;
+	char line[512], name[256];
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx %*c %255s", &at, name) == 2 && !strcmp(name, "_text"))
+			found = at;
+	if (f)
+		fclose(f);
+	return found ? found - 0xffffffff81000000 : 0;
+}
+
+static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
+
+int main(int argc, char **argv)
+{
+	unsigned int nr_workers = 2, seconds = 60, i, tick;
+	const char *corpus = NULL, *out = NULL;
+	uint64_t seed = 1, beat[MAX_WORKERS] = { 0 };
+	time_t since[MAX_WORKERS], end;
+	pid_t pids[MAX_WORKERS];
+	int at, status;
+	FILE *f;
+
+	if (argc > 1 && !strcmp(argv[1], "leaf")) {
+		fuzz_one_stack();
+		return 0;
+	}
+	for (at = 1; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
+		if (!strcmp(argv[at], "--seconds"))
+			seconds = number(argv[at + 1]);
+		else if (!strcmp(argv[at], "--seed"))
+			seed = number(argv[at + 1]);
+		else if (!strcmp(argv[at], "--workers"))
+			nr_workers = number(argv[at + 1]);
+		else if (!strcmp(argv[at], "--corpus"))
+			corpus = argv[at + 1];
+		else if (!strcmp(argv[at], "--out"))
+			out = argv[at + 1];
+		else
+			break;
+	}
+	if ((at < argc && argv[at][0] == '-') || !nr_workers || nr_workers > MAX_WORKERS) {
+		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] [--out DIR] FILE...\n");
+		return 2;
+	}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	f = fopen("/sys/module/kunwind/sections/.text", "r");
+	if (shared == MAP_FAILED || !f || fscanf(f, "%lx", &text_base) != 1) {
+		fprintf(stderr, "fuzz: kunwind is not loaded, or not root\n");
+		return 2;
+	}
+	fclose(f);
+	text_base -= randomized();
+	for (i = 0; i < FUZZ_NR_PARAMS; i++)
+		param(i, before[i], false);
+	for (i = 0; i < nr_workers; i++)
+		shared->random[i] = (seed + 1) * 0x9e3779b97f4a7c15ULL + i * 0xbf58476d1ce4e5b9ULL;
+	read_corpus(corpus);
+	if (!shared->nr_corpus) {
+		shared->corpus[0].nr = 2;
+		shared->corpus[0].step[0].op = 1;
+		shared->corpus[0].step[1].op = 3;
+		shared->nr_corpus = 1;
+	}
+	printf("seed %llu, %u inputs at first, %u workers, %u s\n", (unsigned long long)seed,
+	       shared->nr_corpus, nr_workers, seconds);
+	end = time(NULL) + seconds;
+	for (i = 0; i < nr_workers; i++)
+		pids[i] = 0;
+	for (tick = 0; time(NULL) < end; tick++) {
+		for (i = 0; i < nr_workers; i++) {
+			if (pids[i] && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+				if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+					return 2;
+				shared->crashes += !WIFEXITED(status);
+				pids[i] = 0;
+			}
+			if (!pids[i]) {
+				worker = i;
+				fflush(stdout);
+				pids[i] = fork();
+				if (!pids[i])
+					work(out, argv + at, argc - at);
+				since[i] = time(NULL);
+			} else if (beat[i] != shared->beat[i]) {
+				beat[i] = shared->beat[i];
+				since[i] = time(NULL);
+			} else if (time(NULL) - since[i] > 20) {
+				/* it waits for its own child, or stopped itself */
+				shared->stuck++;
+				kill(pids[i], SIGKILL);
+				since[i] = time(NULL);
+			}
+		}
+		usleep(20000);
+		/* a switch that is off hides what is behind it */
+		if (tick % 25 == 24)
+			for (i = 0; i < FUZZ_NR_PARAMS; i++)
+				param(i, before[i], true);
+		if (tick % 500 == 499)
+			printf("%llu calls, %llu inputs, %llu points\n", (unsigned long long)shared->calls,
+			       (unsigned long long)shared->inputs, (unsigned long long)shared->points);
+	}
+	for (i = 0; i < nr_workers; i++)
+		if (pids[i] > 0)
+			kill(pids[i], SIGKILL);
+	for (i = 0; i < nr_workers; i++)
+		if (pids[i] > 0)
+			waitpid(pids[i], NULL, 0);
+	for (i = 0; i < FUZZ_NR_PARAMS; i++)
+		param(i, before[i], true);
+	printf("%llu calls, %llu inputs, %llu coverage points, %llu results, %llu new inputs, "
+	       "%llu workers ended by a signal, %llu stuck\n", (unsigned long long)shared->calls,
+	       (unsigned long long)shared->inputs, (unsigned long long)shared->points,
+	       (unsigned long long)shared->results, (unsigned long long)shared->found,
+	       (unsigned long long)shared->crashes, (unsigned long long)shared->stuck);
+	return shared->points ? 0 : 1;
+}
