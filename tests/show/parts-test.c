@@ -98,41 +98,48 @@ static bool kept(const struct kunwind_cache *cache, const struct kunwind_object 
 	return name ? frame && !strcmp(frame->function[0].name, name) : !frame;
 }
 
+/* Puts in 8,000 answers from @base on, and asks for them and for others beside them. */
+static void some_answers(struct kunwind_object *a, struct kunwind_object *b, uint64_t base, bool *good,
+			 bool *apart)
+{
+	struct kunwind_cache *cache = kunwind_cache_new();
+	char name[32];
+	unsigned int i;
+
+	for (i = 0; i < 4000; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		keep(cache, a, base + i, false, name);
+		snprintf(name, sizeof(name), i % 2 ? "g%u" : "h%u", i);
+		keep(cache, i % 2 ? a : b, base + i, i % 2, name);
+	}
+	for (i = 0; i < 4000; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		*good &= kept(cache, a, base + i, false, name);
+		snprintf(name, sizeof(name), "g%u", i);
+		*apart &= kept(cache, a, base + i, true, i % 2 ? name : NULL);
+		snprintf(name, sizeof(name), "h%u", i);
+		*apart &= kept(cache, b, base + i, false, i % 2 ? NULL : name);
+	}
+	kunwind_cache_clear(cache);
+	*good &= kept(cache, a, base + 1, false, NULL);
+	kunwind_cache_free(cache);
+}
+
 static void test_answers(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_object *a = kunwind_symbolizer_object(symbolizer, "a", "", 1);
 	struct kunwind_object *b = kunwind_symbolizer_object(symbolizer, "b", "", 1);
 	struct kunwind_object *other = kunwind_symbolizer_object(symbolizer, "a", "", 2);
-	struct kunwind_cache *cache = kunwind_cache_new();
 	bool good = true, apart = true;
-	char name[32];
-	uint64_t i;
+	unsigned int round;
 
 	check(a != other && a == kunwind_symbolizer_object(symbolizer, "a", "", 1),
 	      "objects of one path and other inodes are two");
-	for (i = 0; i < 4000; i++) {
-		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
-		keep(cache, a, i, false, name);
-		if (i % 2) {
-			snprintf(name, sizeof(name), "g%u", (unsigned int)i);
-			keep(cache, a, i, true, name);
-			snprintf(name, sizeof(name), "h%u", (unsigned int)i);
-			keep(cache, b, i, false, name);
-		}
-	}
-	for (i = 0; i < 4000; i++) {
-		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
-		good &= kept(cache, a, i, false, name);
-		snprintf(name, sizeof(name), "g%u", (unsigned int)i);
-		apart &= kept(cache, a, i, true, i % 2 ? name : NULL);
-		snprintf(name, sizeof(name), "h%u", (unsigned int)i);
-		apart &= kept(cache, b, i, false, i % 2 ? name : NULL);
-	}
-	check(good, "4,000 answers are kept");
+	/* again and again: one is taken for another only where their places meet */
+	for (round = 0; round < 100; round++)
+		some_answers(a, b, round * 100003ULL, &good, &apart);
+	check(good, "answers are kept, and forgotten");
 	check(apart, "by object, and by whether the address is exact");
-	kunwind_cache_clear(cache);
-	check(kept(cache, a, 1, false, NULL), "and forgotten");
-	kunwind_cache_free(cache);
 }
 
 /* A caller that was built when the structure had fewer members gives no more than these. */

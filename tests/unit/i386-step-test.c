@@ -35,27 +35,24 @@ static void begin(void)
 				    .delta = (u64)(uintptr_t)stack - STACK };
 }
 
-/* Functions of 0x100 bytes each at TEXT_LO + offset; ip is that of the first plus 0x10. */
-static void walk_is(const char *name, const struct function *functions, unsigned int nr,
-		    enum kunwind_reason want, u32 count, u32 last)
+/* Where a second object begins: what is known of the first one's registers says nothing there. */
+#define SECOND	0x800
+
+static struct kunwind_table *build(const struct function *functions, unsigned int nr, bool second)
 {
 	static struct eh eh;
-	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	struct kunwind_section section = {
 		.data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI, .i386 = true,
 	};
 	struct kunwind_table *table = NULL;
-	unsigned long addresses[8] = { 0 };
-	struct kunwind_walk walk = { .ranges = ranges, .mem = mem, .regs = regs, .addresses = addresses,
-				     .capacity = 8, .i386 = true };
-	enum kunwind_refusal err;
-	enum kunwind_reason reason = KUNWIND_CORRUPT;
 	unsigned int i;
 
 	eh.size = 0;
 	for (i = 0; i < nr; i++) {
 		size_t cie = eh.size;
 
+		if ((functions[i].offset >= SECOND) != second)
+			continue;
 		eh_begin(&eh, false);
 		eh_hex(&eh, functions[i].signal ?
 			    "00 00 00 00 01 53 00 01 7c 08" :
@@ -70,20 +67,37 @@ static void walk_is(const char *name, const struct function *functions, unsigned
 		eh_end(&eh);
 	}
 	section.size = eh.size;
-	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	return eh.size && !kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table) ? table : NULL;
+}
+
+/* Functions of 0x100 bytes each at TEXT_LO + offset; ip is that of the first plus 0x10. */
+static void walk_is(const char *name, const struct function *functions, unsigned int nr,
+		    enum kunwind_reason want, u32 count, u32 last)
+{
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + 2 * sizeof(ranges->range[0]));
+	unsigned long addresses[8] = { 0 };
+	struct kunwind_walk walk = { .ranges = ranges, .mem = mem, .regs = regs, .addresses = addresses,
+				     .capacity = 8, .i386 = true };
+	enum kunwind_reason reason;
+	unsigned int i;
+
 	ranges->id = 1;
-	ranges->nr = 1;
-	ranges->range[0] = (struct kunwind_range){
-		.start = TEXT_LO, .end = TEXT_LO + 0x1000, .table = table,
-	};
+	for (i = 0; i < 2; i++) {
+		struct kunwind_table *table = build(functions, nr, i);
+
+		if (table)
+			ranges->range[ranges->nr++] = (struct kunwind_range){
+				.start = TEXT_LO + i * SECOND, .end = TEXT_LO + (i + 1) * SECOND,
+				.table = table,
+			};
+	}
 	walk.regs.r[KUNWIND_RA] = TEXT_LO + functions[0].offset + 0x10;
-	if (!err)
-		reason = kunwind_walk_i386(&walk);
-	if (!tap_ok(!err && reason == want && walk.count == count &&
-		    addresses[count - 1] == last, "%s", name))
-		printf("# %s: %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
-		       kunwind_reason_name(reason), walk.count, walk.count ? addresses[walk.count - 1] : 0);
-	kunwind_table_free(table);
+	reason = kunwind_walk_i386(&walk);
+	if (!tap_ok(reason == want && walk.count == count && addresses[count - 1] == last, "%s", name))
+		printf("# %s, %u addresses, the last %#lx\n", kunwind_reason_name(reason), walk.count,
+		       walk.count ? addresses[walk.count - 1] : 0);
+	for (i = 0; i < ranges->nr; i++)
+		kunwind_table_free((struct kunwind_table *)ranges->range[i].table);
 	free(ranges);
 }
 
@@ -116,6 +130,12 @@ int main(void)
 	     { 0, "", true }, { 0x100, "", false }, { 0x200, "0e 0c", false });
 	WALK("a return address is looked up in the call before it", NO_OBJECT, 3, CALLER + 1,
 	     { 0, "", false }, { 0x100, "", false }, { 0x200, "0e 0c", false });
+
+	/* ebx is register 3; the first object's table does not follow it, the second's does */
+	begin();
+	stack[0] = AT(SECOND + 0x20);
+	WALK("a table that does not follow ebx leaves it unknown", REG_UNKNOWN, 2, AT(SECOND + 0x20),
+	     { 0, "", false }, { SECOND, "0c 03 08", false });
 
 	/* esp + 16 wraps at 2^32, to 8; there is memory there */
 	begin();

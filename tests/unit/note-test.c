@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * note-test.c - a walk that was made from more than a note can hold is not noted
+ *
+ * Each walk is complete. Then something changes that no note has: a word by which the
+ * CFA was found, a register, where a return probe leads. The note must not be taken.
+ */
+#include "scene.h"
+
+static struct kunwind_walk noted(unsigned long *addresses)
+{
+	return (struct kunwind_walk){
+		.ranges = ranges, .cache = &cache, .recent = &recent, .mem = mem, .regs = regs,
+		.addresses = addresses, .capacity = 8,
+	};
+}
+
+/* Two walks, the second by the cache; both complete with @count addresses. */
+static bool walks(u32 count)
+{
+	unsigned long addresses[8];
+	bool good = true;
+	u32 round;
+
+	for (round = 0; round < 2; round++) {
+		struct kunwind_walk walk = noted(addresses);
+
+		good &= kunwind_walk(&walk) == KUNWIND_COMPLETE && walk.count == count;
+	}
+	return good;
+}
+
+static bool taken(void)
+{
+	unsigned long addresses[8];
+	struct kunwind_walk walk = noted(addresses);
+
+	return kunwind_walk_again(&walk);
+}
+
+static void begin(const char *code)
+{
+	scene();
+	object(&(struct function){ 0, 0x100, code }, 1, 0x1000);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_RBP] = WORD(4);
+	regs.r[KUNWIND_R15] = WORD(8);
+	stack[3] = WORD(10);
+	stack[9] = 0;
+}
+
+int main(void)
+{
+	begin("0e 50");
+	tap_ok(walks(1) && taken(), "a walk by rsp is noted");
+	stack[9] = CALLER;
+	tap_ok(!taken(), "and not taken when its word changed");
+
+	begin("0f 03 76 78 06");
+	tap_ok(walks(1), "a CFA that is read from memory");
+	stack[3] = WORD(20);
+	tap_ok(!taken(), "it may be another then");
+
+	begin("0f 05 76 78 06 23 00");
+	tap_ok(walks(1), "a CFA by a wide rule");
+	stack[3] = WORD(20);
+	tap_ok(!taken(), "it may be another then, too");
+
+	begin("0c 0f 10");
+	tap_ok(walks(1), "a CFA in r15");
+	regs.r[KUNWIND_R15] = WORD(20);
+	tap_ok(!taken(), "r15 may be another");
+
+	begin("");
+	stack[0] = 0x123456;
+	stack[1] = 0;
+	mem.probe_slot = STACK;
+	mem.probe_return = CODE(1, 0x20);
+	tap_ok(walks(2), "a return probe's trampoline");
+	mem.probe_return = CODE(1, 0x30);
+	tap_ok(!taken(), "it may lead elsewhere");
+
+	begin("");
+	tap_ok(!walks(2) && !recent.id, "a walk that did not come to its end is not noted");
+	return tap_done();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proof-test.c - where no table has a rule: what proves a return address, which registers
+ * a signal frame gives, what each step costs the walk's budget
+ */
+#include "../../kmod/core/proof.h"
+#include "tap.h"
+
+#define CODE	0x10000ULL
+#define SIZE	0x4000
+#define STACK	0x7000ULL
+#define WORDS	600
+#define WORD(n)	(STACK + 8 * (n))
+#define PLENTY	(1U << 28)
+
+static u8 code[SIZE];
+static u64 stack[WORDS];
+static struct kunwind_ranges *ranges;
+static struct kunwind_walk walk;
+
+static void begin(void)
+{
+	if (!ranges)
+		ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	ranges->id = 1;
+	ranges->nr = 1;
+	ranges->range[0] = (struct kunwind_range){
+		.start = CODE, .end = CODE + SIZE, .reason = KUNWIND_NO_TABLE,
+	};
+	memset(code, 0x90, sizeof(code));
+	memset(stack, 0, sizeof(stack));
+	walk = (struct kunwind_walk){
+		.ranges = ranges,
+		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+			 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
+			 .code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE },
+	};
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
+}
+
+static void bytes(u32 at, const char *hex)
+{
+	for (; *hex; hex += 2 + (hex[2] == ' '))
+		sscanf(hex, "%2hhx", &code[at++]);
+}
+
+/* A call at @at of @to; returns the return address. */
+static u64 call(u32 at, u32 to)
+{
+	s32 distance = (s32)to - (s32)(at + 5);
+
+	code[at] = 0xe8;
+	memcpy(code + at + 1, &distance, sizeof(distance));
+	return CODE + at + 5;
+}
+
+/* A frame at CODE + @ip that called. What the step took of the budget. */
+static u32 step(u32 ip, enum kunwind_reason *reason, struct kunwind_found *how)
+{
+	u32 budget = PLENTY;
+
+	walk.regs.r[KUNWIND_RA] = CODE + ip;
+	*reason = kunwind_bare_step(&walk, false, &budget, how);
+	return PLENTY - budget;
+}
+
+static u32 cost(u32 ip)
+{
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+
+	return step(ip, &reason, &how);
+}
+
+static void test_costs(void)
+{
+	u32 none, some, i;
+
+	begin();
+	walk.regs.r[KUNWIND_RSP] = STACK + 4;
+	tap_ok(cost(0x100) > 0, "cost: a step is charged, though it finds nothing");
+	begin();
+	none = cost(0x100);
+	tap_ok(none >= 512 / 4, "cost: so is each word of the stack, %u for 512", none);
+	begin();
+	/* behind calls through a register, each of which may have led here */
+	bytes(0x200, "ff d0");
+	for (i = 0; i < 100; i++)
+		stack[i] = CODE + 0x202;
+	some = cost(0x100);
+	tap_ok(some >= none + 100, "cost: each word that may be an address takes more, %u for 100",
+	       some - none);
+	/* behind calls of a function that begins 4 KB before, by code that is read each time */
+	begin();
+	bytes(0, "50 58");
+	for (i = 0; i < 20; i++)
+		stack[100 + i] = call(0x2000, 0);
+	some = cost(0x800);
+	tap_ok(some >= none + 20 * 0x800 / 16,
+	       "cost: so does the code that is read for it, %u for 20 times 2 KB", some - none);
+	/* behind a frame pointer that proves nothing, the code is read on */
+	begin();
+	bytes(0x200, "ff d0");
+	walk.regs.r[KUNWIND_RBP] = WORD(8);
+	stack[9] = CODE + 0x202;
+	some = cost(0x100);
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RBP] = WORD(8);
+	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+			  KUNWIND_REG(KUNWIND_RBP);
+	none = cost(0x100);
+	tap_ok(none >= 64, "cost: and what is read on for a frame pointer, %u", none);
+}
+
+static enum kunwind_proof prove(u32 ip, u64 sp, u64 bp, bool bp_known, u64 slot, u64 ra)
+{
+	u32 budget = PLENTY, tails = KUNWIND_PROOF_TAILS;
+	struct kunwind_bare frame = {
+		.ip = CODE + ip, .sp = sp, .bp = bp, .bp_known = bp_known, .range = &ranges->range[0],
+		.budget = &budget, .tails = &tails,
+	};
+	struct kunwind_candidate c = { .slot = slot, .ra = ra };
+
+	kunwind_prove(&walk, &frame, &c);
+	return c.proof;
+}
+
+static void test_proofs(void)
+{
+	u64 ra;
+
+	/* push %rbp; nops */
+	begin();
+	bytes(0x100, "55");
+	ra = call(0x200, 0x100);
+	tap_ok(prove(0x120, STACK, 0, false, STACK + 8, ra) == KUNWIND_PROOF_PROVEN,
+	       "proof: the word that the code says");
+	tap_ok(prove(0x120, STACK, 0, false, STACK + 16, ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "proof: another word is contradicted");
+	tap_ok(prove(0x80, STACK, 0, false, STACK + 8, ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "proof: a call to behind the frame is contradicted");
+	/* push %rbp; mov %rsp, %rbp; sub %rax, %rsp */
+	begin();
+	bytes(0x100, "55 48 89 e5 48 29 c4");
+	ra = call(0x200, 0x100);
+	tap_ok(prove(0x120, STACK, WORD(10), true, WORD(11), ra) == KUNWIND_PROOF_PROVEN,
+	       "proof: by the frame pointer, where the depth is not known");
+	tap_ok(prove(0x120, STACK, WORD(10), true, WORD(12), ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "proof: another word than the frame pointer says is contradicted");
+	tap_ok(prove(0x120, STACK, WORD(10), false, WORD(11), ra) == KUNWIND_PROOF_NEAR,
+	       "proof: a frame pointer that is not known proves nothing");
+}
+
+static void test_stubs(void)
+{
+	static const struct {
+		const char *name, *stub;
+		s32 to;		/* from 0x300 */
+	} cases[] = {
+		{ "a function", "55", 0 },
+		{ "a short jump forwards", "eb 10", 2 + 0x10 },
+		{ "a short jump backwards", "eb f0", 2 - 0x10 },
+		{ "a long jump backwards", "e9 00 ff ff ff", 5 - 0x100 },
+		{ "endbr64 and a short jump", "f3 0f 1e fa eb 10", 6 + 0x10 },
+		{ "bnd and a long jump", "f2 e9 00 01 00 00", 6 + 0x100 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 target = 0, ra;
+
+		begin();
+		bytes(0x300, cases[i].stub);
+		ra = call(0x600, 0x300);
+		tap_ok(kunwind_proof_call(&walk, ra, &target) && target == CODE + 0x300 + cases[i].to,
+		       "stub: %s", cases[i].name);
+	}
+}
+
+static void test_steps(void)
+{
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+	u64 ra;
+
+	/* one word is where the function pushed, the other where one that runs into it did */
+	begin();
+	bytes(0x80, "50");
+	bytes(0x100, "55");
+	ra = call(0x200, 0x100);
+	stack[1] = ra;
+	stack[2] = call(0x300, 0x80);
+	step(0x120, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == ra &&
+	       walk.regs.r[KUNWIND_RSP] == WORD(2), "step: to the nearest of two proven words");
+	begin();
+	bytes(0x100, "55 48 89 e5 48 29 c4");
+	ra = call(0x200, 0x100);
+	walk.regs.r[KUNWIND_RBP] = WORD(4) + 4;
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	memcpy((u8 *)stack + 8 * 4 + 12, &ra, 8);
+	step(0x120, &reason, &how);
+	tap_ok(reason != KUNWIND_COMPLETE, "step: a frame pointer that is not aligned is none");
+}
+
+static void test_signal_frame(void)
+{
+	static const u8 order[] = {
+		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
+		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
+		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
+	};
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+	bool good = true;
+	u32 i;
+
+	/* struct sigcontext of the kernel, asm/sigcontext.h; mov $15, %rax; syscall */
+	begin();
+	bytes(0x100, "48 c7 c0 0f 00 00 00 0f 05");
+	for (i = 0; i < ARRAY_SIZE(order); i++)
+		stack[5 + i] = 0x1000 + order[i];
+	stack[5 + 18] = 0x002b000000000033;
+	step(0x100, &reason, &how);
+	for (i = 0; i < KUNWIND_NR_REGS; i++)
+		good &= walk.regs.r[i] == 0x1000 + i;
+	tap_ok(reason == KUNWIND_COMPLETE && how.signal && good &&
+	       walk.regs.valid == KUNWIND_ALL_REGS, "signal frame: each register has its own value");
+	begin();
+	bytes(0x100, "48 c7 c0 0f 00 00 00 0f 05");
+	stack[5 + 18] = 0x002b000000000023;
+	step(0x100, &reason, &how);
+	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: that of 32-bit code is none");
+}
+
+static void test_switches(void)
+{
+	static const struct {
+		const char *name, *bytes;
+		bool found;
+		u32 word;
+		s32 rbp_at;
+	} cases[] = {
+		{ "mov 8(%rsp), %rdi; mov (%rdi), %rsp; ret", "48 8b 7c 24 08 48 8b 27 c3", true, 40, -1 },
+		{ "mov 8(%rsp), %rsp; pop %rbp; ret", "48 8b 64 24 08 5d c3", true, 31, 8 },
+		{ "mov %rax, %rsp; ret", "48 89 c4 c3", false, 0, 0 },
+		{ "mov %rax, %rcx; mov %rcx, %rsp; ret", "48 89 c1 48 89 cc c3", false, 0, 0 },
+		{ "pop %rbp; ret", "5d c3", false, 0, 0 },
+		{ "ret", "c3", false, 0, 0 },
+		{ "mov 8(%rsp), %rsp; nop; ret", "48 8b 64 24 08 90 c3", false, 0, 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 slot = 0;
+		s32 rbp_at = 0;
+		bool found;
+
+		begin();
+		bytes(0x100, cases[i].bytes);
+		stack[1] = WORD(30);
+		stack[30] = WORD(40);
+		found = kunwind_code_switches(&walk.mem, CODE + 0x100, STACK, &slot, &rbp_at);
+		if (!tap_ok(found == cases[i].found &&
+			    (!found || (slot == WORD(cases[i].word) && rbp_at == cases[i].rbp_at)),
+			    "switch: %s", cases[i].name))
+			printf("# %d: word %llu, rbp at %d\n", found,
+			       (unsigned long long)(slot - STACK) / 8, rbp_at);
+	}
+}
+
+int main(void)
+{
+	test_costs();
+	test_proofs();
+	test_stubs();
+	test_steps();
+	test_signal_frame();
+	test_switches();
+	return tap_done();
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stale.c - what was known of an address or a file is not used for what is there now
+ *
+ *	stale moves DIRECTORY	that has small.so and large.so: mremap of several pages
+ *	stale file PATH SMALL LARGE	a file becomes another one within a second
+ *	stale call LIBRARY	one stack through it; status 0: it is right
+ *
+ * Both libraries have one function at the same place, in frames of two sizes that
+ * are filled with bytes that are no address (called.c): a stack by the other's
+ * table cannot end by accident.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../../../kmod/uapi/kunwind.h"
+
+#define PAGE	4096
+#define RX	(PROT_READ | PROT_EXEC)
+
+static int device, failed;
+static struct kunwind_callstack stack;
+static __u64 addresses[64];
+
+static void __attribute__((noreturn)) quit(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+/* Where the page of text is in a library; its function comes first. */
+static off_t text_of(int fd)
+{
+	off_t text = 0;
+	struct stat st;
+	char *image;
+	int i;
+
+	if (fstat(fd, &st))
+		quit("fstat");
+	image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	for (i = 0; i < ((Elf64_Ehdr *)image)->e_phnum; i++) {
+		const Elf64_Phdr *phdr = (void *)(image + ((Elf64_Ehdr *)image)->e_phoff);
+
+		if (phdr[i].p_type == PT_LOAD && (phdr[i].p_flags & PF_X))
+			text = phdr[i].p_offset;
+	}
+	munmap(image, st.st_size);
+	return text;
+}
+
+static int back(void)
+{
+	stack.size = sizeof(stack);
+	stack.addresses = (unsigned long)addresses;
+	stack.capacity = 64;
+	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
+		quit("KUNWIND_IOC_CALLSTACK");
+	return 0;
+}
+
+static bool __attribute__((noinline)) right(char *page)
+{
+	unsigned int i, through = 0;
+	int (*called)(int (*)(void)) = (void *)page;
+
+	called(back);
+	for (i = 0; i < stack.count; i++)
+		through += addresses[i] - (unsigned long)page < PAGE;
+	return stack.reason == KUNWIND_COMPLETE && through == 1;
+}
+
+static void is(bool good, const char *what)
+{
+	printf("%s - %s\n", good ? "ok" : "not ok", what);
+	if (!good)
+		printf("# %u addresses, reason %u\n", stack.count, stack.reason);
+	failed |= !good;
+}
+
+static int library(const char *directory, const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		quit(path);
+	return fd;
+}
+
+/* The page before the text and the text, at @where or anywhere. */
+static char *map_two(char *where, int fd)
+{
+	char *page = mmap(where, 2 * PAGE, RX, MAP_PRIVATE | (where ? MAP_FIXED : 0), fd,
+			  text_of(fd) - PAGE);
+
+	if (page == MAP_FAILED)
+		quit("mmap");
+	return page;
+}
+
+static void moves(const char *directory)
+{
+	int small = library(directory, "small.so"), large = library(directory, "large.so");
+	char *area = mmap(NULL, 16 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *to = area + 4 * PAGE, *from = area + 8 * PAGE;
+
+	map_two(to, small);
+	map_two(from, large);
+	is(right(to + PAGE) && right(from + PAGE), "two libraries of two pages each");
+	mremap(from, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	is(right(to + PAGE), "mremap over code: the old table is not used for the second page");
+	map_two(from, small);
+	is(right(from + PAGE), "another library where the moved one was");
+
+	mremap(to, 2 * PAGE, PAGE, 0);
+	if (mremap(to, PAGE, 2 * PAGE, 0) != to)
+		quit("mremap");
+	is(right(to + PAGE), "code that mremap lets grow in place is known");
+	munmap(area, 16 * PAGE);
+}
+
+/* @path becomes the library, in the same inode; all have the same size. */
+static int becomes(const char *path, const char *from, off_t size)
+{
+	static char bytes[1 << 16];
+	int in = open(from, O_RDONLY), out = open(path, O_RDWR | O_CREAT, 0755);
+
+	memset(bytes, 0, sizeof(bytes));
+	if (in < 0 || out < 0 || read(in, bytes, sizeof(bytes)) <= 0 ||
+	    pwrite(out, bytes, size, 0) != size)
+		quit(from);
+	close(in);
+	return out;
+}
+
+static bool once(int fd)
+{
+	char *page = mmap(NULL, PAGE, RX, MAP_PRIVATE, fd, text_of(fd));
+	bool good;
+
+	if (page == MAP_FAILED)
+		quit("mmap");
+	good = right(page);
+	munmap(page, PAGE);
+	return good;
+}
+
+/* Changes its bytes, not its size; both times within one second. */
+static void file(const char *path, const char *small, const char *large)
+{
+	struct timespec pause = { 0, 30000000 }, now;
+	struct stat before, after;
+	bool good;
+	int fd, tries;
+
+	for (tries = 0; tries < 20; tries++) {
+		do
+			clock_gettime(CLOCK_REALTIME, &now);
+		while (now.tv_nsec > 100000000);
+		fd = becomes(path, small, 40000);
+		fstat(fd, &before);
+		close(fd);
+		fd = open(path, O_RDONLY);
+		good = once(fd);
+		close(fd);
+		nanosleep(&pause, NULL);
+		fd = becomes(path, large, 40000);
+		fstat(fd, &after);
+		close(fd);
+		if (before.st_ctim.tv_sec == after.st_ctim.tv_sec && before.st_size == after.st_size &&
+		    before.st_ctim.tv_nsec != after.st_ctim.tv_nsec)
+			break;
+	}
+	is(good && tries < 20, "a file is changed twice within one second, and keeps its size");
+	fd = open(path, O_RDONLY);
+	is(once(fd), "the second state of the file has its own table");
+}
+
+int main(int argc, char **argv)
+{
+	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
+
+	if (argc < 3)
+		return 2;
+	setvbuf(stdout, NULL, _IONBF, 0);
+	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
+	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
+		quit(KUNWIND_DEVICE);
+	if (!strcmp(argv[1], "moves"))
+		moves(argv[2]);
+	else if (!strcmp(argv[1], "file") && argc == 5)
+		file(argv[2], argv[3], argv[4]);
+	else if (!strcmp(argv[1], "call"))
+		failed = !once(open(argv[2], O_RDONLY));
+	else
+		return 2;
+	return failed;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-stale.sh - what was known of an address, a file or a device number is not used for
+# what is there now
+#
+# Two images of ext4 are alike to the byte but for the code of one file: the same inode
+# number, generation, size and times. First they are on two devices at a time, then
+# one after the other on one device.
+# timeout: 200
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+work=$KUNWIND_TMP
+
+check "the module loads" modprobe kunwind
+# Emulated and loaded machines are slow: it is not time that is tested here.
+echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
+
+adopt() { # COMMAND...
+	local status
+	"$@" >"$work/out" 2>&1
+	status=$?
+	tap_from "$work/out"
+	is "$status" 0 "$2: it ends well"
+}
+adopt "$progs/stale" moves "$progs"
+adopt "$progs/stale" file "$work/changes.so" "$progs/small.so" "$progs/large.so"
+
+# the same size, so that one can be written over the other in the image
+for size in small large; do
+	cp "$progs/$size.so" "$work/$size.so"
+	truncate -s 40000 "$work/$size.so"
+done
+dd if=/dev/zero of="$work/image1" bs=1M count=8 status=none
+mkfs.ext4 -q -O ^metadata_csum,^has_journal "$work/image1"
+mkdir "$work/mnt1" "$work/mnt2"
+mount -o loop "$work/image1" "$work/mnt1" && cp "$work/small.so" "$work/mnt1/library.so" && sync
+check "a file system with a library" umount "$work/mnt1"
+/usr/bin/python3 - "$work" <<-'END'
+	import sys
+	work = sys.argv[1]
+	small, large, image = (open(work + "/" + name, "rb").read() for name in ("small.so", "large.so", "image1"))
+	at = image.index(small)
+	open(work + "/image2", "wb").write(image[:at] + large + image[at + len(large):])
+END
+is "$(cmp -l "$work/image1" "$work/image2" | wc -l)" "$(cmp -l "$work/small.so" "$work/large.so" | wc -l)" \
+	"a second one differs in the library's bytes only"
+
+mount -o loop,ro "$work/image1" "$work/mnt1"
+mount -o loop,ro "$work/image2" "$work/mnt2"
+is "$(stat -c '%i %s %.9Z' "$work/mnt1/library.so")" "$(stat -c '%i %s %.9Z' "$work/mnt2/library.so")" \
+	"both libraries have one inode number, size and time"
+check "a stack through the first device's library is right" "$progs/stale" call "$work/mnt1/library.so"
+check "a stack through the second device's library is right" "$progs/stale" call "$work/mnt2/library.so"
+umount "$work/mnt1" "$work/mnt2"
+
+device=$(losetup -f)
+losetup "$device" "$work/image1" && mount -o ro "$device" "$work/mnt1"
+check "a stack through the first library on one device is right" "$progs/stale" call "$work/mnt1/library.so"
+umount "$work/mnt1"
+losetup -d "$device"
+losetup "$device" "$work/image2" && mount -o ro "$device" "$work/mnt1"
+check "another file system on the same device: the old one's table is not used" \
+	"$progs/stale" call "$work/mnt1/library.so"
+umount "$work/mnt1"
+losetup -d "$device"
+check "the module goes" rmmod kunwind
+done_testing
