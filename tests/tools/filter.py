@@ -18,7 +18,8 @@ PROGRAM = """
 #include <unistd.h>
 static inline __attribute__((always_inline)) long inner(void) { return getppid(); }
 __attribute__((noinline)) long outer(void) { return inner() + 1; }
-int main(void) { return outer() == 0; }
+__attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
+int main(void) { if (outer() == 0) last(); return 0; }
 """
 
 count = failures = 0
@@ -35,6 +36,48 @@ def same(what, got, wanted):
 
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def traced(work, name, build_id, events):
+    """The names of the frames of each event, without what is inlined."""
+    trace = ctf.Trace()
+    for time, (path, identity, base) in enumerate(build_id):
+        trace.add(1 + time, "kunwind_map", THREAD, (), ctf.MAP,
+                  [100, 100, base, base + 0x1000000, 0, base, 0, identity, path])
+    for time, (stack, event, fields, values) in enumerate(events):
+        trace.add(100 + time, event, THREAD, stack, fields, values)
+    path = os.path.join(work, name)
+    trace.write(path)
+    lines = run("babeltrace2", "--plugin-path", PLUGIN, path, "-c", "filter.kunwind.symbolize").splitlines()
+    return [[(function, int(offset, 16)) for function, offset, inlined in
+             re.findall(r'function = "([^"]*)", offset = (\w+), inlined = (\d)', line) if inlined == "0"]
+            for line in lines[-len(events):]]
+
+
+def names(work, program, symbols, sizes, build_id):
+    app = (program, build_id, BIAS)
+    end = BIAS + symbols["last"] + sizes["last"]
+    read = ("syscall_entry_read", [("fd", "s32")], [3])
+    got = traced(work, "ends", [app], [([BIAS + symbols["main"], end], *read), ([end], *read)])
+    same("a return address behind a call that does not return is the caller's",
+         got[0][1], ("last", sizes["last"]))
+    same("the byte behind a function is not its", got[1][0][0] == "last", False)
+
+    libc = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
+    with open(libc, "rb") as file:
+        restore = file.read().index(bytes.fromhex("48c7c00f0000000f05"))
+    identity = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-nW", libc)).group(1)
+    base = 0x7f0000000000
+    got = traced(work, "signal", [app, (libc, identity, base)],
+                 [([BIAS + symbols["main"], base + restore, BIAS + symbols["outer"]], *read)])
+    same("what a signal interrupted at its first byte is named for it", got[0][2], ("outer", 0))
+
+    ctf.METADATA = ctf.METADATA.replace("_callstack_user_length", "_other_length").replace(
+        "callstack_user[", "other[")
+    addresses = [BIAS + symbols["main"], BIAS + symbols["outer"] + 1]
+    got = traced(work, "whole", [app], [((), "kunwind_callstack", ctf.WHOLE,
+                                         (100, 100, 0, 1, addresses, [0, 1]))])
+    same("the module's own event needs no context to be named", [frame[0] for frame in got[0]], ["main", "outer"])
 
 
 def main():
@@ -58,6 +101,9 @@ def main():
         trace.write(path)
         babeltrace = ["babeltrace2", "--plugin-path", PLUGIN, path, "-c", "filter.kunwind.symbolize"]
         line = run(*babeltrace).splitlines()[-1]
+        sizes = {line.split()[3]: int(line.split()[1], 16)
+                 for line in run("nm", "-S", program).splitlines() if len(line.split()) == 4}
+        names(work, program, symbols, sizes, build_id)
         frames = re.findall(r'function = "([^"]*)", offset = (\w+), inlined = (\d).*?why = "([^"]*)"', line)
         same("functions that are inlined come before the one that they are part of",
              [(frame[0], frame[2]) for frame in frames[:4]],
