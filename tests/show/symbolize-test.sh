@@ -234,6 +234,7 @@ is "$(ask /usr/bin/env "$id")" "build-id differs;??;" "another build-id: no name
 is "$(ask "$work/names" "${id:0:38}")" "build-id differs;??;" "half a build-id: no name"
 other=${id:0:38}$([ "${id:38}" = 00 ] && echo 01 || echo 00)
 is "$(ask "$work/names" "$other")" "build-id differs;??;" "a build-id whose last byte alone is another: no name"
+is "$(ask "$work/names" "${id}00")" "build-id differs;??;" "a build-id that goes on behind the file's: no name"
 is "$(ask "$work/names" -)" "no build-id, and not the same inode;??;" "no build-id and no inode: no name"
 is "$(ask /nonexistent "$id")" "no such file;??;" "no file: no name"
 is "$(ask /etc/passwd "$id")" "file not readable;??;" "no ELF file: no name"

@@ -19,7 +19,7 @@ PROGRAM = """
 static inline __attribute__((always_inline)) long inner(void) { return getppid(); }
 __attribute__((noinline)) long outer(void) { return inner() + 1; }
 __attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
-int main(void) { if (outer() == 0) last(); return 0; }
+int main(void) { asm volatile("nop; a_label: nop; nop"); if (outer() == 0) last(); return 0; }
 """
 
 count = failures = 0
@@ -58,19 +58,27 @@ def names(work, program, symbols, sizes, build_id):
     app = (program, build_id, BIAS)
     end = BIAS + symbols["last"] + sizes["last"]
     read = ("syscall_entry_read", [("fd", "s32")], [3])
-    got = traced(work, "ends", [app], [([BIAS + symbols["main"], end], *read), ([end], *read)])
+    libc = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
+    identity = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-nW", libc)).group(1)
+    # where the program's mapping ends, another begins
+    got = traced(work, "ends", [app, (libc, identity, end)], [([BIAS + symbols["main"], end], *read)])
     same("a return address behind a call that does not return is the caller's",
          got[0][1], ("last", sizes["last"]))
-    same("the byte behind a function is not its", got[1][0][0] == "last", False)
+    got = traced(work, "behind", [app], [([end], *read)])
+    same("the byte behind a function is not its", got[0][0][0] == "last", False)
 
-    libc = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
     with open(libc, "rb") as file:
         restore = file.read().index(bytes.fromhex("48c7c00f0000000f05"))
-    identity = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-nW", libc)).group(1)
     base = 0x7f0000000000
     got = traced(work, "signal", [app, (libc, identity, base)],
                  [([BIAS + symbols["main"], base + restore, BIAS + symbols["outer"]], *read)])
     same("what a signal interrupted at its first byte is named for it", got[0][2], ("outer", 0))
+
+    # without debug information symbols alone speak
+    bare = os.path.join(work, "bare")
+    subprocess.run(["objcopy", "--strip-debug", program, bare], check=True)
+    got = traced(work, "label", [(bare, build_id, BIAS)], [([BIAS + symbols["a_label"] + 1], *read)])
+    same("a label inside a function is not its name", got[0][0][0], "main")
 
     ctf.METADATA = ctf.METADATA.replace("_callstack_user_length", "_other_length").replace(
         "callstack_user[", "other[")
