@@ -19,7 +19,7 @@ PROGRAM = """
 static inline __attribute__((always_inline)) long inner(void) { return getppid(); }
 __attribute__((noinline)) long outer(void) { return inner() + 1; }
 __attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
-int main(void) { asm volatile("nop; a_label: nop; nop"); if (outer() == 0) last(); return 0; }
+int main(void) { asm volatile("nop; a_label: nop; .type a_part, @function; a_part: nop; .size a_part, 1; nop"); if (outer() == 0) last(); return 0; }
 """
 
 count = failures = 0
@@ -77,8 +77,11 @@ def names(work, program, symbols, sizes, build_id):
     # without debug information symbols alone speak
     bare = os.path.join(work, "bare")
     subprocess.run(["objcopy", "--strip-debug", program, bare], check=True)
-    got = traced(work, "label", [(bare, build_id, BIAS)], [([BIAS + symbols["a_label"] + 1], *read)])
+    got = traced(work, "label", [(bare, build_id, BIAS)], [([BIAS + symbols["a_label"]], *read), ([BIAS + symbols["a_part"]], *read),
+                  ([BIAS + symbols["a_part"] + 1], *read)])
     same("a label inside a function is not its name", got[0][0][0], "main")
+    same("a function inside another is its own", got[1][0][0], "a_part")
+    same("the byte behind it is the outer one's", got[2][0][0], "main")
 
     ctf.METADATA = ctf.METADATA.replace("_callstack_user_length", "_other_length").replace(
         "callstack_user[", "other[")
