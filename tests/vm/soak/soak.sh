@@ -24,6 +24,8 @@ seed=${SEED:-1}
 RANDOM=$seed
 params=/sys/module/kunwind/parameters
 conflict=${CONFLICT:-$progs/conflict/conflict.ko}
+livepatch=${conflict%/*}/livepatch.ko
+klp=/sys/kernel/livepatch/livepatch
 tracefs=/sys/kernel/tracing
 declare -A did=() refused=()
 loaded() { [ -d /sys/module/kunwind ]; }
@@ -80,9 +82,71 @@ probes() {
 	fi
 }
 
+# A livepatch comes, or goes: that waits for each task to leave what is patched.
+patching() { # 0: of a function that kunwind takes over
+	local i
+	if [ -d /sys/module/livepatch ]; then
+		[ ! -e $klp/enabled ] || echo 0 2>/dev/null >$klp/enabled
+		for ((i = 0; i < 100; i++)); do
+			[ -e $klp ] || break
+			sleep 0.1
+		done
+		attempt livepatch-gone rmmod livepatch
+	elif [ "$1" -eq 0 ]; then
+		attempt livepatch insmod "$livepatch" function=stack_trace_save_user
+	else
+		attempt livepatch insmod "$livepatch"
+	fi
+}
+
+# Suspend, as far as a machine whose root is on 9p can: all tasks are frozen and thawed.
+freeze() {
+	[ -e /sys/power/pm_test ] || return 0
+	echo 0 >/sys/module/suspend/parameters/pm_test_delay
+	echo freezer >/sys/power/pm_test
+	# refused when a task does not freeze in time, for example in a read that hangs
+	if echo freeze 2>/dev/null >/sys/power/state; then
+		did[suspend]=$((${did[suspend]:-0} + 1))
+	else
+		refused[suspend]=$((${refused[suspend]:-0} + 1))
+	fi
+	echo none >/sys/power/pm_test
+}
+
+# A BPF program at the entry of functions that kunwind hooks; where there is BTF.
+fentry() {
+	if [ -n "${fentry_pid:-}" ]; then
+		kill "$fentry_pid" 2>/dev/null
+		wait "$fentry_pid" 2>/dev/null
+		fentry_pid=
+	elif [ -e /sys/kernel/btf/vmlinux ] && command -v bpftrace >/dev/null; then
+		bpftrace -e 'kfunc:perf_event_mmap { @m = count(); } kfunc:uprobe_dup_mmap { @f = count(); }
+			kfunc:stack_trace_save_user { @s[ustack(5)] = count(); }' >"$work/bpftrace" 2>&1 </dev/null &
+		fentry_pid=$!
+		did[fentry]=$((${did[fentry]:-0} + 1))
+	fi
+}
+
+# Kprobes on hooked functions and, while it is loaded, on kunwind's own.
+kprobes() {
+	local event
+	if grep -q '^p:soakk/' $tracefs/kprobe_events; then
+		echo 0 >$tracefs/events/soakk/enable
+		for event in $(sed -n 's/^p:soakk\/\([^ ]*\).*/\1/p' $tracefs/kprobe_events); do
+			echo "-:soakk/$event" >>$tracefs/kprobe_events
+		done
+	else
+		for event in perf_event_mmap uprobe_clear_state generic_shutdown_super kunwind:kunwind_space_scan \
+			kunwind:kunwind_object_get_file kunwind:kunwind_snapshot_destroy; do
+			echo "p:soakk/${event##*:} $event" 2>/dev/null >>$tracefs/kprobe_events
+		done
+		echo 1 2>/dev/null >$tracefs/events/soakk/enable && did[kprobes]=$((${did[kprobes]:-0} + 1))
+	fi
+}
+
 registered=()
 one_action() {
-	local action=$((RANDOM % 23)) a=$RANDOM pid
+	local action=$((RANDOM % 28)) a=$RANDOM pid
 	case $action in
 	0 | 1 | 2 | 20 | 21 | 22)
 		if loaded; then
@@ -133,6 +197,10 @@ one_action() {
 		{ echo 0 >/sys/devices/system/cpu/cpu1/online && sleep 0.2 &&
 			echo 1 >/sys/devices/system/cpu/cpu1/online; } 2>/dev/null && did[cpu]=$((${did[cpu]:-0} + 1)) ;;
 	19) sleep 0.$((a % 9 + 1)) ;;
+	23 | 24) patching $((a % 3)) ;;
+	25) freeze ;;
+	26) fentry ;;
+	27) kprobes ;;
 	esac
 	return 0
 }
@@ -156,6 +224,9 @@ quiet() {
 	loads_end || not_ok "the loads come to an end"
 	[ -z "$session_on" ] || tracing
 	[ ! -e $tracefs/events/soak ] || probes
+	! grep -q '^p:soakk/' $tracefs/kprobe_events || kprobes
+	[ -z "${fentry_pid:-}" ] || fentry
+	[ ! -d /sys/module/livepatch ] || patching 1
 	echo 0 >$tracefs/options/userstacktrace
 	echo 0 >$tracefs/events/sched/sched_switch/enable
 	echo >$tracefs/trace
