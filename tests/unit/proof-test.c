@@ -202,6 +202,18 @@ static void test_steps(void)
 	memcpy((u8 *)stack + 8 * 4 + 12, &ra, 8);
 	step(0x120, &reason, &how);
 	tap_ok(reason != KUNWIND_COMPLETE, "step: a frame pointer that is not aligned is none");
+
+	/* push %rbp; and $-16, %rsp; ... call; mov 8(%rax), %rsp; pop %rbp; ret */
+	begin();
+	bytes(0x100, "55 48 83 e4 f0");
+	bytes(0x140, "48 8b 60 08 5d c3");
+	stack[11] = call(0x200, 0x100);
+	stack[10] = WORD(2);
+	walk.regs.r[KUNWIND_RBP] = WORD(10);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	step(0x140, &reason, &how);
+	tap_ok(!how.elsewhere && reason != KUNWIND_COMPLETE,
+	       "step: a frame pointer on this stack is not one on another");
 }
 
 static void test_signal_frame(void)
