@@ -106,6 +106,29 @@ static uint64_t spread(uint64_t i)
 	return i >> 17;
 }
 
+/* One address in many objects. */
+static bool one_address(struct kunwind_symbolizer *symbolizer)
+{
+	enum { NR = 6000 };
+	static struct kunwind_object *objects[NR];
+	struct kunwind_cache *cache = kunwind_cache_new();
+	bool good = true;
+	char name[32];
+	unsigned int i;
+
+	for (i = 0; i < NR; i++) {
+		snprintf(name, sizeof(name), "o%u", i);
+		objects[i] = kunwind_symbolizer_object(symbolizer, name, "", 1);
+		keep(cache, objects[i], 0x1000, false, name);
+	}
+	for (i = 0; i < NR; i++) {
+		snprintf(name, sizeof(name), "o%u", i);
+		good &= kept(cache, objects[i], 0x1000, false, name);
+	}
+	kunwind_cache_free(cache);
+	return good;
+}
+
 /* Puts in 8,000 answers from @base on, and asks for them and for others beside them. */
 static void some_answers(struct kunwind_object *a, struct kunwind_object *b, uint64_t base, bool *good,
 			 bool *apart)
@@ -148,6 +171,7 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 		some_answers(a, b, round * 100003ULL, &good, &apart);
 	check(good, "answers are kept, and forgotten");
 	check(apart, "by object, and by whether the address is exact");
+	check(one_address(symbolizer), "one address in 6,000 objects has an answer for each");
 }
 
 /* A caller that was built when the structure had fewer members gives no more than these. */
