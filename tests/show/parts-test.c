@@ -109,7 +109,7 @@ static uint64_t spread(uint64_t i)
 /* One address in many objects. */
 static bool one_address(struct kunwind_symbolizer *symbolizer)
 {
-	enum { NR = 6000 };
+	enum { NR = 60000 };
 	static struct kunwind_object *objects[NR];
 	struct kunwind_cache *cache = kunwind_cache_new();
 	bool good = true;
@@ -119,11 +119,13 @@ static bool one_address(struct kunwind_symbolizer *symbolizer)
 	for (i = 0; i < NR; i++) {
 		snprintf(name, sizeof(name), "o%u", i);
 		objects[i] = kunwind_symbolizer_object(symbolizer, name, "", 1);
-		keep(cache, objects[i], 0x1000, false, name);
+		/* not all: what lies in a row hardly ever meets */
+		if (spread(i) % 8 == 0)
+			keep(cache, objects[i], 0x1000, false, name);
 	}
 	for (i = 0; i < NR; i++) {
 		snprintf(name, sizeof(name), "o%u", i);
-		good &= kept(cache, objects[i], 0x1000, false, name);
+		good &= kept(cache, objects[i], 0x1000, false, spread(i) % 8 ? NULL : name);
 	}
 	kunwind_cache_free(cache);
 	return good;
@@ -171,7 +173,7 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 		some_answers(a, b, round * 100003ULL, &good, &apart);
 	check(good, "answers are kept, and forgotten");
 	check(apart, "by object, and by whether the address is exact");
-	check(one_address(symbolizer), "one address in 6,000 objects has an answer for each");
+	check(one_address(symbolizer), "one address in some of 60,000 objects has an answer for each of these");
 }
 
 /* A caller that was built when the structure had fewer members gives no more than these. */

@@ -11,6 +11,7 @@
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
+need mkfs.ext4
 progs=$PWD/build/vm-progs-device
 make -s -C tests/vm/progs/device all >/dev/null || exit 1
 work=$KUNWIND_TMP
@@ -34,6 +35,7 @@ for size in small large; do
 	cp "$progs/$size.so" "$work/$size.so"
 	truncate -s 40000 "$work/$size.so"
 done
+modprobe loop
 dd if=/dev/zero of="$work/image1" bs=1M count=8 status=none
 mkfs.ext4 -q -O ^metadata_csum,^has_journal "$work/image1"
 mkdir "$work/mnt1" "$work/mnt2"
