@@ -173,7 +173,8 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 		some_answers(a, b, round * 100003ULL, &good, &apart);
 	check(good, "answers are kept, and forgotten");
 	check(apart, "by object, and by whether the address is exact");
-	check(one_address(symbolizer), "one address in some of 60,000 objects has an answer for each of these");
+	check(one_address(symbolizer),
+	      "one address in some of 60,000 objects has an answer for each of these");
 }
 
 /* A caller that was built when the structure had fewer members gives no more than these. */

@@ -53,7 +53,7 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *hex = cases[i].bytes;
 		struct kunwind_code code;
-		struct kunwind_mem mem = { };
+		struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
 		u8 bytes[128];
 		u32 len = 0;
 

@@ -31,7 +31,7 @@ static void begin(void)
 	memset(stack, 0, sizeof(stack));
 	walk = (struct kunwind_walk){
 		.ranges = ranges,
-		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+		.mem = { .left = PLENTY, .lo = STACK, .hi = STACK + sizeof(stack),
 			 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 			 .code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE },
 	};
@@ -58,11 +58,10 @@ static u64 call(u32 at, u32 to)
 /* A frame at CODE + @ip that called. What the step took of the budget. */
 static u32 step(u32 ip, enum kunwind_reason *reason, struct kunwind_found *how)
 {
-	u32 budget = PLENTY;
-
+	walk.mem.left = PLENTY;
 	walk.regs.r[KUNWIND_RA] = CODE + ip;
-	*reason = kunwind_bare_step(&walk, false, &budget, how);
-	return PLENTY - budget;
+	*reason = kunwind_bare_step(&walk, false, how);
+	return PLENTY - walk.mem.left;
 }
 
 static u32 cost(u32 ip)
@@ -115,13 +114,14 @@ static void test_costs(void)
 
 static enum kunwind_proof prove(u32 ip, u64 sp, u64 bp, bool bp_known, u64 slot, u64 ra)
 {
-	u32 budget = PLENTY, tails = KUNWIND_PROOF_TAILS;
+	u32 tails = KUNWIND_PROOF_TAILS;
 	struct kunwind_bare frame = {
 		.ip = CODE + ip, .sp = sp, .bp = bp, .bp_known = bp_known, .range = &ranges->range[0],
-		.budget = &budget, .tails = &tails,
+		.tails = &tails,
 	};
 	struct kunwind_candidate c = { .slot = slot, .ra = ra };
 
+	walk.mem.left = PLENTY;
 	kunwind_prove(&walk, &frame, &c);
 	return c.proof;
 }
