@@ -114,7 +114,8 @@ static void test_limit(void)
 	kunwind_table_free(table);
 	table = NULL;
 	err = build(&eh, stats.bytes - 1, &table);
-	tap_ok(err == KUNWIND_E_LIMIT, "limit: one byte less than the table has is not: %s", kunwind_refusal_name(err));
+	tap_ok(err == KUNWIND_E_LIMIT, "limit: one byte less than the table has is not: %s",
+	       kunwind_refusal_name(err));
 	if (!err)
 		kunwind_table_free(table);
 }
