@@ -5,8 +5,9 @@
  * The frame is full of an address inside the function: a table of another frame
  * size takes that for a return address, and the stack shows the function twice.
  */
-/* hidden: its address needs no relocation, so the page works wherever it is mapped */
-__attribute__((visibility("hidden"))) int called(int (*back)(void));
+int called(int (*back)(void));
+/* hidden: this address needs no relocation, so the page works wherever it is mapped */
+extern __typeof__(called) here __attribute__((alias("called"), visibility("hidden")));
 
 int called(int (*back)(void))
 {
@@ -14,6 +15,6 @@ int called(int (*back)(void))
 	unsigned int i;
 
 	for (i = 0; i < FRAME / sizeof(long); i++)
-		frame[i] = (unsigned long)called + 1;
+		frame[i] = (unsigned long)here + 1;
 	return back() + (int)frame[0];
 }
