@@ -111,14 +111,16 @@ static bool try_turn(struct kunwind_job *job)
 	return true;
 }
 
-bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind)
+bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
+			   bool (*urgent)(void *data), void *data)
 {
 	job->kind = kind;
 	/* The timeout is for a job that nobody wants any more: that wakes no one. */
-	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || try_turn(job), HZ / 10))
+	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || (urgent && urgent(data)) ||
+				   try_turn(job), HZ / 10))
 		if (kunwind_object_unwanted(job->object))
 			return false;
-	return job->has_turn;
+	return !kunwind_jobs_stopping();
 }
 
 bool kunwind_job_may_go_on(struct kunwind_job *job)

@@ -45,11 +45,14 @@ void kunwind_job_end(struct kunwind_job *job);
 
 void kunwind_job_set_background(struct kunwind_job *job, bool background);
 
-/*
- * Waits until no other job of the same user has the turn. Returns false if the
- * job is to end instead. kunwind_job_end() gives the turn back.
+/**
+ * kunwind_job_take_turn() - wait until no other job of the same user has the turn
+ * @urgent: NULL, or whether the job has work that needs no turn
+ * Returns true, without the turn, as soon as @urgent is true. kunwind_job_end()
+ * gives the turn back. Return: false if the job is to end.
  */
-bool __must_check kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind);
+bool __must_check kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
+					bool (*urgent)(void *data), void *data);
 
 /*
  * Whether the job may go on: false once its time is used up, nobody wants its
@@ -57,7 +60,7 @@ bool __must_check kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_tu
  */
 bool kunwind_job_may_go_on(struct kunwind_job *job);
 
-/* The object has another user's priority now: jobs that wait for a turn look again. */
+/* Jobs that wait for a turn look again whether it is their object's, or they are urgent. */
 void kunwind_jobs_wake(void);
 
 /* All jobs end soon, and no job begins any more. */

@@ -302,7 +302,7 @@ static enum kunwind_refusal build_table(struct build *build)
 	kunwind_filesystem_answered(object->key.dev);
 	reads_done(object);
 	if (!refusal)
-		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE) ?
+		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
 	/* The second stage goes on with all of it. */
 	if (build->fill)

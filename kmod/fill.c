@@ -4,11 +4,11 @@
  *
  * Each object whose table is not complete has a work item, which builds parts
  * (core/stages.c) for a slice of time and queues itself anew: first the parts that
- * walks missed, then the others, in order and with low priority. A user has one
- * slice at a time, charged to that user and with that user's priority (budget.c);
- * the scheduler shares the processors out between users. A walk only sets a flag in
- * the directory: a work item is never idle while there is a part to be built, so
- * there is nothing to be woken. Nobody waits for all of it; the task whose walk
+ * walks missed, then the others, in order and with low priority. Of the others a
+ * user has one slice at a time. All is charged to that user, with that user's
+ * priority (budget.c); the scheduler shares the processors out between users. A
+ * walk only sets a flag in the directory; the task that then waits for the part
+ * wakes the work items that wait for their slice. Nobody waits for all of it; the task whose walk
  * missed a part waits for that one (touch.c), so that its next stack is whole.
  *
  * Why the others at all: a stack that meets a part which is not built is lost,
@@ -65,6 +65,13 @@ static bool fill_aborted(void *data)
 	return !kunwind_job_may_go_on(fill->job);
 }
 
+static bool fill_wanted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return kunwind_stages_wanted(fill->stages);
+}
+
 static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 {
 	struct kunwind_object *object = fill->object;
@@ -99,12 +106,16 @@ static void fill_work(struct work_struct *work)
 
 	kunwind_job_begin(&job, fill->object, fill->left);
 	fill->job = &job;
-	if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL))
-		refusal = KUNWIND_E_ABORTED;
 	end = jiffies + SLICE;
 	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
 		if (!time_before(jiffies, end))
 			break;
+		if (!wanted && !job.has_turn) {
+			if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL, fill_wanted, fill))
+				refusal = KUNWIND_E_ABORTED;
+			end = jiffies + SLICE;
+			continue;
+		}
 		kunwind_job_set_background(&job, !wanted);
 		refusal = kunwind_stages_build(fill->stages, part);
 		if (!refusal && fill_aborted(fill))
@@ -208,8 +219,10 @@ static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool tim
 
 int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
 {
-	enum part_state state;
+	enum part_state state = part_state(mm, addr, false);
 
+	if (state == PART_MISSING)
+		kunwind_jobs_wake();
 	if (!wait_event_killable_timeout(part_built,
 					 (state = part_state(mm, addr, false)) != PART_MISSING,
 					 timeout))

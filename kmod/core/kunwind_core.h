@@ -178,6 +178,9 @@ kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_f
 /* The part to be built next: one that a walk wanted, if there is one; ~0: all are built. */
 u32 kunwind_stages_next(struct kunwind_stages *stages, bool *wanted);
 
+/* Whether a walk may have met a part that is not built. Any context. */
+bool kunwind_stages_wanted(const struct kunwind_stages *stages);
+
 /*
  * Builds one, and publishes it. After a refusal the table is of no use: to be
  * given up (kunwind_table_retire()), but for KUNWIND_E_NOMEM and KUNWIND_E_ABORTED,

@@ -148,6 +148,11 @@ u32 kunwind_stages_next(struct kunwind_stages *s, bool *wanted)
 	return s->next < parts->nr ? s->next : ~0U;
 }
 
+bool kunwind_stages_wanted(const struct kunwind_stages *s)
+{
+	return READ_ONCE(s->table->parts->wanted);
+}
+
 enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 {
 	struct kunwind_parts *parts = s->table->parts;
