@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.." || exit 1
 program=${KUNWIND_DKMS:-$KUNWIND_CACHE/dkms/usr/sbin/dkms}
 [ -e "$program" ] || { echo "1..0 # SKIP no $program (scripts/setup test)"; exit 0; }
 [ "$(id -u)" -eq 0 ] || { echo "1..0 # SKIP dkms wants to be root"; exit 0; }
-[ -n "${in_namespace-}" ] || in_namespace=1 exec unshare --mount --propagation private "$0"
+[ -n "${in_namespace-}" ] || in_namespace=1 exec unshare --mount --propagation private tests/scripts/t-dkms.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -58,7 +58,7 @@ is "$(cat "$work/stdout")" "1
 
 vm --nonsense -- true >"$work/stdout" 2>"$work/stderr"
 is $? 125 "an unknown option is refused"
-vm --release bookworm --timeout 20 -- true >"$work/stdout" 2>"$work/stderr"
+vm --release bookworm -- true >"$work/stdout" 2>"$work/stderr"
 is $? 0 "--release bookworm is this machine's"
 vm --release nowhere -- true >"$work/stdout" 2>"$work/stderr"
 is $? 125 "an unknown release is refused"
