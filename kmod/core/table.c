@@ -30,20 +30,18 @@ static noinline u32 kunwind_walk_attr far_rule(const struct kunwind_table *table
 	return far->row == row ? far->rule : KUNWIND_MAX_RULES;
 }
 
-/*
- * A distance of more than a byte, the first of which was @first. NULL when it
- * does not end before @end.
- */
-static const u8 *kunwind_walk_attr long_distance(const u8 *p, const u8 *end, u8 first, u32 *distance)
+/* The distance at @p that is longer than a byte: its length in bytes. KUNWIND_TABLE_PAD is behind. */
+static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 {
-	if (end - p < (first == 255 ? 4 : 1))
-		return NULL;
-	if (first == 255) {
-		memcpy(distance, p, sizeof(*distance));
-		return p + 4;
+	u32 more;
+
+	memcpy(&more, p + 1, sizeof(more));
+	if (*p == 255) {
+		*distance = more;
+		return 5;
 	}
-	*distance = KUNWIND_NEAR_DISTANCE + ((first - KUNWIND_NEAR_DISTANCE) << 8) + *p;
-	return p + 1;
+	*distance = KUNWIND_NEAR_DISTANCE + ((*p - KUNWIND_NEAR_DISTANCE) << 8) + (u8)more;
+	return 2;
 }
 
 /* Four numbers of 16 bits in a word, from the lowest on. */
@@ -60,21 +58,22 @@ static __always_inline u64 long_ones(u64 x)
 }
 
 /*
- * The number of the row at @left, of the @rows of a block whose distances begin at @p;
- * @rows when what is there is no block. Eight distances at a time, without a
- * branch for each: their sums are in the lanes of two words.
+ * The number of the row at @left, of the @rows of a block of @size bytes that begins with
+ * their distances; @rows if the bytes are not a block. Eight distances at a time, without a
+ * branch for each: their sums are in the lanes of two words. @at is clamped whenever it
+ * moves on: the comparisons that end the loop may be mispredicted.
  */
-static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 left)
+static __always_inline u32 row_find(const u8 *block, u64 size, u32 rows, u32 left)
 {
-	const u8 *const first = p;
+	u64 at = 0;
 	u32 n = 0;
 
 	for (;;) {
 		u64 x, stops, sums, odd_sums, lefts, below;
-		u32 distance;
+		u32 distance, length;
 
 		/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block. */
-		memcpy(&x, p, sizeof(x));
+		memcpy(&x, block + at, sizeof(x));
 		stops = long_ones(x);
 		if (n + 8 >= rows)
 			stops |= 0x80ULL << 8 * (rows - 1 - n);
@@ -92,19 +91,19 @@ static __always_inline u32 row_find(const u8 *p, const u8 *end, u32 rows, u32 le
 		}
 		left -= sums >> 48;
 		if (!stops) {
-			p = first + kunwind_index((u32)(p - first) + 8, (u32)(end - first));
+			at = kunwind_index(at + 8, size);
 			n += 8;
 			continue;
 		}
-		distance = (u32)__builtin_ctzll(stops) / 8;
-		p += distance;
-		n += distance;
+		length = (u32)__builtin_ctzll(stops) / 8;
+		at += length;
+		n += length;
 		if (n + 1 == rows)
 			return n;
-		p = long_distance(p + 1, end, *p, &distance);
-		if (unlikely(!p))
+		length = long_distance(block + at, &distance);
+		if (unlikely(at + length > size))
 			return rows;
-		p = first + kunwind_index((u32)(p - first), (u32)(end - first));
+		at = kunwind_index(at + length, size);
 		if (left < distance)
 			return n;
 		left -= distance;
@@ -140,7 +139,7 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 	if (unlikely(block[1].at > table->stream_size || block[0].at > block[1].at ||
 		     block[1].at - block[0].at < rows))
 		return none;
-	n = row_find(table->stream + block[0].at, table->stream + block[1].at, rows,
+	n = row_find(table->stream + block[0].at, block[1].at - block[0].at, rows,
 		     left - block->addr);
 	if (unlikely(n == rows))
 		return none;
@@ -245,10 +244,9 @@ int kunwind_table_for_each(const struct kunwind_table *table,
 				return ret;
 			if (n + 1 == rows)
 				break;
-			distance = *p++;
-			if (distance >= KUNWIND_NEAR_DISTANCE)
-				p = long_distance(p, end, distance, &distance);
-			if (!p)
+			distance = *p;
+			p += distance < KUNWIND_NEAR_DISTANCE ? 1 : long_distance(p, &distance);
+			if (p > end)
 				break;
 			addr += distance;
 		}
