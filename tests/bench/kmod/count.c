@@ -2,11 +2,11 @@
 /*
  * count.c - count what one stack_trace_save_user() costs (bench only, never installed)
  *
- * A read of /dev/kunwind-bench calls the kernel's function for the reader's
- * own stack, with interrupts off, several times, and returns 64-bit words:
- * number of addresses of the last call, then the TSC difference of each call,
- * less that of an empty measurement, then the addresses. Under QEMU's -icount
- * the TSC counts executed instructions.
+ * A read of /dev/kunwind-bench calls the kernel's function for the reader's own stack
+ * several times and returns 64-bit words: number of addresses of the last call, the TSC
+ * difference of each call less that of an empty measurement, the addresses. Interrupts are
+ * off, or on if the file offset is 1; preemption is off. Under QEMU's -icount the TSC
+ * counts executed instructions.
  *
  * Functions that are not exported are found by a kprobe that is registered and
  * removed at once. Such a call is fit for a bench on an emulated machine
@@ -31,7 +31,7 @@ u64 bench_count(unsigned long *store, unsigned int size, unsigned int *frames)
 {
 	u64 t0, t1, empty;
 
-	lockdep_assert_irqs_disabled();
+	lockdep_assert_preemption_disabled();
 	t0 = rdtsc_ordered();
 	t1 = rdtsc_ordered();
 	empty = t1 - t0;
@@ -43,8 +43,9 @@ u64 bench_count(unsigned long *store, unsigned int size, unsigned int *frames)
 
 static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
+	const bool interrupts = *pos == 1;
+	unsigned long flags = 0;
 	u64 *out;
-	unsigned long flags;
 	unsigned int frames;
 	ssize_t ret = (1 + ROUNDS + MOST) * sizeof(u64);
 	int i;
@@ -55,12 +56,16 @@ static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_
 	if (!out)
 		return -ENOMEM;
 
-	local_irq_save(flags);
+	preempt_disable();
+	if (!interrupts)
+		local_irq_save(flags);
 	for (i = 0; i < ROUNDS; i++) {
 		out[1 + i] = bench_count((unsigned long *)&out[1 + ROUNDS], MOST, &frames);
 		out[0] = frames;
 	}
-	local_irq_restore(flags);
+	if (!interrupts)
+		local_irq_restore(flags);
+	preempt_enable();
 
 	if (copy_to_user(buf, out, ret))
 		ret = -EFAULT;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hostile.c - instructions of walks over stacks that are made to be expensive
+ *
+ *	hostile off|on FRAMES
+ *
+ * Registers itself and reads /dev/kunwind-bench, which walks this thread's stack eight
+ * times with interrupts off or on (kmod/count.c). rsp then points to a stack that this
+ * program filled: FRAMES return addresses whose rule is in the cache, then the frames
+ * below, which spend the budget of the walk. Prints a line for each stack: name, addresses
+ * found, instructions of the most expensive of the eight walks.
+ *
+ *	words        each word follows a call of one function, whose code the walk decodes
+ *	jumps        the same; the function consists of conditional jumps
+ *	prefixes     the same; each instruction has eleven prefixes
+ *	both         the same; conditional jumps with nine prefixes
+ *	loops        the same; loops of two instructions that push
+ *	returns      frames of a JIT, found by what the code after each call pops
+ *	lookups      frames with unwind information, at addresses that are not in the cache
+ *	expressions  frames whose CFA is a DWARF expression that reads memory 100 times
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../kmod/uapi/kunwind.h"
+
+#define WALKS	8		/* of kmod/count.c, as is the next one */
+#define MOST	1024
+#define WORDS	8192
+#define CODE	0x4000
+#define AT	0x300		/* return address of the frame; calls lead before it */
+#define CALL	0x1000		/* calls offset 0 */
+#define SELF	0x10000000	/* a word that holds its own address */
+
+static uint64_t result[1 + WALKS + MOST], stack[WORDS];
+static uint8_t *code;
+static int bench, frames;
+static long on;
+
+/*
+ * In flat(), the return address is at rsp at each of 4,096 places. In dear() too, by an
+ * expression: const4u SELF; 100 times deref; drop; breg7 8.
+ */
+__asm__(".text\n"
+	"flat:\n"
+	"	.cfi_startproc\n"
+	"	.skip 4096, 0x90\n"
+	"flat_call:\n"
+	"	syscall\n"
+	"	jmp *%rbx\n"
+	"	.cfi_endproc\n"
+	"dear:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_escape 0x0f, 108, 0x0c, 0, 0, 0, 0x10\n"
+	"	.rept 100\n"
+	"	.cfi_escape 0x06\n"
+	"	.endr\n"
+	"	.cfi_escape 0x13, 0x77, 8\n"
+	"	.skip 4096, 0x90\n"
+	"	.cfi_endproc\n");
+extern uint8_t flat[], flat_call[], dear[];
+
+/* pread(bench, result, size, on) from flat(), with rsp at the stack. */
+static void measure(const char *name)
+{
+	register uint64_t sp __asm__("r12") = (uint64_t)stack;
+	register uint64_t to __asm__("r13") = (uint64_t)flat_call;
+	register long offset __asm__("r10") = on;
+	uint64_t dearest = 0, ret;
+	int i;
+
+	__asm__ __volatile__("mov %%rsp, %%r14\n\t"
+			     "mov %%rbp, %%r15\n\t"
+			     "lea 1f(%%rip), %%rbx\n\t"
+			     "mov %%r12, %%rsp\n\t"
+			     "xor %%ebp, %%ebp\n\t"
+			     "jmp *%%r13\n"
+			     "1:	mov %%r14, %%rsp\n\t"
+			     "mov %%r15, %%rbp\n"
+			     : "=a"(ret)
+			     : "0"(17L), "D"((long)bench), "S"(result), "d"(sizeof(result)),
+			       "r"(sp), "r"(to), "r"(offset)
+			     : "rbx", "r14", "r15", "rcx", "r11", "memory");
+	if (ret != sizeof(result))
+		errx(1, "%s: read: %ld", name, (long)ret);
+	for (i = 1; i <= WALKS; i++)
+		if (result[i] > dearest)
+			dearest = result[i];
+	printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
+}
+
+/* The function that is called: @bytes again and again up to the frame's return address. */
+static void function_of(const void *bytes, size_t size)
+{
+	int32_t distance = -(CALL + 5);
+	uint32_t i;
+
+	memset(code, 0x90, CODE);
+	memcpy(code, "\x50\x58", 2);			/* push %rax; pop %rax */
+	for (i = 16; i + size <= AT - 16; i += size)
+		memcpy(code + i, bytes, size);
+	code[CALL] = 0xe8;
+	memcpy(code + CALL + 1, &distance, 4);
+}
+
+/* By its code, the function's return address is at rsp at AT, where the stack has a zero. */
+static void measure_code(const char *name, const void *bytes, size_t size)
+{
+	int i;
+
+	function_of(bytes, size);
+	stack[frames] = (uint64_t)code + AT;
+	stack[frames + 1] = 0;
+	for (i = frames + 2; i < WORDS; i++)
+		stack[i] = (uint64_t)code + CALL + 5;
+	measure(name);
+}
+
+int main(int argc, char **argv)
+{
+	static const uint8_t prefixes[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0,
+					    0xf2, 0xf3, 0x90 };
+	static const uint8_t both[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0x66,
+					0x0f, 0x85, 0x00, 0x01, 0x00, 0x00 };
+	struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
+	int fd = open(KUNWIND_DEVICE, O_RDWR), i;
+	uint64_t *self;
+
+	frames = argc == 3 ? atoi(argv[2]) : -1;
+	if (frames < 0 || frames > 4096)
+		errx(2, "usage: hostile off|on FRAMES");
+	on = !strcmp(argv[1], "on");
+	code = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	self = mmap((void *)SELF, 4096, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	bench = open("/dev/kunwind-bench", O_RDONLY);
+	if (bench < 0 || fd < 0 || code == MAP_FAILED || self == MAP_FAILED)
+		err(1, "/dev/kunwind-bench");
+	*self = SELF;
+	memset(result, 0, sizeof(result));	/* present: no page fault while it is measured */
+	memset(code, 0x90, CODE);
+	if (ioctl(fd, KUNWIND_IOC_REGISTER, &process))
+		err(1, KUNWIND_DEVICE);
+
+	for (i = 0; i < frames; i++)
+		stack[i] = (uint64_t)flat + 64;
+	measure_code("words", "\x90", 1);
+	measure_code("jumps", "\x75\x7f", 2);
+	measure_code("prefixes", prefixes, sizeof(prefixes));
+	measure_code("both", both, sizeof(both));
+	measure_code("loops", "\x50\x75\xfd", 3);	/* push %rax; jne back to it */
+
+	function_of("\x90", 1);
+	memcpy(code + CALL + 5 + 120, "\x58\xc3", 2);	/* pop %rax; ret */
+	for (i = frames; i < WORDS; i++)
+		stack[i] = (uint64_t)code + CALL + 5;
+	measure("returns");
+	for (i = frames; i < WORDS; i++)
+		stack[i] = (uint64_t)flat + 1 + i * 7 % 4095;
+	measure("lookups");
+	for (i = frames; i < WORDS; i++)
+		stack[i] = (uint64_t)dear + 64;
+	measure("expressions");
+	return 0;
+}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-walk-cost.sh - no stack makes a walk cost more than its budget, counted in the kernel
+#
+# tests/bench/hostile.c fills stacks whose walks are as expensive as possible and counts the
+# instructions of stack_trace_save_user() in a VM whose TSC counts instructions (--icount).
+# With interrupts off a walk has an eighth of the budget. With the event kunwind_callstack
+# on, the walk finds up to 4,096 frames and writes them to the ring buffer.
+# Bounds are about a fifth above the most that was measured on Linux 6.1.
+# vm: --icount
+# timeout: 600
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/oracle/session.sh"
+
+check "the module loads" modprobe kunwind
+check "the counting module loads" modprobe kunwind_bench
+event=/sys/kernel/tracing/events/kunwind/kunwind_callstack/enable
+
+# walks TITLE BOUND off|on FRAMES: all stacks are counted; none costs more than BOUND
+walks() {
+	local title=$1 bound=$2 name found cost most=0 count=0
+	shift 2
+	while read -r name found cost; do
+		diag "$title: $name: $found addresses, $cost instructions"
+		count=$((count + 1))
+		[ "$cost" -le "$most" ] || most=$cost
+	done < <("$progs/bench/hostile" "$@")
+	diag "$title: most expensive: $most instructions, bound $bound"
+	[ "$count" -eq 8 ] && [ "$most" -gt 10000 ]
+	verdict $? "$title: walks are counted"
+	[ "$most" -le "$bound" ]
+	verdict $? "$title: no walk exceeds the bound"
+}
+walks "interrupts off" 870000 off 0
+walks "interrupts off, 900 frames in the cache" 910000 off 900
+walks "interrupts on" 7400000 on 0
+walks "interrupts on, 900 frames in the cache" 7400000 on 900
+echo 1 >"$event"
+walks "interrupts off, event on" 870000 off 0
+walks "interrupts off, event on, 4,000 frames in the cache" 1150000 off 4000
+walks "interrupts on, event on, 4,000 frames in the cache" 7600000 on 4000
+echo 0 >"$event"
+
+check "the counting module goes" rmmod kunwind_bench
+check "the module is unloaded" rmmod kunwind
+done_testing
