@@ -13,7 +13,6 @@
 . "$(dirname "$0")/oracle/session.sh"
 build_progs
 make -s -C tests/vm/progs/device all >/dev/null || exit 1
-refuse=$progs/conflict/refuse.ko
 device=$PWD/build/vm-progs-device
 
 stock=$("$progs/perfchain" stranger)
@@ -26,7 +25,7 @@ like " ${required[*]} " " perf_event_mmap .* __x64_sys_mremap .* exit_files " \
 check "the module is unloaded" rmmod kunwind
 
 for function in "${required[@]}"; do
-	insmod "$refuse" function="$function" || { not_ok "refuse.ko loads"; continue; }
+	modprobe refuse function="$function" || { not_ok "refuse.ko loads"; continue; }
 	dmesg -C
 	check "$function refused: the module loads" modprobe kunwind
 	is "$(awk -F'\t' -v h="$function" '$1 == "hook" && $2 == h { print $3 }' /dev/kunwind)" \

@@ -13,7 +13,6 @@
 need lttng babeltrace2 setarch
 
 build_progs
-conflict=$progs/conflict/conflict.ko
 hook() { awk -v h="$1" '$1 == "hook" && $2 == h { print $3 }' /dev/kunwind; }
 
 # A program with frame pointers, whose stacks stock LTTng finds in part, and one
@@ -90,7 +89,7 @@ is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second f
 
 # somebody else comes second
 # (7.2's register_kprobe() returns 0 all the same, and there is no probe)
-insmod "$conflict" 2>/dev/null
+modprobe conflict 2>/dev/null
 is "$(grep -c "stack_trace_save_user" /sys/kernel/debug/kprobes/list) $(hook stack_trace_save_user)" "0 on" \
 	"while it is taken over, no kprobe with a post-handler gets the function"
 rmmod conflict 2>/dev/null
@@ -98,7 +97,7 @@ check "the module is unloaded" rmmod kunwind
 
 # somebody else was first
 for function in stack_trace_save_user perf_callchain_user ${deferred:+unwind_user}; do
-	check "a kprobe with a post-handler holds $function" insmod "$conflict" function=$function
+	check "a kprobe with a post-handler holds $function" modprobe conflict function=$function
 	dmesg -C
 	check "the module loads all the same" modprobe kunwind
 	is "$(hook $function)" refused "status says that $function is refused"

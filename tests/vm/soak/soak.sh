@@ -23,8 +23,6 @@ seconds=${SOAK:-600}
 seed=${SEED:-1}
 RANDOM=$seed
 params=/sys/module/kunwind/parameters
-conflict=${CONFLICT:-$progs/conflict/conflict.ko}
-livepatch=${conflict%/*}/livepatch.ko
 klp=/sys/kernel/livepatch/livepatch
 tracefs=/sys/kernel/tracing
 declare -A did=() refused=()
@@ -93,9 +91,9 @@ patching() { # 0: of a function that kunwind takes over
 		done
 		attempt livepatch-gone rmmod livepatch
 	elif [ "$1" -eq 0 ]; then
-		attempt livepatch insmod "$livepatch" function=stack_trace_save_user
+		attempt livepatch modprobe livepatch function=stack_trace_save_user
 	else
-		attempt livepatch insmod "$livepatch"
+		attempt livepatch modprobe livepatch
 	fi
 }
 
@@ -175,7 +173,7 @@ one_action() {
 			attempt conflict-gone rmmod conflict
 		else
 			pid=(stack_trace_save_user perf_callchain_user)
-			attempt conflict insmod "$conflict" function="${pid[a % 2]}"
+			attempt conflict modprobe conflict function="${pid[a % 2]}"
 		fi ;;
 	12)
 		if [ -d /sys/module/lttng_probe_kunwind ]; then
