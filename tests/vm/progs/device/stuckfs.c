@@ -6,9 +6,10 @@
  *
  * With "direct" its files are opened for direct I/O (see stuckmm.c).
  *
- * Everything but reading works at once. SIGUSR1 has all reads answered, those
- * that wait and those that come. SIGTERM unmounts. Speaks the protocol by
- * itself (linux/fuse.h), one request at a time.
+ * All requests except reads are answered at once. After SIGUSR1, all reads are
+ * answered, those that wait and those that come; after SIGUSR2, none again.
+ * SIGTERM unmounts. Speaks the protocol by itself (linux/fuse.h), one request at
+ * a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,6 +42,8 @@ static void on_signal(int sig)
 {
 	if (sig == SIGUSR1)
 		answering = 1;
+	else if (sig == SIGUSR2)
+		answering = 0;
 	else
 		ending = 1;
 }
@@ -181,6 +184,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	puts("mounted");
 	fflush(stdout);
