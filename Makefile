@@ -18,7 +18,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel
+.PHONY: check-fuzz-kernel check-selftrace
 
 all: modules lib tools
 
@@ -76,6 +76,9 @@ soak:
 
 check-kernel-tests:
 	@scripts/check-kernel-tests
+
+check-selftrace:
+	@scripts/check-selftrace
 
 check-releases:
 	@scripts/check-releases
@@ -138,6 +141,8 @@ help:
 	@echo '            (600); SEED=N: that order again; DEBUG=1: on the kernel with checkers'
 	@echo 'check-kernel-tests  the selftests of x86 and signals of the kernel itself, and stress-ng, the'
 	@echo '            whole system traced, as without'
+	@echo 'check-selftrace  every event of the kernel with user stacks, by ftrace, perf and LTTng: the'
+	@echo '            module does not cause its own work (15 min)'
 	@echo 'check-planted  some 400 bugs, one at a time in a copy of the tree: which do the tests find?'
 	@echo '            (hours with those of the VM; UNIT=1: those that need none, 30 min; ROOM=core;'
 	@echo '            NAMES="core/cache-*"; JOBS=2)'

@@ -14,9 +14,10 @@
 #
 # A CPU that interrupts itself for ever is a VM that reaches its time limit. Less than
 # that is found by three verdicts. None depends on the pace of the host:
-# - the worker's loop does at least a tenth of the iterations that it does in the same
-#   VM, under the same tracer, without kunwind; in one of three runs, as a busy host
-#   stops the VM for parts of a second;
+# - the worker's loop does at least a thirtieth of the iterations that it does in the
+#   same VM, under the same tracer, without kunwind; in one of three runs, because a busy
+#   host stops the VM for parts of a second. (A stack through code whose unwind
+#   information was refused is dear: measured, the loop does an eighth.)
 # - the module's requests, task works and irq_works are at most as many as touch.c
 #   allows: a task whose requests achieve nothing is heard some ten times in the first
 #   second, then once a second. One or two tasks run here, and some short commands, so
@@ -78,8 +79,10 @@ trace_begin() { # TRACER
 	esac >>"$work/tracer.log" 2>&1
 }
 
-perf_events() { # as many as perf can have: one file descriptor for each event and CPU
-	awk -F: '{ print "-e " $1 ":" $2 }' $tracing/available_events |
+# As many as perf can have: one file descriptor for each event and CPU. The kernel refuses
+# perf samples at irq_work_exit, because these would cause themselves without kunwind, too.
+perf_events() {
+	awk -F: '$2 != "irq_work_exit" { print "-e " $1 ":" $2 }' $tracing/available_events |
 		grep -E ' (kmem|module|irq|irq_vectors|exceptions|ipi|workqueue|task|signal|lock|rcu|sched|timer|mmap|mmap_lock|raw_syscalls|context_tracking|preemptirq|percpu|pagemap):'
 }
 
@@ -131,12 +134,12 @@ counts_verdict() { # TRACER NAME PARTS
 		"recorded $entries"
 	[ "$requests" -le $most ] && [ "$works" -le $most ]
 	verdict $? "$2: requests and task works stay below the limit"
+	[ "$entries" -gt 0 ]
+	verdict $? "$2: the tracer recorded events"
 	# perf and LTTng raise irq_works of their own
 	[[ $1 == ftrace:* ]] || return 0
 	[ "$irqs" -le $most ]
 	verdict $? "$2: irq_works stay below the limit"
-	[ "$entries" -gt 0 ]
-	verdict $? "$2: the tracer recorded events"
 }
 
 unload() {
@@ -223,7 +226,7 @@ state() { # STATE TRACER
 	for ((try = 0; try < 3 && stuck; try++)); do
 		run_worker "$1" "$2" kunwind
 		diag "$name: $turns iterations with kunwind, ${without[$key]} without"
-		[ "$turns" -eq 0 ] || [ $((turns * 10)) -lt "${without[$key]}" ]
+		[ "$turns" -eq 0 ] || [ $((turns * 30)) -lt "${without[$key]}" ]
 		stuck=$((!$?))
 	done
 	verdict $stuck "$name: the loop goes on"
@@ -252,6 +255,7 @@ parts() { # TRACER
 	verdict $? "$name: the module is unloaded"
 }
 
+# All states under all of TRACERS.
 matrix() {
 	local tracer state
 	prepare
