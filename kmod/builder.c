@@ -334,8 +334,8 @@ static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
 
 void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal)
 {
-	object->refusal = refusal;
-	object->done_at = jiffies;
+	WRITE_ONCE(object->refusal, refusal);
+	WRITE_ONCE(object->done_at, jiffies);
 	if (refusal && refusal != KUNWIND_E_NO_CFI)
 		atomic64_inc(&nr_refused);
 	if (refusal == KUNWIND_E_LIMIT)
@@ -455,7 +455,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	kunwind_builder_detach(object);
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
-	object->filling = build.fill;
+	WRITE_ONCE(object->filling, build.fill);
 	kunwind_builder_conclude(object, refusal);
 	if (build.fill)
 		kunwind_fill_start(build.fill, build.data, build.charged);

@@ -183,10 +183,13 @@ void kunwind_hooks_show(struct seq_file *m, const struct kunwind_hook *hooks, un
 {
 	const struct kunwind_hook *hook;
 
-	for (hook = hooks; hook < hooks + nr; hook++)
+	for (hook = hooks; hook < hooks + nr; hook++) {
+		bool lost = READ_ONCE(hook->lost);
+
 		seq_printf(m, "hook\t%s\t%s\t%s\n", hook->function,
-			   hook->lost ? "lost" : hook->on ? "on" : hook->error ? "refused" : "off",
+			   lost ? "lost" : hook->on ? "on" : hook->error ? "refused" : "off",
 			   hook->stuck ? "ftrace would not let go" :
-			   hook->lost ? "another tracer is on this function: reload kunwind without it" :
+			   lost ? "another tracer is on this function: reload kunwind without it" :
 			   hook->on || hook->error ? kunwind_hook_refusal(hook) : why);
+	}
 }

@@ -63,6 +63,7 @@ MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (defaul
 
 static struct hlist_head objects[BUCKETS];
 static LIST_HEAD(idle);			/* to be freed first: first */
+/* These three are also read without the lock. */
 static unsigned int nr_idle;
 static u64 idle_bytes;
 static unsigned int nr_objects;
@@ -108,7 +109,7 @@ static void remove(struct kunwind_object *object)
 	lockdep_assert_held(&objects_lock);
 	if (!hlist_unhashed(&object->node)) {
 		hlist_del_init(&object->node);
-		nr_objects--;
+		WRITE_ONCE(nr_objects, nr_objects - 1);
 	}
 }
 
@@ -156,16 +157,16 @@ static void idle_add(struct kunwind_object *object)
 		list_add(&object->idle, &idle);
 	else
 		list_add_tail(&object->idle, &idle);
-	nr_idle++;
-	idle_bytes += object->stats.bytes;
+	WRITE_ONCE(nr_idle, nr_idle + 1);
+	WRITE_ONCE(idle_bytes, idle_bytes + object->stats.bytes);
 }
 
 static void idle_remove(struct kunwind_object *object)
 {
 	lockdep_assert_held(&objects_lock);
 	list_del(&object->idle);
-	nr_idle--;
-	idle_bytes -= object->stats.bytes;
+	WRITE_ONCE(nr_idle, nr_idle - 1);
+	WRITE_ONCE(idle_bytes, idle_bytes - object->stats.bytes);
 }
 
 static void evict(struct kunwind_object *object, struct list_head *dead)
@@ -185,14 +186,14 @@ static bool transient(const struct kunwind_object *object)
 	u32 state = kunwind_object_state(object);
 
 	return state == KUNWIND_OBJECT_FAILED ||
-	       (state == KUNWIND_OBJECT_REFUSED && object->refusal == KUNWIND_E_LIMIT);
+	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->refusal) == KUNWIND_E_LIMIT);
 }
 
 bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
 {
 	if (object == &overflow)
 		return true;
-	return transient(object) && (time_after(jiffies, object->done_at + RETRY) ||
+	return transient(object) && (time_after(jiffies, READ_ONCE(object->done_at) + RETRY) ||
 				     (object->over_share && object->payer != payer));
 }
 
@@ -258,7 +259,8 @@ struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object)
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
-	switch (object->refusal) {
+	/* The second stage of a build may write it once more (fill.c). */
+	switch (READ_ONCE(object->refusal)) {
 	case KUNWIND_E_LIMIT:
 	case KUNWIND_E_NOMEM:
 		return KUNWIND_MEMORY_LIMIT;
@@ -466,7 +468,7 @@ static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
 		evict(old, dead);
 	}
 	hlist_add_head(&object->node, bucket(&object->key));
-	nr_objects++;
+	WRITE_ONCE(nr_objects, nr_objects + 1);
 	kunwind_object_get(object);	/* the builder's */
 	kunwind_lane_queue(object, lane);
 	return true;
@@ -619,16 +621,20 @@ void kunwind_object_show(struct seq_file *m)
 		hlist_for_each_entry(object, &objects[i], node) {
 			u32 state = kunwind_object_state(object);
 			bool done = state != KUNWIND_OBJECT_PENDING;
+			struct kunwind_table_stats stats = { };
+
+			/* fill.c may be writing them: numbers to be shown, no more. */
+			if (done)
+				stats = data_race(object->stats);
 
 			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", names[state],
-				   done ? kunwind_refusal_name(object->refusal) : "-",
-				   done ? object->stats.nr_rows : 0,
-				   done ? object->stats.bytes : 0,
+				   done ? kunwind_refusal_name(READ_ONCE(object->refusal)) : "-",
+				   stats.nr_rows, stats.bytes,
 				   refcount_read(&object->users) - READ_ONCE(object->filling));
 			seq_escape(m, object->path, "\t\n\\");
-			if (done && object->stats.nr_parts) {
-				seq_printf(m, "\nparts\t%u\t%u\t", object->stats.parts_built,
-					   object->stats.nr_parts);
+			if (stats.nr_parts) {
+				seq_printf(m, "\nparts\t%u\t%u\t", stats.parts_built,
+					   stats.nr_parts);
 				seq_escape(m, object->path, "\t\n\\");
 			}
 			seq_putc(m, '\n');

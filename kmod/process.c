@@ -168,7 +168,10 @@ static int set_registrar(struct process *process, const struct registrar *regist
 
 	if (IS_ERR(payer))
 		return PTR_ERR(payer);
-	process->registrar = *registrar;
+	process->registrar.unlimited = registrar->unlimited;
+	process->registrar.ptrace = registrar->ptrace;
+	/* kunwind_process_show() reads it without the lock. */
+	WRITE_ONCE(process->registrar.uid, registrar->uid);
 	process->payer = payer;
 	return 0;
 }
@@ -208,7 +211,8 @@ static void set_owners(struct process *process, u8 owners, u32 flags)
 	struct kunwind_space *space = space_of(process);
 	int before = wants_children(process);
 
-	WRITE_ONCE(process->owners, owners);
+	/* Pairs with kunwind_process_show(): the registrar is there before. */
+	smp_store_release(&process->owners, owners);
 	WRITE_ONCE(process->flags, flags);
 	if (space && wants_children(process) != before)
 		kunwind_space_add_children(space, wants_children(process) - before);
@@ -467,12 +471,12 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(process, &processes[i], node) {
 			u32 maps = 0, ready = 0, flags = READ_ONCE(process->flags);
-			u8 owners = READ_ONCE(process->owners);
+			u8 owners = smp_load_acquire(&process->owners);
 			size_t bytes = sizeof(*process);
 			pid_t nr = pid_nr_ns(process->pid, ns);
 
 			if (!nr || (!all && (!(owners & BY_HAND) ||
-					     !uid_eq(process->registrar.uid, uid))))
+					     !uid_eq(READ_ONCE(process->registrar.uid), uid))))
 				continue;
 			task = pid_task(process->pid, PIDTYPE_TGID);
 			if (!task)

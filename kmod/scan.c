@@ -418,7 +418,7 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 	kunwind_snapshot_settle(snapshot);
 	err = wait_for_objects(snapshot, max(left, 0L), patient);
 	kunwind_snapshot_settle(snapshot);
-	kunwind_snapshot_announce(snapshot, space->tgid);
+	kunwind_snapshot_announce(snapshot, READ_ONCE(space->tgid));
 	kunwind_snapshot_put(snapshot);
 	return err;
 }

@@ -137,12 +137,12 @@ static void sweep(struct work_struct *work)
 				continue;
 			}
 			kunwind_snapshot_settle(snapshot);
-			kunwind_snapshot_announce(snapshot, space->tgid);
+			kunwind_snapshot_announce(snapshot, READ_ONCE(space->tgid));
 		}
 		rcu_read_unlock();
 		cond_resched();
 	}
-	sweep_delay = 1 + 10 * (jiffies - start);
+	WRITE_ONCE(sweep_delay, 1 + 10 * (jiffies - start));
 	if (again)
 		kunwind_space_object_done();
 }
@@ -282,9 +282,10 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 		}
 		if (space) {
 			space->processes++;
-			space->children += children;
+			WRITE_ONCE(space->children, space->children + children);
 			if (!space->tgid)
-				space->tgid = tgid;	/* kunwind_space_dup() does not know it */
+				/* kunwind_space_dup() does not know it */
+				WRITE_ONCE(space->tgid, tgid);
 		}
 		spin_unlock(&spaces_lock);
 		if (space)
@@ -302,7 +303,7 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 void kunwind_space_unlink(struct kunwind_space *space, bool children)
 {
 	spin_lock(&spaces_lock);
-	space->children -= children;
+	WRITE_ONCE(space->children, space->children - children);
 	if (!--space->processes)
 		unhash(space);
 	spin_unlock(&spaces_lock);
@@ -312,7 +313,7 @@ void kunwind_space_unlink(struct kunwind_space *space, bool children)
 void kunwind_space_add_children(struct kunwind_space *space, int nr)
 {
 	spin_lock(&spaces_lock);
-	space->children += nr;
+	WRITE_ONCE(space->children, space->children + nr);
 	spin_unlock(&spaces_lock);
 }
 
