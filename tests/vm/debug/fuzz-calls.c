@@ -179,7 +179,8 @@ static long call_device(const struct step *s)
 		call = _IOC(s->b % 4, KUNWIND_IOC_MAGIC, 0xdf + s->b % 11, s->c % 512);
 	if (s->a & 0x10) {
 		argument = (void *)address(s->d >> 12);
-		if ((s->d >> 12 & 7) > 2)
+		/* not what may be a file that does not answer: this would end only with the process */
+		if ((s->d >> 12 & 7) != 1 && (s->d >> 12 & 7) != 2)
 			return syscall(SYS_ioctl, device, call, argument);
 	}
 	memcpy(argument, &u, _IOC_SIZE(call) < sizeof(u) ? _IOC_SIZE(call) : sizeof(u));
@@ -328,15 +329,19 @@ static long set_param(const struct step *s)
 {
 	char path[96], text[24];
 	int fd, length;
+	uint64_t value;
 	long got;
 
 	snprintf(path, sizeof(path), "/sys/module/kunwind/parameters/%s", fuzz_params[s->a % FUZZ_NR_PARAMS]);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
+	/* waits for what does not answer leave no time for calls */
+	value = strstr(path, "_timeout_ms") || strstr(path, "_stall_ms") ? s->c % 16 : s->c % 1024;
+	if (s->b & 2 && s->d % 64 == 0)
+		value = fuzz_odd[s->c % FUZZ_NR_ODD];
 	length = s->b & 1 ? snprintf(text, sizeof(text), "%c", "YN01"[s->b >> 1 & 3]) :
-			    snprintf(text, sizeof(text), "%llu", (unsigned long long)
-				     (s->b & 2 ? fuzz_odd[s->c % FUZZ_NR_ODD] : s->c % 1024));
+			    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 	got = write(fd, text, length);
 	close(fd);
 	return got < 0 ? -1 : 0;
@@ -395,6 +400,17 @@ static long change_file(const struct step *s)
 
 enum { OP_MAP = FUZZ_DEVICE_OPS, OP_PROTECT, OP_UNMAP, OP_REMAP, OP_ADVISE, OP_CHILD, OP_TRACE,
 	OP_PARAM, OP_MEM, OP_KILL, OP_THREAD, OP_FILE, OP_READ, OP_SIGNAL, OP_MISSING, OP_STACK };
+
+const char *const fuzz_names[FUZZ_NR_OPS] = {
+	"info", "register", "unreg", "stack", "stats", "auto", "jit_add", "jit_del", "map", "protect",
+	"unmap", "remap", "advise", "child", "trace", "param", "mem", "kill", "thread", "file", "read",
+	"signal", "missing", "stack",
+};
+
+bool fuzz_slow(unsigned int op)
+{
+	return op == OP_CHILD || op == OP_PARAM || op == OP_THREAD || op == OP_FILE;
+}
 
 static long run_step(const struct step *s)
 {

@@ -46,7 +46,7 @@
 #define KCOV_TRACE_PC	0
 
 struct input {
-	uint32_t nr;
+	uint32_t nr, us;	/* steps; how long they took when it was found */
 	struct step step[MAX_STEPS];
 };
 
@@ -59,12 +59,22 @@ static struct {
 	struct input corpus[MAX_CORPUS];
 	uint8_t seen[MAX_TEXT];
 	uint8_t result[64][256];
+	volatile uint64_t op_calls[FUZZ_NR_OPS], op_us[FUZZ_NR_OPS];
 } *shared;
 
 static char before[FUZZ_NR_PARAMS][32];
 static unsigned long text_base;
 static uint64_t *kcov;
 static unsigned int worker;
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ULL + t.tv_nsec / 1000;
+}
+
 static uint64_t chance(uint64_t below)
 {
 	uint64_t x = shared->random[worker];
@@ -95,22 +105,27 @@ static void become_worker(char **files, int nr_files)
 }
 
 /* How many points of the module's code this input is the first to reach, and results. */
-static unsigned int run_input(const struct input *input)
+static unsigned int run_input(struct input *input)
 {
-	uint64_t i, n, pc;
-	unsigned int new = 0;
+	uint64_t i, n, pc, begin = now_us(), then = begin, now;
+	unsigned int fresh = 0;
 	uint32_t at;
 
 	__atomic_store_n(&kcov[0], 0, __ATOMIC_RELAXED);
 	for (at = 0; at < input->nr; at++) {
 		const struct step *s = &input->step[at];
+		unsigned int op = s->op % FUZZ_NR_OPS;
 		int error = fuzz_step(s);
 
+		now = now_us();
 		__atomic_fetch_add(&shared->calls, 1, __ATOMIC_RELAXED);
-		if (!shared->result[s->op % FUZZ_NR_OPS][error]) {
-			shared->result[s->op % FUZZ_NR_OPS][error] = 1;
+		__atomic_fetch_add(&shared->op_calls[op], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&shared->op_us[op], now - then, __ATOMIC_RELAXED);
+		then = now;
+		if (!shared->result[op][error]) {
+			shared->result[op][error] = 1;
 			shared->results++;
-			new++;
+			fresh++;
 		}
 	}
 	n = __atomic_load_n(&kcov[0], __ATOMIC_RELAXED);
@@ -119,16 +134,22 @@ static unsigned int run_input(const struct input *input)
 		if (pc < MAX_TEXT && !shared->seen[pc]) {
 			shared->seen[pc] = 1;
 			__atomic_fetch_add(&shared->points, 1, __ATOMIC_RELAXED);
-			new++;
+			fresh++;
 		}
 	}
 	fuzz_end();
-	return new;
+	input->us = now_us() - begin;
+	return fresh;
 }
 
 static void random_step(struct step *s)
 {
-	*s = (struct step){ chance(FUZZ_NR_OPS), chance(256), chance(65536), chance(1ULL << 32), chance(~0ULL) };
+	unsigned int op = chance(FUZZ_NR_OPS);
+
+	/* a process, a thread, a parameter or a changed file takes the time of many calls */
+	if (fuzz_slow(op) && chance(16))
+		op = chance(FUZZ_DEVICE_OPS);
+	*s = (struct step){ op, chance(256), chance(65536), chance(1ULL << 32), chance(~0ULL) };
 	/* most calls are to be valid, and to be about something that is there */
 	if (s->op < FUZZ_DEVICE_OPS && chance(4))
 		s->a &= 0x0f;
@@ -194,20 +215,29 @@ static void keep(const struct input *input, const char *out)
 	close(fd);
 }
 
+/* The quicker of two: a slow input takes the time of many others. */
+static const struct input *choose(void)
+{
+	const struct input *a = &shared->corpus[chance(shared->nr_corpus)];
+	const struct input *b = &shared->corpus[chance(shared->nr_corpus)];
+
+	return a->us < b->us ? a : b;
+}
+
 static void work(const char *out, char **files, int nr_files)
 {
 	struct input input;
 	unsigned int i;
 
 	become_worker(files, nr_files);
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 2000; i++) {
 		uint64_t n = __atomic_fetch_add(&shared->inputs, 1, __ATOMIC_RELAXED);
 
 		/* first each of the corpus as it is */
 		if (n < shared->nr_corpus) {
 			input = shared->corpus[n];
 		} else {
-			input = shared->corpus[chance(shared->nr_corpus)];
+			input = *choose();
 			if (input.nr)
 				mutate(&input);
 		}
@@ -216,6 +246,8 @@ static void work(const char *out, char **files, int nr_files)
 		shared->beat[worker]++;
 		if (run_input(&input) && n >= shared->nr_corpus)
 			keep(&input, out);
+		else if (n < shared->nr_corpus)
+			shared->corpus[n].us = input.us;
 	}
 	_exit(0);
 }
@@ -304,7 +336,8 @@ int main(int argc, char **argv)
 			break;
 	}
 	if ((at < argc && argv[at][0] == '-') || !nr_workers || nr_workers > MAX_WORKERS) {
-		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] [--out DIR] FILE...\n");
+		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] "
+			"[--out DIR] FILE...\n");
 		return 2;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -349,8 +382,8 @@ int main(int argc, char **argv)
 			} else if (beat[i] != shared->beat[i]) {
 				beat[i] = shared->beat[i];
 				since[i] = time(NULL);
-			} else if (time(NULL) - since[i] > 20) {
-				/* it waits for its own child, or stopped itself */
+			} else if (time(NULL) - since[i] > 3) {
+				/* it waits for a child or a file that does not answer, or is stopped */
 				shared->stuck++;
 				kill(pids[i], SIGKILL);
 				since[i] = time(NULL);
@@ -373,6 +406,10 @@ int main(int argc, char **argv)
 			waitpid(pids[i], NULL, 0);
 	for (i = 0; i < FUZZ_NR_PARAMS; i++)
 		param(i, before[i], true);
+	for (i = 0; i < FUZZ_NR_OPS; i++)
+		printf("  %-8s %8llu calls %9llu us each\n", fuzz_names[i],
+		       (unsigned long long)shared->op_calls[i],
+		       (unsigned long long)(shared->op_us[i] / (shared->op_calls[i] + !shared->op_calls[i])));
 	printf("%llu calls, %llu inputs, %llu coverage points, %llu results, %llu new inputs, "
 	       "%llu workers ended by a signal, %llu stuck\n", (unsigned long long)shared->calls,
 	       (unsigned long long)shared->inputs, (unsigned long long)shared->points,

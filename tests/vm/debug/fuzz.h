@@ -27,6 +27,9 @@ extern const char *const fuzz_params[FUZZ_NR_PARAMS];
 #define FUZZ_NR_ODD	26
 extern const uint64_t fuzz_odd[FUZZ_NR_ODD];
 
+/* What an op is called; whether it takes the time of many calls. */
+extern const char *const fuzz_names[FUZZ_NR_OPS];
+bool fuzz_slow(unsigned int op);
 /* Before the first step of a process. False: there is no device. */
 bool fuzz_begin(unsigned int worker, char **files, int nr_files);
 /* One step: its errno, 0, or FUZZ_FAULT for a fault of this process. */

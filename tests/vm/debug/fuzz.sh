@@ -14,7 +14,7 @@ tmp=$(mktemp -d)
 
 modprobe kunwind || exit 2
 # waits for what does not answer leave no time for calls
-echo 50 >/sys/module/kunwind/parameters/register_timeout_ms
+echo 5 >/sys/module/kunwind/parameters/register_timeout_ms
 echo 2 >/sys/module/kunwind/parameters/max_stall_ms
 mkdir "$tmp/stuck"
 cp "$(realpath /lib/x86_64-linux-gnu/libm.so.6)" "$tmp/library"
@@ -28,7 +28,7 @@ done
 until [ -s "$tmp/stuckfs" ]; do sleep 0.1; done
 
 build/vm-debug/fuzz --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
-	"$tmp/library" "$tmp/stuck/0" "$progs/large.so" /bin/true
+	--workers 3 /bin/true "$tmp/stuck/0" "$progs/large.so" "$tmp/library"
 status=$?
 
 echo 0 >$tracing/events/enable
