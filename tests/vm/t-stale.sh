@@ -37,9 +37,10 @@ for size in small large; do
 done
 modprobe loop
 dd if=/dev/zero of="$work/image1" bs=1M count=8 status=none
-mkfs.ext4 -q -O ^metadata_csum,^has_journal "$work/image1"
+mkfs.ext4 -q -b 4096 -O ^metadata_csum,^has_journal "$work/image1"
 mkdir "$work/mnt1" "$work/mnt2"
-mount -o loop "$work/image1" "$work/mnt1" && cp "$work/small.so" "$work/mnt1/library.so" && sync
+# cat, because cp would leave out the zeros at the end: the file is to lie in one piece
+mount -o loop "$work/image1" "$work/mnt1" && cat "$work/small.so" >"$work/mnt1/library.so" && sync
 check "a file system with a library" umount "$work/mnt1"
 /usr/bin/python3 - "$work" <<-'END'
 	import sys
