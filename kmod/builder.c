@@ -40,10 +40,10 @@
 #include <linux/wait.h>
 #include <asm/vdso.h>
 
-#include "budget.h"
 #include "builder.h"
 #include "filesystem.h"
 #include "fill.h"
+#include "job.h"
 #include "lanes.h"
 #include "memory.h"
 #include "object.h"

@@ -6,7 +6,7 @@
  * (core/stages.c) for a slice of time and queues itself anew: first the parts that
  * walks missed, then the others, in order and with low priority. Of the others a
  * user has one slice at a time. All is charged to that user, with that user's
- * priority (budget.c); the scheduler shares the processors out between users. A
+ * priority (job.c); the scheduler shares the processors out between users. A
  * walk only sets a flag in the directory; the task that then waits for the part
  * wakes the work items that wait for their slice. Nobody waits for all of it; the task whose walk
  * missed a part waits for that one (touch.c), so that its next stack is whole.
@@ -36,9 +36,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "budget.h"
 #include "builder.h"
 #include "fill.h"
+#include "job.h"
 #include "object.h"
 #include "space.h"
 

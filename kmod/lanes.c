@@ -7,7 +7,7 @@
  * return: those have REMOTE_WIDTH workers, since they mostly wait. A lane's worker
  * builds one object and queues itself anew. Lanes do not wait for each other: the
  * scheduler shares the processors out between their workers, by the priority of
- * the user who pays (budget.c). A user without CAP_SYS_ADMIN has at most
+ * the user who pays (job.c). A user without CAP_SYS_ADMIN has at most
  * USER_LANES, and compiles one table at a time.
  *
  * Lock: lanes_lock, a spinlock inside objects_lock. Memory: 350 bytes a lane.

@@ -41,11 +41,11 @@
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
 
-#include "budget.h"
 #include "builder.h"
 #include "compat/mm.h"
 #include "compat/shrinker.h"
 #include "filesystem.h"
+#include "job.h"
 #include "lanes.h"
 #include "memory.h"
 #include "object.h"

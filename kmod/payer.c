@@ -14,7 +14,7 @@
  * CAP_SYS_ADMIN to create. Further namespaces give nobody a second share.
  *
  * Processor time is a debt. The debt shrinks by max_user_build_ms each second; a
- * user whose debt exceeds BURST times as much is over the budget (budget.c). A
+ * user whose debt exceeds BURST times as much is over the budget (job.c). A
  * record with a debt stays when its user has nothing else: nobody gets a new
  * budget by ending all processes. The debt is limited to twice the burst, so a
  * user who stops is within the budget again after BURST seconds.

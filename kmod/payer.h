@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-#include "budget.h"
+#include "job.h"
 
 struct kunwind_payer;
 struct mm_struct;

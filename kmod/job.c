@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * budget.c - charge the processor time of builds to users, and set its priority
+ * job.c - charge the processor time of builds to users, and set its priority
  *
  * Workers build tables outside the control groups of the processes that cause
  * the builds. So each build is charged to a user, the object's time_payer. A user
@@ -23,7 +23,7 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-#include "budget.h"
+#include "job.h"
 #include "object.h"
 #include "payer.h"
 

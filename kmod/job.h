@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * budget.h - charge the processor time of builds to users, and set its priority
+ * job.h - charge the processor time of builds to users, and set its priority
  */
-#ifndef _KUNWIND_BUDGET_H
-#define _KUNWIND_BUDGET_H
+#ifndef _KUNWIND_JOB_H
+#define _KUNWIND_JOB_H
 
 #include <linux/types.h>
 
@@ -67,4 +67,4 @@ void kunwind_jobs_wake(void);
 void kunwind_jobs_stop(void);
 bool kunwind_jobs_stopping(void);
 
-#endif /* _KUNWIND_BUDGET_H */
+#endif /* _KUNWIND_JOB_H */
