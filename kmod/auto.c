@@ -46,7 +46,6 @@
 
 #include "auto.h"
 #include "callstack.h"
-#include "hook.h"
 #include "process.h"
 #include "space.h"
 
@@ -201,7 +200,7 @@ static void adopt_all(struct work_struct *work)
 static int switch_to(bool want)
 {
 	lockdep_assert_held(&auto_lock);
-	if (want && (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing()))
+	if (want && !kunwind_callstack_allowed())
 		return -EOPNOTSUPP;
 	kunwind_process_whole_system(want);
 	WRITE_ONCE(auto_on, want);

@@ -24,7 +24,6 @@
 #include "arch/x86/regs.h"
 #include "callstack.h"
 #include "compat/sched.h"
-#include "hook.h"
 #include "touch.h"
 
 bool kunwind_enabled = true;
@@ -52,7 +51,7 @@ static struct kunwind_recent __percpu *recents;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
 {
-	if (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing())
+	if (!kunwind_callstack_allowed())
 		return KUNWIND_DISABLED;
 	/*
 	 * Kernel threads and io_uring's or vhost's workers have no user

@@ -5,6 +5,7 @@
 #ifndef _KUNWIND_CALLSTACK_H
 #define _KUNWIND_CALLSTACK_H
 
+#include "hook.h"
 #include "space.h"
 
 struct pt_regs;
@@ -15,6 +16,15 @@ void kunwind_callstack_exit(void);
 
 /* Kill switch: module parameter "enabled". */
 extern bool kunwind_enabled;
+
+/*
+ * Whether stacks may be walked and processes registered: not after the kill switch,
+ * nor without a hook that correctness needs. Any context.
+ */
+static __always_inline bool kunwind_callstack_allowed(void)
+{
+	return READ_ONCE(kunwind_enabled) && !kunwind_hook_missing();
+}
 
 /*
  * Why the current task's user stack cannot be ours to walk, or KUNWIND_COMPLETE

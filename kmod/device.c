@@ -33,7 +33,6 @@
 #include "callstack.h"
 #include "device.h"
 #include "follow.h"
-#include "hook.h"
 #include "jit.h"
 #include "object.h"
 #include "process.h"
@@ -221,7 +220,7 @@ static long do_process(void __user *arg, bool registers)
 		return err;
 	if (process.reserved || (process.flags & ~(registers ? KUNWIND_REGISTER_CHILDREN : 0)))
 		return -EINVAL;
-	if (registers && (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing()))
+	if (registers && !kunwind_callstack_allowed())
 		return -EOPNOTSUPP;
 	err = process_get(process.mem_fd, &mm, &tgid);
 	if (err)
@@ -323,7 +322,7 @@ static long do_jit(void __user *arg, bool adds)
 		return err;
 	if (jit.flags)
 		return -EINVAL;
-	if (adds && (!READ_ONCE(kunwind_enabled) || kunwind_hook_missing()))
+	if (adds && !kunwind_callstack_allowed())
 		return -EOPNOTSUPP;
 	jit.refusal = KUNWIND_OK;
 	jit.nr_fdes = 0;
