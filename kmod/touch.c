@@ -170,26 +170,23 @@ static __always_inline u64 *claim_find(u32 now, u64 *claim)
 	return place;
 }
 
-/* The request of the current task is heard: for a second, or until it ran, no other is. */
+/*
+ * Whether the current task is heard now. If so, then for a second, or until its
+ * request ran, it is not heard again.
+ */
 static __always_inline bool claim_begin(u32 now)
 {
 	u64 claim, *place = claim_find(now, &claim);
-	u64 shift;
+	u64 shift = 0;
 
 	if (!place)
 		return false;
-	shift = (claim & CLAIM_PID) == claim_pid() ? claim & CLAIM_SHIFT : 0;
+	if ((claim & CLAIM_PID) == claim_pid()) {
+		if (claim & CLAIM_OWN || claim_waits(claim, now))
+			return false;
+		shift = claim & CLAIM_SHIFT;
+	}
 	return cmpxchg(place, claim, claim_pid() | shift | (u32)(now + HZ)) == claim;
-}
-
-static __always_inline bool claim_heard(u32 now)
-{
-	u64 claim, *place = claim_find(now, &claim);
-
-	if (!place)
-		return false;
-	return (claim & CLAIM_PID) != claim_pid() ||
-	       !(claim & CLAIM_OWN || claim_waits(claim, now));
 }
 
 bool notrace kunwind_touch_own_begin(void)
@@ -412,15 +409,13 @@ static void wake(struct irq_work *work)
 static notrace void ask(u64 at, u64 besides, u64 code)
 {
 	struct hand *hand = this_cpu_ptr(&hands);
-	u32 now = (u32)jiffies;
 
-	if (READ_ONCE(hand->busy) || !claim_heard(now) || current->flags & PF_EXITING ||
-	    current->prio < MAX_RT_PRIO)
+	if (READ_ONCE(hand->busy) || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
 		return;
 	/* From here on no other walk of this CPU comes by: an NMI's neither. */
 	if (cmpxchg_local(&hand->busy, false, true))
 		return;
-	if (!claim_begin(now)) {
+	if (!claim_begin((u32)jiffies)) {
 		WRITE_ONCE(hand->busy, false);
 		return;
 	}
