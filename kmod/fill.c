@@ -7,9 +7,9 @@
  * walks missed, then the others, in order and with low priority. Of the others a
  * user has one slice at a time. All is charged to that user, with that user's
  * priority (job.c); the scheduler shares the processors out between users. A
- * walk only sets a flag in the directory; the task that then waits for the part
- * wakes the work items that wait for their slice. Nobody waits for all of it; the task whose walk
- * missed a part waits for that one (touch.c), so that its next stack is whole.
+ * walk only sets a flag in the directory. The task whose walk missed a part waits
+ * for that part (touch.c), so that its next stack is whole, and wakes the work
+ * items that wait for their slice. Nobody waits for all parts.
  *
  * Why the others at all: a stack that meets a part which is not built is lost,
  * and most parts would take one sooner or later (a compilation of fifty lines runs

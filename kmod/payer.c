@@ -2,11 +2,12 @@
 /*
  * payer.c - count what each user has: processes, objects, bytes, processor time
  *
- * A small hash has one record for each user who has anything. A table is charged
- * to the owner of the process that mapped the file first, as long as the table is
- * kept and whoever shares it, so nobody pays twice. A process inside a user
- * namespace is charged to the owner of the outermost one. A registration is
- * charged to the real user who registers, in the initial namespace.
+ * A hash table has one record for each user that has registered processes, objects,
+ * memory or a debt of processor time. A table is charged to the owner of the
+ * process that mapped the file first. That user pays while the table exists, and
+ * users who share the table later do not pay. A process inside a user namespace is
+ * charged to the owner of the outermost one. A registration is charged to the real
+ * user who registers, in the initial namespace.
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace. There
  * may be many such containers, so each has a record of its own, known by its PID
