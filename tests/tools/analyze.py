@@ -17,6 +17,8 @@ import sys
 import tempfile
 
 import ctf
+import tap
+from tap import check, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
@@ -32,22 +34,6 @@ APP = (100, 100, "app")
 THREAD = (100, 101, "app")
 OTHER = (200, 200, "other")
 EVIL = (300, 300, "</script><img src=x onerror=alert(1)>\x1b[31m\udcff")
-
-count = failures = 0
-
-
-def check(what, good, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print("%s %d - %s" % ("ok" if good else "not ok", count, what))
-    if not good:
-        print("".join("# %s\n" % line for line in str(detail).splitlines()), end="")
-
-
-def same(what, got, wanted):
-    check(what, got == wanted, "got:    %r\nwanted: %r" % (got, wanted))
-
 
 def run(*arguments, status=0):
     done = subprocess.run([KUNWIND, *arguments], capture_output=True, text=True)
@@ -220,9 +206,7 @@ def test_speedscope(trace, work):
     except ImportError:
         schema = None
     if not schema:
-        global count
-        count += 1
-        print("ok %d - speedscope: its schema # SKIP scripts/setup test" % count)
+        tap.skip("speedscope: its schema", "scripts/setup test")
         return
     try:
         jsonschema.validate(data, schema)
@@ -480,9 +464,8 @@ def main():
         test_flamegraph(trace, work)
         test_failures(trace, work)
         test_namespaces(work, program, symbols, build_id)
-    print("1..%d" % count)
-    return failures > 0
+    tap.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

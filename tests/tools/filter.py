@@ -5,10 +5,11 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
 import ctf
+import tap
+from tap import run, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLUGIN = os.path.join(HERE, "../../tools/babeltrace2/build")
@@ -22,20 +23,7 @@ __attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
 int main(void) { asm volatile("nop; a_label: nop; .type a_part, @function; a_part: nop; .size a_part, 1; nop"); if (outer() == 0) last(); return 0; }
 """
 
-count = failures = 0
-
-
-def same(what, got, wanted):
-    global count, failures
-    count += 1
-    failures += got != wanted
-    print("%s %d - filter: %s" % ("ok" if got == wanted else "not ok", count, what))
-    if got != wanted:
-        print("# got:    %.900r\n# wanted: %.900r" % (got, wanted))
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+tap.suite = "filter"
 
 
 def traced(work, name, build_id, events):
@@ -126,9 +114,8 @@ def main():
         same("five functions of three frames", len(frames), 5)
         twice = run(*babeltrace, "-c", "filter.kunwind.symbolize").splitlines()[-1]
         same("a second filter adds nothing", twice, line)
-    print("1..%d" % count)
-    return failures != 0
+    tap.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

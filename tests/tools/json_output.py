@@ -16,6 +16,8 @@ import tempfile
 import jsonschema
 
 import ctf
+import tap
+from tap import check
 
 KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
 # every byte that a file name may hold, and sequences that are nearly UTF-8
@@ -78,17 +80,6 @@ SCHEMA = {
         users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT))),
 }
 
-number = failed = 0
-
-
-def check(ok, what, detail=""):
-    global number, failed
-    number += 1
-    failed += not ok
-    print("%sok %d - %s" % ("" if ok else "not ", number, what))
-    if not ok:
-        print("".join("# %s\n" % line for line in str(detail).splitlines()[:20]), end="")
-
 
 def parse(kind, text):
     """The value of bytes that must be strict JSON of a kind; raises."""
@@ -101,16 +92,17 @@ def values(kind, what, text, lines=False):
     try:
         parsed = [parse(kind, line) for line in text.splitlines()] if lines else [parse(kind, text)]
         raw = [c for c in text.decode() if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
-        check(parsed and not raw, what, raw)
+        check(what, parsed and not raw, raw)
         return parsed
     except (ValueError, ZeroDivisionError, jsonschema.ValidationError) as error:
-        check(False, what, error)
+        check(what, False, error)
         return []
 
 
 def run(*arguments, status=0):
     done = subprocess.run([KUNWIND, *arguments], capture_output=True)
-    check(done.returncode == status, "kunwind %s: status %d" % (arguments[0], status), done.stderr.decode("utf-8", "replace"))
+    check("kunwind %s: status %d" % (arguments[0],
+          status), done.returncode == status, done.stderr.decode("utf-8", "replace"))
     return done.stdout
 
 
@@ -161,43 +153,42 @@ def main():
         shown = HOSTILE.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         events = values("event", "show", run("show", "--json", trace), lines=True)
         first = events[0] if events else None
-        check(first and [e["name"] for e in events] == ["syscall_entry_openat", "syscall_exit_openat", "other"] and
+        check("every event, with numbers of 64 bits",
+              first and [e["name"] for e in events] == ["syscall_entry_openat", "syscall_exit_openat", "other"] and
               first["fields"]["large"] == 2**64 - 1 and first["fields"]["small"] == -2**63 and
-              first["fields"]["flags"] == -1, "every event, with numbers of 64 bits", events)
-        check(first and first["fields"]["filename"].replace("\ufffd", "") == shown.replace("\ufffd", ""),
-              "a field with every byte", first and first["fields"])
-        check(first and os.path.basename(first["stack"][0]["object"]).replace("\ufffd", "") ==
+              first["fields"]["flags"] == -1, events)
+        check("a field with every byte",
+              first and first["fields"]["filename"].replace("\ufffd", "") == shown.replace("\ufffd", ""), first and first["fields"])
+        check("frames with an object and a function of such names, and one without",
+              first and os.path.basename(first["stack"][0]["object"]).replace("\ufffd", "") ==
               shown.replace("\ufffd", "").rpartition("/")[2] and "\ufffd" in first["stack"][0]["function"] and
               first["stack"][1]["function"] == "main" and first["stack"][1]["sources"][0]["line"] == 3 and
-              first["stack"][2]["function"] is None and first["stack"][2]["object"] is None,
-              "frames with an object and a function of such names, and one without", first and first["stack"])
-        check(events and events[2]["stack"] == [], "no stack is an empty one")
+              first["stack"][2]["function"] is None and first["stack"][2]["object"] is None, first and first["stack"])
+        check("no stack is an empty one", events and events[2]["stack"] == [])
         everything = values("event", "show --all --no-symbols",
                             run("show", "--json", "--all", "--no-symbols", trace), lines=True)
-        check(len(everything) == 4 and all(f["function"] is None for e in everything for f in e["stack"]),
-              "without symbols", everything)
+        check("without symbols",
+              len(everything) == 4 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
         summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
-        check(summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, "its numbers", summary)
+        check("its numbers", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
         report = values("report", "report", run("report", "--json", trace))
-        check(report and report[0]["system_calls"][0]["failed"] == 1, "its numbers", report)
+        check("its numbers", report and report[0]["system_calls"][0]["failed"] == 1, report)
         dump = values("dump", "dump", run("dump", "--json", program))
-        check(dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and
-              len(dump[0]["table"]) == dump[0]["rows"] + 1, "all rows of the table", dump and dump[0]["rows"])
+        check("all rows of the table", dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and
+              len(dump[0]["table"]) == dump[0]["rows"] + 1, dump and dump[0]["rows"])
         text = run("dump", "--tsv", program).decode().splitlines()
-        check(dump and [line.split("\t")[:4] for line in text] ==
-              [[row["address"][2:], row["cfa"], row["rbp"], row["ra"]] for row in dump[0]["table"]],
-              "the same as --tsv")
+        check("the same as --tsv", dump and [line.split("\t")[:4] for line in text] ==
+              [[row["address"][2:], row["cfa"], row["rbp"], row["ra"]] for row in dump[0]["table"]])
         values("doctor", "doctor", subprocess.run([KUNWIND, "doctor", "--json"], capture_output=True).stdout)
         for export in ("--speedscope", "--firefox", "--perfetto"):
             try:
                 json.loads(run("export", export, trace).decode("utf-8", "strict"))
-                check(True, "export %s is JSON" % export)
+                check("export %s is JSON" % export, True)
             except ValueError as error:
-                check(False, "export %s is JSON" % export, error)
+                check("export %s is JSON" % export, False, error)
     finally:
         shutil.rmtree(work)
-    print("1..%d" % number)
-    return failed > 0
+    tap.finish()
 
 
 if __name__ == "__main__":
@@ -205,4 +196,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         parse(sys.argv[1], sys.stdin.buffer.read())
         sys.exit(0)
-    sys.exit(main())
+    main()

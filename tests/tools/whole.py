@@ -5,10 +5,11 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
 import ctf
+import tap
+from tap import run, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = os.path.join(HERE, "../../tools")
@@ -16,20 +17,7 @@ THREAD = (100, 101, "app")
 MOST = 4096
 SCAN = 6        # enum kunwind_trust
 
-count = failures = 0
-
-
-def same(what, got, wanted):
-    global count, failures
-    count += 1
-    failures += got != wanted
-    print("%s %d - %s" % ("ok" if got == wanted else "not ok", count, what))
-    if got != wanted:
-        print("# got:    %.900r\n# wanted: %.900r" % (got, wanted))
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+tap.suite = "whole"
 
 
 def main():
@@ -74,9 +62,8 @@ def main():
         named = [line.partition("callstack_user_frames = [")[2].count("address = 0x")
                  - line.count("object_address = 0x") for line in out.splitlines()]
         same("babeltrace2's filter has them all", named, [5, 3, MOST])
-    print("1..%d" % count)
-    return failures != 0
+    tap.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Checks that print TAP, for the tests of this folder that are written in Python."""
+
+import subprocess
+import sys
+
+suite = ""  # begins the description of each check
+count = failures = 0
+
+
+def check(what, good, detail=""):
+    """One check. detail: what is printed if it fails, any number of lines."""
+    global count, failures
+    count += 1
+    failures += not good
+    print("%s %d - %s%s" % ("ok" if good else "not ok", count, suite and suite + ": ", what))
+    if not good:
+        print("".join("# %s\n" % line for line in str(detail).splitlines()), end="")
+
+
+def same(what, got, wanted):
+    """One check: both are equal."""
+    check(what, got == wanted, "got:    %.900r\nwanted: %.900r" % (got, wanted))
+
+
+def skip(what, why):
+    """A check that cannot be made here."""
+    global count
+    count += 1
+    print("ok %d - %s # SKIP %s" % (count, what, why))
+
+
+def run(*command):
+    """What the command printed. CalledProcessError if it fails."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def finish():
+    """Prints the plan and ends the program: with status 1 if a check failed."""
+    print("1..%d" % count)
+    sys.exit(failures > 0)
