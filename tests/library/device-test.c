@@ -188,10 +188,11 @@ static void test_mem(void)
 	      "no such process");
 	mem_error = EACCES;
 	check(kunwind_register_pid(1, 0) == -ESRCH && !strcmp(last_path, "/proc/1/mem"),
-	      "a process that may not be traced is told as none");
+	      "EACCES on /proc/PID/mem becomes ESRCH");
 	mem_error = EPERM;
 	check(kunwind_register_pid(2147483647, 0) == -ESRCH &&
-	      !strcmp(last_path, "/proc/2147483647/mem"), "alike");
+	      !strcmp(last_path, "/proc/2147483647/mem"),
+	      "EPERM on /proc/PID/mem becomes ESRCH");
 	check(kunwind_register_pid(0, 0) == -ESRCH && kunwind_register_pid(-5, 0) == -ESRCH,
 	      "0 and negative numbers are no process");
 }

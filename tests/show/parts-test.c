@@ -56,7 +56,7 @@ static void test_perf_map(void)
 	check(name_is(list, 0x1000, "first one", 0x1000) && name_is(list, 0x101f, "first one", 0x1000),
 	      "a function of a perf map, whose name has a blank");
 	check(name_is(list, 0x1020, NULL, 0) && name_is(list, 0xfff, NULL, 0),
-	      "the byte behind it, and the one before, have no name");
+	      "the byte after a function and the byte before it have no name");
 	check(name_is(list, 0x2008, "second", 0x2000), "a line that is not in order");
 	check(name_is(list, 0x3004, "newest", 0x3000), "of several lines for one address the last counts");
 	check(name_is(list, 0x5000, NULL, 0), "a function without bytes has none");

@@ -143,11 +143,11 @@ static void test_bias(void)
 	       bias == 0x7f0000001000 - 0x401000,
 	       "a mapping that begins before its segment");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x800, 0x1000, &bias),
-	       "a mapping that ends where a segment begins is not that segment's");
+	       "a mapping that ends where a segment begins does not belong to it");
 	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x801, 0x1000, &bias),
-	       "one that ends a byte behind that is");
+	       "a mapping that ends one byte after a segment begins belongs to it");
 	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x2fff, &bias),
-	       "a mapping that begins in a segment's last byte is its");
+	       "a mapping that begins at the last byte of a segment belongs to it");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x3000, &bias),
 	       "a mapping that begins where a segment ends is not");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x4000, &bias),

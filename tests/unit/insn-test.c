@@ -2,8 +2,8 @@
 /*
  * insn-test.c - lengths and operands of instructions, one of each form
  *
- * The bytes are GNU as's. Each instruction stands alone at the end of what can be
- * read, and again with other bytes behind it.
+ * GNU as made the bytes. Each instruction is decoded twice: as the last bytes that
+ * can be read, and with other bytes after it.
  */
 #include "../../kmod/core/insn.h"
 #include "../../kmod/core/walk.h"

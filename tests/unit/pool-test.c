@@ -206,10 +206,10 @@ static void test_parts(void)
 	       "parts: the last byte of an FDE that others lie in belongs to its part");
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO + 0x100) == KUNWIND_COMPLETE && part == table,
-	       "parts: the byte behind it belongs to none");
+	       "parts: the byte after that FDE belongs to no part");
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO - 1) == KUNWIND_COMPLETE && part == table,
-	       "parts: nor does the byte before the first");
+	       "parts: the byte before the first FDE belongs to no part");
 	kunwind_stages_end(stages);
 	kunwind_table_free(table);
 }

@@ -14,7 +14,7 @@ static void test_budget(void)
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		/* CFA = rsp + 8, with DW_OP_nop behind it */
+		/* CFA = rsp + 8, followed by DW_OP_nop */
 		char code[16 + 3 * 256] = "", *at = code;
 		unsigned long addresses[FRAMES + 1];
 		/* besides the rule, a step pays for its lookup and the return address */
