@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-isolation.sh - one user floods the builders: other users still get their tables
+# t-isolation.sh - one user floods the builders, one file system hangs: others still
+# get their tables
 #
 # The attacker, in a control group with a tenth of a processor, maps files whose
 # tables take long to build (oracle/costly_elf.py), each again and again with a new
@@ -15,6 +16,7 @@ progs=$PWD/build/vm-progs-device
 make -s -C tests/vm/progs/device all >/dev/null || exit 1
 isolation=$progs/isolation
 work=$KUNWIND_TMP
+params=/sys/module/kunwind/parameters
 attacker=1001 victim=1002
 chmod 755 "$work"
 
@@ -115,6 +117,7 @@ diag "$waited objects waited; since then $(($(stat_of table_builds) - built)) we
 is "$(pending)" 0 "after the attacker's end nothing waits"
 check "its queue was dropped, not built" test $(($(stat_of table_builds) - built)) -lt $((waited / 4))
 [ -z "$group" ] || { rmdir "$group"; umount "$work/cgroup"; }
+
 # ---- unwind information in memory that never answers
 before=$(stat_of memory_bytes)
 "$progs/stuckjit" 40 >"$work/stuck" &
@@ -130,6 +133,42 @@ diag "charged meanwhile: $held bytes"
 check "and nothing is charged while it waits" test $held -lt $((1 << 20))
 kill -KILL $stuck
 wait $stuck 2>/dev/null
+
+# ---- a file system that hangs, and others with device numbers near its own
+modprobe fuse
+mkdir "$work/hung"
+"$progs/stuckfs" "$work/hung" "$progs/large.so" 60 >"$work/hung.out" 2>&1 &
+stuckfs=$!
+for ((i = 0; i < 100; i++)); do
+	[ -s "$work/hung.out" ] && break
+	sleep 0.1
+done
+is "$(cat "$work/hung.out")" mounted "a file system that does not answer reads"
+echo 20 >$params/max_stall_ms
+"$progs/tables" map "$work"/hung/{0..59} </dev/null >"$work/stalls"
+echo 20000 >$params/max_stall_ms
+hangs() { # until tasks do not wait for it any more
+	local longest
+	read -r longest _ < <("$progs/tables" map "$work/hung/0" </dev/null)
+	test "$longest" -lt 10000000
+}
+check "tasks do not wait for it any more" hangs
+whole=0
+# Mounted one after the other, they get consecutive device numbers: each remainder by 64 occurs.
+for i in {0..63}; do
+	mkdir "$work/near$i"
+	mount -t tmpfs none "$work/near$i"
+	cp "$progs/small.so" "$work/near$i/"
+	[ "$("$progs/tables" call "$work/near$i/small.so")" != "0 1 small" ] || whole=$((whole + 1))
+done
+is "$whole" 64 "tasks wait for 64 file systems with the next device numbers"
+umount "$work"/near*
+kill -USR1 $stuckfs
+for ((i = 0; i < 100; i++)); do
+	umount "$work/hung" 2>/dev/null && break
+	sleep 0.1
+done
+wait $stuckfs
 
 check "the module goes" rmmod kunwind
 umount "$work/tmp"

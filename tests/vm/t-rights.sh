@@ -147,6 +147,29 @@ echo 3 >$params/max_user_processes
 is "$(as 1001 "$rights" most 10)" "3 ENOSPC" "a user's quota"
 is "$(as 1001 unshare -U -r "$rights" most 10)" "3 ENOSPC" "a user namespace gives no other"
 is "$("$rights" most 10)" "10 0" "CAP_SYS_ADMIN has none"
+# root of a container without a user namespace: user 0 without CAP_SYS_ADMIN
+container() {
+	unshare --pid --fork --kill-child setpriv --bounding-set -sys_admin --inh-caps -sys_admin -- "$@"
+}
+mkfifo "$tmp/end"
+# shellcheck disable=SC2016
+container sh -c '
+	for i in 1 2 3; do "$1" sleep & done
+	until [ "$("$1" most 1)" = "0 ENOSPC" ]; do sleep 0.1; done
+	echo full
+	unshare -U -r --pid --fork "$1" most 10
+	read -r _ <"$2"' - "$rights" "$tmp/end" >"$tmp/first" &
+first_container=$!
+for _ in {1..300}; do
+	[ "$(wc -l <"$tmp/first")" = 2 ] && break
+	sleep 0.1
+done
+is "$(head -n 1 "$tmp/first")" "full" "root of a container has a quota"
+is "$(tail -n 1 "$tmp/first")" "0 ENOSPC" "namespaces that a container makes give no second quota"
+is "$(container "$rights" most 10)" "3 ENOSPC" "another container has a quota of its own"
+echo >"$tmp/end"
+wait $first_container
+gone "the containers' processes are not registered after their end"
 echo 8 >$params/max_processes
 is "$("$rights" most 10)" "8 ENOSPC" "but all together have a limit"
 is "$(kunwind run -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1 & done; wait' >/dev/null; stat_of missed_limit | sed 's/^[1-9].*/some/')" \
