@@ -65,7 +65,13 @@ static int enable(struct kunwind_hook *hook)
 	if (err)
 		goto out;
 	err = register_ftrace_function(&hook->ops);
-	if (err)
+	/*
+	 * The filter could be set, so ftrace was alive: it shut itself down while it
+	 * changed the kernel's text, and the call may come.
+	 */
+	if (err == -ENODEV)
+		hook->stuck = true;
+	else if (err)
 		ftrace_free_filter(&hook->ops);
 out:
 	hook->error = err;
@@ -78,7 +84,7 @@ static int disable(struct kunwind_hook *hook)
 	int err;
 
 	if (!hook->on)
-		return 0;
+		return hook->stuck ? -ENODEV : 0;
 	/*
 	 * Returns when no CPU and no preempted task is in the trampoline any
 	 * more. -ENODEV: ftrace shut itself down after a bug and left
@@ -114,6 +120,13 @@ void kunwind_hooks_require(struct kunwind_hook *hooks, unsigned int nr)
 	WRITE_ONCE(kunwind_hooks_first_missing, refused);
 	pr_warn("no process can be registered, for lack of the hook on %s: %s (see kunwind doctor)\n",
 		refused->function, kunwind_hook_refusal(refused));
+}
+
+void kunwind_hooks_retire(void)
+{
+	static const struct kunwind_hook unloading = { .function = "(unloading)" };
+
+	WRITE_ONCE(kunwind_hooks_first_missing, &unloading);
 }
 
 void notrace kunwind_hook_lose(struct ftrace_ops *ops)

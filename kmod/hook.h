@@ -38,8 +38,8 @@ struct kunwind_hook {
 };
 
 /*
- * The first required hook that was refused, or lost; NULL: none. Written by the
- * module's init, or when one is lost.
+ * The first required hook that was refused, lost or is about to be removed;
+ * NULL: none. Written by the module's init and exit, or when one is lost.
  */
 extern const struct kunwind_hook *kunwind_hooks_first_missing;
 
@@ -118,6 +118,12 @@ void kunwind_hooks_require(struct kunwind_hook *hooks, unsigned int nr);
  * would not let go of one (hook->stuck), and the module must stay.
  */
 bool __must_check kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr);
+
+/*
+ * The required hooks are about to be removed: kunwind_hook_missing() is true from
+ * now on. A walk under way is over after a grace period of RCU.
+ */
+void kunwind_hooks_retire(void);
 
 /* What hook->error means, in a few words. */
 const char *kunwind_hook_refusal(const struct kunwind_hook *hook);

@@ -9,12 +9,14 @@
  *  1. Registering the whole system ends: its work item is over. (The parameter
  *     "auto" can still be written, and is refused.) The device goes: no further
  *     registration.
- *  2. The hooks on processes' lives go: unregister_ftrace_function() waits for
- *     tasks in the trampolines.
- *  3. The follow hooks go. Marks on ranges, copies at fork and ends of mms come
- *     no more.
- *  4. The takeover hooks go: no walk begins any more. A task that was sent to a
- *     replacement may be preempted in it: waited for in 8.
+ *  2. No walk begins any more, and those under way end (a grace period): without
+ *     the hooks of 4 their stacks could be wrong. From here on every request for a
+ *     stack gets the kernel's own answer.
+ *  3. The takeover hooks go: unregister_ftrace_function() waits for tasks in the
+ *     trampolines. A task that was sent to a replacement may be preempted in it:
+ *     waited for in 8.
+ *  4. The hooks on processes' lives go, and the follow hooks. Marks on ranges,
+ *     copies at fork and ends of mms come no more.
  *     If ftrace does not let go of a hook (it shut itself down after a bug of
  *     its own), the calls may still come: then this never returns, and the
  *     module stays for good.
@@ -49,6 +51,7 @@
 #include "device.h"
 #include "emit.h"
 #include "follow.h"
+#include "hook.h"
 #include "object.h"
 #include "process.h"
 #include "space.h"
@@ -60,9 +63,11 @@ static void let_go(void)
 {
 	bool free;
 
-	free = kunwind_process_stop();
+	kunwind_hooks_retire();
+	synchronize_rcu();
+	free = kunwind_takeover_exit();
+	free &= kunwind_process_stop();
 	free &= kunwind_follow_exit();
-	free &= kunwind_takeover_exit();
 	if (!free) {
 		pr_err("ftrace would not let go of a hook: the module stays until the next boot\n");
 		for (;;) {

@@ -84,6 +84,15 @@ static __always_inline void take(struct kunwind_space *space, const struct pt_re
 	kunwind_callstack_walk(space, regs, valid, store, NULL, size, count);
 }
 
+/*
+ * The space of the current task. NULL: it was unregistered since the hook looked, or
+ * stacks may not be walked any more. Preemption is off.
+ */
+static __always_inline struct kunwind_space *space_now(void)
+{
+	return likely(kunwind_callstack_allowed()) ? kunwind_space_find(current->mm) : NULL;
+}
+
 static notrace unsigned int save_user(unsigned long *store, unsigned int size)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
@@ -93,11 +102,10 @@ static notrace unsigned int save_user(unsigned long *store, unsigned int size)
 	if (!size)
 		return 0;
 	preempt_disable_notrace();
-	space = kunwind_space_find(current->mm);
+	space = space_now();
 	if (likely(space)) {
 		take(space, regs, store, size, &count);
 	} else {
-		/* Unregistered since the hook looked. */
 		store[0] = regs->ip;
 		count = 1;
 	}
@@ -114,7 +122,7 @@ static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct 
 	if (ctx->contexts_maxed || ctx->nr >= ctx->max_stack)
 		return;
 	preempt_disable_notrace();
-	space = kunwind_space_find(current->mm);
+	space = space_now();
 	if (likely(space))
 		take(space, regs, (unsigned long *)&entry->ip[entry->nr],
 		     ctx->max_stack - ctx->nr, &count);
