@@ -12,7 +12,8 @@
  *
  * With interrupts off, in a hard interrupt or an NMI, a walk has an eighth of the budget
  * (core/walk.h): nothing else can run on this CPU meanwhile. LTTng takes stacks with
- * interrupts off on kernels with IBT.
+ * interrupts off on kernels with IBT. On PREEMPT_RT every walk has that budget, because
+ * preemption is off meanwhile.
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -116,7 +117,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.trust = trust;
 	walk.capacity = capacity;
 	walk.scan = trust || READ_ONCE(scan);
-	walk.urgent = context >= HARDIRQ_LEVEL || irqs_disabled();
+	walk.urgent = IS_ENABLED(CONFIG_PREEMPT_RT) || context >= HARDIRQ_LEVEL || irqs_disabled();
 	walk.unread[0] = walk.unread[1] = 0;
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
