@@ -339,13 +339,14 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 	return err;
 }
 
+/* @owner does not register the process any more; with a space, only if it is still in it. */
 static void leave(struct pid *tgid, const struct kunwind_space *space, u8 owner)
 {
 	struct process *process;
 
 	spin_lock(&processes_lock);
 	process = lookup(tgid);
-	if (process && space_of(process) == space)
+	if (process && (!space || space_of(process) == space))
 		release(process, owner);
 	spin_unlock(&processes_lock);
 }
@@ -372,13 +373,20 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	 */
 	smp_mb();
 	if (!runs_in(tgid, mm)) {
+		/*
+		 * The record may be in the space of a new program by now. It goes all
+		 * the same: the hook of setup_new_exec() may have come before it was
+		 * there, and left it the right to trace that program.
+		 */
 		err = -ESRCH;
+		if (added)
+			leave(tgid, NULL, BY_HAND);
 	} else {
 		err = kunwind_space_scan(space, mm, true, kunwind_process_timeout(), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
+		if (err && added)
+			leave(tgid, space, BY_HAND);
 	}
-	if (err && added)
-		leave(tgid, space, BY_HAND);
 	kunwind_space_put(space);
 	return err;
 }
@@ -524,42 +532,66 @@ EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 
 /* ----------------------------------------------------------------- hooks */
 
-/* Registers @child like its parent. False: it is not to be, or cannot. */
-static bool inherit(struct task_struct *parent, struct task_struct *child)
+/*
+ * A child that others could see and register before perf_event_fork() was called: by
+ * auto's work item, or by hand. Its record becomes its parent's registrar's, too.
+ */
+static int inherit_known(struct process *known, const struct process *parent, u8 owners)
 {
-	u8 owners = whole_system ? BY_AUTO : 0;
-	struct kunwind_space *space;
-	struct process *process;
-	int err = -ENOMEM;
+	int err = 0;
 
-	lockdep_assert_held(&processes_lock);
-	process = lookup(task_tgid(parent));
-	if (process && (process->flags & KUNWIND_REGISTER_CHILDREN))
-		owners |= BY_HAND;
-	if (!owners)
-		return false;
+	if (owners & BY_AUTO)
+		err = claim(known, BY_AUTO, 0, NULL);
+	if (!err && (owners & BY_HAND) && !(known->owners & BY_HAND))
+		err = claim(known, BY_HAND, parent->flags, &parent->registrar);
+	return err;
+}
+
+static int inherit_new(struct task_struct *child, const struct process *parent, u8 owners)
+{
+	struct kunwind_space *space;
+	int err;
+
 	space = kunwind_space_link(child->mm, child->tgid, true, false, GFP_ATOMIC);
 	if (!space)
-		goto out_missed;
-	err = insert(task_tgid(child), owners, process ? process->flags : 0,
-		     process ? &process->registrar : NULL, space);
+		return -ENOMEM;
+	err = insert(task_tgid(child), owners, parent ? parent->flags : 0,
+		     parent ? &parent->registrar : NULL, space);
 	/* What its user may not have, the system may. */
 	if (err && owners == (BY_HAND | BY_AUTO))
 		err = insert(task_tgid(child), BY_AUTO, 0, NULL, space);
 	if (err) {
 		kunwind_space_unlink(space, true);
-		goto out_missed;
+		return err;
 	}
-	if (trace_kunwind_fork_enabled())
-		trace_kunwind_fork(parent->tgid, child->tgid);
 	/* What the parent did not read yet, or what there was no memory to share. */
 	if (kunwind_space_dirty(space))
 		kunwind_follow_queue(child, FOLLOW_MAP);
-	return true;
+	return 0;
+}
 
-out_missed:
-	missed(err);
-	return false;
+/* Registers @child like its parent. False: it is not to be, or cannot. */
+static bool inherit(struct task_struct *parent, struct task_struct *child)
+{
+	u8 owners = whole_system ? BY_AUTO : 0;
+	struct process *process, *known;
+	int err;
+
+	lockdep_assert_held(&processes_lock);
+	process = lookup(task_tgid(parent));
+	known = lookup(task_tgid(child));
+	if (process && (process->flags & KUNWIND_REGISTER_CHILDREN))
+		owners |= BY_HAND;
+	if (!owners)
+		return known;
+	err = known ? inherit_known(known, process, owners) : inherit_new(child, process, owners);
+	if (err) {
+		missed(err);
+		return known;
+	}
+	if (trace_kunwind_fork_enabled())
+		trace_kunwind_fork(parent->tgid, child->tgid);
+	return true;
 }
 
 static bool anybody(void)
