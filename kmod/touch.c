@@ -74,6 +74,8 @@
 #define PAGES		16
 #define GROUP_BITS	7
 #define GROUP		8	/* claims that a task may have: one cache line */
+#define MAX_CHAIN	32	/* queued task works whose pids have the same hash */
+#define OFTEN		4
 #define MAX_SHIFT	10	/* 2^10 jiffies are a second or more, with every HZ */
 
 struct request {
@@ -106,12 +108,15 @@ struct counters {
 /*
  * What is known of a task, in one word, so that a task and the NMIs that hit it can
  * change it without a lock:
- *   bits 0-31	jiffy up to which it is not heard
+ *   bits 0-31	jiffy up to which it is not heard; of work of this module, when it
+ *		began, or later
  *   bits 32-53	its pid in the initial namespace; 0: the place is free
  *   bits 54-57	log2 of the jiffies that the next request in vain costs
  *   bit 58	it is in work of this module
  * Only the task itself changes its word, except that others take over a word whose
- * time has passed.
+ * time has passed, for a second if it is in work of this module: then it waits for
+ * a lock, and asks for nothing. If all places of a group are in use, others take over
+ * one of a task that has asked in vain OFTEN times or more.
  */
 #define CLAIM_PID_SHIFT		32
 #define CLAIM_PID		GENMASK_ULL(53, 32)
@@ -144,6 +149,21 @@ static __always_inline bool claim_waits(u64 claim, u32 now)
 	return (u32)claim - now - 1 < HZ;
 }
 
+/* How readily a place is given to another task: 0 not at all. */
+static __always_inline u64 claim_surplus(u64 claim, u32 now)
+{
+	if (!claim)
+		return U64_MAX;
+	if (claim_waits(claim, now)) {
+		if ((claim & CLAIM_OWN) || claim_shift(claim) < OFTEN)
+			return 0;
+		return claim_shift(claim);
+	}
+	if ((claim & CLAIM_OWN) && now - (u32)claim <= HZ)
+		return 0;
+	return (u64)(now - (u32)claim) + 1 + MAX_SHIFT;
+}
+
 /*
  * The place of the current task, and what is there in *@claim; or the one that it may
  * take over. NULL: all are in use.
@@ -151,18 +171,19 @@ static __always_inline bool claim_waits(u64 claim, u32 now)
 static __always_inline u64 *claim_find(u32 now, u64 *claim)
 {
 	u64 *group = claims[hash_32((u32)current->pid, GROUP_BITS)], *place = NULL;
+	u64 most = 0;
 	unsigned int i;
 
 	for (i = 0; i < GROUP; i++) {
-		u64 here = READ_ONCE(group[i]);
+		u64 here = READ_ONCE(group[i]), surplus;
 
 		if ((here & CLAIM_PID) == claim_pid()) {
 			*claim = here;
 			return &group[i];
 		}
-		/* The longest past, or a free one. */
-		if (!(here & CLAIM_OWN) && !claim_waits(here, now) &&
-		    (!place || !here || (*claim && now - (u32)here > now - (u32)*claim))) {
+		surplus = claim_surplus(here, now);
+		if (surplus > most) {
+			most = surplus;
 			place = &group[i];
 			*claim = here;
 		}
@@ -194,14 +215,17 @@ bool notrace kunwind_touch_own_begin(void)
 	unsigned int tries;
 
 	for (tries = 0; tries < GROUP; tries++) {
-		u64 claim, new, *place = claim_find((u32)jiffies, &claim);
+		u32 now = (u32)jiffies;
+		u64 claim, new, *place = claim_find(now, &claim);
 
 		if (!place)
 			break;
-		if ((claim & CLAIM_PID) == claim_pid())
+		if ((claim & CLAIM_PID) != claim_pid())
+			new = claim_pid() | CLAIM_OWN | now;
+		else if (claim_waits(claim, now))
 			new = claim | CLAIM_OWN;
 		else
-			new = claim_pid() | CLAIM_OWN | (u32)jiffies;
+			new = claim_pid() | (claim & CLAIM_SHIFT) | CLAIM_OWN | now;
 		if (cmpxchg(place, claim, new) == claim)
 			return true;
 	}
@@ -214,9 +238,9 @@ static __always_inline void own_end(u32 until, u64 shift)
 {
 	u64 claim, *place = claim_find((u32)jiffies, &claim);
 
-	/* Nobody else changes it: it is marked. */
+	/* Others change it only when they take it over. */
 	if (place && (claim & CLAIM_PID) == claim_pid())
-		WRITE_ONCE(*place, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
+		cmpxchg(place, claim, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
 }
 
 void notrace kunwind_touch_own_end(void)
@@ -224,7 +248,7 @@ void notrace kunwind_touch_own_end(void)
 	u64 claim, *place = claim_find((u32)jiffies, &claim);
 
 	if (place && (claim & CLAIM_PID) == claim_pid())
-		WRITE_ONCE(*place, claim & ~CLAIM_OWN);
+		cmpxchg(place, claim, claim & ~CLAIM_OWN);
 }
 
 /* -------------------------------------------------------------- task work */
@@ -304,7 +328,7 @@ static void touch_run(struct callback_head *head)
 	if (!own)
 		return;
 	place = claim_find((u32)jiffies, &claim);
-	if (result == RESULT_VAIN && place)
+	if (result == RESULT_VAIN && place && (claim & CLAIM_PID) == claim_pid())
 		shift = claim_shift(claim);
 	switch (result) {
 	case RESULT_THERE:
@@ -321,17 +345,24 @@ static void touch_run(struct callback_head *head)
 
 /* ----------------------------------------------------------------- thread */
 
+/* False: the task's work is queued already, or too many are of tasks that sleep. */
 static bool queue_add(struct touch *touch)
 {
 	const pid_t pid = touch->request.pid;
+	unsigned int seen = 0;
 	struct touch *other;
 	bool known = false;
 
 	spin_lock(&queued_lock);
-	hash_for_each_possible(queued, other, node, pid)
+	hash_for_each_possible(queued, other, node, pid) {
 		known |= other->request.pid == pid;
-	if (!known)
+		if (known || ++seen == MAX_CHAIN)
+			break;
+	}
+	if (!known && seen < MAX_CHAIN)
 		hash_add(queued, &touch->node, pid);
+	else
+		known = true;
 	spin_unlock(&queued_lock);
 	return !known;
 }
