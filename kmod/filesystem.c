@@ -7,10 +7,11 @@
  * times as he likes. So the key of an object has the epoch of its device
  * number, which the end of a file system moves on.
  *
- * Only numbers of which there are objects are kept, for any number of others
- * come and go on a machine with containers. None can end while one of its
- * files is mapped, so an epoch read with the file in hand stays true until
- * kunwind_filesystem_get().
+ * Only numbers of which there are objects are kept, because any number of others
+ * come and go on a machine with containers. A file system cannot end while one of
+ * its files is mapped. So an epoch that was read with the file in hand is still the
+ * one of its file system at kunwind_filesystem_get(), even if the record was freed
+ * in between: a new record begins with that epoch.
  *
  * The record also counts how often tasks waited for the file system in vain
  * since it last answered a read.
@@ -101,7 +102,7 @@ void kunwind_filesystem_answered(u32 dev)
 	rcu_read_unlock();
 }
 
-bool kunwind_filesystem_get(u32 dev)
+bool kunwind_filesystem_get(u32 dev, u32 epoch)
 {
 	struct filesystem *fs;
 
@@ -111,6 +112,7 @@ bool kunwind_filesystem_get(u32 dev)
 		fs = kzalloc(sizeof(*fs), GFP_ATOMIC | __GFP_NOWARN);
 		if (fs) {
 			fs->dev = dev;
+			fs->epoch = epoch;
 			hlist_add_head_rcu(&fs->node, bucket(dev));
 		}
 	}

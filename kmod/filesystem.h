@@ -10,8 +10,11 @@
 /* How many file systems had the number, and ended, while objects of it were known. Any context. */
 u32 kunwind_filesystem_epoch(u32 dev);
 
-/* One more object of it, or one less. False: no memory. No sleep. */
-bool __must_check kunwind_filesystem_get(u32 dev);
+/*
+ * One more object of it, or one less. @epoch: as read with the object's file in hand,
+ * which the caller still has. False: no memory. No sleep.
+ */
+bool __must_check kunwind_filesystem_get(u32 dev, u32 epoch);
 void kunwind_filesystem_put(u32 dev);
 
 /*

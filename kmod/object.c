@@ -412,7 +412,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 {
 	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
-	if (!object || !path || !kunwind_filesystem_get(key->dev)) {
+	if (!object || !path || !kunwind_filesystem_get(key->dev, key->epoch)) {
 		kfree(path);
 		kfree(object);
 		return NULL;
