@@ -83,6 +83,7 @@ MODULE_PARM_DESC(max_stall_ms,
 struct follow_work {
 	struct callback_head head;
 	enum kunwind_follow why;
+	struct kunwind_space *space;	/* whose reader the task is; or NULL */
 	/* Of a mremap; NULL else. */
 	struct kunwind_space *moving;
 	struct kunwind_move move;
@@ -121,6 +122,12 @@ static void follow_run(struct callback_head *head)
 
 	if (work->moving)
 		moved(work);
+	if (work->space) {
+		/* A mapping that comes from here on needs a work of its own. */
+		if (READ_ONCE(work->space->reader) == current)
+			WRITE_ONCE(work->space->reader, NULL);
+		kunwind_space_put(work->space);
+	}
 	if (mm && !(current->flags & PF_EXITING))
 		space = space_get(mm);
 	if (space) {
@@ -167,6 +174,37 @@ bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
 	return false;
 }
 
+/*
+ * The current task reads the mappings of @space on its way to user mode. One system
+ * call may change thousands of mappings: one work reads them all. Each of several
+ * threads has one, because none may run new code before that is read. The task that
+ * @space->reader names has a work queued that did not begin; another thread may only
+ * hide that, which costs a second work.
+ */
+static void notrace queue_read(struct kunwind_space *space)
+{
+	struct follow_work *work;
+
+	if (READ_ONCE(space->reader) == current)
+		return;
+	work = work_new(FOLLOW_MAP);
+	if (!work)
+		return;
+	/* It was found under RCU: if it is about to be freed, nobody is registered. */
+	if (!refcount_inc_not_zero(&space->refs))
+		goto out_free;
+	work->space = space;
+	if (!task_work_add(current, &work->head, TWA_RESUME)) {
+		WRITE_ONCE(space->reader, current);
+		return;
+	}
+	/* The task ends. */
+	kunwind_space_put(space);
+out_free:
+	kfree(work);
+	module_put(THIS_MODULE);
+}
+
 /* Whether the current task runs user code in @mm. */
 static bool notrace runs_in(const struct mm_struct *mm)
 {
@@ -184,7 +222,7 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 	    kunwind_space_knows(space, start, end - start))
 		trace_kunwind_unmap(current->tgid, start, end);
 	if (space && kunwind_space_mapped(space, start, end, added, read) && runs_in(mm))
-		kunwind_follow_queue(current, FOLLOW_MAP);
+		queue_read(space);
 	rcu_read_unlock();
 }
 

@@ -39,6 +39,7 @@ struct kunwind_move {
  * @map_seq: changes of mappings so far that a scan has to see, under @lock
  * @scanned_seq: of these, seen by the last scan, under @lock
  * @moves: struct kunwind_move, under @lock
+ * @reader: task whose queued work will read the mappings, or NULL (follow.c)
  */
 struct kunwind_space {
 	struct hlist_node node;
@@ -56,6 +57,7 @@ struct kunwind_space {
 	u32 map_seq;
 	u32 scanned_seq;
 	struct list_head moves;
+	const struct task_struct *reader;
 	struct kunwind_reap reap;
 };
 
