@@ -17,10 +17,13 @@
  * to map the file as code was given at open and mmap, and a listener of fanotify
  * that is itself registered would wait for itself.
  *
- * From its queueing until its last read is over, a build on a remote file
- * system holds a reference to the module, so that rmmod answers EBUSY and does
- * not wait for what may never end. It is given back while the worker still has
- * work to do: kunwind_builder_stop(), which drains the workers, covers that.
+ * A build holds a reference to the module until its last read is over, so that
+ * rmmod answers EBUSY and does not wait for what may never end: the server of a
+ * remote file system, or on a local one a lock of the inode, which a writer holds
+ * while it faults in what it writes. A build on a remote file system has the
+ * reference from its queueing on, others from their first read on. It is given
+ * back while the worker still has work to do: kunwind_builder_stop(), which drains
+ * the workers, covers that.
  *
  * Memory: while one builds, the section's size, and the same and TABLE_SLACK
  * twice for the table and its draft.
@@ -86,7 +89,7 @@ bool kunwind_builder_stalls(const struct kunwind_object *object)
 
 void kunwind_builder_stalled(struct kunwind_object *object)
 {
-	if (READ_ONCE(object->module_held))
+	if (READ_ONCE(object->module_held) && object->remote)
 		kunwind_filesystem_stalled(object->key.dev);
 }
 
@@ -123,7 +126,8 @@ static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int
 
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_pos = pos;
-	kiocb.ki_flags |= flags;
+	/* Not as the process that mapped the file opened it: see read_chunk(). */
+	kiocb.ki_flags = (kiocb.ki_flags & ~IOCB_DIRECT) | flags;
 	iov_iter_kvec(&iter, READ, &kvec, 1, len);
 	return file->f_op->read_iter(&kiocb, &iter);
 }
@@ -159,7 +163,7 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	while (len) {
 		ssize_t got;
 
-		if (build_aborted(build) || (object->module_held && late(build)))
+		if (build_aborted(build) || (object->remote && late(build)))
 			return -ETIMEDOUT;
 		got = read_chunk(object->file, buf, min_t(size_t, len, CHUNK), off);
 		if (got <= 0)
@@ -280,6 +284,9 @@ static enum kunwind_refusal build_table(struct build *build)
 	enum kunwind_refusal refusal;
 	size_t size, limit, kept = 0;
 
+	if (!object->module_held && !try_module_get(THIS_MODULE))
+		return KUNWIND_E_ABORTED;
+	WRITE_ONCE(object->module_held, true);
 	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
 	if (refusal)
@@ -469,6 +476,7 @@ bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bo
 	/* The caller has one: this fails only while the module goes. */
 	if (remote && !try_module_get(THIS_MODULE))
 		return false;
+	object->remote = remote;
 	object->module_held = remote;
 	object->file = file ? get_file(file) : NULL;
 	return true;

@@ -4,7 +4,7 @@
  *
  * Objects wait in lanes, one for each user and kind of file system: one for all
  * local ones, one for each remote one (FUSE, network), whose reads may never
- * return: those have REMOTE_WIDTH workers, since they mostly wait. A lane's worker
+ * return: those have more workers, because they mostly wait. A lane's worker
  * builds one object and queues itself anew. Lanes do not wait for each other: the
  * scheduler shares the processors out between their workers, by the priority of
  * the user who pays (job.c). A user without CAP_SYS_ADMIN has at most
@@ -25,8 +25,12 @@
 #include "object.h"
 #include "payer.h"
 
-#define LOCAL_WIDTH	2		/* local builds at a time for CAP_SYS_ADMIN; users: one */
-#define REMOTE_WIDTH	4		/* of one user from one remote file system */
+/* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
+#define LOCAL_WIDTH	2
+#define LOCAL_USER_WIDTH 1
+#define REMOTE_WIDTH	4
+#define REMOTE_USER_WIDTH 2
+/* With these, 32 users whose file systems hang leave no worker to others. */
 #define USER_LANES	8
 
 struct lane_worker {
@@ -54,8 +58,8 @@ static struct workqueue_struct *builders, *remote_builders;
 static unsigned int width(const struct kunwind_lane *lane)
 {
 	if (lane->dev)
-		return REMOTE_WIDTH;
-	return lane->payer ? 1 : LOCAL_WIDTH;
+		return lane->payer ? REMOTE_USER_WIDTH : REMOTE_WIDTH;
+	return lane->payer ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
 }
 
 static void lane_start(struct kunwind_lane *lane)
@@ -238,7 +242,8 @@ int kunwind_lanes_init(void)
 	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 0);
 	if (!builders)
 		return -ENOMEM;
-	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND, 0);
+	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND,
+					  WQ_UNBOUND_MAX_ACTIVE);
 	if (remote_builders)
 		return 0;
 	destroy_workqueue(builders);

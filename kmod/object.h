@@ -81,7 +81,8 @@ struct kunwind_object {
 	struct list_head waiting;	/* in its lane */
 	struct kunwind_lane *lane;
 	struct file *file;		/* until it was read */
-	bool module_held;
+	bool remote;			/* its file is on a remote file system */
+	bool module_held;		/* from then, or from its first read, until its last */
 	const struct vdso_image *vdso;
 };
 
