@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-races.sh - steps of the kernel that are far apart, and files that answer late
+#
+# kmod/delay.c makes one step of one program last long enough for another program to
+# come in between.
+# timeout: 300
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+need mkfs.ext4
+need mkfs.xfs
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+races=$progs/races
+tracing=/sys/kernel/tracing
+work=$KUNWIND_TMP
+
+stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
+object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
+eventually() { # DESCRIPTION COMMAND...
+	local what=$1 i
+	shift
+	for ((i = 0; i < 300; i++)); do
+		"$@" && break
+		sleep 0.1
+	done
+	"$@"
+	is $? 0 "$what"
+}
+stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
+is_object() { [ "$(object "$1")" = "$2" ]; }
+not_pending() { ! is_object "$work/xfs/library.so" pending; }
+delay() { modprobe delay function="$1" comm="$2"; }
+is_delayed() { [ "$(cat /sys/module/delay/parameters/nr)" = 1 ]; }
+hold() { # OUT COMMAND...: in the background, until let_go
+	local out=$1
+	shift
+	rm -f "$work/end"
+	mkfifo "$work/end"
+	"$@" <"$work/end" >"$out" 2>&1 &
+	holder=$!
+	exec {end}>"$work/end"
+	eventually "$(basename "$1") ${2:-} is under way" test -s "$out"
+}
+let_go() {
+	exec {end}>&-
+	wait "$holder"
+}
+
+check "the module loads" modprobe kunwind
+echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
+
+# ---- a child that others see before the hook of its fork
+check "fork stops after the child is visible" delay proc_fork_connector races
+"$races" fork >"$work/child" &
+parent=$!
+eventually "a fork has stopped" is_delayed
+child=$(cat "/proc/$parent/task/$parent/children")
+child=${child% }
+like "$child" '^[0-9]+$' "its child is visible"
+check "the child is registered by hand" kunwind register "$child"
+check "every process is registered" kunwind auto on
+echo Y >/sys/module/delay/parameters/go
+wait $parent
+is "$(cat "$work/child")" "$child" "the child has run and ended"
+check "the probe is removed" rmmod delay
+check "auto is off" kunwind auto off
+eventually "no record of the child is left" stat_is processes 0
+
+# ---- one system call that changes thousands of mappings
+hold "$work/many" "$races" many 2000 "$progs/small.so"
+echo 'p:work_runs kunwind:follow_run' >$tracing/kprobe_events
+echo 1 >$tracing/events/kprobes/work_runs/enable
+let_go
+runs=$(awk '$1 == "work_runs" { print $2 }' $tracing/kprobe_profile)
+echo 0 >$tracing/events/kprobes/work_runs/enable
+echo >$tracing/kprobe_events
+diag "one mprotect() over 2,000 mappings: $runs task works"
+check "one mprotect() queues few task works" test "${runs:-0}" -ge 1 -a "${runs:-0}" -le 20
+
+# ---- descriptors and locks of local files
+modprobe -a loop ext4 xfs
+for type in ext4 xfs; do
+	dd if=/dev/zero of="$work/$type.image" bs=1M seek=320 count=0 status=none
+	mkfs.$type -q "$work/$type.image"
+	mkdir "$work/$type"
+	check "a file system of $type" mount -o loop "$work/$type.image" "$work/$type"
+	cp "$progs/small.so" "$work/$type/library.so"
+done
+sync
+hold "$work/direct" "$races" direct "$work/ext4/library.so"
+eventually "a file mapped from a descriptor with O_DIRECT has a table" is_object "$work/ext4/library.so" ready
+let_go
+
+# XFS reads a file with the inode's lock, which a writer holds meanwhile.
+hold "$work/writes" "$races" locked "$work/xfs/library.so"
+writer=$holder writer_end=$end
+echo 20 >/sys/module/kunwind/parameters/max_stall_ms
+"$progs/tables" map "$work/xfs/library.so" </dev/null >"$work/map" 2>&1
+is_object "$work/xfs/library.so" pending
+is $? 0 "a file whose writer waits for memory has no table yet"
+check_fails 1 "rmmod reports that the module is in use, and does not wait" timeout 60 rmmod kunwind
+exec {writer_end}>&-
+wait "$writer"
+eventually "its table is built, or dropped, after the write" not_pending
+check "the module is unloaded then" rmmod kunwind
+
+# ---- stacks while the module goes
+echo 1 >$tracing/options/userstacktrace
+echo 1 >$tracing/events/syscalls/sys_enter_getppid/enable
+echo 40000 >$tracing/buffer_size_kb
+# in all stacks of the trace: how many there are, and how many with more than one
+# address in the page, with exactly one, with none
+stacks() {
+	awk '/<user stack trace>/ { count(); open = 1; n = 0; next }
+		/^ *=> / { n += / <0*10000[0-9a-f][0-9a-f][0-9a-f]>/; next }
+		{ count() }
+		function count() { if (open) { all++; twice += n > 1; once += n == 1; none += n == 0 } open = 0 }
+		END { count(); print all + 0, twice + 0, once + 0, none + 0 }' $tracing/trace
+}
+total=0 known=0 wrong=0
+for i in 1 2 3; do
+	echo >$tracing/trace
+	[ -d /sys/module/kunwind ] || modprobe kunwind max_stall_ms=20000
+	"$races" moves "$progs/small.so" "$progs/large.so" 6 >"$work/moves" &
+	mover=$!
+	sleep 2
+	until rmmod kunwind 2>/dev/null; do sleep 0.1; done
+	wait $mover
+	read -r all twice once none < <(stacks)
+	diag "unload $i: $all stacks, of which $once show the page once, $none not at all, $twice more than once"
+	total=$((total + all)) known=$((known + once)) wrong=$((wrong + twice))
+done
+echo 0 >$tracing/events/syscalls/sys_enter_getppid/enable
+echo 0 >$tracing/options/userstacktrace
+echo >$tracing/trace
+check "stacks before the unload show the code that is mapped" test $known -gt 0
+check "stacks after the unload are the kernel's own" test $total -gt $known
+is $wrong 0 "no stack during the unload is by a table of what was mapped before"
+umount "$work/ext4" "$work/xfs"
+done_testing
