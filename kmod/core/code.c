@@ -52,9 +52,11 @@ struct way {
 	s32 frame;		/* the same where rbp was made the frame pointer */
 	s32 rbp_at;		/* from the return address down to where rbp was saved */
 	bool framed;		/* rbp still is what it was made there */
+	struct kunwind_mem *mem;	/* pays for what is looked up below */
 	s32 moved;		/* behind the last instruction that moved rsp, bytes from the entry */
 	s32 back;		/* where the instruction jumps backwards to; or UNKNOWN */
 	u32 nr;			/* targets */
+	u32 next;		/* where there are some: none is from here to before this one */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
 	s16 depth_at[MOST_TARGETS];
 	s16 rbp_at_at[MOST_TARGETS];
@@ -71,11 +73,13 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 	if ((way->depth == UNKNOWN && !way->framed) || way->depth > 0x7fff || at < here ||
 	    at > 0xffff)
 		return;
+	kunwind_pay(way->mem, way->nr / 8);
 	for (i = 0; i < way->nr; i++)
 		if (way->at[i] < here || way->at[i] == at)
 			break;
 	if (i == MOST_TARGETS)
 		return;
+	way->next = way->nr ? min(way->next, (u32)at) : at;
 	if (i == way->nr)
 		way->nr++;
 	i = kunwind_index(i, (u32)MOST_TARGETS);
@@ -85,50 +89,92 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 	way->framed_at[i] = way->framed;
 }
 
-static bool kunwind_walk_attr jumped_to(struct way *way, u32 here)
+/* What is known where jumps lead is known @here, if one does. */
+static noinline bool kunwind_walk_attr jumped_from(struct way *way, u32 here)
 {
-	u32 i;
+	u32 i, found = way->nr, next = ~0U;
 
-	for (i = 0; i < way->nr; i++)
-		if (way->at[i] == here) {
-			if (way->depth_at[i] != UNKNOWN)
-				way->depth = way->depth_at[i];
-			way->rbp_at = way->rbp_at_at[i];
-			way->framed = way->framed_at[i];
-			return true;
-		}
-	return false;
+	kunwind_pay(way->mem, way->nr / 8);
+	for (i = way->nr; i-- > 0;)
+		if (way->at[i] == here)
+			found = i;
+		else if (way->at[i] > here && way->at[i] < next)
+			next = way->at[i];
+	way->next = next;
+	if (found == way->nr)
+		return false;
+	if (way->depth_at[found] != UNKNOWN)
+		way->depth = way->depth_at[found];
+	way->rbp_at = way->rbp_at_at[found];
+	way->framed = way->framed_at[found];
+	return true;
 }
 
-/* Whether the instruction writes the register, as ModRM names it. */
+static __always_inline bool jumped_to(struct way *way, u32 here)
+{
+	return way->nr && here >= way->next && jumped_from(way, here);
+}
+
+/* What an instruction of one byte of opcode does to registers and to the way. */
+#define TO_REG		0x01	/* writes the register that ModRM names as reg */
+#define TO_RM		0x02	/* writes r/m, if it is a register */
+#define FORMS		0x0c	/* but only where reg is in forms[] */
+#define FORMS_80	0x04
+#define FORMS_F7	0x08
+#define FORMS_FF	0x0c
+#define ACTION		0xf0
+#define BRANCH		0x10
+#define JUMP		0x20
+#define STOP		0x30
+#define LEAVE		0x40
+#define PUSH		0x50
+#define POP		0x60
+#define LOSE		0x70	/* rsp is not known any more */
+#define TO_LOW		0x80	/* writes the register that the opcode names */
+#define GROUP_FF	0x90
+
+#define ARITHMETIC(op)	[(op) ... (op) + 1] = TO_RM, [(op) + 2 ... (op) + 3] = TO_REG
+
+static const u8 effects[256] = {
+	ARITHMETIC(0x00), ARITHMETIC(0x08), ARITHMETIC(0x10), ARITHMETIC(0x18),
+	ARITHMETIC(0x20), ARITHMETIC(0x28), ARITHMETIC(0x30),
+	[0x50 ... 0x57] = PUSH, [0x58 ... 0x5f] = POP, [0x63] = TO_REG,
+	[0x68] = PUSH, [0x69] = TO_REG, [0x6a] = PUSH, [0x6b] = TO_REG, [0x70 ... 0x7f] = BRANCH,
+	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
+	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
+	[0x94] = LOSE, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
+	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE,
+	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
+	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
+};
+
+/* Whether the instruction, of one byte of opcode, writes the register, as ModRM names it. */
+static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 number)
+{
+	static const u8 forms[] = { 0xff, 0x7f, 0x0c, 0x03 };
+	const u8 form = insn->modrm >> 3 & 7, effect = effects[insn->op];
+
+	if (effect & TO_REG && (form | insn->reg_high << 3) == number)
+		return true;
+	return effect & TO_RM && insn->modrm >> 6 == 3 &&
+	       ((insn->modrm & 7) | insn->rm_high << 3) == number &&
+	       forms[(effect & FORMS) >> 2] >> form & 1;
+}
+
+/* The same behind 0f: cmov, imul, movzx, movsx, popcnt, bsf, bsr. */
+static __always_inline bool writes_two(const struct kunwind_insn *insn, u8 number)
+{
+	const u8 op = insn->op;
+
+	return insn->map == 1 && !insn->vex &&
+	       ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == number &&
+	       ((op >= 0x40 && op <= 0x4f) || op == 0xaf ||
+		(op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
+}
+
 static bool kunwind_walk_attr writes(const struct kunwind_insn *insn, u8 number)
 {
-	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
-	const bool reg = (form | insn->reg_high << 3) == number;
-	const bool rm = mod == 3 && ((insn->modrm & 7) | insn->rm_high << 3) == number;
-
-	if (insn->vex || insn->map > 1)
-		return false;
-	if (insn->map)	/* cmov, imul, movzx, movsx, popcnt, bsf, bsr */
-		return reg && ((op >= 0x40 && op <= 0x4f) || op == 0xaf ||
-			       (op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
-	if (op < 0x38)	/* arithmetic: into r/m by its first two forms, into reg by the next */
-		return (op & 7) < 2 ? rm : (op & 7) < 4 && reg;
-	switch (op) {
-	case 0x80: case 0x81: case 0x83:
-		return rm && form != 7;
-	case 0x87:
-		return rm || reg;
-	case 0x89: case 0xc1: case 0xc7: case 0xd1: case 0xd3:
-		return rm;
-	case 0xf7:
-		return rm && (form == 2 || form == 3);
-	case 0xff:
-		return rm && form < 2;
-	case 0x63: case 0x69: case 0x6b: case 0x8b: case 0x8d:
-		return reg;
-	}
-	return false;
+	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
 }
 
 /* One instruction can say two billion bytes, a second one the same. */
@@ -160,25 +206,6 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 		way->depth = UNKNOWN;
 }
 
-/* Bytes that an instruction without ModRM, or with one of memory, pushes; or pops. */
-static s32 kunwind_walk_attr pushes(const struct kunwind_insn *insn)
-{
-	switch (insn->op) {
-	case 0x50 ... 0x57:
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		return 8;
-	case 0x58 ... 0x5f:
-	case 0x8f:
-	case 0x9d:
-		return -8;
-	case 0xff:
-		return (insn->modrm >> 3 & 7) == 6 ? 8 : 0;
-	}
-	return 0;
-}
-
 static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
@@ -205,78 +232,121 @@ static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_ins
 		way->rbp_at = UNKNOWN;
 }
 
-/* What becomes of rbp: made the frame pointer by mov %rsp, %rbp, given up by all else. */
-static void kunwind_walk_attr move_rbp(struct way *way, const struct kunwind_insn *insn)
+/* An instruction whose ModRM names rsp or rbp, and that may write it, or save it. */
+static noinline void kunwind_walk_attr move_named(struct way *way, const struct kunwind_insn *insn,
+						  u32 end)
 {
 	const u8 op = insn->op;
 
-	if (!insn->map && !insn->reg_high && !insn->rm_high &&
-		   ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
-		way->frame = way->depth;
+	/* Few instructions do, and it takes as long as another's decoding. */
+	kunwind_pay(way->mem, 1);
+	if (op == 0x89 || op == 0x8b)
+		save_rbp(way, insn);
+	if (!insn->reg_high && !insn->rm_high &&
+	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
+		way->frame = way->depth;				/* mov %rsp, %rbp */
 		way->framed = way->depth != UNKNOWN;
-	} else if (writes_rbp(insn)) {
+	} else if (writes_one(insn, 5)) {
 		way->framed = false;
+	}
+	if (writes_one(insn, 4)) {
+		way->moved = end;
+		move_rsp(way, insn);
 	}
 }
 
-/* @end: offset of the instruction behind this one. */
-static void kunwind_walk_attr move(struct way *way, const struct kunwind_insn *insn, u32 end)
+static void kunwind_walk_attr push(struct way *way, s32 pushed, u32 end)
 {
-	s32 pushed;
+	way->moved = end;
+	if (way->depth != UNKNOWN)
+		way->depth += pushed;
+}
 
-	way->back = UNKNOWN;
-	save_rbp(way, insn);
-	move_rbp(way, insn);
-	if (insn->map == 1 && insn->op >= 0x80 && insn->op <= 0x8f && !insn->vex)
-		jump_to(way, end, (s64)end + insn->imm);
-	if (insn->map == 1 && insn->op == 0x0b)				/* ud2 */
-		way->depth = UNKNOWN;
-	if (insn->map)
-		return;
-	switch (insn->op) {
-	case 0x70 ... 0x7f:
-	case 0xe0 ... 0xe3:
+static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind_insn *insn,
+					   u32 end, u8 action)
+{
+	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
+
+	switch (action) {
+	case BRANCH:
 		jump_to(way, end, (s64)end + insn->imm);
 		return;
-	case 0xe9:
-	case 0xeb:
+	case JUMP:
 		jump_to(way, end, (s64)end + insn->imm);
+		fallthrough;
+	case STOP:
 		way->depth = UNKNOWN;
 		return;
-	case 0xc2:
-	case 0xc3:
-	case 0xf4:
-		way->depth = UNKNOWN;
-		return;
-	case 0xc9:							/* leave */
+	case LEAVE:
+		way->framed = false;
 		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - 8;
 		way->moved = end;
 		return;
-	case 0x5c:							/* pop %rsp, or %r12 */
-	case 0x94:							/* xchg %rsp, %rax; or %r12 */
-		if (insn->rm_high && insn->op == 0x94)
+	case PUSH:
+		push(way, 8, end);
+		if (op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
+			way->rbp_at = way->depth;
+		return;
+	case POP:
+		if (op == 0x5d && !insn->rm_high)
+			way->framed = false;
+		if (op != 0x5c || insn->rm_high) {
+			push(way, -8, end);
 			return;
-		if (insn->rm_high)
-			break;
-		fallthrough;
-	case 0xc8:							/* enter */
+		}
+		fallthrough;						/* pop %rsp */
+	case LOSE:						/* xchg %rsp, %rax; enter */
+		if (op == 0x94 && insn->rm_high)			/* xchg %r12, %rax */
+			return;
 		way->depth = UNKNOWN;
 		way->moved = end;
 		return;
+	case TO_LOW:
+		if (!insn->rm_high)					/* mov imm, %ebp */
+			way->framed = false;
+		return;
+	case GROUP_FF:
+		if (form == 6)
+			push(way, 8, end);
+		else if (form == 4)					/* jmp *x */
+			way->depth = UNKNOWN;
+		return;
 	}
-	pushed = pushes(insn);
-	if (pushed) {
-		way->moved = end;
-		if (way->depth != UNKNOWN)
-			way->depth += pushed;
-		if (insn->op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
-			way->rbp_at = way->depth;
-	} else if (insn->has_modrm && writes(insn, 4)) {
-		way->moved = end;
-		move_rsp(way, insn);
-	} else if (insn->op == 0xff && (insn->modrm >> 3 & 7) == 4) {	/* jmp *x */
+}
+
+/* Behind 0f. */
+static noinline void kunwind_walk_attr move_more(struct way *way, const struct kunwind_insn *insn,
+						 u32 end)
+{
+	if (insn->map != 1)
+		return;
+	if (insn->op == 0x0b)						/* ud2 */
 		way->depth = UNKNOWN;
+	else if (insn->op >> 4 == 8 && !insn->vex)
+		jump_to(way, end, (s64)end + insn->imm);
+	else if (writes_two(insn, 5))
+		way->framed = false;
+}
+
+/* @end: offset of the instruction behind this one. Most change nothing. */
+static __always_inline void move(struct way *way, const struct kunwind_insn *insn, u32 end)
+{
+	const u8 effect = effects[insn->op];
+
+	way->back = UNKNOWN;
+	if (insn->map) {
+		move_more(way, insn, end);
+		return;
 	}
+	if (effect & (TO_REG | TO_RM)) {
+		const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+		const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+
+		if ((reg | 1) == 5 || ((rm | 1) == 5 && insn->modrm >> 6 == 3))
+			move_named(way, insn, end);
+	}
+	if (effect & ACTION)
+		act(way, insn, end, effect & ACTION);
 }
 
 /*
@@ -286,7 +356,7 @@ static void kunwind_walk_attr move(struct way *way, const struct kunwind_insn *i
 static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 from, u64 to,
 						   u32 *left)
 {
-	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct way way = { .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = *left };
 	struct kunwind_insn insn;
 	u64 at = from;
@@ -303,7 +373,7 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
 					 struct kunwind_code *code)
 {
-	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
 	u32 left_of_loops = MOST_LOOP_INSNS;
 	struct kunwind_insn insn;
@@ -352,7 +422,7 @@ static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 
 bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
 {
-	struct way way = { .depth = UNKNOWN, .frame = 8, .rbp_at = UNKNOWN, .framed = true };
+	struct way way = { .mem = mem, .depth = UNKNOWN, .frame = 8, .rbp_at = UNKNOWN, .framed = true };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
 	struct kunwind_insn insn;
 	u64 at = from;
@@ -419,7 +489,7 @@ static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 static bool kunwind_walk_attr taken_off(struct kunwind_mem *mem, u64 from, bool elsewhere,
 					struct kunwind_code *code)
 {
-	struct way way = { .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct way way = { .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
 	struct kunwind_insn insn;
 	bool there = !elsewhere;
@@ -446,7 +516,8 @@ static bool kunwind_walk_attr taken_off(struct kunwind_mem *mem, u64 from, bool 
 		move(&way, &insn, at - from);
 		way.rbp_at = rbp_back(&insn, depth, saved);
 		if (elsewhere && takes_rsp(&insn)) {
-			way = (struct way){ .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+			way = (struct way){ .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN,
+					    .rbp_at = UNKNOWN };
 			there = true;
 		}
 		if (!goes_elsewhere(&insn) && way.depth >= 0 && way.depth <= 2 * LOOP_DEPTH)
@@ -488,7 +559,7 @@ static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
 					u32 *left)
 {
-	struct way way = { .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = *left };
 	struct kunwind_insn insn;
 	u64 at = from, to, found = 0;

@@ -6,172 +6,168 @@
  * compilers emit, VEX and EVEX included; of the others most are told to be none.
  *
  * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time. Each
- * instruction and each such read is a unit of the walk's budget.
+ * instruction and each such read is a unit of the walk's budget, four prefixes another.
  * What it does not do: tell what an instruction does (code.c).
  */
 #include "insn.h"
 #include "walk.h"
 
-/* One bit for each opcode of a map, as bytes of eight from 00 up. */
-static const u8 one_byte_modrm[32] = {
-	0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x0f, 0x00, 0x00, 0x00, 0x00, 0x08, 0x0a, 0x00,
-	0x00, 0xfb, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc3, 0x00, 0x0f, 0xff, 0x00, 0x00,
-	0xc0, 0xc0,
-};
-static const u8 one_byte_invalid[32] = {
-	0xc0, 0x40, 0xc0, 0xc0, 0x80, 0x80, 0x80, 0x80, 0x00, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00,
-	0x00, 0x04, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x70, 0x00, 0x00, 0x04,
-	0x00, 0x00,
-};
-static const u8 two_byte_none[32] = {
-	0xe0, 0x4b, 0x00, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
-	0x00, 0xff, 0xff, 0x00, 0x00, 0x07, 0x07, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00,
+/* What follows an opcode: ModRM, and an immediate operand of so many bytes; or by its size. */
+#define IMMEDIATE	0x0f
+#define FULL		5	/* 2 or 4 */
+#define WIDEST		6	/* 2, 4 or 8 */
+#define TEST		7	/* 1 with test, whose ModRM says so */
+#define TEST_FULL	9
+#define MODRM		0x10
+#define INVALID		0x20
+#define PREFIX		0x40
+#define ESCAPE		0x80	/* 0f, VEX or EVEX */
+
+#define ARITHMETIC(op)	[(op) ... (op) + 3] = MODRM, [(op) + 4] = 1, [(op) + 5] = FULL
+
+static const u8 one_byte[256] = {
+	ARITHMETIC(0x00), ARITHMETIC(0x08), ARITHMETIC(0x10), ARITHMETIC(0x18),
+	ARITHMETIC(0x20), ARITHMETIC(0x28), ARITHMETIC(0x30), ARITHMETIC(0x38),
+	[0x06 ... 0x07] = INVALID, [0x0e] = INVALID, [0x0f] = ESCAPE,
+	[0x16 ... 0x17] = INVALID, [0x1e ... 0x1f] = INVALID,
+	[0x26] = PREFIX, [0x27] = INVALID, [0x2e] = PREFIX, [0x2f] = INVALID,
+	[0x36] = PREFIX, [0x37] = INVALID, [0x3e] = PREFIX, [0x3f] = INVALID,
+	[0x60 ... 0x61] = INVALID, [0x62] = ESCAPE, [0x63] = MODRM, [0x64 ... 0x67] = PREFIX,
+	[0x68] = FULL, [0x69] = MODRM | FULL, [0x6a] = 1, [0x6b] = MODRM | 1,
+	[0x70 ... 0x7f] = 1,
+	[0x80] = MODRM | 1, [0x81] = MODRM | FULL, [0x82] = INVALID, [0x83] = MODRM | 1,
+	[0x84 ... 0x8f] = MODRM,
+	[0x9a] = INVALID,
+	[0xa0 ... 0xa3] = 8, [0xa8] = 1, [0xa9] = FULL,
+	[0xb0 ... 0xb7] = 1, [0xb8 ... 0xbf] = WIDEST,
+	[0xc0 ... 0xc1] = MODRM | 1, [0xc2] = 2, [0xc4 ... 0xc5] = ESCAPE,
+	[0xc6] = MODRM | 1, [0xc7] = MODRM | FULL, [0xc8] = 3, [0xca] = 2, [0xcd] = 1,
+	[0xce] = INVALID,
+	[0xd0 ... 0xd3] = MODRM, [0xd4 ... 0xd6] = INVALID, [0xd8 ... 0xdf] = MODRM,
+	[0xe0 ... 0xe7] = 1, [0xe8 ... 0xe9] = 4, [0xea] = INVALID, [0xeb] = 1,
+	[0xf0] = PREFIX, [0xf2 ... 0xf3] = PREFIX,
+	[0xf6] = MODRM | TEST, [0xf7] = MODRM | TEST_FULL, [0xfe ... 0xff] = MODRM,
 };
 
-static __always_inline bool bit_of(const u8 *map, u8 op)
+/* Behind 0f. */
+static const u8 two_byte[256] = {
+	[0x00 ... 0x04] = MODRM, [0x0a] = MODRM, [0x0c ... 0x0d] = MODRM, [0x0f] = MODRM | 1,
+	[0x10 ... 0x2f] = MODRM, [0x38 ... 0x6f] = MODRM, [0x70 ... 0x73] = MODRM | 1,
+	[0x74 ... 0x76] = MODRM, [0x78 ... 0x7f] = MODRM, [0x80 ... 0x8f] = 4,
+	[0x90 ... 0x9f] = MODRM, [0xa3] = MODRM, [0xa4] = MODRM | 1, [0xa5 ... 0xa7] = MODRM,
+	[0xab] = MODRM, [0xac] = MODRM | 1, [0xad ... 0xb9] = MODRM, [0xba] = MODRM | 1,
+	[0xbb ... 0xc1] = MODRM, [0xc2] = MODRM | 1, [0xc3] = MODRM, [0xc4 ... 0xc6] = MODRM | 1,
+	[0xc7] = MODRM, [0xd0 ... 0xff] = MODRM,
+};
+
+/* Four bytes are there. */
+static __always_inline s32 number(const u8 *p, u32 size)
 {
-	return map[op >> 3] >> (op & 7) & 1;
+	s32 val;
+
+	memcpy(&val, p, sizeof(val));
+	return size == 1 ? (s8)val : size == 4 ? val :
+	       size == 2 ? (s16)val : val & ((1 << 8 * size) - 1);
 }
 
-static s32 kunwind_walk_attr number(const u8 *p, u32 size)
+/*
+ * What follows an opcode that begins with 0f, VEX or EVEX at p[@n]; from bit 8 on, where its
+ * last byte is.
+ */
+static noinline u32 kunwind_walk_attr escaped(const u8 *p, u32 n, struct kunwind_insn *insn)
 {
-	u32 val = 0, i;
+	const u8 first = p[n];
+	u32 kind = MODRM;
 
-	for (i = 0; i < size; i++)
-		val |= (u32)p[i] << 8 * i;
-	return size == 1 ? (s8)val : size == 2 ? (s16)val : (s32)val;
-}
-
-/* Bytes of immediate operand. */
-static u32 kunwind_walk_attr immediate_size(const struct kunwind_insn *insn, bool short_operand)
-{
-	u32 full = short_operand && !insn->wide ? 2 : 4;
-	u8 op = insn->op, reg = insn->modrm >> 3 & 7;
-
-	if (insn->map == 3)
-		return 1;
-	if (insn->map == 1) {
-		if (op >= 0x80 && op <= 0x8f && !insn->vex)
-			return 4;
-		return (op >= 0x70 && op <= 0x73) || op == 0xa4 || op == 0xac || op == 0xba ||
-		       op == 0xc2 || (op >= 0xc4 && op <= 0xc6) || op == 0x0f;
+	if (first == 0x0f) {
+		insn->map = p[++n] == 0x38 ? 2 : p[n] == 0x3a ? 3 : 1;
+		n += insn->map > 1;
+	} else {
+		insn->vex = true;
+		insn->map = first == 0xc5 ? 1 : p[n + 1] & (first == 0xc4 ? 0x1f : 7);
+		n += first == 0xc5 ? 2 : first == 0xc4 ? 3 : 4;
 	}
-	if (insn->map)
-		return 0;
-	if (op < 0x40)
-		return (op & 7) == 4 ? 1 : (op & 7) == 5 ? full : 0;
-	if ((op >= 0x70 && op <= 0x7f) || (op >= 0xb0 && op <= 0xb7) || (op >= 0xe0 && op <= 0xe7))
-		return 1;
-	if (op >= 0xb8 && op <= 0xbf)
-		return insn->wide ? 8 : full;
-	switch (op) {
-	case 0x6a: case 0x6b: case 0x80: case 0x83: case 0xa8: case 0xc0: case 0xc1: case 0xc6:
-	case 0xcd: case 0xeb:
-		return 1;
-	case 0xc2: case 0xca:
-		return 2;
-	case 0xc8:
-		return 3;
-	case 0x68: case 0x69: case 0x81: case 0xa9: case 0xc7:
-		return full;
-	case 0xe8: case 0xe9:
-		return 4;
-	case 0xa0: case 0xa1: case 0xa2: case 0xa3:
-		return 8;
-	case 0xf6:
-		return reg < 2 ? 1 : 0;
-	case 0xf7:
-		return reg < 2 ? full : 0;
-	}
-	return 0;
+	insn->op = p[n];
+	if (insn->map == 1)
+		kind = !insn->vex ? two_byte[insn->op] :
+		       insn->op == 0x77 ? 0 : MODRM | (two_byte[insn->op] & 1);
+	else if (insn->map == 3)
+		kind |= 1;
+	else if (!insn->map)
+		kind = INVALID;
+	return kind | n << 8;
 }
 
-/* Prefix bytes and opcode; returns where ModRM or the immediate begins, 0 if it is none. */
-static u32 kunwind_walk_attr opcode(const u8 *p, struct kunwind_insn *insn, bool *short_operand)
+/* @p: of what is there, and 8 * KUNWIND_TEXT_BEHIND bytes more that may be looked at. */
+static __always_inline bool decode(struct kunwind_mem *mem, const u8 *p,
+					 struct kunwind_insn *insn)
 {
-	u32 n = 0;
+	u32 n = 0, size, kind = one_byte[*p], full = 4;
 
-	for (; n < KUNWIND_INSN_LONGEST - 4; n++) {
+	*insn = (struct kunwind_insn){ };
+	while (unlikely(kind & PREFIX) && n < KUNWIND_INSN_LONGEST - 4) {
 		if (p[n] == 0x66)
-			*short_operand = true;
-		else if (p[n] != 0x67 && p[n] != 0x2e && p[n] != 0x36 && p[n] != 0x3e && p[n] != 0x26 &&
-			 p[n] != 0x64 && p[n] != 0x65 && p[n] != 0xf0 && p[n] != 0xf2 &&
-			 p[n] != 0xf3)
-			break;
+			full = 2;
+		kind = one_byte[p[++n]];
 	}
+	if (unlikely(n > 3))
+		kunwind_pay(mem, n / 4);
 	if ((p[n] & 0xf0) == 0x40) {
 		insn->wide = p[n] & 8;
 		insn->reg_high = p[n] & 4;
 		insn->index_high = p[n] & 2;
 		insn->rm_high = p[n] & 1;
-		n++;
+		if (insn->wide)
+			full = 4;
+		kind = one_byte[p[++n]];
 	}
-	if (p[n] == 0xc5) {
-		insn->vex = true;
-		insn->map = 1;
-		n += 2;
-	} else if (p[n] == 0xc4) {
-		insn->vex = true;
-		insn->map = p[n + 1] & 0x1f;
-		n += 3;
-	} else if (p[n] == 0x62) {
-		insn->vex = true;
-		insn->map = p[n + 1] & 7;
-		n += 4;
-	} else if (p[n] == 0x0f) {
-		insn->map = 1;
-		if (p[++n] == 0x38 || p[n] == 0x3a)
-			insn->map = p[n++] == 0x38 ? 2 : 3;
+	insn->op = p[n];
+	if (kind & ESCAPE) {
+		kind = escaped(p, n, insn);
+		n = kind >> 8;
 	}
-	if (insn->vex && !insn->map)
-		return 0;
-	insn->op = p[n++];
-	return n;
-}
-
-/* @p: of what is there, and 8 * KUNWIND_TEXT_BEHIND bytes more that may be looked at. */
-static bool kunwind_walk_attr decode(const u8 *p, struct kunwind_insn *insn)
-{
-	bool short_operand = false;
-	u32 n, size;
-
-	*insn = (struct kunwind_insn){ };
-	n = opcode(p, insn, &short_operand);
-	if (!n)
+	n++;
+	if (unlikely(kind & INVALID))
 		return false;
-	if (!insn->map && bit_of(one_byte_invalid, insn->op))
-		return false;
-	if (insn->map == 0)
-		insn->has_modrm = bit_of(one_byte_modrm, insn->op);
-	else if (insn->map == 1)
-		insn->has_modrm = insn->vex ? insn->op != 0x77 : !bit_of(two_byte_none, insn->op);
-	else
-		insn->has_modrm = true;
-	if (insn->has_modrm) {
+	if (kind & MODRM) {
 		u32 mod, rm;
 
+		insn->has_modrm = true;
 		insn->modrm = p[n++];
 		mod = insn->modrm >> 6;
 		rm = insn->modrm & 7;
-		size = mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
-		if (mod != 3 && rm == 4) {
-			if (mod == 0 && (p[n] & 7) == 5)
-				size = 4;
-			insn->on_rsp = p[n] == 0x24 && !insn->rm_high && !insn->index_high;
-			n++;
+		if (mod != 3) {
+			size = mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0;
+			if (rm == 4) {
+				if (mod == 0 && (p[n] & 7) == 5)
+					size = 4;
+				insn->on_rsp = p[n] == 0x24 && !insn->rm_high && !insn->index_high;
+				n++;
+			}
+			if (size)
+				insn->disp = number(p + n, size);
+			n += size;
 		}
-		insn->disp = number(p + n, size);
+	}
+	size = kind & IMMEDIATE;
+	if (size) {
+		if (size == FULL)
+			size = full;
+		else if (size == WIDEST)
+			size = insn->wide ? 8 : full;
+		else if (size == TEST)
+			size = insn->modrm & 0x30 ? 0 : 1;
+		else if (size == TEST_FULL)
+			size = insn->modrm & 0x30 ? 0 : full;
+		insn->imm = number(p + n, min(size, 4U));
 		n += size;
 	}
-	size = immediate_size(insn, short_operand);
-	insn->imm = number(p + n, min(size, 4U));
-	insn->length = n + size;
-	return insn->length <= KUNWIND_INSN_LONGEST;
+	insn->length = n;
+	return n <= KUNWIND_INSN_LONGEST;
 }
 
 /* Up to KUNWIND_TEXT_WORDS words of code from @at on; returns the bytes read. */
-static u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at, u64 *words)
+static noinline u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at, u64 *words)
 {
 	u64 word;
 	u32 n;
@@ -199,7 +195,7 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 		text->read = read_code(text->mem, at, text->words);
 		text->used = 0;
 	}
-	if (!decode((const u8 *)text->words + text->used, insn) ||
+	if (!decode(text->mem, (const u8 *)text->words + text->used, insn) ||
 	    insn->length > text->read - text->used)
 		return false;
 	text->used += insn->length;
