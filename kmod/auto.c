@@ -266,11 +266,6 @@ static const struct kernel_param_ops param_ops = {
 	.set = param_set,
 	.get = param_get,
 };
-/* The kernel's headers may have made the word another spelling of __auto_type. */
-#undef auto
-module_param_cb(auto, &param_ops, NULL, 0644);
-MODULE_PARM_DESC(auto, "register every process, running or new (default N)");
-
 int kunwind_auto_init(void)
 {
 	adopters = alloc_workqueue("kunwind_auto", WQ_UNBOUND, 0);
@@ -309,3 +304,11 @@ void kunwind_auto_show(struct seq_file *m)
 	seq_printf(m, "param\tauto\t%c\n", READ_ONCE(auto_on) ? 'Y' : 'N');
 	seq_printf(m, "stat\tauto_pending\t%u\n", pending);
 }
+
+/*
+ * Newer kernels' headers define "auto" as __auto_type and use it in min() and
+ * max(), so nothing that uses them may follow.
+ */
+#undef auto
+module_param_cb(auto, &param_ops, NULL, 0644);
+MODULE_PARM_DESC(auto, "register every process, running or new (default N)");
