@@ -360,6 +360,11 @@ static void notrace mremap(struct mremap call)
 
 	if (!current->mm || !runs_in(current->mm))
 		return;
+	/*
+	 * With linear address masking (6.4) the kernel ignores these bits of the old
+	 * address. Without it the call fails, and the forced read is only wasted.
+	 */
+	call.addr &= ~GENMASK_ULL(62, 57);
 	call.old_len = PAGE_ALIGN(call.old_len);
 	call.new_len = PAGE_ALIGN(call.new_len);
 	space = space_get(current->mm);
