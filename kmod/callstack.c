@@ -11,9 +11,9 @@
  * that with KUNWIND_NESTED.
  *
  * With interrupts off, in a hard interrupt or an NMI, a walk has an eighth of the budget
- * (core/walk.h): nothing else can run on this CPU meanwhile. LTTng takes stacks with
- * interrupts off on kernels with IBT. On PREEMPT_RT every walk has that budget, because
- * preemption is off meanwhile.
+ * (core/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
+ * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
+ * every walk has that budget, because preemption is off meanwhile.
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
