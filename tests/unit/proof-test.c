@@ -79,6 +79,12 @@ static void test_costs(void)
 	begin();
 	walk.regs.r[KUNWIND_RSP] = STACK + 4;
 	tap_ok(cost(0x100) > 0, "cost: a step is charged, though it finds nothing");
+	/* no code and no stack can be read: one word is tried */
+	walk.mem.code_hi = walk.mem.code_lo;
+	walk.regs.r[KUNWIND_RBP] = WORD(8);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	some = cost(0x100);
+	tap_ok(some >= 4, "cost: a step is charged for more than what it reads, %u for one word", some);
 	begin();
 	none = cost(0x100);
 	tap_ok(none >= 512 / 4, "cost: so is each word of the stack, %u for 512", none);
@@ -89,6 +95,14 @@ static void test_costs(void)
 		stack[i] = CODE + 0x202;
 	some = cost(0x100);
 	tap_ok(some >= none + 100, "cost: each word that may be an address takes more, %u for 100",
+	       some - none);
+	/* behind no call: one word of code is read for each */
+	begin();
+	for (i = 0; i < 100; i++)
+		stack[i] = CODE + 0x202;
+	some = cost(0x100);
+	tap_ok(some >= none + 300,
+	       "cost: a word that points into code costs more than the word read there, %u for 100",
 	       some - none);
 	/* behind calls of a function that begins 4 KB before, by code that is read each time */
 	begin();

@@ -41,6 +41,36 @@ static void test_ranges(void)
 	WALK("a caller's range that was replaced is not used", NOT_READY, stack[0]);
 }
 
+/* Where a range begins and ends is found by a search of its own: one, two and more. */
+static void test_search(void)
+{
+	u32 nr, i;
+
+	for (nr = 1; nr <= 4; nr++) {
+		bool good = true;
+
+		scene();
+		for (i = 0; i < nr; i++)
+			object(NULL, 0, 0x80);
+		for (i = 0; i < nr; i++) {
+			const struct kunwind_range *range = &ranges->range[i];
+
+			good &= kunwind_ranges_find(ranges, range->start) == range &&
+				kunwind_ranges_find(ranges, range->end - 1) == range &&
+				!kunwind_ranges_find(ranges, range->start - 1) &&
+				!kunwind_ranges_find(ranges, range->end);
+		}
+		tap_ok(good, "each of %u ranges has its first byte and its last, and no other", nr);
+		for (i = 0; i + 1 < nr; i++)
+			ranges->range[i].end = ranges->range[i + 1].start;
+		for (i = 0; i < nr; i++)
+			good &= kunwind_ranges_find(ranges, ranges->range[i].start) == &ranges->range[i];
+		tap_ok(good, "each of %u ranges that adjoin has its first byte", nr);
+	}
+	ranges->nr = 0;
+	tap_ok(!kunwind_ranges_find(ranges, CODE(1, 0)), "no range has an address if there is none");
+}
+
 static void test_entry(void)
 {
 	scene();
@@ -273,6 +303,7 @@ static void test_id(void)
 int main(void)
 {
 	test_ranges();
+	test_search();
 	test_entry();
 	test_growth();
 	test_minus_one();
