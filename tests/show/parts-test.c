@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
  * parts-test.c - parts of libkunwind-symbolize by themselves: lists of symbols, the
- * cache of answers, objects, options
+ * cache of answers, objects, options, what it believes of its helper
+ *
+ * Run by the name of the helper, it is a helper whose answers are too long.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
+#include "wire.h"
 
 static int count, failed;
 
@@ -193,14 +197,111 @@ static void test_options(void)
 	free(options);
 }
 
-int main(void)
-{
-	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
+enum lie {
+	LIE_NONE = 0x1000,	/* the address that is asked for */
+	LIE_NAME,		/* the name is longer than the packet */
+	LIE_FILE,		/* the file's name */
+	LIE_BOTH,		/* the name leaves no byte for the file's name */
+	LIE_NUMBER,		/* more functions than there are in the packet */
+	LIE_HUGE,		/* the name is as long as a number can say, but for "none" */
+};
 
+/* The helper: each answer holds the function "name" of "file" and 400 bytes of 'x' behind it. */
+static void be_helper(void)
+{
+	struct {
+		struct wire_reply reply;
+		struct wire_function function;
+		char text[512];
+	} packet;
+	struct wire_request request;
+	int fds[WIRE_FDS];
+	unsigned int i;
+
+	while (wire_receive(WIRE_SOCKET, &request, sizeof(request), fds) == sizeof(request)) {
+		size_t text = strlen("namefile");
+
+		for (i = 0; i < WIRE_FDS; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+		memset(&packet, 0, sizeof(packet));
+		if (request.type != WIRE_RESOLVE) {
+			packet.reply.flags = request.type == WIRE_HELLO ?
+						     WIRE_VERSION : WIRE_HOLDS_CODE | WIRE_HOLDS_SYMTAB;
+			wire_send(WIRE_SOCKET, &packet, sizeof(packet), NULL, 0);
+			continue;
+		}
+		packet.reply.nr = request.address == LIE_NUMBER ? 2 : 1;
+		packet.function.name_len = 4;
+		packet.function.file_len = 4;
+		memcpy(packet.text, "namefile", text);
+		memset(packet.text + text, 'x', 400);
+		/* a long packet first: what it leaves in the reader's memory is behind the next */
+		if (request.address == LIE_NONE)
+			text += 400;
+		else if (request.address == LIE_NAME)
+			packet.function.name_len = 9;
+		else if (request.address == LIE_FILE)
+			packet.function.file_len = 5;
+		else if (request.address == LIE_BOTH)
+			packet.function.name_len = 8;
+		else if (request.address == LIE_HUGE)
+			packet.function.name_len = WIRE_NONE - 1;
+		wire_send(WIRE_SOCKET, &packet, offsetof(typeof(packet), text) + text, NULL, 0);
+	}
+}
+
+static void test_helper(const char *self)
+{
+	const struct kunwind_symbolizer_options options = { .size = sizeof(options), .helper = self };
+	static const struct {
+		uint64_t address;
+		unsigned int functions;
+		const char *name;
+	} cases[] = {
+		{ LIE_NONE, 1, "a helper's answer is taken" },
+		{ LIE_NAME, 0, "a name longer than the helper's answer is not taken" },
+		{ LIE_FILE, 0, "a file's name longer than the helper's answer is not taken" },
+		{ LIE_BOTH, 0, "two names together longer than the helper's answer are not taken" },
+		{ LIE_NUMBER, 1, "more functions than the helper's answer holds: those that it holds" },
+		{ LIE_HUGE, 0, "a name of 4 GB in the helper's answer is not taken" },
+	};
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(&options);
+	struct kunwind_object *object;
+	struct kunwind_frame frame;
+	struct stat st;
+	unsigned int i;
+
+	if (stat(self, &st))
+		abort();
+	object = kunwind_symbolizer_object(symbolizer, self, "", st.st_ino);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		kunwind_object_resolve(object, cases[i].address, true, &frame);
+		check(frame.nr_functions == cases[i].functions &&
+		      (!frame.nr_functions || (!strcmp(frame.function->name, "name") &&
+					       !strcmp(frame.function->file, "file"))),
+		      cases[i].name);
+	}
+	kunwind_symbolizer_free(symbolizer);
+}
+
+int main(int argc, char **argv)
+{
+	struct kunwind_symbolizer *symbolizer;
+	char self[4096] = "";
+
+	if (argc && !strcmp(argv[0], "kunwind-symbolize-helper")) {
+		be_helper();
+		return 0;
+	}
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		abort();
+	symbolizer = kunwind_symbolizer_new(NULL);
 	test_perf_map();
 	test_kallsyms();
 	test_answers(symbolizer);
 	test_options();
+	test_helper(self);
 	kunwind_symbolizer_free(symbolizer);
 	printf("1..%d\n", count);
 	return failed != 0;
