@@ -449,6 +449,19 @@ def test_namespaces(work, program, symbols, build_id):
     same("numbers of a pid name space meet sched_switch's",
          table(data["system_calls"], "count", "ns", "off_cpu_ns"), {"read": (1, 700, 500)})
 
+    # a thread of the same number in another name space, and another process, does not end the call
+    other = (3, 1, "other")
+    trace = ctf.Trace(contexts=("vpid", "vtid"))
+    trace.add(1000, "syscall_entry_read", inner, at)
+    trace.add(1100, "syscall_entry_futex", other, at)
+    trace.add(1200, "syscall_exit_futex", other, at, ctf.RETURN, [0])
+    trace.add(1700, "syscall_exit_read", inner, at, ctf.RETURN, [1])
+    directory = os.path.join(work, "namespaces-two")
+    trace.write(directory)
+    data = json.loads(run("report", "--json", "--all", directory).stdout)
+    same("threads of one number in two processes are two",
+         table(data["system_calls"], "count", "timed", "ns"), {"read": (1, 1, 700), "futex": (1, 1, 100)})
+
 
 def main():
     with tempfile.TemporaryDirectory() as work:
