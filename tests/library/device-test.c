@@ -6,6 +6,7 @@
  * syscall(2) and fstat(2) are wrapped. Descriptors are numbers of a table here.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,20 +59,36 @@ static int make(enum what what)
 	return fd;
 }
 
+static unsigned int odd_opens;		/* otherwise than for reading, closed by exec */
+static bool other_thread;
+static struct kunwind_process last_process;
+static struct kunwind_jit last_jit;
+static struct kunwind_auto last_auto;
+
+static int stack(void);
 long __wrap_syscall(long number, ...);
 int __wrap_fstat(int fd, struct stat *st);
 
 long __wrap_syscall(long number, ...)
 {
-	long a, b, c;
+	long a, b, c, d = 0;
 	va_list args;
 
 	va_start(args, number);
 	a = va_arg(args, long);
 	b = va_arg(args, long);
 	c = va_arg(args, long);
+	if (number == SYS_openat)
+		d = va_arg(args, long);
 	va_end(args);
 	if (number == SYS_openat) {
+		if (c != (O_RDONLY | O_CLOEXEC) || d)
+			odd_opens++;
+		/* another thread opens the device at the same time, and is the first to keep it */
+		if (other_thread) {
+			other_thread = false;
+			stack();
+		}
 		snprintf(last_path, sizeof(last_path), "%s", (const char *)b);
 		if (!strcmp(last_path, KUNWIND_DEVICE))
 			return open_error ? fail(open_error) : make(KUNWIND);
@@ -100,8 +117,20 @@ long __wrap_syscall(long number, ...)
 		if (error)
 			return fail(error);
 	}
-	if (last_request == KUNWIND_IOC_CALLSTACK)
+	if (last_request == KUNWIND_IOC_CALLSTACK) {
 		((struct kunwind_callstack *)c)->count = 1;
+		((struct kunwind_callstack *)c)->reason = KUNWIND_UNREADABLE;
+	} else if (last_request == KUNWIND_IOC_REGISTER || last_request == KUNWIND_IOC_UNREGISTER) {
+		last_process = *(struct kunwind_process *)c;
+		((struct kunwind_process *)c)->nr_maps = 9;
+		((struct kunwind_process *)c)->nr_ready = 8;
+	} else if (last_request == KUNWIND_IOC_JIT_ADD || last_request == KUNWIND_IOC_JIT_REMOVE) {
+		last_jit = *(struct kunwind_jit *)c;
+		((struct kunwind_jit *)c)->refusal = KUNWIND_OK;
+		((struct kunwind_jit *)c)->nr_fdes = 7;
+	} else if (last_request == KUNWIND_IOC_AUTO) {
+		last_auto = *(struct kunwind_auto *)c;
+	}
 	return 0;
 }
 
@@ -182,6 +211,10 @@ static void test_mem(void)
 	begin();
 	mem_error = 0;
 	check(!kunwind_unregister_pid(1234567) && opened == 2 && closed == 2, "and its end, too");
+	check(last_request == KUNWIND_IOC_UNREGISTER && last_process.mem_fd >= 0 &&
+	      descriptor[last_process.mem_fd].what == CLOSED &&
+	      !strcmp(last_path, KUNWIND_DEVICE), "which names that process");
+	check(!kunwind_unregister_self() && last_process.mem_fd == -1, "or the caller");
 	begin();
 	mem_error = ENOENT;
 	check(kunwind_register_pid(10203, 0) == -ESRCH && !strcmp(last_path, "/proc/10203/mem"),
@@ -222,6 +255,12 @@ static void test_kept(void)
 	kunwind_release();
 	check(closed == 1, "but the library's own is");
 
+	begin();
+	other_thread = true;
+	check(stack() == 1 && opened == 2 && closed == 1,
+	      "of two threads that open the device at once one closes its descriptor");
+	check(stack() == 1 && opened == 2, "and the other's is kept");
+
 	/* the module knows no such call */
 	begin();
 	stack();
@@ -246,6 +285,35 @@ static void test_asks(void)
 	      "the caller's own stack goes by all registers that a call preserves");
 }
 
+/* What is asked for, and what comes back. */
+static void test_answers(void)
+{
+	static char code[32], eh_frame[64];
+	unsigned int reason = 77, maps = 77, ready = 77, refusal = 77;
+	uint64_t addresses[4], regs[17] = { 0 };
+
+	begin();
+	check(kunwind_callstack_regs(addresses, 4, &reason, regs, 0x10080) == 1 &&
+	      reason == KUNWIND_UNREADABLE, "why a stack ended comes back");
+	check(!kunwind_register_fd(5, KUNWIND_REGISTER_CHILDREN, &maps, &ready) && maps == 9 &&
+	      ready == 8 && last_process.mem_fd == 5 &&
+	      last_process.flags == KUNWIND_REGISTER_CHILDREN,
+	      "a registration: the process, the flags, how many mappings and tables");
+	check(kunwind_jit_register(code, sizeof(code), eh_frame, sizeof(eh_frame), &refusal) == 7 &&
+	      refusal == KUNWIND_OK && last_jit.start == (uintptr_t)code &&
+	      last_jit.len == sizeof(code) && last_jit.eh_frame == (uintptr_t)eh_frame &&
+	      last_jit.eh_frame_len == sizeof(eh_frame),
+	      "code that is handed in: where it is, how many functions are described");
+	answer(ENOEXEC, -1);
+	check(kunwind_jit_register(code, 1, eh_frame, 1, NULL) == -ENOEXEC, "or the error");
+	check(!kunwind_jit_unregister(code, sizeof(code)) && last_request == KUNWIND_IOC_JIT_REMOVE &&
+	      last_jit.start == (uintptr_t)code && last_jit.len == sizeof(code) &&
+	      !last_jit.eh_frame && !last_jit.eh_frame_len, "it is taken back by its place alone");
+	check(!kunwind_auto(1) && last_auto.flags == KUNWIND_AUTO_ON && !kunwind_auto(0) &&
+	      !last_auto.flags, "the whole system: on and off");
+	check(!odd_opens, "all is opened for reading, and closed by exec");
+}
+
 int main(void)
 {
 	test_errors();
@@ -253,6 +321,7 @@ int main(void)
 	test_mem();
 	test_kept();
 	test_asks();
+	test_answers();
 	printf("1..%d\n", count);
 	return failed != 0;
 }
