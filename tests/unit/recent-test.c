@@ -108,6 +108,14 @@ static void holds(const struct kunwind_regs *regs)
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
 	tap_ok(good, "nor rip, rsp, rbp; the others may");
+	good = true;
+	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
+		other = *regs;
+		other.valid &= ~KUNWIND_REG(reg);
+		good &= taken(&other, KUNWIND_RECENT_FRAMES) !=
+			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
+	}
+	tap_ok(good, "nor may one of these three be unknown, whatever it holds");
 	ranges->id++;
 	tap_ok(!taken(regs, KUNWIND_RECENT_FRAMES), "nor what is mapped");
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES + 1, &noted);

@@ -32,6 +32,7 @@ static u64 stack[WORDS];
 static struct kunwind_regs regs;
 static struct kunwind_mem mem;
 static u32 room;		/* addresses that there is room for */
+static u64 unread[2];		/* where the last walk could not read */
 
 static inline void scene(void)
 {
@@ -110,6 +111,8 @@ static inline void walk_is(const char *name, enum kunwind_reason want, unsigned 
 			       kunwind_reason_name(reason), walk.count,
 			       walk.count ? addresses[walk.count - 1] : 0);
 		good &= same;
+		unread[0] = walk.unread[0];
+		unread[1] = walk.unread[1];
 		free(addresses);
 	}
 	tap_ok(good, "%s", name);

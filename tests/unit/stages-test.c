@@ -238,6 +238,41 @@ static void test_limit(const char *path)
 	object_close(&o);
 }
 
+/* Several parts are missed before the first of them is built. */
+static void test_wanted(void)
+{
+	static const u32 order[] = { 1, 3, 4, 0, 2 };
+	struct kunwind_section section;
+	struct kunwind_stages *stages;
+	struct kunwind_table *table;
+	static struct eh eh;
+	bool good = true, wanted;
+	u32 i, part;
+	size_t cie;
+
+	eh.size = 0;
+	cie = eh_plain_cie(&eh, USUAL);
+	for (i = 0; i < 5; i++)
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x10 * i, 0x10, "0e 10");
+	section = section_of(&eh);
+	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
+		    "wanted: five parts"))
+		return;
+	for (i = 0; i < 3; i++) {
+		const struct kunwind_table *found = table;
+
+		good &= kunwind_table_part(&found, TEXT_LO + 0x10 * order[2 - i]) == KUNWIND_NOT_READY;
+	}
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		part = kunwind_stages_next(stages, &wanted);
+		good &= part == order[i] && wanted == (i < 3) && !kunwind_stages_build(stages, part);
+	}
+	tap_ok(good && kunwind_stages_next(stages, &wanted) == ~0U,
+	       "wanted: all parts that were missed come before the others");
+	kunwind_stages_end(stages);
+	kunwind_table_free(table);
+}
+
 int main(void)
 {
 	static const char *const paths[] = {
@@ -254,5 +289,6 @@ int main(void)
 	test_object(paths[0], 1);
 	for (i = 0; i < ARRAY_SIZE(paths); i++)
 		test_object(paths[i], 1024);
+	test_wanted();
 	return tap_done();
 }

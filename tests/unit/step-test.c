@@ -152,6 +152,32 @@ static void test_minus_one(void)
 	     stack[0], CALLER + 3);
 }
 
+/*
+ * At the entry of rt_sigreturn the program counter stands behind the trampoline's last
+ * instruction, where no FDE need be. For any other function that says nothing.
+ */
+static void test_trampoline_end(void)
+{
+	static const char *const codes[] = { "S 10 06 02 77 00", "10 06 02 77 00", "S" };
+	static const char *const names[] = {
+		"behind a signal trampoline's last instruction its rule is found",
+		"behind another function's last instruction a wide rule is not found",
+		"behind a signal frame's last instruction a short rule is not found",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		scene();
+		OBJECT(0x1000, { 0x000, 0x100, "0e 18" }, { 0x100, 0x10, codes[i] });
+		stack[0] = CODE(1, 0x10);
+		regs.r[KUNWIND_RA] = CODE(1, 0x110);
+		if (i)
+			WALK(names[i], NO_RULE);
+		else
+			WALK(names[i], NO_OBJECT, stack[0], CALLER + 3);
+	}
+}
+
 /* A handler on a stack of its own, above that of what it interrupted. */
 static void test_signal_stack(void)
 {
@@ -246,6 +272,8 @@ static void test_registers(void)
 	WALK("an rbp that cannot be read is not the callee's, wide rule", REG_UNKNOWN, stack[2]);
 	stack[2] = CODE(1, 0x210);
 	WALK("an rbp that cannot be read is not the callee's", UNREADABLE, stack[2]);
+	tap_ok(unread[0] == WORD(3) && unread[1] == WORD(0),
+	       "the walk tells its stack pointer, and where the rbp is that it could not read");
 
 	/* a register's place that cannot be read, where the return address can */
 	scene();
@@ -307,6 +335,7 @@ int main(void)
 	test_entry();
 	test_growth();
 	test_minus_one();
+	test_trampoline_end();
 	test_signal_stack();
 	test_room();
 	test_registers();
