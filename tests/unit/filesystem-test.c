@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filesystem-test.c - what tells files apart: each part of an object's key; device numbers
+ * that come back, and those that share a place in the hash
+ */
+#include "kernel.h"
+#include "tap.h"
+
+struct vdso_image;
+struct timespec64 { s64 tv_sec; long tv_nsec; };
+struct fid { u32 raw[8]; };
+struct inode;
+struct export_operations {
+	int (*encode_fh)(struct inode *inode, u32 *fh, int *max_len, struct inode *parent);
+};
+struct super_block { u32 s_dev; unsigned long s_magic; const struct export_operations *s_export_op; };
+struct inode {
+	unsigned long i_ino;
+	u32 i_generation;
+	s64 i_size;
+	struct timespec64 i_ctime;
+	struct super_block *i_sb;
+	u32 subvolume;
+};
+struct file { struct inode *inode; };
+#define file_inode(file)	((file)->inode)
+#define i_size_read(inode)	((inode)->i_size)
+#define new_encode_dev(dev)	(dev)
+#define LINUX_VERSION_CODE	0
+#define KERNEL_VERSION(a, b, c)	1
+
+#include "../../kmod/filesystem.c"
+#include "../../kmod/object_key.c"
+
+static int subvolume(struct inode *inode, u32 *fh, int *words, struct inode *parent)
+{
+	(void)parent;
+	if (*words < 5)
+		return 255;
+	fh[3] = inode->subvolume;
+	return 0;
+}
+
+static const struct export_operations operations = { subvolume };
+static struct super_block sb = { 0x801, 0xef53, &operations };
+static struct inode inode = { 77, 5, 1000, { 12, 34 }, &sb, 1 };
+static struct file file = { &inode };
+
+static struct kunwind_object_key key(void)
+{
+	struct kunwind_object_key k;
+
+	memset(&k, 0x55, sizeof(k));
+	kunwind_object_key_init(&k, &file);
+	return k;
+}
+
+#define DIFFERS(what, place, value)						\
+do {										\
+	struct kunwind_object_key before = key(), after;			\
+	__typeof__(place) was = place;						\
+										\
+	place = value;								\
+	after = key();								\
+	tap_ok(memcmp(&before, &after, sizeof(before)), "key: %s", what);	\
+	place = was;								\
+	after = key();								\
+	tap_ok(!memcmp(&before, &after, sizeof(before)), "key: %s: as it was", what); \
+} while (0)
+
+static void test_key(void)
+{
+	struct super_block other = { 0x802, 0xef53, NULL };
+	struct kunwind_object object = { .key = key() };
+
+	DIFFERS("inode number", inode.i_ino, 78);
+	DIFFERS("generation", inode.i_generation, 6);
+	DIFFERS("size", inode.i_size, 1001);
+	DIFFERS("change time, seconds", inode.i_ctime.tv_sec, 13);
+	DIFFERS("change time, nanoseconds", inode.i_ctime.tv_nsec, 35);
+	DIFFERS("device", inode.i_sb, &other);
+	sb.s_magic = BTRFS_SUPER_MAGIC;
+	DIFFERS("subvolume of btrfs", inode.subvolume, 2);
+	sb.s_magic = KUNWIND_BCACHEFS_MAGIC;
+	DIFFERS("subvolume of bcachefs", inode.subvolume, 2);
+	sb.s_magic = 0xef53;
+
+	inode.i_size = 5;
+	inode.i_ctime.tv_nsec = 6;
+	tap_ok(kunwind_object_of(&object, &file), "another state of the file is the same file");
+	inode.i_ino++;
+	tap_ok(!kunwind_object_of(&object, &file), "another inode number is not");
+	inode.i_ino--;
+	inode.i_generation++;
+	tap_ok(!kunwind_object_of(&object, &file), "another generation is not");
+	inode.i_generation--;
+	inode.i_sb = &other;
+	tap_ok(!kunwind_object_of(&object, &file), "another device is not");
+	inode.i_sb = &sb;
+}
+
+static void test_epochs(void)
+{
+	u32 epoch;
+
+	tap_ok(kunwind_filesystem_get(0x801), "epoch: an object of a file system");
+	epoch = kunwind_filesystem_epoch(0x801);
+	DIFFERS("the file system before, with the same number",
+		((struct filesystem *)find(0x801))->epoch, epoch + 1);
+	kunwind_filesystem_ends(0x801);
+	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: its end moves the number's epoch on");
+	tap_ok(kunwind_filesystem_get(0x801), "epoch: one more object");
+	kunwind_filesystem_put(0x801);
+	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: as long as there is an object");
+	kunwind_filesystem_put(0x801);
+	tap_ok(!find(0x801), "epoch: without objects nothing is kept");
+	kunwind_filesystem_ends(0x801);
+	tap_ok(!find(0x801), "epoch: nor made");
+	no_memory = 1;
+	tap_ok(!kunwind_filesystem_get(0x801) && !find(0x801), "epoch: no memory for a record");
+}
+
+/* Two numbers with one place in the hash. */
+static void test_numbers(void)
+{
+	u32 a = 1, b = 2, i, epoch;
+
+	while (hash_32(b, BITS) != hash_32(a, BITS))
+		b++;
+	tap_ok(kunwind_filesystem_get(a) && kunwind_filesystem_get(b), "two numbers of one hash: %u, %u",
+	       a, b);
+	for (i = 0; i < MAX_STALLS - 1; i++)
+		kunwind_filesystem_stalled(a);
+	tap_ok(!kunwind_filesystem_hangs(a), "stalls: %u waits in vain are not yet a file system that hangs",
+	       MAX_STALLS - 1);
+	kunwind_filesystem_stalled(a);
+	tap_ok(kunwind_filesystem_hangs(a) && !kunwind_filesystem_hangs(b),
+	       "stalls: one number's are not another's of the same hash");
+	kunwind_filesystem_answered(b);
+	tap_ok(kunwind_filesystem_hangs(a), "stalls: nor are answers");
+	epoch = kunwind_filesystem_epoch(a);
+	kunwind_filesystem_ends(b);
+	tap_ok(kunwind_filesystem_epoch(a) == epoch && kunwind_filesystem_epoch(b) == epoch + 1,
+	       "stalls: nor ends");
+	kunwind_filesystem_answered(a);
+	tap_ok(!kunwind_filesystem_hangs(a), "stalls: one that answers does not hang");
+	kunwind_filesystem_put(a);
+	tap_ok(!find(a) && find(b), "the last object of one number lets go of its record");
+	kunwind_filesystem_put(b);
+	tap_ok(!find(b), "and of the other's");
+}
+
+int main(void)
+{
+	test_key();
+	test_epochs();
+	test_numbers();
+	return tap_done();
+}

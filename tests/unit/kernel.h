@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.h - as much of the kernel as some files of kmod need to run in a program
+ *
+ * For tests of what these files count, compare and decide. One thread, no preemption:
+ * locks only check that they are not taken twice, and what is freed behind a grace
+ * period is freed when the test says that one is over. The kernel's headers are
+ * empty files here (Makefile); a file of kmod is included as a whole, after this one.
+ */
+#ifndef _TEST_KERNEL_H
+#define _TEST_KERNEL_H
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <linux/types.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <kunwind_deps.h>
+
+/* ------------------------------------------------------------ language */
+
+#define __rcu
+#define __percpu
+#define notrace
+#define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
+#define offsetofend(type, member)	(offsetof(type, member) + sizeof(((type *)0)->member))
+#define BUILD_BUG_ON(x)			_Static_assert(!(x), #x)
+#define clamp(x, lo, hi)		min(max(x, lo), hi)
+#define min_t(type, a, b)		min((type)(a), (type)(b))
+#define max_t(type, a, b)		max((type)(a), (type)(b))
+#define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
+#define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
+#define data_race(x)			(x)
+#define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_mb()			__sync_synchronize()
+#define smp_wmb()			__sync_synchronize()
+#define module_param(name, type, mode)	extern int unused_param_##name
+#define MODULE_PARM_DESC(name, text)	extern int unused_desc_##name
+#define EXPORT_SYMBOL_GPL(name)		extern int unused_export_##name
+#define lockdep_assert_held(lock)	((void)(lock))
+#define lockdep_is_held(lock)		((void)(lock), true)
+#define ERR_PTR(e)			((void *)(long)(e))
+#define PTR_ERR(p)			((long)(p))
+#define IS_ERR(p)			((unsigned long)(p) >= -4095UL)
+#define U64_MAX				UINT64_MAX
+#define PAGE_SHIFT			12
+#define PAGE_SIZE			4096UL
+#define L1_CACHE_SHIFT			6
+
+/* -------------------------------------------------------------- memory */
+
+typedef unsigned int gfp_t;
+#define GFP_KERNEL			1U
+#define GFP_ATOMIC			2U
+#define __GFP_NOWARN			0U
+#define gfpflags_allow_blocking(gfp)	((gfp) == GFP_KERNEL)
+
+static int no_memory;			/* so many allocations fail */
+
+static inline void *kzalloc(size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return no_memory && no_memory-- ? NULL : calloc(1, size);
+}
+#define kvzalloc(size, gfp)		kzalloc(size, gfp)
+#define kmalloc(size, gfp)		kzalloc(size, gfp)
+#define kfree(p)			free((void *)(p))
+#define kvfree(p)			free((void *)(p))
+
+/* --------------------------------------------------------------- atomic */
+
+typedef struct { s64 n; } atomic64_t;
+#define ATOMIC64_INIT(i)		{ i }
+static inline s64 atomic64_read(const atomic64_t *v) { return v->n; }
+static inline void atomic64_add(s64 i, atomic64_t *v) { v->n += i; }
+static inline void atomic64_sub(s64 i, atomic64_t *v) { v->n -= i; }
+static inline void atomic64_inc(atomic64_t *v) { v->n++; }
+static inline s64 atomic64_add_return(s64 i, atomic64_t *v) { return v->n += i; }
+static inline s64 atomic64_inc_return(atomic64_t *v) { return ++v->n; }
+
+typedef struct { int n; } refcount_t;
+#define REFCOUNT_INIT(i)		{ i }
+static inline void refcount_set(refcount_t *r, int n) { r->n = n; }
+static inline int refcount_read(const refcount_t *r) { return r->n; }
+static inline void refcount_inc(refcount_t *r)
+{
+	if (!r->n++)
+		abort();		/* it was freed */
+}
+static inline bool refcount_dec_and_test(refcount_t *r)
+{
+	if (!r->n)
+		abort();
+	return !--r->n;
+}
+
+static inline bool test_and_set_bit(unsigned int nr, unsigned long *word)
+{
+	bool was = *word >> nr & 1;
+
+	*word |= 1UL << nr;
+	return was;
+}
+static inline void clear_bit_unlock(unsigned int nr, unsigned long *word) { *word &= ~(1UL << nr); }
+
+/* ---------------------------------------------------------------- locks */
+
+typedef struct { bool held; } spinlock_t;
+#define DEFINE_SPINLOCK(name)		spinlock_t name
+struct mutex { bool held; };
+static inline void spin_lock_init(spinlock_t *lock) { lock->held = false; }
+static inline void spin_lock(spinlock_t *lock)
+{
+	if (lock->held)
+		abort();
+	lock->held = true;
+}
+static inline void spin_unlock(spinlock_t *lock)
+{
+	if (!lock->held)
+		abort();
+	lock->held = false;
+}
+static inline void mutex_init(struct mutex *mutex) { mutex->held = false; }
+struct completion { bool done; };
+
+#define rcu_read_lock()			do { } while (0)
+#define rcu_read_unlock()		do { } while (0)
+#define rcu_dereference(p)		READ_ONCE(p)
+#define rcu_dereference_protected(p, held)	READ_ONCE(p)
+#define rcu_access_pointer(p)		READ_ONCE(p)
+#define rcu_assign_pointer(p, v)	WRITE_ONCE(p, v)
+#define RCU_INIT_POINTER(p, v)		WRITE_ONCE(p, v)
+#define synchronize_rcu()		do { } while (0)
+#define rcu_barrier()			do { } while (0)
+#define cond_resched()			do { } while (0)
+struct rcu_head { int unused; };
+#define kfree_rcu(p, member)		kfree(p)
+
+/* ---------------------------------------------------------------- lists */
+
+struct list_head { struct list_head *next, *prev; };
+struct hlist_node { struct hlist_node *next, **pprev; };
+struct hlist_head { struct hlist_node *first; };
+struct llist_node { struct llist_node *next; };
+struct llist_head { struct llist_node *first; };
+#define LIST_HEAD(name)			struct list_head name = { &name, &name }
+#define LLIST_HEAD(name)		struct llist_head name
+
+static inline void INIT_LIST_HEAD(struct list_head *head) { head->next = head->prev = head; }
+static inline bool list_empty(const struct list_head *head) { return head->next == head; }
+static inline void list_add(struct list_head *new, struct list_head *head)
+{
+	new->next = head->next;
+	new->prev = head;
+	head->next->prev = new;
+	head->next = new;
+}
+static inline void list_del(struct list_head *entry)
+{
+	entry->next->prev = entry->prev;
+	entry->prev->next = entry->next;
+}
+#define list_entry(p, type, member)	container_of(p, type, member)
+#define list_for_each_entry(pos, head, member)					\
+	for (pos = list_entry((head)->next, __typeof__(*pos), member);		\
+	     &pos->member != (head); pos = list_entry(pos->member.next, __typeof__(*pos), member))
+
+static inline bool hlist_empty(const struct hlist_head *head) { return !head->first; }
+static inline bool hlist_unhashed(const struct hlist_node *node) { return !node->pprev; }
+static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *head)
+{
+	node->next = head->first;
+	if (head->first)
+		head->first->pprev = &node->next;
+	head->first = node;
+	node->pprev = &head->first;
+}
+static inline void hlist_del(struct hlist_node *node)
+{
+	*node->pprev = node->next;
+	if (node->next)
+		node->next->pprev = node->pprev;
+}
+#define hlist_add_head_rcu		hlist_add_head
+#define hlist_del_rcu			hlist_del
+#define hlist_entry_safe(p, type, member)					\
+	({ __typeof__(p) p_ = (p); p_ ? container_of(p_, type, member) : NULL; })
+#define hlist_for_each_entry(pos, head, member)					\
+	for (pos = hlist_entry_safe((head)->first, __typeof__(*pos), member); pos;	\
+	     pos = hlist_entry_safe(pos->member.next, __typeof__(*pos), member))
+#define hlist_for_each_entry_rcu(pos, head, member, ...)	hlist_for_each_entry(pos, head, member)
+#define hlist_for_each_entry_rcu_notrace	hlist_for_each_entry_rcu
+#define hlist_for_each_entry_safe(pos, n, head, member)				\
+	for (pos = hlist_entry_safe((head)->first, __typeof__(*pos), member);	\
+	     pos && ({ n = pos->member.next; 1; });				\
+	     pos = hlist_entry_safe(n, __typeof__(*pos), member))
+
+static inline bool llist_add(struct llist_node *node, struct llist_head *head)
+{
+	node->next = head->first;
+	head->first = node;
+	return !node->next;
+}
+static inline struct llist_node *llist_del_all(struct llist_head *head)
+{
+	struct llist_node *first = head->first;
+
+	head->first = NULL;
+	return first;
+}
+static inline bool llist_empty(const struct llist_head *head) { return !head->first; }
+#define llist_for_each_entry_safe(pos, n, first, member)			\
+	for (pos = hlist_entry_safe(first, __typeof__(*pos), member);		\
+	     pos && ({ n = hlist_entry_safe(pos->member.next, __typeof__(*pos), member); 1; }); \
+	     pos = n)
+
+static inline u32 hash_32(u32 value, unsigned int bits) { return value * 0x61C88647U >> (32 - bits); }
+static inline u32 hash_long(u64 value, unsigned int bits)
+{
+	return value * 0x61C8864680B583EBULL >> (64 - bits);
+}
+
+/* ------------------------------------------------------------ time, work */
+
+#define HZ				250
+#define NSEC_PER_USEC			1000L
+#define USEC_PER_MSEC			1000L
+#define NSEC_PER_MSEC			1000000L
+#define NSEC_PER_SEC			1000000000L
+static unsigned long jiffies = 1000;
+static u64 now_ns = 1000000000;
+static inline u64 ktime_get_ns(void) { return now_ns; }
+#define time_after(a, b)		((long)((b) - (a)) < 0)
+#define time_before(a, b)		time_after(b, a)
+static inline u64 div_u64(u64 a, u32 b) { return a / b; }
+
+struct work_struct { void (*run)(struct work_struct *work); };
+struct delayed_work { struct work_struct work; bool queued; };
+struct workqueue_struct { int unused; };
+#define WQ_UNBOUND			0
+#define DECLARE_DELAYED_WORK(name, fn)	struct delayed_work name = { { fn }, false }
+static inline struct workqueue_struct *alloc_workqueue(const char *name, int flags, int n)
+{
+	static struct workqueue_struct queue;
+
+	(void)name, (void)flags, (void)n;
+	return &queue;
+}
+static inline void destroy_workqueue(struct workqueue_struct *queue) { (void)queue; }
+static inline bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
+				      unsigned long delay)
+{
+	(void)queue, (void)delay;
+	work->queued = true;
+	return true;
+}
+static inline void flush_delayed_work(struct delayed_work *work)
+{
+	if (work->queued) {
+		work->queued = false;
+		work->work.run(&work->work);
+	}
+}
+static inline void cancel_delayed_work_sync(struct delayed_work *work) { work->queued = false; }
+static inline void schedule_timeout_killable(unsigned long timeout) { jiffies += timeout; }
+
+/* ------------------------------------------------------ users, tasks, files */
+
+typedef struct { u32 val; } kuid_t;
+#define KUIDT_INIT(n)			((kuid_t){ n })
+#define GLOBAL_ROOT_UID			KUIDT_INIT(0)
+static inline u32 __kuid_val(kuid_t uid) { return uid.val; }
+static inline bool uid_eq(kuid_t a, kuid_t b) { return a.val == b.val; }
+
+struct user_namespace { struct user_namespace *parent; kuid_t owner; };
+struct pid_namespace { struct pid_namespace *parent; struct user_namespace *user_ns; struct { u32 inum; } ns; };
+static struct user_namespace init_user_ns;
+static struct pid_namespace init_pid_ns = { .user_ns = &init_user_ns, .ns = { 1 } };
+#define from_kuid_munged(ns, uid)	((void)(ns), (uid).val)
+#define CAP_SYS_ADMIN			21
+#define cap_raised(set, cap)		((set) >> (cap) & 1)
+struct cred { struct user_namespace *user_ns; kuid_t uid; u64 cap_effective; };
+struct mm_struct { struct task_struct *owner; int grabbed; };
+struct task_struct { struct cred *cred; struct pid_namespace *pid_ns; struct mm_struct *mm; };
+#define CONFIG_MEMCG			1
+static struct task_struct *current;
+#define __task_cred(task)		((task)->cred)
+#define task_active_pid_ns(task)	((task)->pid_ns)
+#define fatal_signal_pending(task)	((void)(task), false)
+static inline void mmgrab(struct mm_struct *mm) { mm->grabbed++; }
+static inline void mmdrop(struct mm_struct *mm) { mm->grabbed--; }
+
+struct seq_file { char text[4096]; size_t used; };
+/* Without a check of the format: the kernel's u64 is another type. */
+static inline void seq_printf(struct seq_file *m, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	m->used += vsnprintf(m->text + m->used, sizeof(m->text) - m->used, format, args);
+	va_end(args);
+}
+
+#endif /* _TEST_KERNEL_H */

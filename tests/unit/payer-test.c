@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payer-test.c - what a user may have: processes, objects, bytes, processor time; and who
+ * the user is
+ */
+#include "kernel.h"
+#include "tap.h"
+
+#include "../../kmod/memory.c"
+#include "../../kmod/payer.c"
+
+static struct user_namespace outer = { &init_user_ns, { 1001 } }, inner = { &outer, { 100000 } };
+static struct pid_namespace container1 = { &init_pid_ns, &init_user_ns, { 11 } };
+static struct pid_namespace container2 = { &init_pid_ns, &init_user_ns, { 12 } };
+static struct pid_namespace nested = { &container1, &outer, { 13 } };
+static struct cred cred;
+static struct mm_struct mm;
+static struct task_struct task = { &cred, &init_pid_ns, &mm };
+
+/* The current task: of which user, in which namespaces, with CAP_SYS_ADMIN or not. */
+static void be(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns, bool admin)
+{
+	cred = (struct cred){ user_ns, { uid }, admin ? 1ULL << CAP_SYS_ADMIN : 0 };
+	task.pid_ns = pid_ns;
+	current = &task;
+}
+
+static struct kunwind_payer *payer(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns)
+{
+	be(uid, user_ns, pid_ns, false);
+	return kunwind_payer_of(&mm);
+}
+
+static unsigned int users(void)
+{
+	struct seq_file m = { .used = 0 };
+	unsigned int n = 0;
+	const char *p;
+
+	kunwind_payer_show(&m);
+	for (p = m.text; (p = strstr(p, "user\t")); p++)
+		n++;
+	return n;
+}
+
+static void test_who(void)
+{
+	struct kunwind_payer *user = payer(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_payer *other = payer(1002, &init_user_ns, &init_pid_ns);
+	struct kunwind_payer *p, *root1, *root2;
+	struct cred owner_cred = { &init_user_ns, { 1002 }, 0 };
+	struct task_struct owner = { &owner_cred, &init_pid_ns, NULL };
+	struct mm_struct others = { .owner = &owner };
+
+	tap_ok(user && other && user != other, "who: two users are two");
+	p = payer(100000, &outer, &init_pid_ns);
+	tap_ok(p == user, "who: a process in a user namespace is its owner's");
+	kunwind_payer_put(p);
+	p = payer(7, &inner, &init_pid_ns);
+	tap_ok(p == user, "who: in a nested one it is the outermost one's owner's");
+	kunwind_payer_put(p);
+	be(1001, &init_user_ns, &init_pid_ns, true);
+	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN pays for nothing");
+	be(1001, &outer, &init_pid_ns, true);
+	p = kunwind_payer_of(&mm);
+	tap_ok(p == user, "who: CAP_SYS_ADMIN of another user namespace pays");
+	kunwind_payer_put(p);
+	be(1001, &init_user_ns, &init_pid_ns, false);
+	p = kunwind_payer_of(&others);
+	tap_ok(p == other, "who: another process is its own user's");
+	kunwind_payer_put(p);
+	root1 = payer(0, &init_user_ns, &container1);
+	root2 = payer(0, &init_user_ns, &container2);
+	p = payer(0, &init_user_ns, &init_pid_ns);
+	tap_ok(root1 != root2 && p != root1 && p != root2, "who: root of each container is another user");
+	kunwind_payer_put(p);
+	p = payer(0, &init_user_ns, &nested);
+	tap_ok(p == root1, "who: a PID namespace that a user made gives no other share");
+	kunwind_payer_put(p);
+	p = payer(1001, &init_user_ns, &container1);
+	tap_ok(p == user, "who: other users are the same in each container");
+	kunwind_payer_put(p);
+	tap_ok(users() == 4, "who: four are shown");
+	kunwind_payer_put(user);
+	kunwind_payer_put(other);
+	kunwind_payer_put(root1);
+	kunwind_payer_put(root2);
+	tap_ok(!users(), "who: and none when nothing is theirs any more");
+}
+
+static void test_processes(void)
+{
+	struct kunwind_payer *p[3], *more;
+
+	max_user_processes = 2;
+	be(1001, &init_user_ns, &init_pid_ns, false);
+	p[0] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	tap_ok(!IS_ERR(p[0]) && p[0] == p[1], "processes: as many as a user may have");
+	more = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	tap_ok(more == ERR_PTR(-ENOSPC), "processes: and no more");
+	p[2] = kunwind_payer_add_process(KUIDT_INIT(1001), true);
+	tap_ok(p[2] == p[0], "processes: without a limit for CAP_SYS_ADMIN, but counted");
+	kunwind_payer_remove_process(p[2]);
+	kunwind_payer_remove_process(p[1]);
+	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	tap_ok(p[1] == p[0], "processes: one that ended makes room");
+	kunwind_payer_remove_process(p[0]);
+	kunwind_payer_remove_process(p[1]);
+	no_memory = 1;
+	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOMEM),
+	       "processes: no memory");
+	max_user_processes = 0;
+	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOSPC) && !users(),
+	       "processes: a refused one leaves nothing");
+}
+
+static void test_objects(void)
+{
+	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+
+	tap_ok(kunwind_payer_add_object(p, 2) && kunwind_payer_add_object(p, 2) &&
+	       !kunwind_payer_add_object(p, 2), "objects: two of two");
+	kunwind_payer_remove_object(p);
+	tap_ok(kunwind_payer_add_object(p, 2) && !kunwind_payer_add_object(p, 2),
+	       "objects: one that went makes room for one");
+	tap_ok(kunwind_payer_add_object(NULL, 0), "objects: who does not pay has no limit");
+	kunwind_payer_remove_object(p);
+	kunwind_payer_remove_object(p);
+	kunwind_payer_put(p);
+}
+
+static void test_bytes(void)
+{
+	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_payer *q = payer(1002, &init_user_ns, &init_pid_ns);
+
+	max_table_mb = 3;
+	max_user_table_mb = 1;
+	tap_ok(!kunwind_memory_charge(p, 1 << 20) && kunwind_memory_charge(p, 1) == -EDQUOT,
+	       "bytes: a user has the share, to the byte");
+	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_payer_add_bytes(p, 0) == 1 << 20,
+	       "bytes: what is refused is not charged");
+	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has one, too");
+	tap_ok(!kunwind_memory_charge(NULL, 1 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
+	       "bytes: all together have the limit, to the byte");
+	tap_ok(kunwind_memory_charge(q, 1) == -ENOSPC && atomic64_read(&used) == 3 << 20,
+	       "bytes: which comes first");
+	kunwind_memory_uncharge(p, 1 << 20);
+	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: what is given back can be had again");
+	kunwind_memory_uncharge(p, 1 << 20);
+	kunwind_memory_uncharge(q, 1 << 20);
+	kunwind_memory_uncharge(NULL, 1 << 20);
+	tap_ok(!atomic64_read(&used) && !kunwind_payer_add_bytes(p, 0) && !kunwind_payer_add_bytes(q, 0),
+	       "bytes: nothing is left");
+	kunwind_payer_put(p);
+	kunwind_payer_put(q);
+}
+
+#define MS	NSEC_PER_MSEC
+
+static void test_time(void)
+{
+	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns), *again;
+
+	max_user_build_ms = 100;
+	tap_ok(!kunwind_payer_over_budget(p), "time: within the budget");
+	kunwind_payer_add_time(p, 999 * MS);
+	tap_ok(!kunwind_payer_over_budget(p), "time: ten seconds' worth may be used at once");
+	kunwind_payer_add_time(p, MS);
+	tap_ok(kunwind_payer_over_budget(p), "time: then it is used up");
+	now_ns += 1000 * MS;
+	tap_ok(!kunwind_payer_over_budget(p), "time: a second pays off its part");
+	kunwind_payer_add_time(p, 99 * MS);
+	tap_ok(!kunwind_payer_over_budget(p), "time: of 100 ms");
+	kunwind_payer_add_time(p, MS);
+	tap_ok(kunwind_payer_over_budget(p), "time: and no more");
+	kunwind_payer_put(p);
+	again = payer(1001, &init_user_ns, &init_pid_ns);
+	tap_ok(again == p && kunwind_payer_over_budget(again),
+	       "time: who ends everything and comes again has no new budget");
+	kunwind_payer_add_time(p, 3600000 * MS);
+	now_ns += 9999 * MS;
+	tap_ok(kunwind_payer_over_budget(p), "time: a debt of any size");
+	now_ns += 2 * MS;
+	tap_ok(!kunwind_payer_over_budget(p), "time: is paid off within ten seconds as far as that");
+	now_ns += 10000 * MS;
+	kunwind_payer_add_time(p, 400 * MS);
+	kunwind_payer_add_time(p, 400 * MS);
+	tap_ok(p->debt == 800 * MS && p->time > 3600000 * MS, "time: debts add up");
+	now_ns += MS / 2;
+	kunwind_payer_over_budget(p);
+	now_ns += MS / 2;
+	kunwind_payer_over_budget(p);
+	tap_ok(p->debt == 800 * MS - 100 * USEC_PER_MSEC,
+	       "time: looking often does not lose parts of a millisecond");
+	kunwind_payer_add_time(NULL, 3600000 * MS);
+	tap_ok(!kunwind_payer_over_budget(NULL), "time: CAP_SYS_ADMIN's is not counted");
+	kunwind_payer_put(p);
+	now_ns += 10000 * MS;
+	p = payer(1065, &init_user_ns, &init_pid_ns);
+	kunwind_payer_put(p);
+}
+
+static void test_turns(void)
+{
+	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_payer *q = payer(1002, &init_user_ns, &init_pid_ns);
+
+	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE) &&
+	       !kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE),
+	       "turns: a user compiles one table at a time");
+	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_FILL) &&
+	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL), "turns: and fills one beside it");
+	tap_ok(kunwind_payer_take_turn(q, KUNWIND_TURN_COMPILE), "turns: another user does not wait");
+	kunwind_payer_give_turn(p, KUNWIND_TURN_COMPILE);
+	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE) &&
+	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL), "turns: what is given back can be taken");
+	tap_ok(kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
+	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
+	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_FILL) &&
+	       !kunwind_payer_take_turn(NULL, KUNWIND_TURN_FILL),
+	       "turns: CAP_SYS_ADMIN compiles any number, and fills one");
+	kunwind_payer_put(p);
+	kunwind_payer_put(q);
+}
+
+int main(void)
+{
+	test_who();
+	test_processes();
+	test_objects();
+	test_bytes();
+	test_time();
+	test_turns();
+	kunwind_payer_exit();
+	return tap_done();
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space-test.c - what is known of an address space: what dies when something is mapped
+ * over it, what a forked child shares, what a list of mappings holds and gives back
+ *
+ * Leaks are found by the address sanitizer, what is freed too early by it and by the
+ * counts of references (kernel.h).
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* Trace events: the last one, and how many. */
+#define _KUNWIND_TRACE_HOOKS_H
+#include "../../kmod/object.h"
+#include "../../kmod/memory.h"
+
+static u64 told_start;
+static unsigned int told;
+
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range, u64 offset,
+			      const struct kunwind_object *object)
+{
+	(void)tgid, (void)offset, (void)object;
+	told_start = range->start;
+	told++;
+}
+
+#include "../../kmod/snapshot.c"
+#include "../../kmod/space.c"
+
+/* ----------------------------------------- what these files need of others */
+
+struct kunwind_payer { int refs; s64 bytes; };
+static struct kunwind_payer user = { .refs = 1 };
+static bool no_room;
+static unsigned int refusals;
+
+struct kunwind_object kunwind_object_anonymous = {
+	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .refusal = KUNWIND_E_NO_CFI,
+};
+
+void kunwind_object_put(struct kunwind_object *object)
+{
+	if (refcount_dec_and_test(&object->users))
+		abort();		/* the test has one of each */
+}
+
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+{
+	if (no_room)
+		return -ENOSPC;
+	payer->bytes += bytes;
+	return 0;
+}
+
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
+void kunwind_memory_refused(void) { refusals++; }
+
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	return kunwind_memory_charge(payer, bytes);
+}
+
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer)
+{
+	payer->refs++;
+	return payer;
+}
+
+void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
+{
+	(void)object;
+	return KUNWIND_NO_TABLE;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define NR	4
+#define AT(n)	(0x10000ULL * ((n) + 1))	/* range n; each of 0x2000 bytes */
+
+static struct mm_struct mm, child_mm;
+static struct kunwind_object objects[NR];
+static struct kunwind_space *space;
+
+/* An object with a table, one segment of code at file offset and address 0x1000. */
+static void object_init(struct kunwind_object *object)
+{
+	memset(object, 0, sizeof(*object));
+	refcount_set(&object->users, 1);
+	object->state = KUNWIND_OBJECT_READY;
+	object->table = (struct kunwind_table *)object;
+	object->has_elf = true;
+	object->elf.nr_loads = 1;
+	object->elf.load[0] = (struct kunwind_elf_load){
+		.offset = 0x1000, .vaddr = 0x5000, .filesz = 0x2000, .flags = 1,
+	};
+}
+
+static struct kunwind_snapshot *list(void)
+{
+	struct kunwind_snapshot *snapshot = kunwind_snapshot_alloc(NR + 2, &user, GFP_KERNEL);
+	unsigned int i;
+
+	snapshot->ranges.entry_sp = 0x7ffe0000;
+	for (i = 0; i < NR; i++) {
+		snapshot->ranges.range[i] = (struct kunwind_range){
+			.start = AT(i), .end = AT(i) + 0x2000, .reason = KUNWIND_NOT_READY,
+		};
+		snapshot->detail[i] = (struct kunwind_detail){
+			.object = kunwind_object_get(&objects[i]), .offset = 0x1000,
+		};
+	}
+	snapshot->ranges.nr = NR;
+	return snapshot;
+}
+
+static void publish(struct kunwind_space *to, struct kunwind_snapshot *snapshot)
+{
+	spin_lock(&to->lock);
+	kunwind_space_publish(to, snapshot);
+	to->scanned_seq = to->map_seq;
+	spin_unlock(&to->lock);
+}
+
+static void begin(void)
+{
+	struct kunwind_snapshot *snapshot;
+	unsigned int i;
+
+	for (i = 0; i < NR; i++)
+		object_init(&objects[i]);
+	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
+	snapshot = list();
+	kunwind_snapshot_settle(snapshot);
+	publish(space, snapshot);
+}
+
+static struct kunwind_ranges *ranges_of(struct kunwind_space *of) { return of->ranges; }
+
+/* Which ranges are dead, as bits. */
+static u32 dead(struct kunwind_space *of)
+{
+	u32 i, bits = 0;
+
+	for (i = 0; i < ranges_of(of)->nr; i++)
+		bits |= !!ranges_of(of)->range[i].dead << i;
+	return bits;
+}
+
+static void end(const char *what)
+{
+	bool good = true;
+	unsigned int i;
+
+	if (space)
+		kunwind_space_unlink(space, true);
+	while (!llist_empty(&reaped))
+		flush_delayed_work(&reap_work);
+	for (i = 0; i < NR; i++)
+		good &= refcount_read(&objects[i].users) == 1;
+	tap_ok(good && !user.bytes && user.refs == 1 && !mm.grabbed && !child_mm.grabbed &&
+	       !kunwind_snapshot_bytes() && !kunwind_space_find(&mm) && !kunwind_space_find(&child_mm),
+	       "%s: all is given back", what);
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_behind(void)
+{
+	const struct kunwind_ranges *ranges;
+	bool good = true;
+	u32 i;
+
+	begin();
+	ranges = ranges_of(space);
+	for (i = 0; i < NR; i++)
+		good &= kunwind_ranges_behind(ranges, AT(i) - 1) == i &&
+			kunwind_ranges_behind(ranges, AT(i)) == i &&
+			kunwind_ranges_behind(ranges, AT(i) + 0x1fff) == i &&
+			kunwind_ranges_behind(ranges, AT(i) + 0x2000) == i + 1;
+	tap_ok(good, "the first range that ends after an address");
+	tap_ok(!kunwind_space_knows(space, AT(0) - 8, 8) && kunwind_space_knows(space, AT(0) - 8, 9) &&
+	       kunwind_space_knows(space, AT(0) + 0x1fff, 1) &&
+	       !kunwind_space_knows(space, AT(0) + 0x2000, 0x1000) &&
+	       kunwind_space_knows(space, AT(3) + 8, ~0ULL) && !kunwind_space_knows(space, AT(4), ~0ULL),
+	       "what is known, to the byte");
+	end("a list");
+}
+
+static void test_mapped(void)
+{
+	static const struct {
+		const char *what;
+		u64 start, end, added;
+		bool read;
+		u32 dead;
+		bool dirty;
+	} cases[] = {
+		{ "over the second", AT(1), AT(1) + 0x2000, 0, true, 2, true },
+		{ "over the first byte of the second", AT(1) - 0x1000, AT(1) + 1, 0, true, 2, true },
+		{ "over the last byte of the second", AT(1) + 0x1fff, AT(1) + 0x3000, 0, true, 2, true },
+		{ "up to the second", AT(1) - 0x1000, AT(1), 0, false, 0, false },
+		{ "from the second's end on", AT(1) + 0x2000, AT(1) + 0x3000, 0, false, 0, false },
+		{ "new code between two", AT(1) + 0x4000, AT(1) + 0x5000, 0, true, 0, true },
+		{ "over the second and third", AT(1) + 0x1000, AT(2) + 0x1000, 0, true, 6, true },
+		{ "data over code", AT(1), AT(1) + 0x1000, 0, false, 2, true },
+		{ "new code merged with the second", AT(1), AT(1) + 0x3000, 0x1000, true, 0, true },
+		{ "one page of new code over a part of the second", AT(1), AT(1) + 0x3000, 0x2000, true, 2, true },
+		{ "new code in the second's place", AT(1), AT(1) + 0x2000, 0x2000, true, 2, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 id;
+
+		begin();
+		id = ranges_of(space)->id;
+		kunwind_space_mapped(space, cases[i].start, cases[i].end, cases[i].added, cases[i].read);
+		tap_ok(dead(space) == cases[i].dead && kunwind_space_dirty(space) == cases[i].dirty,
+		       "mapped %s: these ranges are dead: %x", cases[i].what, cases[i].dead);
+		tap_ok((ranges_of(space)->id != id) == !!cases[i].dead,
+		       "mapped %s: what is cached of them is %s", cases[i].what,
+		       cases[i].dead ? "not found any more" : "true still");
+		if (i == 0)
+			tap_ok(!kunwind_space_knows(space, AT(1), 0x2000), "what is dead is not known");
+		end(cases[i].what);
+	}
+	/* code of no file: what a JIT makes of it is read when it is executable again */
+	begin();
+	ranges_of(space)->range[1].table = NULL;
+	ranges_of(space)->range[1].reason = KUNWIND_NO_OBJECT;
+	kunwind_space_mapped(space, AT(1), AT(1) + 0x1000, 0, false);
+	tap_ok(dead(space) == 2 && !kunwind_space_dirty(space),
+	       "a JIT's code that becomes data is dead, and not read before it is code again");
+	end("a JIT's code");
+}
+
+static struct kunwind_space *forked(void)
+{
+	struct kunwind_space *child;
+
+	kunwind_space_dup(&mm, &child_mm);
+	child = kunwind_space_find(&child_mm);
+	return child;
+}
+
+static void test_fork(void)
+{
+	struct kunwind_space *child;
+	u32 nr_maps, nr_ready;
+
+	begin();
+	child = forked();
+	tap_ok(child && ranges_of(child) == ranges_of(space) &&
+	       refcount_read(&kunwind_snapshot_of(ranges_of(child))->refs) == 2 &&
+	       !kunwind_space_dirty(child), "a child shares what is known, and reads nothing");
+	ranges_of(space)->range[3].dead = 1;
+	kunwind_space_mapped(child, AT(1), AT(1) + 0x2000, 0, true);
+	tap_ok(dead(child) == (2 | 8) && dead(space) == 8,
+	       "what the child maps is dead in the child, what was dead before in both");
+	tap_ok(ranges_of(child)->id != ranges_of(space)->id && ranges_of(child)->nr == NR &&
+	       ranges_of(child)->entry_sp == ranges_of(space)->entry_sp &&
+	       !memcmp(&ranges_of(child)->range[0], &ranges_of(space)->range[0],
+		       sizeof(struct kunwind_range)) &&
+	       kunwind_snapshot_of(ranges_of(child))->detail[2].object == &objects[2] &&
+	       kunwind_snapshot_of(ranges_of(child))->detail[2].offset == 0x1000,
+	       "the rest of the child's copy is the same, under an id of its own");
+	tap_ok(refcount_read(&objects[2].users) == 3, "each list has a reference of each object");
+	kunwind_space_count(child, &nr_maps, &nr_ready);
+	tap_ok(nr_maps == NR && nr_ready == NR - 2, "what is dead is not ready");
+	kunwind_space_forget(&child_mm);
+	tap_ok(!kunwind_space_find(&child_mm) && kunwind_space_find(&mm), "the child's mm ends");
+	end("a child's copy");
+
+	/* the parent maps something: the child keeps what it has */
+	begin();
+	child = forked();
+	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
+	tap_ok(dead(space) == 4 && !dead(child) && !kunwind_space_dirty(child),
+	       "what the parent maps is dead in the parent alone");
+	kunwind_space_forget_unused(&child_mm);
+	tap_ok(!kunwind_space_find(&child_mm), "a child that nobody registers is forgotten");
+	end("a parent's copy");
+
+	/* no memory for the copy */
+	begin();
+	child = forked();
+	no_room = true;
+	kunwind_space_mapped(child, AT(2), AT(2) + 1, 0, false);
+	no_room = false;
+	tap_ok(!ranges_of(child) && kunwind_space_dirty(child) && !dead(space) && refusals == 1,
+	       "without memory for a copy the child knows nothing, and reads all");
+	kunwind_space_forget(&child_mm);
+	end("no memory");
+
+	/* nobody asked for children */
+	begin();
+	kunwind_space_add_children(space, -1);
+	tap_ok(!forked(), "without the flag for children nothing is shared");
+	kunwind_space_add_children(space, 1);
+	end("no children");
+
+	/* an object is pending */
+	begin();
+	objects[2].state = KUNWIND_OBJECT_PENDING;
+	publish(space, list());
+	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
+	child = forked();
+	tap_ok(ranges_of(child) != ranges_of(space) && kunwind_space_dirty(child) &&
+	       ranges_of(child)->range[1].table && !ranges_of(child)->range[2].table,
+	       "a child made while an object is pending has a list of its own, and waits for it");
+	objects[2].state = KUNWIND_OBJECT_READY;
+	WRITE_ONCE(child->tgid, 101);
+	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(child)->range[2].table && ranges_of(space)->range[2].table,
+	       "once it is done both have its table");
+	kunwind_space_forget(&child_mm);
+	end("pending");
+
+	/* a mapping of the parent is not read yet */
+	begin();
+	kunwind_space_mapped(space, AT(5), AT(6), 0, true);
+	child = forked();
+	tap_ok(kunwind_space_dirty(child), "what the parent did not read the child reads");
+	kunwind_space_forget(&child_mm);
+	end("not read");
+
+	/* a mremap of the parent is under way */
+	begin();
+	{
+		struct kunwind_move move = { .start = AT(0), .end = AT(1) };
+
+		kunwind_space_begin_move(space, &move);
+		child = forked();
+		tap_ok(!ranges_of(child) && kunwind_space_dirty(child),
+		       "a child made during a mremap knows nothing, and reads all");
+		kunwind_space_end_move(space, &move);
+	}
+	kunwind_space_forget(&child_mm);
+	end("mremap");
+}
+
+static void test_moves(void)
+{
+	struct kunwind_move a = { .start = AT(0) + 0x1fff, .end = AT(2) }, b = { };
+	struct kunwind_snapshot *snapshot;
+
+	begin();
+	kunwind_space_begin_move(space, &a);
+	kunwind_space_begin_move(space, &b);
+	kunwind_space_set_move(space, &b, AT(3) + 0x2000, AT(4));
+	snapshot = list();
+	spin_lock(&space->lock);
+	kunwind_space_kill_moves(space, &snapshot->ranges);
+	spin_unlock(&space->lock);
+	publish(space, snapshot);
+	tap_ok(dead(space) == 3, "what is read during a mremap is dead in its destination, to the byte");
+	kunwind_space_end_move(space, &a);
+	kunwind_space_end_move(space, &b);
+	tap_ok(list_empty(&space->moves), "each mremap ends");
+	end("moves");
+}
+
+static void test_settle(void)
+{
+	struct kunwind_snapshot *snapshot;
+
+	begin();
+	objects[0].elf.load[0].offset = 0x8000;		/* its code lies elsewhere in the file */
+	objects[1].table = NULL;
+	objects[2].state = KUNWIND_OBJECT_PENDING;
+	objects[3].jit = true;
+	objects[3].has_elf = false;
+	snapshot = list();
+	snapshot->detail[3].offset = 0;
+	kunwind_snapshot_settle(snapshot);
+	tap_ok(!snapshot->ranges.range[0].table && snapshot->ranges.range[0].reason == KUNWIND_NO_TABLE,
+	       "settle: a mapping of none of the file's segments has no table");
+	tap_ok(!snapshot->ranges.range[1].table && snapshot->ranges.range[1].reason == KUNWIND_NO_TABLE,
+	       "settle: nor has one of an object without one");
+	tap_ok(!snapshot->ranges.range[2].table && snapshot->ranges.range[2].reason == KUNWIND_NOT_READY &&
+	       !snapshot->settled, "settle: one of a pending object is not ready");
+	tap_ok(snapshot->ranges.range[3].table && !snapshot->ranges.range[3].bias,
+	       "settle: addresses of what is handed in are the process's own");
+	told = 0;
+	snapshot->ranges.range[1].dead = 1;
+	kunwind_snapshot_announce(snapshot, 100);
+	tap_ok(told == 1 && told_start == AT(0),
+	       "told: what is known and alive, and not what is pending, or a JIT's");
+	objects[2].state = KUNWIND_OBJECT_READY;
+	kunwind_snapshot_settle(snapshot);
+	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
+	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
+	       "settle: once it is done, with the bias of its segment");
+	kunwind_snapshot_announce(snapshot, 100);
+	tap_ok(told == 2 && told_start == AT(2), "told: each once");
+	kunwind_snapshot_dump(snapshot, 100);
+	tap_ok(told == 4, "told: a dump tells all that are alive");
+	kunwind_snapshot_destroy(snapshot);
+	end("settle");
+}
+
+static void test_sweep(void)
+{
+	u64 id;
+
+	begin();
+	id = ranges_of(space)->id;
+	kunwind_space_object_done();
+	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(space)->id == id, "sweep: an object that is done changes no rule");
+	kunwind_space_rules_gone();
+	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up leaves no rule in caches");
+	end("sweep");
+}
+
+static void test_links(void)
+{
+	struct kunwind_space *again;
+
+	begin();
+	again = kunwind_space_link(&mm, 200, false, false, GFP_KERNEL);
+	tap_ok(again == space && space->processes == 2 && space->tgid == 100,
+	       "two processes of one mm have one space");
+	kunwind_space_unlink(again, false);
+	tap_ok(kunwind_space_find(&mm) == space && space->children == 1,
+	       "which stays as long as one of them");
+	kunwind_space_forget_unused(&mm);
+	tap_ok(kunwind_space_find(&mm) == space, "a space in use is not forgotten");
+	kunwind_space_forget(&mm);
+	tap_ok(!kunwind_space_find(&mm), "but when its mm ends");
+	end("links");
+	no_memory = 1;
+	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "no memory for a space");
+	no_memory = 0;
+	no_room = true;
+	refusals = 0;
+	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && refusals == 1 && !user.bytes,
+	       "a list beyond the limit of memory is refused, and counted");
+	no_room = false;
+	no_memory = 1;
+	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && !user.bytes,
+	       "a list without memory is not charged");
+	no_memory = 0;
+}
+
+/* The module goes while a space is there, and one is to be freed. */
+static void test_exit(void)
+{
+	begin();
+	forked();
+	publish(space, list());
+	kunwind_space_unlink(space, true);
+	space = NULL;
+	kunwind_space_exit();
+	tap_ok(llist_empty(&reaped), "the module goes: nothing waits to be freed");
+	end("the module goes");
+}
+
+int main(void)
+{
+	kunwind_space_init();
+	test_behind();
+	test_mapped();
+	test_fork();
+	test_moves();
+	test_settle();
+	test_sweep();
+	test_links();
+	test_exit();
+	return tap_done();
+}
