@@ -26,8 +26,9 @@ struct file { struct inode *inode; };
 #define file_inode(file)	((file)->inode)
 #define i_size_read(inode)	((inode)->i_size)
 #define new_encode_dev(dev)	(dev)
-#define LINUX_VERSION_CODE	0
-#define KERNEL_VERSION(a, b, c)	1
+#define _KUNWIND_COMPAT_MM_H
+#define kunwind_inode_ctime(inode)	((inode)->i_ctime)
+#define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 
 #include "../../kmod/filesystem.c"
 #include "../../kmod/object_key.c"

@@ -72,7 +72,8 @@ static inline void *kzalloc(size_t size, gfp_t gfp)
 
 /* --------------------------------------------------------------- atomic */
 
-typedef struct { s64 n; } atomic64_t;
+struct atomic64 { s64 n; };
+#define atomic64_t			struct atomic64
 #define ATOMIC64_INIT(i)		{ i }
 static inline s64 atomic64_read(const atomic64_t *v) { return v->n; }
 static inline void atomic64_add(s64 i, atomic64_t *v) { v->n += i; }
@@ -81,7 +82,8 @@ static inline void atomic64_inc(atomic64_t *v) { v->n++; }
 static inline s64 atomic64_add_return(s64 i, atomic64_t *v) { return v->n += i; }
 static inline s64 atomic64_inc_return(atomic64_t *v) { return ++v->n; }
 
-typedef struct { int n; } refcount_t;
+struct refcount { int n; };
+#define refcount_t			struct refcount
 #define REFCOUNT_INIT(i)		{ i }
 static inline void refcount_set(refcount_t *r, int n) { r->n = n; }
 static inline int refcount_read(const refcount_t *r) { return r->n; }
@@ -96,6 +98,8 @@ static inline bool refcount_dec_and_test(refcount_t *r)
 		abort();
 	return !--r->n;
 }
+#define refcount_dec_and_lock(r, lock)						\
+	({ bool last_ = refcount_dec_and_test(r); if (last_) spin_lock(lock); last_; })
 
 static inline bool test_and_set_bit(unsigned int nr, unsigned long *word)
 {
@@ -108,7 +112,8 @@ static inline void clear_bit_unlock(unsigned int nr, unsigned long *word) { *wor
 
 /* ---------------------------------------------------------------- locks */
 
-typedef struct { bool held; } spinlock_t;
+struct spinlock { bool held; };
+#define spinlock_t			struct spinlock
 #define DEFINE_SPINLOCK(name)		spinlock_t name
 struct mutex { bool held; };
 static inline void spin_lock_init(spinlock_t *lock) { lock->held = false; }
@@ -126,6 +131,26 @@ static inline void spin_unlock(spinlock_t *lock)
 }
 static inline void mutex_init(struct mutex *mutex) { mutex->held = false; }
 struct completion { bool done; };
+static inline void init_completion(struct completion *c) { c->done = false; }
+static inline void complete_all(struct completion *c) { c->done = true; }
+
+/* The test says what happens while somebody waits; then the time is over. */
+struct wait_queue_head { unsigned int woken; };
+#define DECLARE_WAIT_QUEUE_HEAD(name)	struct wait_queue_head name
+#define wake_up_all(queue)		((queue)->woken++)
+static void (*while_waiting)(void);
+#define wait_event_timeout(queue, condition, timeout)				\
+	({									\
+		bool met_ = (condition);					\
+										\
+		if (!met_) {							\
+			if (!while_waiting)					\
+				abort();	/* for ever */			\
+			while_waiting();					\
+			met_ = (condition);					\
+		}								\
+		met_ ? 1L : 0L;							\
+	})
 
 #define rcu_read_lock()			do { } while (0)
 #define rcu_read_unlock()		do { } while (0)
@@ -164,6 +189,22 @@ static inline void list_del(struct list_head *entry)
 	entry->next->prev = entry->prev;
 	entry->prev->next = entry->next;
 }
+static inline void list_add_tail(struct list_head *new, struct list_head *head)
+{
+	list_add(new, head->prev);
+}
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
+	INIT_LIST_HEAD(entry);
+}
+#define list_first_entry_or_null(head, type, member)				\
+	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
+#define list_for_each_entry_safe(pos, n, head, member)				\
+	for (pos = list_entry((head)->next, __typeof__(*pos), member),		\
+	     n = list_entry(pos->member.next, __typeof__(*pos), member);	\
+	     &pos->member != (head);						\
+	     pos = n, n = list_entry(n->member.next, __typeof__(*pos), member))
 #define list_entry(p, type, member)	container_of(p, type, member)
 #define list_for_each_entry(pos, head, member)					\
 	for (pos = list_entry((head)->next, __typeof__(*pos), member);		\
@@ -184,6 +225,11 @@ static inline void hlist_del(struct hlist_node *node)
 	*node->pprev = node->next;
 	if (node->next)
 		node->next->pprev = node->pprev;
+}
+static inline void hlist_del_init(struct hlist_node *node)
+{
+	hlist_del(node);
+	node->pprev = NULL;
 }
 #define hlist_add_head_rcu		hlist_add_head
 #define hlist_del_rcu			hlist_del
@@ -266,18 +312,57 @@ static inline void flush_delayed_work(struct delayed_work *work)
 	}
 }
 static inline void cancel_delayed_work_sync(struct delayed_work *work) { work->queued = false; }
+/* Works in the order of their coming; the test runs them. */
+#define MOST_WORKS			256
+static struct { struct workqueue_struct *queue; struct work_struct *work; } works[MOST_WORKS];
+static unsigned int nr_works;
+#define INIT_WORK(work, fn)		((work)->run = (fn))
+static inline bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_works; i++)
+		if (works[i].work == work)
+			return false;
+	if (nr_works == MOST_WORKS)
+		abort();
+	works[nr_works].queue = queue;
+	works[nr_works++].work = work;
+	return true;
+}
+static inline bool run_work(void)
+{
+	struct work_struct *work = works[0].work;
+
+	if (!nr_works)
+		return false;
+	memmove(works, works + 1, --nr_works * sizeof(works[0]));
+	work->run(work);
+	return true;
+}
+static inline void drain_workqueue(struct workqueue_struct *queue)
+{
+	(void)queue;
+	while (run_work())
+		;
+}
 static inline void schedule_timeout_killable(unsigned long timeout) { jiffies += timeout; }
 
 /* ------------------------------------------------------ users, tasks, files */
 
-typedef struct { u32 val; } kuid_t;
+struct kuid { u32 val; };
+#define kuid_t				struct kuid
 #define KUIDT_INIT(n)			((kuid_t){ n })
 #define GLOBAL_ROOT_UID			KUIDT_INIT(0)
 static inline u32 __kuid_val(kuid_t uid) { return uid.val; }
 static inline bool uid_eq(kuid_t a, kuid_t b) { return a.val == b.val; }
 
 struct user_namespace { struct user_namespace *parent; kuid_t owner; };
-struct pid_namespace { struct pid_namespace *parent; struct user_namespace *user_ns; struct { u32 inum; } ns; };
+struct pid_namespace {
+	struct pid_namespace *parent;
+	struct user_namespace *user_ns;
+	struct { u32 inum; } ns;
+};
 static struct user_namespace init_user_ns;
 static struct pid_namespace init_pid_ns = { .user_ns = &init_user_ns, .ns = { 1 } };
 #define from_kuid_munged(ns, uid)	((void)(ns), (uid).val)
@@ -285,7 +370,18 @@ static struct pid_namespace init_pid_ns = { .user_ns = &init_user_ns, .ns = { 1 
 #define cap_raised(set, cap)		((set) >> (cap) & 1)
 struct cred { struct user_namespace *user_ns; kuid_t uid; u64 cap_effective; };
 struct mm_struct { struct task_struct *owner; int grabbed; };
-struct task_struct { struct cred *cred; struct pid_namespace *pid_ns; struct mm_struct *mm; };
+struct task_struct {
+	struct cred *cred;
+	struct pid_namespace *pid_ns;
+	struct mm_struct *mm;
+	struct { u64 sum_exec_runtime; } se;
+	int nice, prio, pid;
+	unsigned int flags;
+};
+#define MAX_NICE			19
+#define TICK_NSEC			(NSEC_PER_SEC / HZ)
+#define task_nice(task)			((task)->nice)
+#define set_user_nice(task, value)	((task)->nice = (value))
 #define CONFIG_MEMCG			1
 static struct task_struct *current;
 #define __task_cred(task)		((task)->cred)
@@ -294,7 +390,7 @@ static struct task_struct *current;
 static inline void mmgrab(struct mm_struct *mm) { mm->grabbed++; }
 static inline void mmdrop(struct mm_struct *mm) { mm->grabbed--; }
 
-struct seq_file { char text[4096]; size_t used; };
+struct seq_file { char text[16384]; size_t used; };
 /* Without a check of the format: the kernel's u64 is another type. */
 static inline void seq_printf(struct seq_file *m, const char *format, ...)
 {

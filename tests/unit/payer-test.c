@@ -15,7 +15,7 @@ static struct pid_namespace container2 = { &init_pid_ns, &init_user_ns, { 12 } }
 static struct pid_namespace nested = { &container1, &outer, { 13 } };
 static struct cred cred;
 static struct mm_struct mm;
-static struct task_struct task = { &cred, &init_pid_ns, &mm };
+static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
 
 /* The current task: of which user, in which namespaces, with CAP_SYS_ADMIN or not. */
 static void be(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns, bool admin)
@@ -49,7 +49,7 @@ static void test_who(void)
 	struct kunwind_payer *other = payer(1002, &init_user_ns, &init_pid_ns);
 	struct kunwind_payer *p, *root1, *root2;
 	struct cred owner_cred = { &init_user_ns, { 1002 }, 0 };
-	struct task_struct owner = { &owner_cred, &init_pid_ns, NULL };
+	struct task_struct owner = { .cred = &owner_cred, .pid_ns = &init_pid_ns };
 	struct mm_struct others = { .owner = &owner };
 
 	tap_ok(user && other && user != other, "who: two users are two");

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job-test.c - whose processor time a build is, how much it may take, its priority, whose
+ * turn it is
+ */
+#include "kernel.h"
+#include "tap.h"
+
+#include "../../kmod/job.c"
+#include "../../kmod/payer.c"
+
+#define MS	NSEC_PER_MSEC
+
+static struct cred cred = { &init_user_ns, { 0 }, 0 };
+static struct mm_struct mm;
+static struct task_struct worker = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
+static struct kunwind_object object, other;
+static struct kunwind_payer *alice, *bob;
+static bool unwanted;
+
+struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *of)
+{
+	return kunwind_payer_get(of->time_payer);
+}
+
+bool kunwind_object_unwanted(struct kunwind_object *of)
+{
+	(void)of;
+	return unwanted;
+}
+
+static struct kunwind_payer *user(u32 uid)
+{
+	cred.uid.val = uid;
+	return kunwind_payer_of(&mm);
+}
+
+/* The worker runs for so long; @ticks: as the scheduler's clock sees it. */
+static void runs(u64 ns, bool ticks)
+{
+	now_ns += ns;
+	if (ticks)
+		worker.se.sum_exec_runtime += ns;
+}
+
+static void ticks(void) { jiffies++; }
+
+static void test_time(void)
+{
+	struct kunwind_job job;
+	u64 before = alice->time;
+
+	worker.nice = 3;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	runs(5 * MS, true);
+	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before, "time: looked at once a jiffy");
+	ticks();
+	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before + 5 * MS,
+	       "time: the object's user is charged what the worker ran");
+	runs(5 * MS, true);
+	object.time_payer = bob;
+	ticks();
+	kunwind_job_may_go_on(&job);
+	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS, "time: or who took it over");
+	object.time_payer = alice;
+	runs(10 * MS, true);
+	ticks();
+	tap_ok(!kunwind_job_may_go_on(&job) && !kunwind_job_may_go_on(&job), "time: a job has no more than it was given");
+	kunwind_job_end(&job);
+	before = alice->time;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	runs(MS, false);
+	kunwind_job_end(&job);
+	tap_ok(alice->time == before + MS, "time: a job shorter than a tick costs its time by the clock");
+	before = alice->time;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	runs(100 * MS, false);
+	kunwind_job_end(&job);
+	tap_ok(alice->time == before + TICK_NSEC, "time: of what others ran meanwhile at most a tick");
+	before = alice->time;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	runs(8 * MS, true);
+	kunwind_job_end(&job);
+	tap_ok(alice->time == before + 8 * MS && job.left == 12 * MS,
+	       "time: nothing is charged twice, and what is left is told");
+	unwanted = true;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	tap_ok(kunwind_job_may_go_on(&job), "time: whether anybody wants it is asked once a jiffy");
+	ticks();
+	tap_ok(!kunwind_job_may_go_on(&job), "time: what nobody wants ends");
+	kunwind_job_end(&job);
+	unwanted = false;
+}
+
+static void test_priority(void)
+{
+	struct kunwind_job job;
+
+	now_ns += 100000 * MS;
+	worker.nice = 3;
+	kunwind_job_begin(&job, &object, 100000 * MS);
+	tap_ok(worker.nice == 3, "priority: within the budget the worker's own");
+	kunwind_job_set_background(&job, true);
+	tap_ok(worker.nice == 10, "priority: less for what nobody waits for");
+	kunwind_job_set_background(&job, false);
+	tap_ok(worker.nice == 3, "priority: and back");
+	kunwind_payer_add_time(alice, 1000 * MS);
+	ticks();
+	kunwind_job_may_go_on(&job);
+	tap_ok(worker.nice == 19, "priority: the lowest beyond the budget");
+	object.time_payer = bob;
+	ticks();
+	kunwind_job_may_go_on(&job);
+	tap_ok(worker.nice == 3, "priority: that of who took it over");
+	object.time_payer = alice;
+	kunwind_job_end(&job);
+	tap_ok(worker.nice == 3, "priority: the worker has its own back");
+	kunwind_job_begin(&job, &object, MS);
+	tap_ok(worker.nice == 19, "priority: the lowest from the beginning on");
+	kunwind_job_end(&job);
+	object.time_payer = NULL;
+	kunwind_job_begin(&job, &object, 100000 * MS);
+	tap_ok(worker.nice == 3, "priority: CAP_SYS_ADMIN's has no budget");
+	kunwind_job_end(&job);
+	object.time_payer = alice;
+	now_ns += 100000 * MS;
+}
+
+static struct kunwind_job first, second;
+static bool wish;
+
+static bool urgent(void *data) { return *(bool *)data; }
+static void wishes(void) { wish = true; }
+static void first_ends(void) { kunwind_job_end(&first); }
+static void other_takes_over(void) { other.time_payer = bob; }
+static void module_goes(void) { kunwind_jobs_stop(); }
+static void nobody_wants(void) { unwanted = true; }
+
+static void test_turns(void)
+{
+	unsigned int woken;
+
+	kunwind_job_begin(&first, &object, MS);
+	kunwind_job_begin(&second, &other, MS);
+	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_COMPILE, NULL, NULL) && first.has_turn,
+	       "turns: the first job has it at once");
+	while_waiting = first_ends;
+	woken = turns.woken;
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_COMPILE, NULL, NULL) && second.has_turn &&
+	       turns.woken > woken, "turns: the user's second when the first has ended, which wakes it");
+	kunwind_job_begin(&first, &object, MS);
+	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL), "turns: parts have one of their own");
+	kunwind_job_end(&first);
+	kunwind_job_end(&second);
+
+	kunwind_job_begin(&first, &object, MS);
+	kunwind_job_begin(&second, &other, MS);
+	(void)!kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL);
+	wish = false;
+	while_waiting = wishes;
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, urgent, &wish) && !second.has_turn,
+	       "turns: what is urgent goes on without one");
+	while_waiting = other_takes_over;
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && second.has_turn &&
+	       second.turn == bob, "turns: who takes the object over has a turn of another user's");
+	other.time_payer = alice;
+	kunwind_job_end(&second);
+	kunwind_job_begin(&second, &other, MS);
+	other.time_payer = bob;
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
+	       "turns: which is given back to that one");
+	kunwind_job_end(&second);
+	other.time_payer = alice;
+	kunwind_job_begin(&second, &other, MS);
+	while_waiting = nobody_wants;
+	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && !second.has_turn,
+	       "turns: what nobody wants any more waits for none");
+	unwanted = false;
+	while_waiting = module_goes;
+	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
+	       "turns: nor does anything when the module goes");
+	tap_ok(!kunwind_job_may_go_on(&first), "turns: and what runs ends");
+	kunwind_job_end(&second);
+	kunwind_job_end(&first);
+}
+
+int main(void)
+{
+	current = &worker;
+	alice = user(1001);
+	bob = user(1002);
+	object.time_payer = alice;
+	other.time_payer = alice;
+	test_time();
+	test_priority();
+	test_turns();
+	tap_ok(alice->refs == 1 && bob->refs == 1 && !alice->turns && !bob->turns,
+	       "each reference and each turn is given back");
+	kunwind_payer_put(alice);
+	kunwind_payer_put(bob);
+	now_ns += 100000 * MS;
+	kunwind_payer_exit();
+	return tap_done();
+}
