@@ -65,7 +65,8 @@ static void test_time(void)
 	object.time_payer = alice;
 	runs(10 * MS, true);
 	ticks();
-	tap_ok(!kunwind_job_may_go_on(&job) && !kunwind_job_may_go_on(&job), "time: a job has no more than it was given");
+	tap_ok(!kunwind_job_may_go_on(&job) && !kunwind_job_may_go_on(&job),
+	       "time: a job has no more than it was given");
 	kunwind_job_end(&job);
 	before = alice->time;
 	kunwind_job_begin(&job, &object, 20 * MS);
@@ -149,7 +150,8 @@ static void test_turns(void)
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_COMPILE, NULL, NULL) && second.has_turn &&
 	       turns.woken > woken, "turns: the user's second when the first has ended, which wakes it");
 	kunwind_job_begin(&first, &object, MS);
-	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL), "turns: parts have one of their own");
+	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL),
+	       "turns: parts have one of their own");
 	kunwind_job_end(&first);
 	kunwind_job_end(&second);
 

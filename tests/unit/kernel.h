@@ -23,6 +23,7 @@
 
 #define __rcu
 #define __percpu
+#define __user
 #define notrace
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof(((type *)0)->member))
@@ -139,13 +140,14 @@ struct wait_queue_head { unsigned int woken; };
 #define DECLARE_WAIT_QUEUE_HEAD(name)	struct wait_queue_head name
 #define wake_up_all(queue)		((queue)->woken++)
 static void (*while_waiting)(void);
+static unsigned int waits_left = 1000;
 #define wait_event_timeout(queue, condition, timeout)				\
 	({									\
 		bool met_ = (condition);					\
 										\
 		if (!met_) {							\
-			if (!while_waiting)					\
-				abort();	/* for ever */			\
+			if (!while_waiting || !waits_left--)			\
+				abort();	/* it would wait for ever */	\
 			while_waiting();					\
 			met_ = (condition);					\
 		}								\
@@ -369,7 +371,13 @@ static struct pid_namespace init_pid_ns = { .user_ns = &init_user_ns, .ns = { 1 
 #define CAP_SYS_ADMIN			21
 #define cap_raised(set, cap)		((set) >> (cap) & 1)
 struct cred { struct user_namespace *user_ns; kuid_t uid; u64 cap_effective; };
-struct mm_struct { struct task_struct *owner; int grabbed; };
+struct vdso_image;
+struct mm_struct {
+	struct task_struct *owner;
+	int grabbed, mmap_lock;
+	unsigned long start_stack;
+	struct { void *vdso; const struct vdso_image *vdso_image; } context;
+};
 struct task_struct {
 	struct cred *cred;
 	struct pid_namespace *pid_ns;

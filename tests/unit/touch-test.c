@@ -25,7 +25,6 @@
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define VM_READ			1
-#define __user
 #define GFP_NOWAIT		GFP_ATOMIC
 #define TWA_RESUME		1
 #define PIDTYPE_PID		0
@@ -65,7 +64,11 @@ static void irq_work_queue(struct irq_work *w) { raised = w; }
 static void irq_work_sync(struct irq_work *work) { (void)work; }
 static void wake_up_process(struct task_struct *task) { (void)task; woken++; }
 static void sched_set_fifo_low(void *task) { (void)task; }
-static int smpboot_register_percpu_thread(struct smp_hotplug_thread *t) { *t->store = &thread_task; return 0; }
+static int smpboot_register_percpu_thread(struct smp_hotplug_thread *t)
+{
+	*t->store = &thread_task;
+	return 0;
+}
 static void smpboot_unregister_percpu_thread(struct smp_hotplug_thread *t) { (void)t; }
 #define find_pid_ns(pid, ns)	(pid)
 static struct task_struct *pid_task(int pid, int type)
@@ -219,7 +222,8 @@ static void test_pages(void)
 	tap_ok(there == PAGES && present[10] && present[9 + PAGES], "pages: from where the frame begins");
 	tap_ok(!asks(STACK), "pages: in the same jiffy the task is not heard again");
 	jiffies++;
-	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4, "pages: in the next it is; up to the mapping's end");
+	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4,
+	       "pages: in the next it is; up to the mapping's end");
 	jiffies++;
 	present[0] = true;
 	faults = 0;
@@ -299,7 +303,8 @@ static void test_again(void)
 		before = now;
 		sum += now;
 	}
-	tap_ok(good && before >= HZ && sum > 4 * HZ, "again: in vain later each time, up to a second (%u)", before);
+	tap_ok(good && before >= HZ && sum > 4 * HZ,
+	       "again: in vain later each time, up to a second (%u)", before);
 	tap_ok(asks(STACK) == false, "again: nothing in between");
 	jiffies += HZ + 1;
 	faults = 0;
@@ -341,7 +346,8 @@ static void test_own(void)
 		struct callback_head *first = queued_work;
 
 		heard();
-		tap_ok(queued_work == first && module_refs == 1, "own work: and one task work, however long it takes");
+		tap_ok(queued_work == first && module_refs == 1,
+		       "own work: and one task work, however long it takes");
 	}
 	returns();
 	tap_ok(!module_refs, "own work: the module is let go");

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan-test.c - an address space's mappings read into a list: which are code, which keep
+ * their object, what was handed in, how long a task waits
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define VM_EXEC		4
+struct super_block { unsigned long s_magic; };
+struct inode { struct super_block *i_sb; unsigned int i_nlink; };
+struct file { struct inode *inode; struct kunwind_object *object; };
+#define file_inode(file)	((file)->inode)
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct file *vm_file;
+	struct mm_struct *vm_mm;
+};
+
+#define MOST	64
+static struct vm_area_struct vmas[MOST];
+static unsigned int nr_vmas;
+static bool mmap_taken, killed;
+static unsigned long waited;
+
+#define VMA_ITERATOR(name, mm, addr)	unsigned int name = 0
+#define for_each_vma(vmi, vma)		for (; (vmi) < nr_vmas && ((vma) = &vmas[vmi], true); (vmi)++)
+static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
+{
+	unsigned int i;
+
+	(void)mm;
+	for (i = 0; i < nr_vmas; i++)
+		if (at < vmas[i].vm_end)
+			return &vmas[i];
+	return NULL;
+}
+static int mmap_read_lock_killable(struct mm_struct *mm) { mm->mmap_lock++; return 0; }
+static bool mmap_read_trylock(struct mm_struct *mm)
+{
+	mm->mmap_lock += !mmap_taken;
+	return !mmap_taken;
+}
+static void mmap_read_unlock(struct mm_struct *mm) { mm->mmap_lock--; }
+static bool mutex_trylock(struct mutex *mutex) { return !mutex->held && (mutex->held = true); }
+static int mutex_lock_killable(struct mutex *mutex) { return mutex_trylock(mutex) ? 0 : -EINTR; }
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+static long wait_for_completion_killable_timeout(struct completion *done, long timeout)
+{
+	if (killed)
+		return -EINTR;
+	if (done->done)
+		return timeout;
+	waited += timeout;
+	return 0;
+}
+
+#define _KUNWIND_TRACE_HOOKS_H
+#include "../../kmod/object.h"
+#include "../../kmod/memory.h"
+
+static unsigned int told;
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range, u64 offset,
+			      const struct kunwind_object *object)
+{
+	(void)tgid, (void)range, (void)offset, (void)object;
+	told++;
+}
+
+#define _KUNWIND_CALLSTACK_H
+static bool kunwind_enabled = true;
+
+#include "../../kmod/snapshot.c"
+#include "../../kmod/space.c"
+#include "../../kmod/scan.c"
+
+/* ----------------------------------------- what these files need of others */
+
+struct kunwind_payer { int refs; s64 bytes; };
+static struct kunwind_payer user = { .refs = 1 };
+static bool hangs;
+static unsigned int looked_up, stalled;
+static struct kunwind_object vdso_object, stale_object;
+
+struct kunwind_object kunwind_object_anonymous = {
+	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .refusal = KUNWIND_E_NO_CFI,
+};
+
+void kunwind_object_put(struct kunwind_object *object)
+{
+	if (refcount_dec_and_test(&object->users))
+		abort();
+}
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer)
+{
+	(void)payer;
+	looked_up++;
+	return kunwind_object_get(file->object);
+}
+struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
+{
+	(void)image;
+	return kunwind_object_get(&vdso_object);
+}
+bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
+{
+	return object->key.ino == file->object->key.ino;
+}
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
+{
+	(void)payer;
+	return object == &stale_object;
+}
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
+{
+	(void)object;
+	return KUNWIND_NO_TABLE;
+}
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { payer->bytes += bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
+void kunwind_memory_refused(void) { }
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	return kunwind_memory_charge(payer, bytes);
+}
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { payer->refs++; return payer; }
+void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
+struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm) { (void)mm; return kunwind_payer_get(&user); }
+bool kunwind_builder_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
+void kunwind_builder_stalled(struct kunwind_object *object) { (void)object; stalled++; }
+
+/* --------------------------------------------------------------- the scene */
+
+#define AT(n)	(0x100000UL * ((n) + 1))
+
+static struct super_block disk = { 0xef53 }, memory = { TMPFS_MAGIC };
+static struct inode inode = { &disk, 1 }, memfd_inode = { &memory, 0 };
+static struct kunwind_object objects[4], jits[3];
+static struct file files[4], memfd;
+static struct mm_struct mm;
+static struct task_struct me = { .mm = &mm };
+static struct kunwind_space *space;
+
+static void object_init(struct kunwind_object *object, u64 ino)
+{
+	memset(object, 0, sizeof(*object));
+	refcount_set(&object->users, 1);
+	object->state = KUNWIND_OBJECT_READY;
+	object->table = (struct kunwind_table *)object;
+	object->key.ino = ino;
+	object->key.dev = 1;
+	object->has_elf = true;
+	object->elf.nr_loads = 1;
+	object->elf.load[0] = (struct kunwind_elf_load){ .filesz = 1UL << 40, .flags = 1 };
+}
+
+static void map(unsigned long start, unsigned long len, unsigned long flags, struct file *file,
+		unsigned long pgoff)
+{
+	vmas[nr_vmas++] = (struct vm_area_struct){ start, start + len, flags, pgoff, file, &mm };
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	current = &me;
+	me.mm = &mm;
+	for (i = 0; i < 4; i++) {
+		object_init(&objects[i], 10 + i);
+		files[i] = (struct file){ &inode, &objects[i] };
+	}
+	memfd = (struct file){ &memfd_inode, &objects[3] };
+	object_init(&vdso_object, 1);
+	vdso_object.key.dev = 0;
+	for (i = 0; i < 3; i++) {
+		object_init(&jits[i], 0);
+		jits[i].key.dev = 0;
+		jits[i].has_elf = false;
+		jits[i].jit = true;
+	}
+	nr_vmas = 0;
+	looked_up = stalled = told = 0;
+	waited = 0;
+	mmap_taken = killed = hangs = false;
+	kunwind_enabled = true;
+	max_ranges = 16384;
+	mm.start_stack = 0x7ffe1234;
+	mm.context.vdso = (void *)AT(9);
+	mm.context.vdso_image = (const struct vdso_image *)&mm;
+	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
+}
+
+static void end(const char *what)
+{
+	bool good = true;
+	unsigned int i;
+
+	kunwind_space_unlink(space, true);
+	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
+		flush_delayed_work(&reap_work);
+	for (i = 0; i < 4; i++)
+		good &= refcount_read(&objects[i].users) == 1;
+	for (i = 0; i < 3; i++)
+		good &= refcount_read(&jits[i].users) == 1;
+	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed &&
+	       refcount_read(&vdso_object.users) == 1 &&
+	       refcount_read(&kunwind_object_anonymous.users) == 1, "%s: all is given back", what);
+}
+
+static int reads(bool force) { return kunwind_space_scan(space, &mm, force, 100, false); }
+static struct kunwind_range *range(u32 n) { return &space->ranges->range[n]; }
+static struct kunwind_detail *detail(u32 n) { return &kunwind_snapshot_of(space->ranges)->detail[n]; }
+static bool is(u32 n, u64 start, u64 len, struct kunwind_object *object, u64 offset)
+{
+	return space->ranges->nr > n && range(n)->start == start && range(n)->end == start + len &&
+	       detail(n)->object == object && detail(n)->offset == offset;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_mappings(void)
+{
+	begin();
+	map(AT(0), 0x4000, VM_EXEC, &files[0], 3);
+	map(AT(1), 0x4000, 0, &files[1], 0);
+	map(AT(2), 0x2000, VM_EXEC, NULL, AT(2) >> 12);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
+	       "mappings of code are read, those of data are not");
+	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table && range(0)->bias == AT(0) - 0x3000,
+	       "a file's, from its place there in bytes");
+	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
+	       "memory of no file has no object");
+	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "the vDSO has its own");
+	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "where the program's stack begins");
+	tap_ok(told == 2, "the two that have a name are told of");
+	reads(true);
+	tap_ok(told == 2 && looked_up == 1, "once, and looked up once, whatever is read again");
+	end("mappings");
+}
+
+static void test_known(void)
+{
+	const struct kunwind_ranges *before;
+
+	begin();
+	map(AT(0), 0x4000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x4000, VM_EXEC, &files[1], 0);
+	reads(false);
+	before = space->ranges;
+	reads(true);
+	tap_ok(space->ranges == before && looked_up == 2, "known: nothing changed, the list stays");
+	map(AT(2), 0x4000, VM_EXEC, &files[2], 0);
+	kunwind_space_mapped(space, AT(2), AT(2) + 0x4000, 0, true);
+	reads(false);
+	tap_ok(space->ranges != before && space->ranges->nr == 3 && looked_up == 3 && told == 3,
+	       "known: what is there keeps its object when something is mapped");
+	/* the file changed: mapped again at the same place it is another object, of one inode */
+	objects[3].key.ino = objects[0].key.ino;
+	files[0].object = &objects[3];
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x4000, 0, true);
+	reads(false);
+	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead && is(1, AT(1), 0x4000, &objects[1], 0),
+	       "known: what was mapped over is looked up again");
+	files[1].object = &objects[2];
+	reads(true);
+	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known: another file is another object");
+	vmas[2].vm_pgoff = 1;
+	reads(true);
+	tap_ok(is(2, AT(2), 0x4000, &objects[2], 0x1000), "known: another part of the file is elsewhere in it");
+	end("known");
+}
+
+static int change(u64 start, u64 len, struct kunwind_object *object)
+{
+	return kunwind_space_change(space, &mm, &(struct kunwind_change){ start, start + len, object });
+}
+
+static void test_jit(void)
+{
+	begin();
+	map(AT(0), 0x8000, VM_EXEC, NULL, 0);
+	map(AT(1), 0x2000, 0, NULL, 0);
+	map(AT(2), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(3), 0x2000, VM_EXEC, &memfd, 2);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	reads(false);
+	tap_ok(!change(AT(0) + 0x100, 0x300, &jits[0]) && is(0, AT(0), 0x100, &kunwind_object_anonymous, 0) &&
+	       is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && !range(1)->bias && range(1)->table &&
+	       is(2, AT(0) + 0x400, 0x7c00, &kunwind_object_anonymous, 0),
+	       "handed in: for a part of a mapping");
+	tap_ok(!change(AT(0) + 0x400, 0x100, &jits[1]) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0),
+	       "handed in: for the next");
+	tap_ok(change(AT(0) + 0x3ff, 1, &jits[2]) == -EEXIST && change(AT(0), 0x101, &jits[2]) == -EEXIST,
+	       "handed in: not for what has some");
+	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "handed in: not for data");
+	tap_ok(change(AT(0) + 0x7000, 0x2000, &jits[2]) == -EFAULT && change(AT(5), 1, &jits[2]) == -EFAULT,
+	       "handed in: not beyond the mapping");
+	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "handed in: not for a file's code");
+	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "handed in: not for the vDSO");
+	tap_ok(!change(AT(3) + 0x10, 0x10, &jits[2]) && !change(AT(3) + 0x10, 0x10, NULL),
+	       "handed in: for a memfd");
+	reads(true);
+	tap_ok(is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0) &&
+	       refcount_read(&jits[0].users) >= 2, "handed in: kept when the mappings are read again");
+	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT && change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
+	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
+	       "handed in: taken back as it was handed in only");
+	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
+	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "handed in: taken back");
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
+	reads(false);
+	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0), "handed in: lost when something is mapped there");
+	end("handed in");
+}
+
+static void test_limit(void)
+{
+	unsigned int i;
+
+	begin();
+	max_ranges = 10;
+	for (i = 0; i < 30; i++)
+		map(AT(20 + i), 0x1000, VM_EXEC, &files[i % 4], 0);
+	tap_ok(!reads(false) && space->ranges->nr == 10 && is(9, AT(29), 0x1000, &objects[1], 0),
+	       "limit: the first mappings are known, the rest is not");
+	map(AT(60), 0x1000, VM_EXEC, NULL, 0);
+	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "limit: nothing can be handed in beyond it");
+	max_ranges = 1000;
+	tap_ok(!reads(true) && space->ranges->nr == 31, "limit: with more room all are known");
+	end("limit");
+}
+
+static void test_moves(void)
+{
+	struct kunwind_move move = { .start = AT(1), .end = AT(1) + 0x1000 };
+
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
+	kunwind_space_begin_move(space, &move);
+	reads(false);
+	tap_ok(!range(0)->dead && range(1)->dead, "moves: what is read in the destination of a mremap is dead");
+	kunwind_space_end_move(space, &move);
+	reads(true);
+	tap_ok(!range(1)->dead, "moves: until it is read again");
+	end("moves");
+}
+
+static void test_waits(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	tap_ok(!reads(false) && waited == 100 && objects[0].stalls == 1 && stalled == 1,
+	       "waits: for a pending object, no longer than told, and that is counted");
+	hangs = true;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "waits: not for a file system that hangs");
+	kunwind_space_scan(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "waits: but a registration does");
+	hangs = false;
+	objects[0].stalls = MAX_STALLS;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "waits: nor for an object for which others waited in vain often");
+	objects[0].stalls = 0;
+	kunwind_enabled = false;
+	reads(false);
+	tap_ok(!waited, "waits: nor when the module is switched off");
+	kunwind_enabled = true;
+	killed = true;
+	tap_ok(reads(false) == -EINTR, "waits: a killed task does not");
+	killed = false;
+	objects[0].state = KUNWIND_OBJECT_READY;
+	objects[0].filling = true;
+	reads(false);
+	tap_ok(!waited, "waits: nobody for all parts of a table");
+	kunwind_space_scan(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "waits: but a registration does");
+
+	/* another process's mappings: nobody waits for its lock */
+	me.mm = NULL;
+	mmap_taken = true;
+	jiffies = 1000;
+	tap_ok(kunwind_space_scan(space, &mm, true, 50, true) == -EAGAIN && jiffies - 1000 >= 50 &&
+	       jiffies - 1000 < 100 && !space->scan.held, "waits: for another's lock as long as told");
+	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN, "waits: or not at all");
+	mmap_taken = false;
+	end("waits");
+}
+
+int main(void)
+{
+	kunwind_space_init();
+	test_mappings();
+	test_known();
+	test_jit();
+	test_limit();
+	test_moves();
+	test_waits();
+	return tap_done();
+}
