@@ -65,6 +65,17 @@ for _ in $(seq 50); do
 done
 is "$(grep -c '^process' /dev/kunwind)" 0 "ended processes are gone"
 
+# names that others choose
+cp "$(command -v sleep)" "$KUNWIND_TMP/"$'a\nforged\t1'
+"$KUNWIND_TMP/"$'a\nforged\t1' 1000 &
+named=$!
+until grep -q forged /proc/$named/comm; do sleep 0.1; done
+kunwind register $named >/dev/null
+is "$(grep -c '^process' /dev/kunwind) $(grep -c '^forged' /dev/kunwind)" "1 0" \
+	"a process whose name has a line feed makes one line"
+kill $named
+wait $named
+
 # limits
 echo 3 >/sys/module/kunwind/parameters/max_user_processes
 # shellcheck disable=SC2086

@@ -24,6 +24,17 @@ status=$?
 tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "mremap over code: no old table is used"
 
+# what is told of mappings: each once
+tracing=/sys/kernel/tracing
+echo >$tracing/trace
+echo 1 >$tracing/events/kunwind/kunwind_map/enable
+"$progs/tables" map "$progs"/{small,large,small,large,small}.so </dev/null >/dev/null
+echo 0 >$tracing/events/kunwind/kunwind_map/enable
+sed -n 's/.* kunwind_map: //p' $tracing/trace >"$KUNWIND_TMP/told"
+is "$(grep -c 'small.so' "$KUNWIND_TMP/told") $(grep -c 'large.so' "$KUNWIND_TMP/told")" "3 2" \
+	"each new mapping is told of"
+is "$(sort "$KUNWIND_TMP/told" | uniq -d)" "" "and once, whatever is mapped later"
+
 refused=$(awk '$1 == "object" && $2 == "refused" { print $3 }' /dev/kunwind | sort -u | tr '\n' ' ')
 like "$refused" "not_elf" "status names why: $refused"
 is "$(awk '$1 == "stat" && $2 == "processes" { print $3 }' /dev/kunwind)" 0 "no process is left"

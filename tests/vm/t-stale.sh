@@ -28,6 +28,11 @@ adopt() { # COMMAND...
 	is "$status" 0 "$2: it ends well"
 }
 adopt "$progs/stale" moves "$progs"
+if [ -x "$progs/i386/stale" ]; then
+	adopt "$progs/i386/stale" moves "$progs/i386"
+else
+	skip "the same by 32-bit code" "no 32-bit compiler"
+fi
 adopt "$progs/stale" file "$work/changes.so" "$progs/small.so" "$progs/large.so"
 
 # the same size, so that one can be written over the other in the image
@@ -42,6 +47,12 @@ mkdir "$work/mnt1" "$work/mnt2"
 # cat, because cp would leave out the zeros at the end: the file is to lie in one piece
 mount -o loop "$work/image1" "$work/mnt1" && cat "$work/small.so" >"$work/mnt1/library.so" && sync
 check "a file system with a library" umount "$work/mnt1"
+# an inode number that is used again: ext4 takes the first that is free
+cp "$work/image1" "$work/image3"
+mount -o loop "$work/image3" "$work/mnt1"
+adopt "$progs/stale" reused "$work/mnt1/reused.so" "$progs/small.so" "$progs/large.so"
+umount "$work/mnt1"
+rm "$work/image3"
 /usr/bin/python3 - "$work" <<-'END'
 	import sys
 	work = sys.argv[1]

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +78,26 @@ static void sizes(void)
 	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xf0, int), buffer), ENOTTY, "no such call");
 	is(call(_IOWR('J', 0xe0, int), buffer), ENOTTY, "another's call");
 	is(call(_IO(KUNWIND_IOC_MAGIC, 0xe0), buffer), ENOTTY, "a call without a direction");
+}
+
+/* A caller whose structure is that of an older version: nothing is written behind it. */
+static void older(void)
+{
+	struct {
+		struct kunwind_stats stats;
+		unsigned char behind[64];
+	} now;
+	const unsigned int size = offsetof(struct kunwind_stats, missed_limit);
+	unsigned char *byte = (unsigned char *)&now + size;
+	int same = 1;
+
+	memset(&now, 0, sizeof(now));
+	now.stats.size = size;
+	memset(byte, 0x5a, sizeof(now) - size);
+	is(call(KUNWIND_IOC_STATS, &now), 0, "a structure of an older version");
+	for (; byte < (unsigned char *)(&now + 1); byte++)
+		same &= *byte == 0x5a;
+	is(same, 1, "nothing is written behind a structure of an older version");
 }
 
 static int process_call(unsigned long number, int fd, unsigned int flags, unsigned int reserved)
@@ -185,6 +207,47 @@ static void stacks(void)
 	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: not registered any more");
 }
 
+static void __attribute__((noinline)) calls_nothing(void)
+{
+	__asm__ volatile("nop; nop; nop; nop");
+}
+
+/*
+ * A stack in memory that was never used: its pages are not there, so the first walk
+ * cannot read them, and may not wait for them. The task brings them in before it
+ * returns; they are zeros, which end the stack.
+ */
+static void absent(void)
+{
+	const unsigned int size = 1 << 20;
+	char *area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	__u64 addresses[8], regs[17];
+	struct kunwind_callstack stack = {
+		.size = sizeof(stack), .addresses = (unsigned long)addresses, .capacity = 8,
+		.flags = KUNWIND_HAVE_REGS, .regs = (unsigned long)regs, .valid_regs = 0x1ffff,
+	};
+	unsigned int i, first, tries = 0;
+
+	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "register itself");
+	for (i = 0; i < 17; i++)
+		regs[i] = (unsigned long)area + size / 2 + 64;
+	regs[16] = (unsigned long)calls_nothing + 1;
+	is(call(KUNWIND_IOC_CALLSTACK, &stack), 0, "stack: its page was never used");
+	first = stack.reason;
+	is(first == KUNWIND_UNREADABLE, 1, "stack: a page that is not there cannot be read");
+	/* a task is heard at most once a jiffy, and after a second at the latest */
+	while (stack.reason == KUNWIND_UNREADABLE && tries++ < 200) {
+		usleep(20000);
+		if (call(KUNWIND_IOC_CALLSTACK, &stack))
+			break;
+	}
+	is(stack.reason == KUNWIND_COMPLETE && stack.count == 1, 1,
+	   "stack: the page is there for a later walk");
+	calls_nothing();
+	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "unregister itself");
+	munmap(area, size);
+}
+
 static void statistics(void)
 {
 	struct kunwind_stats stats = { .size = sizeof(stats) };
@@ -234,15 +297,22 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(mode, "off")) {
 		struct kunwind_info info = { .size = sizeof(info) };
+		__u64 addresses[8];
+		struct kunwind_callstack stack = {
+			.size = sizeof(stack), .addresses = (unsigned long)addresses, .capacity = 8,
+		};
 
 		is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), EOPNOTSUPP, "off: register");
 		is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), ENOENT, "off: unregister");
 		is(call(KUNWIND_IOC_INFO, &info), 0, "off: info");
+		is(call(KUNWIND_IOC_CALLSTACK, &stack), EOPNOTSUPP, "off: stack");
 		return failed;
 	}
 	sizes();
+	older();
 	processes();
 	stacks();
+	absent();
 	statistics();
 	return failed;
 }

@@ -4,6 +4,7 @@
  *
  *	stale moves DIRECTORY	that has small.so and large.so: mremap of several pages
  *	stale file PATH SMALL LARGE	a file becomes another one within a second
+ *	stale reused PATH SMALL LARGE	a file's inode becomes another file's, at the same time
  *	stale call LIBRARY	one stack through it; status 0: it is right
  *
  * Both libraries have one function at the same place, in frames of two sizes that
@@ -13,6 +14,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +51,8 @@ static off_t text_of(int fd)
 	if (fstat(fd, &st))
 		quit("fstat");
 	image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	for (i = 0; i < ((Elf64_Ehdr *)image)->e_phnum; i++) {
-		const Elf64_Phdr *phdr = (void *)(image + ((Elf64_Ehdr *)image)->e_phoff);
+	for (i = 0; i < ((ElfW(Ehdr) *)image)->e_phnum; i++) {
+		const ElfW(Phdr) *phdr = (void *)(image + ((ElfW(Ehdr) *)image)->e_phoff);
 
 		if (phdr[i].p_type == PT_LOAD && (phdr[i].p_flags & PF_X))
 			text = phdr[i].p_offset;
@@ -82,7 +84,7 @@ static bool __attribute__((noinline)) right(char *page)
 
 static void is(bool good, const char *what)
 {
-	printf("%s - %s\n", good ? "ok" : "not ok", what);
+	printf("%s - %s%s\n", good ? "ok" : "not ok", sizeof(long) == 4 ? "32-bit code: " : "", what);
 	if (!good)
 		printf("# %u addresses, reason %u\n", stack.count, stack.reason);
 	failed |= !good;
@@ -146,6 +148,21 @@ static int becomes(const char *path, const char *from, off_t size)
 	return out;
 }
 
+/* The same, and waits until the times of the file are others. */
+static void becomes_in_place(int fd, const char *path, const char *from)
+{
+	struct timespec pause = { 0, 10000000 };
+	struct stat before, after;
+
+	fstat(fd, &before);
+	do {
+		nanosleep(&pause, NULL);
+		close(becomes(path, from, 40000));
+		fstat(fd, &after);
+	} while (before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
+		 before.st_ctim.tv_nsec == after.st_ctim.tv_nsec);
+}
+
 static bool once(int fd)
 {
 	char *page = mmap(NULL, PAGE, RX, MAP_PRIVATE, fd, text_of(fd));
@@ -163,6 +180,8 @@ static void file(const char *path, const char *small, const char *large)
 {
 	struct timespec pause = { 0, 30000000 }, now;
 	struct stat before, after;
+	char *page;
+	off_t text;
 	bool good;
 	int fd, tries;
 
@@ -187,6 +206,70 @@ static void file(const char *path, const char *small, const char *large)
 	is(good && tries < 20, "a file is changed twice within one second, and keeps its size");
 	fd = open(path, O_RDONLY);
 	is(once(fd), "the second state of the file has its own table");
+
+	/* mapped again at the same place; between the two calls nothing else is mapped */
+	text = text_of(fd);
+	page = mmap(NULL, PAGE, RX, MAP_PRIVATE, fd, text);
+	good = page != MAP_FAILED && right(page);
+	becomes_in_place(fd, path, small);
+	mmap(page, PAGE, RX, MAP_PRIVATE | MAP_FIXED, fd, text);
+	is(good && right(page), "the same file, changed, at the same place: the former table is not used");
+}
+
+/* A new file at @path, all of whose times are just @time; or -1: the clock went on. */
+static int born(const char *path, const char *from, const struct timespec *time, struct stat *st)
+{
+	static char bytes[1 << 16];
+	int in = open(from, O_RDONLY), fd;
+
+	memset(bytes, 0, sizeof(bytes));
+	if (in < 0 || read(in, bytes, sizeof(bytes)) <= 0)
+		quit(from);
+	close(in);
+	/* the time of a file is that of the last tick: until the next, that which is set here */
+	if (clock_settime(CLOCK_REALTIME, time))
+		quit("clock_settime");
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0755);
+	if (fd < 0 || pwrite(fd, bytes, 40000, 0) != 40000 || fstat(fd, st))
+		quit(path);
+	if (st->st_ctim.tv_sec == time->tv_sec && st->st_ctim.tv_nsec == time->tv_nsec)
+		return fd;
+	close(fd);
+	unlink(path);
+	return -1;
+}
+
+/* Two files, one after the other, of which the kernel's number for a life of an inode differs. */
+static void reused(const char *path, const char *small, const char *large)
+{
+	struct stat before, after;
+	struct timespec time;
+	bool good = false;
+	int fd, tries;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	time.tv_nsec = 0;
+	for (tries = 0; tries < 200; tries++) {
+		fd = born(path, small, &time, &before);
+		if (fd < 0)
+			continue;
+		close(fd);
+		fd = open(path, O_RDONLY);
+		good = once(fd);
+		close(fd);
+		break;
+	}
+	is(good, "the first file's stack is right");
+	unlink(path);
+	for (fd = -1; tries < 200 && fd < 0; tries++)
+		fd = born(path, large, &time, &after);
+	is(fd >= 0 && before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
+	   before.st_size == after.st_size && before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
+	   before.st_ctim.tv_nsec == after.st_ctim.tv_nsec,
+	   "another file has the first one's inode number, size and times");
+	close(fd);
+	fd = open(path, O_RDONLY);
+	is(once(fd), "the table of the file that had the inode number before is not used");
 }
 
 int main(int argc, char **argv)
@@ -203,6 +286,8 @@ int main(int argc, char **argv)
 		moves(argv[2]);
 	else if (!strcmp(argv[1], "file") && argc == 5)
 		file(argv[2], argv[3], argv[4]);
+	else if (!strcmp(argv[1], "reused") && argc == 5)
+		reused(argv[2], argv[3], argv[4]);
 	else if (!strcmp(argv[1], "call"))
 		failed = !once(open(argv[2], O_RDONLY));
 	else
