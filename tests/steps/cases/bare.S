@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bare.S - functions without CFI, called from C that has CFI (bare-main.c)
+ *
+ * Each is given a function that it is to call.
+ */
+	.text
+	.globl	bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves
+	.type	bare_pointer, @function
+/* Leaves rbp alone, and calls through a pointer. */
+bare_pointer:
+	sub	$24, %rsp
+	call	*%rdi
+	add	$24, %rsp
+	ret
+	.size	bare_pointer, . - bare_pointer
+
+	.type	bare_leaf, @function
+bare_leaf:
+	lea	1(%rdi), %rax
+	nop
+	ret
+	.size	bare_leaf, . - bare_leaf
+
+	.type	bare_push, @function
+bare_push:
+	push	%rbx
+	push	%r12
+	mov	%rdi, %rbx
+	call	*%rbx
+	pop	%r12
+	pop	%rbx
+	ret
+	.size	bare_push, . - bare_push
+
+	.type	bare_frame, @function
+bare_frame:
+	push	%rbp
+	mov	%rsp, %rbp
+	sub	$32, %rsp
+	call	*%rdi
+	leave
+	ret
+	.size	bare_frame, . - bare_frame
+
+/* A jump to what it pushes. */
+	.type	bare_push_ret, @function
+bare_push_ret:
+	push	%rdi
+	nop
+	ret
+	.size	bare_push_ret, . - bare_push_ret
+
+/* One calls the next, directly. */
+	.type	bare_many, @function
+bare_many:
+	push	%rbx
+	mov	%rdi, %rbx
+	call	.Lsecond
+	pop	%rbx
+	ret
+	.size	bare_many, . - bare_many
+	.type	.Lsecond, @function
+.Lsecond:
+	sub	$40, %rsp
+	call	*%rbx
+	add	$40, %rsp
+	ret
+	.size	.Lsecond, . - .Lsecond
+
+/* rbp holds something else. */
+	.type	bare_saves, @function
+bare_saves:
+	push	%rbp
+	push	%rbx
+	sub	$8, %rsp
+	mov	%rdi, %rbp
+	call	*%rbp
+	add	$8, %rsp
+	pop	%rbx
+	pop	%rbp
+	ret
+	.size	bare_saves, . - bare_saves
+	.section .note.GNU-stack, "", @progbits

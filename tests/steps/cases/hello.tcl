@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+puts [lsort {3 1 2}]

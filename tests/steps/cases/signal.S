@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.S - a handler without CFI that has a frame pointer; a restorer without CFI right behind a
+ * function with CFI (dietlibc has that)
+ */
+	.text
+	.globl	bare_handler, before_restorer, bare_restorer
+	.type	bare_handler, @function
+bare_handler:
+	push	%rbp
+	mov	%rsp, %rbp
+	sub	$16, %rsp
+	call	handled
+	leave
+	ret
+	.size	bare_handler, . - bare_handler
+
+	.type	before_restorer, @function
+before_restorer:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	push	%r12
+	.cfi_def_cfa_offset 24
+	ud2
+	.cfi_endproc
+	.size	before_restorer, . - before_restorer
+	.type	bare_restorer, @function
+bare_restorer:
+	mov	$15, %rax
+	syscall
+	.size	bare_restorer, . - bare_restorer
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kunwind_deps.h (the stepper's twin) - the user twin, with the memory of a stopped
+ * process as the memory that is walked
+ *
+ * All but the reader is libkunwind's: its reader gets other names here.
+ */
+#ifndef _STEPS_DEPS_H
+#define _STEPS_DEPS_H
+
+#define kunwind_mem		kunwind_mem_own
+#define kunwind_mem_begin	kunwind_mem_own_begin
+#define kunwind_mem_end		kunwind_mem_own_end
+#define kunwind_mem_return	kunwind_mem_own_return
+#include "../../../libkunwind/deps/kunwind_deps.h"
+#undef kunwind_mem
+#undef kunwind_mem_begin
+#undef kunwind_mem_end
+#undef kunwind_mem_return
+#undef kunwind_mem_read
+
+struct memory;
+
+/* memory.c: one word as the walk sees it. False: it cannot be read. */
+bool memory_word(struct memory *memory, u64 addr, u64 *value);
+
+struct kunwind_mem {
+	struct memory *memory;
+	u32 left;			/* of the walk's budget: walk.h */
+};
+
+static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
+{
+	u64 word;
+
+	return memory_word(mem->memory, first, &word);
+}
+
+static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
+{
+	(void)mem;
+}
+
+#define kunwind_mem_read(mem, val, addr, fault)					\
+do {										\
+	u64 word_;								\
+										\
+	if (unlikely(!memory_word((mem)->memory, addr, &word_)))		\
+		goto fault;							\
+	(val) = word_;								\
+} while (0)
+
+/* No return probe is set. */
+static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
+{
+	(void)mem;
+	(void)slot;
+	*looked = 0;
+	return 0;
+}
+
+#endif /* _STEPS_DEPS_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - the memory of the stopped process, as a walk in the kernel would see it
+ *
+ * Pages are copied when they are first read after memory_new_position(). Where
+ * breakpoints are asked for, the copy has 0xcc at each function's entry, as uprobes
+ * would have put it there; the process itself is left alone.
+ */
+#ifndef _STEPS_MEMORY_H
+#define _STEPS_MEMORY_H
+
+#include <sys/types.h>
+
+#include "kunwind_deps.h"
+
+#define MEMORY_PAGE	4096
+#define MEMORY_PAGES	1024		/* copies, by page number: a power of two */
+
+struct memory {
+	pid_t pid;
+	u64 position;
+	/* Writes 0xcc into the copy of the page at @addr; may be NULL. */
+	void (*patch)(void *data, u64 addr, u8 *page);
+	void *patch_data;
+	struct {
+		u64 addr, position;
+		bool there;
+		u8 bytes[MEMORY_PAGE];
+	} page[MEMORY_PAGES];
+};
+
+/* The process ran: what was copied before counts no more. */
+void memory_new_position(struct memory *memory);
+
+/* Bytes as they are, without breakpoints and copies. Returns how many were read. */
+size_t memory_raw(pid_t pid, u64 addr, void *to, size_t len);
+
+#endif /* _STEPS_MEMORY_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+/*
+ * shadow.c - keep shadow stacks; shadow.h and README say by which rules
+ */
+#include <stdlib.h>
+
+#include "shadow.h"
+
+#define NEAR_BELOW	4096		/* rsp set so far below what was seen is the same stack's */
+#define NEAR_ABOVE	512
+#define SIGNAL_FRAME	16384		/* the kernel's, at most: AVX-512's state, and the red zone */
+#define WHOLE		(64U << 10)	/* a stack that was seen to be so large is a thread's */
+
+#define NR_RT_SIGRETURN	15
+
+static u64 mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+static u64 word_at(const struct shadow *shadow, u64 addr)
+{
+	u64 word = 0;
+
+	memory_raw(shadow->pid, addr, &word, sizeof(word));
+	return word;
+}
+
+void shadow_reset(struct shadow *shadow, pid_t pid)
+{
+	struct shadow_stack *stack, *next;
+
+	for (stack = shadow->stacks; stack; stack = next) {
+		next = stack->next;
+		free(stack->entry);
+		free(stack);
+	}
+	*shadow = (struct shadow){ .pid = pid };
+}
+
+static struct shadow_stack *find(const struct shadow *shadow, u64 sp)
+{
+	struct shadow_stack *stack;
+
+	for (stack = shadow->stacks; stack; stack = stack->next)
+		if (sp >= stack->lowest && sp <= stack->highest)
+			return stack;
+	return NULL;
+}
+
+static struct shadow_stack *find_or_make(struct shadow *shadow, u64 sp)
+{
+	struct shadow_stack *stack = find(shadow, sp);
+
+	if (!stack) {
+		stack = calloc(1, sizeof(*stack));
+		stack->lowest = stack->highest = sp;
+		stack->fresh = true;
+		stack->next = shadow->stacks;
+		shadow->stacks = stack;
+	}
+	return stack;
+}
+
+static struct shadow_entry *top(const struct shadow_stack *stack)
+{
+	return stack->nr ? &stack->entry[stack->nr - 1] : NULL;
+}
+
+static void push(struct shadow_stack *stack, struct shadow_entry entry)
+{
+	if (stack->nr == stack->room) {
+		stack->room = stack->room ? 2 * stack->room : 64;
+		stack->entry = realloc(stack->entry, stack->room * sizeof(*stack->entry));
+	}
+	entry.hash = stack->nr ? top(stack)->hash : 0;
+	if (entry.kind == SHADOW_CONTEXT || entry.kind == SHADOW_LINK)
+		entry.hash = mix(entry.hash, top(entry.to) ? top(entry.to)->hash : 1);
+	if (entry.kind != SHADOW_LINK)
+		entry.hash = mix(entry.hash, entry.address);
+	stack->entry[stack->nr++] = entry;
+}
+
+/* What lies below @sp is gone. */
+static void drop(struct shadow_stack *stack, u64 sp)
+{
+	while (stack->nr && top(stack)->slot < sp)
+		stack->nr--;
+	if (sp < stack->lowest)
+		stack->lowest = sp;
+	if (sp > stack->highest)
+		stack->highest = sp;
+}
+
+void shadow_begin(struct shadow_thread *thread, struct shadow *shadow, u64 sp)
+{
+	*thread = (struct shadow_thread){ .shadow = shadow, .on = find_or_make(shadow, sp) };
+	thread->on->nr = 0;
+	thread->on->fresh = true;
+	drop(thread->on, sp);
+}
+
+/* Whether rsp was set to a place of the stack that the thread is on. */
+static bool same_stack(const struct shadow_stack *on, u64 sp)
+{
+	if (sp >= on->lowest)
+		return sp <= on->highest + NEAR_ABOVE;
+	return on->lowest - sp <= NEAR_BELOW || on->highest - on->lowest > WHOLE ?
+	       on->lowest - sp <= (on->highest - on->lowest > WHOLE ? WHOLE : NEAR_BELOW) : false;
+}
+
+/* rsp was set to @to, and was @from. */
+static void set_sp(struct shadow_thread *thread, u64 from, u64 to)
+{
+	struct shadow_stack *on = thread->on, *other = find(thread->shadow, to);
+	struct shadow_entry *last;
+
+	if (other == on || (!other && same_stack(on, to))) {
+		drop(on, to);
+		return;
+	}
+	other = find_or_make(thread->shadow, to);
+	last = top(on);
+	if (thread->left == other) {
+		/* There and back, and nothing was called. */
+		thread->left = NULL;
+	} else if (last && last->kind == SHADOW_LINK && last->to == other) {
+		on->nr--;
+		thread->left = NULL;
+	} else {
+		thread->left = on;
+		thread->left_sp = from;
+		thread->taken_sp = to;
+	}
+	thread->on = other;
+	drop(other, to);
+	while (top(other) && top(other)->kind == SHADOW_LINK && top(other)->slot <= to)
+		other->nr--;
+	other->fresh |= !other->nr;
+}
+
+static void called(struct shadow_thread *thread, const struct shadow_regs *before,
+		   const struct shadow_regs *after)
+{
+	struct shadow_stack *on = thread->on;
+	u64 word = word_at(thread->shadow, after->sp);
+
+	/* It did not run: a fault. */
+	if (after->sp != before->sp - 8 || word - before->ip - 1 >= 15)
+		return;
+	if (thread->left)
+		push(on, (struct shadow_entry){ .slot = thread->taken_sp, .kind = SHADOW_LINK,
+						.to = thread->left, .to_sp = thread->left_sp });
+	thread->left = NULL;
+	on->fresh = false;
+	push(on, (struct shadow_entry){ .slot = after->sp, .address = word });
+}
+
+/*
+ * A stack without entries that is a copy of another (Go lets its stacks grow so): from the stack
+ * that was left a link leads to the other, and what its entries say is here, too, at
+ * the same distances. Code that asked for the copy runs again from its entry: its call
+ * to there, at the link's rsp, is over.
+ */
+static void adopt_copy(struct shadow_thread *thread, u64 sp)
+{
+	const struct shadow_stack *left = thread->left, *from;
+	struct shadow_stack *on = thread->on;
+	u64 distance;
+	u32 i, first;
+
+	for (i = left->nr; i && left->entry[i - 1].kind != SHADOW_LINK; i--)
+		;
+	if (!i || left->entry[i - 1].to == on)
+		return;
+	from = left->entry[i - 1].to;
+	distance = sp - (left->entry[i - 1].to_sp + 8);
+	for (first = 0; first < from->nr; first++) {
+		const struct shadow_entry *entry = &from->entry[first];
+
+		if (entry->slot + distance < sp)
+			break;
+		if (entry->kind == SHADOW_CONTEXT || entry->kind == SHADOW_LINK ||
+		    word_at(thread->shadow, entry->slot + distance) != entry->address)
+			return;
+	}
+	for (i = 0; i < first; i++)
+		push(on, (struct shadow_entry){ .slot = from->entry[i].slot + distance,
+						.kind = from->entry[i].kind,
+						.address = from->entry[i].address });
+	if (first)
+		drop(on, sp);
+}
+
+/* Control came to where no call led. On a stack that is new, the word at rsp may be meant. */
+static void jumped(struct shadow_thread *thread, const struct shadow_regs *after)
+{
+	struct shadow_stack *on = thread->on;
+
+	if (thread->left && !on->nr)
+		adopt_copy(thread, after->sp);
+	thread->left = NULL;
+	if (on->fresh && !on->nr)
+		push(on, (struct shadow_entry){ .slot = after->sp, .kind = SHADOW_PLANTED,
+						.address = word_at(thread->shadow, after->sp) });
+	on->fresh = false;
+}
+
+static void returned_from_signal(struct shadow_thread *thread, const struct shadow_regs *after)
+{
+	const struct shadow_entry *last = top(thread->on);
+	struct shadow_entry context = { .slot = 0 };
+
+	if (last && last->kind == SHADOW_CONTEXT)
+		context = *last;
+	if (context.to && after->sp >= context.to->lowest - SIGNAL_FRAME &&
+	    after->sp <= context.to->highest + NEAR_ABOVE)
+		thread->on = context.to;
+	else
+		thread->on = find_or_make(thread->shadow, after->sp);
+	drop(thread->on, after->sp);
+	thread->left = NULL;
+	/* The handler turned the interrupted place into a call (Go's preemption). */
+	if (context.to && after->sp == context.to_sp - 8 &&
+	    word_at(thread->shadow, after->sp) == context.address)
+		push(thread->on, (struct shadow_entry){ .slot = after->sp,
+							.address = context.address });
+}
+
+void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct shadow_regs *before,
+		 const struct shadow_regs *after)
+{
+	struct shadow_entry *last;
+
+	if (kind == STEPPED_SYSCALL) {
+		if (before->rax == NR_RT_SIGRETURN && after->ip != before->ip + 2)
+			returned_from_signal(thread, after);
+		return;
+	}
+	if (kind == STEPPED_CALL || kind == STEPPED_RETURN || kind == STEPPED_JUMP)
+		thread->popped.slot = 0;
+	if (thread->popped.slot && after->sp <= thread->popped.slot) {
+		/* Pushed back (vfork of glibc). */
+		if (after->sp == thread->popped.slot &&
+		    word_at(thread->shadow, after->sp) == thread->popped.address)
+			push(thread->on, thread->popped);
+		thread->popped.slot = 0;
+	}
+	if (kind == STEPPED_POP) {
+		last = top(thread->on);
+		if (last && last->slot == before->sp && last->kind == SHADOW_CALL &&
+		    after->sp == before->sp + 8)
+			thread->popped = *last;
+	}
+	if (kind == STEPPED_SET_SP)
+		set_sp(thread, before->sp, after->sp);
+	else if (after->sp != before->sp)
+		drop(thread->on, after->sp);
+	if (thread->left && after->sp > thread->taken_sp)
+		thread->left = NULL;
+	if (kind == STEPPED_CALL)
+		called(thread, before, after);
+	else if (kind == STEPPED_RETURN || kind == STEPPED_JUMP)
+		jumped(thread, after);
+}
+
+bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *before,
+		   const struct shadow_regs *after)
+{
+	const u64 registers = after->sp + 8 + 40;	/* of struct sigcontext */
+	const u64 sp = word_at(thread->shadow, registers + 8 * 15);
+	const u64 ip = word_at(thread->shadow, registers + 8 * 16);
+	struct shadow_stack *was = thread->on, *on;
+
+	if (after->ip == before->ip || sp != before->sp || before->ip - ip > 2)
+		return false;
+	on = find(thread->shadow, after->sp);
+	if (!on && before->sp > after->sp && before->sp - after->sp <= SIGNAL_FRAME)
+		on = was;
+	if (!on)
+		on = find_or_make(thread->shadow, after->sp);
+	/* The kernel begins another stack at its top. */
+	if (on != was)
+		on->nr = 0;
+	thread->on = on;
+	thread->left = NULL;
+	thread->popped.slot = 0;
+	on->fresh = false;
+	drop(on, after->sp);
+	push(on, (struct shadow_entry){ .slot = after->sp + 8, .kind = SHADOW_CONTEXT,
+					.address = ip, .to = was, .to_sp = sp });
+	push(on, (struct shadow_entry){ .slot = after->sp,
+					.address = word_at(thread->shadow, after->sp) });
+	return true;
+}
+
+u64 shadow_hash(const struct shadow_thread *thread, u64 ip)
+{
+	u64 hash = top(thread->on) ? top(thread->on)->hash : 0;
+
+	if (thread->left)
+		hash = mix(hash, top(thread->left) ? top(thread->left)->hash : 2);
+	if (thread->popped.slot)
+		hash = mix(hash, 3);
+	return mix(hash, ip);
+}
+
+/* The place below which nothing more is looked at: an entry of @stack at or above @sp. */
+static u32 below(const struct shadow_stack *stack, u64 sp)
+{
+	u32 i = stack->nr;
+
+	while (i && stack->entry[i - 1].slot < sp)
+		i--;
+	return i;
+}
+
+u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,
+		 u32 reading, u64 *addresses, u32 most, u32 *had)
+{
+	const struct shadow_stack *stack = thread->on;
+	const struct shadow_entry *entry;
+	u32 nr = 0, i, links = 0;
+	u64 word;
+
+	addresses[nr++] = ip;
+	if (thread->left) {
+		const bool pushed = sp < thread->taken_sp;
+
+		*had |= pushed ? SHADOW_TAKEN | SHADOW_PUSHED : below(stack, sp) ? SHADOW_TAKEN : 0;
+		if (!(reading & SHADOW_TAKEN)) {
+			stack = thread->left;
+			sp = thread->left_sp;
+		} else if (pushed && reading & SHADOW_PUSHED && memory_word(memory, sp, &word)) {
+			addresses[nr++] = word;
+			if (!stack->nr && memory_word(memory, sp + 8, &word))
+				addresses[nr++] = word;
+		}
+	}
+	if (thread->popped.slot) {
+		*had |= SHADOW_POPPED;
+		if (reading & SHADOW_POPPED && nr < most)
+			addresses[nr++] = thread->popped.address;
+	}
+	i = below(stack, sp);
+	while (i && nr < most && links < most) {
+		entry = &stack->entry[--i];
+		if (entry->kind == SHADOW_LINK) {
+			*had |= i ? SHADOW_OLDER : 0;
+			if (i && reading & SHADOW_OLDER)
+				continue;
+		} else if (entry->kind == SHADOW_PLANTED) {
+			*had |= SHADOW_BARE;
+			if (reading & SHADOW_BARE)
+				continue;
+		}
+		if (entry->kind == SHADOW_CALL || entry->kind == SHADOW_PLANTED) {
+			/* Something else was written there: nothing will return to it. */
+			if (memory_word(memory, entry->slot, &word) && word != entry->address)
+				continue;
+			addresses[nr++] = entry->address;
+			continue;
+		}
+		if (entry->kind == SHADOW_CONTEXT)
+			addresses[nr++] = entry->address;
+		stack = entry->to;
+		i = below(stack, entry->to_sp);
+		links++;
+	}
+	return nr;
+}

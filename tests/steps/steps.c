@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+/*
+ * steps.c - run a program one instruction at a time, and walk its stack at each
+ *
+ *	steps [-b] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
+ *
+ * -b: each walk is made a second time, with 0xcc at each function's entry, and
+ * counted by itself, as PROGRAM+int3. -n: ends after so many
+ * instructions of all threads (default: never). -s: of EVERY positions one is a
+ * sample, for which libdw and libunwind are asked (default 997). -e: list of what is explained
+ * (report.h). -d: shows so many stacks that are not right, on stderr. -p: the name in the output.
+ *
+ * All threads are stepped, and whatever they exec; what they fork runs free. Walks where
+ * the same addresses led to the same instruction before are not made again. The program's input is
+ * /dev/null, its output goes there. Prints what report.c says.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "entries.h"
+#include "report.h"
+
+#define KINDS	(1U << 16)
+
+struct thread {
+	pid_t tid;
+	bool begun;
+	struct shadow_thread shadow;
+	struct shadow_regs before;
+	enum stepped kind;
+	u64 syscall, arg[3];
+	int signal;
+};
+
+/* The kinds of instructions of files' code, by address: of one epoch. */
+struct kind {
+	u64 ip, epoch;
+	u8 kind;
+};
+
+static struct thread *threads;
+static u32 nr_threads;
+static struct shadow shadow;
+static struct target target;
+static struct report report[2];		/* of memory as it is; with breakpoints */
+static struct memory memory[2];
+static u32 nr_reports = 1;
+static struct kind kinds[KINDS];
+static struct kunwind_cache cache[2];
+static struct kunwind_recent recent[2];
+static u64 *seen;
+static size_t nr_seen, room_seen;
+static u64 most_steps = ~0ULL, every = 997;
+static bool maps_changed;
+
+static struct thread *thread_of(pid_t tid)
+{
+	u32 i;
+
+	for (i = 0; i < nr_threads; i++)
+		if (threads[i].tid == tid)
+			return &threads[i];
+	threads = realloc(threads, (nr_threads + 1) * sizeof(*threads));
+	threads[nr_threads] = (struct thread){ .tid = tid };
+	return &threads[nr_threads++];
+}
+
+static void forget(pid_t tid)
+{
+	struct thread *thread = thread_of(tid);
+
+	*thread = threads[--nr_threads];
+}
+
+/* True: it was not there before. */
+static bool remember(u64 hash)
+{
+	size_t i;
+
+	hash |= !hash;
+	if (2 * nr_seen >= room_seen) {
+		u64 *old = seen;
+		size_t room = room_seen;
+
+		room_seen = room ? 2 * room : 1 << 16;
+		seen = calloc(room_seen, sizeof(*seen));
+		nr_seen = 0;
+		for (i = 0; i < room; i++)
+			if (old[i])
+				remember(old[i]);
+		free(old);
+	}
+	for (i = hash & (room_seen - 1); seen[i]; i = (i + 1) & (room_seen - 1))
+		if (seen[i] == hash)
+			return false;
+	seen[i] = hash;
+	nr_seen++;
+	return true;
+}
+
+static void read_maps(void)
+{
+	target_read(&target);
+	maps_changed = false;
+}
+
+static enum stepped kind_at(u64 ip)
+{
+	struct kind *kind = &kinds[(ip * 0x9e3779b97f4a7c15ULL) >> 48];
+	const struct target_mapping *mapping;
+	u8 code[16] = { 0 };
+
+	if (kind->ip == ip && kind->epoch == target.epoch)
+		return kind->kind;
+	if (memory_raw(target.pid, ip, code, sizeof(code)) < sizeof(code))
+		memory_raw(target.pid, ip, code, MEMORY_PAGE - ip % MEMORY_PAGE);
+	mapping = target_find(&target, ip);
+	/* What a JIT made may change. */
+	if (mapping && mapping->object)
+		*kind = (struct kind){ .ip = ip, .epoch = target.epoch };
+	kind->kind = stepped_kind(code);
+	return kind->kind;
+}
+
+/* A walk with memory @n. */
+static void walk(const struct thread *thread, const struct user_regs_struct *user, u32 n)
+{
+	static unsigned long addresses[VERDICT_MOST];
+	static struct verdict_stack stack;
+	struct kunwind_walk walk = {
+		.ranges = target.ranges, .cache = &cache[n], .recent = &recent[n],
+		.mem = { .memory = &memory[n] },
+		.regs = { .r = { user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
+				 user->rbp, user->rsp, user->r8, user->r9, user->r10, user->r11,
+				 user->r12, user->r13, user->r14, user->r15, user->rip },
+			  .valid = KUNWIND_ALL_REGS },
+		.addresses = addresses, .trust = stack.trust, .capacity = KUNWIND_RECENT_FRAMES,
+	};
+	const struct kunwind_regs regs = walk.regs;
+	enum kunwind_reason reason;
+
+	target.memory = &memory[n];
+	memory_new_position(&memory[n]);
+	for (;;) {
+		memset(stack.trust, KUNWIND_TRUST_CFI, sizeof(stack.trust));
+		stack.trust[0] = KUNWIND_TRUST_REGISTERS;
+		reason = kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
+		if (reason != KUNWIND_DEPTH || walk.count < walk.capacity ||
+		    walk.capacity == VERDICT_MOST)
+			break;
+		/* Deeper than the tracers ask for: as the ioctl does. */
+		walk.capacity = VERDICT_MOST;
+		walk.regs = regs;
+	}
+	for (stack.nr = 0; stack.nr < walk.count; stack.nr++)
+		stack.address[stack.nr] = addresses[stack.nr];
+	stack.complete = reason == KUNWIND_COMPLETE;
+	stack.reason = kunwind_reason_name(reason);
+	report_add(&report[n], &target, &thread->shadow, thread->tid, &regs, &stack,
+		   report[n].positions % every == 0);
+}
+
+/* What the system call did to executable mappings. */
+static void note_syscall(const struct thread *thread)
+{
+	const u64 start = thread->arg[0], end = start + thread->arg[1];
+	u32 i;
+
+	switch (thread->syscall) {
+	case 9: case 10: case 329:		/* mmap, mprotect, pkey_mprotect */
+		maps_changed |= thread->arg[2] & 4;
+		break;
+	case 11:				/* munmap */
+		break;
+	case 25: case 30:			/* mremap, shmat */
+		maps_changed = true;
+		return;
+	default:
+		return;
+	}
+	for (i = 0; i < target.nr; i++)
+		maps_changed |= start < target.mapping[i].end && end > target.mapping[i].start;
+}
+
+/* The thread stands before an instruction: walk, and look what it will be. */
+static void arrive(struct thread *thread, const struct user_regs_struct *user)
+{
+	u32 n;
+
+	if (maps_changed || !target_find(&target, user->rip))
+		read_maps();
+	if (remember(shadow_hash(&thread->shadow, user->rip)))
+		for (n = 0; n < nr_reports; n++)
+			walk(thread, user, n);
+	thread->before = (struct shadow_regs){ .ip = user->rip, .sp = user->rsp, .rax = user->rax };
+	thread->kind = kind_at(user->rip);
+	thread->syscall = thread->kind == STEPPED_SYSCALL ? user->rax : ~0ULL;
+	thread->arg[0] = user->rdi;
+	thread->arg[1] = user->rsi;
+	thread->arg[2] = user->rdx;
+}
+
+static void stepped(struct thread *thread)
+{
+	struct user_regs_struct user;
+	struct shadow_regs after;
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &user))
+		return;
+	after = (struct shadow_regs){ .ip = user.rip, .sp = user.rsp, .rax = user.rax };
+	if (!thread->begun) {
+		shadow_begin(&thread->shadow, &shadow, user.rsp);
+		thread->begun = true;
+	} else if (!thread->signal || !shadow_signal(&thread->shadow, &thread->before, &after)) {
+		note_syscall(thread);
+		shadow_step(&thread->shadow, thread->kind, &thread->before, &after);
+	}
+	thread->signal = 0;
+	report->steps++;
+	/* 32-bit code is not what this is for. */
+	if (user.cs == 0x33)
+		arrive(thread, &user);
+}
+
+static void program_begins(pid_t pid)
+{
+	struct user_regs_struct user;
+
+	while (nr_threads)
+		forget(threads[0].tid);
+	shadow_reset(&shadow, pid);
+	target.pid = memory[0].pid = memory[1].pid = pid;
+	read_maps();
+	memset(recent, 0, sizeof(recent));
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
+		return;
+	stepped(thread_of(pid));
+	report->steps--;
+}
+
+/* One thread stopped. Returns whether it is to go on. */
+static bool stopped(pid_t tid, int status)
+{
+	struct thread *thread = thread_of(tid);
+	const int signal = WSTOPSIG(status), event = status >> 16;
+
+	if (event == PTRACE_EVENT_EXEC) {
+		program_begins(tid);
+	} else if (event) {
+		/* clone: the child comes by itself. The system call goes on. */
+	} else if (!thread->begun && signal == SIGSTOP) {
+		stepped(thread);
+	} else if (signal == SIGTRAP) {
+		stepped(thread);
+	} else {
+		/* To be delivered: by the next stop the kernel's frame is there, if there will be one. */
+		struct user_regs_struct user;
+
+		ptrace(PTRACE_GETREGS, tid, NULL, &user);
+		thread->before.ip = user.rip;
+		thread->before.sp = user.rsp;
+		thread->signal = signal;
+	}
+	return !ptrace(PTRACE_SINGLESTEP, tid, NULL, thread_of(tid)->signal);
+}
+
+static pid_t start(char **command)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid)
+		return pid;
+	null = open("/dev/null", O_RDWR);
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	personality(ADDR_NO_RANDOMIZE);
+	setpgid(0, 0);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	execvp(command[0], command);
+	_exit(127);
+}
+
+static void run(char **command)
+{
+	const pid_t pid = start(command);
+	int status;
+	pid_t tid;
+
+	if (waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
+		err(1, "%s", command[0]);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL,
+	       PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+		if (!WIFSTOPPED(status)) {
+			if (tid == pid && WIFEXITED(status) && WEXITSTATUS(status) == 127 && !report->steps)
+				errx(77, "%s: cannot be run", command[0]);
+			forget(tid);
+			if (tid == pid)
+				break;
+			continue;
+		}
+		if (report->steps >= most_steps)
+			break;
+		stopped(tid, status);
+	}
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+	int option;
+	u32 n;
+
+	while ((option = getopt(argc, argv, "+bn:s:e:d:p:")) != -1) {
+		switch (option) {
+		case 'b': nr_reports = 2; break;
+		case 'n': most_steps = strtoull(optarg, NULL, 0); break;
+		case 's': every = strtoull(optarg, NULL, 0); break;
+		case 'e': report_read_explained(optarg); break;
+		case 'd': report[0].stacks = report[1].stacks = strtoul(optarg, NULL, 0); break;
+		case 'p': report->program = optarg; break;
+		default: errx(2, "usage: steps [-b] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] "
+				 "[-p NAME] -- PROGRAM [ARGUMENT]...");
+		}
+	}
+	if (optind == argc || !every)
+		errx(2, "no program");
+	if (!report->program)
+		report->program = argv[optind];
+	report[1].program = report->program;
+	report[0].suffix = "";
+	report[1].suffix = "+int3";
+	memory[1].patch = entries_patch;
+	memory[1].patch_data = &target;
+	run(argv + optind);
+	report[1].steps = report[0].steps;
+	for (n = 0; n < nr_reports; n++)
+		report_print(&report[n], stdout);
+	return 0;
+}

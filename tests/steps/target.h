@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target.h - what the module would keep of the stopped process: its executable
+ * mappings, and the table of each one's object
+ */
+#ifndef _STEPS_TARGET_H
+#define _STEPS_TARGET_H
+
+#include "kunwind_core.h"
+#include "memory.h"
+
+struct target_object {
+	struct target_object *next;
+	char *path;			/* "[vdso]", too */
+	int fd;				/* of the file, or of a copy of the vDSO */
+	struct kunwind_table *table;
+	u32 refusal;
+	void *elf;			/* struct kunwind_elf */
+	bool entries_read;		/* entries.h */
+	u64 *entries;
+	size_t nr_entries;
+};
+
+struct target_mapping {
+	u64 start, end;
+	struct target_object *object;	/* NULL: memory of no file */
+	u64 bias;
+};
+
+struct target {
+	pid_t pid;
+	u64 epoch;			/* of the executable mappings */
+	u32 nr;
+	struct target_mapping *mapping;	/* the executable ones, as in ranges */
+	struct kunwind_ranges *ranges;
+	struct memory *memory;		/* as walks see it now */
+};
+
+/* Reads the mappings again; tables of objects stay, across programs too. */
+void target_read(struct target *target);
+
+/* NULL: no executable mapping is there. */
+const struct target_mapping *target_find(const struct target *target, u64 addr);
+
+#endif /* _STEPS_TARGET_H */
