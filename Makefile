@@ -18,7 +18,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel check-selftrace
+.PHONY: check-fuzz-kernel check-selftrace check-steps
 
 all: modules lib tools
 
@@ -101,6 +101,9 @@ check-runtimes:
 check-programs:
 	@scripts/check-programs $(if $(INSTALL),--install)
 
+check-steps:
+	@scripts/check-steps $(if $(INSTALL),--install) -j $(or $(JOBS),1) $(NAMES)
+
 fuzz:
 	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
 
@@ -158,6 +161,8 @@ help:
 	@echo '            it; those that are installed, or INSTALL=1: all (3 GB; a machine of its own)'
 	@echo 'check-runtimes  OpenJDK, Python -X perf, Ruby, PHP, Go with C, coroutines: the native frames'
 	@echo '            on both sides (4 min); RELEASE: there, with what it has (trixie: -X perf)'
+	@echo 'check-steps  every instruction of some 40 programs and 150 builds, each walk against a shadow'
+	@echo '            stack, libdw and libunwind (NN min); NAMES="python3 work-gcc-*"; JOBS=2; INSTALL=1: all'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, bare, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
