@@ -41,7 +41,7 @@ def entries():
         yield f"throw-{cc}-static", cxx, f"{cxx} -O2 -static {THROW}", {}
     yield "work-bind-not", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}", {"LD_BIND_NOT": "1"}
     yield ("work-profile", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}",
-           {"LD_PROFILE": "libc.so.6", "LD_PROFILE_OUTPUT": "/tmp"})
+           {"LD_PROFILE": "libc.so.6", "LD_PROFILE_OUTPUT": "$work"})
     for level in ("-O0", "-O2"):
         yield f"work-musl{level}", "musl-gcc", f"musl-gcc {level} {WORK}", {}
         yield f"work-musl-static{level}", "musl-gcc", f"musl-gcc {level} -static {WORK}", {}

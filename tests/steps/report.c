@@ -16,6 +16,7 @@
 
 #define ASK_ALWAYS	8		/* of each class, its first positions */
 #define MOST_CLASSES	65536
+#define MOST_EXPLAINED	8		/* frames before the one that went astray */
 
 struct report_class {
 	u64 culprit, count;
@@ -64,8 +65,24 @@ static bool is_explained(const char *name)
 	return false;
 }
 
+/* Whether one of the functions that the walk passed before it went astray is in the list. */
+static bool any_explained(struct target *target, const struct verdict_stack *stack, u32 at)
+{
+	char name[400];
+	u32 i;
+
+	for (i = 0; i < at && i < MOST_EXPLAINED; i++) {
+		others_name(target, stack->address[at - 1 - i] - (at - 1 - i != 0), name,
+			    sizeof(name));
+		if (is_explained(name))
+			return true;
+	}
+	return false;
+}
+
 static struct report_class *class_of(struct report *report, struct target *target,
-				     enum verdict verdict, u64 culprit, const char *reason)
+				     enum verdict verdict, u64 culprit, const char *reason,
+				     bool is_listed)
 {
 	struct report_class *class;
 	u32 i;
@@ -73,7 +90,7 @@ static struct report_class *class_of(struct report *report, struct target *targe
 	for (i = 0; i < report->nr_classes; i++) {
 		class = &report->classes[i];
 		if (class->culprit == culprit && class->verdict == verdict &&
-		    class->reason == reason)
+		    class->reason == reason && class->explained == is_listed)
 			return class;
 	}
 	if (report->nr_classes == MOST_CLASSES)
@@ -82,9 +99,9 @@ static struct report_class *class_of(struct report *report, struct target *targe
 		report->classes = realloc(report->classes,
 					  (report->nr_classes + 256) * sizeof(*class));
 	class = &report->classes[report->nr_classes++];
-	*class = (struct report_class){ .culprit = culprit, .verdict = verdict, .reason = reason };
+	*class = (struct report_class){ .culprit = culprit, .verdict = verdict, .reason = reason,
+					.explained = is_listed };
 	others_name(target, culprit, class->name, sizeof(class->name));
-	class->explained = verdict >= VERDICT_FALSE && is_explained(class->name);
 	return class;
 }
 
@@ -150,7 +167,8 @@ void report_add(struct report *report, struct target *target, const struct shado
 
 		if (verdict == VERDICT_WRONG)
 			reason = kunwind_trust_name(ours->trust[at]);
-		class = class_of(report, target, verdict, ours->address[at ? at - 1 : 0], reason);
+		class = class_of(report, target, verdict, ours->address[at ? at - 1 : 0], reason,
+				 verdict >= VERDICT_FALSE && any_explained(target, ours, at));
 		class->count++;
 	}
 	if (!sample && (!class || class->count > ASK_ALWAYS)) {

@@ -2,15 +2,16 @@
 /*
  * steps.c - run a program one instruction at a time, and walk its stack at each
  *
- *	steps [-b] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
+ *	steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
  *
  * -b: each walk is made a second time, with 0xcc at each function's entry, and
- * counted by itself, as PROGRAM+int3. -n: ends after so many
+ * counted by itself, as PROGRAM+int3. -m: ld.so runs free, up to the program's entry. -n: ends after so many
  * instructions of all threads (default: never). -s: of EVERY positions one is a
  * sample, for which libdw and libunwind are asked (default 997). -e: list of what is explained
  * (report.h). -d: shows so many stacks that are not right, on stderr. -p: the name in the output.
  *
- * All threads are stepped, and whatever they exec; what they fork runs free. Walks where
+ * All threads are stepped, and whatever they exec; what they fork runs free. It also ends when
+ * all of them wait for PATIENCE seconds. Walks where
  * the same addresses led to the same instruction before are not made again. The program's input is
  * /dev/null, its output goes there. Prints what report.c says.
  */
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -28,6 +30,7 @@
 #include "report.h"
 
 #define KINDS	(1U << 16)
+#define PATIENCE	30		/* seconds without a step: all threads wait */
 
 struct thread {
 	pid_t tid;
@@ -58,7 +61,7 @@ static struct kunwind_recent recent[2];
 static u64 *seen;
 static size_t nr_seen, room_seen;
 static u64 most_steps = ~0ULL, every = 997;
-static bool maps_changed;
+static bool maps_changed, skip_loader;
 
 static struct thread *thread_of(pid_t tid)
 {
@@ -245,6 +248,44 @@ static void program_begins(pid_t pid)
 	report->steps--;
 }
 
+static u64 entry_of(pid_t pid)
+{
+	char path[64];
+	u64 pair[2] = { 0, 0 }, entry = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	file = fopen(path, "r");
+	while (file && fread(pair, sizeof(pair), 1, file))
+		if (pair[0] == AT_ENTRY)
+			entry = pair[1];
+	if (file)
+		fclose(file);
+	return entry;
+}
+
+/* ld.so runs free, up to the program's entry, which it jumps to: the stack is empty there. */
+static void run_loader(pid_t pid)
+{
+	const u64 entry = entry_of(pid);
+	struct user_regs_struct user;
+	long code;
+	int status;
+
+	errno = 0;
+	code = ptrace(PTRACE_PEEKTEXT, pid, entry, NULL);
+	if (errno || ptrace(PTRACE_POKETEXT, pid, entry, (code & ~0xffL) | 0xcc))
+		return;
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
+		return;
+	ptrace(PTRACE_POKETEXT, pid, entry, code);
+	ptrace(PTRACE_GETREGS, pid, NULL, &user);
+	if (user.rip == entry + 1)
+		user.rip = entry;
+	ptrace(PTRACE_SETREGS, pid, NULL, &user);
+}
+
 /* One thread stopped. Returns whether it is to go on. */
 static bool stopped(pid_t tid, int status)
 {
@@ -252,6 +293,8 @@ static bool stopped(pid_t tid, int status)
 	const int signal = WSTOPSIG(status), event = status >> 16;
 
 	if (event == PTRACE_EVENT_EXEC) {
+		if (skip_loader)
+			run_loader(tid);
 		program_begins(tid);
 	} else if (event) {
 		/* clone: the child comes by itself. The system call goes on. */
@@ -269,6 +312,18 @@ static bool stopped(pid_t tid, int status)
 		thread->signal = signal;
 	}
 	return !ptrace(PTRACE_SINGLESTEP, tid, NULL, thread_of(tid)->signal);
+}
+
+static bool idle;
+
+static void on_alarm(int signal)
+{
+	static u64 last = ~0ULL;
+
+	(void)signal;
+	idle = report->steps == last;
+	last = report->steps;
+	alarm(PATIENCE);
 }
 
 static pid_t start(char **command)
@@ -301,7 +356,12 @@ static void run(char **command)
 	ptrace(PTRACE_SETOPTIONS, pid, NULL,
 	       PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+	/* It interrupts waitpid(). */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
+	alarm(PATIENCE);
+	while ((tid = waitpid(-1, &status, __WALL)) > 0 || (errno == EINTR && !idle)) {
+		if (tid < 0)
+			continue;
 		if (!WIFSTOPPED(status)) {
 			if (tid == pid && WIFEXITED(status) && WEXITSTATUS(status) == 127 && !report->steps)
 				errx(77, "%s: cannot be run", command[0]);
@@ -323,15 +383,16 @@ int main(int argc, char **argv)
 	int option;
 	u32 n;
 
-	while ((option = getopt(argc, argv, "+bn:s:e:d:p:")) != -1) {
+	while ((option = getopt(argc, argv, "+bmn:s:e:d:p:")) != -1) {
 		switch (option) {
 		case 'b': nr_reports = 2; break;
+		case 'm': skip_loader = true; break;
 		case 'n': most_steps = strtoull(optarg, NULL, 0); break;
 		case 's': every = strtoull(optarg, NULL, 0); break;
 		case 'e': report_read_explained(optarg); break;
 		case 'd': report[0].stacks = report[1].stacks = strtoul(optarg, NULL, 0); break;
 		case 'p': report->program = optarg; break;
-		default: errx(2, "usage: steps [-b] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] "
+		default: errx(2, "usage: steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] "
 				 "[-p NAME] -- PROGRAM [ARGUMENT]...");
 		}
 	}
