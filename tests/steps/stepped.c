@@ -32,7 +32,7 @@ enum stepped stepped_kind(const u8 *code)
 	case 0x58 ... 0x5f:
 		return op == 0x5c && !(rex & 1) ? STEPPED_SET_SP : STEPPED_POP;
 	case 0x8f:
-		return modrm >> 6 != 3 ? STEPPED_OTHER : rm == 4 ? STEPPED_SET_SP : STEPPED_POP;
+		return modrm >> 6 == 3 && rm == 4 ? STEPPED_SET_SP : STEPPED_POP;
 	case 0xc9:
 		return STEPPED_SET_SP;
 	case 0x8b:

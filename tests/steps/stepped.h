@@ -16,7 +16,7 @@ enum stepped {
 	STEPPED_RETURN,		/* c3, c2 */
 	STEPPED_JUMP,		/* ff /4: to where a register or memory says */
 	STEPPED_SYSCALL,	/* 0f 05 */
-	STEPPED_POP,		/* of a general register other than rsp */
+	STEPPED_POP,		/* into memory, or a general register other than rsp */
 	STEPPED_SET_SP,		/* mov, xchg, cmov, pop, leave: rsp from elsewhere */
 };
 
