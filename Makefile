@@ -102,7 +102,7 @@ check-programs:
 	@scripts/check-programs $(if $(INSTALL),--install)
 
 check-steps:
-	@scripts/check-steps $(if $(INSTALL),--install) -j $(or $(JOBS),1) $(NAMES)
+	@scripts/check-steps $(if $(filter 1,$(INSTALL)),--install) -j $(or $(JOBS),1) $(NAMES)
 
 fuzz:
 	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
@@ -162,7 +162,7 @@ help:
 	@echo 'check-runtimes  OpenJDK, Python -X perf, Ruby, PHP, Go with C, coroutines: the native frames'
 	@echo '            on both sides (4 min); RELEASE: there, with what it has (trixie: -X perf)'
 	@echo 'check-steps  every instruction of some 40 programs and 150 builds, each walk against a shadow'
-	@echo '            stack, libdw and libunwind (NN min); NAMES="python3 work-gcc-*"; JOBS=2; INSTALL=1: all'
+	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*"; JOBS=2; INSTALL=1: all'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, bare, elf'
 	@echo 'bench       the figures of the README; bench-names: of names and sizes of traces'
