@@ -44,7 +44,7 @@ def entries():
            {"LD_PROFILE": "libc.so.6", "LD_PROFILE_OUTPUT": "$work"})
     for level in ("-O0", "-O2"):
         yield f"work-musl{level}", "musl-gcc", f"musl-gcc {level} {WORK}", {}
-        yield f"work-musl-static{level}", "musl-gcc", f"musl-gcc {level} -static {WORK}", {}
+        yield f"work-musl-static{level}", "musl-gcc", f"musl-gcc {level} -static -DNO_THREAD {WORK}", {}
         yield f"work-diet{level}", "diet", f"diet gcc {level} -DNO_THREAD $cases/work.c -o $out", {}
     yield "work-tcc", "tcc", f"tcc {WORK}", {}
     # Most hand-made ones have no libc: a few hundred instructions, the same on every machine.

@@ -167,7 +167,9 @@ void report_add(struct report *report, struct target *target, const struct shado
 
 		if (verdict == VERDICT_WRONG)
 			reason = kunwind_trust_name(ours->trust[at]);
-		class = class_of(report, target, verdict, ours->address[at ? at - 1 : 0], reason,
+		/* Of a caller the call counts, as everywhere. */
+		class = class_of(report, target, verdict,
+				 ours->address[at ? at - 1 : 0] - (at > 1), reason,
 				 verdict >= VERDICT_FALSE && any_explained(target, ours, at));
 		class->count++;
 	}

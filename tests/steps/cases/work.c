@@ -17,7 +17,7 @@
 #include <pthread.h>
 #endif
 
-#define NOINLINE __attribute__((__noinline__))
+#define NOINLINE __attribute__((noinline))
 
 static volatile int sink;
 static jmp_buf back;
