@@ -2,10 +2,11 @@
 /* bare-main.c - calls bare.S, directly and through pointers, and is called by it; no libc */
 typedef int bare_fn(int (*fn)(void));
 
-bare_fn bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves;
+bare_fn bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves,
+	bare_resume;
 
 static bare_fn *const all[] = { bare_pointer, bare_push, bare_frame, bare_push_ret, bare_many,
-				bare_saves };
+				bare_saves, bare_resume };
 
 static volatile int sink;
 
@@ -30,7 +31,7 @@ int main(void)
 	int sum = 0;
 
 	sum += bare_pointer(called) + bare_leaf(called) + bare_push(called) + bare_frame(called) +
-	       bare_push_ret(called) + bare_many(called) + bare_saves(called);
+	       bare_push_ret(called) + bare_many(called) + bare_saves(called) + bare_resume(called);
 	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
 		sum += by_pointer(&all[i]);
 	return sum == 1000;

@@ -6,6 +6,7 @@
  */
 	.text
 	.globl	bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves
+	.globl	bare_resume
 	.type	bare_pointer, @function
 /* Leaves rbp alone, and calls through a pointer. */
 bare_pointer:
@@ -50,6 +51,17 @@ bare_push_ret:
 	nop
 	ret
 	.size	bare_push_ret, . - bare_push_ret
+
+/* The same, to behind a call (code that Guile makes goes on so). */
+	.type	bare_resume, @function
+bare_resume:
+	lea	1f(%rip), %rax
+	push	%rax
+	ret
+	call	*%rdi
+1:	nop
+	ret
+	.size	bare_resume, . - bare_resume
 
 /* One calls the next, directly. */
 	.type	bare_many, @function
