@@ -36,10 +36,13 @@ no_leaks() {
 	is "$found" "" "$1: no memory is lost"
 }
 
-# Where a function of the kernel begins, and the next one.
+# Where a function of the kernel begins, and the next one. Sets "start" and "end".
+# The symbols are read once for each function: that takes seconds on this kernel.
+declare -A extents=()
 extent() { # FUNCTION
-	awk -v name="$1" 'start { print start, "0x" $1; exit }
-		$3 == name { start = "0x" $1 }' /proc/kallsyms
+	[ -n "${extents[$1]:-}" ] || extents[$1]=$(awk -v name="$1" 'start { print start, "0x" $1; exit }
+		$3 == name { start = "0x" $1 }' /proc/kallsyms)
+	read -r start end <<<"${extents[$1]}"
 }
 
 # About one in N allocations fails, of those that kunwind's own code asks for, or of
@@ -47,9 +50,10 @@ extent() { # FUNCTION
 fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 	local dir start end own next
 	# not those of ftrace for a hook of ours: it does without, and the kernel warns
-	read -r own next < <(extent arch_ftrace_update_trampoline)
+	extent arch_ftrace_update_trampoline
+	own=$start next=$end
 	if [ $# -gt 2 ]; then
-		read -r start end < <(extent "$3")
+		extent "$3"
 	elif [ -d /sys/module/kunwind ]; then
 		start=$(cat /sys/module/kunwind/sections/.text)
 		end=$(printf '0x%x' $((start + $(awk '$1 == "kunwind" { print $2 }' /proc/modules))))
