@@ -49,7 +49,6 @@ wait $pressure 2>/dev/null
 adopt jit-storm 5
 for event in sched/sched_switch raw_syscalls/sys_exit; do echo 0 >$tracefs/events/$event/enable; done
 echo 0 >$tracefs/options/userstacktrace
-no_leaks "while loaded"
-check "it unloads" rmmod kunwind
+check "it unloads" unload
 no_leaks "once unloaded"
 done_testing
