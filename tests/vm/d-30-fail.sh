@@ -11,7 +11,8 @@
 
 check "it loads" modprobe kunwind
 quiet_failures
-check "allocations of each call fail" $storm fail 1
+check "allocations of each call fail" sh -c "$storm fail 1 >'$KUNWIND_TMP/failed'"
+diag "$(cat "$KUNWIND_TMP/failed")"
 fail_allocations 7
 for mode in walk map fork register; do
 	check "one in seven allocations of kunwind's fails: $mode" $storm $mode 8
