@@ -1,58 +1,75 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Each place in kunwind.ko that asks the kernel for something which may fail for
-# want of memory is made to fail: first one time, then every time.
+# Each call of kunwind.ko into the kernel that may fail for want of memory is made
+# to fail: one time, then every time. The calls are found in the module's
+# relocations; the filter of fault injection on stack traces lets just those
+# allocations fail which are made below one of them. Allowed: the load is refused
+# with "Cannot allocate memory", a call fails with an errno, a stack is shorter than
+# it is. Not allowed: a wrong frame, a program that is killed, a complaint of the
+# kernel, memory lost, a module that cannot be unloaded.
 #
-# A place is a call, found in the module's relocations; the filter of fault
-# injection on stack traces lets just those allocations fail which are made
-# below it. Each is tried with the module's load, with what the module does for
-# processes (scene), and with its unload. What then may be: the load is refused
-# with "Cannot allocate memory", a call fails with an errno, a stack is shorter
-# than it is. What may not: a wrong frame, a program that ends otherwise, a
-# complaint of the kernel, memory lost, a module that cannot be unloaded.
+# To load the module takes most of a minute here. So a kprobe at each call first
+# counts which of them the load, the unload and each part of the scene execute.
+# A call is then tried with what executes it, and with no more.
 # vm: --debug
 # timeout: 3000
 
 . "$(dirname "$0")/lib/tap.sh"
 . "$(dirname "$0")/debug/lib.sh"
 progs=$PWD/build/vm-progs
+lib=build/vm-progs-lib
+make -s -C tests/vm/progs/lib all >/dev/null || exit 1
 tracefs=/sys/kernel/tracing
+params=/sys/module/kunwind/parameters
 module=$(modinfo -n kunwind)
 
-# Functions of the kernel that allocate, or that register something and allocate for it.
-allocating='^(__)?(k[vmz]*alloc|kmem_cache_alloc|vmalloc|vzalloc|alloc_percpu|kstrdup|kmemdup|alloc_workqueue|misc_register|register_ftrace|unregister_ftrace|ftrace_set|tracepoint_probe|tracepoint_synchronize|register_shrinker|shrinker_alloc|prealloc_shrinker|single_open|smpboot_register|seq_|filp_open|get_user_pages|fixup_user_fault|task_work_add|mmap_read|fput|kthread_|set_user_nice|queue_|copy_from_user|_copy_)'
+# Functions of the kernel that allocate, or that register something and allocate
+# for it, or that bring in pages; and calls by pointer, such as reading a file. Left
+# out is what allocates nothing by itself (seq_printf(), copy_from_user_nofault(),
+# queueing): what fails below that is an allocation of the checkers.
+allocating='^(__(k[vmz]*alloc.*|alloc_percpu|get_user_.*|x86_indirect_thunk_.*)|k[vmz]*alloc_(trace|node).*|kmem_cache_alloc.*|vmalloc.*|vzalloc.*|kstrdup.*|kmemdup.*|alloc_workqueue.*|misc_register|(un)?register_(ftrace_function|shrinker)|ftrace_set_filter.*|tracepoint_probe_.*|shrinker_.*alloc.*|single_open.*|smpboot_.*|kthread_create.*|filp_open|get_user_pages.*|fixup_user_fault|fault_in_.*|_copy_(from|to)_user|check_zeroed_user|kvfree_call_rcu)$'
 
-# "OFFSET FUNCTION" of each call in .text: the offset is that of the instruction after it.
+# "OFFSET FUNCTION CALLER" of each call in .text: the offset is that of the instruction
+# after it. Both lists have addresses of 16 digits, so they merge by name.
 sites() {
-	readelf -rW "$module" | awk -v want="$allocating" '
-		/^Relocation section/ { text = /\.rela\.text'"'"'/ }
-		text && $3 ~ /PLT32|PC32/ && $5 ~ want { print strtonum("0x" $1) + 4, $5 }'
+	local text offset function caller
+	text=$(readelf -SW "$module" | sed -n 's/^ *\[ *\([0-9]*\)\] \.text .*/\1/p')
+	{
+		readelf -sW "$module" | awk -v text="$text" '$4 == "FUNC" && $7 == text { print $2, 0, $8 }'
+		readelf -rW "$module" | awk -v want="$allocating" '
+			/^Relocation section/ { text = /\.rela\.text'"'"'/ }
+			text && $3 ~ /PLT32|PC32/ && $5 ~ want { print $1, 1, $5 }'
+	} | sort | awk '$2 { print $1, $3, caller; next } { caller = $3 }' |
+		while read -r offset function caller; do echo $((16#$offset + 4)) "$function" "$caller"; done
 }
 
 text_base() { cat /sys/module/kunwind/sections/.text; }
 
-# Only allocations below the call that ends at OFFSET fail, TIMES of them (-1: all).
-fail_below() { # BASE OFFSET TIMES
-	local dir own next
+# Only allocations below the call that ends at OFFSET fail, TIMES of them.
+fail_below() { # OFFSET TIMES
+	local dir start end
 	# the kernel warns where ftrace has no memory for a trampoline; it does without
-	read -r own next < <(extent arch_ftrace_update_trampoline)
+	extent arch_ftrace_update_trampoline
+	times=$2
 	for dir in failslab fail_page_alloc; do
 		echo 0 >$debugfs/$dir/verbose
 		echo N >$debugfs/$dir/ignore-gfp-wait
 		echo 32 >$debugfs/$dir/stacktrace-depth
-		printf '0x%x' $(($1 + $2)) >$debugfs/$dir/require-start
-		printf '0x%x' $(($1 + $2 + 1)) >$debugfs/$dir/require-end
-		echo "$own" >$debugfs/$dir/reject-start
-		echo "$next" >$debugfs/$dir/reject-end
+		printf '0x%x' $((base + $1)) >$debugfs/$dir/require-start
+		printf '0x%x' $((base + $1 + 1)) >$debugfs/$dir/require-end
+		echo "$start" >$debugfs/$dir/reject-start
+		echo "$end" >$debugfs/$dir/reject-end
 		echo 1 >$debugfs/$dir/interval
 		echo 100 >$debugfs/$dir/probability
-		echo "$3" >$debugfs/$dir/times
+		echo "$2" >$debugfs/$dir/times
 	done
 	echo 0 >$debugfs/fail_page_alloc/min-order
 }
-# With TIMES of 1: whether one failed.
-has_failed() { [ "$(cat $debugfs/failslab/times)" = 0 ] || [ "$(cat $debugfs/fail_page_alloc/times)" = 0 ]; }
+# How many have failed since then.
+failed() { echo $((2 * times - $(cat $debugfs/failslab/times) - $(cat $debugfs/fail_page_alloc/times))); }
+
+# ------------------------------------------------------------ the scene
 
 # A program's own answer: the frames of perfchain that a walk gave are the innermost ones.
 true_stack() {
@@ -65,80 +82,201 @@ true_stack() {
 	return 1
 }
 
-# Something of all that the module does for processes. Each command may be refused, but
-# what ends otherwise than with a status of its own is said.
-scene() {
-	local status=0 auto=
-	true_stack register || return 1
-	kunwind auto on >/dev/null 2>&1 && auto=1
-	python3 -c 'import json, sqlite3, subprocess; subprocess.run(["/bin/true"], check=True)' || status=$?
-	[ $status -eq 0 ] || { echo "python3: $status"; return 1; }
-	$storm leaf >/dev/null 2>&1
-	[ $? -lt 124 ] || { echo "storm: ended by a signal"; return 1; }
-	# of a process that is not registered, the kernel answers by itself
-	[ -z "$auto" ] || true_stack stranger || return 1
-	cat /dev/kunwind >/dev/null
-	echo 1 >$tracefs/events/kunwind/enable 2>/dev/null
-	/bin/true
-	echo 0 >$tracefs/events/kunwind/enable 2>/dev/null
-	echo 2 >/proc/sys/vm/drop_caches
+# A program may be refused what it asks for, but is not killed.
+lives() {
+	local status=0
+	"$@" >/dev/null 2>&1 || status=$?
+	[ $status -lt 124 ] || { echo "$1: status $status"; return 1; }
+}
+
+# Each part does some of all that the module does for processes.
+parts=(register system jit status)
+
+part_register() {
+	true_stack register && lives $storm leaf
+}
+
+# Of a process that is not registered, the kernel answers by itself.
+part_system() {
+	local status=0
+	kunwind auto on >/dev/null 2>&1 || return 0
+	echo 0 >$params/max_whole_kb
+	lives perl -e 'exit(system("/bin/true") >> 8)' || status=1
+	true_stack stranger || status=1
+	echo 6144 >$params/max_whole_kb
 	kunwind auto off >/dev/null 2>&1
-	return 0
-}
-
-unload() {
-	local i
-	for ((i = 0; i < 100; i++)); do
-		rmmod kunwind 2>/dev/null && return 0
-		[ -d /sys/module/kunwind ] || return 0
-		sleep 0.1
-	done
-	echo "it does not unload"
-	return 1
-}
-
-# One site, one time or every time; the module is not loaded before and after.
-try_site() { # BASE OFFSET FUNCTION TIMES
-	local status=0 text
-	fail_below "$1" "$2" "$4"
-	if ! text=$(modprobe kunwind 2>&1); then
-		[[ $text == *"Cannot allocate memory"* ]] || { echo "load: $text"; status=1; }
-		! has_failed || hit[$2]=1
-	else
-		[ "$(text_base)" = "$1" ] || moved=$((moved + 1))
-		scene || status=1
-		unload || status=1
-		! has_failed || hit[$2]=1
-	fi
-	stop_failing
-	[ $status -eq 0 ] || echo "  with $3 at +$2 failing ($4)"
 	return $status
 }
 
-declare -A hit=()
-moved=0
+part_jit() {
+	lives timeout 120 $lib/jit-storm 1
+}
+
+part_status() {
+	echo 1 >$tracefs/events/kunwind/enable
+	lives $storm leaf || return 1
+	echo 0 >$tracefs/events/kunwind/enable
+	cat /dev/kunwind
+	return 0
+} >/dev/null 2>&1
+
+# The next part shall build its tables again.
+forget() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		echo 2 >/proc/sys/vm/drop_caches
+		grep -q '^object' /dev/kunwind 2>/dev/null || return 0
+		sleep 0.1
+	done
+}
+
+# ----------------------------------------------- which part executes which call
+
+declare -A executes=() counted=() hit=()
+count_begin() {
+	local anchor at site
+	echo 0 >/proc/sys/debug/kprobes-optimization
+	# one function to count from: most static names are there more than once
+	read -r at anchor < <(awk '$4 == "[kunwind]" && $2 ~ /[tT]/ && $3 ~ /^kunwind_/ { print $1, $3 }' \
+		/proc/kallsyms | sort | head -n 1)
+	at=$((16#$at - base))
+	for site in "${list[@]}"; do
+		site=${site%% *}
+		[ "$site" -gt "$at" ] &&
+			echo "p:sites/at_$site kunwind:$anchor+$((site - at))" 2>/dev/null >>$tracefs/kprobe_events ||
+			unknown+=("$site")
+	done
+	echo 1 >$tracefs/events/sites/enable
+	echo 0 >$tracefs/tracing_on
+}
+
+count() { # PART: notes each call that was executed since the last time
+	local name hits
+	while read -r name hits _; do
+		name=${name#at_}
+		[ "$hits" = "${counted[$name]:-0}" ] || executes[$name]+="$1 "
+		counted[$name]=$hits
+	done < <(sed -n 's/^ *at_/at_/p' $tracefs/kprobe_profile)
+}
+
+count_end() {
+	echo 0 >$tracefs/events/sites/enable
+	echo >$tracefs/kprobe_events
+	echo 1 >$tracefs/tracing_on
+}
+
+# ------------------------------------------------------------------ one call
+
+note() { # OFFSET: adds up what has failed below it
+	local n
+	n=$(failed)
+	[ "$n" -eq 0 ] || hit[$1]=$((${hit[$1]:-0} + n))
+	injected=$((injected + n))
+}
+
+# With a module of its own, which is not loaded before and after.
+try_load() { # OFFSET TIMES
+	local status=0 text part
+	fail_below "$1" "$2"
+	if ! text=$(modprobe kunwind 2>&1); then
+		[[ $text == *"Cannot allocate memory"* ]] || { echo "load: $text"; status=1; }
+	else
+		[ "$(text_base)" = "$base" ] || moved=$((moved + 1))
+		# it does without: what follows must be as true
+		[ "$(failed)" -eq 0 ] || for part in "${parts[@]}"; do "part_$part" || status=1; done
+		unload || status=1
+	fi
+	note "$1"
+	stop_failing
+	return $status
+}
+
+try_part() { # OFFSET TIMES PART
+	local status=0
+	fail_below "$1" "$2"
+	"part_$3" || status=1
+	note "$1"
+	stop_failing
+	forget
+	return $status
+}
+
+# One time in the first part where that makes an allocation fail; then always in each.
+in_parts() { # OFFSET
+	local part status=0 before=${hit[$1]:-0} run=()
+	for part in "${parts[@]}"; do
+		[[ " ${executes[$1]:-} " != *" $part "* ]] || run+=("$part")
+	done
+	for part in ${run[@]+"${run[@]}"}; do
+		try_part "$1" 1 "$part" || status=1
+		[ "${hit[$1]:-0}" -eq "$before" ] || break
+	done
+	[ "${hit[$1]:-0}" -ne "$before" ] || return $status
+	for part in "${run[@]}"; do
+		try_part "$1" 100000 "$part" || status=1
+	done
+	return $status
+}
+
+# A test for each call from number FROM on: what one run did not reach, the next one may.
+try_all() { # EXECUTED-BY COMMAND: that tries OFFSET
+	local by=$1 i offset function caller status before
+	for ((i = ${FROM:-0}; i < ${#list[@]}; i++)); do
+		read -r offset function caller <<<"${list[i]}"
+		[[ ${executes[$offset]:-} =~ $by ]] || continue
+		before=$injected
+		status=0
+		"$2" "$offset" >"$KUNWIND_TMP/said" || status=1
+		verdict $status "call $i, $function in $caller: $((injected - before)) allocations fail, $2"
+		[ $status -eq 0 ] || diag "$(cat "$KUNWIND_TMP/said")"
+	done
+}
+verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi; }
+
+in_load() { # OFFSET
+	local before=${hit[$1]:-0}
+	try_load "$1" 1 || return 1
+	[ "${hit[$1]:-0}" -eq "$before" ] || try_load "$1" 100000
+}
+
 check "it loads" modprobe kunwind
 base=$(text_base)
-check "the scene, with nothing failing" scene
-check "it unloads" rmmod kunwind
 mapfile -t list < <(sites)
-diag "${#list[@]} calls"
-status=0
-for site in "${list[@]}"; do
-	for times in 1 -1; do
-		try_site "$base" ${site% *} "${site#* }" $times || status=1
-	done
-done >"$KUNWIND_TMP/said"
-[ $status -eq 0 ] && ok "each call fails, once and always" || { not_ok "each call fails, once and always"; diag "$(cat "$KUNWIND_TMP/said")"; }
-diag "${#hit[@]} of ${#list[@]} calls were reached by an allocation that failed"
-for site in "${list[@]}"; do
-	[ -n "${hit[${site% *}]:-}" ] || diag "not reached: +${site% *} ${site#* }"
+like "${#list[@]}" '^[1-9][0-9]+$' "the module's calls are found"
+unknown=()
+count_begin
+check "it unloads" unload
+count unload
+check "it loads with a kprobe at each" modprobe kunwind
+count load
+for part in "${parts[@]}"; do
+	check "with nothing failing: $part" "part_$part"
+	forget
+	count $part
 done
-[ "${#hit[@]}" -ge $((${#list[@]} / 3)) ] && ok "a third of them or more were reached" || not_ok "a third of them or more were reached"
+check "it unloads with a kprobe at each" unload
+count unload
+count_end
+for site in ${unknown[@]+"${unknown[@]}"}; do
+	executes[$site]="load ${parts[*]} "
+done
+diag "${#list[@]} calls, ${#executes[@]} of which are executed"
+
+injected=0 moved=0
+try_all load in_load
+check "it loads" modprobe kunwind
+[ "$(text_base)" = "$base" ] || moved=$((moved + 1))
+base=$(text_base)
+try_all "$(IFS="|"; echo "${parts[*]}")" in_parts
+diag "$injected allocations failed, below ${#hit[@]} calls"
+for site in "${list[@]}"; do
+	offset=${site%% *}
+	[ -n "${hit[$offset]:-}" ] || diag "none failed below: $site, executed by: ${executes[$offset]:-none}"
+done
+[ -n "${FROM:-}" ] || [ "${#hit[@]}" -ge $((${#list[@]} / 3)) ]
+verdict $? "a third of the calls or more were reached"
 is "$moved" 0 "the module was loaded at the same address each time"
-check "it works after all that" modprobe kunwind
-is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " "and gives true stacks"
-no_leaks "while loaded"
-check "it unloads" rmmod kunwind
+is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " "thereafter it gives true stacks"
+check "it unloads" unload
 no_leaks "once unloaded"
 done_testing
