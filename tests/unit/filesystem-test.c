@@ -104,21 +104,24 @@ static void test_epochs(void)
 {
 	u32 epoch;
 
-	tap_ok(kunwind_filesystem_get(0x801), "epoch: an object of a file system");
+	tap_ok(kunwind_filesystem_get(0x801, 0), "epoch: an object of a file system");
 	epoch = kunwind_filesystem_epoch(0x801);
 	DIFFERS("the file system before, with the same number",
 		((struct filesystem *)find(0x801))->epoch, epoch + 1);
 	kunwind_filesystem_ends(0x801);
 	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: its end moves the number's epoch on");
-	tap_ok(kunwind_filesystem_get(0x801), "epoch: one more object");
+	tap_ok(kunwind_filesystem_get(0x801, epoch + 1), "epoch: one more object");
 	kunwind_filesystem_put(0x801);
 	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: as long as there is an object");
 	kunwind_filesystem_put(0x801);
 	tap_ok(!find(0x801), "epoch: without objects nothing is kept");
 	kunwind_filesystem_ends(0x801);
 	tap_ok(!find(0x801), "epoch: nor made");
+	tap_ok(kunwind_filesystem_get(0x801, 5) && kunwind_filesystem_epoch(0x801) == 5,
+	       "epoch: a new record begins with that of the object's key");
+	kunwind_filesystem_put(0x801);
 	no_memory = 1;
-	tap_ok(!kunwind_filesystem_get(0x801) && !find(0x801), "epoch: no memory for a record");
+	tap_ok(!kunwind_filesystem_get(0x801, 0) && !find(0x801), "epoch: no memory for a record");
 }
 
 /* Two numbers with one place in the hash. */
@@ -128,7 +131,7 @@ static void test_numbers(void)
 
 	while (hash_32(b, BITS) != hash_32(a, BITS))
 		b++;
-	tap_ok(kunwind_filesystem_get(a) && kunwind_filesystem_get(b), "two numbers of one hash: %u, %u",
+	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0), "two numbers of one hash: %u, %u",
 	       a, b);
 	for (i = 0; i < MAX_STALLS - 1; i++)
 		kunwind_filesystem_stalled(a);

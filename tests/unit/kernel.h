@@ -290,6 +290,7 @@ struct work_struct { void (*run)(struct work_struct *work); };
 struct delayed_work { struct work_struct work; bool queued; };
 struct workqueue_struct { int unused; };
 #define WQ_UNBOUND			0
+#define WQ_UNBOUND_MAX_ACTIVE		512
 #define DECLARE_DELAYED_WORK(name, fn)	struct delayed_work name = { { fn }, false }
 static inline struct workqueue_struct *alloc_workqueue(const char *name, int flags, int n)
 {

@@ -383,6 +383,74 @@ static void test_tasks(void)
 	tap_ok(was > places * 9 / 10 && !twice, "tasks: the claims of those before are taken over later");
 }
 
+/* The @nr'th number from 1,000 on that has the same hash of @bits bits as 1,000. */
+static int alike(unsigned int nr, unsigned int bits)
+{
+	int pid;
+
+	for (pid = 1000; nr; nr--)
+		do
+			pid++;
+		while (hash_32(pid, bits) != hash_32(1000, bits));
+	return pid;
+}
+
+/* All claims that a task may have are those of others. */
+static void test_taken(void)
+{
+	unsigned int i, round;
+
+	begin();
+	area.anonymous = false;
+	for (round = 0; round <= OFTEN; round++) {
+		jiffies += 1 << OFTEN;
+		for (i = 0; i < GROUP; i++) {
+			me.pid = alike(i, GROUP_BITS);
+			asks(STACK);
+		}
+		me.pid = alike(GROUP, GROUP_BITS);
+		if (!round)
+			tap_ok(!asks(STACK), "taken: not the claims of tasks that asked in vain once");
+	}
+	tap_ok(asks(STACK), "taken: a claim of a task that asked in vain often");
+
+	begin();
+	for (i = 0; i < GROUP; i++) {
+		me.pid = alike(i, GROUP_BITS);
+		kunwind_touch_own_begin();
+	}
+	me.pid = alike(GROUP, GROUP_BITS);
+	jiffies += HZ;
+	tap_ok(!asks(STACK), "taken: not the claims of tasks in own work");
+	jiffies += 2;
+	area.anonymous = false;
+	tap_ok(asks(STACK), "taken: the claim of one that is in it for more than a second");
+	for (i = 0; i < GROUP; i++) {
+		me.pid = alike(i, GROUP_BITS);
+		kunwind_touch_own_end();
+	}
+	me.pid = alike(GROUP, GROUP_BITS);
+	tap_ok(!asks(STACK), "taken: and the end of that work leaves it alone");
+}
+
+/* Their task works stay queued, because the tasks sleep. Last, because they are not freed. */
+static void test_sleepers(void)
+{
+	unsigned int i, was = 0;
+
+	begin();
+	module_refs = 0;
+	for (i = 0; i < 2 * MAX_CHAIN; i++) {
+		jiffies += 2 * HZ;
+		me.pid = 1000 + 256 * i;
+		queued_work = NULL;
+		kunwind_touch(STACK, 0);
+		was += heard();
+	}
+	tap_ok(was == MAX_CHAIN && module_refs == MAX_CHAIN,
+	       "sleepers: %u task works of tasks of one bucket", was);
+}
+
 int main(void)
 {
 	current = &me;
@@ -391,5 +459,7 @@ int main(void)
 	test_again();
 	test_own();
 	test_tasks();
+	test_taken();
+	test_sleepers();
 	return tap_done();
 }
