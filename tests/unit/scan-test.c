@@ -230,7 +230,8 @@ static void test_mappings(void)
 	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
 	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
 	       "mappings of code are read, those of data are not");
-	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table && range(0)->bias == AT(0) - 0x3000,
+	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table &&
+	       range(0)->bias == AT(0) - 0x3000,
 	       "a file's, from its place there in bytes");
 	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
 	       "memory of no file has no object");
@@ -263,14 +264,16 @@ static void test_known(void)
 	files[0].object = &objects[3];
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x4000, 0, true);
 	reads(false);
-	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead && is(1, AT(1), 0x4000, &objects[1], 0),
+	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead &&
+	       is(1, AT(1), 0x4000, &objects[1], 0),
 	       "known: what was mapped over is looked up again");
 	files[1].object = &objects[2];
 	reads(true);
 	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known: another file is another object");
 	vmas[2].vm_pgoff = 1;
 	reads(true);
-	tap_ok(is(2, AT(2), 0x4000, &objects[2], 0x1000), "known: another part of the file is elsewhere in it");
+	tap_ok(is(2, AT(2), 0x4000, &objects[2], 0x1000),
+	       "known: another part of the file is elsewhere in it");
 	end("known");
 }
 
@@ -306,14 +309,16 @@ static void test_jit(void)
 	reads(true);
 	tap_ok(is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0) &&
 	       refcount_read(&jits[0].users) >= 2, "handed in: kept when the mappings are read again");
-	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT && change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
+	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT &&
+	       change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
 	       "handed in: taken back as it was handed in only");
 	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
 	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "handed in: taken back");
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
 	reads(false);
-	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0), "handed in: lost when something is mapped there");
+	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0),
+	       "handed in: lost when something is mapped there");
 	end("handed in");
 }
 
@@ -343,7 +348,8 @@ static void test_moves(void)
 	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
 	kunwind_space_begin_move(space, &move);
 	reads(false);
-	tap_ok(!range(0)->dead && range(1)->dead, "moves: what is read in the destination of a mremap is dead");
+	tap_ok(!range(0)->dead && range(1)->dead,
+	       "moves: what is read in the destination of a mremap is dead");
 	kunwind_space_end_move(space, &move);
 	reads(true);
 	tap_ok(!range(1)->dead, "moves: until it is read again");
