@@ -36,12 +36,19 @@
 #define NR_FDS		4
 #define NR_CHILDREN	4
 #define SLOT_SIZE	(64 << 10)
+#define ORDINARY_USER	65534
 
-const char *const fuzz_params[FUZZ_NR_PARAMS] = {
+static const char *const param_names[] = {
 	"auto", "callstack_syscalls", "enabled", "max_build_ms", "max_eh_frame_mb", "max_objects",
 	"max_processes", "max_ranges", "max_stall_ms", "max_table_mb", "max_user_processes",
 	"max_user_table_mb", "max_whole_kb", "register_timeout_ms", "scan",
 };
+
+static struct {
+	int fd;
+	bool set;		/* by a step of this input */
+	char before[32];
+} params[ARRAY_SIZE(param_names)];
 
 const uint64_t fuzz_odd[FUZZ_NR_ODD] = {
 	0, 1, 7, 8, 16, 24, 32, 40, 48, 64, 4095, 4096, 4097, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -56,6 +63,8 @@ static int fds[NR_FDS];
 static pid_t children[NR_CHILDREN];
 static char *page, *missing;	/* a page before one that is not there; what userfaultfd has */
 static sigjmp_buf back;
+
+static bool unregistered;
 
 static void on_fault(int sig)
 {
@@ -140,6 +149,7 @@ static long call_device(const struct step *s)
 	u.size = _IOC_SIZE(call);
 	switch (s->op % 8) {
 	case 1: case 2:
+		unregistered |= s->op % 8 == 2;
 		u.process.flags = s->b & 1;
 		u.process.mem_fd = s->b & 2 ? fds[s->c % NR_FDS] : s->b & 4 ? (int)s->c : -1;
 		break;
@@ -327,24 +337,44 @@ static long trace_child(const struct step *s)
 
 static long set_param(const struct step *s)
 {
-	char path[96], text[24];
-	int fd, length;
-	uint64_t value;
-	long got;
+	unsigned int i = s->a % ARRAY_SIZE(params);
+	const char *name = param_names[i];
+	uint64_t value = s->c % 1024;
+	char text[24];
+	int length;
 
-	snprintf(path, sizeof(path), "/sys/module/kunwind/parameters/%s", fuzz_params[s->a % FUZZ_NR_PARAMS]);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
 	/* waits for what does not answer leave no time for calls */
-	value = strstr(path, "_timeout_ms") || strstr(path, "_stall_ms") ? s->c % 16 : s->c % 1024;
+	if (strstr(name, "_timeout_ms") || strstr(name, "_stall_ms"))
+		value %= 16;
 	if (s->b & 2 && s->d % 64 == 0)
 		value = fuzz_odd[s->c % FUZZ_NR_ODD];
 	length = s->b & 1 ? snprintf(text, sizeof(text), "%c", "YN01"[s->b >> 1 & 3]) :
 			    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	got = write(fd, text, length);
-	close(fd);
-	return got < 0 ? -1 : 0;
+	params[i].set = true;
+	return pwrite(params[i].fd, text, length, 0) < 0 ? -1 : 0;
+}
+
+/* A switch that stays off hides what is behind it. */
+static void restore_params(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		if (params[i].set &&
+		    pwrite(params[i].fd, params[i].before, strlen(params[i].before), 0) < 0 &&
+		    errno != EPERM)
+			perror(param_names[i]);
+		params[i].set = false;
+	}
+}
+
+static void register_oneself(void)
+{
+	struct kunwind_process process = {
+		.size = sizeof(process), .flags = KUNWIND_REGISTER_CHILDREN, .mem_fd = -1,
+	};
+
+	unregistered = syscall(SYS_ioctl, device, KUNWIND_IOC_REGISTER, &process) < 0;
 }
 
 static long open_mem(const struct step *s)
@@ -407,11 +437,6 @@ const char *const fuzz_names[FUZZ_NR_OPS] = {
 	"signal", "missing", "stack",
 };
 
-bool fuzz_slow(unsigned int op)
-{
-	return op == OP_CHILD || op == OP_PARAM || op == OP_THREAD || op == OP_FILE;
-}
-
 static long run_step(const struct step *s)
 {
 	unsigned int i = s->a % NR_SLOTS;
@@ -463,7 +488,7 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-bool fuzz_begin(unsigned int worker, char **names, int nr_names)
+bool fuzz_begin(unsigned int worker, char **names, int nr_names, bool ordinary)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	struct uffdio_api api = { .api = UFFD_API };
@@ -502,6 +527,11 @@ bool fuzz_begin(unsigned int worker, char **names, int nr_names)
 	close(fd);
 
 	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
+	/* its own memory stays its own: by default that ends with a change of the user */
+	if (ordinary && (setresuid(ORDINARY_USER, ORDINARY_USER, ORDINARY_USER) ||
+			 prctl(PR_SET_DUMPABLE, 1) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
+		return false;
+	register_oneself();
 	return device >= 0;
 }
 
@@ -509,7 +539,8 @@ int fuzz_step(const struct step *step)
 {
 	volatile int error = FUZZ_FAULT;
 
-	if (!sigsetjmp(back, 1)) {
+	/* no signal is blocked in the handler */
+	if (!sigsetjmp(back, 0)) {
 		errno = 0;
 		error = run_step(step) < 0 ? errno & 127 : 0;
 	}
@@ -534,5 +565,33 @@ void fuzz_end(void)
 	}
 	for (i = 0; i < NR_SLOTS; i++)
 		drop(i);
+	restore_params();
+	if (unregistered)
+		register_oneself();
+}
+
+bool fuzz_open(void)
+{
+	char path[96];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		snprintf(path, sizeof(path), "/sys/module/kunwind/parameters/%s", param_names[i]);
+		params[i].fd = open(path, O_RDWR | O_CLOEXEC);
+		if (params[i].fd < 0 || pread(params[i].fd, params[i].before, 31, 0) < 0) {
+			perror(path);
+			return false;
+		}
+	}
+	return true;
+}
+
+void fuzz_close(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++)
+		params[i].set = true;
+	restore_params();
 }
 

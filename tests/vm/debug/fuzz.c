@@ -2,7 +2,7 @@
 /*
  * fuzz.c - calls of /dev/kunwind and of the kernel around it, guided by coverage
  *
- *	fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] [--out DIR] FILE...
+ *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] FILE...
  *	fuzz leaf		what its children exec: one call stack
  *
  * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
@@ -11,18 +11,28 @@
  * parameter, a change of an ELF file that is mapped. FILEs are mapped, too: put
  * files of a FUSE mount there.
  *
- * Workers run mutations of the corpus. An input that reaches code of kunwind.ko
- * that none reached before (KCOV, of the calling task only) or a result that a
- * call never had is added to the corpus and written to --out. The verdict on
- * the kernel is its log; this program fails only if it cannot work at all.
+ * Each processor has one worker, which runs mutations of the corpus in its own
+ * process; every second worker is an ordinary user. An input that reaches code
+ * of kunwind.ko that none reached before (KCOV, of the calling task only) or a
+ * result that a call never had is added to the corpus.
+ *
+ * A call of the device takes microseconds, a child thousands of them. So that a
+ * few slow kinds of call do not take all the time, each kind is chosen with the
+ * inverse of the time that it took on average so far: all get about the same
+ * share of the time.
+ *
+ * The inputs that were the first to reach something, also of those read, are
+ * written to found.inputs in --out, at the end and each minute. This and the
+ * corpus are packed as by tests/fuzz/inputs.py. The verdict on the kernel is its
+ * log; this program fails only if it cannot work at all.
  *
  * The seed decides all choices. With more than one worker, and because coverage
  * depends on time, two runs with the same seed are alike, not equal.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,13 +50,17 @@
 #define MAX_CORPUS	4096
 #define MAX_WORKERS	8
 #define MAX_TEXT	(2 << 20)	/* bytes of the module's code */
+#define STUCK_SECONDS	10
+#define WORKER_INPUTS	5000
+#define CHOICES		32
 #define KCOV_WORDS	(128 << 10)
 #define KCOV_INIT_TRACE	_IOR('c', 1, unsigned long)
 #define KCOV_ENABLE	_IO('c', 100)
 #define KCOV_TRACE_PC	0
 
 struct input {
-	uint32_t nr, us;	/* steps; how long they took when it was found */
+	uint32_t nr, us;	/* steps; how long they took the last time */
+	bool fresh;		/* was the first to reach something */
 	struct step step[MAX_STEPS];
 };
 
@@ -55,17 +69,17 @@ static struct {
 	volatile uint64_t calls, inputs, found, points, results, crashes, stuck;
 	volatile uint64_t beat[MAX_WORKERS];
 	uint64_t random[MAX_WORKERS];
-	volatile uint32_t nr_corpus;
+	volatile uint32_t nr_corpus, nr_read;
 	struct input corpus[MAX_CORPUS];
 	uint8_t seen[MAX_TEXT];
 	uint8_t result[64][256];
 	volatile uint64_t op_calls[FUZZ_NR_OPS], op_us[FUZZ_NR_OPS];
 } *shared;
 
-static char before[FUZZ_NR_PARAMS][32];
 static unsigned long text_base;
 static uint64_t *kcov;
 static unsigned int worker;
+static pid_t pids[MAX_WORKERS];
 
 static uint64_t now_us(void)
 {
@@ -88,18 +102,23 @@ static uint64_t chance(uint64_t below)
 
 static void become_worker(char **files, int nr_files)
 {
+	cpu_set_t one;
 	int fd;
 
-	if (!fuzz_begin(worker, files, nr_files)) {
-		perror("fuzz: /dev/kunwind");
-		_exit(3);
-	}
+	/* threads of one process on two processors: each munmap() would wait for the other one */
+	CPU_ZERO(&one);
+	CPU_SET(worker, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 	fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
 	kcov = MAP_FAILED;
 	if (fd >= 0 && !ioctl(fd, KCOV_INIT_TRACE, KCOV_WORDS))
 		kcov = mmap(NULL, KCOV_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (kcov == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC)) {
 		perror("fuzz: kcov");
+		_exit(3);
+	}
+	if (!fuzz_begin(worker, files, nr_files, worker & 1)) {
+		perror("fuzz: /dev/kunwind");
 		_exit(3);
 	}
 }
@@ -142,13 +161,31 @@ static unsigned int run_input(struct input *input)
 	return fresh;
 }
 
+/* A kind of call; likelier the less time it takes, down to 50 us. */
+static unsigned int random_op(void)
+{
+	static uint64_t sum[FUZZ_NR_OPS];
+	static unsigned int uses;
+	uint64_t total = 0, at;
+	unsigned int i;
+
+	if (uses++ % 1024 == 0)
+		for (i = 0; i < FUZZ_NR_OPS; i++) {
+			/* before the first call: as if it had taken a millisecond */
+			total += 10000000 * (shared->op_calls[i] + 1) /
+				 (shared->op_us[i] + 1000 + 50 * shared->op_calls[i]);
+			sum[i] = total;
+		}
+	at = chance(sum[FUZZ_NR_OPS - 1]);
+	for (i = 0; sum[i] <= at;)
+		i++;
+	return i;
+}
+
 static void random_step(struct step *s)
 {
-	unsigned int op = chance(FUZZ_NR_OPS);
+	unsigned int op = random_op();
 
-	/* a process, a thread, a parameter or a changed file takes the time of many calls */
-	if (fuzz_slow(op) && chance(16))
-		op = chance(FUZZ_DEVICE_OPS);
 	*s = (struct step){ op, chance(256), chance(65536), chance(1ULL << 32), chance(~0ULL) };
 	/* most calls are to be valid, and to be about something that is there */
 	if (s->op < FUZZ_DEVICE_OPS && chance(4))
@@ -186,18 +223,39 @@ static void mutate(struct input *input)
 				input->step[input->nr++] = other->step[from++];
 			break;
 		case 4: random_step(s); break;
-		case 5: ((uint8_t *)s)[chance(sizeof(*s))] = chance(256); break;
+		case 5: ((uint8_t *)s)[1 + chance(sizeof(*s) - 1)] = chance(256); break;
 		case 6: s->d = fuzz_odd[chance(FUZZ_NR_ODD)] << chance(9); break;
-		case 7: ((uint8_t *)s)[chance(sizeof(*s))] ^= 1 << chance(8); break;
+		case 7: ((uint8_t *)s)[1 + chance(sizeof(*s) - 1)] ^= 1 << chance(8); break;
 		}
 	}
 }
 
-static void keep(const struct input *input, const char *out)
+/* As tests/fuzz/inputs.py has them: the length, and the bytes. */
+static void write_input(const struct input *input, FILE *f)
+{
+	uint32_t length = input->nr * sizeof(struct step);
+
+	if (f && (fwrite(&length, sizeof(length), 1, f) != 1 || fwrite(input->step, length, 1, f) != 1))
+		perror("fuzz: an input");
+}
+
+static FILE *create(const char *dir, const char *name)
+{
+	char path[512];
+	FILE *f;
+
+	if (!dir)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "we");
+	if (!f)
+		perror(path);
+	return f;
+}
+
+static void keep(const struct input *input)
 {
 	uint32_t n = __atomic_fetch_add(&shared->nr_corpus, 1, __ATOMIC_ACQ_REL);
-	char path[512];
-	int fd;
 
 	if (n >= MAX_CORPUS) {
 		shared->nr_corpus = MAX_CORPUS;
@@ -205,36 +263,38 @@ static void keep(const struct input *input, const char *out)
 	} else {
 		shared->corpus[n] = *input;
 	}
-	shared->found++;
-	if (!out)
-		return;
-	snprintf(path, sizeof(path), "%s/%06llu", out, (unsigned long long)shared->found);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd >= 0 && write(fd, input->step, input->nr * sizeof(struct step)) < 0)
-		perror(path);
-	close(fd);
+	__atomic_fetch_add(&shared->found, 1, __ATOMIC_RELAXED);
 }
 
-/* The quicker of two: a slow input takes the time of many others. */
+/* One of CHOICES, likelier the less time it takes: a slow input takes the time of many others. */
 static const struct input *choose(void)
 {
-	const struct input *a = &shared->corpus[chance(shared->nr_corpus)];
-	const struct input *b = &shared->corpus[chance(shared->nr_corpus)];
+	const struct input *choice[CHOICES];
+	uint64_t sum[CHOICES], total = 0, at;
+	unsigned int i;
 
-	return a->us < b->us ? a : b;
+	for (i = 0; i < CHOICES; i++) {
+		choice[i] = &shared->corpus[chance(shared->nr_corpus)];
+		total += 1000000000 / (choice[i]->us + 1000);
+		sum[i] = total;
+	}
+	at = chance(total + 1);
+	for (i = 0; i < CHOICES - 1 && sum[i] <= at;)
+		i++;
+	return choice[i];
 }
 
-static void work(const char *out, char **files, int nr_files)
+static void work(char **files, int nr_files)
 {
-	struct input input;
+	static struct input input;
 	unsigned int i;
 
 	become_worker(files, nr_files);
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < WORKER_INPUTS; i++) {
 		uint64_t n = __atomic_fetch_add(&shared->inputs, 1, __ATOMIC_RELAXED);
 
 		/* first each of the corpus as it is */
-		if (n < shared->nr_corpus) {
+		if (n < shared->nr_read) {
 			input = shared->corpus[n];
 		} else {
 			input = *choose();
@@ -244,50 +304,30 @@ static void work(const char *out, char **files, int nr_files)
 		if (!input.nr || input.nr > MAX_STEPS)
 			continue;
 		shared->beat[worker]++;
-		if (run_input(&input) && n >= shared->nr_corpus)
-			keep(&input, out);
-		else if (n < shared->nr_corpus)
-			shared->corpus[n].us = input.us;
+		input.fresh = run_input(&input);
+		if (n < shared->nr_read)
+			shared->corpus[n] = input;
+		else if (input.fresh)
+			keep(&input);
 	}
 	_exit(0);
 }
 
-static void read_corpus(const char *dir)
+static void read_corpus(const char *path)
 {
-	struct dirent *entry;
-	DIR *d = dir ? opendir(dir) : NULL;
-	char path[512];
-	ssize_t n;
-	int fd;
+	FILE *f = path ? fopen(path, "re") : NULL;
+	struct input *input;
+	uint32_t length;
 
-	while (d && (entry = readdir(d)) && shared->nr_corpus < MAX_CORPUS / 2) {
-		struct input *input = &shared->corpus[shared->nr_corpus];
-
-		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		n = fd < 0 ? -1 : read(fd, input->step, sizeof(input->step));
-		input->nr = n > 0 ? n / sizeof(struct step) : 0;
+	while (f && shared->nr_corpus < MAX_CORPUS / 2 && fread(&length, sizeof(length), 1, f) == 1) {
+		input = &shared->corpus[shared->nr_corpus];
+		if (length > sizeof(input->step) || fread(input->step, 1, length, f) != length)
+			break;
+		input->nr = length / sizeof(struct step);
 		shared->nr_corpus += input->nr > 0;
-		close(fd);
 	}
-	if (d)
-		closedir(d);
-}
-
-static void param(unsigned int i, char *text, bool set)
-{
-	char path[96];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/module/kunwind/parameters/%s", fuzz_params[i]);
-	fd = open(path, (set ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = set ? write(fd, text, strlen(text)) : read(fd, text, 31);
-	if (n < 0)
-		perror(path);
-	close(fd);
+	if (f)
+		fclose(f);
 }
 
 /* KCOV takes off by how much the kernel's addresses are randomized, of modules, too. */
@@ -307,15 +347,73 @@ static unsigned long randomized(void)
 
 static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
+/* Starts a worker that is not there, ends one that is stuck. False: it cannot work. */
+static bool tend(unsigned int i, char **files, int nr_files)
+{
+	static uint64_t beat[MAX_WORKERS];
+	static time_t since[MAX_WORKERS];
+	int status;
+
+	if (pids[i] && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+			return false;
+		shared->crashes += !WIFEXITED(status);
+		pids[i] = 0;
+	}
+	if (!pids[i]) {
+		worker = i;
+		fflush(stdout);
+		pids[i] = fork();
+		if (!pids[i])
+			work(files, nr_files);
+		since[i] = time(NULL);
+	} else if (beat[i] != shared->beat[i]) {
+		beat[i] = shared->beat[i];
+		since[i] = time(NULL);
+	} else if (time(NULL) - since[i] > STUCK_SECONDS) {
+		/* it waits for a child or a file that does not answer, or is stopped */
+		shared->stuck++;
+		kill(pids[i], SIGKILL);
+		since[i] = time(NULL);
+	}
+	return true;
+}
+
+/* All that reached something, with what was read and still does. */
+static void write_found(const char *dir)
+{
+	FILE *f = create(dir, "found.inputs");
+	uint32_t i;
+
+	for (i = 0; i < shared->nr_corpus && i < MAX_CORPUS; i++)
+		if (shared->corpus[i].fresh)
+			write_input(&shared->corpus[i], f);
+	if (f)
+		fclose(f);
+}
+
+static void print_counts(time_t begin)
+{
+	uint64_t seconds = time(NULL) - begin;
+
+	printf("%llu calls (%llu a second), %llu inputs, %llu coverage points, %llu results, "
+	       "%llu new inputs, %llu workers ended by a signal, %llu stuck\n",
+	       (unsigned long long)shared->calls,
+	       (unsigned long long)(shared->calls / (seconds + !seconds)),
+	       (unsigned long long)shared->inputs, (unsigned long long)shared->points,
+	       (unsigned long long)shared->results, (unsigned long long)shared->found,
+	       (unsigned long long)shared->crashes, (unsigned long long)shared->stuck);
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int nr_workers = 2, seconds = 60, i, tick;
 	const char *corpus = NULL, *out = NULL;
-	uint64_t seed = 1, beat[MAX_WORKERS] = { 0 };
-	time_t since[MAX_WORKERS], end;
-	pid_t pids[MAX_WORKERS];
-	int at, status;
+	unsigned int nr_workers = sysconf(_SC_NPROCESSORS_ONLN), seconds = 60, i, tick;
+	time_t begin = time(NULL);
+	uint64_t seed = 1;
 	FILE *f;
+	int at;
 
 	if (argc > 1 && !strcmp(argv[1], "leaf")) {
 		fuzz_one_stack();
@@ -326,8 +424,6 @@ int main(int argc, char **argv)
 			seconds = number(argv[at + 1]);
 		else if (!strcmp(argv[at], "--seed"))
 			seed = number(argv[at + 1]);
-		else if (!strcmp(argv[at], "--workers"))
-			nr_workers = number(argv[at + 1]);
 		else if (!strcmp(argv[at], "--corpus"))
 			corpus = argv[at + 1];
 		else if (!strcmp(argv[at], "--out"))
@@ -335,11 +431,13 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
-	if ((at < argc && argv[at][0] == '-') || !nr_workers || nr_workers > MAX_WORKERS) {
-		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--workers N] [--corpus DIR] "
-			"[--out DIR] FILE...\n");
+	if (at < argc && argv[at][0] == '-') {
+		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] "
+			"FILE...\n");
 		return 2;
 	}
+	if (nr_workers > MAX_WORKERS)
+		nr_workers = MAX_WORKERS;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	f = fopen("/sys/module/kunwind/sections/.text", "r");
 	if (shared == MAP_FAILED || !f || fscanf(f, "%lx", &text_base) != 1) {
@@ -348,8 +446,8 @@ int main(int argc, char **argv)
 	}
 	fclose(f);
 	text_base -= randomized();
-	for (i = 0; i < FUZZ_NR_PARAMS; i++)
-		param(i, before[i], false);
+	if (!fuzz_open())
+		return 2;
 	for (i = 0; i < nr_workers; i++)
 		shared->random[i] = (seed + 1) * 0x9e3779b97f4a7c15ULL + i * 0xbf58476d1ce4e5b9ULL;
 	read_corpus(corpus);
@@ -359,44 +457,18 @@ int main(int argc, char **argv)
 		shared->corpus[0].step[1].op = 3;
 		shared->nr_corpus = 1;
 	}
+	shared->nr_read = shared->nr_corpus;
 	printf("seed %llu, %u inputs at first, %u workers, %u s\n", (unsigned long long)seed,
-	       shared->nr_corpus, nr_workers, seconds);
-	end = time(NULL) + seconds;
-	for (i = 0; i < nr_workers; i++)
-		pids[i] = 0;
-	for (tick = 0; time(NULL) < end; tick++) {
-		for (i = 0; i < nr_workers; i++) {
-			if (pids[i] && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
-				if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
-					return 2;
-				shared->crashes += !WIFEXITED(status);
-				pids[i] = 0;
-			}
-			if (!pids[i]) {
-				worker = i;
-				fflush(stdout);
-				pids[i] = fork();
-				if (!pids[i])
-					work(out, argv + at, argc - at);
-				since[i] = time(NULL);
-			} else if (beat[i] != shared->beat[i]) {
-				beat[i] = shared->beat[i];
-				since[i] = time(NULL);
-			} else if (time(NULL) - since[i] > 3) {
-				/* it waits for a child or a file that does not answer, or is stopped */
-				shared->stuck++;
-				kill(pids[i], SIGKILL);
-				since[i] = time(NULL);
-			}
+	       shared->nr_read, nr_workers, seconds);
+	for (tick = 0; time(NULL) < (time_t)(begin + seconds); tick++) {
+		for (i = 0; i < nr_workers; i++)
+			if (!tend(i, argv + at, argc - at))
+				return 2;
+		usleep(100000);
+		if (tick % 600 == 599) {
+			print_counts(begin);
+			write_found(out);
 		}
-		usleep(20000);
-		/* a switch that is off hides what is behind it */
-		if (tick % 25 == 24)
-			for (i = 0; i < FUZZ_NR_PARAMS; i++)
-				param(i, before[i], true);
-		if (tick % 500 == 499)
-			printf("%llu calls, %llu inputs, %llu points\n", (unsigned long long)shared->calls,
-			       (unsigned long long)shared->inputs, (unsigned long long)shared->points);
 	}
 	for (i = 0; i < nr_workers; i++)
 		if (pids[i] > 0)
@@ -404,16 +476,12 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr_workers; i++)
 		if (pids[i] > 0)
 			waitpid(pids[i], NULL, 0);
-	for (i = 0; i < FUZZ_NR_PARAMS; i++)
-		param(i, before[i], true);
+	fuzz_close();
+	write_found(out);
 	for (i = 0; i < FUZZ_NR_OPS; i++)
-		printf("  %-8s %8llu calls %9llu us each\n", fuzz_names[i],
+		printf("  %-8s %9llu calls %9llu us each\n", fuzz_names[i],
 		       (unsigned long long)shared->op_calls[i],
 		       (unsigned long long)(shared->op_us[i] / (shared->op_calls[i] + !shared->op_calls[i])));
-	printf("%llu calls, %llu inputs, %llu coverage points, %llu results, %llu new inputs, "
-	       "%llu workers ended by a signal, %llu stuck\n", (unsigned long long)shared->calls,
-	       (unsigned long long)shared->inputs, (unsigned long long)shared->points,
-	       (unsigned long long)shared->results, (unsigned long long)shared->found,
-	       (unsigned long long)shared->crashes, (unsigned long long)shared->stuck);
+	print_counts(begin);
 	return shared->points ? 0 : 1;
 }

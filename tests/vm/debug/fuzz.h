@@ -22,19 +22,26 @@ struct step {
 #define FUZZ_NR_OPS	24
 #define FUZZ_FAULT	255
 
-#define FUZZ_NR_PARAMS	15
-extern const char *const fuzz_params[FUZZ_NR_PARAMS];
 #define FUZZ_NR_ODD	26
 extern const uint64_t fuzz_odd[FUZZ_NR_ODD];
 
-/* What an op is called; whether it takes the time of many calls. */
+/* What an op is called. */
 extern const char *const fuzz_names[FUZZ_NR_OPS];
-bool fuzz_slow(unsigned int op);
-/* Before the first step of a process. False: there is no device. */
-bool fuzz_begin(unsigned int worker, char **files, int nr_files);
+/* In the parent of all workers: the module's parameters, as they are then. */
+bool fuzz_open(void);
+/* At the end: sets them to what they were. */
+void fuzz_close(void);
+/*
+ * Before the first step of a process, which becomes an ordinary user's if so
+ * asked. False: there is no device.
+ */
+bool fuzz_begin(unsigned int worker, char **files, int nr_files, bool ordinary);
 /* One step: its errno, 0, or FUZZ_FAULT for a fault of this process. */
 int fuzz_step(const struct step *step);
-/* Gives back what the steps have mapped, opened and started. */
+/*
+ * Gives back what the steps have mapped, opened and started, and undoes what they
+ * set: the process is registered, and the parameters are as they were.
+ */
 void fuzz_end(void);
 /* The calling task's stack, by the ioctl. */
 void fuzz_one_stack(void);

@@ -3,32 +3,39 @@
 #
 # In the VM: the fuzzer for SECONDS from SEED, while stacks are also taken by
 # ftrace, and one of the files that it maps is on a FUSE file system that does
-# not answer. New inputs go to OUT. scripts/check-fuzz-kernel calls this.
+# not answer. What reaches something goes to OUT.
+# scripts/check-fuzz-kernel calls this.
 #
 #   fuzz.sh SECONDS SEED CORPUS OUT
 
 seconds=$1 seed=$2 corpus=$3 out=$4
 tracing=/sys/kernel/tracing
+kmemleak=/sys/kernel/debug/kmemleak
 progs=build/vm-progs-device
 tmp=$(mktemp -d)
 
+echo clear >$kmemleak
 modprobe kunwind || exit 2
 # waits for what does not answer leave no time for calls
 echo 5 >/sys/module/kunwind/parameters/register_timeout_ms
 echo 2 >/sys/module/kunwind/parameters/max_stall_ms
+chmod 666 /dev/kunwind
+chmod 711 "$tmp"
 mkdir "$tmp/stuck"
 cp "$(realpath /lib/x86_64-linux-gnu/libm.so.6)" "$tmp/library"
+# what children exec is read from memory
+cp build/vm-debug/fuzz "$progs/large.so" "$tmp"
 "$progs/stuckfs" "$tmp/stuck" "$tmp/library" 2 >"$tmp/stuckfs" &
 stuckfs=$!
 echo 256 >$tracing/buffer_size_kb
 echo 1 >$tracing/options/userstacktrace
-for event in sched/sched_switch syscalls/sys_enter_madvise syscalls/sys_enter_ioctl; do
+for event in sched/sched_switch syscalls/sys_enter_madvise; do
 	echo 1 >"$tracing/events/$event/enable"
 done
 until [ -s "$tmp/stuckfs" ]; do sleep 0.1; done
 
-build/vm-debug/fuzz --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
-	--workers 3 /bin/true "$tmp/stuck/0" "$progs/large.so" "$tmp/library"
+"$tmp/fuzz" --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
+	/bin/true "$tmp/stuck/0" "$tmp/large.so" "$tmp/library"
 status=$?
 
 echo 0 >$tracing/events/enable
@@ -37,8 +44,21 @@ wait $stuckfs 2>/dev/null
 umount -l "$tmp/stuck"
 # a worker that was killed may still hold the device for a moment
 for _ in $(seq 100); do
-	rmmod kunwind 2>/dev/null && exit $status
+	rmmod kunwind 2>/dev/null && break
 	sleep 0.3
 done
-echo "kunwind does not unload"
-exit 1
+if [ -d /sys/module/kunwind ]; then
+	echo "kunwind does not unload"
+	exit 1
+fi
+# of an unloaded module the symbols are gone: its addresses stay
+echo scan >$kmemleak && sleep 6 && echo scan >$kmemleak &&
+	leaks=$(awk '/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
+		{ text = text $0 "\n" }
+		/\[kunwind\]|\[<?0*ffffffffc/ { ours = 1 }
+		END { if (ours) printf "%s", text }' $kmemleak | head -n 60)
+if [ -n "$leaks" ]; then
+	printf 'memory is lost:\n%s\n' "$leaks"
+	exit 1
+fi
+exit $status
