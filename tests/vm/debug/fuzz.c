@@ -2,7 +2,7 @@
 /*
  * fuzz.c - calls of /dev/kunwind and of the kernel around it, guided by coverage
  *
- *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] FILE...
+ *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] [--complaints FILE] FILE...
  *	fuzz leaf		what its children exec: one call stack
  *
  * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
@@ -21,10 +21,14 @@
  * inverse of the time that it took on average so far: all get about the same
  * share of the time.
  *
- * The inputs that were the first to reach something, also of those read, are
- * written to found.inputs in --out, at the end and each minute. This and the
- * corpus are packed as by tests/fuzz/inputs.py. The verdict on the kernel is its
- * log; this program fails only if it cannot work at all.
+ * A line of the kernel's log that matches one of the regular expressions of
+ * --complaints ends the run, with status 1. What is written to --out, at the end
+ * and each minute:
+ *   found.inputs	the inputs that were the first to reach something, also of
+ *			those read; both files are packed as by tests/fuzz/inputs.py
+ *   unreached		the module's functions that no caller reached, also those
+ *			that only run in the module's own threads (at the end)
+ *   complaint.inputs	what the workers ran when the kernel complained
  *
  * The seed decides all choices. With more than one worker, and because coverage
  * depends on time, two runs with the same seed are alike, not equal.
@@ -32,6 +36,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <regex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -50,6 +55,8 @@
 #define MAX_CORPUS	4096
 #define MAX_WORKERS	8
 #define MAX_TEXT	(2 << 20)	/* bytes of the module's code */
+#define MAX_PATTERNS	64
+#define MAX_SYMBOLS	4096
 #define STUCK_SECONDS	10
 #define WORKER_INPUTS	5000
 #define CHOICES		32
@@ -69,6 +76,7 @@ static struct {
 	volatile uint64_t calls, inputs, found, points, results, crashes, stuck;
 	volatile uint64_t beat[MAX_WORKERS];
 	uint64_t random[MAX_WORKERS];
+	struct input running[MAX_WORKERS];
 	volatile uint32_t nr_corpus, nr_read;
 	struct input corpus[MAX_CORPUS];
 	uint8_t seen[MAX_TEXT];
@@ -76,7 +84,7 @@ static struct {
 	volatile uint64_t op_calls[FUZZ_NR_OPS], op_us[FUZZ_NR_OPS];
 } *shared;
 
-static unsigned long text_base;
+static unsigned long text_base, text_offset;
 static uint64_t *kcov;
 static unsigned int worker;
 static pid_t pids[MAX_WORKERS];
@@ -286,7 +294,7 @@ static const struct input *choose(void)
 
 static void work(char **files, int nr_files)
 {
-	static struct input input;
+	struct input *input = &shared->running[worker];
 	unsigned int i;
 
 	become_worker(files, nr_files);
@@ -295,20 +303,20 @@ static void work(char **files, int nr_files)
 
 		/* first each of the corpus as it is */
 		if (n < shared->nr_read) {
-			input = shared->corpus[n];
+			*input = shared->corpus[n];
 		} else {
-			input = *choose();
-			if (input.nr)
-				mutate(&input);
+			*input = *choose();
+			if (input->nr)
+				mutate(input);
 		}
-		if (!input.nr || input.nr > MAX_STEPS)
+		if (!input->nr || input->nr > MAX_STEPS)
 			continue;
 		shared->beat[worker]++;
-		input.fresh = run_input(&input);
+		input->fresh = run_input(input);
 		if (n < shared->nr_read)
-			shared->corpus[n] = input;
-		else if (input.fresh)
-			keep(&input);
+			shared->corpus[n] = *input;
+		else if (input->fresh)
+			keep(input);
 	}
 	_exit(0);
 }
@@ -344,6 +352,104 @@ static unsigned long randomized(void)
 		fclose(f);
 	return found ? found - 0xffffffff81000000 : 0;
 }
+
+/* ------------------------------------------------------ the kernel's log */
+
+static struct {
+	int fd;
+	unsigned int nr;
+	regex_t pattern[MAX_PATTERNS];
+} kmsg = { .fd = -1 };
+
+static bool kmsg_begin(const char *patterns)
+{
+	FILE *f = fopen(patterns, "r");
+	char line[512];
+
+	while (f && kmsg.nr < MAX_PATTERNS && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line && *line != '#' &&
+		    !regcomp(&kmsg.pattern[kmsg.nr], line, REG_EXTENDED | REG_NOSUB))
+			kmsg.nr++;
+	}
+	if (f)
+		fclose(f);
+	kmsg.fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (kmsg.fd >= 0)
+		lseek(kmsg.fd, 0, SEEK_END);
+	return kmsg.nr && kmsg.fd >= 0;
+}
+
+/* The first complaint since the last call, or NULL. */
+static const char *kmsg_complaint(void)
+{
+	static char record[8192];
+	unsigned int i;
+	ssize_t n;
+
+	while (kmsg.fd >= 0 && ((n = read(kmsg.fd, record, sizeof(record) - 1)) > 0 || errno == EPIPE)) {
+		if (n <= 0)
+			continue;
+		record[n] = '\0';
+		record[strcspn(record, "\n")] = '\0';
+		for (i = 0; i < kmsg.nr; i++)
+			if (!regexec(&kmsg.pattern[i], record, 0, NULL, 0))
+				return strchr(record, ';') ? strchr(record, ';') + 1 : record;
+	}
+	return NULL;
+}
+
+/* --------------------------------------------------------- what was reached */
+
+static struct symbol {
+	unsigned long at;
+	char name[64];
+	bool reached;
+} symbols[MAX_SYMBOLS];
+
+static int symbol_order(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The module's functions, and which of them no caller reached, to DIR/unreached. */
+static void write_unreached(const char *dir)
+{
+	unsigned int nr = 0, missed = 0, i;
+	char line[512], type;
+	struct symbol *s;
+	FILE *f = fopen("/proc/kallsyms", "r");
+	unsigned long at;
+
+	while (f && nr < MAX_SYMBOLS && fgets(line, sizeof(line), f)) {
+		s = &symbols[nr];
+		if (!strstr(line, "[kunwind]") || strstr(line, ".cold") ||
+		    sscanf(line, "%lx %c %63s", &s->at, &type, s->name) != 3 ||
+		    (type != 't' && type != 'T') || s->at - text_base - text_offset >= MAX_TEXT - 4096)
+			continue;
+		nr++;
+	}
+	if (f)
+		fclose(f);
+	qsort(symbols, nr, sizeof(symbols[0]), symbol_order);
+	for (i = 0; i < nr; i++)
+		for (at = symbols[i].at; at < (i + 1 < nr ? symbols[i + 1].at : symbols[i].at + 4096); at++)
+			symbols[i].reached |= shared->seen[at - text_base - text_offset];
+	f = create(dir, "unreached");
+	for (i = 0; i < nr; i++)
+		if (!symbols[i].reached) {
+			missed++;
+			if (f)
+				fprintf(f, "%s\n", symbols[i].name);
+		}
+	if (f)
+		fclose(f);
+	printf("%u of %u functions of the module reached\n", nr - missed, nr);
+}
+
+/* ------------------------------------------------------------------- main */
 
 static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
@@ -408,7 +514,7 @@ static void print_counts(time_t begin)
 
 int main(int argc, char **argv)
 {
-	const char *corpus = NULL, *out = NULL;
+	const char *corpus = NULL, *out = NULL, *complaints = NULL, *complaint = NULL;
 	unsigned int nr_workers = sysconf(_SC_NPROCESSORS_ONLN), seconds = 60, i, tick;
 	time_t begin = time(NULL);
 	uint64_t seed = 1;
@@ -428,16 +534,22 @@ int main(int argc, char **argv)
 			corpus = argv[at + 1];
 		else if (!strcmp(argv[at], "--out"))
 			out = argv[at + 1];
+		else if (!strcmp(argv[at], "--complaints"))
+			complaints = argv[at + 1];
 		else
 			break;
 	}
 	if (at < argc && argv[at][0] == '-') {
 		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] "
-			"FILE...\n");
+			"[--complaints FILE] FILE...\n");
 		return 2;
 	}
 	if (nr_workers > MAX_WORKERS)
 		nr_workers = MAX_WORKERS;
+	if (complaints && !kmsg_begin(complaints)) {
+		perror(complaints);
+		return 2;
+	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	f = fopen("/sys/module/kunwind/sections/.text", "r");
 	if (shared == MAP_FAILED || !f || fscanf(f, "%lx", &text_base) != 1) {
@@ -445,7 +557,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fclose(f);
-	text_base -= randomized();
+	text_offset = randomized();
+	text_base -= text_offset;
 	if (!fuzz_open())
 		return 2;
 	for (i = 0; i < nr_workers; i++)
@@ -460,11 +573,12 @@ int main(int argc, char **argv)
 	shared->nr_read = shared->nr_corpus;
 	printf("seed %llu, %u inputs at first, %u workers, %u s\n", (unsigned long long)seed,
 	       shared->nr_read, nr_workers, seconds);
-	for (tick = 0; time(NULL) < (time_t)(begin + seconds); tick++) {
+	for (tick = 0; !complaint && time(NULL) < (time_t)(begin + seconds); tick++) {
 		for (i = 0; i < nr_workers; i++)
 			if (!tend(i, argv + at, argc - at))
 				return 2;
 		usleep(100000);
+		complaint = kmsg_complaint();
 		if (tick % 600 == 599) {
 			print_counts(begin);
 			write_found(out);
@@ -482,6 +596,17 @@ int main(int argc, char **argv)
 		printf("  %-8s %9llu calls %9llu us each\n", fuzz_names[i],
 		       (unsigned long long)shared->op_calls[i],
 		       (unsigned long long)(shared->op_us[i] / (shared->op_calls[i] + !shared->op_calls[i])));
+	write_unreached(out);
 	print_counts(begin);
-	return shared->points ? 0 : 1;
+	if (complaint) {
+		printf("after %llu calls and %llu s the kernel complained: %s\n",
+		       (unsigned long long)shared->calls,
+		       (unsigned long long)(time(NULL) - begin), complaint);
+		f = create(out, "complaint.inputs");
+		for (i = 0; i < nr_workers; i++)
+			write_input(&shared->running[i], f);
+		if (f)
+			fclose(f);
+	}
+	return complaint || !shared->points;
 }

@@ -3,7 +3,7 @@
 #
 # In the VM: the fuzzer for SECONDS from SEED, while stacks are also taken by
 # ftrace, and one of the files that it maps is on a FUSE file system that does
-# not answer. What reaches something goes to OUT.
+# not answer. New inputs, and what it has to say of the module, go to OUT.
 # scripts/check-fuzz-kernel calls this.
 #
 #   fuzz.sh SECONDS SEED CORPUS OUT
@@ -35,6 +35,7 @@ done
 until [ -s "$tmp/stuckfs" ]; do sleep 0.1; done
 
 "$tmp/fuzz" --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
+	--complaints scripts/guest/kernel-complaints \
 	/bin/true "$tmp/stuck/0" "$tmp/large.so" "$tmp/library"
 status=$?
 
