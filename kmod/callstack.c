@@ -10,7 +10,7 @@
  * probe asks for a stack again: one flag for each context of each CPU answers
  * that with KUNWIND_NESTED.
  *
- * With interrupts off, in a hard interrupt or an NMI, a walk has an eighth of the budget
+ * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
  * (core/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
  * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
  * every walk has that budget, because preemption is off meanwhile.

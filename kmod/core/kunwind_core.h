@@ -318,7 +318,7 @@ struct kunwind_recent {
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
  *	enum kunwind_trust of each address
  * @scan: in: frames found by scanning the stack are wanted
- * @urgent: in: interrupts are off, or it is an NMI: an eighth of the budget (walk.h)
+ * @urgent: in: interrupts are off, or it is an NMI: a quarter of the budget (walk.h)
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget-test.c - a walk spends no more than its budget, an urgent one an eighth of it
+ * budget-test.c - a walk spends no more than its budget, an urgent one a quarter of it
  *
  * A stack full of return addresses that follow calls of one function, whose code is read
  * for each of them and says that the frame is not its own. The budget pays for all of
  * them if there are 127, but not if each jump backwards in that function makes the
- * walk read a loop again. An urgent walk stops after an eighth; one by rules
+ * walk read a loop again. An urgent walk stops after a quarter; one by rules
  * from the cache needs no budget, however many frames it has.
  */
 #include <stdio.h>

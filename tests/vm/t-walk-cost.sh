@@ -5,7 +5,7 @@
 #
 # tests/bench/hostile.c fills stacks whose walks are as expensive as possible and counts the
 # instructions of stack_trace_save_user() in a VM whose TSC counts instructions (--icount).
-# With interrupts off a walk has an eighth of the budget. With the event kunwind_callstack
+# With interrupts off a walk has a quarter of the budget. With the event kunwind_callstack
 # on, the walk finds up to 4,096 frames and writes them to the ring buffer.
 # Bounds are about a fifth above the most that was measured on Linux 6.1.
 # vm: --icount
