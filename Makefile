@@ -99,7 +99,7 @@ check-runtimes:
 	@scripts/check-runtimes $(if $(RELEASE),--release $(RELEASE))
 
 check-programs:
-	@scripts/check-programs $(if $(INSTALL),--install)
+	@scripts/check-programs $(if $(filter 1,$(INSTALL)),--install)
 
 check-steps:
 	@scripts/check-steps $(if $(filter 1,$(INSTALL)),--install) -j $(or $(JOBS),1) $(NAMES)

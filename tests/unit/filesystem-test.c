@@ -131,8 +131,8 @@ static void test_numbers(void)
 
 	while (hash_32(b, BITS) != hash_32(a, BITS))
 		b++;
-	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0), "two numbers of one hash: %u, %u",
-	       a, b);
+	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0),
+	       "two numbers of one hash: %u, %u", a, b);
 	for (i = 0; i < MAX_STALLS - 1; i++)
 		kunwind_filesystem_stalled(a);
 	tap_ok(!kunwind_filesystem_hangs(a), "stalls: %u waits in vain are not yet a file system that hangs",

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// source.d - what D's compiler builds: a delegate that waits for input, called by a function
+import core.stdc.stdio : getchar;
+
+int twice(scope int delegate(int) call, int n)
+{
+	return n ? twice(call, n - 1) + 1 : call(n);
+}
+
+int main()
+{
+	int read;
+
+	return twice((int n) { read = getchar(); return read + n; }, 3) & 1;
+}
