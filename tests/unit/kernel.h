@@ -266,6 +266,8 @@ static inline bool llist_empty(const struct llist_head *head) { return !head->fi
 	     pos && ({ n = hlist_entry_safe(pos->member.next, __typeof__(*pos), member); 1; }); \
 	     pos = n)
 
+#define GENMASK_ULL(hi, lo)		((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
+#define BIT_ULL(n)			(1ULL << (n))
 static inline u32 hash_32(u32 value, unsigned int bits) { return value * 0x61C88647U >> (32 - bits); }
 static inline u32 hash_long(u64 value, unsigned int bits)
 {

@@ -9,8 +9,6 @@
 /* ------------------------------------------------------ more of the kernel */
 
 #define ____cacheline_aligned
-#define GENMASK_ULL(hi, lo)	((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
-#define BIT_ULL(n)		(1ULL << (n))
 #define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
 #define cmpxchg_local(p, old, new)	cmpxchg(p, old, new)
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
