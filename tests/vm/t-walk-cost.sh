@@ -33,14 +33,14 @@ walks() {
 	[ "$most" -le "$bound" ]
 	verdict $? "$title: no walk exceeds the bound"
 }
-walks "interrupts off" 870000 off 0
-walks "interrupts off, 900 frames in the cache" 910000 off 900
-walks "interrupts on" 7400000 on 0
-walks "interrupts on, 900 frames in the cache" 7400000 on 900
+walks "interrupts off" 730000 off 0
+walks "interrupts off, 900 frames in the cache" 730000 off 900
+walks "interrupts on" 2750000 on 0
+walks "interrupts on, 900 frames in the cache" 2750000 on 900
 echo 1 >"$event"
-walks "interrupts off, event on" 870000 off 0
-walks "interrupts off, event on, 4,000 frames in the cache" 1150000 off 4000
-walks "interrupts on, event on, 4,000 frames in the cache" 7600000 on 4000
+walks "interrupts off, event on" 1120000 off 0
+walks "interrupts off, event on, 4,000 frames in the cache" 1120000 off 4000
+walks "interrupts on, event on, 4,000 frames in the cache" 3000000 on 4000
 echo 0 >"$event"
 
 check "the counting module goes" rmmod kunwind_bench
