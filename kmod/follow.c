@@ -24,11 +24,16 @@
  * Only the entry of the system call is hooked, because no function inside that
  * sees the new mapping is declared in a header. mmap_lock is not held there. From
  * the entry to the end of the forced read, which comes before the task returns to
- * user mode, the call is on its space's list of moves.
+ * user mode, the call is counted as a move of its space.
  *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked dead at the entry.
  *     A read by another thread can still find the old mapping there, before
- *     mremap takes mmap_lock. So whatever is read while the move is on the list
- *     is dead in that interval: no walk by any thread uses an old table there.
+ *     mremap takes mmap_lock. So whatever is read during the move is dead in that
+ *     interval: no walk by any thread uses an old table there.
+ *   - Several calls at a time: one interval contains all their destinations, until
+ *     none is under way. A read then costs the same for any number of calls. Code
+ *     between two destinations may be dead for that time; the forced reads, which
+ *     come later, find it again.
+ *   - A call that the kernel refuses by its arguments alone changes nothing.
  *   - Otherwise the kernel chooses the address, and it is not known before the
  *     call has ended. Nothing is mapped there before, so no thread can be in a
  *     function there, or jump there, before mremap has returned the address.
@@ -86,7 +91,6 @@ struct follow_work {
 	struct kunwind_space *space;	/* whose reader the task is; or NULL */
 	/* Of a mremap; NULL else. */
 	struct kunwind_space *moving;
-	struct kunwind_move move;
 	u64 addr, old_len, new_len;
 	bool i386;
 };
@@ -280,7 +284,7 @@ static void kill(struct kunwind_space *space, u64 start, u64 end)
 /*
  * mremap has ended, and what the call changed is read next. A read by another
  * thread may be under way that took over what was known before kill(). So the
- * move stays on the list until that read is published.
+ * move does not end until that read is published.
  */
 static void moved(struct follow_work *work)
 {
@@ -299,27 +303,45 @@ static void moved(struct follow_work *work)
 		if (start == work->addr)	/* it grew or shrank in place */
 			start += work->old_len;
 		if (start < end) {
-			kunwind_space_set_move(space, &work->move, start, end);
+			kunwind_space_move_to(space, start, end);
 			kill(space, start, end);
 		}
 	}
 	locked = !mutex_lock_killable(&space->scan);
 out:
-	kunwind_space_end_move(space, &work->move);
+	kunwind_space_end_move(space);
 	if (locked)
 		mutex_unlock(&space->scan);
 	kunwind_space_put(space);
+}
+
+/* Whether every kernel refuses the call before it looks at the mappings. */
+static bool notrace refused(const struct mremap *call)
+{
+	u64 end, old_end;
+
+	if (!call->new_len || offset_in_page(call->addr))
+		return true;
+	if (!(call->flags & MREMAP_FIXED))
+		return false;
+	if (!(call->flags & MREMAP_MAYMOVE) || offset_in_page(call->new_addr))
+		return true;
+	if (check_add_overflow(call->new_addr, call->new_len, &end) || end > TASK_SIZE_MAX)
+		return true;
+	return !check_add_overflow(call->addr, call->old_len, &old_end) &&
+	       old_end > call->new_addr && end > call->addr;
 }
 
 static void notrace move(struct kunwind_space *space, const struct mremap *call)
 {
 	bool fixed = call->flags & MREMAP_FIXED;
 	struct follow_work *work;
-	u64 end;
+	u64 end = 0;
 
-	if (fixed && (check_add_overflow(call->new_addr, call->new_len, &end) ||
-		      end > TASK_SIZE_MAX))
-		fixed = false;		/* fails */
+	if (refused(call))
+		return;
+	if (fixed)
+		end = call->new_addr + call->new_len;
 	/*
 	 * A source of which nothing is known is no code. But the read of what
 	 * another thread mapped may be due.
@@ -336,17 +358,15 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	work->old_len = call->old_len;
 	work->new_len = call->new_len;
 	work->i386 = call->i386;
+	kunwind_space_begin_move(space);
 	if (fixed) {
-		work->move.start = call->new_addr;
-		work->move.end = end;
-	}
-	kunwind_space_begin_move(space, &work->move);
-	if (fixed)
+		kunwind_space_move_to(space, call->new_addr, end);
 		kill(space, call->new_addr, end);
+	}
 	if (!task_work_add(current, &work->head, TWA_RESUME))
 		return;
 	/* Not for a task that can still make system calls. */
-	kunwind_space_end_move(space, &work->move);
+	kunwind_space_end_move(space);
 	kunwind_space_put(space);
 	kfree(work);
 	module_put(THIS_MODULE);

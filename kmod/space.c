@@ -218,7 +218,6 @@ static struct kunwind_space *space_alloc(struct mm_struct *mm, pid_t tgid, gfp_t
 	refcount_set(&space->refs, 1);
 	mutex_init(&space->scan);
 	spin_lock_init(&space->lock);
-	INIT_LIST_HEAD(&space->moves);
 	space->map_seq = 1;		/* never scanned */
 	return space;
 }
@@ -362,7 +361,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	child->map_seq = parent->map_seq;
 	child->scanned_seq = parent->scanned_seq;
 	snapshot = kunwind_snapshot_of(locked_ranges(parent));
-	if (!list_empty(&parent->moves)) {
+	if (parent->moves.nr) {
 		/* What the parent knows may be wrong soon: the child reads for itself. */
 		snapshot = NULL;
 		child->scanned_seq = child->map_seq - 1;
@@ -465,39 +464,47 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 	return read;
 }
 
-void kunwind_space_begin_move(struct kunwind_space *space, struct kunwind_move *move)
+void kunwind_space_begin_move(struct kunwind_space *space)
 {
 	spin_lock(&space->lock);
-	list_add(&move->node, &space->moves);
+	if (!space->moves.nr++)
+		space->moves.start = space->moves.end = 0;
 	spin_unlock(&space->lock);
 }
 
-void kunwind_space_set_move(struct kunwind_space *space, struct kunwind_move *move,
-			    u64 start, u64 end)
+void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end)
 {
+	struct kunwind_moves *moves = &space->moves;
+
 	spin_lock(&space->lock);
-	move->start = start;
-	move->end = end;
+	if (moves->start == moves->end) {
+		moves->start = start;
+		moves->end = end;
+	} else {
+		moves->start = min(moves->start, start);
+		moves->end = max(moves->end, end);
+	}
 	spin_unlock(&space->lock);
 }
 
-void kunwind_space_end_move(struct kunwind_space *space, struct kunwind_move *move)
+void kunwind_space_end_move(struct kunwind_space *space)
 {
 	spin_lock(&space->lock);
-	list_del(&move->node);
+	space->moves.nr--;
 	spin_unlock(&space->lock);
 }
 
 void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges)
 {
-	const struct kunwind_move *move;
+	const struct kunwind_moves *moves = &space->moves;
 	u32 i;
 
 	lockdep_assert_held(&space->lock);
-	list_for_each_entry(move, &space->moves, node)
-		for (i = kunwind_ranges_behind(ranges, move->start);
-		     i < ranges->nr && ranges->range[i].start < move->end; i++)
-			WRITE_ONCE(ranges->range[i].dead, 1);
+	if (!moves->nr)
+		return;
+	for (i = kunwind_ranges_behind(ranges, moves->start);
+	     i < ranges->nr && ranges->range[i].start < moves->end; i++)
+		WRITE_ONCE(ranges->range[i].dead, 1);
 }
 
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)

@@ -17,10 +17,14 @@
 
 struct seq_file;
 
-/* A mremap under way, on its space's list. Nothing read in [start, end) meanwhile is used. */
-struct kunwind_move {
-	struct list_head node;
-	u64 start, end;
+/*
+ * Calls of mremap() under way. Ranges read meanwhile in [start, end), which contains
+ * the destinations of all of them, are dead. One interval, not a list: threads may
+ * have thousands of calls under way.
+ */
+struct kunwind_moves {
+	unsigned int nr;
+	u64 start, end;		/* valid if nr is not 0 */
 };
 
 /**
@@ -38,7 +42,7 @@ struct kunwind_move {
  * @lock: taken inside mmap_lock; may be taken with preemption off
  * @map_seq: changes of mappings so far that a scan has to see, under @lock
  * @scanned_seq: of these, seen by the last scan, under @lock
- * @moves: struct kunwind_move, under @lock
+ * @moves: under @lock
  * @reader: task whose queued work will read the mappings, or NULL (follow.c)
  */
 struct kunwind_space {
@@ -56,7 +60,7 @@ struct kunwind_space {
 	spinlock_t lock;
 	u32 map_seq;
 	u32 scanned_seq;
-	struct list_head moves;
+	struct kunwind_moves moves;
 	const struct task_struct *reader;
 	struct kunwind_reap reap;
 };
@@ -134,15 +138,14 @@ bool kunwind_space_dirty(struct kunwind_space *space);
  * it is not used any more; but if @added bytes of it are new, and all others known,
  * it was only merged with its neighbours. @read: it must be read again even if nothing
  * was known. Return: a scan is due. No sleep. mmap_lock of the space's mm is held, or a
- * move of [start, end) is on the list: else a scan could take over what was known.
+ * move to [start, end) is under way: else a scan could take over what was known.
  */
 bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
 
-/* A mremap begins and ends. From @move's memory nothing is needed after the end. No sleep. */
-void kunwind_space_begin_move(struct kunwind_space *space, struct kunwind_move *move);
-void kunwind_space_set_move(struct kunwind_space *space, struct kunwind_move *move,
-			    u64 start, u64 end);
-void kunwind_space_end_move(struct kunwind_space *space, struct kunwind_move *move);
+/* A mremap() begins, has the destination [start, end), and ends. No sleep. */
+void kunwind_space_begin_move(struct kunwind_space *space);
+void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end);
+void kunwind_space_end_move(struct kunwind_space *space);
 
 /* Marks dead what was read in the destinations of moves. With space->lock held. */
 void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges);

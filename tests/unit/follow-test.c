@@ -20,6 +20,7 @@
 #define __NR_mmap		9
 #define __NR_mprotect		10
 #define __NR_pkey_mprotect	329
+#define offset_in_page(x)	((x) & (PAGE_SIZE - 1))
 #define PAGE_ALIGN(x)		(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #define IS_ERR_VALUE(x)		((unsigned long)(x) >= -4095UL)
 #define TWA_RESUME		1
@@ -185,7 +186,7 @@ static void returns(void)
 
 static void end(const char *what)
 {
-	bool good = list_empty(&space->moves);
+	bool good = !space->moves.nr;
 	unsigned int i;
 
 	returns();
@@ -295,7 +296,7 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 			user_regs.r8 = to;
 			hook___x64_sys_mremap(&user_regs);
 		}
-		at = dead() == at_entry && nr_queued == 1 && !list_empty(&space->moves);
+		at = dead() == at_entry && nr_queued == 1 && space->moves.nr == 1;
 		user_regs.ax = i ? (u32)ret : ret;
 		returns();
 		later = dead() == after && scans == 1 && forced == 1;
@@ -318,13 +319,13 @@ static void test_mremap(void)
 	moves(AT(0), 0x4000, 0x1000, 0, 0, AT(0), 0, 0, "mremap that shrinks");
 	moves(AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1), -ENOMEM, 2, 2,
 	       "mremap that fails");
-	moves(AT(5), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 0x3fff, AT(1) + 0x3fff, 2, 2,
+	moves(AT(5), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 0x3000, AT(1) + 0x3000, 2, 2,
 	      "mremap of data over code");
 
 	begin();
 	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
-	tap_ok(!nr_queued && list_empty(&space->moves), "mremap of data: nothing is read");
+	tap_ok(!nr_queued && !space->moves.nr, "mremap of data: nothing is read");
 	end("data");
 	begin();
 	no_memory = 1;
@@ -338,8 +339,35 @@ static void test_mremap(void)
 	hook___x64_sys_mremap(&user_regs);
 	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
-	tap_ok(!kunwind_space_find(&mm) && list_empty(&space->moves), "nor when the work cannot be queued");
+	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr, "nor when the work cannot be queued");
 	end("no work");
+}
+
+/* Each of these calls fails in every kernel, whatever is mapped. */
+static void test_refused(void)
+{
+	static const struct { const char *what; unsigned long addr, old, len, flags, to; } cases[] = {
+		{ "to no bytes", AT(0), 0x1000, 0, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "from within a page", AT(0) + 1, 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "to within a page", AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 1 },
+		{ "that is fixed and may not move", AT(0), 0x1000, 0x1000, MREMAP_FIXED, AT(1) },
+		{ "beyond user memory", AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED,
+		  TASK_SIZE_MAX },
+		{ "around the end", AT(0), 0x1000, ~0xfffUL, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "over its own source", AT(1), 0x2000, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED,
+		  AT(1) + 0x1000 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		user_regs = (struct pt_regs){ .di = cases[i].addr, .si = cases[i].old, .dx = cases[i].len,
+					      .r10 = cases[i].flags, .r8 = cases[i].to };
+		hook___x64_sys_mremap(&user_regs);
+		tap_ok(!nr_queued && !space->moves.nr && !dead(), "mremap %s: changes nothing",
+		       cases[i].what);
+		end(cases[i].what);
+	}
 }
 
 static void test_hooks(void)
@@ -368,6 +396,7 @@ int main(void)
 	kunwind_space_init();
 	test_mprotect();
 	test_mremap();
+	test_refused();
 	test_hooks();
 	return tap_done();
 }

@@ -341,16 +341,15 @@ static void test_limit(void)
 
 static void test_moves(void)
 {
-	struct kunwind_move move = { .start = AT(1), .end = AT(1) + 0x1000 };
-
 	begin();
 	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
 	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
-	kunwind_space_begin_move(space, &move);
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(1), AT(1) + 0x1000);
 	reads(false);
 	tap_ok(!range(0)->dead && range(1)->dead,
 	       "moves: what is read in the destination of a mremap is dead");
-	kunwind_space_end_move(space, &move);
+	kunwind_space_end_move(space);
 	reads(true);
 	tap_ok(!range(1)->dead, "moves: until it is read again");
 	end("moves");

@@ -331,37 +331,50 @@ static void test_fork(void)
 
 	/* a mremap of the parent is under way */
 	begin();
-	{
-		struct kunwind_move move = { .start = AT(0), .end = AT(1) };
-
-		kunwind_space_begin_move(space, &move);
-		child = forked();
-		tap_ok(!ranges_of(child) && kunwind_space_dirty(child),
-		       "a child made during a mremap knows nothing, and reads all");
-		kunwind_space_end_move(space, &move);
-	}
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(0), AT(1));
+	child = forked();
+	tap_ok(!ranges_of(child) && kunwind_space_dirty(child),
+	       "a child made during a mremap knows nothing, and reads all");
+	kunwind_space_end_move(space);
 	kunwind_space_forget(&child_mm);
 	end("mremap");
 }
 
-static void test_moves(void)
+/* The mappings are read again, all at once. */
+static void read_again(void)
 {
-	struct kunwind_move a = { .start = AT(0) + 0x1fff, .end = AT(2) }, b = { };
-	struct kunwind_snapshot *snapshot;
+	struct kunwind_snapshot *snapshot = list();
 
-	begin();
-	kunwind_space_begin_move(space, &a);
-	kunwind_space_begin_move(space, &b);
-	kunwind_space_set_move(space, &b, AT(3) + 0x2000, AT(4));
-	snapshot = list();
 	spin_lock(&space->lock);
 	kunwind_space_kill_moves(space, &snapshot->ranges);
 	spin_unlock(&space->lock);
 	publish(space, snapshot);
-	tap_ok(dead(space) == 3, "what is read during a mremap is dead in its destination, to the byte");
-	kunwind_space_end_move(space, &a);
-	kunwind_space_end_move(space, &b);
-	tap_ok(list_empty(&space->moves), "each mremap ends");
+}
+
+static void test_moves(void)
+{
+	begin();
+	kunwind_space_begin_move(space);
+	read_again();
+	tap_ok(!dead(space), "a mremap without a destination yet leaves alive what is read");
+	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(1));
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(3) + 0x2000, AT(4));
+	read_again();
+	tap_ok(dead(space) == 15, "what is read between the destinations of two mremaps is dead");
+	kunwind_space_end_move(space);
+	read_again();
+	tap_ok(dead(space) == 15, "until both have ended");
+	kunwind_space_end_move(space);
+	read_again();
+	tap_ok(!dead(space) && !space->moves.nr, "then all is alive when it is read");
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(2));
+	read_again();
+	tap_ok(dead(space) == 3,
+	       "what is read during a mremap is dead in its destination, to the byte, not in former ones");
+	kunwind_space_end_move(space);
 	end("moves");
 }
 
