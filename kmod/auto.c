@@ -32,6 +32,8 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
@@ -169,7 +171,7 @@ static void adopt_waiting(void)
 
 static void adopt_all(struct work_struct *work)
 {
-	unsigned long start = jiffies;
+	u64 start = ktime_get_ns();
 	u32 asked = READ_ONCE(nr_asked);
 	bool listed = true;
 
@@ -189,7 +191,8 @@ static void adopt_all(struct work_struct *work)
 	delay = clamp(2 * delay, (unsigned long)DELAY_MIN, (unsigned long)DELAY_MAX);
 	if (READ_ONCE(auto_on) && (!listed || nr_waiting))
 		/* If it was switched meanwhile, this leaves the earlier time. */
-		queue_delayed_work(adopters, &adopter, max(delay, 10 * (jiffies - start)));
+		queue_delayed_work(adopters, &adopter,
+				   max(delay, nsecs_to_jiffies(10 * (ktime_get_ns() - start))));
 	else
 		forget_waiting();
 	if (listed && (!nr_waiting || delay >= DELAY_LONG))

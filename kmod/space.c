@@ -18,6 +18,8 @@
  * parent's.
  */
 #include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -105,12 +107,13 @@ void kunwind_space_flush(void)
 /*
  * Settles every snapshot for which nobody waited long enough. All objects that
  * are done by now at once, and never more than a tenth of a CPU, however many
- * spaces and objects someone makes.
+ * spaces and objects someone makes. A sweep is shorter than a jiffy as a rule, so
+ * its time is taken in ns.
  */
 static void sweep(struct work_struct *work)
 {
 	bool again = false, renew = xchg(&rules_gone, false);
-	unsigned long start = jiffies;
+	u64 start = ktime_get_ns();
 	struct kunwind_space *space;
 	unsigned int i;
 
@@ -142,7 +145,7 @@ static void sweep(struct work_struct *work)
 		rcu_read_unlock();
 		cond_resched();
 	}
-	WRITE_ONCE(sweep_delay, 1 + 10 * (jiffies - start));
+	WRITE_ONCE(sweep_delay, 1 + nsecs_to_jiffies(10 * (ktime_get_ns() - start)));
 	if (again)
 		kunwind_space_object_done();
 }

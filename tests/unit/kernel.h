@@ -287,6 +287,7 @@ static inline u64 ktime_get_ns(void) { return now_ns; }
 #define time_after(a, b)		((long)((b) - (a)) < 0)
 #define time_before(a, b)		time_after(b, a)
 static inline u64 div_u64(u64 a, u32 b) { return a / b; }
+static inline unsigned long nsecs_to_jiffies(u64 ns) { return ns / (NSEC_PER_SEC / HZ); }
 
 struct work_struct { void (*run)(struct work_struct *work); };
 struct delayed_work { struct work_struct work; bool queued; };

@@ -9,6 +9,11 @@
 #include "kernel.h"
 #include "tap.h"
 
+/* Each bucket of spaces takes a sweep so long. */
+static u64 sweep_costs;
+#undef cond_resched
+#define cond_resched()	((void)(now_ns += sweep_costs))
+
 /* Trace events: the last one, and how many. */
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
@@ -429,6 +434,12 @@ static void test_sweep(void)
 	kunwind_space_rules_gone();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up leaves no rule in caches");
+	sweep_costs = NSEC_PER_MSEC;
+	kunwind_space_rules_gone();
+	flush_delayed_work(&sweeper);
+	sweep_costs = 0;
+	tap_ok(sweep_delay == 1 + 10 * NSEC_PER_MSEC / (NSEC_PER_SEC / HZ),
+	       "sweep: one that is shorter than a jiffy puts off the next one by ten times its time");
 	end("sweep");
 }
 
