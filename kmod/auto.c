@@ -20,6 +20,10 @@
  *	most about a tenth of a CPU, however many are skipped.
  * While the kill switch is off ("enabled" is N) the work item only waits.
  *
+ * A process may end while the work item reads it. Then a work of its own unmaps the
+ * process's memory, because that may wait for a file system: at most ENDED_MAX at a
+ * time, each with a worker. While there are as many, no process is registered here.
+ *
  * The ioctl, unlike the parameter, then waits, killably and without a lock, until
  * the processes are registered and their tables built: at most
  * register_timeout_ms, and not for a process that stays skipped.
@@ -35,6 +39,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -43,6 +48,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -54,6 +60,7 @@
 #define DELAY_MIN	(1 + HZ / 100)	/* between two tries of a process, jiffies */
 #define DELAY_LONG	(HZ / 5)	/* from here on nobody waits for those left */
 #define DELAY_MAX	HZ
+#define ENDED_MAX	64		/* no more than the workqueue runs at a time */
 
 static DEFINE_MUTEX(auto_lock);		/* switching; never held while anything is waited for */
 static bool auto_on;			/* written under auto_lock */
@@ -69,6 +76,15 @@ static struct pid **waiting;
 static unsigned int nr_waiting;
 static unsigned long delay;
 static u32 nr_listed;			/* nr_asked when the list was made */
+
+/* A process that ended while it was read, and whose memory is to be unmapped. */
+struct ended {
+	struct work_struct work;
+	struct mm_struct *mm;
+};
+
+static struct workqueue_struct *unmappers;
+static atomic_t nr_ended;
 
 static u32 nr_adopted;			/* nr_asked of the last pass that is over */
 static unsigned int nr_pending;		/* length of the list, for others */
@@ -113,7 +129,7 @@ static bool list_processes(void)
 	}
 }
 
-/* With a reference (mmput_async). A leader may have ended before its threads. */
+/* With a reference (put_mm()). A leader may have ended before its threads. */
 static struct mm_struct *mm_of(struct pid *pid)
 {
 	struct task_struct *leader, *t;
@@ -131,17 +147,57 @@ static struct mm_struct *mm_of(struct pid *pid)
 	return mm;
 }
 
+static void unmap(struct work_struct *work)
+{
+	struct ended *ended = container_of(work, struct ended, work);
+
+	mmput(ended->mm);
+	kfree(ended);
+	atomic_dec(&nr_ended);
+	/* The workqueue is drained behind this. */
+	module_put(THIS_MODULE);
+}
+
+/*
+ * Gives back a reference from mm_of(). The last one unmaps the memory, which may wait
+ * for file systems: that is for neither this work item nor the kernel's own
+ * workqueue. @ended is for this.
+ */
+static void put_mm(struct mm_struct *mm, struct ended *ended)
+{
+	if (atomic_add_unless(&mm->mm_users, -1, 1)) {
+		kfree(ended);
+	} else if (try_module_get(THIS_MODULE)) {
+		ended->mm = mm;
+		INIT_WORK(&ended->work, unmap);
+		atomic_inc(&nr_ended);
+		queue_work(unmappers, &ended->work);
+	} else {
+		/* The module goes, and cannot wait. This is the last process that it reads. */
+		kfree(ended);
+		mmput_async(mm);
+	}
+}
+
 /* False: it has to be tried again. */
 static bool adopt(struct pid *pid)
 {
-	struct mm_struct *mm = mm_of(pid);
+	struct ended *ended;
+	struct mm_struct *mm;
 	int err;
 
-	if (!mm)
+	if (atomic_read(&nr_ended) >= ENDED_MAX)
+		return false;
+	ended = kmalloc(sizeof(*ended), GFP_KERNEL | __GFP_NOWARN);
+	if (!ended)
+		return false;
+	mm = mm_of(pid);
+	if (!mm) {
+		kfree(ended);
 		return true;
+	}
 	err = kunwind_process_adopt(mm, pid);
-	/* The last reference would close its files here, and wait for file systems. */
-	mmput_async(mm);
+	put_mm(mm, ended);
 	/* All else that can go wrong with one process is counted. */
 	return err != -EAGAIN;
 }
@@ -272,7 +328,13 @@ static const struct kernel_param_ops param_ops = {
 int kunwind_auto_init(void)
 {
 	adopters = alloc_workqueue("kunwind_auto", WQ_UNBOUND, 0);
-	return adopters ? 0 : -ENOMEM;
+	if (!adopters)
+		return -ENOMEM;
+	unmappers = alloc_workqueue("kunwind_unmap", WQ_UNBOUND, ENDED_MAX);
+	if (unmappers)
+		return 0;
+	destroy_workqueue(adopters);
+	return -ENOMEM;
 }
 
 void kunwind_auto_start(void)
@@ -292,6 +354,8 @@ void kunwind_auto_exit(void)
 	mutex_unlock(&auto_lock);
 	cancel_delayed_work_sync(&adopter);
 	destroy_workqueue(adopters);
+	/* Each work has a reference to the module: what is left is its last instructions. */
+	destroy_workqueue(unmappers);
 	forget_waiting();
 }
 

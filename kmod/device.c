@@ -155,20 +155,8 @@ static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 }
 
 /*
- * The last reference to another's mm closes its files, which may wait for file
- * systems: that is not for the caller to wait for.
- */
-static void put_mm(struct mm_struct *mm)
-{
-	if (mm == current->mm)
-		mmput(mm);
-	else if (mm)
-		mmput_async(mm);
-}
-
-/*
- * The process that @fd names, with references to its mm (put_mm) and thread
- * group. 0, -EBADF or -ESRCH.
+ * The process that @fd names, with references to its struct mm_struct (mmdrop())
+ * and thread group. 0, -EBADF or -ESRCH.
  */
 static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 {
@@ -180,7 +168,7 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 		mm = current->mm;
 		if (!mm)
 			return -ESRCH;
-		mmget(mm);
+		mmgrab(mm);
 		tgid = get_pid(task_tgid(current));
 	} else {
 		file = fget(fd);
@@ -190,16 +178,14 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 			fput(file);
 			return -EBADF;
 		}
-		/* Holds a reference to the struct, not to what it maps. */
+		/* Holds a reference to the struct, not to what it maps; nor does this. */
 		mm = file->private_data;
-		if (mm && !mmget_not_zero(mm))
-			mm = NULL;
 		tgid = mm ? owner_of(file, mm) : NULL;
+		if (tgid)
+			mmgrab(mm);
 		fput(file);
-		if (!tgid) {
-			put_mm(mm);
+		if (!tgid)
 			return -ESRCH;
-		}
 	}
 	*mmp = mm;
 	*tgidp = tgid;
@@ -233,7 +219,7 @@ static long do_process(void __user *arg, bool registers)
 	else
 		err = kunwind_process_unregister(tgid);
 	put_pid(tgid);
-	put_mm(mm);
+	mmdrop(mm);
 	if (err)
 		return err;
 	return copy_out(arg, &process, sizeof(process), usize);

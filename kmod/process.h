@@ -26,7 +26,7 @@ void kunwind_process_exit(void);
 
 /**
  * kunwind_process_register() - register a process, read its mappings
- * @mm: the caller holds it (mmget)
+ * @mm: the caller holds the structure (mmgrab)
  * @tgid: process, which uses @mm
  * @flags: KUNWIND_REGISTER_*
  * @nr_maps, @nr_ready: out
@@ -49,7 +49,7 @@ void kunwind_process_whole_system(bool on);
 
 /**
  * kunwind_process_adopt() - register a process as one of the whole system
- * @mm: the caller holds it (mmget); not the current task's
+ * @mm: the caller keeps it from being freed; not the current task's
  * Waits for nobody: its tables are queued. May sleep. Return: 0, -ESRCH, -ENOSPC,
  * -ENOMEM (both counted), -ECANCELED (the whole system is not to be registered);
  * -EAGAIN: registered, but its mappings could not be read; to be called again.

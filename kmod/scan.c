@@ -11,6 +11,12 @@
  * reader from outside (a registration, auto.c) tries both, and sleeps between two
  * tries without a lock: so nothing that holds up one process holds up another.
  *
+ * It keeps the mappings alive (mm_users) only while it reads them. If the process
+ * ends just then, the reader unmaps its memory, and may wait for a file system to
+ * which that memory is written back. A registration does that in the context of its
+ * caller, as a read of /proc/PID/maps does: the kernel's own workqueue (mmput_async())
+ * has a limited number of workers, which others need. What auto.c does, see there.
+ *
  * Executable memory of no file (a JIT's) is in the list too, without an object of
  * its own: the walk goes through it by frame pointers (core/bare.c). Where the
  * process handed in unwind information (jit.c), the mapping is cut into pieces; what
@@ -22,6 +28,7 @@
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <asm/vdso.h>
@@ -376,17 +383,23 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 /* Reads the mappings if they changed, or if @force. Another's are tried once: -EAGAIN. */
 static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool force)
 {
+	const bool own = mm == current->mm;
 	int err = 0;
 
-	if (mm != current->mm) {
-		if (!mutex_trylock(&space->scan))
-			return -EAGAIN;
-	} else if (mutex_lock_killable(&space->scan)) {
-		return -EINTR;
+	if (own) {
+		if (mutex_lock_killable(&space->scan))
+			return -EINTR;
+	} else if (!mutex_trylock(&space->scan)) {
+		return -EAGAIN;
+	} else if (!mmget_not_zero(mm)) {
+		mutex_unlock(&space->scan);
+		return -ESRCH;
 	}
 	if (force || kunwind_space_dirty(space))
 		err = scan(space, mm, NULL);
 	mutex_unlock(&space->scan);
+	if (!own)
+		mmput(mm);
 	return err;
 }
 

@@ -97,10 +97,10 @@ void kunwind_space_put(struct kunwind_space *space);
  * @force: even if nothing is known to have changed
  * @timeout: longest wait for tables, jiffies
  * @patient: wait even for those for which others waited in vain many times
- * The caller keeps @mm (the space's) from going. May sleep, killably. If @mm is not
- * the current task's, the wait for its mmap_lock counts towards @timeout.
+ * The caller keeps @mm (the space's) from being freed. May sleep, killably. If @mm is
+ * not the current task's, the wait for its mmap_lock counts towards @timeout.
  * Return: 0, -EINTR (fatal signal), -ENOMEM; -EAGAIN: another's mmap_lock was
- * taken all that time.
+ * taken all that time; -ESRCH: another's mappings have gone.
  */
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
 		       unsigned long timeout, bool patient);

@@ -378,7 +378,7 @@ struct cred { struct user_namespace *user_ns; kuid_t uid; u64 cap_effective; };
 struct vdso_image;
 struct mm_struct {
 	struct task_struct *owner;
-	int grabbed, mmap_lock;
+	int grabbed, users, mmap_lock;
 	unsigned long start_stack;
 	struct { void *vdso; const struct vdso_image *vdso_image; } context;
 };
@@ -401,6 +401,8 @@ static struct task_struct *current;
 #define fatal_signal_pending(task)	((void)(task), false)
 static inline void mmgrab(struct mm_struct *mm) { mm->grabbed++; }
 static inline void mmdrop(struct mm_struct *mm) { mm->grabbed--; }
+static inline bool mmget_not_zero(struct mm_struct *mm) { return mm->users && ++mm->users; }
+static inline void mmput(struct mm_struct *mm) { mm->users--; }
 
 struct seq_file { char text[16384]; size_t used; };
 /* Without a check of the format: the kernel's u64 is another type. */

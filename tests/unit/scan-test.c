@@ -24,6 +24,8 @@ static struct vm_area_struct vmas[MOST];
 static unsigned int nr_vmas;
 static bool mmap_taken, killed;
 static unsigned long waited;
+static struct mm_struct mm;	/* one user, if nobody keeps its mappings alive */
+static bool kept;		/* somebody did while it waited */
 
 #define VMA_ITERATOR(name, mm, addr)	unsigned int name = 0
 #define for_each_vma(vmi, vma)		for (; (vmi) < nr_vmas && ((vma) = &vmas[vmi], true); (vmi)++)
@@ -53,9 +55,17 @@ static long wait_for_completion_killable_timeout(struct completion *done, long t
 		return -EINTR;
 	if (done->done)
 		return timeout;
+	kept |= mm.users > 1;
 	waited += timeout;
 	return 0;
 }
+
+static void sleeps(unsigned long time)
+{
+	kept |= mm.users > 1;
+	schedule_timeout_killable(time);
+}
+#define schedule_timeout_killable	sleeps
 
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
@@ -139,7 +149,6 @@ static struct super_block disk = { 0xef53 }, memory = { TMPFS_MAGIC };
 static struct inode inode = { &disk, 1 }, memfd_inode = { &memory, 0 };
 static struct kunwind_object objects[4], jits[3];
 static struct file files[4], memfd;
-static struct mm_struct mm;
 static struct task_struct me = { .mm = &mm };
 static struct kunwind_space *space;
 
@@ -184,7 +193,8 @@ static void begin(void)
 	nr_vmas = 0;
 	looked_up = stalled = told = 0;
 	waited = 0;
-	mmap_taken = killed = hangs = false;
+	mmap_taken = killed = hangs = kept = false;
+	mm.users = 1;
 	kunwind_enabled = true;
 	max_ranges = 16384;
 	mm.start_stack = 0x7ffe1234;
@@ -205,7 +215,7 @@ static void end(const char *what)
 		good &= refcount_read(&objects[i].users) == 1;
 	for (i = 0; i < 3; i++)
 		good &= refcount_read(&jits[i].users) == 1;
-	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed &&
+	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed && mm.users < 2 &&
 	       refcount_read(&vdso_object.users) == 1 &&
 	       refcount_read(&kunwind_object_anonymous.users) == 1, "%s: all is given back", what);
 }
@@ -396,6 +406,14 @@ static void test_waits(void)
 	       jiffies - 1000 < 100 && !space->scan.held, "waits: for another's lock as long as told");
 	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN, "waits: or not at all");
 	mmap_taken = false;
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	waited = 0;
+	tap_ok(!kunwind_space_scan(space, &mm, true, 100, true) && waited == 100 && !kept && mm.users == 1,
+	       "waits: keeps another's mappings alive only while it reads them");
+	objects[0].state = KUNWIND_OBJECT_READY;
+	mm.users = 0;
+	tap_ok(kunwind_space_scan(space, &mm, true, 100, true) == -ESRCH && !space->scan.held && !mm.users,
+	       "waits: another's mappings that have gone are not read");
 	end("waits");
 }
 

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# t-shares.sh - one user uses up what all share: queues, places, workers of the kernel
+#
+# Nothing here depends on time: what an attacker would make slow stands still, or calls
+# of functions are counted.
+# timeout: 300
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
+progs=$PWD/build/vm-progs-device
+make -s -C tests/vm/progs/device all >/dev/null || exit 1
+shares=$progs/shares
+tracing=/sys/kernel/tracing
+params=/sys/module/kunwind/parameters
+work=$KUNWIND_TMP
+attacker=1001 victim=1002
+chmod 755 "$work"
+
+stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
+object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
+is_object() { [ "$(object "$1")" = "$2" ]; }
+eventually() { # DESCRIPTION COMMAND...
+	local what=$1 i
+	shift
+	for ((i = 0; i < 300; i++)); do
+		"$@" && break
+		sleep 0.1
+	done
+	"$@"
+	is $? 0 "$what"
+}
+as() {
+	local uid=$1
+	shift
+	setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"
+}
+count_calls() { # [kunwind:]FUNCTION: from now on
+	echo "p:counted $1" >$tracing/kprobe_events
+	echo 1 >$tracing/events/kprobes/counted/enable
+}
+calls() {
+	awk '$1 == "counted" { print $2 + $3 }' $tracing/kprobe_profile
+	echo 0 >$tracing/events/kprobes/counted/enable
+	echo >$tracing/kprobe_events
+}
+start() { # NAME COMMAND...: in the background, with input from descriptor ${to[NAME]}
+	local name=$1 fd
+	shift
+	rm -f "$work/in.$name"
+	mkfifo "$work/in.$name"
+	# Without the others' input: that ends only when nobody has it open.
+	(
+		for fd in "${to[@]}"; do exec {fd}>&-; done
+		exec "$@"
+	) <"$work/in.$name" >"$work/out.$name" 2>&1 &
+	pid[$name]=$!
+	exec {fd}>"$work/in.$name"
+	to[$name]=$fd
+}
+says() { grep -q "$2" "$work/out.$1"; }
+end() { # NAME
+	local fd=${to[$1]}
+	exec {fd}>&-
+	unset "to[$1]"
+	wait "${pid[$1]}"
+}
+declare -A to pid
+
+check "the module loads" modprobe kunwind
+chmod 666 /dev/kunwind
+
+# ---- the memory of a process that ends while somebody registers it
+modprobe fuse
+mkdir "$work/hung" "$work/busy"
+mount -t tmpfs none "$work/busy"
+cp "$progs/small.so" "$work/busy/"
+start stuckfs "$progs/stuckfs" "$work/hung" "$progs/large.so" 8
+eventually "a file system that does not answer" says stuckfs mounted
+echo 60000 >$params/register_timeout_ms
+start target "$shares" map "$work/busy/small.so" "$work/hung/0"
+eventually "a process maps a file of it and one of another file system" says target mapped
+start register kunwind register "${pid[target]}"
+sleep 1
+waits() { grep -q $'^State:\t[SD]' "/proc/$1/status"; }
+check "its registration waits" waits "${pid[register]}"
+kill -KILL "${pid[target]}"
+end target
+is_unmounted() { umount "$work/busy" 2>/dev/null || ! mountpoint -q "$work/busy"; }
+eventually "its memory is unmapped while the registration waits" is_unmounted
+check "the registration still waits" waits "${pid[register]}"
+
+module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
+eventually "the module goes" module_goes
+done_testing
