@@ -21,9 +21,9 @@
  * rmmod answers EBUSY and does not wait for what may never end: the server of a
  * remote file system, or on a local one a lock of the inode, which a writer holds
  * while it faults in what it writes. A build on a remote file system has the
- * reference from its queueing on, others from their first read on. It is given
- * back while the worker still has work to do: kunwind_builder_stop(), which drains
- * the workers, covers that.
+ * reference from its queueing until its file is closed, others from their first
+ * read on. It is given back while the worker still has work to do:
+ * kunwind_builder_stop(), which drains the workers, covers that.
  *
  * Memory: while one builds, the section's size, and the same and TABLE_SLACK
  * twice for the table and its draft.
@@ -89,7 +89,7 @@ bool kunwind_builder_stalls(const struct kunwind_object *object)
 
 void kunwind_builder_stalled(struct kunwind_object *object)
 {
-	if (READ_ONCE(object->module_held) && object->remote)
+	if (READ_ONCE(object->reading))
 		kunwind_filesystem_stalled(object->key.dev);
 }
 
@@ -211,13 +211,21 @@ static bool unchanged(const struct kunwind_object *object)
 	return !memcmp(&now, &object->key, sizeof(now));
 }
 
+static void let_module_go(struct kunwind_object *object)
+{
+	if (object->module_held) {
+		object->module_held = false;
+		module_put(THIS_MODULE);
+	}
+}
+
 /* No read comes any more. */
 static void reads_done(struct kunwind_object *object)
 {
-	if (object->module_held) {
-		WRITE_ONCE(object->module_held, false);
-		module_put(THIS_MODULE);
-	}
+	WRITE_ONCE(object->reading, false);
+	/* To close a remote file may take as long. */
+	if (!object->remote)
+		let_module_go(object);
 }
 
 void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
@@ -286,7 +294,7 @@ static enum kunwind_refusal build_table(struct build *build)
 
 	if (!object->module_held && !try_module_get(THIS_MODULE))
 		return KUNWIND_E_ABORTED;
-	WRITE_ONCE(object->module_held, true);
+	object->module_held = true;
 	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
 	if (refusal)
@@ -459,7 +467,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	else
 		refusal = build_table(&build);
 	kunwind_filesystem_answered(object->key.dev);
-	kunwind_builder_detach(object);
+	reads_done(object);
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
 	WRITE_ONCE(object->filling, build.fill);
@@ -477,6 +485,7 @@ bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bo
 	if (remote && !try_module_get(THIS_MODULE))
 		return false;
 	object->remote = remote;
+	object->reading = remote;
 	object->module_held = remote;
 	object->file = file ? get_file(file) : NULL;
 	return true;
@@ -484,10 +493,18 @@ bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bo
 
 void kunwind_builder_detach(struct kunwind_object *object)
 {
-	reads_done(object);
 	if (object->file)
 		fput(object->file);
 	object->file = NULL;
+	let_module_go(object);
+}
+
+void kunwind_builder_close(struct kunwind_object *object)
+{
+	if (object->file)
+		__fput_sync(object->file);
+	object->file = NULL;
+	let_module_go(object);
 }
 
 void kunwind_builder_counts(u64 *builds, u64 *refused)

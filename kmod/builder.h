@@ -21,8 +21,10 @@ void kunwind_builder_exit(void);
 /* A new object is to be built from @file. False: the module is being unloaded. */
 bool __must_check kunwind_builder_attach(struct kunwind_object *object, struct file *file,
 					 bool remote);
-/* Lets the file go. May sleep. */
+/* Undoes it, of an object that was never queued, while somebody else has the file open. */
 void kunwind_builder_detach(struct kunwind_object *object);
+/* Closes the file. Only for a worker of a lane; may wait for the file system. */
+void kunwind_builder_close(struct kunwind_object *object);
 
 /* Builds an attached, pending object: its state changes, and object->done is completed. */
 void kunwind_builder_run(struct kunwind_object *object);

@@ -10,7 +10,16 @@
  * the user who pays (job.c). A user without CAP_SYS_ADMIN has at most
  * USER_LANES, and compiles one table at a time.
  *
- * Lock: lanes_lock, a spinlock inside objects_lock. Memory: 350 bytes a lane.
+ * Several users may map a file before its table is built. Then the object waits in a
+ * lane of each, and the first lane that gets to it builds it and pays. So no user
+ * waits in another's queue, and no user can take an object out of another's.
+ *
+ * The worker also closes the file, which may wait for the file system as a read may
+ * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
+ * one work item of the kernel, which closes files for all.
+ *
+ * Lock: lanes_lock, a spinlock inside objects_lock. Memory: 350 bytes a lane, 48 bytes
+ * an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -39,13 +48,20 @@ struct lane_worker {
 	bool busy;			/* queued or running */
 };
 
+struct kunwind_place {
+	struct list_head in_lane;
+	struct list_head of_object;
+	struct kunwind_object *object;
+	struct kunwind_lane *lane;
+};
+
 /* There is one while something waits or is built in it, or is about to. */
 struct kunwind_lane {
 	struct list_head node;		/* lanes */
 	unsigned int refs;		/* of those who are about to queue something */
 	u32 dev;			/* of a remote file system; 0: all local ones */
 	struct kunwind_payer *payer;
-	struct list_head waiting;	/* objects, in the order of their coming */
+	struct list_head waiting;	/* places, in the order of their coming */
 	struct lane_worker worker[REMOTE_WIDTH];
 };
 
@@ -97,15 +113,13 @@ static void lane_work(struct work_struct *work)
 	struct lane_worker *worker = container_of(work, struct lane_worker, work);
 	struct kunwind_lane *lane = worker->lane;
 	struct kunwind_object *object;
+	bool wanted;
 
-	spin_lock(&lanes_lock);
-	object = list_first_entry_or_null(&lane->waiting, struct kunwind_object, waiting);
-	if (object)
-		list_del_init(&object->waiting);
-	spin_unlock(&lanes_lock);
-
+	object = kunwind_object_next(lane, lane->payer, &wanted);
 	if (object) {
-		kunwind_builder_run(object);
+		if (wanted)
+			kunwind_builder_run(object);
+		kunwind_builder_close(object);
 		kunwind_object_put(object);
 	}
 
@@ -214,27 +228,63 @@ void kunwind_lane_put(struct kunwind_lane *lane)
 	spin_unlock(&lanes_lock);
 }
 
-void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane)
+struct kunwind_place *kunwind_place_alloc(void)
 {
+	return kmalloc(sizeof(struct kunwind_place), GFP_KERNEL | __GFP_NOWARN);
+}
+
+void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
+			struct kunwind_place *place)
+{
+	place->object = object;
+	place->lane = lane;
 	spin_lock(&lanes_lock);
-	object->lane = lane;
-	list_add_tail(&object->waiting, &lane->waiting);
+	list_add_tail(&place->in_lane, &lane->waiting);
+	list_add(&place->of_object, &object->places);
 	lane_start(lane);
 	spin_unlock(&lanes_lock);
 }
 
-bool kunwind_lane_unqueue(struct kunwind_object *object)
+bool kunwind_lane_queued(struct kunwind_object *object)
 {
 	bool queued;
 
 	spin_lock(&lanes_lock);
-	queued = !list_empty(&object->waiting);
-	if (queued) {
-		list_del_init(&object->waiting);
-		lane_check(object->lane);
-	}
+	queued = !list_empty(&object->places);
 	spin_unlock(&lanes_lock);
 	return queued;
+}
+
+bool kunwind_lane_queued_for(struct kunwind_object *object, const struct kunwind_payer *payer)
+{
+	const struct kunwind_place *place;
+	bool queued = false;
+
+	spin_lock(&lanes_lock);
+	list_for_each_entry(place, &object->places, of_object)
+		queued |= place->lane->payer == payer;
+	spin_unlock(&lanes_lock);
+	return queued;
+}
+
+struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane)
+{
+	struct kunwind_object *object = NULL;
+	struct kunwind_place *place, *next;
+
+	spin_lock(&lanes_lock);
+	place = list_first_entry_or_null(&lane->waiting, struct kunwind_place, in_lane);
+	if (place) {
+		object = place->object;
+		list_for_each_entry_safe(place, next, &object->places, of_object) {
+			list_del(&place->in_lane);
+			lane_check(place->lane);
+			kfree(place);
+		}
+		INIT_LIST_HEAD(&object->places);
+	}
+	spin_unlock(&lanes_lock);
+	return object;
 }
 
 int kunwind_lanes_init(void)

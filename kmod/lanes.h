@@ -11,6 +11,7 @@ struct file;
 struct kunwind_lane;
 struct kunwind_object;
 struct kunwind_payer;
+struct kunwind_place;	/* of one object in one lane */
 
 int kunwind_lanes_init(void);
 /* Returns when no object waits and no worker runs any more. */
@@ -27,13 +28,21 @@ void kunwind_lane_put(struct kunwind_lane *lane);
 /* Whether reads of its files may never return. */
 bool kunwind_lane_is_remote(const struct kunwind_lane *lane);
 
+/* For kunwind_lane_queue(); else to be freed by kfree(). NULL: no memory. May sleep. */
+struct kunwind_place *kunwind_place_alloc(void);
+
 /*
- * Has an attached, pending object built (kunwind_builder_run()), then puts a
- * reference to it that the caller gives here. The caller has a reference to the
- * lane. No sleep.
+ * Has an attached, pending object built (kunwind_builder_run()): by the first lane
+ * that gets to it, if it is queued in several. Takes over @place. The caller has a
+ * reference to the lane and, with the first place, gives one to the object, which
+ * the lane's worker puts. No sleep. objects_lock is held here and below.
  */
-void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane);
-/* Takes it back, with the reference. False: it is not in the queue, or not any more. No sleep. */
-bool kunwind_lane_unqueue(struct kunwind_object *object);
+void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
+			struct kunwind_place *place);
+/* Whether the object waits in any lane; and in one of @payer. No sleep. */
+bool kunwind_lane_queued(struct kunwind_object *object);
+bool kunwind_lane_queued_for(struct kunwind_object *object, const struct kunwind_payer *payer);
+/* The object to be built next, which waits in no lane any more; or NULL. No sleep. */
+struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane);
 
 #endif /* _KUNWIND_LANES_H */

@@ -16,13 +16,14 @@
  * used. What failed for want of memory or time is tried again after RETRY; what
  * did not fit one user's share, at once for another's.
  *
- * An object that no process uses any more is dropped if its build has not begun.
- * If the build has begun, it ends early when the file has gone or when the user
- * who is charged for the time is over the budget.
+ * An object that no process uses any more is dropped when its turn to be built
+ * comes. If the build has begun, it ends early when the file has gone or when the
+ * user who is charged for the time is over the budget.
  *
- * A build is charged to the user whose process mapped the file first. If that
- * user is over the budget and a user within it, or CAP_SYS_ADMIN, maps the file,
- * the newcomer takes the build over: nobody waits in another user's queue.
+ * An object that waits to be built waits in the queues of all users whose processes
+ * map the file (lanes.c), and is charged to the user whose queue gets to it first. A
+ * build that has begun is charged to another if its user is over the budget and a
+ * user within it, or CAP_SYS_ADMIN, maps the file.
  *
  * Locks: objects_lock, a spinlock inside mmap_lock; inside it the builder's
  * lanes_lock and payers_lock. It is held for a few lookups at a time: memory is
@@ -213,20 +214,11 @@ void kunwind_object_put(struct kunwind_object *object)
 {
 	LIST_HEAD(dead);
 
-	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
-		spin_lock(&objects_lock);
-		/* The other one is the builder's, and is given up with this one. */
-		if (refcount_read(&object->users) == 2 && kunwind_lane_unqueue(object)) {
-			atomic64_inc(&nr_dropped);
-			retire(object, &dead);
-		} else if (refcount_dec_and_test(&object->users)) {
-			last_put(object, &dead);
-		}
-		spin_unlock(&objects_lock);
-	} else if (refcount_dec_and_lock(&object->users, &objects_lock)) {
-		last_put(object, &dead);
-		spin_unlock(&objects_lock);
-	}	/* the overflow's never ends */
+	/* The overflow's never ends. */
+	if (!refcount_dec_and_lock(&object->users, &objects_lock))
+		return;
+	last_put(object, &dead);
+	spin_unlock(&objects_lock);
 	free_dead(&dead);
 }
 
@@ -425,7 +417,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
 	init_completion(&object->filled);
-	INIT_LIST_HEAD(&object->waiting);
+	INIT_LIST_HEAD(&object->places);
 	return object;
 }
 
@@ -448,7 +440,7 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 
 /* Makes @object known, and has it built. False: there is no room for it. */
 static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
-		   struct list_head *dead)
+		   struct kunwind_place *place, struct list_head *dead)
 {
 	unsigned int limit = READ_ONCE(max_objects);
 	struct kunwind_object *old;
@@ -470,70 +462,112 @@ static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
 	hlist_add_head(&object->node, bucket(&object->key));
 	WRITE_ONCE(nr_objects, nr_objects + 1);
 	kunwind_object_get(object);	/* the builder's */
-	kunwind_lane_queue(object, lane);
+	kunwind_lane_queue(object, lane, place);
 	return true;
 }
 
-/* Whether the work on @object is to be @payer's rather than whose it is. */
-static bool outranks(struct kunwind_payer *payer, const struct kunwind_object *object)
+/* Whether @object waits for others while @payer could have it built, or pay for that. */
+static bool wants_payer(struct kunwind_object *object, struct kunwind_payer *payer)
 {
 	lockdep_assert_held(&objects_lock);
 	if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING && !READ_ONCE(object->filling))
 		return false;
+	if (kunwind_lane_queued(object))
+		return !kunwind_lane_queued_for(object, payer);
 	if (!object->time_payer || object->time_payer == payer)
 		return false;
 	return !payer || (kunwind_payer_over_budget(object->time_payer) &&
 			  !kunwind_payer_over_budget(payer));
 }
 
-/* The work on @object is @payer's from now on; the table too, if the build has not begun. */
-static void take_over(struct kunwind_object *object, struct kunwind_lane *lane,
-		      struct kunwind_payer *payer)
+/* The work on @object is @payer's from now on. */
+static void set_time_payer(struct kunwind_object *object, struct kunwind_payer *payer)
 {
 	lockdep_assert_held(&objects_lock);
 	kunwind_payer_put(object->time_payer);
 	object->time_payer = kunwind_payer_get(payer);
-	if (!kunwind_lane_unqueue(object))
-		return;
-	if (kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART)) {
-		kunwind_payer_remove_object(object->payer);
-		kunwind_payer_put(object->payer);
-		object->payer = kunwind_payer_get(payer);
-	}
-	kunwind_lane_queue(object, lane);
 }
 
-static struct kunwind_object *get(const struct kunwind_object_key *key,
-				  struct kunwind_payer *payer, struct file *file,
-				  const struct vdso_image *vdso)
+/* So is its table, which is not built yet, if there is room for it in @payer's share. */
+static void set_payer(struct kunwind_object *object, struct kunwind_payer *payer)
 {
-	struct kunwind_object *object, *made = NULL;
+	set_time_payer(object, payer);
+	if (object->payer == payer ||
+	    !kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART))
+		return;
+	kunwind_payer_remove_object(object->payer);
+	kunwind_payer_put(object->payer);
+	object->payer = kunwind_payer_get(payer);
+}
+
+struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
+					   bool *wanted)
+{
+	struct kunwind_object *object;
+
+	spin_lock(&objects_lock);
+	object = kunwind_lane_next(lane);
+	*wanted = object && refcount_read(&object->users) > 1;
+	if (*wanted) {
+		set_payer(object, payer);
+	} else if (object) {
+		remove(object);
+		atomic64_inc(&nr_dropped);
+	}
+	spin_unlock(&objects_lock);
+	return object;
+}
+
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+			  struct file *file)
+{
+	struct kunwind_place *place;
 	struct kunwind_lane *lane;
-	bool ready, taken = false;
+	bool useful;
+
+	if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING && !READ_ONCE(object->filling))
+		return;
+	spin_lock(&objects_lock);
+	useful = wants_payer(object, payer);
+	spin_unlock(&objects_lock);
+	if (!useful)
+		return;
+	place = kunwind_place_alloc();
+	lane = kunwind_lane_get(file, payer);
+	spin_lock(&objects_lock);
+	if (!wants_payer(object, payer)) {
+		;
+	} else if (!kunwind_lane_queued(object)) {
+		set_time_payer(object, payer);
+	} else if (lane && place) {
+		kunwind_lane_queue(object, lane, place);
+		place = NULL;
+	}
+	spin_unlock(&objects_lock);
+	kfree(place);
+	if (lane)
+		kunwind_lane_put(lane);
+	kunwind_jobs_wake();
+}
+
+/* A new object, or one that another made meanwhile. Never NULL. */
+static struct kunwind_object *make(const struct kunwind_object_key *key,
+				   struct kunwind_payer *payer, struct file *file,
+				   const struct vdso_image *vdso)
+{
+	struct kunwind_lane *lane = kunwind_lane_get(file, payer);
+	struct kunwind_object *object, *made = NULL;
+	struct kunwind_place *place = kunwind_place_alloc();
 	LIST_HEAD(dead);
 
-	spin_lock(&objects_lock);
-	object = lookup(key, payer, &dead);
-	ready = object && !outranks(payer, object);
-	if (object && file)
-		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
-	spin_unlock(&objects_lock);
-	free_dead(&dead);
-	if (ready)
-		return object;
-
-	lane = kunwind_lane_get(file, payer);
-	if (lane && !object)
+	if (lane && place)
 		made = prepare(key, payer, file, vdso, lane);
 	spin_lock(&objects_lock);
-	if (!object)
-		object = lookup(key, payer, &dead);
-	if (!object && made && insert(made, lane, &dead)) {
+	object = lookup(key, payer, &dead);
+	if (!object && made && insert(made, lane, place, &dead)) {
 		object = made;
 		made = NULL;
-	} else if (object && lane && outranks(payer, object)) {
-		take_over(object, lane, payer);
-		taken = true;
+		place = NULL;
 	}
 	if (!object)
 		object = kunwind_object_get(&overflow);
@@ -543,12 +577,30 @@ static struct kunwind_object *get(const struct kunwind_object_key *key,
 	free_dead(&dead);
 	if (made)
 		object_free(made);
+	kfree(place);
 	if (lane)
 		kunwind_lane_put(lane);
 	if (object == &overflow)
 		kunwind_memory_refused();
-	if (taken)
-		kunwind_jobs_wake();
+	return object;
+}
+
+static struct kunwind_object *get(const struct kunwind_object_key *key,
+				  struct kunwind_payer *payer, struct file *file,
+				  const struct vdso_image *vdso)
+{
+	struct kunwind_object *object;
+	LIST_HEAD(dead);
+
+	spin_lock(&objects_lock);
+	object = lookup(key, payer, &dead);
+	if (object && file)
+		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
+	spin_unlock(&objects_lock);
+	free_dead(&dead);
+	if (!object)
+		object = make(key, payer, file, vdso);
+	kunwind_object_offer(object, payer, file);
 	return object;
 }
 

@@ -78,11 +78,12 @@ struct kunwind_object {
 	struct completion done;
 	struct completion filled;
 	/* The builder's. */
-	struct list_head waiting;	/* in its lane */
-	struct kunwind_lane *lane;
+	struct list_head places;	/* in lanes, where it waits for its build */
 	struct file *file;		/* until it was read */
 	bool remote;			/* its file is on a remote file system */
-	bool module_held;		/* from then, or from its first read, until its last */
+	bool reading;			/* the same, and its last read is not over */
+	/* From its queueing (remote) or first read until its close (remote) or last read. */
+	bool module_held;
 	const struct vdso_image *vdso;
 };
 
@@ -135,6 +136,21 @@ void kunwind_object_put(struct kunwind_object *object);
  * any more.
  */
 bool kunwind_object_unwanted(struct kunwind_object *object);
+
+/*
+ * The object that a lane of @payer builds next and pays for, or NULL. *wanted: false if
+ * no process uses it any more; then nobody finds it. No sleep.
+ */
+struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
+					   bool *wanted);
+
+/*
+ * @payer's process maps the object's @file, too: its build does not wait for another
+ * user's. For an object that the process has already; a new one is offered by itself.
+ * May sleep.
+ */
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+			  struct file *file);
 
 /* With a reference; NULL: nobody. */
 struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object);

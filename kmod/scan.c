@@ -87,6 +87,8 @@ static struct kunwind_object *known(const struct reading *r, const struct vm_are
 	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
 		WRITE_ONCE(object->gone, true);
 	*announced = READ_ONCE(old->detail[i].announced);
+	/* It may still wait in queues that another user fills, or that grew too long. */
+	kunwind_object_offer(object, r->new->payer, vma->vm_file);
 	return kunwind_object_get(object);
 }
 

@@ -101,7 +101,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 
 #define TABLE	100000		/* bytes of each table */
 
-static unsigned int built, woken;
+static unsigned int built, closed, woken;
 static enum kunwind_refusal ends_with;
 
 bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
@@ -118,6 +118,12 @@ void kunwind_builder_detach(struct kunwind_object *object)
 	if (object->file)
 		object->file->refs--;
 	object->file = NULL;
+}
+
+void kunwind_builder_close(struct kunwind_object *object)
+{
+	closed++;
+	kunwind_builder_detach(object);
 }
 
 void kunwind_builder_run(struct kunwind_object *object)
@@ -138,7 +144,6 @@ void kunwind_builder_run(struct kunwind_object *object)
 			kunwind_object_built(object);
 		}
 	}
-	kunwind_builder_detach(object);
 	object->done_at = jiffies;
 	object->state = !object->refusal ? KUNWIND_OBJECT_READY :
 			object->refusal == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
@@ -184,7 +189,7 @@ static void begin(void)
 	max_objects = 1000;
 	max_table_mb = 512;
 	max_user_table_mb = 128;
-	built = 0;
+	built = closed = 0;
 	ends_with = KUNWIND_OK;
 	alice = user(1001);
 	bob = user(1002);
@@ -382,23 +387,30 @@ static void test_shrinker(void)
 	end("shrinker");
 }
 
+/* The worker of the oldest lane takes an object, and has not begun to build it. */
+static struct kunwind_object *begins(struct kunwind_payer *payer, bool *wanted)
+{
+	return kunwind_object_next(list_entry(lanes.next, struct kunwind_lane, node), payer, wanted);
+}
+
 static void test_unwanted(void)
 {
 	struct kunwind_object *a, *b;
+	bool wanted;
 
 	begin();
 	a = get_file(0, alice);
 	b = get_file(1, alice);
 	kunwind_object_put(b);
-	tap_ok(atomic64_read(&nr_dropped) == 1 && nr_objects == 1 && files[1].refs == 1,
-	       "what nobody waits for any more leaves the queue");
 	build_all();
-	tap_ok(built == 1, "and is not built");
+	tap_ok(atomic64_read(&nr_dropped) == 1 && built == 1 && nr_objects == 1 && alice->objects == 1,
+	       "what nobody waits for any more is dropped when its turn comes, and not built");
+	tap_ok(closed == 2 && files[0].refs == 1 && files[1].refs == 1, "the worker closes each file");
 	kunwind_object_put(a);
 	/* in the midst of a build: the worker has one reference */
 	a = get_file(2, alice);
-	kunwind_lane_unqueue(a);
-	tap_ok(!kunwind_object_unwanted(a), "a build for somebody goes on");
+	tap_ok(begins(alice, &wanted) == a && wanted && !kunwind_object_unwanted(a),
+	       "a build for somebody goes on");
 	refcount_dec_and_test(&a->users);
 	tap_ok(!kunwind_object_unwanted(a), "within the budget for nobody, too");
 	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
@@ -406,7 +418,7 @@ static void test_unwanted(void)
 	kunwind_object_put(a);
 	now_ns += 100000 * NSEC_PER_MSEC;
 	a = get_file(3, alice);
-	kunwind_lane_unqueue(a);
+	begins(alice, &wanted);
 	refcount_dec_and_test(&a->users);
 	a->gone = true;
 	tap_ok(kunwind_object_unwanted(a), "so it does when the file has gone");
@@ -414,33 +426,85 @@ static void test_unwanted(void)
 	end("unwanted");
 }
 
+/* An object waits in the queue of each user who maps the file. */
+static void test_places(void)
+{
+	struct kunwind_object *o[6], *again;
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 5; i++)
+		o[i] = get_file(i, alice);
+	o[5] = get_file(4, bob);
+	tap_ok(o[5] == o[4] && o[4]->payer == alice, "places: one object, which the first user made");
+	again = get_file(4, alice);
+	kunwind_object_offer(o[5], bob, &files[4]);
+	tap_ok(!list_empty(&o[4]->places) && o[4]->places.next->next->next == &o[4]->places,
+	       "places: one for each user, however often the file is mapped");
+	kunwind_object_put(again);
+	run_work();
+	run_work();
+	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
+	       kunwind_object_state(o[4]) == KUNWIND_OBJECT_READY &&
+	       kunwind_object_state(o[1]) == KUNWIND_OBJECT_PENDING,
+	       "places: a user does not wait for what another queued before");
+	tap_ok(o[4]->payer == bob && o[4]->time_payer == bob && alice->objects == 4 && bob->objects == 1 &&
+	       kunwind_payer_add_bytes(bob, 0) == TABLE,
+	       "places: the user whose queue gets to it first pays");
+	build_all();
+	tap_ok(built == 5 && closed == 5, "places: it is built once");
+	for (i = 0; i < 6; i++)
+		kunwind_object_put(o[i]);
+	end("places");
+
+	/* without memory for a place; without room in the share */
+	begin();
+	max_objects = 8;
+	for (i = 0; i < 2; i++)
+		o[i] = get_file(i, alice);
+	no_memory = 1;
+	o[2] = get_file(1, bob);
+	tap_ok(o[2] == o[1] && !no_memory && !kunwind_lane_queued_for(o[1], bob) &&
+	       kunwind_lane_queued_for(o[1], alice), "places: without memory it waits where it did");
+	kunwind_object_offer(o[2], bob, &files[1]);
+	for (i = 3; i < 5; i++)
+		o[i] = get_file(i, bob);
+	kunwind_object_put(o[0]);
+	build_all();
+	tap_ok(built == 3 && o[1]->time_payer == bob && o[1]->payer == alice && bob->objects == 2,
+	       "places: a user whose share is full pays the time, not the object");
+	for (i = 1; i < 5; i++)
+		kunwind_object_put(o[i]);
+	end("share");
+}
+
+/* A build that has begun. */
 static void test_take_over(void)
 {
 	struct kunwind_object *a, *b;
+	bool wanted;
 
 	begin();
-	woken = 0;
 	a = get_file(0, alice);
+	begins(alice, &wanted);
+	woken = 0;
 	b = get_file(0, bob);
 	tap_ok(a == b && a->time_payer == alice && !woken,
 	       "within the budget a build stays the first user's");
 	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
-	kunwind_object_put(b);
-	b = get_file(0, bob);
-	tap_ok(a == b && a->time_payer == bob && a->payer == bob && !alice->objects && bob->objects == 1 &&
-	       woken == 1, "beyond it another user's who is within takes it over, and its table");
+	kunwind_object_offer(b, bob, &files[0]);
+	tap_ok(a->time_payer == bob && a->payer == alice && woken == 1,
+	       "beyond it another user's who is within takes it over, not its table");
 	kunwind_payer_add_time(bob, 2000 * NSEC_PER_MSEC);
-	kunwind_object_put(b);
-	b = get_file(0, alice);
+	kunwind_object_offer(b, alice, &files[0]);
 	tap_ok(a->time_payer == bob, "a user beyond the budget takes over nothing");
-	kunwind_object_put(b);
-	b = get_file(0, NULL);
-	tap_ok(!a->time_payer && !a->payer && !bob->objects, "CAP_SYS_ADMIN takes over any");
-	kunwind_object_put(b);
-	b = get_file(0, alice);
+	kunwind_object_offer(b, NULL, &files[0]);
+	tap_ok(!a->time_payer, "CAP_SYS_ADMIN takes over any");
+	kunwind_object_offer(b, alice, &files[0]);
 	tap_ok(!a->time_payer, "which nobody takes from it");
-	build_all();
-	tap_ok(built == 1 && !kunwind_payer_add_bytes(alice, 0), "it is built once, for the last one");
+	kunwind_builder_run(a);
+	kunwind_builder_close(a);
+	kunwind_object_put(a);
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -538,6 +602,7 @@ int main(void)
 	test_limits();
 	test_shrinker();
 	test_unwanted();
+	test_places();
 	test_take_over();
 	test_lanes();
 	test_show();

@@ -91,7 +91,7 @@ static bool kunwind_enabled = true;
 struct kunwind_payer { int refs; s64 bytes; };
 static struct kunwind_payer user = { .refs = 1 };
 static bool hangs;
-static unsigned int looked_up, stalled;
+static unsigned int looked_up, offered, stalled;
 static struct kunwind_object vdso_object, stale_object;
 
 struct kunwind_object kunwind_object_anonymous = {
@@ -117,6 +117,11 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
 {
 	return object->key.ino == file->object->key.ino;
+}
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+			  struct file *file)
+{
+	offered += file && object == file->object && payer == &user;
 }
 bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
 {
@@ -191,7 +196,7 @@ static void begin(void)
 		jits[i].jit = true;
 	}
 	nr_vmas = 0;
-	looked_up = stalled = told = 0;
+	looked_up = offered = stalled = told = 0;
 	waited = 0;
 	mmap_taken = killed = hangs = kept = false;
 	mm.users = 1;
@@ -264,6 +269,7 @@ static void test_known(void)
 	before = space->ranges;
 	reads(true);
 	tap_ok(space->ranges == before && looked_up == 2, "known: nothing changed, the list stays");
+	tap_ok(offered == 2, "known: each read gets objects a place in the queue of the process's user");
 	map(AT(2), 0x4000, VM_EXEC, &files[2], 0);
 	kunwind_space_mapped(space, AT(2), AT(2) + 0x4000, 0, true);
 	reads(false);

@@ -71,6 +71,36 @@ declare -A to pid
 check "the module loads" modprobe kunwind
 chmod 666 /dev/kunwind
 
+# ---- a queue that stands still
+if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
+	dd if=/dev/zero of="$work/image" bs=1M seek=320 count=0 status=none
+	mkfs.xfs -q "$work/image"
+	mkdir "$work/xfs"
+	mount -o loop "$work/image" "$work/xfs"
+	cp "$progs/small.so" "$work/xfs/locked"
+	chown $attacker "$work/xfs/locked"
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	cp "$progs/small.so" "$work/shared.so"
+	start writer "$progs/races" locked "$work/xfs/locked"
+	eventually "a file is locked by its writer" says writer writes
+	sleep 0.5
+	start first setpriv --reuid=$attacker --clear-groups "$shares" map "$work/xfs/locked" "$work/shared.so"
+	is_waiting() { is_object "$work/xfs/locked" pending && is_object "$work/shared.so" pending; }
+	eventually "a user's queue waits for that file" is_waiting
+	start second setpriv --reuid=$victim --clear-groups "$shares" map "$work/shared.so"
+	eventually "another user's file is not held up by that queue" is_object "$work/shared.so" ready
+	check "in which the first user's file still waits" is_object "$work/xfs/locked" pending
+	end writer
+	not_pending() { ! is_object "$1" pending; }
+	eventually "the locked file waits no longer after the write" not_pending "$work/xfs/locked"
+	end first
+	end second
+	umount "$work/xfs"
+else
+	skip "another user's file is not held up by that queue" "no XFS"
+fi
+
 # ---- the memory of a process that ends while somebody registers it
 modprobe fuse
 mkdir "$work/hung" "$work/busy"
@@ -90,6 +120,18 @@ end target
 is_unmounted() { umount "$work/busy" 2>/dev/null || ! mountpoint -q "$work/busy"; }
 eventually "its memory is unmapped while the registration waits" is_unmounted
 check "the registration still waits" waits "${pid[register]}"
+
+# ---- the last reference to a file
+count_calls delayed_fput
+kill -USR1 "${pid[stuckfs]}"
+gone() { [ -z "$(object "$work/hung/0")" ] || is_object "$work/hung/0" ready; }
+eventually "the file is built or given up" gone
+sleep 1
+is "$(calls)" 0 "files are not closed by the kernel's one work item"
+end register
+echo 10000 >$params/register_timeout_ms
+kill -TERM "${pid[stuckfs]}"
+end stuckfs
 
 module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
 eventually "the module goes" module_goes
