@@ -13,8 +13,11 @@
  * Objects without users are kept for the next process. They are freed when
  * memory is short (a shrinker), when the limit or a user's share is reached, and
  * beyond IDLE_MAX: first those whose file has gone, then the least recently
- * used. What failed for want of memory or time is tried again after RETRY; what
- * did not fit one user's share, at once for another's.
+ * used. Of a user without CAP_SYS_ADMIN at most a share of IDLE_MAX is kept: files
+ * that one user maps in passing do not displace others' tables.
+ *
+ * What failed for want of memory or time is tried again after RETRY; what did not
+ * fit one user's share, at once for another's.
  *
  * An object that no process uses any more is dropped when its turn to be built
  * comes. If the build has begun, it ends early when the file has gone or when the
@@ -55,7 +58,7 @@
 #define BUCKETS		1024
 #define IDLE_MAX	1024
 #define RETRY		(5 * HZ)
-#define USER_PART	4		/* of max_objects, for one user */
+#define USER_PART	4		/* of max_objects and of IDLE_MAX, for one user */
 #define BATCH		32		/* objects given up while the lock is held once */
 
 static unsigned int max_objects = 16384;
@@ -153,11 +156,17 @@ static void free_dead(struct list_head *dead)
 
 static void idle_add(struct kunwind_object *object)
 {
+	struct kunwind_idle *own = kunwind_payer_idle(object->payer);
+
 	lockdep_assert_held(&objects_lock);
-	if (READ_ONCE(object->gone))
+	if (READ_ONCE(object->gone)) {
 		list_add(&object->idle, &idle);
-	else
+		list_add(&object->payer_idle, &own->objects);
+	} else {
 		list_add_tail(&object->idle, &idle);
+		list_add_tail(&object->payer_idle, &own->objects);
+	}
+	own->nr++;
 	WRITE_ONCE(nr_idle, nr_idle + 1);
 	WRITE_ONCE(idle_bytes, idle_bytes + object->stats.bytes);
 }
@@ -166,6 +175,8 @@ static void idle_remove(struct kunwind_object *object)
 {
 	lockdep_assert_held(&objects_lock);
 	list_del(&object->idle);
+	list_del(&object->payer_idle);
+	kunwind_payer_idle(object->payer)->nr--;
 	WRITE_ONCE(nr_idle, nr_idle - 1);
 	WRITE_ONCE(idle_bytes, idle_bytes - object->stats.bytes);
 }
@@ -180,6 +191,13 @@ static struct kunwind_object *first_idle(void)
 {
 	lockdep_assert_held(&objects_lock);
 	return list_first_entry_or_null(&idle, struct kunwind_object, idle);
+}
+
+static struct kunwind_object *first_idle_of(struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&objects_lock);
+	return list_first_entry_or_null(&kunwind_payer_idle(payer)->objects,
+					struct kunwind_object, payer_idle);
 }
 
 static bool transient(const struct kunwind_object *object)
@@ -205,7 +223,10 @@ static void last_put(struct kunwind_object *object, struct list_head *dead)
 		retire(object, dead);
 	} else {
 		idle_add(object);
-		if (nr_idle > IDLE_MAX)
+		if (object->payer &&
+		    kunwind_payer_idle(object->payer)->nr > IDLE_MAX / USER_PART)
+			evict(first_idle_of(object->payer), dead);
+		else if (nr_idle > IDLE_MAX)
 			evict(first_idle(), dead);
 	}
 }
@@ -262,16 +283,9 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 }
 
 /* The idle object to give up so that @payer's next charge may not fail as it did. */
-static struct kunwind_object *victim(int err, const struct kunwind_payer *payer)
+static struct kunwind_object *victim(int err, struct kunwind_payer *payer)
 {
-	struct kunwind_object *object;
-
-	if (err != -EDQUOT)
-		return first_idle();
-	list_for_each_entry(object, &idle, idle)
-		if (object->payer == payer)
-			return object;
-	return NULL;
+	return err == -EDQUOT ? first_idle_of(payer) : first_idle();
 }
 
 int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)

@@ -54,7 +54,8 @@ struct kunwind_object_key {
  */
 struct kunwind_object {
 	struct hlist_node node;
-	struct list_head idle;
+	struct list_head idle;		/* of all users */
+	struct list_head payer_idle;	/* of its payer's */
 	refcount_t users;
 	struct kunwind_object_key key;
 	char *path;		/* as first seen; never NULL */

@@ -20,7 +20,7 @@
  * budget by ending all processes. The debt is limited to twice the burst, so a
  * user who stops is within the budget again after BURST seconds.
  *
- * Lock: payers_lock, innermost. Memory: 96 bytes a user.
+ * Lock: payers_lock, innermost. Memory: 120 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -71,12 +71,17 @@ struct kunwind_payer {
 	u64 time;		/* all processor time so far, ns */
 	unsigned long turns;	/* bits: enum kunwind_turn */
 	atomic64_t bytes;
+	struct kunwind_idle idle;	/* under objects_lock */
 };
 
 static struct hlist_head payers[1 << BITS];
 static DEFINE_SPINLOCK(payers_lock);
 /* For tables, where there was no memory for a record of their own; never freed. */
-static struct kunwind_payer anyone = { .key.uid = KUIDT_INIT(-1), .refs = 1 };
+static struct kunwind_payer anyone = {
+	.key.uid = KUIDT_INIT(-1),
+	.refs = 1,
+	.idle.objects = LIST_HEAD_INIT(anyone.idle.objects),
+};
 
 /* Inside rcu_read_lock(). */
 static u32 container_of_task(const struct task_struct *task)
@@ -167,6 +172,7 @@ static struct kunwind_payer *payer_find(struct payer_key key)
 	payer->key = key;
 	payer->refs = 1;
 	payer->paid_at = ktime_get_ns();
+	INIT_LIST_HEAD(&payer->idle.objects);
 	hlist_add_head(&payer->node, head);
 	return payer;
 }
@@ -290,6 +296,15 @@ void kunwind_payer_remove_object(struct kunwind_payer *payer)
 		payer->objects--;
 		spin_unlock(&payers_lock);
 	}
+}
+
+static struct kunwind_idle nobodys_idle = {
+	.objects = LIST_HEAD_INIT(nobodys_idle.objects),
+};
+
+struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer)
+{
+	return payer ? &payer->idle : &nobodys_idle;
 }
 
 u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes)

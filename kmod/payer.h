@@ -5,6 +5,7 @@
 #ifndef _KUNWIND_PAYER_H
 #define _KUNWIND_PAYER_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -35,6 +36,17 @@ void kunwind_payer_remove_process(struct kunwind_payer *payer);
 /* One more object, or one less. False: the user's share of them is used up. */
 bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);
 void kunwind_payer_remove_object(struct kunwind_payer *payer);
+
+/*
+ * The user's objects that no process uses: to be freed first, first. Under the
+ * caller's lock.
+ */
+struct kunwind_idle {
+	struct list_head objects;
+	unsigned int nr;
+};
+
+struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer);
 
 /* What these bytes make together. Any context but NMI. */
 u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);

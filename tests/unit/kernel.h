@@ -174,7 +174,8 @@ struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct llist_node { struct llist_node *next; };
 struct llist_head { struct llist_node *first; };
-#define LIST_HEAD(name)			struct list_head name = { &name, &name }
+#define LIST_HEAD_INIT(name)		{ &(name), &(name) }
+#define LIST_HEAD(name)			struct list_head name = LIST_HEAD_INIT(name)
 #define LLIST_HEAD(name)		struct llist_head name
 
 static inline void INIT_LIST_HEAD(struct list_head *head) { head->next = head->prev = head; }

@@ -225,7 +225,8 @@ static void end(const char *what)
 		good &= files[i].refs == 1;
 	good &= list_empty(&lanes) && alice->refs == 1 && bob->refs == 1 && !alice->objects &&
 		!bob->objects && !atomic64_read(&memory_used) && !nr_objects && !nr_idle &&
-		!idle_bytes && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
+		!idle_bytes && !kunwind_payer_idle(alice)->nr && !kunwind_payer_idle(bob)->nr &&
+		!kunwind_payer_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		good &= hlist_empty(&filesystems[i]);
 	if (!tap_ok(good, "%s: all is given back", what))
@@ -279,6 +280,48 @@ static void test_states(void)
 	}
 	tap_ok(nr_idle == IDLE_MAX, "no more than %u are kept without users", IDLE_MAX);
 	end("states");
+}
+
+static void test_idle_share(void)
+{
+	struct kunwind_object *object;
+	unsigned int i, before;
+
+	begin();
+	max_objects = 10000;
+	for (i = 0; i < 3; i++)
+		once(i, NULL);
+	once(3, bob);
+	inodes[4].i_ino = 999;
+	inodes[4].i_nlink = 0;
+	for (i = 0; i < IDLE_MAX / USER_PART + 50; i++) {
+		inodes[5].i_ino = 1000 + i;
+		once(i == IDLE_MAX / USER_PART - 10 ? 4 : 5, alice);
+	}
+	tap_ok(kunwind_payer_idle(alice)->nr == IDLE_MAX / USER_PART &&
+	       nr_idle == IDLE_MAX / USER_PART + 4 && alice->objects == IDLE_MAX / USER_PART,
+	       "a user keeps a quarter of them");
+	before = built;
+	for (i = 0; i < 4; i++)
+		once(i, i < 3 ? NULL : bob);
+	tap_ok(built == before, "and displaces no table of others");
+	once(5, alice);
+	tap_ok(built == before, "but the user's own that were used least recently");
+	inodes[5].i_ino = 1000;
+	once(5, alice);
+	tap_ok(built == before + 1, "they are built again when the file is used again");
+	list_for_each_entry(object, &kunwind_payer_idle(alice)->objects, payer_idle)
+		if (object->key.ino == 999)
+			break;
+	tap_ok(&object->payer_idle == &kunwind_payer_idle(alice)->objects,
+	       "one whose file has no name went first");
+	for (i = 0; i < IDLE_MAX; i++) {
+		inodes[6].i_ino = 10000 + i;
+		once(6, NULL);
+	}
+	tap_ok(nr_idle == IDLE_MAX && kunwind_payer_idle(NULL)->nr > IDLE_MAX / USER_PART,
+	       "CAP_SYS_ADMIN's may be all");
+	end("idle share");
 }
 
 static void test_retry(void)
@@ -598,6 +641,7 @@ int main(void)
 	current = &task;
 	kunwind_lanes_init();
 	test_states();
+	test_idle_share();
 	test_retry();
 	test_limits();
 	test_shrinker();

@@ -101,6 +101,21 @@ else
 	skip "another user's file is not held up by that queue" "no XFS"
 fi
 
+# ---- tables that no process uses
+mkdir "$work/tmp"
+mount -t tmpfs none "$work/tmp"
+chmod 1777 "$work/tmp"
+cp "$progs/small.so" "$work/tmp/kept.so"
+chmod 644 "$work/tmp/kept.so"
+echo 20000 >$params/max_stall_ms
+as $victim "$shares" map "$work/tmp/kept.so" </dev/null >/dev/null
+is "$(object "$work/tmp/kept.so")" ready "a user's table is kept after its last process"
+as $attacker "$shares" idle 1100 "$progs/small.so" "$work/tmp"
+diag "1,100 files of another user were mapped: $(stat_of idle_objects) objects without users"
+is "$(object "$work/tmp/kept.so")" ready "the same after another user mapped 1,100 files"
+echo 50 >$params/max_stall_ms
+umount "$work/tmp"
+
 # ---- the memory of a process that ends while somebody registers it
 modprobe fuse
 mkdir "$work/hung" "$work/busy"
