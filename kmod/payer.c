@@ -7,7 +7,8 @@
  * process that mapped the file first. That user pays while the table exists, and
  * users who share the table later do not pay. A process inside a user namespace is
  * charged to the owner of the outermost one. A registration is charged to the real
- * user who registers, in the initial namespace.
+ * user who registers, in the initial namespace; that of the whole system, to the
+ * owner of each process.
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace. There
  * may be many such containers, so each has a record of its own, known by its PID
@@ -20,7 +21,7 @@
  * budget by ending all processes. The debt is limited to twice the burst, so a
  * user who stops is within the budget again after BURST seconds.
  *
- * Lock: payers_lock, innermost. Memory: 120 bytes a user.
+ * Lock: payers_lock, innermost. Memory: 128 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -64,7 +65,8 @@ struct kunwind_payer {
 	struct hlist_node node;
 	struct payer_key key;
 	unsigned int refs;	/* under payers_lock, as all up to time */
-	unsigned int processes;
+	unsigned int processes;	/* by hand */
+	unsigned int autos;	/* processes of the user: by auto */
 	unsigned int objects;
 	u64 debt;		/* processor time, ns */
 	u64 paid_at;		/* when the debt was last reduced, ns */
@@ -271,6 +273,39 @@ void kunwind_payer_remove_process(struct kunwind_payer *payer)
 		return;
 	spin_lock(&payers_lock);
 	payer->processes--;
+	payer = payer_drop(payer);
+	spin_unlock(&payers_lock);
+	kfree(payer);
+}
+
+struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, unsigned int free)
+{
+	struct kunwind_payer *payer, *over = NULL;
+	struct payer_key key;
+
+	if (!find_key(task, &key))
+		return NULL;
+	spin_lock(&payers_lock);
+	payer = payer_find(key);
+	if (!payer) {
+		payer = ERR_PTR(-ENOMEM);
+	} else if (payer->autos >= free) {
+		over = payer_drop(payer);
+		payer = ERR_PTR(-ENOSPC);
+	} else {
+		payer->autos++;
+	}
+	spin_unlock(&payers_lock);
+	kfree(over);
+	return payer;
+}
+
+void kunwind_payer_remove_auto(struct kunwind_payer *payer)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	payer->autos--;
 	payer = payer_drop(payer);
 	spin_unlock(&payers_lock);
 	kfree(payer);

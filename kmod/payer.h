@@ -14,6 +14,7 @@
 struct kunwind_payer;
 struct mm_struct;
 struct seq_file;
+struct task_struct;
 
 /*
  * The user to whom is charged what @mm's process has built, with a reference.
@@ -32,6 +33,16 @@ void kunwind_payer_put(struct kunwind_payer *payer);
  */
 struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
 void kunwind_payer_remove_process(struct kunwind_payer *payer);
+
+/*
+ * One more process that is registered because the whole system is: @task's. @free:
+ * how many more can be registered in all. A user without CAP_SYS_ADMIN has at most as
+ * many as are free then, so half of all at most. Inside rcu_read_lock(). No sleep.
+ * Returns what to give to kunwind_payer_remove_auto(), NULL for nobody, or
+ * ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
+ */
+struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, unsigned int free);
+void kunwind_payer_remove_auto(struct kunwind_payer *payer);
 
 /* One more object, or one less. False: the user's share of them is used up. */
 bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);

@@ -63,7 +63,9 @@
 
 static unsigned int max_processes = 32768;
 module_param(max_processes, uint, 0644);
-MODULE_PARM_DESC(max_processes, "most processes registered at a time (default 32768)");
+MODULE_PARM_DESC(max_processes,
+		 "most processes registered at a time, of which \"auto\" registers at most half "
+		 "for one user without CAP_SYS_ADMIN (default 32768)");
 
 static unsigned int register_timeout_ms = 10000;
 module_param(register_timeout_ms, uint, 0644);
@@ -90,6 +92,7 @@ struct process {
 	u32 flags;		/* KUNWIND_REGISTER_*, by hand */
 	struct registrar registrar;	/* by hand */
 	struct kunwind_payer *payer;	/* by hand */
+	struct kunwind_payer *auto_payer;	/* by auto; NULL: nobody */
 	struct kunwind_space __rcu *space;
 	struct rcu_head rcu;
 };
@@ -156,6 +159,7 @@ static void drop(struct process *process)
 	hlist_del_rcu(&process->node);
 	set_space(process, NULL);
 	kunwind_payer_remove_process(process->payer);
+	kunwind_payer_remove_auto(process->auto_payer);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
@@ -176,6 +180,25 @@ static int set_registrar(struct process *process, const struct registrar *regist
 	return 0;
 }
 
+/* Makes it the whole system's, at the expense of the process's own user. @new: the record is. */
+static int set_auto(struct process *process, struct pid *pid, bool new)
+{
+	unsigned int limit = READ_ONCE(max_processes);
+	struct kunwind_payer *payer = ERR_PTR(-ESRCH);
+	const struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(pid, PIDTYPE_TGID);
+	if (task)
+		payer = kunwind_payer_add_auto(task, limit > nr_processes ?
+						     limit - nr_processes : !new);
+	rcu_read_unlock();
+	if (IS_ERR(payer))
+		return PTR_ERR(payer);
+	process->auto_payer = payer;
+	return 0;
+}
+
 /* A new record; its space's reference is taken over. Frees nothing on failure. */
 static int insert(struct pid *pid, u8 owners, u32 flags, const struct registrar *registrar,
 		  struct kunwind_space *space)
@@ -190,19 +213,28 @@ static int insert(struct pid *pid, u8 owners, u32 flags, const struct registrar 
 	if (!process)
 		return -ENOMEM;
 	process->owners = owners;
+	if (owners & BY_AUTO) {
+		err = set_auto(process, pid, true);
+		if (err)
+			goto out_free;
+	}
 	if (owners & BY_HAND) {
 		process->flags = flags;
 		err = set_registrar(process, registrar);
-		if (err) {
-			kfree(process);
-			return err;
-		}
+		if (err)
+			goto out_auto;
 	}
 	process->pid = get_pid(pid);
 	RCU_INIT_POINTER(process->space, space);
 	hlist_add_head_rcu(&process->node, bucket(pid));
 	WRITE_ONCE(nr_processes, nr_processes + 1);
 	return 0;
+
+out_auto:
+	kunwind_payer_remove_auto(process->auto_payer);
+out_free:
+	kfree(process);
+	return err;
 }
 
 /* Changes what a record says; the count of its space goes along. */
@@ -230,6 +262,10 @@ static void release(struct process *process, u8 owner)
 		kunwind_payer_remove_process(process->payer);
 		process->payer = NULL;
 	}
+	if (owner & BY_AUTO) {
+		kunwind_payer_remove_auto(process->auto_payer);
+		process->auto_payer = NULL;
+	}
 	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
 }
 
@@ -249,6 +285,10 @@ static int claim(struct process *process, u8 owner, u32 flags, const struct regi
 	} else if (owner == BY_HAND && (flags & ~process->flags) && !registrar->unlimited &&
 		   !uid_eq(process->registrar.uid, registrar->uid)) {
 		return -EACCES;
+	} else if (owner == BY_AUTO && !(process->owners & BY_AUTO)) {
+		err = set_auto(process, process->pid, false);
+		if (err)
+			return err;
 	}
 	set_owners(process, process->owners | owner, process->flags | flags);
 	return 0;
@@ -557,9 +597,13 @@ static int inherit_new(struct task_struct *child, const struct process *parent, 
 		return -ENOMEM;
 	err = insert(task_tgid(child), owners, parent ? parent->flags : 0,
 		     parent ? &parent->registrar : NULL, space);
-	/* What its user may not have, the system may. */
-	if (err && owners == (BY_HAND | BY_AUTO))
+	/* What one of the two may not have, the other may. */
+	if (err && owners == (BY_HAND | BY_AUTO)) {
 		err = insert(task_tgid(child), BY_AUTO, 0, NULL, space);
+		if (err)
+			err = insert(task_tgid(child), BY_HAND, parent->flags,
+				     &parent->registrar, space);
+	}
 	if (err) {
 		kunwind_space_unlink(space, true);
 		return err;

@@ -68,8 +68,8 @@ static inline void *kzalloc(size_t size, gfp_t gfp)
 }
 #define kvzalloc(size, gfp)		kzalloc(size, gfp)
 #define kmalloc(size, gfp)		kzalloc(size, gfp)
-#define kfree(p)			free((void *)(p))
-#define kvfree(p)			free((void *)(p))
+static inline void kfree(const void *p) { free((void *)p); }
+#define kvfree(p)			kfree(p)
 
 /* --------------------------------------------------------------- atomic */
 

@@ -115,6 +115,49 @@ static void test_processes(void)
 	       "processes: a refused one leaves nothing");
 }
 
+/* As many processes of user @uid as fit beside @nr others among @max, at most 99. */
+static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max,
+			  struct kunwind_payer **p)
+{
+	unsigned int i;
+
+	be(uid, &init_user_ns, &init_pid_ns, admin);
+	for (i = 0; i < 99; i++) {
+		p[i] = kunwind_payer_add_auto(&task, nr + i < max ? max - nr - i : 0);
+		if (IS_ERR(p[i]))
+			break;
+	}
+	return i;
+}
+
+static void test_autos(void)
+{
+	struct kunwind_payer *p[100], *q[100], *r[100], *more;
+
+	max_user_processes = 0;
+	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
+	       "auto: a user has half of the records, whatever may be registered by hand");
+	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user half of the rest");
+	tap_ok(autos(1003, true, 6, 8, r) == 99 && !r[0] && !r[98],
+	       "auto: CAP_SYS_ADMIN's are nobody's, and not limited here");
+	kunwind_payer_remove_auto(p[0]);
+	be(1001, &init_user_ns, &init_pid_ns, false);
+	more = kunwind_payer_add_auto(&task, 3);
+	tap_ok(more == ERR_PTR(-ENOSPC), "auto: no more than are free, though one of the user's has ended");
+	more = kunwind_payer_add_auto(&task, 4);
+	tap_ok(more == p[1], "auto: within the half");
+	kunwind_payer_remove_auto(more);
+	kunwind_payer_remove_auto(p[1]);
+	kunwind_payer_remove_auto(p[2]);
+	kunwind_payer_remove_auto(p[3]);
+	kunwind_payer_remove_auto(q[0]);
+	kunwind_payer_remove_auto(q[1]);
+	kunwind_payer_remove_auto(NULL);
+	no_memory = 1;
+	tap_ok(kunwind_payer_add_auto(&task, 4) == ERR_PTR(-ENOMEM) && !users(),
+	       "auto: no memory, and nothing is left");
+}
+
 static void test_objects(void)
 {
 	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
@@ -229,6 +272,7 @@ int main(void)
 {
 	test_who();
 	test_processes();
+	test_autos();
 	test_objects();
 	test_bytes();
 	test_time();

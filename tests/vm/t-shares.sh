@@ -148,6 +148,28 @@ echo 10000 >$params/register_timeout_ms
 kill -TERM "${pid[stuckfs]}"
 end stuckfs
 
+# ---- records of processes, of the whole system
+kunwind auto on
+limit=$(($(stat_of processes) + 40))
+echo $limit >$params/max_processes
+# shellcheck disable=SC2016
+many='for i in $(seq 1 "$2"); do "$1" & echo $!; done; wait'
+as $attacker sh -c "$many" - "$progs/sleeper" 80 >"$work/pids" &
+have() { [ "$(wc -l <"$work/$1")" = "$2" ]; }
+eventually "a user starts 80 processes" have pids 80
+registered() { awk -F'\t' 'NR == FNR { pid[$1]; next } $1 == "process" && $2 in pid { n++ } END { print n + 0 }' "$1" /dev/kunwind; }
+nr=$(registered "$work/pids")
+diag "there is room for 40 more processes: $nr of them are registered"
+check "at most half of the room is that user's" test "$nr" -ge 10 -a "$nr" -le 21
+as $victim sh -c "$many" - "$progs/sleeper" 3 >"$work/pids2" &
+eventually "another user starts three" have pids2 3
+is "$(registered "$work/pids2")" 3 "which are registered"
+kunwind auto off
+echo 32768 >$params/max_processes
+xargs kill <"$work/pids"
+xargs kill <"$work/pids2"
+wait
+
 module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
 eventually "the module goes" module_goes
 done_testing
