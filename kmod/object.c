@@ -30,12 +30,15 @@
  *
  * Locks: objects_lock, a spinlock inside mmap_lock; inside it the builder's
  * lanes_lock and payers_lock. It is held for a few lookups at a time: memory is
- * allocated and freed, and files are named, outside. So a task that is throttled
- * or waits for memory does not stop the exec of all others.
+ * allocated and freed outside. So a task that is throttled or waits for memory
+ * does not stop the exec of all others.
  *
- * Memory: about 600 bytes and its path an object besides its table.
+ * Each process has its own names of files (name.c). An object keeps one of them,
+ * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file, and
+ * else that of the user who is charged for the object, once that user maps it.
+ *
+ * Memory: about 600 bytes an object besides its table and its name.
  */
-#include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>
@@ -46,12 +49,12 @@
 #include <asm/vdso.h>
 
 #include "builder.h"
-#include "compat/mm.h"
 #include "compat/shrinker.h"
 #include "filesystem.h"
 #include "job.h"
 #include "lanes.h"
 #include "memory.h"
+#include "name.h"
 #include "object.h"
 #include "snapshot.h"
 
@@ -78,14 +81,12 @@ static DEFINE_SPINLOCK(objects_lock);
 /* Stands for every object beyond the limit, or without memory. Always stale. */
 static struct kunwind_object overflow = {
 	.users = REFCOUNT_INIT(1),
-	.path = "?",
 	.state = KUNWIND_OBJECT_FAILED,
 	.refusal = KUNWIND_E_LIMIT,
 };
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1),
-	.path = "[anon]",
 	.state = KUNWIND_OBJECT_NO_CFI,
 	.refusal = KUNWIND_E_NO_CFI,
 };
@@ -140,7 +141,7 @@ static void object_free(struct kunwind_object *object)
 	kunwind_filesystem_put(object->key.dev);
 	kunwind_payer_put(object->time_payer);
 	kunwind_payer_put(object->payer);
-	kfree(object->path);
+	kunwind_name_put(object->name);
 	kfree(object);
 }
 
@@ -396,34 +397,16 @@ static struct kunwind_object *lookup(const struct kunwind_object_key *key,
 	return NULL;
 }
 
-/* The name in the process's own root while it runs, else in that of who registers it. */
-static char *name_of(struct file *file)
-{
-	char *buf, *path, *name;
-
-	if (!file)
-		return kstrdup("[vdso]", GFP_KERNEL | __GFP_NOWARN);
-	buf = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN);
-	if (!buf)
-		return NULL;
-	path = d_path(kunwind_file_path(file), buf, PATH_MAX);
-	name = kstrdup(IS_ERR(path) ? "?" : path, GFP_KERNEL | __GFP_NOWARN);
-	kfree(buf);
-	return name;
-}
-
-/* Takes over @path, which may be NULL: then there is no memory. To be charged by the caller. */
-static struct kunwind_object *object_alloc(const struct kunwind_object_key *key, char *path,
+/* To be charged by the caller. NULL: no memory. */
+static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 					   struct kunwind_payer *payer)
 {
 	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
-	if (!object || !path || !kunwind_filesystem_get(key->dev, key->epoch)) {
-		kfree(path);
+	if (!object || !kunwind_filesystem_get(key->dev, key->epoch)) {
 		kfree(object);
 		return NULL;
 	}
-	object->path = path;
 	object->key = *key;
 	object->state = KUNWIND_OBJECT_PENDING;
 	object->payer = kunwind_payer_get(payer);
@@ -440,7 +423,7 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 				      struct kunwind_payer *payer, struct file *file,
 				      const struct vdso_image *vdso, struct kunwind_lane *lane)
 {
-	struct kunwind_object *object = object_alloc(key, name_of(file), payer);
+	struct kunwind_object *object = object_alloc(key, payer);
 
 	if (!object)
 		return NULL;
@@ -644,13 +627,47 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 	/* Those without a payer are bounded by their lists of mappings. */
 	if (!kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART))
 		return ERR_PTR(-ENOSPC);
-	object = object_alloc(&key, kstrdup("[jit]", GFP_KERNEL | __GFP_NOWARN), payer);
+	object = object_alloc(&key, payer);
 	if (!object) {
 		kunwind_payer_remove_object(payer);
 		return ERR_PTR(-ENOMEM);
 	}
 	object->jit = true;
 	return object;
+}
+
+/* Whether @name is to be shown for @object. */
+static bool names(const struct kunwind_name *name, const struct kunwind_object *object)
+{
+	lockdep_assert_held(&objects_lock);
+	if (object == &overflow)
+		return false;
+	if (!name->payer)
+		return !object->name || object->name->payer;
+	/* The one that is there may be of a user whose queue was not the first (lanes.c). */
+	return object->payer == name->payer &&
+	       (!object->name || (object->name->payer && object->name->payer != name->payer));
+}
+
+void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
+{
+	struct kunwind_name *old = NULL;
+
+	spin_lock(&objects_lock);
+	if (names(name, object)) {
+		old = object->name;
+		object->name = kunwind_name_get(name);
+	}
+	spin_unlock(&objects_lock);
+	kunwind_name_put(old);
+}
+
+const char *kunwind_object_path(const struct kunwind_object *object,
+				const struct kunwind_name *name)
+{
+	if (name)
+		return name->path;
+	return object->vdso ? "[vdso]" : "?";
 }
 
 void kunwind_object_stats(struct kunwind_stats *stats)
@@ -667,7 +684,7 @@ void kunwind_object_stats(struct kunwind_stats *stats)
 
 void kunwind_object_show(struct seq_file *m)
 {
-	static const char *const names[] = {
+	static const char *const states[] = {
 		[KUNWIND_OBJECT_PENDING] = "pending",
 		[KUNWIND_OBJECT_READY] = "ready",
 		[KUNWIND_OBJECT_NO_CFI] = "no_cfi",
@@ -687,21 +704,22 @@ void kunwind_object_show(struct seq_file *m)
 		hlist_for_each_entry(object, &objects[i], node) {
 			u32 state = kunwind_object_state(object);
 			bool done = state != KUNWIND_OBJECT_PENDING;
+			const char *path = kunwind_object_path(object, object->name);
 			struct kunwind_table_stats stats = { };
 
 			/* fill.c may be writing them: numbers to be shown, no more. */
 			if (done)
 				stats = data_race(object->stats);
 
-			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", names[state],
+			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", states[state],
 				   done ? kunwind_refusal_name(READ_ONCE(object->refusal)) : "-",
 				   stats.nr_rows, stats.bytes,
 				   refcount_read(&object->users) - READ_ONCE(object->filling));
-			seq_escape(m, object->path, "\t\n\\");
+			seq_escape(m, path, "\t\n\\");
 			if (stats.nr_parts) {
 				seq_printf(m, "\nparts\t%u\t%u\t", stats.parts_built,
 					   stats.nr_parts);
-				seq_escape(m, object->path, "\t\n\\");
+				seq_escape(m, path, "\t\n\\");
 			}
 			seq_putc(m, '\n');
 		}

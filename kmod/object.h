@@ -14,6 +14,7 @@
 
 struct file;
 struct kunwind_lane;
+struct kunwind_name;
 struct kunwind_payer;
 struct seq_file;
 struct vdso_image;
@@ -58,7 +59,7 @@ struct kunwind_object {
 	struct list_head payer_idle;	/* of its payer's */
 	refcount_t users;
 	struct kunwind_object_key key;
-	char *path;		/* as first seen; never NULL */
+	struct kunwind_name *name;	/* for the status, under objects_lock; may be NULL */
 
 	u32 state;
 	u32 refusal;		/* enum kunwind_refusal */
@@ -99,8 +100,7 @@ bool kunwind_object_of(const struct kunwind_object *object, const struct file *f
 
 /*
  * The object of a mapped file, in the state in which it is now, with a
- * reference; a new one is being built, for @payer, and named by the file's path as
- * the current task sees it. May sleep.
+ * reference; a new one is being built, for @payer. May sleep.
  * Never NULL: what there is no room for becomes one object that failed.
  */
 struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer);
@@ -114,6 +114,13 @@ extern struct kunwind_object kunwind_object_anonymous;
 
 /* What a process hands in: pending, with a reference. -ENOMEM; -ENOSPC: over its share. */
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
+
+/* A process that maps the file of @object calls it @name: for the status. No sleep. */
+void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name);
+
+/* What a process that has @name (may be NULL) calls @object; never NULL. */
+const char *kunwind_object_path(const struct kunwind_object *object,
+				const struct kunwind_name *name);
 
 /* Code of no file, about which trace events tell nothing. */
 static inline bool kunwind_object_is_nameless(const struct kunwind_object *object)

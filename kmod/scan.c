@@ -36,6 +36,7 @@
 #include "builder.h"
 #include "callstack.h"
 #include "memory.h"
+#include "name.h"
 #include "object.h"
 #include "snapshot.h"
 #include "space.h"
@@ -55,6 +56,9 @@ struct reading {
 	const struct kunwind_change *change;	/* may be NULL */
 	u32 room;		/* of @new */
 	u32 nr;			/* ranges so far, in @new or not */
+	/* The file that was named last; mmap_lock keeps it from going. */
+	const struct file *file;
+	struct kunwind_name *name;	/* some range has a reference */
 };
 
 /* A stretch of a mapping. */
@@ -64,32 +68,34 @@ struct piece {
 	struct kunwind_object *jit;	/* handed in for it, or NULL */
 };
 
-/* The object of the same piece in the old list, as long as it is alive; with a reference. */
-static struct kunwind_object *known(const struct reading *r, const struct vm_area_struct *vma,
-				    const struct piece *piece, bool *announced)
+/* What the old list has of the same piece, as long as it is alive; with references. */
+static bool known(const struct reading *r, const struct vm_area_struct *vma,
+		  const struct piece *piece, struct kunwind_detail *detail)
 {
 	const struct kunwind_snapshot *old = r->old;
 	struct kunwind_object *object;
 	u32 i;
 
 	if (!old)
-		return NULL;
+		return false;
 	i = kunwind_ranges_behind(&old->ranges, piece->start);
 	if (i == old->ranges.nr)
-		return NULL;
+		return false;
 	object = old->detail[i].object;
 	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
 	    READ_ONCE(old->ranges.range[i].dead) || old->detail[i].offset != piece->offset ||
 	    object->jit || kunwind_object_stale(object, r->new->payer))
-		return NULL;
+		return false;
 	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
-		return NULL;
+		return false;
 	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
 		WRITE_ONCE(object->gone, true);
-	*announced = READ_ONCE(old->detail[i].announced);
+	detail->announced = READ_ONCE(old->detail[i].announced);
 	/* It may still wait in queues that another user fills, or that grew too long. */
 	kunwind_object_offer(object, r->new->payer, vma->vm_file);
-	return kunwind_object_get(object);
+	detail->object = kunwind_object_get(object);
+	detail->name = kunwind_name_get(old->detail[i].name);
+	return true;
 }
 
 static bool is_vdso(const struct vm_area_struct *vma)
@@ -110,6 +116,16 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 	return kunwind_object_get_file(vma->vm_file, payer);
 }
 
+/* This process's name of the mapping's file; with a reference. NULL: no memory. */
+static struct kunwind_name *name_of(struct reading *r, const struct vm_area_struct *vma)
+{
+	if (r->file == vma->vm_file)
+		return kunwind_name_get(r->name);
+	r->file = vma->vm_file;
+	r->name = kunwind_name_of(vma->vm_file, r->new->payer);
+	return r->name;
+}
+
 static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 		      const struct piece *piece)
 {
@@ -127,10 +143,13 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 	detail->offset = piece->offset;
 	if (piece->jit)
 		detail->object = kunwind_object_get(piece->jit);
-	else
-		detail->object = known(r, vma, piece, &detail->announced);
-	if (!detail->object)
+	else if (!known(r, vma, piece, detail))
 		detail->object = object_of(vma, new->payer);
+	if (vma->vm_file && !piece->jit && !detail->name) {
+		detail->name = name_of(r, vma);
+		if (detail->name)
+			kunwind_object_set_name(detail->object, detail->name);
+	}
 	if (detail->object == &kunwind_object_anonymous)
 		range->reason = KUNWIND_NO_OBJECT;
 	new->ranges.nr++;
@@ -197,6 +216,7 @@ static void read_mappings(struct reading *r)
 	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
 	lockdep_assert_held(&r->mm->mmap_lock);
 	r->nr = 0;
+	r->file = NULL;
 	r->new->ranges.entry_sp = r->mm->start_stack;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
@@ -243,7 +263,7 @@ static int check_change(const struct reading *r)
 	return 0;
 }
 
-/* Same mappings, same objects, none dead. */
+/* Same mappings, same objects, same names, none dead. */
 static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot *b)
 {
 	u32 i;
@@ -254,7 +274,7 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 		if (a->ranges.range[i].start != b->ranges.range[i].start ||
 		    a->ranges.range[i].end != b->ranges.range[i].end ||
 		    a->detail[i].offset != b->detail[i].offset ||
-		    a->detail[i].object != b->detail[i].object ||
+		    a->detail[i].object != b->detail[i].object || a->detail[i].name != b->detail[i].name ||
 		    READ_ONCE(a->ranges.range[i].dead))
 			return false;
 	return true;

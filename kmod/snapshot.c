@@ -2,13 +2,14 @@
 /*
  * snapshot.c - the executable mappings of a space at one time
  *
- * Memory: 110 bytes and 64 for each mapping that there is place for, counted
+ * Memory: 110 bytes and 72 for each mapping that there is place for, counted
  * towards max_table_mb, and charged to the owner of the process.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "memory.h"
+#include "name.h"
 #include "object.h"
 #include "snapshot.h"
 #include "trace_hooks.h"
@@ -63,8 +64,10 @@ void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 {
 	u32 i;
 
-	for (i = 0; i < snapshot->ranges.nr; i++)
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		kunwind_name_put(snapshot->detail[i].name);
 		kunwind_object_put(snapshot->detail[i].object);
+	}
 	atomic64_sub(snapshot->size, &map_bytes);
 	kunwind_memory_uncharge(snapshot->payer, snapshot->size);
 	kunwind_payer_put(snapshot->payer);
@@ -139,8 +142,7 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 			continue;
 		if (xchg(&detail->announced, true))
 			continue;
-		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail->offset,
-				  detail->object);
+		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail);
 	}
 }
 
@@ -152,8 +154,7 @@ void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid)
 		if (!READ_ONCE(snapshot->ranges.range[i].dead) &&
 		    !kunwind_object_is_nameless(snapshot->detail[i].object) &&
 		    kunwind_object_state(snapshot->detail[i].object) != KUNWIND_OBJECT_PENDING)
-			kunwind_trace_map(tgid, &snapshot->ranges.range[i],
-					  snapshot->detail[i].offset, snapshot->detail[i].object);
+			kunwind_trace_map(tgid, &snapshot->ranges.range[i], &snapshot->detail[i]);
 }
 
 u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
@@ -185,6 +186,7 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 
 		to->detail[i] = from->detail[i];
 		kunwind_object_get(to->detail[i].object);
+		kunwind_name_get(to->detail[i].name);
 		/* The other way round than kunwind_snapshot_settle(). What is missed is settled again. */
 		to->ranges.range[i].reason = smp_load_acquire(&range->reason);
 		to->ranges.range[i].table = smp_load_acquire(&range->table);

@@ -23,6 +23,7 @@
 
 #include "core/kunwind_core.h"
 
+struct kunwind_name;
 struct kunwind_object;
 struct kunwind_payer;
 
@@ -38,6 +39,7 @@ void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *r
 /* What a walk does not need of a range. */
 struct kunwind_detail {
 	struct kunwind_object *object;
+	struct kunwind_name *name;	/* of its file; NULL: of no file, or no memory */
 	u64 offset;		/* of the range's start in the file, bytes */
 	bool announced;		/* kunwind_map was emitted */
 };

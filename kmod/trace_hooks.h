@@ -7,19 +7,22 @@
 
 #include "core/kunwind_core.h"
 #include "object.h"
+#include "snapshot.h"
 #include "trace/dump.h"
 #include "trace/kunwind_events.h"
 
 /* One range of a process; the object must be done. Any context. */
-static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range, u64 offset,
-				     const struct kunwind_object *object)
+static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+				     const struct kunwind_detail *detail)
 {
+	const struct kunwind_object *object = detail->object;
+
 	if (!trace_kunwind_map_enabled())
 		return;
-	trace_kunwind_map(tgid, range->start, range->end, offset, range->bias,
+	trace_kunwind_map(tgid, range->start, range->end, detail->offset, range->bias,
 			  object->key.dev, object->key.dev ? object->key.ino : 0,
 			  object->elf.build_id, object->has_elf ? object->elf.build_id_len : 0,
-			  object->path);
+			  kunwind_object_path(object, detail->name));
 }
 
 #endif /* _KUNWIND_TRACE_HOOKS_H */

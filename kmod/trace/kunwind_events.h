@@ -44,7 +44,9 @@
  * @ino: inode, 0 for the vDSO
  * @build_id: bytes of NT_GNU_BUILD_ID; may be NULL when @build_id_len is 0
  * @build_id_len: 0 when the object has none, or it is not known
- * @path: as in /proc/PID/maps; "[vdso]" for the vDSO; never NULL
+ * @path: of the file, from the root of the process when it mapped the file (or of
+ *	the process that registered it), whatever others call the file; "[vdso]" for
+ *	the vDSO; "?": there was no memory for it; never NULL
  */
 TRACE_EVENT(kunwind_map,
 

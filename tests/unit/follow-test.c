@@ -83,10 +83,11 @@ static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
 #include "../../kmod/memory.h"
-static void kunwind_trace_map(int number, const struct kunwind_range *range, u64 offset,
-			      const struct kunwind_object *object)
+#include "../../kmod/snapshot.h"
+static void kunwind_trace_map(int number, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
 {
-	(void)number, (void)range, (void)offset, (void)object;
+	(void)number, (void)range, (void)detail;
 }
 #undef tgid
 #include "../../kmod/snapshot.c"
@@ -113,6 +114,7 @@ int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
 }
 struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { return payer; }
 void kunwind_payer_put(struct kunwind_payer *payer) { (void)payer; }
+void kunwind_name_put(struct kunwind_name *name) { (void)name; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 {
 	(void)of;

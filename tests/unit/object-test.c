@@ -42,7 +42,6 @@ struct shrink_control { unsigned long nr_to_scan; };
 #define PATH_MAX		4096
 #define SHRINK_EMPTY		(~0UL - 1)
 #define SHRINK_STOP		(~0UL)
-#define kstrdup(text, gfp)	(no_memory && no_memory-- ? NULL : strdup(text))
 #define d_path(file, buf, size)	((char *)(file)->name)
 
 static u32 jhash2(const u32 *words, u32 nr, u32 seed)
@@ -91,6 +90,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #define used	memory_used
 #include "../../kmod/memory.c"
 #undef used
+#include "../../kmod/name.c"
 #include "../../kmod/object_key.c"
 #include "../../kmod/lanes.c"
 #undef local
@@ -595,15 +595,65 @@ static void test_lanes(void)
 	end("lanes");
 }
 
+/* The name of an object in the status. */
+static void test_names(void)
+{
+	struct kunwind_object *a, *b;
+	struct kunwind_name *of_alice, *of_bob, *of_root;
+	bool wanted;
+
+	begin();
+	files[0].name = "/tmp/evil";
+	of_alice = kunwind_name_of(&files[0], alice);
+	of_bob = kunwind_name_of(&files[0], bob);
+	files[0].name = "/usr/bin/prog";
+	of_root = kunwind_name_of(&files[0], NULL);
+	tap_ok(alice->refs == 2 && kunwind_payer_add_bytes(alice, 0) == of_alice->size &&
+	       !strcmp(of_alice->path, "/tmp/evil"), "names: charged to the user");
+	a = get_file(0, alice);
+	tap_ok(!strcmp(kunwind_object_path(a, a->name), "?") &&
+	       !strcmp(kunwind_object_path(a, of_bob), "/tmp/evil"),
+	       "names: an object has none of its own, a process has its own");
+	kunwind_object_set_name(a, of_bob);
+	tap_ok(!a->name, "names: the status has no name of a user who is not charged");
+	kunwind_object_set_name(a, of_alice);
+	tap_ok(a->name == of_alice, "names: it has one of the user who is");
+	b = get_file(0, bob);
+	kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), bob, &wanted);
+	tap_ok(b == a && wanted && a->payer == bob && a->name == of_alice,
+	       "names: which stays when another is charged");
+	kunwind_object_set_name(a, of_alice);
+	kunwind_object_set_name(a, of_bob);
+	tap_ok(a->name == of_bob, "names: until that user maps the file again");
+	kunwind_object_set_name(a, of_root);
+	kunwind_object_set_name(a, of_bob);
+	tap_ok(a->name == of_root, "names: that of CAP_SYS_ADMIN comes first, and stays");
+	kunwind_object_set_name(&overflow, of_root);
+	tap_ok(!overflow.name, "names: what there is no room for has none");
+	kunwind_name_put(of_alice);
+	kunwind_name_put(of_bob);
+	kunwind_name_put(of_root);
+	kunwind_builder_run(a);
+	kunwind_builder_close(a);
+	kunwind_object_put(a);
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	end("names");
+}
+
 static void test_show(void)
 {
 	static struct seq_file m;
 	struct kunwind_object *a;
+	struct kunwind_name *name;
 	struct kunwind_stats stats = { .objects = 0 };
 
 	begin();
 	files[0].name = "a\nobject\tforged\\";
 	a = get_file(0, NULL);
+	name = kunwind_name_of(&files[0], NULL);
+	kunwind_object_set_name(a, name);
+	kunwind_name_put(name);
 	build_all();
 	m.used = 0;
 	kunwind_object_show(&m);
@@ -649,6 +699,7 @@ int main(void)
 	test_places();
 	test_take_over();
 	test_lanes();
+	test_names();
 	test_show();
 	test_jit();
 	return tap_done();

@@ -11,7 +11,7 @@
 #define VM_EXEC		4
 struct super_block { unsigned long s_magic; };
 struct inode { struct super_block *i_sb; unsigned int i_nlink; };
-struct file { struct inode *inode; struct kunwind_object *object; };
+struct file { struct inode *inode; struct kunwind_object *object; const char *path; };
 #define file_inode(file)	((file)->inode)
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
@@ -67,21 +67,27 @@ static void sleeps(unsigned long time)
 }
 #define schedule_timeout_killable	sleeps
 
+#define _KUNWIND_COMPAT_MM_H
+#define kunwind_file_path(file)		(file)
+#define d_path(file, buf, size)		((char *)(file)->path)
+
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
 #include "../../kmod/memory.h"
+#include "../../kmod/snapshot.h"
 
 static unsigned int told;
-static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range, u64 offset,
-			      const struct kunwind_object *object)
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
 {
-	(void)tgid, (void)range, (void)offset, (void)object;
+	(void)tgid, (void)range, (void)detail;
 	told++;
 }
 
 #define _KUNWIND_CALLSTACK_H
 static bool kunwind_enabled = true;
 
+#include "../../kmod/name.c"
 #include "../../kmod/snapshot.c"
 #include "../../kmod/space.c"
 #include "../../kmod/scan.c"
@@ -91,7 +97,8 @@ static bool kunwind_enabled = true;
 struct kunwind_payer { int refs; s64 bytes; };
 static struct kunwind_payer user = { .refs = 1 };
 static bool hangs;
-static unsigned int looked_up, offered, stalled;
+static unsigned int looked_up, offered, stalled, named;
+static unsigned int no_room;		/* this charge is refused, counted from 1 */
 static struct kunwind_object vdso_object, stale_object;
 
 struct kunwind_object kunwind_object_anonymous = {
@@ -113,6 +120,11 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 {
 	(void)image;
 	return kunwind_object_get(&vdso_object);
+}
+void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
+{
+	(void)object;
+	named += name->payer == &user;
 }
 bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
 {
@@ -138,7 +150,7 @@ void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer-
 void kunwind_memory_refused(void) { }
 int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
 {
-	return kunwind_memory_charge(payer, bytes);
+	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(payer, bytes);
 }
 struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { payer->refs++; return payer; }
 void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
@@ -184,9 +196,9 @@ static void begin(void)
 	me.mm = &mm;
 	for (i = 0; i < 4; i++) {
 		object_init(&objects[i], 10 + i);
-		files[i] = (struct file){ &inode, &objects[i] };
+		files[i] = (struct file){ &inode, &objects[i], "/usr/lib/x" };
 	}
-	memfd = (struct file){ &memfd_inode, &objects[3] };
+	memfd = (struct file){ &memfd_inode, &objects[3], "/memfd:x (deleted)" };
 	object_init(&vdso_object, 1);
 	vdso_object.key.dev = 0;
 	for (i = 0; i < 3; i++) {
@@ -196,7 +208,7 @@ static void begin(void)
 		jits[i].jit = true;
 	}
 	nr_vmas = 0;
-	looked_up = offered = stalled = told = 0;
+	looked_up = offered = stalled = told = named = 0;
 	waited = 0;
 	mmap_taken = killed = hangs = kept = false;
 	mm.users = 1;
@@ -256,6 +268,66 @@ static void test_mappings(void)
 	reads(true);
 	tap_ok(told == 2 && looked_up == 1, "once, and looked up once, whatever is read again");
 	end("mappings");
+}
+
+/* The list's name of range @n. */
+static bool called(const struct kunwind_space *by, u32 n, const char *path)
+{
+	const struct kunwind_name *name = kunwind_snapshot_of(by->ranges)->detail[n].name;
+
+	return path ? name && !strcmp(name->path, path) : !name;
+}
+
+static void test_names(void)
+{
+	static struct mm_struct other_mm;
+	struct file elsewhere = files[0];
+	struct kunwind_space *other;
+	struct kunwind_snapshot *old;
+
+	begin();
+	map(AT(0), 0x1000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x1000, VM_EXEC, &files[0], 4);
+	map(AT(2), 0x1000, VM_EXEC, &files[1], 0);
+	map(AT(3), 0x1000, VM_EXEC, NULL, 0);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	files[1].path = "/usr/lib/y";
+	reads(false);
+	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 2, "/usr/lib/y") && called(space, 3, NULL) &&
+	       called(space, 4, NULL), "names: each file has its own, memory of no file has none");
+	tap_ok(detail(0)->name == detail(1)->name && refcount_read(&detail(0)->name->refs) == 2 && named >= 3,
+	       "names: mappings of one file share it");
+	tap_ok(detail(0)->name->payer == &user &&
+	       user.bytes == (s64)(kunwind_snapshot_of(space->ranges)->size + detail(0)->name->size +
+				   detail(2)->name->size), "names: they are charged to the process's user");
+	files[0].path = "/renamed";
+	old = kunwind_snapshot_of(space->ranges);
+	reads(true);
+	tap_ok(kunwind_snapshot_of(space->ranges) == old && called(space, 0, "/usr/lib/x"),
+	       "names: what is known keeps its name");
+
+	/* another process maps the same file under another path */
+	elsewhere = files[0];
+	elsewhere.path = "/opt/v/prog";
+	me.mm = &other_mm;
+	other_mm.users = 1;
+	other = kunwind_space_link(&other_mm, 101, true, false, GFP_KERNEL);
+	vmas[0].vm_file = &elsewhere;
+	nr_vmas = 1;
+	kunwind_space_scan(other, &other_mm, false, 0, false);
+	tap_ok(called(other, 0, "/opt/v/prog") && called(space, 0, "/usr/lib/x") &&
+	       kunwind_snapshot_of(other->ranges)->detail[0].object == &objects[0],
+	       "names: each process has its own name of an object");
+	kunwind_space_unlink(other, true);
+
+	me.mm = &mm;
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
+	no_room = 2;		/* the list, and then the name */
+	reads(false);
+	tap_ok(space->ranges->nr == 1 && called(space, 0, NULL), "names: without memory there is none");
+	reads(true);
+	tap_ok(called(space, 0, "/opt/v/prog"), "names: until the next read");
+	end("names");
 }
 
 static void test_known(void)
@@ -427,6 +499,7 @@ int main(void)
 {
 	kunwind_space_init();
 	test_mappings();
+	test_names();
 	test_known();
 	test_jit();
 	test_limit();

@@ -18,14 +18,15 @@ static u64 sweep_costs;
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
 #include "../../kmod/memory.h"
+#include "../../kmod/snapshot.h"
 
 static u64 told_start;
 static unsigned int told;
 
-static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range, u64 offset,
-			      const struct kunwind_object *object)
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
 {
-	(void)tgid, (void)offset, (void)object;
+	(void)tgid, (void)detail;
 	told_start = range->start;
 	told++;
 }
@@ -48,6 +49,12 @@ void kunwind_object_put(struct kunwind_object *object)
 {
 	if (refcount_dec_and_test(&object->users))
 		abort();		/* the test has one of each */
+}
+
+void kunwind_name_put(struct kunwind_name *name)
+{
+	if (name && refcount_dec_and_test(&name->refs))
+		abort();		/* the test has one */
 }
 
 int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
@@ -86,6 +93,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 
 static struct mm_struct mm, child_mm;
 static struct kunwind_object objects[NR];
+static struct kunwind_name name = { .refs = REFCOUNT_INIT(1) };	/* of the first two */
 static struct kunwind_space *space;
 
 /* An object with a table, one segment of code at file offset and address 0x1000. */
@@ -114,6 +122,7 @@ static struct kunwind_snapshot *list(void)
 		};
 		snapshot->detail[i] = (struct kunwind_detail){
 			.object = kunwind_object_get(&objects[i]), .offset = 0x1000,
+			.name = kunwind_name_get(i < 2 ? &name : NULL),
 		};
 	}
 	snapshot->ranges.nr = NR;
@@ -164,6 +173,7 @@ static void end(const char *what)
 		flush_delayed_work(&reap_work);
 	for (i = 0; i < NR; i++)
 		good &= refcount_read(&objects[i].users) == 1;
+	good &= refcount_read(&name.refs) == 1;
 	tap_ok(good && !user.bytes && user.refs == 1 && !mm.grabbed && !child_mm.grabbed &&
 	       !kunwind_snapshot_bytes() && !kunwind_space_find(&mm) && !kunwind_space_find(&child_mm),
 	       "%s: all is given back", what);
@@ -273,6 +283,8 @@ static void test_fork(void)
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].offset == 0x1000,
 	       "the rest of the child's copy is the same, under an id of its own");
 	tap_ok(refcount_read(&objects[2].users) == 3, "each list has a reference of each object");
+	tap_ok(kunwind_snapshot_of(ranges_of(child))->detail[1].name == &name &&
+	       refcount_read(&name.refs) == 1 + 2 * 2, "and of each name, which a child shares");
 	kunwind_space_count(child, &nr_maps, &nr_ready);
 	tap_ok(nr_maps == NR && nr_ready == NR - 2, "what is dead is not ready");
 	kunwind_space_forget(&child_mm);

@@ -3,7 +3,7 @@
 #
 # t-rights.sh - who may do what with /dev/kunwind, see kunwind(4): processes of
 # others, of a set-user-ID program, of another user's registration; a root of a
-# user namespace; quotas; what is told to whom; the device's mode and udev rule
+# user namespace; quotas; what is told to whom, and by which names; the device's mode and udev rule
 # timeout: 400
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -141,6 +141,43 @@ is "$(as 1001 unshare -U -r "$rights" pid $others 0)" EACCES "nor may he registe
 kill $roots $theirs $others $first $suid
 wait 2>/dev/null
 gone "ended processes are not registered any more"
+
+# Names of files: each process's own. User 1001 is the first to map the file, under a
+# name of a mount namespace, and ends before the others do.
+tracing=/sys/kernel/tracing
+mkdir "$tmp/own" "$tmp/false"
+cp /bin/sleep "$tmp/own/program"
+touch "$tmp/false/program"
+chmod -R a+rX "$tmp/own" "$tmp/false"
+inode=$(stat -c %i "$tmp/own/program")
+named() { # PID: the names of the file in the trace of the process
+	for _ in {1..200}; do
+		sed -n "s/.*kunwind_map: tgid=$1 .* ino=$inode .* path=//p" $tracing/trace | sort -u | grep . && break
+		sleep 0.05
+	done
+}
+shown() { awk -F'\t' '$1 == "object" && $7 ~ /(own|false)\/program$/ { print $7 }' /dev/kunwind; }
+kunwind auto on
+echo >$tracing/trace
+echo 1 >$tracing/events/kunwind/kunwind_map/enable
+# shellcheck disable=SC2016
+$user1 unshare -U -r -m sh -c 'mount --bind "$1" "$2" && exec "$2" 1000' - "$tmp/own/program" "$tmp/false/program" &
+pid=$!
+is "$(named $pid)" "$tmp/false/program" "the trace has the name by which a process maps a file"
+is "$(shown)" "$tmp/false/program" "so has the status, while only a user without privilege maps it"
+kill $pid
+wait $pid 2>/dev/null
+for command in "$user2" "$user1" ""; do
+	$command "$tmp/own/program" 1000 &
+	pid=$!
+	is "$(named $pid)" "$tmp/own/program" "not the name that another process gave it (${command:-root})"
+	kill $pid
+	wait $pid 2>/dev/null
+done
+is "$(shown)" "$tmp/own/program" "the status has the name that a process with CAP_SYS_ADMIN gives it"
+echo 0 >$tracing/events/kunwind/kunwind_map/enable
+kunwind auto off
+gone "none is left"
 
 # quotas
 echo 3 >$params/max_user_processes
