@@ -57,6 +57,7 @@
 #include "name.h"
 #include "object.h"
 #include "snapshot.h"
+#include "status.h"
 
 #define BUCKETS		1024
 #define IDLE_MAX	1024
@@ -700,6 +701,8 @@ void kunwind_object_show(struct seq_file *m)
 	seq_printf(m, "stat\tidle_objects\t%u\n", READ_ONCE(nr_idle));
 	seq_printf(m, "stat\tidle_bytes\t%llu\n", READ_ONCE(idle_bytes));
 	for (i = 0; i < BUCKETS; i++) {
+		if (kunwind_status_ends(m))
+			return;
 		spin_lock(&objects_lock);
 		hlist_for_each_entry(object, &objects[i], node) {
 			u32 state = kunwind_object_state(object);
@@ -724,7 +727,6 @@ void kunwind_object_show(struct seq_file *m)
 			seq_putc(m, '\n');
 		}
 		spin_unlock(&objects_lock);
-		cond_resched();
 	}
 }
 

@@ -71,6 +71,7 @@ struct kunwind_payer {
 	u64 debt;		/* processor time, ns */
 	u64 paid_at;		/* when the debt was last reduced, ns */
 	u64 time;		/* all processor time so far, ns */
+	u32 dump, dumped;	/* last dump that had mappings of the user, and how many */
 	unsigned long turns;	/* bits: enum kunwind_turn */
 	atomic64_t bytes;
 	struct kunwind_idle idle;	/* under objects_lock */
@@ -351,6 +352,22 @@ void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes)
 {
 	if (payer)
 		atomic64_sub(bytes, &payer->bytes);
+}
+
+bool kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit)
+{
+	bool fits = true;
+
+	if (payer) {
+		spin_lock(&payers_lock);
+		if (payer->dump != dump)
+			payer->dumped = 0;
+		payer->dump = dump;
+		payer->dumped += nr;
+		fits = payer->dumped < limit;
+		spin_unlock(&payers_lock);
+	}
+	return fits;
 }
 
 void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns)

@@ -63,6 +63,12 @@ struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer);
 u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
 void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
 
+/*
+ * @nr more mappings of the user were reported in the dump @dump. Returns whether
+ * these are fewer than @limit by now.
+ */
+bool kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit);
+
 /* @ns of processor time were used. */
 void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);
 /* Whether the user gets the lowest priority. */

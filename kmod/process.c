@@ -57,6 +57,7 @@
 #include "payer.h"
 #include "process.h"
 #include "space.h"
+#include "status.h"
 #include "trace_hooks.h"
 
 #define HASH_BITS	10
@@ -94,6 +95,7 @@ struct process {
 	struct kunwind_payer *payer;	/* by hand */
 	struct kunwind_payer *auto_payer;	/* by auto; NULL: nobody */
 	struct kunwind_space __rcu *space;
+	u32 dump;			/* the last one that reported it, or 0 */
 	struct rcu_head rcu;
 };
 
@@ -503,11 +505,6 @@ void kunwind_process_stats(struct kunwind_stats *stats)
 	spin_unlock(&processes_lock);
 }
 
-static const char *const flag_names[2][2] = {
-	{ "-", "auto" },
-	{ "children", "children,auto" },
-};
-
 void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t uid, bool all)
 {
 	const struct process *process;
@@ -516,9 +513,11 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(processes); i++) {
+		if (kunwind_status_ends(m))
+			return;
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(process, &processes[i], node) {
-			u32 maps = 0, ready = 0, flags = READ_ONCE(process->flags);
+			u32 maps = 0, flags = READ_ONCE(process->flags);
 			u8 owners = smp_load_acquire(&process->owners);
 			size_t bytes = sizeof(*process);
 			pid_t nr = pid_nr_ns(process->pid, ns);
@@ -531,14 +530,11 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 				continue;
 			space = rcu_dereference(process->space);
 			if (space) {
-				kunwind_space_count(space, &maps, &ready);
+				maps = kunwind_space_maps(space);
 				bytes += kunwind_space_bytes(space);
 			}
-			seq_printf(m, "process\t%d\t", nr);
-			seq_escape(m, task->comm, "\t\n\\");
-			seq_printf(m, "\t%u\t%s\t%zu\n", maps,
-				   flag_names[!!(flags & KUNWIND_REGISTER_CHILDREN)]
-					     [all && (owners & BY_AUTO)], bytes);
+			kunwind_status_process(m, nr, task->comm, maps, flags,
+					       all && (owners & BY_AUTO), bytes);
 		}
 		rcu_read_unlock();
 	}
@@ -551,24 +547,40 @@ void kunwind_process_show_params(struct seq_file *m)
 	seq_printf(m, "param\tregister_timeout_ms\t%u\n", READ_ONCE(register_timeout_ms));
 }
 
-void kunwind_space_dump_all(void)
+struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
 {
-	const struct process *process;
-	struct kunwind_space *space;
-	unsigned int i;
+	struct process *process;
+	struct pid *pid = NULL;
 
-	for (i = 0; i < ARRAY_SIZE(processes); i++) {
-		rcu_read_lock();
-		hlist_for_each_entry_rcu(process, &processes[i], node) {
-			space = rcu_dereference(process->space);
-			if (space)
-				kunwind_space_dump(space, pid_nr(process->pid));
+	for (; *bucket < ARRAY_SIZE(processes); ++*bucket) {
+		spin_lock(&processes_lock);
+		hlist_for_each_entry(process, &processes[*bucket], node) {
+			if (process->dump == dump)
+				continue;
+			process->dump = dump;
+			pid = get_pid(process->pid);
+			break;
 		}
-		rcu_read_unlock();
+		spin_unlock(&processes_lock);
+		if (pid)
+			break;
 		cond_resched();
 	}
+	return pid;
 }
-EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
+
+struct kunwind_snapshot *kunwind_process_snapshot(struct pid *tgid)
+{
+	struct kunwind_snapshot *snapshot = NULL;
+	struct process *process;
+
+	spin_lock(&processes_lock);
+	process = lookup(tgid);
+	if (process && space_of(process))
+		snapshot = kunwind_space_snapshot(space_of(process));
+	spin_unlock(&processes_lock);
+	return snapshot;
+}
 
 /* ----------------------------------------------------------------- hooks */
 

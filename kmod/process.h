@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
+struct kunwind_snapshot;
 struct kunwind_stats;
 struct mm_struct;
 struct pid;
@@ -65,11 +66,21 @@ unsigned long kunwind_process_timeout(void);
 /* Sets processes, missed_limit, missed_memory. */
 void kunwind_process_stats(struct kunwind_stats *stats);
 
+/*
+ * A process that does not have the mark @dump (never 0), and gets it; with a
+ * reference. *bucket: from there on, 0 at first. NULL: all have it. May sleep.
+ */
+struct pid *kunwind_process_next(unsigned int *bucket, u32 dump);
+
+/* What is known of its mappings, with a reference; NULL: nothing. No sleep. */
+struct kunwind_snapshot *kunwind_process_snapshot(struct pid *tgid);
+
 void kunwind_process_show_params(struct seq_file *m);
 void kunwind_process_show_hooks(struct seq_file *m);
 /*
  * Lines "process" for all (@all), or those registered by @uid. Numbers are
- * those of @ns; processes that have none there are left out.
+ * those of @ns; processes that have none there are left out. Ends early when @m
+ * is full, or by a fatal signal.
  */
 void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t uid, bool all);
 

@@ -152,6 +152,8 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 	}
 	if (detail->object == &kunwind_object_anonymous)
 		range->reason = KUNWIND_NO_OBJECT;
+	else
+		new->nr_maps++;
 	new->ranges.nr++;
 }
 
@@ -295,13 +297,13 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		const struct kunwind_change *change)
 {
 	struct reading r = { .mm = mm, .change = change };
-	u32 ready, limit = max(1u, READ_ONCE(max_ranges)), seq;
+	u32 limit = max(1u, READ_ONCE(max_ranges)), seq;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
 	struct kunwind_payer *payer;
 	int err;
 
 	payer = kunwind_payer_of(mm);
-	kunwind_space_count(space, &r.room, &ready);
+	r.room = kunwind_space_maps(space);
 	/* Little, for every process pays for it; of a new program a scan counts first. */
 	r.room += 4;
 	for (;;) {

@@ -2,7 +2,7 @@
 /*
  * snapshot.c - the executable mappings of a space at one time
  *
- * Memory: 110 bytes and 72 for each mapping that there is place for, counted
+ * Memory: 120 bytes and 72 for each mapping that there is place for, counted
  * towards max_table_mb, and charged to the owner of the process.
  */
 #include <linux/mm.h>
@@ -13,6 +13,8 @@
 #include "object.h"
 #include "snapshot.h"
 #include "trace_hooks.h"
+
+#define DUMPED	64		/* ranges that a dump looks at without a break */
 
 static atomic64_t next_id = ATOMIC64_INIT(0);
 static atomic64_t map_bytes;
@@ -146,15 +148,22 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 	}
 }
 
-void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid)
+u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at)
 {
-	u32 i;
+	const struct kunwind_ranges *ranges = &snapshot->ranges;
+	u32 i = kunwind_ranges_behind(ranges, *at);
+	u32 end = min(ranges->nr, i + DUMPED), nr = 0;
 
-	for (i = 0; i < snapshot->ranges.nr; i++)
-		if (!READ_ONCE(snapshot->ranges.range[i].dead) &&
-		    !kunwind_object_is_nameless(snapshot->detail[i].object) &&
-		    kunwind_object_state(snapshot->detail[i].object) != KUNWIND_OBJECT_PENDING)
-			kunwind_trace_map(tgid, &snapshot->ranges.range[i], &snapshot->detail[i]);
+	*at = end < ranges->nr ? ranges->range[end].start : U64_MAX;
+	for (; i < end; i++) {
+		if (READ_ONCE(ranges->range[i].dead) ||
+		    kunwind_object_is_nameless(snapshot->detail[i].object) ||
+		    kunwind_object_state(snapshot->detail[i].object) == KUNWIND_OBJECT_PENDING)
+			continue;
+		kunwind_trace_map(tgid, &ranges->range[i], &snapshot->detail[i]);
+		nr++;
+	}
+	return nr;
 }
 
 u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
@@ -181,6 +190,7 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 		return NULL;
 	to->ranges.entry_sp = from->ranges.entry_sp;
 	to->ranges.nr = from->ranges.nr;
+	to->nr_maps = from->nr_maps;
 	for (i = 0; i < from->ranges.nr; i++) {
 		const struct kunwind_range *range = &from->ranges.range[i];
 

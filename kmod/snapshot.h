@@ -47,6 +47,7 @@ struct kunwind_detail {
 struct kunwind_snapshot {
 	refcount_t refs;
 	bool settled;		/* no range waits for its object */
+	u32 nr_maps;		/* ranges that have an object */
 	size_t size;		/* charged, bytes */
 	struct kunwind_payer *payer;	/* to whom */
 	struct kunwind_reap reap;
@@ -86,8 +87,12 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 /* Emits kunwind_map for ranges that are known now and were not announced. */
 void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid);
 
-/* The same for all that are known now, announced or not. */
-void kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid);
+/*
+ * The same for those that are known now, announced or not, of the next few
+ * ranges behind address *at. Moves *at to the start of the next range, or to
+ * U64_MAX when there is none. Returns how many it emitted.
+ */
+u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at);
 
 /* The first range that ends behind @addr; nr when there is none. */
 u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr);

@@ -529,22 +529,31 @@ bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
 	return known;
 }
 
+u32 kunwind_space_maps(struct kunwind_space *space)
+{
+	const struct kunwind_snapshot *snapshot;
+	u32 nr;
+
+	rcu_read_lock();
+	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+	nr = snapshot ? snapshot->nr_maps : 0;
+	rcu_read_unlock();
+	return nr;
+}
+
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready)
 {
 	const struct kunwind_ranges *ranges;
 	u32 i;
 
-	*nr_maps = 0;
+	*nr_maps = kunwind_space_maps(space);
 	*nr_ready = 0;
 	rcu_read_lock();
 	ranges = rcu_dereference(space->ranges);
-	if (ranges) {
-		for (i = 0; i < ranges->nr; i++) {
-			*nr_maps += READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
+	if (ranges)
+		for (i = 0; i < ranges->nr; i++)
 			*nr_ready += READ_ONCE(ranges->range[i].table) &&
 				     !READ_ONCE(ranges->range[i].dead);
-		}
-	}
 	rcu_read_unlock();
 }
 
@@ -559,15 +568,6 @@ size_t kunwind_space_bytes(struct kunwind_space *space)
 		bytes += snapshot->size / max(1u, refcount_read(&snapshot->refs));
 	rcu_read_unlock();
 	return bytes;
-}
-
-void kunwind_space_dump(struct kunwind_space *space, pid_t tgid)
-{
-	const struct kunwind_snapshot *snapshot;
-
-	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-	if (snapshot)
-		kunwind_snapshot_dump(snapshot, tgid);
 }
 
 int kunwind_space_init(void)

@@ -184,14 +184,14 @@ struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
  */
 void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot *snapshot);
 
-/* Ranges of the space that have an object, and how many of them have a table. */
+/* Ranges of the space that have an object. At no cost that grows with them. */
+u32 kunwind_space_maps(struct kunwind_space *space);
+
+/* The same, and how many of them have a table. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
 
 /* Its memory, and its part of a list of mappings that others share. Any context. */
 size_t kunwind_space_bytes(struct kunwind_space *space);
-
-/* Emits kunwind_map for all ranges, as of process @tgid. Inside rcu_read_lock(). */
-void kunwind_space_dump(struct kunwind_space *space, pid_t tgid);
 
 void kunwind_space_show_params(struct seq_file *m);
 

@@ -10,6 +10,8 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
 
@@ -20,8 +22,10 @@
 #include "follow.h"
 #include "object.h"
 #include "process.h"
+#include "status.h"
 #include "takeover.h"
 #include "touch.h"
+#include "trace/dump.h"
 
 static void show_stats(struct seq_file *m)
 {
@@ -46,6 +50,26 @@ static void show_stats(struct seq_file *m)
 		seq_printf(m, "reason\t%s\t%llu\n", kunwind_reason_name(i), stats.by_reason[i]);
 }
 
+bool kunwind_status_ends(struct seq_file *m)
+{
+	cond_resched();
+	return seq_has_overflowed(m) || fatal_signal_pending(current);
+}
+
+void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
+			    bool whole_system, size_t bytes)
+{
+	static const char *const names[2][2] = {
+		{ "-", "auto" },
+		{ "children", "children,auto" },
+	};
+
+	seq_printf(m, "process\t%d\t", pid);
+	seq_escape(m, comm, "\t\n\\");
+	seq_printf(m, "\t%u\t%s\t%zu\n", maps,
+		   names[!!(flags & KUNWIND_REGISTER_CHILDREN)][whole_system], bytes);
+}
+
 int kunwind_status_show(struct seq_file *m, void *data)
 {
 	struct file *file = m->private;
@@ -65,8 +89,9 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	show_stats(m);
 	kunwind_emit_show(m);
 	kunwind_touch_show(m);
+	kunwind_dump_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
 	if (admin)
 		kunwind_object_show(m);
-	return 0;
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }

@@ -7,9 +7,13 @@
 
 /*
  * Emits kunwind_map for every mapping of every registered process, the vDSO
- * included. May sleep. Exported to lttng-probe-kunwind.ko, which calls it at
- * the start of every LTTng session.
+ * included, up to a limit for each process and each user. Ends early when nobody
+ * has that event, or by a fatal signal. May sleep. Exported to
+ * lttng-probe-kunwind.ko, which calls it at the start of every LTTng session.
  */
 void kunwind_space_dump_all(void);
+
+struct seq_file;
+void kunwind_dump_show(struct seq_file *m);
 
 #endif /* _KUNWIND_DUMP_H */

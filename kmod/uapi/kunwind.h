@@ -301,7 +301,9 @@ struct kunwind_stats {
  *                                              brought in for later walks; touch_requests,
  *                                              touch_works, touch_dropped: requests of walks
  *                                              for that, task works that ran for them, and
- *                                              requests that came to nothing)
+ *                                              requests that came to nothing;
+ *                                              dump_left_out: mappings that were beyond the
+ *                                              limits of the dump for a new LTTng session)
  *   reason   NAME  STACKS
  *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
  *                                              or of children, auto, with commas;

@@ -154,6 +154,8 @@ void kunwind_builder_counts(u64 *builds, u64 *refused) { *builds = built; *refus
 void kunwind_builder_show_params(struct seq_file *m) { (void)m; }
 const char *kunwind_refusal_name(unsigned int refusal);
 u64 kunwind_snapshot_bytes(void) { return 0; }
+static bool status_full;
+bool kunwind_status_ends(struct seq_file *m) { (void)m; return status_full; }
 void kunwind_jobs_wake(void) { woken++; }
 
 /* --------------------------------------------------------------- the scene */
@@ -659,6 +661,11 @@ static void test_show(void)
 	kunwind_object_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\ta\\012object\\011forged\\134\n"),
 	       "shown: a name can make no line, and no field");
+	status_full = true;
+	m.used = 0;
+	kunwind_object_show(&m);
+	status_full = false;
+	tap_ok(!strstr(m.text, "\nobject\t"), "shown: no object when the buffer is full");
 	kunwind_object_stats(&stats);
 	tap_ok(stats.objects == 1 && stats.table_bytes == TABLE && stats.table_rows == 10, "counted");
 	kunwind_object_put(a);

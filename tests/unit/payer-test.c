@@ -173,6 +173,19 @@ static void test_objects(void)
 	kunwind_payer_put(p);
 }
 
+static void test_dump(void)
+{
+	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+
+	tap_ok(kunwind_payer_dump(p, 1, 0, 100) && kunwind_payer_dump(p, 1, 99, 100) &&
+	       !kunwind_payer_dump(p, 1, 1, 100) && !kunwind_payer_dump(p, 1, 0, 100),
+	       "dump: as many mappings as a user may have in one");
+	tap_ok(kunwind_payer_dump(p, 2, 0, 100) && kunwind_payer_dump(p, 2, 99, 100),
+	       "dump: as many in the next one");
+	tap_ok(kunwind_payer_dump(NULL, 2, 1000, 100), "dump: any number of CAP_SYS_ADMIN's");
+	kunwind_payer_put(p);
+}
+
 static void test_bytes(void)
 {
 	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
@@ -274,6 +287,7 @@ int main(void)
 	test_processes();
 	test_autos();
 	test_objects();
+	test_dump();
 	test_bytes();
 	test_time();
 	test_turns();

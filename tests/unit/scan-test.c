@@ -263,6 +263,7 @@ static void test_mappings(void)
 	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
 	       "memory of no file has no object");
 	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "the vDSO has its own");
+	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1, "those that have one are counted");
 	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "where the program's stack begins");
 	tap_ok(told == 2, "the two that have a name are told of");
 	reads(true);

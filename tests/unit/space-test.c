@@ -125,7 +125,7 @@ static struct kunwind_snapshot *list(void)
 			.name = kunwind_name_get(i < 2 ? &name : NULL),
 		};
 	}
-	snapshot->ranges.nr = NR;
+	snapshot->ranges.nr = snapshot->nr_maps = NR;
 	return snapshot;
 }
 
@@ -286,7 +286,8 @@ static void test_fork(void)
 	tap_ok(kunwind_snapshot_of(ranges_of(child))->detail[1].name == &name &&
 	       refcount_read(&name.refs) == 1 + 2 * 2, "and of each name, which a child shares");
 	kunwind_space_count(child, &nr_maps, &nr_ready);
-	tap_ok(nr_maps == NR && nr_ready == NR - 2, "what is dead is not ready");
+	tap_ok(nr_maps == NR && kunwind_space_maps(child) == NR && nr_ready == NR - 2,
+	       "what is dead is not ready");
 	kunwind_space_forget(&child_mm);
 	tap_ok(!kunwind_space_find(&child_mm) && kunwind_space_find(&mm), "the child's mm ends");
 	end("a child's copy");
@@ -398,6 +399,7 @@ static void test_moves(void)
 static void test_settle(void)
 {
 	struct kunwind_snapshot *snapshot;
+	u64 at = 0;
 
 	begin();
 	objects[0].elf.load[0].offset = 0x8000;		/* its code lies elsewhere in the file */
@@ -428,10 +430,37 @@ static void test_settle(void)
 	       "settle: once it is done, with the bias of its segment");
 	kunwind_snapshot_announce(snapshot, 100);
 	tap_ok(told == 2 && told_start == AT(2), "told: each once");
-	kunwind_snapshot_dump(snapshot, 100);
-	tap_ok(told == 4, "told: a dump tells all that are alive");
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == 2 && told == 4 && at == U64_MAX,
+	       "told: a dump tells all that are alive");
 	kunwind_snapshot_destroy(snapshot);
 	end("settle");
+}
+
+static void test_dump(void)
+{
+	struct kunwind_snapshot *snapshot;
+	const u32 nr = 2 * DUMPED + 6;
+	u64 at = 0;
+	u32 i;
+
+	begin();
+	snapshot = kunwind_snapshot_alloc(nr, &user, GFP_KERNEL);
+	for (i = 0; i < nr; i++) {
+		snapshot->ranges.range[i].start = AT(i);
+		snapshot->ranges.range[i].end = AT(i) + 0x10000;
+		snapshot->detail[i].object = kunwind_object_get(&objects[0]);
+	}
+	snapshot->ranges.nr = nr;
+	snapshot->ranges.range[1].dead = 1;
+	told = 0;
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
+	       at == AT(DUMPED), "dump: of the first few ranges those that are alive");
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED && at == AT(2 * DUMPED),
+	       "dump: then the next ones");
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == 6 && at == U64_MAX && told == nr - 1,
+	       "dump: up to the last, each once");
+	kunwind_snapshot_destroy(snapshot);
+	end("dump");
 }
 
 static void test_sweep(void)
@@ -506,6 +535,7 @@ int main(void)
 	test_fork();
 	test_moves();
 	test_settle();
+	test_dump();
 	test_sweep();
 	test_links();
 	test_exit();

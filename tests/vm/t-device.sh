@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-device.sh - /dev/kunwind: every errno of its calls, rights, the kill switch
+# t-device.sh - /dev/kunwind: every errno of its calls, rights, the kill switch; the
+# status and the dump of all mappings, whatever number of mappings users have
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
@@ -85,6 +86,84 @@ echo 0 >/sys/module/kunwind/parameters/max_user_processes
 $user "$progs/device" exec "$KUNWIND_TMP/plain" asks
 is $? 3 "above it"
 is "$("$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "which is not root's"
+
+# many mappings in many processes
+tracing=/sys/kernel/tracing
+map=$tracing/events/kunwind/kunwind_map
+share() { # CHILDREN RANGES [COMMAND...]: processes that share so many mappings; $shared is the first
+	local number=$1 ranges=$2
+	shift 2
+	: >"$KUNWIND_TMP/up"
+	"$@" "$progs/tables" share "$number" "$ranges" >"$KUNWIND_TMP/up" &
+	shared=$!
+	for _ in $(seq 1200); do
+		[ -s "$KUNWIND_TMP/up" ] && break
+		sleep 0.1
+	done
+	is "$(cat "$KUNWIND_TMP/up") $(grep -cP '^process\t.*\ttables\t' /dev/kunwind)" "up $((number + 1))" \
+		"$((number + 1)) processes share $ranges mappings"
+}
+end_share() {
+	kill $shared
+	wait $shared 2>/dev/null
+	for _ in $(seq 300); do
+		grep -qP '^process\t.*\ttables\t' /dev/kunwind || break
+		sleep 0.1
+	done
+}
+status_us() { # the shortest time of five that reading the status takes
+	local start time best=
+	for _ in 1 2 3 4 5; do
+		start=${EPOCHREALTIME/./}
+		cat /dev/kunwind >/dev/null
+		time=$((${EPOCHREALTIME/./} - start))
+		[ -n "$best" ] && [ "$best" -le "$time" ] || best=$time
+	done
+	echo "$best"
+}
+share 1000 1
+few=$(status_us)
+end_share
+share 1000 15000
+many=$(status_us)
+end_share
+diag "the status of 1,001 processes with 1 mapping more: $few us, with 15,000: $many us"
+[ "$many" -le $((3 * few)) ]
+is $? 0 "the status costs no more for processes with many mappings"
+
+# the most that a dump reports of one process, and of one user; it looks at 64 at a time
+most=4096 of_user=262144 step=64
+if [ -e $map/hist ]; then
+	echo 1024 >/sys/module/kunwind/parameters/max_user_processes
+	# another user
+	setpriv --reuid=1002 --regid=1002 --clear-groups -- kunwind run -- sleep 1000 >/dev/null &
+	until victim=$(awk -F'\t' '$1 == "process" && $3 == "sleep" { print $2 "\t" $4 }' /dev/kunwind) &&
+		[ -n "$victim" ]; do sleep 0.1; done
+	# shellcheck disable=SC2086
+	share 99 5000 $user
+	before=$(awk -F'\t' '$2 == "dump_left_out" { print $3 }' /dev/kunwind)
+	echo 'hist:keys=tgid' >$map/trigger
+	check "a dump of all mappings" modprobe kunwind_dump
+	sed -n 's/^{ tgid: *\([0-9]*\) } hitcount: *\([0-9]*\).*/\1\t\2/p' $map/hist >"$KUNWIND_TMP/dumped"
+	echo '!hist:keys=tgid' >$map/trigger
+	is "$(grep -xcF "$victim" "$KUNWIND_TMP/dumped")" 1 "every mapping of another user's process is in it, once"
+	is "$(awk -v m=$((most + step)) '$2 >= m' "$KUNWIND_TMP/dumped")" "" \
+		"no process has more than $most events there"
+	reported=$(awk '{ sum += $2 } END { print sum }' "$KUNWIND_TMP/dumped")
+	reported=$((reported - ${victim#*	}))
+	diag "of 500,000 mappings of one user it reports $reported"
+	[ "$reported" -ge $of_user ] && [ "$reported" -lt $((of_user + step)) ]
+	is $? 0 "one user's processes have as many events there as one user may have"
+	left=$(($(awk -F'\t' '$2 == "dump_left_out" { print $3 }' /dev/kunwind) - before))
+	[ $((left + reported)) -ge 500000 ]
+	is $? 0 "the status counts the others: $left"
+	check "the module that asked for it goes" rmmod kunwind_dump
+	end_share
+	kill "${victim%	*}"
+	wait 2>/dev/null
+else
+	skip "a dump of all mappings" "this kernel has no histograms of events"
+fi
 
 echo N >/sys/module/kunwind/parameters/enabled
 adopt off "$progs/device" off

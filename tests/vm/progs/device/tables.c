@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * tables.c - processes whose tables t-tables.sh looks at
+ * tables.c - processes whose tables and mappings t-tables.sh and t-device.sh look at
  *
  *	tables call FILE...		maps each one's code and calls its function
  *	tables hold FILE		the same, again for each line of stdin
@@ -8,6 +8,8 @@
  *	tables shared SMALL LARGE	the same, written by way of a shared mapping; waits between
  *	tables map FILE...		maps files as code, calls nothing, waits for the end of stdin
  *	tables many NR PROGRAM...	NR children that run these programs in turn; waits
+ *	tables share NR RANGES		maps a file RANGES times, in places apart; NR children
+ *					that share the memory; waits for its end
  *
  * Each registers itself first. FILE is small.so or large.so, whose function
  * (called.c) calls back: with the table of the other, or of none, a stack
@@ -20,6 +22,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -27,6 +30,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -231,11 +235,44 @@ static void many(int nr, char **programs)
 		;
 }
 
+static int child_that_waits(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void share(int nr, int ranges)
+{
+	enum { PAGE = 4096 };
+	int i, code = open_file("/proc/self/exe");
+	char *at = mmap(NULL, (2L * ranges + nr) * PAGE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("room");
+	for (i = 0; i < ranges; i++, at += 2 * PAGE)
+		if (mmap(at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, code, 0) != at)
+			die("mmap");
+	enroll();
+	for (i = 0; i < nr; i++, at += PAGE)
+		if (clone(child_that_waits, at + PAGE, CLONE_VM | SIGCHLD, NULL) < 0)
+			die("clone");
+	puts("up");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 	char line[16], *page;
 
+	if (!strcmp(what, "share") && argc == 4)
+		share(atoi(argv[2]), atoi(argv[3]));
 	enroll();
 	if (!strcmp(what, "many")) {
 		many(atoi(argv[2]), argv + 3);

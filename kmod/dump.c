@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dump.c - report all known mappings again, for a reader that came late
+ *
+ * The number of events is bounded, because it is users who choose how many
+ * processes and mappings there are: PROCESS_MAX for one process, USER_MAX for
+ * all processes of a user without CAP_SYS_ADMIN. What is left out is counted.
+ *
+ * The mappings of a process are reported a few at a time. Between two times the
+ * process is looked up anew, and no lock is held: it may end, run another program
+ * or change its mappings, which it reports itself.
+ */
+#include <linux/atomic.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+
+#include "payer.h"
+#include "process.h"
+#include "snapshot.h"
+#include "trace_hooks.h"
+
+#define PROCESS_MAX	4096
+#define USER_MAX	(64 * PROCESS_MAX)
+
+static DEFINE_MUTEX(dump_lock);		/* one dump at a time */
+static u32 dump_nr;			/* of the dump that runs, never 0; under dump_lock */
+static atomic64_t left_out;
+
+/* Nobody listens any more, or waits. */
+static bool unwanted(void)
+{
+	return !trace_kunwind_map_enabled() || fatal_signal_pending(current);
+}
+
+static void dump_process(struct pid *pid)
+{
+	struct kunwind_snapshot *snapshot;
+	u32 nr, emitted = 0;
+	u64 at = 0;
+
+	while (at != U64_MAX && !unwanted()) {
+		snapshot = kunwind_process_snapshot(pid);
+		if (!snapshot)
+			return;
+		if (emitted < PROCESS_MAX &&
+		    kunwind_payer_dump(snapshot->payer, dump_nr, 0, USER_MAX)) {
+			nr = kunwind_snapshot_dump(snapshot, pid_nr(pid), &at);
+			kunwind_payer_dump(snapshot->payer, dump_nr, nr, USER_MAX);
+			emitted += nr;
+		} else {
+			atomic64_add(snapshot->ranges.nr -
+				     kunwind_ranges_behind(&snapshot->ranges, at), &left_out);
+			at = U64_MAX;
+		}
+		kunwind_snapshot_put(snapshot);
+		cond_resched();
+	}
+}
+
+void kunwind_space_dump_all(void)
+{
+	unsigned int bucket = 0;
+	struct pid *pid;
+
+	if (mutex_lock_killable(&dump_lock))
+		return;
+	if (!++dump_nr)
+		dump_nr = 1;
+	while (!unwanted() && (pid = kunwind_process_next(&bucket, dump_nr))) {
+		dump_process(pid);
+		put_pid(pid);
+	}
+	mutex_unlock(&dump_lock);
+}
+EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
+
+void kunwind_dump_show(struct seq_file *m)
+{
+	seq_printf(m, "stat\tdump_left_out\t%llu\n", atomic64_read(&left_out));
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dump-test.c - what is reported of known mappings to a reader that came late: how much of
+ * one process, of one user, and when it ends
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+struct pid { unsigned int bucket; int refs; u32 dump; };
+#define pid_nr(pid)			((int)(pid)->bucket)
+static void put_pid(struct pid *pid) { pid->refs--; }
+#define DEFINE_MUTEX(name)		struct mutex name
+static bool killed;
+static int mutex_lock_killable(struct mutex *mutex)
+{
+	if (killed)
+		return -EINTR;
+	mutex->held = true;
+	return 0;
+}
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+#undef fatal_signal_pending
+#define fatal_signal_pending(task)	((void)(task), killed)
+
+#define _KUNWIND_TRACE_HOOKS_H
+#include "../../kmod/object.h"
+#include "../../kmod/memory.h"
+#include "../../kmod/snapshot.h"
+#include "../../kmod/trace/dump.h"
+
+static bool listening;
+#define trace_kunwind_map_enabled()	listening
+static unsigned int told, ends_after;
+static u64 told_last;
+
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
+{
+	(void)tgid, (void)detail;
+	told_last = range->start;
+	if (++told == ends_after)
+		listening = false;
+}
+
+#include "../../kmod/payer.c"
+#include "../../kmod/snapshot.c"
+#include "../../kmod/dump.c"
+
+/* ----------------------------------------- what these files need of others */
+
+#define NR	100
+
+static struct pid pids[NR];
+static struct kunwind_snapshot *lists[NR];
+static struct kunwind_object object;
+static struct cred cred;
+static struct mm_struct mm;
+static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
+
+struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
+{
+	struct pid *pid;
+
+	for (; *bucket < NR; ++*bucket) {
+		pid = &pids[*bucket];
+		if (!lists[*bucket] || pid->dump == dump)
+			continue;
+		pid->dump = dump;
+		pid->refs++;
+		return pid;
+	}
+	return NULL;
+}
+
+struct kunwind_snapshot *kunwind_process_snapshot(struct pid *pid)
+{
+	refcount_inc(&lists[pid->bucket]->refs);
+	return lists[pid->bucket];
+}
+
+struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
+void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
+{
+	(void)of;
+	return KUNWIND_NO_TABLE;
+}
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+void kunwind_memory_refused(void) { }
+void kunwind_name_put(struct kunwind_name *name) { (void)name; }
+void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap)) { free(reap); }
+
+/* --------------------------------------------------------------- the scene */
+
+/* Process @n of user @uid, root if 0, has @nr mappings of a file. */
+static void process(unsigned int n, u32 uid, u32 nr)
+{
+	struct kunwind_payer *payer;
+	u32 i;
+
+	cred = (struct cred){ &init_user_ns, { uid }, uid ? 0 : 1ULL << CAP_SYS_ADMIN };
+	payer = kunwind_payer_of(&mm);
+	lists[n] = kunwind_snapshot_alloc(nr, payer, GFP_KERNEL);
+	kunwind_payer_put(payer);
+	for (i = 0; i < nr; i++) {
+		lists[n]->ranges.range[i].start = 0x2000 * (i + 1);
+		lists[n]->ranges.range[i].end = 0x2000 * (i + 1) + 0x1000;
+		lists[n]->detail[i].object = kunwind_object_get(&object);
+	}
+	lists[n]->ranges.nr = nr;
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	current = &task;
+	for (i = 0; i < NR; i++)
+		pids[i] = (struct pid){ .bucket = i };
+	refcount_set(&object.users, 1);
+	object.state = KUNWIND_OBJECT_READY;
+	listening = true;
+	killed = false;
+	told = ends_after = 0;
+	left_out.n = 0;
+}
+
+static void end(const char *what)
+{
+	bool good = !dump_lock.held;
+	unsigned int i;
+
+	for (i = 0; i < NR; i++) {
+		good &= !pids[i].refs;
+		if (lists[i])
+			kunwind_snapshot_put(lists[i]);
+		lists[i] = NULL;
+	}
+	tap_ok(good && refcount_read(&object.users) == 1 && !kunwind_snapshot_bytes(),
+	       "%s: all is given back", what);
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_process(void)
+{
+	static struct seq_file m;
+
+	begin();
+	process(0, 0, 1000);
+	kunwind_space_dump_all();
+	tap_ok(told == 1000 && told_last == 0x2000 * 1000 && !left_out.n, "a process: each mapping once");
+	kunwind_space_dump_all();
+	tap_ok(told == 2000, "a process: and again in the next dump");
+	process(1, 0, PROCESS_MAX);
+	process(2, 0, PROCESS_MAX + 1000);
+	told = 0;
+	kunwind_space_dump_all();
+	tap_ok(told == 1000 + 2 * PROCESS_MAX && left_out.n == 1000,
+	       "a process: %u mappings, the rest is counted", PROCESS_MAX);
+	kunwind_dump_show(&m);
+	tap_ok(!strcmp(m.text, "stat\tdump_left_out\t1000\n"), "a process: and shown");
+	end("a process");
+}
+
+static void test_user(void)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 80; i++)
+		process(i, 1001, PROCESS_MAX);
+	process(80, 1002, 10);
+	process(81, 0, 10);
+	kunwind_space_dump_all();
+	tap_ok(told == USER_MAX + 10 + 10 && left_out.n == 80 * PROCESS_MAX - USER_MAX,
+	       "a user: %u mappings of all processes, others' are reported", USER_MAX);
+	told = 0;
+	kunwind_space_dump_all();
+	tap_ok(told == USER_MAX + 10 + 10, "a user: as many in the next dump");
+	end("a user");
+
+	begin();
+	for (i = 0; i < 80; i++)
+		process(i, 0, PROCESS_MAX);
+	kunwind_space_dump_all();
+	tap_ok(told == 80 * PROCESS_MAX && !left_out.n, "a user: any number of CAP_SYS_ADMIN's");
+	end("CAP_SYS_ADMIN");
+}
+
+static void test_end(void)
+{
+	begin();
+	process(0, 0, 1000);
+	process(1, 0, 1000);
+	ends_after = 100;
+	kunwind_space_dump_all();
+	tap_ok(told == 2 * DUMPED && !left_out.n, "the end: soon after nobody has the event any more");
+	listening = true;
+	killed = true;
+	told = 0;
+	kunwind_space_dump_all();
+	tap_ok(!told, "the end: by a fatal signal");
+	end("the end");
+}
+
+int main(void)
+{
+	test_process();
+	test_user();
+	test_end();
+	kunwind_payer_exit();
+	return tap_done();
+}

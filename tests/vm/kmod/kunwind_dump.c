@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kunwind_dump.c - has kunwind report all known mappings again, as LTTng does
+ *
+ * The dump is over when the module is loaded.
+ */
+#include <linux/module.h>
+
+#include "../../../kmod/trace/dump.h"
+
+static int __init dump_init(void)
+{
+	kunwind_space_dump_all();
+	return 0;
+}
+
+static void __exit dump_exit(void)
+{
+}
+
+module_init(dump_init);
+module_exit(dump_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("asks kunwind for a dump of its state");
