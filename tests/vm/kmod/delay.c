@@ -6,13 +6,14 @@
  * named comm calls it, until "go" is written, for 20 s at most. That opens the time
  * window between two steps of the kernel. Parameter nr counts the delays.
  */
-#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
-#define MOST	20000	/* ms */
+/* By the clock: how long mdelay() takes depends on how busy the host was at boot. */
+#define MOST	(20 * (u64)NSEC_PER_SEC)
 
 static char *function = "";
 module_param(function, charp, 0444);
@@ -28,13 +29,13 @@ module_param(nr, uint, 0444);
 
 static int before(struct kprobe *p, struct pt_regs *regs)
 {
-	unsigned int ms;
+	u64 end = ktime_get_mono_fast_ns() + MOST;
 
 	if (strcmp(current->comm, comm))
 		return 0;
 	WRITE_ONCE(nr, nr + 1);
-	for (ms = 0; ms < MOST && !READ_ONCE(go); ms++)
-		mdelay(1);
+	while (!READ_ONCE(go) && ktime_get_mono_fast_ns() < end)
+		cpu_relax();
 	return 0;
 }
 
