@@ -18,8 +18,8 @@
  * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
  * one work item of the kernel, which closes files for all.
  *
- * Lock: lanes_lock, a spinlock inside objects_lock. Memory: 350 bytes a lane, 48 bytes
- * an object in it.
+ * Lock: lanes_lock, a spinlock inside kunwind_objects_lock. Memory: 350 bytes a
+ * lane, 48 bytes an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -66,7 +66,7 @@ struct kunwind_lane {
 };
 
 static LIST_HEAD(lanes);
-static DEFINE_SPINLOCK(lanes_lock);	/* all of them and what is in them; inside objects_lock */
+static DEFINE_SPINLOCK(lanes_lock);	/* all of them and what is in them */
 
 /* Apart, since those for remote files may all hang. */
 static struct workqueue_struct *builders, *remote_builders;

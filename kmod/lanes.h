@@ -35,7 +35,7 @@ struct kunwind_place *kunwind_place_alloc(void);
  * Has an attached, pending object built (kunwind_builder_run()): by the first lane
  * that gets to it, if it is queued in several. Takes over @place. The caller has a
  * reference to the lane and, with the first place, gives one to the object, which
- * the lane's worker puts. No sleep. objects_lock is held here and below.
+ * the lane's worker puts. No sleep. kunwind_objects_lock is held here and below.
  */
 void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
 			struct kunwind_place *place);

@@ -11,10 +11,10 @@
 #include <linux/stddef.h>
 
 #include "core/elf.h"
+#include "name.h"
 
 struct file;
 struct kunwind_lane;
-struct kunwind_name;
 struct kunwind_payer;
 struct seq_file;
 struct vdso_image;
@@ -59,7 +59,7 @@ struct kunwind_object {
 	struct list_head payer_idle;	/* of its payer's */
 	refcount_t users;
 	struct kunwind_object_key key;
-	struct kunwind_name *name;	/* for the status, under objects_lock; may be NULL */
+	struct kunwind_name *name;	/* for the status, under kunwind_objects_lock; may be NULL */
 
 	u32 state;
 	u32 refusal;		/* enum kunwind_refusal */
@@ -119,8 +119,13 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name);
 
 /* What a process that has @name (may be NULL) calls @object; never NULL. */
-const char *kunwind_object_path(const struct kunwind_object *object,
-				const struct kunwind_name *name);
+static inline const char *kunwind_object_path(const struct kunwind_object *object,
+					      const struct kunwind_name *name)
+{
+	if (name)
+		return name->path;
+	return object->vdso ? "[vdso]" : "?";
+}
 
 /* Code of no file, about which trace events tell nothing. */
 static inline bool kunwind_object_is_nameless(const struct kunwind_object *object)

@@ -74,7 +74,7 @@ struct kunwind_payer {
 	u32 dump, dumped;	/* last dump that had mappings of the user, and how many */
 	unsigned long turns;	/* bits: enum kunwind_turn */
 	atomic64_t bytes;
-	struct kunwind_idle idle;	/* under objects_lock */
+	struct kunwind_idle idle;	/* under kunwind_objects_lock */
 };
 
 static struct hlist_head payers[1 << BITS];

@@ -12,7 +12,7 @@
  * A space is counted by the hash and by processes; the last put frees it behind
  * a grace period. References are taken under a lock, or in hand already.
  *
- * Locks, outer first: scan, mmap_lock, objects_lock; spaces_lock, space->lock.
+ * Locks, outer first: scan, mmap_lock, kunwind_objects_lock; spaces_lock, space->lock.
  *
  * Memory: 200 bytes a space, and its snapshot; a forked child shares its
  * parent's.

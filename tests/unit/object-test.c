@@ -94,7 +94,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #include "../../kmod/object_key.c"
 #include "../../kmod/lanes.c"
 #undef local
-#define remove	object_remove
+#include "../../kmod/object_cache.c"
 #include "../../kmod/object.c"
 
 /* ------------------------------------------------ what these need of others */
@@ -372,14 +372,15 @@ static void test_limits(void)
 	max_objects = 8;
 	for (i = 0; i < 4; i++)
 		o[i] = get_file(i, alice);
-	tap_ok(o[0] != &overflow && o[1] != &overflow && o[2] == &overflow && o[3] == &overflow &&
-	       alice->objects == 2, "a user has a quarter of all objects");
+	tap_ok(o[0] != &kunwind_object_overflow && o[1] != &kunwind_object_overflow &&
+	       o[2] == &kunwind_object_overflow && o[3] == &kunwind_object_overflow && alice->objects == 2,
+	       "a user has a quarter of all objects");
 	tap_ok(kunwind_object_stale(o[2], alice), "what there is no room for is tried again each time");
 	for (i = 4; i < 10; i++)
 		o[i] = get_file(i, NULL);
-	tap_ok(o[9] != &overflow && nr_objects == 8, "others have the rest");
+	tap_ok(o[9] != &kunwind_object_overflow && nr_objects == 8, "others have the rest");
 	o[10] = get_file(10, NULL);
-	tap_ok(o[10] == &overflow && nr_objects == 8, "and no more");
+	tap_ok(o[10] == &kunwind_object_overflow && nr_objects == 8, "and no more");
 	build_all();
 	for (i = 0; i < 11; i++)
 		kunwind_object_put(o[i]);
@@ -630,8 +631,8 @@ static void test_names(void)
 	kunwind_object_set_name(a, of_root);
 	kunwind_object_set_name(a, of_bob);
 	tap_ok(a->name == of_root, "names: that of CAP_SYS_ADMIN comes first, and stays");
-	kunwind_object_set_name(&overflow, of_root);
-	tap_ok(!overflow.name, "names: what there is no room for has none");
+	kunwind_object_set_name(&kunwind_object_overflow, of_root);
+	tap_ok(!kunwind_object_overflow.name, "names: what there is no room for has none");
 	kunwind_name_put(of_alice);
 	kunwind_name_put(of_bob);
 	kunwind_name_put(of_root);
