@@ -87,7 +87,11 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	(void)payer, (void)bytes;
+	return 0;
+}
 int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
 void kunwind_memory_refused(void) { }
