@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object-scene.h - for tests of objects and of their queues: the files of kmod that
+ * keep objects, in this program; files, two users, and a builder that reads nothing
+ */
+#ifndef _TEST_OBJECT_SCENE_H
+#define _TEST_OBJECT_SCENE_H
+
+#include "kernel.h"
+
+#include <stdint.h>
+
+#include "tap.h"
+
+/* ------------------------------------------------- more of the kernel, and files */
+
+struct timespec64 { s64 tv_sec; long tv_nsec; };
+struct inode;
+struct export_operations {
+	int (*encode_fh)(struct inode *inode, u32 *fh, int *max_len, struct inode *parent);
+};
+struct file_system_type { int fs_flags; };
+struct super_block {
+	u32 s_dev;
+	unsigned long s_magic;
+	const struct export_operations *s_export_op;
+	const struct file_system_type *s_type;
+};
+struct inode {
+	unsigned long i_ino;
+	u32 i_generation;
+	s64 i_size;
+	struct timespec64 i_ctime;
+	struct super_block *i_sb;
+	unsigned int i_nlink;
+};
+struct file { struct inode *inode; int refs; const char *name; };
+struct vdso_image { void *data; unsigned long size; };
+struct shrinker { int unused; };
+struct shrink_control { unsigned long nr_to_scan; };
+#define file_inode(file)	((file)->inode)
+#define i_size_read(inode)	((inode)->i_size)
+#define new_encode_dev(dev)	(dev)
+#define FS_REQUIRES_DEV		1
+#define PATH_MAX		4096
+#define SHRINK_EMPTY		(~0UL - 1)
+#define SHRINK_STOP		(~0UL)
+#define d_path(file, buf, size)	((char *)(file)->name)
+
+static u32 jhash2(const u32 *words, u32 nr, u32 seed)
+{
+	while (nr--)
+		seed = (seed ^ *words++) * 0x61C88647U;
+	return seed;
+}
+static u32 get_random_u32(void) { return 7; }
+static void seq_escape(struct seq_file *m, const char *text, const char *what)
+{
+	for (; *text; text++)
+		seq_printf(m, strchr(what, *text) ? "\\%03o" : "%c", *text);
+}
+static void seq_putc(struct seq_file *m, char c) { seq_printf(m, "%c", c); }
+static void seq_puts(struct seq_file *m, const char *text) { seq_printf(m, "%s", text); }
+
+#define _KUNWIND_COMPAT_SHRINKER_H
+static struct shrinker the_shrinker;
+typedef unsigned long shrink_fn(struct shrinker *shrinker, struct shrink_control *sc);
+static shrink_fn *shrinker_count, *shrinker_scan;
+static struct shrinker *kunwind_shrinker_register(const char *name, shrink_fn *count, shrink_fn *scan)
+{
+	(void)name;
+	shrinker_count = count;
+	shrinker_scan = scan;
+	return &the_shrinker;
+}
+static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrinker; }
+
+#define _KUNWIND_COMPAT_MM_H
+#define kunwind_inode_ctime(inode)	((inode)->i_ctime)
+#define kunwind_file_path(file)	(file)
+#define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
+
+#define local	lane_local	/* of a file system; below it is a file */
+#define find	filesystem_find
+#define bucket	filesystem_bucket
+
+#include "../../kmod/filesystem.c"
+#undef find
+#undef bucket
+#undef BITS
+#undef MAX_STALLS
+#include "../../kmod/payer.c"
+#define used	memory_used
+#include "../../kmod/memory.c"
+#undef used
+#include "../../kmod/name.c"
+#include "../../kmod/object_key.c"
+#include "../../kmod/lanes.c"
+#undef local
+#include "../../kmod/object_cache.c"
+#include "../../kmod/object.c"
+
+/* ------------------------------------------------ what these need of others */
+
+#define TABLE	100000		/* bytes of each table */
+
+static unsigned int built, closed, woken;
+static enum kunwind_refusal ends_with;
+
+bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
+{
+	object->module_held = remote;
+	object->file = file;
+	if (file)
+		file->refs++;
+	return true;
+}
+
+void kunwind_builder_detach(struct kunwind_object *object)
+{
+	if (object->file)
+		object->file->refs--;
+	object->file = NULL;
+}
+
+void kunwind_builder_close(struct kunwind_object *object)
+{
+	closed++;
+	kunwind_builder_detach(object);
+}
+
+void kunwind_builder_run(struct kunwind_object *object)
+{
+	int err;
+
+	built++;
+	object->refusal = ends_with;
+	if (!ends_with) {
+		err = kunwind_object_make_room(object->payer, TABLE);
+		object->over_share = err == -EDQUOT;
+		if (err) {
+			object->refusal = KUNWIND_E_LIMIT;
+		} else {
+			object->table = kunwind_alloc(1024);
+			object->stats.bytes = TABLE;
+			object->stats.nr_rows = 10;
+			kunwind_object_built(object);
+		}
+	}
+	object->done_at = jiffies;
+	object->state = !object->refusal ? KUNWIND_OBJECT_READY :
+			object->refusal == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
+			object->refusal == KUNWIND_E_NO_CFI ? KUNWIND_OBJECT_NO_CFI : KUNWIND_OBJECT_FAILED;
+}
+
+void kunwind_builder_counts(u64 *builds, u64 *refused) { *builds = built; *refused = 0; }
+void kunwind_builder_show_params(struct seq_file *m) { (void)m; }
+const char *kunwind_refusal_name(unsigned int refusal);
+u64 kunwind_snapshot_bytes(void) { return 0; }
+static bool status_full;
+bool kunwind_status_ends(struct seq_file *m) { (void)m; return status_full; }
+void kunwind_jobs_wake(void) { woken++; }
+
+/* --------------------------------------------------------------- the scene */
+
+static const struct file_system_type on_disk = { FS_REQUIRES_DEV }, elsewhere = { 0 };
+static struct super_block disk = { 0x801, 0xef53, NULL, &on_disk };
+static struct super_block fuse = { 0x30, FUSE_SUPER_MAGIC, NULL, &on_disk };
+static struct super_block nfs = { 0x31, NFS_SUPER_MAGIC, NULL, &elsewhere };
+static struct super_block memory = { 0x32, TMPFS_MAGIC, NULL, &elsewhere };
+
+#define MANY	64
+static struct inode inodes[MANY];
+static struct file files[MANY];
+static struct cred cred;
+static struct mm_struct mm;
+static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
+static struct kunwind_payer *alice, *bob;
+
+static struct kunwind_payer *user(u32 uid)
+{
+	cred = (struct cred){ &init_user_ns, { uid }, 0 };
+	return kunwind_payer_of(&mm);
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++) {
+		inodes[i] = (struct inode){ i + 1, 1, 5000, { 1, 1 }, &disk, 1 };
+		files[i] = (struct file){ &inodes[i], 1, "/usr/lib/x" };
+	}
+	max_objects = 1000;
+	max_table_mb = 512;
+	max_user_table_mb = 128;
+	built = closed = 0;
+	ends_with = KUNWIND_OK;
+	alice = user(1001);
+	bob = user(1002);
+	kunwind_object_init();
+}
+
+static struct kunwind_object *get_file(unsigned int i, struct kunwind_payer *payer)
+{
+	return kunwind_object_get_file(&files[i], payer);
+}
+
+static void build_all(void) { while (run_work()) ; }
+
+/* One that is ready and has no users. */
+static void once(unsigned int i, struct kunwind_payer *payer)
+{
+	struct kunwind_object *object = get_file(i, payer);
+
+	build_all();
+	kunwind_object_put(object);
+}
+
+static void end(const char *what)
+{
+	struct shrink_control all = { .nr_to_scan = ~0UL };
+	bool good = true;
+	unsigned int i;
+
+	build_all();
+	while (nr_idle && shrinker_scan(NULL, &all) != SHRINK_STOP)
+		;
+	for (i = 0; i < MANY; i++)
+		good &= files[i].refs == 1;
+	good &= list_empty(&lanes) && alice->refs == 1 && bob->refs == 1 && !alice->objects &&
+		!bob->objects && !atomic64_read(&memory_used) && !nr_objects && !nr_idle &&
+		!idle_bytes && !kunwind_payer_idle(alice)->nr && !kunwind_payer_idle(bob)->nr &&
+		!kunwind_payer_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
+	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
+		good &= hlist_empty(&filesystems[i]);
+	if (!tap_ok(good, "%s: all is given back", what))
+		printf("# %u objects, %u idle, %llu bytes; %u and %u of users, %u and %u references\n",
+		       nr_objects, nr_idle, (unsigned long long)idle_bytes, alice->objects, bob->objects,
+		       alice->refs, bob->refs);
+	kunwind_payer_put(alice);
+	kunwind_payer_put(bob);
+	kunwind_object_exit();
+	memset(payers, 0, sizeof(payers));
+}
+
+#endif /* _TEST_OBJECT_SCENE_H */
