@@ -5,7 +5,8 @@
  * Runs in any context, NMI included. Everything that a walk writes is on its
  * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
  * entry by entry, see core/walk.c), the note of the last walk (4 KB a CPU, for those
- * from the task itself: the flag below guards it) and counters (one increment
+ * from the task itself: the flag below guards it), answers about code (15 KB a CPU,
+ * only for a walk that interrupts no other walk) and counters (one increment
  * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
  * probe asks for a stack again: one flag for each context of each CPU answers
  * that with KUNWIND_NESTED.
@@ -47,7 +48,10 @@ static DEFINE_PER_CPU(struct counters, counters);
 /* One flag each for task, softirq, hardirq and NMI context: interrupt_context_level(). */
 #define HARDIRQ_LEVEL	2
 static DEFINE_PER_CPU(u8 [4], walking);
+/* A walk uses this CPU's answers; walks that interrupt it have none. */
+static DEFINE_PER_CPU(u8, answering);
 static struct kunwind_cache __percpu *caches;
+static struct kunwind_answers __percpu *answers;
 static struct kunwind_recent __percpu *recents;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
@@ -80,6 +84,22 @@ void notrace kunwind_callstack_passed(void)
 static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
 {
 	kunwind_regs_load(to, pt, valid);
+}
+
+/* With this CPU's answers, unless it interrupts a walk that uses them. */
+static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk)
+{
+	const u8 interrupted = this_cpu_read(answering);
+	enum kunwind_reason reason;
+
+	this_cpu_write(answering, 1);
+	barrier();
+	if (!interrupted)
+		walk->mem.answers = this_cpu_ptr(answers);
+	reason = unlikely(walk->i386) ? kunwind_walk_i386(walk) : kunwind_walk(walk);
+	barrier();
+	this_cpu_write(answering, interrupted);
+	return reason;
 }
 
 /*
@@ -130,8 +150,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		} else {
 			if (!regs)
 				regs_load(&walk.regs, pt, valid);
-			reason = unlikely(walk.i386) ? kunwind_walk_i386(&walk) :
-						       kunwind_walk(&walk);
+			reason = make_walk(&walk);
 		}
 	} else {
 		store[0] = walk.regs.r[KUNWIND_RA];
@@ -201,7 +220,8 @@ int kunwind_callstack_init(void)
 {
 	caches = alloc_percpu(struct kunwind_cache);
 	recents = alloc_percpu(struct kunwind_recent);
-	if (caches && recents)
+	answers = alloc_percpu(struct kunwind_answers);
+	if (caches && recents && answers)
 		return 0;
 	kunwind_callstack_exit();
 	return -ENOMEM;
@@ -211,4 +231,5 @@ void kunwind_callstack_exit(void)
 {
 	free_percpu(caches);
 	free_percpu(recents);
+	free_percpu(answers);
 }

@@ -25,11 +25,12 @@
  *
  * Any context: each word is read by the seam's reader, in a window of at most
  * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the
- * stack and all code that is looked at. Stack: 900 bytes in all.
+ * stack and all code that is looked at. Stack: 1,400 bytes in all.
  *
  * What it does not do: find registers other than rbp. Where only the code of
  * a function would tell that was called through a register, a stack may end.
  */
+#include "answers.h"
 #include "proof.h"
 
 #define MOST_WORDS	512
@@ -148,7 +149,7 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 	if (c->proof == KUNWIND_PROOF_NO_CALL)
 		return false;
 	if (c->proof != KUNWIND_PROOF_PROVEN && frame->range &&
-	    kunwind_code_leaves(&walk->mem, frame->ip))
+	    kunwind_asked_leaves(&walk->mem, frame->ip))
 		c->proof = KUNWIND_PROOF_PROVEN;
 	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
@@ -197,7 +198,7 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	u64 sp;
 
 	if (!frame->range || !kunwind_range_is_jit(frame->range) ||
-	    !kunwind_code_returns(&walk->mem, frame->ip, &code))
+	    !kunwind_asked_returns(&walk->mem, frame->ip, &code))
 		return false;
 	sp = exact ? frame->sp : sender_sp(walk, frame);
 	if (!returns_by(walk, frame, sp, code.depth, c) &&
@@ -344,6 +345,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	bool framed;
 
 	*how = (struct kunwind_found){ };
+	kunwind_answers_begin(walk);
 	frame.tails = &tails;
 	frame.range = kunwind_ranges_live(walk->ranges, exact ? frame.ip : frame.ip - 1);
 	/* Where nothing is known to be code, the walk went astray before. */

@@ -27,7 +27,7 @@
  * psABI asks (3.4.1: rbp is cleared), calls, and exits when that returns.
  *
  * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS of loops. Any context;
- * memory is read by the seam's reader. Stack: 500 bytes.
+ * memory is read by the seam's reader. Stack: 750 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
@@ -361,6 +361,8 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	struct kunwind_insn insn;
 	u64 at = from;
 
+	/* To begin takes as long as decoding an instruction. */
+	kunwind_pay(mem, 1);
 	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
 		move(&way, &insn, at - from);

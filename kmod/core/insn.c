@@ -9,6 +9,7 @@
  * instruction and each such read is a unit of the walk's budget, four prefixes another.
  * What it does not do: tell what an instruction does (code.c).
  */
+#include "answers.h"
 #include "insn.h"
 #include "walk.h"
 
@@ -193,6 +194,9 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 		if (!kunwind_pay(text->mem, 1))
 			return false;
 		text->read = read_code(text->mem, at, text->words);
+		if (text->mem->answers)
+			text->read = kunwind_answers_note(text->mem->answers, at, text->words,
+							  text->read / 8);
 		text->used = 0;
 	}
 	if (!decode(text->mem, (const u8 *)text->words + text->used, insn) ||

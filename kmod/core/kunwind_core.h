@@ -303,6 +303,42 @@ struct kunwind_recent {
 	u64 address[KUNWIND_RECENT_FRAMES + 1];
 };
 
+/* What a function's code tells about one of its instructions, in bytes; -1: nothing. */
+struct kunwind_code {
+	s32 depth;		/* from rsp up to the return address */
+	s32 frame;		/* from rbp up to it, where rbp is the frame pointer */
+	s32 rbp_at;		/* from it down to where the function saved rbp; -1: rbp is as it was */
+};
+
+/*
+ * Answers to questions about code, for one CPU: answers.c. Used by one walk at a
+ * time. Zeroed memory has none.
+ */
+#define KUNWIND_ANSWERS_BITS	7
+#define KUNWIND_ANSWERS_PIECES	4
+struct kunwind_answers {
+	u64 id, space;		/* of the walk under way: its ranges and address space */
+	u64 walk;		/* its number */
+	struct kunwind_answer *asked;	/* the question that is being answered */
+	struct kunwind_answer {
+		u64 id;		/* of the ranges; 0: no answer */
+		u64 space;
+		u64 from, to;	/* what was asked about */
+		u64 walk;	/* the last that found the answer, or the code unchanged */
+		u64 hash;	/* of the code that was read */
+		struct kunwind_piece {
+			s32 start;	/* bytes from "from" */
+			u32 words;
+		} piece[KUNWIND_ANSWERS_PIECES];	/* that code */
+		u32 pieces;	/* 0: not known, the answer holds for one walk */
+		u32 question;
+		u64 tail;	/* bytes from "from" */
+		u32 left;	/* instructions that may still be read to find a tail call */
+		struct kunwind_code code;
+		bool yes;
+	} answer[1U << KUNWIND_ANSWERS_BITS];
+};
+
 /**
  * struct kunwind_walk - one walk
  * @ranges: in

@@ -21,8 +21,9 @@
  * comes back to, no call before it. What lies in its frame proves it (kunwind_proof_jumped());
  * behind a frame pointer, which may be a caller's, it is possible.
  *
- * Bounds: all that is read is charged to the walk's budget. Any context. Stack: 600 bytes.
+ * Bounds: all that is read is charged to the walk's budget. Any context. Stack: 950 bytes.
  */
+#include "answers.h"
 #include "proof.h"
 
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
@@ -206,7 +207,7 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 		return KUNWIND_PROOF_CONTRADICTED;
 	if (distance > MOST_READ)
 		return KUNWIND_PROOF_NEAR;
-	kunwind_code_read(&walk->mem, target, frame->ip, &code);
+	kunwind_asked_read(&walk->mem, target, frame->ip, &code);
 	c->rbp_at = code.rbp_at;
 	if (code.depth >= 0)
 		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
@@ -225,7 +226,7 @@ static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kun
 	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
 	u32 left = most, read;
 
-	target = kunwind_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	target = kunwind_asked_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
 	read = most - left;
 	*frame->tails -= min(*frame->tails, read);
 	return target;

@@ -9,7 +9,7 @@
  *
  * Bounds: at most one step for each address that the caller has room for; a step by
  * a rule from the cache takes some 36 instructions, and the budget (walk.h) pays for
- * all others. Stack: below 1,200 bytes.
+ * all others. Stack: below 1,700 bytes.
  *
  * The stack of a frame lies below its caller's, so the CFA must grow, but in three
  * cases: a signal may have switched stacks, code may (switch.c), and a frame that did not call

@@ -124,13 +124,6 @@ struct kunwind_found {
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
 				      struct kunwind_found *how);
 
-/* What a function's code tells of one of its instructions, in bytes; -1: it does not. */
-struct kunwind_code {
-	s32 depth;		/* from rsp up to the return address */
-	s32 frame;		/* from rbp up to it, where rbp is the frame pointer */
-	s32 rbp_at;		/* from it down to where the function saved rbp; -1: rbp is as it was */
-};
-
 #define KUNWIND_CODE_RBP_LOST	(-2)	/* as rbp_at: not told */
 
 /**

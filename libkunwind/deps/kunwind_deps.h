@@ -77,8 +77,17 @@ struct kunwind_mem {
 	u64 code_lo, code_hi;
 	u64 code_delta;
 	u64 probe_slot, probe_return;	/* kunwind_mem_return()'s answer for that slot */
+	struct kunwind_answers *answers; /* NULL: none are kept */
 	u32 left;			/* of the walk's budget: walk.h */
+	bool asked;			/* answers.h: the walk has begun to ask */
+	u64 space;			/* kunwind_mem_space()'s answer */
 };
+
+/* The address space that is read, by a number that no other one ever has. */
+static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
+{
+	return mem->space;
+}
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {

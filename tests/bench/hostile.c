@@ -18,6 +18,11 @@
  *	returns      frames of a JIT, found by what the code after each call pops
  *	lookups      frames with unwind information, at addresses that are not in the cache
  *	expressions  frames whose CFA is a DWARF expression that reads memory 100 times
+ *
+ * The walk keeps answers about code. The stacks above have many words for one question;
+ * those named each-... have another question for each word (words, jumps, prefixes, both,
+ * loops) or frame (returns). In "checks", all answers are kept from the walks before, and
+ * nearly all of the budget goes on comparing code.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -37,7 +42,13 @@
 #define WORDS	8192
 #define CODE	0x4000
 #define AT	0x300		/* return address of the frame; calls lead before it */
-#define CALL	0x1000		/* calls offset 0 */
+#define CALL	0x1000		/* calls offset 0; each CALL_SIZE bytes another one may follow */
+#define CALL_SIZE 8
+#define CALLS	512
+#define LARGE	0x2000		/* instructions of INSN_SIZE bytes; the first LARGE_CALLS are called */
+#define INSN_SIZE 15
+#define LARGE_CALLS 64
+#define LARGE_AT (LARGE + (LARGE_CALLS + 200) * INSN_SIZE)	/* as AT */
 #define SELF	0x10000000	/* a word that holds its own address */
 
 static uint64_t result[1 + WALKS + MOST], stack[WORDS];
@@ -68,7 +79,7 @@ __asm__(".text\n"
 	"	.cfi_endproc\n");
 extern uint8_t flat[], flat_call[], dear[];
 
-/* pread(bench, result, size, on) from flat(), with rsp at the stack. */
+/* pread(bench, result, size, on) from flat(), with rsp at the stack. Prints nothing without @name. */
 static void measure(const char *name)
 {
 	register uint64_t sp __asm__("r12") = (uint64_t)stack;
@@ -90,38 +101,99 @@ static void measure(const char *name)
 			       "r"(sp), "r"(to), "r"(offset)
 			     : "rbx", "r14", "r15", "rcx", "r11", "memory");
 	if (ret != sizeof(result))
-		errx(1, "%s: read: %ld", name, (long)ret);
+		errx(1, "%s: read: %ld", name ? name : "checks", (long)ret);
 	for (i = 1; i <= WALKS; i++)
 		if (result[i] > dearest)
 			dearest = result[i];
-	printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
+	if (name)
+		printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
+}
+
+/* The call of this number leads to @to. */
+static void call(uint32_t number, uint32_t to)
+{
+	const uint32_t at = CALL + CALL_SIZE * number;
+	const int32_t distance = to - (at + 5);
+
+	code[at] = 0xe8;
+	memcpy(code + at + 1, &distance, 4);
+}
+
+/* Return addresses from @from on, of so many calls by turns. */
+static void fill(int from, uint32_t calls)
+{
+	int i;
+
+	for (i = from; i < WORDS; i++)
+		stack[i] = (uint64_t)code + CALL + CALL_SIZE * (i % calls) + 5;
 }
 
 /* The function that is called: @bytes again and again up to the frame's return address. */
 static void function_of(const void *bytes, size_t size)
 {
-	int32_t distance = -(CALL + 5);
 	uint32_t i;
 
 	memset(code, 0x90, CODE);
 	memcpy(code, "\x50\x58", 2);			/* push %rax; pop %rax */
 	for (i = 16; i + size <= AT - 16; i += size)
 		memcpy(code + i, bytes, size);
-	code[CALL] = 0xe8;
-	memcpy(code + CALL + 1, &distance, 4);
 }
 
-/* By its code, the function's return address is at rsp at AT, where the stack has a zero. */
-static void measure_code(const char *name, const void *bytes, size_t size)
+/* By its code, the function's return address is at rsp at @at, where the stack has a zero. */
+static void measure_at(const char *name, uint32_t at, uint32_t calls)
 {
-	int i;
+	stack[frames] = (uint64_t)code + at;
+	stack[frames + 1] = 0;
+	fill(frames + 2, calls);
+	measure(name);
+}
+
+static void measure_code(const char *name, const char *each, const void *bytes, size_t size)
+{
+	uint32_t i;
 
 	function_of(bytes, size);
-	stack[frames] = (uint64_t)code + AT;
-	stack[frames + 1] = 0;
-	for (i = frames + 2; i < WORDS; i++)
-		stack[i] = (uint64_t)code + CALL + 5;
-	measure(name);
+	call(0, 0);
+	measure_at(name, AT, 1);
+	for (i = 0; i < CALLS; i++)
+		call(i, 16 + i);
+	measure_at(each, AT, CALLS);
+}
+
+static void measure_returns(void)
+{
+	uint32_t i;
+
+	function_of("\x90", 1);
+	call(0, 0);
+	memcpy(code + CALL + 5 + 120, "\x58\xc3", 2);	/* pop %rax; ret */
+	fill(frames, 1);
+	measure("returns");
+	function_of("\x90", 1);
+	for (i = 0; i < CALLS; i++) {
+		call(i, 0);
+		if (i % 64 == 63)
+			memcpy(code + CALL + CALL_SIZE * i + 6, "\x58\xc3", 2);
+	}
+	fill(frames, CALLS);
+	measure("each-returns");
+}
+
+/* A walk of this kind answers a few questions for the first time; later ones find all answers. */
+static void measure_checks(void)
+{
+	static const uint8_t insn[INSN_SIZE] = { 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e,
+						 0x48, 0x81, 0xc0, 0, 0, 0, 0 };
+	uint32_t i;
+
+	memset(code, 0x90, CODE);
+	for (i = LARGE; i < LARGE_AT; i += INSN_SIZE)
+		memcpy(code + i, insn, INSN_SIZE);		/* add $0, %rax */
+	for (i = 0; i < LARGE_CALLS; i++)
+		call(i, LARGE + INSN_SIZE * i);
+	for (i = 0; i < 16; i++)
+		measure_at(NULL, LARGE_AT, LARGE_CALLS);
+	measure_at("checks", LARGE_AT, LARGE_CALLS);
 }
 
 int main(int argc, char **argv)
@@ -153,17 +225,14 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < frames; i++)
 		stack[i] = (uint64_t)flat + 64;
-	measure_code("words", "\x90", 1);
-	measure_code("jumps", "\x75\x7f", 2);
-	measure_code("prefixes", prefixes, sizeof(prefixes));
-	measure_code("both", both, sizeof(both));
-	measure_code("loops", "\x50\x75\xfd", 3);	/* push %rax; jne back to it */
+	measure_code("words", "each-words", "\x90", 1);
+	measure_code("jumps", "each-jumps", "\x75\x7f", 2);
+	measure_code("prefixes", "each-prefixes", prefixes, sizeof(prefixes));
+	measure_code("both", "each-both", both, sizeof(both));
+	measure_code("loops", "each-loops", "\x50\x75\xfd", 3);	/* push %rax; jne back to it */
+	measure_returns();
+	measure_checks();
 
-	function_of("\x90", 1);
-	memcpy(code + CALL + 5 + 120, "\x58\xc3", 2);	/* pop %rax; ret */
-	for (i = frames; i < WORDS; i++)
-		stack[i] = (uint64_t)code + CALL + 5;
-	measure("returns");
 	for (i = frames; i < WORDS; i++)
 		stack[i] = (uint64_t)flat + 1 + i * 7 % 4095;
 	measure("lookups");

@@ -4,7 +4,8 @@
  * it asks of code: proof.c, code.c, switch.c, insn.c) the walk reads nothing outside
  * the memory that it was given, ends with a reason, within its capacity and in bounded
  * time (libFuzzer's -timeout), and finds the same, and trusts it as much, with an empty
- * cache, with one that it filled itself, and with none, and with a note of the walk before.
+ * cache, with one that it filled itself, and with none, with a note of the walk before, and with
+ * what code answered to the walk before, even if a byte of the code has changed since.
  *
  * Input: a byte of choices (the enum below), a byte for what is mapped where, three numbers of two
  * bytes for rip, rsp and rbp and one for a return probe, CALLS pairs of them (a call from
@@ -103,7 +104,8 @@ static struct kunwind_ranges *ranges_of(const struct memory *m, u8 how)
 
 static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how,
 		 const struct kunwind_ranges *ranges, struct kunwind_cache *cache,
-		 struct kunwind_recent *recent, struct found *found)
+		 struct kunwind_recent *recent, struct kunwind_answers *answers,
+		 struct found *found)
 {
 	struct kunwind_walk walk = {
 		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
@@ -112,7 +114,8 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 			 .delta = (uintptr_t)m->stack - m->base, .code_lo = m->code_base,
 			 .code_hi = m->code_base + m->code_size,
 			 .code_delta = (uintptr_t)m->code - m->code_base,
-			 .probe_slot = m->probe_slot, .probe_return = m->probe_return },
+			 .probe_slot = m->probe_slot, .probe_return = m->probe_return,
+			 .answers = answers },
 		.addresses = found->addresses, .trust = found->trust, .capacity = CAPACITY,
 	};
 	u32 i;
@@ -127,7 +130,8 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static struct found none, cold, warm, noted, taken;
+	static struct found none, cold, warm, noted, taken, kept, known;
+	static struct kunwind_answers answers;
 	static struct kunwind_recent recent;
 	static struct kunwind_cache cache;
 	struct input in = { data, data + size };
@@ -191,15 +195,24 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	ranges = ranges_of(&m, mapped);
 	memset(&cache, 0, sizeof(cache));
 	recent.id = 0;
-	walk(&m, &regs, how, ranges, NULL, NULL, &none);
-	walk(&m, &regs, how, ranges, &cache, NULL, &cold);
-	walk(&m, &regs, how, ranges, &cache, NULL, &warm);
-	walk(&m, &regs, how, ranges, &cache, &recent, &noted);
-	walk(&m, &regs, how, ranges, &cache, &recent, &taken);
+	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
+	walk(&m, &regs, how, ranges, &cache, NULL, NULL, &cold);
+	walk(&m, &regs, how, ranges, &cache, NULL, NULL, &warm);
+	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &noted);
+	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &taken);
 	found_compare(&none, &cold, "cache cold");
 	found_compare(&none, &warm, "cache warm");
 	found_compare(&none, &noted, "while it is noted");
 	found_compare(&none, &taken, "with a note");
+	memset(&answers, 0, sizeof(answers));
+	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &kept);
+	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
+	found_compare(&none, &kept, "answers kept");
+	found_compare(&none, &known, "with answers");
+	m.code[(from[0] ^ probe) % CODE_MAX] ^= 1 + mapped;
+	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
+	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
+	found_compare(&none, &known, "with answers, the code has changed");
 	free(ranges);
 	free(m.stack);
 	free(m.code);

@@ -40,6 +40,7 @@ static const struct {
 	{ "add $0x12345678, %eax", "05 78 56 34 12", 0, 0x12345678 },
 	{ "add $0x1234, %ax", "66 05 34 12", 0, 0x1234 },
 	{ "add $1, %al", "04 01", 0, 1 },
+	{ "data16 add $0x12345678, %rax", "66 48 05 78 56 34 12", 0, 0x12345678 },
 	{ "testb $1, 8(%rax)", "f6 40 08 01", 8, 1 },
 	{ "notb 8(%rax)", "f6 50 08", 8, 0 },
 	{ "testl $0x12345678, 8(%rax)", "f7 40 08 78 56 34 12", 8, 0x12345678 },
@@ -96,7 +97,10 @@ static u32 decode(const u8 *bytes, u32 len, u32 more, struct kunwind_insn *insn)
 
 int main(void)
 {
-	struct kunwind_text none = { .left = 0 };
+	static const u8 nops[16] = { 0x90, 0x90 };
+	struct kunwind_mem mem = { .lo = AT, .hi = AT + sizeof(nops),
+				   .delta = (u64)(uintptr_t)nops - AT, .left = KUNWIND_BUDGET };
+	struct kunwind_text none = { .left = 0 }, text = { .left = 1 };
 	struct kunwind_insn insn;
 	u32 i, cut = 0;
 
@@ -120,5 +124,8 @@ int main(void)
 	}
 	tap_ok(!cut, "an instruction that ends with what can be read is there as a whole or not at all");
 	tap_ok(!kunwind_insn_next(&none, AT, &insn), "no instruction is read beyond the limit");
+	text.mem = &mem;
+	tap_ok(kunwind_insn_next(&text, AT, &insn) && !kunwind_insn_next(&text, AT + 1, &insn),
+	       "an instruction that is read counts for the limit");
 	return tap_done();
 }

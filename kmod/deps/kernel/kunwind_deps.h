@@ -52,7 +52,9 @@ static inline void kunwind_resched(void)
 /* The current task's user memory, for the time of one walk. Starts zeroed. */
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
+	struct kunwind_answers *answers; /* NULL: none are kept */
 	u32 left;		/* of the walk's budget: walk.h */
+	bool asked;		/* answers.h: the walk has begun to ask */
 	bool probed;
 };
 
@@ -70,6 +72,15 @@ static __always_inline bool kunwind_mem_is_ours(u64 first)
 	if (likely(current->mm && __va(read_cr3_pa()) == (void *)current->mm->pgd))
 		return true;
 	return !copy_from_user_nofault(&probe, (const void __user *)first, sizeof(probe));
+}
+
+/*
+ * The address space that is read. No other one ever has this number, whereas ranges
+ * are the same for processes after fork().
+ */
+static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
+{
+	return current->mm ? current->mm->context.ctx_id : 0;
 }
 
 /*

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * answers.c - keep what code.c found out about code, so that it is not decoded again
+ *
+ * A walk asks the same question about the same code many times (code.c): for
+ * each word of the stack that follows a call of one function, for each frame of
+ * a recursion, and in the next walk. The answer depends on the code only. An
+ * entry holds the question, the answer, where the code lies that was read, and a
+ * hash of it. Within a walk the answer holds. The next walk reads the code again
+ * and compares the hash, because a JIT may have changed the code. The hash is of
+ * the bytes as they were read for decoding, not of a second reading.
+ *
+ * The hash is not cryptographic, and anyone can write code that has the hash of
+ * other code. So an answer is only taken in the address space that it was given
+ * in (kunwind_mem_space(), which is never used again): processes after fork()
+ * have the same ranges, but different memory. Whoever makes the hash collide gets
+ * wrong frames in the own stacks only. An entry keeps distances from the address
+ * that was asked about, no addresses, because a mispredicted comparison may let
+ * the processor load from where another process's entry points.
+ *
+ * An answer is kept for one walk only if its code is in more pieces than an
+ * entry has room for, or if part of it could not be read. Each question has one
+ * place. Another question with the same place takes it.
+ *
+ * Any context. Entries are not guarded: a walk that interrupts another walk on
+ * its CPU has no answers (mem->answers is NULL). Cost: a unit of the budget for a
+ * question, and one for each piece and each eight words that are compared.
+ */
+#include "answers.h"
+#include "insn.h"
+
+/* Questions, as the functions of code.c are called. */
+#define READ	0
+#define LEAVES	1
+#define RETURNS	2
+#define TAIL	3	/* and more, by how many instructions may be read */
+
+#define FACTOR		0x9e3779b97f4a7c15ULL
+#define HASH_ODD	0x51ULL		/* so that zeros count */
+
+static __always_inline u64 hash_add(u64 hash, u64 word)
+{
+	return ((hash << 29 | hash >> 35) ^ word) * FACTOR;
+}
+
+/* Whether the code that was read for the answer to a question about @from is still the same. */
+static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 from,
+						 const struct kunwind_answer *answer)
+{
+	u64 hash = HASH_ODD, word, at;
+	u32 i, words;
+
+	for (i = 0; i < answer->pieces; i++) {
+		const struct kunwind_piece *piece =
+			&answer->piece[kunwind_index(i, (u32)KUNWIND_ANSWERS_PIECES)];
+
+		/* @from is answer->from, but under speculation that is another process's. */
+		at = from + (s64)piece->start;
+		words = piece->words;
+		if (!kunwind_pay(mem, 1 + words / 8) || !kunwind_mem_begin(mem, at))
+			return false;
+		for (; words; words--, at += 8) {
+			kunwind_mem_read(mem, word, at, fault);
+			hash = hash_add(hash, word);
+		}
+		kunwind_mem_end(mem);
+	}
+	return i && hash == answer->hash;
+fault:
+	kunwind_mem_end(mem);
+	return false;
+}
+
+/*
+ * The entry for a question; NULL: none is kept. *@known: the entry has an answer that
+ * holds. Otherwise the caller finds the answer and calls keep().
+ */
+static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u32 question,
+						     u64 from, u64 to, bool *known)
+{
+	struct kunwind_answers *answers = mem->answers;
+	struct kunwind_answer *answer;
+
+	*known = false;
+	if (!answers || !mem->asked)
+		return NULL;
+	kunwind_pay(mem, 1);
+	answer = &answers->answer[hash_add(hash_add(from, to), question) >>
+				  (64 - KUNWIND_ANSWERS_BITS)];
+	if (answer->from == from && answer->to == to && answer->question == question &&
+	    answer->id == answers->id && answer->space == answers->space &&
+	    (answer->walk == answers->walk || unchanged(mem, from, answer))) {
+		answer->walk = answers->walk;
+		*known = true;
+		return answer;
+	}
+	answer->id = 0;
+	answer->from = from;
+	answer->to = to;
+	answer->question = question;
+	answer->pieces = 0;
+	answer->hash = HASH_ODD;
+	answers->asked = answer;
+	return answer;
+}
+
+static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_answer *answer)
+{
+	struct kunwind_answers *answers = mem->answers;
+
+	if (!answer)
+		return;
+	answers->asked = NULL;
+	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
+		answer->pieces = 0;
+	answer->walk = answers->walk;
+	answer->space = answers->space;
+	/* A question that spent the budget has no answer. */
+	answer->id = mem->left ? answers->id : 0;
+}
+
+void kunwind_walk_attr kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to,
+					  struct kunwind_code *code)
+{
+	struct kunwind_answer *answer;
+	bool known;
+
+	answer = find(mem, READ, from, to, &known);
+	if (known) {
+		*code = answer->code;
+		return;
+	}
+	kunwind_code_read(mem, from, to, code);
+	if (answer)
+		answer->code = *code;
+	keep(mem, answer);
+}
+
+bool kunwind_walk_attr kunwind_asked_leaves(struct kunwind_mem *mem, u64 from)
+{
+	struct kunwind_answer *answer;
+	bool known, yes;
+
+	answer = find(mem, LEAVES, from, 0, &known);
+	if (known)
+		return answer->yes;
+	yes = kunwind_code_leaves(mem, from);
+	if (answer)
+		answer->yes = yes;
+	keep(mem, answer);
+	return yes;
+}
+
+bool kunwind_walk_attr kunwind_asked_returns(struct kunwind_mem *mem, u64 from,
+					    struct kunwind_code *code)
+{
+	struct kunwind_answer *answer;
+	bool known, yes;
+
+	answer = find(mem, RETURNS, from, 0, &known);
+	if (known) {
+		*code = answer->code;
+		return answer->yes;
+	}
+	yes = kunwind_code_returns(mem, from, code);
+	if (answer) {
+		answer->code = *code;
+		answer->yes = yes;
+	}
+	keep(mem, answer);
+	return yes;
+}
+
+u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
+					u32 *left)
+{
+	struct kunwind_answer *answer;
+	bool known;
+	u64 found;
+
+	/* With more instructions the answer may be different. @lo follows from @hi and the ranges. */
+	answer = find(mem, TAIL + *left, from, hi, &known);
+	if (known) {
+		*left = answer->left;
+		return answer->yes ? from + answer->tail : 0;
+	}
+	found = kunwind_code_tail(mem, from, lo, hi, left);
+	if (answer) {
+		answer->yes = found;
+		answer->tail = found - from;
+		answer->left = *left;
+	}
+	keep(mem, answer);
+	return found;
+}
+
+u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 at,
+					   const u64 *words, u32 nr)
+{
+	struct kunwind_answer *answer = answers->asked;
+	struct kunwind_piece *piece;
+	u64 start, known, word;
+
+	if (!answer || answer->pieces > KUNWIND_ANSWERS_PIECES)
+		return 8 * nr;
+	start = at - answer->from;
+	piece = &answer->piece[answer->pieces - !!answer->pieces];
+	if (!answer->pieces || start - (u64)(s64)piece->start > 8ULL * piece->words) {
+		if (answer->pieces++ == KUNWIND_ANSWERS_PIECES || start != (u64)(s64)(s32)start) {
+			answer->pieces = KUNWIND_ANSWERS_PIECES + 1;
+			return 8 * nr;
+		}
+		piece = &answer->piece[answer->pieces - 1];
+		*piece = (struct kunwind_piece){ .start = start };
+	}
+	/* Some words could not be read: the answer may depend on that. */
+	if (nr < KUNWIND_TEXT_WORDS) {
+		answer->pieces = KUNWIND_ANSWERS_PIECES + 1;
+		return 8 * nr;
+	}
+	for (known = piece->start + 8ULL * piece->words - start; known + 8 <= 8 * nr; known += 8) {
+		memcpy(&word, (const u8 *)words + known, sizeof(word));
+		answer->hash = hash_add(answer->hash, word);
+		piece->words++;
+	}
+	/* The last bytes that do not fill a word are not in the hash. */
+	return min(known, (u64)8 * nr);
+}

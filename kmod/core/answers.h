@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * answers.h - questions about code, and the answers that are kept (answers.c)
+ */
+#ifndef _KUNWIND_ANSWERS_H
+#define _KUNWIND_ANSWERS_H
+
+#include "walk.h"
+
+/* Call this before a walk asks: without it nothing is kept. Only the first call does something. */
+static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
+{
+	struct kunwind_answers *answers = walk->mem.answers;
+
+	if (!answers || walk->mem.asked)
+		return;
+	walk->mem.asked = true;
+	answers->walk++;
+	answers->id = READ_ONCE(walk->ranges->id);
+	answers->space = kunwind_mem_space(&walk->mem);
+}
+
+/* The same as the functions of code.c (walk.h), with answers. No window may be open. */
+void kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
+bool kunwind_asked_leaves(struct kunwind_mem *mem, u64 from);
+bool kunwind_asked_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
+
+/*
+ * Adds @nr words of code, which were read at @at, to the hash of the question that is being
+ * answered. Returns how many bytes of them the hash covers: no others may be decoded.
+ */
+u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
+
+#endif /* _KUNWIND_ANSWERS_H */
