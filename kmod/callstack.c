@@ -14,7 +14,8 @@
  * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
  * (core/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
  * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
- * every walk has that budget, because preemption is off meanwhile.
+ * every walk has that budget, because preemption is off meanwhile. In a hard interrupt
+ * or an NMI, the average is limited besides (credit.c).
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -26,6 +27,8 @@
 #include "arch/x86/regs.h"
 #include "callstack.h"
 #include "compat/sched.h"
+#include "core/walk.h"
+#include "credit.h"
 #include "touch.h"
 
 bool kunwind_enabled = true;
@@ -86,8 +89,16 @@ static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_
 	kunwind_regs_load(to, pt, valid);
 }
 
-/* With this CPU's answers, unless it interrupts a walk that uses them. */
-static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk)
+static __always_inline u32 budget_in(u32 context)
+{
+	if (context >= HARDIRQ_LEVEL)
+		return kunwind_credit_take(KUNWIND_BUDGET_URGENT);
+	return IS_ENABLED(CONFIG_PREEMPT_RT) || irqs_disabled() ? KUNWIND_BUDGET_URGENT :
+								  KUNWIND_BUDGET;
+}
+
+/* By the answers and the budget that a walk has in this context. */
+static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk, u32 context)
 {
 	const u8 interrupted = this_cpu_read(answering);
 	enum kunwind_reason reason;
@@ -96,7 +107,10 @@ static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk)
 	barrier();
 	if (!interrupted)
 		walk->mem.answers = this_cpu_ptr(answers);
+	walk->budget = budget_in(context);
 	reason = unlikely(walk->i386) ? kunwind_walk_i386(walk) : kunwind_walk(walk);
+	if (context >= HARDIRQ_LEVEL)
+		kunwind_credit_return(walk->mem.left);
 	barrier();
 	this_cpu_write(answering, interrupted);
 	return reason;
@@ -137,7 +151,6 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.trust = trust;
 	walk.capacity = capacity;
 	walk.scan = trust || READ_ONCE(scan);
-	walk.urgent = IS_ENABLED(CONFIG_PREEMPT_RT) || context >= HARDIRQ_LEVEL || irqs_disabled();
 	walk.unread[0] = walk.unread[1] = 0;
 	if (READ_ONCE(space->fresh)) {
 		/* The program that exec installed did not run yet: it stands at its entry. */
@@ -150,7 +163,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		} else {
 			if (!regs)
 				regs_load(&walk.regs, pt, valid);
-			reason = make_walk(&walk);
+			reason = make_walk(&walk, context);
 		}
 	} else {
 		store[0] = walk.regs.r[KUNWIND_RA];

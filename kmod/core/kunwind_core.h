@@ -354,7 +354,7 @@ struct kunwind_answers {
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
  *	enum kunwind_trust of each address
  * @scan: in: frames found by scanning the stack are wanted
- * @urgent: in: interrupts are off, or it is an NMI: a quarter of the budget (walk.h)
+ * @budget: in: units that the walk may spend (walk.h), at most KUNWIND_BUDGET; 0: that
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last
@@ -375,8 +375,8 @@ struct kunwind_walk {
 	u32 capacity;
 	u32 count;
 	u64 unread[2];
+	u32 budget;
 	bool scan;
-	bool urgent;
 	bool i386;
 };
 

@@ -34,12 +34,12 @@
  * found something else. The walk then ends with KUNWIND_DEPTH.
  */
 #define KUNWIND_BUDGET		16384
-#define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)
+#define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)	/* interrupts are off, or NMI */
 #define KUNWIND_COST_LOOKUP	3	/* of the rule for an address: range, table, row */
 
 static __always_inline u32 kunwind_budget(const struct kunwind_walk *walk)
 {
-	return walk->urgent ? KUNWIND_BUDGET_URGENT : KUNWIND_BUDGET;
+	return walk->budget ?: KUNWIND_BUDGET;
 }
 
 /* False: the budget does not pay for that any more, and is spent. */

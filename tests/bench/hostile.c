@@ -2,13 +2,16 @@
 /*
  * hostile.c - instructions of walks over stacks that are made to be expensive
  *
- *	hostile off|on FRAMES
+ *	hostile off|on|interrupt FRAMES
+ *	hostile spin
  *
  * Registers itself and reads /dev/kunwind-bench, which walks this thread's stack eight
- * times with interrupts off or on (kmod/count.c). rsp then points to a stack that this
- * program filled: FRAMES return addresses whose rule is in the cache, then the frames
- * below, which spend the budget of the walk. Prints a line for each stack: name, addresses
- * found, instructions of the most expensive of the eight walks.
+ * times with interrupts off or on, or in a hard interrupt (kmod/count.c). rsp then points
+ * to a stack that this program filled: FRAMES return addresses whose rule is in the cache,
+ * then the frames below, which spend the budget of the walk. Prints a line for each stack: name, addresses
+ * found, instructions of the most expensive of the eight walks. "interrupt": the mean of
+ * 256 walks, because what walks in interrupts spend is limited on average. "spin" runs on the
+ * stack each-loops until it is ended.
  *
  *	words        each word follows a call of one function, whose code the walk decodes
  *	jumps        the same; the function consists of conditional jumps
@@ -27,6 +30,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +58,8 @@
 static uint64_t result[1 + WALKS + MOST], stack[WORDS];
 static uint8_t *code;
 static int bench, frames;
-static long on;
+static long mode;		/* file offset: kmod/count.c */
+static int reads = 1;		/* for a line */
 
 /*
  * In flat(), the return address is at rsp at each of 4,096 places. In dear() too, by an
@@ -79,14 +84,13 @@ __asm__(".text\n"
 	"	.cfi_endproc\n");
 extern uint8_t flat[], flat_call[], dear[];
 
-/* pread(bench, result, size, on) from flat(), with rsp at the stack. Prints nothing without @name. */
-static void measure(const char *name)
+/* pread(bench, result, size, mode) from flat(), with rsp at the stack. */
+static void read_stack(const char *name)
 {
 	register uint64_t sp __asm__("r12") = (uint64_t)stack;
 	register uint64_t to __asm__("r13") = (uint64_t)flat_call;
-	register long offset __asm__("r10") = on;
-	uint64_t dearest = 0, ret;
-	int i;
+	register long offset __asm__("r10") = mode;
+	uint64_t ret;
 
 	__asm__ __volatile__("mov %%rsp, %%r14\n\t"
 			     "mov %%rbp, %%r15\n\t"
@@ -102,9 +106,24 @@ static void measure(const char *name)
 			     : "rbx", "r14", "r15", "rcx", "r11", "memory");
 	if (ret != sizeof(result))
 		errx(1, "%s: read: %ld", name ? name : "checks", (long)ret);
-	for (i = 1; i <= WALKS; i++)
-		if (result[i] > dearest)
-			dearest = result[i];
+}
+
+/* Prints nothing without @name. */
+static void measure(const char *name)
+{
+	uint64_t dearest = 0, sum = 0;
+	int i, j;
+
+	for (j = 0; j < reads; j++) {
+		read_stack(name);
+		for (i = 1; i <= WALKS; i++) {
+			sum += result[i];
+			if (result[i] > dearest)
+				dearest = result[i];
+		}
+	}
+	if (reads > 1)
+		dearest = sum / (reads * WALKS);
 	if (name)
 		printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
 }
@@ -196,6 +215,25 @@ static void measure_checks(void)
 	measure_at("checks", LARGE_AT, LARGE_CALLS);
 }
 
+/* Runs at AT, with rsp behind the zero there: jmp to itself. */
+static void spin(void)
+{
+	uint32_t i;
+
+	function_of("\x50\x75\xfd", 3);
+	memcpy(code + AT, "\xeb\xfe", 2);
+	for (i = 0; i < CALLS; i++)
+		call(i, 16 + i);
+	stack[0] = 0;
+	fill(1, CALLS);
+	puts("up");
+	fflush(stdout);
+	__asm__ __volatile__("mov %0, %%rsp\n\t"
+			     "xor %%ebp, %%ebp\n\t"
+			     "jmp *%1\n" : : "r"(stack), "r"(code + AT) : "memory");
+	__builtin_unreachable();
+}
+
 int main(int argc, char **argv)
 {
 	static const uint8_t prefixes[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0,
@@ -203,18 +241,20 @@ int main(int argc, char **argv)
 	static const uint8_t both[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0x66,
 					0x0f, 0x85, 0x00, 0x01, 0x00, 0x00 };
 	struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
+	const bool spins = argc == 2 && !strcmp(argv[1], "spin");
 	int fd = open(KUNWIND_DEVICE, O_RDWR), i;
 	uint64_t *self;
 
 	frames = argc == 3 ? atoi(argv[2]) : -1;
-	if (frames < 0 || frames > 4096)
-		errx(2, "usage: hostile off|on FRAMES");
-	on = !strcmp(argv[1], "on");
+	if (!spins && (frames < 0 || frames > 4096))
+		errx(2, "usage: hostile off|on|interrupt FRAMES, hostile spin");
+	mode = !spins && !strcmp(argv[1], "on") ? 1 : !strcmp(argv[1], "interrupt") ? 2 : 0;
+	reads = mode == 2 ? 256 / WALKS : 1;
 	code = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	self = mmap((void *)SELF, 4096, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	bench = open("/dev/kunwind-bench", O_RDONLY);
+	bench = spins ? 0 : open("/dev/kunwind-bench", O_RDONLY);
 	if (bench < 0 || fd < 0 || code == MAP_FAILED || self == MAP_FAILED)
 		err(1, "/dev/kunwind-bench");
 	*self = SELF;
@@ -222,6 +262,8 @@ int main(int argc, char **argv)
 	memset(code, 0x90, CODE);
 	if (ioctl(fd, KUNWIND_IOC_REGISTER, &process))
 		err(1, KUNWIND_DEVICE);
+	if (spins)
+		spin();
 
 	for (i = 0; i < frames; i++)
 		stack[i] = (uint64_t)flat + 64;

@@ -50,7 +50,7 @@ static enum kunwind_reason counted(struct kunwind_walk *walk,
 	enum kunwind_reason reason;
 	u64 work, bound, share;
 
-	walk->urgent = urgent;
+	walk->budget = urgent ? KUNWIND_BUDGET_URGENT : 0;
 	blocks = 0;
 	reason = make(walk);
 	work = blocks;

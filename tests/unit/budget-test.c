@@ -33,7 +33,7 @@ static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason w
 	s32 distance = -(CALL + 5);
 	struct kunwind_walk walk = {
 		.ranges = ranges, .addresses = addresses, .capacity = ARRAY_SIZE(addresses),
-		.urgent = urgent,
+		.budget = urgent ? KUNWIND_BUDGET_URGENT : 0,
 		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 			 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 			 .code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE },
@@ -84,7 +84,7 @@ static void test_frames(bool distinct, enum kunwind_reason want)
 	struct kunwind_table *table;
 	struct kunwind_walk walk = {
 		.ranges = ranges, .cache = &cache, .addresses = addresses,
-		.capacity = ARRAY_SIZE(addresses), .urgent = true,
+		.capacity = ARRAY_SIZE(addresses), .budget = KUNWIND_BUDGET_URGENT,
 		.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 			 .delta = (u64)(uintptr_t)stack - STACK },
 	};

@@ -5,14 +5,16 @@
  * A read of /dev/kunwind-bench calls the kernel's function for the reader's own stack
  * several times and returns 64-bit words: number of addresses of the last call, the TSC
  * difference of each call less that of an empty measurement, the addresses. Interrupts are
- * off, or on if the file offset is 1; preemption is off. Under QEMU's -icount the TSC
- * counts executed instructions.
+ * off, or on if the file offset is 1; if it is 2, the calls are made in a hard interrupt,
+ * for as many addresses as perf records by default.
+ * Preemption is off. Under QEMU's -icount the TSC counts executed instructions.
  *
  * Functions that are not exported are found by a kprobe that is registered and
  * removed at once. Such a call is fit for a bench on an emulated machine
  * without IBT, and for nothing else.
  */
 #include <linux/fs.h>
+#include <linux/irq_work.h>
 #include <linux/kprobes.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -24,6 +26,7 @@
 
 #define ROUNDS	8
 #define MOST	1024
+#define MOST_OF_PERF	127
 
 bench_save_fn *bench_save_user;
 
@@ -41,14 +44,35 @@ u64 bench_count(unsigned long *store, unsigned int size, unsigned int *frames)
 	return t1 - t0 - empty;
 }
 
+static void count_all(u64 *out, unsigned int most)
+{
+	unsigned int frames;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		out[1 + i] = bench_count((unsigned long *)&out[1 + ROUNDS], most, &frames);
+		out[0] = frames;
+	}
+}
+
+/* An interrupt of this CPU while the reader is in its system call. */
+struct interrupt {
+	struct irq_work work;
+	u64 *out;
+};
+
+static void count_in_interrupt(struct irq_work *work)
+{
+	count_all(container_of(work, struct interrupt, work)->out, MOST_OF_PERF);
+}
+
 static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
-	const bool interrupts = *pos == 1;
+	const bool off = *pos == 0, interrupt = *pos == 2;
+	struct interrupt in = { .work = IRQ_WORK_INIT_HARD(count_in_interrupt) };
 	unsigned long flags = 0;
 	u64 *out;
-	unsigned int frames;
 	ssize_t ret = (1 + ROUNDS + MOST) * sizeof(u64);
-	int i;
 
 	if (len < ret)
 		return -EINVAL;
@@ -57,15 +81,19 @@ static ssize_t bench_read(struct file *file, char __user *buf, size_t len, loff_
 		return -ENOMEM;
 
 	preempt_disable();
-	if (!interrupts)
+	if (off)
 		local_irq_save(flags);
-	for (i = 0; i < ROUNDS; i++) {
-		out[1 + i] = bench_count((unsigned long *)&out[1 + ROUNDS], MOST, &frames);
-		out[0] = frames;
+	if (interrupt) {
+		in.out = out;
+		irq_work_queue(&in.work);
+	} else {
+		count_all(out, MOST);
 	}
-	if (!interrupts)
+	if (off)
 		local_irq_restore(flags);
 	preempt_enable();
+	if (interrupt)
+		irq_work_sync(&in.work);
 
 	if (copy_to_user(buf, out, ret))
 		ret = -EFAULT;
