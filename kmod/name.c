@@ -22,6 +22,12 @@
 #include "name.h"
 #include "object.h"
 
+/*
+ * Most paths fit into this, on the stack. Every exec names its files, and PATH_MAX
+ * bytes are dear where the kernel zeroes what it allocates (init_on_alloc).
+ */
+#define SHORT	256
+
 static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *payer)
 {
 	size_t len = strlen(path) + 1;
@@ -44,7 +50,8 @@ static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *p
 	return name;
 }
 
-struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer)
+/* A path that does not fit a small buffer. */
+static struct kunwind_name *long_name_of(struct file *file, struct kunwind_payer *payer)
 {
 	struct kunwind_name *name;
 	char *buf, *path;
@@ -56,6 +63,14 @@ struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *pa
 	name = name_alloc(IS_ERR(path) ? "?" : path, payer);
 	kfree(buf);
 	return name;
+}
+
+struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer)
+{
+	char buf[SHORT], *path;
+
+	path = d_path(kunwind_file_path(file), buf, sizeof(buf));
+	return IS_ERR(path) ? long_name_of(file, payer) : name_alloc(path, payer);
 }
 
 void kunwind_name_put(struct kunwind_name *name)

@@ -69,7 +69,14 @@ static void sleeps(unsigned long time)
 
 #define _KUNWIND_COMPAT_MM_H
 #define kunwind_file_path(file)		(file)
-#define d_path(file, buf, size)		((char *)(file)->path)
+static unsigned int paths;		/* asked for */
+static char *d_path(const struct file *file, char *buf, int size)
+{
+	int len = strlen(file->path) + 1;
+
+	paths++;
+	return len > size ? ERR_PTR(-ENAMETOOLONG) : memcpy(buf + size - len, file->path, len);
+}
 
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object.h"
@@ -283,6 +290,7 @@ static void test_names(void)
 {
 	static struct mm_struct other_mm;
 	struct file elsewhere = files[0];
+	static char path[PATH_MAX];
 	struct kunwind_space *other;
 	struct kunwind_snapshot *old;
 
@@ -329,6 +337,18 @@ static void test_names(void)
 	reads(true);
 	tap_ok(called(space, 0, "/opt/v/prog"), "names: until the next read");
 	end("names");
+
+	/* what the memory of a name is: its own, and a page of the longest path if need be */
+	begin();
+	memset(path, 'x', sizeof(path) - 1);
+	map(AT(0), 0x1000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x1000, VM_EXEC, &files[1], 0);
+	files[1].path = path;
+	paths = 0;
+	reads(false);
+	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 1, path) && paths == 3,
+	       "names: a long path is asked for twice, and is whole");
+	end("long names");
 }
 
 static void test_known(void)
