@@ -23,16 +23,17 @@
  * ------
  * Only the entry of the system call is hooked, because no function inside that
  * sees the new mapping is declared in a header. mmap_lock is not held there. From
- * the entry to the end of the forced read, which comes before the task returns to
- * user mode, the call is counted as a move of its space.
+ * the entry to the forced read, which comes before the task returns to user mode,
+ * the call is counted as a move of its space.
  *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked dead at the entry.
  *     A read by another thread can still find the old mapping there, before
- *     mremap takes mmap_lock. So whatever is read during the move is dead in that
- *     interval: no walk by any thread uses an old table there.
- *   - Several calls at a time: one interval contains all their destinations, until
- *     none is under way. A read then costs the same for any number of calls. Code
- *     between two destinations may be dead for that time; the forced reads, which
- *     come later, find it again.
+ *     mremap takes mmap_lock. So whatever is read there during the move is doubted:
+ *     no walk by any thread uses an old table there.
+ *   - Several calls at a time: one interval contains all these destinations, until
+ *     none is under way. A read then costs the same for any number of calls. What
+ *     it finds between two destinations is doubted, too: walks get no tables there
+ *     until the calls have ended and the mappings are read again. Nothing is lost
+ *     by that: this read takes over objects, names and tables that a JIT handed in.
  *   - A call that the kernel refuses by its arguments alone changes nothing.
  *   - Otherwise the kernel chooses the address, and it is not known before the
  *     call has ended. Nothing is mapped there before, so no thread can be in a
@@ -41,6 +42,8 @@
  *     a JIT handed in. They are marked dead by the return value, before the
  *     forced read, which would take those tables over. In-place growth is the
  *     same: the part beyond the old length is marked.
+ *   - A read by another thread that is under way when a range is marked dead does
+ *     not take it over: it compares, before it publishes, what it began with.
  *   - The sys_exit event of the task itself comes before the forced read. Its
  *     frames lie in code that was mapped before the call: the source's ranges
  *     describe them still, a fixed destination is dead.
@@ -281,16 +284,11 @@ static void kill(struct kunwind_space *space, u64 start, u64 end)
 	kunwind_space_mapped(space, start, end, 0, true);
 }
 
-/*
- * mremap has ended, and what the call changed is read next. A read by another
- * thread may be under way that took over what was known before kill(). So the
- * move does not end until that read is published.
- */
+/* mremap has ended, and what the call changed is read next. */
 static void moved(struct follow_work *work)
 {
 	struct kunwind_space *space = work->moving;
 	u64 start = task_pt_regs(current)->ax, end;
-	bool locked = false;
 
 	if (!current->mm)
 		goto out;
@@ -302,16 +300,11 @@ static void moved(struct follow_work *work)
 		end = start + work->new_len;
 		if (start == work->addr)	/* it grew or shrank in place */
 			start += work->old_len;
-		if (start < end) {
-			kunwind_space_move_to(space, start, end);
+		if (start < end)
 			kill(space, start, end);
-		}
 	}
-	locked = !mutex_lock_killable(&space->scan);
 out:
 	kunwind_space_end_move(space);
-	if (locked)
-		mutex_unlock(&space->scan);
 	kunwind_space_put(space);
 }
 

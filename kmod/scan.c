@@ -68,7 +68,7 @@ struct piece {
 	struct kunwind_object *jit;	/* handed in for it, or NULL */
 };
 
-/* What the old list has of the same piece, as long as it is alive; with references. */
+/* What the old list has of the same piece, unless it is dead; with references. */
 static bool known(const struct reading *r, const struct vm_area_struct *vma,
 		  const struct piece *piece, struct kunwind_detail *detail)
 {
@@ -83,7 +83,7 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 		return false;
 	object = old->detail[i].object;
 	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
-	    READ_ONCE(old->ranges.range[i].dead) || old->detail[i].offset != piece->offset ||
+	    kunwind_range_is_dead(&old->ranges.range[i]) || old->detail[i].offset != piece->offset ||
 	    object->jit || kunwind_object_stale(object, r->new->payer))
 		return false;
 	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
@@ -158,7 +158,7 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 }
 
 /*
- * The old list's first range that was handed in, is alive and has a part of [start, end);
+ * The old list's first range that was handed in, is not dead and has a part of [start, end);
  * NULL: none. The others in there are looked at one by one, so @end is no more than what
  * is asked about: a whole list for each mapping would be the square of their number.
  */
@@ -171,7 +171,7 @@ static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old,
 		return NULL;
 	for (i = kunwind_ranges_behind(&old->ranges, start);
 	     i < old->ranges.nr && old->ranges.range[i].start < end; i++)
-		if (old->detail[i].object->jit && !READ_ONCE(old->ranges.range[i].dead))
+		if (old->detail[i].object->jit && !kunwind_range_is_dead(&old->ranges.range[i]))
 			return &old->ranges.range[i];
 	return NULL;
 }
@@ -265,7 +265,7 @@ static int check_change(const struct reading *r)
 	return 0;
 }
 
-/* Same mappings, same objects, same names, none dead. */
+/* Same mappings, same objects, same names, none dead or doubted. */
 static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot *b)
 {
 	u32 i;
@@ -316,7 +316,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		err = lock_mappings(mm);
 		if (err)
 			goto out;
-		/* Inside mmap_lock: nothing of it dies from now on, except by moves, see below. */
+		/* Inside mmap_lock: nothing of it dies from now on, except by moves. */
 		old = kunwind_space_snapshot(space);
 		spin_lock(&space->lock);
 		seq = space->map_seq;
@@ -348,12 +348,15 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 	 * Only growth of a stack comes in between, and that is no code.
 	 */
 	spin_lock(&space->lock);
-	kunwind_space_kill_moves(space, &new->ranges);
-	if (!old || !same(old, new)) {
-		kunwind_space_publish(space, new);
-		new = NULL;
+	if (!kunwind_space_mark(space, old ? &old->ranges : NULL, &new->ranges)) {
+		err = -ENOMEM;
+	} else {
+		if (!old || !same(old, new)) {
+			kunwind_space_publish(space, new);
+			new = NULL;
+		}
+		space->scanned_seq = seq;
 	}
-	space->scanned_seq = seq;
 	spin_unlock(&space->lock);
 	mmap_read_unlock(mm);
 	/* Pairs with the one in sweep(). */

@@ -156,7 +156,8 @@ u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u
 
 	*at = end < ranges->nr ? ranges->range[end].start : U64_MAX;
 	for (; i < end; i++) {
-		if (READ_ONCE(ranges->range[i].dead) ||
+		/* Who was told of what is doubted is not told again when it is alive. */
+		if (kunwind_range_is_dead(&ranges->range[i]) ||
 		    kunwind_object_is_nameless(snapshot->detail[i].object) ||
 		    kunwind_object_state(snapshot->detail[i].object) == KUNWIND_OBJECT_PENDING)
 			continue;

@@ -10,6 +10,7 @@
  *   - a range dies (something else was mapped there): first the range, then
  *     the snapshot's id, which takes its rules out of the walk's caches. This
  *     is true of one mm only: a shared snapshot is copied before.
+ * A range that was doubted from the beginning (see below) may die, too.
  *
  * It is counted by the spaces that share it and by whoever works on it; the
  * last put frees it behind a grace period, from a worker, because that gives
@@ -35,6 +36,22 @@ struct kunwind_reap {
 
 /* Has it freed soon (space.c). Any context but NMI. */
 void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap));
+
+/*
+ * kunwind_range.dead. No walk uses a range of either kind. What is doubted was true
+ * when it was read, but a mremap() under way may replace it: the next read takes
+ * over what is known of it, if the mapping is there still.
+ */
+enum kunwind_dead {
+	KUNWIND_ALIVE,
+	KUNWIND_DEAD,
+	KUNWIND_DOUBTED,
+};
+
+static inline bool kunwind_range_is_dead(const struct kunwind_range *range)
+{
+	return READ_ONCE(range->dead) == KUNWIND_DEAD;
+}
 
 /* What a walk does not need of a range. */
 struct kunwind_detail {

@@ -436,7 +436,7 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 	if (ranges)
 		for (i = kunwind_ranges_behind(ranges, start);
 		     i < ranges->nr && ranges->range[i].start < end; i++)
-			if (!ranges->range[i].dead) {
+			if (!kunwind_range_is_dead(&ranges->range[i])) {
 				hit = true;
 				bytes += min(ranges->range[i].end, end) -
 					 max(ranges->range[i].start, start);
@@ -455,7 +455,7 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 			ranges = &snapshot->ranges;
 			for (i = kunwind_ranges_behind(ranges, start);
 			     i < ranges->nr && ranges->range[i].start < end; i++)
-				WRITE_ONCE(ranges->range[i].dead, 1);
+				WRITE_ONCE(ranges->range[i].dead, KUNWIND_DEAD);
 			/* Dead first: a rule found before is cached under the old id. */
 			smp_wmb();
 			WRITE_ONCE(ranges->id, kunwind_snapshot_new_id());
@@ -492,22 +492,52 @@ void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end)
 
 void kunwind_space_end_move(struct kunwind_space *space)
 {
+	const struct kunwind_moves *moves = &space->moves;
+
 	spin_lock(&space->lock);
-	space->moves.nr--;
+	/* What was doubted is read again, even if the task is killed that would do it now. */
+	if (!--space->moves.nr && moves->start != moves->end)
+		space->map_seq++;
 	spin_unlock(&space->lock);
 }
 
-void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges)
+/* Marks what was read in the interval of moves. */
+static void doubt(const struct kunwind_moves *moves, struct kunwind_ranges *ranges)
 {
-	const struct kunwind_moves *moves = &space->moves;
 	u32 i;
 
-	lockdep_assert_held(&space->lock);
 	if (!moves->nr)
 		return;
 	for (i = kunwind_ranges_behind(ranges, moves->start);
 	     i < ranges->nr && ranges->range[i].start < moves->end; i++)
-		WRITE_ONCE(ranges->range[i].dead, 1);
+		ranges->range[i].dead = KUNWIND_DOUBTED;
+}
+
+bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
+			struct kunwind_ranges *ranges)
+{
+	const struct kunwind_ranges *now;
+	u32 i, j, first = 0;
+
+	lockdep_assert_held(&space->lock);
+	doubt(&space->moves, ranges);
+	now = locked_ranges(space);
+	if (now == old)
+		return true;
+	if (!now)
+		return false;
+	/* A copy of the old one, in which something died. */
+	for (i = 0; i < now->nr; i++) {
+		const struct kunwind_range *range = &now->range[i];
+
+		if (!kunwind_range_is_dead(range) || kunwind_range_is_dead(&old->range[i]))
+			continue;
+		while (first < ranges->nr && ranges->range[first].end <= range->start)
+			first++;
+		for (j = first; j < ranges->nr && ranges->range[j].start < range->end; j++)
+			ranges->range[j].dead = KUNWIND_DEAD;
+	}
+	return true;
 }
 
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
@@ -524,7 +554,7 @@ bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
 	if (ranges)
 		for (i = kunwind_ranges_behind(ranges, start);
 		     i < ranges->nr && ranges->range[i].start < end; i++)
-			known |= !READ_ONCE(ranges->range[i].dead);
+			known |= !kunwind_range_is_dead(&ranges->range[i]);
 	rcu_read_unlock();
 	return known;
 }

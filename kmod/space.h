@@ -19,8 +19,8 @@ struct seq_file;
 
 /*
  * Calls of mremap() under way. Ranges read meanwhile in [start, end), which contains
- * the destinations of all of them, are dead. One interval, not a list: threads may
- * have thousands of calls under way.
+ * the destinations that any of them demanded, are doubted. One interval, not a list:
+ * threads may have thousands of calls under way.
  */
 struct kunwind_moves {
 	unsigned int nr;
@@ -137,20 +137,25 @@ bool kunwind_space_dirty(struct kunwind_space *space);
  * [start, end) was mapped anew, or its protection changed: what was known of
  * it is not used any more; but if @added bytes of it are new, and all others known,
  * it was only merged with its neighbours. @read: it must be read again even if nothing
- * was known. Return: a scan is due. No sleep. mmap_lock of the space's mm is held, or a
- * move to [start, end) is under way: else a scan could take over what was known.
+ * was known. Return: a scan is due. No sleep. A scan under way does not take over what
+ * dies: kunwind_space_mark().
  */
 bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
 
-/* A mremap() begins, has the destination [start, end), and ends. No sleep. */
+/* A mremap() begins, demands the destination [start, end), and ends. No sleep. */
 void kunwind_space_begin_move(struct kunwind_space *space);
 void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end);
 void kunwind_space_end_move(struct kunwind_space *space);
 
-/* Marks dead what was read in the destinations of moves. With space->lock held. */
-void kunwind_space_kill_moves(struct kunwind_space *space, struct kunwind_ranges *ranges);
+/*
+ * Marks in @ranges, which are to be published, what moves under way may replace, and
+ * what died since @old was found published. With space->lock held. False: there was
+ * no memory to mark that, so @ranges may not be published.
+ */
+bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
+			struct kunwind_ranges *ranges);
 
-/* True when something of [start, start + len) is known and alive. Preemption may be off. */
+/* True when something of [start, start + len) is known and not dead. Preemption may be off. */
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
 
 /*

@@ -248,7 +248,7 @@ struct kunwind_range {
 	const struct kunwind_table *table;	/* NULL: see reason */
 	u32 reason;		/* enum kunwind_reason when table is NULL; KUNWIND_NO_OBJECT:
 				 * executable, but of no file (a JIT's) */
-	u32 dead;		/* replaced since: do not use (only ever set, WRITE_ONCE) */
+	u32 dead;		/* not 0: may be replaced since, do not use (WRITE_ONCE) */
 };
 
 struct kunwind_ranges {

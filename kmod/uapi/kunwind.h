@@ -228,6 +228,8 @@ struct kunwind_callstack {
  * execve, the end of the process, or of its registration. A forked child that is
  * registered as its parent's child has the same. When memory for the list of mappings
  * is refused in a signal's or a mapping's course, it may be lost earlier.
+ * While threads of the process are in mremap() with MREMAP_FIXED, it is not used for code
+ * between the lowest and the highest of their destinations.
  *
  * A table takes some two bytes a row of the user's share; each call costs time that
  * grows with the number of the process's mappings: rather one for many functions.

@@ -8,6 +8,19 @@
 
 /* ------------------------------------------------------ more of the kernel */
 
+/* What happens once while mappings are read. */
+static void (*meanwhile)(void);
+static void happens(void)
+{
+	void (*what)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (what)
+		what();
+}
+#undef cond_resched
+#define cond_resched()		happens()
+
 #define VM_EXEC		4
 struct super_block { unsigned long s_magic; };
 struct inode { struct super_block *i_sb; unsigned int i_nlink; };
@@ -457,11 +470,80 @@ static void test_moves(void)
 	kunwind_space_move_to(space, AT(1), AT(1) + 0x1000);
 	reads(false);
 	tap_ok(!range(0)->dead && range(1)->dead,
-	       "moves: what is read in the destination of a mremap is dead");
+	       "moves: what is read in the destination of a mremap is doubted");
 	kunwind_space_end_move(space);
 	reads(true);
 	tap_ok(!range(1)->dead, "moves: until it is read again");
 	end("moves");
+}
+
+/* Two threads move something, below and above what neither touches. */
+static void test_moves_around(void)
+{
+	const struct kunwind_name *name;
+
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x8000, VM_EXEC, NULL, 0);
+	map(AT(2), 0x2000, VM_EXEC, &files[1], 0);
+	reads(false);
+	change(AT(1) + 0x100, 0x300, &jits[0]);
+	name = detail(4)->name;
+	looked_up = told = 0;
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(0), AT(0) + 0x1000);
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(5), AT(5) + 0x1000);
+	map(AT(7), 0x1000, VM_EXEC, &files[2], 0);
+	reads(true);
+	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && range(2)->dead && range(4)->dead,
+	       "moves: what is handed in between two destinations is doubted");
+	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST, "moves: it is still there");
+	kunwind_space_end_move(space);
+	reads(true);
+	kunwind_space_end_move(space);
+	tap_ok(kunwind_space_dirty(space), "moves: what was doubted is read again, whoever ended last");
+	reads(false);
+	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && !range(2)->dead,
+	       "moves: what is handed in is there when nothing moves");
+	tap_ok(detail(4)->name == name && !range(4)->dead && looked_up == 1 && told == 1,
+	       "moves: a file between them keeps its name, and is neither looked up nor told of again");
+	end("moves around");
+}
+
+static void moves_over(void) { kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true); }
+
+static void moves_over_without_memory(void)
+{
+	no_memory = 1;
+	moves_over();
+}
+
+static void test_meanwhile(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, NULL, 0);
+	map(AT(1), 0x2000, VM_EXEC, NULL, 0);
+	reads(false);
+	change(AT(0), 0x300, &jits[0]);
+	change(AT(1), 0x300, &jits[1]);
+	map(AT(2), 0x1000, VM_EXEC, &files[0], 0);
+	meanwhile = moves_over;
+	reads(true);
+	tap_ok(range(0)->dead && !range(2)->dead && kunwind_space_dirty(space),
+	       "meanwhile: what a mremap replaces while it is read is dead");
+	reads(false);
+	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
+	       "meanwhile: and what was handed in for it is gone");
+	meanwhile = moves_over_without_memory;
+	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
+	       "meanwhile: nothing is known if there is no memory to mark it");
+	tap_ok(!reads(false) && is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0),
+	       "meanwhile: until it is read again");
+	meanwhile = moves_over_without_memory;
+	tap_ok(!change(AT(1), 0x300, &jits[2]) && is(1, AT(1), 0x300, &jits[2], 0),
+	       "meanwhile: what is handed in just then is not forgotten");
+	end("meanwhile");
 }
 
 static void test_waits(void)
@@ -525,6 +607,8 @@ int main(void)
 	test_jit();
 	test_limit();
 	test_moves();
+	test_moves_around();
+	test_meanwhile();
 	test_waits();
 	return tap_done();
 }

@@ -365,7 +365,7 @@ static void read_again(void)
 	struct kunwind_snapshot *snapshot = list();
 
 	spin_lock(&space->lock);
-	kunwind_space_kill_moves(space, &snapshot->ranges);
+	kunwind_space_mark(space, ranges_of(space), &snapshot->ranges);
 	spin_unlock(&space->lock);
 	publish(space, snapshot);
 }
@@ -380,20 +380,67 @@ static void test_moves(void)
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(3) + 0x2000, AT(4));
 	read_again();
-	tap_ok(dead(space) == 15, "what is read between the destinations of two mremaps is dead");
+	tap_ok(dead(space) == 15 && ranges_of(space)->range[1].dead == KUNWIND_DOUBTED,
+	       "what is read between the destinations of two mremaps is doubted");
+	tap_ok(kunwind_space_knows(space, AT(1), 1), "what is doubted is known still");
+	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
+	tap_ok(ranges_of(space)->range[1].dead == KUNWIND_DEAD && !kunwind_space_knows(space, AT(1), 1),
+	       "and dies when something is mapped over it");
 	kunwind_space_end_move(space);
 	read_again();
-	tap_ok(dead(space) == 15, "until both have ended");
+	tap_ok(dead(space) == 15 && !kunwind_space_dirty(space), "until both have ended");
 	kunwind_space_end_move(space);
+	tap_ok(kunwind_space_dirty(space), "then it is to be read again");
 	read_again();
 	tap_ok(!dead(space) && !space->moves.nr, "then all is alive when it is read");
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(2));
 	read_again();
 	tap_ok(dead(space) == 3,
-	       "what is read during a mremap is dead in its destination, to the byte, not in former ones");
+	       "what is read during a mremap is doubted in its destination, to the byte, not in former ones");
 	kunwind_space_end_move(space);
+	read_again();
+	kunwind_space_begin_move(space);
+	kunwind_space_end_move(space);
+	tap_ok(!kunwind_space_dirty(space), "after a mremap that demands no destination nothing is");
 	end("moves");
+}
+
+/* Something dies while the mappings are read, by a mremap. */
+static void test_meanwhile(void)
+{
+	struct kunwind_snapshot *old, *snapshot;
+	bool may;
+
+	begin();
+	kunwind_space_mapped(space, AT(0), AT(0) + 1, 0, true);
+	old = kunwind_space_snapshot(space);
+	snapshot = list();
+	snapshot->ranges.range[2].end = AT(2) + 0x1000;
+	snapshot->ranges.range[3].start = AT(2) + 0x1000;
+	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
+	tap_ok(ranges_of(space) != &old->ranges && !kunwind_range_is_dead(&old->ranges.range[2]),
+	       "meanwhile: what is read from stays as it was");
+	spin_lock(&space->lock);
+	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
+	spin_unlock(&space->lock);
+	publish(space, snapshot);
+	tap_ok(may && dead(space) == 12, "meanwhile: what died since is dead in the new list, where it was");
+
+	kunwind_snapshot_put(old);
+	old = kunwind_space_snapshot(space);
+	snapshot = list();
+	no_room = true;
+	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
+	no_room = false;
+	spin_lock(&space->lock);
+	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
+	spin_unlock(&space->lock);
+	tap_ok(!may && !ranges_of(space), "meanwhile: without memory to mark it nothing is published");
+	kunwind_snapshot_destroy(snapshot);
+	kunwind_snapshot_put(old);
+	refusals = 0;
+	end("meanwhile");
 }
 
 static void test_settle(void)
@@ -451,10 +498,11 @@ static void test_dump(void)
 		snapshot->detail[i].object = kunwind_object_get(&objects[0]);
 	}
 	snapshot->ranges.nr = nr;
-	snapshot->ranges.range[1].dead = 1;
+	snapshot->ranges.range[1].dead = KUNWIND_DEAD;
+	snapshot->ranges.range[2].dead = KUNWIND_DOUBTED;
 	told = 0;
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
-	       at == AT(DUMPED), "dump: of the first few ranges those that are alive");
+	       at == AT(DUMPED), "dump: of the first few ranges those that are not dead");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED && at == AT(2 * DUMPED),
 	       "dump: then the next ones");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == 6 && at == U64_MAX && told == nr - 1,
@@ -534,6 +582,7 @@ int main(void)
 	test_mapped();
 	test_fork();
 	test_moves();
+	test_meanwhile();
 	test_settle();
 	test_dump();
 	test_sweep();
