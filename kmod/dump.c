@@ -16,7 +16,6 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 
 #include "payer.h"
@@ -24,37 +23,37 @@
 #include "snapshot.h"
 #include "trace_hooks.h"
 
-#define PROCESS_MAX	4096
+#define PROCESS_MAX	4096U
 #define USER_MAX	(64 * PROCESS_MAX)
 
 static DEFINE_MUTEX(dump_lock);		/* one dump at a time */
 static u32 dump_nr;			/* of the dump that runs, never 0; under dump_lock */
 static atomic64_t left_out;
 
-/* Nobody listens any more, or waits. */
+/* Nobody listens any more. */
 static bool unwanted(void)
 {
-	return !trace_kunwind_map_enabled() || fatal_signal_pending(current);
+	return !trace_kunwind_map_enabled();
 }
 
 static void dump_process(struct pid *pid)
 {
 	struct kunwind_snapshot *snapshot;
-	u32 nr, emitted = 0;
+	u32 nr, room, emitted = 0;
 	u64 at = 0;
 
 	while (at != U64_MAX && !unwanted()) {
 		snapshot = kunwind_process_snapshot(pid);
 		if (!snapshot)
 			return;
-		if (emitted < PROCESS_MAX &&
-		    kunwind_payer_dump(snapshot->payer, dump_nr, 0, USER_MAX)) {
-			nr = kunwind_snapshot_dump(snapshot, pid_nr(pid), &at);
+		room = kunwind_payer_dump(snapshot->payer, dump_nr, 0, USER_MAX);
+		room = min(room, PROCESS_MAX - emitted);
+		if (room) {
+			nr = kunwind_snapshot_dump(snapshot, pid_nr(pid), &at, room);
 			kunwind_payer_dump(snapshot->payer, dump_nr, nr, USER_MAX);
 			emitted += nr;
 		} else {
-			atomic64_add(snapshot->ranges.nr -
-				     kunwind_ranges_behind(&snapshot->ranges, at), &left_out);
+			atomic64_add(kunwind_snapshot_known(snapshot, at), &left_out);
 			at = U64_MAX;
 		}
 		kunwind_snapshot_put(snapshot);
@@ -67,8 +66,7 @@ void kunwind_space_dump_all(void)
 	unsigned int bucket = 0;
 	struct pid *pid;
 
-	if (mutex_lock_killable(&dump_lock))
-		return;
+	mutex_lock(&dump_lock);
 	if (!++dump_nr)
 		dump_nr = 1;
 	while (!unwanted() && (pid = kunwind_process_next(&bucket, dump_nr))) {

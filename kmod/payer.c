@@ -354,9 +354,9 @@ void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes)
 		atomic64_sub(bytes, &payer->bytes);
 }
 
-bool kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit)
+u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit)
 {
-	bool fits = true;
+	u32 left = U32_MAX;
 
 	if (payer) {
 		spin_lock(&payers_lock);
@@ -364,10 +364,10 @@ bool kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit
 			payer->dumped = 0;
 		payer->dump = dump;
 		payer->dumped += nr;
-		fits = payer->dumped < limit;
+		left = limit - min(payer->dumped, limit);
 		spin_unlock(&payers_lock);
 	}
-	return fits;
+	return left;
 }
 
 void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns)

@@ -64,10 +64,10 @@ u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
 void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
 
 /*
- * @nr more mappings of the user were reported in the dump @dump. Returns whether
- * these are fewer than @limit by now.
+ * @nr more mappings of the user were reported in the dump @dump. Returns how
+ * many more may follow, up to @limit of them.
  */
-bool kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit);
+u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit);
 
 /* @ns of processor time were used. */
 void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);

@@ -148,22 +148,39 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 	}
 }
 
-u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at)
+/* Whether range @i is to be reported. */
+static bool is_known(const struct kunwind_snapshot *snapshot, u32 i)
+{
+	const struct kunwind_object *object = snapshot->detail[i].object;
+
+	/* Who was told of what is doubted is not told again when it is alive. */
+	return !kunwind_range_is_dead(&snapshot->ranges.range[i]) &&
+	       !kunwind_object_is_nameless(object) &&
+	       kunwind_object_state(object) != KUNWIND_OBJECT_PENDING;
+}
+
+u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at, u32 max)
 {
 	const struct kunwind_ranges *ranges = &snapshot->ranges;
 	u32 i = kunwind_ranges_behind(ranges, *at);
 	u32 end = min(ranges->nr, i + DUMPED), nr = 0;
 
-	*at = end < ranges->nr ? ranges->range[end].start : U64_MAX;
-	for (; i < end; i++) {
-		/* Who was told of what is doubted is not told again when it is alive. */
-		if (kunwind_range_is_dead(&ranges->range[i]) ||
-		    kunwind_object_is_nameless(snapshot->detail[i].object) ||
-		    kunwind_object_state(snapshot->detail[i].object) == KUNWIND_OBJECT_PENDING)
+	for (; i < end && nr < max; i++) {
+		if (!is_known(snapshot, i))
 			continue;
 		kunwind_trace_map(tgid, &ranges->range[i], &snapshot->detail[i]);
 		nr++;
 	}
+	*at = i < ranges->nr ? ranges->range[i].start : U64_MAX;
+	return nr;
+}
+
+u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at)
+{
+	u32 i, nr = 0;
+
+	for (i = kunwind_ranges_behind(&snapshot->ranges, at); i < snapshot->ranges.nr; i++)
+		nr += is_known(snapshot, i);
 	return nr;
 }
 

@@ -107,9 +107,12 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid);
 /*
  * The same for those that are known now, announced or not, of the next few
  * ranges behind address *at. Moves *at to the start of the next range, or to
- * U64_MAX when there is none. Returns how many it emitted.
+ * U64_MAX when there is none. Returns how many it emitted, @max at most.
  */
-u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at);
+u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at, u32 max);
+
+/* How many it would emit of all ranges behind address @at. */
+u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at);
 
 /* The first range that ends behind @addr; nr when there is none. */
 u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr);

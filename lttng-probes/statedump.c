@@ -8,11 +8,10 @@
  * notifier of the tracepoint core finds that tracepoint, whichever of the two
  * modules is loaded first, and lets go of it before that module goes.
  *
- * A probe runs with preemption off (before 6.13): the dump, whose length grows
- * with the number of processes, is left to a work item on the same CPU's queue.
- * lttng_statedump_start() itself ends by waiting for a work item that it puts
- * on every CPU's queue, behind ours, so that `lttng start` returns after our
- * dump began.
+ * A probe runs with preemption off (before 6.13): the dump is left to a work item.
+ * Its length grows with the number of processes, which users choose, so it is on
+ * no CPU's own queue, where it would hold up others' work. `lttng start` does not
+ * wait for it: a session that is stopped at once may lack some of it.
  *
  * The dump is seen by all running sessions, not the new one alone; replaying a
  * mapping twice changes nothing.
@@ -39,7 +38,7 @@ static DECLARE_WORK(dump, dump_work);
 
 static void statedump_probe(void *data, struct lttng_kernel_session *session)
 {
-	schedule_work(&dump);
+	queue_work(system_unbound_wq, &dump);
 }
 
 static struct tracepoint *find_statedump(struct tp_module *tp_mod)

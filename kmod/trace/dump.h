@@ -8,8 +8,8 @@
 /*
  * Emits kunwind_map for every mapping of every registered process, the vDSO
  * included, up to a limit for each process and each user. Ends early when nobody
- * has that event, or by a fatal signal. May sleep. Exported to
- * lttng-probe-kunwind.ko, which calls it at the start of every LTTng session.
+ * has that event. May sleep. Exported to lttng-probe-kunwind.ko, a worker of which
+ * calls it at the start of every LTTng session.
  */
 void kunwind_space_dump_all(void);
 

@@ -46,6 +46,7 @@
 #define ERR_PTR(e)			((void *)(long)(e))
 #define PTR_ERR(p)			((long)(p))
 #define IS_ERR(p)			((unsigned long)(p) >= -4095UL)
+#define U32_MAX				UINT32_MAX
 #define U64_MAX				UINT64_MAX
 #define PAGE_SHIFT			12
 #define PAGE_SIZE			4096UL

@@ -477,7 +477,7 @@ static void test_settle(void)
 	       "settle: once it is done, with the bias of its segment");
 	kunwind_snapshot_announce(snapshot, 100);
 	tap_ok(told == 2 && told_start == AT(2), "told: each once");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == 2 && told == 4 && at == U64_MAX,
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 2 && told == 4 && at == U64_MAX,
 	       "told: a dump tells all that are alive");
 	kunwind_snapshot_destroy(snapshot);
 	end("settle");
@@ -501,11 +501,13 @@ static void test_dump(void)
 	snapshot->ranges.range[1].dead = KUNWIND_DEAD;
 	snapshot->ranges.range[2].dead = KUNWIND_DOUBTED;
 	told = 0;
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
 	       at == AT(DUMPED), "dump: of the first few ranges those that are not dead");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == DUMPED && at == AT(2 * DUMPED),
-	       "dump: then the next ones");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at) == 6 && at == U64_MAX && told == nr - 1,
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, 10) == 10 && at == AT(DUMPED + 10),
+	       "dump: then the next ones, as many as it may");
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, DUMPED - 10) == DUMPED - 10 && at == AT(2 * DUMPED),
+	       "dump: and the next");
+	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 6 && at == U64_MAX && told == nr - 1,
 	       "dump: up to the last, each once");
 	kunwind_snapshot_destroy(snapshot);
 	end("dump");
