@@ -14,6 +14,7 @@
 #include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/overflow.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -27,6 +28,7 @@
  * bytes are dear where the kernel zeroes what it allocates (init_on_alloc).
  */
 #define SHORT	256
+#define SHOWN	256	/* of a path in the status, bytes */
 
 static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *payer)
 {
@@ -71,6 +73,28 @@ struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *pa
 
 	path = d_path(kunwind_file_path(file), buf, sizeof(buf));
 	return IS_ERR(path) ? long_name_of(file, payer) : name_alloc(path, payer);
+}
+
+/* Its bytes when seq_escape() has written it. */
+static unsigned int shown_width(char c)
+{
+	return c == '\t' || c == '\n' || c == '\\' ? 4 : 1;
+}
+
+void kunwind_name_show(struct seq_file *m, const char *path)
+{
+	const char *from = path + strlen(path);
+	unsigned int shown = 0;
+
+	while (from > path && shown + shown_width(from[-1]) <= SHOWN)
+		shown += shown_width(*--from);
+	if (from > path) {
+		/* Not from the middle of a character. */
+		while ((*from & 0xc0) == 0x80)
+			from++;
+		seq_puts(m, "...");
+	}
+	seq_escape(m, from, "\t\n\\");
 }
 
 void kunwind_name_put(struct kunwind_name *name)

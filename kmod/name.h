@@ -10,6 +10,7 @@
 
 struct file;
 struct kunwind_payer;
+struct seq_file;
 
 struct kunwind_name {
 	refcount_t refs;
@@ -28,6 +29,12 @@ static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)
 		refcount_inc(&name->refs);
 	return name;
 }
+
+/*
+ * Shows a path, escaped; of a long one its end, behind "...". Users choose names, and
+ * one text has those of all objects.
+ */
+void kunwind_name_show(struct seq_file *m, const char *path);
 
 void kunwind_name_put(struct kunwind_name *name);
 

@@ -405,11 +405,11 @@ void kunwind_object_cache_show(struct seq_file *m)
 				   done ? kunwind_refusal_name(READ_ONCE(object->refusal)) : "-",
 				   stats.nr_rows, stats.bytes,
 				   refcount_read(&object->users) - READ_ONCE(object->filling));
-			seq_escape(m, path, "\t\n\\");
+			kunwind_name_show(m, path);
 			if (stats.nr_parts) {
 				seq_printf(m, "\nparts\t%u\t%u\t", stats.parts_built,
 					   stats.nr_parts);
-				seq_escape(m, path, "\t\n\\");
+				kunwind_name_show(m, path);
 			}
 			seq_putc(m, '\n');
 		}

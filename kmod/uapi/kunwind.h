@@ -311,6 +311,7 @@ struct kunwind_stats {
  *                                              or of children, auto, with commas;
  *                                              auto: for CAP_SYS_ADMIN)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
+ *                                             (of a long path the end, behind "...")
  *   parts    BUILT  ALL  PATH                 (behind the object whose table is in parts)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
  *                                             (charged to one without CAP_SYS_ADMIN; MS:

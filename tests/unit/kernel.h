@@ -416,5 +416,11 @@ static inline void seq_printf(struct seq_file *m, const char *format, ...)
 	m->used += vsnprintf(m->text + m->used, sizeof(m->text) - m->used, format, args);
 	va_end(args);
 }
+static inline void seq_escape(struct seq_file *m, const char *text, const char *what)
+{
+	for (; *text; text++)
+		seq_printf(m, strchr(what, *text) ? "\\%03o" : "%c", *text);
+}
+static inline void seq_puts(struct seq_file *m, const char *text) { seq_printf(m, "%s", text); }
 
 #endif /* _TEST_KERNEL_H */

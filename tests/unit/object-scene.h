@@ -54,13 +54,7 @@ static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 	return seed;
 }
 static u32 get_random_u32(void) { return 7; }
-static void seq_escape(struct seq_file *m, const char *text, const char *what)
-{
-	for (; *text; text++)
-		seq_printf(m, strchr(what, *text) ? "\\%03o" : "%c", *text);
-}
 static void seq_putc(struct seq_file *m, char c) { seq_printf(m, "%c", c); }
-static void seq_puts(struct seq_file *m, const char *text) { seq_printf(m, "%s", text); }
 
 #define _KUNWIND_COMPAT_SHRINKER_H
 static struct shrinker the_shrinker;

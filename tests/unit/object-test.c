@@ -247,6 +247,18 @@ static void test_show(void)
 	struct kunwind_object *a;
 	struct kunwind_name *name;
 	struct kunwind_stats stats = { .objects = 0 };
+#define TEN(x)	x x x x x x x x x x
+#define FIFTY	TEN("/bcde")
+#define MOST	TEN("/bcde") TEN("/bcde") TEN("/bcde") TEN("/bcde") TEN("/bcde") "/bcdef"
+	static const struct { const char *what, *path, *shown; } paths[] = {
+		{ "of 256 bytes all", MOST, MOST },
+		{ "of 257 bytes the last 256", "a" MOST, "..." MOST },
+		{ "of line ends as many as fit when written", TEN("\n") TEN("\n") TEN(TEN("\n")),
+		  "..." TEN("\\012\\012\\012") TEN("\\012\\012\\012") "\\012\\012\\012\\012" },
+		{ "no half character", "a\303\244" FIFTY FIFTY FIFTY FIFTY FIFTY "/bcde",
+		  "..." FIFTY FIFTY FIFTY FIFTY FIFTY "/bcde" },
+	};
+	unsigned int i;
 
 	begin();
 	files[0].name = "a\nobject\tforged\\";
@@ -259,6 +271,12 @@ static void test_show(void)
 	kunwind_object_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\ta\\012object\\011forged\\134\n"),
 	       "shown: a name can make no line, and no field");
+	/* long ones */
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		m.used = 0;
+		kunwind_name_show(&m, paths[i].path);
+		tap_ok(!strcmp(m.text, paths[i].shown), "shown: of a path %s", paths[i].what);
+	}
 	status_full = true;
 	m.used = 0;
 	kunwind_object_show(&m);
