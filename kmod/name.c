@@ -7,8 +7,9 @@
  * one process, and not to the object, which all users share. Only a fork shares
  * names: its child has the parent's list of mappings.
  *
- * Memory: 16 bytes and the path, for each file that a process maps as code. It is
- * charged to the user whose process it is.
+ * Memory: 16 bytes and the path, for each file that a process maps as code. A file that
+ * is opened anew, or whose mappings lie among those of many others (scan.c), has
+ * several. It is charged to the user whose process it is.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>

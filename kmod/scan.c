@@ -42,6 +42,7 @@
 #include "space.h"
 
 #define MAX_STALLS	20
+#define NAMED		8	/* files whose mappings may lie between two of another one */
 #define RETRY_MAX	(1 + HZ / 50)	/* between two tries to lock another's mm, jiffies */
 
 static unsigned int max_ranges = 16384;
@@ -56,9 +57,12 @@ struct reading {
 	const struct kunwind_change *change;	/* may be NULL */
 	u32 room;		/* of @new */
 	u32 nr;			/* ranges so far, in @new or not */
-	/* The file that was named last; mmap_lock keeps it from going. */
-	const struct file *file;
-	struct kunwind_name *name;	/* some range has a reference */
+	/* The files that were named last; mmap_lock keeps them from going. */
+	struct {
+		const struct file *file;
+		struct kunwind_name *name;	/* some range has a reference */
+	} named[NAMED];
+	u32 nr_named;		/* in all */
 };
 
 /* A stretch of a mapping. */
@@ -119,11 +123,17 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 /* This process's name of the mapping's file; with a reference. NULL: no memory. */
 static struct kunwind_name *name_of(struct reading *r, const struct vm_area_struct *vma)
 {
-	if (r->file == vma->vm_file)
-		return kunwind_name_get(r->name);
-	r->file = vma->vm_file;
-	r->name = kunwind_name_of(vma->vm_file, r->new->payer);
-	return r->name;
+	struct kunwind_name *name;
+	u32 i;
+
+	for (i = 0; i < min_t(u32, r->nr_named, NAMED); i++)
+		if (r->named[i].file == vma->vm_file)
+			return kunwind_name_get(r->named[i].name);
+	name = kunwind_name_of(vma->vm_file, r->new->payer);
+	i = r->nr_named++ % NAMED;
+	r->named[i].file = vma->vm_file;
+	r->named[i].name = name;
+	return name;
 }
 
 static void add_piece(struct reading *r, const struct vm_area_struct *vma,
@@ -218,7 +228,7 @@ static void read_mappings(struct reading *r)
 	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
 	lockdep_assert_held(&r->mm->mmap_lock);
 	r->nr = 0;
-	r->file = NULL;
+	r->nr_named = 0;
 	r->new->ranges.entry_sp = r->mm->start_stack;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))

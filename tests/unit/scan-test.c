@@ -304,6 +304,8 @@ static void test_names(void)
 	static struct mm_struct other_mm;
 	struct file elsewhere = files[0];
 	static char path[PATH_MAX];
+	static struct file several[10];
+	unsigned int i;
 	struct kunwind_space *other;
 	struct kunwind_snapshot *old;
 
@@ -362,6 +364,26 @@ static void test_names(void)
 	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 1, path) && paths == 3,
 	       "names: a long path is asked for twice, and is whole");
 	end("long names");
+
+	begin();
+	for (i = 0; i < 30; i++)
+		map(AT(i), 0x1000, VM_EXEC, &files[i % 3], i);
+	for (; i < 40; i++) {
+		several[i - 30] = files[3];
+		map(AT(i), 0x1000, VM_EXEC, &several[i - 30], i);
+	}
+	map(AT(i), 0x1000, VM_EXEC, &files[0], i);
+	mm.context.vdso = NULL;
+	reads(false);
+	/* again, with room for all at once */
+	kunwind_space_mapped(space, 0, AT(50), 0, true);
+	paths = 0;
+	reads(false);
+	tap_ok(detail(0)->name == detail(27)->name && detail(1)->name == detail(28)->name,
+	       "names: files whose mappings alternate have one each");
+	tap_ok(paths == 3 + 10 + 1 && called(space, 40, "/usr/lib/x"),
+	       "names: one is made anew after those of many others");
+	end("names by turns");
 }
 
 static void test_known(void)
