@@ -235,7 +235,10 @@ void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, siz
 	wake_up_all(&uncharged);
 }
 
-/* Charges the most that the build will have; waits while others have theirs of the limit. */
+/*
+ * Charges the most that the build will have, to the first user who maps the file and
+ * whose share has room; waits while others have theirs of the limit.
+ */
 static enum kunwind_refusal charge(struct build *build, size_t bytes)
 {
 	struct kunwind_object *object = build->object;
@@ -245,6 +248,8 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 		err = kunwind_object_make_room(object->payer, bytes);
 		if (!err)
 			break;
+		if (err == -EDQUOT && kunwind_object_next_payer(object))
+			continue;
 		object->over_share = err == -EDQUOT;
 		if (object->over_share || !atomic_read(&nr_charged) || late(build) ||
 		    build_aborted(build))
@@ -474,6 +479,8 @@ void kunwind_builder_run(struct kunwind_object *object)
 	kunwind_builder_conclude(object, refusal);
 	if (build.fill)
 		kunwind_fill_start(build.fill, build.data, build.charged);
+	else
+		kunwind_object_build_over(object);
 	/* Those who wait see to their own spaces. */
 	complete_all(&object->done);
 	kunwind_space_object_done();

@@ -89,6 +89,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 	kunwind_object_built(object);
 	kunwind_builder_uncharge(object, fill->charged, object->stats.bytes);
 	WRITE_ONCE(object->filling, false);
+	kunwind_object_build_over(object);
 	complete_all(&object->filled);
 	wake_up_all(&part_built);
 	kunwind_object_put(object);

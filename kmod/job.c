@@ -8,7 +8,8 @@
  * scheduler then runs the workers of all others first, also in the middle of a
  * long build. Each user has one compilation and one fill slice at a time,
  * so many files of one user use at most two processors. CAP_SYS_ADMIN's builds
- * (no payer) are not charged and may compile any number of tables at a time.
+ * (no payer) are not charged and may compile any number of tables at a time. If
+ * several users map the file, object.c may choose another time_payer at any time.
  *
  * A job checks itself once a jiffy: it charges what it used, adapts the worker's
  * priority, and ends if no process uses its object any more and its user is over
@@ -97,27 +98,15 @@ void kunwind_job_set_background(struct kunwind_job *job, bool background)
 	charge(job, 0);
 }
 
-/* The object's user may be another one each time. */
-static bool try_turn(struct kunwind_job *job)
-{
-	struct kunwind_payer *payer = kunwind_object_time_payer(job->object);
-
-	if (!kunwind_payer_take_turn(payer, job->kind)) {
-		kunwind_payer_put(payer);
-		return false;
-	}
-	job->turn = payer;
-	job->has_turn = true;
-	return true;
-}
-
 bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 			   bool (*urgent)(void *data), void *data)
 {
 	job->kind = kind;
 	/* The timeout is for a job that nobody wants any more: that wakes no one. */
 	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || (urgent && urgent(data)) ||
-				   try_turn(job), HZ / 10))
+				   (job->has_turn = kunwind_object_take_turn(job->object, kind,
+									     &job->turn)),
+				   HZ / 10))
 		if (kunwind_object_unwanted(job->object))
 			return false;
 	return !kunwind_jobs_stopping();

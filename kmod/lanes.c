@@ -11,15 +11,16 @@
  * USER_LANES, and compiles one table at a time.
  *
  * Several users may map a file before its table is built. Then the object waits in a
- * lane of each, and the first lane that gets to it builds it and pays. So no user
- * waits in another's queue, and no user can take an object out of another's.
+ * lane of each, and the worker of the first lane that gets to it builds it. All of
+ * these users stay known to the object until its build is over: object.c chooses
+ * among them who pays. So no user waits in another's queue, nor for another's share.
  *
  * The worker also closes the file, which may wait for the file system as a read may
  * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
  * one work item of the kernel, which closes files for all.
  *
  * Lock: lanes_lock, a spinlock inside kunwind_objects_lock. Memory: 350 bytes a
- * lane, 48 bytes an object in it.
+ * lane, 64 bytes an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -46,13 +47,6 @@ struct lane_worker {
 	struct work_struct work;
 	struct kunwind_lane *lane;
 	bool busy;			/* queued or running */
-};
-
-struct kunwind_place {
-	struct list_head in_lane;
-	struct list_head of_object;
-	struct kunwind_object *object;
-	struct kunwind_lane *lane;
 };
 
 /* There is one while something waits or is built in it, or is about to. */
@@ -228,60 +222,47 @@ void kunwind_lane_put(struct kunwind_lane *lane)
 	spin_unlock(&lanes_lock);
 }
 
-struct kunwind_place *kunwind_place_alloc(void)
+struct kunwind_place *kunwind_place_alloc(struct kunwind_payer *payer)
 {
-	return kmalloc(sizeof(struct kunwind_place), GFP_KERNEL | __GFP_NOWARN);
+	struct kunwind_place *place = kzalloc(sizeof(*place), GFP_KERNEL | __GFP_NOWARN);
+
+	if (place)
+		place->payer = kunwind_payer_get(payer);
+	return place;
+}
+
+void kunwind_place_free(struct kunwind_place *place)
+{
+	kunwind_payer_put(place->payer);
+	kfree(place);
 }
 
 void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
 			struct kunwind_place *place)
 {
+	object->queued = true;
 	place->object = object;
 	place->lane = lane;
 	spin_lock(&lanes_lock);
 	list_add_tail(&place->in_lane, &lane->waiting);
-	list_add(&place->of_object, &object->places);
 	lane_start(lane);
 	spin_unlock(&lanes_lock);
-}
-
-bool kunwind_lane_queued(struct kunwind_object *object)
-{
-	bool queued;
-
-	spin_lock(&lanes_lock);
-	queued = !list_empty(&object->places);
-	spin_unlock(&lanes_lock);
-	return queued;
-}
-
-bool kunwind_lane_queued_for(struct kunwind_object *object, const struct kunwind_payer *payer)
-{
-	const struct kunwind_place *place;
-	bool queued = false;
-
-	spin_lock(&lanes_lock);
-	list_for_each_entry(place, &object->places, of_object)
-		queued |= place->lane->payer == payer;
-	spin_unlock(&lanes_lock);
-	return queued;
 }
 
 struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane)
 {
 	struct kunwind_object *object = NULL;
-	struct kunwind_place *place, *next;
+	struct kunwind_place *place;
 
 	spin_lock(&lanes_lock);
 	place = list_first_entry_or_null(&lane->waiting, struct kunwind_place, in_lane);
 	if (place) {
 		object = place->object;
-		list_for_each_entry_safe(place, next, &object->places, of_object) {
+		object->queued = false;
+		list_for_each_entry(place, &object->places, of_object) {
 			list_del(&place->in_lane);
 			lane_check(place->lane);
-			kfree(place);
 		}
-		INIT_LIST_HEAD(&object->places);
 	}
 	spin_unlock(&lanes_lock);
 	return object;

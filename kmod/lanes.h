@@ -5,13 +5,14 @@
 #ifndef _KUNWIND_LANES_H
 #define _KUNWIND_LANES_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct file;
 struct kunwind_lane;
 struct kunwind_object;
 struct kunwind_payer;
-struct kunwind_place;	/* of one object in one lane */
+struct kunwind_place;
 
 int kunwind_lanes_init(void);
 /* Returns when no object waits and no worker runs any more. */
@@ -28,21 +29,35 @@ void kunwind_lane_put(struct kunwind_lane *lane);
 /* Whether reads of its files may never return. */
 bool kunwind_lane_is_remote(const struct kunwind_lane *lane);
 
-/* For kunwind_lane_queue(); else to be freed by kfree(). NULL: no memory. May sleep. */
-struct kunwind_place *kunwind_place_alloc(void);
+/**
+ * struct kunwind_place - one user who maps the file of an object that is being built
+ * @in_lane: while the object is queued (object->queued)
+ * @of_object: until the build is over, so that this user can pay instead of another
+ * @full: the user's share of memory has no room for the table
+ */
+struct kunwind_place {
+	struct list_head in_lane;
+	struct list_head of_object;
+	struct kunwind_object *object;
+	struct kunwind_lane *lane;
+	struct kunwind_payer *payer;
+	bool full;
+};
+
+/* Of no object yet. NULL: no memory. May sleep. */
+struct kunwind_place *kunwind_place_alloc(struct kunwind_payer *payer);
+void kunwind_place_free(struct kunwind_place *place);
 
 /*
  * Has an attached, pending object built (kunwind_builder_run()): by the first lane
- * that gets to it, if it is queued in several. Takes over @place. The caller has a
- * reference to the lane and, with the first place, gives one to the object, which
- * the lane's worker puts. No sleep. kunwind_objects_lock is held here and below.
+ * that gets to it, if it is queued in several. The caller has a reference to the
+ * lane, has added @place to object->places and, with the first place, gives the object
+ * a reference, which the lane's worker puts. No sleep. kunwind_objects_lock is held
+ * here and below.
  */
 void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
 			struct kunwind_place *place);
-/* Whether the object waits in any lane; and in one of @payer. No sleep. */
-bool kunwind_lane_queued(struct kunwind_object *object);
-bool kunwind_lane_queued_for(struct kunwind_object *object, const struct kunwind_payer *payer);
-/* The object to be built next, which waits in no lane any more; or NULL. No sleep. */
+/* The object to be built next, which is queued no longer; or NULL. No sleep. */
 struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane);
 
 #endif /* _KUNWIND_LANES_H */

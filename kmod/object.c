@@ -16,12 +16,14 @@
  * user who is charged for the time is over the budget.
  *
  * An object that waits to be built waits in the queues of all users whose processes
- * map the file (lanes.c), and is charged to the user whose queue gets to it first. A
- * build that has begun is charged to another if its user is over the budget and a
- * user within it, or CAP_SYS_ADMIN, maps the file.
+ * map the file (lanes.c), and is charged to the user whose queue gets to it first, if
+ * that user's share has room for the table; else to the next of these users. Its build
+ * has the priority and the turns (job.c) of the one who is served best: another user
+ * who maps the file pays for the time from then on when the one who paid is over the
+ * budget, or compiles another table, and CAP_SYS_ADMIN from the beginning.
  *
- * Lock: kunwind_objects_lock (object_cache.c), also for users from and to 0,
- * time_payer and name.
+ * Lock: kunwind_objects_lock (object_cache.c), also for users from and to 0, payer
+ * (only the builder changes it), time_payer, places and name.
  *
  * Each process has its own names of files (name.c). An object keeps one of them,
  * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file, and
@@ -70,14 +72,111 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 	return unwanted;
 }
 
+/* -------------------------------------------------------------- who pays */
+
+static void set_time_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	kunwind_payer_put(object->time_payer);
+	object->time_payer = kunwind_payer_get(payer);
+}
+
+/* False: @payer has too many objects. */
+static bool set_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	if (object->payer == payer)
+		return true;
+	if (!kunwind_object_cache_charge(payer))
+		return false;
+	kunwind_payer_remove_object(object->payer);
+	kunwind_payer_put(object->payer);
+	object->payer = kunwind_payer_get(payer);
+	return true;
+}
+
+static void choose_time_payer(struct kunwind_object *object)
+{
+	bool over = kunwind_payer_over_budget(object->time_payer);
+	const struct kunwind_place *place;
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	list_for_each_entry(place, &object->places, of_object) {
+		if (!object->time_payer)
+			return;
+		if (!place->payer || (over && !kunwind_payer_over_budget(place->payer))) {
+			set_time_payer(object, place->payer);
+			over = false;
+		}
+	}
+}
+
 struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object)
 {
 	struct kunwind_payer *payer;
 
 	spin_lock(&kunwind_objects_lock);
+	choose_time_payer(object);
 	payer = kunwind_payer_get(object->time_payer);
 	spin_unlock(&kunwind_objects_lock);
 	return payer;
+}
+
+bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
+			      struct kunwind_payer **payer)
+{
+	const struct kunwind_place *place;
+	bool taken;
+
+	spin_lock(&kunwind_objects_lock);
+	choose_time_payer(object);
+	taken = kunwind_payer_take_turn(object->time_payer, turn);
+	list_for_each_entry(place, &object->places, of_object) {
+		if (taken || !object->time_payer)
+			break;
+		if (kunwind_payer_over_budget(place->payer))
+			continue;
+		taken = kunwind_payer_take_turn(place->payer, turn);
+		if (taken)
+			set_time_payer(object, place->payer);
+	}
+	*payer = taken ? kunwind_payer_get(object->time_payer) : NULL;
+	spin_unlock(&kunwind_objects_lock);
+	return taken;
+}
+
+bool kunwind_object_next_payer(struct kunwind_object *object)
+{
+	const struct kunwind_payer *full = object->payer;
+	struct kunwind_place *place;
+	bool found = false;
+
+	spin_lock(&kunwind_objects_lock);
+	list_for_each_entry(place, &object->places, of_object) {
+		if (place->payer == full)
+			place->full = true;
+		if (!found && !place->full)
+			found = set_payer(object, place->payer);
+	}
+	spin_unlock(&kunwind_objects_lock);
+	return found;
+}
+
+static void free_places(struct kunwind_object *object)
+{
+	struct kunwind_place *place, *next;
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	list_for_each_entry_safe(place, next, &object->places, of_object)
+		kunwind_place_free(place);
+	INIT_LIST_HEAD(&object->places);
+}
+
+void kunwind_object_build_over(struct kunwind_object *object)
+{
+	spin_lock(&kunwind_objects_lock);
+	free_places(object);
+	spin_unlock(&kunwind_objects_lock);
 }
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
@@ -137,41 +236,29 @@ static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
 	kunwind_object_get(object);	/* the builder's */
+	list_add_tail(&place->of_object, &object->places);
 	kunwind_lane_queue(object, lane, place);
 	return true;
 }
 
-/* Whether @object waits for others while @payer could have it built, or pay for that. */
-static bool wants_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+static bool being_built(const struct kunwind_object *object)
 {
-	lockdep_assert_held(&kunwind_objects_lock);
-	if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING && !READ_ONCE(object->filling))
-		return false;
-	if (kunwind_lane_queued(object))
-		return !kunwind_lane_queued_for(object, payer);
-	if (!object->time_payer || object->time_payer == payer)
-		return false;
-	return !payer || (kunwind_payer_over_budget(object->time_payer) &&
-			  !kunwind_payer_over_budget(payer));
+	return kunwind_object_state(object) == KUNWIND_OBJECT_PENDING ||
+	       READ_ONCE(object->filling);
 }
 
-/* The work on @object is @payer's from now on. */
-static void set_time_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+/* Whether @object is being built, or is to be, and @payer could pay and does not. */
+static bool wants_payer(const struct kunwind_object *object, const struct kunwind_payer *payer)
 {
-	lockdep_assert_held(&kunwind_objects_lock);
-	kunwind_payer_put(object->time_payer);
-	object->time_payer = kunwind_payer_get(payer);
-}
+	const struct kunwind_place *place;
 
-/* So is its table, which is not built yet, if there is room for it in @payer's share. */
-static void set_payer(struct kunwind_object *object, struct kunwind_payer *payer)
-{
-	set_time_payer(object, payer);
-	if (object->payer == payer || !kunwind_object_cache_charge(payer))
-		return;
-	kunwind_payer_remove_object(object->payer);
-	kunwind_payer_put(object->payer);
-	object->payer = kunwind_payer_get(payer);
+	lockdep_assert_held(&kunwind_objects_lock);
+	if (!being_built(object))
+		return false;
+	list_for_each_entry(place, &object->places, of_object)
+		if (place->payer == payer)
+			return false;
+	return true;
 }
 
 struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
@@ -183,9 +270,12 @@ struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kun
 	object = kunwind_lane_next(lane);
 	*wanted = object && refcount_read(&object->users) > 1;
 	if (*wanted) {
+		/* A user with too many objects pays for the time only. */
 		set_payer(object, payer);
+		set_time_payer(object, payer);
 	} else if (object) {
 		kunwind_object_cache_remove(object);
+		free_places(object);
 		atomic64_inc(&nr_dropped);
 	}
 	spin_unlock(&kunwind_objects_lock);
@@ -199,26 +289,25 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *p
 	struct kunwind_lane *lane;
 	bool useful;
 
-	if (kunwind_object_state(object) != KUNWIND_OBJECT_PENDING && !READ_ONCE(object->filling))
+	if (!being_built(object))
 		return;
 	spin_lock(&kunwind_objects_lock);
 	useful = wants_payer(object, payer);
 	spin_unlock(&kunwind_objects_lock);
 	if (!useful)
 		return;
-	place = kunwind_place_alloc();
+	place = kunwind_place_alloc(payer);
 	lane = kunwind_lane_get(file, payer);
 	spin_lock(&kunwind_objects_lock);
-	if (!wants_payer(object, payer)) {
-		;
-	} else if (!kunwind_lane_queued(object)) {
-		set_time_payer(object, payer);
-	} else if (lane && place) {
-		kunwind_lane_queue(object, lane, place);
+	if (place && (lane || !object->queued) && wants_payer(object, payer)) {
+		list_add_tail(&place->of_object, &object->places);
+		if (object->queued)
+			kunwind_lane_queue(object, lane, place);
 		place = NULL;
 	}
 	spin_unlock(&kunwind_objects_lock);
-	kfree(place);
+	if (place)
+		kunwind_place_free(place);
 	if (lane)
 		kunwind_lane_put(lane);
 	kunwind_jobs_wake();
@@ -231,7 +320,7 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 {
 	struct kunwind_lane *lane = kunwind_lane_get(file, payer);
 	struct kunwind_object *object, *made = NULL;
-	struct kunwind_place *place = kunwind_place_alloc();
+	struct kunwind_place *place = kunwind_place_alloc(payer);
 	LIST_HEAD(dead);
 
 	if (lane && place)
@@ -251,7 +340,8 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 	kunwind_object_cache_free_dead(&dead);
 	if (made)
 		kunwind_object_cache_free(made);
-	kfree(place);
+	if (place)
+		kunwind_place_free(place);
 	if (lane)
 		kunwind_lane_put(lane);
 	if (object == &kunwind_object_overflow)

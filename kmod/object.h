@@ -11,6 +11,7 @@
 #include <linux/stddef.h>
 
 #include "core/elf.h"
+#include "job.h"
 #include "name.h"
 
 struct file;
@@ -45,6 +46,8 @@ struct kunwind_object_key {
  *	REFUSED or FAILED, which the table then says itself
  * @payer: to whom the table is charged; NULL: nobody
  * @time_payer: to whom the processor time of its build is charged; NULL: nobody
+ * @places: all users who map the file and could pay, until the build is over
+ * @queued: it waits in a lane of each of them
  * @gone: the file has no name any more, or has another state by now: nobody
  *	will come for this one
  * @over_share: refused because of what its payer already has
@@ -80,7 +83,8 @@ struct kunwind_object {
 	struct completion done;
 	struct completion filled;
 	/* The builder's. */
-	struct list_head places;	/* in lanes, where it waits for its build */
+	struct list_head places;
+	bool queued;
 	struct file *file;		/* until it was read */
 	bool remote;			/* its file is on a remote file system */
 	bool reading;			/* the same, and its last read is not over */
@@ -165,8 +169,28 @@ struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kun
 void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
 			  struct file *file);
 
-/* With a reference; NULL: nobody. */
+/*
+ * Who pays for the time of a build from now on: while one of the users who map the
+ * file is within the budget, or CAP_SYS_ADMIN, no other. With a reference; NULL: nobody.
+ */
 struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object);
+
+/*
+ * Takes a turn of the user who pays for the time, or of another who maps the file,
+ * is within the budget, and pays from now on. False: each has another job.
+ * @payer: whose turn it is, with a reference; NULL: nobody's.
+ */
+bool __must_check kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
+					   struct kunwind_payer **payer);
+
+/*
+ * The share of object->payer has no room for the table: it is charged to another user
+ * who maps the file. Only before anything is charged. False: there is no other.
+ */
+bool __must_check kunwind_object_next_payer(struct kunwind_object *object);
+
+/* The build is over, with its second stage: nobody can pay for it any more. */
+void kunwind_object_build_over(struct kunwind_object *object);
 
 static inline enum kunwind_object_state kunwind_object_state(const struct kunwind_object *object)
 {

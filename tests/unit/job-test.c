@@ -23,6 +23,15 @@ struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *of)
 	return kunwind_payer_get(of->time_payer);
 }
 
+bool kunwind_object_take_turn(struct kunwind_object *of, enum kunwind_turn turn,
+			      struct kunwind_payer **payer)
+{
+	bool taken = kunwind_payer_take_turn(of->time_payer, turn);
+
+	*payer = taken ? kunwind_payer_get(of->time_payer) : NULL;
+	return taken;
+}
+
 bool kunwind_object_unwanted(struct kunwind_object *of)
 {
 	(void)of;

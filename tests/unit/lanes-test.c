@@ -11,6 +11,38 @@ static struct kunwind_object *begins(struct kunwind_payer *payer, bool *wanted)
 	return kunwind_object_next(list_entry(lanes.next, struct kunwind_lane, node), payer, wanted);
 }
 
+static unsigned int nr_places(const struct kunwind_object *object)
+{
+	const struct kunwind_place *place;
+	unsigned int nr = 0;
+
+	list_for_each_entry(place, &object->places, of_object)
+		nr++;
+	return nr;
+}
+
+/* Without the reference. */
+static struct kunwind_payer *time_payer(struct kunwind_object *object)
+{
+	struct kunwind_payer *payer = kunwind_object_time_payer(object);
+
+	kunwind_payer_put(payer);
+	return payer;
+}
+
+static void over_budget(struct kunwind_payer *payer)
+{
+	kunwind_payer_add_time(payer, 2000 * NSEC_PER_MSEC);
+}
+
+/* What its worker does after the build. */
+static void ends(struct kunwind_object *object)
+{
+	kunwind_builder_run(object);
+	kunwind_builder_close(object);
+	kunwind_object_put(object);
+}
+
 static void test_unwanted(void)
 {
 	struct kunwind_object *a, *b;
@@ -33,6 +65,7 @@ static void test_unwanted(void)
 	tap_ok(!kunwind_object_unwanted(a), "within the budget for nobody, too");
 	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
 	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node), "beyond the budget it ends");
+	kunwind_object_build_over(a);
 	kunwind_object_put(a);
 	now_ns += 100000 * NSEC_PER_MSEC;
 	a = get_file(3, alice);
@@ -40,6 +73,7 @@ static void test_unwanted(void)
 	refcount_dec_and_test(&a->users);
 	a->gone = true;
 	tap_ok(kunwind_object_unwanted(a), "so it does when the file has gone");
+	kunwind_object_build_over(a);
 	kunwind_object_put(a);
 	end("unwanted");
 }
@@ -57,8 +91,7 @@ static void test_places(void)
 	tap_ok(o[5] == o[4] && o[4]->payer == alice, "places: one object, which the first user made");
 	again = get_file(4, alice);
 	kunwind_object_offer(o[5], bob, &files[4]);
-	tap_ok(!list_empty(&o[4]->places) && o[4]->places.next->next->next == &o[4]->places,
-	       "places: one for each user, however often the file is mapped");
+	tap_ok(nr_places(o[4]) == 2, "places: one for each user, however often the file is mapped");
 	kunwind_object_put(again);
 	run_work();
 	run_work();
@@ -82,8 +115,8 @@ static void test_places(void)
 		o[i] = get_file(i, alice);
 	no_memory = 1;
 	o[2] = get_file(1, bob);
-	tap_ok(o[2] == o[1] && !no_memory && !kunwind_lane_queued_for(o[1], bob) &&
-	       kunwind_lane_queued_for(o[1], alice), "places: without memory it waits where it did");
+	tap_ok(o[2] == o[1] && !no_memory && nr_places(o[1]) == 1,
+	       "places: without memory it waits where it did");
 	kunwind_object_offer(o[2], bob, &files[1]);
 	for (i = 3; i < 5; i++)
 		o[i] = get_file(i, bob);
@@ -107,26 +140,125 @@ static void test_take_over(void)
 	begins(alice, &wanted);
 	woken = 0;
 	b = get_file(0, bob);
-	tap_ok(a == b && a->time_payer == alice && !woken,
+	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && woken == 1 && nr_works == 1,
 	       "within the budget a build stays the first user's");
-	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
-	kunwind_object_offer(b, bob, &files[0]);
-	tap_ok(a->time_payer == bob && a->payer == alice && woken == 1,
+	over_budget(alice);
+	tap_ok(time_payer(a) == bob && a->payer == alice,
 	       "beyond it another user's who is within takes it over, not its table");
-	kunwind_payer_add_time(bob, 2000 * NSEC_PER_MSEC);
-	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(a->time_payer == bob, "a user beyond the budget takes over nothing");
+	over_budget(bob);
+	tap_ok(time_payer(a) == bob, "a user beyond the budget takes over nothing");
 	kunwind_object_offer(b, NULL, &files[0]);
-	tap_ok(!a->time_payer, "CAP_SYS_ADMIN takes over any");
+	tap_ok(!time_payer(a), "CAP_SYS_ADMIN takes over any");
 	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(!a->time_payer, "which nobody takes from it");
-	kunwind_builder_run(a);
-	kunwind_builder_close(a);
-	kunwind_object_put(a);
+	tap_ok(!time_payer(a) && nr_places(a) == 3, "which nobody takes from it");
+	ends(a);
+	tap_ok(list_empty(&a->places), "when the build is over, nobody can pay any more");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
 	end("taken over");
+}
+
+/*
+ * Alice can pay for nothing, and her idle lane gets to a file of Bob's before Bob's lane
+ * does, which has another one in front.
+ */
+static void test_poor(void)
+{
+	struct kunwind_object *front, *used, *a, *b;
+	struct kunwind_payer *payer;
+	bool wanted;
+
+	begin();
+	max_user_table_mb = 1;
+	if (kunwind_memory_charge(alice, (1 << 20) - 1000))
+		abort();
+	front = get_file(0, bob);
+	a = get_file(1, bob);
+	b = get_file(1, alice);
+	run_work();
+	run_work();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && a->payer == bob &&
+	       bob->objects == 2 && !alice->objects,
+	       "payers: a table for which one user's share has no room is charged to another");
+	kunwind_object_put(b);
+	/* Two tables of Bob's are in use now. */
+	used = a;
+	if (kunwind_memory_charge(bob, (1 << 20) - 1000 - 2 * TABLE))
+		abort();
+	a = get_file(2, bob);
+	b = get_file(2, alice);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->over_share,
+	       "payers: it is refused when no user's share has room");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	a = get_file(3, bob);
+	b = get_file(3, alice);
+	kunwind_object_offer(b, NULL, &files[3]);
+	tap_ok(!time_payer(a), "payers: CAP_SYS_ADMIN pays for the time from the beginning");
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->payer,
+	       "payers: CAP_SYS_ADMIN has no share");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	kunwind_object_put(front);
+	kunwind_object_put(used);
+	kunwind_memory_uncharge(alice, (1 << 20) - 1000);
+	kunwind_memory_uncharge(bob, (1 << 20) - 1000 - 2 * TABLE);
+	end("shares of payers");
+
+	begin();
+	over_budget(alice);
+	a = get_file(1, bob);
+	b = get_file(1, alice);
+	/* the lane that came last: Alice's */
+	a = kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), alice, &wanted);
+	tap_ok(a == b && wanted && time_payer(a) == bob,
+	       "payers: the user who is over the budget pays for no time while another is within");
+	over_budget(bob);
+	now_ns += 15000 * NSEC_PER_MSEC;
+	over_budget(alice);
+	tap_ok(time_payer(a) == bob, "payers: nor when that user becomes so again in mid-build");
+	ends(a);
+	kunwind_object_put(b);
+	kunwind_object_put(b);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("budgets of payers");
+
+	begin();
+	a = get_file(1, alice);
+	b = get_file(1, bob);
+	begins(alice, &wanted);
+	tap_ok(kunwind_payer_take_turn(alice, KUNWIND_TURN_COMPILE), "payers: the first user compiles");
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob &&
+	       time_payer(a) == bob, "payers: then another one's turn is taken");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
+	       "payers: if that user compiles nothing");
+	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_payer_put(bob);
+	kunwind_payer_give_turn(alice, KUNWIND_TURN_COMPILE);
+	over_budget(alice);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob,
+	       "payers: the turn is of one who is within the budget");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer),
+	       "payers: also if only one who is over it has a turn left");
+	kunwind_object_offer(a, NULL, &files[1]);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
+	       "payers: CAP_SYS_ADMIN waits for no turn");
+	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_payer_put(bob);
+	/* its second stage goes on: who maps it now can pay, too */
+	a->filling = true;
+	ends(a);
+	tap_ok(nr_places(a) == 3, "payers: those of a build are known until its second stage ends");
+	a->filling = false;
+	kunwind_object_build_over(a);
+	tap_ok(list_empty(&a->places), "payers: and then forgotten");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("turns of payers");
 }
 
 static void test_lanes(void)
@@ -177,6 +309,7 @@ int main(void)
 	test_unwanted();
 	test_places();
 	test_take_over();
+	test_poor();
 	test_lanes();
 	return tap_done();
 }

@@ -130,7 +130,9 @@ void kunwind_builder_run(struct kunwind_object *object)
 	built++;
 	object->refusal = ends_with;
 	if (!ends_with) {
-		err = kunwind_object_make_room(object->payer, TABLE);
+		do
+			err = kunwind_object_make_room(object->payer, TABLE);
+		while (err == -EDQUOT && kunwind_object_next_payer(object));
 		object->over_share = err == -EDQUOT;
 		if (err) {
 			object->refusal = KUNWIND_E_LIMIT;
@@ -145,6 +147,8 @@ void kunwind_builder_run(struct kunwind_object *object)
 	object->state = !object->refusal ? KUNWIND_OBJECT_READY :
 			object->refusal == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
 			object->refusal == KUNWIND_E_NO_CFI ? KUNWIND_OBJECT_NO_CFI : KUNWIND_OBJECT_FAILED;
+	if (!object->filling)
+		kunwind_object_build_over(object);
 }
 
 void kunwind_builder_counts(u64 *builds, u64 *refused) { *builds = built; *refused = 0; }

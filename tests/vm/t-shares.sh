@@ -96,6 +96,31 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	eventually "the locked file waits no longer after the write" not_pending "$work/xfs/locked"
 	end first
 	end second
+
+	# ---- a user whose share of memory is full gets to another's file first
+	cp "$progs/small.so" "$work/xfs/locked2"
+	cp "$progs/small.so" "$work/xfs/locked3"
+	cp /usr/lib/x86_64-linux-gnu/libcrypto.so.3 "$work/large.so"
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 1 >$params/max_user_table_mb
+	start writer "$progs/races" locked "$work/xfs/locked2"
+	start writer2 "$progs/races" locked "$work/xfs/locked3"
+	eventually "two files are locked by their writers" says writer writes
+	eventually "both are" says writer2 writes
+	sleep 0.5
+	start first "$shares" map "$work/xfs/locked2" "$work/xfs/locked3" "$work/large.so"
+	are_waiting() { is_object "$work/xfs/locked3" pending && is_object "$work/large.so" pending; }
+	eventually "CAP_SYS_ADMIN's queue waits for both" are_waiting
+	start second setpriv --reuid=$attacker --clear-groups "$shares" map "$work/large.so"
+	eventually "a user maps a file that waits there" says second mapped
+	eventually "whose table has no room in that user's share" not_pending "$work/large.so"
+	is "$(object "$work/large.so")" ready "the table is charged to who else maps the file"
+	end writer
+	end writer2
+	end first
+	end second
+	echo 128 >$params/max_user_table_mb
 	umount "$work/xfs"
 else
 	skip "another user's file is not held up by that queue" "no XFS"
