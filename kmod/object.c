@@ -31,6 +31,7 @@
  *
  * Memory: about 600 bytes an object besides its table and its name.
  */
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -91,7 +92,8 @@ static bool set_payer(struct kunwind_object *object, struct kunwind_payer *payer
 		return false;
 	kunwind_payer_remove_object(object->payer);
 	kunwind_payer_put(object->payer);
-	object->payer = kunwind_payer_get(payer);
+	/* Also read without the lock, to be compared. */
+	WRITE_ONCE(object->payer, kunwind_payer_get(payer));
 	return true;
 }
 
@@ -202,6 +204,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 		return NULL;
 	}
 	object->key = *key;
+	object->name_payer = ERR_PTR(-ENOENT);
 	object->state = KUNWIND_OBJECT_PENDING;
 	object->payer = kunwind_payer_get(payer);
 	object->time_payer = kunwind_payer_get(payer);
@@ -403,27 +406,33 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 	return object;
 }
 
-/* Whether @name is to be shown for @object. */
+/*
+ * Whether @name is to be shown for @object: instead of none, or of one of another user,
+ * if it is CAP_SYS_ADMIN's or of the user who is charged (who may have changed, see
+ * above). Without kunwind_objects_lock the answer may be that of a moment ago.
+ */
 static bool names(const struct kunwind_name *name, const struct kunwind_object *object)
 {
-	lockdep_assert_held(&kunwind_objects_lock);
-	if (object == &kunwind_object_overflow)
+	const struct kunwind_payer *shown = READ_ONCE(object->name_payer);
+
+	/* CAP_SYS_ADMIN's stays; what stands for many objects has none either. */
+	if (!shown || shown == name->payer)
 		return false;
-	if (!name->payer)
-		return !object->name || object->name->payer;
-	/* The one that is there may be of a user whose queue was not the first (lanes.c). */
-	return object->payer == name->payer &&
-	       (!object->name || (object->name->payer && object->name->payer != name->payer));
+	return !name->payer || READ_ONCE(object->payer) == name->payer;
 }
 
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
 {
 	struct kunwind_name *old = NULL;
 
+	/* Each exec comes here for each file: as a rule without the lock of all objects. */
+	if (!names(name, object))
+		return;
 	spin_lock(&kunwind_objects_lock);
 	if (names(name, object)) {
 		old = object->name;
 		object->name = kunwind_name_get(name);
+		WRITE_ONCE(object->name_payer, name->payer);
 	}
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_name_put(old);

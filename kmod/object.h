@@ -63,6 +63,11 @@ struct kunwind_object {
 	refcount_t users;
 	struct kunwind_object_key key;
 	struct kunwind_name *name;	/* for the status, under kunwind_objects_lock; may be NULL */
+	/*
+	 * name->payer, to be compared only; ERR_PTR(): no name yet. Written under
+	 * kunwind_objects_lock.
+	 */
+	const struct kunwind_payer *name_payer;
 
 	u32 state;
 	u32 refusal;		/* enum kunwind_refusal */

@@ -114,7 +114,7 @@ static inline void clear_bit_unlock(unsigned int nr, unsigned long *word) { *wor
 
 /* ---------------------------------------------------------------- locks */
 
-struct spinlock { bool held; };
+struct spinlock { bool held; unsigned int taken; };
 #define spinlock_t			struct spinlock
 #define DEFINE_SPINLOCK(name)		spinlock_t name
 struct mutex { bool held; };
@@ -124,6 +124,7 @@ static inline void spin_lock(spinlock_t *lock)
 	if (lock->held)
 		abort();
 	lock->held = true;
+	lock->taken++;
 }
 static inline void spin_unlock(spinlock_t *lock)
 {

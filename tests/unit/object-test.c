@@ -199,7 +199,8 @@ static void test_shrinker(void)
 static void test_names(void)
 {
 	struct kunwind_object *a, *b;
-	struct kunwind_name *of_alice, *of_bob, *of_root;
+	struct kunwind_name *of_alice, *of_bob, *of_root, *again;
+	unsigned int taken;
 	bool wanted;
 
 	begin();
@@ -208,6 +209,7 @@ static void test_names(void)
 	of_bob = kunwind_name_of(&files[0], bob);
 	files[0].name = "/usr/bin/prog";
 	of_root = kunwind_name_of(&files[0], NULL);
+	again = kunwind_name_of(&files[0], NULL);
 	tap_ok(alice->refs == 2 && kunwind_payer_add_bytes(alice, 0) == of_alice->size &&
 	       !strcmp(of_alice->path, "/tmp/evil"), "names: charged to the user");
 	a = get_file(0, alice);
@@ -220,19 +222,27 @@ static void test_names(void)
 	tap_ok(a->name == of_alice, "names: it has one of the user who is");
 	b = get_file(0, bob);
 	kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), bob, &wanted);
+	taken = kunwind_objects_lock.taken;
+	kunwind_object_set_name(a, of_alice);
+	tap_ok(kunwind_objects_lock.taken == taken,
+	       "names: a name that is not to be shown takes no lock");
 	tap_ok(b == a && wanted && a->payer == bob && a->name == of_alice,
 	       "names: which stays when another is charged");
 	kunwind_object_set_name(a, of_alice);
 	kunwind_object_set_name(a, of_bob);
 	tap_ok(a->name == of_bob, "names: until that user maps the file again");
 	kunwind_object_set_name(a, of_root);
+	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(a->name == of_root, "names: that of CAP_SYS_ADMIN comes first, and stays");
+	kunwind_object_set_name(a, again);
+	tap_ok(a->name == of_root && kunwind_objects_lock.taken == taken,
+	       "names: that of CAP_SYS_ADMIN comes first, and stays, without a lock");
 	kunwind_object_set_name(&kunwind_object_overflow, of_root);
 	tap_ok(!kunwind_object_overflow.name, "names: what there is no room for has none");
 	kunwind_name_put(of_alice);
 	kunwind_name_put(of_bob);
 	kunwind_name_put(of_root);
+	kunwind_name_put(again);
 	kunwind_builder_run(a);
 	kunwind_builder_close(a);
 	kunwind_object_put(a);
