@@ -79,7 +79,10 @@ struct kunwind_payer {
 
 static struct hlist_head payers[1 << BITS];
 static DEFINE_SPINLOCK(payers_lock);
-/* For tables, where there was no memory for a record of their own; never freed. */
+/*
+ * For tables of users who are not known any more, or where there was no memory for a
+ * record of their own; never freed.
+ */
 static struct kunwind_payer anyone = {
 	.key.uid = KUIDT_INIT(-1),
 	.refs = 1,
@@ -191,32 +194,36 @@ static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
 	return payer;
 }
 
-/* The task whose mm it is: the current one, or who the kernel says has it. */
+/*
+ * The task whose mm it is: the current one, or who the kernel says has it. NULL: the
+ * task is ending. A kernel without CONFIG_MEMCG does not say: who reads is charged.
+ */
 static const struct task_struct *owner_of(const struct mm_struct *mm)
 {
-	const struct task_struct *owner = NULL;
-
-	if (current->mm == mm)
-		return current;
 #ifdef CONFIG_MEMCG
-	owner = rcu_dereference(mm->owner);
+	if (current->mm != mm)
+		return rcu_dereference(mm->owner);
 #endif
-	return owner ? owner : current;
+	return current;
 }
 
 struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
 {
+	const struct task_struct *owner;
 	struct kunwind_payer *payer;
 	struct payer_key key;
-	bool pays;
+	bool known, pays;
 
 	rcu_read_lock();
-	pays = find_key(owner_of(mm), &key);
+	owner = owner_of(mm);
+	known = owner;
+	pays = known && find_key(owner, &key);
 	rcu_read_unlock();
-	if (!pays)
+	/* Whom nobody knows has not CAP_SYS_ADMIN. */
+	if (known && !pays)
 		return NULL;
 	spin_lock(&payers_lock);
-	payer = payer_find(key);
+	payer = pays ? payer_find(key) : NULL;
 	if (!payer) {
 		payer = &anyone;
 		payer->refs++;

@@ -69,6 +69,15 @@ static void test_who(void)
 	p = kunwind_payer_of(&others);
 	tap_ok(p == other, "who: another process is its own user's");
 	kunwind_payer_put(p);
+	others.owner = NULL;
+	be(1001, &init_user_ns, &init_pid_ns, true);
+	p = kunwind_payer_of(&others);
+	tap_ok(p == &anyone, "who: a process that is ending, whose user is not known, has not CAP_SYS_ADMIN");
+	kunwind_payer_put(p);
+	be(1001, &init_user_ns, &init_pid_ns, false);
+	p = kunwind_payer_of(&others);
+	tap_ok(p == &anyone, "who: nor is it the user's who reads its mappings");
+	kunwind_payer_put(p);
 	root1 = payer(0, &init_user_ns, &container1);
 	root2 = payer(0, &init_user_ns, &container2);
 	p = payer(0, &init_user_ns, &init_pid_ns);
