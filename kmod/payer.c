@@ -8,7 +8,7 @@
  * users who share the table later do not pay. A process inside a user namespace is
  * charged to the owner of the outermost one. A registration is charged to the real
  * user who registers, in the initial namespace; that of the whole system, to the
- * owner of each process.
+ * real user of each process.
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace. There
  * may be many such containers, so each has a record of its own, known by its PID
@@ -123,6 +123,27 @@ static bool find_key(const struct task_struct *task, struct payer_key *key)
 	return true;
 }
 
+/*
+ * Who pays for @task's record by auto. A set-user-ID program of root's has
+ * CAP_SYS_ADMIN because its real user started it: that user pays.
+ */
+static bool find_auto_key(const struct task_struct *task, struct payer_key *key)
+{
+	kuid_t uid = __task_cred(task)->uid;
+
+	if (find_key(task, key))
+		return true;
+	if (uid_eq(uid, GLOBAL_ROOT_UID))
+		return false;
+	*key = key_of(uid, task);
+	return true;
+}
+
+static bool same_key(struct payer_key a, struct payer_key b)
+{
+	return uid_eq(a.uid, b.uid) && a.container == b.container;
+}
+
 /* Processor time a second, us. More than the whole second makes no difference. */
 static u64 budget_us(void)
 {
@@ -163,7 +184,7 @@ static struct kunwind_payer *payer_find(struct payer_key key)
 
 	lockdep_assert_held(&payers_lock);
 	hlist_for_each_entry_safe(payer, next, head, node) {
-		if (uid_eq(payer->key.uid, key.uid) && payer->key.container == key.container) {
+		if (same_key(payer->key, key)) {
 			payer->refs++;
 			return payer;
 		}
@@ -291,7 +312,7 @@ struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, uns
 	struct kunwind_payer *payer, *over = NULL;
 	struct payer_key key;
 
-	if (!find_key(task, &key))
+	if (!find_auto_key(task, &key))
 		return NULL;
 	spin_lock(&payers_lock);
 	payer = payer_find(key);
@@ -306,6 +327,15 @@ struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, uns
 	spin_unlock(&payers_lock);
 	kfree(over);
 	return payer;
+}
+
+bool kunwind_payer_is_auto(const struct kunwind_payer *payer, const struct task_struct *task)
+{
+	struct payer_key key;
+
+	if (!find_auto_key(task, &key))
+		return !payer;
+	return payer && same_key(payer->key, key);
 }
 
 void kunwind_payer_remove_auto(struct kunwind_payer *payer)

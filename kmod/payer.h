@@ -36,12 +36,15 @@ void kunwind_payer_remove_process(struct kunwind_payer *payer);
 
 /*
  * One more process that is registered because the whole system is: @task's. @free:
- * how many more can be registered in all. A user without CAP_SYS_ADMIN has at most as
- * many as are free then, so half of all at most. Inside rcu_read_lock(). No sleep.
+ * how many more can be registered in all. The real user of @task has at most as many
+ * as are free then, so half of all at most; root with CAP_SYS_ADMIN any number.
+ * Inside rcu_read_lock(). No sleep.
  * Returns what to give to kunwind_payer_remove_auto(), NULL for nobody, or
  * ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
  */
 struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, unsigned int free);
+/* Whether @payer is who pays for @task's by now. Inside rcu_read_lock(). No sleep. */
+bool kunwind_payer_is_auto(const struct kunwind_payer *payer, const struct task_struct *task);
 void kunwind_payer_remove_auto(struct kunwind_payer *payer);
 
 /* One more object, or one less. False: the user's share of them is used up. */

@@ -18,7 +18,8 @@
  *	The process gets a space for its new mm, in which nothing is known yet; the
  *	task reads it before its first instruction. While the whole system is
  *	registered, a process that was no user's before (a kernel thread's helper),
- *	or was missed, is registered here.
+ *	or was missed, is registered here; and one whose real user has changed
+ *	since its fork (su, sshd, cron) is charged to the new one.
  *   exit_files(task)          in do_exit(), after the task has given up its mm.
  *	The last thread drops the registration.
  *
@@ -358,7 +359,16 @@ static struct kunwind_process_record *of_program(struct task_struct *task)
 	struct kunwind_process_record *process = kunwind_process_find(task_tgid(task));
 	int err;
 
-	if (!process && whole_system) {
+	if (process) {
+		err = kunwind_process_recharge(process, task);
+		if (err) {
+			kunwind_process_missed(err);
+			kunwind_process_release(process, BY_AUTO);
+			process = kunwind_process_find(task_tgid(task));
+		}
+		return process;
+	}
+	if (whole_system) {
 		err = kunwind_process_insert(task_tgid(task), BY_AUTO, 0, NULL, NULL);
 		if (err)
 			kunwind_process_missed(err);

@@ -8,7 +8,8 @@
  * hand), the whole system is registered (by auto), or both. The record is freed when
  * neither holds any more, or when the process ends. It refers to the space in which
  * the process runs (space.c). It is counted for the user who registered by hand, and
- * for the user of the process if it is registered by auto (payer.c).
+ * for the real user of the process if it is registered by auto (payer.c): the one at
+ * the time when the record is made, or of the last exec.
  *
  * Lock: kunwind_processes_lock, a spinlock; inside it those of space.c and payer.c.
  * The status reads records under RCU alone, so they are freed after a grace period.
@@ -40,7 +41,7 @@ static unsigned int max_processes = 32768;
 module_param(max_processes, uint, 0644);
 MODULE_PARM_DESC(max_processes,
 		 "most processes registered at a time, of which \"auto\" registers at most half "
-		 "for one user without CAP_SYS_ADMIN (default 32768)");
+		 "for one user, except root with CAP_SYS_ADMIN (default 32768)");
 
 static struct hlist_head processes[1 << HASH_BITS];
 static unsigned int nr_processes;	/* also read without the lock */
@@ -220,6 +221,27 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 	}
 	set_owners(process, process->owners | owner, process->flags | flags);
 	return 0;
+}
+
+int kunwind_process_recharge(struct kunwind_process_record *process,
+			     const struct task_struct *task)
+{
+	struct kunwind_payer *before = process->auto_payer;
+	bool same;
+	int err;
+
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (!(process->owners & BY_AUTO))
+		return 0;
+	rcu_read_lock();
+	same = kunwind_payer_is_auto(before, task);
+	rcu_read_unlock();
+	if (same)
+		return 0;
+	err = set_auto(process, process->pid, false);
+	if (!err)
+		kunwind_payer_remove_auto(before);
+	return err;
 }
 
 void kunwind_process_missed(int err)

@@ -18,6 +18,7 @@ struct kunwind_payer;
 struct kunwind_space;
 struct pid;
 struct seq_file;
+struct task_struct;
 
 /* Why a process is registered: bits. */
 enum {
@@ -91,6 +92,13 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
  */
 int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 flags,
 			  const struct kunwind_registrar *registrar);
+
+/*
+ * @task, the leader, may be another user's by now, who is to pay for the record by
+ * auto. On failure nothing is changed: -ENOSPC, -ENOMEM, -ESRCH.
+ */
+int kunwind_process_recharge(struct kunwind_process_record *process,
+			     const struct task_struct *task);
 
 /* @owner does not register it any more. It may be freed. */
 void kunwind_process_release(struct kunwind_process_record *process, u8 owner);

@@ -147,14 +147,17 @@ static void test_autos(void)
 	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
 	       "auto: a user has half of the records, whatever may be registered by hand");
 	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user half of the rest");
-	tap_ok(autos(1003, true, 6, 8, r) == 99 && !r[0] && !r[98],
-	       "auto: CAP_SYS_ADMIN's are nobody's, and not limited here");
+	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
+	       "auto: root's with CAP_SYS_ADMIN are nobody's, and not limited here");
 	kunwind_payer_remove_auto(p[0]);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	more = kunwind_payer_add_auto(&task, 3);
 	tap_ok(more == ERR_PTR(-ENOSPC), "auto: no more than are free, though one of the user's has ended");
 	more = kunwind_payer_add_auto(&task, 4);
 	tap_ok(more == p[1], "auto: within the half");
+	be(1001, &init_user_ns, &init_pid_ns, true);
+	tap_ok(kunwind_payer_add_auto(&task, 4) == ERR_PTR(-ENOSPC),
+	       "auto: a set-user-ID program is its real user's");
 	kunwind_payer_remove_auto(more);
 	kunwind_payer_remove_auto(p[1]);
 	kunwind_payer_remove_auto(p[2]);
@@ -165,6 +168,32 @@ static void test_autos(void)
 	no_memory = 1;
 	tap_ok(kunwind_payer_add_auto(&task, 4) == ERR_PTR(-ENOMEM) && !users(),
 	       "auto: no memory, and nothing is left");
+}
+
+/* Whether the record of @payer is to stay @payer's when the process has become this one. */
+static bool stays(const struct kunwind_payer *payer, u32 uid, struct pid_namespace *pid_ns, bool admin)
+{
+	be(uid, &init_user_ns, pid_ns, admin);
+	return kunwind_payer_is_auto(payer, &task);
+}
+
+static void test_becomes(void)
+{
+	struct kunwind_payer *user, *root;
+
+	be(1001, &init_user_ns, &init_pid_ns, false);
+	user = kunwind_payer_add_auto(&task, 1);
+	be(0, &init_user_ns, &container1, false);
+	root = kunwind_payer_add_auto(&task, 1);
+	tap_ok(stays(user, 1001, &init_pid_ns, false) && stays(user, 1001, &init_pid_ns, true) &&
+	       stays(NULL, 0, &init_pid_ns, true), "exec: as the same real user");
+	tap_ok(!stays(user, 1002, &init_pid_ns, false) && !stays(user, 0, &init_pid_ns, true) &&
+	       !stays(NULL, 1001, &init_pid_ns, false) && !stays(NULL, 1001, &init_pid_ns, true),
+	       "exec: as another real user");
+	tap_ok(stays(root, 0, &container1, false) && !stays(root, 0, &container2, false),
+	       "exec: as root of a container");
+	kunwind_payer_remove_auto(user);
+	kunwind_payer_remove_auto(root);
 }
 
 static void test_objects(void)
@@ -295,6 +324,7 @@ int main(void)
 	test_who();
 	test_processes();
 	test_autos();
+	test_becomes();
 	test_objects();
 	test_dump();
 	test_bytes();

@@ -189,10 +189,45 @@ check "at most half of the room is that user's" test "$nr" -ge 10 -a "$nr" -le 2
 as $victim sh -c "$many" - "$progs/sleeper" 3 >"$work/pids2" &
 eventually "another user starts three" have pids2 3
 is "$(registered "$work/pids2")" 3 "which are registered"
+xargs kill <"$work/pids"
+xargs kill <"$work/pids2"
+wait
+
+# ---- the same, of processes that were another user's when they were forked
+runs() { [ "$(pgrep -u "$1" -x sleeper -c)" = "$2" ]; }
+share_of() { # DESCRIPTION: of the attacker's processes among 20 more
+	local nr
+	pgrep -u $attacker -x sleeper >"$work/pids"
+	nr=$(registered "$work/pids")
+	diag "there is room for 20 more processes: $nr of $(wc -l <"$work/pids") are registered"
+	check "$1" test "$nr" -ge 2 -a "$nr" -le 11
+	xargs kill <"$work/pids"
+	wait
+}
+echo $(($(stat_of processes) + 20)) >$params/max_processes
+# one fork each: no other process takes up the room
+for _ in {1..17}; do
+	setpriv --reuid=$attacker --regid=$attacker --clear-groups "$progs/sleeper" &
+done
+eventually "root starts 17 processes that become a user's" runs $attacker 17
+share_of "at most half of the room is that user's, too"
+# as su, which waits for the password
+cp "$progs/sleeper" "$work/sleeper"
+chmod 4755 "$work/sleeper"
+echo $(($(stat_of processes) + 20)) >$params/max_processes
+# and as su that has it: what it starts is another user's
+cp "$(command -v setpriv)" "$work/su"
+chmod 4755 "$work/su"
+for _ in {1..12}; do as $attacker "$work/su" --reuid=$victim --regid=$victim --clear-groups true; done
+as $attacker sh -c "$many" - "$work/sleeper" 17 >"$work/pids" &
+is_setuid() { [ "$(pgrep -U $attacker -u 0 -x sleeper -c)" = 17 ]; }
+eventually "a user starts a set-user-ID program 17 times" is_setuid
+nr=$(registered "$work/pids")
+diag "there is room for 20 more processes: $nr of 17 are registered"
+check "at most half of the room is those processes', none is what was another user's last" test "$nr" -ge 2 -a "$nr" -le 11
 kunwind auto off
 echo 32768 >$params/max_processes
 xargs kill <"$work/pids"
-xargs kill <"$work/pids2"
 wait
 
 module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
