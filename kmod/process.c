@@ -173,20 +173,20 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	 */
 	smp_mb();
 	if (!runs_in(tgid, mm)) {
-		/*
-		 * The record may be in the space of a new program by now. It goes all
-		 * the same: the hook of setup_new_exec() may have come before it was
-		 * there, and left it the right to trace that program.
-		 */
 		err = -ESRCH;
-		if (added)
-			leave(tgid, NULL, BY_HAND);
 	} else {
 		err = kunwind_space_scan(space, mm, true, kunwind_process_timeout(), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
-		if (err && added)
-			leave(tgid, space, BY_HAND);
 	}
+	/*
+	 * The record may be in the space of a new program by now, also by an exec
+	 * during the wait for the scan lock. It goes all the same: the caller is
+	 * told that nothing was registered. And the hook of setup_new_exec() may
+	 * have come before the record was there, and left it the right to trace
+	 * that program.
+	 */
+	if (err && added)
+		leave(tgid, NULL, BY_HAND);
 	kunwind_space_put(space);
 	return err;
 }

@@ -69,6 +69,28 @@ check "the probe is removed" rmmod delay
 check "auto is off" kunwind auto off
 eventually "no record of the child is left" stat_is processes 0
 
+# ---- an exec while the process is being registered
+mkfifo "$work/exec"
+sh -c 'read -r _; exec sleep 100000' <"$work/exec" &
+target=$!
+exec {exec}>"$work/exec"
+is_comm() { [ "$(cat /proc/$target/comm)" = "$1" ]; }
+eventually "a shell waits" is_comm sh
+check "a registration stops before it reads the mappings" delay kunwind_space_scan kunwind
+kunwind register $target >"$work/register" 2>&1 &
+registrar=$!
+eventually "a registration has stopped" is_delayed
+is "$(stat_of processes)" 1 "its record is there"
+echo >&"$exec"
+eventually "the process executes another program" is_comm sleep
+echo Y >/sys/module/delay/parameters/go
+wait $registrar
+is $? 1 "the registration fails"
+is "$(stat_of processes)" 0 "no record of the process is left"
+check "the probe is removed again" rmmod delay
+exec {exec}>&-
+kill $target
+
 # ---- one system call that changes thousands of mappings
 hold "$work/many" "$races" many 2000 "$progs/small.so"
 echo 'p:work_runs kunwind:follow_run' >$tracing/kprobe_events
