@@ -22,7 +22,9 @@
  *
  * A process may end while the work item reads it. Then a work of its own unmaps the
  * process's memory, because that may wait for a file system: at most ENDED_MAX at a
- * time, each with a worker. While there are as many, no process is registered here.
+ * time, each with a worker. Of these a user has at most as many as are free. The other
+ * processes of a user who has as many are registered and not read, until fewer of the
+ * user's are left: then they are read with their next mapping only.
  *
  * The ioctl, unlike the parameter, then waits, killably and without a lock, until
  * the processes are registered and their tables built: at most
@@ -36,6 +38,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -47,6 +50,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -54,6 +58,7 @@
 
 #include "auto.h"
 #include "callstack.h"
+#include "payer.h"
 #include "process.h"
 #include "space.h"
 
@@ -81,6 +86,7 @@ static u32 nr_listed;			/* nr_asked when the list was made */
 struct ended {
 	struct work_struct work;
 	struct mm_struct *mm;
+	struct kunwind_payer *payer;	/* in whose share it is; NULL: nobody's */
 };
 
 static struct workqueue_struct *unmappers;
@@ -129,22 +135,47 @@ static bool list_processes(void)
 	}
 }
 
-/* With a reference (put_mm()). A leader may have ended before its threads. */
-static struct mm_struct *mm_of(struct pid *pid)
+static unsigned int free_unmaps(void)
+{
+	int nr = atomic_read(&nr_ended);
+
+	return nr < ENDED_MAX ? ENDED_MAX - nr : 0;
+}
+
+/*
+ * With a reference of the structure (mmdrop()). A leader may have ended before its
+ * threads. *payer: in whose share its memory may be unmapped, or ERR_PTR: it may not.
+ */
+static struct mm_struct *mm_of(struct pid *pid, struct kunwind_payer **payer)
 {
 	struct task_struct *leader, *t;
 	struct mm_struct *mm = NULL;
+	unsigned int free = free_unmaps();
 
 	rcu_read_lock();
 	leader = pid_task(pid, PIDTYPE_TGID);
 	if (leader)
 		for_each_thread(leader, t) {
-			mm = get_task_mm(t);
+			task_lock(t);
+			mm = t->mm;
 			if (mm)
-				break;
+				mmgrab(mm);
+			task_unlock(t);
+			if (!mm)
+				continue;
+			*payer = free ? kunwind_payer_add_share(t, KUNWIND_SHARE_UNMAP, free) :
+					ERR_PTR(-ENOSPC);
+			break;
 		}
 	rcu_read_unlock();
 	return mm;
+}
+
+static void free_ended(struct ended *ended)
+{
+	if (!IS_ERR(ended->payer))
+		kunwind_payer_remove_share(ended->payer, KUNWIND_SHARE_UNMAP);
+	kfree(ended);
 }
 
 static void unmap(struct work_struct *work)
@@ -152,21 +183,21 @@ static void unmap(struct work_struct *work)
 	struct ended *ended = container_of(work, struct ended, work);
 
 	mmput(ended->mm);
-	kfree(ended);
+	free_ended(ended);
 	atomic_dec(&nr_ended);
 	/* The workqueue is drained behind this. */
 	module_put(THIS_MODULE);
 }
 
 /*
- * Gives back a reference from mm_of(). The last one unmaps the memory, which may wait
+ * Gives back a reference of the memory. The last one unmaps it, which may wait
  * for file systems: that is for neither this work item nor the kernel's own
  * workqueue. @ended is for this.
  */
 static void put_mm(struct mm_struct *mm, struct ended *ended)
 {
 	if (atomic_add_unless(&mm->mm_users, -1, 1)) {
-		kfree(ended);
+		free_ended(ended);
 	} else if (try_module_get(THIS_MODULE)) {
 		ended->mm = mm;
 		INIT_WORK(&ended->work, unmap);
@@ -174,7 +205,7 @@ static void put_mm(struct mm_struct *mm, struct ended *ended)
 		queue_work(unmappers, &ended->work);
 	} else {
 		/* The module goes, and cannot wait. This is the last process that it reads. */
-		kfree(ended);
+		free_ended(ended);
 		mmput_async(mm);
 	}
 }
@@ -184,20 +215,24 @@ static bool adopt(struct pid *pid)
 {
 	struct ended *ended;
 	struct mm_struct *mm;
+	bool read;
 	int err;
 
-	if (atomic_read(&nr_ended) >= ENDED_MAX)
-		return false;
-	ended = kmalloc(sizeof(*ended), GFP_KERNEL | __GFP_NOWARN);
+	ended = kzalloc(sizeof(*ended), GFP_KERNEL | __GFP_NOWARN);
 	if (!ended)
 		return false;
-	mm = mm_of(pid);
+	mm = mm_of(pid, &ended->payer);
 	if (!mm) {
 		kfree(ended);
 		return true;
 	}
-	err = kunwind_process_adopt(mm, pid);
-	put_mm(mm, ended);
+	read = !IS_ERR(ended->payer) && mmget_not_zero(mm);
+	err = kunwind_process_adopt(mm, pid, read);
+	if (read)
+		put_mm(mm, ended);
+	else
+		free_ended(ended);
+	mmdrop(mm);
 	/* All else that can go wrong with one process is counted. */
 	return err != -EAGAIN;
 }

@@ -66,7 +66,7 @@ struct kunwind_payer {
 	struct payer_key key;
 	unsigned int refs;	/* under payers_lock, as all up to time */
 	unsigned int processes;	/* by hand */
-	unsigned int autos;	/* processes of the user: by auto */
+	unsigned int shares[KUNWIND_NR_SHARES];
 	unsigned int objects;
 	u64 debt;		/* processor time, ns */
 	u64 paid_at;		/* when the debt was last reduced, ns */
@@ -124,10 +124,10 @@ static bool find_key(const struct task_struct *task, struct payer_key *key)
 }
 
 /*
- * Who pays for @task's record by auto. A set-user-ID program of root's has
+ * Who has a share for what auto does with @task. A set-user-ID program of root's has
  * CAP_SYS_ADMIN because its real user started it: that user pays.
  */
-static bool find_auto_key(const struct task_struct *task, struct payer_key *key)
+static bool find_share_key(const struct task_struct *task, struct payer_key *key)
 {
 	kuid_t uid = __task_cred(task)->uid;
 
@@ -307,43 +307,44 @@ void kunwind_payer_remove_process(struct kunwind_payer *payer)
 	kfree(payer);
 }
 
-struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, unsigned int free)
+struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+					      enum kunwind_share share, unsigned int free)
 {
 	struct kunwind_payer *payer, *over = NULL;
 	struct payer_key key;
 
-	if (!find_auto_key(task, &key))
+	if (!find_share_key(task, &key))
 		return NULL;
 	spin_lock(&payers_lock);
 	payer = payer_find(key);
 	if (!payer) {
 		payer = ERR_PTR(-ENOMEM);
-	} else if (payer->autos >= free) {
+	} else if (payer->shares[share] >= free) {
 		over = payer_drop(payer);
 		payer = ERR_PTR(-ENOSPC);
 	} else {
-		payer->autos++;
+		payer->shares[share]++;
 	}
 	spin_unlock(&payers_lock);
 	kfree(over);
 	return payer;
 }
 
-bool kunwind_payer_is_auto(const struct kunwind_payer *payer, const struct task_struct *task)
+bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task)
 {
 	struct payer_key key;
 
-	if (!find_auto_key(task, &key))
+	if (!find_share_key(task, &key))
 		return !payer;
 	return payer && same_key(payer->key, key);
 }
 
-void kunwind_payer_remove_auto(struct kunwind_payer *payer)
+void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share)
 {
 	if (!payer)
 		return;
 	spin_lock(&payers_lock);
-	payer->autos--;
+	payer->shares[share]--;
 	payer = payer_drop(payer);
 	spin_unlock(&payers_lock);
 	kfree(payer);

@@ -34,18 +34,25 @@ void kunwind_payer_put(struct kunwind_payer *payer);
 struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
 void kunwind_payer_remove_process(struct kunwind_payer *payer);
 
+/* What auto gives to users in shares. */
+enum kunwind_share {
+	KUNWIND_SHARE_RECORD,	/* processes that are registered */
+	KUNWIND_SHARE_UNMAP,	/* processes that ended while they were read, or may yet */
+	KUNWIND_NR_SHARES
+};
+
 /*
- * One more process that is registered because the whole system is: @task's. @free:
- * how many more can be registered in all. The real user of @task has at most as many
- * as are free then, so half of all at most; root with CAP_SYS_ADMIN any number.
- * Inside rcu_read_lock(). No sleep.
- * Returns what to give to kunwind_payer_remove_auto(), NULL for nobody, or
+ * One more for @task. @free: how many more there can be in all. The real user of
+ * @task has at most as many as are free then, so half of all at most; root with
+ * CAP_SYS_ADMIN any number. Inside rcu_read_lock(). No sleep.
+ * Returns what to give to kunwind_payer_remove_share(), NULL for nobody, or
  * ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
  */
-struct kunwind_payer *kunwind_payer_add_auto(const struct task_struct *task, unsigned int free);
-/* Whether @payer is who pays for @task's by now. Inside rcu_read_lock(). No sleep. */
-bool kunwind_payer_is_auto(const struct kunwind_payer *payer, const struct task_struct *task);
-void kunwind_payer_remove_auto(struct kunwind_payer *payer);
+struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+					      enum kunwind_share share, unsigned int free);
+/* Whether @payer is whose share @task is in by now. Inside rcu_read_lock(). No sleep. */
+bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task);
+void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share);
 
 /* One more object, or one less. False: the user's share of them is used up. */
 bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);

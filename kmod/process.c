@@ -191,7 +191,7 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	return err;
 }
 
-int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid)
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 {
 	struct kunwind_space *space;
 	bool added;
@@ -207,7 +207,7 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid)
 			leave(tgid, space, BY_AUTO);
 	} else {
 		/* Registered it stays in any case: it is also read with its next mapping. */
-		err = kunwind_space_scan(space, mm, false, 0, false);
+		err = read ? kunwind_space_scan(space, mm, false, 0, false) : -EAGAIN;
 	}
 	kunwind_space_put(space);
 	return err;

@@ -50,12 +50,14 @@ void kunwind_process_whole_system(bool on);
 
 /**
  * kunwind_process_adopt() - register a process as one of the whole system
- * @mm: the caller keeps it from being freed; not the current task's
+ * @mm: the caller holds the structure (mmgrab); not the current task's
+ * @tgid: process, which uses @mm
+ * @read: the caller also keeps its memory (mmget), and its mappings are read now
  * Waits for nobody: its tables are queued. May sleep. Return: 0, -ESRCH, -ENOSPC,
  * -ENOMEM (both counted), -ECANCELED (the whole system is not to be registered);
- * -EAGAIN: registered, but its mappings could not be read; to be called again.
+ * -EAGAIN: registered, but its mappings were not read; to be called again.
  */
-int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid);
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read);
 
 /* Drops what was registered as part of the whole system only. May sleep; waits for nobody. */
 void kunwind_process_disown(void);

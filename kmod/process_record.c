@@ -92,7 +92,7 @@ void kunwind_process_drop(struct kunwind_process_record *process)
 	hlist_del_rcu(&process->node);
 	kunwind_process_set_space(process, NULL);
 	kunwind_payer_remove_process(process->payer);
-	kunwind_payer_remove_auto(process->auto_payer);
+	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
@@ -124,8 +124,9 @@ static int set_auto(struct kunwind_process_record *process, struct pid *pid, boo
 	rcu_read_lock();
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task)
-		payer = kunwind_payer_add_auto(task, limit > nr_processes ?
-						     limit - nr_processes : !new);
+		payer = kunwind_payer_add_share(task, KUNWIND_SHARE_RECORD,
+						limit > nr_processes ?
+						limit - nr_processes : !new);
 	rcu_read_unlock();
 	if (IS_ERR(payer))
 		return PTR_ERR(payer);
@@ -164,7 +165,7 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 	return 0;
 
 out_auto:
-	kunwind_payer_remove_auto(process->auto_payer);
+	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
 out_free:
 	kfree(process);
 	return err;
@@ -195,7 +196,7 @@ void kunwind_process_release(struct kunwind_process_record *process, u8 owner)
 		process->payer = NULL;
 	}
 	if (owner & BY_AUTO) {
-		kunwind_payer_remove_auto(process->auto_payer);
+		kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
 		process->auto_payer = NULL;
 	}
 	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
@@ -234,13 +235,13 @@ int kunwind_process_recharge(struct kunwind_process_record *process,
 	if (!(process->owners & BY_AUTO))
 		return 0;
 	rcu_read_lock();
-	same = kunwind_payer_is_auto(before, task);
+	same = kunwind_payer_shares(before, task);
 	rcu_read_unlock();
 	if (same)
 		return 0;
 	err = set_auto(process, process->pid, false);
 	if (!err)
-		kunwind_payer_remove_auto(before);
+		kunwind_payer_remove_share(before, KUNWIND_SHARE_RECORD);
 	return err;
 }
 

@@ -132,7 +132,7 @@ static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max
 
 	be(uid, &init_user_ns, &init_pid_ns, admin);
 	for (i = 0; i < 99; i++) {
-		p[i] = kunwind_payer_add_auto(&task, nr + i < max ? max - nr - i : 0);
+		p[i] = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, nr + i < max ? max - nr - i : 0);
 		if (IS_ERR(p[i]))
 			break;
 	}
@@ -149,24 +149,28 @@ static void test_autos(void)
 	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user half of the rest");
 	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
 	       "auto: root's with CAP_SYS_ADMIN are nobody's, and not limited here");
-	kunwind_payer_remove_auto(p[0]);
+	kunwind_payer_remove_share(p[0], KUNWIND_SHARE_RECORD);
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	more = kunwind_payer_add_auto(&task, 3);
+	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 3);
 	tap_ok(more == ERR_PTR(-ENOSPC), "auto: no more than are free, though one of the user's has ended");
-	more = kunwind_payer_add_auto(&task, 4);
+	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4);
 	tap_ok(more == p[1], "auto: within the half");
+	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == p[1] &&
+	       kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == ERR_PTR(-ENOSPC),
+	       "auto: records and unmaps are counted apart");
+	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_UNMAP);
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	tap_ok(kunwind_payer_add_auto(&task, 4) == ERR_PTR(-ENOSPC),
+	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
 	       "auto: a set-user-ID program is its real user's");
-	kunwind_payer_remove_auto(more);
-	kunwind_payer_remove_auto(p[1]);
-	kunwind_payer_remove_auto(p[2]);
-	kunwind_payer_remove_auto(p[3]);
-	kunwind_payer_remove_auto(q[0]);
-	kunwind_payer_remove_auto(q[1]);
-	kunwind_payer_remove_auto(NULL);
+	kunwind_payer_remove_share(more, KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(p[2], KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(p[3], KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(q[0], KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(q[1], KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(NULL, KUNWIND_SHARE_RECORD);
 	no_memory = 1;
-	tap_ok(kunwind_payer_add_auto(&task, 4) == ERR_PTR(-ENOMEM) && !users(),
+	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
 	       "auto: no memory, and nothing is left");
 }
 
@@ -174,7 +178,7 @@ static void test_autos(void)
 static bool stays(const struct kunwind_payer *payer, u32 uid, struct pid_namespace *pid_ns, bool admin)
 {
 	be(uid, &init_user_ns, pid_ns, admin);
-	return kunwind_payer_is_auto(payer, &task);
+	return kunwind_payer_shares(payer, &task);
 }
 
 static void test_becomes(void)
@@ -182,9 +186,9 @@ static void test_becomes(void)
 	struct kunwind_payer *user, *root;
 
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	user = kunwind_payer_add_auto(&task, 1);
+	user = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 1);
 	be(0, &init_user_ns, &container1, false);
-	root = kunwind_payer_add_auto(&task, 1);
+	root = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 1);
 	tap_ok(stays(user, 1001, &init_pid_ns, false) && stays(user, 1001, &init_pid_ns, true) &&
 	       stays(NULL, 0, &init_pid_ns, true), "exec: as the same real user");
 	tap_ok(!stays(user, 1002, &init_pid_ns, false) && !stays(user, 0, &init_pid_ns, true) &&
@@ -192,8 +196,8 @@ static void test_becomes(void)
 	       "exec: as another real user");
 	tap_ok(stays(root, 0, &container1, false) && !stays(root, 0, &container2, false),
 	       "exec: as root of a container");
-	kunwind_payer_remove_auto(user);
-	kunwind_payer_remove_auto(root);
+	kunwind_payer_remove_share(user, KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(root, KUNWIND_SHARE_RECORD);
 }
 
 static void test_objects(void)

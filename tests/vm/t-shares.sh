@@ -230,6 +230,35 @@ echo 32768 >$params/max_processes
 xargs kill <"$work/pids"
 wait
 
+# ---- processes that end while auto reads them, and whose memory cannot be unmapped
+mkdir "$work/dirty"
+start dirtyfs "$progs/stuckfs" "$work/dirty" "$progs/large.so" 70 dirty
+eventually "a file system that takes no writes" says dirtyfs mounted
+start dirty setpriv --reuid=$attacker --regid=$attacker --clear-groups "$shares" dirty 70 "$work/dirty"
+eventually "a user has 70 processes with dirty mappings of it" says dirty mapped
+setpriv --reuid=$victim --regid=$victim --clear-groups "$progs/sleeper" &
+victims=$!
+check "processes are killed while auto reads them" modprobe killer comm=dirty
+echo Y >$params/auto
+maps_of() { awk -F'\t' -v p="$1" '$1 == "process" && $2 == p { print $4 }' /dev/kunwind; }
+has_maps() { [ "$(maps_of "$1")" -gt 0 ] 2>/dev/null; }
+eventually "another user's process is registered and read" has_maps $victims
+nr=$(cat /sys/module/killer/parameters/nr)
+diag "$nr of 70 were killed"
+check "at most half of the unmaps under way are one user's" test "$nr" -ge 20 -a "$nr" -le 32
+pgrep -u $attacker -x dirty >"$work/pids"
+is "$(registered "$work/pids")" $((70 - nr)) "that user's other processes are registered all the same"
+rmmod killer
+kill -TERM "${pid[dirtyfs]}"
+end dirtyfs
+not_waiting() { [ "$(stat_of auto_pending)" = 0 ]; }
+eventually "all are read when the file system has ended" not_waiting
+kunwind auto off
+# It has the others' input open.
+kill $victims
+end dirty
+wait
+
 module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
 eventually "the module goes" module_goes
 done_testing

@@ -6,6 +6,8 @@
  *				its input
  *	shares idle NR FILE DIR	registers itself, copies FILE NR times into DIR, maps and
  *				unmaps each copy's code
+ *	shares dirty NR DIR	NR children named "dirty" each have a dirty shared mapping of
+ *				DIR/0 to DIR/NR-1, until the end of its input
  *	shares moves NR FILE	a registered process has NR threads, each stopped at the end of
  *				a mremap() that failed. After a line of input the process maps
  *				FILE's code; at the end of the input the threads go on
@@ -23,6 +25,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -116,6 +119,38 @@ static void idle(int nr, const char *file, const char *dir)
 		copy(file, path);
 		munmap(map_code(path), 4096);
 	}
+}
+
+static void dirty(int nr, const char *dir)
+{
+	char path[4096], *page;
+	int i, fd, ready[2];
+
+	if (nr > MOST_THREADS || pipe(ready))
+		err(2, "pipe");
+	for (i = 0; i < nr; i++) {
+		if (fork())
+			continue;
+		/* Ends with its parent, unless it is killed before. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "dirty");
+		snprintf(path, sizeof(path), "%s/%d", dir, i);
+		fd = open(path, O_RDWR);
+		page = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (page == MAP_FAILED)
+			err(2, "%s", path);
+		*(volatile char *)page = 1;
+		if (write(ready[1], "", 1) != 1)
+			err(2, "pipe");
+		for (;;)
+			pause();
+	}
+	for (i = 0; i < nr; i++)
+		if (read(ready[0], path, 1) != 1)
+			err(2, "pipe");
+	puts("mapped");
+	while (line_of_input())
+		;
 }
 
 static struct shared {
@@ -239,6 +274,8 @@ int main(int argc, char **argv)
 		map(argv + 2);
 	} else if (!strcmp(what, "idle") && argc == 5) {
 		idle(atoi(argv[2]), argv[3], argv[4]);
+	} else if (!strcmp(what, "dirty") && argc == 4) {
+		dirty(atoi(argv[2]), argv[3]);
 	} else if (!strcmp(what, "moves") && argc == 4 && atoi(argv[2]) <= MOST_THREADS) {
 		shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (shared == MAP_FAILED)

@@ -2,9 +2,10 @@
 /*
  * stuckfs.c - a FUSE file system whose reads get no answer
  *
- *	stuckfs MOUNTPOINT FILE NR [direct]	files "0" to "NR-1", each like FILE
+ *	stuckfs MOUNTPOINT FILE NR [direct|dirty]	files "0" to "NR-1", each like FILE
  *
- * With "direct" its files are opened for direct I/O (see stuckmm.c).
+ * With "direct" its files are opened for direct I/O (see stuckmm.c). With "dirty" reads
+ * are answered, and what is written gets no answer until the file system ends.
  *
  * All requests except reads are answered at once. After SIGUSR1, all reads are
  * answered, those that wait and those that come; after SIGUSR2, none again.
@@ -28,7 +29,7 @@
 #define MAX_WAITING	4096
 
 static int fuse, file, nr_files;
-static bool direct;
+static bool direct, dirty;
 static struct stat st;
 static volatile sig_atomic_t answering, ending;
 
@@ -95,6 +96,8 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 			.minor = init->minor < FUSE_KERNEL_MINOR_VERSION ?
 				 init->minor : FUSE_KERNEL_MINOR_VERSION,
 			.max_readahead = init->max_readahead,
+			/* Then the kernel sends times of changes with FUSE_SETATTR, and waits. */
+			.flags = dirty ? FUSE_WRITEBACK_CACHE : 0,
 			.max_background = 64,
 			.congestion_threshold = 64,
 			.max_write = 1 << 17,
@@ -132,7 +135,7 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 	case FUSE_READ: {
 		const struct fuse_read_in *read = arg;
 
-		if (answering || nr_waiting == MAX_WAITING) {
+		if (answering || dirty || nr_waiting == MAX_WAITING) {
 			answer_read(in->unique, read->offset, read->size);
 			break;
 		}
@@ -157,6 +160,12 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
 		break;
+	case FUSE_WRITE:
+	case FUSE_SETATTR:
+		if (dirty)
+			break;
+		answer(in->unique, -ENOSYS, NULL, 0);
+		break;
 	default:
 		answer(in->unique, -ENOSYS, NULL, 0);
 	}
@@ -169,7 +178,8 @@ int main(int argc, char **argv)
 	char options[128];
 
 	direct = argc == 5 && !strcmp(argv[4], "direct");
-	if (argc != 4 + direct)
+	dirty = argc == 5 && !strcmp(argv[4], "dirty");
+	if (argc != 4 + (direct || dirty))
 		return 2;
 	nr_files = atoi(argv[3]);
 	file = open(argv[2], O_RDONLY);
