@@ -191,6 +191,17 @@ is "$(stat_of idle_bytes)" 0 "all their bytes"
 
 # ---- memory: the limit of all, and a user's share
 refused=$(stat_of memory_refused)
+cp "$progs/small.so" "$work/a/idle.so"
+is "$("$tables" call "$work/a/idle.so")" "0 1 small" "root: a stack through a library"
+idle() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[[ $(object "$work/a/idle.so") == "ready ok 0" ]] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+check "root: the table is kept when no process uses it" idle
 echo 1 >$params/max_user_table_mb
 # shellcheck disable=SC2086
 hold "$work/user" $user "$tables" map "$big"
@@ -198,6 +209,7 @@ settled
 is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a user's table that exceeds his share"
 [ "$(stat_of memory_refused)" -gt "$refused" ]
 is $? 0 "is counted"
+is "$(object "$work/a/idle.so")" "ready ok 0" "a user over the share does not push out root's idle table"
 hold=$hold held=$held
 user_hold=$hold user_held=$held
 hold "$work/root" "$tables" map "$big"
@@ -226,6 +238,69 @@ settled
 is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a table that exceeds the limit of all"
 let_go
 echo "$limit" >$params/max_table_mb
+
+# ---- the largest section that is read
+limit=$(cat $params/max_eh_frame_mb)
+echo 1 >$params/max_eh_frame_mb
+echo 2 >/proc/sys/vm/drop_caches
+hold "$work/root" "$tables" map "$big"
+settled
+is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a section larger than max_eh_frame_mb is refused"
+let_go
+echo "$limit" >$params/max_eh_frame_mb
+
+# ---- max_objects, and a user's part of it
+mkdir "$work/few"
+for i in {0..79}; do
+	cp "$progs/small.so" "$work/few/$i.so"
+done
+few() { awk -F'\t' -v p="$work/few/" '$1 == "object" && index($7, p) == 1' /dev/kunwind | wc -l; }
+echo 2 >/proc/sys/vm/drop_caches
+limit=$(cat $params/max_objects)
+# so that the programs that all of them run count as root's
+hold "$work/deleted" "$tables" hold "$progs/large.so"
+root_hold=$hold root_held=$held
+echo 64 >$params/max_objects
+# shellcheck disable=SC2086
+hold "$work/user" $user "$tables" map "$work"/few/{0..39}.so
+settled
+is "$(few)" 16 "a user has a quarter of max_objects"
+is "$("$tables" call "$work/few/40.so")" "0 1 small" "root has a table beyond that quarter"
+let_go
+settled
+wrong=0
+for i in {0..39}; do
+	# shellcheck disable=SC2086
+	[ "$($user "$tables" call "$work/few/$i.so")" = "0 1 small" ] || wrong=$((wrong + 1))
+done
+is $wrong 0 "user: forty files one after another, each has a table"
+hold "$work/root" "$tables" map "$work"/few/{0..79}.so
+settled
+most=$(stat_of objects)
+[ "$most" -le 64 ] && [ "$(few)" -gt 20 ]
+is $? 0 "max_objects limits all users together: $most"
+let_go
+hold=$root_hold held=$root_held
+let_go
+settled
+is "$("$tables" call "$work/few/79.so")" "0 1 small" "a file beyond max_objects has a table once there is room"
+echo "$limit" >$params/max_objects
+
+# ---- max_ranges: mappings of one process
+limit=$(cat $params/max_ranges)
+echo 10 >$params/max_ranges
+hold "$work/root" "$tables" map "$work"/few/{0..29}.so
+is "$(awk -F'\t' -v p="$held" '$1 == "process" && $2 == p { print $4 }' /dev/kunwind)" 10 \
+	"max_ranges mappings of a process are known"
+let_go
+echo "$limit" >$params/max_ranges
+
+# ---- a file name with a line feed
+name="$work/few/"$'a\nforged\t1'
+cp "$progs/small.so" "$name"
+is "$("$tables" call "$name")" "0 1 small" "line feed in a file name: the file has a table"
+is "$(grep -c '^forged' /dev/kunwind)" 0 "line feed in a file name: status has no forged line"
+rm -r "$work/few"
 
 # ---- memory: not the control group's of who is traced
 if mkdir "$work/cgroup" && mount -t cgroup2 none "$work/cgroup" 2>/dev/null &&
@@ -298,6 +373,28 @@ read -r longest median < <("$tables" map "$work"/stuck/{0..59} </dev/null)
 diag "once more: $median us, $longest us"
 [ "$median" -lt $((stall * 800)) ]
 is $? 0 "nor for ever again"
+# Records of file systems are hashed by device number (kmod/filesystem.c, hash_32()
+# with 6 bits). A file system in the same bucket answers. The one that hangs still
+# counts as hanging.
+hash_of() { echo $((($1 * 0x61C88647 & 0xffffffff) >> 26)); }
+wanted=$(hash_of "$(stat -c %d "$work/stuck")")
+mounts=0 alike=
+while [ $mounts -lt 200 ]; do
+	mkdir -p "$work/mounts/$mounts"
+	mount -t tmpfs none "$work/mounts/$mounts"
+	[ "$(hash_of "$(stat -c %d "$work/mounts/$mounts")")" = "$wanted" ] && alike=$work/mounts/$mounts
+	mounts=$((mounts + 1))
+	[ -z "$alike" ] || break
+done
+diag "numbers $(stat -c %d "$work/stuck") and $(stat -c %d "${alike:-/}")"
+cp "$progs/small.so" "$alike/f.so"
+check "two device numbers have the same hash" test -n "$alike"
+is "$("$tables" call "$alike/f.so")" "0 1 small" "a file system with the same hash answers"
+read -r longest median < <("$tables" map "$work"/stuck/{0..9} </dev/null)
+diag "then: $median us, $longest us"
+[ "$median" -lt $((stall * 800)) ]
+is $? 0 "tasks still do not wait for the one that hangs"
+umount "$work"/mounts/*
 echo 20000 >$params/max_stall_ms
 cp "$progs/small.so" "$work/many/new.so"
 is "$("$tables" call "$work/many/new.so")" "0 1 small" "other file systems are not held up"
@@ -314,6 +411,18 @@ done
 is "$(object "$work/stuck/7" | cut -d' ' -f1)" "ready" "when it answers, its tables are made"
 let_go
 is "$("$tables" call "$work/stuck/7")" "0 1 large" "and are right"
+echo $stall >$params/max_stall_ms
+kill -USR2 $stuckfs
+echo 3 >/proc/sys/vm/drop_caches
+read -r longest median < <("$tables" map "$work"/stuck/{0..3} </dev/null)
+diag "hangs again: $median us, $longest us"
+[ "$longest" -gt $((stall * 800)) ]
+is $? 0 "tasks wait again for a file system that answered in between"
+kill -USR1 $stuckfs
+for _ in $(seq 20); do
+	settled && break
+	kill -USR1 $stuckfs
+done
 check "it goes" umount "$work/stuck"
 wait $stuckfs
 check "the module goes" rmmod kunwind
