@@ -99,6 +99,7 @@ struct build {
 	struct kunwind_object *object;
 	struct kunwind_job job;		/* a worker's; none when the process builds itself */
 	unsigned long deadline;		/* jiffies: for reads of remote files, and waits */
+	bool aborted;			/* before all was read */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
 	struct kunwind_fill *fill;	/* the second stage, to be started; or NULL */
@@ -163,8 +164,10 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	while (len) {
 		ssize_t got;
 
-		if (build_aborted(build) || (object->remote && late(build)))
+		if (build_aborted(build) || (object->remote && late(build))) {
+			build->aborted = true;
 			return -ETIMEDOUT;
+		}
 		got = read_chunk(object->file, buf, min_t(size_t, len, CHUNK), off);
 		if (got <= 0)
 			return -EIO;
@@ -251,9 +254,10 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 		if (err == -EDQUOT && kunwind_object_next_payer(object))
 			continue;
 		object->over_share = err == -EDQUOT;
-		if (object->over_share || !atomic_read(&nr_charged) || late(build) ||
-		    build_aborted(build))
+		if (object->over_share || !atomic_read(&nr_charged) || late(build))
 			return KUNWIND_E_LIMIT;
+		if (build_aborted(build))
+			return KUNWIND_E_ABORTED;
 		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || kunwind_jobs_stopping(),
 				   HZ / 10);
 	}
@@ -442,7 +446,7 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 	if (refusal) {
 		/* The pages do not stay. */
 		if (absent)
-			refusal = KUNWIND_E_NOMEM;
+			refusal = build_aborted(&build) ? KUNWIND_E_ABORTED : KUNWIND_E_NOMEM;
 		goto out;
 	}
 	refusal = kunwind_table_build(section, 0, limit, build_aborted, &build, &object->table);
@@ -471,6 +475,9 @@ void kunwind_builder_run(struct kunwind_object *object)
 		refusal = KUNWIND_E_ABORTED;
 	else
 		refusal = build_table(&build);
+	/* The parser knows only that it could not read. */
+	if (refusal && build.aborted)
+		refusal = KUNWIND_E_ABORTED;
 	kunwind_filesystem_answered(object->key.dev);
 	reads_done(object);
 	kunwind_job_end(&build.job);
