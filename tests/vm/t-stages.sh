@@ -118,6 +118,15 @@ verdict $? "walks that came before a part was built have asked for it"
 [ "${stall_us:-999999999}" -lt $((stall * 1000 * 10)) ]
 verdict $? "nobody waits longer than max_stall_ms for it"
 
+start_mapper() { # NAME FILE: a program that maps it when it is given a line of input
+	start "$1" /usr/bin/python3 -c 'import mmap, sys, time
+file = open(sys.argv[1], "rb")
+sys.stdin.readline()
+code = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(1000)' "$2"
+	settle "$pid"
+}
+
 # ---- its second stage, of low priority, gets next to nothing of the processors for longer
 # than it may take: that is others' time, not its own
 # (with the scheduler's groups of their own, nice values would not count between the two)
@@ -126,12 +135,7 @@ echo 0 >/proc/sys/kernel/sched_autogroup_enabled
 limit=$((2000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
 echo $limit >$params/max_build_ms
 forget
-start mapper /usr/bin/python3 -c 'import mmap, sys, time
-file = open(sys.argv[1], "rb")
-sys.stdin.readline()
-code = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-time.sleep(1000)' "$big"
-settle "$pid"
+start_mapper mapper "$big"
 verdict $? "a program waits to map it"
 hogs=()
 for _ in $(seq "$(nproc)"); do
@@ -153,6 +157,30 @@ kill "$pid"
 wait "${hogs[@]}" "$pid" 2>/dev/null
 echo 10000 >$params/max_build_ms
 echo "$autogroup" >/proc/sys/kernel/sched_autogroup_enabled
+
+# ---- a build that uses more than max_build_ms itself
+built() { # FILE: its state, once it is not pending
+	local i state
+	for ((i = 0; i < 3000; i++)); do
+		state=$(parts "$1")
+		[[ $state == "" || $state == pending* ]] || break
+		sleep 0.02
+	done
+	echo "${state% *}"
+}
+# in memory: reads of a file elsewhere end after max_build_ms by the clock, too
+copy=$work/copy.so
+cp "$big" "$copy"
+echo 65536 >$params/max_whole_kb
+start_mapper limited "$copy"
+echo 1 >$params/max_build_ms
+echo >"$work/limited/in"
+is "$(built "$copy")" "failed aborted" "a build is aborted when it has used max_build_ms"
+kill "$pid"
+wait "$pid" 2>/dev/null
+rm "$copy"
+echo 10000 >$params/max_build_ms
+echo 512 >$params/max_whole_kb
 
 # ---- instructions that are wrong, in the middle of it
 cp "$big" "$work/bad.so"
