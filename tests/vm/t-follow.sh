@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-follow.sh - code that a registered process maps, moves and replaces; files
-# that are no ELF
+# t-follow.sh - code that a registered process maps, moves and replaces, also by many
+# threads at once; files that are no ELF
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -23,6 +23,14 @@ is "$status" 0 "each stack leads through the code that is mapped"
 status=$?
 tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "mremap over code: no old table is used"
+
+# the thread of that name waits between the hook of mremap() and mmap_lock
+check "mremap() of one thread is delayed" modprobe delay function=down_write_killable comm=late
+"$progs/movers" stacks "$progs" >"$KUNWIND_TMP/out" 2>&1
+status=$?
+tap_from "$KUNWIND_TMP/out"
+is "$status" 0 "mremap() by many threads at once: no stack is wrong"
+check "the delaying module goes" rmmod delay
 
 # what is told of mappings: each once
 tracing=/sys/kernel/tracing
