@@ -60,7 +60,7 @@ check-vm:
 	@scripts/check vm
 
 check-debug:
-	@scripts/check-debug
+	@scripts/check-debug $(FILES)
 
 check-kcsan:
 	@scripts/check-kcsan $(FILES)
@@ -134,8 +134,10 @@ help:
 	@echo 'uninstall   takes them away again'
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
 	@echo 'check       all tests; check-unit, check-vm: a part of them'
-	@echo 'check-debug storms on a kernel with KASAN, lockdep, kmemleak (built first: 10 min or more)'
-	@echo 'check-kcsan  the first of these storms on a kernel that reports data races (built first)'
+	@echo 'check-debug storms, failing allocations and tables on a kernel with KASAN, lockdep and'
+	@echo '            kmemleak (built first: 10 min or more; then some 3 h); FILES: only these'
+	@echo 'check-kcsan  two of these on a kernel that reports data races (built first; then 30 min);'
+	@echo '            FILES: only these'
 	@echo 'check-fuzz-kernel  device calls, mappings, processes and parameters at random for SECONDS (300)'
 	@echo '            on the kernel of check-debug, guided by what code they reach; SEED (1)'
 	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
@@ -146,7 +148,7 @@ help:
 	@echo '            whole system traced, as without'
 	@echo 'check-selftrace  every event of the kernel with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
-	@echo 'check-planted  some 400 bugs, one at a time in a copy of the tree: which do the tests find?'
+	@echo 'check-planted  some 700 bugs, one at a time in a copy of the tree: which do the tests find?'
 	@echo '            (hours with those of the VM; UNIT=1: those that need none, 30 min; ROOM=core;'
 	@echo '            NAMES="core/cache-*"; JOBS=2)'
 	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
