@@ -396,7 +396,8 @@ static int alike(unsigned int nr, unsigned int bits)
 /* All claims that a task may have are those of others. */
 static void test_taken(void)
 {
-	unsigned int i, round;
+	unsigned int i, round, lost = 0;
+	bool changed = false;
 
 	begin();
 	area.anonymous = false;
@@ -424,9 +425,22 @@ static void test_taken(void)
 	area.anonymous = false;
 	tap_ok(asks(STACK), "taken: the claim of one that is in it for more than a second");
 	for (i = 0; i < GROUP; i++) {
+		u64 before[GROUP], *group = claims[hash_32((u32)alike(i, GROUP_BITS), GROUP_BITS)];
+		bool had = false;
+		unsigned int j;
+
+		memcpy(before, group, sizeof(before));
 		me.pid = alike(i, GROUP_BITS);
+		for (j = 0; j < GROUP; j++)
+			had |= (before[j] & CLAIM_PID) == claim_pid();
 		kunwind_touch_own_end();
+		if (!had) {
+			lost++;
+			changed |= memcmp(before, group, sizeof(before));
+		}
 	}
+	tap_ok(lost == 1, "taken: that one has no claim any more");
+	tap_ok(!changed, "taken: the end of its work changes no claim of others");
 	me.pid = alike(GROUP, GROUP_BITS);
 	tap_ok(!asks(STACK), "taken: and the end of that work leaves it alone");
 }
