@@ -58,6 +58,7 @@ static u32 nr_reports = 1;
 static struct kind kinds[KINDS];
 static struct kunwind_cache cache[2];
 static struct kunwind_recent recent[2];
+static struct kunwind_answers answers[2];
 static u64 *seen;
 static size_t nr_seen, room_seen;
 static u64 most_steps = ~0ULL, every = 997;
@@ -139,7 +140,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 	static struct verdict_stack stack;
 	struct kunwind_walk walk = {
 		.ranges = target.ranges, .cache = &cache[n], .recent = &recent[n],
-		.mem = { .memory = &memory[n] },
+		.mem = { .memory = &memory[n], .answers = &answers[n] },
 		.regs = { .r = { user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
 				 user->rbp, user->rsp, user->r8, user->r9, user->r10, user->r11,
 				 user->r12, user->r13, user->r14, user->r15, user->rip },

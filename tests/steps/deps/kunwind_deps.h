@@ -12,11 +12,13 @@
 #define kunwind_mem_begin	kunwind_mem_own_begin
 #define kunwind_mem_end		kunwind_mem_own_end
 #define kunwind_mem_return	kunwind_mem_own_return
+#define kunwind_mem_space	kunwind_mem_own_space
 #include "../../../libkunwind/deps/kunwind_deps.h"
 #undef kunwind_mem
 #undef kunwind_mem_begin
 #undef kunwind_mem_end
 #undef kunwind_mem_return
+#undef kunwind_mem_space
 #undef kunwind_mem_read
 
 struct memory;
@@ -26,8 +28,17 @@ bool memory_word(struct memory *memory, u64 addr, u64 *value);
 
 struct kunwind_mem {
 	struct memory *memory;
+	struct kunwind_answers *answers;
 	u32 left;			/* of the walk's budget: walk.h */
+	bool asked;			/* answers.h: the walk has begun to ask */
 };
+
+/* There is one stopped process, and its answers are its own. */
+static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
+{
+	(void)mem;
+	return 1;
+}
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {
