@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Loading and unloading, with memory and without.
+# Loading and unloading, also when memory allocations fail.
 # vm: --debug
 # timeout: 1500
 
@@ -16,7 +16,7 @@ loads() {
 		rmmod kunwind || return 1
 	done
 }
-check "five times in and out" loads
+check "the module is loaded and unloaded five times" loads
 
 two_at_once() {
 	local i
@@ -28,10 +28,10 @@ two_at_once() {
 	done
 	! grep -q '^kunwind ' /proc/modules
 }
-check "two at once" two_at_once
+check "two modprobe and two rmmod run at once" two_at_once
 
-# One allocation of the module's start fails: it does not load, and says why, or
-# does without. Call by call: d-31.
+# One allocation of the module's init fails: the module reports that and is not
+# loaded, or it works without that memory. d-31 does this call by call.
 failing_loads() {
 	local i failed=0
 	for i in 1 2 3 4 6 8 12 16 24 32; do
@@ -48,9 +48,9 @@ failing_loads() {
 	echo "$failed of 10 loads failed"
 	[ "$failed" -gt 0 ]
 }
-check "an allocation of the load fails" failing_loads
+check "one failing allocation of the load is reported" failing_loads
 
-# No memory for what is to be hooked: ftrace takes that for every function.
+# No memory for a hook's filter: ftrace takes an empty filter as every function.
 nothing_to_hook() {
 	local status=0
 	fail_allocations 1 -1 match_records
@@ -60,8 +60,8 @@ nothing_to_hook() {
 		END { exit on || !lost }' /dev/kunwind || status=1
 	rmmod kunwind && return $status
 }
-check "no memory for any hook's filter" nothing_to_hook
-check "it loads thereafter" modprobe kunwind
-check "and goes" rmmod kunwind
-no_leaks "after that"
+check "no memory for any hook's filter: no function is hooked" nothing_to_hook
+check "the module loads when memory is there again" modprobe kunwind
+check "the module is unloaded" rmmod kunwind
+no_leaks "once unloaded"
 done_testing

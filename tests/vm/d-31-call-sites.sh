@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Each call of kunwind.ko into the kernel that may fail for want of memory is made
-# to fail: one time, then every time. The calls are found in the module's
-# relocations; the filter of fault injection on stack traces lets just those
-# allocations fail which are made below one of them. Allowed: the load is refused
-# with "Cannot allocate memory", a call fails with an errno, a stack is shorter than
-# it is. Not allowed: a wrong frame, a program that is killed, a complaint of the
-# kernel, memory lost, a module that cannot be unloaded.
+# Makes each call of kunwind.ko into the kernel that may run out of memory fail: once,
+# then every time. The calls are found in the module's relocations. Fault injection
+# filters by stack trace, so that only allocations below one of these calls fail.
+# Allowed: the load is refused with "Cannot allocate memory", a call fails with an
+# errno, a stack is too short. Not allowed: a wrong frame, a killed program, a
+# complaint of the kernel, lost memory, a module that cannot be unloaded.
 #
 # To load the module takes most of a minute here. So a kprobe at each call first
-# counts which of them the load, the unload and each part of the scene execute.
-# A call is then tried with what executes it, and with no more.
+# counts which calls the load, the unload and each part of the scene execute. A call
+# is then tried only with the load or the parts that execute it.
 # vm: --debug
 # timeout: 3000
 
@@ -24,14 +23,14 @@ tracefs=/sys/kernel/tracing
 params=/sys/module/kunwind/parameters
 module=$(modinfo -n kunwind)
 
-# Functions of the kernel that allocate, or that register something and allocate
-# for it, or that bring in pages; and calls by pointer, such as reading a file. Left
-# out is what allocates nothing by itself (seq_printf(), copy_from_user_nofault(),
-# queueing): what fails below that is an allocation of the checkers.
+# Functions of the kernel that allocate memory, also to register something, or that
+# fault in pages; and calls by pointer, such as the read of a file. Functions that
+# allocate nothing themselves (seq_printf(), copy_from_user_nofault(), queueing) are
+# left out: below them only the debug kernel's checkers allocate.
 allocating='^(__(k[vmz]*alloc.*|alloc_percpu|get_user_.*|x86_indirect_thunk_.*)|k[vmz]*alloc_(trace|node).*|kmem_cache_alloc.*|vmalloc.*|vzalloc.*|kstrdup.*|kmemdup.*|alloc_workqueue.*|misc_register|(un)?register_(ftrace_function|shrinker)|ftrace_set_filter.*|tracepoint_probe_.*|shrinker_.*alloc.*|single_open.*|smpboot_.*|kthread_create.*|filp_open|get_user_pages.*|fixup_user_fault|fault_in_.*|_copy_(from|to)_user|check_zeroed_user|kvfree_call_rcu)$'
 
 # "OFFSET FUNCTION CALLER" of each call in .text: the offset is that of the instruction
-# after it. Both lists have addresses of 16 digits, so they merge by name.
+# after it. Functions and calls have addresses of 16 digits, so sort merges them.
 sites() {
 	local text offset function caller
 	text=$(readelf -SW "$module" | sed -n 's/^ *\[ *\([0-9]*\)\] \.text .*/\1/p')
@@ -49,7 +48,7 @@ text_base() { cat /sys/module/kunwind/sections/.text; }
 # Only allocations below the call that ends at OFFSET fail, TIMES of them.
 fail_below() { # OFFSET TIMES
 	local dir start end
-	# the kernel warns where ftrace has no memory for a trampoline; it does without
+	# if ftrace has no memory for a trampoline the kernel warns, and works without it
 	extent arch_ftrace_update_trampoline
 	times=$2
 	for dir in failslab fail_page_alloc; do
@@ -66,12 +65,12 @@ fail_below() { # OFFSET TIMES
 	done
 	echo 0 >$debugfs/fail_page_alloc/min-order
 }
-# How many have failed since then.
+# The number of allocations that have failed since fail_below().
 failed() { echo $((2 * times - $(cat $debugfs/failslab/times) - $(cat $debugfs/fail_page_alloc/times))); }
 
 # ------------------------------------------------------------ the scene
 
-# A program's own answer: the frames of perfchain that a walk gave are the innermost ones.
+# The stack that perfchain got of itself is whole, or its innermost frames are there.
 true_stack() {
 	local got
 	got=$("$progs/perfchain" "$1" 2>/dev/null | grep -v -- - | tr '\n' ' ')
@@ -82,21 +81,21 @@ true_stack() {
 	return 1
 }
 
-# A program may be refused what it asks for, but is not killed.
+# A program's calls may fail, but the program is not killed.
 lives() {
 	local status=0
 	"$@" >/dev/null 2>&1 || status=$?
 	[ $status -lt 124 ] || { echo "$1: status $status"; return 1; }
 }
 
-# Each part does some of all that the module does for processes.
+# Together these parts use all that the module does for processes.
 parts=(register system jit status)
 
 part_register() {
 	true_stack register && lives $storm leaf
 }
 
-# Of a process that is not registered, the kernel answers by itself.
+# Without auto a process that is not registered gets the kernel's own stacks.
 part_system() {
 	local status=0
 	kunwind auto on >/dev/null 2>&1 || return 0
@@ -120,7 +119,7 @@ part_status() {
 	return 0
 } >/dev/null 2>&1
 
-# The next part shall build its tables again.
+# Drops the tables, so that the next part builds them again.
 forget() {
 	local i
 	for ((i = 0; i < 20; i++)); do
@@ -136,7 +135,7 @@ declare -A executes=() counted=() hit=()
 count_begin() {
 	local anchor at site
 	echo 0 >/proc/sys/debug/kprobes-optimization
-	# one function to count from: most static names are there more than once
+	# Offsets are from one global function: most static names are not unique.
 	read -r at anchor < <(awk '$4 == "[kunwind]" && $2 ~ /[tT]/ && $3 ~ /^kunwind_/ { print $1, $3 }' \
 		/proc/kallsyms | sort | head -n 1)
 	at=$((16#$at - base))
@@ -174,7 +173,7 @@ note() { # OFFSET: adds up what has failed below it
 	injected=$((injected + n))
 }
 
-# With a module of its own, which is not loaded before and after.
+# Loads the module for this call alone. It is not loaded before and afterwards.
 try_load() { # OFFSET TIMES
 	local status=0 text part
 	fail_below "$1" "$2"
@@ -182,7 +181,7 @@ try_load() { # OFFSET TIMES
 		[[ $text == *"Cannot allocate memory"* ]] || { echo "load: $text"; status=1; }
 	else
 		[ "$(text_base)" = "$base" ] || moved=$((moved + 1))
-		# it does without: what follows must be as true
+		# The module works without that memory: its stacks must still be true.
 		[ "$(failed)" -eq 0 ] || for part in "${parts[@]}"; do "part_$part" || status=1; done
 		unload || status=1
 	fi
@@ -201,7 +200,7 @@ try_part() { # OFFSET TIMES PART
 	return $status
 }
 
-# One time in the first part where that makes an allocation fail; then always in each.
+# Fails once, in the first part where that makes an allocation fail; then always, in each part.
 in_parts() { # OFFSET
 	local part status=0 before=${hit[$1]:-0} run=()
 	for part in "${parts[@]}"; do
@@ -218,8 +217,8 @@ in_parts() { # OFFSET
 	return $status
 }
 
-# A test for each call from number FROM on: what one run did not reach, the next one may.
-try_all() { # EXECUTED-BY COMMAND: that tries OFFSET
+# One test for each call, from number FROM on: another run can go on where one ended.
+try_all() { # EXECUTED-BY COMMAND: COMMAND OFFSET tries one call
 	local by=$1 i offset function caller status before
 	for ((i = ${FROM:-0}; i < ${#list[@]}; i++)); do
 		read -r offset function caller <<<"${list[i]}"
@@ -227,7 +226,7 @@ try_all() { # EXECUTED-BY COMMAND: that tries OFFSET
 		before=$injected
 		status=0
 		"$2" "$offset" >"$KUNWIND_TMP/said" || status=1
-		verdict $status "call $i, $function in $caller: $((injected - before)) allocations fail, $2"
+		verdict $status "call $i, $function in $caller: safe when $((injected - before)) allocations fail ($2)"
 		[ $status -eq 0 ] || diag "$(cat "$KUNWIND_TMP/said")"
 	done
 }
@@ -239,22 +238,22 @@ in_load() { # OFFSET
 	[ "${hit[$1]:-0}" -eq "$before" ] || try_load "$1" 100000
 }
 
-check "it loads" modprobe kunwind
+check "the module loads" modprobe kunwind
 base=$(text_base)
 mapfile -t list < <(sites)
 like "${#list[@]}" '^[1-9][0-9]+$' "the module's calls are found"
 unknown=()
 count_begin
-check "it unloads" unload
+check "the module is unloaded" unload
 count unload
-check "it loads with a kprobe at each" modprobe kunwind
+check "the module loads with a kprobe at each call" modprobe kunwind
 count load
 for part in "${parts[@]}"; do
-	check "with nothing failing: $part" "part_$part"
+	check "no allocation fails: $part" "part_$part"
 	forget
 	count $part
 done
-check "it unloads with a kprobe at each" unload
+check "the module is unloaded with a kprobe at each call" unload
 count unload
 count_end
 for site in ${unknown[@]+"${unknown[@]}"}; do
@@ -264,19 +263,19 @@ diag "${#list[@]} calls, ${#executes[@]} of which are executed"
 
 injected=0 moved=0
 try_all load in_load
-check "it loads" modprobe kunwind
+check "the module loads after all tries of its load" modprobe kunwind
 [ "$(text_base)" = "$base" ] || moved=$((moved + 1))
 base=$(text_base)
 try_all "$(IFS="|"; echo "${parts[*]}")" in_parts
 diag "$injected allocations failed, below ${#hit[@]} calls"
 for site in "${list[@]}"; do
 	offset=${site%% *}
-	[ -n "${hit[$offset]:-}" ] || diag "none failed below: $site, executed by: ${executes[$offset]:-none}"
+	[ -n "${hit[$offset]:-}" ] || diag "no allocation failed below: $site, executed by: ${executes[$offset]:-none}"
 done
 [ -n "${FROM:-}" ] || [ "${#hit[@]}" -ge $((${#list[@]} / 3)) ]
-verdict $? "a third of the calls or more were reached"
+verdict $? "allocations failed below at least a third of the calls"
 is "$moved" 0 "the module was loaded at the same address each time"
-is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " "thereafter it gives true stacks"
-check "it unloads" unload
+is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " "stacks are whole when allocations succeed again"
+check "the module is unloaded at the end" unload
 no_leaks "once unloaded"
 done_testing

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-isolation.sh - one user floods the builders, one file system hangs: others still
-# get their tables
+# t-isolation.sh - users get their tables although one user floods the builders or
+# one file system hangs
 #
 # The attacker, in a control group with a tenth of a processor, maps files whose
 # tables take long to build (oracle/costly_elf.py), each again and again with a new
-# change time. The measure is the time that one of these takes to build when nothing
-# else is to be built: nobody but the attacker waits for a good part of it.
+# change time. The time in which one of these tables is built on an idle machine is
+# the yardstick: no other user's median wait is longer than a quarter of that time.
 # timeout: 400
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -22,10 +22,11 @@ chmod 755 "$work"
 
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 pending() { grep -c $'^object\tpending' /dev/kunwind; }
-# processor time of the builders, ms; and a user's part of it
-workers() { # clock ticks of all workers: their names follow their work
+# processor time of all kworkers, ms: their names do not say which ones build
+workers() {
 	cat /proc/[0-9]*/stat 2>/dev/null | awk '/\(kworker\// { sub(/.*\) /, ""); sum += $13 } END { print sum * 10 }'
 }
+# processor time that a user was charged, ms
 charged() { awk -F'\t' -v u="$1" '$1 == "user" && $2 == u { print $6 }' /dev/kunwind; }
 as() {
 	local uid=$1
@@ -57,12 +58,12 @@ cp "$progs/small.so" "$work/tmp/shared.so"
 
 read -r quiet longest < <(as $victim "$isolation" first "$work"/tmp/files0/*)
 diag "quiet: first stack after $quiet us, at most $longest us"
-check "a user gets tables when nobody else asks for any" test "${quiet:-0}" -gt 0
+check "a user gets tables on an idle machine" test "${quiet:-0}" -gt 0
 read -r costly _ < <(as $attacker "$isolation" ready "$work/tmp/costly/0.so")
 diag "quiet: a costly table after $costly us"
-# a part of one such build
+# the longest wait that is allowed
 unit=$((costly / 4))
-check "that is shorter than a quarter of a costly build" test "$quiet" -lt $unit
+check "on an idle machine that takes less than a quarter of a costly build" test "$quiet" -lt $unit
 
 # ---- the attack
 group=
@@ -89,20 +90,20 @@ check "the attacker's objects wait in a queue" test "$(pending)" -ge 60
 for i in 1 2 3; do
 	read -r median longest < <(as $victim "$isolation" first "$work/tmp/files$i"/*)
 	diag "attacked: first stack after $median us, at most $longest us; $(pending) objects wait"
-	check "another user's tables come before a quarter of such a build is done" test "$median" -lt $unit
+	check "another user's table is ready within a quarter of a costly build" test "$median" -lt $unit
 done
 read -r shared _ < <(as $victim "$isolation" first "$work/tmp/shared.so")
 diag "shared: first stack after $shared us; $(pending) objects wait"
-check "so does the table of a file that the attacker mapped first" test "$shared" -lt $unit
+check "a table of a file that the attacker mapped first is ready within that time" test "$shared" -lt $unit
 read -r root _ < <("$isolation" first "$work"/tmp/files4/*)
 diag "root: first stack after $root us"
-check "and root's" test "$root" -lt $unit
+check "a table of root's is ready within that time" test "$root" -lt $unit
 diag "$((SECONDS - start)) s: workers ran $(($(workers) - before)) ms, $(charged $attacker) ms for the attacker," \
 	"$(charged $victim) ms for the victim"
 nices=$(cat /proc/[0-9]*/stat | awk '/\(kworker\/.*build/ || /kunwind_build/ { sub(/.*\) /, ""); print $17 }' | sort -n | tr '\n' ' ')
 diag "priorities of workers: $nices"
 
-# ---- nobody builds what nobody waits for any more
+# ---- objects that no process needs any more are not built
 built=$(stat_of table_builds) dropped=$(stat_of dropped)
 waited=$(pending)
 pkill -KILL -U $attacker
@@ -114,8 +115,8 @@ done
 sleep 1
 diag "$waited objects waited; since then $(($(stat_of table_builds) - built)) were built," \
 	"$(($(stat_of dropped) - ${dropped:-0})) dropped; $(pending) wait"
-is "$(pending)" 0 "after the attacker's end nothing waits"
-check "its queue was dropped, not built" test $(($(stat_of table_builds) - built)) -lt $((waited / 4))
+is "$(pending)" 0 "after the attacker's processes ended no object waits"
+check "the attacker's queue was dropped, not built" test $(($(stat_of table_builds) - built)) -lt $((waited / 4))
 [ -z "$group" ] || { rmdir "$group"; umount "$work/cgroup"; }
 
 # ---- unwind information in memory that never answers
@@ -127,10 +128,10 @@ for ((i = 0; i < 100; i++)); do
 	sleep 0.1
 done
 is "$(cat "$work/stuck") $(cat /proc/$stuck/wchan)" "ready handle_userfault" \
-	"a process hands in memory that never answers"
+	"a process hands in unwind information in memory that never answers"
 held=$(($(stat_of memory_bytes) - before))
 diag "charged meanwhile: $held bytes"
-check "and nothing is charged while it waits" test $held -lt $((1 << 20))
+check "no memory is charged while the copy of that information waits" test $held -lt $((1 << 20))
 kill -KILL $stuck
 wait $stuck 2>/dev/null
 
@@ -143,16 +144,17 @@ for ((i = 0; i < 100; i++)); do
 	[ -s "$work/hung.out" ] && break
 	sleep 0.1
 done
-is "$(cat "$work/hung.out")" mounted "a file system that does not answer reads"
+is "$(cat "$work/hung.out")" mounted "a file system that does not answer reads is mounted"
 echo 20 >$params/max_stall_ms
 "$progs/tables" map "$work"/hung/{0..59} </dev/null >"$work/stalls"
 echo 20000 >$params/max_stall_ms
-hangs() { # until tasks do not wait for it any more
+# whether tasks no longer wait for the file system: mmap() returns at once, ns
+hangs() {
 	local longest
 	read -r longest _ < <("$progs/tables" map "$work/hung/0" </dev/null)
 	test "$longest" -lt 10000000
 }
-check "tasks do not wait for it any more" hangs
+check "tasks no longer wait for a file system that hangs" hangs
 whole=0
 # Mounted one after the other, they get consecutive device numbers: each remainder by 64 occurs.
 for i in {0..63}; do
@@ -161,7 +163,7 @@ for i in {0..63}; do
 	cp "$progs/small.so" "$work/near$i/"
 	[ "$("$progs/tables" call "$work/near$i/small.so")" != "0 1 small" ] || whole=$((whole + 1))
 done
-is "$whole" 64 "tasks wait for 64 file systems with the next device numbers"
+is "$whole" 64 "tasks still wait for 64 file systems with the next device numbers"
 umount "$work"/near*
 kill -USR1 $stuckfs
 for ((i = 0; i < 100; i++)); do
@@ -170,6 +172,6 @@ for ((i = 0; i < 100; i++)); do
 done
 wait $stuckfs
 
-check "the module goes" rmmod kunwind
+check "the module is unloaded" rmmod kunwind
 umount "$work/tmp"
 done_testing

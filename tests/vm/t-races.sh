@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-races.sh - steps of the kernel that are far apart, and files that answer late
+# t-races.sh - races of fork, unload and mmap() with kunwind, and reads that wait
 #
-# kmod/delay.c makes one step of one program last long enough for another program to
-# come in between.
+# kmod/delay.c delays one function of the kernel for one program, so that another
+# program can run between two steps of the first one.
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -42,7 +42,7 @@ hold() { # OUT COMMAND...: in the background, until let_go
 	"$@" <"$work/end" >"$out" 2>&1 &
 	holder=$!
 	exec {end}>"$work/end"
-	eventually "$(basename "$1") ${2:-} is under way" test -s "$out"
+	eventually "$(basename "$1") ${2:-} is running" test -s "$out"
 }
 let_go() {
 	exec {end}>&-
@@ -52,20 +52,20 @@ let_go() {
 check "the module loads" modprobe kunwind
 echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
-# ---- a child that others see before the hook of its fork
-check "fork stops after the child is visible" delay proc_fork_connector races
+# ---- a child that is visible before the hook of its fork runs
+check "the delay in fork() is set up" delay proc_fork_connector races
 "$races" fork >"$work/child" &
 parent=$!
-eventually "a fork has stopped" is_delayed
+eventually "fork() is delayed after the child is visible" is_delayed
 child=$(cat "/proc/$parent/task/$parent/children")
 child=${child% }
-like "$child" '^[0-9]+$' "its child is visible"
+like "$child" '^[0-9]+$' "the child of the delayed fork() is visible"
 check "the child is registered by hand" kunwind register "$child"
-check "every process is registered" kunwind auto on
+check "auto is on" kunwind auto on
 echo Y >/sys/module/delay/parameters/go
 wait $parent
-is "$(cat "$work/child")" "$child" "the child has run and ended"
-check "the probe is removed" rmmod delay
+is "$(cat "$work/child")" "$child" "the registered child has run and ended"
+check "the delay is removed" rmmod delay
 check "auto is off" kunwind auto off
 eventually "no record of the child is left" stat_is processes 0
 
@@ -102,39 +102,39 @@ echo >$tracing/kprobe_events
 diag "one mprotect() over 2,000 mappings: $runs task works"
 check "one mprotect() queues few task works" test "${runs:-0}" -ge 1 -a "${runs:-0}" -le 20
 
-# ---- descriptors and locks of local files
+# ---- O_DIRECT and inode locks of local files
 modprobe -a loop ext4 xfs
 for type in ext4 xfs; do
 	dd if=/dev/zero of="$work/$type.image" bs=1M seek=320 count=0 status=none
 	mkfs.$type -q "$work/$type.image"
 	mkdir "$work/$type"
-	check "a file system of $type" mount -o loop "$work/$type.image" "$work/$type"
+	check "$type is mounted" mount -o loop "$work/$type.image" "$work/$type"
 	cp "$progs/small.so" "$work/$type/library.so"
 done
 sync
 hold "$work/direct" "$races" direct "$work/ext4/library.so"
-eventually "a file mapped from a descriptor with O_DIRECT has a table" is_object "$work/ext4/library.so" ready
+eventually "a file that is mapped from a descriptor with O_DIRECT has a table" is_object "$work/ext4/library.so" ready
 let_go
 
-# XFS reads a file with the inode's lock, which a writer holds meanwhile.
+# XFS takes the inode's lock to read a file. Here a writer holds that lock.
 hold "$work/writes" "$races" locked "$work/xfs/library.so"
 writer=$holder writer_end=$end
 echo 20 >/sys/module/kunwind/parameters/max_stall_ms
 "$progs/tables" map "$work/xfs/library.so" </dev/null >"$work/map" 2>&1
 is_object "$work/xfs/library.so" pending
-is $? 0 "a file whose writer waits for memory has no table yet"
-check_fails 1 "rmmod reports that the module is in use, and does not wait" timeout 60 rmmod kunwind
+is $? 0 "a file whose inode a writer keeps locked has no table yet"
+check_fails 1 "rmmod fails at once while the read of a locked file waits" timeout 60 rmmod kunwind
 exec {writer_end}>&-
 wait "$writer"
-eventually "its table is built, or dropped, after the write" not_pending
-check "the module is unloaded then" rmmod kunwind
+eventually "after the write the file no longer waits for its table" not_pending
+check "after the write the module is unloaded" rmmod kunwind
 
-# ---- stacks while the module goes
+# ---- stacks while the module is unloaded
 echo 1 >$tracing/options/userstacktrace
 echo 1 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 40000 >$tracing/buffer_size_kb
-# in all stacks of the trace: how many there are, and how many with more than one
-# address in the page, with exactly one, with none
+# Prints the number of stacks in the trace, and how many of them have more than one
+# address in the page that "races moves" maps, exactly one, and none.
 stacks() {
 	awk '/<user stack trace>/ { count(); open = 1; n = 0; next }
 		/^ *=> / { n += / <0*10000[0-9a-f][0-9a-f][0-9a-f]>/; next }
@@ -158,8 +158,8 @@ done
 echo 0 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 0 >$tracing/options/userstacktrace
 echo >$tracing/trace
-check "stacks before the unload show the code that is mapped" test $known -gt 0
-check "stacks after the unload are the kernel's own" test $total -gt $known
-is $wrong 0 "no stack during the unload is by a table of what was mapped before"
+check "before the unload stacks have the frame of the mapped code" test $known -gt 0
+check "after the unload stacks are the kernel's own" test $total -gt $known
+is $wrong 0 "during the unload no stack uses the table of the code that was mapped before"
 umount "$work/ext4" "$work/xfs"
 done_testing

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-shares.sh - one user uses up what all share: queues, places, workers of the kernel
+# t-shares.sh - one user uses up shared resources: queues, kept tables, records,
+# workers of the kernel
 #
-# Nothing here depends on time: what an attacker would make slow stands still, or calls
-# of functions are counted.
+# No result depends on how fast the machine is: operations that an attacker would slow
+# down wait here until the test lets them go on, or calls of functions are counted.
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -36,7 +37,7 @@ as() {
 	shift
 	setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"
 }
-count_calls() { # [kunwind:]FUNCTION: from now on
+count_calls() { # [kunwind:]FUNCTION: begins to count its calls
 	echo "p:counted $1" >$tracing/kprobe_events
 	echo 1 >$tracing/events/kprobes/counted/enable
 }
@@ -50,7 +51,7 @@ start() { # NAME COMMAND...: in the background, with input from descriptor ${to[
 	shift
 	rm -f "$work/in.$name"
 	mkfifo "$work/in.$name"
-	# Without the others' input: that ends only when nobody has it open.
+	# Close the others' pipes: each ends only when no process has it open for writing.
 	(
 		for fd in "${to[@]}"; do exec {fd}>&-; done
 		exec "$@"
@@ -71,7 +72,7 @@ declare -A to pid
 check "the module loads" modprobe kunwind
 chmod 666 /dev/kunwind
 
-# ---- a queue that stands still
+# ---- a queue whose worker waits for a locked file
 if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	dd if=/dev/zero of="$work/image" bs=1M seek=320 count=0 status=none
 	mkfs.xfs -q "$work/image"
@@ -83,21 +84,21 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	echo 3 >/proc/sys/vm/drop_caches
 	cp "$progs/small.so" "$work/shared.so"
 	start writer "$progs/races" locked "$work/xfs/locked"
-	eventually "a file is locked by its writer" says writer writes
+	eventually "a writer keeps the inode of a file locked" says writer writes
 	sleep 0.5
 	start first setpriv --reuid=$attacker --clear-groups "$shares" map "$work/xfs/locked" "$work/shared.so"
 	is_waiting() { is_object "$work/xfs/locked" pending && is_object "$work/shared.so" pending; }
-	eventually "a user's queue waits for that file" is_waiting
+	eventually "the first user's queue waits for the locked file" is_waiting
 	start second setpriv --reuid=$victim --clear-groups "$shares" map "$work/shared.so"
-	eventually "another user's file is not held up by that queue" is_object "$work/shared.so" ready
-	check "in which the first user's file still waits" is_object "$work/xfs/locked" pending
+	eventually "a file that both users map is built from the second user's queue" is_object "$work/shared.so" ready
+	check "the first user's queue still waits for the locked file" is_object "$work/xfs/locked" pending
 	end writer
 	not_pending() { ! is_object "$1" pending; }
-	eventually "the locked file waits no longer after the write" not_pending "$work/xfs/locked"
+	eventually "after the write the locked file no longer waits for its table" not_pending "$work/xfs/locked"
 	end first
 	end second
 
-	# ---- a user whose share of memory is full gets to another's file first
+	# ---- a user whose share of memory is full has a file first that another user maps, too
 	cp "$progs/small.so" "$work/xfs/locked2"
 	cp "$progs/small.so" "$work/xfs/locked3"
 	cp /usr/lib/x86_64-linux-gnu/libcrypto.so.3 "$work/large.so"
@@ -106,16 +107,16 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	echo 1 >$params/max_user_table_mb
 	start writer "$progs/races" locked "$work/xfs/locked2"
 	start writer2 "$progs/races" locked "$work/xfs/locked3"
-	eventually "two files are locked by their writers" says writer writes
-	eventually "both are" says writer2 writes
+	eventually "a writer locks the first file" says writer writes
+	eventually "a writer locks the second file" says writer2 writes
 	sleep 0.5
 	start first "$shares" map "$work/xfs/locked2" "$work/xfs/locked3" "$work/large.so"
 	are_waiting() { is_object "$work/xfs/locked3" pending && is_object "$work/large.so" pending; }
-	eventually "CAP_SYS_ADMIN's queue waits for both" are_waiting
+	eventually "the queue of CAP_SYS_ADMIN waits for both locked files" are_waiting
 	start second setpriv --reuid=$attacker --clear-groups "$shares" map "$work/large.so"
-	eventually "a user maps a file that waits there" says second mapped
-	eventually "whose table has no room in that user's share" not_pending "$work/large.so"
-	is "$(object "$work/large.so")" ready "the table is charged to who else maps the file"
+	eventually "a user maps a file that waits in that queue" says second mapped
+	eventually "a file whose table exceeds that user's share no longer waits" not_pending "$work/large.so"
+	is "$(object "$work/large.so")" ready "a table that exceeds one user's share is charged to another who maps the file"
 	end writer
 	end writer2
 	end first
@@ -123,10 +124,10 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	echo 128 >$params/max_user_table_mb
 	umount "$work/xfs"
 else
-	skip "another user's file is not held up by that queue" "no XFS"
+	skip "a file that both users map is built from the second user's queue" "no XFS"
 fi
 
-# ---- tables that no process uses
+# ---- tables that no process uses any more
 mkdir "$work/tmp"
 mount -t tmpfs none "$work/tmp"
 chmod 1777 "$work/tmp"
@@ -134,46 +135,46 @@ cp "$progs/small.so" "$work/tmp/kept.so"
 chmod 644 "$work/tmp/kept.so"
 echo 20000 >$params/max_stall_ms
 as $victim "$shares" map "$work/tmp/kept.so" </dev/null >/dev/null
-is "$(object "$work/tmp/kept.so")" ready "a user's table is kept after its last process"
+is "$(object "$work/tmp/kept.so")" ready "a table is kept after its last process has ended"
 as $attacker "$shares" idle 1100 "$progs/small.so" "$work/tmp"
 diag "1,100 files of another user were mapped: $(stat_of idle_objects) objects without users"
-is "$(object "$work/tmp/kept.so")" ready "the same after another user mapped 1,100 files"
+is "$(object "$work/tmp/kept.so")" ready "the table is still kept after another user mapped 1,100 files"
 echo 50 >$params/max_stall_ms
 umount "$work/tmp"
 
-# ---- the memory of a process that ends while somebody registers it
+# ---- the memory of a process that ends while it is being registered
 modprobe fuse
 mkdir "$work/hung" "$work/busy"
 mount -t tmpfs none "$work/busy"
 cp "$progs/small.so" "$work/busy/"
 start stuckfs "$progs/stuckfs" "$work/hung" "$progs/large.so" 8
-eventually "a file system that does not answer" says stuckfs mounted
+eventually "a file system that does not answer is mounted" says stuckfs mounted
 echo 60000 >$params/register_timeout_ms
 start target "$shares" map "$work/busy/small.so" "$work/hung/0"
-eventually "a process maps a file of it and one of another file system" says target mapped
+eventually "a process maps a file of that file system and one of another" says target mapped
 start register kunwind register "${pid[target]}"
 sleep 1
 waits() { grep -q $'^State:\t[SD]' "/proc/$1/status"; }
-check "its registration waits" waits "${pid[register]}"
+check "the registration of that process waits" waits "${pid[register]}"
 kill -KILL "${pid[target]}"
 end target
 is_unmounted() { umount "$work/busy" 2>/dev/null || ! mountpoint -q "$work/busy"; }
-eventually "its memory is unmapped while the registration waits" is_unmounted
+eventually "the ended process's memory is unmapped while its registration waits" is_unmounted
 check "the registration still waits" waits "${pid[register]}"
 
 # ---- the last reference to a file
 count_calls delayed_fput
 kill -USR1 "${pid[stuckfs]}"
 gone() { [ -z "$(object "$work/hung/0")" ] || is_object "$work/hung/0" ready; }
-eventually "the file is built or given up" gone
+eventually "the file is built or dropped" gone
 sleep 1
-is "$(calls)" 0 "files are not closed by the kernel's one work item"
+is "$(calls)" 0 "no file is closed by the kernel's one work item (delayed_fput)"
 end register
 echo 10000 >$params/register_timeout_ms
 kill -TERM "${pid[stuckfs]}"
 end stuckfs
 
-# ---- records of processes, of the whole system
+# ---- records of processes that auto registers
 kunwind auto on
 limit=$(($(stat_of processes) + 40))
 echo $limit >$params/max_processes
@@ -185,17 +186,17 @@ eventually "a user starts 80 processes" have pids 80
 registered() { awk -F'\t' 'NR == FNR { pid[$1]; next } $1 == "process" && $2 in pid { n++ } END { print n + 0 }' "$1" /dev/kunwind; }
 nr=$(registered "$work/pids")
 diag "there is room for 40 more processes: $nr of them are registered"
-check "at most half of the room is that user's" test "$nr" -ge 10 -a "$nr" -le 21
+check "auto registers processes of one user in at most half of the free records" test "$nr" -ge 10 -a "$nr" -le 21
 as $victim sh -c "$many" - "$progs/sleeper" 3 >"$work/pids2" &
-eventually "another user starts three" have pids2 3
-is "$(registered "$work/pids2")" 3 "which are registered"
+eventually "another user starts 3 processes" have pids2 3
+is "$(registered "$work/pids2")" 3 "auto registers all three processes of the other user"
 xargs kill <"$work/pids"
 xargs kill <"$work/pids2"
 wait
 
-# ---- the same, of processes that were another user's when they were forked
+# ---- the same for processes that root forked and that then changed their user
 runs() { [ "$(pgrep -u "$1" -x sleeper -c)" = "$2" ]; }
-share_of() { # DESCRIPTION: of the attacker's processes among 20 more
+share_of() { # DESCRIPTION: the attacker's processes have at most half of 20 free records
 	local nr
 	pgrep -u $attacker -x sleeper >"$work/pids"
 	nr=$(registered "$work/pids")
@@ -205,17 +206,17 @@ share_of() { # DESCRIPTION: of the attacker's processes among 20 more
 	wait
 }
 echo $(($(stat_of processes) + 20)) >$params/max_processes
-# one fork each: no other process takes up the room
+# one fork each, so that no other process uses up the free records
 for _ in {1..17}; do
 	setpriv --reuid=$attacker --regid=$attacker --clear-groups "$progs/sleeper" &
 done
-eventually "root starts 17 processes that become a user's" runs $attacker 17
-share_of "at most half of the room is that user's, too"
-# as su, which waits for the password
+eventually "root starts 17 processes that change to another user" runs $attacker 17
+share_of "auto registers processes that change to a user in at most half of the free records"
+# like su that waits for the password
 cp "$progs/sleeper" "$work/sleeper"
 chmod 4755 "$work/sleeper"
 echo $(($(stat_of processes) + 20)) >$params/max_processes
-# and as su that has it: what it starts is another user's
+# and like su after the password: it starts a program as another user
 cp "$(command -v setpriv)" "$work/su"
 chmod 4755 "$work/su"
 for _ in {1..12}; do as $attacker "$work/su" --reuid=$victim --regid=$victim --clear-groups true; done
@@ -224,7 +225,7 @@ is_setuid() { [ "$(pgrep -U $attacker -u 0 -x sleeper -c)" = 17 ]; }
 eventually "a user starts a set-user-ID program 17 times" is_setuid
 nr=$(registered "$work/pids")
 diag "there is room for 20 more processes: $nr of 17 are registered"
-check "at most half of the room is those processes', none is what was another user's last" test "$nr" -ge 2 -a "$nr" -le 11
+check "auto registers set-user-ID programs in at most half of the free records of their real user" test "$nr" -ge 2 -a "$nr" -le 11
 kunwind auto off
 echo 32768 >$params/max_processes
 xargs kill <"$work/pids"
@@ -264,5 +265,5 @@ end dirty
 wait
 
 module_goes() { rmmod kunwind 2>/dev/null || ! [ -d /sys/module/kunwind ]; }
-eventually "the module goes" module_goes
+eventually "the module is unloaded" module_goes
 done_testing

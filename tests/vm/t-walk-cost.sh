@@ -9,8 +9,8 @@
 # limited, too. With the event kunwind_callstack on, the walk finds up to 4,096 frames and
 # writes them to the ring buffer.
 # Half of the stacks defeat the answers about code that the walk keeps, or make it compare
-# as much code as possible (each-..., checks). They are counted by themselves, too.
-# Bounds are about a fifth above the most that was measured on Linux 6.1.
+# as much code as possible (each-..., checks). They are also counted separately.
+# The bounds are about a fifth above the largest cost that was measured on Linux 6.1.
 # vm: --icount
 # timeout: 600
 
@@ -35,7 +35,7 @@ walks() {
 	done < <("$progs/bench/hostile" "$@")
 	diag "$title: most expensive: $most instructions, without useful answers $most_each, bound $bound"
 	[ "$count" -eq 15 ] && [ "$each" -eq 7 ] && [ "$most_each" -gt 100000 ]
-	verdict $? "$title: walks are counted"
+	verdict $? "$title: all 15 walks are counted"
 	[ "$most" -le "$bound" ]
 	verdict $? "$title: no walk exceeds the bound"
 }
@@ -51,14 +51,14 @@ echo 0 >"$event"
 
 # In hard interrupts and NMIs, any 128 walks spend at most 960 units on average. perf allows
 # 50 us without lowering its rate below 4,000 Hz: 150,000 instructions at 3 GHz and one
-# instruction a cycle. "lookups": a stack by unwind information is whole, always.
+# instruction a cycle. "lookups": a stack with unwind information is always whole.
 average=150000
 walks "in a hard interrupt, on average" $average interrupt 0
 walks "in a hard interrupt, on average, 100 frames in the cache" $average interrupt 100
 whole=$("$progs/bench/hostile" interrupt 0 | awk '$1 == "lookups" { print $2 }')
 is "$whole" 127 "in a hard interrupt: 127 frames with unwind information are found after hostile stacks"
 
-# The same by perf: function_graph counts what each sample's stack costs.
+# The same with perf: function_graph counts the cost of each sample's stack.
 tracing=/sys/kernel/tracing
 "$progs/bench/hostile" spin >"$KUNWIND_TMP/up" &
 spinner=$!
@@ -70,7 +70,7 @@ echo perf_callchain_user >$tracing/set_ftrace_filter
 echo 1 >$tracing/max_graph_depth
 echo 8192 >$tracing/buffer_size_kb
 echo function_graph >$tracing/current_tracer
-check "perf samples it by cpu-clock" \
+check "perf samples the hostile stacks with cpu-clock" \
 	perf record -q -g -F 500 -e cpu-clock -p $spinner -o "$KUNWIND_TMP/perf.data" -- sleep 2
 echo 0 >$tracing/tracing_on
 sed -n 's/^.* \([0-9.]*\) us .*perf_callchain_user.*/\1/p' $tracing/trace >"$KUNWIND_TMP/times"
@@ -85,6 +85,6 @@ verdict $? "perf: the stacks of at least 256 samples are counted"
 [ "$mean" -le $average ]
 verdict $? "perf: no stack costs more than the bound on average"
 
-check "the counting module goes" rmmod kunwind_bench
+check "the counting module is unloaded" rmmod kunwind_bench
 check "the module is unloaded" rmmod kunwind
 done_testing

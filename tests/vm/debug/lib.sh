@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What the tests of the debug kernel share, sourced after lib/tap.sh. Their
-# verdict is the kernel's log, which lib/guest-run reads behind each file;
-# here is what has to be asked for: leaks, and allocations that fail.
+# Functions of the tests of the debug kernel, sourced after lib/tap.sh. The kernel's
+# log decides whether a test passed; lib/guest-run reads it after each file. This
+# file has what is not in the log: a search for leaks, and allocations that fail.
 
-# what hangs has failed, and the rest of the file still says something
+# A storm that hangs has failed. With a timeout the rest of the file still runs.
 scale=${KUNWIND_TIMEOUT_SCALE:-1}
 storm="timeout -k 5 $((180 * scale)) build/vm-debug/storm"
 debugfs=/sys/kernel/debug
@@ -15,30 +15,31 @@ kcsan=$([ ! -e $debugfs/kcsan ] || echo yes)
 [ -e $debugfs/kmemleak ] || [ -n "$kcsan" ] || { echo "1..0 # SKIP not on the debug kernel"; exit 0; }
 [ -n "$kcsan" ] || echo clear >$debugfs/kmemleak
 
-# Memory that nothing points to and kunwind asked for. An object may be missed
-# while a register holds it, or be seen too early while RCU does: the second
-# scan tells. What is lost while the module is loaded is still lost when it is
-# unloaded, so a test scans once, at its end: the scans take most of the time of
-# a test on a busy machine. To have the functions named, call it before rmmod.
+# Searches for memory that kunwind allocated and that nothing points to. The first
+# scan may report an object that only a register or RCU holds; the second one is
+# reliable. Memory that leaks while the module is loaded is still lost after rmmod,
+# so a test scans only once, at its end: on a busy machine the scans take most of a
+# test's time. Call this before rmmod to see the names of the functions.
 no_leaks() {
 	local found
 	[ -z "$kcsan" ] || return 0
 	sync
 	sleep 1
-	# refused when kmemleak has given up: then nothing is known
+	# The write fails if kmemleak has disabled itself: then leaks are unknown.
 	if ! { echo scan >$debugfs/kmemleak && sleep 6 && echo scan >$debugfs/kmemleak; }; then
 		not_ok "$1: kmemleak scans"
 		return
 	fi
-	# of an unloaded module the symbols are gone: its addresses stay
+	# An unloaded module has no symbols any more, only addresses.
 	found=$(awk '/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
 		{ text = text $0 "\n" }
 		/\[kunwind\]|\[<?0*ffffffffc/ { ours = 1 }
 		END { if (ours) printf "%s", text }' $debugfs/kmemleak | head -n 60)
-	is "$found" "" "$1: no memory is lost"
+	is "$found" "" "$1: no memory has leaked"
 }
 
-# A task that sleeps with a work of ours holds the module until it wakes up.
+# A task that sleeps with a queued task work of kunwind's holds the module in use
+# until it wakes up.
 unload() {
 	local i
 	for ((i = 0; i < 100; i++)); do
@@ -49,8 +50,8 @@ unload() {
 	rmmod kunwind
 }
 
-# Where a function of the kernel begins, and the next one. Sets "start" and "end".
-# The symbols are read once for each function: that takes seconds on this kernel.
+# Sets "start" and "end" to the address of a kernel function and of the next one.
+# The result is kept, because reading the symbols takes seconds on this kernel.
 declare -A extents=()
 extent() { # FUNCTION
 	[ -n "${extents[$1]:-}" ] || extents[$1]=$(awk -v name="$1" 'start { print start, "0x" $1; exit }
@@ -58,11 +59,11 @@ extent() { # FUNCTION
 	read -r start end <<<"${extents[$1]}"
 }
 
-# About one in N allocations fails, of those that kunwind's own code asks for, or of
-# FUNCTION's; with TIMES not -1, only so many.
+# About one in N allocations of kunwind's code, or of FUNCTION, fails; at most TIMES
+# of them, unless TIMES is -1.
 fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 	local dir start end own next
-	# not those of ftrace for a hook of ours: it does without, and the kernel warns
+	# except ftrace's for the trampoline of a hook: it works without, and the kernel warns
 	extent arch_ftrace_update_trampoline
 	own=$start next=$end
 	if [ $# -gt 2 ]; then
@@ -71,8 +72,8 @@ fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 		start=$(cat /sys/module/kunwind/sections/.text)
 		end=$(printf '0x%x' $((start + $(awk '$1 == "kunwind" { print $2 }' /proc/modules))))
 	else
-		# where modules will lie: not the loader of modules, whose own
-		# failures the kernel warns of
+		# the area of modules: an allocation of the module loader must not
+		# fail, because the kernel warns of that
 		start=0xffffffffc0000000 end=0xffffffffff000000
 	fi
 	for dir in failslab fail_page_alloc; do
@@ -84,7 +85,7 @@ fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 		echo "$own" >$debugfs/$dir/reject-start
 		echo "$next" >$debugfs/$dir/reject-end
 		echo "${2:--1}" >$debugfs/$dir/times
-		# by chance: each Nth would be the same one of every try
+		# at random: every Nth allocation would be the same one in each try
 		echo 1 >$debugfs/$dir/interval
 		echo $((100 / $1)) >$debugfs/$dir/probability
 	done
@@ -98,7 +99,7 @@ stop_failing() {
 	done
 }
 
-# Whatever asks for memory in a task that set /proc/self/fail-nth.
+# Lets any allocation of a task that set /proc/self/fail-nth fail, without log lines.
 quiet_failures() {
 	local dir
 	for dir in failslab fail_page_alloc fail_usercopy; do
@@ -109,7 +110,7 @@ quiet_failures() {
 	echo 0 >$debugfs/fail_page_alloc/min-order
 }
 
-# A session that asks for a stack at every system call and switch of tasks.
+# Starts a session that records a stack at every system call and task switch.
 lttng_start() { # DIRECTORY
 	export LTTNG_HOME=$1/home
 	mkdir -p "$LTTNG_HOME"
@@ -125,7 +126,7 @@ lttng_start() { # DIRECTORY
 }
 
 lttng_stop() { # DIRECTORY
-	# check() runs what it checks in a shell of its own: what that exported is gone
+	# check() runs its command in a subshell, so the export of lttng_start() is lost.
 	export LTTNG_HOME=$1/home
 	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1 && return
 	tail -n 5 "$1/lttng.log"
@@ -133,7 +134,7 @@ lttng_stop() { # DIRECTORY
 	return 1
 }
 
-# Storms of all kinds side by side for some seconds.
+# Runs storms of all kinds side by side for some seconds.
 storms() {
 	local seconds=$1 mode pids=() status=0 pid
 	for mode in fork map walk register fuzz; do
