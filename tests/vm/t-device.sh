@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # t-device.sh - /dev/kunwind: every errno of its calls, rights, the kill switch; the
-# status and the dump of all mappings, whatever number of mappings users have
+# bounds of the status and of the dump of all mappings
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
@@ -16,7 +16,7 @@ adopt() { # DESCRIPTION COMMAND...
 	"$@" >"$KUNWIND_TMP/out" 2>&1
 	status=$?
 	tap_from "$KUNWIND_TMP/out" "$what: "
-	is "$status" 0 "$what: it ends well"
+	is "$status" 0 "$what: exits with status 0"
 }
 
 check "the module loads" modprobe kunwind
@@ -66,14 +66,14 @@ for _ in $(seq 50); do
 done
 is "$(grep -c '^process' /dev/kunwind)" 0 "ended processes are gone"
 
-# names that others choose
+# process names that a user chooses
 cp "$(command -v sleep)" "$KUNWIND_TMP/"$'a\nforged\t1'
 "$KUNWIND_TMP/"$'a\nforged\t1' 1000 &
 named=$!
 until grep -q forged /proc/$named/comm; do sleep 0.1; done
 kunwind register $named >/dev/null
 is "$(grep -c '^process' /dev/kunwind) $(grep -c '^forged' /dev/kunwind)" "1 0" \
-	"a process whose name has a line feed makes one line"
+	"a process name with a line feed is escaped: the status has one line"
 kill $named
 wait $named
 
@@ -90,7 +90,7 @@ is "$("$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "which is not root's"
 # many mappings in many processes
 tracing=/sys/kernel/tracing
 map=$tracing/events/kunwind/kunwind_map
-share() { # CHILDREN RANGES [COMMAND...]: processes that share so many mappings; $shared is the first
+share() { # CHILDREN RANGES [COMMAND...]: starts processes that share RANGES mappings; $shared: the parent
 	local number=$1 ranges=$2
 	shift 2
 	: >"$KUNWIND_TMP/up"
@@ -101,7 +101,7 @@ share() { # CHILDREN RANGES [COMMAND...]: processes that share so many mappings;
 		sleep 0.1
 	done
 	is "$(cat "$KUNWIND_TMP/up") $(grep -cP '^process\t.*\ttables\t' /dev/kunwind)" "up $((number + 1))" \
-		"$((number + 1)) processes share $ranges mappings"
+		"$((number + 1)) processes that share $ranges mappings are registered"
 }
 end_share() {
 	kill $shared
@@ -111,7 +111,7 @@ end_share() {
 		sleep 0.1
 	done
 }
-status_us() { # the shortest time of five that reading the status takes
+status_us() { # the shortest of five times that a read of the status takes
 	local start time best=
 	for _ in 1 2 3 4 5; do
 		start=${EPOCHREALTIME/./}
@@ -127,11 +127,11 @@ end_share
 share 1000 15000
 many=$(status_us)
 end_share
-diag "the status of 1,001 processes with 1 mapping more: $few us, with 15,000: $many us"
+diag "status of 1,001 processes with 1 more mapping each: $few us; with 15,000 more: $many us"
 [ "$many" -le $((3 * few)) ]
-is $? 0 "the status costs no more for processes with many mappings"
+is $? 0 "a read of the status takes no longer for processes with many mappings"
 
-# the most that a dump reports of one process, and of one user; it looks at 64 at a time
+# The limits of a dump for a process and for a user; they are checked after each 64 mappings.
 most=4096 of_user=262144 step=64
 if [ -e $map/hist ]; then
 	echo 1024 >/sys/module/kunwind/parameters/max_user_processes
@@ -143,26 +143,26 @@ if [ -e $map/hist ]; then
 	share 99 5000 $user
 	before=$(awk -F'\t' '$2 == "dump_left_out" { print $3 }' /dev/kunwind)
 	echo 'hist:keys=tgid' >$map/trigger
-	check "a dump of all mappings" modprobe kunwind_dump
+	check "the dump of all mappings ends" modprobe kunwind_dump
 	sed -n 's/^{ tgid: *\([0-9]*\) } hitcount: *\([0-9]*\).*/\1\t\2/p' $map/hist >"$KUNWIND_TMP/dumped"
 	echo '!hist:keys=tgid' >$map/trigger
-	is "$(grep -xcF "$victim" "$KUNWIND_TMP/dumped")" 1 "every mapping of another user's process is in it, once"
+	is "$(grep -xcF "$victim" "$KUNWIND_TMP/dumped")" 1 "the dump has every mapping of another user's process, once"
 	is "$(awk -v m=$((most + step)) '$2 >= m' "$KUNWIND_TMP/dumped")" "" \
-		"no process has more than $most events there"
+		"the dump has about $most events of a process at most"
 	reported=$(awk '{ sum += $2 } END { print sum }' "$KUNWIND_TMP/dumped")
 	reported=$((reported - ${victim#*	}))
 	diag "of 500,000 mappings of one user it reports $reported"
 	[ "$reported" -ge $of_user ] && [ "$reported" -lt $((of_user + step)) ]
-	is $? 0 "one user's processes have as many events there as one user may have"
+	is $? 0 "the dump has about $of_user events of a user with 500,000 mappings"
 	left=$(($(awk -F'\t' '$2 == "dump_left_out" { print $3 }' /dev/kunwind) - before))
 	[ $((left + reported)) -ge 500000 ]
-	is $? 0 "the status counts the others: $left"
-	check "the module that asked for it goes" rmmod kunwind_dump
+	is $? 0 "the status counts the mappings that the dump left out: $left"
+	check "the module that started the dump is unloaded" rmmod kunwind_dump
 	end_share
 	kill "${victim%	*}"
 	wait 2>/dev/null
 else
-	skip "a dump of all mappings" "this kernel has no histograms of events"
+	skip "the dump of all mappings ends" "this kernel has no histograms of events"
 fi
 
 echo N >/sys/module/kunwind/parameters/enabled

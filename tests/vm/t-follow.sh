@@ -24,15 +24,15 @@ status=$?
 tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "mremap over code: no old table is used"
 
-# the thread of that name waits between the hook of mremap() and mmap_lock
+# the thread "late" waits after the hook of mremap() and before it takes mmap_lock
 check "mremap() of one thread is delayed" modprobe delay function=down_write_killable comm=late
 "$progs/movers" stacks "$progs" >"$KUNWIND_TMP/out" 2>&1
 status=$?
 tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "mremap() by many threads at once: no stack is wrong"
-check "the delaying module goes" rmmod delay
+check "the delaying module is unloaded" rmmod delay
 
-# what is told of mappings: each once
+# kunwind_map events: one for each new mapping
 tracing=/sys/kernel/tracing
 echo >$tracing/trace
 echo 1 >$tracing/events/kunwind/kunwind_map/enable
@@ -40,8 +40,8 @@ echo 1 >$tracing/events/kunwind/kunwind_map/enable
 echo 0 >$tracing/events/kunwind/kunwind_map/enable
 sed -n 's/.* kunwind_map: //p' $tracing/trace >"$KUNWIND_TMP/told"
 is "$(grep -c 'small.so' "$KUNWIND_TMP/told") $(grep -c 'large.so' "$KUNWIND_TMP/told")" "3 2" \
-	"each new mapping is told of"
-is "$(sort "$KUNWIND_TMP/told" | uniq -d)" "" "and once, whatever is mapped later"
+	"each new mapping is reported by kunwind_map"
+is "$(sort "$KUNWIND_TMP/told" | uniq -d)" "" "no mapping is reported twice, whatever is mapped later"
 
 refused=$(awk '$1 == "object" && $2 == "refused" { print $3 }' /dev/kunwind | sort -u | tr '\n' ' ')
 like "$refused" "not_elf" "status names why: $refused"

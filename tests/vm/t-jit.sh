@@ -39,6 +39,6 @@ for _ in {1..50}; do
 	sleep 0.2
 done
 kunwind status | grep -E '^(user|stat)' | sed 's/^/# /'
-is "$shares" 0 "no user is charged for anything any more"
+is "$shares" 0 "no user is charged for anything after all processes have ended"
 check "the module is unloaded" rmmod kunwind
 done_testing

@@ -15,7 +15,7 @@ build_progs
 check "the module loads" modprobe kunwind
 scene() { # PROGRAM WHAT
 	"$progs/$1" >"$work/$1.out" 2>"$work/$1.err"
-	is "$?" 0 "$2: it ends well"
+	is "$?" 0 "$2: exits with status 0"
 	diag "$2"
 	adopt /usr/bin/python3 "$oracle/nocfi.py" "$progs/$1" <"$work/$1.out"
 }

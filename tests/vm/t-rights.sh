@@ -3,7 +3,8 @@
 #
 # t-rights.sh - who may do what with /dev/kunwind, see kunwind(4): processes of
 # others, of a set-user-ID program, of another user's registration; a root of a
-# user namespace; quotas; what is told to whom, and by which names; the device's mode and udev rule
+# user namespace; quotas; what the status and events show to whom, and by which file
+# names; the device's mode and udev rule
 # timeout: 400
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -142,15 +143,15 @@ kill $roots $theirs $others $first $suid
 wait 2>/dev/null
 gone "ended processes are not registered any more"
 
-# Names of files: each process's own. User 1001 is the first to map the file, under a
-# name of a mount namespace, and ends before the others do.
+# Names of files: each process has its own. User 1001 is the first to map the file, by a
+# path of its own mount namespace, and ends before the others map it.
 tracing=/sys/kernel/tracing
 mkdir "$tmp/own" "$tmp/false"
 cp /bin/sleep "$tmp/own/program"
 touch "$tmp/false/program"
 chmod -R a+rX "$tmp/own" "$tmp/false"
 inode=$(stat -c %i "$tmp/own/program")
-named() { # PID: the names of the file in the trace of the process
+named() { # PID: the file's paths in kunwind_map events of the process
 	for _ in {1..200}; do
 		sed -n "s/.*kunwind_map: tgid=$1 .* ino=$inode .* path=//p" $tracing/trace | sort -u | grep . && break
 		sleep 0.05
@@ -163,21 +164,21 @@ echo 1 >$tracing/events/kunwind/kunwind_map/enable
 # shellcheck disable=SC2016
 $user1 unshare -U -r -m sh -c 'mount --bind "$1" "$2" && exec "$2" 1000' - "$tmp/own/program" "$tmp/false/program" &
 pid=$!
-is "$(named $pid)" "$tmp/false/program" "the trace has the name by which a process maps a file"
-is "$(shown)" "$tmp/false/program" "so has the status, while only a user without privilege maps it"
+is "$(named $pid)" "$tmp/false/program" "kunwind_map has the path by which the process maps a file"
+is "$(shown)" "$tmp/false/program" "the status has that path while only a user without privilege maps the file"
 kill $pid
 wait $pid 2>/dev/null
 for command in "$user2" "$user1" ""; do
 	$command "$tmp/own/program" 1000 &
 	pid=$!
-	is "$(named $pid)" "$tmp/own/program" "not the name that another process gave it (${command:-root})"
+	is "$(named $pid)" "$tmp/own/program" "kunwind_map does not have another process's path of the file (${command:-root})"
 	kill $pid
 	wait $pid 2>/dev/null
 done
-is "$(shown)" "$tmp/own/program" "the status has the name that a process with CAP_SYS_ADMIN gives it"
+is "$(shown)" "$tmp/own/program" "the status has the path by which a process with CAP_SYS_ADMIN maps the file"
 echo 0 >$tracing/events/kunwind/kunwind_map/enable
 kunwind auto off
-gone "none is left"
+gone "no process is registered after auto off"
 
 # quotas
 echo 3 >$params/max_user_processes
@@ -201,7 +202,7 @@ for _ in {1..300}; do
 	[ "$(wc -l <"$tmp/first")" = 2 ] && break
 	sleep 0.1
 done
-is "$(head -n 1 "$tmp/first")" "full" "root of a container has a quota"
+is "$(head -n 1 "$tmp/first")" "full" "root of a container without a user namespace has a quota"
 is "$(tail -n 1 "$tmp/first")" "0 ENOSPC" "namespaces that a container makes give no second quota"
 is "$(container "$rights" most 10)" "3 ENOSPC" "another container has a quota of its own"
 echo >"$tmp/end"

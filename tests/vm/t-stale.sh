@@ -25,13 +25,13 @@ adopt() { # COMMAND...
 	"$@" >"$work/out" 2>&1
 	status=$?
 	tap_from "$work/out"
-	is "$status" 0 "$2: it ends well"
+	is "$status" 0 "$2: exits with status 0"
 }
 adopt "$progs/stale" moves "$progs"
 if [ -x "$progs/i386/stale" ]; then
 	adopt "$progs/i386/stale" moves "$progs/i386"
 else
-	skip "the same by 32-bit code" "no 32-bit compiler"
+	skip "32-bit code: mremap() of several pages" "the compiler does not support -m32"
 fi
 adopt "$progs/stale" file "$work/changes.so" "$progs/small.so" "$progs/large.so"
 
@@ -47,7 +47,7 @@ mkdir "$work/mnt1" "$work/mnt2"
 # cat, because cp would leave out the zeros at the end: the file is to lie in one piece
 mount -o loop "$work/image1" "$work/mnt1" && cat "$work/small.so" >"$work/mnt1/library.so" && sync
 check "a file system with a library" umount "$work/mnt1"
-# an inode number that is used again: ext4 takes the first that is free
+# A reused inode number: ext4 takes the first free one.
 cp "$work/image1" "$work/image3"
 mount -o loop "$work/image3" "$work/mnt1"
 adopt "$progs/stale" reused "$work/mnt1/reused.so" "$progs/small.so" "$progs/large.so"

@@ -80,7 +80,7 @@ static void sizes(void)
 	is(call(_IO(KUNWIND_IOC_MAGIC, 0xe0), buffer), ENOTTY, "a call without a direction");
 }
 
-/* A caller whose structure is that of an older version: nothing is written behind it. */
+/* A caller with an older version's, smaller structure: only its size is written. */
 static void older(void)
 {
 	struct {
@@ -94,10 +94,10 @@ static void older(void)
 	memset(&now, 0, sizeof(now));
 	now.stats.size = size;
 	memset(byte, 0x5a, sizeof(now) - size);
-	is(call(KUNWIND_IOC_STATS, &now), 0, "a structure of an older version");
+	is(call(KUNWIND_IOC_STATS, &now), 0, "an older, smaller structure is accepted");
 	for (; byte < (unsigned char *)(&now + 1); byte++)
 		same &= *byte == 0x5a;
-	is(same, 1, "nothing is written behind a structure of an older version");
+	is(same, 1, "nothing is written behind an older, smaller structure");
 }
 
 static int process_call(unsigned long number, int fd, unsigned int flags, unsigned int reserved)
@@ -213,9 +213,9 @@ static void __attribute__((noinline)) calls_nothing(void)
 }
 
 /*
- * A stack in memory that was never used: its pages are not there, so the first walk
- * cannot read them, and may not wait for them. The task brings them in before it
- * returns; they are zeros, which end the stack.
+ * A stack in memory that was never touched: its pages are not present. The first walk
+ * cannot read them and must not fault. The task faults them in before it returns to
+ * user mode; they are zeros, which end the stack.
  */
 static void absent(void)
 {
@@ -232,17 +232,17 @@ static void absent(void)
 	for (i = 0; i < 17; i++)
 		regs[i] = (unsigned long)area + size / 2 + 64;
 	regs[16] = (unsigned long)calls_nothing + 1;
-	is(call(KUNWIND_IOC_CALLSTACK, &stack), 0, "stack: its page was never used");
+	is(call(KUNWIND_IOC_CALLSTACK, &stack), 0, "stack in a page that was never touched");
 	first = stack.reason;
-	is(first == KUNWIND_UNREADABLE, 1, "stack: a page that is not there cannot be read");
-	/* a task is heard at most once a jiffy, and after a second at the latest */
+	is(first == KUNWIND_UNREADABLE, 1, "stack: ends with \"unreadable\" at a page that is not present");
+	/* A task may make a request once a jiffy, and after a second at the latest. */
 	while (stack.reason == KUNWIND_UNREADABLE && tries++ < 200) {
 		usleep(20000);
 		if (call(KUNWIND_IOC_CALLSTACK, &stack))
 			break;
 	}
 	is(stack.reason == KUNWIND_COMPLETE && stack.count == 1, 1,
-	   "stack: the page is there for a later walk");
+	   "stack: a later walk reads the page");
 	calls_nothing();
 	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "unregister itself");
 	munmap(area, size);

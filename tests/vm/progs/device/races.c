@@ -3,15 +3,15 @@
  * races.c - programs of t-races.sh
  *
  *	races fork		registers itself with its children, forks once, prints the
- *				child's number when it has ended
- *	races many NR FILE	registers itself, maps a page of FILE NR times, changes the
- *				protection of all by one mprotect()
- *	races direct FILE	registers itself, maps FILE as code by a descriptor with
+ *				child's PID after it has ended
+ *	races many NR FILE	registers itself, maps a page of FILE NR times; after the end
+ *				of its input, changes all protections with one mprotect()
+ *	races direct FILE	registers itself, maps FILE as code from a descriptor with
  *				O_DIRECT, waits for the end of its input
- *	races locked FILE	writes to FILE from memory whose page fault gets no answer
- *				until the end of its input, so that the inode stays locked
+ *	races locked FILE	writes to FILE from memory whose page fault userfaultfd does
+ *				not answer before the end of the input: the inode is locked
  *	races moves FILE FILE SECONDS	registers itself, then maps the files' code in turn at
- *				one address and calls it; that code calls getppid()
+ *				one address and calls it; that code calls back getppid()
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -41,7 +41,7 @@ static void enroll(unsigned int flags)
 
 	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &process))
 		err(2, "registration");
-	/* rmmod is not to wait for this process. */
+	/* An open device would keep the module in use. */
 	close(device);
 }
 
@@ -91,7 +91,7 @@ static void many(int nr, const char *path)
 	int i, fd = open_file(path, O_RDONLY);
 
 	enroll(0);
-	/* the same page each time, so that neighbours are not merged */
+	/* The same page each time: the kernel does not merge these mappings. */
 	for (i = 0; i < nr; i++)
 		map(all + i * 4096L, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
 	printf("mapped\n");
@@ -147,7 +147,7 @@ static void locked(const char *path)
 	pthread_join(writer, NULL);
 }
 
-/* Called from the mapped code. Not inline, so that its frame is its own. */
+/* Called from the mapped code. noinline: it needs a frame of its own. */
 static int __attribute__((noinline)) back(void)
 {
 	syscall(SYS_getppid);
@@ -174,7 +174,7 @@ static void __attribute__((noinline)) calls(const char *page)
 
 	memcpy(&code, &page, sizeof(code));
 	code(back);
-	/* the call above is not the last instruction */
+	/* No tail call: this function's frame must stay. */
 	__asm__ volatile("" ::: "memory");
 }
 

@@ -8,9 +8,9 @@
  *				unmaps each copy's code
  *	shares dirty NR DIR	NR children named "dirty" each have a dirty shared mapping of
  *				DIR/0 to DIR/NR-1, until the end of its input
- *	shares moves NR FILE	a registered process has NR threads, each stopped at the end of
- *				a mremap() that failed. After a line of input the process maps
- *				FILE's code; at the end of the input the threads go on
+ *	shares moves NR FILE	a registered child has NR threads; ptrace stops each of them at
+ *				the exit of an mremap() that fails. After a line of input the
+ *				child maps FILE's code; at the end of input the threads go on
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -37,7 +37,7 @@
 #include "../../../../kmod/uapi/kunwind.h"
 
 #define MOST_THREADS	1000
-/* What the calls of mremap() would replace: all the process's code. */
+/* The destination of the mremap() calls: it contains all the process's code. */
 #define PLACE		((void *)0x20000000)
 #define PLACE_SIZE	0x7fffd0000000UL
 #define NOTHING		((void *)0x10000)
@@ -63,7 +63,7 @@ static void *map_code(const char *path)
 
 	if (fd < 0)
 		err(2, "%s", path);
-	/* Files that give no answer are mapped from their start. */
+	/* Other files may not answer reads: they are mapped from their start. */
 	if (strstr(path, ".so") && pread(fd, &elf, sizeof(elf), 0) == sizeof(elf))
 		for (i = 0; i < elf.e_phnum; i++)
 			if (pread(fd, &segment, sizeof(segment), elf.e_phoff + i * sizeof(segment)) ==
@@ -131,7 +131,7 @@ static void dirty(int nr, const char *dir)
 	for (i = 0; i < nr; i++) {
 		if (fork())
 			continue;
-		/* Ends with its parent, unless it is killed before. */
+		/* The child ends with its parent at the latest. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "dirty");
 		snprintf(path, sizeof(path), "%s/%d", dir, i);
@@ -155,7 +155,7 @@ static void dirty(int nr, const char *dir)
 
 static struct shared {
 	volatile bool go, mapped, end;
-	unsigned int frames, by_table;	/* of the stack while calls are under way */
+	unsigned int frames, by_table;	/* of the stack taken during the mremap() calls */
 } *shared;
 
 static void *moves(void *nothing)
@@ -166,7 +166,7 @@ static void *moves(void *nothing)
 	return nothing;
 }
 
-/* The current stack: why it ended, and how many of its frames were found by tables. */
+/* Takes the current stack. Returns why it ended; *by_table: frames found by tables. */
 static unsigned int stack_reason(unsigned int *frames, unsigned int *by_table)
 {
 	__u64 addresses[64];

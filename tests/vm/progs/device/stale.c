@@ -4,7 +4,7 @@
  *
  *	stale moves DIRECTORY	that has small.so and large.so: mremap of several pages
  *	stale file PATH SMALL LARGE	a file becomes another one within a second
- *	stale reused PATH SMALL LARGE	a file's inode becomes another file's, at the same time
+ *	stale reused PATH SMALL LARGE	a new file gets a deleted file's inode number and times
  *	stale call LIBRARY	one stack through it; status 0: it is right
  *
  * Both libraries have one function at the same place, in frames of two sizes that
@@ -148,7 +148,7 @@ static int becomes(const char *path, const char *from, off_t size)
 	return out;
 }
 
-/* The same, and waits until the times of the file are others. */
+/* The same, in place; writes until the file's change time is another one. */
 static void becomes_in_place(int fd, const char *path, const char *from)
 {
 	struct timespec pause = { 0, 10000000 };
@@ -207,16 +207,16 @@ static void file(const char *path, const char *small, const char *large)
 	fd = open(path, O_RDONLY);
 	is(once(fd), "the second state of the file has its own table");
 
-	/* mapped again at the same place; between the two calls nothing else is mapped */
+	/* Mapped again at the same address. Nothing else is mapped between the two calls. */
 	text = text_of(fd);
 	page = mmap(NULL, PAGE, RX, MAP_PRIVATE, fd, text);
 	good = page != MAP_FAILED && right(page);
 	becomes_in_place(fd, path, small);
 	mmap(page, PAGE, RX, MAP_PRIVATE | MAP_FIXED, fd, text);
-	is(good && right(page), "the same file, changed, at the same place: the former table is not used");
+	is(good && right(page), "a changed file is mapped at the same address: the old table is not used");
 }
 
-/* A new file at @path, all of whose times are just @time; or -1: the clock went on. */
+/* Creates a file at @path whose change time is @time; -1: the clock has moved on. */
 static int born(const char *path, const char *from, const struct timespec *time, struct stat *st)
 {
 	static char bytes[1 << 16];
@@ -226,7 +226,7 @@ static int born(const char *path, const char *from, const struct timespec *time,
 	if (in < 0 || read(in, bytes, sizeof(bytes)) <= 0)
 		quit(from);
 	close(in);
-	/* the time of a file is that of the last tick: until the next, that which is set here */
+	/* A file gets the time of the last tick: until the next one, the time set here. */
 	if (clock_settime(CLOCK_REALTIME, time))
 		quit("clock_settime");
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0755);
@@ -239,7 +239,7 @@ static int born(const char *path, const char *from, const struct timespec *time,
 	return -1;
 }
 
-/* Two files, one after the other, of which the kernel's number for a life of an inode differs. */
+/* Two files, one after the other, that differ only in the inode's generation number. */
 static void reused(const char *path, const char *small, const char *large)
 {
 	struct stat before, after;
@@ -259,17 +259,17 @@ static void reused(const char *path, const char *small, const char *large)
 		close(fd);
 		break;
 	}
-	is(good, "the first file's stack is right");
+	is(good, "a stack through the first file is right");
 	unlink(path);
 	for (fd = -1; tries < 200 && fd < 0; tries++)
 		fd = born(path, large, &time, &after);
 	is(fd >= 0 && before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
 	   before.st_size == after.st_size && before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
 	   before.st_ctim.tv_nsec == after.st_ctim.tv_nsec,
-	   "another file has the first one's inode number, size and times");
+	   "a new file has the deleted one's inode number, size and change time");
 	close(fd);
 	fd = open(path, O_RDONLY);
-	is(once(fd), "the table of the file that had the inode number before is not used");
+	is(once(fd), "a reused inode number: the table of the deleted file is not used");
 }
 
 int main(int argc, char **argv)

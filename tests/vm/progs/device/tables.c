@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * tables.c - processes whose tables and mappings t-tables.sh and t-device.sh look at
+ * tables.c - processes whose tables and mappings t-tables.sh and t-device.sh check
  *
  *	tables call FILE...		maps each one's code and calls its function
  *	tables hold FILE		the same, again for each line of stdin
@@ -8,8 +8,8 @@
  *	tables shared SMALL LARGE	the same, written by way of a shared mapping; waits between
  *	tables map FILE...		maps files as code, calls nothing, waits for the end of stdin
  *	tables many NR PROGRAM...	NR children that run these programs in turn; waits
- *	tables share NR RANGES		maps a file RANGES times, in places apart; NR children
- *					that share the memory; waits for its end
+ *	tables share NR RANGES		maps a file RANGES times, with gaps; starts NR children
+ *					that share its memory; waits until it is killed
  *
  * Each registers itself first. FILE is small.so or large.so, whose function
  * (called.c) calls back: with the table of the other, or of none, a stack

@@ -103,14 +103,14 @@ static void life(void)
 	mprotect(second->code, PAGE, PROT_READ | PROT_EXEC);
 	unknown(second, "one whose protection changed");
 	same((struct unit *[]){ first, third }, 2, "its neighbours");
-	/* a length of one byte means the whole page */
+	/* mprotect() of one byte changes the whole page. */
 	verdict(kunwind_jit_register(second->code + FUNCTION, second->len - FUNCTION, second->eh,
 				     second->eh_len, NULL) == (int)second->nr - 1,
-		"all but its first function");
+		"all functions of a unit except the first are handed in");
 	mprotect(second->code, 1, PROT_READ | PROT_WRITE);
 	mprotect(second->code, 1, PROT_READ | PROT_EXEC);
 	verdict(kunwind_jit_unregister(second->code + FUNCTION, second->len - FUNCTION) == -ENOENT,
-		"the protection of one byte of the page changed: nothing of the page is known");
+		"mprotect() of one byte: nothing of the page is known any more");
 	give(second, "that one, again");
 	same((struct unit *[]){ first, second, third }, 3, "all three again");
 
