@@ -2,8 +2,8 @@
 /*
  * conflict.c - a kprobe with a post-handler, at the first byte of a function
  *
- * Such a probe needs the right to change the instruction pointer (IPMODIFY),
- * and so does a livepatch or kunwind's takeover: whoever comes second is refused.
+ * Such a probe, a livepatch and kunwind's takeover all set FTRACE_OPS_FL_IPMODIFY.
+ * ftrace allows one such user for each function and refuses the second one.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -31,4 +31,4 @@ static void __exit conflict_exit(void)
 module_init(conflict_init);
 module_exit(conflict_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("holds a function that kunwind wants to take over");
+MODULE_DESCRIPTION("occupies a function that kunwind wants to take over");

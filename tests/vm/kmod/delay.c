@@ -2,9 +2,9 @@
 /*
  * delay.c - delay one function of the kernel for the tasks of one name
  *
- * A kprobe at the entry of the function named by the parameter spins when a task
- * named comm calls it, until "go" is written, for 20 s at most. That opens the time
- * window between two steps of the kernel. Parameter nr counts the delays.
+ * A kprobe at the entry of the function that parameter "function" names spins when a
+ * task named "comm" calls it, until parameter "go" is set, but at most 20 s. This
+ * widens the window between two steps of the kernel. Parameter nr counts the delays.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 
-/* By the clock: how long mdelay() takes depends on how busy the host was at boot. */
+/* Measured by the clock: mdelay()'s length depends on the host's load at boot. */
 #define MOST	(20 * (u64)NSEC_PER_SEC)
 
 static char *function = "";

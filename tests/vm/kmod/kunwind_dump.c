@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kunwind_dump.c - has kunwind report all known mappings again, as LTTng does
+ * kunwind_dump.c - make kunwind dump all known mappings, as a new LTTng session does
  *
- * The dump is over when the module is loaded.
+ * The dump has ended when modprobe returns.
  */
 #include <linux/module.h>
 

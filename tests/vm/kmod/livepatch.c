@@ -2,10 +2,10 @@
 /*
  * livepatch.c - a livepatch of one function, chosen at load
  *
- * cmdline_proc_show has nothing to do with kunwind: its patch tests that tasks
- * inside of kunwind's code do not keep a transition from ending, nor the other
- * way round. stack_trace_save_user is one that kunwind takes over: whoever
- * comes second is refused.
+ * cmdline_proc_show() has nothing to do with kunwind. Its patch tests that tasks in
+ * kunwind's code do not keep a transition from ending, and that a transition does
+ * not disturb kunwind. kunwind takes over stack_trace_save_user(): ftrace refuses
+ * the second of the two users.
  */
 #include <linux/livepatch.h>
 #include <linux/module.h>
@@ -54,4 +54,4 @@ module_init(livepatch_init);
 module_exit(livepatch_exit);
 MODULE_LICENSE("GPL");
 MODULE_INFO(livepatch, "Y");
-MODULE_DESCRIPTION("a livepatch, for tests of kunwind beside one");
+MODULE_DESCRIPTION("a livepatch of one function, for tests of kunwind");

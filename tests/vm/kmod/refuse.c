@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * refuse.c - ftrace refuses a hook on one function
+ * refuse.c - make ftrace refuse hooks on one function
  *
- * A kprobe on ftrace_set_filter() makes its calls for the function named by the
- * parameter return -EBUSY, so that nobody can hook that function. All other
- * calls run as usual. Parameter nr counts the refusals.
+ * A kprobe makes ftrace_set_filter() return -EBUSY for the function that parameter
+ * "function" names, so no hook on that function succeeds. All other calls run as
+ * usual. Parameter nr counts the refusals.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -35,7 +35,7 @@ static int before(struct kprobe *p, struct pt_regs *regs)
 	return 1;
 }
 
-/* Its presence keeps the probe from being optimised to a jump, which ignores regs->ip. */
+/* With a post-handler the probe is not optimised to a jump, which ignores regs->ip. */
 static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
 }
@@ -57,4 +57,4 @@ static void __exit refuse_exit(void)
 module_init(refuse_init);
 module_exit(refuse_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("has ftrace refuse a hook on one function");
+MODULE_DESCRIPTION("makes ftrace refuse hooks on one function");
