@@ -343,7 +343,7 @@ static long set_param(const struct step *s)
 	char text[24];
 	int length;
 
-	/* waits for what does not answer leave no time for calls */
+	/* Long waits for files that do not answer would leave no time for calls. */
 	if (strstr(name, "_timeout_ms") || strstr(name, "_stall_ms"))
 		value %= 16;
 	if (s->b & 2 && s->d % 64 == 0)
@@ -354,7 +354,7 @@ static long set_param(const struct step *s)
 	return pwrite(params[i].fd, text, length, 0) < 0 ? -1 : 0;
 }
 
-/* A switch that stays off hides what is behind it. */
+/* Code behind a switch that stays off could not be reached any more. */
 static void restore_params(void)
 {
 	unsigned int i;
@@ -527,7 +527,7 @@ bool fuzz_begin(unsigned int worker, char **names, int nr_names, bool ordinary)
 	close(fd);
 
 	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	/* its own memory stays its own: by default that ends with a change of the user */
+	/* A change of the user makes the process undumpable: it could not trace itself. */
 	if (ordinary && (setresuid(ORDINARY_USER, ORDINARY_USER, ORDINARY_USER) ||
 			 prctl(PR_SET_DUMPABLE, 1) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
 		return false;
@@ -539,7 +539,7 @@ int fuzz_step(const struct step *step)
 {
 	volatile int error = FUZZ_FAULT;
 
-	/* no signal is blocked in the handler */
+	/* SA_NODEFER: no signal mask has to be restored. */
 	if (!sigsetjmp(back, 0)) {
 		errno = 0;
 		error = run_step(step) < 0 ? errno & 127 : 0;

@@ -3,35 +3,35 @@
  * fuzz.c - calls of /dev/kunwind and of the kernel around it, guided by coverage
  *
  *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] [--complaints FILE] FILE...
- *	fuzz leaf		what its children exec: one call stack
+ *	fuzz leaf		takes one call stack; the fuzzer's children exec this
  *
  * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
  * arguments the step chooses: an ioctl with a valid structure or a damaged one,
  * a change of mappings, a fork, clone, exec or ptrace, a write to a module
- * parameter, a change of an ELF file that is mapped. FILEs are mapped, too: put
- * files of a FUSE mount there.
+ * parameter, a change of an ELF file that is mapped. Steps also map the FILEs, some
+ * of which should be on a FUSE mount.
  *
  * Each processor has one worker, which runs mutations of the corpus in its own
- * process; every second worker is an ordinary user. An input that reaches code
- * of kunwind.ko that none reached before (KCOV, of the calling task only) or a
- * result that a call never had is added to the corpus.
+ * process; every second worker is an ordinary user. An input is added to the
+ * corpus if it is the first to reach some code of kunwind.ko (KCOV, of the calling
+ * task only), or the first to get some result of a call.
  *
  * A call of the device takes microseconds, a child thousands of them. So that a
- * few slow kinds of call do not take all the time, each kind is chosen with the
- * inverse of the time that it took on average so far: all get about the same
- * share of the time.
+ * few slow kinds of call do not take all the time, the probability of each kind is
+ * the inverse of its average time so far: all kinds get about the same share of the
+ * time.
  *
  * A line of the kernel's log that matches one of the regular expressions of
- * --complaints ends the run, with status 1. What is written to --out, at the end
- * and each minute:
- *   found.inputs	the inputs that were the first to reach something, also of
- *			those read; both files are packed as by tests/fuzz/inputs.py
- *   unreached		the module's functions that no caller reached, also those
- *			that only run in the module's own threads (at the end)
- *   complaint.inputs	what the workers ran when the kernel complained
+ * --complaints ends the run with status 1. Files in --out, packed as by
+ * tests/fuzz/inputs.py, except for "unreached":
+ *   found.inputs	the inputs, of the corpus that was read too, that were the first
+ *			to reach something (written each minute, and at the end)
+ *   unreached		the module's functions that no caller reached, which includes
+ *			those that only its own threads run (written at the end)
+ *   complaint.inputs	the inputs that ran when the kernel complained
  *
- * The seed decides all choices. With more than one worker, and because coverage
- * depends on time, two runs with the same seed are alike, not equal.
+ * The seed determines the random numbers. Two runs with the same seed are still only
+ * similar, because workers run in parallel and coverage depends on timing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -67,11 +67,11 @@
 
 struct input {
 	uint32_t nr, us;	/* steps; how long they took the last time */
-	bool fresh;		/* was the first to reach something */
+	bool fresh;		/* was the first to reach some code or result */
 	struct step step[MAX_STEPS];
 };
 
-/* What all processes of a run share. */
+/* Memory that all processes of a run share. */
 static struct {
 	volatile uint64_t calls, inputs, found, points, results, crashes, stuck;
 	volatile uint64_t beat[MAX_WORKERS];
@@ -113,7 +113,7 @@ static void become_worker(char **files, int nr_files)
 	cpu_set_t one;
 	int fd;
 
-	/* threads of one process on two processors: each munmap() would wait for the other one */
+	/* With threads on two processors each munmap() would wait for the other processor. */
 	CPU_ZERO(&one);
 	CPU_SET(worker, &one);
 	sched_setaffinity(0, sizeof(one), &one);
@@ -131,7 +131,7 @@ static void become_worker(char **files, int nr_files)
 	}
 }
 
-/* How many points of the module's code this input is the first to reach, and results. */
+/* Returns how many points of the module's code, and results, this input reached first. */
 static unsigned int run_input(struct input *input)
 {
 	uint64_t i, n, pc, begin = now_us(), then = begin, now;
@@ -169,7 +169,7 @@ static unsigned int run_input(struct input *input)
 	return fresh;
 }
 
-/* A kind of call; likelier the less time it takes, down to 50 us. */
+/* A random kind of call. The probability is the inverse of its time, at least 50 us. */
 static unsigned int random_op(void)
 {
 	static uint64_t sum[FUZZ_NR_OPS];
@@ -179,7 +179,7 @@ static unsigned int random_op(void)
 
 	if (uses++ % 1024 == 0)
 		for (i = 0; i < FUZZ_NR_OPS; i++) {
-			/* before the first call: as if it had taken a millisecond */
+			/* A kind that was not called yet counts as one call of 1 ms. */
 			total += 10000000 * (shared->op_calls[i] + 1) /
 				 (shared->op_us[i] + 1000 + 50 * shared->op_calls[i]);
 			sum[i] = total;
@@ -195,7 +195,7 @@ static void random_step(struct step *s)
 	unsigned int op = random_op();
 
 	*s = (struct step){ op, chance(256), chance(65536), chance(1ULL << 32), chance(~0ULL) };
-	/* most calls are to be valid, and to be about something that is there */
+	/* Most calls should be valid, and for objects that exist. */
 	if (s->op < FUZZ_DEVICE_OPS && chance(4))
 		s->a &= 0x0f;
 }
@@ -238,7 +238,7 @@ static void mutate(struct input *input)
 	}
 }
 
-/* As tests/fuzz/inputs.py has them: the length, and the bytes. */
+/* The format of tests/fuzz/inputs.py: the length, and the bytes. */
 static void write_input(const struct input *input, FILE *f)
 {
 	uint32_t length = input->nr * sizeof(struct step);
@@ -274,7 +274,7 @@ static void keep(const struct input *input)
 	__atomic_fetch_add(&shared->found, 1, __ATOMIC_RELAXED);
 }
 
-/* One of CHOICES, likelier the less time it takes: a slow input takes the time of many others. */
+/* One of CHOICES random inputs. A slow input is less likely, because it costs many fast ones. */
 static const struct input *choose(void)
 {
 	const struct input *choice[CHOICES];
@@ -301,7 +301,7 @@ static void work(char **files, int nr_files)
 	for (i = 0; i < WORKER_INPUTS; i++) {
 		uint64_t n = __atomic_fetch_add(&shared->inputs, 1, __ATOMIC_RELAXED);
 
-		/* first each of the corpus as it is */
+		/* First each input of the corpus without a change. */
 		if (n < shared->nr_read) {
 			*input = shared->corpus[n];
 		} else {
@@ -338,7 +338,7 @@ static void read_corpus(const char *path)
 		fclose(f);
 }
 
-/* KCOV takes off by how much the kernel's addresses are randomized, of modules, too. */
+/* KCOV subtracts the kernel's randomized offset from all addresses, also from modules'. */
 static unsigned long randomized(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -399,7 +399,7 @@ static const char *kmsg_complaint(void)
 	return NULL;
 }
 
-/* --------------------------------------------------------- what was reached */
+/* ------------------------------------------------------- functions reached */
 
 static struct symbol {
 	unsigned long at;
@@ -414,7 +414,7 @@ static int symbol_order(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The module's functions, and which of them no caller reached, to DIR/unreached. */
+/* Writes the module's functions that no caller reached to DIR/unreached. */
 static void write_unreached(const char *dir)
 {
 	unsigned int nr = 0, missed = 0, i;
@@ -453,7 +453,7 @@ static void write_unreached(const char *dir)
 
 static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
-/* Starts a worker that is not there, ends one that is stuck. False: it cannot work. */
+/* Starts a worker that does not run, kills one that is stuck. False: it cannot run. */
 static bool tend(unsigned int i, char **files, int nr_files)
 {
 	static uint64_t beat[MAX_WORKERS];
@@ -477,7 +477,7 @@ static bool tend(unsigned int i, char **files, int nr_files)
 		beat[i] = shared->beat[i];
 		since[i] = time(NULL);
 	} else if (time(NULL) - since[i] > STUCK_SECONDS) {
-		/* it waits for a child or a file that does not answer, or is stopped */
+		/* It waits for a child or for a file that does not answer, or it is stopped. */
 		shared->stuck++;
 		kill(pids[i], SIGKILL);
 		since[i] = time(NULL);
@@ -485,7 +485,7 @@ static bool tend(unsigned int i, char **files, int nr_files)
 	return true;
 }
 
-/* All that reached something, with what was read and still does. */
+/* Writes all inputs that were the first to reach something, of the corpus read too. */
 static void write_found(const char *dir)
 {
 	FILE *f = create(dir, "found.inputs");
@@ -553,7 +553,7 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	f = fopen("/sys/module/kunwind/sections/.text", "r");
 	if (shared == MAP_FAILED || !f || fscanf(f, "%lx", &text_base) != 1) {
-		fprintf(stderr, "fuzz: kunwind is not loaded, or not root\n");
+		fprintf(stderr, "fuzz: cannot read the address of kunwind's code: load it, run as root\n");
 		return 2;
 	}
 	fclose(f);

@@ -17,7 +17,7 @@ struct step {
 	uint64_t d;
 };
 
-/* Ops below FUZZ_DEVICE_OPS are ioctls; what the others are, fuzz-calls.c says. */
+/* Ops below FUZZ_DEVICE_OPS are ioctls; fuzz-calls.c lists the others. */
 #define FUZZ_DEVICE_OPS	8
 #define FUZZ_NR_OPS	24
 #define FUZZ_FAULT	255
@@ -25,25 +25,25 @@ struct step {
 #define FUZZ_NR_ODD	26
 extern const uint64_t fuzz_odd[FUZZ_NR_ODD];
 
-/* What an op is called. */
+/* The name of each op. */
 extern const char *const fuzz_names[FUZZ_NR_OPS];
-/* In the parent of all workers: the module's parameters, as they are then. */
+/* In the parent of all workers: saves the module's parameters. */
 bool fuzz_open(void);
-/* At the end: sets them to what they were. */
+/* At the end: restores them. */
 void fuzz_close(void);
 /*
- * Before the first step of a process, which becomes an ordinary user's if so
- * asked. False: there is no device.
+ * Before the first step of a process. @ordinary: the process becomes an ordinary
+ * user's. False: the device cannot be opened, or the user cannot be changed.
  */
 bool fuzz_begin(unsigned int worker, char **files, int nr_files, bool ordinary);
-/* One step: its errno, 0, or FUZZ_FAULT for a fault of this process. */
+/* Runs one step. Returns 0, its errno, or FUZZ_FAULT if this process faulted. */
 int fuzz_step(const struct step *step);
 /*
- * Gives back what the steps have mapped, opened and started, and undoes what they
- * set: the process is registered, and the parameters are as they were.
+ * Unmaps, closes and ends what the steps mapped, opened and started. Registers the
+ * process again, and restores the parameters.
  */
 void fuzz_end(void);
-/* The calling task's stack, by the ioctl. */
+/* Takes the calling task's stack with the ioctl. */
 void fuzz_one_stack(void);
 
 #endif

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# In the VM: the fuzzer for SECONDS from SEED, while stacks are also taken by
-# ftrace, and one of the files that it maps is on a FUSE file system that does
-# not answer. New inputs, and what it has to say of the module, go to OUT.
+# Runs the fuzzer in the VM for SECONDS with SEED. ftrace takes stacks meanwhile, and
+# one of the files that the fuzzer maps is on a FUSE file system that does not
+# answer. New inputs and the list of unreached functions go to OUT.
 # scripts/check-fuzz-kernel calls this.
 #
 #   fuzz.sh SECONDS SEED CORPUS OUT
@@ -16,14 +16,14 @@ tmp=$(mktemp -d)
 
 echo clear >$kmemleak
 modprobe kunwind || exit 2
-# waits for what does not answer leave no time for calls
+# Long waits for a file system that does not answer would leave no time for calls.
 echo 5 >/sys/module/kunwind/parameters/register_timeout_ms
 echo 2 >/sys/module/kunwind/parameters/max_stall_ms
 chmod 666 /dev/kunwind
 chmod 711 "$tmp"
 mkdir "$tmp/stuck"
 cp "$(realpath /lib/x86_64-linux-gnu/libm.so.6)" "$tmp/library"
-# what children exec is read from memory
+# Children exec programs from here, in the guest's memory: reads of them are quick.
 cp build/vm-debug/fuzz "$progs/large.so" "$tmp"
 "$progs/stuckfs" "$tmp/stuck" "$tmp/library" 2 >"$tmp/stuckfs" &
 stuckfs=$!
@@ -43,23 +43,23 @@ echo 0 >$tracing/events/enable
 kill -KILL $stuckfs
 wait $stuckfs 2>/dev/null
 umount -l "$tmp/stuck"
-# a worker that was killed may still hold the device for a moment
+# A worker that was killed may keep the device open for a moment.
 for _ in $(seq 100); do
 	rmmod kunwind 2>/dev/null && break
 	sleep 0.3
 done
 if [ -d /sys/module/kunwind ]; then
-	echo "kunwind does not unload"
+	echo "rmmod kunwind failed for 30 s"
 	exit 1
 fi
-# of an unloaded module the symbols are gone: its addresses stay
+# An unloaded module has no symbols any more, only addresses.
 echo scan >$kmemleak && sleep 6 && echo scan >$kmemleak &&
 	leaks=$(awk '/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
 		{ text = text $0 "\n" }
 		/\[kunwind\]|\[<?0*ffffffffc/ { ours = 1 }
 		END { if (ours) printf "%s", text }' $kmemleak | head -n 60)
 if [ -n "$leaks" ]; then
-	printf 'memory is lost:\n%s\n' "$leaks"
+	printf 'kunwind leaked memory:\n%s\n' "$leaks"
 	exit 1
 fi
 exit $status
