@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Checks that print TAP, for the tests of this folder that are written in Python."""
+"""Checks that print TAP, for the Python tests of this directory."""
 
 import subprocess
 import sys
 
-suite = ""  # begins the description of each check
+suite = ""  # prefix of each check's description
 count = failures = 0
 
 
 def check(what, good, detail=""):
-    """One check. detail: what is printed if it fails, any number of lines."""
+    """One check. detail: lines to print if it fails."""
     global count, failures
     count += 1
     failures += not good
@@ -19,23 +19,23 @@ def check(what, good, detail=""):
 
 
 def same(what, got, wanted):
-    """One check: both are equal."""
+    """One check: got equals wanted."""
     check(what, got == wanted, "got:    %.900r\nwanted: %.900r" % (got, wanted))
 
 
 def skip(what, why):
-    """A check that cannot be made here."""
+    """A check that cannot run on this machine."""
     global count
     count += 1
     print("ok %d - %s # SKIP %s" % (count, what, why))
 
 
 def run(*command):
-    """What the command printed. CalledProcessError if it fails."""
+    """Returns the output of the command; raises CalledProcessError if it fails."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def finish():
-    """Prints the plan and ends the program: with status 1 if a check failed."""
+    """Prints the plan and exits, with status 1 if a check failed."""
     print("1..%d" % count)
     sys.exit(failures > 0)
