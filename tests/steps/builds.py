@@ -2,7 +2,7 @@
 """The one program of many builds (cases/work.c, cases/throw.cc), and the hand-made cases.
 
 Each entry is (name, what must be installed, shell command that makes $out from $cases,
-environment of the run). The command's directory is $out's.
+environment of the run). The program runs in the directory of $out.
 """
 
 WORK = "$cases/work.c -pthread -o $out"
@@ -13,7 +13,7 @@ FP = "-fno-omit-frame-pointer "
 
 
 def entries():
-    """All of them; names are unique."""
+    """Yields all entries; names are unique."""
     for cc in ("gcc", "clang"):
         for level in ("-O0", "-O1", "-O2", "-O3", "-Os") + (("-Oz",) if cc == "clang" else ()):
             for name, flags in (("", ""), ("-fp", FP), ("-nofp", "-fomit-frame-pointer "),
@@ -47,7 +47,7 @@ def entries():
         yield f"work-musl-static{level}", "musl-gcc", f"musl-gcc {level} -static -DNO_THREAD {WORK}", {}
         yield f"work-diet{level}", "diet", f"diet gcc {level} -DNO_THREAD $cases/work.c -o $out", {}
     yield "work-tcc", "tcc", f"tcc {WORK}", {}
-    # Most hand-made ones have no libc: a few hundred instructions, the same on every machine.
+    # Most hand-made cases have no libc: they run the same few hundred instructions everywhere.
     alone = CASE + "-nostdlib -static -fno-stack-protector "
     for name, flags in (("", ""), ("-fp", FP)):
         yield f"bare{name}", "gcc", f"{alone}{flags}$cases/bare-main.c $cases/bare.S {ENTRY}", {}

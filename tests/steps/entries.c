@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * entries.c - the places where a breakpoint is put: each function's first instruction
+ * entries.c - find each function's first instruction, where a breakpoint is put
  *
  * By libelf (symbols) and libdw (FDEs of .eh_frame). Not in PLTs: these are one
  * FDE, which is no function.

@@ -29,10 +29,10 @@ struct memory {
 	} page[MEMORY_PAGES];
 };
 
-/* The process ran: what was copied before counts no more. */
+/* The process ran: copies made before are no longer valid. */
 void memory_new_position(struct memory *memory);
 
-/* Bytes as they are, without breakpoints and copies. Returns how many were read. */
+/* Reads the process's own bytes, without breakpoints or copies. Returns how many. */
 size_t memory_raw(pid_t pid, u64 addr, void *to, size_t len);
 
 #endif /* _STEPS_MEMORY_H */

@@ -3,7 +3,7 @@
  * others.c - ask libdwfl and libunwind for the stack of the stopped thread
  *
  * libdwfl gets the modules that the target has, with the files' own CFI: no separate
- * debug files. Both are begun anew when the executable mappings have changed.
+ * debug files. Both start anew when the executable mappings have changed.
  */
 #include <elfutils/libdwfl.h>
 #include <err.h>
@@ -128,7 +128,7 @@ u32 others_libdw(struct target *target, pid_t tid, const struct kunwind_regs *re
 	dw.nr = 0;
 	if (dw_begin(target))
 		dwfl_getthread_frames(dw.dwfl, tid, on_frame, NULL);
-	/* A last frame whose address is zero says that there is none. */
+	/* A last frame with the address zero is not a frame. */
 	while (dw.nr > 1 && !addresses[dw.nr - 1])
 		dw.nr--;
 	return dw.nr;
@@ -195,7 +195,7 @@ void others_name(struct target *target, u64 addr, char *text, size_t size)
 		module = dwfl_addrmodule(dw.dwfl, addr);
 	if (module)
 		name = dwfl_module_addrinfo(module, addr, &offset, &symbol, NULL, NULL, NULL);
-	/* Stripped: the symbol is another function's. */
+	/* A stripped function: the symbol found is another function's. */
 	if (name && symbol.st_size && offset >= symbol.st_size)
 		name = NULL;
 	if (name)

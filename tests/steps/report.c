@@ -7,16 +7,16 @@
  *	sample  PROGRAM  WHO  POSITIONS  RIGHT  SHORTER  WRONG	WHO: core, libdw, libunwind
  *	trust  PROGRAM  TRUST  COUNT	of first wrong addresses
  *	class  PROGRAM  COUNT  VERDICT  REASON  FUNCTION+OFFSET  OBJECT  LIBDW  LIBUNWIND
- * REASON of "wrong" is the trust that the wrong address carries, or "extra" with
- * it; LIBDW and LIBUNWIND are right/shorter/wrong of those of the class that they were asked.
+ * REASON of "wrong" is the trust of the first wrong address. LIBDW and LIBUNWIND are
+ * right/shorter/wrong: their results at the positions of the class that they walked.
  */
 #include <err.h>
 
 #include "report.h"
 
-#define ASK_ALWAYS	8		/* of each class, its first positions */
+#define ASK_ALWAYS	8		/* first positions of each class that all three walk */
 #define MOST_CLASSES	65536
-#define MOST_EXPLAINED	8		/* frames before the one that went astray */
+#define MOST_EXPLAINED	8		/* frames before the wrong one that are looked up */
 
 struct report_class {
 	u64 culprit, count;
@@ -47,7 +47,7 @@ void report_read_explained(const char *path)
 	fclose(file);
 }
 
-/* @name: as others_name() has it. */
+/* @name: from others_name(). */
 static bool is_explained(const char *name)
 {
 	const char *object = strchr(name, '\t'), *plus = strchr(name, '+'), *base;
@@ -65,7 +65,7 @@ static bool is_explained(const char *name)
 	return false;
 }
 
-/* Whether one of the functions that the walk passed before it went astray is in the list. */
+/* Whether the list has one of the last functions before the first wrong address. */
 static bool any_explained(struct target *target, const struct verdict_stack *stack, u32 at)
 {
 	char name[400];
@@ -167,7 +167,7 @@ void report_add(struct report *report, struct target *target, const struct shado
 
 		if (verdict == VERDICT_WRONG)
 			reason = kunwind_trust_name(ours->trust[at]);
-		/* Of a caller the call counts, as everywhere. */
+		/* A return address minus one is in the call, as everywhere. */
 		class = class_of(report, target, verdict,
 				 ours->address[at ? at - 1 : 0] - (at > 1), reason,
 				 verdict >= VERDICT_FALSE && any_explained(target, ours, at));

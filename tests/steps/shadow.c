@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * shadow.c - keep shadow stacks; shadow.h and README say by which rules
+ * shadow.c - keep shadow stacks by the rules of shadow.h and README
  */
 #include <stdlib.h>
 
 #include "shadow.h"
 
-#define NEAR_BELOW	4096		/* rsp set so far below what was seen is the same stack's */
+#define NEAR_BELOW	4096		/* rsp at most so far below its interval: the same stack */
 #define NEAR_ABOVE	512
 #define SIGNAL_FRAME	16384		/* the kernel's, at most: AVX-512's state, and the red zone */
-#define WHOLE		(64U << 10)	/* a stack that was seen to be so large is a thread's */
+#define WHOLE		(64U << 10)	/* a larger interval is a thread's stack */
 
 #define NR_RT_SIGRETURN	15
 
@@ -82,7 +82,7 @@ static void push(struct shadow_stack *stack, struct shadow_entry entry)
 	stack->entry[stack->nr++] = entry;
 }
 
-/* What lies below @sp is gone. */
+/* Drops the entries below @sp. */
 static void drop(struct shadow_stack *stack, u64 sp)
 {
 	while (stack->nr && top(stack)->slot < sp)
@@ -101,7 +101,7 @@ void shadow_begin(struct shadow_thread *thread, struct shadow *shadow, u64 sp)
 	drop(thread->on, sp);
 }
 
-/* Whether rsp was set to a place of the stack that the thread is on. */
+/* Whether @sp is on the stack that the thread is on. */
 static bool same_stack(const struct shadow_stack *on, u64 sp)
 {
 	if (sp >= on->lowest)
@@ -110,7 +110,7 @@ static bool same_stack(const struct shadow_stack *on, u64 sp)
 	       on->lowest - sp <= (on->highest - on->lowest > WHOLE ? WHOLE : NEAR_BELOW) : false;
 }
 
-/* rsp was set to @to, and was @from. */
+/* rsp was changed from @from to @to. */
 static void set_sp(struct shadow_thread *thread, u64 from, u64 to)
 {
 	struct shadow_stack *on = thread->on, *other = find(thread->shadow, to);
@@ -123,7 +123,7 @@ static void set_sp(struct shadow_thread *thread, u64 from, u64 to)
 	other = find_or_make(thread->shadow, to);
 	last = top(on);
 	if (thread->left == other) {
-		/* There and back, and nothing was called. */
+		/* Back on the first stack, without a call meanwhile. */
 		thread->left = NULL;
 	} else if (last && last->kind == SHADOW_LINK && last->to == other) {
 		on->nr--;
@@ -146,7 +146,7 @@ static void called(struct shadow_thread *thread, const struct shadow_regs *befor
 	struct shadow_stack *on = thread->on;
 	u64 word = word_at(thread->shadow, after->sp);
 
-	/* It did not run: a fault. */
+	/* The call did not run: it faulted. */
 	if (after->sp != before->sp - 8 || word - before->ip - 1 >= 15)
 		return;
 	if (thread->left)
@@ -158,10 +158,10 @@ static void called(struct shadow_thread *thread, const struct shadow_regs *befor
 }
 
 /*
- * A stack without entries that is a copy of another (Go lets its stacks grow so): from the stack
- * that was left a link leads to the other, and what its entries say is here, too, at
- * the same distances. Code that asked for the copy runs again from its entry: its call
- * to there, at the link's rsp, is over.
+ * Finds a stack without entries that is a copy (Go grows stacks in this way). The stack that
+ * was left has a link to the original, and the words of the original's entries are also on
+ * this stack, at the same distances. The function that asked for the copy starts again from
+ * its entry, so its call, at the link's rsp, is over.
  */
 static void adopt_copy(struct shadow_thread *thread, u64 sp)
 {
@@ -193,7 +193,7 @@ static void adopt_copy(struct shadow_thread *thread, u64 sp)
 		drop(on, sp);
 }
 
-/* Control came to where no call led. On a stack that is new, the word at rsp may be meant. */
+/* A jump or return to another stack. If it is new, the word at rsp may be a return address. */
 static void jumped(struct shadow_thread *thread, const struct shadow_regs *after)
 {
 	struct shadow_stack *on = thread->on;
@@ -280,7 +280,7 @@ bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *befor
 		on = was;
 	if (!on)
 		on = find_or_make(thread->shadow, after->sp);
-	/* The kernel begins another stack at its top. */
+	/* The kernel starts at the top of another stack: its old entries are gone. */
 	if (on != was)
 		on->nr = 0;
 	thread->on = on;
@@ -306,7 +306,7 @@ u64 shadow_hash(const struct shadow_thread *thread, u64 ip)
 	return mix(hash, ip);
 }
 
-/* The place below which nothing more is looked at: an entry of @stack at or above @sp. */
+/* The number of entries of @stack that are at or above @sp. */
 static u32 below(const struct shadow_stack *stack, u64 sp)
 {
 	u32 i = stack->nr;
@@ -356,7 +356,7 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 				continue;
 		}
 		if (entry->kind == SHADOW_CALL || entry->kind == SHADOW_PLANTED) {
-			/* Something else was written there: nothing will return to it. */
+			/* The word was overwritten: nothing will return to this address. */
 			if (memory_word(memory, entry->slot, &word) && word != entry->address)
 				continue;
 			addresses[nr++] = entry->address;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shadow.h - shadow stacks: what was called and did not return
+ * shadow.h - shadow stacks: calls that have not returned
  *
- * Kept from what runs: calls, returns, the kernel's signal frames, rt_sigreturn, and rsp
- * set to elsewhere. No unwind information is read. README states the rules.
+ * They follow the instructions that run: calls, returns, the kernel's signal frames,
+ * rt_sigreturn, and changes of rsp to another stack. No unwind information is read.
+ * README states the rules.
  *
- * A stack is a stretch of addresses that rsp was seen in. It belongs to the process,
- * for coroutines take theirs from thread to thread.
+ * A stack is an interval of addresses that rsp has had. It belongs to the process and
+ * not to a thread, because a coroutine may move from one thread to another.
  */
 #ifndef _STEPS_SHADOW_H
 #define _STEPS_SHADOW_H
@@ -18,7 +19,7 @@
 
 enum shadow_kind {
 	SHADOW_CALL,		/* a call, or the kernel, pushed @address */
-	SHADOW_PLANTED,		/* was there already when the stack was first entered */
+	SHADOW_PLANTED,		/* the word at rsp when the stack was first entered */
 	SHADOW_CONTEXT,		/* a signal interrupted @address, with rsp @to_sp on stack @to */
 	SHADOW_LINK,		/* no frame: code took this stack at @slot, from @to_sp on @to */
 };
@@ -36,7 +37,7 @@ struct shadow_entry {
 struct shadow_stack {
 	struct shadow_stack *next;
 	u64 lowest, highest;		/* values of rsp that were seen */
-	bool fresh;			/* nothing was called on it */
+	bool fresh;			/* no call was made on it */
 	u32 nr, room;
 	struct shadow_entry *entry;	/* the outermost first */
 };
@@ -50,10 +51,10 @@ struct shadow {
 struct shadow_thread {
 	struct shadow *shadow;
 	struct shadow_stack *on;
-	/* rsp was set to another stack, and neither a call nor a return or jump followed. */
+	/* rsp was set to another stack, and no call, return or jump followed yet. */
 	struct shadow_stack *left;
 	u64 left_sp, taken_sp;
-	/* What the last pop took off the stack, if it was a return address. */
+	/* The return address that the last pop read, if it was one. */
 	struct shadow_entry popped;
 };
 
@@ -61,35 +62,35 @@ struct shadow_regs {
 	u64 ip, sp, rax;
 };
 
-/* An empty shadow; for exec, too. */
+/* Empties the shadow, also after exec. */
 void shadow_reset(struct shadow *shadow, pid_t pid);
 
-/* A thread whose first instruction is to run with @sp. */
+/* Begins the shadow of a thread whose first instruction runs with @sp. */
 void shadow_begin(struct shadow_thread *thread, struct shadow *shadow, u64 sp);
 
-/* An instruction of @kind ran. */
+/* Follows one instruction of @kind. */
 void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct shadow_regs *before,
 		 const struct shadow_regs *after);
 
 /*
- * Whether the kernel delivered a signal between the two: its frame is at after->sp. If so, the
- * shadow has it.
+ * Returns whether the kernel delivered a signal between @before and @after, with its frame
+ * at after->sp. If so, adds its entries.
  */
 bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *before,
 		   const struct shadow_regs *after);
 
-/* What the instruction at @ip is reached by: equal where the addresses of the stack are. */
+/* Hash of @ip and the addresses of the stack: equal for equal positions. */
 u64 shadow_hash(const struct shadow_thread *thread, u64 ip);
 
 /*
- * Readings of the shadow, where it has more than one (README). shadow_truth() adds to *had
- * those that would make a difference.
+ * Readings of the shadow, if it has more than one (README). shadow_truth() adds to *had
+ * the readings that would make a difference.
  */
-#define SHADOW_OLDER	1	/* at a link: what was on the stack before it was taken */
+#define SHADOW_OLDER	1	/* at a link: the older entries of the stack that was taken */
 #define SHADOW_POPPED	2	/* with the return address that a pop took into a register */
-#define SHADOW_BARE	4	/* without what was planted */
+#define SHADOW_BARE	4	/* without a planted address */
 #define SHADOW_TAKEN	8	/* the stack that was taken just now, not the one that was left */
-#define SHADOW_PUSHED	16	/* with what was pushed on the stack that was taken */
+#define SHADOW_PUSHED	16	/* with the address pushed on the stack that was taken */
 #define SHADOW_READINGS	32
 
 /* The addresses of the stack, @ip first; returns how many, at most @most. */

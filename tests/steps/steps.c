@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * steps.c - run a program one instruction at a time, and walk its stack at each
+ * steps.c - run a program one instruction at a time, and walk its stack at each one
  *
  *	steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
  *
- * -b: each walk is made a second time, with 0xcc at each function's entry, and
- * counted by itself, as PROGRAM+int3. -m: ld.so runs free, up to the program's entry. -n: ends after so many
- * instructions of all threads (default: never). -s: of EVERY positions one is a
- * sample, for which libdw and libunwind are asked (default 997). -e: list of what is explained
- * (report.h). -d: shows so many stacks that are not right, on stderr. -p: the name in the output.
+ * -b: walks a second time with 0xcc at each function's entry, counted as PROGRAM+int3.
+ * -m: does not step ld.so; stepping begins at the program's entry.
+ * -n: ends after STEPS instructions of all threads together (default: no limit).
+ * -s: takes every EVERYth position as a sample for libdw and libunwind (default 997).
+ * -e: the list of explained functions (report.h).
+ * -d: shows STACKS stacks that are not right, on stderr. -p: the name in the output.
  *
- * All threads are stepped, and whatever they exec; what they fork runs free. It also ends when
- * all of them wait for PATIENCE seconds. Walks where
- * the same addresses led to the same instruction before are not made again. The program's input is
- * /dev/null, its output goes there. Prints what report.c says.
+ * Steps all threads, and programs that they exec; their children run without being
+ * stepped. Also ends when no thread makes a step for PATIENCE seconds. A position
+ * that was visited before is not walked again. The program's standard input and output
+ * are /dev/null. report.c describes the output.
  */
 #include <err.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ struct thread {
 	int signal;
 };
 
-/* The kinds of instructions of files' code, by address: of one epoch. */
+/* The kind of an instruction in a file's code, by address and epoch. */
 struct kind {
 	u64 ip, epoch;
 	u8 kind;
@@ -52,7 +53,7 @@ static struct thread *threads;
 static u32 nr_threads;
 static struct shadow shadow;
 static struct target target;
-static struct report report[2];		/* of memory as it is; with breakpoints */
+static struct report report[2];		/* memory as it is; with breakpoints */
 static struct memory memory[2];
 static u32 nr_reports = 1;
 static struct kind kinds[KINDS];
@@ -83,7 +84,7 @@ static void forget(pid_t tid)
 	*thread = threads[--nr_threads];
 }
 
-/* True: it was not there before. */
+/* True: the hash was not remembered before. */
 static bool remember(u64 hash)
 {
 	size_t i;
@@ -126,14 +127,14 @@ static enum stepped kind_at(u64 ip)
 	if (memory_raw(target.pid, ip, code, sizeof(code)) < sizeof(code))
 		memory_raw(target.pid, ip, code, MEMORY_PAGE - ip % MEMORY_PAGE);
 	mapping = target_find(&target, ip);
-	/* What a JIT made may change. */
+	/* Code of a JIT may change: not kept. */
 	if (mapping && mapping->object)
 		*kind = (struct kind){ .ip = ip, .epoch = target.epoch };
 	kind->kind = stepped_kind(code);
 	return kind->kind;
 }
 
-/* A walk with memory @n. */
+/* Walks with memory @n. */
 static void walk(const struct thread *thread, const struct user_regs_struct *user, u32 n)
 {
 	static unsigned long addresses[VERDICT_MOST];
@@ -159,7 +160,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		if (reason != KUNWIND_DEPTH || walk.count < walk.capacity ||
 		    walk.capacity == VERDICT_MOST)
 			break;
-		/* Deeper than the tracers ask for: as the ioctl does. */
+		/* Deeper than tracers ask for: with the larger room of the ioctl. */
 		walk.capacity = VERDICT_MOST;
 		walk.regs = regs;
 	}
@@ -171,7 +172,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		   report[n].positions % every == 0);
 }
 
-/* What the system call did to executable mappings. */
+/* Notes whether the system call may have changed executable mappings. */
 static void note_syscall(const struct thread *thread)
 {
 	const u64 start = thread->arg[0], end = start + thread->arg[1];
@@ -193,7 +194,7 @@ static void note_syscall(const struct thread *thread)
 		maps_changed |= start < target.mapping[i].end && end > target.mapping[i].start;
 }
 
-/* The thread stands before an instruction: walk, and look what it will be. */
+/* The thread is stopped before an instruction: walk, and note its kind. */
 static void arrive(struct thread *thread, const struct user_regs_struct *user)
 {
 	u32 n;
@@ -228,7 +229,7 @@ static void stepped(struct thread *thread)
 	}
 	thread->signal = 0;
 	report->steps++;
-	/* 32-bit code is not what this is for. */
+	/* 32-bit code is not tested. */
 	if (user.cs == 0x33)
 		arrive(thread, &user);
 }
@@ -265,7 +266,7 @@ static u64 entry_of(pid_t pid)
 	return entry;
 }
 
-/* ld.so runs free, up to the program's entry, which it jumps to: the stack is empty there. */
+/* Runs ld.so without steps up to the program's entry, where the stack is empty. */
 static void run_loader(pid_t pid)
 {
 	const u64 entry = entry_of(pid);
@@ -287,7 +288,7 @@ static void run_loader(pid_t pid)
 	ptrace(PTRACE_SETREGS, pid, NULL, &user);
 }
 
-/* One thread stopped. Returns whether it is to go on. */
+/* One thread stopped. Lets it make the next step. False: it cannot. */
 static bool stopped(pid_t tid, int status)
 {
 	struct thread *thread = thread_of(tid);
@@ -298,13 +299,13 @@ static bool stopped(pid_t tid, int status)
 			run_loader(tid);
 		program_begins(tid);
 	} else if (event) {
-		/* clone: the child comes by itself. The system call goes on. */
+		/* clone: the new thread has a stop of its own. The system call goes on. */
 	} else if (!thread->begun && signal == SIGSTOP) {
 		stepped(thread);
 	} else if (signal == SIGTRAP) {
 		stepped(thread);
 	} else {
-		/* To be delivered: by the next stop the kernel's frame is there, if there will be one. */
+		/* A signal to deliver: the next stop has the signal frame, if there is a handler. */
 		struct user_regs_struct user;
 
 		ptrace(PTRACE_GETREGS, tid, NULL, &user);
@@ -357,7 +358,7 @@ static void run(char **command)
 	ptrace(PTRACE_SETOPTIONS, pid, NULL,
 	       PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	/* It interrupts waitpid(). */
+	/* The alarm interrupts waitpid(). */
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
 	alarm(PATIENCE);
 	while ((tid = waitpid(-1, &status, __WALL)) > 0 || (errno == EINTR && !idle)) {

@@ -45,7 +45,7 @@ static void read_table(struct target_object *object)
 	munmap(data, st.st_size);
 }
 
-/* The vDSO's bytes in a file of their own. */
+/* Copies the vDSO to a file. */
 static int copy_of(pid_t pid, u64 start, u64 end)
 {
 	u8 *bytes = malloc(end - start);
@@ -108,7 +108,7 @@ static void add(struct target *target, const char *path, u64 start, u64 end, u64
 	struct kunwind_range *range;
 	const u32 nr = target->nr++;
 
-	/* In steps of 64. */
+	/* Room grows by 64. */
 	if (nr % 64 == 0) {
 		target->mapping = realloc(target->mapping, (nr + 64) * sizeof(*mapping));
 		target->ranges = realloc(target->ranges, sizeof(*target->ranges) +
@@ -127,7 +127,7 @@ static void add(struct target *target, const char *path, u64 start, u64 end, u64
 		range->reason = KUNWIND_MEMORY_LIMIT;
 		return;
 	}
-	/* Where it is not known the object has no table for the mapping. */
+	/* Without a known bias the mapping has no table. */
 	if (!kunwind_elf_bias(mapping->object->elf, start, end - start, offset, &mapping->bias))
 		return;
 	range->bias = mapping->bias;

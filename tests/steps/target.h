@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - what the module would keep of the stopped process: its executable
- * mappings, and the table of each one's object
+ * target.h - the executable mappings of the stopped process, with their objects'
+ * tables, as the module would keep them
  */
 #ifndef _STEPS_TARGET_H
 #define _STEPS_TARGET_H
@@ -11,7 +11,7 @@
 
 struct target_object {
 	struct target_object *next;
-	char *path;			/* "[vdso]", too */
+	char *path;			/* or "[vdso]" */
 	int fd;				/* of the file, or of a copy of the vDSO */
 	struct kunwind_table *table;
 	u32 refusal;
@@ -33,7 +33,7 @@ struct target {
 	u32 nr;
 	struct target_mapping *mapping;	/* the executable ones, as in ranges */
 	struct kunwind_ranges *ranges;
-	struct memory *memory;		/* as walks see it now */
+	struct memory *memory;		/* that walks read now */
 };
 
 /* Reads the mappings again; tables of objects stay, across programs too. */

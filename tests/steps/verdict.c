@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * verdict.c - is a stack that an unwinder found the true one?
+ * verdict.c - compare the stack that an unwinder found with the true one
  */
 #include "verdict.h"
 

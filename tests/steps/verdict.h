@@ -24,7 +24,7 @@ enum verdict {
 
 extern const char *const verdict_names[NR_VERDICTS];
 
-/* What an unwinder says. */
+/* The result of an unwinder. */
 struct verdict_stack {
 	u64 address[VERDICT_MOST];
 	u8 trust[VERDICT_MOST];
@@ -34,8 +34,8 @@ struct verdict_stack {
 };
 
 /*
- * The best verdict over all readings of the shadow; *at: the number of the first address that
- * differs or is missing, by the reading that the verdict is from.
+ * Returns the best verdict over all readings of the shadow. *at: the number of the first
+ * address that differs or is missing in the reading with that verdict.
  */
 enum verdict verdict_of(const struct verdict_stack *stack, const struct shadow_thread *thread,
 			struct memory *memory, u64 ip, u64 sp, u32 *at);
