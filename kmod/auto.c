@@ -18,7 +18,7 @@
  *   4. It runs again for those that it skipped, after DELAY_MIN, then after twice
  *	as long each time, up to DELAY_MAX, until each is read or gone. It takes at
  *	most about a tenth of a CPU, however many are skipped.
- * While the kill switch is off ("enabled" is N) the work item only waits.
+ * While "enabled" is N (the kill switch) the work item only waits.
  *
  * A process may end while the work item reads it. Then a work of its own unmaps the
  * process's memory, because that may wait for a file system: at most ENDED_MAX at a
@@ -185,14 +185,14 @@ static void unmap(struct work_struct *work)
 	mmput(ended->mm);
 	free_ended(ended);
 	atomic_dec(&nr_ended);
-	/* The workqueue is drained behind this. */
+	/* kunwind_auto_exit() drains the workqueue after this. */
 	module_put(THIS_MODULE);
 }
 
 /*
  * Gives back a reference of the memory. The last one unmaps it, which may wait
- * for file systems: that is for neither this work item nor the kernel's own
- * workqueue. @ended is for this.
+ * for file systems, so neither this work item nor the kernel's own workqueue does
+ * it. @ended describes the work that does.
  */
 static void put_mm(struct mm_struct *mm, struct ended *ended)
 {
@@ -389,7 +389,7 @@ void kunwind_auto_exit(void)
 	mutex_unlock(&auto_lock);
 	cancel_delayed_work_sync(&adopter);
 	destroy_workqueue(adopters);
-	/* Each work has a reference to the module: what is left is its last instructions. */
+	/* Each work has a reference to the module: only its last instructions can still run. */
 	destroy_workqueue(unmappers);
 	forget_waiting();
 }

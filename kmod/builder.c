@@ -61,10 +61,10 @@ module_param(max_eh_frame_mb, uint, 0644);
 MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
 
 /*
- * What is compiled as a whole has all of its rows when the task goes on that mapped
- * it, if that is within max_stall_ms (50): no stack is lost, so that is better
- * where it fits. 6 MB of .eh_frame (libLLVM has 5) take 35 ms as a rule, 50 ms at
- * most (like node's); where it does not fit, its stacks are lost a moment longer.
+ * Compiling a table whole loses no stack if it ends within max_stall_ms (50), for
+ * which the task that mapped the file waits. 6 MB of .eh_frame (libLLVM has 5)
+ * take 35 ms as a rule, 50 ms at most (like node's). If it takes longer, the
+ * file's stacks are lost a moment longer.
  */
 static unsigned int max_whole_kb = 6144;
 module_param(max_whole_kb, uint, 0644);
@@ -81,7 +81,7 @@ static atomic64_t nr_builds, nr_refused;
 static atomic_t nr_charged;		/* builds that have charged their estimate */
 static DECLARE_WAIT_QUEUE_HEAD(uncharged);
 
-/* A local file system answers; a user's objects may only wait there for the user's other ones. */
+/* Only a remote file system counts as hanging: see kunwind_builder_stalled(). */
 bool kunwind_builder_stalls(const struct kunwind_object *object)
 {
 	return kunwind_filesystem_hangs(object->key.dev);

@@ -2,9 +2,9 @@
 /*
  * dump.c - report all known mappings again, for a reader that came late
  *
- * The number of events is bounded, because it is users who choose how many
- * processes and mappings there are: PROCESS_MAX for one process, USER_MAX for
- * all processes of a user without CAP_SYS_ADMIN. What is left out is counted.
+ * The number of events is bounded, because users choose the number of processes
+ * and mappings: PROCESS_MAX for one process, USER_MAX for all processes of a user
+ * without CAP_SYS_ADMIN. What is left out is counted.
  *
  * The mappings of a process are reported a few at a time. Between two times the
  * process is looked up anew, and no lock is held: it may end, run another program

@@ -205,7 +205,7 @@ static void notrace queue_read(struct kunwind_space *space)
 		WRITE_ONCE(space->reader, current);
 		return;
 	}
-	/* The task ends. */
+	/* The task is exiting. */
 	kunwind_space_put(space);
 out_free:
 	kfree(work);
@@ -234,8 +234,9 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 }
 
 /*
- * What of [*start, *end) the current system call changed, as far as its arguments
- * tell. A JIT that makes one page of its code writable does not lose all of it.
+ * Narrows [*start, *end) to the arguments of the current system call (mprotect), or
+ * sets *added from them (mmap). A JIT that makes one page of its code writable does
+ * not lose all of its code.
  */
 static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
 {

@@ -32,9 +32,9 @@
 const struct kunwind_hook *kunwind_hooks_first_missing;
 
 /*
- * Where there is no memory for the function's entry, ftrace_set_filter() says that all
- * is well and leaves the filter empty, which means every function of the kernel. All
- * filters that hold nothing are one and the same; which, tells one that was emptied.
+ * If there is no memory for the function's entry, ftrace_set_filter() returns 0 but
+ * leaves the filter empty, which means all functions of the kernel. All empty
+ * filters share one hash, so comparing with the hash of an empty one detects this.
  */
 static int set_filter(struct kunwind_hook *hook)
 {

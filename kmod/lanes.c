@@ -40,7 +40,7 @@
 #define LOCAL_USER_WIDTH 1
 #define REMOTE_WIDTH	4
 #define REMOTE_USER_WIDTH 2
-/* With these, 32 users whose file systems hang leave no worker to others. */
+/* 32 users with hanging file systems use up the remote workers. */
 #define USER_LANES	8
 
 struct lane_worker {

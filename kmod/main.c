@@ -23,8 +23,8 @@
  *     Then the probe and the memory of the event kunwind_callstack go: nobody
  *     asks for a stack on whose behalf it could be emitted.
  *  5. tracepoint_synchronize_unregister(): the probe of system calls (emit.c) does
- *     not run any more. The hooks have gone, so nobody except what follows here
- *     makes or finds a process, a space or a snapshot.
+ *     not run any more. The hooks have gone, so only the steps below make or find
+ *     a process, a space or a snapshot.
  *  6. Builders end: they see that they are to stop; none is inside a read that
  *     may never return, since that too holds a reference. What they filled in
  *     last is still there, since

@@ -9,11 +9,11 @@
  * Objects without users are kept for the next process. They are freed when
  * memory is short (a shrinker), when the limit or a user's share is reached, and
  * beyond IDLE_MAX: first those whose file has gone, then the least recently
- * used. Of a user without CAP_SYS_ADMIN at most a share of IDLE_MAX is kept: files
- * that one user maps in passing do not displace others' tables.
+ * used. At most IDLE_MAX / USER_PART objects of a user without CAP_SYS_ADMIN are
+ * kept: files that one user maps for a short time do not displace others' tables.
  *
- * What failed for want of memory or time is tried again after RETRY; what did not
- * fit one user's share, at once for another's.
+ * A build that failed for lack of memory or time is retried after RETRY; one that
+ * exceeded a user's share, at once for another user.
  *
  * Lock: kunwind_objects_lock, a spinlock inside mmap_lock; inside it the builder's
  * lanes_lock and payers_lock. It is held for a few lookups at a time: memory is

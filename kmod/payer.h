@@ -59,7 +59,7 @@ bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned
 void kunwind_payer_remove_object(struct kunwind_payer *payer);
 
 /*
- * The user's objects that no process uses: to be freed first, first. Under the
+ * The user's objects that no process uses, the next one to free first. Under the
  * caller's lock.
  */
 struct kunwind_idle {
@@ -69,7 +69,7 @@ struct kunwind_idle {
 
 struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer);
 
-/* What these bytes make together. Any context but NMI. */
+/* Adds @bytes; returns the user's total. Any context but NMI. */
 u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
 void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
 

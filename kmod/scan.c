@@ -15,7 +15,8 @@
  * ends just then, the reader unmaps its memory, and may wait for a file system to
  * which that memory is written back. A registration does that in the context of its
  * caller, as a read of /proc/PID/maps does: the kernel's own workqueue (mmput_async())
- * has a limited number of workers, which others need. What auto.c does, see there.
+ * has a limited number of workers, which others need. auto.c uses a workqueue of
+ * its own.
  *
  * Executable memory of no file (a JIT's) is in the list too, without an object of
  * its own: the walk goes through it by frame pointers (core/bare.c). Where the
@@ -385,7 +386,7 @@ static struct completion *awaited(struct kunwind_object *object, bool patient)
 	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
 		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
 				   !kunwind_builder_stalls(object)) ? &object->done : NULL;
-	/* Who is patient wants to lose no stack; others do not wait for a big object. */
+	/* A patient caller also waits for the second stage of a big object. */
 	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
 }
 

@@ -121,7 +121,7 @@ struct kunwind_change {
 int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 			 const struct kunwind_change *change);
 
-/* What waits to be freed, and no walk can see any more, is freed now. May sleep. */
+/* Frees lists that no walk can see any more. May sleep. */
 void kunwind_space_flush(void);
 
 /*
