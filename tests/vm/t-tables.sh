@@ -40,6 +40,17 @@ settled() { # no table is being built
 	done
 	return 1
 }
+# gives back the tables of files whose names begin like this; those of a process that has
+# ended can be given back only after a grace period
+forget() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		echo 3 >/proc/sys/vm/drop_caches
+		awk -F'\t' -v p="$1" '$1 == "object" && index($7, p) == 1 { n++ } END { exit n > 0 }' \
+			/dev/kunwind && break
+		sleep 0.1
+	done
+}
 # a process that reads lines from descriptor $hold, and writes one when it is there
 hold() { # OUTPUT COMMAND...
 	local out=$1 i
@@ -185,7 +196,12 @@ fi
 settled
 [ "$(stat_of idle_objects)" -gt 0 ]
 is $? 0 "tables that nobody uses are kept: $(stat_of idle_objects), $(stat_of idle_bytes) bytes"
-echo 2 >/proc/sys/vm/drop_caches
+# some of those that have just ended may follow
+for ((i = 0; i < 300; i++)); do
+	echo 2 >/proc/sys/vm/drop_caches
+	[ "$(stat_of idle_objects)" = 0 ] && break
+	sleep 0.1
+done
 is "$(stat_of idle_objects)" 0 "a shrinker gives them back"
 is "$(stat_of idle_bytes)" 0 "all their bytes"
 
@@ -230,7 +246,7 @@ done
 is "${used:-0}" 0 "and nothing in the end"
 echo 128 >$params/max_user_table_mb
 
-echo 2 >/proc/sys/vm/drop_caches
+forget "$big"
 limit=$(cat $params/max_table_mb)
 echo 2 >$params/max_table_mb
 hold "$work/root" "$tables" map "$big"
@@ -242,7 +258,7 @@ echo "$limit" >$params/max_table_mb
 # ---- the largest section that is read
 limit=$(cat $params/max_eh_frame_mb)
 echo 1 >$params/max_eh_frame_mb
-echo 2 >/proc/sys/vm/drop_caches
+forget "$big"
 hold "$work/root" "$tables" map "$big"
 settled
 is "$(object "$big" | cut -d' ' -f1,2)" "refused limit" "a section larger than max_eh_frame_mb is refused"
@@ -418,7 +434,7 @@ let_go
 is "$("$tables" call "$work/stuck/7")" "0 1 large" "and are right"
 echo $stall >$params/max_stall_ms
 kill -USR2 $stuckfs
-echo 3 >/proc/sys/vm/drop_caches
+forget "$work/stuck/"
 read -r longest median < <("$tables" map "$work"/stuck/{0..3} </dev/null)
 diag "hangs again: $median us, $longest us"
 [ "$longest" -gt $((stall * 800)) ]
