@@ -37,7 +37,7 @@ is_delayed() { [ "$(cat /sys/module/delay/parameters/nr)" = 1 ]; }
 hold() { # OUT COMMAND...: in the background, until let_go
 	local out=$1
 	shift
-	rm -f "$work/end"
+	rm -f "$work/end" "$out"
 	mkfifo "$work/end"
 	"$@" <"$work/end" >"$out" 2>&1 &
 	holder=$!

@@ -55,7 +55,7 @@ forget() {
 hold() { # OUTPUT COMMAND...
 	local out=$1 i
 	shift
-	rm -f "$work/pipe"
+	rm -f "$work/pipe" "$out"
 	mkfifo "$work/pipe"
 	"$@" <"$work/pipe" >"$out" 2>&1 &
 	held=$!
