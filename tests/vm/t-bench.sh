@@ -27,7 +27,8 @@ mkdir -p $root/bin $root/lib64 $root/lib/x86_64-linux-gnu
 cp /bin/true "$bench/spawn" $root/bin/
 cp -L /lib64/ld-linux-x86-64.so.2 $root/lib64/
 cp -L /lib/x86_64-linux-gnu/libc.so.6 $root/lib/x86_64-linux-gnu/
-lives() { chroot $root /bin/spawn "$1" /bin/true; }
+# without randomised addresses: whether two mappings share a page table is worth 1 %
+lives() { setarch -R chroot $root /bin/spawn "$1" /bin/true; }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 
 lives 20 >/dev/null	# caches
