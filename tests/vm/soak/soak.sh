@@ -17,6 +17,8 @@
 . "$(dirname "$0")/memory.sh"
 # shellcheck source=tests/vm/soak/loads.sh
 . "$(dirname "$0")/loads.sh"
+# shellcheck source=tests/vm/soak/watch.sh
+. "$(dirname "$0")/watch.sh"
 need lttng babeltrace2 gcc make
 
 seconds=${SOAK:-600}
@@ -145,6 +147,7 @@ kprobes() {
 registered=()
 one_action() {
 	local action=$((RANDOM % 28)) a=$RANDOM pid
+	watch_begin "action $action $a"
 	case $action in
 	0 | 1 | 2 | 20 | 21 | 22)
 		if loaded; then
@@ -219,6 +222,7 @@ own_books() {
 
 # Everything off, nothing running, the module gone, files of the loads too.
 quiet() {
+	watch_begin quiet
 	loads_end || not_ok "the loads come to an end"
 	[ -z "$session_on" ] || tracing
 	[ ! -e $tracefs/events/soak ] || probes
@@ -254,6 +258,8 @@ act_for() { # SECONDS
 diag "seed $seed, $seconds s: the same order again with make soak SEED=$seed SECONDS=$seconds"
 lttng-sessiond --daemonize >/dev/null
 renice -n -10 $$ >/dev/null
+watch_actions $$ &
+watcher=$!
 act_for "${WARM:-$((seconds / 8 + 5))}"
 quiet
 ! loaded
@@ -287,9 +293,10 @@ is "$(sort "$work/strange" 2>/dev/null | uniq -c | head -n 20)" "" "nothing was 
 is "$(sort "$work"/load-*.strange 2>/dev/null | uniq -c | head -n 20)" "" "no program noticed"
 memory_compare "$work/before" "$work/after"
 is "$(grep -c kunwind $tracefs/enabled_functions)" 0 "no hook is left"
-is "$(cat /proc/sys/kernel/tainted)" "$((0x3000 & $(cat /proc/sys/kernel/tainted)))" \
-	"the kernel is tainted by nothing but modules from outside"
+is "$(cat /proc/sys/kernel/tainted)" "$((0xb000 & $(cat /proc/sys/kernel/tainted)))" \
+	"the kernel is tainted by nothing but modules from outside and the livepatch"
 
+kill "$watcher"
 # after all that it works
 build_progs
 check "the module loads once more" modprobe kunwind

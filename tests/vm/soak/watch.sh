@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# watch.sh - say where an action of the soak hangs. Sourced by soak.sh.
+#
+# An action takes seconds, even on a busy machine. If one takes STUCK seconds, its
+# processes are printed with the kernel's stack of each, and the module's status; once
+# for each action. Nothing is ended: the VM's time limit does that.
+STUCK=300
+
+watched=$work/action
+watch_begin() { echo "$*" >"$watched"; }
+
+descendants() { # PID
+	local child
+	echo "$1"
+	for child in $(pgrep -P "$1"); do
+		[ "$child" = "$watcher" ] || descendants "$child"
+	done
+}
+
+watch_tell() { # PID
+	local pid
+	echo "# stuck for $STUCK s: $(cat "$watched")"
+	for pid in $(descendants "$1"); do
+		echo "# $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | cut -c 1-100)"
+		sed 's/^/#   /' "/proc/$pid/stack"
+	done
+	echo "# sleeping without signals:"
+	for pid in /proc/[0-9]*; do
+		grep -q '^State:.*D' "$pid/status" || continue
+		echo "# ${pid#/proc/} $(cat "$pid/comm")"
+		sed 's/^/#   /' "$pid/stack"
+	done
+	timeout 20 cat /dev/kunwind | grep -v $'^object\t' | sed 's/^/#   /'
+} 2>/dev/null
+
+watch_actions() { # PID: of the script
+	local before='' now told='' watcher=$BASHPID
+	while sleep $STUCK; do
+		now=$(stat -c %y "$watched")
+		[ "$now" != "$before" ] || [ "$now" = "$told" ] || { watch_tell "$1" && told=$now; }
+		before=$now
+	done
+}
