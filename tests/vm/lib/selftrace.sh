@@ -198,6 +198,7 @@ stuckfs_begin() {
 	local i
 	mkdir -p "$work/stuck"
 	modprobe -q fuse
+	rm -f "$work/stuckfs.out"
 	"$builds/vm-progs-device/stuckfs" "$work/stuck" "$work/good.so" 1 >"$work/stuckfs.out" &
 	stuckfs=$!
 	for ((i = 0; i < 200; i++)); do
