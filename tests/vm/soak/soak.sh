@@ -116,7 +116,8 @@ freeze() {
 # A BPF program at the entry of functions that kunwind hooks; where there is BTF.
 fentry() {
 	if [ -n "${fentry_pid:-}" ]; then
-		kill "$fentry_pid" 2>/dev/null
+		# bpftrace 0.17 runs on if the signal does not interrupt its epoll_wait()
+		while kill "$fentry_pid" 2>/dev/null; do sleep 0.2; done
 		wait "$fentry_pid" 2>/dev/null
 		fentry_pid=
 	elif [ -e /sys/kernel/btf/vmlinux ] && command -v bpftrace >/dev/null; then
