@@ -19,16 +19,6 @@ work=$KUNWIND_TMP
 
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
-eventually() { # DESCRIPTION COMMAND...
-	local what=$1 i
-	shift
-	for ((i = 0; i < 300; i++)); do
-		"$@" && break
-		sleep 0.1
-	done
-	"$@"
-	is $? 0 "$what"
-}
 stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
 is_object() { [ "$(object "$1")" = "$2" ]; }
 not_pending() { ! is_object "$work/xfs/library.so" pending; }

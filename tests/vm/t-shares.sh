@@ -22,16 +22,6 @@ chmod 755 "$work"
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
 is_object() { [ "$(object "$1")" = "$2" ]; }
-eventually() { # DESCRIPTION COMMAND...
-	local what=$1 i
-	shift
-	for ((i = 0; i < 300; i++)); do
-		"$@" && break
-		sleep 0.1
-	done
-	"$@"
-	is $? 0 "$what"
-}
 as() {
 	local uid=$1
 	shift

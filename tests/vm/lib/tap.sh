@@ -98,6 +98,18 @@ check_fails() {
 	fi
 }
 
+# eventually DESCRIPTION COMMAND...: COMMAND, which is tried again and again, succeeds at last
+eventually() {
+	local what=$1 i
+	shift
+	for ((i = 0; i < 300 * ${KUNWIND_TIMEOUT_SCALE:-1}; i++)); do
+		"$@" && break
+		sleep 0.1
+	done
+	"$@"
+	is $? 0 "$what"
+}
+
 # need COMMAND...: skip the whole file when one is missing
 need() {
 	local command
