@@ -193,16 +193,14 @@ container() {
 mkfifo "$tmp/end"
 # shellcheck disable=SC2016
 container sh -c '
-	for i in 1 2 3; do "$1" sleep & done
-	until [ "$("$1" most 1)" = "0 ENOSPC" ]; do sleep 0.1; done
-	echo full
+	for i in 1 2 3; do "$1" sleep >"$2.$i" & done
+	until [ "$(cat "$2".[123] 2>/dev/null | wc -l)" = 3 ]; do sleep 0.1; done
+	[ "$("$1" most 1)" = "0 ENOSPC" ] && echo full
 	unshare -U -r --pid --fork "$1" most 10
 	read -r _ <"$2"' - "$rights" "$tmp/end" >"$tmp/first" &
 first_container=$!
-for _ in {1..300}; do
-	[ "$(wc -l <"$tmp/first")" = 2 ] && break
-	sleep 0.1
-done
+two_lines() { [ "$(wc -l <"$tmp/first")" = 2 ]; }
+eventually "three processes of a container are registered" two_lines
 is "$(head -n 1 "$tmp/first")" "full" "root of a container without a user namespace has a quota"
 is "$(tail -n 1 "$tmp/first")" "0 ENOSPC" "namespaces that a container makes give no second quota"
 is "$(container "$rights" most 10)" "3 ENOSPC" "another container has a quota of its own"

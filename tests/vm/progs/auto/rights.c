@@ -12,7 +12,7 @@
  *				errno of registering by it
  *	rights pid PID FLAGS	registers PID by descriptor: the errno's name
  *	rights auto 0|1		the errno of KUNWIND_IOC_AUTO
- *	rights sleep		registers itself and waits for its end
+ *	rights sleep		registers itself, says so, and waits for its end
  *
  * errno is printed by name, "0" for none.
  */
@@ -213,6 +213,8 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "sleep")) {
 		if (process_call(KUNWIND_IOC_REGISTER, -1, 0))
 			return 3;
+		puts("registered");
+		fflush(stdout);
 		pause();
 	}
 	return 2;
