@@ -67,7 +67,7 @@ static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunw
 {
 	struct kunwind_section section = {
 		.size = jit->eh_frame_len, .addr = jit->eh_frame,
-		.lo = jit->start, .hi = jit->start + jit->len,
+		.lo = jit->start, .hi = jit->start + jit->len, .strict = true,
 	};
 	struct kunwind_change change = { .start = section.lo, .end = section.hi };
 	struct kunwind_object *object = kunwind_object_new_jit(payer);

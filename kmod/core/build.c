@@ -12,15 +12,17 @@
  *    such CFAs, hardly anything else does.
  *
  * Overlaps: an FDE may lie within another, which goes on behind it, and may
- * repeat another byte for byte; both are unambiguous. FDEs that contradict each
- * other are refused (KUNWIND_E_OVERLAP): the same start with another end or
- * other instructions, or an end within the next one's range. Other unwinders
- * take whichever their binary search ends at. Compilers, assemblers and linkers
- * make none of these: 4.6 million FDEs of 3,253 real objects do not overlap at
- * all.
+ * repeat another byte for byte; both are unambiguous. FDEs may contradict each
+ * other: the same start with another end or other instructions, or an end within
+ * the next one's range. Then the addresses that both cover have no rule, the others do.
+ * Other unwinders take whichever their binary search ends at. Compilers, assemblers
+ * and linkers make none of these, and GNU ld refuses them: 4.6 million FDEs of 3,253
+ * real objects do not overlap at all.
  *
- * Rows whose CFA or return address is an expression of unknown operations
- * leave their addresses without a rule; all else is used.
+ * What cannot be read leaves its own addresses without a rule, and no others: a row
+ * whose CFA or return address is by an unknown operation or register, or whose
+ * expressions are too long; the rows of an FDE from an instruction on that is unknown or
+ * contradicts itself. elfutils reads all rows before such an instruction, too.
  *
  * Time is linear in the section, whatever its bytes: each FDE is gone over a
  * fixed number of times, each instruction takes constant time (a row that
@@ -37,11 +39,12 @@
 
 /*
  * Rows of the FDE @a within [from, to). Its program runs to its end all the
- * same: each byte of it has to be acceptable.
+ * same, so that the registers that it needs are those that the first stage finds.
  */
 static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwind_active *a,
 				     u64 from, u64 to)
 {
+	static const struct kunwind_rule none;
 	struct kunwind_program *p = &b->fdes.program;
 	enum kunwind_refusal err;
 	struct kunwind_rule rule;
@@ -63,8 +66,12 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 	kunwind_program_begin(p, &slot->cie, &slot->initial, &fde);
 	for (;;) {
 		err = kunwind_program_next(p);
-		if (unlikely(err))
-			return err;
+		if (unlikely(err)) {
+			err = kunwind_fdes_unread(&b->fdes, err);
+			if (err || p->from >= to)
+				return err;
+			return kunwind_pack_row(&b->pack, max(p->from, from) - b->base, none);
+		}
 		if (p->from == p->to)
 			return KUNWIND_OK;
 		if (unlikely(p->to <= from || p->from >= to))
@@ -95,7 +102,10 @@ static enum kunwind_refusal fill(struct kunwind_build *b, u64 *at, u64 to)
 		if (top->end > *at) {
 			u64 end = min(top->end, to);
 
-			err = fde_rows(b, top, *at, end);
+			if (unlikely(top->place == KUNWIND_NO_PLACE))
+				err = kunwind_pack_row(&b->pack, *at - b->base, none);
+			else
+				err = fde_rows(b, top, *at, end);
 			if (err)
 				return err;
 			*at = end;
@@ -110,43 +120,95 @@ static enum kunwind_refusal fill(struct kunwind_build *b, u64 *at, u64 to)
 	return err;
 }
 
-enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
-					    struct kunwind_fde *fde)
+static enum kunwind_refusal look(struct kunwind_build *b, u32 place)
 {
 	struct kunwind_cie_slot *slot;
 	enum kunwind_refusal err;
+	struct kunwind_fde fde;
+
+	if (place == KUNWIND_NO_PLACE)
+		return KUNWIND_OK;
+	err = kunwind_fdes_get(&b->fdes, place, &slot, &fde);
+	return err ? err : kunwind_build_look(b, place, &fde);
+}
+
+enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
+					    struct kunwind_fde *fde)
+{
+	u64 end, disputed = 0;
+	struct kunwind_cie_slot *slot;
+	enum kunwind_refusal err;
+	bool deep;
 
 	err = kunwind_fdes_get(&b->fdes, place, &slot, fde);
 	if (!err)
 		err = kunwind_fdes_tick(&b->fdes);
 	if (err)
 		return err;
-	/* all that are active reach beyond its start */
-	if (b->nr_active) {
-		const struct kunwind_active *outer = &b->active[b->nr_active - 1];
-
-		if (outer->start == fde->start && outer->end == fde->start + fde->len)
-			return kunwind_fdes_compare(&b->fdes, outer->place, place);
-		if (outer->start == fde->start || outer->end < fde->start + fde->len)
-			return KUNWIND_E_OVERLAP;
-		/* one that ends with it never goes on */
-		if (outer->end == fde->start + fde->len)
-			b->nr_active--;
+	end = min(fde->start + fde->len, b->fdes.section->hi);
+	fde->len = end - fde->start;
+	if (likely(!b->nr_active)) {
+		b->active[b->nr_active++] = (struct kunwind_active){
+			.place = place, .start = fde->start, .end = end,
+		};
+		return KUNWIND_OK;
 	}
-	if (b->nr_active == KUNWIND_MAX_NESTED)
-		return KUNWIND_E_LIMIT;
-	b->active[b->nr_active++] = (struct kunwind_active){
-		.place = place,
-		.start = fde->start,
-		.end = fde->start + fde->len,
-	};
+	/* all that are active reach beyond its start */
+	for (; b->nr_active; b->nr_active--) {
+		struct kunwind_active *outer = &b->active[b->nr_active - 1];
+
+		if (outer->start < fde->start && outer->end > end)
+			break;
+		/* one that ends with it never goes on */
+		if (outer->start < fde->start && outer->end == end)
+			continue;
+		err = KUNWIND_E_OVERLAP;
+		if (outer->start == fde->start && outer->end == end &&
+		    outer->place != KUNWIND_NO_PLACE && !disputed)
+			err = kunwind_fdes_compare(&b->fdes, outer->place, place);
+		if (!err)
+			return KUNWIND_OK;
+		err = kunwind_fdes_unread(&b->fdes, err);
+		if (!err && !outer->looked)
+			err = look(b, outer->place);
+		if (err)
+			return err;
+		outer->looked = true;
+		disputed = max(disputed, min(outer->end, end));
+		if (outer->end > end)
+			break;
+	}
+	deep = b->nr_active + (disputed < end) + !!disputed > KUNWIND_MAX_NESTED;
+	/*
+	 * One that contradicts another may have no rows. The first stage of a build in two
+	 * looks at all of them, and has to find the same registers.
+	 */
+	if (deep || disputed) {
+		err = kunwind_fdes_unread(&b->fdes, KUNWIND_E_OVERLAP);
+		if (!err)
+			err = look(b, place);
+		if (err)
+			return err;
+	}
+	if (deep) {
+		/* From here on there is no rule in all of the one around it. */
+		b->active[b->nr_active - 1].place = KUNWIND_NO_PLACE;
+		return KUNWIND_OK;
+	}
+	if (disputed < end)
+		b->active[b->nr_active++] = (struct kunwind_active){
+			.place = place, .start = fde->start, .end = end, .looked = disputed,
+		};
+	if (disputed)
+		b->active[b->nr_active++] = (struct kunwind_active){
+			.place = KUNWIND_NO_PLACE, .start = fde->start, .end = disputed,
+		};
 	return KUNWIND_OK;
 }
 
 enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32 last, u64 *end)
 {
 	enum kunwind_refusal err;
-	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
 	u64 at = kunwind_fdes_start(&b->fdes, first);
 	u32 i;
@@ -172,13 +234,9 @@ enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32
 		return KUNWIND_OK;
 	/* all that is missing, so that the next sweep need not end early again */
 	for (; i < last && kunwind_fdes_missing(&b->fdes); i++) {
-		u32 place = b->fdes.list[i];
-
-		err = kunwind_fdes_get(&b->fdes, place, &slot, &fde);
+		err = kunwind_fdes_tick(&b->fdes);
 		if (!err)
-			err = kunwind_fdes_tick(&b->fdes);
-		if (!err)
-			err = kunwind_build_look(b, place, &fde);
+			err = look(b, (u32)b->fdes.list[i]);
 		if (err)
 			return err;
 	}
@@ -207,7 +265,7 @@ enum kunwind_refusal kunwind_build_look(struct kunwind_build *b, u32 place,
 		if (!err)
 			err = kunwind_fdes_tick(&b->fdes);
 	} while (!err && p->from != p->to);
-	return err;
+	return kunwind_fdes_unread(&b->fdes, err);
 }
 
 enum kunwind_refusal
@@ -233,6 +291,10 @@ kunwind_build_init(struct kunwind_build *b, const struct kunwind_section *sectio
 	b->fdes.abort = abort;
 	b->fdes.abort_data = data;
 	b->fdes.program.exprs = &b->pack.exprs;
+	b->fdes.program.budget = &b->budget;
+	b->fdes.program.most_remembered =
+		min(b->budget.memory / 4 / sizeof(*b->fdes.program.remembered),
+		    (size_t)KUNWIND_MAX_REMEMBERED);
 	err = kunwind_fdes_init(&b->fdes, size);
 	return err ? err : kunwind_pack_init(&b->pack, limit, &b->budget);
 }
@@ -276,6 +338,8 @@ static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table 
 		if (err)
 			return err;
 	} while (kunwind_build_again(b));
+	if (b->fdes.unread && kunwind_pack_empty(&b->pack))
+		return b->fdes.unread;
 	head = (struct kunwind_table_stats){
 		.base = b->base,
 		.span = end - b->base,

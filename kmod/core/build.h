@@ -22,9 +22,11 @@
 #define KUNWIND_FDE_BYTES	24	/* of an FDE, beside its instructions */
 
 /* An FDE whose rows hold from here on, or again behind another. */
+#define KUNWIND_NO_PLACE	~0U	/* no rule holds */
 struct kunwind_active {
-	u32 place;		/* of its record */
+	u32 place;		/* of its record, or KUNWIND_NO_PLACE */
 	u64 start, end;
+	bool looked;		/* kunwind_build_look() was called for it */
 };
 
 struct kunwind_build {
@@ -60,7 +62,7 @@ bool kunwind_build_again(struct kunwind_build *build);
 
 /*
  * The FDE at @place begins: it is the innermost one from here on. Those that
- * end before it are not active any more. Refuses what contradicts itself.
+ * end before it are not active any more. @fde: what of it lies in the code.
  */
 enum kunwind_refusal __must_check
 kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fde *fde);

@@ -84,9 +84,12 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		record->cie = offset;
 		return KUNWIND_OK;
 	}
-	/* .debug_frame: an offset; .eh_frame: distance back from the pointer itself */
+	/*
+	 * .debug_frame: an offset; .eh_frame: distance back from the pointer itself. One that
+	 * leads out of the section leads to its end, where no CIE is.
+	 */
 	if (id > (section->debug ? section->size : id_at))
-		return KUNWIND_E_CIE;
+		id = section->debug ? section->size : id_at - section->size;
 	record->kind = KUNWIND_RECORD_FDE;
 	record->cie = section->debug ? id : id_at - id;
 	return KUNWIND_OK;
@@ -185,24 +188,33 @@ static bool pointer_skip(const struct kunwind_section *section, struct kunwind_b
 
 /*
  * Augmentation data of a CIE: what the letters behind 'z' announce, in their
- * order. @data ends where the length says.
+ * order. @data ends where the length says, so that what is behind can be read even if a
+ * letter is unknown. The data of the letters after that cannot be found: a CIE has to
+ * be left alone only if the encoding is among them. elfutils and GCC's and LLVM's
+ * unwinders go on after an unknown letter, too.
  */
 static enum kunwind_refusal augmentation_read(const struct kunwind_section *section,
 					      struct kunwind_bytes *letters,
 					      struct kunwind_bytes *data,
 					      struct kunwind_cie *cie)
 {
+	bool unknown = false;
 	u8 letter;
 
 	while ((letter = kunwind_bytes_u8(letters)) != 0) {
 		switch (letter) {
 		case 'R':
+			if (unknown)
+				return KUNWIND_E_AUGMENTATION;
 			cie->encoding = kunwind_bytes_u8(data);
 			break;
 		case 'L':
-			kunwind_bytes_u8(data);
+			if (!unknown)
+				kunwind_bytes_u8(data);
 			break;
 		case 'P':
+			if (unknown)
+				break;
 			if (!pointer_skip(section, data, kunwind_bytes_u8(data)))
 				return KUNWIND_E_ENCODING;
 			break;
@@ -212,7 +224,7 @@ static enum kunwind_refusal augmentation_read(const struct kunwind_section *sect
 		case 'B':	/* return addresses signed with key B: aarch64's */
 			break;
 		default:
-			return KUNWIND_E_AUGMENTATION;
+			unknown = true;
 		}
 		if (data->bad)
 			return KUNWIND_E_TRUNCATED;
@@ -226,16 +238,16 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	struct kunwind_bytes b, letters, data;
 	struct kunwind_record record;
 	enum kunwind_refusal err;
-	u64 ra, len;
+	u64 len;
 	u8 version;
+	bool eh;
 
-	err = kunwind_record_read(section, offset, &record);
-	if (err || record.kind != KUNWIND_RECORD_CIE)
-		return KUNWIND_E_CIE;
-	if (record.end - record.body > KUNWIND_CIE_MAX)
-		return KUNWIND_E_LIMIT;
-	b = section_bytes(section, record.body, record.end);
 	memset(cie, 0, sizeof(*cie));
+	err = kunwind_record_read(section, offset, &record);
+	if (err || record.kind != KUNWIND_RECORD_CIE ||
+	    record.end - record.body > KUNWIND_CIE_MAX)
+		return KUNWIND_E_CIE;
+	b = section_bytes(section, record.body, record.end);
 	cie->size = record.end - record.begin;
 
 	version = kunwind_bytes_u8(&b);
@@ -246,6 +258,10 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		;
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
+	/* GCC 2: a pointer of its own follows the string */
+	eh = letters.at[0] == 'e' && letters.at[1] == 'h';
+	if (eh)
+		letters.at += 2;
 	if (*letters.at != 'z') {
 		/* without 'z' only letters that announce no data */
 		while (*letters.at == 'S' || *letters.at == 'B')
@@ -260,16 +276,14 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		if (!b.bad && (address_size != kunwind_word(section->i386) || segment_size != 0))
 			return KUNWIND_E_VERSION;
 	}
-	cie->code_align = kunwind_bytes_uleb(&b);
+	if (eh)
+		word_read(section, &b);
+	cie->code_align = min(kunwind_bytes_uleb(&b), KUNWIND_MAX_CODE_ALIGN);
 	cie->data_align = kunwind_bytes_sleb(&b);
-	ra = version == 1 ? kunwind_bytes_u8(&b) : kunwind_bytes_uleb(&b);
+	cie->ra = version == 1 ? kunwind_bytes_u8(&b) : kunwind_bytes_uleb(&b);
+	cie->odd_ra = cie->ra != (section->i386 ? KUNWIND_I386_RA : KUNWIND_RA);
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
-	if (ra != (section->i386 ? KUNWIND_I386_RA : KUNWIND_RA))
-		return KUNWIND_E_OPERAND;
-	/* factors that let no product overflow; real ones are 1 and -8 */
-	if (cie->code_align > 0x10000 || cie->data_align > 0x10000 || cie->data_align < -0x10000)
-		return KUNWIND_E_OPERAND;
 
 	letters.end = b.at;
 	if (*letters.at == 'z') {
@@ -287,7 +301,7 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 	}
 
 	if (kunwind_bytes_left(&b) > KUNWIND_CIE_MAX_CODE)
-		return KUNWIND_E_LIMIT;
+		return KUNWIND_E_CIE;
 	cie->code = b.at;
 	cie->code_end = b.end;
 	return KUNWIND_OK;

@@ -8,8 +8,7 @@
  * 10.6 (.eh_frame); the augmentations B (aarch64), P, L, R, S, z as GCC and
  * LLVM emit them.
  *
- * Does not take: the augmentation "eh" of GCC 2, register columns of the
- * return address other than 16 (i386: 8), FDEs whose start is relative to their
+ * Does not take: indirect addresses, and FDEs whose start is relative to their
  * own start (funcrel).
  */
 #ifndef _KUNWIND_CFI_H
@@ -20,6 +19,9 @@
 
 /* Initial instructions of a CIE: real ones take some 10 bytes. */
 #define KUNWIND_CIE_MAX_CODE	1024
+
+/* No product of a code alignment factor and 16 bits overflows, and one is beyond all code. */
+#define KUNWIND_MAX_CODE_ALIGN	(1ULL << 47)
 
 /*
  * A whole CIE. It may be read once for each of its FDEs, so whoever writes one
@@ -35,6 +37,8 @@ struct kunwind_cie {
 	size_t size;			/* bytes of its record */
 	u64 code_align;
 	s64 data_align;
+	u64 ra;				/* column of the return address */
+	bool odd_ra;			/* it is not the usual one */
 	const u8 *code, *code_end;	/* initial instructions */
 	u8 encoding;			/* of the addresses in its FDEs */
 	bool sized;			/* z: its FDEs have a length-prefixed augmentation */
@@ -70,7 +74,7 @@ enum kunwind_refusal __must_check
 kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		    struct kunwind_record *record);
 
-/* Parses the CIE that begins at @offset. */
+/* Parses the CIE that begins at @offset. cie->size is valid also if that fails. */
 enum kunwind_refusal __must_check
 kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie);
 

@@ -335,7 +335,8 @@ static bool eh_place(struct kunwind_elf *elf)
 /*
  * .eh_frame_hdr: LSB 10.6.2. Version, encodings of three things, the first of
  * which is the address of .eh_frame, the second the number of its FDEs. The
- * search table behind is not used.
+ * search table behind is not used. objcopy can remove this section: its segment
+ * then stays, and is empty.
  */
 static enum kunwind_refusal eh_hdr_read(struct parser *p)
 {
@@ -350,6 +351,8 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 	enum kunwind_refusal err;
 	u64 count;
 
+	if (!size)
+		return KUNWIND_E_NO_CFI;
 	if (size < 4 + 2)
 		return KUNWIND_E_HEADER;
 	err = get(p, p->eh_hdr.offset, buf, size);
@@ -472,7 +475,7 @@ enum kunwind_refusal
 kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwind_elf *elf)
 {
 	struct parser p = { .read = read, .file = file, .size = file_size, .elf = elf };
-	enum kunwind_refusal err;
+	enum kunwind_refusal err, unusable = KUNWIND_E_NO_CFI;
 	bool known = false;
 
 	memset(elf, 0, sizeof(*elf));
@@ -486,8 +489,10 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 		return err;
 	if (p.eh_hdr.type) {
 		err = eh_hdr_read(&p);
-		if (err && err != KUNWIND_E_NO_CFI)
+		if (err == KUNWIND_E_IO)
 			return err;
+		/* Whatever is wrong with it, a section header may say where .eh_frame is. */
+		unusable = err;
 		known = !err;
 	}
 	err = sections_read(&p, &known);
@@ -498,7 +503,7 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 		elf->eh_offset = 0;
 		elf->eh_size = 0;
 	}
-	return known || elf->debug_size ? KUNWIND_OK : KUNWIND_E_NO_CFI;
+	return known || elf->debug_size ? KUNWIND_OK : unusable;
 }
 
 void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 *debug,
@@ -512,7 +517,7 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 			.data = eh, .size = elf->eh_size, .addr = elf->eh_addr,
 			.text_base = elf->text_base, .data_base = elf->data_base,
 			.lo = elf->text_lo, .hi = elf->text_hi, .min_fdes = elf->eh_fdes,
-			.i386 = elf->i386,
+			.open_end = elf->eh_fdes != ~0U, .i386 = elf->i386,
 		};
 		if (!elf->debug_size)
 			return;

@@ -24,7 +24,7 @@ struct kunwind_elf_load {
  * @eh_addr: ELF virtual address of .eh_frame
  * @eh_offset: its place in the file, bytes
  * @eh_size: its size, bytes; without section headers: to the end of its
- *	segment's file part (the terminator ends it earlier); 0: there is none
+ *	segment's file part (the terminator, or what is no record, ends it earlier); 0: there is none
  * @eh_fdes: FDEs that are in it before a terminator ends it: all that
  *	.eh_frame_hdr counts; ~0 where the size is exact
  * @debug_offset, @debug_size: .debug_frame's; size 0: there is none, or it is compressed

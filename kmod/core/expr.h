@@ -8,12 +8,13 @@
  * and branches that only go forward: so it ends after at most its length in
  * operations. Source: DWARF 5, 2.5.1, 6.4.2, 7.7.1.
  *
- * Two kinds of expression are not acceptable. What contradicts itself (an
- * operand past the end, an empty stack, a branch into an operation) is
- * refused. What is legal but not for us is "unknown": operations that need
+ * Two kinds of expression are not acceptable: what contradicts itself (an
+ * operand past the end, an empty stack, a branch into an operation), and
+ * what is legal but not for us, "unknown": operations that need
  * debug information or relocation (DW_OP_addr, fbreg, call*, piece,
  * entry_value, typed and vendors' operations), registers above the return
- * address, branches back, and what exceeds the limits below.
+ * address, branches back, and what exceeds the limits below. Either way only the rows with
+ * the expression are without a rule (program.h).
  */
 #ifndef _KUNWIND_EXPR_H
 #define _KUNWIND_EXPR_H

@@ -50,8 +50,8 @@ static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f,
 }
 
 /*
- * The CIE at @place with its initial row. It stays until the next call.
- * KUNWIND_E_AUGMENTATION is no refusal yet.
+ * The CIE at @place with its initial row, or why it has none (a local refusal). It
+ * stays until the next call.
  */
 static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
 				    struct kunwind_cie_slot **slot)
@@ -63,27 +63,23 @@ static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
 	s = cie_slot(f, place, &found);
 	*slot = s;
 	if (likely(found))
-		return s->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_OK;
+		return s->refusal;
 	s->key = 0;
 	err = kunwind_cie_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &s->cie);
-	if (err && err != KUNWIND_E_AUGMENTATION)
-		return err;
 	if (!kunwind_budget_work(f->budget, s->cie.size))
 		return KUNWIND_E_LIMIT;
 	f->ticks += s->cie.size / TICK_BYTES;
-	s->unknown = err == KUNWIND_E_AUGMENTATION;
-	if (s->unknown) {
-		s->key = (u64)f->cie_round << 32 | place;
-		return err;
+	if (!err) {
+		f->program.follow = kunwind_fdes_follow(f, &s->cie);
+		f->program.section = kunwind_fdes_section(f, place);
+		err = kunwind_program_initial(&f->program, &s->cie);
 	}
-	f->program.follow = kunwind_fdes_follow(f, &s->cie);
-	f->program.section = kunwind_fdes_section(f, place);
-	err = kunwind_program_initial(&f->program, &s->cie);
-	if (err)
+	if (err && !kunwind_refusal_local(err))
 		return err;
 	s->initial = f->program.row;
+	s->refusal = err;
 	s->key = (u64)f->cie_round << 32 | place;
-	return KUNWIND_OK;
+	return err;
 }
 
 static enum kunwind_refusal fde_parse(struct kunwind_fdes *f, u32 place,
@@ -131,6 +127,7 @@ enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u3
 		if (!kunwind_budget_work(f->budget, c1.size / sizeof(u64)))
 			return KUNWIND_E_LIMIT;
 		if (c1.code_align != c2->code_align || c1.data_align != c2->data_align ||
+		    c1.ra != c2->ra ||
 		    c1.encoding != c2->encoding || c1.signal != c2->signal ||
 		    !bytes_same(c1.code, c1.code_end, c2->code, c2->code_end))
 			return KUNWIND_E_OVERLAP;
@@ -142,7 +139,8 @@ enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u3
 
 /*
  * The next CIE or FDE of a section from @offset on, of which @nr_fdes were
- * FDEs so far; or its end.
+ * FDEs so far; or its end. Where that is not known, it is where no record is: a program
+ * without crtend.o has no terminator.
  */
 static enum kunwind_refusal record_next(struct kunwind_fdes *f,
 					const struct kunwind_section *section, size_t offset,
@@ -152,6 +150,8 @@ static enum kunwind_refusal record_next(struct kunwind_fdes *f,
 
 	for (;; offset = record->end) {
 		err = kunwind_record_read(section, offset, record);
+		if (err && section->open_end && nr_fdes >= section->min_fdes)
+			break;
 		if (err)
 			return err;
 		if (record->kind != KUNWIND_RECORD_ZERO)
@@ -181,9 +181,8 @@ static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
 }
 
 /*
- * Lists those that cover some code. One that lies elsewhere as a whole does no
- * harm, and no other unwinder minds it; one that leaves the code halfway does.
- * @in: 0 or IN_MORE.
+ * Lists those that cover some code. What lies elsewhere does no harm, and no other
+ * unwinder minds it. @in: 0 or IN_MORE.
  */
 static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 {
@@ -204,20 +203,20 @@ static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 			continue;
 		nr++;
 		err = fde_parse(f, in, &record, &slot, &fde);
-		if (err == KUNWIND_E_AUGMENTATION) {
-			f->unknown = true;
+		if (!err && (!fde.len || fde.start >= hi || fde.start + fde.len <= lo))
+			continue;
+		if (!err && (min(fde.start + fde.len, hi) - lo > 0xffffffffU ||
+			     (section->strict && (fde.start < lo || fde.start + fde.len > hi))))
+			err = KUNWIND_E_RANGE;
+		if (!err && fde.code_end - fde.code > KUNWIND_FDE_MAX_CODE)
+			err = KUNWIND_E_OPERAND;
+		if (err) {
+			err = kunwind_fdes_unread(f, err);
+			if (err)
+				return err;
 			continue;
 		}
-		if (err)
-			return err;
-		if (!fde.len || fde.start >= hi || fde.start + fde.len <= lo)
-			continue;
-		if (fde.start < lo || fde.len > hi - fde.start)
-			return KUNWIND_E_RANGE;
-		if (fde.start - lo + fde.len > 0xffffffffU ||
-		    fde.code_end - fde.code > KUNWIND_FDE_MAX_CODE)
-			return KUNWIND_E_LIMIT;
-		f->list[f->nr++] = (fde.start - lo) << 32 | record.begin | in;
+		f->list[f->nr++] = (max(fde.start, lo) - lo) << 32 | record.begin | in;
 	}
 }
 
@@ -345,7 +344,7 @@ enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 			err = fdes_merge(f, nr_eh);
 	}
 	if (!err && !f->nr)
-		err = f->unknown ? KUNWIND_E_AUGMENTATION : KUNWIND_E_NO_CFI;
+		err = f->unread ? f->unread : KUNWIND_E_NO_CFI;
 	return err;
 }
 
@@ -360,4 +359,5 @@ void kunwind_fdes_exit(struct kunwind_fdes *f)
 	f->list = NULL;
 	kunwind_budget_free(f->budget, f->cies, cies_size(f));
 	f->cies = NULL;
+	kunwind_program_exit(&f->program);
 }

@@ -5,10 +5,12 @@
  * Start address and place of each, 8 bytes; sorted by address (linear: radix),
  * unless they are already in order. Those of a .debug_frame beside .eh_frame
  * follow where no FDE of the latter is. An FDE that covers nothing, or lies
- * outside the code, counts for nothing.
+ * outside the code, counts for nothing; one that reaches out of it ends with it.
  *
- * What is unknown is not corrupt: FDEs of a CIE with an unknown augmentation are
- * left out. All else that contradicts itself is refused.
+ * An FDE that cannot be read is left out, and so are all FDEs of a CIE that cannot be
+ * read: their addresses have no rule, the others' do. If nothing is left, the object is
+ * refused with the first reason that was met. It is refused, too, if the chain of
+ * records breaks: where the next one begins is not known then.
  *
  * Time is linear in the sections. A CIE's program is run once, and its initial
  * row is kept, 64 of them and one more for each 4 KB of the sections. Where there
@@ -34,7 +36,7 @@
 
 struct kunwind_cie_slot {
 	u64 key;		/* round and place of the CIE; 0: free */
-	bool unknown;		/* its augmentation, and so what its FDEs mean */
+	u8 refusal;		/* enum kunwind_refusal: why its FDEs cannot be read */
 	struct kunwind_cie cie;
 	struct kunwind_row initial;
 };
@@ -49,7 +51,7 @@ struct kunwind_fdes {
 	u32 ticks;
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr, room;
-	bool unknown;		/* there were FDEs of CIEs with an unknown augmentation */
+	enum kunwind_refusal unread;	/* of the first record that could not be read */
 	struct kunwind_program program;
 	struct kunwind_cie_slot *cies, *last_cie;
 	u32 cie_bits;		/* of their number */
@@ -63,7 +65,7 @@ enum kunwind_refusal __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u
 /* Lists all FDEs that count; the list may take @limit bytes. To be called once. */
 enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
 
-/* Frees the list and the CIEs. */
+/* Frees the list, the CIEs and what programs took. */
 void kunwind_fdes_exit(struct kunwind_fdes *fdes);
 
 /* To be called when fdes->keep changed, or program.exprs was emptied. */
@@ -78,6 +80,35 @@ kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot *
 enum kunwind_refusal __must_check
 kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
 
+/*
+ * Does it concern one record only? All else (memory, limits of the whole, the end of a
+ * build) ends the build.
+ */
+static inline bool kunwind_refusal_local(enum kunwind_refusal err)
+{
+	switch (err) {
+	case KUNWIND_E_NOMEM:
+	case KUNWIND_E_IO:
+	case KUNWIND_E_LIMIT:
+	case KUNWIND_E_ABORTED:
+		return false;
+	default:
+		return err != KUNWIND_OK;
+	}
+}
+
+/* A record could not be read: KUNWIND_OK to go on without it, or the refusal of the whole. */
+static inline enum kunwind_refusal __must_check
+kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_refusal err)
+{
+	if (!kunwind_refusal_local(err) ||
+	    (fdes->section->strict && err != KUNWIND_E_AUGMENTATION))
+		return err;
+	if (!fdes->unread)
+		fdes->unread = err;
+	return KUNWIND_OK;
+}
+
 /* A place is an offset in the section or, with KUNWIND_IN_MORE, in the one beside it. */
 static inline const struct kunwind_section *
 kunwind_fdes_section(const struct kunwind_fdes *fdes, u32 place)
@@ -85,7 +116,7 @@ kunwind_fdes_section(const struct kunwind_fdes *fdes, u32 place)
 	return place & KUNWIND_IN_MORE ? fdes->section->more : fdes->section;
 }
 
-/* ELF virtual address at which FDE @i of the list begins. */
+/* ELF virtual address at which FDE @i of the list begins: in the code. */
 static inline u64 kunwind_fdes_start(const struct kunwind_fdes *fdes, u32 i)
 {
 	return fdes->section->lo + (fdes->list[i] >> 32);

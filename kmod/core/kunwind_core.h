@@ -129,6 +129,8 @@ struct kunwind_section {
 	u64 text_base, data_base; /* for DW_EH_PE_textrel/datarel; 0 where unknown */
 	u64 lo, hi;		/* executable addresses of the object: [lo, hi) */
 	u32 min_fdes;		/* a zero length ends the section only behind so many FDEs */
+	bool open_end;		/* and so does what is no record: the size is only the most it can be */
+	bool strict;		/* all is refused if some of it cannot be read, or leaves the code */
 	bool debug;		/* it is .debug_frame: DWARF 5, 6.4.1 */
 	bool i386;		/* of 32-bit code: i386.h */
 	const struct kunwind_section *more;	/* .debug_frame beside it, or NULL */
@@ -145,8 +147,10 @@ typedef bool kunwind_abort_fn(void *data);
  * @abort: may be NULL
  * @table: result, to be freed with kunwind_table_free(); untouched on failure
  *
- * May sleep. Time and memory are linear in section->size. A record that
- * contradicts itself refuses the whole object: a corrupt table is never half-trusted.
+ * May sleep. Time and memory are linear in section->size. What cannot be read (a CIE, an
+ * FDE, the rows of one from some instruction on) leaves its addresses without a rule, as it
+ * does with elfutils. An object of which nothing can be read is refused with the reason of the
+ * first such record.
  * Return: KUNWIND_OK or the refusal.
  */
 enum kunwind_refusal __must_check
@@ -167,8 +171,7 @@ struct kunwind_stages;
  *
  * As kunwind_table_build(), but the section's bytes must stay until
  * kunwind_stages_end(), and @abort is also called by kunwind_stages_build().
- * Refuses what contradicts itself in a record or between FDEs; what does so in
- * the instructions of one is found in the second stage.
+ * Refused only if no FDE can be read; whether its instructions can is not asked.
  */
 enum kunwind_refusal __must_check
 kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,

@@ -184,6 +184,8 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 		return KUNWIND_E_LIMIT;
 	if (likely(slot && *slot)) {
 		number = *slot - 1;
+	} else if (unlikely(key && pack->nr_rules >= KUNWIND_MAX_RULES - 1)) {
+		return kunwind_pack_row(pack, addr, (struct kunwind_rule){ 0 });
 	} else {
 		number = pack->nr_rules;
 		err = rule_add(pack, key, slot);
@@ -205,6 +207,11 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 	pack->last_rule = key;
 	pack->nr_rows++;
 	return KUNWIND_OK;
+}
+
+bool kunwind_pack_empty(const struct kunwind_pack *pack)
+{
+	return pack->nr_rules == 1 && !pack->rules[0];
 }
 
 enum kunwind_refusal

@@ -40,10 +40,14 @@ void kunwind_pack_reset(struct kunwind_pack *pack);
 
 /*
  * Adds the row that begins at @addr (offset from the table's base), above
- * that of the row before. A row with the rule of the one before vanishes.
+ * that of the row before. A row with the rule of the one before vanishes. Where
+ * there are KUNWIND_MAX_RULES, a row with another one has none.
  */
 enum kunwind_refusal __must_check
 kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule);
+
+/* No row has a rule. */
+bool kunwind_pack_empty(const struct kunwind_pack *pack);
 
 /* The index of a wide rule: @wide and its entries, @len bytes. */
 enum kunwind_refusal __must_check

@@ -3,7 +3,10 @@
  * program.c - run a CFI program and stop at each row; see program.h
  */
 #include "program.h"
+#include "budget.h"
 #include "i386.h"
+
+#define FIRST_REMEMBERED	16	/* more: twice as many each time */
 
 enum {
 	CFA_ADVANCE_LOC		= 0x40,	/* high two bits; operand in the low six */
@@ -33,15 +36,10 @@ enum {
 	CFA_VAL_OFFSET		= 0x14,
 	CFA_VAL_OFFSET_SF	= 0x15,
 	CFA_VAL_EXPRESSION	= 0x16,
+	CFA_MIPS_ADVANCE_LOC8	= 0x1d,
 	CFA_GNU_ARGS_SIZE	= 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
-
-/*
- * Register columns beyond those that we follow (x87, vector, segment, ...) are
- * legal and of no use: instructions for them are checked and dropped.
- */
-#define MAX_COLUMN	255
 
 /* Copies what a row has, not what it could have. */
 static __always_inline void row_copy(struct kunwind_row *to, const struct kunwind_row *from)
@@ -64,10 +62,29 @@ static __always_inline u64 uleb(struct kunwind_bytes *b)
 	return kunwind_bytes_uleb(b);
 }
 
-/* An operand that names a register. */
+/*
+ * An operand that names a register whose value is read, in this frame. Columns
+ * beyond those that we follow (x87, vector, segment, any number of 64 bits) are
+ * legal and of no use: KUNWIND_NR_REGS or more.
+ */
 static __always_inline u64 reg_of(const struct kunwind_program *p, u64 number)
 {
 	return kunwind_reg_of(p->section->i386, number);
+}
+
+static noinline u64 odd_column(const struct kunwind_program *p, u64 number)
+{
+	u64 reg = reg_of(p, number);
+
+	if (number == p->cie->ra)
+		return min(reg, (u64)KUNWIND_RA);
+	return reg == KUNWIND_RA ? KUNWIND_NR_REGS : reg;
+}
+
+/* An operand that names a column, for which a rule follows: the return column is KUNWIND_RA. */
+static __always_inline u64 column_of(const struct kunwind_program *p, u64 number)
+{
+	return unlikely(p->odd) ? odd_column(p, number) : number;
 }
 
 /* A factored offset: false when it does not fit the 32 bits of a rule. */
@@ -75,11 +92,26 @@ static __always_inline bool factored(const struct kunwind_program *p, s64 count,
 {
 	s64 bytes;
 
-	if (count != (s32)count)
+	if (__builtin_mul_overflow(count, p->cie->data_align, &bytes))
 		return false;
-	bytes = count * p->cie->data_align;	/* 2^31 * 2^16 */
 	*off = bytes;
 	return bytes == *off;
+}
+
+/* Where an advance leads. A count of up to 16 bits lets no product overflow. */
+static __always_inline u64 advanced(const struct kunwind_program *p, u16 count)
+{
+	return p->from + count * p->cie->code_align;
+}
+
+/* Any other: beyond the end of memory is beyond the FDE's, too. */
+static u64 advanced_far(const struct kunwind_program *p, u64 count)
+{
+	u64 bytes;
+
+	if (__builtin_mul_overflow(count, p->cie->code_align, &bytes))
+		return ~0ULL;
+	return p->from + bytes;
 }
 
 /*
@@ -161,17 +193,33 @@ static void saved_restore(struct kunwind_program *p, u64 reg)
 		  (p->row.same & ~bit) | (p->initial->same & bit));
 }
 
-static bool cfa_set(struct kunwind_program *p, u64 reg, s32 off)
+/* A rule that cannot be expressed. */
+static struct kunwind_saved saved_unknown(const struct kunwind_program *p, u64 reg)
 {
-	if (reg >= KUNWIND_NR_REGS)
-		return false;
-	p->touched |= p->row.cfa_how != KUNWIND_HOW_REG || p->row.cfa_reg != reg ||
-		      p->row.cfa_off != off;
-	p->row.cfa_how = KUNWIND_HOW_REG;
+	return (struct kunwind_saved){
+		.how = reg == p->ra ? KUNWIND_HOW_UNKNOWN : KUNWIND_HOW_UNDEFINED,
+	};
+}
+
+static noinline void unknown_set(struct kunwind_program *p, u64 reg)
+{
+	saved_set(p, reg, saved_unknown(p, reg));
+}
+
+static void cfa_set(struct kunwind_program *p, u64 reg, s32 off)
+{
+	u8 how = KUNWIND_HOW_REG;
+
+	if (unlikely(reg >= KUNWIND_NR_REGS)) {
+		how = KUNWIND_HOW_UNKNOWN;
+		reg = 0;
+	} else {
+		p->needed |= KUNWIND_REG(reg);
+	}
+	p->touched |= p->row.cfa_how != how || p->row.cfa_reg != reg || p->row.cfa_off != off;
+	p->row.cfa_how = how;
 	p->row.cfa_reg = reg;
 	p->row.cfa_off = off;
-	p->needed |= KUNWIND_REG(reg);
-	return true;
 }
 
 /* With a CFA by expression the offset is not in use, but may be again. */
@@ -183,7 +231,8 @@ static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
 
 /*
  * A length-prefixed expression: checked, and put in the pool with its length
- * in front. @wanted: of a register that is followed, or the CFA.
+ * in front. One that is not acceptable concerns its row only: it is unknown.
+ * @wanted: of a register that is followed, or the CFA.
  */
 static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
 				      bool initial, bool wanted, u32 *off,
@@ -199,8 +248,10 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 	if (b->bad)
 		return KUNWIND_E_OPERAND;
 	err = kunwind_expr_check(expr, len, initial, p->section->i386, info);
-	if (err || !wanted || info->unknown)
-		return err;
+	if (err)
+		*info = (struct kunwind_expr_info){ .unknown = true };
+	if (!wanted || info->unknown)
+		return KUNWIND_OK;
 	memcpy(entry, &len16, sizeof(len16));
 	memcpy(entry + sizeof(len16), expr, len);
 	p->needed |= info->regs;
@@ -210,7 +261,7 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 /* The instructions with an expression. */
 static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
 {
-	u8 how = KUNWIND_HOW_UNDEFINED;
+	struct kunwind_saved saved = { 0 };
 	struct kunwind_expr_info info;
 	enum kunwind_refusal err;
 	bool followed;
@@ -229,21 +280,16 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 		p->row.shape_off = info.off;
 		return KUNWIND_OK;
 	}
-	reg = kunwind_bytes_uleb(b);
-	if (reg > MAX_COLUMN)
-		return KUNWIND_E_OPERAND;
-	reg = reg_of(p, reg);
+	reg = column_of(p, kunwind_bytes_uleb(b));
 	followed = reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg));
 	err = expr_read(p, b, true, followed, &off, &info);
 	if (err)
 		return err;
 	if (!followed && reg < KUNWIND_NR_REGS && !info.unknown)
 		p->reads[reg] |= info.regs;
-	if (!info.unknown)
-		how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR;
-	else if (reg == KUNWIND_RA)
-		how = KUNWIND_HOW_UNKNOWN;
-	saved_set(p, reg, (struct kunwind_saved){ .how = how, .off = off });
+	saved.off = off;
+	saved.how = op == CFA_EXPRESSION ? KUNWIND_HOW_AT_EXPR : KUNWIND_HOW_EXPR;
+	saved_set(p, reg, info.unknown ? saved_unknown(p, reg) : saved);
 	return KUNWIND_OK;
 }
 
@@ -261,13 +307,11 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 		return expr_op(p, b, op);
 	case CFA_DEF_CFA_SF:
 		reg = reg_of(p, kunwind_bytes_uleb(b));
-		if (!factored(p, kunwind_bytes_sleb(b), &saved.off) ||
-		    !cfa_set(p, reg, saved.off))
+		if (!factored(p, kunwind_bytes_sleb(b), &saved.off))
 			return KUNWIND_E_OPERAND;
+		cfa_set(p, reg, saved.off);
 		return KUNWIND_OK;
 	case CFA_DEF_CFA_OFFSET_SF:
-		if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
-			return KUNWIND_E_OPCODE;
 		if (!factored(p, kunwind_bytes_sleb(b), &saved.off))
 			return KUNWIND_E_OPERAND;
 		cfa_off_set(p, saved.off);
@@ -278,10 +322,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	}
 
 	/* those that begin with a register */
-	reg = kunwind_bytes_uleb(b);
-	if (reg > MAX_COLUMN)
-		return KUNWIND_E_OPERAND;
-	reg = reg_of(p, reg);
+	reg = column_of(p, kunwind_bytes_uleb(b));
 	switch (op) {
 	case CFA_UNDEFINED:
 		saved.how = KUNWIND_HOW_UNDEFINED;
@@ -290,13 +331,10 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 		same_set(p, reg);
 		return KUNWIND_OK;
 	case CFA_REGISTER:
-		source = kunwind_bytes_uleb(b);
-		if (source > MAX_COLUMN)
-			return KUNWIND_E_OPERAND;
-		source = reg_of(p, source);
+		source = reg_of(p, kunwind_bytes_uleb(b));
 		saved.how = KUNWIND_HOW_REG;
 		if (source >= KUNWIND_NR_REGS) {
-			saved.how = KUNWIND_HOW_UNDEFINED;	/* e.g. in a vector register */
+			saved = saved_unknown(p, reg);	/* e.g. in a vector register */
 		} else {
 			saved.source = source;
 			if (reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)))
@@ -309,14 +347,15 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED: {
 		u64 count = kunwind_bytes_uleb(b);
 
-		if (count > 0x7fffffff ||
-		    !factored(p, op == CFA_OFFSET_EXTENDED ? (s64)count : -(s64)count, &saved.off))
-			return KUNWIND_E_OPERAND;
+		if (op == CFA_GNU_NEGATIVE_OFFSET_EXTENDED)
+			count = -count;
+		if (!factored(p, count, &saved.off))
+			saved = saved_unknown(p, reg);
 		break;
 	}
 	case CFA_OFFSET_EXTENDED_SF:
 		if (!factored(p, kunwind_bytes_sleb(b), &saved.off))
-			return KUNWIND_E_OPERAND;
+			saved = saved_unknown(p, reg);
 		break;
 	case CFA_VAL_OFFSET:
 	case CFA_VAL_OFFSET_SF: {
@@ -324,8 +363,8 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 						   kunwind_bytes_sleb(b);
 
 		saved.how = KUNWIND_HOW_CFA;
-		if ((op == CFA_VAL_OFFSET && count < 0) || !factored(p, count, &saved.off))
-			return KUNWIND_E_OPERAND;
+		if (!factored(p, count, &saved.off))
+			saved = saved_unknown(p, reg);
 		break;
 	}
 	default:
@@ -335,12 +374,48 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 	return KUNWIND_OK;
 }
 
+/*
+ * Room for twice as many remembered states, which stays: each costs its copy once or
+ * twice. An FDE that nests them more deeply than the limit has no rows from there on; its
+ * neighbours do.
+ */
+static noinline enum kunwind_refusal remembered_grow(struct kunwind_program *p)
+{
+	const u32 most = p->max_remembered ? 2 * p->max_remembered : FIRST_REMEMBERED;
+	const size_t size = most * sizeof(*p->remembered);
+	struct kunwind_remembered *more;
+
+	if (most > p->most_remembered)
+		return KUNWIND_E_STATE_STACK;
+	more = kunwind_budget_alloc(p->budget, size);
+	if (!more)
+		return kunwind_budget_refusal(p->budget);
+	if (p->nr_remembered)
+		memcpy(more, p->remembered, p->nr_remembered * sizeof(*more));
+	kunwind_program_exit(p);
+	p->remembered = more;
+	p->max_remembered = most;
+	return KUNWIND_OK;
+}
+
+void kunwind_program_exit(struct kunwind_program *p)
+{
+	kunwind_budget_free(p->budget, p->remembered,
+			    p->max_remembered * sizeof(*p->remembered));
+	p->remembered = NULL;
+	p->max_remembered = 0;
+}
+
 static enum kunwind_refusal remember(struct kunwind_program *p)
 {
 	struct kunwind_remembered *last;
+	enum kunwind_refusal err;
 
-	if (p->nr_remembered == KUNWIND_MAX_REMEMBERED)
-		return KUNWIND_E_LIMIT;
+	if (unlikely(p->nr_remembered == p->max_remembered)) {
+		err = remembered_grow(p);
+		if (err)
+			return err;
+	}
 	last = &p->remembered[p->nr_remembered++];
 	memcpy(&last->row, &p->row, offsetof(struct kunwind_row, saved));
 	last->copied = 0;
@@ -389,25 +464,22 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 
 		switch (op) {
 		case CFA_ADVANCE_LOC ... CFA_ADVANCE_LOC + 0x3f:
-			to = p->from + (op & 0x3f) * p->cie->code_align;
+			to = advanced(p, op & 0x3f);
 			goto advance;
-		case CFA_OFFSET ... CFA_OFFSET + 0x3f: {
-			u64 count = uleb(&b);
-
-			if (b.bad || count > 0x7fffffff || !factored(p, count, &off))
-				return KUNWIND_E_OPERAND;
-			saved_set(p, reg_of(p, op & 0x3f), (struct kunwind_saved){
-				.how = KUNWIND_HOW_AT_CFA, .off = off });
-			continue;
-		}
+		case CFA_OFFSET ... CFA_OFFSET + 0x3f:
+			reg = column_of(p, op & 0x3f);
+			if (likely(factored(p, uleb(&b), &off)))
+				saved_set(p, reg, (struct kunwind_saved){
+					.how = KUNWIND_HOW_AT_CFA, .off = off });
+			else
+				unknown_set(p, reg);
+			break;
 		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
-			saved_restore(p, reg_of(p, op & 0x3f));
+			saved_restore(p, column_of(p, op & 0x3f));
 			continue;
 		case CFA_NOP:
 			continue;
 		case CFA_DEF_CFA_OFFSET:
-			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
-				return KUNWIND_E_OPCODE;
 			if (!plain_offset(uleb(&b), &off))
 				return KUNWIND_E_OPERAND;
 			cfa_off_set(p, off);
@@ -424,33 +496,39 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 			continue;
 		case CFA_DEF_CFA:
 			reg = reg_of(p, uleb(&b));
-			if (!plain_offset(uleb(&b), &off) || !cfa_set(p, reg, off))
+			if (!plain_offset(uleb(&b), &off))
 				return KUNWIND_E_OPERAND;
+			cfa_set(p, reg, off);
 			break;
 		case CFA_DEF_CFA_REGISTER:
-			if (p->row.cfa_how == KUNWIND_HOW_UNDEFINED)
-				return KUNWIND_E_OPCODE;
-			if (!cfa_set(p, reg_of(p, uleb(&b)), p->row.cfa_off))
-				return KUNWIND_E_OPERAND;
+			reg = reg_of(p, uleb(&b));
+			/* With no CFA before, there is no offset to go with it. */
+			if (likely(p->row.cfa_how != KUNWIND_HOW_UNDEFINED))
+				cfa_set(p, reg, p->row.cfa_off);
+			else if (reg < KUNWIND_NR_REGS)
+				p->needed |= KUNWIND_REG(reg);
 			break;
 		case CFA_RESTORE_EXTENDED:
-			reg = uleb(&b);
-			if (reg > MAX_COLUMN)
-				return KUNWIND_E_OPERAND;
-			saved_restore(p, reg_of(p, reg));
+			saved_restore(p, column_of(p, uleb(&b)));
 			break;
 		case CFA_ADVANCE_LOC1:
-			to = p->from + kunwind_bytes_u8(&b) * p->cie->code_align;
+			to = advanced(p, kunwind_bytes_u8(&b));
 			goto advance;
 		case CFA_ADVANCE_LOC2:
-			to = p->from + kunwind_bytes_u16(&b) * p->cie->code_align;
+			to = advanced(p, kunwind_bytes_u16(&b));
 			goto advance;
 		case CFA_ADVANCE_LOC4:
-			to = p->from + kunwind_bytes_u32(&b) * p->cie->code_align;
+			to = advanced_far(p, kunwind_bytes_u32(&b));
+			goto advance;
+		case CFA_MIPS_ADVANCE_LOC8:
+			to = advanced_far(p, kunwind_bytes_u64(&b));
 			goto advance;
 		case CFA_SET_LOC:
 			if (!kunwind_pointer_read(p->section, &b, p->cie->encoding, 0, &to))
 				return KUNWIND_E_ENCODING;
+			/* backwards */
+			if (!b.bad && to < p->from)
+				return KUNWIND_E_RANGE;
 			goto advance;
 		default:
 			err = rare_op(p, &b, op);
@@ -467,9 +545,9 @@ advance:
 			return KUNWIND_E_OPCODE;
 		if (unlikely(b.bad))
 			return KUNWIND_E_OPERAND;
-		/* backwards, around the end of memory, or out of the FDE */
+		/* What comes beyond the FDE's end, or around that of memory, is of no address. */
 		if (unlikely(to < p->from || to > p->end))
-			return KUNWIND_E_RANGE;
+			to = p->end;
 		if (to == p->from)
 			continue;
 		p->to = to;
@@ -479,10 +557,48 @@ advance:
 	return KUNWIND_OK;
 }
 
+static __always_inline void columns_set(struct kunwind_program *p, const struct kunwind_cie *cie)
+{
+	p->cie = cie;
+	p->odd_ra = cie->odd_ra;
+	p->odd = cie->odd_ra || p->section->i386;
+	p->ra = KUNWIND_RA;
+	if (unlikely(p->odd_ra)) {
+		p->ra = odd_column(p, cie->ra);
+		p->follow |= KUNWIND_REG(p->ra);
+		p->needed |= KUNWIND_REG(p->ra);
+	}
+}
+
+/*
+ * Gives a row the rule of its return address if that is not in the usual column. If
+ * nothing was said of it, the value of one of the registers 0 to 15 is in that
+ * register; of another column nothing is known.
+ */
+static noinline void odd_return_set(struct kunwind_program *p)
+{
+	const u32 ra = KUNWIND_REG(KUNWIND_RA);
+	struct kunwind_row *row = &p->row;
+
+	if (p->ra == KUNWIND_RA) {
+		if (!(row->changed & ra))
+			saved_write(p, KUNWIND_RA, saved_unknown(p, KUNWIND_RA));
+	} else if (row->changed & KUNWIND_REG(p->ra)) {
+		row->saved[KUNWIND_RA] = row->saved[p->ra];
+	} else {
+		row->saved[KUNWIND_RA] = (struct kunwind_saved){
+			.how = p->ra == KUNWIND_RSP ? KUNWIND_HOW_UNKNOWN : KUNWIND_HOW_REG,
+			.source = p->ra,
+		};
+	}
+	row->changed |= ra;
+	row->same &= ~ra;
+}
+
 enum kunwind_refusal
 kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie)
 {
-	p->cie = cie;
+	columns_set(p, cie);
 	p->initial = NULL;
 	p->code = cie->code;
 	p->code_end = cie->code_end;
@@ -497,7 +613,7 @@ kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie
 void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *cie,
 			   const struct kunwind_row *initial, const struct kunwind_fde *fde)
 {
-	p->cie = cie;
+	columns_set(p, cie);
 	p->initial = initial;
 	p->code = fde->code;
 	p->code_end = fde->code_end;
@@ -516,6 +632,8 @@ enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
 	if (p->from == p->end && p->code == p->code_end)
 		return KUNWIND_OK;
 	err = run(p);
+	if (unlikely(p->odd_ra))
+		odd_return_set(p);
 	p->changed = p->touched;
 	p->touched = false;
 	/* the last row reaches to the FDE's end */
@@ -527,7 +645,9 @@ enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
 bool kunwind_program_look(struct kunwind_program *p, const struct kunwind_fde *fde)
 {
 	struct kunwind_bytes b = { .at = fde->code, .end = fde->code_end };
+	u32 depth = 0;
 	u64 reg;
+	s32 off;
 
 	while (b.at < b.end) {
 		u8 op = *b.at++;
@@ -536,22 +656,30 @@ bool kunwind_program_look(struct kunwind_program *p, const struct kunwind_fde *f
 		case CFA_ADVANCE_LOC ... CFA_ADVANCE_LOC + 0x3f:
 		case CFA_RESTORE ... CFA_RESTORE + 0x3f:
 		case CFA_NOP:
-		case CFA_REMEMBER_STATE:
-		case CFA_RESTORE_STATE:
 			continue;
-		case CFA_OFFSET ... CFA_OFFSET + 0x3f:
+		case CFA_REMEMBER_STATE:
+			if (depth++ == FIRST_REMEMBERED)
+				return false;
+			continue;
+		case CFA_RESTORE_STATE:
+			if (!depth--)
+				return false;
+			continue;
 		case CFA_DEF_CFA_OFFSET:
+			if (!plain_offset(uleb(&b), &off))
+				return false;
+			break;
+		case CFA_OFFSET ... CFA_OFFSET + 0x3f:
 		case CFA_GNU_ARGS_SIZE:
 			uleb(&b);
 			break;
 		case CFA_DEF_CFA:
 		case CFA_DEF_CFA_REGISTER:
 			reg = reg_of(p, uleb(&b));
-			if (op == CFA_DEF_CFA)
-				uleb(&b);
-			if (reg >= KUNWIND_NR_REGS)
+			if (op == CFA_DEF_CFA && !plain_offset(uleb(&b), &off))
 				return false;
-			p->needed |= KUNWIND_REG(reg);
+			if (reg < KUNWIND_NR_REGS)
+				p->needed |= KUNWIND_REG(reg);
 			break;
 		case CFA_ADVANCE_LOC1:
 			kunwind_bytes_skip(&b, 1);

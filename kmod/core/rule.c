@@ -54,7 +54,7 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 				 row->changed & KUNWIND_REG(reg) ? &row->saved[reg] : &same);
 	}
 	if (cost > w.wide.nr + KUNWIND_ROW_MAX_EXPR)
-		return KUNWIND_E_LIMIT;
+		return KUNWIND_OK;
 	w.wide.cost = cost;
 	*rule = (struct kunwind_rule){
 		.kind = KUNWIND_RULE_WIDE | (signal ? KUNWIND_RULE_SIGNAL : 0),

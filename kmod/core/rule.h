@@ -11,7 +11,10 @@
 #include "pack.h"
 #include "program.h"
 
-/* A row that no plain rule can express; its CFA is known. */
+/*
+ * A row that no plain rule can express; its CFA is known. *rule stays as it is if the row's
+ * expressions are longer than a step may take.
+ */
 enum kunwind_refusal __must_check
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule);

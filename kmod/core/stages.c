@@ -17,7 +17,9 @@
  * operands, others by running them. What it finds is exactly what build.c
  * finds, so that a table in parts says the same as a whole one, row for row.
  *
- * What an FDE's instructions do wrong is mostly found in the second stage only.
+ * What of an FDE's instructions cannot be read is mostly found in the second stage only. Its
+ * addresses have no rule then, also if there is nothing else in the object: a whole table would
+ * be refused.
  *
  * Memory: until its end the list (8 bytes an FDE), the CIEs (fdes.h), a draft of one part, 10 KB;
  * then 24 bytes a part, and the table's header for each.

@@ -86,7 +86,10 @@ enum kunwind_object_state {
 	KUNWIND_OBJECT_FAILED = 4,	/* could not be read, or no memory */
 };
 
-/* Why an ELF object or its .eh_frame was refused. */
+/*
+ * Why an ELF object or its .eh_frame was refused. Of unwind information it is the first thing
+ * that could not be read, and it refuses the object only if nothing else can be read.
+ */
 enum kunwind_refusal {
 	KUNWIND_OK = 0,
 	KUNWIND_E_NOMEM = 1,
@@ -95,15 +98,15 @@ enum kunwind_refusal {
 	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
 	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame */
 	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
-	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE */
+	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE, or to one that is too long */
 	KUNWIND_E_VERSION = 8,		/* CIE version, address or segment size */
-	KUNWIND_E_AUGMENTATION = 9,	/* every CIE's augmentation is unknown */
+	KUNWIND_E_AUGMENTATION = 9,	/* unknown augmentation */
 	KUNWIND_E_ENCODING = 10,	/* pointer encoding */
-	KUNWIND_E_RANGE = 11,		/* address range outside the object */
+	KUNWIND_E_RANGE = 11,		/* address range around the end of memory, or backwards */
 	KUNWIND_E_OPCODE = 12,		/* unknown or misplaced DW_CFA opcode */
 	KUNWIND_E_OPERAND = 13,		/* operand too large, or runs off the end */
 	KUNWIND_E_EXPRESSION = 14,	/* expression not acceptable */
-	KUNWIND_E_STATE_STACK = 15,	/* remember/restore out of balance */
+	KUNWIND_E_STATE_STACK = 15,	/* remember/restore out of balance, or too deep */
 	KUNWIND_E_LIMIT = 16,		/* too many records, rows, rules, bytes */
 	KUNWIND_E_ABORTED = 17,		/* builder was told to stop (deadline, kill) */
 	KUNWIND_E_OVERLAP = 18,		/* two FDEs contradict each other */

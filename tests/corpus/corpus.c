@@ -131,7 +131,7 @@ static bool not_expressed(const char *text, bool cfa)
 		return false;
 	for (text += 4; sscanf(text, "%2x", &byte) == 1; text += 2)
 		expr[len++] = byte;
-	return !kunwind_expr_check(expr, len, !cfa, i386, &info) && info.unknown;
+	return kunwind_expr_check(expr, len, !cfa, i386, &info) || info.unknown;
 }
 
 static void unknown_note(struct file *f, u64 addr, const char *text)
@@ -149,15 +149,15 @@ struct words {
 	bool signal;
 };
 
-static void words_make(Dwarf_Frame *frame, bool signal, struct words *w)
+static void words_make(Dwarf_Frame *frame, bool signal, int ra, struct words *w)
 {
 	w->signal = signal;
-	reg_text(i386, frame, KUNWIND_RA, w->ra);
+	return_text(i386, frame, ra, w->ra);
 	if (!strcmp(w->ra, "u")) {
 		strcpy(w->line, "end - -");
 		return;
 	}
-	if (!cfa_text(i386, frame, w->cfa)) {
+	if (*w->ra == '?' || !cfa_text(i386, frame, w->cfa)) {
 		strcpy(w->line, "none - -");
 		return;
 	}
@@ -304,9 +304,11 @@ static void fde_check(struct file *f, const struct fde *fde)
 		Dwarf_Addr lo, hi;
 		Dwarf_Frame *frame;
 		bool signal;
+		int ra = -1;
 
-		if (!frame_get(fde->cfi, at, &frame) ||
-		    dwarf_frame_info(frame, &lo, &hi, &signal) < 0) {
+		if (frame_get(fde->cfi, at, &frame))
+			ra = dwarf_frame_info(frame, &lo, &hi, &signal);
+		if (ra < 0) {
 			free(frame);
 			printf("# %s: %llx: libdw: %s\n", f->path, (unsigned long long)at,
 			       dwarf_errmsg(-1));
@@ -315,7 +317,7 @@ static void fde_check(struct file *f, const struct fde *fde)
 		}
 		end = hi > at && hi < fde->end ? hi : fde->end;
 		memset(w.cfa, 0, 8);
-		words_make(frame, signal, &w);
+		words_make(frame, signal, ra, &w);
 		f->theirs++;
 		if (!strcmp(w.line, "none - -"))
 			slow_check(f, at, end);

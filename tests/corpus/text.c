@@ -144,14 +144,14 @@ bool cfa_text(bool i386, Dwarf_Frame *frame, char *buf)
 	return true;
 }
 
-void reg_text(bool i386, Dwarf_Frame *frame, int reg, char *buf)
+void column_text(bool i386, Dwarf_Frame *frame, int column, char *buf)
 {
 	Dwarf_Op mem[3], *ops;
 	bool value;
 	size_t n;
 	s64 off;
 
-	if (dwarf_frame_register(frame, reg_number(i386, reg), mem, &ops, &n)) {
+	if (dwarf_frame_register(frame, column, mem, &ops, &n)) {
 		sprintf(buf, "?%s", dwarf_errmsg(-1));
 		return;
 	}
@@ -176,6 +176,23 @@ void reg_text(bool i386, Dwarf_Frame *frame, int reg, char *buf)
 		n--;
 	}
 	ops_text(stpcpy(buf, value ? "vexp:" : "exp:"), ops, n);
+}
+
+void reg_text(bool i386, Dwarf_Frame *frame, int reg, char *buf)
+{
+	column_text(i386, frame, reg_number(i386, reg), buf);
+}
+
+void return_text(bool i386, Dwarf_Frame *frame, int column, char *buf)
+{
+	column_text(i386, frame, column, buf);
+	if (column == (int)reg_number(i386, KUNWIND_RA))
+		return;
+	/* libdw does not tell "undefined" from "not said" */
+	if (!strcmp(buf, "u"))
+		strcpy(buf, "?");
+	if (!strcmp(buf, "s") && name_of(i386, column))
+		strcpy(buf, name_of(i386, column));
 }
 
 void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int reg, char *buf)

@@ -15,6 +15,9 @@
 bool cfa_text(bool i386, Dwarf_Frame *frame, char *buf);
 /* libdw's rule for a register; "u" also where it cannot say. */
 void reg_text(bool i386, Dwarf_Frame *frame, int reg, char *buf);
+/* The same for a column, by its DWARF number; and for the return column. "?": not known. */
+void column_text(bool i386, Dwarf_Frame *frame, int column, char *buf);
+void return_text(bool i386, Dwarf_Frame *frame, int column, char *buf);
 /* Our rule for a register other than rbp and the return address. */
 void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int reg, char *buf);
 

@@ -109,7 +109,7 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 {
 	struct kunwind_walk walk = {
 		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
-		.scan = !(how & NO_SCAN), .i386 = how & I386,
+		.guess = !(how & NO_SCAN), .i386 = how & I386,
 		.mem = { .lo = m->base, .hi = m->base + m->stack_size,
 			 .delta = (uintptr_t)m->stack - m->base, .code_lo = m->code_base,
 			 .code_hi = m->code_base + m->code_size,

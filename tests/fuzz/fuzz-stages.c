@@ -6,6 +6,7 @@
  * whatever the size of its parts (the last byte of the input says).
  */
 #include "fuzz.h"
+#include "../../kmod/core/fdes.h"
 #include "../unit/stages.h"
 
 #define LIMIT	(1 << 24)
@@ -34,7 +35,9 @@ static void stages(const u8 *data, size_t size, bool i386)
 	two = stages_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
 	free(copy);
 	property(ticks <= 1 + size / 16, "%u looks at the clock for %zu bytes", ticks, size);
-	property(!one == !two || one == KUNWIND_E_LIMIT || two == KUNWIND_E_LIMIT,
+	/* a whole one knows that no row can be read */
+	property(!one == !two || one == KUNWIND_E_LIMIT || two == KUNWIND_E_LIMIT ||
+		 (!two && kunwind_refusal_local(one)),
 		 "as a whole %s, in parts %s", kunwind_refusal_name(one), kunwind_refusal_name(two));
 	if (!one && !two) {
 		kunwind_table_stats(whole, &ws);

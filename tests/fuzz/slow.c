@@ -3,11 +3,18 @@
  * slow.c - CFI the slow way; see slow.h. DWARF 5, 6.4; LSB 5.0 core 10.5, 10.6.
  */
 #include "slow.h"
+#include "slow-bytes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum how { UNSET, SAME, UNDEFINED, AT_CFA, IS_CFA, IN_REG, AT_EXPR, IS_EXPR };
+enum how { UNSET, SAME, UNDEFINED, UNKNOWN, AT_CFA, IS_CFA, IN_REG, AT_EXPR, IS_EXPR };
+
+/* Limits of the builder. */
+#define MOST_STATES	1024
+#define MOST_CODE	(1 << 20)
+#define CIE_MOST	1280
+#define CIE_MOST_CODE	1024
 
 struct value {
 	enum how how;
@@ -27,8 +34,11 @@ struct state {
 struct cie {
 	uint64_t caf;
 	int64_t daf;
+	uint64_t ra;		/* column of the return address */
 	uint8_t encoding;
-	bool sized, signal, unknown;
+	bool sized, signal;
+	bool unknown;		/* it cannot be read, and so nor can its FDEs */
+	struct state first;
 	const uint8_t *code, *end;
 };
 
@@ -56,64 +66,26 @@ static uint64_t column(const struct slow_section *s, uint64_t number)
 	return number < 9 ? of_i386[number] : 17;
 }
 
-static uint64_t fixed(const uint8_t **p, int size)
+/* Is it one that can be read without an object's memory? */
+static bool encoding_exists(uint8_t encoding)
 {
-	uint64_t val = 0;
-	int i;
+	static const char formats[] = "\0\1\2\3\4\x8\x9\xa\xb\xc";
 
-	for (i = 0; i < size; i++)
-		val += (uint64_t)(*p)[i] << (8 * i);
-	*p += size;
-	return val;
+	return encoding == 0x50 || (encoding < 0x50 && memchr(formats, encoding % 16, sizeof(formats) - 1));
 }
 
-static int64_t fixed_signed(const uint8_t **p, int size)
+static uint64_t pointer64(const struct slow_section *s, struct in *p, uint8_t encoding)
 {
-	uint64_t val = fixed(p, size), sign = (uint64_t)1 << (8 * size - 1);
-
-	return (int64_t)((val ^ sign) - sign);
-}
-
-static uint64_t uleb(const uint8_t **p)
-{
-	uint64_t val = 0;
-	int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = *(*p)++;
-		if (shift < 64)
-			val |= (uint64_t)(byte & 127) << shift;
-		shift += 7;
-	} while (byte & 128);
-	return val;
-}
-
-static int64_t sleb(const uint8_t **p)
-{
-	uint64_t val = 0;
-	int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = *(*p)++;
-		if (shift < 64)
-			val |= (uint64_t)(byte & 127) << shift;
-		shift += 7;
-	} while (byte & 128);
-	if ((byte & 64) && shift < 64)
-		val |= -((uint64_t)1 << shift);
-	return (int64_t)val;
-}
-
-static uint64_t pointer64(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
-{
-	uint64_t place = s->addr + (uint64_t)(*p - s->data), val = 0;
+	uint64_t place = s->addr + (uint64_t)(p->p - s->data), val = 0;
 	int word = s->i386 ? 4 : 8;
 
+	if (!encoding_exists(encoding)) {
+		p->bad = true;
+		return 0;
+	}
 	if (encoding == 0x50) {
 		while (place++ % word)
-			++*p;
+			skip(p, 1);
 		return fixed(p, word);
 	}
 	switch (encoding % 16) {
@@ -153,206 +125,271 @@ static uint64_t pointer64(const struct slow_section *s, const uint8_t **p, uint8
 	return val;
 }
 
-static uint64_t pointer(const struct slow_section *s, const uint8_t **p, uint8_t encoding)
+static uint64_t pointer(const struct slow_section *s, struct in *p, uint8_t encoding)
 {
 	uint64_t val = pointer64(s, p, encoding);
 
 	return s->i386 ? (uint32_t)val : val;
 }
 
-static void cie_parse(const struct slow_section *s, const uint8_t *p, struct cie *cie)
-{
-	const char *letters;
-	uint64_t len = fixed(&p, 4);
-	int version;
-
-	memset(cie, 0, sizeof(*cie));
-	if (len == 0xffffffff) {
-		len = fixed(&p, 8);
-		cie->end = p + len;
-		p += 8;
-	} else {
-		cie->end = p + len;
-		p += 4;
-	}
-	version = *p++;
-	letters = (const char *)p;
-	p += strlen(letters) + 1;
-	/* without 'z' there may be anything behind the letters */
-	cie->unknown = *letters == 'z' ? letters[1 + strspn(letters + 1, "RPLSB")] != 0 :
-					 letters[strspn(letters, "SB")] != 0;
-	if (cie->unknown)
-		return;
-	if (version == 4)
-		p += 2;
-	cie->caf = uleb(&p);
-	cie->daf = sleb(&p);
-	if (version == 1)
-		p++;
-	else
-		uleb(&p);
-	cie->signal = strchr(letters, 'S') != NULL;
-	if (*letters == 'z') {
-		const uint8_t *data;
-
-		cie->sized = true;
-		len = uleb(&p);
-		data = p;
-		p += len;
-		for (letters++; *letters; letters++) {
-			if (*letters == 'R') {
-				cie->encoding = *data++;
-			} else if (*letters == 'L') {
-				data++;
-			} else if (*letters == 'P') {
-				uint8_t encoding = *data++;
-
-				if (encoding != 0xff)
-					pointer(s, &data, encoding & 0x7f);
-			}
-		}
-	}
-	cie->code = p;
-}
-
 /*
- * Runs the code until the location would pass @pc. @first: the state that
- * DW_CFA_restore goes back to; NULL in a CIE, where that is "not said".
+ * Runs the code until the location would pass @pc. cie->first: the state that
+ * DW_CFA_restore goes back to. @initial: the code is the CIE's, where that is "not said".
+ * False: something before that cannot be read.
  */
-static void run(const struct slow_section *s, const struct cie *cie, const uint8_t *p,
-		const uint8_t *end, uint64_t loc, uint64_t pc, const struct state *first,
-		struct state *st)
+static bool run(const struct slow_section *s, const struct cie *cie, const uint8_t *code,
+		const uint8_t *end, uint64_t loc, uint64_t pc, bool initial, struct state *st)
 {
-	struct state stack[64];
+	static struct state stack[MOST_STATES];
+	struct in p = { code, end, false };
 	int depth = 0;
 
-	while (p < end) {
-		uint8_t op = *p++, low = op & 63;
+	while (p.p < p.end) {
+		uint8_t op = fixed(&p, 1), low = op & 63;
 		struct value v = { UNSET, 0, NULL, 0 };
-		uint64_t reg = 0, to = loc;
-		bool set = false;
+		uint64_t number = UINT64_MAX, advance, reg;
+		__int128 off = 0;
+		bool set = false, restore = false, moves = false, cfa = false;
+		unsigned __int128 to = loc;
 
 		if (op >= 0xc0) {
-			reg = column(s, low);
-			if (reg < 17)
-				st->reg[reg] = first ? first->reg[reg] : v;
-			continue;
-		}
-		if (op >= 0x80) {
-			reg = column(s, low);
+			number = low;
+			restore = true;
+		} else if (op >= 0x80) {
+			number = low;
 			v.how = AT_CFA;
-			v.num = (int64_t)uleb(&p) * cie->daf;
+			off = (__int128)(int64_t)uleb(&p) * cie->daf;
 			set = true;
 		} else if (op >= 0x40) {
-			to = loc + low * cie->caf;
+			to += (unsigned __int128)low * cie->caf;
+			moves = true;
 		} else switch (op) {
+		case 0x00:
+			break;
 		case 0x01:
 			to = pointer(s, &p, cie->encoding);
+			moves = true;
+			if (to < loc)
+				p.bad = true;
 			break;
-		case 0x02:
-			to = loc + fixed(&p, 1) * cie->caf;
-			break;
-		case 0x03:
-			to = loc + fixed(&p, 2) * cie->caf;
-			break;
-		case 0x04:
-			to = loc + fixed(&p, 4) * cie->caf;
+		case 0x02: case 0x03: case 0x04: case 0x1d:
+			advance = fixed(&p, op == 0x1d ? 8 : 1 << (op - 2));
+			to += (unsigned __int128)advance * cie->caf;
+			moves = true;
 			break;
 		case 0x05:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = AT_CFA;
-			v.num = (int64_t)uleb(&p) * cie->daf;
+			off = (__int128)(int64_t)uleb(&p) * cie->daf;
 			set = true;
 			break;
 		case 0x06:
-			reg = column(s, uleb(&p));
-			if (reg < 17)
-				st->reg[reg] = first ? first->reg[reg] : v;
+			number = uleb(&p);
+			restore = true;
 			break;
 		case 0x07:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = UNDEFINED;
 			set = true;
 			break;
 		case 0x08:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = SAME;
 			set = true;
 			break;
 		case 0x09:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.num = (int64_t)column(s, uleb(&p));
-			v.how = v.num < 17 ? IN_REG : UNDEFINED;
+			v.how = v.num >= 0 && v.num < 17 ? IN_REG : UNKNOWN;
 			set = true;
 			break;
 		case 0x0a:
+			if (depth == MOST_STATES)
+				return false;
 			stack[depth++] = *st;
 			break;
 		case 0x0b:
+			if (!depth)
+				return false;
 			*st = stack[--depth];
 			break;
 		case 0x0c:
 		case 0x12:
-			st->cfa_reg = column(s, uleb(&p));
-			st->cfa_off = op == 0x0c ? (int64_t)uleb(&p) : sleb(&p) * cie->daf;
+			reg = column(s, uleb(&p));
+			off = op == 0x0c ? (__int128)(int64_t)uleb(&p) : (__int128)sleb(&p) * cie->daf;
+			cfa = true;
+			st->cfa_reg = reg;
 			st->cfa_known = true;
 			st->cfa_is_expr = false;
 			break;
 		case 0x0d:
-			st->cfa_reg = column(s, uleb(&p));
-			st->cfa_is_expr = false;
+			reg = column(s, uleb(&p));
+			/* with no CFA before it says nothing */
+			if (st->cfa_known) {
+				st->cfa_reg = reg;
+				st->cfa_is_expr = false;
+			}
 			break;
 		case 0x0e:
-			st->cfa_off = (int64_t)uleb(&p);
+			off = (int64_t)uleb(&p);
+			cfa = true;
 			break;
 		case 0x13:
-			st->cfa_off = sleb(&p) * cie->daf;
+			off = (__int128)sleb(&p) * cie->daf;
+			cfa = true;
 			break;
 		case 0x0f:
 			st->cfa_expr.len = uleb(&p);
-			st->cfa_expr.expr = p;
-			p += st->cfa_expr.len;
+			st->cfa_expr.expr = p.p;
+			skip(&p, st->cfa_expr.len);
 			st->cfa_known = true;
 			st->cfa_is_expr = true;
 			break;
 		case 0x10:
 		case 0x16:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = op == 0x10 ? AT_EXPR : IS_EXPR;
 			v.len = uleb(&p);
-			v.expr = p;
-			p += v.len;
+			v.expr = p.p;
+			skip(&p, v.len);
 			set = true;
 			break;
 		case 0x11:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = AT_CFA;
-			v.num = sleb(&p) * cie->daf;
+			off = (__int128)sleb(&p) * cie->daf;
 			set = true;
 			break;
 		case 0x14:
 		case 0x15:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = IS_CFA;
-			v.num = (op == 0x14 ? (int64_t)uleb(&p) : sleb(&p)) * cie->daf;
+			off = (__int128)(op == 0x14 ? (int64_t)uleb(&p) : sleb(&p)) * cie->daf;
 			set = true;
 			break;
 		case 0x2e:
 			uleb(&p);
 			break;
 		case 0x2f:
-			reg = column(s, uleb(&p));
+			number = uleb(&p);
 			v.how = AT_CFA;
-			v.num = -((int64_t)uleb(&p) * cie->daf);
+			off = (__int128)(int64_t)(0 - uleb(&p)) * cie->daf;
 			set = true;
 			break;
+		default:
+			return false;
 		}
-		if (set && reg < 17)
+		if (p.bad || (moves && initial))
+			return false;
+		/* a rule's offsets have 32 bits */
+		if (cfa) {
+			if (off != (int32_t)off)
+				return false;
+			st->cfa_off = off;
+		}
+		if (v.how == AT_CFA || v.how == IS_CFA) {
+			v.num = off;
+			if (off != (int32_t)off)
+				v.how = UNKNOWN;
+		}
+		/* the return column is number 16, unless it is a register, too; nothing else is */
+		reg = column(s, number);
+		if (number == cie->ra)
+			reg = reg < 16 ? reg : 16;
+		else if (reg == 16)
+			reg = 17;
+		if (restore)
+			v = initial || reg > 16 ? v : cie->first.reg[reg];
+		if ((set || restore) && reg < 17)
 			st->reg[reg] = v;
 		if (to > pc)
-			return;
+			return true;
 		loc = to;
 	}
+	return true;
+}
+
+/* cie->unknown: it cannot be read. */
+static void cie_parse(const struct slow_section *s, uint64_t at, struct cie *cie)
+{
+	struct in p = { s->data, s->data + s->size, false }, data;
+	const char *letters;
+	uint64_t len;
+	bool eh, lost = false;
+	int version, word = s->i386 ? 4 : 8;
+
+	memset(cie, 0, sizeof(*cie));
+	cie->unknown = true;
+	skip(&p, at);
+	len = fixed(&p, 4);
+	if (len == 0xffffffff) {
+		len = fixed(&p, 8);
+		if (!has(&p, len))
+			return;
+		p.end = p.p + len;
+		if (fixed(&p, 8) != (s->debug ? UINT64_MAX : 0))
+			return;
+	} else {
+		if (!len || len >= 0xfffffff0 || !has(&p, len))
+			return;
+		p.end = p.p + len;
+		if (fixed(&p, 4) != (s->debug ? 0xffffffff : 0))
+			return;
+	}
+	if (p.bad || p.end - p.p > CIE_MOST)
+		return;
+	cie->end = p.end;
+	version = fixed(&p, 1);
+	letters = (const char *)p.p;
+	while (fixed(&p, 1) && !p.bad)
+		;
+	if (p.bad || (version != 1 && version != 3 && version != 4))
+		return;
+	eh = !strncmp(letters, "eh", 2);
+	letters += eh ? 2 : 0;
+	/* without 'z' there may be anything behind the letters */
+	if (*letters != 'z' && letters[strspn(letters, "SB")])
+		return;
+	if (version == 4 && (fixed(&p, 1) != (uint64_t)word || fixed(&p, 1)))
+		return;
+	if (eh)
+		skip(&p, word);
+	cie->caf = uleb(&p);
+	cie->daf = sleb(&p);
+	cie->ra = version == 1 ? fixed(&p, 1) : uleb(&p);
+	cie->signal = strchr(letters, 'S') != NULL;
+	if (*letters == 'z') {
+		cie->sized = true;
+		len = uleb(&p);
+		data = p;
+		skip(&p, len);
+		if (p.bad)
+			return;
+		data.end = p.p;
+		for (letters++; *letters; letters++) {
+			if (lost) {
+				if (*letters == 'R')
+					return;
+			} else if (*letters == 'R') {
+				cie->encoding = fixed(&data, 1);
+			} else if (*letters == 'L') {
+				fixed(&data, 1);
+			} else if (*letters == 'P') {
+				uint8_t encoding = fixed(&data, 1);
+
+				if (encoding != 0xff)
+					pointer(s, &data, encoding & 0x7f);
+			} else {
+				lost = !strchr("SB", *letters);
+			}
+		}
+		if (data.bad)
+			return;
+	}
+	if (p.bad || p.end - p.p > CIE_MOST_CODE)
+		return;
+	cie->code = p.p;
+	cie->unknown = !run(s, cie, cie->code, cie->end, 0, UINT64_MAX, true, &cie->first);
 }
 
 /*
@@ -382,7 +419,7 @@ static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_
 
 /* All FDEs; those that hold @pc set *best by the rule of kmod/core/build.c. */
 struct found {
-	uint64_t start, end;
+	uint64_t start, from;	/* where it begins in the code, and where its program does */
 	struct cie cie;
 	const uint8_t *code, *code_end;
 	bool any;
@@ -417,8 +454,10 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 	const uint8_t *at = s->data, *end = s->data + s->size;
 
 	while (end - at >= 4) {
-		const uint8_t *p = at, *id_at, *start_at;
-		uint64_t len = fixed(&p, 4), id, start, size;
+		struct in p = { at, end, false };
+		const uint8_t *id_at, *start_at;
+		uint64_t len = fixed(&p, 4), id, start, size, low;
+		bool wide = len == 0xffffffff;
 		struct cie cie;
 
 		if (!len) {
@@ -427,41 +466,43 @@ static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 			at += 4;
 			continue;
 		}
-		if (len == 0xffffffff) {
+		if (wide)
 			len = fixed(&p, 8);
-			id_at = p;
-			at = p + len;
-			id = fixed(&p, 8);
-		} else {
-			id_at = p;
-			at = p + len;
-			id = fixed(&p, 4);
-		}
-		if (id == (!s->debug ? 0 : p - id_at == 8 ? UINT64_MAX : 0xffffffff))
+		if (!has(&p, len))
+			return;
+		id_at = p.p;
+		at = p.end = p.p + len;
+		id = fixed(&p, wide ? 8 : 4);
+		if (p.bad)
+			return;
+		if (id == (!s->debug ? 0 : wide ? UINT64_MAX : 0xffffffff))
 			continue;
-		cie_parse(s, s->debug ? s->data + id : id_at - id, &cie);
-		if (cie.unknown)
+		if (s->debug ? id > s->size : id > (uint64_t)(id_at - s->data))
 			continue;
-		start_at = p;
+		cie_parse(s, s->debug ? id : id_at - s->data - id, &cie);
+		if (cie.unknown || cie.encoding / 16 == 4)
+			continue;
+		start_at = p.p;
 		start = pointer(s, &p, cie.encoding);
 		size = pointer(s, &p, cie.encoding & 15);
-		if (cie.sized) {
-			uint64_t skip = uleb(&p);
-
-			p += skip;
-		}
-		if (!counts(s, start_at, cie.encoding, start, size))
+		if (cie.sized)
+			skip(&p, uleb(&p));
+		if (p.bad || !counts(s, start_at, cie.encoding, start, size))
+			continue;
+		low = start > s->lo ? start : s->lo;
+		if (size > ~start || at - p.p > MOST_CODE ||
+		    (start + size < s->hi ? start + size : s->hi) - s->lo > 0xffffffff)
 			continue;
 		if (fn)
 			fn(data, start, start + size);
-		if (best && pc >= start && pc - start < size &&
-		    (!best->any || start >= best->start) &&
+		if (best && pc >= low && pc < s->hi && pc - start < size &&
+		    (!best->any || low >= best->start) &&
 		    !meets_any(best->beside, start, start + size)) {
 			best->any = true;
-			best->start = start;
-			best->end = start + size;
+			best->start = low;
+			best->from = start;
 			best->cie = cie;
-			best->code = p;
+			best->code = p.p;
 			best->code_end = at;
 		}
 	}
@@ -476,15 +517,15 @@ void slow_fdes(const struct slow_section *s,
 /* Shortest form of "breg N, off; deref", which a rule keeps as numbers. */
 static uint64_t deref_shorten(const uint8_t *expr, uint64_t len, uint8_t *out)
 {
-	const uint8_t *p = expr;
+	struct in p = { expr, expr + len, false };
 	uint64_t n = 0;
 	int64_t off;
 
-	if (len < 3 || *p < 0x70 || *p > 0x80)
+	if (len < 3 || *expr < 0x70 || *expr > 0x80)
 		return 0;
-	out[n++] = *p++;
+	out[n++] = fixed(&p, 1);
 	off = sleb(&p);
-	if (p != expr + len - 1 || *p != 0x06 || off != (int32_t)off)
+	if (p.bad || p.p != p.end - 1 || *p.p != 0x06 || off != (int32_t)off)
 		return 0;
 	for (;;) {
 		uint8_t byte = off & 127;
@@ -514,6 +555,7 @@ static char *value_text(const struct slow_section *s, char *p, const struct valu
 	case SAME:
 		return p + sprintf(p, "s");
 	case UNDEFINED:
+	case UNKNOWN:
 		return p + sprintf(p, "u");
 	case AT_CFA:
 		return p + sprintf(p, "c%+d", (int)v->num);
@@ -529,10 +571,25 @@ static char *value_text(const struct slow_section *s, char *p, const struct valu
 	return p;
 }
 
+/* What becomes of the return address; of another column than 16 it may not be said. */
+static const struct value *return_of(const struct slow_section *s, const struct cie *cie,
+				     const struct state *st)
+{
+	static struct value value;
+	uint64_t reg = column(s, cie->ra);
+	const struct value *v = &st->reg[reg < 16 ? reg : 16];
+
+	if (cie->ra == (s->i386 ? 8 : 16) || (v->how != UNSET && v->how != SAME))
+		return v;
+	value = (struct value){ .how = reg < 16 && reg != 7 ? IN_REG : UNKNOWN, .num = reg };
+	return &value;
+}
+
 void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, char *buf)
 {
-	struct state first, st;
+	struct state st;
 	struct found f = { .any = false };
+	const struct value *ra;
 	uint8_t expr[32];
 	uint64_t len;
 	char *p = buf;
@@ -548,16 +605,17 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 		strcpy(buf, "none - -");
 		return;
 	}
-	memset(&first, 0, sizeof(first));
-	run(s, &f.cie, f.cie.code, f.cie.end, 0, 0, NULL, &first);
-	st = first;
-	run(s, &f.cie, f.code, f.code_end, f.start, pc, &first, &st);
-
-	if (st.reg[16].how == UNDEFINED) {
+	st = f.cie.first;
+	if (!run(s, &f.cie, f.code, f.code_end, f.from, pc, false, &st)) {
+		strcpy(buf, "none - -");
+		return;
+	}
+	ra = return_of(s, &f.cie, &st);
+	if (ra->how == UNDEFINED) {
 		strcpy(buf, "end - -");
 		return;
 	}
-	if (!st.cfa_known) {
+	if (ra->how == UNKNOWN || !st.cfa_known || (!st.cfa_is_expr && st.cfa_reg > 16)) {
 		strcpy(buf, "none - -");
 		return;
 	}
@@ -571,12 +629,12 @@ void slow_rule_text(const struct slow_section *s, uint64_t pc, uint32_t keep, ch
 	*p++ = ' ';
 	p = value_text(s, p, &st.reg[6]);
 	*p++ = ' ';
-	p = value_text(s, p, &st.reg[16]);
+	p = value_text(s, p, ra);
 	if (f.cie.signal)
 		p += sprintf(p, " signal");
 	for (i = 0; i < 16; i++) {
 		const struct value *v = &st.reg[i];
-		bool followed = f.cie.signal || i == 7 || (keep >> i & 1);
+		bool followed = f.cie.signal || i == 7 || (keep >> i & 1) || i == column(s, f.cie.ra);
 
 		if (i == 6 || v->how == UNSET || !followed ||
 		    (v->how == SAME && !f.cie.signal && i != 7))

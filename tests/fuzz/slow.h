@@ -4,8 +4,8 @@
  *
  * Written from the standard and apart from kmod/core, to be compared with it:
  * no table, no rows, no caches; for each address all records are read and one
- * program is run from its beginning. It need not be safe on bytes that the
- * builder refuses: it is only asked about those that it accepted.
+ * program is run from its beginning. What cannot be read has no rule. Of FDEs
+ * that overlap, the one that begins last counts.
  */
 #ifndef _TEST_SLOW_H
 #define _TEST_SLOW_H

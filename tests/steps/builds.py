@@ -57,7 +57,7 @@ def entries():
         yield f"signal{name}", "gcc", f"{CASE}{flags}$cases/signal-main.c $cases/signal.S -o $out", {}
         yield f"context{name}", "gcc", f"{CASE}{flags}$cases/context-main.c $cases/context.S -o $out", {}
     yield "odd", "gcc", f"{alone}$cases/odd-main.c $cases/odd.S {ENTRY}", {}
-    for name in ("COLUMN", "REGISTER", "STATES"):
+    for name in ("COLUMN", "REGISTER", "STATES", "OPCODE"):
         yield (f"odd-{name.lower()}", "gcc",
                f"{alone}-DODD_{name} $cases/odd-main.c $cases/odd.S {ENTRY}", {})
     yield ("odd-header", "gcc", f"{alone}-Wl,--eh-frame-hdr $cases/odd-main.c $cases/odd.S {ENTRY}.whole "

@@ -31,10 +31,12 @@ static void test_advance(void)
 		{ "advance_loc1", "02 11 0e 10", "0 rsp+8 s c-8; 44 rsp+16 s c-8" },
 		{ "advance_loc2", "03 11 01 0e 10", "0 rsp+8 s c-8; 444 rsp+16 s c-8" },
 		{ "advance_loc4", "04 11 01 00 00 0e 10", "0 rsp+8 s c-8; 444 rsp+16 s c-8" },
-		{ "advance_loc2 past the end", "03 01 04 0e 10", "range" },
-		{ "advance_loc4 past the end", "04 01 04 00 00 0e 10", "range" },
+		{ "MIPS_advance_loc8", "1d 11 01 00 00 00 00 00 00 0e 10",
+		  "0 rsp+8 s c-8; 444 rsp+16 s c-8" },
+		{ "advance_loc2 past the end", "03 01 04 0e 10", "0 rsp+8 s c-8" },
+		{ "advance_loc4 past the end", "04 01 04 00 00 0e 10", "0 rsp+8 s c-8" },
 		/* the product leaves 32 bits, but not 64 */
-		{ "advance_loc4 around 4 GB", "04 04 00 00 40 0e 10", "range" },
+		{ "advance_loc4 around 4 GB", "04 04 00 00 40 0e 10", "0 rsp+8 s c-8" },
 	};
 	static struct eh eh;
 	unsigned int i;
@@ -76,9 +78,11 @@ static void head_is(const char *name, const char *head, const char *want)
 static void test_heads(void)
 {
 	head_is("code alignment 65536", "00 00 00 00 01 00 80 80 04 78 10", "0 rsp+8 s c-8");
-	head_is("code alignment 65537", "00 00 00 00 01 00 81 80 04 78 10", "operand");
-	head_is("data alignment 65537", "00 00 00 00 01 00 01 81 80 04 10", "operand");
-	head_is("data alignment -65537", "00 00 00 00 01 00 01 ff ff 7b 10", "operand");
+	head_is("code alignment 65537", "00 00 00 00 01 00 81 80 04 78 10", "0 rsp+8 s c-8");
+	head_is("data alignment 65537", "00 00 00 00 01 00 01 81 80 04 10",
+		"0 rsp+8 s c+65537");
+	head_is("data alignment -65537", "00 00 00 00 01 00 01 ff ff 7b 10",
+		"0 rsp+8 s c-65537");
 	/* 1 in ten bytes, and what has no place in 64 bits */
 	head_is("a LEB128 number of ten bytes", "00 00 00 00 01 00 81 80 80 80 80 80 80 80 80 00 78 10",
 		"0 rsp+8 s c-8");

@@ -497,6 +497,61 @@ static inline void attack_duplicates(struct attack *a)
 	}
 }
 
+/* One long FDE, and many that begin where it does, each longer than the one before. */
+static inline void attack_same_start(struct attack *a)
+{
+	static u8 code[16000];
+	u32 i;
+
+	memset(code, 0x41, sizeof(code));
+	attack_cie(a, false, "", 0);
+	attack_fde_at(a, a->at, 0x1000000, code, sizeof(code));
+	for (i = 1; attack_room(a, 64); i++)
+		attack_fde_at(a, a->at, i, "", 0);
+}
+
+/* Each FDE ends within the next. */
+static inline void attack_staggered(struct attack *a)
+{
+	static u8 code[24];
+
+	memset(code, 0x41, sizeof(code));
+	attack_full_cie(a, true);
+	for (; attack_room(a, 64); a->at += 8)
+		attack_fde_at(a, a->at, 12, code, sizeof(code));
+}
+
+/* 128 states within each other, again and again. */
+static inline void attack_remember_128(struct attack *a)
+{
+	static u8 code[4 * 128];
+	u32 i;
+
+	for (i = 0; i < 128; i++)
+		memcpy(code + 3 * i, "\x0a\x83\x01", 3);
+	memset(code + 3 * 128, 0x0b, 128);
+	attack_full_cie(a, true);
+	while (attack_room(a, sizeof(code) + 64))
+		attack_fde(a, 16, code, sizeof(code));
+}
+
+/* FDEs whose CIEs are no CIEs, or cannot be read. */
+static inline void attack_unreadable(struct attack *a)
+{
+	static u8 code[1000];
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		attack_cie(a, false, "\x17", 1);
+	memset(code + 996, 0x17, 4);
+	for (; i < 200 && attack_room(a, 1100); i++)
+		attack_cie(a, false, code, sizeof(code));
+	for (i = 0; attack_room(a, 64); i++) {
+		a->cie = i * 4 % a->size;
+		attack_fde(a, 1, "", 0);
+	}
+}
+
 static inline void attack_zeroes(struct attack *a)
 {
 	attack_cie(a, false, "", 0);
@@ -608,6 +663,10 @@ static const struct attack_case attack_cases[] = {
 	{ "one FDE around many", attack_nested },
 	{ "seven FDEs around many", attack_nested_deep },
 	{ "one FDE many times, with two CIEs", attack_duplicates },
+	{ "FDEs of one start, one of them long", attack_same_start },
+	{ "FDEs that end within the next", attack_staggered },
+	{ "128 states remembered", attack_remember_128 },
+	{ "FDEs that cannot be read", attack_unreadable },
 	{ "zero lengths", attack_zeroes },
 	{ "FDEs in falling order", attack_backwards },
 	{ "FDEs of .debug_frame between those of .eh_frame", attack_debug_frame },

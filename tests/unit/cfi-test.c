@@ -66,6 +66,61 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 rsp+8 s rcx" },
 	{ "register: one that nobody follows", USUAL, "41 09 06 11", 0,
 	  "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
+	/* not the end of the stack: it is somewhere */
+	{ "register of the return address: one that nobody follows", USUAL, "41 09 10 11 41 90 01", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8" },
+	{ "register: column 256", USUAL, "41 09 06 80 02", 0, "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
+	/* columns of any number: offset, undefined, restore, same_value, register, expression, val_offset */
+	{ "columns above 255", USUAL, "05 80 02 01 07 ac 02 06 80 02 08 ff ff 03 09 80 80 04 03 "
+	  "10 80 02 02 77 08 14 ff ff ff ff ff ff ff ff ff 01 02 2f 80 02 01 41 0e 10", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "CFA of a register that is not followed", USUAL, "41 0c 11 08 41 0d 07 41 0d 20 41 12 07 7f", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8; 3 none - -; 4 rsp+8 s c-8" },
+	{ "CFA of column 2^32 + 7", USUAL, "41 0c 87 80 80 80 10 08 41 12 87 80 80 80 10 7f 41 0d 07", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 3 rsp+8 s c-8" },
+	{ "CFA of one, remembered", USUAL, "0a 41 0c 11 08 0a 41 0c 07 10 41 0b 41 0b", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+16 s c-8; 3 none - -; 4 rsp+8 s c-8" },
+	{ "def_cfa_offset without a register", "90 01", "0e 10 41 0c 07 08", 0,
+	  "0 none - -; 1 rsp+8 s c-8" },
+	{ "def_cfa_register without an offset", "90 01", "0d 06 41 0e 10 13 7d 41 0c 07 08", 0,
+	  "0 none - -; 2 rsp+8 s c-8" },
+	/* distances beyond 32 bits: 2^31, 2^34, 2^62, -2^34 */
+	{ "rbp too far from the CFA", USUAL,
+	  "41 05 06 80 80 80 80 01 41 86 80 80 80 80 08 41 11 06 80 80 80 80 78 41 86 02", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 c-2147483648 c-8; 2 rsp+8 u c-8; 4 rsp+8 c-16 c-8" },
+	{ "rbp, distances of 64 bits", USUAL,
+	  "41 86 80 80 80 80 80 80 80 80 40 41 14 06 80 80 80 80 80 80 80 80 80 01 41 "
+	  "2f 06 80 80 80 80 08 41 86 02", 0,
+	  "0 rsp+8 s c-8; 1 rsp+8 u c-8; 4 rsp+8 c-16 c-8" },
+	{ "the return address too far from the CFA", USUAL, "41 05 10 81 80 80 80 01 41 90 01", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8" },
+	/* what comes behind the end is of no address, whatever it says */
+	{ "advance past the end", USUAL, "41 0e 10 03 01 01 0e 18 41 0e 20 3f", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "advance past the end of memory", USUAL, "41 0e 10 1d f0 ff fe ff ff ff ff ff 0e 18", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "MIPS_advance_loc8", USUAL, "1d f2 00 00 00 00 00 00 00 0e 10", 0,
+	  "0 rsp+8 s c-8; f2 rsp+16 s c-8" },
+	/* no rule from what cannot be read on; elfutils reads the rows before it, too */
+	{ "unknown instruction", USUAL, "41 0e 10 41 17 0e 08 41 0c 07 08", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
+	{ "unknown instruction at the very end", USUAL, "41 0e 10 02 ff 17", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
+	{ "restore_state without remember_state", USUAL, "0a 41 0e 10 41 0b 41 0e 10 41 0b 41 0c 07 08",
+	  0, "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 rsp+8 s c-8; 3 rsp+16 s c-8; 4 none - -" },
+	{ "set_loc backwards", USUAL, "48 0e 10 01 00 00 00 00 0e 18", 0, "0 rsp+8 s c-8; 8 none - -" },
+	{ "operand past the end", USUAL, "41 0e 10 41 86 02 0f 7f 77 08", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
+	{ "CFA offset 2^31", USUAL, "41 0e 10 41 0e 80 80 80 80 08 41 0e 10", 0,
+	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
+	/* expressions that make no sense concern their row */
+	{ "expressions that leave nothing", USUAL,
+	  "41 0f 00 41 0c 07 08 10 10 02 13 13 41 90 01 10 06 02 13 13", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 3 rsp+8 u c-8" },
+	{ "expression that branches out of itself", USUAL, "41 0f 05 77 00 2f fa ff 41 0c 07 08", 0,
+	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8" },
+	{ "expressions of registers that are not followed, empty stack", USUAL,
+	  "41 10 03 02 13 13 10 31 02 13 13 0e 10", 0, "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
 	{ "remember and restore, with the CFA", USUAL, "86 02 0d 06 0a 41 0c 07 08 c6 41 0b", 0,
 	  "0 rbp+8 c-16 c-8; 1 rsp+8 s c-8; 2 rbp+8 c-16 c-8" },
 	{ "remember twice", USUAL, "0a 41 0e 10 0a 41 0e 18 0b 41 0b", 0,
@@ -470,9 +525,13 @@ static const struct head_case heads[] = {
 	{ "zRS", "01 7a 52 53 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
 	{ "zRB", "01 7a 52 42 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
 	{ "S without z", "01 53 00 01 78 10", ABS, KUNWIND_OK },
-	{ "eh, GCC 2", "01 65 68 00 00 00 00 00 00 00 00 00 01 78 10", ABS,
-	  KUNWIND_E_AUGMENTATION },
-	{ "zX", "01 7a 58 00 01 78 10 01 00", ABS " 00", KUNWIND_E_AUGMENTATION },
+	{ "eh, GCC 2", "01 65 68 00 aa bb cc dd ee ff 00 11 01 78 10", ABS, KUNWIND_OK },
+	{ "eh, no pointer", "01 65 68 00 01 78 10", "", KUNWIND_E_TRUNCATED },
+	{ "ehX", "01 65 68 58 00 aa bb cc dd ee ff 00 11 01 78 10", ABS, KUNWIND_E_AUGMENTATION },
+	{ "zX", "01 7a 58 00 01 78 10 01 aa", ABS " 00", KUNWIND_OK },
+	{ "zRX", "01 7a 52 58 00 01 78 10 03 00 aa bb", ABS " 00", KUNWIND_OK },
+	{ "zXLPS", "01 7a 58 4c 50 53 00 01 78 10 00", ABS " 00", KUNWIND_OK },
+	{ "zXR", "01 7a 58 52 00 01 78 10 02 aa 00", ABS " 00", KUNWIND_E_AUGMENTATION },
 	{ "R without z", "01 52 00 01 78 10 00", ABS, KUNWIND_E_AUGMENTATION },
 	{ "armcc+", "01 61 72 6d 63 63 2b 00 01 78 10", ABS, KUNWIND_E_AUGMENTATION },
 	{ "zR without data", "01 7a 52 00 01 78 10 00", ABS " 00", KUNWIND_E_TRUNCATED },
@@ -485,9 +544,8 @@ static const struct head_case heads[] = {
 	{ "augmentation data of 2^63 bytes",
 	  "01 7a 52 00 01 78 10 80 80 80 80 80 80 80 80 80 01 00", ABS " 00", KUNWIND_E_TRUNCATED },
 	{ "augmentation string without end", "01 7a 52 52 52 52 52 52", "", KUNWIND_E_TRUNCATED },
-	{ "return address column 15", "01 00 01 78 0f", ABS, KUNWIND_E_OPERAND },
-	{ "code alignment 2^32", "01 00 80 80 80 80 10 78 10", ABS, KUNWIND_E_OPERAND },
-	{ "data alignment -2^30", "01 00 01 80 80 80 80 7c 10", ABS, KUNWIND_E_OPERAND },
+	/* whatever they are, the CFA does not depend on them */
+	{ "code alignment 2^64 - 1", "01 00 ff ff ff ff ff ff ff ff ff 01 78 10", ABS, KUNWIND_OK },
 	{ "LEB128 of 11 bytes", "01 00 81 80 80 80 80 80 80 80 80 80 00 78 10", ABS,
 	  KUNWIND_E_TRUNCATED },
 	{ "encoding: indirect", "01 7a 52 00 01 78 10 01 80", ABS " 00", KUNWIND_E_ENCODING },
@@ -506,10 +564,6 @@ static const struct head_case heads[] = {
 	  KUNWIND_E_TRUNCATED },
 	{ "FDE around the end of memory", "01 00 01 78 10",
 	  "00 f0 ff ff ff ff ff ff 00 20 00 00 00 00 00 00", KUNWIND_E_RANGE },
-	{ "FDE below the code", "01 00 01 78 10",
-	  "ff ff 00 00 00 00 00 00 10 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
-	{ "FDE beyond the code", "01 00 01 78 10",
-	  "ff ff 01 00 00 00 00 00 02 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
 	{ "FDE of 2^64 - 1 bytes", "01 00 01 78 10",
 	  "00 00 01 00 00 00 00 00 ff ff ff ff ff ff ff ff", KUNWIND_E_RANGE },
 };
@@ -553,34 +607,6 @@ static void test_heads(void)
 	}
 }
 
-/* Factors other than 1 and -8; at most 2^16. */
-static void test_factors(void)
-{
-	static struct eh eh;
-	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
-	const char *got;
-	size_t cie = 0;
-
-	eh.size = 0;
-	eh_begin(&eh, false);
-	eh_hex(&eh, "00 00 00 00 01 00 04 7c 10 0c 07 08 90 02");
-	eh_end(&eh);
-	eh_fde(&eh, cie, false);
-	eh_num(&eh, TEXT_LO, 8);
-	eh_num(&eh, 0x1000, 8);
-	/* advance 3, 0x11, 0x101, offset rbp 4, def_cfa_offset_sf -4, def_cfa_offset 16 */
-	eh_hex(&eh, "43 86 04 02 11 13 7c 03 01 01 0e 10");
-	eh_end(&eh);
-	err = eh_build(&eh, 0, &table);
-	got = err ? kunwind_refusal_name(err) : rows_text(table);
-	if (!tap_ok(!strcmp(got, "0 rsp+8 s c-8; c rsp+8 c-16 c-8; 50 rsp+16 c-16 c-8"),
-		    "factors 4 and -4"))
-		printf("# got %s\n", got);
-	if (!err)
-		kunwind_table_free(table);
-}
-
 int main(void)
 {
 	test_programs();
@@ -590,6 +616,5 @@ int main(void)
 	test_aligned();
 	test_dropped();
 	test_heads();
-	test_factors();
 	return tap_done();
 }

@@ -180,14 +180,37 @@ static const struct elf_case cases[] = {
 	{ ".eh_frame_hdr, datarel udata2", { { 0x401, 1, 0x32 }, { 0x404, 8, 0x100 } }, KUNWIND_OK,
 	  0x500, 0x60 },
 	{ ".eh_frame_hdr omits it: by the section", { { 0x401, 1, 0xff } }, KUNWIND_OK, 0x500, 0x60 },
-	{ ".eh_frame_hdr, indirect", { { 0x401, 1, 0x9b } }, KUNWIND_E_ENCODING, 0, 0 },
-	{ ".eh_frame_hdr, version 2", { { 0x400, 1, 2 } }, KUNWIND_E_VERSION, 0, 0 },
-	{ ".eh_frame_hdr, 7 bytes", { { PHDR(3, P_FILESZ), 8, 7 } }, KUNWIND_E_TRUNCATED, 0, 0 },
-	{ ".eh_frame_hdr, 3 bytes", { { PHDR(3, P_FILESZ), 8, 3 } }, KUNWIND_E_HEADER, 0, 0 },
-	{ ".eh_frame_hdr past the end", { { PHDR(3, P_OFFSET), 8, FILE_SIZE - 4 } },
+	/* unusable, whatever for: by the section's name, and without that the reason */
+	{ ".eh_frame_hdr of no bytes", { { PHDR(3, P_FILESZ), 8, 0 }, { PHDR(3, P_OFFSET), 8, 0 } },
+	  KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr of no bytes, no section", { { PHDR(3, P_FILESZ), 8, 0 }, { 40, 8, 0 } },
+	  KUNWIND_E_NO_CFI, 0, 0 },
+	{ ".eh_frame_hdr of no bytes, section not mapped", { { PHDR(3, P_FILESZ), 8, 0 },
+	  { SHDR(2, S_ADDR), 8, 0x9000 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ ".eh_frame_hdr of no bytes, section at another offset", { { PHDR(3, P_FILESZ), 8, 0 },
+	  { SHDR(2, S_OFFSET), 8, 0x510 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ ".eh_frame_hdr, indirect", { { 0x401, 1, 0x9b } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, indirect, no section", { { 0x401, 1, 0x9b }, { 40, 8, 0 } },
+	  KUNWIND_E_ENCODING, 0, 0 },
+	{ ".eh_frame_hdr, version 2", { { 0x400, 1, 2 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, version 2, no section", { { 0x400, 1, 2 }, { 40, 8, 0 } },
+	  KUNWIND_E_VERSION, 0, 0 },
+	{ ".eh_frame_hdr, 7 bytes", { { PHDR(3, P_FILESZ), 8, 7 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, 7 bytes, no section", { { PHDR(3, P_FILESZ), 8, 7 }, { 40, 8, 0 } },
 	  KUNWIND_E_TRUNCATED, 0, 0 },
-	{ ".eh_frame_hdr at 2^64 - 4", { { PHDR(3, P_OFFSET), 8, -4ULL } }, KUNWIND_E_TRUNCATED, 0, 0 },
-	{ ".eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 } }, KUNWIND_E_HEADER, 0, 0 },
+	{ ".eh_frame_hdr, 3 bytes", { { PHDR(3, P_FILESZ), 8, 3 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr, 3 bytes, no section", { { PHDR(3, P_FILESZ), 8, 3 }, { 40, 8, 0 } },
+	  KUNWIND_E_HEADER, 0, 0 },
+	{ ".eh_frame_hdr past the end", { { PHDR(3, P_OFFSET), 8, FILE_SIZE - 4 } },
+	  KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr past the end, no section", { { PHDR(3, P_OFFSET), 8, FILE_SIZE - 4 },
+	  { 40, 8, 0 } }, KUNWIND_E_TRUNCATED, 0, 0 },
+	{ ".eh_frame_hdr at 2^64 - 4", { { PHDR(3, P_OFFSET), 8, -4ULL } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr at 2^64 - 4, no section", { { PHDR(3, P_OFFSET), 8, -4ULL }, { 40, 8, 0 } },
+	  KUNWIND_E_TRUNCATED, 0, 0 },
+	{ ".eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 } }, KUNWIND_OK, 0x500, 0x60 },
+	{ ".eh_frame_hdr points nowhere, no section", { { 0x404, 4, 0x8000 }, { 40, 8, 0 } },
+	  KUNWIND_E_HEADER, 0, 0 },
 };
 
 /*
@@ -207,6 +230,10 @@ static const struct {
 	{ "both", { { 0 } }, KUNWIND_OK, 0x60, 0x40 },
 	{ "it alone", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_NAME), 4, 0 } }, KUNWIND_OK, 0, 0x40 },
 	{ "it alone, .eh_frame not in the file", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_TYPE), 4, 8 } },
+	  KUNWIND_OK, 0, 0x40 },
+	{ "it alone, .eh_frame_hdr of no bytes", { { PHDR(3, P_FILESZ), 8, 0 }, { SHDR(2, S_NAME), 4, 0 } },
+	  KUNWIND_OK, 0, 0x40 },
+	{ "it alone, .eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 }, { SHDR(2, S_NAME), 4, 0 } },
 	  KUNWIND_OK, 0, 0x40 },
 	{ "compressed", { { SHDR(1, S_FLAGS), 8, 0x800 } }, KUNWIND_OK, 0x60, 0 },
 	{ "compressed and alone", { { SHDR(1, S_FLAGS), 8, 0x800 }, { PHDR(3, P_TYPE), 4, 0 },
@@ -286,6 +313,7 @@ static void test_debug(void)
 		memset(section, 0xee, sizeof(section));
 		kunwind_elf_sections(&elf, image.data + 0x500, image.data + 0x600, section);
 		tap_ok(section[0].lo == 0x2000 && section[0].debug == !elf.eh_size &&
+		       section[0].open_end == (elf.eh_size == 0xb00) &&
 		       section[0].size == (elf.eh_size ? elf.eh_size : elf.debug_size),
 		       "%s: built from the right one", debug_cases[i].name);
 		if (elf.eh_size && elf.debug_size)

@@ -36,21 +36,30 @@ static const struct layout_case layouts[] = {
 	{ "equal duplicates within another", "0 20 8, 10 8 16, 10 8 16", "0 8; 10 16; 18 8" },
 	{ "same range, different rules", "0 10 8, 0 10 16", "overlap" },
 	{ "same range, the third different", "0 10 8, 0 10 8, 0 10 16", "overlap" },
-	{ "same start, the longer last", "0 10 8, 0 20 16", "overlap" },
-	{ "same start, the shorter last", "0 20 8, 0 10 16", "overlap" },
-	{ "same start and rules, another length", "0 20 8, 0 10 8", "overlap" },
+	{ "same start, the longer last", "0 10 8, 0 20 16", "0 -; 10 16" },
+	{ "same start, the shorter last", "0 20 8, 0 10 16", "0 -; 10 8" },
+	{ "same start and rules, another length", "0 20 8, 0 10 8", "0 -; 10 8" },
 	{ "one inside another, which goes on", "0 40 8, 10 10 16", "0 8; 10 16; 20 8" },
 	{ "two inside", "0 40 8, 10 8 16, 20 8 24", "0 8; 10 16; 18 8; 20 24; 28 8" },
 	{ "nested twice", "0 40 8, 10 20 16, 18 8 24", "0 8; 10 16; 18 24; 20 16; 30 8" },
 	{ "inside, to the same end", "0 40 8, 10 30 16", "0 8; 10 16" },
 	{ "inside, two to the same end", "0 40 8, 10 30 16, 20 20 24", "0 8; 10 16; 20 24" },
 	{ "inside, at the end", "0 40 8, 3f 1 16, 40 10 24", "0 8; 3f 16; 40 24" },
-	{ "staggered", "0 20 8, 10 20 16", "overlap" },
-	{ "staggered by a byte", "0 20 8, 1f 2 16", "overlap" },
-	{ "staggered, with equal rules", "0 20 8, 10 20 8", "overlap" },
-	{ "staggered, backwards", "10 20 16, 0 20 8", "overlap" },
-	{ "staggered within a third", "0 40 8, 10 10 16, 18 18 24", "overlap" },
-	{ "staggered, out of an inner one", "0 40 8, 10 20 16, 20 30 24", "overlap" },
+	{ "staggered", "0 20 8, 10 20 16", "0 8; 10 -; 20 16" },
+	{ "staggered by a byte", "0 20 8, 1f 2 16", "0 8; 1f -; 20 16" },
+	{ "staggered, with equal rules", "0 20 8, 10 20 8", "0 8; 10 -; 20 8" },
+	{ "staggered, backwards", "10 20 16, 0 20 8", "0 8; 10 -; 20 16" },
+	{ "staggered within a third", "0 40 8, 10 10 16, 18 18 24", "0 8; 10 16; 18 -; 20 24; 30 8" },
+	{ "staggered, out of an inner one", "0 40 8, 10 20 16, 20 30 24", "0 8; 10 16; 20 -; 40 24" },
+	{ "a contradiction beside a good one", "0 10 8, 0 10 16, 10 10 24", "0 -; 10 24" },
+	{ "three of one range, the last as the second", "0 10 8, 0 10 16, 0 10 16, 10 10 24", "0 -; 10 24" },
+	{ "two alike, and one within that begins where they do", "0 40 8, 0 10 16, 0 40 8, 40 10 24",
+	  "0 -; 40 24" },
+	{ "staggered three times", "0 20 8, 10 20 16, 18 20 24, 40 10 8", "0 8; 10 -; 30 24; 38 -; 40 8" },
+	{ "one inside what two contradict each other of", "0 20 8, 0 30 16, 8 8 24",
+	  "0 -; 8 24; 10 -; 20 16" },
+	{ "one as long as what two contradict each other of", "0 40 8, 10 40 16, 20 20 24",
+	  "0 8; 10 -; 20 24; 40 16" },
 	{ "an empty one across an end", "0 20 8, 10 0 16, 20 10 24", "0 8; 20 24" },
 };
 
@@ -58,8 +67,8 @@ static const struct layout_case layouts[] = {
 static void test_unknown(void)
 {
 	static const char *const cies[] = {
-		"01 7a 58 00 01 78 10 05 aa bb cc dd ee", "01 7a 52 58 00 01 78 10 02 1b aa",
-		"01 65 68 00 00 00 00 00 00 00 00 00 01 78 10", "01 61 00",
+		"01 7a 58 52 00 01 78 10 05 aa bb cc dd 1b", "01 52 00 01 78 10 1b",
+		"01 65 68 58 00 00 00 00 00 00 00 00 00 01 78 10", "01 61 00",
 	};
 	static struct eh eh;
 	unsigned int i;
@@ -77,6 +86,9 @@ static void test_unknown(void)
 		eh_end(&eh);
 		eh_fde(&eh, 0, false);
 		eh_hex(&eh, "00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 3f 3f 3f 3f");
+		eh_end(&eh);
+		eh_fde(&eh, 0, false);
+		eh_hex(&eh, "40 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00");
 		eh_end(&eh);
 		cie = eh_plain_cie(&eh, USUAL);
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
@@ -274,7 +286,8 @@ static void test_both(void)
 		{ "no FDE in .eh_frame", "", "30 10 16, 10 10 16",
 		  "10 rsp+16 s c-8; 20 none - -; 30 rsp+16 s c-8" },
 		{ "no FDE in .debug_frame", "0 10 8", "", "0 rsp+8 s c-8" },
-		{ "a contradiction in .debug_frame", "0 10 8", "30 10 16, 38 10 16", "overlap" },
+		{ "a contradiction in .debug_frame", "0 10 8", "30 10 16, 38 10 16",
+		  "0 rsp+8 s c-8; 10 none - -; 30 rsp+16 s c-8; 38 none - -; 40 rsp+16 s c-8" },
 		{ "a contradiction that does not count", "0 10 8", "0 8 16, 0 10 16", "0 rsp+8 s c-8" },
 	};
 	static struct eh eh, debug;

@@ -87,14 +87,14 @@ check "the module goes" rmmod kunwind
 # libLLVM-14.so.1 of Debian 12, libLLVM.so.19.1 of 13
 big=$(compgen -G '/usr/lib/x86_64-linux-gnu/libLLVM*.so.*' | head -n 1)
 big=$(realpath "${big:-$(command -v gdb)}")
-forget() { # behind the grace period in which it still has users; its file stays in the page cache
-	local i
+forget() { # [FILE]: behind the grace period in which it still has users; its file stays in the page cache
+	local i file=${1:-$big}
 	for ((i = 0; i < 50; i++)); do
 		echo 2 >/proc/sys/vm/drop_caches
-		[ -n "$(parts "$big")" ] || break
+		[ -n "$(parts "$file")" ] || break
 		sleep 0.1
 	done
-	cat "$big" >/dev/null
+	cat "$file" >/dev/null
 }
 stall=50
 check "the module loads once more" modprobe kunwind max_stall_ms=$stall
@@ -178,24 +178,45 @@ echo >"$work/limited/in"
 is "$(built "$copy")" "failed aborted" "a build is aborted when it has used max_build_ms"
 kill "$pid"
 wait "$pid" 2>/dev/null
-rm "$copy"
 echo 10000 >$params/max_build_ms
+
+# ---- a file that changes again and again while its table is built
+forget "$copy"
+while :; do chmod 755 "$copy"; chmod 700 "$copy"; done &
+writer=$!
+start_mapper changing "$copy"
+echo >"$work/changing/in"
+is "$(built "$copy")" "failed io" "a file that changes while its table is built has no table"
+kill $writer "$pid"
+wait $writer "$pid" 2>/dev/null
+rm "$copy"
 echo 512 >$params/max_whole_kb
 
-# ---- instructions that are wrong, in the middle of it
+# ---- instructions that cannot be read, in the middle of it
 cp "$big" "$work/bad.so"
 at=$(/usr/bin/python3 "$here/oracle/spoil.py" "$work/bad.so")
 diag "spoiled at $at"
 "$device/stages" "$work/bad.so" >/dev/null
 filled
-for _ in $(seq 100); do
-	[[ $(parts "$work/bad.so") == ready* ]] || break
+like "$(parts "$work/bad.so")" '^ready ok ([0-9]+)/\1$' \
+	"one function whose instructions cannot be read: all parts are built"
+
+# ---- a second stage that needs more memory than a table may take
+/usr/bin/python3 "$here/oracle/wide_rows.py" "$work/wide.so"
+start_mapper wide "$work/wide.so"
+echo >"$work/wide/in"
+for _ in $(seq 600); do
+	[[ $(parts "$work/wide.so") =~ ^(|pending.*|ready.*)$ ]] || break
 	sleep 0.1
 done
-like "$(parts "$work/bad.so")" '^refused state_stack 0/[0-9]+$' "wrong instructions give up the whole table"
-check "its memory is given back" test "$(awk -F'\t' -v p="$work/bad.so" \
+like "$(parts "$work/wide.so")" '^refused limit 0/[0-9]+$' "a second stage that fails gives up the whole table"
+check "its memory is given back" test "$(awk -F'\t' -v p="$work/wide.so" \
 	'$1 == "object" && $7 == p { print $5 }' /dev/kunwind)" -lt 100000
-forget
-is "$(stat_of idle_bytes)" 0 "tables in parts are given back when memory is short"
+kill "$pid"
+wait "$pid" 2>/dev/null
+none_idle() { echo 2 >/proc/sys/vm/drop_caches; [ "$(stat_of idle_bytes)" = 0 ]; }
+eventually "tables in parts are given back when memory is short" none_idle
+none_charged() { [ "$(stat_of memory_bytes)" = 0 ]; }
+eventually "nothing that builds took is still charged" none_charged
 check "the module is unloaded" rmmod kunwind
 done_testing

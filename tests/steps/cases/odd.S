@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odd.S - CFI that is legal and rare; ODD_COLUMN, ODD_REGISTER, ODD_STATES: one each, for
- * an object that fails to be read loses the CFI of all its functions
+ * odd.S - CFI that is legal and rare; ODD_COLUMN, ODD_REGISTER, ODD_STATES, ODD_OPCODE: one
+ * each, because an object that fails to be read loses the CFI of all its functions
  */
 	.text
 	.globl	odd
@@ -34,6 +34,11 @@ odd:
 #endif
 	pop	%rbx
 	.cfi_def_cfa_offset 8
+#ifdef ODD_OPCODE
+	nop
+	/* an unknown one: what is before it can be read */
+	.cfi_escape 0x17
+#endif
 	ret
 	.cfi_endproc
 	.size	odd, . - odd
