@@ -33,33 +33,49 @@ static __always_inline bool kunwind_callstack_allowed(void)
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
 
+/* For whom a stack is walked. */
+enum kunwind_consumer {
+	KUNWIND_FOR_TRACERS,	/* LTTng's callstack_user, perf, BPF, ftrace */
+	KUNWIND_FOR_EVENT,	/* kunwind_callstack; and for the tracer that caused it */
+	KUNWIND_FOR_IOCTL,
+	KUNWIND_NR_CONSUMERS,
+};
+
+/* What a walk is asked for, and what it found. */
+struct kunwind_request {
+	enum kunwind_consumer consumer;	/* in whose counters it counts */
+	unsigned long *store;		/* @capacity words */
+	u8 *trust;			/* NULL, or @capacity bytes for enum kunwind_trust of
+					 * each, all KUNWIND_TRUST_CFI but the first */
+	u32 capacity;			/* not 0 */
+	u32 count;			/* out: addresses in @store */
+};
+
 /**
  * kunwind_callstack_walk() - one walk of the current task's user stack
  * @space: of current->mm; RCU or preemption off
  * @regs: user registers (task_pt_regs(current), or what an NMI gave)
  * @valid: KUNWIND_REG() bits of what in @regs can be trusted
- * @store: @capacity words
- * @trust: NULL, or @capacity bytes for enum kunwind_trust of each, all
- *	KUNWIND_TRUST_CFI but the first. With it, frames found by scanning are
- *	always included; else when the module parameter "scan" is on
- * @count: out
+ * @request: with ->trust, frames that are guessed are always included; else when the
+ *	module parameter "guess" is on
  * Any context, NMI included. Counts itself in the statistics.
  */
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
-					   u32 valid, unsigned long *store, u8 *trust,
-					   u32 capacity, u32 *count);
+					   u32 valid, struct kunwind_request *request);
 
 /* The same from 17 words in DWARF order (ioctl). */
 enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 						const struct kunwind_regs *regs,
-						unsigned long *store, u8 *trust, u32 capacity,
-						u32 *count);
+						struct kunwind_request *request);
 
-/* The module parameter "scan". */
-bool kunwind_callstack_scans(void);
+/* The module parameter "guess". */
+bool kunwind_callstack_guesses(void);
 
 /* Counts a request that was left to the kernel because the process is not registered. */
 void kunwind_callstack_passed(void);
+
+/* Lines of the status: stacks by reason and frames by trust, for each consumer. */
+void kunwind_callstack_show(struct seq_file *m);
 
 /* Adds the counters kept per CPU to @stats (stacks, frames, passed_through, by_reason). */
 void kunwind_callstack_stats(struct kunwind_stats *stats);

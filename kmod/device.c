@@ -240,11 +240,12 @@ static int regs_in(struct kunwind_regs *regs, const struct kunwind_callstack *ca
 static long do_callstack(void __user *arg)
 {
 	const struct pt_regs *pt = task_pt_regs(current);
+	struct kunwind_request request;
 	struct kunwind_callstack call;
 	struct kunwind_space *space;
 	struct kunwind_regs regs;
 	unsigned long *store;
-	u32 usize, count = 0;
+	u32 usize;
 	u8 *trust;
 	long err;
 
@@ -269,6 +270,10 @@ static long do_callstack(void __user *arg)
 	trust = (u8 *)(store + call.capacity);
 	memset(trust, KUNWIND_TRUST_CFI, call.capacity);
 	trust[0] = KUNWIND_TRUST_REGISTERS;
+	request = (struct kunwind_request){
+		.consumer = KUNWIND_FOR_IOCTL, .store = store, .trust = trust,
+		.capacity = call.capacity,
+	};
 
 	rcu_read_lock();
 	space = current->mm ? kunwind_space_find(current->mm) : NULL;
@@ -277,18 +282,16 @@ static long do_callstack(void __user *arg)
 	else if ((call.reason = kunwind_callstack_excluded(pt)) != KUNWIND_COMPLETE)
 		err = 0;
 	else if (call.flags & KUNWIND_HAVE_REGS)
-		call.reason = kunwind_callstack_walk_regs(space, &regs, store, trust,
-							  call.capacity, &count);
+		call.reason = kunwind_callstack_walk_regs(space, &regs, &request);
 	else
-		call.reason = kunwind_callstack_walk(space, pt, KUNWIND_ALL_REGS, store, trust,
-						     call.capacity, &count);
+		call.reason = kunwind_callstack_walk(space, pt, KUNWIND_ALL_REGS, &request);
 	rcu_read_unlock();
 	if (err)
 		goto out;
-	call.count = count;
-	if (count &&
-	    (copy_to_user(u64_to_user_ptr(call.addresses), store, count * sizeof(*store)) ||
-	     (call.trust && copy_to_user(u64_to_user_ptr(call.trust), trust, count))))
+	call.count = request.count;
+	if (call.count &&
+	    (copy_to_user(u64_to_user_ptr(call.addresses), store, call.count * sizeof(*store)) ||
+	     (call.trust && copy_to_user(u64_to_user_ptr(call.trust), trust, call.count))))
 		err = -EFAULT;
 	else
 		err = copy_out(arg, &call, sizeof(call), usize);

@@ -134,15 +134,15 @@ static notrace void emit(const struct kunwind_stack *stack)
 	}
 }
 
-/* What a walk that does not scan would have found: see kunwind_callstack_walk(). */
-static notrace u32 unscanned(const struct scratch *scratch, u32 count)
+/* What a walk that does not guess would have found: see kunwind_callstack_walk(). */
+static notrace u32 proved(const struct scratch *scratch, u32 count)
 {
 	u32 i;
 
-	if (kunwind_callstack_scans())
+	if (kunwind_callstack_guesses())
 		return count;
 	for (i = 0; i < count; i++)
-		if (scratch->trust[i] == KUNWIND_TRUST_SCAN)
+		if (kunwind_trust_is_guess(scratch->trust[i]))
 			break;
 	return i;
 }
@@ -150,6 +150,7 @@ static notrace u32 unscanned(const struct scratch *scratch, u32 count)
 bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
 			  unsigned long *store, u32 size, u32 *count)
 {
+	struct kunwind_request request;
 	struct kunwind_stack stack;
 	struct scratch *scratch;
 	struct emitter *now;
@@ -167,10 +168,14 @@ bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *reg
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
 	barrier();
-	stack.reason = kunwind_callstack_walk(space, regs, valid, scratch->addresses, scratch->trust,
-					      KUNWIND_MAX_FRAMES, &stack.count);
+	request = (struct kunwind_request){
+		.consumer = KUNWIND_FOR_EVENT, .store = scratch->addresses,
+		.trust = scratch->trust, .capacity = KUNWIND_MAX_FRAMES,
+	};
+	stack.reason = kunwind_callstack_walk(space, regs, valid, &request);
+	stack.count = request.count;
 	if (stack.count) {
-		*count = min(unscanned(scratch, stack.count), size);
+		*count = min(proved(scratch, stack.count), size);
 		memcpy(store, scratch->addresses, *count * sizeof(*store));
 		stack.addresses = scratch->addresses;
 		stack.trust = scratch->trust;

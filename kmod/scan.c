@@ -25,6 +25,7 @@
  *
  * What it does not read: memory of the process. The vDSO is the kernel's own copy.
  */
+#include <linux/auxvec.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
@@ -219,6 +220,31 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 	return piece->jit;
 }
 
+/* Where the program began: what execve() told it on its stack (AT_ENTRY, AT_BASE). */
+static void read_start(struct reading *r)
+{
+	struct kunwind_ranges *ranges = &r->new->ranges;
+	const unsigned long *auxv = r->mm->saved_auxv;
+	/* Pairs of 32 bits there: no type of 64 bits is that large. */
+	const bool i386 = auxv[0] >> 32;
+	u32 i, nr = i386 ? 2 * AT_VECTOR_SIZE : AT_VECTOR_SIZE;
+	u64 type, value;
+
+	ranges->entry_sp = r->mm->start_stack;
+	ranges->entry = 0;
+	ranges->interpreter = 0;
+	for (i = 0; i + 1 < nr; i += 2) {
+		type = i386 ? ((const u32 *)auxv)[i] : auxv[i];
+		value = i386 ? ((const u32 *)auxv)[i + 1] : auxv[i + 1];
+		if (type == AT_NULL)
+			break;
+		if (type == AT_ENTRY)
+			ranges->entry = value;
+		else if (type == AT_BASE)
+			ranges->interpreter = value;
+	}
+}
+
 /* Reads the mappings. mmap_lock is held. */
 static void read_mappings(struct reading *r)
 {
@@ -230,7 +256,7 @@ static void read_mappings(struct reading *r)
 	lockdep_assert_held(&r->mm->mmap_lock);
 	r->nr = 0;
 	r->nr_named = 0;
-	r->new->ranges.entry_sp = r->mm->start_stack;
+	read_start(r);
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
@@ -281,7 +307,8 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 {
 	u32 i;
 
-	if (a->ranges.nr != b->ranges.nr || a->ranges.entry_sp != b->ranges.entry_sp)
+	if (a->ranges.nr != b->ranges.nr || a->ranges.entry_sp != b->ranges.entry_sp ||
+	    a->ranges.entry != b->ranges.entry || a->ranges.interpreter != b->ranges.interpreter)
 		return false;
 	for (i = 0; i < a->ranges.nr; i++)
 		if (a->ranges.range[i].start != b->ranges.range[i].start ||

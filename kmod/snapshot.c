@@ -207,6 +207,8 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 	if (!to)
 		return NULL;
 	to->ranges.entry_sp = from->ranges.entry_sp;
+	to->ranges.entry = from->ranges.entry;
+	to->ranges.interpreter = from->ranges.interpreter;
 	to->ranges.nr = from->ranges.nr;
 	to->nr_maps = from->nr_maps;
 	for (i = 0; i < from->ranges.nr; i++) {

@@ -87,6 +87,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_follow_show(m);
 	kunwind_process_show_hooks(m);
 	show_stats(m);
+	kunwind_callstack_show(m);
 	kunwind_emit_show(m);
 	kunwind_touch_show(m);
 	kunwind_dump_show(m);

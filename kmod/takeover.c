@@ -77,11 +77,15 @@ static __always_inline bool ours(const struct pt_regs *regs)
 static __always_inline void take(struct kunwind_space *space, const struct pt_regs *regs,
 				 unsigned long *store, u32 size, u32 *count)
 {
+	struct kunwind_request request = {
+		.consumer = KUNWIND_FOR_TRACERS, .store = store, .capacity = size,
+	};
 	u32 valid = trusted(regs);
 
 	if (kunwind_emit_wanted() && kunwind_emit(space, regs, valid, store, size, count))
 		return;
-	kunwind_callstack_walk(space, regs, valid, store, NULL, size, count);
+	kunwind_callstack_walk(space, regs, valid, &request);
+	*count = request.count;
 }
 
 /*

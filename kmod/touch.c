@@ -38,6 +38,9 @@
  *  - Only what can be made available is asked for: not an object whose table is
  *    still to come, and not a mapping that has changed.
  *
+ * Of a breakpoint in code without unwind information, the file's page is asked for what
+ * is under it (original.c).
+ *
  * What is brought in: PAGES pages of a mapping of anonymous memory that the user
  * may read, from where the frame begins, since the callers' frames are above. A
  * larger frame is not helped. mmap_lock is only tried, and memory that a
@@ -69,6 +72,7 @@
 
 #include "fill.h"
 #include "follow.h"
+#include "original.h"
 #include "touch.h"
 
 #define PAGES		16
@@ -82,6 +86,8 @@ struct request {
 	pid_t pid;
 	u64 at, besides;	/* places on the stack, or zero */
 	u64 code;		/* address whose part of a table is missing, or zero */
+	u64 breakpoint;		/* address of one in the ranges with @id, or zero */
+	u64 id;
 };
 
 struct hand {
@@ -286,7 +292,7 @@ static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 
 enum result {
 	RESULT_THERE,	/* the part */
-	RESULT_HELPED,	/* a page */
+	RESULT_HELPED,	/* a page, or what is under a breakpoint */
 	RESULT_VAIN,
 };
 
@@ -300,8 +306,12 @@ static enum result touch_now(const struct request *request)
 		       RESULT_VAIN : RESULT_THERE;
 	if (!mmap_read_trylock(mm))
 		return RESULT_VAIN;
-	helped = touch_pages(mm, request->at, PAGES);
-	helped |= touch_pages(mm, request->besides, 1);
+	if (request->breakpoint) {
+		helped = kunwind_original_learn(mm, request->id, request->breakpoint);
+	} else {
+		helped = touch_pages(mm, request->at, PAGES);
+		helped |= touch_pages(mm, request->besides, 1);
+	}
 	mmap_read_unlock(mm);
 	return helped ? RESULT_HELPED : RESULT_VAIN;
 }
@@ -437,7 +447,7 @@ static void wake(struct irq_work *work)
 	wake_up_process(__this_cpu_read(threads));
 }
 
-static notrace void ask(u64 at, u64 besides, u64 code)
+static notrace void ask(const struct request *request)
 {
 	struct hand *hand = this_cpu_ptr(&hands);
 
@@ -450,22 +460,26 @@ static notrace void ask(u64 at, u64 besides, u64 code)
 		WRITE_ONCE(hand->busy, false);
 		return;
 	}
-	hand->request = (struct request){
-		.pid = current->pid, .at = at, .besides = besides, .code = code,
-	};
+	hand->request = *request;
+	hand->request.pid = current->pid;
 	smp_store_release(&hand->filled, true);
 	irq_work_queue(&hand->work);
 }
 
 void notrace kunwind_touch(u64 at, u64 besides)
 {
-	ask(at, besides, 0);
+	ask(&(struct request){ .at = at, .besides = besides });
 }
 
 void notrace kunwind_touch_part(const struct kunwind_range *range, u64 addr)
 {
 	if (kunwind_fill_missing(range, addr))
-		ask(0, 0, addr);
+		ask(&(struct request){ .code = addr });
+}
+
+void notrace kunwind_touch_breakpoint(u64 id, u64 addr)
+{
+	ask(&(struct request){ .breakpoint = addr, .id = id });
 }
 
 void kunwind_touch_show(struct seq_file *m)

@@ -31,6 +31,14 @@ void kunwind_touch(u64 at, u64 besides);
  */
 void kunwind_touch_part(const struct kunwind_range *range, u64 addr);
 
+/**
+ * kunwind_touch_breakpoint() - a walk of the current task's stack ended, and met a breakpoint
+ * @id: of the ranges that were walked
+ * @addr: where it is: before the task next runs user code, it finds out what is under it
+ * Any context, NMI included; preemption off. notrace.
+ */
+void kunwind_touch_breakpoint(u64 id, u64 addr);
+
 /*
  * Between the two, walks of the current task ask for nothing: it is in work of this
  * module, which must not cause itself when it is traced. False: no room for the

@@ -100,6 +100,8 @@ static const char *const hook_fields[] = { "name", "state", "reason", NULL };
 static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
 static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
+static const char *const stacks_fields[] = { "consumer", "reason", "count", NULL };
+static const char *const frames_fields[] = { "consumer", "trust", "count", NULL };
 static const char *const user_fields[] = { "uid", "bytes", "objects", NULL };
 
 static void print_json(const struct kunwind_report *report)
@@ -115,6 +117,8 @@ static void print_json(const struct kunwind_report *report)
 	print_json_map(report, "param", "params");
 	print_json_map(report, "stat", "stats");
 	print_json_map(report, "reason", "reasons");
+	print_json_list(report, "stacks", "stacks", stacks_fields, ",");
+	print_json_list(report, "frames", "frames", frames_fields, ",");
 	print_json_list(report, "hook", "hooks", hook_fields, ",");
 	print_json_list(report, "process", "processes", process_fields, ",");
 	print_json_list(report, "object", "objects", object_fields, ",");
@@ -161,6 +165,36 @@ static void print_stacks(const struct kunwind_report *report)
 		if (is_kind(line, "reason") && count)
 			printf("  %-16s %12" PRIu64 "  %5.1f %%\n", line->field[1], count,
 			       stacks ? 100.0 * (double)count / (double)stacks : 0.0);
+	}
+}
+
+/* How frames were found, for all consumers together. */
+static void print_frames(const struct kunwind_report *report)
+{
+	const uint64_t frames = stat_of(report, "frames");
+	uint64_t count;
+	size_t i, j;
+
+	if (!frames)
+		return;
+	printf("Frames    %" PRIu64 " found\n", frames);
+	for (i = 0; i < report->nr; i++) {
+		const struct kunwind_report_line *line = &report->line[i];
+
+		if (!is_kind(line, "frames"))
+			continue;
+		for (j = 0; j < i; j++)
+			if (is_kind(&report->line[j], "frames") &&
+			    !strcmp(report->line[j].field[2], line->field[2]))
+				break;
+		if (j < i)
+			continue;
+		for (count = 0; j < report->nr; j++)
+			if (is_kind(&report->line[j], "frames") &&
+			    !strcmp(report->line[j].field[2], line->field[2]))
+				count += number(report->line[j].field[3]);
+		printf("  %-16s %12" PRIu64 "  %5.1f %%\n", line->field[2], count,
+		       100.0 * (double)count / (double)frames);
 	}
 }
 
@@ -257,6 +291,7 @@ static void print_text(const struct kunwind_report *report)
 		putchar('\n');
 	}
 	print_stacks(report);
+	print_frames(report);
 	print_processes(report);
 	print_objects(report);
 }

@@ -31,9 +31,8 @@
 
 /* Questions, as the functions of code.c are called. */
 #define READ	0
-#define LEAVES	1
-#define RETURNS	2
-#define TAIL	3	/* and more, by how many instructions may be read */
+#define AHEAD	1
+#define TAIL	2	/* and more, by how many instructions may be read */
 
 #define FACTOR		0x9e3779b97f4a7c15ULL
 #define HASH_ODD	0x51ULL		/* so that zeros count */
@@ -136,33 +135,18 @@ void kunwind_walk_attr kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64
 	keep(mem, answer);
 }
 
-bool kunwind_walk_attr kunwind_asked_leaves(struct kunwind_mem *mem, u64 from)
+bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
+					   struct kunwind_code *code)
 {
 	struct kunwind_answer *answer;
 	bool known, yes;
 
-	answer = find(mem, LEAVES, from, 0, &known);
-	if (known)
-		return answer->yes;
-	yes = kunwind_code_leaves(mem, from);
-	if (answer)
-		answer->yes = yes;
-	keep(mem, answer);
-	return yes;
-}
-
-bool kunwind_walk_attr kunwind_asked_returns(struct kunwind_mem *mem, u64 from,
-					    struct kunwind_code *code)
-{
-	struct kunwind_answer *answer;
-	bool known, yes;
-
-	answer = find(mem, RETURNS, from, 0, &known);
+	answer = find(mem, AHEAD, from, 0, &known);
 	if (known) {
 		*code = answer->code;
 		return answer->yes;
 	}
-	yes = kunwind_code_returns(mem, from, code);
+	yes = kunwind_code_ahead(mem, from, code);
 	if (answer) {
 		answer->code = *code;
 		answer->yes = yes;

@@ -22,8 +22,7 @@ static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
 
 /* The same as the functions of code.c (walk.h), with answers. No window may be open. */
 void kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
-bool kunwind_asked_leaves(struct kunwind_mem *mem, u64 from);
-bool kunwind_asked_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+bool kunwind_asked_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
 u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
@@ -31,5 +30,12 @@ u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *l
  * answered. Returns how many bytes of them the hash covers: no others may be decoded.
  */
 u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
+
+/* The question that is being answered, if any, may have another answer later. */
+static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
+{
+	if (answers && answers->asked)
+		answers->asked->pieces = KUNWIND_ANSWERS_PIECES + 1;
+}
 
 #endif /* _KUNWIND_ANSWERS_H */

@@ -10,18 +10,21 @@
  *      lies in no code at all (a call through a null pointer).
  *   3. The word from which the code behind the call returns once it has taken another stack
  *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its
- *      function. In code of a JIT, whose frame pointer proves nothing, the word from which
- *      the code behind the frame's address returns, by what it takes off the stack before.
- *   4. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
+ *      function.
+ *   4. The word from which the code that is still to run returns (ahead.c).
+ *   5. The word behind what rbp points to, if it is proven.
+ *   6. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
- *   5. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
- *      above, the word behind it is a return address: a proven one, or a possible one
+ *   7. In code of a JIT, the word behind what rbp points to, if no word below it follows a call.
+ * What follows is a guess, for those who want it:
+ *   8. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
+ *      above, the word behind it is a return address: a possible one
  *      and the rbp saved there is greater, or zero, or belongs to a caller that has
  *      unwind information (to which rbp may be anything). A function that leaves rbp alone
  *      would so be taken for its caller: outside of a JIT's code a near word
  *      below speaks against it, and everywhere a possible one of a function
  *      whose rule says that rbp is its own.
- *   6. The nearest word that follows a call, if it is possible, or near in a JIT's code.
+ *   9. The nearest word that follows a call, if it is possible, or near in a JIT's code.
  *
  * Any context: each word is read by the seam's reader, in a window of at most
  * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the
@@ -48,26 +51,12 @@ u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64
 	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
 }
 
-/* Bytes of a signal trampoline: mov $15, %rax or %eax; syscall. */
-static bool kunwind_walk_attr trampoline(struct kunwind_walk *walk, u64 at)
-{
-	u64 word, more;
-
-	if (!kunwind_read_word(&walk->mem, at, &word))
-		return false;
-	if ((word & 0xffffffffffffffULL) == 0x050f0000000fb8ULL)
-		return true;
-	return (word & 0xffffffffffffffULL) == 0x0000000fc0c748ULL &&
-	       kunwind_byte(word, 7) == 0x0f && kunwind_read_word(&walk->mem, at + 1, &more) &&
-	       kunwind_byte(more, 7) == 0x05;
-}
-
 /*
  * The stack pointer is at the struct ucontext of a signal frame: flags, link
  * and stack (40 bytes), then struct sigcontext. A handler returns to its
  * trampoline; one that is inside stands before or behind the system call.
  */
-static bool kunwind_walk_attr signal_frame(struct kunwind_walk *walk, bool exact)
+bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact)
 {
 	static const u8 order[] = {
 		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
@@ -78,12 +67,11 @@ static bool kunwind_walk_attr signal_frame(struct kunwind_walk *walk, bool exact
 	struct kunwind_mem *mem = &walk->mem;
 	u32 i;
 
-	if (!trampoline(walk, ip) &&
-	    (!exact || (!trampoline(walk, ip - 5) && !trampoline(walk, ip - 7) &&
-			!trampoline(walk, ip - 9))))
+	if (!kunwind_proof_trampoline(walk, ip) &&
+	    (!exact || (!kunwind_proof_trampoline(walk, ip - 5) && !kunwind_proof_trampoline(walk, ip - 7) &&
+			!kunwind_proof_trampoline(walk, ip - 9))))
 		return false;
-	/* The code segment is 64-bit code's: something else lies there. */
-	if (!kunwind_read_word(mem, sp + 40 + 18 * 8, &value) || (u16)value != 0x33)
+	if (!kunwind_proof_sigframe(walk, sp))
 		return false;
 	if (!kunwind_mem_begin(mem, sp + 40))
 		return false;
@@ -101,25 +89,11 @@ fault:
 	return false;
 }
 
-/* The instruction at the address returns. */
-static bool kunwind_walk_attr is_return(struct kunwind_walk *walk, u64 ip)
-{
-	u64 word;
-
-	if (!kunwind_read_word(&walk->mem, ip, &word))
-		return false;
-	if (kunwind_byte(word, 0) == 0xf3 || kunwind_byte(word, 0) == 0xf2)
-		word >>= 8;
-	return kunwind_byte(word, 0) == 0xc3 || kunwind_byte(word, 0) == 0xc2;
-}
-
-/* The word at the stack pointer of an innermost or interrupted frame. */
+/* The word at the stack pointer, where no code is: a call through a pointer led there. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				     struct kunwind_candidate *c)
 {
 	c->slot = frame->sp;
-	if (frame->range && !is_return(walk, frame->ip))
-		return false;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	kunwind_prove(walk, frame, c);
@@ -148,9 +122,6 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 		c->proof = KUNWIND_PROOF_POSSIBLE;
 	if (c->proof == KUNWIND_PROOF_NO_CALL)
 		return false;
-	if (c->proof != KUNWIND_PROOF_PROVEN && frame->range &&
-	    kunwind_asked_leaves(&walk->mem, frame->ip))
-		c->proof = KUNWIND_PROOF_PROVEN;
 	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
 	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
@@ -174,38 +145,112 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct k
 	return above;
 }
 
-/* The word from which code returns that takes @depth bytes off a stack at @sp. */
+/*
+ * The word at @slot, where the code ahead returns from. If that is @by_rbp, the function has a
+ * frame of its own, so that it is enough if the word follows a call. The call may lead elsewhere,
+ * to a function that jumped to this one with arguments on its stack (V8).
+ */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
-					 const struct kunwind_bare *frame, u64 sp, u32 depth,
+					 const struct kunwind_bare *frame, u64 slot, bool by_rbp,
 					 struct kunwind_candidate *c)
 {
-	c->slot = sp + depth;
-	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+	u64 target;
+
+	c->slot = slot;
+	if (slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	if (by_rbp && kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) &&
+	    kunwind_proof_call(walk, c->ra, &target)) {
+		c->proof = KUNWIND_PROOF_POSSIBLE;
+		return true;
+	}
 	kunwind_prove(walk, frame, c);
 	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
 
 /*
- * Where the code behind the frame's address, a JIT's, returns from. Where the call before that address
- * leads does not count: in such code it is to stubs, and is patched.
+ * The instruction is a return, and before it stands the push of the word that it takes: it
+ * jumps there. (The byte may belong to another instruction: then the register has other value.)
+ */
+static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
+					    const struct kunwind_candidate *c, u64 ip)
+{
+	/* DWARF's numbers, by the instruction's. */
+	static const u8 names[] = {
+		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
+		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
+	};
+	u64 word;
+	u32 reg;
+
+	if (!kunwind_read_word(&walk->mem, ip - 8, &word) || (kunwind_byte(word, 7) & 0xf8) != 0x50)
+		return false;
+	reg = kunwind_byte(word, 7) & 7;
+	if (walk->regs.valid & KUNWIND_REG(names[reg]) && walk->regs.r[names[reg]] == c->ra)
+		return true;
+	reg += KUNWIND_R8;
+	return kunwind_byte(word, 6) == 0x41 && walk->regs.valid & KUNWIND_REG(reg) &&
+	       walk->regs.r[reg] == c->ra;
+}
+
+/* The word from which the code ahead returns. */
+static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
+					 const struct kunwind_bare *frame, bool exact,
+					 struct kunwind_candidate *c)
+{
+	struct kunwind_code code;
+	u64 sp = frame->sp;
+
+	c->proof = KUNWIND_PROOF_NO_CALL;
+	c->ra = 0;
+	c->rbp_at = KUNWIND_CODE_RBP_LOST;
+	if (!frame->range || !kunwind_asked_ahead(&walk->mem, frame->ip, &code))
+		return false;
+	c->rbp_at = code.rbp_at;
+	if (code.depth < 0) {
+		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
+		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
+			return false;
+	} else {
+		if (!exact && kunwind_range_is_jit(frame->range))
+			sp = sender_sp(walk, frame);
+		if (!returns_by(walk, frame, sp + code.depth, false, c) &&
+		    (sp == frame->sp ||
+		     !returns_by(walk, frame, frame->sp + code.depth, false, c)))
+			return false;
+		/* It may be the next function, behind a call that does not return. */
+		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
+			return false;
+	}
+	/* What was called behaves as if it returned, but may never do so (Go's mcall()). */
+	if (!exact && c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range))
+		return false;
+	c->rbp_at = code.rbp_at;
+	return true;
+}
+
+/*
+ * Where the code ahead returns from. Where the call before that address leads does not count:
+ * a function may have been jumped to, and a JIT patches its calls. Where there is no call
+ * before it, or its push stands before the return, the return is a jump: what it leads to
+ * returns from above that word.
  */
 static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					bool exact, struct kunwind_candidate *c)
 {
-	struct kunwind_code code;
-	u64 sp;
+	struct kunwind_bare there = *frame;
+	bool found;
 
-	if (!frame->range || !kunwind_range_is_jit(frame->range) ||
-	    !kunwind_asked_returns(&walk->mem, frame->ip, &code))
+	found = one_return(walk, frame, exact, c);
+	if (!exact || (found && (c->slot != frame->sp || !pushed_before(walk, c, frame->ip))))
+		return found;
+	there.range = kunwind_ranges_live(walk->ranges, c->ra);
+	if (!there.range || c->rbp_at != -1 || (!found && !kunwind_proof_no_call(walk, c->ra)))
 		return false;
-	sp = exact ? frame->sp : sender_sp(walk, frame);
-	if (!returns_by(walk, frame, sp, code.depth, c) &&
-	    (sp == frame->sp || !returns_by(walk, frame, frame->sp, code.depth, c)))
-		return false;
-	c->rbp_at = code.rbp_at;
-	return true;
+	there.ip = c->ra;
+	there.sp = c->slot + 8;
+	return one_return(walk, &there, true, c);
 }
 
 /* Where the code behind the call takes another stack and returns; to a call of its function. */
@@ -241,7 +286,7 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 	if (c->proof != KUNWIND_PROOF_NEAR && c->proof != KUNWIND_PROOF_PROVEN)
 		return false;
 	c->rbp_at = 8;
-	return kunwind_code_returns_by_frame(&walk->mem, frame->ip);
+	return kunwind_code_ahead_by_frame(&walk->mem, frame->ip);
 }
 
 /* Up to CHUNK words from @at on; how many of them there are. */
@@ -260,7 +305,8 @@ fault:
 
 /*
  * The nearest proven word of the stack; else the first that follows a call at
- * all, but a @near one, if there is one.
+ * all, but a @near one, if there is one. Its slot is @end if all words up to there
+ * were looked at and none follows a call.
  */
 static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				   u64 end, bool near, struct kunwind_candidate *found)
@@ -270,6 +316,7 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 	u32 n, i;
 
 	found->proof = KUNWIND_PROOF_NO_CALL;
+	found->slot = 0;
 	for (at = frame->sp; at < end; at += 8 * n) {
 		n = min((end - at) / 8, (u64)CHUNK);
 		/* Each word is looked for in the ranges. */
@@ -292,6 +339,12 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
 			    kunwind_code_outermost(&walk->mem, c.ra))
 				c.proof = KUNWIND_PROOF_OUTERMOST;
+			/* Above a handler's return address is what was interrupted. */
+			if (c.proof == KUNWIND_PROOF_HANDLER) {
+				if (found->proof == KUNWIND_PROOF_NO_CALL)
+					*found = c;
+				return;
+			}
 			if (c.proof >= KUNWIND_PROOF_PROVEN ||
 			    (c.proof != KUNWIND_PROOF_NO_CALL &&
 			     (found->proof == KUNWIND_PROOF_NO_CALL ||
@@ -302,6 +355,8 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 				return;
 		}
 	}
+	if (found->proof == KUNWIND_PROOF_NO_CALL)
+		found->slot = end;
 }
 
 /* The caller's registers: its stack begins behind the return address. */
@@ -359,7 +414,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned(walk, &(struct kunwind_candidate){ .slot = frame.sp }, false, 0);
 		return KUNWIND_COMPLETE;
 	}
-	if (signal_frame(walk, exact)) {
+	if (kunwind_bare_signal(walk, exact)) {
 		how->signal = true;
 		how->trust = KUNWIND_TRUST_SIGNAL;
 		return KUNWIND_COMPLETE;
@@ -367,16 +422,11 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (frame.sp & 7 || end < frame.sp)
 		return KUNWIND_NO_RULE;
 	how->trust = KUNWIND_TRUST_CODE;
-	if (exact && at_top(walk, &frame, &word)) {
+	if (exact && !frame.range && at_top(walk, &frame, &word)) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-
-	framed = at_frame_pointer(walk, &frame, &fp, &saved);
-	if (framed && fp.proof == KUNWIND_PROOF_PROVEN)
-		goto by_frame_pointer;
 	if (!exact && (at_switch(walk, &frame, &word) || at_other_frame(walk, &frame, &word))) {
-		how->elsewhere = true;
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
@@ -384,8 +434,14 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
+
+	framed = at_frame_pointer(walk, &frame, &fp, &saved);
+	if (framed && fp.proof >= KUNWIND_PROOF_PROVEN) {
+		returned(walk, &fp, true, saved);
+		return KUNWIND_COMPLETE;
+	}
 	scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word);
-	if (word.proof == KUNWIND_PROOF_PROVEN) {
+	if (word.proof == KUNWIND_PROOF_PROVEN || word.proof == KUNWIND_PROOF_HANDLER) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
@@ -393,16 +449,32 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned(walk, &word, false, 0);
 		return KUNWIND_COMPLETE;
 	}
+	/* A handler's frame pointer; the handler may have called, but no word tells of that. */
+	if (framed && fp.proof == KUNWIND_PROOF_HANDLER && word.proof == KUNWIND_PROOF_NO_CALL) {
+		returned(walk, &fp, true, saved);
+		return KUNWIND_COMPLETE;
+	}
+	/*
+	 * A JIT's code may jump to an end that its functions share, by a pointer that is not known
+	 * here (V8's baseline code). Each return address follows a call. If no word below that of
+	 * the frame pointer does, it is no caller's frame pointer.
+	 */
+	if (framed && frame.range && kunwind_range_is_jit(frame.range) &&
+	    word.proof == KUNWIND_PROOF_NO_CALL && word.slot == frame.bp) {
+		returned(walk, &fp, true, saved);
+		return KUNWIND_COMPLETE;
+	}
+	if (!walk->guess)
+		return KUNWIND_NO_RULE;
 	if (framed && (word.proof == KUNWIND_PROOF_NEAR ?
 			       !frame.range || kunwind_range_is_jit(frame.range) :
 			       word.proof != KUNWIND_PROOF_POSSIBLE ||
 				       !kunwind_proof_uses_rbp(walk, word.ra - 1))) {
-by_frame_pointer:
 		returned(walk, &fp, true, saved);
 		how->trust = KUNWIND_TRUST_FP;
 		return KUNWIND_COMPLETE;
 	}
-	if (!walk->scan || word.proof < KUNWIND_PROOF_POSSIBLE ||
+	if (word.proof < KUNWIND_PROOF_POSSIBLE ||
 	    (word.proof == KUNWIND_PROOF_NEAR && frame.range && !kunwind_range_is_jit(frame.range)))
 		return KUNWIND_NO_RULE;
 	/* This function may have changed rbp: it has to prove itself as the caller's, too. */

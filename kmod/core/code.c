@@ -17,15 +17,6 @@
  *
  * A jump with nothing on the stack is a tail call, or leads within the function.
  *
- * The other way, from an instruction on, code tells that rbp is its frame pointer
- * by giving its stack back with it: leave, or pop %rbp where rsp was made rbp.
- *
- * Or it tells how deep the stack is, by what it takes off before it returns: on the way that
- * goes on where a jump is not taken, or on another where that one ends otherwise.
- *
- * Where a stack begins is told by code, too: it marks the outermost frame as the
- * psABI asks (3.4.1: rbp is cleared), calls, and exits when that returns.
- *
  * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS of loops. Any context;
  * memory is read by the seam's reader. Stack: 750 bytes.
  *
@@ -36,13 +27,8 @@
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
-#define MOST_INSNS_ON	512	/* read forwards, for what gives the frame back */
-#define MOST_INSNS_OF_END 8
-#define MOST_BYTES_OF_MARK 16
 #define MOST_TARGETS	12
 #define UNKNOWN		(-1)
-#define NR_EXIT		60
-#define NR_EXIT_GROUP	231
 #define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
 #define MOST_DEPTH	(1 << 30) /* of a sum, either way: no stack has it */
 
@@ -172,7 +158,7 @@ static __always_inline bool writes_two(const struct kunwind_insn *insn, u8 numbe
 		(op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
 }
 
-static bool kunwind_walk_attr writes(const struct kunwind_insn *insn, u8 number)
+bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 number)
 {
 	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
 }
@@ -204,15 +190,6 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 		way->depth = depth_of((s64)way->depth - insn->disp);
 	else
 		way->depth = UNKNOWN;
-}
-
-static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high)))
-		return true;
-	return insn->has_modrm && writes(insn, 5);
 }
 
 /*
@@ -422,140 +399,49 @@ static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 	return nearest;
 }
 
-bool kunwind_walk_attr kunwind_code_leaves(struct kunwind_mem *mem, u64 from)
-{
-	struct way way = { .mem = mem, .depth = UNKNOWN, .frame = 8, .rbp_at = UNKNOWN, .framed = true };
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
-	struct kunwind_insn insn;
-	u64 at = from;
-
-	while (kunwind_insn_next(&text, at, &insn)) {
-		const bool framed = way.framed && way.frame == 8;
-		const bool back = way.depth == 8;
-		u32 target;
-
-		at += insn.length;
-		move(&way, &insn, at - from);
-		if (!insn.map && framed &&
-		    (insn.op == 0xc9 || (insn.op == 0x5d && !insn.rm_high && back)))
-			return true;
-		if (goes_elsewhere(&insn))
-			way.framed = false;
-		if (jumped_to(&way, at - from) || way.framed)
-			continue;
-		target = next_target(&way, at - from);
-		text.read = text.used = 0;
-		if (target) {
-			at = from + target;
-			jumped_to(&way, target);
-			continue;
-		}
-		/* Only there does it go on. */
-		if (!framed || insn.map || (insn.op != 0xe9 && insn.op != 0xeb))
-			return false;
-		at += (s64)insn.imm;
-		from = at;
-		way.nr = 0;
-		way.framed = true;
-	}
-	return false;
-}
-
-/*
- * Where the caller's rbp is after the instruction, as depth there: popped, or read from
- * the stack; as @before where it is left alone.
- */
-static s32 kunwind_walk_attr rbp_back(const struct kunwind_insn *insn, s32 depth, s32 before)
-{
-	s64 at = depth;
-
-	if (insn->op == 0x8b && !insn->map && insn->wide && insn->on_rsp && !insn->reg_high &&
-	    (insn->modrm >> 3 & 7) == 5)				/* mov n(%rsp), %rbp */
-		at -= insn->disp;
-	else if (insn->map || insn->op != 0x5d || insn->rm_high)	/* pop %rbp */
-		return writes_rbp(insn) ? KUNWIND_CODE_RBP_LOST : before;
-	return at >= 0 && at <= LOOP_DEPTH ? at : KUNWIND_CODE_RBP_LOST;
-}
-
-/* mov n(%reg), %rsp */
-static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
-{
-	return !insn->map && !insn->vex && insn->op == 0x8b && insn->wide && !insn->reg_high &&
-	       insn->modrm >> 6 != 3 && (insn->modrm >> 3 & 7) == 4;
-}
-
-/*
- * What is taken off the stack up to a return. @elsewhere: off another stack, whose rsp is taken
- * from memory on the way; else such a way is none.
- */
-static bool kunwind_walk_attr taken_off(struct kunwind_mem *mem, u64 from, bool elsewhere,
-					struct kunwind_code *code)
-{
-	struct way way = { .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_ON };
-	struct kunwind_insn insn;
-	bool there = !elsewhere;
-	u64 at = from;
-
-	while (kunwind_insn_next(&text, at, &insn)) {
-		const s32 depth = way.depth, saved = way.rbp_at;
-		u32 target;
-
-		at += insn.length;
-		if (!insn.map && (insn.op == 0xc2 || insn.op == 0xc3)) {
-			code->depth = LOOP_DEPTH - depth;
-			code->frame = UNKNOWN;
-			code->rbp_at = saved < 0 ? saved : saved - depth;
-			return there && code->depth > 0 && !(code->depth & 7);
-		}
-		if (!insn.map && (insn.op == 0xe9 || insn.op == 0xeb)) {
-			at += (s64)insn.imm;
-			from = at;
-			way.nr = 0;
-			text.read = text.used = 0;
-			continue;
-		}
-		move(&way, &insn, at - from);
-		way.rbp_at = rbp_back(&insn, depth, saved);
-		if (elsewhere && takes_rsp(&insn)) {
-			way = (struct way){ .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN,
-					    .rbp_at = UNKNOWN };
-			there = true;
-		}
-		if (!goes_elsewhere(&insn) && way.depth >= 0 && way.depth <= 2 * LOOP_DEPTH)
-			continue;
-		if (jumped_to(&way, at - from))
-			continue;
-		target = next_target(&way, at - from);
-		if (!target)
-			return false;
-		at = from + target;
-		text.read = text.used = 0;
-		jumped_to(&way, target);
-	}
-	return false;
-}
-
-bool kunwind_walk_attr kunwind_code_returns(struct kunwind_mem *mem, u64 from,
-					    struct kunwind_code *code)
-{
-	return taken_off(mem, from, false, code);
-}
-
-bool kunwind_walk_attr kunwind_code_returns_by_frame(struct kunwind_mem *mem, u64 from)
-{
-	struct kunwind_code code;
-
-	return taken_off(mem, from, true, &code) && code.rbp_at == 8;
-}
-
 static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
 	if (insn->map)
 		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
-	return op == 0xe9 || op == 0xeb || (op >= 0x70 && op <= 0x7f);
+	return op >= 0x70 && op <= 0x7f;
+}
+
+/* A register that holds an address: lea n(%rip), %reg. */
+struct constant {
+	u64 value;
+	u32 reg;
+	bool known;
+};
+
+static void kunwind_walk_attr note_constant(struct constant *constant,
+					    const struct kunwind_insn *insn, u64 end)
+{
+	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+
+	if (!insn->map && insn->op == 0x8d && insn->wide && (insn->modrm & 0xc7) == 5)
+		*constant = (struct constant){ .value = end + (s64)insn->disp, .reg = reg,
+					       .known = true };
+	else if (constant->known && kunwind_insn_writes(insn, constant->reg))
+		constant->known = false;
+	else if (!insn->map && insn->op >> 3 == 0x58 >> 3 &&
+		 ((insn->op & 7) | insn->rm_high << 3) == (int)constant->reg)
+		constant->known = false;
+}
+
+/* Where the instruction jumps for good; 0: it does not, or elsewhere. */
+static u64 kunwind_walk_attr leaves_to(const struct kunwind_insn *insn, u64 end,
+				       const struct constant *constant)
+{
+	if (insn->map)
+		return 0;
+	if (insn->op == 0xe9 || insn->op == 0xeb)
+		return end + (s64)insn->imm;
+	if (insn->op == 0xff && insn->modrm >> 3 == (0xc0 | 4 << 3) >> 3 && constant->known &&
+	    ((insn->modrm & 7) | insn->rm_high << 3) == (int)constant->reg)
+		return constant->value;
+	return 0;
 }
 
 u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
@@ -563,16 +449,25 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 {
 	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = *left };
+	struct constant constant = { };
 	struct kunwind_insn insn;
-	u64 at = from, to, found = 0;
+	u64 at = from, to, found = 0, other = 0;
 
 	while (kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
-		to = at + (s64)insn.imm;
-		if (!way.depth && jumps(&insn) && to >= lo && to <= hi) {
+		to = leaves_to(&insn, at, &constant);
+		if (!to && jumps(&insn))
+			to = at + (s64)insn.imm;
+		else if (to && !way.depth && !other)
+			other = to;
+		else if (!to && !way.depth && !insn.map && insn.op == 0xff &&
+			 (insn.modrm >> 3 & 7) == 4)
+			other = KUNWIND_CODE_ANYWHERE;
+		if (to && !way.depth && to >= lo && to <= hi) {
 			found = to;
 			break;
 		}
+		note_constant(&constant, &insn, at);
 		move(&way, &insn, at - from);
 		if (jumped_to(&way, at - from))
 			continue;
@@ -582,76 +477,5 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 			way.depth = UNKNOWN;
 	}
 	*left = text.left;
-	return found;
-}
-
-/* Whether there is, at @at, xor %ebp, %ebp and then nothing but what ends with a call at @ra. */
-static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
-{
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
-	struct kunwind_insn insn;
-	bool first = true;
-
-	while (at < ra && kunwind_insn_next(&text, at, &insn)) {
-		at += insn.length;
-		if (first && (insn.map || (insn.op != 0x31 && insn.op != 0x33) ||
-			      insn.modrm != 0xed || insn.reg_high || insn.rm_high))
-			return false;
-		if (at == ra)
-			return !insn.map && (insn.op == 0xe8 ||
-					     (insn.op == 0xff && (insn.modrm >> 3 & 7) == 2));
-		if (!first && (goes_elsewhere(&insn) || writes_rbp(&insn)))
-			return false;
-		first = false;
-	}
-	return false;
-}
-
-/* What is in eax after the instruction; -1: not known. */
-static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
-{
-	if (insn->map || insn->vex || insn->rm_high)
-		return UNKNOWN;
-	switch (insn->op) {
-	case 0xb8:
-		return insn->imm;
-	case 0xb0:
-		return eax == UNKNOWN ? UNKNOWN : (eax & ~0xff) | (u8)insn->imm;
-	case 0x31: case 0x33:
-		return insn->modrm == 0xc0 && !insn->reg_high ? 0 : eax;
-	case 0x89: case 0x8b:
-		return writes(insn, 0) ? UNKNOWN : eax;
-	}
-	return UNKNOWN;
-}
-
-bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
-{
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
-	struct kunwind_insn insn;
-	s32 eax = UNKNOWN;
-	u64 at = ra;
-	u32 i;
-
-	for (;;) {
-		if (!kunwind_insn_next(&text, at, &insn))
-			return false;
-		at += insn.length;
-		if (insn.map == 1 && insn.op == 0x05)			/* syscall */
-			break;
-		eax = eax_after(&insn, eax);
-		if (!insn.map && insn.op != 0x31 && insn.op != 0x33 && insn.op != 0x89 &&
-		    insn.op != 0x8b && (insn.op & 0xf0) != 0xb0)
-			return false;
-	}
-	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
-		return false;
-	/* What is behind that does not run: it says so. */
-	if (!kunwind_insn_next(&text, at, &insn) || !goes_elsewhere(&insn) ||
-	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
-		return false;
-	for (i = 4; i <= MOST_BYTES_OF_MARK; i++)
-		if (marks_end(mem, ra - i, ra))
-			return true;
-	return false;
+	return found ?: other;
 }

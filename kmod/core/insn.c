@@ -187,6 +187,8 @@ fault:
 bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 					 struct kunwind_insn *insn)
 {
+	u8 *first;
+
 	if (!text->left || !kunwind_pay(text->mem, 1))
 		return false;
 	text->left--;
@@ -198,6 +200,13 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 			text->read = kunwind_answers_note(text->mem->answers, at, text->words,
 							  text->read / 8);
 		text->used = 0;
+	}
+	/* The decoder would take a breakpoint for an instruction of one byte. */
+	first = (u8 *)text->words + text->used;
+	if (unlikely(*first == 0xcc) && !kunwind_mem_original(text->mem, at, first)) {
+		*first = 0xcc;
+		kunwind_answers_spoil(text->mem->answers);
+		return false;
 	}
 	if (!decode(text->mem, (const u8 *)text->words + text->used, insn) ||
 	    insn->length > text->read - text->used)

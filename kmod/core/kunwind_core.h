@@ -256,8 +256,9 @@ struct kunwind_range {
 
 struct kunwind_ranges {
 	u64 id;			/* unique, never 0, of this content: key of the rule cache */
-	u64 entry_sp;		/* stack pointer at the process's entry, 0 unknown: a frame
-				 * without CFI at it is the entry point (ld.so's _start) */
+	u64 entry_sp;		/* stack pointer when the program began; 0: not known */
+	u64 entry, interpreter;	/* the program's entry point, and where the ELF header of its
+				 * interpreter (ld.so) is mapped; 0: not known, or none */
 	u32 nr;
 	struct kunwind_range range[];
 };
@@ -356,12 +357,15 @@ struct kunwind_answers {
  * @addresses: out: @capacity words, the first is regs.r[KUNWIND_RA]
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
  *	enum kunwind_trust of each address
- * @scan: in: frames found by scanning the stack are wanted
+ * @guess: in: frames that are guessed are wanted, too (KUNWIND_TRUST_FP, KUNWIND_TRUST_SCAN);
+ *	or else the walk ends before the first
  * @budget: in: units that the walk may spend (walk.h), at most KUNWIND_BUDGET; 0: that
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last
  * @count: out
+ * @others: in: false; out: some addresses but the first were found otherwise than by CFI
+ * @found: out: then these, by enum kunwind_trust
  * @unread: out, with KUNWIND_UNREADABLE, if it is known (else as it was): the stack pointer of
  *	the frame that could not be read, and where the rbp was saved that a CFA last asked for,
  *	which may be the cause
@@ -377,9 +381,14 @@ struct kunwind_walk {
 	u8 *trust;
 	u32 capacity;
 	u32 count;
+	u16 found[KUNWIND_NR_TRUSTS];
+	bool others;
 	u64 unread[2];
+	u64 code;		/* the walk's own: at the return address, or 0 */
+	u64 lower_cfa, lower_ra; /* and the step to a lower frame that it keeps */
+	u32 lower_nr;		/* such steps */
 	u32 budget;
-	bool scan;
+	bool guess;
 	bool i386;
 };
 
@@ -405,6 +414,19 @@ enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);
 const char *kunwind_reason_name(unsigned int reason);
 const char *kunwind_refusal_name(unsigned int refusal);
 const char *kunwind_trust_name(unsigned int trust);
+
+/* The walk ended where there is no rule, and no other way was found to go on. */
+static __always_inline bool kunwind_reason_without_rule(enum kunwind_reason reason)
+{
+	return reason == KUNWIND_NO_RULE || reason == KUNWIND_NO_TABLE ||
+	       reason == KUNWIND_NO_OBJECT;
+}
+
+/* A frame that nothing proves, nor any behind it. */
+static __always_inline bool kunwind_trust_is_guess(u8 trust)
+{
+	return trust == KUNWIND_TRUST_FP || trust == KUNWIND_TRUST_SCAN;
+}
 
 /*
  * ELF: where in a file .eh_frame is. The caller reads the file's first bytes

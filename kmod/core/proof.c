@@ -28,7 +28,9 @@
 
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
 #define MOST_READ	4096		/* of these, as many as are read */
+#define BREAKPOINT	0xcc
 #define MOST_JUMPS	3
+#define MOST_TAILS	3		/* functions that jumped one to the other */
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
 
@@ -93,6 +95,13 @@ static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 		if (!kunwind_ranges_live(walk->ranges, at) ||
 		    !kunwind_read_word(&walk->mem, at, &word))
 			return 0;
+		if (kunwind_byte(word, 0) == BREAKPOINT) {
+			u8 first;
+
+			if (!kunwind_mem_original(&walk->mem, at, &first))
+				return target;
+			word = (word & ~0xffULL) | first;
+		}
 		if ((u32)word == 0xfa1e0ff3) {			/* endbr64 */
 			at += 4;
 			if (!kunwind_read_word(&walk->mem, at, &word))
@@ -127,7 +136,8 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
 	    !kunwind_read_word(&walk->mem, ra - 8, &word))
 		return false;
-	if (kunwind_byte(word, 3) == 0xe8) {
+	/* A breakpoint may stand for the first byte: where the rest leads to code, too. */
+	if (kunwind_byte(word, 3) == 0xe8 || kunwind_byte(word, 3) == BREAKPOINT) {
 		pointer = ra + (s64)(s32)(word >> 32);
 		if (walk->i386)
 			pointer = (u32)pointer;
@@ -139,18 +149,36 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		u32 at = 8 - lengths[i];
 		u8 modrm = kunwind_byte(word, at + 1);
+		bool known;
 
-		if (kunwind_byte(word, at) != 0xff || (modrm >> 3 & 7) != 2 ||
+		if ((kunwind_byte(word, at) != 0xff &&
+		     (kunwind_byte(word, at) != BREAKPOINT || modrm != 0x15)) ||
+		    (modrm >> 3 & 7) != 2 ||
 		    indirect_length(modrm, at < 6 ? kunwind_byte(word, at + 2) : 0) != lengths[i])
 			continue;
 		/* call *x(%rip): a slot of the GOT */
-		if (modrm == 0x15 &&
-		    kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
-		    kunwind_ranges_live(walk->ranges, pointer))
+		known = modrm == 0x15 &&
+			kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
+			kunwind_ranges_live(walk->ranges, pointer);
+		if (known)
 			*target = follow_jumps(walk, pointer);
-		return true;
+		if (known || kunwind_byte(word, at) == 0xff)
+			return true;
 	}
 	return false;
+}
+
+bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
+{
+	u64 word;
+	u32 i;
+
+	if (!kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	for (i = 1; i < 7; i++)
+		if (kunwind_byte(word, i) == BREAKPOINT)
+			return false;
+	return true;
 }
 
 bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
@@ -195,6 +223,30 @@ bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,
 	       kunwind_proof_noted_rsp(walk, c, bp, at);
 }
 
+/* The first byte may be a breakpoint's. */
+bool kunwind_walk_attr kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at)
+{
+	u64 word, more;
+
+	if (!kunwind_read_word(&walk->mem, at, &word))
+		return false;
+	if ((word & 0xffffffffffff00ULL) == 0x050f0000000f00ULL)
+		return kunwind_byte(word, 0) == 0xb8 || kunwind_byte(word, 0) == BREAKPOINT;
+	return (word & 0xffffffffffff00ULL) == 0x0000000fc0c700ULL &&
+	       (kunwind_byte(word, 0) == 0x48 || kunwind_byte(word, 0) == BREAKPOINT) &&
+	       kunwind_byte(word, 7) == 0x0f && kunwind_read_word(&walk->mem, at + 1, &more) &&
+	       kunwind_byte(more, 7) == 0x05;
+}
+
+/* Flags, link and stack (40 bytes), then struct sigcontext: its word of segments. */
+bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
+{
+	u64 segments;
+
+	/* The code segment is 64-bit code's: something else would lie there. */
+	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) && (u16)segments == 0x33;
+}
+
 /* What speaks for the frame being in the function that begins at @target. */
 static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
 						       const struct kunwind_bare *frame, u64 target,
@@ -237,11 +289,20 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 {
 	const struct kunwind_range *here = frame->range;
 	u64 target;
+	u32 i;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
-	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
-	    !kunwind_proof_call(walk, c->ra, &target))
+	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST))
 		return;
+	if (!kunwind_proof_call(walk, c->ra, &target)) {
+		if (kunwind_ranges_live(walk->ranges, c->ra) &&
+		    kunwind_proof_trampoline(walk, c->ra) &&
+		    kunwind_proof_sigframe(walk, c->slot + 8)) {
+			c->proof = KUNWIND_PROOF_HANDLER;
+			c->rbp_at = KUNWIND_CODE_RBP_LOST;
+		}
+		return;
+	}
 	c->proof = KUNWIND_PROOF_POSSIBLE;
 	if (!target || !here)
 		return;
@@ -251,7 +312,15 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 	if (c->proof == KUNWIND_PROOF_PROVEN)
 		return;
 	/* Where it leads may have jumped to the frame's function, with its own frame gone. */
-	target = tail_of(walk, frame, target);
-	if (target && leads_here(walk, frame, target, c) == KUNWIND_PROOF_PROVEN)
-		c->proof = KUNWIND_PROOF_PROVEN;
+	for (i = 0; i < MOST_TAILS && target; i++) {
+		target = tail_of(walk, frame, target);
+		if (target == KUNWIND_CODE_ANYWHERE) {
+			c->proof = KUNWIND_PROOF_POSSIBLE;
+			return;
+		}
+		if (target && leads_here(walk, frame, target, c) == KUNWIND_PROOF_PROVEN) {
+			c->proof = KUNWIND_PROOF_PROVEN;
+			return;
+		}
+	}
 }

@@ -20,6 +20,7 @@ enum kunwind_proof {
 	KUNWIND_PROOF_CONTRADICTED,
 	KUNWIND_PROOF_POSSIBLE,
 	KUNWIND_PROOF_NEAR,
+	KUNWIND_PROOF_HANDLER,		/* follows no call: the trampoline of a signal frame */
 	KUNWIND_PROOF_PROVEN,
 	KUNWIND_PROOF_OUTERMOST,
 };
@@ -64,6 +65,23 @@ bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
  * leads to code.
  */
 bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
+
+/* The first seven bytes of a signal trampoline; the first may be a breakpoint's. */
+static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
+{
+	const u32 from_one = word >> 8, from_three = word >> 24;
+
+	return unlikely(from_one == 15 ? (u16)(word >> 40) == 0x050f :	/* mov $15, %eax; syscall */
+			from_three == 15 && (u16)from_one == 0xc0c7);	/* mov $15, %rax */
+}
+
+/* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
+bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
+/* Whether what lies at @sp may be the struct ucontext of a signal frame. */
+bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
+
+/* Whether it is sure that @ra follows no call, kunwind_proof_call() having found none. */
+bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
 
 /**
  * kunwind_prove() - what speaks for the word @c->ra at @c->slot being @frame's return address

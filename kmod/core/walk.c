@@ -21,15 +21,10 @@
  * says of each such frame how it was found. Else it ends with a reason.
  */
 #include "cache.h"
+#include "proof.h"
+#include "recent.h"
 #include "table.h"
 #include "walk.h"
-
-/*
- * ld.so's entry point has no CFI. Between the stack pointer with which the
- * kernel starts a program and that of a call made there lies no more than the
- * alignment of the stack (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START).
- */
-#define ENTRY_SP_SLACK		64
 
 const struct kunwind_range *kunwind_walk_attr
 kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
@@ -65,12 +60,6 @@ look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
 	return reason;
 }
 
-static __always_inline bool at_entry(const struct kunwind_ranges *ranges, u64 sp)
-{
-	return ranges->entry_sp && sp <= ranges->entry_sp &&
-	       ranges->entry_sp - sp <= ENTRY_SP_SLACK;
-}
-
 /* Most frames lie where the one before did. */
 static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
 {
@@ -87,8 +76,8 @@ noinline enum kunwind_reason kunwind_walk_attr
 kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
 {
-	const struct kunwind_ranges *ranges = walk->ranges;
 	const struct kunwind_range *range = find_range(walk, addr);
+	const u64 ip = addr + !exact;
 	const struct kunwind_table *found;
 	enum kunwind_reason reason;
 	u32 kind;
@@ -113,7 +102,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		reason = READ_ONCE(range->reason);
 	}
 	if (unlikely(!found || reason != KUNWIND_COMPLETE)) {
-		*end = reason == KUNWIND_NO_TABLE && at_entry(ranges, sp);
+		*end = reason == KUNWIND_NO_TABLE && kunwind_at_start(walk, ip, sp);
 		return *end ? KUNWIND_COMPLETE : reason;
 	}
 	kind = rule->kind & KUNWIND_RULE_KIND;
@@ -141,8 +130,15 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		*end = true;
 	if (kind != KUNWIND_RULE_NONE)
 		return KUNWIND_COMPLETE;
-	*end = at_entry(ranges, sp);
+	*end = kunwind_at_start(walk, ip, sp);
 	return *end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
+}
+
+/* Whether a rule of kind KUNWIND_RULE_END is for a frame with this stack pointer. */
+static __always_inline bool ends_here(const struct kunwind_walk *walk, struct kunwind_rule rule,
+				      u64 sp)
+{
+	return !rule.off || walk->ranges->entry_sp - sp == (u64)rule.off - 1;
 }
 
 /*
@@ -271,13 +267,26 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 	return SLOW_RULE;
 }
 
+/*
+ * The cached form of an outermost frame: a rule that needs nothing. Where no table says that it is
+ * one, this holds for its stack pointer only (ends_here()).
+ */
+static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
+						    struct kunwind_rule rule)
+{
+	const bool told = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
+
+	return (struct kunwind_rule){
+		.kind = KUNWIND_RULE_END,
+		.reg = KUNWIND_RSP,
+		.off = told ? 0 : 1 + walk->ranges->entry_sp - walk->regs.r[KUNWIND_RSP],
+	};
+}
+
 /* The step from the frame in walk->regs, outside any window. */
 static noinline enum slow_how kunwind_walk_attr
 slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 {
-	/* The cached form of an outermost frame: a rule that needs nothing. */
-	static const struct kunwind_rule end_rule = { .kind = KUNWIND_RULE_END,
-						      .reg = KUNWIND_RSP };
 	const bool exact = addr == walk->regs.r[KUNWIND_RA];
 	const struct kunwind_table *table;
 	enum kunwind_reason reason;
@@ -286,6 +295,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 
 	/* Here, where sp is at hand: kept for SLOW_END it costs a cached frame two instructions. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
+	walk->mem.id = id;
 	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
 		slow->reason = KUNWIND_DEPTH;
 		return SLOW_END;
@@ -296,14 +306,34 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	slow->entry.addr = addr;
 	slow->entry.id = id;
 	if (unlikely(end)) {
-		kunwind_cache_entry_set(&slow->entry, end_rule, 0);
-		if (walk->cache && (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END)
+		if (walk->cache) {
+			kunwind_cache_entry_set(&slow->entry, end_rule(walk, rule), 0);
 			kunwind_cache_put(walk->cache, &slow->entry);
+		}
 		slow->reason = KUNWIND_COMPLETE;
 		return SLOW_END;
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
 		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
+	/*
+	 * A signal trampoline without a rule may lie directly behind a function. Nothing
+	 * calls it, so that the function's rule, by the address minus one, is not its own.
+	 */
+	if (!exact && kunwind_proof_may_be_trampoline(walk->code) &&
+	    !(rule.kind & KUNWIND_RULE_SIGNAL)) {
+		const u32 valid = walk->regs.valid;
+
+		if (kunwind_bare_signal(walk, false)) {
+			slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_SIGNAL,
+							    .signal = true };
+			return paid(walk, SLOW_STEPPED, slow);
+		}
+		/* It is one, but its registers could not be read. */
+		if (walk->regs.valid != valid) {
+			slow->reason = KUNWIND_UNREADABLE;
+			return SLOW_END;
+		}
+	}
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
 		return paid(walk, slow_wide(walk, table, rule.off, slow), slow);
 	/* What no builder makes. A step from the cache does not ask. */
@@ -330,36 +360,12 @@ do {										\
 	}									\
 } while (0)
 
-/* The walk notes what it is made from. What was noted before is lost. */
-static __always_inline void note_begin(const struct kunwind_walk *walk)
-{
-	struct kunwind_recent *recent = walk->recent;
-
-	recent->id = 0;
-	/* The walk changes its registers. */
-	recent->ip = walk->regs.r[KUNWIND_RA];
-	recent->sp = walk->regs.r[KUNWIND_RSP];
-	recent->bp = walk->regs.r[KUNWIND_RBP];
-}
-
 /*
  * The place of a note on the address that *next becomes. These arrays go in step, so
  * that one distance will do.
  */
 #define note_of(what)								\
 	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
-
-/* The walk is complete, and had no step that is not noted. */
-static __always_inline void note_end(const struct kunwind_walk *walk,
-				     const struct kunwind_recent_rbp *rbp, u64 id, bool zero)
-{
-	struct kunwind_recent *recent = walk->recent;
-
-	recent->rbps = rbp - recent->rbp;
-	recent->count = walk->count;
-	recent->words = walk->count + zero;
-	recent->id = id;
-}
 
 /* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
 static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
@@ -403,6 +409,25 @@ do {										\
 } while (0)
 
 /*
+ * A caller whose stack pointer is not above: code or a signal has switched stacks. No stack
+ * has a frame twice, neither this one nor one that is noted. That is kept for twice as many
+ * such steps as the one before.
+ */
+#define returns_lower(stuck)							\
+do {										\
+	if ((cfa == sp && ra == next[-1] && addr != ra) ||			\
+	    (walk->lower_nr && cfa == walk->lower_cfa && ra == walk->lower_ra)) { \
+		reason = KUNWIND_CFA_STUCK;					\
+		goto stuck;							\
+	}									\
+	if (!(walk->lower_nr & (walk->lower_nr - 1))) {				\
+		walk->lower_cfa = cfa;						\
+		walk->lower_ra = ra;						\
+	}									\
+	walk->lower_nr++;							\
+} while (0)
+
+/*
  * Compiled twice, for what is not noted shall not cost. A return address is stored
  * before it is known to be one: what is in the cache is, and all else is checked.
  */
@@ -424,9 +449,10 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	u16 form;
 	struct kunwind_recent_rbp *rbp = NULL;
 	struct slow slow kunwind_unset;
+	walk->lower_nr = 0;
 
 	if (noted) {
-		note_begin(walk);
+		kunwind_recent_begin(walk);
 		rbp = walk->recent->rbp;
 	}
 	*next++ = addr;
@@ -472,10 +498,8 @@ apply:
 			cfa = bp + (s64)rule.off;
 			bp_at = cfa + (s64)rule.rbp;
 			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			if (unlikely(cfa <= sp) && !(cfa == sp && addr == next[-1])) {
-				reason = KUNWIND_CFA_STUCK;
-				goto out;
-			}
+			if (unlikely(cfa <= sp))
+				returns_lower(out);
 		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) |
 				    KUNWIND_RULE_PLACES)) {
 			cfa = sp + (s64)slot->rule.off;
@@ -510,6 +534,9 @@ stepped:
 		continue;
 
 rare:
+		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END &&
+		    !ends_here(walk, rule, sp))
+			goto miss;
 		if (rule.reg == KUNWIND_RBP)
 			need_rbp();
 		if (!rare_cfa(walk, rule, next[-1], sp, bp, valid, &cfa, &reason))
@@ -525,11 +552,8 @@ rare:
 			valid &= ~KUNWIND_REG(KUNWIND_RBP);
 		}
 		valid &= (u32)after;
-		if (unlikely(cfa <= sp) && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
-		    !(cfa == sp && addr == next[-1])) {
-			reason = KUNWIND_CFA_STUCK;
-			goto out;
-		}
+		if (unlikely(cfa <= sp))
+			returns_lower(out);
 		addr = ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
 		if (likely(!((u32)after & KUNWIND_AFTER_PLACES)))
 			goto stepped;
@@ -578,6 +602,15 @@ miss:
 			walk->regs.r[KUNWIND_RBP] = value;
 		}
 with_rbp:
+		walk->code = 0;
+		if (addr != next[-1]) {
+			u64 word;
+
+			/* In this window it costs little. */
+			kunwind_mem_read(&walk->mem, word, next[-1], no_code);
+			walk->code = word;
+		}
+no_code:
 		kunwind_mem_end(&walk->mem);
 		walk->regs.r[KUNWIND_RA] = next[-1];
 		walk->regs.r[KUNWIND_RSP] = sp;
@@ -595,14 +628,14 @@ with_rbp:
 			bp_at = NO_SLOT;
 			cfa = walk->regs.r[KUNWIND_RSP];
 			valid = walk->regs.valid;
-			if (cfa <= sp && !slow.how.signal && !slow.how.elsewhere &&
-			    !(cfa == sp && addr == next[-1])) {
-				reason = KUNWIND_CFA_STUCK;
-				goto out_closed;
-			}
+			if (cfa <= sp)
+				returns_lower(out_closed);
 			addr = ra - !slow.how.signal;
-			if (walk->trust && next != last)
-				walk->trust[next - walk->addresses] = slow.how.trust;
+			if (next != last) {
+				kunwind_count_found(walk, slow.how.trust);
+				if (walk->trust)
+					walk->trust[next - walk->addresses] = slow.how.trust;
+			}
 			if (likely((s64)cfa >= 0) && kunwind_mem_begin(&walk->mem, sp))
 				goto stepped;
 			goto closed;
@@ -610,6 +643,7 @@ with_rbp:
 			notable = false;
 			addr = slow.ret - 1;
 			next[-1] = slow.ret;
+			kunwind_count_found(walk, KUNWIND_TRUST_URETPROBE);
 			if (walk->trust)
 				walk->trust[next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
 			if (kunwind_mem_begin(&walk->mem, sp))
@@ -632,7 +666,7 @@ out:
 out_closed:
 	walk->count = next - walk->addresses;
 	if (noted && notable && reason == KUNWIND_COMPLETE)
-		note_end(walk, rbp, id, zero);
+		kunwind_recent_end(walk, rbp, id, zero);
 	return reason;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * walk.h - what the files of the walk share: walk.c, cache.c, recent.c, wide.c, bare.c, code.c,
- * switch.c (and insn.c)
+ * ahead.c, start.c, switch.c (and insn.c)
  *
  * Besides its rule, the walk needs of a frame what becomes of the callee-saved
  * registers other than rbp. One word says that, "after":
@@ -40,6 +40,15 @@
 static __always_inline u32 kunwind_budget(const struct kunwind_walk *walk)
 {
 	return walk->budget ?: KUNWIND_BUDGET;
+}
+
+/* An address was found otherwise than by CFI. */
+static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u8 trust)
+{
+	if (!walk->others)
+		memset(walk->found, 0, sizeof(walk->found));
+	walk->others = true;
+	walk->found[trust]++;
 }
 
 /* False: the budget does not pay for that any more, and is spent. */
@@ -110,7 +119,6 @@ bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
 struct kunwind_found {
 	u8 trust;		/* enum kunwind_trust */
 	bool signal;		/* it was interrupted, it did not call */
-	bool elsewhere;		/* its stack may be another one, below */
 };
 
 /**
@@ -124,6 +132,12 @@ struct kunwind_found {
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
 				      struct kunwind_found *how);
 
+/*
+ * The step from a signal trampoline, which is known by its code: walk->regs become those of the
+ * signal frame. False: it is none; only rsp and rip are then sure to be known.
+ */
+bool kunwind_bare_signal(struct kunwind_walk *walk, bool exact);
+
 #define KUNWIND_CODE_RBP_LOST	(-2)	/* as rbp_at: not told */
 
 /**
@@ -133,25 +147,19 @@ enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
  */
 void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
 
-/*
- * Whether the code from @from on gives its stack back by way of rbp: rbp is its frame
- * pointer there, and its return address lies behind what rbp points to. No window may be open.
+/**
+ * kunwind_code_ahead() - what the code from @from on takes off the stack before it returns
+ * @code: out: depth or frame, the other is -1; and rbp_at
+ * False: that is not known. If a call that never returns has other code directly behind it,
+ * what that code takes off may be told. No window may be open.
  */
-bool kunwind_code_leaves(struct kunwind_mem *mem, u64 from);
-
-/*
- * Whether the code from @from on takes something off the stack and returns: code->depth and
- * code->rbp_at are those at @from. (A call that never returns may have other code
- * behind it, as its last: a whole function takes off what it put there, and that is nothing.)
- * No window may be open.
- */
-bool kunwind_code_returns(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+bool kunwind_code_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
 
 /*
  * Whether it takes an rsp from memory first, and then rbp from just below its return address:
  * rbp at @from is its frame pointer, on that other stack. No window may be open.
  */
-bool kunwind_code_returns_by_frame(struct kunwind_mem *mem, u64 from);
+bool kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from);
 
 /*
  * Whether the code from @from on, at which rsp is @sp, sets rsp to something else that it
@@ -161,16 +169,24 @@ bool kunwind_code_returns_by_frame(struct kunwind_mem *mem, u64 from);
 bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot, s32 *rbp_at);
 
 /*
+ * Whether a frame at the instruction @ip with the stack pointer @sp is where the kernel
+ * started the program, or where ld.so did. No window may be open.
+ */
+bool kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp);
+
+/*
  * Whether the code around the return address @ra is where a thread begins: it clears rbp,
  * calls, and when that returns, exits. Nothing called it. No window may be open.
  */
 bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
 
 /*
- * Where in [@lo, @hi] the function at @from jumps to first with nothing on its stack: a
- * tail call; 0: nowhere among @left instructions (out: those that were not read). No
- * window may be open.
+ * Where the function at @from jumps to with nothing on its stack (a tail call): the first place in
+ * [@lo, @hi]; or else KUNWIND_CODE_ANYWHERE, if it jumps by a register or a table; or else the
+ * first place that it jumps to for good. 0: no such jump is among @left instructions (out: those
+ * that were not read). No window may be open.
  */
+#define KUNWIND_CODE_ANYWHERE	1
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*

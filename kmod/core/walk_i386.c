@@ -130,8 +130,11 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
 			return KUNWIND_DEPTH;
-		if (to_prove && walk->trust)
-			walk->trust[walk->count] = KUNWIND_TRUST_CODE;
+		if (to_prove) {
+			kunwind_count_found(walk, KUNWIND_TRUST_CODE);
+			if (walk->trust)
+				walk->trust[walk->count] = KUNWIND_TRUST_CODE;
+		}
 		walk->addresses[walk->count++] = regs->r[KUNWIND_RA];
 		addr = regs->r[KUNWIND_RA] - !signal;
 	}

@@ -71,9 +71,9 @@ enum kunwind_trust {
 	KUNWIND_TRUST_CFI = 1,		/* unwind information of the frame before */
 	KUNWIND_TRUST_URETPROBE = 2,	/* the same, a return probe's trampoline seen through */
 	KUNWIND_TRUST_SIGNAL = 3,	/* signal frame, known by its trampoline's code */
-	KUNWIND_TRUST_CODE = 4,		/* the function's own code, from where the call there led on */
-	KUNWIND_TRUST_FP = 5,		/* a frame pointer that proved itself */
-	KUNWIND_TRUST_SCAN = 6,		/* the nearest word of the stack that follows a call */
+	KUNWIND_TRUST_CODE = 4,		/* the code of the frame before: a proof */
+	KUNWIND_TRUST_FP = 5,		/* a guess: the frame pointer */
+	KUNWIND_TRUST_SCAN = 6,		/* a guess: the nearest word of the stack that follows a call */
 	KUNWIND_NR_TRUSTS
 };
 

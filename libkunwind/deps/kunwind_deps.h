@@ -9,7 +9,7 @@
  *              kunwind_unset, kunwind_index (an index, clamped without a branch)
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
- *   probes     kunwind_mem_return
+ *   probes     kunwind_mem_return, kunwind_mem_original
  *   rest       kunwind_resched
  */
 #ifndef _KUNWIND_DEPS_H
@@ -77,6 +77,9 @@ struct kunwind_mem {
 	u64 code_lo, code_hi;
 	u64 code_delta;
 	u64 probe_slot, probe_return;	/* kunwind_mem_return()'s answer for that slot */
+	u64 original_at;		/* kunwind_mem_original() knows this one */
+	u8 original;
+	u64 id;				/* of the ranges */
 	struct kunwind_answers *answers; /* NULL: none are kept */
 	u32 left;			/* of the walk's budget: walk.h */
 	bool asked;			/* answers.h: the walk has begun to ask */
@@ -125,6 +128,13 @@ static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u3
 {
 	*looked = 1;
 	return slot == mem->probe_slot ? mem->probe_return : 0;
+}
+
+/* The byte of code that a breakpoint at @addr hides. False: not known. */
+static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
+{
+	*byte = mem->original;
+	return addr == mem->original_at;
 }
 
 #endif /* _KUNWIND_DEPS_H */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +103,23 @@ static u64 start_stack(pid_t pid)
 	return start;
 }
 
+/* A value of the auxiliary vector; 0: not there. */
+static u64 auxiliary(pid_t pid, u64 type)
+{
+	u64 entry[2], value = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	file = fopen(path, "r");
+	while (file && fread(entry, sizeof(entry), 1, file) == 1 && entry[0] != AT_NULL)
+		if (entry[0] == type)
+			value = entry[1];
+	if (file)
+		fclose(file);
+	return value;
+}
+
 static void add(struct target *target, const char *path, u64 start, u64 end, u64 offset)
 {
 	struct target_mapping *mapping;
@@ -159,6 +177,8 @@ void target_read(struct target *target)
 		return;
 	target->ranges->id = ++id;
 	target->ranges->entry_sp = start_stack(target->pid);
+	target->ranges->entry = auxiliary(target->pid, AT_ENTRY);
+	target->ranges->interpreter = auxiliary(target->pid, AT_BASE);
 	target->ranges->nr = target->nr;
 }
 

@@ -93,7 +93,7 @@ static void scene(void)
 }
 
 /* What a walk can ask about the code at @from, and one of its instructions at @to. */
-enum { READ, LEAVES, RETURNS, TAIL, QUESTIONS };
+enum { READ, AHEAD, TAIL, QUESTIONS };
 
 struct answer {
 	struct kunwind_code code;
@@ -116,11 +116,8 @@ static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_answers 
 	case READ:
 		kunwind_asked_read(&mem, from, to, &answer.code);
 		break;
-	case LEAVES:
-		answer.yes = kunwind_asked_leaves(&mem, from);
-		break;
-	case RETURNS:
-		answer.yes = kunwind_asked_returns(&mem, from, &answer.code);
+	case AHEAD:
+		answer.yes = kunwind_asked_ahead(&mem, from, &answer.code);
 		if (!answer.yes)
 			answer.code = (struct kunwind_code){ };
 		break;

@@ -130,7 +130,22 @@ static void test_pointers(void)
 	eh_hex(&eh, "01 1b" USUAL);
 	eh_end(&eh);
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "");
-	tap_ok(build(&eh, &table) == KUNWIND_E_OPERAND, "the return address of x86-64 is refused");
+	err = build(&eh, &table);
+	tap_ok(!err && !strcmp(rows_text(table), "0 none - -"),
+	       "a return address in column 16 of which nothing is said: no rule");
+	if (!err)
+		kunwind_table_free(table);
+
+	eh.size = 0;
+	cie = cie_begin(&eh, "zR", 3);
+	eh_hex(&eh, "01 1b" USUAL);
+	eh_end(&eh);
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 83 02");
+	err = build(&eh, &table);
+	tap_ok(!err && !strcmp(rows_text(table), "0 esp+4 s ebx; 1 esp+4 s c-8 ebx:c-8"),
+	       "a return address in column 3: ebx");
+	if (!err)
+		kunwind_table_free(table);
 }
 
 struct frame_case {

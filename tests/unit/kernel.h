@@ -11,6 +11,7 @@
 #define _TEST_KERNEL_H
 
 #include <errno.h>
+#include <linux/auxvec.h>
 #include <linux/magic.h>
 #include <linux/types.h>
 #include <stdarg.h>
@@ -48,6 +49,10 @@
 #define IS_ERR(p)			((unsigned long)(p) >= -4095UL)
 #define U32_MAX				UINT32_MAX
 #define U64_MAX				UINT64_MAX
+#define AT_VECTOR_SIZE			48
+#define AT_NULL				0
+#define AT_BASE				7
+#define AT_ENTRY			9
 #define PAGE_SHIFT			12
 #define PAGE_SIZE			4096UL
 #define L1_CACHE_SHIFT			6
@@ -383,6 +388,7 @@ struct mm_struct {
 	struct task_struct *owner;
 	int grabbed, users, mmap_lock;
 	unsigned long start_stack;
+	unsigned long saved_auxv[AT_VECTOR_SIZE];
 	struct { void *vdso; const struct vdso_image *vdso_image; } context;
 };
 struct task_struct {

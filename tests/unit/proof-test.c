@@ -91,6 +91,7 @@ static void test_costs(void)
 	begin();
 	/* behind calls through a register, each of which may have led here */
 	bytes(0x200, "ff d0");
+	none = cost(0x100);
 	for (i = 0; i < 100; i++)
 		stack[i] = CODE + 0x202;
 	some = cost(0x100);
@@ -98,6 +99,7 @@ static void test_costs(void)
 	       some - none);
 	/* behind no call: one word of code is read for each */
 	begin();
+	none = cost(0x100);
 	for (i = 0; i < 100; i++)
 		stack[i] = CODE + 0x202;
 	some = cost(0x100);
@@ -107,6 +109,8 @@ static void test_costs(void)
 	/* behind calls of a function that begins 4 KB before, by code that is read each time */
 	begin();
 	bytes(0, "50 58");
+	call(0x2000, 0);
+	none = cost(0x800);
 	for (i = 0; i < 20; i++)
 		stack[100 + i] = call(0x2000, 0);
 	some = cost(0x800);
@@ -164,6 +168,203 @@ static void test_proofs(void)
 	       "proof: another word than the frame pointer says is contradicted");
 	tap_ok(prove(0x120, STACK, WORD(10), false, WORD(11), ra) == KUNWIND_PROOF_NEAR,
 	       "proof: a frame pointer that is not known proves nothing");
+}
+
+/* A breakpoint (uprobes) is the first byte of the call, or of the trampoline. */
+static void test_breakpoints(void)
+{
+	static const struct {
+		const char *name, *hex;
+		u32 length;
+		u64 target;	/* 0: no call; 1: a call, its target not told */
+	} cases[] = {
+		{ "a direct call", "cc fb fd ff ff", 5, CODE + 0x100 },
+		{ "a direct call to no code", "cc fb fd ff 7f", 5, 0 },
+		{ "a call through the GOT", "cc 15 fa 00 00 00", 6, CODE + 0x200 },
+		{ "a call through the GOT to no code", "cc 15 02 01 00 00", 6, 0 },
+		{ "a call by a register", "cc d0", 2, 0 },
+		{ "the same without a breakpoint", "ff d0", 2, 1 },
+	};
+	const u64 pointer = CODE + 0x200;
+	u64 target, ra;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		bytes(0x300, cases[i].hex);
+		ra = CODE + 0x300 + cases[i].length;
+		memcpy(code + 0x300 + 6 + 0xfa, &pointer, sizeof(pointer));
+		target = 0;
+		tap_ok(kunwind_proof_call(&walk, ra, &target) == !!cases[i].target &&
+		       target == (cases[i].target > 1 ? cases[i].target : 0),
+		       "breakpoint: %s", cases[i].name);
+		if (!cases[i].target || strncmp(cases[i].hex, "cc", 2) == 0)
+			tap_ok(!kunwind_proof_no_call(&walk, ra),
+			       "breakpoint: it is not sure that there is no call: %s", cases[i].name);
+	}
+	begin();
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: without one it is");
+	bytes(0x2f8, "cc");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too far away");
+	bytes(0x2ff, "cc");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too near");
+	begin();
+	bytes(0x100, "cc c7 c0 0f 00 00 00 0f 05");
+	bytes(0x200, "cc 0f 00 00 00 0f 05");
+	bytes(0x300, "cc 0e 00 00 00 0f 05");
+	tap_ok(kunwind_proof_trampoline(&walk, CODE + 0x100) &&
+	       kunwind_proof_trampoline(&walk, CODE + 0x200) &&
+	       !kunwind_proof_trampoline(&walk, CODE + 0x300), "breakpoint: signal trampolines");
+}
+
+static void test_tails(void)
+{
+	u64 ra;
+
+	/* each function jumps to the next one; the last: push %rbx */
+	begin();
+	ra = call(0x400, 0x300);
+	bytes(0x300, "31 c0 e9 f9 fe ff ff");		/* to 0x200 */
+	bytes(0x200, "31 c0 e9 f9 fe ff ff");		/* to 0x100 */
+	bytes(0x100, "53");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
+	       "tail: a function that jumps to one that jumps");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(2), ra) != KUNWIND_PROOF_PROVEN,
+	       "tail: the same, and another word than the code says");
+	/* one more, and another one */
+	bytes(0x400, "31 c0 e9 f9 fe ff ff");
+	ra = call(0x600, 0x400);
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN, "tail: three of them");
+	bytes(0x500, "31 c0 e9 f9 fe ff ff");
+	ra = call(0x600, 0x500);
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) != KUNWIND_PROOF_PROVEN,
+	       "tail: four of them are not followed");
+	/* a circle */
+	begin();
+	ra = call(0x400, 0x300);
+	bytes(0x300, "31 c0 eb fc");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED, "tail: a circle");
+	/* by a register, or a table: to anywhere */
+	begin();
+	ra = call(0x400, 0x300);
+	bytes(0x300, "31 c0 ff e0");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
+	       "tail: a jump by a register may lead here");
+	bytes(0x300, "ff 24 c5 00 00 00 00");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
+	       "tail: so may one by a table");
+	bytes(0x300, "53 ff e0 90 90 90 90");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "tail: but not one that leaves a word on the stack");
+	/* lea n(%rip), %rax; jmp *%rax */
+	bytes(0x300, "48 8d 05 f9 fd ff ff ff e0");
+	bytes(0x100, "53");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
+	       "tail: a jump by a register whose value the code tells");
+	/* what is jumped to first counts, be it elsewhere; what leads here before that */
+	begin();
+	ra = call(0x400, 0x300);
+	bytes(0x100, "53");
+	bytes(0x300, "74 05 e9 f9 fe ff ff e9 f4 fd ff ff");	/* to 0x200; to 0x100 */
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
+	       "tail: the second of two");
+}
+
+static void test_handlers(void)
+{
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+
+	/* push %rbp; mov %rsp, %rbp: a handler without CFI; nothing calls it */
+	begin();
+	bytes(0x800, "b8 0f 00 00 00 0f 05");
+	stack[10] = WORD(50);
+	stack[11] = CODE + 0x800;
+	stack[12 + 5 + 18] = 0x33;
+	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_HANDLER,
+	       "handler: its return address is a trampoline, with a signal frame above");
+	walk.regs.r[KUNWIND_RBP] = WORD(10);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	step(0x120, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && how.trust == KUNWIND_TRUST_CODE &&
+	       walk.regs.r[KUNWIND_RA] == CODE + 0x800 && walk.regs.r[KUNWIND_RSP] == WORD(12),
+	       "handler: is stepped from, by its frame pointer");
+	/* the frame pointer of a handler that called what leaves rbp alone */
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RBP] = WORD(10);
+	stack[4] = CODE + 0x902;
+	bytes(0x900, "ff d0");
+	step(0x120, &reason, &how);
+	tap_ok(reason != KUNWIND_COMPLETE,
+	       "handler: its frame pointer proves nothing above a word that follows a call");
+	stack[4] = 0;
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
+	step(0x120, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == CODE + 0x800 &&
+	       walk.regs.r[KUNWIND_RSP] == WORD(12) &&
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: the same without one");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RBP] = 5;
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	step(0x120, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12) &&
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: rbp may be anything behind it");
+	/* what the handler called: above its return address is what was interrupted */
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[40] = call(0x900, 0x100);
+	step(0x120, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12),
+	       "handler: no word above it is looked at");
+	stack[12 + 5 + 18] = 0x23;
+	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
+	       "handler: none, where no signal frame is");
+	stack[12 + 5 + 18] = 0x33;
+	code[0x801] = 0x0e;
+	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
+	       "handler: none, where no trampoline is");
+}
+
+/* The instruction is a return, and the push of its word stands before it. */
+static void test_pushed(void)
+{
+	static const struct {
+		const char *name, *hex;	/* the return is at 0x108 */
+		u32 reg;
+		bool jump;
+	} cases[] = {
+		{ "push %rax; ret", "90 90 90 90 90 90 90 50 c3", KUNWIND_RAX, true },
+		{ "push %rcx; ret", "90 90 90 90 90 90 90 51 c3", KUNWIND_RCX, true },
+		{ "push %rdi; ret", "90 90 90 90 90 90 90 57 c3", KUNWIND_RDI, true },
+		{ "push %r8; ret", "90 90 90 90 90 90 41 50 c3", KUNWIND_R8, true },
+		{ "push %r15; ret", "90 90 90 90 90 90 41 57 c3", KUNWIND_R15, true },
+		{ "push %rax; ret, rax is another", "90 90 90 90 90 90 90 50 c3", KUNWIND_RCX, false },
+		{ "pop %rax; ret", "90 90 90 90 90 90 90 58 c3", KUNWIND_RAX, false },
+		{ "push %rax, without its prefix", "90 90 90 90 90 90 90 50 c3", KUNWIND_R8, false },
+	};
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+	u64 there, ra;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		bytes(0x100, cases[i].hex);
+		/* where it jumps, or returns, to: behind a call, too; pop %rbx; ret */
+		there = call(0x300, 0x108);
+		bytes(0x305, "5b c3");
+		ra = call(0x400, 0x300);
+		stack[0] = there;
+		stack[2] = ra;
+		walk.regs.r[KUNWIND_RA] = CODE + 0x108;
+		walk.regs.r[cases[i].reg] = there;
+		walk.regs.valid |= KUNWIND_REG(cases[i].reg);
+		reason = kunwind_bare_step(&walk, true, &how);
+		if (!tap_ok(reason == KUNWIND_COMPLETE && how.trust == KUNWIND_TRUST_CODE &&
+			    walk.regs.r[KUNWIND_RA] == (cases[i].jump ? ra : there),
+			    "jump: %s", cases[i].name))
+			printf("# %d, %#llx\n", reason, (unsigned long long)walk.regs.r[KUNWIND_RA]);
+	}
 }
 
 static void test_stubs(void)
@@ -226,7 +427,7 @@ static void test_steps(void)
 	walk.regs.r[KUNWIND_RBP] = WORD(10);
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x140, &reason, &how);
-	tap_ok(!how.elsewhere && reason != KUNWIND_COMPLETE,
+	tap_ok(reason != KUNWIND_COMPLETE,
 	       "step: a frame pointer on this stack is not one on another");
 }
 
@@ -300,6 +501,10 @@ int main(void)
 {
 	test_costs();
 	test_proofs();
+	test_breakpoints();
+	test_tails();
+	test_handlers();
+	test_pushed();
 	test_stubs();
 	test_steps();
 	test_signal_frame();

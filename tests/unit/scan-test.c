@@ -37,6 +37,7 @@ static struct vm_area_struct vmas[MOST];
 static unsigned int nr_vmas;
 static bool mmap_taken, killed;
 static unsigned long waited;
+static const unsigned long auxv[] = { 33, 0x7ffe5000, 7, 0x7f0000000000, 9, 0x401000, 0, 0 };
 static struct mm_struct mm;	/* one user, if nobody keeps its mappings alive */
 static bool kept;		/* somebody did while it waited */
 
@@ -235,6 +236,7 @@ static void begin(void)
 	kunwind_enabled = true;
 	max_ranges = 16384;
 	mm.start_stack = 0x7ffe1234;
+	memcpy(mm.saved_auxv, auxv, sizeof(auxv));
 	mm.context.vdso = (void *)AT(9);
 	mm.context.vdso_image = (const struct vdso_image *)&mm;
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
@@ -285,6 +287,8 @@ static void test_mappings(void)
 	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "the vDSO has its own");
 	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1, "those that have one are counted");
 	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "where the program's stack begins");
+	tap_ok(space->ranges->entry == 0x401000 && space->ranges->interpreter == 0x7f0000000000,
+	       "where the program and its interpreter begin");
 	tap_ok(told == 2, "the two that have a name are told of");
 	reads(true);
 	tap_ok(told == 2 && looked_up == 1, "once, and looked up once, whatever is read again");

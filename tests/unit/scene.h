@@ -45,7 +45,7 @@ static inline void scene(void)
 	for (i = 0; i < ranges->nr; i++)
 		kunwind_table_free((struct kunwind_table *)ranges->range[i].table);
 	ranges->nr = 0;
-	ranges->entry_sp = 0;
+	ranges->entry_sp = ranges->entry = ranges->interpreter = 0;
 	ranges->id = id += 1000;	/* scenes count on from it */
 	for (i = 0; i < WORDS; i++)
 		stack[i] = CALLER + i;

@@ -71,6 +71,7 @@ static void test_search(void)
 	tap_ok(!kunwind_ranges_find(ranges, CODE(1, 0)), "no range has an address if there is none");
 }
 
+/* Frames without CFI that nobody began at the entry point: their stack pointer says nothing. */
 static void test_entry(void)
 {
 	scene();
@@ -78,21 +79,32 @@ static void test_entry(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	ranges->entry_sp = WORD(20);
 	regs.r[KUNWIND_RSP] = WORD(20);
-	WALK("no CFI at the entry's stack pointer: entry point", COMPLETE);
-	/* the same address and mappings: nothing may have been cached */
-	regs.r[KUNWIND_RSP] = WORD(11);
-	WALK("no CFI 72 bytes below it: not the entry point", NO_TABLE);
-	regs.r[KUNWIND_RSP] = WORD(12);
-	WALK("no CFI 64 bytes below it: entry point", COMPLETE);
+	WALK("no CFI at the entry's stack pointer: not the entry point", NO_TABLE);
+	ranges->entry = CODE(1, 0x10);
+	ranges->id++;
+	WALK("the entry point, at its stack pointer", COMPLETE);
 	regs.r[KUNWIND_RSP] = WORD(21);
-	WALK("no CFI above it: not the entry point", NO_TABLE);
+	WALK("the entry point, above it", NO_TABLE);
+	regs.r[KUNWIND_RSP] = WORD(19);
+	WALK("the entry point, below it", NO_TABLE);
 	ranges->entry_sp = 0;
 	ranges->id++;
 	WALK("nobody knows the entry's stack pointer", NO_TABLE);
+
+	/* behind what a table knows, and in a hole of it */
+	scene();
+	OBJECT(0x1000, { 0, 0x10, "" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_RSP] = ranges->entry_sp = WORD(20);
+	ranges->entry = CODE(1, 0x10);
+	WALK("the entry point, in an object with CFI elsewhere", COMPLETE);
 }
 
-static void test_growth(void)
+static void test_lower(void)
 {
+	u64 circle[29];
+	u32 i;
+
 	scene();
 	OBJECT(0x1000,
 	       { 0x000, 0x100, "" },
@@ -104,11 +116,11 @@ static void test_growth(void)
 	regs.r[KUNWIND_RSP] = WORD(8);
 	regs.r[KUNWIND_RBP] = WORD(2);
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
-	WALK("a CFA below the stack pointer, by rbp which is saved", CFA_STUCK);
+	WALK("a CFA below the stack pointer, by rbp which is saved", NO_OBJECT, CALLER + 3);
 	regs.r[KUNWIND_RA] = CODE(1, 0x210);
-	WALK("a CFA below the stack pointer, by rbp", CFA_STUCK);
+	WALK("a CFA below the stack pointer, by rbp", NO_OBJECT, CALLER + 3);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
-	WALK("a CFA below the stack pointer, by a wide rule", CFA_STUCK);
+	WALK("a CFA below the stack pointer, by a wide rule", NO_OBJECT, CALLER + 5);
 
 	/* the innermost frame may have nothing on its stack, no other may */
 	regs.r[KUNWIND_RBP] = WORD(6);
@@ -130,6 +142,86 @@ static void test_growth(void)
 	WALK("a CFA at the stack pointer, of a caller, by rsp", CFA_STUCK, stack[8]);
 	stack[8] = CODE(1, 0x510);
 	WALK("a CFA at the stack pointer, of a caller, by a wide rule", CFA_STUCK, stack[8]);
+
+	/* two frames, each of which leads to the other */
+	scene();
+	OBJECT(0x1000, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 20" },
+	       { 0x200, 0x100, "0f 03 77 60 96" });		/* rsp - 32 */
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x110);
+	stack[4] = CODE(1, 0x210);
+	room = 30;
+	WALK("two frames in a circle", CFA_STUCK, CODE(1, 0x110), CODE(1, 0x210),
+	     CODE(1, 0x110), CODE(1, 0x210));
+	/* each on a new stack below the one before, and then back to the first: rbp leads on */
+	scene();
+	OBJECT(0x1000, { 0x000, 0x100, "" }, { 0x100, 0x100, "0c 06 10 86 02" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	regs.r[KUNWIND_RSP] = regs.r[KUNWIND_RBP] = WORD(50);
+	for (i = 5; i <= 50; i += 5) {
+		stack[i] = WORD(i - 5);
+		stack[i + 1] = CODE(1, 0x110);
+	}
+	stack[0] = 0;
+	stack[1] = CALLER;
+	room = 30;
+	WALK("ten stacks, each below the one before", NO_OBJECT, stack[6], stack[6], stack[6], stack[6],
+	     stack[6], stack[6], stack[6], stack[6], stack[6], stack[6], CALLER);
+	stack[0] = WORD(50);
+	stack[1] = stack[6];
+	room = 64;
+	for (i = 0; i < ARRAY_SIZE(circle); i++)
+		circle[i] = stack[6];
+	walk_is("the same in a circle", KUNWIND_CFA_STUCK, ARRAY_SIZE(circle), circle);
+}
+
+/* A signal's trampoline without CFI behind a function that has it. */
+static void test_trampoline_behind(void)
+{
+	static u8 code[0x400];
+	static const u8 bytes[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 shorter[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 };
+
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 18" }, { 0x300, 0x100, "0e 10" });
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x200, bytes, sizeof(bytes));
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, sizeof(code));
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x200);
+	/* struct ucontext at word 1: struct sigcontext's rsp, rip and segments */
+	stack[1 + 5 + 15] = WORD(40);
+	stack[1 + 5 + 16] = CODE(1, 0x300);
+	stack[1 + 5 + 18] = 0x33;
+	stack[41] = CALLER + 41;
+	WALK("a trampoline directly behind a function with CFI", NO_OBJECT, stack[0], CODE(1, 0x300),
+	     CALLER + 41);
+	memcpy(code + 0x200, shorter, sizeof(shorter));
+	WALK("the same by a mov of 32 bits", NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
+	memcpy(code + 0x200, bytes, sizeof(bytes));
+	stack[1 + 5 + 18] = 0x23;
+	WALK("the same without a signal frame: the function's rule", NO_OBJECT, stack[0], CALLER + 3);
+	stack[1 + 5 + 18] = 0x33;
+	code[0x201] = 0xc6;
+	WALK("the same, and it is no trampoline", NO_OBJECT, stack[0], CALLER + 3);
+	code[0x201] = 0xc7;
+	regs.r[KUNWIND_RA] = CODE(1, 0x150);
+	stack[2] = CALLER + 2;
+	WALK("a frame of that function", NO_OBJECT, CALLER + 2);
+
+	/* rsp + 8, the return address far above; by rbx */
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "10 10 03 77 80 02" }, { 0x100, 0x100, "0c 03 10" });
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, sizeof(code));
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[32] = CODE(1, 0x200);
+	stack[1 + 5 + 18] = 0x33;
+	mem.lo = WORD(12);
+	WALK("a signal frame of which a part cannot be read", UNREADABLE, stack[32]);
 }
 
 static void test_minus_one(void)
@@ -333,7 +425,8 @@ int main(void)
 	test_ranges();
 	test_search();
 	test_entry();
-	test_growth();
+	test_lower();
+	test_trampoline_behind();
 	test_minus_one();
 	test_trampoline_end();
 	test_signal_stack();

@@ -122,6 +122,16 @@ int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 }
 unsigned long kunwind_follow_patience(void) { return 10; }
 
+static u64 learned_id, learned_at;
+static bool learns;
+bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
+{
+	(void)mm;
+	learned_id = id;
+	learned_at = addr;
+	return learns;
+}
+
 /* --------------------------------------------------------------- the scene */
 
 #define STACK	0x7f0000000000ULL
@@ -189,6 +199,16 @@ static bool asks_part(void)
 	bool was;
 
 	kunwind_touch_part(NULL, 0x1000);
+	was = heard();
+	returns();
+	return was;
+}
+
+static bool asks_breakpoint(void)
+{
+	bool was;
+
+	kunwind_touch_breakpoint(7, 0x401000);
 	was = heard();
 	returns();
 	return was;
@@ -310,6 +330,28 @@ static void test_again(void)
 	jiffies++;
 	tap_ok(faults && asks(STACK - PAGE_SIZE) && silence(3) == 1,
 	       "again: soon, once a request has achieved something");
+}
+
+static void test_breakpoint(void)
+{
+	begin();
+	learns = true;
+	tap_ok(asks_breakpoint() && learned_id == 7 && learned_at == 0x401000 && !faults,
+	       "breakpoint: what is under it is asked for, no page is");
+	jiffies++;
+	tap_ok(asks_breakpoint(), "breakpoint: once something was learned, the task is heard again soon");
+	begin();
+	learns = false;
+	asks_breakpoint();
+	jiffies += 2;
+	asks_breakpoint();
+	jiffies++;
+	tap_ok(!asks_breakpoint(), "breakpoint: in vain, later each time");
+	begin();
+	learned_at = 0;
+	mmap_locked = true;
+	asks_breakpoint();
+	tap_ok(!learned_at, "breakpoint: not while the memory map is locked");
 }
 
 static void test_own(void)
@@ -469,6 +511,7 @@ int main(void)
 	test_pages();
 	test_not_helped();
 	test_again();
+	test_breakpoint();
 	test_own();
 	test_tasks();
 	test_taken();

@@ -24,7 +24,7 @@ for program in "$progs"/nocfi-*; do
 done
 
 # frames that only the stack itself tells of are for those who ask
-is "$(cat /sys/module/kunwind/parameters/scan)" N "others get no scanned frames by default"
+is "$(cat /sys/module/kunwind/parameters/guess)" N "others get no guessed frames by default"
 
 # return probes, one of them twice on the same function
 tracefs=/sys/kernel/tracing
@@ -68,6 +68,6 @@ if command -v node >/dev/null; then
 else
 	skip "node" "not installed"
 fi
-kunwind status | grep -E '^(reason|param.scan)' | sed 's/^/# /'
+kunwind status | grep -E '^(reason|param.guess)' | sed 's/^/# /'
 check "the module is unloaded" rmmod kunwind
 done_testing

@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "../../compat/uprobes.h"
+#include "../../original.h"
 
 /* The walk runs wherever its callers do: no tracing of it by ftrace. */
 #define kunwind_walk_attr	notrace
@@ -49,14 +50,25 @@ static inline void kunwind_resched(void)
 	cond_resched();
 }
 
-/* The current task's user memory, for the time of one walk. Starts zeroed. */
+/* The current task's user memory, for the time of one walk: begins with kunwind_mem_init(). */
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
 	struct kunwind_answers *answers; /* NULL: none are kept */
 	u32 left;		/* of the walk's budget: walk.h */
+	u64 id;			/* of the ranges */
+	u64 breakpoint;		/* where one is under which nothing is known; the last, or 0 */
 	bool asked;		/* answers.h: the walk has begun to ask */
 	bool probed;
 };
+
+/* Field by field: together, gcc fills them with "rep stos", which is slow to begin. */
+static __always_inline void kunwind_mem_init(struct kunwind_mem *mem)
+{
+	mem->answers = NULL;
+	mem->breakpoint = 0;
+	mem->asked = false;
+	mem->probed = false;
+}
 
 /*
  * Whether user memory is the current task's just now: an NMI, or a tracepoint in
@@ -132,6 +144,15 @@ do {										\
 static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
 	return kunwind_uprobes_return(slot, looked);
+}
+
+/* The byte of code that a breakpoint at @addr hides. False: not known. */
+static inline notrace bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
+{
+	if (kunwind_original_find(mem->id, addr, byte))
+		return true;
+	mem->breakpoint = addr;
+	return false;
 }
 
 #endif /* _KUNWIND_DEPS_H */

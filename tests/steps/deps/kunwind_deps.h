@@ -11,12 +11,14 @@
 #define kunwind_mem		kunwind_mem_own
 #define kunwind_mem_begin	kunwind_mem_own_begin
 #define kunwind_mem_end		kunwind_mem_own_end
+#define kunwind_mem_original	kunwind_mem_own_original
 #define kunwind_mem_return	kunwind_mem_own_return
 #define kunwind_mem_space	kunwind_mem_own_space
 #include "../../../libkunwind/deps/kunwind_deps.h"
 #undef kunwind_mem
 #undef kunwind_mem_begin
 #undef kunwind_mem_end
+#undef kunwind_mem_original
 #undef kunwind_mem_return
 #undef kunwind_mem_space
 #undef kunwind_mem_read
@@ -30,6 +32,7 @@ struct kunwind_mem {
 	struct memory *memory;
 	struct kunwind_answers *answers;
 	u32 left;			/* of the walk's budget: walk.h */
+	u64 id;				/* of the ranges */
 	bool asked;			/* answers.h: the walk has begun to ask */
 };
 
@@ -60,6 +63,15 @@ do {										\
 		goto fault;							\
 	(val) = word_;								\
 } while (0)
+
+/* Nothing is known: as in the kernel the first time. */
+static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
+{
+	(void)mem;
+	(void)addr;
+	(void)byte;
+	return false;
+}
 
 /* No return probe is set. */
 static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)

@@ -41,7 +41,7 @@
 static const char *const param_names[] = {
 	"auto", "callstack_syscalls", "enabled", "max_build_ms", "max_eh_frame_mb", "max_objects",
 	"max_processes", "max_ranges", "max_stall_ms", "max_table_mb", "max_user_processes",
-	"max_user_table_mb", "max_whole_kb", "register_timeout_ms", "scan",
+	"max_user_table_mb", "max_whole_kb", "register_timeout_ms", "guess",
 };
 
 static struct {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * original.c - the bytes of code over which breakpoints were put
+ *
+ * Where there is no unwind information, the walk reads code. uprobes and debuggers write
+ * an int3 over the first byte of an instruction, in a copy of the page that belongs to the
+ * process. The file's own page still has the byte, but a walk cannot look it up: it takes no
+ * references. So a walk that ends at such a byte leaves a request (touch.c), and the
+ * task compares its copy with the file's page before it returns to user mode. The
+ * next walk finds the byte here.
+ *
+ * One table for all: a byte with a hash of where it is, in one word, so that readers need
+ * no lock. The hash has a random part: nobody can choose addresses that have the
+ * hash of another process's. If mappings change, the id of the ranges is a new one, and
+ * what is known of the old ones is overwritten in time. An int3 of the file itself is
+ * kept as such, if it was asked for.
+ *
+ * Memory: 32 KB.
+ */
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/random.h>
+#include <linux/uaccess.h>
+
+#include "original.h"
+
+#define BITS		12
+#define BREAKPOINT	0xcc
+#define STRETCH		64	/* bytes that are compared at a time */
+#define BESIDES		16
+#define FACTOR		0x9e3779b97f4a7c15ULL
+
+static u64 originals[1 << BITS];	/* bits 8-63: of the hash; 0-7: the byte */
+static u64 salt[2];
+
+void kunwind_original_init(void)
+{
+	get_random_bytes(salt, sizeof(salt));
+}
+
+static __always_inline u64 hash(u64 id, u64 addr)
+{
+	u64 h = (id ^ salt[0]) * FACTOR;
+
+	h = ((h << 29 | h >> 35) ^ addr) * FACTOR;
+	return (h ^ h >> 32 ^ salt[1]) * FACTOR;
+}
+
+bool notrace kunwind_original_find(u64 id, u64 addr, u8 *byte)
+{
+	const u64 h = hash(id, addr);
+	const u64 word = READ_ONCE(originals[h >> (64 - BITS)]);
+
+	*byte = word;
+	return !((word ^ h) >> 8);
+}
+
+static void keep(u64 id, u64 addr, u8 byte)
+{
+	const u64 h = hash(id, addr);
+
+	WRITE_ONCE(originals[h >> (64 - BITS)], (h & ~0xffULL) | byte);
+}
+
+/* The page of the file that is mapped at @addr, with a reference; NULL: it is not in memory. */
+static struct page *file_page(struct mm_struct *mm, u64 addr)
+{
+	struct vm_area_struct *vma = find_vma(mm, addr);
+	struct page *page;
+
+	if (!vma || addr < vma->vm_start || !vma->vm_file || !(vma->vm_flags & VM_EXEC) ||
+	    is_vm_hugetlb_page(vma))
+		return NULL;
+	page = find_get_page(vma->vm_file->f_mapping, linear_page_index(vma, addr));
+	if (page && !PageUptodate(page)) {
+		put_page(page);
+		return NULL;
+	}
+	return page;
+}
+
+/* Whether the copy is the file's but for breakpoints: a program may have written other code. */
+static bool same_besides(const u8 *here, const u8 *file, u32 at)
+{
+	u32 i, end = min(at + BESIDES, (u32)STRETCH);
+
+	for (i = at > BESIDES ? at - BESIDES : 0; i < end; i++)
+		if (here[i] != file[i] && here[i] != BREAKPOINT)
+			return false;
+	return true;
+}
+
+bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
+{
+	const u64 start = addr & PAGE_MASK;
+	struct page *page = file_page(mm, addr);
+	const u8 *file;
+	u8 here[STRETCH];
+	u32 i, j;
+
+	if (!page)
+		return false;
+	file = kmap_local_page(page);
+	for (i = 0; i < PAGE_SIZE; i += sizeof(here)) {
+		if (copy_from_user_nofault(here, (const void __user *)start + i, sizeof(here)))
+			break;
+		for (j = 0; j < sizeof(here); j++)
+			if (here[j] == BREAKPOINT && same_besides(here, file + i, j) &&
+			    (file[i + j] != BREAKPOINT || start + i + j == addr))
+				keep(id, start + i + j, file[i + j]);
+	}
+	kunmap_local(file);
+	put_page(page);
+	return i == PAGE_SIZE;
+}
