@@ -38,7 +38,7 @@ MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at
 
 static bool guess;
 module_param(guess, bool, 0644);
-MODULE_PARM_DESC(guess, "give LTTng, perf and others frames that are guessed, too (default N)");
+MODULE_PARM_DESC(guess, "include guessed frames in stacks of LTTng, perf and BPF (default N)");
 
 struct counters {
 	u64 passed_through;

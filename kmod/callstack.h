@@ -43,10 +43,11 @@ enum kunwind_consumer {
 
 /* What a walk is asked for, and what it found. */
 struct kunwind_request {
-	enum kunwind_consumer consumer;	/* in whose counters it counts */
+	enum kunwind_consumer consumer;	/* whose counters to use */
 	unsigned long *store;		/* @capacity words */
-	u8 *trust;			/* NULL, or @capacity bytes for enum kunwind_trust of
-					 * each, all KUNWIND_TRUST_CFI but the first */
+	u8 *trust;			/* NULL, or @capacity bytes: enum kunwind_trust of
+					 * each; the caller sets KUNWIND_TRUST_CFI, except
+					 * the first */
 	u32 capacity;			/* not 0 */
 	u32 count;			/* out: addresses in @store */
 };
@@ -56,8 +57,8 @@ struct kunwind_request {
  * @space: of current->mm; RCU or preemption off
  * @regs: user registers (task_pt_regs(current), or what an NMI gave)
  * @valid: KUNWIND_REG() bits of what in @regs can be trusted
- * @request: with ->trust, frames that are guessed are always included; else when the
- *	module parameter "guess" is on
+ * @request: guessed frames are included if ->trust is set or the module parameter
+ *	"guess" is on
  * Any context, NMI included. Counts itself in the statistics.
  */
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,

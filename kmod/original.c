@@ -9,11 +9,11 @@
  * task compares its copy with the file's page before it returns to user mode. The
  * next walk finds the byte here.
  *
- * One table for all: a byte with a hash of where it is, in one word, so that readers need
- * no lock. The hash has a random part: nobody can choose addresses that have the
- * hash of another process's. If mappings change, the id of the ranges is a new one, and
- * what is known of the old ones is overwritten in time. An int3 of the file itself is
- * kept as such, if it was asked for.
+ * One table for all processes. An entry is one word, the byte and a hash of its address, so
+ * readers need no lock. The hash has a random part: nobody can choose addresses that have the
+ * hash of another process's. If mappings change, the ranges get a new id, and old
+ * entries are overwritten sooner or later. An int3 in the file itself is kept only if a
+ * walk asked for it.
  *
  * Memory: 32 KB.
  */
@@ -63,7 +63,10 @@ static void keep(u64 id, u64 addr, u8 byte)
 	WRITE_ONCE(originals[h >> (64 - BITS)], (h & ~0xffULL) | byte);
 }
 
-/* The page of the file that is mapped at @addr, with a reference; NULL: it is not in memory. */
+/*
+ * The page of the file that is mapped at @addr, with a reference. NULL: it is not in memory, or
+ * no code of a file.
+ */
 static struct page *file_page(struct mm_struct *mm, u64 addr)
 {
 	struct vm_area_struct *vma = find_vma(mm, addr);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * ahead.c - where the return address is, told by the code that is still to run
+ * ahead.c - find the return address from the code that is still to run
  *
  * For code without unwind information (bare.c). From an instruction on, code is followed
  * up to an instruction that returns. What each instruction does to rsp and rbp is summed
  * up. The return address is then at a distance from what rsp was at the first
- * instruction; or from what rbp was, if rsp is set from rbp on the way (leave, mov, lea).
- * Where the caller's rbp is found in the same way.
+ * instruction; or from what rbp was, if rsp is set from rbp on the path (leave, mov,
+ * lea). The place of the caller's rbp is found in the same way.
  *
- * All ways from one instruction to a return take the same off the stack, or the function
- * could not return to its caller. So one way is enough: the one that goes on where
- * conditional jumps are not taken. If that ends otherwise, another one is taken, from the
- * nearest place that a jump leads to.
+ * All paths from one instruction to a return take the same off the stack, or the function
+ * could not return to its caller. So one path is enough: the one on which no conditional
+ * jump is taken. If that ends without a return, another one is followed, from the nearest
+ * place that a jump leads to.
  *
  * A jump to another function at the end (a tail call) is followed. One through a GOT slot
- * (jmp *n(%rip)) counts as a return: what it leads to returns from the same place. So does
- * a return that takes what was pushed or stored on the way, which is a jump. But if it takes what
- * was popped into a register and pushed again, that was the return address: between the two, a
- * function may take its arguments off the stack (V8).
+ * (jmp *n(%rip)) counts as a return: what it leads to returns from the same place. A
+ * return that takes a word pushed or stored on the path is also such a jump. If that word
+ * was first popped into a register, its old place holds the return address: between the
+ * two, a function may take its arguments off the stack (V8).
  *
- * Not followed: an indirect jump by register or table; a call with padding, an endbr64 or
- * a trap behind it, for it never returns; the end of a thread or a signal handler (a system
- * call). If a call that never returns has other code directly behind it, the answer is
- * wrong. Therefore the caller also asks that the word at that place follows a call.
+ * Not followed: an indirect jump by register or table; a call followed by padding, endbr64
+ * or a trap, because it does not return; the end of a thread or a signal handler (a system
+ * call). If a call that never returns has other code directly after it, the answer is
+ * wrong. Therefore bare.c also requires a call before the address.
  *
  * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
  * Stack: 750 bytes.

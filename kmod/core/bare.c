@@ -8,30 +8,28 @@
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
  *      lies in no code at all (a call through a null pointer).
- *   3. The word from which the code behind the call returns once it has taken another stack
- *      (switch.c, or rbp is its frame pointer there), where that is behind a call of its
- *      function.
+ *   3. The word from which the code after the call returns on another stack (switch.c, or
+ *      by rbp), if it follows a call to this function or near it.
  *   4. The word from which the code that is still to run returns (ahead.c).
  *   5. The word behind what rbp points to, if it is proven.
  *   6. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
  *   7. In code of a JIT, the word behind what rbp points to, if no word below it follows a call.
- * What follows is a guess, for those who want it:
+ * What follows is a guess, and done only if walk->guess is set:
  *   8. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
- *      above, the word behind it is a return address: a possible one
- *      and the rbp saved there is greater, or zero, or belongs to a caller that has
- *      unwind information (to which rbp may be anything). A function that leaves rbp alone
- *      would so be taken for its caller: outside of a JIT's code a near word
- *      below speaks against it, and everywhere a possible one of a function
- *      whose rule says that rbp is its own.
+ *      above, the word above it is possible, and the rbp saved there is greater, or zero,
+ *      or the caller has unwind information (to which rbp may be anything). If the
+ *      function leaves rbp alone, rbp is its caller's. So rbp is not used if a near word
+ *      lies below it (except in JIT code), or a possible word of a function whose CFA is
+ *      by rbp.
  *   9. The nearest word that follows a call, if it is possible, or near in a JIT's code.
  *
  * Any context: each word is read by the seam's reader, in a window of at most
  * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the
  * stack and all code that is looked at. Stack: 1,400 bytes in all.
  *
- * What it does not do: find registers other than rbp. Where only the code of
- * a function would tell that was called through a register, a stack may end.
+ * What it does not do: find registers other than rbp. A stack may end at a function that
+ * was called through a register, if only its code could prove the word.
  */
 #include "answers.h"
 #include "proof.h"

@@ -14,7 +14,7 @@
  *   possible      to a place that is not told (through a register); or to another
  *                 mapping, where the frame is in code of no file
  *   outermost     to a place that is not told, from code with which a thread begins
- *                 (code.c), and no word below it follows a call
+ *                 (start.c), and no word below it follows a call
  *   contradicted  to elsewhere, or the code says otherwise: no return address
  *                 of this frame
  * One thing else is one, from a JIT's code to a JIT's code: an interpreter's place that its callee

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * recent.h - note what a walk is made from, for recent.c
+ * recent.h - record the inputs of a walk, for recent.c
  *
- * For walk.c, which notes each address itself on its way.
+ * walk.c includes this file, and records the addresses itself.
  */
 #ifndef _KUNWIND_RECENT_H
 #define _KUNWIND_RECENT_H
 
 #include "walk.h"
 
-/* The walk notes what it is made from. What was noted before is lost. */
+/* Begins to record a walk. The record before is lost. */
 static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk)
 {
 	struct kunwind_recent *recent = walk->recent;
@@ -21,9 +21,10 @@ static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk
 	recent->bp = walk->regs.r[KUNWIND_RBP];
 }
 
-/* The walk is complete, and had no step that is not noted. */
+/* The walk is complete, and all its steps are recorded. */
 static __always_inline void kunwind_recent_end(const struct kunwind_walk *walk,
-				     const struct kunwind_recent_rbp *rbp, u64 id, bool zero)
+					       const struct kunwind_recent_rbp *rbp, u64 id,
+					       bool zero)
 {
 	struct kunwind_recent *recent = walk->recent;
 

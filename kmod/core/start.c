@@ -3,12 +3,12 @@
  * start.c - whether a frame is where the program or a thread began
  *
  * Nothing called such a frame, so a stack that ends there is complete. Without unwind
- * information two things tell:
+ * information there are two signs:
  *
  * The kernel starts a program at the entry point of its interpreter (ld.so), which later
  * jumps to the program's own entry point. The frame is in the function that begins at one
- * of these, if its address is found by reading code from there, and its stack pointer is
- * about what it was at the start.
+ * of these if reading code from there reaches the frame's address, and rsp is what that
+ * code leaves (or near the first one, if that is not known).
  *
  * A thread begins with code that clears rbp, as the psABI asks (3.4.1), calls, and ends
  * the thread when that returns.

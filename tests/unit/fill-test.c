@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fill-test.c - the second stage of a big table: how much time it has in all, what becomes of
- * the object when it ends or is given up, how long a task waits for a part
+ * fill-test.c - the second stage of a big table: its total time, the state of the object after
+ * the stage ends or is given up, how long a task waits for a part
  */
 #include "kernel.h"
 #include "eh.h"
@@ -205,11 +205,12 @@ static void test_wait(void)
 	kunwind_fill_start(fill, malloc(1), CHARGED);
 	tap_ok(kunwind_fill_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1, "wait: in vain");
+	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1, "wait: times out");
 	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
 	       "wait: the next task does not wait");
 	jiffies += HZ;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2, "wait: a second later it does");
+	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
+	       "wait: tasks wait again after one second");
 	jiffies += HZ;
 	while_waiting = all_are_built;
 	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3, "wait: until the part is built");
