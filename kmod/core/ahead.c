@@ -511,7 +511,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, u64 from, bool els
 	*code = (struct kunwind_code){ -1, -1, -1 };
 	for (;;) {
 		next = NEXT_NONE;
-		if (at < stop && kunwind_insn_next(&text, from + at, &insn)) {
+		/* What an instruction does to the state costs about what its decoding does. */
+		if (at < stop && kunwind_pay(mem, 1) && kunwind_insn_next(&text, from + at, &insn)) {
 			at += insn.length;
 			if (!called || !is_padding(&insn))
 				next = step(&ahead, &insn);
