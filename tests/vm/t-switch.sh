@@ -21,16 +21,6 @@ work=$KUNWIND_TMP
 within() { # DESCRIPTION COMMAND...
 	check "$1" timeout -s KILL "$limit" "${@:2}"
 }
-eventually() { # DESCRIPTION COMMAND...
-	local begin=$SECONDS what=$1
-	shift
-	until "$@"; do
-		[ $((SECONDS - begin)) -lt "$limit" ] || break
-		sleep 0.1
-	done
-	"$@"
-	is $? 0 "$what"
-}
 stat_of() { timeout -s KILL "$limit" awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
 # mappings of a registered process that are known

@@ -100,16 +100,19 @@ check_fails() {
 	fi
 }
 
-# eventually DESCRIPTION COMMAND...: COMMAND, which is tried again and again, succeeds at last
+# eventually DESCRIPTION COMMAND...: COMMAND, which is tried again and again, succeeds once
 eventually() {
 	local what=$1 i
 	shift
 	for ((i = 0; i < 300 * ${KUNWIND_TIMEOUT_SCALE:-1}; i++)); do
-		"$@" && break
+		if "$@"; then
+			ok "$what"
+			return
+		fi
 		sleep 0.1
 	done
-	"$@"
-	is $? 0 "$what"
+	not_ok "$what"
+	diag "tried $i times: $*"
 }
 
 # need COMMAND...: skip the whole file when one is missing
