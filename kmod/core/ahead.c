@@ -19,6 +19,9 @@
  * was first popped into a register, its old place holds the return address: between the
  * two, a function may take its arguments off the stack (V8).
  *
+ * A function of 32-bit code may take its arguments off the stack when it returns. So rsp is
+ * not known behind a call there.
+ *
  * Not followed: an indirect jump by register or table; a call followed by padding, endbr64
  * or a trap, because it does not return; the end of a thread or a signal handler (a system
  * call). If a call that never returns has other code directly after it, the answer is
@@ -27,6 +30,7 @@
  * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
  * Stack: 750 bytes.
  */
+#include "i386.h"
 #include "insn.h"
 #include "walk.h"
 
@@ -41,9 +45,14 @@
 #define RSP		4
 #define RBP		5
 
+/* System calls that do not come back. */
 #define NR_RT_SIGRETURN	15
 #define NR_EXIT		60
 #define NR_EXIT_GROUP	231
+#define NR_I386_EXIT		1
+#define NR_I386_SIGRETURN	119
+#define NR_I386_RT_SIGRETURN	173
+#define NR_I386_EXIT_GROUP	252
 
 enum base {
 	BASE_NONE,		/* not known */
@@ -72,6 +81,8 @@ struct state {
 	struct place popped;	/* what a register still holds that was popped */
 	u8 popped_to;		/* which; it was on the stack at popped */
 	bool back;		/* and the last instruction pushed it */
+	s32 called_at;		/* what rsp was at most at a call, by BASE_RSP */
+	s32 highest;		/* what rsp was at most, by BASE_RSP: below, the stack is not as it was */
 	u8 rbp_is, pushed_is;	/* enum rbp */
 };
 
@@ -87,6 +98,7 @@ struct ahead {
 	} seen[MOST_SEEN];	/* code that was read */
 	u32 nr, nr_seen;
 	u32 eax;		/* the constant that the last mov put there; or ~0 */
+	s32 word;		/* bytes: 8, or 4 of 32-bit code */
 };
 
 /* What comes next. */
@@ -132,15 +144,16 @@ static void kunwind_walk_attr read_rbp(struct state *state, struct place from)
 	if (from.base && same(from, state->pushed)) {
 		state->rbp_is = state->pushed_is;
 		state->rbp = state->pushed_rbp;
-	} else if (from.base == BASE_RSP && from.off < 0) {
-		state->rbp_is = RBP_OTHER;	/* that place is not written yet */
+	} else if (from.base == BASE_RSP && from.off < state->highest) {
+		state->rbp_is = RBP_OTHER;	/* that place may be written on the path */
 	} else {
 		rbp_becomes(state, RBP_READ, from);
 	}
 }
 
-static void kunwind_walk_attr pop(struct state *state, u32 reg)
+static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 {
+	struct state *state = &ahead->state;
 	const struct place from = state->rsp;
 
 	if (reg == RSP) {
@@ -151,7 +164,7 @@ static void kunwind_walk_attr pop(struct state *state, u32 reg)
 		read_rbp(state, from);
 	state->popped = from;
 	state->popped_to = reg;
-	state->rsp = at_distance(from, 8);
+	state->rsp = at_distance(from, ahead->word);
 }
 
 /* The register, or whatever else, is written to the stack. */
@@ -166,9 +179,11 @@ static void kunwind_walk_attr store(struct state *state, struct place at, u32 re
 	}
 }
 
-static void kunwind_walk_attr push(struct state *state, u32 reg)
+static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 {
-	state->rsp = at_distance(state->rsp, -8);
+	struct state *state = &ahead->state;
+
+	state->rsp = at_distance(state->rsp, -ahead->word);
 	store(state, state->rsp, reg);
 	state->back = state->popped.base && reg == state->popped_to;
 }
@@ -221,17 +236,33 @@ static bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
 			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
 }
 
+static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
+{
+	if (reg == RAX)
+		ahead->eax = ~0U;
+	else if (reg == RSP)
+		ahead->state.rsp = (struct place){ };
+	else if (reg == RBP)
+		ahead->state.rbp_is = RBP_OTHER;
+}
+
 /* Whatever else writes the two, and rax. */
 static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_insn *insn)
 {
-	struct state *state = &ahead->state;
-
 	if (kunwind_insn_writes(insn, RAX) || is_call(insn))
-		ahead->eax = ~0U;
+		lose_reg(ahead, RAX);
 	if (kunwind_insn_writes(insn, RSP))
-		state->rsp = (struct place){ };
+		lose_reg(ahead, RSP);
 	if (kunwind_insn_writes(insn, RBP))
-		state->rbp_is = RBP_OTHER;
+		lose_reg(ahead, RBP);
+}
+
+/* Whether the instruction, an interrupt, is a system call of 32-bit code that returns. */
+static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct kunwind_insn *insn)
+{
+	return ahead->word == 4 && (u8)insn->imm == 0x80 && ahead->eax != NR_I386_EXIT &&
+	       ahead->eax != NR_I386_EXIT_GROUP && ahead->eax != NR_I386_SIGRETURN &&
+	       ahead->eax != NR_I386_RT_SIGRETURN;
 }
 
 /* An instruction with one byte of opcode, or three: ff /n. */
@@ -243,17 +274,20 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	struct state *state = &ahead->state;
 
 	switch (insn->op) {
+	case 0x40 ... 0x4f:					/* inc, dec of 32-bit code */
+		lose_reg(ahead, low);
+		return NEXT_ON;
 	case 0x50 ... 0x57:
-		push(state, low);
+		push(ahead, low);
 		return NEXT_ON;
 	case 0x58 ... 0x5f:
-		pop(state, low);
+		pop(ahead, low);
 		return NEXT_ON;
 	case 0x68: case 0x6a: case 0x9c:
-		push(state, ~0U);
+		push(ahead, ~0U);
 		return NEXT_ON;
 	case 0x8f: case 0x9d:
-		pop(state, insn->op == 0x8f && insn->modrm >> 6 == 3 ? rm : ~0U);
+		pop(ahead, insn->op == 0x8f && insn->modrm >> 6 == 3 ? rm : ~0U);
 		return NEXT_ON;
 	case 0x81: case 0x83:
 		if (!of_rsp || !insn->wide || (form != 0 && form != 5))
@@ -265,12 +299,9 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 			return NEXT_ON;
 		break;
 	case 0xb8 ... 0xbf:
-		if (low == 0)
+		lose_reg(ahead, low);
+		if (low == RAX)
 			ahead->eax = insn->imm;
-		else if (low == RSP)
-			state->rsp = (struct place){ };
-		else if (low == RBP)
-			state->rbp_is = RBP_OTHER;
 		return NEXT_ON;
 	case 0x94:						/* xchg %rsp, %rax */
 		if (!insn->rm_high)
@@ -282,18 +313,22 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 		return NEXT_ON;
 	case 0xc9:
 		state->rsp = rbp_place(state);
-		pop(state, RBP);
+		pop(ahead, RBP);
 		return NEXT_ON;
 	case 0xc2: case 0xc3:
 		return NEXT_RETURN;
 	case 0xe8:
 		if (!insn->imm)					/* of what follows: it pushes rip */
-			push(state, ~0U);
+			push(ahead, ~0U);
 		break;
 	case 0xe9: case 0xeb:
 		return NEXT_JUMP;
-	case 0xc8: case 0xca ... 0xcf: case 0xf4:		/* enter, far returns, traps */
-		return NEXT_NONE;
+	case 0xcd:
+		if (!comes_back(ahead, insn))
+			return NEXT_NONE;
+		break;
+	case 0xc8: case 0xca ... 0xcc: case 0xce ... 0xcf: case 0xf4:
+		return NEXT_NONE;			/* enter, far returns, traps */
 	case 0xc7:						/* mov imm, %rax */
 		lose(ahead, insn);
 		if (insn->modrm == 0xc0 && !insn->rm_high)
@@ -301,7 +336,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 		return NEXT_ON;
 	case 0xff:
 		if (form == 6)
-			push(state, ~0U);
+			push(ahead, ~0U);
 		if (form == 4 && insn->modrm == 0x25)
 			return NEXT_TAIL;
 		if (form == 3 || form == 4 || form == 5)
@@ -462,12 +497,19 @@ static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 }
 
 /* At an instruction that returns. False: what it does there is not known. */
-static bool kunwind_walk_attr answer(struct state *state, struct kunwind_code *code)
+static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_code *code)
 {
+	const struct state *state = &ahead->state;
 	s32 distance;
 
 	*code = (struct kunwind_code){ -1, -1, -1 };
-	if (state->rsp.off & 7)
+	if (state->rsp.off & (ahead->word - 1))
+		return false;
+	/*
+	 * A function that calls has something on its stack, if only to align it (psABI 3.2.2).
+	 * Otherwise a call before does not return (Go's morestack()).
+	 */
+	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
 		return false;
 	if (state->rsp.base == BASE_RSP && state->rsp.off >= 0)
 		code->depth = state->rsp.off;
@@ -487,27 +529,39 @@ static bool kunwind_walk_attr answer(struct state *state, struct kunwind_code *c
  * What a return takes was pushed on the way, or put there by mov (retpolines): that is jumped to,
  * from an empty frame.
  */
-static bool kunwind_walk_attr jumps_by_return(const struct state *state)
+static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 {
+	const struct state *state = &ahead->state;
+
 	return state->rsp.base == BASE_RSP &&
-	       (state->rsp.off == -8 || same(state->rsp, state->moved));
+	       (state->rsp.off == -ahead->word || same(state->rsp, state->moved));
+}
+
+static void kunwind_walk_attr note_rsp(struct state *state, bool called)
+{
+	if (state->rsp.base != BASE_RSP)
+		return;
+	state->highest = max(state->highest, (s32)state->rsp.off);
+	if (called)
+		state->called_at = max(state->called_at, (s32)state->rsp.off);
 }
 
 /* @elsewhere: rsp is taken from memory on the way, and counts from there. */
-static bool kunwind_walk_attr follow(struct kunwind_mem *mem, u64 from, bool elsewhere,
-				     struct kunwind_code *code)
+static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from,
+				     bool elsewhere, struct kunwind_code *code)
 {
 	struct ahead ahead kunwind_unset;
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
 	bool there = !elsewhere, called = false;
 	struct kunwind_insn insn;
 	s32 begin = 0, stop = MOST_AWAY;
 	enum next next;
 	s64 at = 0;
 
-	ahead.state = (struct state){ .rsp.base = BASE_RSP };
+	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
 	ahead.nr = ahead.nr_seen = 0;
 	ahead.eax = ~0U;
+	ahead.word = kunwind_word(i386);
 	*code = (struct kunwind_code){ -1, -1, -1 };
 	for (;;) {
 		next = NEXT_NONE;
@@ -517,15 +571,18 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, u64 from, bool els
 			if (!called || !is_padding(&insn))
 				next = step(&ahead, &insn);
 			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at);
+			note_rsp(&ahead.state, called);
+			if (called && i386)
+				ahead.state.rsp = (struct place){ };
 			if (next == NEXT_RETURN && ahead.state.back)
 				ahead.state.rsp = ahead.state.popped;
-			else if (next == NEXT_RETURN && jumps_by_return(&ahead.state))
-				ahead.state.rsp = at_distance(ahead.state.rsp, 8);
+			else if (next == NEXT_RETURN && jumps_by_return(&ahead))
+				ahead.state.rsp = at_distance(ahead.state.rsp, ahead.word);
 			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
-			    answer(&ahead.state, code))
+			    answer(&ahead, code))
 				return true;
 			if (elsewhere && takes_rsp(&insn)) {
-				ahead.state = (struct state){ .rsp.base = BASE_RSP };
+				ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
 				there = true;
 			}
 			if (is_branch(&insn))
@@ -546,15 +603,15 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, u64 from, bool els
 	}
 }
 
-bool kunwind_walk_attr kunwind_code_ahead(struct kunwind_mem *mem, u64 from,
+bool kunwind_walk_attr kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from,
 					  struct kunwind_code *code)
 {
-	return follow(mem, from, false, code);
+	return follow(mem, i386, from, false, code);
 }
 
 bool kunwind_walk_attr kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from)
 {
 	struct kunwind_code code;
 
-	return follow(mem, from, true, &code) && code.rbp_at == 8;
+	return follow(mem, false, from, true, &code) && code.rbp_at == 8;
 }

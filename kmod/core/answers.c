@@ -146,7 +146,7 @@ bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
 		*code = answer->code;
 		return answer->yes;
 	}
-	yes = kunwind_code_ahead(mem, from, code);
+	yes = kunwind_code_ahead(mem, false, from, code);
 	if (answer) {
 		answer->code = *code;
 		answer->yes = yes;

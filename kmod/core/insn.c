@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * insn.c - instructions of x86-64: how long they are, and their operands
+ * insn.c - instructions of x86-64 and of 32-bit code: how long they are, and their operands
  *
  * By the Intel SDM, volume 2, appendix A: lengths of all instructions that
  * compilers emit, VEX and EVEX included; of the others most are told to be none.
+ * 32-bit code has no REX: these bytes are inc and dec. Its addresses of 16 bits are told
+ * to be none.
  *
  * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time. Each
  * instruction and each such read is a unit of the walk's budget, four prefixes another.
@@ -100,8 +102,8 @@ static noinline u32 kunwind_walk_attr escaped(const u8 *p, u32 n, struct kunwind
 }
 
 /* @p: of what is there, and 8 * KUNWIND_TEXT_BEHIND bytes more that may be looked at. */
-static __always_inline bool decode(struct kunwind_mem *mem, const u8 *p,
-					 struct kunwind_insn *insn)
+static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 *p,
+				   struct kunwind_insn *insn)
 {
 	u32 n = 0, size, kind = one_byte[*p], full = 4;
 
@@ -109,11 +111,20 @@ static __always_inline bool decode(struct kunwind_mem *mem, const u8 *p,
 	while (unlikely(kind & PREFIX) && n < KUNWIND_INSN_LONGEST - 4) {
 		if (p[n] == 0x66)
 			full = 2;
+		if (unlikely(i386) && p[n] == 0x67)
+			return false;
 		kind = one_byte[p[++n]];
 	}
 	if (unlikely(n > 3))
 		kunwind_pay(mem, n / 4);
-	if ((p[n] & 0xf0) == 0x40) {
+	if (unlikely(i386)) {
+		insn->wide = full == 4;
+		/* bound, les, lds: their ModRM names memory; mov from and to an address of 4 bytes */
+		if (((p[n] & 0xfe) == 0xc4 || p[n] == 0x62) && p[n + 1] < 0xc0)
+			kind = MODRM;
+		else if ((p[n] & 0xfc) == 0xa0)
+			kind = 4;
+	} else if ((p[n] & 0xf0) == 0x40) {
 		insn->wide = p[n] & 8;
 		insn->reg_high = p[n] & 4;
 		insn->index_high = p[n] & 2;
@@ -155,7 +166,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, const u8 *p,
 		if (size == FULL)
 			size = full;
 		else if (size == WIDEST)
-			size = insn->wide ? 8 : full;
+			size = insn->wide && !i386 ? 8 : full;
 		else if (size == TEST)
 			size = insn->modrm & 0x30 ? 0 : 1;
 		else if (size == TEST_FULL)
@@ -208,7 +219,7 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 		kunwind_answers_spoil(text->mem->answers);
 		return false;
 	}
-	if (!decode(text->mem, (const u8 *)text->words + text->used, insn) ||
+	if (!decode(text->mem, text->i386, (const u8 *)text->words + text->used, insn) ||
 	    insn->length > text->read - text->used)
 		return false;
 	text->used += insn->length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * insn.h - instructions of x86-64, one after the other
+ * insn.h - instructions of x86-64 and of 32-bit code, one after the other
  */
 #ifndef _KUNWIND_INSN_H
 #define _KUNWIND_INSN_H
@@ -13,7 +13,7 @@ struct kunwind_insn {
 	u8 op;
 	u8 modrm;		/* 0 when there is none */
 	bool has_modrm;
-	bool wide;		/* REX.W */
+	bool wide;		/* REX.W; in 32-bit code: no prefix makes it 16 bits */
 	bool reg_high, rm_high;	/* REX.R, REX.B */
 	bool index_high;	/* REX.X */
 	bool on_rsp;		/* the memory operand is disp(%rsp) */
@@ -29,6 +29,7 @@ struct kunwind_insn {
 /* Code that is being read. */
 struct kunwind_text {
 	struct kunwind_mem *mem;
+	bool i386;		/* it is 32-bit code */
 	u32 left;		/* instructions that may still be read */
 	u32 read, used;		/* bytes that are here; where the next instruction is */
 	u64 words[KUNWIND_TEXT_WORDS + KUNWIND_TEXT_BEHIND];

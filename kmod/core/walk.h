@@ -149,11 +149,12 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 
 /**
  * kunwind_code_ahead() - what the code from @from on takes off the stack before it returns
+ * @i386: it is 32-bit code
  * @code: out: depth or frame, the other is -1; and rbp_at
  * False: that is not known. If a call that never returns has other code directly behind it,
  * what that code takes off may be told. No window may be open.
  */
-bool kunwind_code_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, struct kunwind_code *code);
 
 /*
  * Whether it takes an rsp from memory first, and then rbp from just below its return address:

@@ -8,20 +8,19 @@
  * rare, so this is the plain walk: no cache of rules, and each word is read in a
  * window of its own, as the aligned eight bytes around it.
  *
- * Bounds: at most one step for each address that the caller has room for, each
- * paid from the budget (walk.h). Stack: below 1,000 bytes.
+ * Where there is no CFI, the return address is the word from which the code ahead returns
+ * (ahead.c), if that word follows a call. A frame that called needs a frame pointer for that,
+ * because what it called may have taken arguments off the stack. Nothing is guessed.
  *
- * What it does not do: go on where there is no CFI. The stack then ends with the
- * reason, and so it does where a CFA needs a register that is not known. But behind a
- * system call the rule of the instruction before it is tried: glibc's clone() has none
- * from there on, as in the child it would not be true. The parent's is proved by its return
- * address, which follows a call; the child's stack begins with a zero there.
+ * Bounds: at most one step for each address that the caller has room for, each
+ * paid from the budget (walk.h). Stack: below 1,800 bytes.
+ *
+ * What it does not do: find other return addresses of frames without CFI (bare.c); go on
+ * where a CFA needs a register that is not known; know signal trampolines without CFI.
  */
 #include "i386.h"
 #include "proof.h"
 #include "walk.h"
-
-#define INT_80		0x80cd		/* int $0x80, as it lies in memory */
 
 /* A step by a rule that is not wide; walk->regs become the caller's. */
 static enum kunwind_reason kunwind_walk_attr
@@ -66,11 +65,44 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 	return KUNWIND_COMPLETE;
 }
 
-static bool kunwind_walk_attr behind_system_call(struct kunwind_walk *walk, u64 ip)
+/*
+ * The step from a frame that no table has a rule for; walk->regs become the caller's. False: no
+ * word proves itself; walk->regs are as they were.
+ */
+static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, bool exact)
 {
-	u64 word;
+	struct kunwind_regs *regs = &walk->regs;
+	u64 slot, ra, target, bp = regs->r[KUNWIND_RBP];
+	u32 valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
+	bool bp_known = regs->valid & KUNWIND_REG(KUNWIND_RBP);
+	struct kunwind_code code;
 
-	return kunwind_read_word(&walk->mem, ip - 8, &word) && word >> 48 == INT_80;
+	if (!kunwind_ranges_live(walk->ranges, regs->r[KUNWIND_RA] - !exact) ||
+	    !kunwind_code_ahead(&walk->mem, true, regs->r[KUNWIND_RA], &code))
+		return false;
+	if (code.depth < 0) {
+		if (!bp_known || bp - regs->r[KUNWIND_RSP] > KUNWIND_FRAME_MOST)
+			return false;
+		slot = bp + code.frame;
+	} else if (exact) {
+		slot = regs->r[KUNWIND_RSP] + code.depth;
+	} else {
+		return false;
+	}
+	if (slot + sizeof(u32) != (u32)(slot + sizeof(u32)) ||
+	    !kunwind_read_word32(&walk->mem, slot, &ra) ||
+	    !kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
+	    !kunwind_proof_call(walk, ra, &target))
+		return false;
+	if (code.rbp_at >= 0)
+		bp_known = kunwind_read_word32(&walk->mem, slot - code.rbp_at, &bp);
+	else if (code.rbp_at == KUNWIND_CODE_RBP_LOST)
+		bp_known = false;
+	regs->r[KUNWIND_RA] = ra;
+	regs->r[KUNWIND_RSP] = slot + sizeof(u32);
+	regs->r[KUNWIND_RBP] = bp;
+	regs->valid = valid | (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
+	return true;
 }
 
 enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *walk)
@@ -80,8 +112,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	u32 i;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
-	u64 addr, ip, sp, target;
-	bool end, signal, to_prove;
+	u64 addr, ip, sp;
+	bool end, signal, bare;
 
 	walk->count = 0;
 	walk->range = NULL;
@@ -102,13 +134,15 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			return KUNWIND_DEPTH;
 		rule.kind = KUNWIND_RULE_NONE;
 		reason = kunwind_walk_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
-		to_prove = reason == KUNWIND_NO_RULE && addr == ip && behind_system_call(walk, ip);
-		if (to_prove)
-			reason = kunwind_walk_rule(walk, ip - sizeof(u16) - 1, false, sp, &rule,
-						   &table, &end);
-		if (reason != KUNWIND_COMPLETE || end)
+		bare = reason == KUNWIND_NO_RULE || reason == KUNWIND_NO_TABLE ||
+		       reason == KUNWIND_NO_OBJECT;
+		if (end || (reason != KUNWIND_COMPLETE && !bare))
 			return reason;
-		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+		if (bare) {
+			signal = false;
+			if (step_by_code(walk, addr == ip))
+				reason = KUNWIND_COMPLETE;
+		} else if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
 			reason = kunwind_wide_step(walk, table, rule.off, &signal);
 		} else {
 			reason = short_step(walk, table, rule);
@@ -118,19 +152,17 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			return KUNWIND_DEPTH;
 		if (reason != KUNWIND_COMPLETE) {
 			walk->unread[0] = sp;
-			return to_prove ? KUNWIND_NO_RULE : reason;
+			return reason;
 		}
 		/* As in walk.c: what did not call may have nothing on its stack. */
 		if (regs->r[KUNWIND_RSP] <= sp && !signal &&
 		    !(regs->r[KUNWIND_RSP] == sp && addr == ip))
 			return KUNWIND_CFA_STUCK;
-		if (to_prove && !kunwind_proof_call(walk, regs->r[KUNWIND_RA], &target))
-			return KUNWIND_NO_RULE;
 		if (!regs->r[KUNWIND_RA])
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
 			return KUNWIND_DEPTH;
-		if (to_prove) {
+		if (bare) {
 			kunwind_count_found(walk, KUNWIND_TRUST_CODE);
 			if (walk->trust)
 				walk->trust[walk->count] = KUNWIND_TRUST_CODE;

@@ -23,6 +23,7 @@ struct counts {
 
 struct corpus {
 	const struct kunwind_table *table;
+	bool i386;
 	struct kunwind_mem mem;
 	struct counts at, behind, rbp;
 };
@@ -32,13 +33,14 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 {
 	const struct kunwind_rule rule = kunwind_table_lookup(c->table, looked_up);
 	struct kunwind_code code;
+	const s32 word = c->i386 ? 4 : 8;
 	s32 rbp_at;
 
 	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA ||
 	    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
 		return;
 	c->mem.left = KUNWIND_BUDGET;
-	if (!kunwind_code_ahead(&c->mem, addr, &code)) {
+	if (!kunwind_code_ahead(&c->mem, c->i386, addr, &code)) {
 		counts->unknown++;
 		return;
 	}
@@ -46,19 +48,19 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 		counts->other++;
 		return;
 	}
-	if (!code.depth && counts == &c->behind) {
+	if (counts == &c->behind && (!code.depth || (c->i386 && code.depth > 0))) {
 		counts->weak++;
 		return;
 	}
-	if ((code.depth < 0 ? code.frame : code.depth) != rule.off - 8) {
+	if ((code.depth < 0 ? code.frame : code.depth) != rule.off - word) {
 		if (counts->wrong++ < 12)
 			printf("# %#lx: %s + %d, CFI %d\n", (unsigned long)addr,
 			       code.depth < 0 ? "rbp" : "rsp",
-			       code.depth < 0 ? code.frame : code.depth, rule.off - 8);
+			       code.depth < 0 ? code.frame : code.depth, rule.off - word);
 		return;
 	}
 	counts->right++;
-	rbp_at = rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3 ? -8 - rule.rbp : -1;
+	rbp_at = rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3 ? -word - rule.rbp : -1;
 	/* Popped already: it is still there, and in rbp. */
 	if (code.rbp_at == rbp_at || (code.rbp_at == -1 && code.depth >= 0 && rbp_at > code.depth))
 		c->rbp.right++;
@@ -68,8 +70,11 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 		printf("# %#lx: rbp at %d, CFI %d\n", (unsigned long)addr, code.rbp_at, rbp_at);
 }
 
+/* In 32-bit code also lea 0(%esi), %esi. */
 static bool is_nop(const struct kunwind_insn *insn)
 {
+	if (!insn->map && insn->op == 0x8d && !insn->disp && !insn->on_rsp)
+		return (insn->modrm & 7) == 4 || (insn->modrm >> 3 & 7) == (insn->modrm & 7);
 	return insn->map == 1 ? insn->op == 0x1f : !insn->map && insn->op == 0x90;
 }
 
@@ -82,7 +87,7 @@ static bool ends(const struct kunwind_insn *insn)
 static void function(struct corpus *c, u64 start, u64 end)
 {
 	struct kunwind_mem mem = c->mem;
-	struct kunwind_text text = { .mem = &mem, .left = ~0U };
+	struct kunwind_text text = { .mem = &mem, .i386 = c->i386, .left = ~0U };
 	struct kunwind_insn insn;
 	bool padding = false;
 	u64 at = start;
@@ -131,8 +136,8 @@ static u64 of(const char *what, const struct counts *c)
 	return c->right + c->wrong + c->unknown;
 }
 
-/* @percent of what is found behind calls may be wrong. */
-static void test_object(const char *path, u32 percent)
+/* @percent of what is found behind calls may be wrong; at least so many percent must be found. */
+static void test_object(const char *path, u32 percent, u32 least_at, u32 least_behind)
 {
 	struct kunwind_table *table;
 	struct corpus c = { };
@@ -151,14 +156,15 @@ static void test_object(const char *path, u32 percent)
 			c.mem.delta = (u64)(uintptr_t)o.data + o.elf.load[i].offset - c.mem.lo;
 		}
 	c.table = table;
+	c.i386 = o.section.i386;
 	functions(&c, &o);
 	at = of("at instructions", &c.at);
 	behind = of("behind calls", &c.behind);
 	of("rbp", &c.rbp);
-	tap_ok(at > 10000 && c.at.wrong * 500 < at && c.at.right * 100 > at * 90,
+	tap_ok(at > 10000 && c.at.wrong * 500 < at && c.at.right * 100 > at * least_at,
 	       "ahead: return addresses in %s", path);
 	tap_ok(behind > 1000 && c.behind.wrong * 100 <= behind * percent &&
-	       c.behind.right * 100 > behind * 70, "ahead: the same behind calls");
+	       c.behind.right * 100 > behind * least_behind, "ahead: the same behind calls");
 	tap_ok(c.rbp.wrong * 5000 < at, "ahead: and where rbp is");
 	kunwind_table_free(table);
 	object_close(&o);
@@ -247,6 +253,11 @@ static const struct ahead_case {
 	{ "rbp is used and not taken back", "31 ed c3", 0, -1, LOST },
 	{ "rbp pushed and popped", "55 31 ed 5d c3", 0, -1, -1 },
 	{ "rbp pushed on the way, and another popped", "55 31 ed 5b c3", 0, -1, LOST },
+	{ "rbp from a place that was popped and written anew", "5b 50 5d c3", 8, -1, LOST },
+	{ "rbp from a place that was popped, and rbp pushed there", "5b 55 31 ed 5d c3", 8, -1, -1 },
+	{ "a call with nothing on the stack", "ff d0 c3", NO, 0, 0 },
+	{ "a call with something on the stack", "ff d0 5b c3", 8, -1, -1 },
+	{ "a call of a function that is jumped to", "5b eb 01 06 50 ff d0 58 c3", 8, -1, -1 },
 	{ "rbp pushed; its place written anew", "55 5b 53 5d c3", 0, -1, LOST },
 	{ "the same by mov", "55 48 89 04 24 5d c3", 0, -1, LOST },
 	{ "rbp popped from where nothing is yet", "48 83 ec 08 5d c3", 0, -1, LOST },
@@ -374,7 +385,7 @@ static void test_case(const struct ahead_case *c)
 	struct kunwind_mem mem = mem_of(bytes, sizeof(bytes->data));
 	struct kunwind_code code = { };
 	const s32 depth = c->depth == NO + 1 ? -1 : c->depth;
-	const bool found = kunwind_code_ahead(&mem, TEXT_LO, &code);
+	const bool found = kunwind_code_ahead(&mem, false, TEXT_LO, &code);
 
 	if (!tap_ok(depth == NO ? !found :
 			found && code.depth == depth && code.frame == c->frame &&
@@ -386,7 +397,7 @@ static bool ahead(struct kunwind_mem *mem, s32 depth)
 {
 	struct kunwind_code code;
 
-	return kunwind_code_ahead(mem, TEXT_LO, &code) && code.depth == depth;
+	return kunwind_code_ahead(mem, false, TEXT_LO, &code) && code.depth == depth;
 }
 
 static void test_bounds(void)
@@ -442,21 +453,21 @@ static void test_bounds(void)
 	tap_ok(!ahead(&mem, 0) && spent - mem.left < 3 * 1024,
 	       "ahead: no more than 1,024 instructions are read");
 	/* each of 1,000 calls is looked for among the jumps */
-	bytes = assemble("");
+	bytes = assemble("50");
 	for (i = 0; i < 1000; i++)
 		eh_hex(bytes, "ff d0");
-	eh_hex(bytes, "c3");
+	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(ahead(&mem, 0), "ahead: calls");
 	least = KUNWIND_BUDGET - mem.left;
-	bytes = assemble("");
+	bytes = assemble("50");
 	for (i = 0; i < 12; i++) {
 		eh_hex(bytes, "0f 84");
 		eh_num(bytes, 2000 + i, 4);
 	}
 	for (i = 0; i < 1000; i++)
 		eh_hex(bytes, "ff d0");
-	eh_hex(bytes, "c3");
+	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(ahead(&mem, 0) && KUNWIND_BUDGET - mem.left > least + 900,
 	       "ahead: calls cost more where there are jumps, %u and %u units",
@@ -513,8 +524,10 @@ int main(void)
 		test_case(&cases[i]);
 	test_bounds();
 	test_by_frame();
-	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6", 0);
-	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1);
-	test_object("/usr/bin/python3.11", 1);
+	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6", 0, 90, 70);
+	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1, 90, 70);
+	test_object("/usr/bin/python3.11", 1, 90, 70);
+	/* Here rsp is not known behind a call. (glibc's own CFI is wrong in its string functions.) */
+	test_object("/usr/lib32/libstdc++.so.6", 0, 50, 40);
 	return tap_done();
 }

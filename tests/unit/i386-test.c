@@ -328,8 +328,8 @@ static void test_kinds(void)
 	free(ranges);
 }
 
-/* Code with a rule up to a system call, and none behind it; a caller, or none. */
-static void test_behind_system_call(void)
+/* Code with a rule up to its third byte, and none from there on; a caller, or none. */
+static void test_code(void)
 {
 	static const struct {
 		const char *name, *code, *caller;
@@ -340,7 +340,16 @@ static void test_behind_system_call(void)
 		{ "the same, no call before the return address", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
 		  false },
 		{ "the same, a call to where no code is", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
-		{ "behind another instruction", "89 c0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "pop, inc, dec, call of the next, lds, bound", "90 90 e8 00 00 00 00 58 40 4f c5 00 62 00 "
+		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "arguments that are taken off", "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true },
+		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "addresses of 16 bits", "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "exit", "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "another system call", "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "rsp behind a call", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "leave", "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
+		{ "lea of the frame pointer", "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true },
 	};
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	static struct eh eh, bytes;
@@ -359,7 +368,7 @@ static void test_behind_system_call(void)
 		.start = CODE, .end = CODE + sizeof(text), .bias = CODE - TEXT_LO, .table = table,
 	};
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		u32 stack[WORDS] = { [3] = CODE + 0x85 };
+		u32 stack[WORDS] = { [2] = STACK + 40, [3] = CODE + 0x85 };
 		enum kunwind_reason reason;
 		unsigned long addresses[4];
 		u8 trust[4] = { 0 };
@@ -379,6 +388,7 @@ static void test_behind_system_call(void)
 		eh_hex(&bytes, cases[i].caller);
 		memcpy(text + 0x80, bytes.data, bytes.size);
 		walk.regs.r[KUNWIND_RSP] = STACK;
+		walk.regs.r[KUNWIND_RBP] = STACK + 8;
 		walk.regs.r[KUNWIND_RA] = CODE + 0x42;
 		walk.regs.valid = KUNWIND_ALL_REGS;
 		reason = table ? kunwind_walk_i386(&walk) : KUNWIND_CORRUPT;
@@ -402,6 +412,6 @@ int main(void)
 	test_handler(1);
 	test_handler(0);
 	test_kinds();
-	test_behind_system_call();
+	test_code();
 	return tap_done();
 }

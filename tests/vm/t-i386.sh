@@ -57,23 +57,36 @@ kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 
 # in clone(), by the parent (LTTng 2.13 has no 32-bit clone3 by name)
-session_begin "$work/spawn" sched_process_fork
-kunwind run -- "$progs/spawn-i386" >"$work/chain"
-is "$?" 0 "a program starts others by posix_spawn()"
-session_end
-babeltrace2 "$work/spawn" | grep "sched_process_fork:.* vpid = $(head -n 1 "$work/chain")," >"$work/clones"
-is "$(wc -l <"$work/clones")" 20 "20 of them"
-sed -n '1s/^/# /p' "$work/clones"
-is "$(/usr/bin/python3 - "$work/chain" "$work/clones" <<-'END'
-	import re, sys
-	chain = [int(line, 16) for line in list(open(sys.argv[1]))[1:]]
-	whole = 0
-	for line in open(sys.argv[2]):
-	    stack = iter(int(a, 16) for a in re.findall(r"\[\d+\] = 0x([0-9A-F]+)", line))
-	    whole += all(address in stack for address in chain)
-	print(len(chain), whole)
-	END
-)" "9 20" "in clone()'s system call each has the program's own chain of calls"
+# PROGRAM: how many addresses its chain of calls has; how many stacks have it whole; how many
+# addresses of the program in stacks, but for the call of posix_spawn(), are not of the chain
+chains() {
+	session_begin "$work/$1" sched_process_fork
+	kunwind run -- "$progs/$1" >"$work/$1.chain"
+	is "$?" 0 "$1 starts others by posix_spawn()"
+	session_end
+	babeltrace2 "$work/$1" |
+		grep "sched_process_fork:.* vpid = $(head -n 1 "$work/$1.chain")," >"$work/$1.clones"
+	is "$(wc -l <"$work/$1.clones")" 20 "20 of them"
+	sed -n '1s/^/# /p' "$work/$1.clones"
+	result=$(/usr/bin/python3 - "$work/$1.chain" "$work/$1.clones" <<-'END'
+		import re, sys
+		_, lo, hi, *chain = [int(line, 16) for line in open(sys.argv[1])]
+		whole = others = 0
+		for line in open(sys.argv[2]):
+		    stack = [int(a, 16) for a in re.findall(r"\[\d+\] = 0x([0-9A-F]+)", line)]
+		    rest = iter(stack)
+		    whole += all(address in rest for address in chain)
+		    others += sum(a not in chain for a in [a for a in stack if lo <= a < hi][1:])
+		print(len(chain), whole, others)
+		END
+	)
+}
+chains spawn-i386
+like "$result" '^9 20 ' "in clone()'s system call each has the program's own chain of calls"
+chains spawn_fp-i386
+is "$result" "9 20 0" "so has a program without CFI that has frame pointers"
+chains spawn_bare-i386
+is "${result##* }" 0 "without these, too, no address of the program is a wrong one"
 
 # the kernel's own answer, with the module and without
 stock() { # DIRECTORY

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * spawn-i386.c - a 32-bit program that starts others, and prints its pid and where each
- * function of its chain of calls returns to
+ * spawn-i386.c - a 32-bit program that starts others, and prints its pid, where its code
+ * begins and ends, and where each function of its chain of calls returns to
  *
- * glibc's clone() has no CFI behind its system call, which posix_spawn() makes.
+ * glibc's clone() has no CFI behind its system call, which posix_spawn() makes. Also built
+ * without CFI.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #define DEPTH	8
 #define TIMES	20
 
+extern const char __executable_start[], etext[];
 static void *chain[DEPTH + 1];
 
 static NOINLINE int spawns(int left)
@@ -36,7 +38,7 @@ int main(void)
 
 	for (i = 0; i < TIMES; i++)
 		failed |= spawns(DEPTH);
-	printf("%d\n", getpid());
+	printf("%d\n%p\n%p\n", getpid(), (void *)__executable_start, (void *)etext);
 	for (i = 0; i <= DEPTH; i++)
 		printf("%p\n", chain[i]);
 	return failed;
