@@ -164,6 +164,8 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 		return true;
 	}
 	kunwind_prove(walk, frame, c);
+	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_code_begins_goroutine(&walk->mem, c->ra))
+		c->proof = KUNWIND_PROOF_PROVEN;
 	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
 
@@ -406,8 +408,9 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		return KUNWIND_NO_RULE;
 	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
 		return KUNWIND_DEPTH;
-	if (!exact && (!frame.bp_known || !frame.bp) &&
-	    kunwind_code_outermost(&walk->mem, frame.ip)) {
+	if (!exact && (((!frame.bp_known || !frame.bp) &&
+			kunwind_code_outermost(&walk->mem, frame.ip)) ||
+		       kunwind_code_begins_goroutine(&walk->mem, frame.ip))) {
 		/* A return address of zero ends the stack. */
 		returned(walk, &(struct kunwind_candidate){ .slot = frame.sp }, false, 0);
 		return KUNWIND_COMPLETE;

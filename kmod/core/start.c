@@ -13,6 +13,10 @@
  * A thread begins with code that clears rbp, as the psABI asks (3.4.1), calls, and ends
  * the thread when that returns.
  *
+ * A goroutine of Go begins as if runtime.goexit() had called its function: the return address
+ * is that function's second byte (Go: src/runtime/asm_amd64.s). No call ends there, so nothing else
+ * can have that return address.
+ *
  * Bounds: MOST_INSNS instructions for an entry point. Any context; memory is read by the
  * seam's reader. Stack: 600 bytes.
  */
@@ -254,6 +258,24 @@ static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 		return kunwind_insn_writes(insn, 0) ? EAX_UNKNOWN : eax;
 	}
 	return EAX_UNKNOWN;
+}
+
+#define GOEXIT_ALIGNED	16
+#define PADDING		0xcc
+
+/* nop, perhaps with a breakpoint; call runtime.goexit1; nop: a function, behind padding */
+static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
+{
+	u64 before, code;
+
+	return at % GOEXIT_ALIGNED == 0 && kunwind_read_word(mem, at - 8, &before) &&
+	       before >> 56 == PADDING && kunwind_read_word(mem, at, &code) &&
+	       ((u16)code == 0xe890 || (u16)code == 0xe8cc) && (u8)(code >> 48) == 0x90;
+}
+
+bool kunwind_walk_attr kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra)
+{
+	return is_goexit(mem, ra - 1) || is_goexit(mem, ra - 6);
 }
 
 bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)

@@ -182,6 +182,12 @@ bool kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp);
 bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
 
 /*
+ * Whether the return address @ra is where a goroutine of Go ends, so that nothing called its
+ * first function; or that of what is called there. No window may be open.
+ */
+bool kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra);
+
+/*
  * Where the function at @from jumps to with nothing on its stack (a tail call): the first place in
  * [@lo, @hi]; or else KUNWIND_CODE_ANYWHERE, if it jumps by a register or a table; or else the
  * first place that it jumps to for good. 0: no such jump is among @left instructions (out: those

@@ -422,6 +422,10 @@ static const struct bare_case cases[] = {
 	  { { 0, LIB + 0x206 } }, .no_guess = true, .found = { F, LIB + 0x206 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 
+	{ "where a goroutine begins", IN_F, AT(4),
+	  { { LIB + 0x33f, "cc 90 e8 7b 00 00 00 90", 0 }, { IN_F, "48 83 c4 08 c3", 0 } },
+	  { { 1, LIB + 0x341 } }, .no_guess = true,
+	  .found = { IN_F, LIB + 0x341 }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
 	/* xor %ebp, %ebp; pop %rdi; call *%r9; mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall; hlt */
 	{ "where a thread begins", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },

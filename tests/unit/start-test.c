@@ -176,9 +176,40 @@ static void test_points(void)
 	tap_ok(!kunwind_at_start(&walk, PROG + 200, SP) && !walk.mem.left, "start: a budget that is spent");
 }
 
+/* Padding and a function like runtime.goexit(), with the return address behind so many bytes. */
+static void test_goroutine(void)
+{
+	static const struct {
+		const char *name, *hex;
+		u32 offset, ra;
+		bool begins;
+	} cases[] = {
+		{ "its second byte", "cc 90 e8 7b 00 00 00 90", 15, 2, true },
+		{ "what is behind its call", "cc 90 e8 7b 00 00 00 90", 15, 7, true },
+		{ "its first byte", "cc 90 e8 7b 00 00 00 90", 15, 1, false },
+		{ "a breakpoint at its entry", "cc cc e8 7b 00 00 00 90", 15, 2, true },
+		{ "no padding before it", "c3 90 e8 7b 00 00 00 90", 15, 2, false },
+		{ "not aligned", "cc 90 e8 7b 00 00 00 90", 7, 2, false },
+		{ "no call", "cc 90 e9 7b 00 00 00 90", 15, 2, false },
+		{ "other code behind the call", "cc 90 e8 7b 00 00 00 58", 15, 2, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		put(PROG + cases[i].offset, cases[i].hex);
+		tap_ok(kunwind_code_begins_goroutine(&walk.mem, PROG + cases[i].offset + cases[i].ra) ==
+		       cases[i].begins, "goroutine: %s", cases[i].name);
+	}
+	begin();
+	tap_ok(!kunwind_code_begins_goroutine(&walk.mem, 1) &&
+	       !kunwind_code_begins_goroutine(&walk.mem, INTERP + 1), "goroutine: not readable");
+}
+
 int main(void)
 {
 	test_cases();
 	test_points();
+	test_goroutine();
 	return tap_done();
 }
