@@ -7,7 +7,8 @@
  *   1. A signal trampoline, by its code: all registers from the frame that the
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
- *      lies in no code at all (a call through a null pointer).
+ *      lies in no code at all (a call through a null pointer), or is one of those that gcc
+ *      puts on the stack to call a nested function.
  *   3. The word from which the code after the call returns on another stack (switch.c, or
  *      by rbp), if it follows a call to this function or near it.
  *   4. The word from which the code that is still to run returns (ahead.c).
@@ -87,7 +88,37 @@ fault:
 	return false;
 }
 
-/* The word at the stack pointer, where no code is: a call through a pointer led there. */
+/*
+ * Whether the frame is in the code that gcc puts on the stack for a nested function: two numbers
+ * into r11 and r10, and a jump by r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
+ */
+static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct kunwind_bare *frame)
+{
+	static const u8 before[] = { 0, 6, 10, 16, 20 };
+	const struct kunwind_range *range = frame->range;
+	struct kunwind_mem *mem = &walk->mem;
+	const u64 ip = frame->ip;
+	u32 i;
+
+	/* The stack itself is executable. */
+	if (frame->sp - range->start >= range->end - range->start)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		const u64 at = ip - before[i];
+		u64 first, second, jump, behind;
+
+		if (!kunwind_read_word(mem, at, &first) ||
+		    ((u16)first != 0xbb49 && (u16)first != 0xbb41))
+			continue;
+		behind = at + ((u16)first == 0xbb49 ? 10 : 6);
+		if (kunwind_read_word(mem, behind, &second) && (u16)second == 0xba49 &&
+		    kunwind_read_word(mem, behind + 10, &jump) && (jump & 0xffffff) == 0xe3ff49)
+			return ip == at || ip == behind || ip == behind + 10;
+	}
+	return false;
+}
+
+/* The word at the stack pointer, of a frame that has nothing else there: a call led to it. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				     struct kunwind_candidate *c)
 {
@@ -423,7 +454,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (frame.sp & 7 || end < frame.sp)
 		return KUNWIND_NO_RULE;
 	how->trust = KUNWIND_TRUST_CODE;
-	if (exact && !frame.range && at_top(walk, &frame, &word)) {
+	if (exact && (!frame.range || in_nested(walk, &frame)) && at_top(walk, &frame, &word)) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
