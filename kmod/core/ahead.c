@@ -507,7 +507,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 		return false;
 	/*
 	 * A function that calls has something on its stack, if only to align it (psABI 3.2.2).
-	 * Otherwise a call before does not return (Go's morestack()).
+	 * gcc leaves that out before calls of local functions. But such a call may also be one
+	 * that does not return (Go's morestack()), so that the code behind it says nothing.
 	 */
 	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
 		return false;
