@@ -396,8 +396,9 @@ struct task_struct {
 	struct pid_namespace *pid_ns;
 	struct mm_struct *mm;
 	struct { u64 sum_exec_runtime; } se;
-	int nice, prio, pid;
+	int nice, prio, pid, tgid;
 	unsigned int flags;
+	u64 start_time;
 };
 #define MAX_NICE			19
 #define TICK_NSEC			(NSEC_PER_SEC / HZ)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callstack-test.c - walks that interrupt a walk on the same CPU, and tasks whose stack is not
+ * walked
+ *
+ * The walk of core/walk.c is compiled into this program a second time, with a call before each
+ * word that it reads. There another walk begins, as from an interrupt, an NMI or a page fault.
+ */
+#include "kernel.h"
+#include "pt-regs.h"
+
+static void before_read(void);
+#undef kunwind_mem_read
+#define kunwind_mem_read(mem, val, addr, fault)					\
+do {										\
+	u64 at_ = (addr);							\
+										\
+	before_read();								\
+	if (unlikely(at_ < (mem)->lo || at_ > (mem)->hi - sizeof(u64)))		\
+		goto fault;							\
+	memcpy(&(val), (const void *)(uintptr_t)(at_ + (mem)->delta), 8);	\
+} while (0)
+#define kunwind_ranges_find(...)	interrupted_ranges_find(__VA_ARGS__)
+#define kunwind_walk_rule(...)		interrupted_walk_rule(__VA_ARGS__)
+#define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
+#define kunwind_walk_again(...)		interrupted_walk_again(__VA_ARGS__)
+#include "../../kmod/core/walk.c"
+#include "../../kmod/core/recent.c"
+#include "scene.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define IS_ENABLED(option)	0
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+#define alloc_percpu(type)	((type *)kzalloc(sizeof(type), GFP_KERNEL))
+#define free_percpu(p)		kfree(p)
+#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
+#define this_cpu_ptr(p)		(p)
+#define this_cpu_read(x)	(x)
+#define this_cpu_write(x, v)	((x) = (v))
+#define this_cpu_add(x, n)	((x) += (n))
+#define this_cpu_inc(x)		((x)++)
+#define this_cpu_cmpxchg(x, old, new)	({ u32 is_ = (x); if (is_ == (old)) (x) = (new); is_; })
+#define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
+#define preempt_disable_notrace()	do { } while (0)
+#define preempt_enable_notrace()	do { } while (0)
+#define rcu_dereference_sched(p)	READ_ONCE(p)
+#define irqs_disabled()			false
+#define module_param_named(name, value, type, mode)	extern int unused_param_##name
+#define PF_VCPU			0x1
+#define PF_IO_WORKER		0x10
+#define PF_USER_WORKER		0x4000
+#define PF_KTHREAD		0x200000
+static struct pt_regs user_regs;
+#define task_pt_regs(task)	((void)(task), &user_regs)
+enum { IN_TASK, IN_SOFTIRQ, IN_HARDIRQ, IN_NMI };
+static u8 level;
+#define interrupt_context_level()	level
+
+#define _KUNWIND_HOOK_H
+static bool hook_missing;
+#define kunwind_hook_missing()	hook_missing
+static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
+#define breakpoint		original_at	/* there is none: 0 */
+
+#include "../../kmod/credit.c"
+#include "../../kmod/callstack.c"
+
+/* ----------------------------------------- what this file needs of others */
+
+void kunwind_original_init(void) { }
+void kunwind_touch(u64 at, u64 besides) { (void)at, (void)besides; }
+void kunwind_touch_part(const struct kunwind_range *range, u64 addr) { (void)range, (void)addr; }
+void kunwind_touch_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
+
+/* --------------------------------------------------------------- the scene */
+
+#define LEN	10			/* addresses of a stack */
+
+static struct kunwind_space space;
+static struct task_struct task;
+
+/* Two stacks: where the task is, at word 0; and another, of which an ioctl gives the registers. */
+static const u32 at[2] = { 0, 20 };
+static struct kunwind_regs other;
+
+static void begin(void)
+{
+	u32 which, i;
+
+	scene();
+	OBJECT(0x100, { 0, 0x100, "" });
+	for (which = 0; which < 2; which++) {
+		for (i = 0; i < LEN - 1; i++)
+			stack[at[which] + i] = CODE(1, 2 + at[which] + i);
+		stack[at[which] + i] = 0;
+	}
+	user_regs = (struct pt_regs){ .ip = CODE(1, 1 + at[0]), .sp = WORD(at[0]), .cs = __USER_CS };
+	other = regs;
+	other.r[KUNWIND_RA] = CODE(1, 1 + at[1]);
+	other.r[KUNWIND_RSP] = WORD(at[1]);
+	WRITE_ONCE(space.ranges, ranges);
+	current = &task;
+	level = IN_TASK;
+	kunwind_callstack_init();
+}
+
+static void end(void)
+{
+	kunwind_callstack_exit();
+	current = NULL;
+}
+
+/* What a walk found. */
+struct found {
+	enum kunwind_reason reason;
+	u32 count;
+	unsigned long address[LEN + 1];
+};
+
+static void walk(u32 which, struct found *found)
+{
+	struct kunwind_request request = {
+		.consumer = KUNWIND_FOR_IOCTL, .store = found->address, .capacity = LEN + 1,
+	};
+
+	memset(found, 0xee, sizeof(*found));
+	found->reason = which ? kunwind_callstack_walk_regs(&space, &other, &request) :
+		kunwind_callstack_walk(&space, &user_regs, KUNWIND_ALL_REGS, &request);
+	found->count = request.count;
+}
+
+static bool is_true(const struct found *found, u32 which)
+{
+	u32 i;
+
+	for (i = 0; i < LEN; i++)
+		if (found->address[i] != CODE(1, 1 + at[which] + i))
+			return false;
+	return found->reason == KUNWIND_COMPLETE && found->count == LEN;
+}
+
+/* The second walk: before which read of the first, in which context, and what it found. */
+static u32 reads, before;
+static u8 context;
+static struct found inner;
+static bool inside, nested;
+
+static void before_read(void)
+{
+	const u8 outside = level;
+
+	if (!before || (inside ? context != IN_TASK : ++reads != before))
+		return;
+	if (inside) {
+		nested = true;		/* a page fault inside what a page fault caused */
+		return;
+	}
+	inside = true;
+	level = context;
+	walk(0, &inner);
+	level = outside;
+	inside = false;
+}
+
+/*
+ * One walk, which another one interrupts before its @n-th read. False: it has no such read.
+ * @noted: the note of the walk before is there.
+ */
+static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
+{
+	walk(which, found);
+	if (!noted)
+		recents->id = 0;
+	reads = 0;
+	before = n;
+	walk(which, found);
+	before = 0;
+	return reads >= n;
+}
+
+/* ---------------------------------------------------------------- the tests */
+
+/* A second walk of the same CPU, at each read of the first one; then a walk that nothing interrupts. */
+static void test_interrupts(void)
+{
+	static const struct { const char *name; u8 level; } contexts[] = {
+		{ "softirq", IN_SOFTIRQ }, { "hard interrupt", IN_HARDIRQ }, { "NMI", IN_NMI },
+	};
+	u32 i, n, which, bad, times;
+	struct found outer, after;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		begin();
+		context = contexts[i].level;
+		bad = times = 0;
+		for (which = 0; which < 4; which++) {
+			for (n = 1; interrupted(which & 1, which & 2, n, &outer); n++, times++) {
+				bad += !is_true(&outer, which & 1) || !is_true(&inner, 0);
+				/* twice: the second one may use the note of the first */
+				walk(0, &after);
+				bad += !is_true(&after, 0);
+				walk(0, &after);
+				bad += !is_true(&after, 0);
+			}
+		}
+		tap_ok(!bad && times >= 4 * LEN,
+		       "%s: a walk at each of %u reads of another: all stacks are true",
+		       contexts[i].name, times);
+		end();
+	}
+}
+
+/* A read faults, and the tracepoint of page faults asks for a stack, in the same context. */
+static void test_nested(void)
+{
+	u32 n, which, bad = 0, times = 0;
+	struct found outer, after;
+
+	begin();
+	context = IN_TASK;
+	for (which = 0; which < 4; which++) {
+		for (n = 1; interrupted(which & 1, which & 2, n, &outer); n++, times++) {
+			bad += inner.reason != KUNWIND_NESTED || inner.count || !is_true(&outer, which & 1);
+			walk(0, &after);
+			bad += !is_true(&after, 0);
+		}
+	}
+	tap_ok(!bad && times >= 4 * LEN, "page fault at each of %u reads: the request inside gets no stack",
+	       times);
+	tap_ok(!nested, "page fault at each of %u reads: the request inside reads nothing", times);
+	tap_ok(counters.of[KUNWIND_FOR_IOCTL].by_reason[KUNWIND_NESTED] == times,
+	       "page fault at each of %u reads: each request inside is counted", times);
+	for (level = IN_TASK; level <= IN_NMI; level++) {
+		walk(0, &after);
+		tap_ok(is_true(&after, 0), "after page faults: context %u is walked", level);
+	}
+	end();
+}
+
+static void test_excluded(void)
+{
+	static const struct { const char *name; u32 flags; u64 cs; enum kunwind_reason reason; } of[] = {
+		{ "64-bit code", 0, __USER_CS, KUNWIND_COMPLETE },
+		{ "32-bit code", 0, __USER32_CS, KUNWIND_COMPLETE },
+		{ "another code segment", 0, 0x10, KUNWIND_COMPAT32 },
+		{ "kernel thread", PF_KTHREAD, __USER_CS, KUNWIND_KTHREAD },
+		{ "io_uring worker", PF_IO_WORKER, __USER_CS, KUNWIND_KTHREAD },
+		{ "vhost worker", PF_USER_WORKER, __USER_CS, KUNWIND_KTHREAD },
+		{ "virtual CPU that runs its guest", PF_VCPU, __USER_CS, KUNWIND_KTHREAD },
+	};
+	u32 i;
+
+	begin();
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		task.flags = of[i].flags;
+		user_regs.cs = of[i].cs;
+		tap_ok(kunwind_callstack_excluded(&user_regs) == of[i].reason, "%s: %s", of[i].name,
+		       of[i].reason ? "its stack is not walked" : "its stack is walked");
+	}
+	task.flags = 0;
+	user_regs.cs = __USER_CS;
+	hook_missing = true;
+	tap_ok(kunwind_callstack_excluded(&user_regs) == KUNWIND_DISABLED,
+	       "a required hook is missing: no stack is walked");
+	hook_missing = false;
+	kunwind_enabled = false;
+	tap_ok(kunwind_callstack_excluded(&user_regs) == KUNWIND_DISABLED,
+	       "kill switch: no stack is walked");
+	kunwind_enabled = true;
+	end();
+}
+
+int main(void)
+{
+	test_interrupts();
+	test_nested();
+	test_excluded();
+	return tap_done();
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * takeover-test.c - which calls of the kernel's savers of user stacks are redirected, how much
+ * room a walk has in perf's buffer, and which registers it trusts
+ */
+#include "kernel.h"
+#include "pt-regs.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define static_assert(x)	_Static_assert(x, #x)
+#define __same_type(a, b)	__builtin_types_compatible_p(__typeof__(a), __typeof__(b))
+#define preempt_disable_notrace()	do { } while (0)
+#define preempt_enable_notrace()	do { } while (0)
+#define pr_notice(...)		do { } while (0)
+#define X86_FEATURE_XENPV	0
+struct perf_callchain_entry { u64 nr; u64 ip[16]; };
+struct perf_callchain_entry_ctx {
+	struct perf_callchain_entry *entry;
+	u32 max_stack, nr;
+	short contexts;
+	bool contexts_maxed;
+};
+static int perf_callchain_store(struct perf_callchain_entry_ctx *ctx, u64 ip)
+{
+	ctx->entry->ip[ctx->entry->nr++] = ip;
+	ctx->nr++;
+	return 0;
+}
+struct unwind_stacktrace { unsigned int nr; unsigned long *entries; };
+#define _KUNWIND_COMPAT_UNWIND_H
+#define KUNWIND_HAS_UNWIND_USER	1
+
+unsigned int stack_trace_save_user(unsigned long *store, unsigned int size);
+void perf_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs);
+int unwind_user(struct unwind_stacktrace *trace, unsigned int max_entries);
+
+static struct pt_regs user_regs;
+static bool nmi, on_task_stack, xenpv;
+#define task_pt_regs(task)	((void)(task), &user_regs)
+#define in_nmi()		nmi
+#define object_is_on_stack(object)	((void)(object), on_task_stack)
+#define cpu_feature_enabled(feature)	((void)(feature), xenpv)
+
+#define _KUNWIND_HOOK_H
+struct ftrace_ops { int unused; };
+struct ftrace_regs { unsigned long ip, argument[2]; };
+#define ftrace_regs_set_instruction_pointer(fregs, to)	((fregs)->ip = (to))
+#define ftrace_regs_get_argument(fregs, n)	((fregs)->argument[n])
+struct kunwind_hook {
+	const char *function;
+	void (*call)(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs);
+	bool redirects, on;
+	int error;
+};
+#define kunwind_hook_missing()	false
+#define kunwind_hooks_enable(hooks, nr)	((void)(hooks), NULL)
+#define kunwind_hooks_disable(hooks, nr)	((void)(hooks), true)
+#define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
+#define kunwind_hook_refusal(hook)	"no reason"
+
+#define _KUNWIND_EMIT_H
+static bool listening;
+#define kunwind_emit_wanted()	listening
+#include "../../kmod/space.h"
+static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+			 unsigned long *store, u32 size, u32 *count);
+#include "../../kmod/takeover.c"
+
+/* ----------------------------------------- what this file needs of others */
+
+static struct kunwind_space registered;
+static struct mm_struct mm, other_mm;
+static struct task_struct task = { .mm = &mm };
+static enum kunwind_reason excluded;
+static unsigned int passed, walks, emissions;
+static u32 trusted_last, room_last;
+static bool emits;
+
+bool kunwind_enabled = true;
+enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs) { (void)regs; return excluded; }
+void kunwind_callstack_passed(void) { passed++; }
+struct kunwind_space *kunwind_space_find(const struct mm_struct *of)
+{
+	return of == &mm ? &registered : NULL;
+}
+
+/* A stack without end: all the room is used. */
+static void fill(unsigned long *store, u32 room, u32 valid)
+{
+	u32 i;
+
+	for (i = 0; i < room; i++)
+		store[i] = 0x1000 + i;
+	trusted_last = valid;
+	room_last = room;
+}
+
+enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
+					   u32 valid, struct kunwind_request *request)
+{
+	(void)space, (void)regs;
+	walks++;
+	fill(request->store, request->capacity, valid);
+	request->count = request->capacity;
+	return KUNWIND_DEPTH;
+}
+
+static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+			 unsigned long *store, u32 size, u32 *count)
+{
+	(void)space, (void)regs;
+	emissions++;
+	if (!emits)
+		return false;
+	fill(store, size, valid);
+	*count = size;
+	return true;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+static void begin(void)
+{
+	current = &task;
+	task.mm = &mm;
+	kunwind_enabled = true;
+	excluded = KUNWIND_COMPLETE;
+	nmi = xenpv = listening = emits = false;
+	on_task_stack = true;
+	passed = walks = emissions = 0;
+	user_regs = (struct pt_regs){ .ip = 0x400000 };
+}
+
+/* Whether the hook sends the call of the function number @which elsewhere. */
+static bool redirected(unsigned int which)
+{
+	struct ftrace_regs fregs = { .ip = 1, .argument = { 0, (unsigned long)&user_regs } };
+
+	hooks[which].call(0, 0, NULL, &fregs);
+	return fregs.ip != 1;
+}
+
+static bool all_redirected(bool wanted)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (redirected(i) != wanted)
+			return false;
+	return true;
+}
+
+/* ---------------------------------------------------------------- the tests */
+
+static void test_whose(void)
+{
+	begin();
+	tap_ok(all_redirected(true) && !passed, "a registered process: all three are redirected");
+	excluded = KUNWIND_KTHREAD;
+	tap_ok(all_redirected(false) && !passed, "a worker that uses its memory: none is");
+	excluded = KUNWIND_COMPLETE;
+	task.mm = &other_mm;
+	tap_ok(all_redirected(false) && passed == 3, "another process: none is, and each is counted");
+}
+
+static void test_registers(void)
+{
+	static const struct {
+		const char *name;
+		bool nmi, own_regs, on_task_stack, xenpv;
+		u32 valid;
+	} of[] = {
+		{ "no NMI", false, false, true, false, KUNWIND_ALL_REGS },
+		{ "a hard interrupt, on a stack of its own", false, false, false, false, KUNWIND_ALL_REGS },
+		{ "an NMI from user mode", true, false, true, false, KUNWIND_ALL_REGS },
+		{ "an NMI from the kernel", true, false, false, false, KUNWIND_REGS_NMI },
+		{ "an NMI with other registers", true, true, false, false, KUNWIND_ALL_REGS },
+		{ "any NMI of a Xen guest", true, false, true, true, KUNWIND_REGS_NMI },
+	};
+	struct perf_callchain_entry entry = { 0 };
+	struct pt_regs own;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		struct perf_callchain_entry_ctx ctx = { .entry = &entry, .max_stack = 4 };
+
+		begin();
+		nmi = of[i].nmi;
+		on_task_stack = of[i].on_task_stack;
+		xenpv = of[i].xenpv;
+		entry.nr = 0;
+		callchain_user(&ctx, of[i].own_regs ? &own : &user_regs);
+		tap_ok(walks == 1 && trusted_last == of[i].valid, "%s: %s registers are trusted",
+		       of[i].name, of[i].valid == KUNWIND_ALL_REGS ? "all" : "not all");
+	}
+}
+
+/* perf's buffer: marks of a context count in entry->nr, and not in ctx->nr. */
+static void test_room(void)
+{
+	static const struct { const char *name; u32 max, used, marks, left; } of[] = {
+		{ "an empty buffer", 10, 0, 1, 10 }, { "frames of the kernel before", 10, 7, 2, 3 },
+		{ "room for one", 10, 9, 2, 1 }, { "no room", 10, 10, 2, 0 },
+	};
+	struct perf_callchain_entry entry;
+	struct perf_callchain_entry_ctx full = {
+		.entry = &entry, .max_stack = 10, .contexts_maxed = true,
+	};
+	unsigned int i, j, round;
+	bool good;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		/* By a walk, as part of the event's stack, and for a process that was just unregistered. */
+		for (round = 0; round < 3; round++) {
+			struct perf_callchain_entry_ctx ctx = {
+				.entry = &entry, .max_stack = of[i].max, .nr = of[i].used,
+			};
+			const u32 first = of[i].used + of[i].marks;
+			const u32 left = round == 2 && of[i].left ? 1 : of[i].left;
+
+			begin();
+			listening = emits = round == 1;
+			task.mm = round == 2 ? &other_mm : &mm;
+			memset(&entry, 0xee, sizeof(entry));
+			entry.nr = first;
+			callchain_user(&ctx, &user_regs);
+			good = ctx.nr == of[i].used + left && entry.nr == first + left;
+			for (j = 0; j < ARRAY_SIZE(entry.ip); j++)
+				good &= (j >= first && j < first + left) ==
+					(entry.ip[j] != 0xeeeeeeeeeeeeeeeeULL);
+			tap_ok(good, "perf, %s: %u addresses are added%s", of[i].name, left,
+			       round == 1 ? ", the event is on" : round ? ", unregistered meanwhile" : "");
+		}
+	}
+	begin();
+	entry.nr = 0;
+	callchain_user(&full, &user_regs);
+	tap_ok(!walks && !entry.nr, "perf, no room for the mark of the context: nothing is added");
+}
+
+static void test_save(void)
+{
+	unsigned long store[8];
+	struct unwind_stacktrace trace = { .entries = store };
+
+	begin();
+	store[5] = 1;
+	tap_ok(save_user(store, 5) == 5 && walks == 1 && room_last == 5 && store[5] == 1,
+	       "stack_trace_save_user: a walk fills the room that there is");
+	tap_ok(!save_user(store, 0) && walks == 1, "stack_trace_save_user: no room, no walk");
+	listening = true;
+	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 1,
+	       "stack_trace_save_user: the event was emitted before, a walk follows");
+	emits = true;
+	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 2,
+	       "stack_trace_save_user: the event's walk is enough");
+	kunwind_enabled = false;
+	tap_ok(save_user(store, 5) == 1 && store[0] == user_regs.ip && walks == 2,
+	       "stack_trace_save_user: switched off meanwhile: the program counter alone");
+	begin();
+	tap_ok(!unwind(&trace, 5) && trace.nr == 5, "unwind_user: a walk fills the room that there is");
+	tap_ok(unwind(&trace, 0) == -EINVAL, "unwind_user: no room is an error");
+}
+
+int main(void)
+{
+	test_whose();
+	test_registers();
+	test_room();
+	test_save();
+	return tap_done();
+}
