@@ -664,6 +664,8 @@ static void test_random(void)
 			       (!(round & 1) && trust[i] == SCAN);
 			frames += trust[i] != CFI;
 		}
+		for (i = walk.count + 1; i < 256; i++)
+			bad += trust[i] != CFI;
 	}
 	if (!tap_ok(!bad && frames > 1000, "bare: random code and stacks"))
 		printf("# %u bad, %u frames\n", bad, frames);

@@ -74,6 +74,7 @@ static void (*in_walk)(void);
 
 /* The stack of the next walk, and from which of its frames on all are guessed; 0: none is. */
 static u32 frames, guessed;
+static bool no_caller;		/* the last one is a signal frame, whose caller has no address */
 
 bool kunwind_enabled = true;
 bool kunwind_callstack_guesses(void) { return guesses; }
@@ -103,6 +104,8 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struc
 		if (guessed && i >= guessed)
 			request->trust[i] = KUNWIND_TRUST_SCAN;
 	}
+	if (no_caller)
+		request->trust[i] = KUNWIND_TRUST_SIGNAL;
 	return KUNWIND_COMPLETE;
 }
 
@@ -178,7 +181,7 @@ static void begin(void)
 	regs = (struct pt_regs){ .ip = 0x400000, .sp = 0x7000, .orig_ax = 110 };
 	frames = 10;
 	guessed = level = 0;
-	guesses = excluded = false;
+	guesses = excluded = no_caller = false;
 	callstack_syscalls = false;
 	emissions = parts = 0;
 	wrong = false;
@@ -278,6 +281,14 @@ static void test_trust(void)
 	frames = 4;
 	regs.bx++;
 	tap_ok(asks(100) && !wrong && got(4), "a shorter stack");
+	guessed = 0;
+	no_caller = true;
+	regs.bx++;
+	tap_ok(asks(100) && !wrong, "a stack that ends at the signal frame of a jump to address 0");
+	no_caller = false;
+	frames = 10;
+	regs.bx++;
+	tap_ok(asks(100) && !wrong, "the next stack: no trust behind the end of that one is left");
 	in_walk = interrupted;
 	regs.bx++;
 	tap_ok(asks(100) && other.done && !wrong, "an interrupt during the walk: both are emitted");
