@@ -145,6 +145,39 @@ for i in 1 2 3; do
 	diag "unload $i: $all stacks, of which $once show the page once, $none not at all, $twice more than once"
 	total=$((total + all)) known=$((known + once)) wrong=$((wrong + twice))
 done
+
+# The same, and rmmod stops in the middle, on a processor of its own: it runs nothing else
+# then, and no grace period of RCU ends.
+steps_are() { [ "$(wc -l <"$work/steps")" = "$1" ]; }
+modprobe kunwind max_stall_ms=20000
+check "rmmod is to stop before it removes the takeover hooks" delay kunwind_takeover_exit rmmod
+taskset -p 1 $$ >/dev/null
+mkfifo "$work/step"
+"$races" steps "$progs/small.so" "$progs/large.so" 100 <"$work/step" >"$work/steps" &
+mover=$!
+exec {step}>"$work/step"
+echo >$tracing/trace
+echo >&"$step"
+eventually "a program has moved its code" steps_are 1
+read -r all twice once none < <(stacks)
+check "before rmmod stacks have the frame of the mapped code" test "$once" -gt 50
+is $twice 0 "before rmmod no stack uses the table of the code that was mapped before"
+echo >$tracing/trace
+# fails as long as a task has work of the module to do
+(until taskset 2 rmmod kunwind 2>/dev/null; do sleep 0.1; done) &
+remover=$!
+eventually "rmmod has stopped" is_delayed
+echo >&"$step"
+eventually "a program has moved its code while rmmod stands" steps_are 2
+echo Y >/sys/module/delay/parameters/go
+wait $remover
+read -r all twice once none < <(stacks)
+check "while rmmod removes hooks, there are stacks" test "$all" -ge 100
+is "$once $twice" "0 0" "while rmmod removes hooks, stacks are the kernel's own"
+exec {step}>&-
+wait $mover
+taskset -p ffff $$ >/dev/null
+check "the delay is removed" rmmod delay
 echo 0 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 0 >$tracing/options/userstacktrace
 echo >$tracing/trace

@@ -12,6 +12,8 @@
  *				not answer before the end of the input: the inode is locked
  *	races moves FILE FILE SECONDS	registers itself, then maps the files' code in turn at
  *				one address and calls it; that code calls back getppid()
+ *	races steps FILE FILE NR	the same, NR times for each line of input; prints a line after
+ *				each NR
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -178,23 +180,60 @@ static void __attribute__((noinline)) calls(const char *page)
 	__asm__ volatile("" ::: "memory");
 }
 
+struct code_file {
+	int fd;
+	off_t text;
+};
+
+static void files_open(struct code_file file[2], char **path)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		file[i].fd = open_file(path[i], O_RDONLY);
+		file[i].text = text_of(file[i].fd);
+	}
+}
+
+static void move(const struct code_file *file)
+{
+	map(PLACE, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file->fd, file->text);
+	calls(PLACE);
+}
+
 static void moves(char **path, double seconds)
 {
-	const int fd[2] = { open_file(path[0], O_RDONLY), open_file(path[1], O_RDONLY) };
-	const off_t text[2] = { text_of(fd[0]), text_of(fd[1]) };
+	struct code_file file[2];
 	struct timespec begin, now;
 	unsigned long i;
 
+	files_open(file, path);
 	enroll(0);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (i = 0;; i++) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec - begin.tv_sec + (now.tv_nsec - begin.tv_nsec) * 1e-9 > seconds)
 			break;
-		map(PLACE, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd[i & 1], text[i & 1]);
-		calls(PLACE);
+		move(&file[i & 1]);
 	}
 	printf("%lu\n", i);
+}
+
+static void steps(char **path, int nr)
+{
+	struct code_file file[2];
+	int i, c;
+
+	files_open(file, path);
+	enroll(0);
+	while ((c = getchar()) != EOF) {
+		if (c != '\n')
+			continue;
+		for (i = 0; i < nr; i++)
+			move(&file[i & 1]);
+		printf("moved\n");
+		fflush(stdout);
+	}
 }
 
 int main(int argc, char **argv)
@@ -211,6 +250,8 @@ int main(int argc, char **argv)
 		locked(argv[2]);
 	else if (!strcmp(what, "moves") && argc == 5)
 		moves(argv + 2, atof(argv[4]));
+	else if (!strcmp(what, "steps") && argc == 5)
+		steps(argv + 2, atoi(argv[4]));
 	else
 		return 2;
 	return 0;
