@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # t-device.sh - /dev/kunwind: every errno of its calls, rights, the kill switch; the
-# bounds of the status and of the dump of all mappings
+# bounds of the dump of all mappings
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
@@ -111,25 +111,6 @@ end_share() {
 		sleep 0.1
 	done
 }
-status_us() { # the shortest of five times that a read of the status takes
-	local start time best=
-	for _ in 1 2 3 4 5; do
-		start=${EPOCHREALTIME/./}
-		cat /dev/kunwind >/dev/null
-		time=$((${EPOCHREALTIME/./} - start))
-		[ -n "$best" ] && [ "$best" -le "$time" ] || best=$time
-	done
-	echo "$best"
-}
-share 1000 1
-few=$(status_us)
-end_share
-share 1000 15000
-many=$(status_us)
-end_share
-diag "status of 1,001 processes with 1 more mapping each: $few us; with 15,000 more: $many us"
-[ "$many" -le $((3 * few)) ]
-is $? 0 "a read of the status takes no longer for processes with many mappings"
 
 # The limits of a dump for a process and for a user.
 most=4096 of_user=262144
