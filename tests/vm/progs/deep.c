@@ -19,15 +19,20 @@ static int frames, calls, seed;
 
 #define NOTE(n)	(noted[n] = __builtin_extract_return_addr(__builtin_return_address(0)))
 
+/* All registers and flags are the same at each call: nothing else tells the calls apart. */
 static __attribute__((noinline)) int bottom(int n)
 {
-	long result = 0;
-	int i;
+	volatile int left = calls;
+	long result;
 
 	NOTE(n);
-	for (i = 0; i < calls; i++)
-		__asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_getppid)
-				 : "rcx", "r11", "memory");
+	__asm__ volatile("1:	xorl %%eax, %%eax\n"
+			 "	movl %2, %%eax\n"
+			 "	syscall\n"
+			 "	decl %1\n"
+			 "	jnz 1b\n"
+			 : "=&a"(result), "+m"(left) : "i"(SYS_getppid)
+			 : "rcx", "r11", "memory", "cc");
 	return (int)result & 1;
 }
 
