@@ -22,7 +22,17 @@ object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/ku
 stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
 is_object() { [ "$(object "$1")" = "$2" ]; }
 not_pending() { ! is_object "$work/xfs/library.so" pending; }
-delay() { modprobe delay function="$1" comm="$2"; }
+# What is delayed spins on processor 1 and is started by "taskset 2". All else runs on
+# processor 0, interrupts too: PREEMPT_RT has threads for them, and for timers, which
+# would have to wait.
+delay() {
+	modprobe delay function="$1" comm="$2" && taskset -p 1 $$ || return 1
+	for irq in /proc/irq/*/smp_affinity; do
+		echo 1 >"$irq"
+	done 2>/dev/null
+	return 0
+}
+end_delay() { rmmod delay && taskset -p ffff $$; }
 is_delayed() { [ "$(cat /sys/module/delay/parameters/nr)" = 1 ]; }
 hold() { # OUT COMMAND...: in the background, until let_go
 	local out=$1
@@ -44,7 +54,7 @@ echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
 # ---- a child that is visible before the hook of its fork runs
 check "the delay in fork() is set up" delay proc_fork_connector races
-"$races" fork >"$work/child" &
+taskset 2 "$races" fork >"$work/child" &
 parent=$!
 eventually "fork() is delayed after the child is visible" is_delayed
 child=$(cat "/proc/$parent/task/$parent/children")
@@ -55,19 +65,19 @@ check "auto is on" kunwind auto on
 echo Y >/sys/module/delay/parameters/go
 wait $parent
 is "$(cat "$work/child")" "$child" "the registered child has run and ended"
-check "the delay is removed" rmmod delay
+check "the delay is removed" end_delay
 check "auto is off" kunwind auto off
 eventually "no record of the child is left" stat_is processes 0
 
 # ---- an exec while the process is being registered
 mkfifo "$work/exec"
-sh -c 'read -r _; exec sleep 100000' <"$work/exec" &
+taskset 1 sh -c 'read -r _; exec sleep 100000' <"$work/exec" &
 target=$!
 exec {exec}>"$work/exec"
 is_comm() { [ "$(cat /proc/$target/comm)" = "$1" ]; }
 eventually "a shell waits" is_comm sh
 check "a registration stops before it reads the mappings" delay kunwind_space_scan kunwind
-kunwind register $target >"$work/register" 2>&1 &
+taskset 2 kunwind register $target >"$work/register" 2>&1 &
 registrar=$!
 eventually "a registration has stopped" is_delayed
 is "$(stat_of processes)" 1 "its record is there"
@@ -77,7 +87,7 @@ echo Y >/sys/module/delay/parameters/go
 wait $registrar
 is $? 1 "the registration fails"
 is "$(stat_of processes)" 0 "no record of the process is left"
-check "the probe is removed again" rmmod delay
+check "the probe is removed again" end_delay
 exec {exec}>&-
 kill $target
 
@@ -146,12 +156,10 @@ for i in 1 2 3; do
 	total=$((total + all)) known=$((known + once)) wrong=$((wrong + twice))
 done
 
-# The same, and rmmod stops in the middle, on a processor of its own: it runs nothing else
-# then, and no grace period of RCU ends.
+# The same, and rmmod stops in the middle. No grace period of RCU ends meanwhile.
 steps_are() { [ "$(wc -l <"$work/steps")" = "$1" ]; }
 modprobe kunwind max_stall_ms=20000
 check "rmmod is to stop before it removes the takeover hooks" delay kunwind_takeover_exit rmmod
-taskset -p 1 $$ >/dev/null
 mkfifo "$work/step"
 "$races" steps "$progs/small.so" "$progs/large.so" 100 <"$work/step" >"$work/steps" &
 mover=$!
@@ -169,6 +177,7 @@ remover=$!
 eventually "rmmod has stopped" is_delayed
 echo >&"$step"
 eventually "a program has moved its code while rmmod stands" steps_are 2
+kill -0 $remover || diag "rmmod has gone on: what follows shows nothing"
 echo Y >/sys/module/delay/parameters/go
 wait $remover
 read -r all twice once none < <(stacks)
@@ -176,8 +185,7 @@ check "while rmmod removes hooks, there are stacks" test "$all" -ge 100
 is "$once $twice" "0 0" "while rmmod removes hooks, stacks are the kernel's own"
 exec {step}>&-
 wait $mover
-taskset -p ffff $$ >/dev/null
-check "the delay is removed" rmmod delay
+check "the delay is removed" end_delay
 echo 0 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 0 >$tracing/options/userstacktrace
 echo >$tracing/trace
