@@ -11,10 +11,12 @@
 . "$(dirname "$0")/lib/tap.sh"
 progs=$PWD/build/vm-progs-auto
 make -s -C tests/vm/progs/auto all >/dev/null || exit 1
-rights=$progs/rights
 params=/sys/module/kunwind/parameters
 tmp=$KUNWIND_TMP
 chmod 755 "$tmp"
+# other users may not be able to search the directory of this tree
+rights=$tmp/rights
+cp "$progs/rights" "$rights"
 
 check "the module loads" modprobe kunwind
 is "$(stat -c '%a %U %G' /dev/kunwind)" "660 root root" "the device's mode without udev"

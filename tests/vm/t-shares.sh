@@ -18,6 +18,9 @@ params=/sys/module/kunwind/parameters
 work=$KUNWIND_TMP
 attacker=1001 victim=1002
 chmod 755 "$work"
+# users may not be able to search the directory of this tree
+cp "$progs/sleeper" "$progs/small.so" "$work/"
+chmod 755 "$work/sleeper" "$work/small.so"
 
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
@@ -126,7 +129,7 @@ chmod 644 "$work/tmp/kept.so"
 echo 20000 >$params/max_stall_ms
 as $victim "$shares" map "$work/tmp/kept.so" </dev/null >/dev/null
 is "$(object "$work/tmp/kept.so")" ready "a table is kept after its last process has ended"
-as $attacker "$shares" idle 1100 "$progs/small.so" "$work/tmp"
+as $attacker "$shares" idle 1100 "$work/small.so" "$work/tmp"
 diag "1,100 files of another user were mapped: $(stat_of idle_objects) objects without users"
 is "$(object "$work/tmp/kept.so")" ready "the table is still kept after another user mapped 1,100 files"
 echo 50 >$params/max_stall_ms
@@ -170,7 +173,7 @@ limit=$(($(stat_of processes) + 40))
 echo $limit >$params/max_processes
 # shellcheck disable=SC2016
 many='for i in $(seq 1 "$2"); do "$1" & echo $!; done; wait'
-as $attacker sh -c "$many" - "$progs/sleeper" 80 >"$work/pids" &
+as $attacker sh -c "$many" - "$work/sleeper" 80 >"$work/pids" &
 have() { [ "$(wc -l <"$work/$1")" = "$2" ]; }
 eventually "a user starts 80 processes" have pids 80
 runs() { [ "$(pgrep -u "$1" -x sleeper -c)" = "$2" ]; }
@@ -181,7 +184,7 @@ eventually "auto registers some of them" at_least pids 10
 nr=$(registered "$work/pids")
 diag "there is room for 40 more processes: $nr of them are registered"
 check "auto registers processes of one user in at most half of the free records" test "$nr" -le 21
-as $victim sh -c "$many" - "$progs/sleeper" 3 >"$work/pids2" &
+as $victim sh -c "$many" - "$work/sleeper" 3 >"$work/pids2" &
 eventually "another user starts 3 processes" have pids2 3
 eventually "auto registers all three processes of the other user" at_least pids2 3
 xargs kill <"$work/pids"
@@ -202,19 +205,20 @@ share_of() { # DESCRIPTION: the attacker's processes have at most half of 20 fre
 echo $(($(stat_of processes) + 20)) >$params/max_processes
 # one fork each, so that no other process uses up the free records
 for _ in {1..17}; do
-	setpriv --reuid=$attacker --regid=$attacker --clear-groups "$progs/sleeper" &
+	setpriv --reuid=$attacker --regid=$attacker --clear-groups "$work/sleeper" &
 done
 eventually "root starts 17 processes that change to another user" runs $attacker 17
 share_of "auto registers processes that change to a user in at most half of the free records"
 # like su that waits for the password
-cp "$progs/sleeper" "$work/sleeper"
-chmod 4755 "$work/sleeper"
+mkdir "$work/setuid"
+cp "$progs/sleeper" "$work/setuid/sleeper"
+chmod 4755 "$work/setuid/sleeper"
 echo $(($(stat_of processes) + 20)) >$params/max_processes
 # and like su after the password: it starts a program as another user
 cp "$(command -v setpriv)" "$work/su"
 chmod 4755 "$work/su"
 for _ in {1..12}; do as $attacker "$work/su" --reuid=$victim --regid=$victim --clear-groups true; done
-as $attacker sh -c "$many" - "$work/sleeper" 17 >"$work/pids" &
+as $attacker sh -c "$many" - "$work/setuid/sleeper" 17 >"$work/pids" &
 is_setuid() { [ "$(pgrep -U $attacker -u 0 -x sleeper -c)" = 17 ]; }
 eventually "a user starts a set-user-ID program 17 times" is_setuid
 eventually "auto registers some of them" at_least pids 2
@@ -232,7 +236,7 @@ start dirtyfs "$progs/stuckfs" "$work/dirty" "$progs/large.so" 70 dirty
 eventually "a file system that takes no writes" says dirtyfs mounted
 start dirty setpriv --reuid=$attacker --regid=$attacker --clear-groups "$shares" dirty 70 "$work/dirty"
 eventually "a user has 70 processes with dirty mappings of it" says dirty mapped
-setpriv --reuid=$victim --regid=$victim --clear-groups "$progs/sleeper" &
+setpriv --reuid=$victim --regid=$victim --clear-groups "$work/sleeper" &
 victims=$!
 check "processes are killed while auto reads them" modprobe killer comm=dirty
 echo Y >$params/auto
