@@ -399,6 +399,8 @@ struct task_struct {
 	int nice, prio, pid, tgid;
 	unsigned int flags;
 	u64 start_time;
+	const char *comm;
+	struct signal_struct *signal;
 };
 #define MAX_NICE			19
 #define TICK_NSEC			(NSEC_PER_SEC / HZ)

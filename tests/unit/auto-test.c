@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * auto-test.c - the whole system's processes: which are registered, which are tried again,
+ * and what one user's processes that end meanwhile can hold up
+ *
+ * Passes of the work item and unmaps run when the test says so. Payers are the module's
+ * own. What kunwind_process_adopt() does with a process is up to the test.
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define PF_KTHREAD		0x200000
+#define PIDTYPE_TGID		1
+#define CAP_SYS_MODULE		16
+#define THIS_MODULE		NULL
+#define atomic_t		int
+#define atomic_read(p)		(*(p))
+#define atomic_inc(p)		(++*(p))
+#define atomic_dec(p)		(--*(p))
+#define atomic_add_unless(p, n, unless)	(*(p) != (unless) && (*(p) += (n), true))
+#define mm_users		users
+#define mmput_async(mm)		mmput(mm)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define DEFINE_MUTEX(name)	struct mutex name
+#define kvmalloc_array(n, size, gfp)	kzalloc((n) * (size), gfp)
+#define capable(cap)		cap_raised(current->cred->cap_effective, cap)
+#define for_each_thread(leader, t)	for ((t) = (leader); (t); (t) = NULL)
+#define task_lock(task)		((void)(task))
+#define task_unlock(task)	((void)(task))
+#define mod_delayed_work(queue, work, delay)	queue_delayed_work(queue, work, delay)
+#define wait_event_killable_timeout(queue, condition, timeout)			\
+	wait_event_timeout(queue, condition, timeout)
+#define pr_warn(text)		((void)(warned++))
+#define module_param_cb(name, ops, arg, mode)	extern int unused_cb_##name
+
+struct kernel_param { int unused; };
+struct kernel_param_ops {
+	int (*set)(const char *text, const struct kernel_param *kp);
+	int (*get)(char *buffer, const struct kernel_param *kp);
+};
+struct pid { int nr, refs; struct task_struct *task; };
+static unsigned int warned;
+static int module_refs;
+static bool going;			/* the module is unloaded */
+static bool try_module_get(void *module) { (void)module; return !going && ++module_refs; }
+static void module_put(void *module) { (void)module; module_refs--; }
+static void mutex_lock(struct mutex *mutex)
+{
+	if (mutex->held)
+		abort();
+	mutex->held = true;
+}
+static int mutex_lock_killable(struct mutex *mutex) { mutex_lock(mutex); return 0; }
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+static int kstrtobool(const char *text, bool *value)
+{
+	*value = *text == 'Y';
+	return *text == 'Y' || *text == 'N' ? 0 : -EINVAL;
+}
+
+/* A process of one thread. */
+struct one {
+	struct task_struct task;
+	struct pid pid;
+	struct cred cred;
+	struct mm_struct mm;
+	int answer;			/* of kunwind_process_adopt() */
+	bool ends;			/* while it is read */
+	unsigned int tries, reads;
+	bool last;			/* the list of processes ends here */
+};
+#define ONE(of)			container_of(of, struct one, task)
+#define task_tgid(of)		(&ONE(of)->pid)
+#define pid_task(pid, type)	((pid)->task)
+static struct pid *get_pid(struct pid *pid) { pid->refs++; return pid; }
+static void put_pid(struct pid *pid) { pid->refs--; }
+
+#define NR	100
+static struct one all[NR];
+static unsigned int nr_all;
+#define for_each_process(of)							\
+	for ((of) = &all[0].task; ONE(of) < &all[nr_all]; (of) = &ONE(of)[1].task)	\
+		if (!ONE(of)->pid.task) { } else
+
+#define _KUNWIND_CALLSTACK_H
+static bool kunwind_enabled;
+static bool kunwind_callstack_allowed(void) { return kunwind_enabled; }
+
+#include "../../kmod/payer.c"
+#include "../../kmod/auto.c"
+
+/* ----------------------------------------- what these files need of others */
+
+static bool whole;
+static unsigned int disowned;
+void kunwind_process_whole_system(bool on) { whole = on; }
+void kunwind_process_disown(void) { disowned++; }
+unsigned long kunwind_process_timeout(void) { return 100; }
+int kunwind_space_settle(unsigned long timeout) { (void)timeout; return 0; }
+int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
+{
+	struct one *one = container_of(tgid, struct one, pid);
+
+	one->tries++;
+	one->reads += read;
+	if (read && mm->users < 2 && one->pid.task)
+		abort();		/* nobody keeps its mappings */
+	if (!read)
+		return -EAGAIN;
+	if (one->ends) {
+		one->pid.task = NULL;
+		one->task.mm = NULL;
+		mm->users--;
+	}
+	return one->answer;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define ANN	1001
+#define BOB	1002
+
+static struct one me;
+
+static struct one *starts(u32 uid)
+{
+	struct one *one = &all[nr_all++];
+
+	*one = (struct one){
+		.cred = { &init_user_ns, { uid }, uid ? 0 : 1ULL << CAP_SYS_ADMIN },
+		.pid = { .nr = nr_all, .task = &one->task },
+		.mm = { .users = 1 },
+		.task = { .cred = &one->cred, .pid_ns = &init_pid_ns, .mm = &one->mm },
+	};
+	return one;
+}
+
+/* One pass of the work item; false: none is queued. */
+static bool passes(void)
+{
+	if (!adopter.queued)
+		return false;
+	adopter.queued = false;
+	adopter.work.run(&adopter.work);
+	return true;
+}
+
+/* As much as others wait for: passes until nothing is left, or for long. */
+static void waits(void)
+{
+	while (!adopted_since(nr_asked) && passes())
+		;
+}
+
+static unsigned int pending(void)
+{
+	struct seq_file m = { .used = 0 };
+
+	kunwind_auto_show(&m);
+	return atoi(strstr(m.text, "auto_pending\t") + strlen("auto_pending\t"));
+}
+
+static void begin(void)
+{
+	memset(all, 0, sizeof(all));
+	nr_all = 0;
+	me = (struct one){ .cred = { &init_user_ns, { 0 }, 1ULL << CAP_SYS_ADMIN } };
+	me.task = (struct task_struct){ .cred = &me.cred, .pid_ns = &init_pid_ns };
+	current = &me.task;
+	kunwind_enabled = true;
+	going = false;
+	phase = LOADING;
+	wanted = false;
+	auto_on = whole = false;
+	while_waiting = waits;
+	kunwind_auto_init();
+	kunwind_auto_start();
+}
+
+static void end(const char *what)
+{
+	unsigned int i;
+	int held = 0;
+
+	while (run_work())
+		;
+	kunwind_auto_exit();
+	for (i = 0; i < nr_all; i++)
+		held += all[i].pid.refs + all[i].mm.grabbed + (all[i].mm.users != !!all[i].task.mm);
+	tap_ok(!held && !module_refs && !nr_ended, "%s: all is given back", what);
+}
+
+static unsigned int shares_of(u32 uid)
+{
+	const struct kunwind_payer *payer;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(payers); i++)
+		hlist_for_each_entry(payer, &payers[i], node)
+			if (payer->key.uid.val == uid)
+				n += payer->shares[KUNWIND_SHARE_UNMAP];
+	return n;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_running(void)
+{
+	struct one *ann, *bob, *kthread, *ended;
+
+	begin();
+	ann = starts(ANN);
+	bob = starts(BOB);
+	kthread = starts(0);
+	kthread->task.flags = PF_KTHREAD;
+	ended = starts(ANN);
+	ended->task.mm = NULL;
+	ended->mm.users = 0;
+	tap_ok(!kunwind_auto_set(true) && whole, "on: the hooks register each process");
+	tap_ok(ann->tries == 1 && ann->reads == 1 && bob->reads == 1,
+	       "on: each process that runs is registered and read, once");
+	tap_ok(!kthread->tries && !ended->tries, "on: neither kernel threads nor processes that end");
+	tap_ok(!pending() && !adopter.queued, "on: nothing is left to do");
+	starts(ANN);
+	tap_ok(!kunwind_auto_set(true) && all[4].reads == 1 && ann->reads == 2,
+	       "on again: all are looked at again");
+	tap_ok(!kunwind_auto_set(false) && !whole && disowned == 1,
+	       "off: the processes are not auto's any more");
+	passes();
+	tap_ok(ann->tries == 2 && !adopter.queued, "off: no process is tried");
+	end("running");
+}
+
+static void test_again(void)
+{
+	struct one *stuck, *other, *full;
+	unsigned long longest = 0;
+	unsigned int i;
+
+	begin();
+	stuck = starts(ANN);
+	other = starts(ANN);
+	full = starts(ANN);
+	stuck->answer = -EAGAIN;
+	full->answer = -ENOSPC;
+	tap_ok(!kunwind_auto_set(true) && other->reads == 1,
+	       "a process whose mmap_lock is taken holds up no other");
+	tap_ok(pending() == 1 && adopter.queued, "a process whose mmap_lock is taken is pending");
+	tap_ok(stuck->tries > 1 && full->tries == 1 && other->tries == 1,
+	       "a process whose mmap_lock is taken is tried again, one that is refused is not");
+	for (i = 0; i < 20; i++) {
+		passes();
+		longest = max(longest, delay);
+	}
+	tap_ok(longest == DELAY_MAX && pending() == 1,
+	       "a process whose mmap_lock stays taken is tried at least once a second");
+	i = stuck->tries;
+	kunwind_enabled = false;
+	passes();
+	tap_ok(stuck->tries == i && adopter.queued, "kill switch: no process is tried");
+	kunwind_enabled = true;
+	stuck->answer = 0;
+	passes();
+	tap_ok(stuck->tries == i + 1 && !pending() && !adopter.queued,
+	       "a process that was read is not pending any more");
+	stuck->answer = -EAGAIN;
+	kunwind_auto_set(true);
+	stuck->pid.task = NULL;
+	stuck->task.mm = NULL;
+	stuck->mm.users = 0;
+	passes();
+	tap_ok(!pending() && !adopter.queued, "a process that has ended is not pending any more");
+	end("again");
+
+	begin();
+	other = starts(ANN);
+	no_memory = 1;		/* for the list */
+	param_set("Y", NULL);
+	passes();
+	tap_ok(!other->tries && pending() && adopter.queued,
+	       "no memory for the list of processes: it is made later");
+	passes();
+	tap_ok(other->reads == 1 && !pending(), "the list has memory again: all are registered");
+	kunwind_auto_set(false);
+	param_set("Y", NULL);
+	adopter.queued = false;
+	list_processes();
+	no_memory = 1;
+	adopt_waiting();
+	tap_ok(other->tries == 1 && nr_waiting == 1, "no memory for one process: it is tried again");
+	adopt_waiting();
+	tap_ok(other->tries == 2 && !nr_waiting,
+	       "a process that there was no memory for is registered later");
+	end("no memory");
+}
+
+static void test_unmap(void)
+{
+	unsigned int i, anns = 0, unread = 0;
+	struct one *bob;
+
+	begin();
+	for (i = 0; i < 70; i++)
+		starts(ANN)->ends = true;
+	bob = starts(BOB);
+	bob->ends = true;
+	kunwind_auto_set(true);
+	for (i = 0; i < 70; i++) {
+		anns += !all[i].pid.task;
+		unread += all[i].tries && !all[i].reads;
+	}
+	tap_ok(anns == ENDED_MAX / 2 && shares_of(ANN) == anns && nr_works == anns + 1,
+	       "processes that end while they are read: at most half of all unmaps are one user's: %u", anns);
+	tap_ok(anns + unread == 70,
+	       "the user's other processes are registered and not read: %u", unread);
+	tap_ok(!bob->pid.task && bob->mm.users == 1 && shares_of(BOB) == 1,
+	       "another user's process is read all the same");
+	tap_ok(pending() == unread && adopter.queued && module_refs == anns + 1,
+	       "those that were not read are pending");
+	for (i = 0; i < 10; i++)
+		run_work();
+	tap_ok(!all[0].mm.users && shares_of(ANN) == anns - 10 && nr_ended == anns + 1 - 10,
+	       "an unmap that is over counts no more");
+	passes();
+	tap_ok(pending() < unread && shares_of(ANN) <= ENDED_MAX / 2,
+	       "after some unmaps: some more processes are read");
+	for (i = 0; i < 20 && adopter.queued; i++) {
+		while (run_work())
+			;
+		passes();
+	}
+	tap_ok(!pending() && !adopter.queued, "after the unmaps: no process is pending");
+	for (i = 0; i < 70 && all[i].reads == 1; i++)
+		;
+	tap_ok(i == 70, "after the unmaps: each process was read once");
+	end("unmaps");
+	tap_ok(!shares_of(ANN) && !shares_of(BOB), "no user has unmaps when all are over");
+
+	begin();
+	starts(0)->ends = true;
+	for (i = 0; i < 70; i++)
+		starts(0)->ends = true;
+	kunwind_auto_set(true);
+	tap_ok(nr_ended == ENDED_MAX && pending() == 71 - ENDED_MAX,
+	       "processes of root: all unmaps that there are");
+	end("root's unmaps");
+
+	begin();
+	for (i = 0; i < 40; i++)
+		starts(ANN);
+	kunwind_auto_set(true);
+	tap_ok(!pending() && !shares_of(ANN) && !nr_works,
+	       "processes that run on: nothing is unmapped, no share is used");
+	going = true;
+	starts(ANN)->ends = true;
+	kunwind_auto_set(true);
+	tap_ok(!nr_works && !all[40].mm.users && !shares_of(ANN),
+	       "while the module goes: the kernel's own work item unmaps");
+	end("module goes");
+}
+
+static void test_switch(void)
+{
+	begin();
+	starts(ANN);
+	tap_ok(param_set("Z", NULL) == -EINVAL && !auto_on, "parameter: neither Y nor N");
+	me.cred.cap_effective = 0;
+	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on && !whole, "parameter: CAP_SYS_ADMIN only");
+	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
+	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on,
+	       "parameter: CAP_SYS_MODULE is not enough once it is loaded");
+	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
+	tap_ok(!param_set("Y", NULL) && auto_on && !all[0].tries, "parameter: it waits for no process");
+	tap_ok(pending() == 1, "until the list of processes is made something is pending");
+	passes();
+	kunwind_enabled = false;
+	tap_ok(kunwind_auto_set(true) == -EOPNOTSUPP, "on while the kill switch is on: refused");
+	tap_ok(!param_set("N", NULL) && !auto_on && !whole, "off while the kill switch is on");
+	end("switch");
+	tap_ok(kunwind_auto_set(true) == -ENODEV && param_set("Y", NULL) == -ENODEV && !auto_on,
+	       "while the module goes: refused");
+
+	begin();
+	phase = LOADING;
+	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
+	tap_ok(param_set("Y", NULL) == -EPERM, "auto=1 at load: by CAP_SYS_MODULE");
+	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
+	starts(ANN);
+	tap_ok(!param_set("Y", NULL) && !auto_on && kunwind_auto_set(true) == -ENODEV,
+	       "auto=1 at load: not yet");
+	kunwind_auto_start();
+	tap_ok(auto_on && whole && passes() && all[0].reads == 1, "auto=1 at load: once it is loaded");
+	end("at load");
+
+	begin();
+	phase = LOADING;
+	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
+	param_set("Y", NULL);
+	kunwind_enabled = false;
+	warned = 0;
+	kunwind_auto_start();
+	tap_ok(!auto_on && warned == 1, "auto=1 enabled=N at load: not on, and the log says so");
+	end("disabled at load");
+}
+
+int main(void)
+{
+	test_running();
+	test_again();
+	test_unmap();
+	test_switch();
+	return tap_done();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec-test.c - what an exec does to a registration: its rights, its space, and who pays
+ */
+#include "process-scene.h"
+
+static void test_exec(void)
+{
+	struct one *root, *ann, *helper;
+	unsigned long long missed;
+
+	begin();
+	root = start(1, 0, ROOT);
+	ann = start(2, ANN, 0);
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	executes_as(ann, ANN, 0, usual);
+	tap_ok(is(ann, "+children") && kunwind_space_find(ann->task.mm) && executed == ann->pid.nr,
+	       "exec: the registration stays, with a space for the new mm");
+	tap_ok(follower == &ann->task && follow_why == FOLLOW_EXEC &&
+	       kunwind_space_find(ann->task.mm)->fresh,
+	       "exec: the task reads its mappings before its first instruction");
+	no_follow = true;
+	executes_as(ann, ANN, 0, usual);
+	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm)->fresh,
+	       "exec: a space that the task cannot read counts as one whose program runs");
+	no_follow = false;
+	missed = missed_by_memory();
+	no_memory = 1;
+	executes_as(ann, ANN, 0, usual);
+	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm) &&
+	       missed_by_memory() == missed + 1,
+	       "exec: no memory for a space: the record stays, and it is counted");
+	tap_ok(!registers(ann, ann, 0) && is(ann, "+children") &&
+	       kunwind_space_find(ann->task.mm)->children == 1,
+	       "register: a record without a space gets one, with its children");
+	executes_as(ann, ANN, ROOT, secure);
+	tap_ok(is(ann, "absent") && !by_hand_of(ANN),
+	       "exec of a set-user-ID program: a user's registration ends");
+	ann = start(3, ANN, 0);
+	registers(ann, ann, 0);
+	executes_as(ann, ANN, 0, unreadable);
+	tap_ok(is(ann, "absent"),
+	       "exec of a file that its user may not read: a user's registration ends");
+	ann = start(4, ANN, 0);
+	registers(root, ann, 0);
+	executes_as(ann, ANN, ROOT, secure);
+	tap_ok(is(ann, ""), "exec of a set-user-ID program: a registration by CAP_SYS_PTRACE stays");
+
+	helper = start(5, 0, ROOT);
+	helper->task.mm = NULL;
+	executes_as(helper, 0, ROOT, usual);
+	tap_ok(is(helper, "absent"), "exec of a kernel thread's helper: not registered");
+	switches(true);
+	helper = start(6, 0, ROOT);
+	helper->task.mm = NULL;
+	executes_as(helper, 0, ROOT, usual);
+	tap_ok(is(helper, "+auto") && kunwind_space_find(helper->task.mm),
+	       "exec under auto: a program that a kernel thread starts is registered");
+	max_processes = 1;
+	missed = missed_by_limit();
+	helper = start(9, 0, ROOT);
+	helper->task.mm = NULL;
+	executes_as(helper, 0, ROOT, usual);
+	tap_ok(is(helper, "absent") && missed_by_limit() == missed + 1,
+	       "exec under auto: a program beyond max_processes is not registered, and counted");
+	max_processes = 100;
+	ann = forks(start(7, ANN, 0), 8);
+	registers(ann, ann, 0);
+	executes_as(ann, ANN, ROOT, secure);
+	tap_ok(is(ann, "+auto") && !sees(ANN, ann),
+	       "exec under auto: of both registrations a set-user-ID program keeps auto's");
+	end("exec");
+}
+
+/* su, sshd, cron: fork as one user, exec as another. */
+static void test_exec_pays(void)
+{
+	struct one *root, *child;
+	unsigned long long missed;
+	unsigned int i;
+
+	begin();
+	root = start(1, 0, ROOT);
+	switches(true);
+	child = forks(root, 2);
+	tap_ok(is(child, "+auto") && !shares_of(0), "root's processes are in nobody's share");
+	executes_as(child, ANN, 0, usual);
+	tap_ok(is(child, "+auto") && shares_of(ANN) == 1,
+	       "exec as a user: the record is in that user's share");
+	executes_as(child, ANN, 0, usual);
+	tap_ok(shares_of(ANN) == 1, "exec as the same user: it is there once");
+	executes_as(child, BOB, 0, usual);
+	tap_ok(is(child, "+auto") && shares_of(BOB) == 1,
+	       "exec as another user: it is in the other's share");
+	tap_ok(!shares_of(ANN), "exec as another user: it is not in the first one's any more");
+	executes_as(child, BOB, ROOT, secure);
+	tap_ok(shares_of(BOB) == 1, "exec of a set-user-ID program: it stays in the real user's share");
+	executes_as(child, 0, ROOT, usual);
+	tap_ok(is(child, "+auto") && !shares_of(BOB), "exec as root: it is in nobody's share");
+
+	/* Ann's four and root's one are five. With a fifth of Ann's, four would be free. */
+	max_processes = 10;
+	for (i = 3; i < 14; i++)
+		executes_as(forks(root, i), ANN, 0, usual);
+	missed = missed_by_limit();
+	tap_ok(shares_of(ANN) == 4,
+	       "exec as a user: the user has at most as many records as are free: %u",
+	       shares_of(ANN));
+	child = forks(root, 20);
+	tap_ok(is(child, "+auto"), "root's child has a record");
+	executes_as(child, ANN, 0, usual);
+	tap_ok(is(child, "absent") && missed_by_limit() == missed + 1,
+	       "exec as a user whose share is full: the process is not registered any more, and counted");
+	child = forks(root, 21);
+	registers(root, child, 0);
+	executes_as(child, ANN, 0, usual);
+	tap_ok(is(child, "") && sees(0, child),
+	       "exec as a user whose share is full: what is registered by hand stays");
+	end("exec pays");
+}
+
+int main(void)
+{
+	test_exec();
+	test_exec_pays();
+	return tap_done();
+}

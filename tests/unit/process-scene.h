@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process-scene.h - for tests of registered processes: the files of kmod that keep them, in
+ * this program; processes of two users, which fork, exec and end
+ *
+ * The hooks are called in the order in which the kernel does. Spaces and payers are the
+ * module's own; the mappings in a space are not read.
+ */
+#ifndef _TEST_PROCESS_SCENE_H
+#define _TEST_PROCESS_SCENE_H
+
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define CAP_SYS_PTRACE		19
+#define PIDTYPE_PID		0
+#define PIDTYPE_TGID		1
+#define BINPRM_FLAGS_ENFORCE_NONDUMP	1
+#define hash_ptr(p, bits)	hash_long((u64)(uintptr_t)(p), bits)
+#define msecs_to_jiffies(ms)	((ms) / 4)
+#define call_rcu(head, fn)	fn(head)	/* nothing looks at it any more */
+#define atomic_read(p)		(*(p))
+#define capable(cap)		cap_raised(current->cred->cap_effective, cap)
+#define current_uid()		(current->cred->uid)
+#define for_each_thread(leader, t)	for ((t) = (leader); (t); (t) = NULL)
+
+struct signal_struct { int live; };
+struct linux_binprm { bool secureexec; unsigned int interp_flags; };
+struct pid { int nr, refs; struct task_struct *task; };
+
+/* A process of one thread. An exec goes from one mm to the next. */
+struct one {
+	struct task_struct task;
+	struct pid pid;
+	struct cred cred;
+	struct signal_struct signal;
+	struct mm_struct mm[2];
+};
+#define ONE(of)			container_of(of, struct one, task)
+#define task_tgid(of)		(&ONE(of)->pid)
+#define pid_task(pid, type)	((pid)->task)
+#define pid_nr(pid)		((pid)->nr)
+#define pid_nr_ns(pid, ns)	((void)(ns), (pid)->nr)
+static struct pid *get_pid(struct pid *pid) { pid->refs++; return pid; }
+static void put_pid(struct pid *pid) { pid->refs--; }
+
+/* Each hook is a function of its name. */
+#define _KUNWIND_HOOK_H
+struct kunwind_hook { const char *function; };
+#define KUNWIND_HOOK1(name, type, arg)		static void hook_##name(type arg)
+#define KUNWIND_HOOK_ENTRY(name)		{ #name }
+#define kunwind_hooks_require(hooks, nr)	((void)(hooks))
+#define kunwind_hooks_disable(hooks, nr)	((void)(hooks), true)
+#define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
+
+#define _KUNWIND_TRACE_HOOKS_H
+static int forked, executed, exited;		/* the last one of which an event tells */
+#define trace_kunwind_fork_enabled()		true
+#define trace_kunwind_exec_enabled()		true
+#define trace_kunwind_exit_enabled()		true
+#define trace_kunwind_fork(parent, child)	((void)(parent), forked = (child))
+#define trace_kunwind_exec(tgid, comm)		((void)(comm), executed = (tgid))
+#define trace_kunwind_exit(tgid)		(exited = (tgid))
+#define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
+
+#include "../../kmod/object.h"
+#include "../../kmod/memory.h"
+#include "../../kmod/payer.c"
+#include "../../kmod/snapshot.c"
+#include "../../kmod/space.c"
+#undef HASH_BITS
+#define bucket			record_bucket	/* that of space.c is another */
+#include "../../kmod/process_record.c"
+#include "../../kmod/process.c"
+
+/* ----------------------------------------- what these files need of others */
+
+struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
+void kunwind_object_put(struct kunwind_object *object) { (void)object; }
+void kunwind_name_put(struct kunwind_name *name) { (void)name; }
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+{
+	(void)payer, (void)bytes;
+	return 0;
+}
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+void kunwind_memory_refused(void) { }
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	(void)payer, (void)bytes;
+	return 0;
+}
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
+{
+	(void)object;
+	return KUNWIND_NO_TABLE;
+}
+static struct task_struct *follower;		/* the last task that is to read its mappings */
+static enum kunwind_follow follow_why;
+static bool no_follow;
+bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+{
+	follower = task;
+	follow_why = why;
+	return !no_follow;
+}
+bool kunwind_status_ends(struct seq_file *m) { (void)m; return false; }
+void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
+			    bool whole, size_t bytes)
+{
+	(void)comm, (void)maps, (void)bytes;
+	seq_printf(m, "%d%s%s ", pid, flags & KUNWIND_REGISTER_CHILDREN ? "+children" : "",
+		   whole ? "+auto" : "");
+}
+
+static void (*meanwhile)(void);		/* happens while a registration reads the mappings */
+static int scan_error;
+int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
+		       unsigned long timeout, bool patient)
+{
+	void (*what)(void) = meanwhile;
+
+	(void)space, (void)mm, (void)force, (void)timeout, (void)patient;
+	meanwhile = NULL;
+	if (what)
+		what();
+	return scan_error;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define ROOT	(1ULL << CAP_SYS_ADMIN | 1ULL << CAP_SYS_PTRACE)
+#define ANN	1001
+#define BOB	1002
+#define NR	24
+
+static struct one all[NR];
+static struct one *const nobody = &all[0];	/* a task of the test's own, never registered */
+
+/* Process @n of a user, from nowhere; a kernel thread's has no mm before its exec. */
+static struct one *start(unsigned int n, u32 uid, u64 caps)
+{
+	struct one *one = &all[n];
+
+	memset(one, 0, sizeof(*one));
+	one->cred = (struct cred){ &init_user_ns, { uid }, caps };
+	one->signal.live = 1;
+	one->pid = (struct pid){ .nr = 100 + n, .task = &one->task };
+	one->task = (struct task_struct){
+		.cred = &one->cred, .pid_ns = &init_pid_ns, .mm = &one->mm[0],
+		.pid = 100 + n, .tgid = 100 + n, .comm = "", .signal = &one->signal,
+	};
+	one->mm[0].owner = one->mm[1].owner = &one->task;
+	return one;
+}
+
+static void be(struct one *one) { current = &one->task; }
+
+static struct one *forks(struct one *parent, unsigned int n)
+{
+	struct one *child = start(n, parent->cred.uid.val, parent->cred.cap_effective);
+
+	be(parent);
+	kunwind_space_dup(parent->task.mm, child->task.mm);
+	hook_perf_event_fork(&child->task);
+	return child;
+}
+
+static const struct linux_binprm usual, secure = { .secureexec = true };
+static const struct linux_binprm unreadable = { .interp_flags = BINPRM_FLAGS_ENFORCE_NONDUMP };
+
+/* Of a program as @uid. */
+static void executes_as(struct one *one, u32 uid, u64 caps, struct linux_binprm bprm)
+{
+	struct mm_struct *old = one->task.mm;
+
+	be(one);
+	one->cred.uid.val = uid;
+	one->cred.cap_effective = caps;
+	one->task.mm = old == &one->mm[0] ? &one->mm[1] : &one->mm[0];
+	hook_setup_new_exec(&bprm);
+	if (old)
+		kunwind_space_forget(old);
+	hook_proc_exec_connector(&one->task);
+}
+
+static void ends(struct one *one)
+{
+	struct mm_struct *old = one->task.mm;
+
+	be(one);
+	one->signal.live = 0;
+	one->task.mm = NULL;
+	hook_exit_files(&one->task);
+	one->pid.task = NULL;
+	if (old)
+		kunwind_space_forget(old);
+}
+
+/* @by registers @one. */
+static int registers(struct one *by, struct one *one, u32 flags)
+{
+	u32 maps, ready;
+
+	be(by);
+	return kunwind_process_register(one->task.mm, &one->pid, flags, &maps, &ready);
+}
+
+static int unregisters(struct one *by, struct one *one)
+{
+	be(by);
+	return kunwind_process_unregister(&one->pid);
+}
+
+/* The whole system is registered, without those that run. */
+static void switches(bool on)
+{
+	be(nobody);
+	kunwind_process_whole_system(on);
+	if (!on)
+		kunwind_process_disown();
+}
+
+/* What the status has of process @one; "" when it has nothing. */
+static const char *told(struct one *one, bool to_all, u32 uid)
+{
+	static struct seq_file m;
+	static char line[64];
+	char start[16];
+	const char *p;
+
+	m.used = 0;
+	m.text[0] = '\0';
+	kunwind_process_show(&m, &init_pid_ns, KUIDT_INIT(uid), to_all);
+	snprintf(start, sizeof(start), "%d", one->pid.nr);
+	p = strstr(m.text, start);
+	snprintf(line, sizeof(line), "%.*s", p ? (int)strcspn(p, " ") : 0, p ? p : "");
+	return *line ? line + strlen(start) : "absent";
+}
+
+static bool is(struct one *one, const char *want)
+{
+	const char *got = told(one, true, 0);
+	bool same = !strcmp(got, want);
+
+	if (!same)
+		printf("# process %d: %s, not %s\n", one->pid.nr, got, want);
+	return same;
+}
+
+static bool sees(u32 uid, struct one *one) { return strcmp(told(one, false, uid), "absent"); }
+
+/* Records that @uid has of auto's, and registrations by hand. */
+static unsigned int count_of(u32 uid, bool by_hand)
+{
+	const struct kunwind_payer *payer;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(payers); i++)
+		hlist_for_each_entry(payer, &payers[i], node)
+			if (payer->key.uid.val == uid)
+				n += by_hand ? payer->processes : payer->shares[KUNWIND_SHARE_RECORD];
+	return n;
+}
+#define shares_of(uid)		count_of(uid, false)
+#define by_hand_of(uid)		count_of(uid, true)
+
+static unsigned long long missed_by_limit(void)
+{
+	struct kunwind_stats stats;
+
+	kunwind_process_stats(&stats);
+	return stats.missed_limit;
+}
+
+static unsigned long long missed_by_memory(void)
+{
+	struct kunwind_stats stats;
+
+	kunwind_process_stats(&stats);
+	return stats.missed_memory;
+}
+
+static void begin(void)
+{
+	start(0, 0, ROOT);
+	max_processes = 100;
+	max_user_processes = 10;
+	scan_error = 0;
+	no_follow = false;
+	forked = executed = exited = 0;
+	follower = NULL;
+}
+
+static void end(const char *what)
+{
+	int refs = 0, grabbed = 0;
+	unsigned int i;
+
+	switches(false);
+	for (i = 0; i < NR; i++)
+		if (all[i].pid.task)
+			ends(&all[i]);
+	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
+		flush_delayed_work(&reap_work);
+	for (i = 0; i < NR; i++) {
+		refs += all[i].pid.refs;
+		grabbed += all[i].mm[0].grabbed + all[i].mm[1].grabbed;
+	}
+	tap_ok(!kunwind_process_any() && !refs && !grabbed && !shares_of(ANN) && !shares_of(BOB) &&
+	       !by_hand_of(ANN) && !by_hand_of(BOB) && !by_hand_of(0),
+	       "%s: all is given back", what);
+}
+
+#endif /* _TEST_PROCESS_SCENE_H */
