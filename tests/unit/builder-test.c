@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * builder-test.c - one build: how the file is read, what is charged for it and to whom, how
+ * long the module is held, and which failure the object reports
+ *
+ * The file is this program; the core builds its table. Users, jobs and second stages are
+ * the test's.
+ */
+#include "kernel.h"
+#include "object.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define THIS_MODULE		NULL
+#define READ			0
+#define IOCB_DIRECT		1
+#define IOCB_OTHER		2
+#define FMODE_READ		1
+#define FMODE_CAN_READ		2
+#define atomic_t		int
+#define atomic_read(p)		(*(p))
+#define atomic_inc(p)		(++*(p))
+#define atomic_dec(p)		(--*(p))
+#define kvmalloc(size, gfp)	kzalloc(size, gfp)
+#define msecs_to_jiffies(ms)	((ms) / 4)
+
+struct super_block { unsigned long s_magic; };
+struct inode { struct super_block *i_sb; unsigned int i_mode; u64 size; s64 ctime; };
+struct kvec { void *iov_base; size_t iov_len; };
+struct file;
+struct kiocb { struct file *ki_filp; loff_t ki_pos; int ki_flags; };
+struct iov_iter { const struct kvec *kvec; size_t len; };
+struct file_operations {
+	ssize_t (*read_iter)(struct kiocb *kiocb, struct iov_iter *iter);
+	void *read;
+};
+struct address_space { bool writably_mapped; };
+struct file {
+	struct inode *inode;
+	struct address_space *f_mapping;
+	const struct file_operations *f_op;
+	unsigned int f_mode;
+	int flags, refs;		/* flags: those of each kiocb */
+};
+struct vdso_image { void *data; };
+#define file_inode(file)			((file)->inode)
+#define mapping_writably_mapped(mapping)	((mapping)->writably_mapped)
+#define init_sync_kiocb(at, of)			\
+	(*(at) = (struct kiocb){ .ki_filp = (of), .ki_flags = (of)->flags })
+#define iov_iter_kvec(iter, way, vec, nr, size)	\
+	(*(iter) = (struct iov_iter){ .kvec = (vec), .len = (size) })
+
+static unsigned int closed_here, closed_elsewhere;
+static struct file *get_file(struct file *file) { file->refs++; return file; }
+static void fput(struct file *file) { file->refs--; closed_elsewhere++; }
+static void __fput_sync(struct file *file) { file->refs--; closed_here++; }
+static int module_refs;
+static bool going;			/* the module is unloaded */
+static bool try_module_get(void *module) { (void)module; return !going && ++module_refs; }
+static void module_put(void *module) { (void)module; module_refs--; }
+
+/* What a process hands in: so many tries to copy find a page that is not there. */
+static unsigned int absent_tries, faults;
+static bool no_page;
+static int fault_in_readable(const void *from, size_t size)
+{
+	(void)from, (void)size;
+	faults++;
+	return no_page ? -EFAULT : 0;
+}
+static int copy_from_user_nofault(void *to, const void *from, size_t size)
+{
+	if (absent_tries) {
+		absent_tries--;
+		return -EFAULT;
+	}
+	memcpy(to, from, size);
+	return 0;
+}
+
+#include "../../kmod/builder.c"
+
+/* ----------------------------------------- what these files need of others */
+
+static struct super_block on_disk = { 0xef53 }, in_memory = { TMPFS_MAGIC }, in_fuse = { FUSE_SUPER_MAGIC };
+static struct inode inode;
+static struct address_space mapping;
+static struct file file;
+static struct object data;		/* of the file */
+static struct kunwind_object object;
+
+static unsigned int reads, reads_direct, reads_other, reads_unheld;
+static unsigned int read_fails;		/* the so-manieth, counted from 1 */
+static size_t most_read;		/* bytes at once */
+static bool no_direct;
+static void (*at_read)(void);		/* happens at each read */
+
+static ssize_t read_iter(struct kiocb *kiocb, struct iov_iter *iter)
+{
+	size_t len;
+
+	reads++;
+	reads_direct += !!(kiocb->ki_flags & IOCB_DIRECT);
+	reads_other += !!(kiocb->ki_flags & IOCB_OTHER);
+	reads_unheld += !module_refs;
+	if (at_read)
+		at_read();
+	if ((kiocb->ki_flags & IOCB_DIRECT) && no_direct)
+		return -EINVAL;
+	if (reads == read_fails)
+		return 0;
+	if (kiocb->ki_filp != &file || (u64)kiocb->ki_pos + iter->len > data.size)
+		abort();
+	len = min(iter->len, most_read);
+	memcpy(iter->kvec->iov_base, data.data + kiocb->ki_pos, len);
+	return len;
+}
+static const struct file_operations operations = { .read_iter = read_iter };
+
+void kunwind_object_key_init(struct kunwind_object_key *key, struct file *of)
+{
+	memset(key, 0, sizeof(*key));
+	key->size = of->inode->size;
+	key->ctime_sec = of->inode->ctime;
+}
+
+/* Users 0 to 2, of whom the object knows the first nr_users. */
+static struct kunwind_payer { s64 bytes, most; } users[3];
+static unsigned int nr_users, refused;
+static s64 room;			/* for all of them */
+
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	if (payer->bytes + (s64)bytes > payer->most)
+		return -EDQUOT;
+	if (room < (s64)bytes)
+		return -ENOSPC;
+	room -= bytes;
+	payer->bytes += bytes;
+	return 0;
+}
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes)
+{
+	room += bytes;
+	payer->bytes -= bytes;
+}
+bool kunwind_object_next_payer(struct kunwind_object *of)
+{
+	if (of->payer == &users[nr_users - 1])
+		return false;
+	of->payer++;
+	return true;
+}
+void kunwind_memory_refused(void) { refused++; }
+
+static unsigned int built, built_over, told, answered, cancelled, started;
+static bool stops, in_parts;
+static unsigned int may_go_on;		/* so often */
+void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
+void kunwind_object_build_over(struct kunwind_object *of) { (void)of; built_over++; }
+void kunwind_space_object_done(void) { told++; }
+bool kunwind_filesystem_hangs(u32 dev) { (void)dev; return false; }
+void kunwind_filesystem_stalled(u32 dev) { (void)dev; }
+void kunwind_filesystem_answered(u32 dev) { (void)dev; answered++; }
+void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *of, u64 left)
+{
+	*job = (struct kunwind_job){ .object = of, .left = left };
+}
+void kunwind_job_end(struct kunwind_job *job) { (void)job; }
+bool kunwind_job_may_go_on(struct kunwind_job *job) { (void)job; return may_go_on && may_go_on--; }
+bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
+			   bool (*urgent)(void *data), void *with)
+{
+	(void)job, (void)kind, (void)urgent, (void)with;
+	return !stops;
+}
+bool kunwind_jobs_stopping(void) { return stops; }
+void kunwind_jobs_stop(void) { stops = true; }
+
+struct kunwind_fill { int unused; };
+static struct kunwind_fill the_fill;
+static size_t fill_charged;
+enum kunwind_refusal kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+					size_t limit, struct kunwind_fill **fill)
+{
+	in_parts = true;
+	*fill = &the_fill;
+	return kunwind_table_build(section, 0, limit, NULL, NULL, &job->object->table);
+}
+void kunwind_fill_cancel(struct kunwind_fill *fill) { (void)fill; cancelled++; }
+void kunwind_fill_start(struct kunwind_fill *fill, void *bytes, size_t charged)
+{
+	(void)fill;
+	started++;
+	fill_charged = charged;
+	kvfree(bytes);
+}
+int kunwind_fill_init(void) { return 0; }
+void kunwind_fill_stop(void) { }
+void kunwind_fill_exit(void) { }
+int kunwind_lanes_init(void) { return 0; }
+void kunwind_lanes_drain(void) { }
+void kunwind_lanes_exit(void) { }
+
+/* --------------------------------------------------------------- the scene */
+
+#define MUCH	(1LL << 40)
+
+static void begin(void)
+{
+	unsigned int i;
+
+	inode = (struct inode){ .i_sb = &on_disk, .i_mode = S_IFREG, .size = data.size, .ctime = 1 };
+	mapping.writably_mapped = false;
+	file = (struct file){ &inode, &mapping, &operations, FMODE_READ | FMODE_CAN_READ, 0, 1 };
+	for (i = 0; i < ARRAY_SIZE(users); i++)
+		users[i] = (struct kunwind_payer){ .most = MUCH };
+	object = (struct kunwind_object){ .payer = &users[0] };
+	kunwind_object_key_init(&object.key, &file);
+	nr_users = 1;
+	room = MUCH;
+	reads = reads_direct = reads_other = reads_unheld = read_fails = 0;
+	built = built_over = told = refused = answered = cancelled = started = 0;
+	closed_here = closed_elsewhere = faults = absent_tries = 0;
+	going = stops = in_parts = no_direct = no_page = false;
+	most_read = ~0UL;
+	no_memory = 0;
+	may_go_on = ~0U;
+	at_read = while_waiting = NULL;
+	max_eh_frame_mb = 64;
+	max_whole_kb = 6144;
+	fill_charged = 0;
+	nr_charged = 0;
+}
+
+static void attach(bool remote)
+{
+	if (!kunwind_builder_attach(&object, &file, remote))
+		abort();
+}
+
+/* Builds the object of the file: the state and the refusal that it ends with. */
+static bool build(bool remote, enum kunwind_object_state state, enum kunwind_refusal refusal)
+{
+	bool good;
+
+	attach(remote);
+	kunwind_builder_run(&object);
+	kunwind_builder_close(&object);
+	good = object.state == state && object.refusal == refusal && object.done.done &&
+	       told == 1 && !!object.table == (state == KUNWIND_OBJECT_READY);
+	if (!good)
+		printf("# state %u, refusal %u, %u reads, table %p\n", object.state, object.refusal, reads,
+		       (void *)object.table);
+	return good;
+}
+
+/* Afterwards. */
+static void end(const char *what)
+{
+	s64 kept = object.table && !in_parts ? object.stats.bytes : 0;
+
+	if (in_parts && object.table)
+		kunwind_builder_uncharge(&object, fill_charged, 0);
+	tap_ok(object.payer->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
+	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
+	       "%s: all is given back but the table", what);
+	kunwind_table_free(object.table);
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_read(void)
+{
+	u64 builds[2], refusals[2];
+	u32 rows;
+
+	begin();
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.has_elf &&
+	       object.stats.nr_rows > 1000 &&
+	       built == 1 && built_over == 1, "a file: it has a table");
+	tap_ok(!reads_unheld, "a local file: the module is held while it is read");
+	tap_ok(closed_here == 1 && !closed_elsewhere,
+	       "close: by the worker, not by the kernel's work item");
+	end("a file");
+
+	begin();
+	kunwind_builder_counts(&builds[0], &refusals[0]);
+	build(false, KUNWIND_OBJECT_READY, KUNWIND_OK);
+	rows = object.stats.nr_rows;
+	end("a file again");
+	begin();
+	most_read = 1000;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.stats.nr_rows == rows,
+	       "reads that bring less than asked for: the table is the same");
+	tap_ok(object.done_at == jiffies, "a build: the time of its end is noted");
+	end("short reads");
+	begin();
+	object.vdso = &(struct vdso_image){ .data = (void *)data.data };
+	kunwind_builder_run(&object);
+	tap_ok(object.state == KUNWIND_OBJECT_READY && object.stats.nr_rows == rows && !reads,
+	       "the vDSO: its bytes are in memory");
+	end("the vDSO");
+
+	begin();
+	file.flags = IOCB_DIRECT | IOCB_OTHER;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && !reads_direct && reads_other == reads,
+	       "a descriptor with O_DIRECT: the reads go through the page cache");
+	end("O_DIRECT");
+	begin();
+	inode.i_sb = &in_fuse;
+	tap_ok(build(true, KUNWIND_OBJECT_READY, KUNWIND_OK) && reads_direct == reads,
+	       "a file of FUSE: no read goes through the page cache");
+	end("FUSE");
+	begin();
+	inode.i_sb = &in_fuse;
+	no_direct = true;
+	tap_ok(build(true, KUNWIND_OBJECT_READY, KUNWIND_OK) && 2 * reads_direct == reads,
+	       "a file of FUSE without direct reads: they go through the page cache");
+	end("FUSE without direct reads");
+
+	begin();
+	read_fails = 1;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == 1,
+	       "a read that fails: refused");
+	kunwind_builder_counts(&builds[1], &refusals[1]);
+	tap_ok(builds[1] - builds[0] == 7 && refusals[1] - refusals[0] == 1,
+	       "status: builds and refusals are counted");
+	end("a read that fails");
+	begin();
+	build(false, KUNWIND_OBJECT_READY, KUNWIND_OK);
+	kunwind_table_free(object.table);
+	read_fails = reads;
+	built = reads = told = 0;
+	object = (struct kunwind_object){ .payer = &users[0], .key = object.key };
+	users[0].bytes = 0;
+	room = MUCH;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO), "the last read fails: refused");
+	end("the last read fails");
+	begin();
+	inode.i_mode = S_IFIFO;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !reads,
+	       "no regular file: not read");
+	end("no regular file");
+	begin();
+	file.f_mode = FMODE_CAN_READ;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !reads,
+	       "not open for reading: not read");
+	end("not open for reading");
+}
+
+static void other_time(void) { inode.ctime = 2; }
+static void other_size(void) { inode.size++; }
+
+static void test_changes(void)
+{
+	begin();
+	at_read = other_time;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !built,
+	       "a file that changes while its table is built has no table");
+	end("change");
+	begin();
+	at_read = other_size;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO),
+	       "a file that grows while its table is built has no table");
+	end("growth");
+	begin();
+	at_read = other_time;
+	max_whole_kb = 0;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && in_parts && cancelled == 1 &&
+	       !started,
+	       "a large file that changes: there is no second stage");
+	end("change in two stages");
+	begin();
+	inode.i_sb = &in_memory;
+	mapping.writably_mapped = true;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO),
+	       "a file in memory that is mapped for writing has no table: it changes unseen");
+	end("writable mapping in memory");
+	begin();
+	mapping.writably_mapped = true;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
+	       "a file on a disk that is mapped for writing has a table");
+	end("writable mapping on a disk");
+}
+
+static s64 estimate(void)		/* what a build charges at first */
+{
+	const s64 size = data.elf.eh_size + data.elf.debug_size;
+
+	return size + 2 * (size + TABLE_SLACK);
+}
+
+/* A build of somebody else, which took the room, is over. */
+static void other_ends(void)
+{
+	room = MUCH;
+	nr_charged--;
+}
+static void nothing(void) { jiffies += HZ; }
+
+static void test_charge(void)
+{
+	begin();
+	max_eh_frame_mb = 0;
+	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && refused == 1,
+	       "unwind information larger than max_eh_frame_mb: refused");
+	end("max_eh_frame_mb");
+	begin();
+	max_whole_kb = 0;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && in_parts && started == 1 &&
+	       !built_over &&
+	       fill_charged == (size_t)estimate() && users[0].bytes == estimate(),
+	       "unwind information larger than max_whole_kb: the second stage takes over what was charged");
+	end("two stages");
+	begin();
+	users[0].most = estimate() - 1;
+	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && object.over_share,
+	       "a user's share is too small: refused because of that");
+	end("a small share");
+	begin();
+	users[0].most = users[1].most = estimate() - 1;
+	nr_users = 3;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.payer == &users[2] &&
+	       !object.over_share,
+	       "another user who maps the file has room: that user pays");
+	end("another user pays");
+	begin();
+	users[0].most = users[1].most = estimate() - 1;
+	nr_users = 2;
+	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && object.over_share,
+	       "no user who maps the file has room: refused");
+	end("nobody has room");
+	begin();
+	room = 0;
+	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && !object.over_share,
+	       "no room at all: refused at once, not because of the user");
+	room += MUCH;
+	end("no room");
+	begin();
+	room = 0;
+	nr_charged = 1;
+	while_waiting = other_ends;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
+	       "no room while another builds: waits for it");
+	end("waits for another build");
+	begin();
+	room = 0;
+	nr_charged = 1;
+	while_waiting = nothing;
+	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT),
+	       "no room: waits at most max_build_ms");
+	nr_charged--;
+	room += MUCH;
+	end("waits in vain");
+	begin();
+	no_memory = 1;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM),
+	       "no memory for the bytes: not refused for ever");
+	end("no memory");
+}
+
+static void stop_now(void) { may_go_on = 0; }
+static void time_passes(void) { jiffies += msecs_to_jiffies(max_build_ms) + 1; }
+
+static void test_ends(void)
+{
+	begin();
+	at_read = stop_now;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && reads == 1,
+	       "aborted while it reads: reported as aborted, not as unreadable");
+	end("aborted");
+	begin();
+	may_go_on = 0;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && !reads,
+	       "aborted before: not read");
+	end("aborted before");
+	begin();
+	at_read = time_passes;
+	tap_ok(build(true, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && reads == 1,
+	       "a remote file: it is read for at most max_build_ms by the clock");
+	end("a slow remote file");
+	begin();
+	at_read = time_passes;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
+	       "a local file: the clock does not count");
+	end("a slow local file");
+	begin();
+	going = true;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && !reads,
+	       "while the module is unloaded: a local file is not read");
+	tap_ok(!kunwind_builder_attach(&object, &file, true) && file.refs == 1,
+	       "while the module is unloaded: no remote file is taken");
+	end("unload");
+
+	begin();
+	attach(true);
+	tap_ok(module_refs == 1 && object.reading,
+	       "a remote file: the module is held from its queueing on");
+	kunwind_builder_run(&object);
+	tap_ok(module_refs == 1 && !object.reading && answered,
+	       "a remote file: the module is held until it is closed");
+	kunwind_builder_close(&object);
+	end("a remote file");
+	begin();
+	attach(false);
+	tap_ok(!module_refs, "a local file: the module is not held while it waits");
+	kunwind_builder_run(&object);
+	tap_ok(!module_refs && file.refs == 2,
+	       "a local file: the module is not held after its last read");
+	kunwind_builder_close(&object);
+	end("a local file");
+	begin();
+	attach(true);
+	kunwind_builder_detach(&object);
+	end("a file that was never queued");
+}
+
+/* Unwind information that a process hands in. */
+static bool build_user(enum kunwind_object_state state, enum kunwind_refusal refusal)
+{
+	struct kunwind_section section = data.sections[0];
+	const void *from = section.data;
+
+	section.data = NULL;
+	kunwind_builder_build_user(&object, &section, from);
+	return object.state == state && object.refusal == refusal &&
+	       !!object.table == (state == KUNWIND_OBJECT_READY);
+}
+
+static void test_user(void)
+{
+	begin();
+	tap_ok(build_user(KUNWIND_OBJECT_READY, KUNWIND_OK) && built == 1 && faults == 1,
+	       "handed in: it has a table");
+	end("handed in");
+	begin();
+	no_page = true;
+	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !users[0].bytes,
+	       "handed in: an address that is not mapped is refused");
+	end("handed in, not there");
+	begin();
+	absent_tries = 3;
+	tap_ok(build_user(KUNWIND_OBJECT_READY, KUNWIND_OK) && faults == 4,
+	       "handed in: pages that go before they are copied are brought in again");
+	end("handed in, goes");
+	begin();
+	absent_tries = ~0U;
+	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM) && faults == COPY_TRIES,
+	       "handed in: pages that go each time are refused after 8 tries");
+	end("handed in, does not stay");
+	begin();
+	max_eh_frame_mb = 0;
+	tap_ok(build_user(KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && !faults,
+	       "handed in: more than max_eh_frame_mb is refused");
+	end("handed in, too large");
+	begin();
+	users[0].most = estimate() / 2;
+	tap_ok(build_user(KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && object.over_share,
+	       "handed in: more than the user's share is refused");
+	end("handed in, over the share");
+}
+
+int main(void)
+{
+	if (object_open(&data, "/proc/self/exe"))
+		return 2;
+	test_read();
+	test_changes();
+	test_charge();
+	test_ends();
+	test_user();
+	return tap_done();
+}
