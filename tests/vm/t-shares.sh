@@ -142,7 +142,8 @@ mount -t tmpfs none "$work/busy"
 cp "$progs/small.so" "$work/busy/"
 start stuckfs "$progs/stuckfs" "$work/hung" "$progs/large.so" 8
 eventually "a file system that does not answer is mounted" says stuckfs mounted
-echo 60000 >$params/register_timeout_ms
+# longer than this test waits for anything
+echo 1000000 >$params/register_timeout_ms
 start target "$shares" map "$work/busy/small.so" "$work/hung/0"
 eventually "a process maps a file of that file system and one of another" says target mapped
 start register kunwind register "${pid[target]}"
