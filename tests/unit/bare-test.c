@@ -605,10 +605,8 @@ static void test_forms(void)
 				continue;
 			if (mod != 3 && rm == 4)
 				bytes[len++] = sib;
-			if (mod == 1)
-				len += 1;
-			else if (mod == 2 || (mod == 0 && rm == 5) ||
-				 (mod == 0 && rm == 4 && (sib & 7) == 5))
+			len += mod == 1;
+			if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
 				len += 4;
 			clear();
 			put(LIB + 0x200, bytes, len);
@@ -674,10 +672,9 @@ static void test_random(void)
 int main(void)
 {
 	static struct eh eh;
+	const size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	unsigned int i;
-	size_t cie;
 
-	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	eh_plain_fde(&eh, cie, TEXT_LO, MAPPED, "0e 10");
 	if (eh_build(&eh, 0, &table))
 		return 1;
