@@ -16,6 +16,7 @@
  *   6. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
  *   7. In code of a JIT, the word behind what rbp points to, if no word below it follows a call.
+ *      Of a frame that called this is tried before 4, because it costs less.
  * What follows is a guess, and done only if walk->guess is set:
  *   8. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
  *      above, the word above it is possible, and the rbp saved there is greater, or zero,
@@ -401,6 +402,29 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 			   (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
 }
 
+/*
+ * A JIT's frame pointer. Each return address follows a call. If no word below that of the frame
+ * pointer does, it is no caller's frame pointer. The code ahead may not tell: it jumps, by a pointer
+ * that is not known here, to an end that many functions share (V8's baseline code).
+ */
+static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
+					   const struct kunwind_bare *frame, u64 end)
+{
+	struct kunwind_candidate fp, word;
+	u64 saved;
+
+	if (!frame->range || !kunwind_range_is_jit(frame->range) || frame->bp > end ||
+	    !at_frame_pointer(walk, frame, &fp, &saved))
+		return false;
+	if (fp.proof != KUNWIND_PROOF_PROVEN) {
+		scan(walk, frame, frame->bp, true, &word);
+		if (word.proof != KUNWIND_PROOF_NO_CALL || word.slot != frame->bp)
+			return false;
+	}
+	returned(walk, &fp, true, saved);
+	return true;
+}
+
 /* The same by what the function's code says: rbp is preserved, unless it was pushed. */
 static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 					       const struct kunwind_bare *frame,
@@ -462,10 +486,15 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
+	/* Before the code ahead: that of a JIT's long functions costs much more. */
+	if (!exact && by_jit_frame(walk, &frame, end))
+		return KUNWIND_COMPLETE;
 	if (at_return(walk, &frame, exact, &word)) {
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
+	if (exact && by_jit_frame(walk, &frame, end))
+		return KUNWIND_COMPLETE;
 
 	framed = at_frame_pointer(walk, &frame, &fp, &saved);
 	if (framed && fp.proof >= KUNWIND_PROOF_PROVEN) {
@@ -483,16 +512,6 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	}
 	/* A handler's frame pointer; the handler may have called, but no word tells of that. */
 	if (framed && fp.proof == KUNWIND_PROOF_HANDLER && word.proof == KUNWIND_PROOF_NO_CALL) {
-		returned(walk, &fp, true, saved);
-		return KUNWIND_COMPLETE;
-	}
-	/*
-	 * A JIT's code may jump to an end that its functions share, by a pointer that is not known
-	 * here (V8's baseline code). Each return address follows a call. If no word below that of
-	 * the frame pointer does, it is no caller's frame pointer.
-	 */
-	if (framed && frame.range && kunwind_range_is_jit(frame.range) &&
-	    word.proof == KUNWIND_PROOF_NO_CALL && word.slot == frame.bp) {
 		returned(walk, &fp, true, saved);
 		return KUNWIND_COMPLETE;
 	}
