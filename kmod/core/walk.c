@@ -576,7 +576,7 @@ lost:
 		goto stepped;
 
 full:
-		if (!no_address(ra, &reason))
+		if (addr == ra || !no_address(ra, &reason))
 			reason = KUNWIND_DEPTH;
 		zero = !ra;
 		goto out;
@@ -586,8 +586,8 @@ no_rbp:
 		goto with_rbp;
 
 miss:
-		/* The first is where the program is. */
-		if (unlikely(no_address(next[-1], &reason)) && next - 1 != addresses) {
+		/* The first is where the program is; so is one that a signal interrupted. */
+		if (unlikely(no_address(next[-1], &reason)) && addr != next[-1]) {
 			next--;
 			zero = !*next;
 			goto out;

@@ -158,7 +158,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		if (regs->r[KUNWIND_RSP] <= sp && !signal &&
 		    !(regs->r[KUNWIND_RSP] == sp && addr == ip))
 			return KUNWIND_CFA_STUCK;
-		if (!regs->r[KUNWIND_RA])
+		/* A signal may have interrupted a call through a null pointer. */
+		if (!regs->r[KUNWIND_RA] && !signal)
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
 			return KUNWIND_DEPTH;

@@ -128,6 +128,10 @@ int main(void)
 	stack[0] = AT(0x200);
 	WALK("what a signal interrupted at its first byte is looked up there", NO_OBJECT, 3, CALLER + 3,
 	     { 0, "", true }, { 0x100, "", false }, { 0x200, "0e 0c", false });
+	stack[0] = 0;
+	WALK("a signal at address 0 does not end the stack", NO_OBJECT, 2, 0, { 0, "", true });
+	WALK("a return address of 0 ends the stack", COMPLETE, 1, AT(0x10), { 0, "", false });
+	stack[0] = AT(0x200);
 	WALK("a return address is looked up in the call before it", NO_OBJECT, 3, CALLER + 1,
 	     { 0, "", false }, { 0x100, "", false }, { 0x200, "0e 0c", false });
 

@@ -242,6 +242,16 @@ static void test_minus_one(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x350);
 	WALK("what a signal interrupted at its first byte is looked up there, wide rule", NO_OBJECT,
 	     stack[0], CALLER + 3);
+	/* a call through a null pointer */
+	stack[0] = 0;
+	WALK("a signal at address 0 does not end the stack, wide rule", NO_OBJECT, 0);
+	regs.r[KUNWIND_RA] = CODE(1, 0x250);
+	WALK("a signal at address 0 does not end the stack, short rule", NO_OBJECT, 0);
+	room = 1;
+	WALK("a signal at address 0, no room for it", DEPTH);
+	room = 8;
+	regs.r[KUNWIND_RA] = CODE(1, 0x50);
+	WALK("a return address of 0 ends the stack", COMPLETE);
 }
 
 /*
