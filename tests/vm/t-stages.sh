@@ -67,18 +67,20 @@ like "$(parts "$(realpath /lib/x86_64-linux-gnu/libc.so.6)")" '^ready ok ([0-9]+
 is "$(grep -c $'^object\tready' /dev/kunwind)" "$(grep -c '^parts' /dev/kunwind)" \
 	"no table of an object is built as a whole"
 diag "$(awk -F'\t' '$1 == "parts" { o++; p += $3 } END { print o, "objects,", p, "parts" }' /dev/kunwind)"
-diag "stacks that met a part before it was built: $(awk -F'\t' '$1 == "reason" && $2 == "not_ready" { print $3 }' /dev/kunwind)"
 while IFS=$'\t' read -r name _; do
 	printf '\n' >"$work/$name/in"
 done <"$work/programs.tsv"
 settle "${pids[@]}"
 verdict $? "all of them again, behind a line of input"
 session_end
+# how many depends on the time that the workers get
+unbuilt=$(awk -F'\t' '$1 == "reason" && $2 == "not_ready" { print $3 }' /dev/kunwind)
+diag "stacks that met a part before it was built: $unbuilt"
 while IFS=$'\t' read -r name pid; do
 	examine "$name" "$pid"
 done <"$work/programs.tsv"
 adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "$work/eu" \
-	--share 0.98
+	--unbuilt "$unbuilt"
 kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 check "the module goes" rmmod kunwind
