@@ -47,8 +47,8 @@ struct kunwind_request {
 	unsigned long *store;		/* @capacity words */
 	u8 *trust;			/* NULL, or @capacity bytes: enum kunwind_trust of
 					 * each; the caller sets KUNWIND_TRUST_CFI, except
-					 * the first. The byte behind the last frame's may
-					 * change, too */
+					 * the first. The walk may also change the byte
+					 * after the last frame's */
 	u32 capacity;			/* not 0 */
 	u32 count;			/* out: addresses in @store */
 };

@@ -185,7 +185,7 @@ bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *reg
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
 		emit(&stack);
-		/* Of one more: a walk may set it for a caller that has no address. */
+		/* One byte more than frames: a walk may set it for a caller without an address. */
 		memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
 		       min_t(u32, stack.count, KUNWIND_MAX_FRAMES - 1));
 		done = true;

@@ -19,8 +19,8 @@
  * was first popped into a register, its old place holds the return address: between the
  * two, a function may take its arguments off the stack (V8).
  *
- * A function of 32-bit code may take its arguments off the stack when it returns. So rsp is
- * not known behind a call there.
+ * A function of 32-bit code may take its arguments off the stack when it returns. Therefore
+ * rsp is not known after a call in 32-bit code.
  *
  * Not followed: an indirect jump by register or table; a call followed by padding, endbr64
  * or a trap, because it does not return; the end of a thread or a signal handler (a system
@@ -45,7 +45,7 @@
 #define RSP		4
 #define RBP		5
 
-/* System calls that do not come back. */
+/* System calls that do not return. */
 #define NR_RT_SIGRETURN	15
 #define NR_EXIT		60
 #define NR_EXIT_GROUP	231
@@ -81,8 +81,9 @@ struct state {
 	struct place popped;	/* what a register still holds that was popped */
 	u8 popped_to;		/* which; it was on the stack at popped */
 	bool back;		/* and the last instruction pushed it */
-	s32 called_at;		/* what rsp was at most at a call, by BASE_RSP */
-	s32 highest;		/* what rsp was at most, by BASE_RSP: below, the stack is not as it was */
+	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
+	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
+				 * written below it */
 	u8 rbp_is, pushed_is;	/* enum rbp */
 };
 
@@ -257,7 +258,7 @@ static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_ins
 		lose_reg(ahead, RBP);
 }
 
-/* Whether the instruction, an interrupt, is a system call of 32-bit code that returns. */
+/* Whether the interrupt instruction is a system call of 32-bit code (int $0x80) that returns. */
 static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	return ahead->word == 4 && (u8)insn->imm == 0x80 && ahead->eax != NR_I386_EXIT &&
@@ -507,8 +508,9 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 		return false;
 	/*
 	 * A function that calls has something on its stack, if only to align it (psABI 3.2.2).
-	 * gcc leaves that out before calls of local functions. But such a call may also be one
-	 * that does not return (Go's morestack()), so that the code behind it says nothing.
+	 * gcc omits the alignment before some calls of local functions. They cannot be told
+	 * apart from a call that never returns (Go's morestack()). The code after such a call
+	 * says nothing about this frame, so there is no answer for either.
 	 */
 	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
 		return false;
@@ -527,8 +529,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 }
 
 /*
- * What a return takes was pushed on the way, or put there by mov (retpolines): that is jumped to,
- * from an empty frame.
+ * Whether a return jumps, from an empty frame, to a word that the path pushed, or stored by mov
+ * (retpolines).
  */
 static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 {

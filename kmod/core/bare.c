@@ -7,8 +7,8 @@
  *   1. A signal trampoline, by its code: all registers from the frame that the
  *      kernel laid (struct rt_sigframe).
  *   2. The word at the stack pointer, when the next instruction returns, or
- *      lies in no code at all (a call through a null pointer), or is one of those that gcc
- *      puts on the stack to call a nested function.
+ *      lies in no code at all (a call through a null pointer), or is in the trampoline
+ *      that gcc puts on the stack to call a nested function.
  *   3. The word from which the code after the call returns on another stack (switch.c, or
  *      by rbp), if it follows a call to this function or near it.
  *   4. The word from which the code that is still to run returns (ahead.c).
@@ -16,7 +16,8 @@
  *   6. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
  *      or as it was. Or the outermost one: the stack is complete there.
  *   7. In code of a JIT, the word behind what rbp points to, if no word below it follows a call.
- *      Of a frame that called this is tried before 4, because it costs less.
+ *      A JIT's frame tries this together with 5: before 4 if the frame has called, because it
+ *      costs less; otherwise directly after 4.
  * What follows is a guess, and done only if walk->guess is set:
  *   8. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
  *      above, the word above it is possible, and the rbp saved there is greater, or zero,
@@ -90,8 +91,9 @@ fault:
 }
 
 /*
- * Whether the frame is in the code that gcc puts on the stack for a nested function: two numbers
- * into r11 and r10, and a jump by r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
+ * Whether the frame is in the trampoline that gcc puts on the stack to call a nested function: it
+ * loads two constants into r11 and r10, and jumps by r11 (gcc/config/i386/i386.cc,
+ * ix86_trampoline_init()).
  */
 static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct kunwind_bare *frame)
 {
@@ -101,7 +103,7 @@ static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct 
 	const u64 ip = frame->ip;
 	u32 i;
 
-	/* The stack itself is executable. */
+	/* The trampoline is on the stack, so one mapping contains both ip and rsp. */
 	if (frame->sp - range->start >= range->end - range->start)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
@@ -119,7 +121,7 @@ static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct 
 	return false;
 }
 
-/* The word at the stack pointer, of a frame that has nothing else there: a call led to it. */
+/* The word at the stack pointer of a frame with nothing else on its stack: its return address. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				     struct kunwind_candidate *c)
 {
@@ -403,9 +405,10 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 }
 
 /*
- * A JIT's frame pointer. Each return address follows a call. If no word below that of the frame
- * pointer does, it is no caller's frame pointer. The code ahead may not tell: it jumps, by a pointer
- * that is not known here, to an end that many functions share (V8's baseline code).
+ * The return address above a JIT's frame pointer; walk->regs become the caller's. Each return
+ * address follows a call. If no word between rsp and rbp does, rbp is this frame's own, and not its
+ * caller's. The code ahead may give no answer: it jumps, by a pointer that is not known here, to
+ * code that many functions share to release their frames (V8's baseline code).
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
 					   const struct kunwind_bare *frame, u64 end)
@@ -486,7 +489,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-	/* Before the code ahead: that of a JIT's long functions costs much more. */
+	/* Before the code ahead, which costs much more in a JIT's long functions. */
 	if (!exact && by_jit_frame(walk, &frame, end))
 		return KUNWIND_COMPLETE;
 	if (at_return(walk, &frame, exact, &word)) {

@@ -3,9 +3,8 @@
  * insn.c - instructions of x86-64 and of 32-bit code: how long they are, and their operands
  *
  * By the Intel SDM, volume 2, appendix A: lengths of all instructions that
- * compilers emit, VEX and EVEX included; of the others most are told to be none.
- * 32-bit code has no REX: these bytes are inc and dec. Its addresses of 16 bits are told
- * to be none.
+ * compilers emit, VEX and EVEX included. Most others are refused as invalid. In 32-bit
+ * code the bytes of REX are inc and dec, and 16-bit addressing is refused.
  *
  * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time. Each
  * instruction and each such read is a unit of the walk's budget, four prefixes another.
@@ -119,7 +118,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 		kunwind_pay(mem, n / 4);
 	if (unlikely(i386)) {
 		insn->wide = full == 4;
-		/* bound, les, lds: their ModRM names memory; mov from and to an address of 4 bytes */
+		/* bound, les, lds, unlike VEX and EVEX, have a ModRM that names memory; mov moffs */
 		if (((p[n] & 0xfe) == 0xc4 || p[n] == 0x62) && p[n + 1] < 0xc0)
 			kind = MODRM;
 		else if ((p[n] & 0xfc) == 0xa0)

@@ -13,7 +13,7 @@ struct kunwind_insn {
 	u8 op;
 	u8 modrm;		/* 0 when there is none */
 	bool has_modrm;
-	bool wide;		/* REX.W; in 32-bit code: no prefix makes it 16 bits */
+	bool wide;		/* REX.W; in 32-bit code: no prefix 66 (16 bits) */
 	bool reg_high, rm_high;	/* REX.R, REX.B */
 	bool index_high;	/* REX.X */
 	bool on_rsp;		/* the memory operand is disp(%rsp) */

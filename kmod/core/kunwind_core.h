@@ -356,7 +356,7 @@ struct kunwind_answers {
  *	run yet or a system call's (nothing to subtract): the usual case
  * @addresses: out: @capacity words, the first is regs.r[KUNWIND_RA]
  * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI but the first; out:
- *	enum kunwind_trust of each address; the byte behind the last may change, too
+ *	enum kunwind_trust of each address; the walk may also change the byte after the last
  * @guess: in: frames that are guessed are wanted, too (KUNWIND_TRUST_FP, KUNWIND_TRUST_SCAN);
  *	or else the walk ends before the first
  * @budget: in: units that the walk may spend (walk.h), at most KUNWIND_BUDGET; 0: that

@@ -13,9 +13,9 @@
  * A thread begins with code that clears rbp, as the psABI asks (3.4.1), calls, and ends
  * the thread when that returns.
  *
- * A goroutine of Go begins as if runtime.goexit() had called its function: the return address
- * is that function's second byte (Go: src/runtime/asm_amd64.s). No call ends there, so nothing else
- * can have that return address.
+ * A goroutine of Go begins as if runtime.goexit() had called its first function: the return
+ * address is the second byte of runtime.goexit() (Go: src/runtime/asm_amd64.s). No call ends
+ * there, so no other function has that return address.
  *
  * Bounds: MOST_INSNS instructions for an entry point. Any context; memory is read by the
  * seam's reader. Stack: 600 bytes.
@@ -263,7 +263,10 @@ static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 #define GOEXIT_ALIGNED	16
 #define PADDING		0xcc
 
-/* nop, perhaps with a breakpoint; call runtime.goexit1; nop: a function, behind padding */
+/*
+ * Whether runtime.goexit() is at @at: aligned, after padding; nop, or a breakpoint in its place; call
+ * runtime.goexit1; nop.
+ */
 static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
 {
 	u64 before, code;

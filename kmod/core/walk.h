@@ -151,8 +151,8 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
  * kunwind_code_ahead() - what the code from @from on takes off the stack before it returns
  * @i386: it is 32-bit code
  * @code: out: depth or frame, the other is -1; and rbp_at
- * False: that is not known. If a call that never returns has other code directly behind it,
- * what that code takes off may be told. No window may be open.
+ * Returns false if that is not known. If other code directly follows a call that never returns,
+ * the result may be what that code takes off. No window may be open.
  */
 bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, struct kunwind_code *code);
 
@@ -182,8 +182,9 @@ bool kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp);
 bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
 
 /*
- * Whether the return address @ra is where a goroutine of Go ends, so that nothing called its
- * first function; or that of what is called there. No window may be open.
+ * Whether the return address @ra is in Go's runtime.goexit(), where the stack of a goroutine ends:
+ * at its second byte, to which the goroutine's first function returns, or after its call of
+ * runtime.goexit1(). No window may be open.
  */
 bool kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra);
 

@@ -8,15 +8,15 @@
  * rare, so this is the plain walk: no cache of rules, and each word is read in a
  * window of its own, as the aligned eight bytes around it.
  *
- * Where there is no CFI, the return address is the word from which the code ahead returns
- * (ahead.c), if that word follows a call. A frame that called needs a frame pointer for that,
- * because what it called may have taken arguments off the stack. Nothing is guessed.
+ * Where there is no CFI, the return address is the word that the code ahead returns by
+ * (ahead.c), if that word follows a call. A frame that has called also needs a frame pointer,
+ * because the called function may have taken arguments off the stack. Nothing is guessed.
  *
  * Bounds: at most one step for each address that the caller has room for, each
  * paid from the budget (walk.h). Stack: below 1,800 bytes.
  *
- * What it does not do: find other return addresses of frames without CFI (bare.c); go on
- * where a CFA needs a register that is not known; know signal trampolines without CFI.
+ * What it does not do: find return addresses without CFI in the other ways of bare.c; go on
+ * where a CFA needs a register that is not known; recognize signal trampolines without CFI.
  */
 #include "i386.h"
 #include "proof.h"
@@ -66,8 +66,8 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 }
 
 /*
- * The step from a frame that no table has a rule for; walk->regs become the caller's. False: no
- * word proves itself; walk->regs are as they were.
+ * The step from a frame that no table has a rule for; walk->regs become the caller's. Returns
+ * false, and leaves walk->regs as they are, if no return address is proved.
  */
 static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, bool exact)
 {

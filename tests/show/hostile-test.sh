@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Files that lie, end early, go in circles or are far too large: each costs its
-# own names, says so, and nothing else. The viewer ends well, another object has
-# its names, and a stripped-down look at the same file (its symbol table) is what
-# remains where only the debug information is bad.
+# Files that are wrong, truncated, circular or far too large: each loses only its
+# own names, and the viewer reports that. The viewer survives, another
+# object keeps its names, and if only the debug information is bad, names come
+# from the file's symbol table.
 #
 #   hostile-test.sh SYMBOLIZE PARSE
 

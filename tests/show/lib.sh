@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What the scripts here share: a directory $work that goes with them, and TAP
-# with counts in $tests and $failed. Sourced.
+# Shared by the scripts here, which source it: a directory $work that is removed at
+# their end, and TAP with counts in $tests and $failed.
 
 tests=0 failed=0
 work=$(mktemp -d) || exit 1

@@ -5,9 +5,9 @@
  *   live FILE BUILD-ID
  *
  * Maps the code of FILE, deletes it, and prints the name of the function that
- * holds inner::twice<long>'s address in the mapping, for a history that was told
- * of the mapping and its build-id, as a trace does. Then nothing but /proc may
- * tell, by the inode, and the name must be the same.
+ * holds inner::twice<long>'s address in the mapping. First the history has the
+ * mapping and its build-id, as from a trace. Then only /proc gives the file, by its
+ * inode, and the name must be the same.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * maps-test.c - which mapping held an address, and which process a vpid means,
- * at what time: a table of histories and questions
+ * maps-test.c - which mapping holds an address at a given time, and which process a
+ * vpid means then: a table of histories and questions
  */
 #include <inttypes.h>
 #include <stdio.h>

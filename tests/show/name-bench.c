@@ -4,12 +4,12 @@
  *
  *   name-bench FRAMES TRACE [DIRECTORY]
  *
- * Reads the stacks of the trace, then names FRAMES of them or more, the whole
- * trace as often as that takes: cold, with nothing known but the mappings, then
- * warm, all of it again; then both without debug information. Times are of the
- * processor, the helper process's included: what one core would take. Reading
- * the trace is not counted. What the operating system keeps of files is not dropped.
- * With a DIRECTORY, names come from the objects and debug files below it alone.
+ * Reads the stacks of the trace, then names at least FRAMES of their frames, and
+ * repeats the trace until there are that many. The first run is cold: only the
+ * mappings are known. The second is warm. Then both run without debug information.
+ * Times are processor times, including the helper process, as one core would take.
+ * Reading the trace is not counted. The page cache is not dropped.
+ * With a DIRECTORY, names come only from the objects and debug files below it.
  */
 #include <inttypes.h>
 #include <stdio.h>

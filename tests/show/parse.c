@@ -5,8 +5,8 @@
  *   parse FILE [DEBUG-FILE | '' [DWO-FILE | DWP-FILE]]
  *
  * Opens the file and resolves the hexadecimal addresses of standard input;
- * prints how many functions each gave. What the file says does not matter: no
- * read beyond a buffer, no undefined behaviour, an end.
+ * prints how many functions each gave. Whatever the file contains, the parser must
+ * not read beyond a buffer or have undefined behaviour, and must end.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advance-test.c - CFI by hand, for what real objects hardly have: code alignment
- * factors, pointers of two bytes and below the place that they count from, LEB128
- * numbers of ten bytes
+ * advance-test.c - hand-written CFI of forms that real objects hardly have: code
+ * alignment factors, pointers of two bytes, pointers to below the place that they
+ * count from, LEB128 numbers of ten bytes
  */
 #include "rows.h"
 #include "tap.h"

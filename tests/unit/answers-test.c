@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answers-test.c - an answer about code that was kept is the same as decoding again
+ * answers-test.c - a cached answer about code is the same as the result of decoding it again
  *
  * A stack is walked without answers, with none yet, and with those of the walk
  * before. Then each bit of the code is changed in turn: a walk with answers about

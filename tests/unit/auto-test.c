@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto-test.c - the whole system's processes: which are registered, which are tried again,
- * and what one user's processes that end meanwhile can hold up
+ * auto-test.c - registration of the whole system (auto): which processes are registered, which
+ * are tried again, and how far one user's processes that end meanwhile delay others
  *
- * Passes of the work item and unmaps run when the test says so. Payers are the module's
- * own. What kunwind_process_adopt() does with a process is up to the test.
+ * The test runs passes of the work item and unmaps explicitly. Payers are the module's own.
+ * The test replaces kunwind_process_adopt().
  */
 #include "kernel.h"
 #include "tap.h"
@@ -43,7 +43,7 @@ struct kernel_param_ops {
 struct pid { int nr, refs; struct task_struct *task; };
 static unsigned int warned;
 static int module_refs;
-static bool going;			/* the module is unloaded */
+static bool going;			/* the module is being unloaded */
 static bool try_module_get(void *module) { (void)module; return !going && ++module_refs; }
 static void module_put(void *module) { (void)module; module_refs--; }
 static void mutex_lock(struct mutex *mutex)
@@ -106,7 +106,7 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 	one->tries++;
 	one->reads += read;
 	if (read && mm->users < 2 && one->pid.task)
-		abort();		/* nobody keeps its mappings */
+		abort();		/* auto must hold a reference to the mm */
 	if (!read)
 		return -EAGAIN;
 	if (one->ends) {
@@ -147,7 +147,7 @@ static bool passes(void)
 	return true;
 }
 
-/* As much as others wait for: passes until nothing is left, or for long. */
+/* What a waiting task sees: passes run until its request is done, or none is queued. */
 static void waits(void)
 {
 	while (!adopted_since(nr_asked) && passes())
@@ -218,16 +218,16 @@ static void test_running(void)
 	ended = starts(ANN);
 	ended->task.mm = NULL;
 	ended->mm.users = 0;
-	tap_ok(!kunwind_auto_set(true) && whole, "on: the hooks register each process");
+	tap_ok(!kunwind_auto_set(true) && whole, "on: the hooks register new processes");
 	tap_ok(ann->tries == 1 && ann->reads == 1 && bob->reads == 1,
-	       "on: each process that runs is registered and read, once");
-	tap_ok(!kthread->tries && !ended->tries, "on: neither kernel threads nor processes that end");
+	       "on: each running process is registered and read once");
+	tap_ok(!kthread->tries && !ended->tries, "on: kernel threads and ended processes are not tried");
 	tap_ok(!pending() && !adopter.queued, "on: nothing is left to do");
 	starts(ANN);
 	tap_ok(!kunwind_auto_set(true) && all[4].reads == 1 && ann->reads == 2,
-	       "on again: all are looked at again");
+	       "on again: each running process is tried again");
 	tap_ok(!kunwind_auto_set(false) && !whole && disowned == 1,
-	       "off: the processes are not auto's any more");
+	       "off: auto's registrations are removed");
 	passes();
 	tap_ok(ann->tries == 2 && !adopter.queued, "off: no process is tried");
 	end("running");
@@ -280,19 +280,19 @@ static void test_again(void)
 	param_set("Y", NULL);
 	passes();
 	tap_ok(!other->tries && pending() && adopter.queued,
-	       "no memory for the list of processes: it is made later");
+	       "no memory for the list of processes: the list is made later");
 	passes();
-	tap_ok(other->reads == 1 && !pending(), "the list has memory again: all are registered");
+	tap_ok(other->reads == 1 && !pending(), "memory for the list of processes: all are registered");
 	kunwind_auto_set(false);
 	param_set("Y", NULL);
 	adopter.queued = false;
 	list_processes();
 	no_memory = 1;
 	adopt_waiting();
-	tap_ok(other->tries == 1 && nr_waiting == 1, "no memory for one process: it is tried again");
+	tap_ok(other->tries == 1 && nr_waiting == 1, "no memory for one process: that process stays pending");
 	adopt_waiting();
 	tap_ok(other->tries == 2 && !nr_waiting,
-	       "a process that there was no memory for is registered later");
+	       "a process without memory at first is registered later");
 	end("no memory");
 }
 
@@ -312,20 +312,20 @@ static void test_unmap(void)
 		unread += all[i].tries && !all[i].reads;
 	}
 	tap_ok(anns == ENDED_MAX / 2 && shares_of(ANN) == anns && nr_works == anns + 1,
-	       "processes that end while they are read: at most half of all unmaps are one user's: %u", anns);
+	       "processes that end while they are read: one user has at most half of all unmaps: %u", anns);
 	tap_ok(anns + unread == 70,
 	       "the user's other processes are registered and not read: %u", unread);
 	tap_ok(!bob->pid.task && bob->mm.users == 1 && shares_of(BOB) == 1,
-	       "another user's process is read all the same");
+	       "one user has half of all unmaps: another user's process is read");
 	tap_ok(pending() == unread && adopter.queued && module_refs == anns + 1,
-	       "those that were not read are pending");
+	       "processes that were not read are pending");
 	for (i = 0; i < 10; i++)
 		run_work();
 	tap_ok(!all[0].mm.users && shares_of(ANN) == anns - 10 && nr_ended == anns + 1 - 10,
-	       "an unmap that is over counts no more");
+	       "an unmap that is done is not counted any more");
 	passes();
 	tap_ok(pending() < unread && shares_of(ANN) <= ENDED_MAX / 2,
-	       "after some unmaps: some more processes are read");
+	       "after some unmaps: more processes are read");
 	for (i = 0; i < 20 && adopter.queued; i++) {
 		while (run_work())
 			;
@@ -336,7 +336,7 @@ static void test_unmap(void)
 		;
 	tap_ok(i == 70, "after the unmaps: each process was read once");
 	end("unmaps");
-	tap_ok(!shares_of(ANN) && !shares_of(BOB), "no user has unmaps when all are over");
+	tap_ok(!shares_of(ANN) && !shares_of(BOB), "after all unmaps: no user's share has any");
 
 	begin();
 	starts(0)->ends = true;
@@ -344,7 +344,7 @@ static void test_unmap(void)
 		starts(0)->ends = true;
 	kunwind_auto_set(true);
 	tap_ok(nr_ended == ENDED_MAX && pending() == 71 - ENDED_MAX,
-	       "processes of root: all unmaps that there are");
+	       "processes of root that end may use all unmaps");
 	end("root's unmaps");
 
 	begin();
@@ -352,46 +352,51 @@ static void test_unmap(void)
 		starts(ANN);
 	kunwind_auto_set(true);
 	tap_ok(!pending() && !shares_of(ANN) && !nr_works,
-	       "processes that run on: nothing is unmapped, no share is used");
+	       "processes that keep running: nothing is unmapped, no share is used");
 	going = true;
 	starts(ANN)->ends = true;
 	kunwind_auto_set(true);
 	tap_ok(!nr_works && !all[40].mm.users && !shares_of(ANN),
-	       "while the module goes: the kernel's own work item unmaps");
-	end("module goes");
+	       "module unload: the kernel's own work item unmaps");
+	end("module unload");
 }
 
 static void test_switch(void)
 {
 	begin();
 	starts(ANN);
-	tap_ok(param_set("Z", NULL) == -EINVAL && !auto_on, "parameter: neither Y nor N");
+	tap_ok(param_set("Z", NULL) == -EINVAL && !auto_on,
+	       "parameter: a value other than Y and N is refused");
 	me.cred.cap_effective = 0;
-	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on && !whole, "parameter: CAP_SYS_ADMIN only");
+	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on && !whole,
+	       "parameter: refused without CAP_SYS_ADMIN");
 	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
 	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on,
-	       "parameter: CAP_SYS_MODULE is not enough once it is loaded");
+	       "parameter: CAP_SYS_MODULE is not enough once the module is loaded");
 	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
-	tap_ok(!param_set("Y", NULL) && auto_on && !all[0].tries, "parameter: it waits for no process");
-	tap_ok(pending() == 1, "until the list of processes is made something is pending");
+	tap_ok(!param_set("Y", NULL) && auto_on && !all[0].tries,
+	       "parameter: a write does not wait for processes");
+	tap_ok(pending() == 1, "parameter: auto_pending is 1 until the list of processes is made");
 	passes();
 	kunwind_enabled = false;
-	tap_ok(kunwind_auto_set(true) == -EOPNOTSUPP, "on while the kill switch is on: refused");
-	tap_ok(!param_set("N", NULL) && !auto_on && !whole, "off while the kill switch is on");
+	tap_ok(kunwind_auto_set(true) == -EOPNOTSUPP, "kill switch: auto cannot be switched on");
+	tap_ok(!param_set("N", NULL) && !auto_on && !whole, "kill switch: auto can be switched off");
 	end("switch");
 	tap_ok(kunwind_auto_set(true) == -ENODEV && param_set("Y", NULL) == -ENODEV && !auto_on,
-	       "while the module goes: refused");
+	       "module unload: auto cannot be switched on");
 
 	begin();
 	phase = LOADING;
 	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
-	tap_ok(param_set("Y", NULL) == -EPERM, "auto=1 at load: by CAP_SYS_MODULE");
+	tap_ok(param_set("Y", NULL) == -EPERM,
+	       "auto=1 at load: CAP_SYS_ADMIN is not enough, only CAP_SYS_MODULE is");
 	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
 	starts(ANN);
 	tap_ok(!param_set("Y", NULL) && !auto_on && kunwind_auto_set(true) == -ENODEV,
-	       "auto=1 at load: not yet");
+	       "auto=1 at load: auto is not on before the module is loaded");
 	kunwind_auto_start();
-	tap_ok(auto_on && whole && passes() && all[0].reads == 1, "auto=1 at load: once it is loaded");
+	tap_ok(auto_on && whole && passes() && all[0].reads == 1,
+	       "auto=1 at load: auto is on once the module is loaded");
 	end("at load");
 
 	begin();
@@ -401,7 +406,7 @@ static void test_switch(void)
 	kunwind_enabled = false;
 	warned = 0;
 	kunwind_auto_start();
-	tap_ok(!auto_on && warned == 1, "auto=1 enabled=N at load: not on, and the log says so");
+	tap_ok(!auto_on && warned == 1, "auto=1 enabled=N at load: auto stays off, the log has a warning");
 	end("disabled at load");
 }
 

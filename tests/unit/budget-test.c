@@ -2,11 +2,11 @@
 /*
  * budget-test.c - a walk spends no more than its budget, an urgent one a quarter of it
  *
- * A stack full of return addresses that follow calls of one function, whose code is read
- * for each of them and says that the frame is not its own. The budget pays for all of
- * them if there are 127, but not if each jump backwards in that function makes the
- * walk read a loop again. An urgent walk stops after a quarter; one by rules
- * from the cache needs no budget, however many frames it has.
+ * The stack is full of return addresses that follow calls of one function. The walk reads
+ * that function's code for each of them, and finds that the frame is not the function's.
+ * The budget pays for 127 such addresses. It does not pay for them if each jump backwards
+ * in the function makes the walk read a loop again. An urgent walk stops after a quarter of
+ * the budget. A walk by rules from the cache needs no budget, however many frames it has.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache-test.c - the cache of rules under interrupts: an entry is right or is not found
+ * cache-test.c - the cache of rules under interrupts: a lookup finds the right entry or none
  *
  * A put, or a lookup, is single-stepped by the processor's trap flag. At each of its
  * instructions in turn an interrupt (the signal handler) puts other entries in the
- * same places, or looks some up, as a walk in an NMI would. Whatever is found then,
- * meanwhile and afterwards, for an address and an id has to be their own rule.
+ * same places, or looks some up, as a walk in an NMI would. Each rule that a lookup
+ * finds for an address and an id, in the interrupt or afterwards, must be their own.
  */
 #define _GNU_SOURCE
 #include <signal.h>

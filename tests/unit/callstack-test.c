@@ -4,7 +4,7 @@
  * walked
  *
  * The walk of core/walk.c is compiled into this program a second time, with a call before each
- * word that it reads. There another walk begins, as from an interrupt, an NMI or a page fault.
+ * word that it reads. That call starts another walk, as an interrupt, an NMI or a page fault does.
  */
 #include "kernel.h"
 #include "pt-regs.h"
@@ -80,7 +80,7 @@ void kunwind_touch_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
 static struct kunwind_space space;
 static struct task_struct task;
 
-/* Two stacks: where the task is, at word 0; and another, of which an ioctl gives the registers. */
+/* Two stacks: that of the task's own registers, at word 0, and one whose registers an ioctl passes. */
 static const u32 at[2] = { 0, 20 };
 static struct kunwind_regs other;
 
@@ -140,7 +140,7 @@ static bool is_true(const struct found *found, u32 which)
 	return found->reason == KUNWIND_COMPLETE && found->count == LEN;
 }
 
-/* The second walk: before which read of the first, in which context, and what it found. */
+/* The second walk: it starts before read @before of the first, in @context, and found @inner. */
 static u32 reads, before;
 static u8 context;
 static struct found inner;
@@ -153,7 +153,7 @@ static void before_read(void)
 	if (!before || (inside ? context != IN_TASK : ++reads != before))
 		return;
 	if (inside) {
-		nested = true;		/* a page fault inside what a page fault caused */
+		nested = true;		/* a page fault in the walk that a page fault started */
 		return;
 	}
 	inside = true;
@@ -164,8 +164,8 @@ static void before_read(void)
 }
 
 /*
- * One walk, which another one interrupts before its @n-th read. False: it has no such read.
- * @noted: the note of the walk before is there.
+ * A walk that another one interrupts before read number @n. Returns false if it has fewer reads.
+ * @noted: the walk may reuse the previous one's note (recent.c).
  */
 static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 {
@@ -181,7 +181,7 @@ static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 
 /* ---------------------------------------------------------------- the tests */
 
-/* A second walk of the same CPU, at each read of the first one; then a walk that nothing interrupts. */
+/* A second walk on the same CPU, at each read of the first one; then one that nothing interrupts. */
 static void test_interrupts(void)
 {
 	static const struct { const char *name; u8 level; } contexts[] = {
@@ -197,7 +197,7 @@ static void test_interrupts(void)
 		for (which = 0; which < 4; which++) {
 			for (n = 1; interrupted(which & 1, which & 2, n, &outer); n++, times++) {
 				bad += !is_true(&outer, which & 1) || !is_true(&inner, 0);
-				/* twice: the second one may use the note of the first */
+				/* twice: the second walk may use the note of the first */
 				walk(0, &after);
 				bad += !is_true(&after, 0);
 				walk(0, &after);
@@ -205,7 +205,7 @@ static void test_interrupts(void)
 			}
 		}
 		tap_ok(!bad && times >= 4 * LEN,
-		       "%s: a walk at each of %u reads of another: all stacks are true",
+		       "%s: a second walk at each of %u reads of a walk: all stacks are right",
 		       contexts[i].name, times);
 		end();
 	}
@@ -226,14 +226,14 @@ static void test_nested(void)
 			bad += !is_true(&after, 0);
 		}
 	}
-	tap_ok(!bad && times >= 4 * LEN, "page fault at each of %u reads: the request inside gets no stack",
+	tap_ok(!bad && times >= 4 * LEN, "page fault at each of %u reads: the nested request gets no stack",
 	       times);
-	tap_ok(!nested, "page fault at each of %u reads: the request inside reads nothing", times);
+	tap_ok(!nested, "page fault at each of %u reads: the nested request reads nothing", times);
 	tap_ok(counters.of[KUNWIND_FOR_IOCTL].by_reason[KUNWIND_NESTED] == times,
-	       "page fault at each of %u reads: each request inside is counted", times);
+	       "page fault at each of %u reads: each nested request is counted", times);
 	for (level = IN_TASK; level <= IN_NMI; level++) {
 		walk(0, &after);
-		tap_ok(is_true(&after, 0), "after page faults: context %u is walked", level);
+		tap_ok(is_true(&after, 0), "after page faults: a walk in context %u works", level);
 	}
 	end();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code-test.c - depths of the stack that are read from code, against the CFI of
- * real objects: where an object's own rule says CFA = rsp + n, the code from the
- * function's start to there must say n - 8, or that it does not know; the same of
- * rbp, where it is the frame pointer; and loops by hand that push, or do not.
+ * code-test.c - compares stack depths that are read from code with the CFI of real
+ * objects: where an object's rule is CFA = rsp + n, the depth from the function's
+ * start to there must be n - 8, or not known. The same holds for rbp, where it is the
+ * frame pointer. Hand-written loops push, or do not.
  */
 #include "../../kmod/core/cfi.h"
 #include "../../kmod/core/walk.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * credit-test.c - what walks in interrupts may spend: on average, each, and when an NMI interrupts
- * the accounting
+ * credit-test.c - how much of the budget walks in interrupts may spend: on average, in one walk, and
+ * when an NMI interrupts the accounting
  */
 #include "kernel.h"
 #include "tap.h"

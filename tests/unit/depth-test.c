@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth-test.c - what a few instructions say of the stack, one form of each
+ * depth-test.c - the stack depth after a few instructions, one case for each form
  *
- * The bytes are GNU as's; what is asked for is the place behind them.
+ * GNU as made the bytes. Each case asks for the depth after the last instruction.
  */
 #include "../../kmod/core/walk.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump-test.c - what is reported of known mappings to a reader that came late: how much of
- * one process, of one user, and when it ends
+ * dump-test.c - the dump of known mappings for a reader that starts late: how many mappings of
+ * one process and of one user it reports, and when it ends
  */
 #include "kernel.h"
 #include "tap.h"
@@ -149,7 +149,7 @@ static void test_process(void)
 	kunwind_space_dump_all();
 	tap_ok(told == 1000 && told_last == 0x2000 * 1000 && !left_out.n, "a process: each mapping once");
 	kunwind_space_dump_all();
-	tap_ok(told == 2000, "a process: and again in the next dump");
+	tap_ok(told == 2000, "a process: each mapping once again in the next dump");
 	process(1, 0, PROCESS_MAX);
 	process(2, 0, PROCESS_MAX + 1000);
 	told = 0;
@@ -170,7 +170,8 @@ static void test_process(void)
 	kunwind_space_dump_all();
 	tap_ok(told == PROCESS_MAX && told_last == 0x2000 * (PROCESS_MAX + 1),
 	       "a process: %u mappings, whatever lies between them", PROCESS_MAX);
-	tap_ok(left_out.n == 1000 - 1 - 2, "a process: what would not be reported is not left out");
+	tap_ok(left_out.n == 1000 - 1 - 2,
+	       "a process: mappings that are not reported do not count as left out");
 	end("a process with other memory");
 }
 

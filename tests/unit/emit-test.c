@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit-test.c - kunwind_callstack: once for each kernel entry, what listeners see, and what the
- * tracer gets that asked
+ * emit-test.c - the event kunwind_callstack: it is emitted once for each kernel entry; what its
+ * listeners see; which addresses the requesting tracer gets
  */
 #include <limits.h>
 
@@ -72,7 +72,7 @@ static struct task_struct task = { .pid = 101, .tgid = 100, .start_time = 7 };
 static bool guesses, walking, excluded;
 static void (*in_walk)(void);
 
-/* The stack of the next walk, and from which of its frames on all are guessed; 0: none is. */
+/* The next walk's number of frames, and the first of those that are guessed; 0: none is. */
 static u32 frames, guessed;
 static bool no_caller;		/* the last one is a signal frame, whose caller has no address */
 
@@ -115,7 +115,7 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struc
 
 static struct pt_regs regs;
 static unsigned int emissions, parts;
-static bool wrong;			/* what a listener saw is not what was walked */
+static bool wrong;			/* a listener saw another stack than the walk's */
 static void (*in_listener)(void);
 static struct { bool done; u32 count; unsigned long store[ROOM]; } tracer, other;
 
@@ -149,7 +149,7 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr)
 		run();
 }
 
-/* A tracer asks for @size frames. Whether the event was emitted for it. */
+/* A tracer asks for @size frames. Returns whether the event was emitted for it. */
 static bool asks(u32 size)
 {
 	tracer.count = 0;
@@ -158,7 +158,7 @@ static bool asks(u32 size)
 	return tracer.done;
 }
 
-/* The tracer has the first @count addresses of the stack, and nothing behind them was written. */
+/* The tracer has the first @count addresses of the stack, and nothing after them was written. */
 static bool got(u32 count)
 {
 	u32 i;
@@ -207,18 +207,20 @@ static void test_once(void)
 	tap_ok(!asks(100) && emissions == 1, "the end of the same system call: nothing is emitted");
 	regs.ax = 0;
 	enters();
-	tap_ok(asks(100) && emissions == 2, "the next system call, all registers the same: emitted");
+	tap_ok(asks(100) && emissions == 2,
+	       "the next system call with the same registers: its stack is emitted");
 	regs.bx++;
-	tap_ok(asks(100) && emissions == 3, "an interrupt, another register: emitted");
+	tap_ok(asks(100) && emissions == 3, "an interrupt with one register changed: its stack is emitted");
 	tap_ok(!asks(100) && emissions == 3, "a second tracer of that interrupt: nothing is emitted");
 	callstack_syscalls = true;
 	enters();
-	tap_ok(emissions == 4 && !wrong, "callstack_syscalls: a system call asks itself");
+	tap_ok(emissions == 4 && !wrong,
+	       "callstack_syscalls: a system call emits its stack without a tracer");
 	tap_ok(!asks(100) && emissions == 4,
-	       "callstack_syscalls: a tracer that asks too gets no second event");
+	       "callstack_syscalls: a tracer's request causes no second event");
 	excluded = true;
 	enters();
-	tap_ok(emissions == 4, "callstack_syscalls: nothing of a task without a user stack");
+	tap_ok(emissions == 4, "callstack_syscalls: a kernel thread emits nothing");
 	end();
 	tap_ok(!asks(100) && emissions == 4 && !sys_enter_tracepoint.probe,
 	       "the event is off: nothing is emitted");
@@ -243,11 +245,12 @@ static void test_listener(void)
 	in_listener = listener_asks;
 	tap_ok(asks(100) && !other.done && emissions == 1,
 	       "a listener of the event asks for a stack: nothing is emitted inside the event");
-	tap_ok(!wrong && parts == 1, "a listener of the event asks for a stack: the next listener sees all");
+	tap_ok(!wrong && parts == 1,
+	       "a listener of the event asks for a stack: the next listener sees the right stack");
 	regs.bx++;
 	in_walk = listener_asks;
 	tap_ok(asks(100) && !other.done && emissions == 2 && !wrong,
-	       "a page fault during the walk asks for a stack: nothing is emitted inside");
+	       "a page fault during the walk asks for a stack: nothing is emitted for it");
 	end();
 }
 
@@ -265,33 +268,35 @@ static void test_trust(void)
 {
 	begin();
 	guessed = 3;
-	tap_ok(asks(100) && !wrong, "a stack with guessed frames: listeners see which");
-	tap_ok(got(3), "a stack with guessed frames: the tracer gets those before");
+	tap_ok(asks(100) && !wrong, "a stack with guessed frames: listeners see which frames are guessed");
+	tap_ok(got(3), "a stack with guessed frames: the tracer gets only the frames before them");
 	guesses = true;
 	regs.bx++;
-	tap_ok(asks(100) && got(10), "parameter guess: the tracer gets all");
+	tap_ok(asks(100) && got(10), "parameter guess: the tracer gets guessed frames, too");
 	guesses = false;
 	guessed = 0;
 	regs.bx++;
 	wrong = false;
-	tap_ok(asks(100) && !wrong && got(10), "the next stack: no trust of the one before is left");
+	tap_ok(asks(100) && !wrong && got(10),
+	       "the next stack: it has no trust values of the previous stack");
 	regs.bx++;
 	tap_ok(asks(4) && !wrong && got(4), "a tracer with less room: the event has the whole stack");
 	guessed = 6;
 	frames = 4;
 	regs.bx++;
-	tap_ok(asks(100) && !wrong && got(4), "a shorter stack");
+	tap_ok(asks(100) && !wrong && got(4), "a shorter stack: its trust values are right");
 	guessed = 0;
 	no_caller = true;
 	regs.bx++;
-	tap_ok(asks(100) && !wrong, "a stack that ends at the signal frame of a jump to address 0");
+	tap_ok(asks(100) && !wrong,
+	       "a stack that ends at the signal frame of a jump to address 0: its trust values are right");
 	no_caller = false;
 	frames = 10;
 	regs.bx++;
-	tap_ok(asks(100) && !wrong, "the next stack: no trust behind the end of that one is left");
+	tap_ok(asks(100) && !wrong, "the next stack: the trust value after the end of that one is reset");
 	in_walk = interrupted;
 	regs.bx++;
-	tap_ok(asks(100) && other.done && !wrong, "an interrupt during the walk: both are emitted");
+	tap_ok(asks(100) && other.done && !wrong, "an interrupt during the walk: both stacks are emitted");
 	end();
 }
 
@@ -300,10 +305,10 @@ static void test_long(void)
 	begin();
 	frames = KUNWIND_MAX_FRAMES;
 	tap_ok(asks(ROOM) && !wrong && parts == (KUNWIND_MAX_FRAMES - 1) / KUNWIND_STACK_PART + 1 &&
-	       got(KUNWIND_MAX_FRAMES), "the longest stack: in parts, all of it");
+	       got(KUNWIND_MAX_FRAMES), "the longest stack: all of it is emitted, in parts");
 	frames = 0;
 	regs.bx++;
-	tap_ok(!asks(100) && emissions == 1, "a stack of no address: nothing is emitted");
+	tap_ok(!asks(100) && emissions == 1, "a stack without addresses: nothing is emitted");
 	end();
 }
 
@@ -315,6 +320,6 @@ int main(void)
 	test_trust();
 	test_long();
 	kunwind_emit_exit();
-	tap_ok(kunwind_emit_begin() == -ENODEV, "the module goes: the event cannot be turned on");
+	tap_ok(kunwind_emit_begin() == -ENODEV, "module unload: the event cannot be switched on");
 	return tap_done();
 }

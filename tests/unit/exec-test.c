@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec-test.c - what an exec does to a registration: its rights, its space, and who pays
+ * exec-test.c - what an exec does to a registration: rights, space, and the user who pays for it
  */
 #include "process-scene.h"
 
@@ -22,17 +22,17 @@ static void test_exec(void)
 	no_follow = true;
 	executes_as(ann, ANN, 0, usual);
 	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm)->fresh,
-	       "exec: a space that the task cannot read counts as one whose program runs");
+	       "exec: if the task cannot be asked to read its mappings, its space is not fresh");
 	no_follow = false;
 	missed = missed_by_memory();
 	no_memory = 1;
 	executes_as(ann, ANN, 0, usual);
 	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm) &&
 	       missed_by_memory() == missed + 1,
-	       "exec: no memory for a space: the record stays, and it is counted");
+	       "exec: no memory for a space: the record stays, missed_memory counts it");
 	tap_ok(!registers(ann, ann, 0) && is(ann, "+children") &&
 	       kunwind_space_find(ann->task.mm)->children == 1,
-	       "register: a record without a space gets one, with its children");
+	       "register: a record without a space gets one, which fork copies");
 	executes_as(ann, ANN, ROOT, secure);
 	tap_ok(is(ann, "absent") && !by_hand_of(ANN),
 	       "exec of a set-user-ID program: a user's registration ends");
@@ -62,13 +62,13 @@ static void test_exec(void)
 	helper->task.mm = NULL;
 	executes_as(helper, 0, ROOT, usual);
 	tap_ok(is(helper, "absent") && missed_by_limit() == missed + 1,
-	       "exec under auto: a program beyond max_processes is not registered, and counted");
+	       "exec under auto: a program beyond max_processes is not registered, missed_limit counts it");
 	max_processes = 100;
 	ann = forks(start(7, ANN, 0), 8);
 	registers(ann, ann, 0);
 	executes_as(ann, ANN, ROOT, secure);
 	tap_ok(is(ann, "+auto") && !sees(ANN, ann),
-	       "exec under auto: of both registrations a set-user-ID program keeps auto's");
+	       "exec of a set-user-ID program under auto: only auto's registration stays");
 	end("exec");
 }
 
@@ -83,22 +83,26 @@ static void test_exec_pays(void)
 	root = start(1, 0, ROOT);
 	switches(true);
 	child = forks(root, 2);
-	tap_ok(is(child, "+auto") && !shares_of(0), "root's processes are in nobody's share");
+	tap_ok(is(child, "+auto") && !shares_of(0), "auto: root's processes are in no user's share");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "+auto") && shares_of(ANN) == 1,
 	       "exec as a user: the record is in that user's share");
 	executes_as(child, ANN, 0, usual);
-	tap_ok(shares_of(ANN) == 1, "exec as the same user: it is there once");
+	tap_ok(shares_of(ANN) == 1, "exec as the same user: the record counts once");
 	executes_as(child, BOB, 0, usual);
 	tap_ok(is(child, "+auto") && shares_of(BOB) == 1,
-	       "exec as another user: it is in the other's share");
-	tap_ok(!shares_of(ANN), "exec as another user: it is not in the first one's any more");
+	       "exec as another user: the record is in the new user's share");
+	tap_ok(!shares_of(ANN), "exec as another user: the record has left the first user's share");
 	executes_as(child, BOB, ROOT, secure);
-	tap_ok(shares_of(BOB) == 1, "exec of a set-user-ID program: it stays in the real user's share");
+	tap_ok(shares_of(BOB) == 1,
+	       "exec of a set-user-ID program: the record stays in the real user's share");
 	executes_as(child, 0, ROOT, usual);
-	tap_ok(is(child, "+auto") && !shares_of(BOB), "exec as root: it is in nobody's share");
+	tap_ok(is(child, "+auto") && !shares_of(BOB), "exec as root: the record is in no user's share");
 
-	/* Ann's four and root's one are five. With a fifth of Ann's, four would be free. */
+	/*
+	 * Ann's four records and root's one leave five free. A fifth of Ann's would leave four, fewer
+	 * than hers.
+	 */
 	max_processes = 10;
 	for (i = 3; i < 14; i++)
 		executes_as(forks(root, i), ANN, 0, usual);
@@ -107,15 +111,15 @@ static void test_exec_pays(void)
 	       "exec as a user: the user has at most as many records as are free: %u",
 	       shares_of(ANN));
 	child = forks(root, 20);
-	tap_ok(is(child, "+auto"), "root's child has a record");
+	tap_ok(is(child, "+auto"), "auto: root's child has a record");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "absent") && missed_by_limit() == missed + 1,
-	       "exec as a user whose share is full: the process is not registered any more, and counted");
+	       "exec as a user whose share is full: auto's registration ends, missed_limit counts it");
 	child = forks(root, 21);
 	registers(root, child, 0);
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "") && sees(0, child),
-	       "exec as a user whose share is full: what is registered by hand stays");
+	       "exec as a user whose share is full: a registration by hand stays");
 	end("exec pays");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filesystem-test.c - what tells files apart: each part of an object's key; device numbers
- * that come back, and those that share a place in the hash
+ * filesystem-test.c - how files are distinguished: each part of an object's key; device numbers
+ * that are used again, and those that share a bucket of the hash table
  */
 #include "kernel.h"
 #include "tap.h"
@@ -88,15 +88,15 @@ static void test_key(void)
 
 	inode.i_size = 5;
 	inode.i_ctime.tv_nsec = 6;
-	tap_ok(kunwind_object_of(&object, &file), "another state of the file is the same file");
+	tap_ok(kunwind_object_of(&object, &file), "key: another state of the file is the same file");
 	inode.i_ino++;
-	tap_ok(!kunwind_object_of(&object, &file), "another inode number is not");
+	tap_ok(!kunwind_object_of(&object, &file), "key: another inode number is another file");
 	inode.i_ino--;
 	inode.i_generation++;
-	tap_ok(!kunwind_object_of(&object, &file), "another generation is not");
+	tap_ok(!kunwind_object_of(&object, &file), "key: another generation is another file");
 	inode.i_generation--;
 	inode.i_sb = &other;
-	tap_ok(!kunwind_object_of(&object, &file), "another device is not");
+	tap_ok(!kunwind_object_of(&object, &file), "key: another device is another file");
 	inode.i_sb = &sb;
 }
 

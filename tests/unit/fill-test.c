@@ -156,7 +156,7 @@ static void test_whole(void)
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && kept,
 	       "what the build was charged is given back, but for the table");
 	tap_ok(!rules_gone, "the caches keep their rules");
-	tap_ok(turns == slices && in_background, "each slice of what nobody waits for has a turn");
+	tap_ok(turns == slices && in_background, "each slice of a build without waiting tasks takes a turn");
 }
 
 static void test_time(void)
@@ -176,7 +176,8 @@ static void test_time(void)
 	used_each = 300;
 	kunwind_fill_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
-	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED, "it ends when it has used all its time");
+	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
+	       "the second stage ends when it has used all its time");
 }
 
 static void test_given_up(void)
@@ -190,7 +191,7 @@ static void test_given_up(void)
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
 	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
 	tap_ok(!kunwind_fill_missing(range, TEXT_LO) && kunwind_fill_wait(&mm, TEXT_LO, HZ) != -ETIME,
-	       "given up: nobody waits for a part any more");
+	       "given up: no task waits for a part any more");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.filled.done && given_back == 1,
 	       "given up: its memory is given back");
 }
@@ -214,11 +215,13 @@ static void test_wait(void)
 	jiffies += HZ;
 	while_waiting = all_are_built;
 	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3, "wait: until the part is built");
-	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3, "wait: not for what is there");
-	tap_ok(kunwind_fill_wait(NULL, TEXT_LO, 10) == -ENOENT, "wait: not in another address space");
+	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3,
+	       "wait: a task does not wait for a part that is built");
+	tap_ok(kunwind_fill_wait(NULL, TEXT_LO, 10) == -ENOENT,
+	       "wait: a task does not wait for a part of another address space");
 	snapshot->ranges.range[0].dead = true;
 	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ENOENT && waited == 3,
-	       "wait: not for a mapping that is gone");
+	       "wait: a task does not wait for a part of a mapping that is gone");
 	while_waiting = NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow-test.c - what a system call changed, told by its arguments: mmap, mprotect and mremap
- * over code that is known
+ * follow-test.c - mmap, mprotect and mremap over known code: which mappings a call changes, by its
+ * arguments
  */
 #include "kernel.h"
 #include "tap.h"

@@ -328,28 +328,32 @@ static void test_kinds(void)
 	free(ranges);
 }
 
-/* Code with a rule up to its third byte, and none from there on; a caller, or none. */
+/* Code with a rule up to its third byte, and none from there on. The caller's call may be missing. */
 static void test_code(void)
 {
 	static const struct {
 		const char *name, *code, *caller;
 		bool found;
 	} cases[] = {
-		{ "behind int $0x80, where the rules end", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "the same, called through a register", "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true },
-		{ "the same, no call before the return address", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
+		{ "after int $0x80, where the rules end", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "after int $0x80, called through a register", "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true },
+		{ "no call before the return address", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
 		  false },
-		{ "the same, a call to where no code is", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
+		{ "a call of an address without code", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
 		{ "pop, inc, dec, call of the next, lds, bound", "90 90 e8 00 00 00 00 58 40 4f c5 00 62 00 "
 		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "arguments that are taken off", "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true },
+		{ "a return that takes arguments off the stack",
+		  "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true },
 		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false },
 		{ "addresses of 16 bits", "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false },
-		{ "exit", "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false },
-		{ "another system call", "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "rsp behind a call", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
-		{ "leave", "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
-		{ "lea of the frame pointer", "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true },
+		{ "exit(), which does not return",
+		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "a system call that returns",
+		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "after a call, from rsp: not known", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "after a call, by leave", "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
+		{ "after a call, by lea from the frame pointer",
+		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true },
 	};
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	static struct eh eh, bytes;
@@ -394,7 +398,7 @@ static void test_code(void)
 		reason = table ? kunwind_walk_i386(&walk) : KUNWIND_CORRUPT;
 		tap_ok(reason == KUNWIND_NO_RULE && walk.count == 1U + cases[i].found &&
 		       (!cases[i].found || (addresses[1] == CODE + 0x85 &&
-					    trust[1] == KUNWIND_TRUST_CODE)), "%s", cases[i].name);
+					    trust[1] == KUNWIND_TRUST_CODE)), "no CFI: %s", cases[i].name);
 	}
 	kunwind_table_free(table);
 	free(ranges);

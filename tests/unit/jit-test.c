@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit-test.c - what a process may hand in, who pays for it, what is left of it when that fails
+ * jit-test.c - code that a process hands in: what is accepted, which user pays, what a failure leaves
  */
 #include "kernel.h"
 #include "tap.h"

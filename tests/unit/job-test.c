@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job-test.c - whose processor time a build is, how much it may take, its priority, whose
- * turn it is
+ * job-test.c - a build's processor time: which user is charged, its limit, its priority, and which
+ * user's turn it takes
  */
 #include "kernel.h"
 #include "tap.h"
@@ -70,7 +70,8 @@ static void test_time(void)
 	object.time_payer = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
-	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS, "time: or who took it over");
+	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS,
+	       "time: a user who took over the build is charged");
 	object.time_payer = alice;
 	runs(10 * MS, true);
 	ticks();
@@ -97,7 +98,7 @@ static void test_time(void)
 	kunwind_job_begin(&job, &object, 20 * MS);
 	tap_ok(kunwind_job_may_go_on(&job), "time: whether anybody wants it is asked once a jiffy");
 	ticks();
-	tap_ok(!kunwind_job_may_go_on(&job), "time: what nobody wants ends");
+	tap_ok(!kunwind_job_may_go_on(&job), "time: an unwanted build ends");
 	kunwind_job_end(&job);
 	unwanted = false;
 }
@@ -111,7 +112,7 @@ static void test_priority(void)
 	kunwind_job_begin(&job, &object, 100000 * MS);
 	tap_ok(worker.nice == 3, "priority: within the budget the worker's own");
 	kunwind_job_set_background(&job, true);
-	tap_ok(worker.nice == 10, "priority: less for what nobody waits for");
+	tap_ok(worker.nice == 10, "priority: lower for a build that no task waits for");
 	kunwind_job_set_background(&job, false);
 	tap_ok(worker.nice == 3, "priority: and back");
 	kunwind_payer_add_time(alice, 1000 * MS);
@@ -121,7 +122,7 @@ static void test_priority(void)
 	object.time_payer = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
-	tap_ok(worker.nice == 3, "priority: that of who took it over");
+	tap_ok(worker.nice == 3, "priority: that of the user who took over the build");
 	object.time_payer = alice;
 	kunwind_job_end(&job);
 	tap_ok(worker.nice == 3, "priority: the worker has its own back");
@@ -170,7 +171,7 @@ static void test_turns(void)
 	wish = false;
 	while_waiting = wishes;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, urgent, &wish) && !second.has_turn,
-	       "turns: what is urgent goes on without one");
+	       "turns: an urgent build goes on without a turn");
 	while_waiting = other_takes_over;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && second.has_turn &&
 	       second.turn == bob, "turns: who takes the object over has a turn of another user's");
@@ -189,8 +190,8 @@ static void test_turns(void)
 	unwanted = false;
 	while_waiting = module_goes;
 	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
-	       "turns: nor does anything when the module goes");
-	tap_ok(!kunwind_job_may_go_on(&first), "turns: and what runs ends");
+	       "turns: when the module is unloaded, no build waits");
+	tap_ok(!kunwind_job_may_go_on(&first), "turns: when the module is unloaded, running builds end");
 	kunwind_job_end(&second);
 	kunwind_job_end(&first);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lanes-test.c - the queues in which objects wait to be built: in which order, for which
- * users, and who pays
+ * lanes-test.c - the queues in which objects wait to be built: their order, their users, and the user
+ * that pays
  */
 #include "object-scene.h"
 
@@ -55,7 +55,8 @@ static void test_unwanted(void)
 	build_all();
 	tap_ok(atomic64_read(&nr_dropped) == 1 && built == 1 && nr_objects == 1 && alice->objects == 1,
 	       "what nobody waits for any more is dropped when its turn comes, and not built");
-	tap_ok(closed == 2 && files[0].refs == 1 && files[1].refs == 1, "the worker closes each file");
+	tap_ok(closed == 2 && files[0].refs == 1 && files[1].refs == 1,
+	       "the worker closes the file of each object");
 	kunwind_object_put(a);
 	/* in the midst of a build: the worker has one reference */
 	a = get_file(2, alice);
@@ -72,7 +73,7 @@ static void test_unwanted(void)
 	begins(alice, &wanted);
 	refcount_dec_and_test(&a->users);
 	a->gone = true;
-	tap_ok(kunwind_object_unwanted(a), "so it does when the file has gone");
+	tap_ok(kunwind_object_unwanted(a), "a build ends when the file is deleted");
 	kunwind_object_build_over(a);
 	kunwind_object_put(a);
 	end("unwanted");
@@ -116,7 +117,7 @@ static void test_places(void)
 	no_memory = 1;
 	o[2] = get_file(1, bob);
 	tap_ok(o[2] == o[1] && !no_memory && nr_places(o[1]) == 1,
-	       "places: without memory it waits where it did");
+	       "places: without memory an object keeps its place");
 	kunwind_object_offer(o[2], bob, &files[1]);
 	for (i = 3; i < 5; i++)
 		o[i] = get_file(i, bob);
@@ -144,13 +145,13 @@ static void test_take_over(void)
 	       "within the budget a build stays the first user's");
 	over_budget(alice);
 	tap_ok(time_payer(a) == bob && a->payer == alice,
-	       "beyond it another user's who is within takes it over, not its table");
+	       "beyond the budget a user within it takes over the build's time, not its table");
 	over_budget(bob);
 	tap_ok(time_payer(a) == bob, "a user beyond the budget takes over nothing");
 	kunwind_object_offer(b, NULL, &files[0]);
 	tap_ok(!time_payer(a), "CAP_SYS_ADMIN takes over any");
 	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(!time_payer(a) && nr_places(a) == 3, "which nobody takes from it");
+	tap_ok(!time_payer(a) && nr_places(a) == 3, "no user takes over a build from CAP_SYS_ADMIN");
 	ends(a);
 	tap_ok(list_empty(&a->places), "when the build is over, nobody can pay any more");
 	kunwind_object_put(a);
@@ -254,7 +255,7 @@ static void test_poor(void)
 	tap_ok(nr_places(a) == 3, "payers: those of a build are known until its second stage ends");
 	a->filling = false;
 	kunwind_object_build_over(a);
-	tap_ok(list_empty(&a->places), "payers: and then forgotten");
+	tap_ok(list_empty(&a->places), "payers: after the second stage those of a build are forgotten");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -272,7 +273,7 @@ static void test_lanes(void)
 	tap_ok(nr_works == 1, "lanes: one local build of a user at a time");
 	for (i = 5; i < 8; i++)
 		o[i] = get_file(i, bob);
-	tap_ok(nr_works == 2, "lanes: each user has one");
+	tap_ok(nr_works == 2, "lanes: each user has a lane");
 	for (i = 8; i < 14; i++)
 		o[i] = get_file(i, NULL);
 	tap_ok(nr_works == 4, "lanes: two for CAP_SYS_ADMIN");
@@ -280,11 +281,11 @@ static void test_lanes(void)
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[5]) == KUNWIND_OBJECT_READY && nr_works == 4,
-	       "lanes: in turn, the first of each first");
+	       "lanes: objects are built from each lane in turn, the first of each lane first");
 	build_all();
 	for (i = 0; i < 14; i++)
 		kunwind_object_put(o[i]);
-	tap_ok(list_empty(&lanes), "lanes: an empty one goes");
+	tap_ok(list_empty(&lanes), "lanes: an empty lane is freed");
 
 	for (i = 0; i < 10; i++)
 		inodes[20 + i].i_sb = i < 8 ? &fuse : i == 8 ? &nfs : &memory;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * note-test.c - a walk that was made from more than a note can hold is not noted
+ * note-test.c - a walk that depends on more than a note can hold is not noted
  *
- * Each walk is complete. Then something changes that no note has: a word by which the
- * CFA was found, a register, where a return probe leads. The note must not be taken.
+ * Each walk is complete. Then an input changes that no note contains: a word from which the
+ * CFA was computed, a register, the target of a return probe. The next walk must not use
+ * the note.
  */
 #include "scene.h"
 

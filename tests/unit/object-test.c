@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object-test.c - objects: one for each state of a file, their limits, when they go, their
- * names
+ * object-test.c - objects: one for each state of a file; their limits, their end, their names
  */
 #include "object-scene.h"
 
@@ -18,12 +17,12 @@ static void test_states(void)
 	       "one object for a state of a file, and one build");
 	build_all();
 	tap_ok(built == 1 && kunwind_object_state(a) == KUNWIND_OBJECT_READY && files[0].refs == 1,
-	       "which lets go of the file");
+	       "a build drops its reference to the file");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
-	tap_ok(nr_idle == 1 && idle_bytes == TABLE, "without users it is kept");
+	tap_ok(nr_idle == 1 && idle_bytes == TABLE, "an object without users is kept");
 	a = get_file(0, alice);
-	tap_ok(a == b && built == 1 && !nr_idle && !idle_bytes, "for the next one");
+	tap_ok(a == b && built == 1 && !nr_idle && !idle_bytes, "a kept object is used again");
 	inodes[0].i_ctime.tv_nsec++;
 	c = get_file(0, alice);
 	tap_ok(c != a && a->gone && nr_objects == 2, "another state of the file is another object");
@@ -31,18 +30,18 @@ static void test_states(void)
 	build_all();
 	inodes[0].i_ctime.tv_nsec--;
 	a = get_file(0, alice);
-	tap_ok(a != c && c->gone, "a former state is not looked for among the present ones");
+	tap_ok(a != c && c->gone, "an object of a former state of a file is not found");
 	build_all();
 	kunwind_object_put(a);
 	kunwind_object_put(c);
 	inodes[1].i_nlink = 0;
 	once(1, NULL);
-	tap_ok(first_idle()->key.ino == inodes[1].i_ino, "whose file has no name goes first");
+	tap_ok(first_idle()->key.ino == inodes[1].i_ino, "an object whose file is deleted is freed first");
 	for (i = 0; i < IDLE_MAX + 10; i++) {
 		inodes[2].i_ino = 1000 + i;
 		once(2, NULL);
 	}
-	tap_ok(nr_idle == IDLE_MAX, "no more than %u are kept without users", IDLE_MAX);
+	tap_ok(nr_idle == IDLE_MAX, "at most %u objects without users are kept", IDLE_MAX);
 	end("states");
 }
 
@@ -68,7 +67,7 @@ static void test_idle_share(void)
 	before = built;
 	for (i = 0; i < 4; i++)
 		once(i, i < 3 ? NULL : bob);
-	tap_ok(built == before, "and displaces no table of others");
+	tap_ok(built == before, "a user's kept tables displace none of other users");
 	once(5, alice);
 	tap_ok(built == before, "but the user's own that were used least recently");
 	inodes[5].i_ino = 1000;
@@ -96,7 +95,7 @@ static void test_retry(void)
 	ends_with = KUNWIND_E_NOMEM;
 	a = get_file(0, NULL);
 	build_all();
-	tap_ok(!kunwind_object_stale(a, NULL), "what failed is not tried again at once");
+	tap_ok(!kunwind_object_stale(a, NULL), "a build that failed is not tried again at once");
 	b = get_file(0, NULL);
 	tap_ok(a == b, "for nobody");
 	jiffies += RETRY + 1;
@@ -185,13 +184,14 @@ static void test_shrinker(void)
 	unsigned int i;
 
 	begin();
-	tap_ok(shrinker_count(NULL, &sc) == SHRINK_EMPTY, "shrinker: nothing");
+	tap_ok(shrinker_count(NULL, &sc) == SHRINK_EMPTY, "shrinker: nothing to free");
 	for (i = 0; i < 10; i++)
 		once(i, alice);
 	tap_ok(shrinker_count(NULL, &sc) == 10 + 10 * TABLE / PAGE_SIZE, "shrinker: pages of ten tables");
-	tap_ok(shrinker_scan(NULL, &sc) == sc.nr_to_scan && nr_idle == 5, "shrinker: five of them go");
+	tap_ok(shrinker_scan(NULL, &sc) == sc.nr_to_scan && nr_idle == 5,
+	       "shrinker: five of the ten tables are freed");
 	once(9, alice);
-	tap_ok(built == 10, "shrinker: those that nobody used for longest");
+	tap_ok(built == 10, "shrinker: the least recently used tables are freed");
 	end("shrinker");
 }
 
@@ -225,7 +225,7 @@ static void test_names(void)
 	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_alice);
 	tap_ok(kunwind_objects_lock.taken == taken,
-	       "names: a name that is not to be shown takes no lock");
+	       "names: a name that the status does not show takes no lock");
 	tap_ok(b == a && wanted && a->payer == bob && a->name == of_alice,
 	       "names: which stays when another is charged");
 	kunwind_object_set_name(a, of_alice);
@@ -238,7 +238,7 @@ static void test_names(void)
 	tap_ok(a->name == of_root && kunwind_objects_lock.taken == taken,
 	       "names: that of CAP_SYS_ADMIN comes first, and stays, without a lock");
 	kunwind_object_set_name(&kunwind_object_overflow, of_root);
-	tap_ok(!kunwind_object_overflow.name, "names: what there is no room for has none");
+	tap_ok(!kunwind_object_overflow.name, "names: the object for files beyond the limit has none");
 	kunwind_name_put(of_alice);
 	kunwind_name_put(of_bob);
 	kunwind_name_put(of_root);
@@ -280,7 +280,7 @@ static void test_show(void)
 	m.used = 0;
 	kunwind_object_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\ta\\012object\\011forged\\134\n"),
-	       "shown: a name can make no line, and no field");
+	       "status: a name cannot add a line or a field");
 	/* long ones */
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		m.used = 0;

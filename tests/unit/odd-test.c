@@ -3,8 +3,8 @@
  * odd-test.c - CFI that is legal and rare: return columns other than 16, many remembered
  * states, alignment factors of any size, FDEs that reach out of the code
  *
- * Sources: DWARF 5, 6.4. elfutils reads all of it (libdw/cfi.c, cie.c, fde.c), with
- * no limit on states, and with rows of any column.
+ * Source: DWARF 5, 6.4. elfutils reads all of these forms (libdw/cfi.c, cie.c, fde.c),
+ * without a limit on states, and with any return column.
  */
 #include "rows.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * operator-test.c - each operator of DWARF expressions at the edges of its numbers,
- * in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4: what has a sign, what has none)
+ * in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4: which are signed)
  */
 #include "../../kmod/core/expr_eval.h"
 #include "tap.h"

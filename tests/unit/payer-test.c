@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payer-test.c - what a user may have: processes, objects, bytes, processor time; and who
- * the user is
+ * payer-test.c - a user's limits of processes, objects, bytes and processor time; and to which
+ * user a process belongs
  */
 #include "kernel.h"
 #include "tap.h"
@@ -52,18 +52,18 @@ static void test_who(void)
 	struct task_struct owner = { .cred = &owner_cred, .pid_ns = &init_pid_ns };
 	struct mm_struct others = { .owner = &owner };
 
-	tap_ok(user && other && user != other, "who: two users are two");
+	tap_ok(user && other && user != other, "who: two users are different payers");
 	p = payer(100000, &outer, &init_pid_ns);
-	tap_ok(p == user, "who: a process in a user namespace is its owner's");
+	tap_ok(p == user, "who: a process in a user namespace belongs to the namespace's owner");
 	kunwind_payer_put(p);
 	p = payer(7, &inner, &init_pid_ns);
-	tap_ok(p == user, "who: in a nested one it is the outermost one's owner's");
+	tap_ok(p == user, "who: a process in a nested user namespace belongs to the outermost one's owner");
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN pays for nothing");
+	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN is charged for nothing");
 	be(1001, &outer, &init_pid_ns, true);
 	p = kunwind_payer_of(&mm);
-	tap_ok(p == user, "who: CAP_SYS_ADMIN of another user namespace pays");
+	tap_ok(p == user, "who: CAP_SYS_ADMIN of another user namespace is charged");
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	p = kunwind_payer_of(&others);
@@ -76,7 +76,7 @@ static void test_who(void)
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	p = kunwind_payer_of(&others);
-	tap_ok(p == &anyone, "who: nor is it the user's who reads its mappings");
+	tap_ok(p == &anyone, "who: an ending process does not belong to the user who reads its mappings");
 	kunwind_payer_put(p);
 	root1 = payer(0, &init_user_ns, &container1);
 	root2 = payer(0, &init_user_ns, &container2);
@@ -94,7 +94,7 @@ static void test_who(void)
 	kunwind_payer_put(other);
 	kunwind_payer_put(root1);
 	kunwind_payer_put(root2);
-	tap_ok(!users(), "who: and none when nothing is theirs any more");
+	tap_ok(!users(), "who: users without charges are not shown");
 }
 
 static void test_processes(void)
@@ -107,13 +107,13 @@ static void test_processes(void)
 	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
 	tap_ok(!IS_ERR(p[0]) && p[0] == p[1], "processes: as many as a user may have");
 	more = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	tap_ok(more == ERR_PTR(-ENOSPC), "processes: and no more");
+	tap_ok(more == ERR_PTR(-ENOSPC), "processes: one more than a user may have is refused");
 	p[2] = kunwind_payer_add_process(KUIDT_INIT(1001), true);
 	tap_ok(p[2] == p[0], "processes: without a limit for CAP_SYS_ADMIN, but counted");
 	kunwind_payer_remove_process(p[2]);
 	kunwind_payer_remove_process(p[1]);
 	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	tap_ok(p[1] == p[0], "processes: one that ended makes room");
+	tap_ok(p[1] == p[0], "processes: a process that has ended makes room");
 	kunwind_payer_remove_process(p[0]);
 	kunwind_payer_remove_process(p[1]);
 	no_memory = 1;
@@ -121,7 +121,7 @@ static void test_processes(void)
 	       "processes: no memory");
 	max_user_processes = 0;
 	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOSPC) && !users(),
-	       "processes: a refused one leaves nothing");
+	       "processes: a refused process leaves no charge");
 }
 
 /* As many processes of user @uid as fit beside @nr others among @max, at most 99. */
@@ -146,9 +146,9 @@ static void test_autos(void)
 	max_user_processes = 0;
 	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
 	       "auto: a user has half of the records, whatever may be registered by hand");
-	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user half of the rest");
+	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user has half of the remaining records");
 	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
-	       "auto: root's with CAP_SYS_ADMIN are nobody's, and not limited here");
+	       "auto: root's processes with CAP_SYS_ADMIN are in no user's share");
 	kunwind_payer_remove_share(p[0], KUNWIND_SHARE_RECORD);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 3);
@@ -161,7 +161,7 @@ static void test_autos(void)
 	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_UNMAP);
 	be(1001, &init_user_ns, &init_pid_ns, true);
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
-	       "auto: a set-user-ID program is its real user's");
+	       "auto: a set-user-ID program is in its real user's share");
 	kunwind_payer_remove_share(more, KUNWIND_SHARE_RECORD);
 	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_RECORD);
 	kunwind_payer_remove_share(p[2], KUNWIND_SHARE_RECORD);
@@ -171,7 +171,7 @@ static void test_autos(void)
 	kunwind_payer_remove_share(NULL, KUNWIND_SHARE_RECORD);
 	no_memory = 1;
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
-	       "auto: no memory, and nothing is left");
+	       "auto: without memory nothing stays charged");
 }
 
 /* Whether the record of @payer is to stay @payer's when the process has become this one. */
@@ -208,8 +208,8 @@ static void test_objects(void)
 	       !kunwind_payer_add_object(p, 2), "objects: two of two");
 	kunwind_payer_remove_object(p);
 	tap_ok(kunwind_payer_add_object(p, 2) && !kunwind_payer_add_object(p, 2),
-	       "objects: one that went makes room for one");
-	tap_ok(kunwind_payer_add_object(NULL, 0), "objects: who does not pay has no limit");
+	       "objects: an object that is freed makes room for another");
+	tap_ok(kunwind_payer_add_object(NULL, 0), "objects: a user that is not charged has no limit");
 	kunwind_payer_remove_object(p);
 	kunwind_payer_remove_object(p);
 	kunwind_payer_put(p);
@@ -224,7 +224,8 @@ static void test_dump(void)
 	       "dump: as many mappings as a user may have in one");
 	tap_ok(kunwind_payer_dump(p, 2, 0, 100) && kunwind_payer_dump(p, 2, 99, 100),
 	       "dump: as many in the next one");
-	tap_ok(kunwind_payer_dump(NULL, 2, 1000, 100), "dump: any number of CAP_SYS_ADMIN's");
+	tap_ok(kunwind_payer_dump(NULL, 2, 1000, 100),
+	       "dump: any number of mappings of CAP_SYS_ADMIN's processes");
 	kunwind_payer_put(p);
 }
 
@@ -238,14 +239,14 @@ static void test_bytes(void)
 	tap_ok(!kunwind_memory_charge(p, 1 << 20) && kunwind_memory_charge(p, 1) == -EDQUOT,
 	       "bytes: a user has the share, to the byte");
 	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_payer_add_bytes(p, 0) == 1 << 20,
-	       "bytes: what is refused is not charged");
+	       "bytes: a refused charge is not kept");
 	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has one, too");
 	tap_ok(!kunwind_memory_charge(NULL, 1 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
 	       "bytes: all together have the limit, to the byte");
 	tap_ok(kunwind_memory_charge(q, 1) == -ENOSPC && atomic64_read(&used) == 3 << 20,
 	       "bytes: which comes first");
 	kunwind_memory_uncharge(p, 1 << 20);
-	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: what is given back can be had again");
+	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: bytes that are given back can be charged again");
 	kunwind_memory_uncharge(p, 1 << 20);
 	kunwind_memory_uncharge(q, 1 << 20);
 	kunwind_memory_uncharge(NULL, 1 << 20);
@@ -272,11 +273,11 @@ static void test_time(void)
 	kunwind_payer_add_time(p, 99 * MS);
 	tap_ok(!kunwind_payer_over_budget(p), "time: of 100 ms");
 	kunwind_payer_add_time(p, MS);
-	tap_ok(kunwind_payer_over_budget(p), "time: and no more");
+	tap_ok(kunwind_payer_over_budget(p), "time: a second pays off no more than its part");
 	kunwind_payer_put(p);
 	again = payer(1001, &init_user_ns, &init_pid_ns);
 	tap_ok(again == p && kunwind_payer_over_budget(again),
-	       "time: who ends everything and comes again has no new budget");
+	       "time: a user that ends all processes and starts again has no new budget");
 	kunwind_payer_add_time(p, 3600000 * MS);
 	now_ns += 9999 * MS;
 	tap_ok(kunwind_payer_over_budget(p), "time: a debt of any size");
@@ -291,7 +292,7 @@ static void test_time(void)
 	now_ns += MS / 2;
 	kunwind_payer_over_budget(p);
 	tap_ok(p->debt == 800 * MS - 100 * USEC_PER_MSEC,
-	       "time: looking often does not lose parts of a millisecond");
+	       "time: frequent looks at a debt lose no part of a millisecond");
 	kunwind_payer_add_time(NULL, 3600000 * MS);
 	tap_ok(!kunwind_payer_over_budget(NULL), "time: CAP_SYS_ADMIN's is not counted");
 	kunwind_payer_put(p);

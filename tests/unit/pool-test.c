@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool-test.c - what tables are made of: the store of byte strings, rules by their
- * hash, limits to the byte
+ * pool-test.c - the parts of a table: the pool of byte strings, the rules by their hash,
+ * the exact limits
  */
 #include "../../kmod/core/pack.h"
 #include "../../kmod/core/pool.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process-scene.h - for tests of registered processes: the files of kmod that keep them, in
- * this program; processes of two users, which fork, exec and end
+ * process-scene.h - for tests of registered processes: includes the files of kmod that keep
+ * them, and has processes of two users, which fork, exec and end
  *
- * The hooks are called in the order in which the kernel does. Spaces and payers are the
- * module's own; the mappings in a space are not read.
+ * The hooks are called in the same order as by the kernel. Spaces and payers are the module's
+ * own. The mappings of a space are not read.
  */
 #ifndef _TEST_PROCESS_SCENE_H
 #define _TEST_PROCESS_SCENE_H
@@ -56,7 +56,7 @@ struct kunwind_hook { const char *function; };
 #define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
 
 #define _KUNWIND_TRACE_HOOKS_H
-static int forked, executed, exited;		/* the last one of which an event tells */
+static int forked, executed, exited;		/* pids of the last events */
 #define trace_kunwind_fork_enabled()		true
 #define trace_kunwind_exec_enabled()		true
 #define trace_kunwind_exit_enabled()		true
@@ -115,7 +115,7 @@ void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32
 		   whole ? "+auto" : "");
 }
 
-static void (*meanwhile)(void);		/* happens while a registration reads the mappings */
+static void (*meanwhile)(void);		/* runs while a registration reads the mappings */
 static int scan_error;
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
 		       unsigned long timeout, bool patient)
@@ -137,9 +137,9 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 #define NR	24
 
 static struct one all[NR];
-static struct one *const nobody = &all[0];	/* a task of the test's own, never registered */
+static struct one *const nobody = &all[0];	/* the test's own task, never registered */
 
-/* Process @n of a user, from nowhere; a kernel thread's has no mm before its exec. */
+/* Process @n of a user, without a parent. A test takes its mm away for a kernel thread's helper. */
 static struct one *start(unsigned int n, u32 uid, u64 caps)
 {
 	struct one *one = &all[n];
@@ -171,7 +171,7 @@ static struct one *forks(struct one *parent, unsigned int n)
 static const struct linux_binprm usual, secure = { .secureexec = true };
 static const struct linux_binprm unreadable = { .interp_flags = BINPRM_FLAGS_ENFORCE_NONDUMP };
 
-/* Of a program as @uid. */
+/* Execs a program as user @uid. */
 static void executes_as(struct one *one, u32 uid, u64 caps, struct linux_binprm bprm)
 {
 	struct mm_struct *old = one->task.mm;
@@ -214,7 +214,7 @@ static int unregisters(struct one *by, struct one *one)
 	return kunwind_process_unregister(&one->pid);
 }
 
-/* The whole system is registered, without those that run. */
+/* Switches auto on, without registering the running processes, or off. */
 static void switches(bool on)
 {
 	be(nobody);
@@ -223,7 +223,7 @@ static void switches(bool on)
 		kunwind_process_disown();
 }
 
-/* What the status has of process @one; "" when it has nothing. */
+/* The flags that the status shows of process @one, "" if none; "absent" if it is not in the status. */
 static const char *told(struct one *one, bool to_all, u32 uid)
 {
 	static struct seq_file m;
@@ -252,7 +252,7 @@ static bool is(struct one *one, const char *want)
 
 static bool sees(u32 uid, struct one *one) { return strcmp(told(one, false, uid), "absent"); }
 
-/* Records that @uid has of auto's, and registrations by hand. */
+/* How many registrations by hand user @uid has, or how many of auto's records. */
 static unsigned int count_of(u32 uid, bool by_hand)
 {
 	const struct kunwind_payer *payer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof-test.c - where no table has a rule: what proves a return address, which registers
- * a signal frame gives, what each step costs the walk's budget
+ * proof-test.c - frames for which no table has a rule: how a return address is proved, which
+ * registers a signal frame gives, how much of the budget each step costs
  */
 #include "../../kmod/core/proof.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt-regs.h - the user's registers as the kernel keeps them on x86-64, beside kernel.h
+ * pt-regs.h - the user's registers as the kernel keeps them on x86-64; to include after kernel.h
  */
 #ifndef _TEST_PT_REGS_H
 #define _TEST_PT_REGS_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * recent-test.c - the note of the last walk: taken as long as it holds, and no longer
+ * recent-test.c - the note of the last walk: used while nothing that it depends on has changed
  *
- * A copy of this process's own stack is walked with a note and without. Whatever
- * is changed in it or in the registers, or nothing, both must give the same; and
- * a note of which any word, or the mappings' id, is another must not be taken.
+ * A copy of this process's own stack is walked with a note and without. Both must
+ * give the same result after any change of the copy or the registers, and without
+ * one. If any word of the note or the mappings' id differs, the walk must not use it.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan-test.c - an address space's mappings read into a list: which are code, which keep
- * their object, what was handed in, how long a task waits
+ * scan-test.c - reading the mappings of an address space into a list: which are code, which keep
+ * their object, which were handed in, how long a task waits
  */
 #include "kernel.h"
 #include "tap.h"
@@ -332,7 +332,7 @@ static void test_names(void)
 	old = kunwind_snapshot_of(space->ranges);
 	reads(true);
 	tap_ok(kunwind_snapshot_of(space->ranges) == old && called(space, 0, "/usr/lib/x"),
-	       "names: what is known keeps its name");
+	       "names: a known mapping keeps its name");
 
 	/* another process maps the same file under another path */
 	elsewhere = files[0];
@@ -352,7 +352,8 @@ static void test_names(void)
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
 	no_room = 2;		/* the list, and then the name */
 	reads(false);
-	tap_ok(space->ranges->nr == 1 && called(space, 0, NULL), "names: without memory there is none");
+	tap_ok(space->ranges->nr == 1 && called(space, 0, NULL),
+	       "names: without memory a mapping has no name");
 	reads(true);
 	tap_ok(called(space, 0, "/opt/v/prog"), "names: until the next read");
 	end("names");
@@ -386,7 +387,7 @@ static void test_names(void)
 	tap_ok(detail(0)->name == detail(27)->name && detail(1)->name == detail(28)->name,
 	       "names: files whose mappings alternate have one each");
 	tap_ok(paths == 3 + 10 + 1 && called(space, 40, "/usr/lib/x"),
-	       "names: one is made anew after those of many others");
+	       "names: a name is allocated again after those of many others");
 	end("names by turns");
 }
 
@@ -446,12 +447,12 @@ static void test_jit(void)
 	tap_ok(!change(AT(0) + 0x400, 0x100, &jits[1]) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0),
 	       "handed in: for the next");
 	tap_ok(change(AT(0) + 0x3ff, 1, &jits[2]) == -EEXIST && change(AT(0), 0x101, &jits[2]) == -EEXIST,
-	       "handed in: not for what has some");
-	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "handed in: not for data");
+	       "handed in: refused for code that has unwind information");
+	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "handed in: refused for data");
 	tap_ok(change(AT(0) + 0x7000, 0x2000, &jits[2]) == -EFAULT && change(AT(5), 1, &jits[2]) == -EFAULT,
-	       "handed in: not beyond the mapping");
-	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "handed in: not for a file's code");
-	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "handed in: not for the vDSO");
+	       "handed in: refused beyond the mapping");
+	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "handed in: refused for a file's code");
+	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "handed in: refused for the vDSO");
 	tap_ok(!change(AT(3) + 0x10, 0x10, &jits[2]) && !change(AT(3) + 0x10, 0x10, NULL),
 	       "handed in: for a memfd");
 	reads(true);
@@ -460,7 +461,7 @@ static void test_jit(void)
 	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
-	       "handed in: taken back as it was handed in only");
+	       "handed in: taken back only with the same arguments");
 	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
 	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "handed in: taken back");
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
@@ -496,7 +497,7 @@ static void test_moves(void)
 	kunwind_space_move_to(space, AT(1), AT(1) + 0x1000);
 	reads(false);
 	tap_ok(!range(0)->dead && range(1)->dead,
-	       "moves: what is read in the destination of a mremap is doubted");
+	       "moves: a mapping read in the destination of a mremap is in doubt");
 	kunwind_space_end_move(space);
 	reads(true);
 	tap_ok(!range(1)->dead, "moves: until it is read again");
@@ -560,7 +561,7 @@ static void test_meanwhile(void)
 	       "meanwhile: what a mremap replaces while it is read is dead");
 	reads(false);
 	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
-	       "meanwhile: and what was handed in for it is gone");
+	       "meanwhile: code that was handed in for a replaced mapping is gone");
 	meanwhile = moves_over_without_memory;
 	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
 	       "meanwhile: nothing is known if there is no memory to mark it");
@@ -578,11 +579,11 @@ static void test_waits(void)
 	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
 	objects[0].state = KUNWIND_OBJECT_PENDING;
 	tap_ok(!reads(false) && waited == 100 && objects[0].stalls == 1 && stalled == 1,
-	       "waits: for a pending object, no longer than told, and that is counted");
+	       "waits: a task waits for a pending object, at most its timeout, and is counted");
 	hangs = true;
 	waited = 0;
 	reads(false);
-	tap_ok(!waited, "waits: not for a file system that hangs");
+	tap_ok(!waited, "waits: a task does not wait for a file system that hangs");
 	kunwind_space_scan(space, &mm, false, 100, true);
 	tap_ok(waited == 100, "waits: but a registration does");
 	hangs = false;
@@ -593,15 +594,15 @@ static void test_waits(void)
 	objects[0].stalls = 0;
 	kunwind_enabled = false;
 	reads(false);
-	tap_ok(!waited, "waits: nor when the module is switched off");
+	tap_ok(!waited, "waits: a task does not wait when the module is switched off");
 	kunwind_enabled = true;
 	killed = true;
-	tap_ok(reads(false) == -EINTR, "waits: a killed task does not");
+	tap_ok(reads(false) == -EINTR, "waits: a killed task does not wait");
 	killed = false;
 	objects[0].state = KUNWIND_OBJECT_READY;
 	objects[0].filling = true;
 	reads(false);
-	tap_ok(!waited, "waits: nobody for all parts of a table");
+	tap_ok(!waited, "waits: a task does not wait for all parts of a table");
 	kunwind_space_scan(space, &mm, false, 100, true);
 	tap_ok(waited == 100, "waits: but a registration does");
 

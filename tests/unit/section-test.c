@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * section-test.c - how FDEs lie to each other, and what ends a section
+ * section-test.c - how FDEs overlap, and where a section ends
  *
  * FDEs beside, within and across each other; records of .debug_frame, alone and
  * beside .eh_frame; terminators; CIEs that are not understood.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space-test.c - what is known of an address space: what dies when something is mapped
- * over it, what a forked child shares, what a list of mappings holds and gives back
+ * space-test.c - the known mappings of an address space: which of them end when others are mapped
+ * over them, which a forked child shares, which references a list of mappings holds
  *
- * Leaks are found by the address sanitizer, what is freed too early by it and by the
- * counts of references (kernel.h).
+ * The address sanitizer finds leaks. It and the reference counts of kernel.h find memory that
+ * is freed too early.
  */
 #include "kernel.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stages-test.c - a table in parts says what the whole one says; what is wanted
- * comes first; what contradicts itself is refused in the one stage or the other
+ * stages-test.c - a table in parts has the same rules as the whole one; requested parts are
+ * built first; contradictory CFI is refused in the first or the second stage
  */
 #include "eh.h"
 #include "object.h"

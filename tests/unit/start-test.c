@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start-test.c - whether a frame is where the program began: code at an entry point, by hand
+ * start-test.c - whether a frame is the first of its program: hand-written code at an entry point
  *
  * The interpreter's header is at INTERP, its code from INTERP + ENTRY on, the program's own
  * entry point at PROG. Bytes that a case does not set are no instruction.
@@ -176,7 +176,7 @@ static void test_points(void)
 	tap_ok(!kunwind_at_start(&walk, PROG + 200, SP) && !walk.mem.left, "start: a budget that is spent");
 }
 
-/* Padding and a function like runtime.goexit(), with the return address behind so many bytes. */
+/* Padding and a function like runtime.goexit(); @ra counts from the padding. */
 static void test_goroutine(void)
 {
 	static const struct {
@@ -184,14 +184,14 @@ static void test_goroutine(void)
 		u32 offset, ra;
 		bool begins;
 	} cases[] = {
-		{ "its second byte", "cc 90 e8 7b 00 00 00 90", 15, 2, true },
-		{ "what is behind its call", "cc 90 e8 7b 00 00 00 90", 15, 7, true },
-		{ "its first byte", "cc 90 e8 7b 00 00 00 90", 15, 1, false },
-		{ "a breakpoint at its entry", "cc cc e8 7b 00 00 00 90", 15, 2, true },
-		{ "no padding before it", "c3 90 e8 7b 00 00 00 90", 15, 2, false },
-		{ "not aligned", "cc 90 e8 7b 00 00 00 90", 7, 2, false },
-		{ "no call", "cc 90 e9 7b 00 00 00 90", 15, 2, false },
-		{ "other code behind the call", "cc 90 e8 7b 00 00 00 58", 15, 2, false },
+		{ "second byte of goexit", "cc 90 e8 7b 00 00 00 90", 15, 2, true },
+		{ "after goexit's call", "cc 90 e8 7b 00 00 00 90", 15, 7, true },
+		{ "first byte of goexit", "cc 90 e8 7b 00 00 00 90", 15, 1, false },
+		{ "second byte, a breakpoint at the entry", "cc cc e8 7b 00 00 00 90", 15, 2, true },
+		{ "second byte, no padding before goexit", "c3 90 e8 7b 00 00 00 90", 15, 2, false },
+		{ "second byte, goexit not aligned", "cc 90 e8 7b 00 00 00 90", 7, 2, false },
+		{ "second byte, no call in the function", "cc 90 e9 7b 00 00 00 90", 15, 2, false },
+		{ "second byte, other code after the call", "cc 90 e8 7b 00 00 00 58", 15, 2, false },
 	};
 	u32 i;
 
@@ -203,7 +203,7 @@ static void test_goroutine(void)
 	}
 	begin();
 	tap_ok(!kunwind_code_begins_goroutine(&walk.mem, 1) &&
-	       !kunwind_code_begins_goroutine(&walk.mem, INTERP + 1), "goroutine: not readable");
+	       !kunwind_code_begins_goroutine(&walk.mem, INTERP + 1), "goroutine: code that cannot be read");
 }
 
 int main(void)

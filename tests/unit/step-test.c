@@ -4,8 +4,8 @@
  * that is not this frame's
  *
  * Each scene has objects of a few functions, a stack of numbered words, and registers.
- * What a wrong step would use instead of the right thing is there, too, and would
- * lead on to another address.
+ * It also has the range, rule or register that a wrong step would use. A wrong step
+ * finds another address.
  */
 #include "../../kmod/core/proof.h"
 #include "scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table-test.c - packed tables: every address against a plain list of rows,
- * many shapes of rows; and lookups in tables whose bytes are damaged
+ * table-test.c - packed tables: the rule of each address is compared with a plain list of
+ * rows of many shapes; and lookups in tables whose bytes are damaged
  */
 #include "../../kmod/core/pack.h"
 #include "../../kmod/core/table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * takeover-test.c - which calls of the kernel's savers of user stacks are redirected, how much
- * room a walk has in perf's buffer, and which registers it trusts
+ * takeover-test.c - which calls of the kernel's functions that save user stacks are redirected,
+ * how much room a walk has in perf's buffer, and which registers it trusts
  */
 #include "kernel.h"
 #include "pt-regs.h"
@@ -87,7 +87,7 @@ struct kunwind_space *kunwind_space_find(const struct mm_struct *of)
 	return of == &mm ? &registered : NULL;
 }
 
-/* A stack without end: all the room is used. */
+/* A stack that is longer than any buffer. */
 static void fill(unsigned long *store, u32 room, u32 valid)
 {
 	u32 i;
@@ -134,7 +134,7 @@ static void begin(void)
 	user_regs = (struct pt_regs){ .ip = 0x400000 };
 }
 
-/* Whether the hook sends the call of the function number @which elsewhere. */
+/* Whether hook number @which redirects a call of its function. */
 static bool redirected(unsigned int which)
 {
 	struct ftrace_regs fregs = { .ip = 1, .argument = { 0, (unsigned long)&user_regs } };
@@ -158,12 +158,14 @@ static bool all_redirected(bool wanted)
 static void test_whose(void)
 {
 	begin();
-	tap_ok(all_redirected(true) && !passed, "a registered process: all three are redirected");
+	tap_ok(all_redirected(true) && !passed, "a registered process: all three functions are redirected");
 	excluded = KUNWIND_KTHREAD;
-	tap_ok(all_redirected(false) && !passed, "a worker that uses its memory: none is");
+	tap_ok(all_redirected(false) && !passed,
+	       "a kernel worker that uses a registered process's mm: no function is redirected");
 	excluded = KUNWIND_COMPLETE;
 	task.mm = &other_mm;
-	tap_ok(all_redirected(false) && passed == 3, "another process: none is, and each is counted");
+	tap_ok(all_redirected(false) && passed == 3,
+	       "a process that is not registered: no function is redirected, each call is counted");
 }
 
 static void test_registers(void)
@@ -213,7 +215,7 @@ static void test_room(void)
 	bool good;
 
 	for (i = 0; i < ARRAY_SIZE(of); i++) {
-		/* By a walk, as part of the event's stack, and for a process that was just unregistered. */
+		/* From a walk; from the event's stack; for a process unregistered after the hook ran. */
 		for (round = 0; round < 3; round++) {
 			struct perf_callchain_entry_ctx ctx = {
 				.entry = &entry, .max_stack = of[i].max, .nr = of[i].used,
@@ -253,13 +255,13 @@ static void test_save(void)
 	tap_ok(!save_user(store, 0) && walks == 1, "stack_trace_save_user: no room, no walk");
 	listening = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 1,
-	       "stack_trace_save_user: the event was emitted before, a walk follows");
+	       "stack_trace_save_user: the event is not emitted again, a walk follows");
 	emits = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 2,
-	       "stack_trace_save_user: the event's walk is enough");
+	       "stack_trace_save_user: the event's walk is used, none follows");
 	kunwind_enabled = false;
 	tap_ok(save_user(store, 5) == 1 && store[0] == user_regs.ip && walks == 2,
-	       "stack_trace_save_user: switched off meanwhile: the program counter alone");
+	       "stack_trace_save_user, switched off after the hook ran: only the program counter");
 	begin();
 	tap_ok(!unwind(&trace, 5) && trace.nr == 5, "unwind_user: a walk fills the room that there is");
 	tap_ok(unwind(&trace, 0) == -EINVAL, "unwind_user: no room is an error");

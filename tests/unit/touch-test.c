@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * touch-test.c - requests of walks: which are heard, when a task is heard again, what is
- * brought in; no work that is traced causes itself
+ * touch-test.c - requests of walks: which are accepted, when a task's next one is accepted, which
+ * pages are faulted in; an event in a task work requests no further task work
  */
 #include "kernel.h"
 #include "tap.h"
@@ -234,11 +234,11 @@ static void test_pages(void)
 	unsigned int i, there = 0;
 
 	begin();
-	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "pages: %u are brought in", PAGES);
+	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "pages: %u are faulted in", PAGES);
 	for (i = 0; i < 64; i++)
 		there += present[i];
 	tap_ok(there == PAGES && present[10] && present[9 + PAGES], "pages: from where the frame begins");
-	tap_ok(!asks(STACK), "pages: in the same jiffy the task is not heard again");
+	tap_ok(!asks(STACK), "pages: a second request in the same jiffy is refused");
 	jiffies++;
 	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4,
 	       "pages: in the next it is; up to the mapping's end");
@@ -247,12 +247,13 @@ static void test_pages(void)
 	faults = 0;
 	asks(STACK);
 	/* 1 to 9 of the first 16 */
-	tap_ok(faults == 9, "pages: those that are there are left alone");
+	tap_ok(faults == 9, "pages: resident pages are left alone");
 	begin();
 	kunwind_touch(STACK, STACK + 30 * PAGE_SIZE);
 	heard();
 	returns();
-	tap_ok(faults == PAGES + 1 && present[30], "pages: and the one where a register was saved");
+	tap_ok(faults == PAGES + 1 && present[30],
+	       "pages: the page where a register was saved is faulted in");
 }
 
 static void test_not_helped(void)
@@ -284,7 +285,7 @@ static void test_not_helped(void)
 	tap_ok(!asks(STACK), "left alone: a task that ends");
 	begin();
 	part_missing = false;
-	tap_ok(!asks_part(), "left alone: a part that is not to come");
+	tap_ok(!asks_part(), "left alone: a part that is not missing");
 	begin();
 	task_gone = true;
 	tap_ok(!asks(STACK) && !module_refs, "left alone: a task that is gone");
@@ -292,13 +293,14 @@ static void test_not_helped(void)
 	begin();
 	me.flags = PF_KTHREAD;
 	kunwind_touch(STACK, 0);
-	tap_ok(!heard() && !module_refs, "left alone: a number that is a kernel thread's by now");
+	tap_ok(!heard() && !module_refs, "left alone: a kernel thread that has the number of an ended task");
 	begin();
 	module_goes = true;
-	tap_ok(!asks(STACK) && !module_refs, "left alone: all when the module goes");
+	tap_ok(!asks(STACK) && !module_refs, "left alone: all pages, while the module is unloaded");
 	begin();
 	no_memory = 1;
-	tap_ok(!asks(STACK) && !module_refs && counters.dropped == 1, "left alone: without memory");
+	tap_ok(!asks(STACK) && !module_refs && counters.dropped == 1,
+	       "left alone: a page, without memory for the request");
 }
 
 static void test_again(void)
@@ -307,10 +309,10 @@ static void test_again(void)
 	bool good = true;
 
 	begin();
-	tap_ok(asks_part() && asks_part() && asks_part(), "again: at once when the part came");
+	tap_ok(asks_part() && asks_part() && asks_part(), "again: at once after the part was built");
 	begin();
 	part_answer = -ETIME;
-	tap_ok(asks_part() && !asks_part(), "again: not at once when it did not");
+	tap_ok(asks_part() && !asks_part(), "again: not at once if the part was not built");
 	/* in vain: after one jiffy, two, four ... up to a second */
 	begin();
 	asks(STACK - PAGE_SIZE);
@@ -346,7 +348,7 @@ static void test_breakpoint(void)
 	jiffies += 2;
 	asks_breakpoint();
 	jiffies++;
-	tap_ok(!asks_breakpoint(), "breakpoint: in vain, later each time");
+	tap_ok(!asks_breakpoint(), "breakpoint: after requests in vain, later each time");
 	begin();
 	learned_at = 0;
 	mmap_locked = true;
@@ -361,11 +363,11 @@ static void test_own(void)
 	kunwind_touch_part(NULL, 0x1000);
 	heard();
 	returns();
-	tap_ok(!raised && !hands.busy, "own work: what is traced of it asks for nothing");
+	tap_ok(!raised && !hands.busy, "own work: its own events request nothing");
 	tap_ok(kunwind_touch_own_begin(), "own work: of another kind");
 	tap_ok(!asks(STACK), "own work: asks for nothing either");
 	kunwind_touch_own_end();
-	tap_ok(asks(STACK), "own work: once it is over the task is heard");
+	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
 	/* before the thread has run: one request of this CPU, whoever asks */
 	begin();
 	kunwind_touch(STACK, 0);
@@ -376,7 +378,8 @@ static void test_own(void)
 	tap_ok(!raised, "own work: the CPU has one request at a time");
 	me.pid = 100;
 	thread.thread_fn(0);
-	tap_ok(hands.request.pid == 100 && !hands.busy, "own work: which is the first one's");
+	tap_ok(hands.request.pid == 100 && !hands.busy,
+	       "own work: the CPU's request is that of the first walk");
 	/* the task did not return to user mode yet: a second is the longest that it is not heard */
 	kunwind_touch(STACK, 0);
 	tap_ok(!raised, "own work: a task has one request at a time");
@@ -387,10 +390,10 @@ static void test_own(void)
 
 		heard();
 		tap_ok(queued_work == first && module_refs == 1,
-		       "own work: and one task work, however long it takes");
+		       "own work: a task has one task work at a time, however long it takes");
 	}
 	returns();
-	tap_ok(!module_refs, "own work: the module is let go");
+	tap_ok(!module_refs, "own work: the reference to the module is dropped");
 }
 
 /* So many of @nr tasks are heard, the first of which has number @pid. */
@@ -415,7 +418,8 @@ static void test_tasks(void)
 	begin();
 	area.anonymous = false;
 	was = many(1000, places / 4, &twice);
-	tap_ok(was > places / 4 * 9 / 10 && !twice, "tasks: %u of %u are heard, each once", was, places / 4);
+	tap_ok(was > places / 4 * 9 / 10 && !twice,
+	       "tasks: requests of %u of %u are accepted, each once", was, places / 4);
 	was = many(10000, 3 * places, &twice);
 	tap_ok(was < places && !twice, "tasks: no more at a time than there are claims for");
 	jiffies += 2 * HZ;

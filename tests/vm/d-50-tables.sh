@@ -40,8 +40,8 @@ check "it loads, with every table in parts" modprobe kunwind max_whole_kb=0
 check "it works then, too" $storm leaf
 big=$(realpath "$(command -v gdb || command -v bash)")
 "$progs/tables" map "$big" </dev/null >/dev/null
-# work for the process that has just ended may hold the module for a moment
-eventually "it unloads in the midst of parts" rmmod kunwind
+# task work of the process that has just ended may hold the module for a moment
+eventually "the module unloads while a table is built in parts" rmmod kunwind
 check "it loads" modprobe kunwind
 
 mkdir "$KUNWIND_TMP/stuck"

@@ -142,14 +142,14 @@ is "$(stat_of missed_limit) $(stat_of missed_memory)" "0 0" "no process was miss
 diag "a process takes, with its list of mappings: $(awk -F'\t' '$1 == "process" { n++; s += $6 }
 	END { printf "%d bytes, mean of %d", s / n, n }' /dev/kunwind)"
 
-# a kernel thread's helper, which no process forked
+# a helper of the kernel (core_pattern): a kernel thread starts it, no process forks it
 cp /bin/sleep "$work/helper"
 pattern=$(cat /proc/sys/kernel/core_pattern)
 echo "|$work/helper 1000" >/proc/sys/kernel/core_pattern
 sh -c 'kill -SEGV $$' 2>/dev/null &
 aborts=$!
 is_auto() { grep -qP '^process\t[0-9]+\thelper\t.*\tauto\t[0-9]+$' /dev/kunwind; }
-eventually "a program that a kernel thread starts (core_pattern) is registered" is_auto
+eventually "auto registers a program that a kernel thread starts (core_pattern)" is_auto
 echo "$pattern" >/proc/sys/kernel/core_pattern
 pkill -x helper
 wait $aborts 2>/dev/null

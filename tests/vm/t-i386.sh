@@ -57,8 +57,9 @@ kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 
 # in clone(), by the parent (LTTng 2.13 has no 32-bit clone3 by name)
-# PROGRAM: how many addresses its chain of calls has; how many stacks have it whole; how many
-# addresses of the program in stacks, but for the call of posix_spawn(), are not of the chain
+# PROGRAM: runs it and sets $result to three numbers: addresses in its chain of calls; stacks that
+# have the whole chain; addresses of the program in stacks that are not in the chain, not counting
+# the innermost one of each stack (the call of posix_spawn())
 chains() {
 	session_begin "$work/$1" sched_process_fork
 	kunwind run -- "$progs/$1" >"$work/$1.chain"
@@ -66,7 +67,7 @@ chains() {
 	session_end
 	babeltrace2 "$work/$1" |
 		grep "sched_process_fork:.* vpid = $(head -n 1 "$work/$1.chain")," >"$work/$1.clones"
-	is "$(wc -l <"$work/$1.clones")" 20 "20 of them"
+	is "$(wc -l <"$work/$1.clones")" 20 "$1: the trace has 20 stacks, one for each posix_spawn()"
 	sed -n '1s/^/# /p' "$work/$1.clones"
 	result=$(/usr/bin/python3 - "$work/$1.chain" "$work/$1.clones" <<-'END'
 		import re, sys
@@ -82,11 +83,11 @@ chains() {
 	)
 }
 chains spawn-i386
-like "$result" '^9 20 ' "in clone()'s system call each has the program's own chain of calls"
+like "$result" '^9 20 ' "with CFI: each stack in clone() has the program's whole chain of calls"
 chains spawn_fp-i386
-is "$result" "9 20 0" "so has a program without CFI that has frame pointers"
+is "$result" "9 20 0" "frame pointers, no CFI: each stack in clone() has the whole chain and no other address"
 chains spawn_bare-i386
-is "${result##* }" 0 "without these, too, no address of the program is a wrong one"
+is "${result##* }" 0 "no frame pointers, no CFI: no stack has a wrong address of the program"
 
 # the kernel's own answer, with the module and without
 stock() { # DIRECTORY

@@ -95,7 +95,7 @@ like "$(grep -P "^process\t$first\t" /dev/kunwind)" $'\t-\t[0-9]+$' "root's flag
 is "$("$rights" pid $theirs 1)" 0 "root adds flags to a user's"
 like "$(grep -P "^process\t$theirs\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "and it has them"
 
-# children of a user's shell, which forks once a line is there
+# children of a user's shell, which forks after it has read a line
 mkfifo "$tmp/line"
 forks() { # FLAGS [as UID]: $parent is registered with these flags, then forks $child
 	rm -f "$tmp/child"
@@ -117,11 +117,11 @@ forks 0 as 1001
 is "$(grep -cP "^process\t$child\t" /dev/kunwind)" 0 "fork: without KUNWIND_REGISTER_CHILDREN the child is not registered"
 end_child
 forks 1
-like "$(grep -P "^process\t$child\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "fork: with KUNWIND_REGISTER_CHILDREN it is"
+like "$(grep -P "^process\t$child\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "fork: with KUNWIND_REGISTER_CHILDREN the child is registered"
 like "$(as 1001 kunwind unregister "$child" 2>&1)" "another user" "fork: the child's registration belongs to the parent's registrar"
 end_child
 
-# what is told to whom
+# what the status shows to each user
 seen() { as "$1" cat /dev/kunwind; }
 is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
 	"a user sees the process that he registered, and no other"
@@ -130,13 +130,13 @@ is "$(seen 1001 | grep -cE '/|map_bytes|0x|[0-9a-f]{9,}')" 0 "no file, no addres
 # a path may have such a part
 is "$(sed 's|\t/[^\t]*||' /dev/kunwind | grep -cE '0x|[0-9a-f]{12,}')" 0 "no address to root either"
 exec {opened}</dev/kunwind
-like "$(as 1002 cat <&"$opened" | grep -c '^object')" '^[1-9]' "the status has objects if root opened it, whoever reads it"
+like "$(as 1002 cat <&"$opened" | grep -c '^object')" '^[1-9]' "the status lists objects if root opened the device, whoever reads it"
 exec {opened}<&-
 cp /bin/cat "$tmp/sucat"
 chmod 4755 "$tmp/sucat"
 # shellcheck disable=SC2016
 is "$(as 1002 sh -c '"$1" </dev/kunwind' - "$tmp/sucat" | awk '{ n[$1]++ } END { print !!n["param"], n["process"] + n["object"] }')" \
-	"1 0" "the status has none if a user opened it and a set-user-ID program reads it"
+	"1 0" "the status lists no processes and no objects if a user opened the device and a set-user-ID program reads it"
 
 # an exec that gains privilege
 cp /bin/sleep "$tmp/suid"

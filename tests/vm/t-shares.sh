@@ -210,7 +210,7 @@ for _ in {1..17}; do
 done
 eventually "root starts 17 processes that change to another user" runs $attacker 17
 share_of "auto registers processes that change to a user in at most half of the free records"
-# like su that waits for the password
+# like su while it waits for the password
 mkdir "$work/setuid"
 cp "$progs/sleeper" "$work/setuid/sleeper"
 chmod 4755 "$work/setuid/sleeper"

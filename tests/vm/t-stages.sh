@@ -216,8 +216,8 @@ check "its memory is given back" test "$(awk -F'\t' -v p="$work/wide.so" \
 	'$1 == "object" && $7 == p { print $5 }' /dev/kunwind)" -lt 100000
 kill "$pid"
 wait "$pid" 2>/dev/null
-# the program that was killed has its tables until a grace period ends; then they are without users
+# the killed program keeps its tables until a grace period ends; then they have no users
 none_left() { echo 2 >/proc/sys/vm/drop_caches; [ "$(stat_of memory_bytes)" = 0 ]; }
-eventually "when memory is short all tables are given back, and nothing is still charged" none_left
+eventually "when memory is short, all tables are freed and nothing stays charged" none_left
 check "the module is unloaded" rmmod kunwind
 done_testing

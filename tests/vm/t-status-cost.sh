@@ -5,15 +5,16 @@
 # counted in instructions
 #
 # progs/device/tables.c starts processes that share 1 or 15,000 mappings. The function
-# graph tracer measures the status's part about processes. In this VM one nanosecond is
-# one instruction. A read whose text is longer than the buffer begins again, so the
-# longest call of each read counts, and of five reads the shortest.
+# graph tracer measures kunwind_process_show(), which writes the status's lines of
+# processes. In this VM one nanosecond is one instruction. If the text does not fit the
+# buffer, a read calls the function again. Therefore the cost of a read is its longest
+# call, and the result is the shortest of five reads.
 # vm: --icount
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-# built by tests/vm/run: in this VM the clock jumps while a compiler waits for the disk
+# tests/vm/run has built these: in this VM the clock jumps while a compiler waits for the disk
 progs=$PWD/build/vm-progs-device
 tracing=/sys/kernel/tracing
 processes=20
@@ -25,13 +26,13 @@ echo function_graph >$tracing/current_tracer
 
 registered() { [ "$(grep -cP '^process\t.*\ttables\t' /dev/kunwind)" = "$1" ]; }
 has_maps() { [ "$(awk -F'\t' -v m="$1" '$1 == "process" && $4 >= m' /dev/kunwind | wc -l)" = $((processes + 1)) ]; }
-cost() { # RANGES: sets $cost, in instructions; 0 if there were not all of the reads
+cost() { # MAPPINGS: sets $cost, in instructions; 0 if the trace does not have all five reads
 	"$progs/tables" share $processes "$1" >"$KUNWIND_TMP/up" &
 	local shared=$!
 	eventually "$((processes + 1)) processes that share $1 mappings are registered" \
 		registered $((processes + 1))
 	has_maps "$1"
-	is $? 0 "the status has the mappings of each"
+	is $? 0 "the status counts the mappings of each of these processes"
 	echo >$tracing/trace
 	for _ in 1 2 3 4 5; do
 		echo "read" >$tracing/trace_marker

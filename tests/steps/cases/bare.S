@@ -2,7 +2,7 @@
 /*
  * bare.S - functions without CFI, called from C that has CFI (bare-main.c)
  *
- * Each is given a function that it is to call.
+ * Each calls the function that it gets as its argument.
  */
 	.text
 	.globl	bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* context-main.c - a coroutine of libc's; r12 as the register of a CFA, across qsort() */
+/* context-main.c - a coroutine by libc's ucontext; a CFA in r12 across a call of qsort() */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <ucontext.h>

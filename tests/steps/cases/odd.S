@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odd.S - CFI that is legal and rare; ODD_COLUMN, ODD_REGISTER, ODD_STATES, ODD_OPCODE: one
- * each, because an object that fails to be read loses the CFI of all its functions
+ * odd.S - CFI that is legal and rare. Each build defines one of ODD_COLUMN, ODD_REGISTER,
+ * ODD_STATES and ODD_OPCODE, because an object that cannot be read loses the CFI of all its
+ * functions.
  */
 	.text
 	.globl	odd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * work.c - the one program of many builds: calls of every kind, little of each
+ * work.c - one program that is built in many ways: a few calls of each kind
  *
  * PLT, callbacks from libc, recursion, large and variable frames, aligned frames, tail
  * calls, jump tables, variable arguments, longjmp, a signal on this stack and on another,

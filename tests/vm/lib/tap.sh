@@ -28,7 +28,7 @@ not_ok() {
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
 	printf 'not ok %d - %s\n' "$tap_count" "$*"
-	# scripts/check-planted asks no more of a file than whether it fails
+	# scripts/check-planted needs to know only whether the file fails
 	[ -z "${KUNWIND_FIRST_FAILURE:-}" ] || exit 1
 }
 
@@ -100,7 +100,7 @@ check_fails() {
 	fi
 }
 
-# eventually DESCRIPTION COMMAND...: COMMAND, which is tried again and again, succeeds once
+# eventually DESCRIPTION COMMAND...: retries COMMAND for some 30 seconds, until it succeeds once
 eventually() {
 	local what=$1 i
 	shift

@@ -19,7 +19,10 @@ static int frames, calls, seed;
 
 #define NOTE(n)	(noted[n] = __builtin_extract_return_addr(__builtin_return_address(0)))
 
-/* All registers and flags are the same at each call: nothing else tells the calls apart. */
+/*
+ * All registers and flags are the same at each call, so that kunwind can distinguish two calls
+ * only by its probe of sys_enter.
+ */
 static __attribute__((noinline)) int bottom(int n)
 {
 	volatile int left = calls;

@@ -3,8 +3,8 @@
  * spawn-i386.c - a 32-bit program that starts others, and prints its pid, where its code
  * begins and ends, and where each function of its chain of calls returns to
  *
- * glibc's clone() has no CFI behind its system call, which posix_spawn() makes. Also built
- * without CFI.
+ * posix_spawn() calls glibc's clone(), which has no CFI after its system call. The Makefile also
+ * builds this program without CFI.
  */
 #include <spawn.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
  *				not answer before the end of the input: the inode is locked
  *	races moves FILE FILE SECONDS	registers itself, then maps the files' code in turn at
  *				one address and calls it; that code calls back getppid()
- *	races steps FILE FILE NR	the same, NR times for each line of input; prints a line after
- *				each NR
+ *	races steps FILE FILE NR	the same; for each line of input it maps and calls NR times, then
+ *				prints a line
  */
 #define _GNU_SOURCE
 #include <elf.h>
