@@ -19,8 +19,10 @@
  * the processor load from where another process's entry points.
  *
  * An answer is kept for one walk only if its code is in more pieces than an
- * entry has room for, or if part of it could not be read. Each question has one
- * place. Another question with the same place takes it.
+ * entry has room for, or if part of it could not be read. "Nothing was found" is
+ * kept with the first pieces only: a walk that finds nothing is never wrong. Without
+ * this, a walk of node's built-in functions would read a thousand instructions again and again.
+ * Each question has one place. Another question with the same place takes it.
  *
  * Any context. Entries are not guarded: a walk that interrupts another walk on
  * its CPU has no answers (mem->answers is NULL). Cost: a unit of the budget for a
@@ -103,7 +105,8 @@ static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u3
 	return answer;
 }
 
-static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_answer *answer)
+static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_answer *answer,
+				   bool nothing)
 {
 	struct kunwind_answers *answers = mem->answers;
 
@@ -111,7 +114,8 @@ static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind
 		return;
 	answers->asked = NULL;
 	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
-		answer->pieces = 0;
+		answer->pieces = nothing && answer->pieces != KUNWIND_ANSWERS_SPOILT ?
+					 KUNWIND_ANSWERS_PIECES : 0;
 	answer->walk = answers->walk;
 	answer->space = answers->space;
 	/* A question that spent the budget has no answer. */
@@ -132,7 +136,7 @@ void kunwind_walk_attr kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64
 	kunwind_code_read(mem, from, to, code);
 	if (answer)
 		answer->code = *code;
-	keep(mem, answer);
+	keep(mem, answer, false);
 }
 
 bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
@@ -151,7 +155,7 @@ bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
 		answer->code = *code;
 		answer->yes = yes;
 	}
-	keep(mem, answer);
+	keep(mem, answer, !yes);
 	return yes;
 }
 
@@ -174,7 +178,7 @@ u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 
 		answer->tail = found - from;
 		answer->left = *left;
 	}
-	keep(mem, answer);
+	keep(mem, answer, !found);
 	return found;
 }
 
@@ -185,22 +189,20 @@ u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 
 	struct kunwind_piece *piece;
 	u64 start, known, word;
 
-	if (!answer || answer->pieces > KUNWIND_ANSWERS_PIECES)
+	if (!answer)
 		return 8 * nr;
 	start = at - answer->from;
+	/* Some words could not be read: the answer may depend on that. */
+	if (nr < KUNWIND_TEXT_WORDS || start != (u64)(s64)(s32)start)
+		answer->pieces = KUNWIND_ANSWERS_SPOILT;
+	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
+		return 8 * nr;
 	piece = &answer->piece[answer->pieces - !!answer->pieces];
 	if (!answer->pieces || start - (u64)(s64)piece->start > 8ULL * piece->words) {
-		if (answer->pieces++ == KUNWIND_ANSWERS_PIECES || start != (u64)(s64)(s32)start) {
-			answer->pieces = KUNWIND_ANSWERS_PIECES + 1;
+		if (answer->pieces++ == KUNWIND_ANSWERS_PIECES)
 			return 8 * nr;
-		}
 		piece = &answer->piece[answer->pieces - 1];
 		*piece = (struct kunwind_piece){ .start = start };
-	}
-	/* Some words could not be read: the answer may depend on that. */
-	if (nr < KUNWIND_TEXT_WORDS) {
-		answer->pieces = KUNWIND_ANSWERS_PIECES + 1;
-		return 8 * nr;
 	}
 	for (known = piece->start + 8ULL * piece->words - start; known + 8 <= 8 * nr; known += 8) {
 		memcpy(&word, (const u8 *)words + known, sizeof(word));

@@ -31,11 +31,14 @@ u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *l
  */
 u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
 
+/* In place of the number of pieces: the answer may be different at another time. */
+#define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
+
 /* The question that is being answered, if any, may have another answer later. */
 static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
 {
 	if (answers && answers->asked)
-		answers->asked->pieces = KUNWIND_ANSWERS_PIECES + 1;
+		answers->asked->pieces = KUNWIND_ANSWERS_SPOILT;
 }
 
 #endif /* _KUNWIND_ANSWERS_H */

@@ -215,7 +215,9 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 	first = (u8 *)text->words + text->used;
 	if (unlikely(*first == 0xcc) && !kunwind_mem_original(text->mem, at, first)) {
 		*first = 0xcc;
-		kunwind_answers_spoil(text->mem->answers);
+		/* What is under it may be known later. But several of them are padding. */
+		if (text->read - text->used < 2 || first[1] != 0xcc)
+			kunwind_answers_spoil(text->mem->answers);
 		return false;
 	}
 	if (!decode(text->mem, text->i386, (const u8 *)text->words + text->used, insn) ||

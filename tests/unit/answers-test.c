@@ -193,10 +193,15 @@ static u64 random_code(void)
 	return CODE + to;
 }
 
+static bool found_nothing(u32 question, const struct answer *answer)
+{
+	return question == TAIL ? !answer->tail : question == AHEAD && !answer->yes;
+}
+
 /* A byte of the code changes between two walks. */
 static void test_changes(void)
 {
-	u32 round, question, at, bad = 0, differ = 0;
+	u32 round, question, at, bad = 0, differ = 0, kept = 0;
 
 	for (round = 0; round < 300; round++) {
 		const u64 to = random_code();
@@ -216,14 +221,68 @@ static void test_changes(void)
 				got = ask(question, CODE, to, &answers, KUNWIND_BUDGET);
 				want = ask(question, CODE, to, NULL, KUNWIND_BUDGET);
 				code[at] ^= flip;
-				bad += !same_answers(&want, &got);
 				differ += !same_answers(&want, &before);
+				/* "Nothing" holds if the first pieces of the code are the same. */
+				if (found_nothing(question, &got) && same_answers(&got, &before))
+					kept += !same_answers(&want, &got);
+				else
+					bad += !same_answers(&want, &got);
 			}
 		}
 	}
-	printf("# %u changed answers, %u wrong\n", differ, bad);
-	tap_ok(!bad && differ > 1000,
+	printf("# %u changed answers, %u wrong, %u times nothing was found again\n", differ, bad,
+	       kept);
+	tap_ok(!bad && differ > 1000 && kept < differ / 10,
 	       "answers: each question about random code is asked again after a change");
+}
+
+/*
+ * Code of @nr pieces, each a jump to the next, and then @last, @times. What is asked ahead of it, when
+ * a walk before has asked, too; *@cost: the units that were spent on that.
+ */
+static struct answer ask_again(u32 nr, u8 last, u32 times, u32 *cost)
+{
+	struct answer answer;
+	u32 i;
+
+	memset(code, 0x06, sizeof(code));			/* no instruction */
+	for (i = 0; i < nr; i++)
+		memcpy(code + 64 * i, "\xeb\x3e", 2);
+	memset(code + 64 * nr, last, times);
+	memset(&answers, 0, sizeof(answers));
+	answers.id = answers.walk = 1;
+	ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
+	answers.walk++;
+	answer = ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
+	*cost = answer.spent;
+	return answer;
+}
+
+static void test_nothing(void)
+{
+	const u32 all = 6, few = 1 + 2 * KUNWIND_ANSWERS_PIECES;	/* units */
+	u32 cost;
+
+	tap_ok(ask_again(all, 0xc3, 1, &cost).yes && cost > few,
+	       "answers: one from more code than an entry has room for is kept for one walk");
+	tap_ok(!ask_again(all, 0x06, 1, &cost).yes && cost <= few,
+	       "answers: that nothing is found in so much code is kept for the next walk");
+	code[0] = 0xc3;
+	answers.walk++;
+	tap_ok(ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes,
+	       "answers: not if the code's first pieces change");
+	tap_ok(!ask_again(all, 0xcc, 1, &cost).yes && cost > few,
+	       "answers: not if a breakpoint hides an instruction");
+	tap_ok(!ask_again(2, 0xcc, 1, &cost).yes && cost > 3,
+	       "answers: nor if that is in the first pieces");
+	code[64 * 2 + 1] = 0xcc;
+	ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
+	answers.walk++;
+	tap_ok(!ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes &&
+	       ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).spent == 1,
+	       "answers: a run of breakpoints is padding, and hides nothing");
+	tap_ok(!ask_again(7, 0x90, 64, &cost).yes && cost > few,
+	       "answers: that nothing is found is not kept if code could not be read");
 }
 
 /* All questions about all places, in one walk and in the next: many have the same entry. */
@@ -371,6 +430,7 @@ int main(void)
 	tap_ok(!bad, "answers: a question that spends the budget has none");
 
 	test_changes();
+	test_nothing();
 	test_places();
 	test_cost();
 	test_spaces();
