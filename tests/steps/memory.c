@@ -59,3 +59,8 @@ bool memory_word(struct memory *memory, u64 addr, u64 *value)
 	memcpy((u8 *)value + first, page, 8 - first);
 	return true;
 }
+
+bool memory_original(struct memory *memory, u64 addr, u8 *byte)
+{
+	return memory->known && memory_raw(memory->pid, addr, byte, 1) == 1;
+}

@@ -22,6 +22,7 @@ struct memory {
 	/* Writes 0xcc into the copy of the page at @addr; may be NULL. */
 	void (*patch)(void *data, u64 addr, u8 *page);
 	void *patch_data;
+	bool known;			/* what the patch replaces is known to the walk */
 	struct {
 		u64 addr, position;
 		bool there;

@@ -4,7 +4,8 @@
  *
  *	steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
  *
- * -b: walks a second time with 0xcc at each function's entry, counted as PROGRAM+int3.
+ * -b: walks again with 0xcc at each function's entry, counted as PROGRAM+int3; and once more with
+ *     the bytes under these known to the walk, counted as PROGRAM+known.
  * -m: does not step ld.so; stepping begins at the program's entry.
  * -n: ends after STEPS instructions of all threads together (default: no limit).
  * -s: takes every EVERYth position as a sample for libdw and libunwind (default 997).
@@ -31,6 +32,7 @@
 #include "report.h"
 
 #define KINDS	(1U << 16)
+#define WAYS	3
 #define PATIENCE	30		/* seconds without a step: all threads wait */
 
 struct thread {
@@ -53,13 +55,14 @@ static struct thread *threads;
 static u32 nr_threads;
 static struct shadow shadow;
 static struct target target;
-static struct report report[2];		/* memory as it is; with breakpoints */
-static struct memory memory[2];
+/* Memory as it is; with breakpoints; with breakpoints of which the walk knows the bytes under them. */
+static struct report report[WAYS];
+static struct memory memory[WAYS];
 static u32 nr_reports = 1;
 static struct kind kinds[KINDS];
-static struct kunwind_cache cache[2];
-static struct kunwind_recent recent[2];
-static struct kunwind_answers answers[2];
+static struct kunwind_cache cache[WAYS];
+static struct kunwind_recent recent[WAYS];
+static struct kunwind_answers answers[WAYS];
 static u64 *seen;
 static size_t nr_seen, room_seen;
 static u64 most_steps = ~0ULL, every = 997;
@@ -237,11 +240,14 @@ static void stepped(struct thread *thread)
 static void program_begins(pid_t pid)
 {
 	struct user_regs_struct user;
+	u32 n;
 
 	while (nr_threads)
 		forget(threads[0].tid);
 	shadow_reset(&shadow, pid);
-	target.pid = memory[0].pid = memory[1].pid = pid;
+	target.pid = pid;
+	for (n = 0; n < WAYS; n++)
+		memory[n].pid = pid;
 	read_maps();
 	memset(recent, 0, sizeof(recent));
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
@@ -382,17 +388,18 @@ static void run(char **command)
 
 int main(int argc, char **argv)
 {
+	static const char *const suffixes[WAYS] = { "", "+int3", "+known" };
+	u32 stacks = 0, n;
 	int option;
-	u32 n;
 
 	while ((option = getopt(argc, argv, "+bmn:s:e:d:p:")) != -1) {
 		switch (option) {
-		case 'b': nr_reports = 2; break;
+		case 'b': nr_reports = WAYS; break;
 		case 'm': skip_loader = true; break;
 		case 'n': most_steps = strtoull(optarg, NULL, 0); break;
 		case 's': every = strtoull(optarg, NULL, 0); break;
 		case 'e': report_read_explained(optarg); break;
-		case 'd': report[0].stacks = report[1].stacks = strtoul(optarg, NULL, 0); break;
+		case 'd': stacks = strtoul(optarg, NULL, 0); break;
 		case 'p': report->program = optarg; break;
 		default: errx(2, "usage: steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] "
 				 "[-p NAME] -- PROGRAM [ARGUMENT]...");
@@ -402,14 +409,18 @@ int main(int argc, char **argv)
 		errx(2, "no program");
 	if (!report->program)
 		report->program = argv[optind];
-	report[1].program = report->program;
-	report[0].suffix = "";
-	report[1].suffix = "+int3";
-	memory[1].patch = entries_patch;
-	memory[1].patch_data = &target;
+	for (n = 0; n < WAYS; n++) {
+		report[n].program = report->program;
+		report[n].suffix = suffixes[n];
+		report[n].stacks = stacks;
+		memory[n].patch = n ? entries_patch : NULL;
+		memory[n].patch_data = &target;
+		memory[n].known = n == 2;
+	}
 	run(argv + optind);
-	report[1].steps = report[0].steps;
-	for (n = 0; n < nr_reports; n++)
+	for (n = 0; n < nr_reports; n++) {
+		report[n].steps = report->steps;
 		report_print(&report[n], stdout);
+	}
 	return 0;
 }

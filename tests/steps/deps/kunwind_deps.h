@@ -28,6 +28,9 @@ struct memory;
 /* memory.c: one word as the walk sees it. False: it cannot be read. */
 bool memory_word(struct memory *memory, u64 addr, u64 *value);
 
+/* memory.c: the process's own byte at @addr. False: not known. */
+bool memory_original(struct memory *memory, u64 addr, u8 *byte);
+
 struct kunwind_mem {
 	struct memory *memory;
 	struct kunwind_answers *answers;
@@ -64,13 +67,10 @@ do {										\
 	(val) = word_;								\
 } while (0)
 
-/* Nothing is known: as in the kernel the first time. */
+/* As in the kernel: not known the first time, and known to later walks. */
 static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {
-	(void)mem;
-	(void)addr;
-	(void)byte;
-	return false;
+	return memory_original(mem->memory, addr, byte);
 }
 
 /* No return probe is set. */
