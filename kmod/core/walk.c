@@ -291,7 +291,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	const struct kunwind_table *table;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
-	bool end;
+	bool end, trampoline;
 
 	/* Here, where sp is at hand: kept for SLOW_END it costs a cached frame two instructions. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
@@ -305,22 +305,13 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 				   &end);
 	slow->entry.addr = addr;
 	slow->entry.id = id;
-	if (unlikely(end)) {
-		if (walk->cache) {
-			kunwind_cache_entry_set(&slow->entry, end_rule(walk, rule), 0);
-			kunwind_cache_put(walk->cache, &slow->entry);
-		}
-		slow->reason = KUNWIND_COMPLETE;
-		return SLOW_END;
-	}
-	if (unlikely(reason != KUNWIND_COMPLETE))
-		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
 	/*
-	 * A signal trampoline without a rule may lie directly behind a function. Nothing
-	 * calls it, so that the function's rule, by the address minus one, is not its own.
+	 * A signal trampoline without a rule may lie directly after a function. Nothing calls it, so the
+	 * function's rule, by the address minus one, is not its own. The cache does not keep it.
 	 */
-	if (!exact && kunwind_proof_may_be_trampoline(walk->code) &&
-	    !(rule.kind & KUNWIND_RULE_SIGNAL)) {
+	trampoline = reason == KUNWIND_COMPLETE && !exact &&
+		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
+	if (trampoline) {
 		const u32 valid = walk->regs.valid;
 
 		if (kunwind_bare_signal(walk, false)) {
@@ -334,6 +325,16 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 			return SLOW_END;
 		}
 	}
+	if (unlikely(end)) {
+		if (walk->cache && !trampoline) {
+			kunwind_cache_entry_set(&slow->entry, end_rule(walk, rule), 0);
+			kunwind_cache_put(walk->cache, &slow->entry);
+		}
+		slow->reason = KUNWIND_COMPLETE;
+		return SLOW_END;
+	}
+	if (unlikely(reason != KUNWIND_COMPLETE))
+		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
 		return paid(walk, slow_wide(walk, table, rule.off, slow), slow);
 	/* What no builder makes. A step from the cache does not ask. */
@@ -342,7 +343,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 		return SLOW_END;
 	}
 	kunwind_cache_entry_set(&slow->entry, rule, kunwind_after(table->keep));
-	if (walk->cache)
+	if (walk->cache && !trampoline)
 		kunwind_cache_put(walk->cache, &slow->entry);
 	return SLOW_RULE;
 }

@@ -204,12 +204,30 @@ static void test_trampoline_behind(void)
 	stack[1 + 5 + 18] = 0x23;
 	WALK("the same without a signal frame: the function's rule", NO_OBJECT, stack[0], CALLER + 3);
 	stack[1 + 5 + 18] = 0x33;
+	WALK("with one again: the rule was not kept", NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
 	code[0x201] = 0xc6;
 	WALK("the same, and it is no trampoline", NO_OBJECT, stack[0], CALLER + 3);
 	code[0x201] = 0xc7;
 	regs.r[KUNWIND_RA] = CODE(1, 0x150);
 	stack[2] = CALLER + 2;
 	WALK("a frame of that function", NO_OBJECT, CALLER + 2);
+
+	/* undefined: nothing calls this function */
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "07 10" }, { 0x300, 0x100, "0e 10" });
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, sizeof(code));
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x200);
+	stack[1 + 5 + 15] = WORD(40);
+	stack[1 + 5 + 16] = CODE(1, 0x300);
+	stack[1 + 5 + 18] = 0x33;
+	stack[41] = CALLER + 41;
+	WALK("a trampoline directly behind a function that nothing calls", NO_OBJECT, stack[0],
+	     CODE(1, 0x300), CALLER + 41);
+	stack[1 + 5 + 18] = 0x23;
+	WALK("the same without a signal frame", COMPLETE, stack[0]);
 
 	/* rsp + 8, the return address far above; by rbx */
 	scene();
