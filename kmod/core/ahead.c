@@ -42,6 +42,7 @@
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
 
 #define RAX		0		/* as ModRM numbers them */
+#define RBX		3
 #define RSP		4
 #define RBP		5
 
@@ -490,11 +491,18 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
 	return false;
 }
 
-/* mov n(%reg), %rsp */
+/* mov n(%reg), %rsp; or mov %reg, %rsp with a register that a call leaves as it is, except rbp */
 static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 {
-	return !insn->map && insn->op == 0x8b && insn->wide && !insn->reg_high &&
-	       insn->modrm >> 6 != 3 && (insn->modrm >> 3 & 7) == RSP;
+	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+
+	if (insn->map || !insn->wide)
+		return false;
+	if (insn->modrm >> 6 != 3)
+		return insn->op == 0x8b && reg == RSP;
+	return (insn->op == 0x89 && rm == RSP && (reg == RBX || reg >= 12)) ||
+	       (insn->op == 0x8b && reg == RSP && (rm == RBX || rm >= 12));
 }
 
 /* At an instruction that returns. False: what it does there is not known. */

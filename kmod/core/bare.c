@@ -257,7 +257,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
 			return false;
 	}
-	/* What was called behaves as if it returned, but may never do so (Go's mcall()). */
+	/* What is called behaves as if it returned, but may never do so (Go's mcall()). */
 	if (!exact && c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range))
 		return false;
 	c->rbp_at = code.rbp_at;

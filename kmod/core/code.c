@@ -128,7 +128,7 @@ static const u8 effects[256] = {
 	[0x68] = PUSH, [0x69] = TO_REG, [0x6a] = PUSH, [0x6b] = TO_REG, [0x70 ... 0x7f] = BRANCH,
 	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
 	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
-	[0x94] = LOSE, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
+	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
 	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE,
 	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
 	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
@@ -194,19 +194,29 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 
 /*
  * rbp saved without a push, where the function needs it first (gcc's
- * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp.
+ * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp. True: the latter.
  */
-static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
+static bool kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
 {
 	const s64 at = (s64)way->depth - insn->disp;
 
 	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
 	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
-		return;
+		return false;
 	if (insn->op == 0x89 && way->rbp_at == UNKNOWN)
 		way->rbp_at = at;
-	else if (insn->op == 0x8b && way->rbp_at == at)
-		way->rbp_at = UNKNOWN;
+	if (insn->op != 0x8b || way->rbp_at != at)
+		return false;
+	way->rbp_at = UNKNOWN;
+	return true;
+}
+
+/* rbp gets another value. If it was not saved, the caller's is lost (longjmp()). */
+static void kunwind_walk_attr write_rbp(struct way *way)
+{
+	way->framed = false;
+	if (way->rbp_at == UNKNOWN)
+		way->rbp_at = KUNWIND_CODE_RBP_LOST;
 }
 
 /* An instruction whose ModRM names rsp or rbp, and that may write it, or save it. */
@@ -214,17 +224,21 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 						  u32 end)
 {
 	const u8 op = insn->op;
+	bool restored = false;
 
 	/* Few instructions do, and it takes as long as another's decoding. */
 	kunwind_pay(way->mem, 1);
 	if (op == 0x89 || op == 0x8b)
-		save_rbp(way, insn);
+		restored = save_rbp(way, insn);
 	if (!insn->reg_high && !insn->rm_high &&
 	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
-		way->frame = way->depth;				/* mov %rsp, %rbp */
+		write_rbp(way);						/* mov %rsp, %rbp */
+		way->frame = way->depth;
 		way->framed = way->depth != UNKNOWN;
-	} else if (writes_one(insn, 5)) {
+	} else if (restored) {
 		way->framed = false;
+	} else if (writes_one(insn, 5)) {
+		write_rbp(way);
 	}
 	if (writes_one(insn, 4)) {
 		way->moved = end;
@@ -266,7 +280,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		return;
 	case POP:
 		if (op == 0x5d && !insn->rm_high)
-			way->framed = false;
+			write_rbp(way);
 		if (op != 0x5c || insn->rm_high) {
 			push(way, -8, end);
 			return;
@@ -279,8 +293,8 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		way->moved = end;
 		return;
 	case TO_LOW:
-		if (!insn->rm_high)					/* mov imm, %ebp */
-			way->framed = false;
+		if (!insn->rm_high)			/* mov imm, %ebp; xchg %rbp, %rax */
+			write_rbp(way);
 		return;
 	case GROUP_FF:
 		if (form == 6)
@@ -302,7 +316,7 @@ static noinline void kunwind_walk_attr move_more(struct way *way, const struct k
 	else if (insn->op >> 4 == 8 && !insn->vex)
 		jump_to(way, end, (s64)end + insn->imm);
 	else if (writes_two(insn, 5))
-		way->framed = false;
+		write_rbp(way);
 }
 
 /* @end: offset of the instruction behind this one. Most change nothing. */

@@ -171,6 +171,14 @@ static const struct code_case {
 	/* sub $24, %rsp; mov %rbp, 8(%r12); mov %r13, 8(%rsp); mov %rbp, 8(%rsp,%r12) */
 	{ "elsewhere, and another", "48 83 ec 18 49 89 6c 24 08 4c 89 6c 24 08 4a 89 6c 24 08",
 	  { 24, -1, -1 } },
+	{ "mov 8(%rdi), %rbp without saving it", "48 8b 6f 08", { 0, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "mov 8(%rdi), %rbp; push %rbp", "48 8b 6f 08 55", { 8, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "mov $1, %ebp without saving rbp", "bd 01 00 00 00", { 0, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "xchg %rbp, %rax", "48 95", { 0, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "xchg %r13, %rax", "49 95", { 0, -1, -1 } },
+	{ "cmove %rax, %rbp without saving rbp", "48 0f 44 e8", { 0, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "push %rax; push %rax; pop %rbp", "50 50 5d", { 8, -1, KUNWIND_CODE_RBP_LOST } },
+	{ "mov %rsp, %rbp without saving rbp", "48 89 e5", { 0, 0, KUNWIND_CODE_RBP_LOST } },
 	/* sub $0x7fffffff, %rsp; push %rax */
 	{ "more than a stack has", "48 81 ec ff ff ff 7f 50", { -1, -1, -1 } },
 	/* push %rax; add $-0x80000000, %rsp */
