@@ -167,7 +167,7 @@ help:
 	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*"; JOBS=2; INSTALL=1: all'
 	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, bare, elf'
-	@echo 'bench       the figures of docs/figures.md; bench-names: of names and sizes of traces'
+	@echo 'bench       the figures of docs/performance.md; bench-names: of names and sizes of traces'
 	@echo 'check-bench fails when a counted figure (instructions, bytes, lines of the cache) is'
 	@echo '            5 % worse than in tests/bench/figures; bench-accept takes what is counted now'
 	@echo 'style       checks of form'
