@@ -2,34 +2,9 @@
 /*
  * table.h - the packed table's format; for pack.c, table.c and tests
  *
- * One allocation, in this order:
- *   header   struct kunwind_table
- *   rules    struct kunwind_rule each, most frequent first
- *   wide     struct kunwind_wide with entries, in units of 8 bytes
- *   index    struct kunwind_block each, and one more that ends the last
- *   far      struct kunwind_far each: rules of rows that a byte cannot number
- *   top      u16 each: where in the index to search
- *   stream   rows, in blocks of KUNWIND_BLOCK_ROWS
- *   exprs    u16 length and bytes, each
- *   pad      KUNWIND_TABLE_PAD zero bytes
- *
- * A row holds from its address to that of the next one. All addresses are
- * offsets from base. The rows of a block are in the stream as
- *   distances  from each row to the next, forward from the block's first byte
- *              (the first row's address is in the index, so one fewer than rows)
- *   rules      one byte each, backward from the block's last byte
- * A distance d is a byte for d < 240; two bytes 240 + (d - 240) / 256,
- * (d - 240) % 256 below 240 + 15 * 256; else a byte 255 and four of d.
- * A rule's byte is its number, or 255: its number is then in "far", which is
- * sorted by row.
- * The span is cut into stretches of 2^top_shift bytes, as many as make one of
- * KUNWIND_TOP_BLOCKS blocks or more on average. top has, for the first address of each
- * and for one more, the number of the last block that begins at or before it,
- * less its top_round low bits, so that 16 bits hold it. So a lookup is a binary search
- * among some five blocks, sums of eight bytes at a time, and one byte more.
- *
- * Memory: 8 / 32 + 63 / 32 = 2.22 bytes a row, 1 to 4 more for a distance
- * above 239, 8 for a row with a far rule; 8 a rule; 2 for each 128 to 256 rows.
+ * One allocation: header, rules, wide rules, index, far rules, top, stream,
+ * expressions, pad. docs/table-format.md describes each part byte by byte, the
+ * lookup, and what a table costs.
  */
 #ifndef _KUNWIND_TABLE_H
 #define _KUNWIND_TABLE_H
@@ -58,9 +33,9 @@ struct kunwind_far {
 };
 
 /*
- * A table in parts (stages.h) has no rows of its own, and an empty span: every
- * lookup in it fails, so that no other table pays for there being such ones. Its
- * directory stands behind it in its allocation; each part is a table.
+ * A table in parts (stages.c) has no rows of its own, and an empty span: each
+ * lookup in it fails, so that other tables do not pay for the case. Its directory
+ * follows the header in the same allocation; each part is a table.
  */
 struct kunwind_part {
 	const struct kunwind_table *table;	/* NULL: not built yet */
