@@ -4,7 +4,7 @@
  *
  * Runs in any context, NMI included. Everything that a walk writes is on its
  * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
- * entry by entry, see core/walk.c), the note of the last walk (4 KB a CPU, for those
+ * entry by entry, see core/cache.c), the note of the last walk (4 KB a CPU, for those
  * from the task itself: the flag below guards it), answers about code (15 KB a CPU,
  * only for a walk that interrupts no other walk) and counters (one increment
  * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose

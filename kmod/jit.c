@@ -11,7 +11,7 @@
  * any byte of it and its protection did not change; a forked child shares the list;
  * exec and exit drop it.
  *
- * Memory: 600 bytes, and its table; 64 bytes in the list. Each call makes a new list.
+ * Memory: 600 bytes, and its table; 72 bytes in the list. Each call makes a new list.
  * What it does not do: hand in anything for another process.
  */
 #include <linux/mm.h>

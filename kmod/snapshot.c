@@ -2,7 +2,7 @@
 /*
  * snapshot.c - the executable mappings of a space at one time
  *
- * Memory: 120 bytes and 72 for each mapping that there is place for, counted
+ * Memory: 96 bytes and 72 for each mapping that there is place for, counted
  * towards max_table_mb, and charged to the owner of the process.
  */
 #include <linux/mm.h>

@@ -2,30 +2,19 @@
 /*
  * bare.c - a step of the walk where there is no unwind information
  *
- * Code of a JIT, hand-written assembler, all of musl. What may be a return address has to
- * prove itself (proof.c). With this, in order:
- *   1. A signal trampoline, by its code: all registers from the frame that the
- *      kernel laid (struct rt_sigframe).
- *   2. The word at the stack pointer, when the next instruction returns, or
- *      lies in no code at all (a call through a null pointer), or is in the trampoline
- *      that gcc puts on the stack to call a nested function.
- *   3. The word from which the code after the call returns on another stack (switch.c, or
- *      by rbp), if it follows a call to this function or near it.
- *   4. The word from which the code that is still to run returns (ahead.c).
- *   5. The word behind what rbp points to, if it is proven.
- *   6. The nearest proven word among MOST_WORDS. rbp is where the code pushed it,
- *      or as it was. Or the outermost one: the stack is complete there.
- *   7. In code of a JIT, the word behind what rbp points to, if no word below it follows a call.
- *      A JIT's frame tries this together with 5: before 4 if the frame has called, because it
- *      costs less; otherwise directly after 4.
- * What follows is a guess, and done only if walk->guess is set:
- *   8. The frame pointer: rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST
- *      above, the word above it is possible, and the rbp saved there is greater, or zero,
- *      or the caller has unwind information (to which rbp may be anything). If the
- *      function leaves rbp alone, rbp is its caller's. So rbp is not used if a near word
- *      lies below it (except in JIT code), or a possible word of a function whose CFA is
- *      by rbp.
- *   9. The nearest word that follows a call, if it is possible, or near in a JIT's code.
+ * For code of a JIT, hand-written assembler, all of musl. A word that may be a
+ * return address has to prove itself (proof.c). kunwind_bare_step() tries the
+ * methods in the order of docs/unwinding.md ("Code without CFI"), which says what
+ * proves each result, and what each method reads. The last two guess, and are
+ * tried only if walk->guess is set:
+ *   fp	  rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST above, the
+ *	  word above it is possible, and the rbp saved there is greater, or zero, or
+ *	  the caller has unwind information (to which rbp may be anything). If the
+ *	  function leaves rbp alone, rbp is its caller's. So rbp is not used if a near
+ *	  word lies below it (except in JIT code), or a possible word of a function
+ *	  whose CFA is by rbp.
+ *   scan the nearest word that follows a call, if it is possible, or near in a
+ *	  JIT's code.
  *
  * Any context: each word is read by the seam's reader, in a window of at most
  * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the

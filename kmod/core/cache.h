@@ -2,9 +2,10 @@
 /*
  * cache.h - the walk's cache of rules, as one step of it uses the cache
  *
- * An address has two places, next to each other. Here is what reads; what writes is
- * in cache.c. A reader takes the entry's "after" first (walk.h), with its sequence, and
- * asks in the end whether it is the same still.
+ * docs/unwinding.md describes the cache. An address has two places, next to each
+ * other. Here is what reads; what writes is in cache.c. A reader takes the entry's
+ * "after" first (walk.h), with its sequence, and asks in the end whether it is the
+ * same still.
  */
 #ifndef _KUNWIND_CACHE_H
 #define _KUNWIND_CACHE_H

@@ -2,7 +2,7 @@
 /*
  * expr_eval.h - evaluate a DWARF expression in the walk
  *
- * To be included where it is used (walk.c, tests): it reads memory by the
+ * To be included where it is used (wide.c, tests): it reads memory by the
  * seam's inline window. Any context, NMI included. Each operation moves
  * forward by at least a byte, so it ends after at most @len of them. All
  * bounds are checked here again, although expr.c accepted the expression when

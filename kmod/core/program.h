@@ -11,8 +11,8 @@
  * The return address is the value of the CIE's return column. Its rule is that of
  * KUNWIND_RA in each row, whichever column it is.
  *
- * Memory: 172 bytes for the row and for each one that is remembered at the same time, 2.7 KB
- * in the usual case. Expressions are checked and put in the builder's pool when they are met,
+ * Memory: 160 bytes for the row, 164 for each one that is remembered at the same
+ * time, 2.7 KB in the usual case. Expressions are checked and put in the builder's pool when they are met,
  * so that a row is of fixed size.
  *
  * Does not take: opcodes of other architectures and vendors, more remembered states than

@@ -48,7 +48,7 @@ static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, 
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
 	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
 
-	barrier();	/* the table before the bias, as in find_rule() */
+	barrier();	/* the table before the bias, as in kunwind_walk_rule() */
 	/* A part that is not built knows as little as a table that is not. */
 	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
 	    kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)

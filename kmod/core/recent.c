@@ -11,6 +11,8 @@
  * Noted are complete walks only, of at most KUNWIND_RECENT_FRAMES addresses, whose
  * CFAs are all in rsp or rbp: what else a rule may read is not noted.
  *
+ * docs/unwinding.md says when a record is accepted.
+ *
  * Costs some 12 instructions a frame where a walk takes 40. Whoever lends the note
  * sees to it that nobody else uses it meanwhile.
  */

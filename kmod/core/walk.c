@@ -11,14 +11,15 @@
  * a rule from the cache takes some 36 instructions, and the budget (walk.h) pays for
  * all others. Stack: below 1,700 bytes.
  *
- * The stack of a frame lies below its caller's, so the CFA must grow, but in three
- * cases: a signal may have switched stacks, code may (switch.c), and a frame that did not call
- * (the innermost, or an interrupted one: addr == ip) may have nothing on its
- * stack (glibc's vfork keeps its return address in a register). A walk that
- * went in circles would end with its capacity.
+ * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
+ * code (switch.c) has switched stacks, or a frame that did not call (the
+ * innermost, or an interrupted one: addr == ip) has nothing on its stack (glibc's
+ * vfork keeps its return address in a register). So any step may lower the stack
+ * pointer. A walk that goes in circles ends when it finds a frame twice
+ * (returns_lower()), or with its capacity.
  *
- * Where there is no CFI the walk goes on only by what proves itself (bare.c), and
- * says of each such frame how it was found. Else it ends with a reason.
+ * Where there is no CFI the walk goes on only by what proves itself (bare.c), or
+ * ends with a reason. docs/unwinding.md describes rules, steps and methods.
  */
 #include "cache.h"
 #include "proof.h"

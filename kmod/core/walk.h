@@ -25,11 +25,13 @@
 #define KUNWIND_AFTER_SEQ	(~0ULL << 31)
 
 /*
- * The budget of a walk, in mem.left, pays for all work except steps by rules that the
- * cache has. Work is charged where it is done, never by an estimate: an
- * instruction of user code that is decoded, a word or a line of code that is read in a
- * window of its own, an entry or a byte of expression of a wide rule are a unit
- * each. tests/fuzz/fuzz-cost-walk.c looks for units that are dearer than they should be.
+ * The budget of a walk, in mem.left, pays for all work except steps by rules that
+ * the cache has. Work is charged where it is done, never by an estimate. One unit
+ * each: an instruction of user code that is decoded, a word or a line of code that
+ * is read in a window of its own, an entry or a byte of expression of a wide rule.
+ * A word that the walk of 32-bit code reads (kunwind_read_word32()) is not charged:
+ * the lookup or the entry that it belongs to is. docs/unwinding.md lists all units.
+ * tests/fuzz/fuzz-cost-walk.c looks for units that cost more than they should.
  * When the budget is spent, the step that spent it is discarded: it might have
  * found something else. The walk then ends with KUNWIND_DEPTH.
  */
