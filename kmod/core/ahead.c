@@ -8,9 +8,8 @@
  * instruction; or from what rbp was, if rsp is set from rbp on the path (leave, mov,
  * lea). The place of the caller's rbp is found in the same way.
  *
- * All paths from one instruction to a return take the same off the stack, or the function
- * could not return to its caller. So one path is enough: the one on which no conditional
- * jump is taken. If that ends without a return, another one is followed, from the nearest
+ * docs/unwinding.md says why one path is enough: the one on which no conditional jump
+ * is taken. If that ends without a return, another one is followed, from the nearest
  * place that a jump leads to.
  *
  * A jump to another function at the end (a tail call) is followed. One through a GOT slot

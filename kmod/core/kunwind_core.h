@@ -9,6 +9,8 @@
  *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
  *   registers + memory + ranges --walk.c, by table_lookup()--> addresses and a reason
  *
+ * docs/unwinding.md describes the way from the first line to the last.
+ *
  * Registers carry their DWARF numbers of the x86-64 psABI (table 3.36); those of
  * 32-bit code are the low halves of the same, whatever the i386 psABI calls them
  * (i386.h).

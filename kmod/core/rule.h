@@ -3,7 +3,8 @@
  * rule.h - a row of CFI -> the rule that the table stores
  *
  * Nearly every row is a plain rule, made inline (the builder's hot path); what
- * that cannot express becomes a wide one (struct kunwind_wide).
+ * that cannot express becomes a wide one (struct kunwind_wide). docs/unwinding.md has
+ * the equation of each kind of rule.
  */
 #ifndef _KUNWIND_RULE_H
 #define _KUNWIND_RULE_H

@@ -2,8 +2,8 @@
 /*
  * start.c - whether a frame is where the program or a thread began
  *
- * Nothing called such a frame, so a stack that ends there is complete. Without unwind
- * information there are two signs:
+ * Nothing called such a frame, so a stack that ends there is complete
+ * (docs/unwinding.md). Without unwind information there are three signs:
  *
  * The kernel starts a program at the entry point of its interpreter (ld.so), which later
  * jumps to the program's own entry point. The frame is in the function that begins at one
