@@ -50,8 +50,9 @@ uninstall:
 demo:
 	@scripts/demo
 
+# TEST: one file, as unit/NAME-test or vm/t-NAME; may name several
 check:
-	@scripts/check unit vm
+	@scripts/check $(or $(TEST),unit vm)
 
 check-unit:
 	@scripts/check unit
@@ -133,7 +134,8 @@ help:
 	@echo 'install     library and tools below PREFIX ($(PREFIX)), modules through DKMS'
 	@echo 'uninstall   takes them away again'
 	@echo 'demo        trace a real program in a VM, without and with kunwind'
-	@echo 'check       all tests; check-unit, check-vm: a part of them'
+	@echo 'check       all tests; check-unit, check-vm: a part of them; TEST=unit/NAME-test or'
+	@echo '            TEST=vm/t-NAME: one file (docs/testing.md)'
 	@echo 'check-debug storms, failing allocations and tables on a kernel with KASAN, lockdep and'
 	@echo '            kmemleak (built first: 10 min or more; then some 3 h); FILES: only these'
 	@echo 'check-kcsan  two of these on a kernel that reports data races (built first; then 30 min);'
