@@ -11,7 +11,7 @@
 #   suites_end              how many were skipped, if any, then "N passed, N failed"
 #                           as the last line; true when none failed and some passed
 #
-# V=1 in the environment shows every line of TAP.
+# V=1 in the environment shows every line of TAP. How to read it: docs/testing.md
 
 suites=$(mktemp)
 trap 'rm -f "$suites"' EXIT
