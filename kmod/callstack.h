@@ -28,7 +28,7 @@ static __always_inline bool kunwind_callstack_allowed(void)
 
 /*
  * Why the current task's user stack cannot be ours to walk, or KUNWIND_COMPLETE
- * when it can: kernel thread, io worker, vCPU, in exec, 32-bit code, switched off.
+ * when it can: kernel thread, io worker, vCPU, neither 64-bit nor 32-bit code, switched off.
  * Any context.
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);

@@ -47,17 +47,17 @@ enum kunwind_reason {
 	KUNWIND_NO_RULE = 3,		/* object known, no CFI for this address */
 	KUNWIND_REG_UNKNOWN = 4,	/* rule needs a register that is not known */
 	KUNWIND_UNREADABLE = 5,		/* stack memory absent or not the user's */
-	KUNWIND_CFA_STUCK = 6,		/* CFA did not grow */
+	KUNWIND_CFA_STUCK = 6,		/* same frame twice; of 32-bit code: CFA did not grow */
 	KUNWIND_BAD_ADDRESS = 7,	/* return address is no user address */
 	KUNWIND_CORRUPT = 8,		/* table or expression contradicts itself */
 	KUNWIND_NOT_READY = 9,		/* object's table is not built yet */
 	KUNWIND_NO_TABLE = 10,		/* object has no usable .eh_frame */
 	KUNWIND_MEMORY_LIMIT = 11,	/* object's table did not fit the limit */
-	KUNWIND_NOT_REGISTERED = 12,	/* process is not registered */
+	KUNWIND_NOT_REGISTERED = 12,	/* not used: KUNWIND_IOC_CALLSTACK answers ENOENT */
 	KUNWIND_KTHREAD = 13,		/* task has no user stack */
 	KUNWIND_COMPAT32 = 14,		/* neither 64-bit nor 32-bit code: a segment of its own */
-	KUNWIND_IN_EXEC = 15,		/* between two programs */
-	KUNWIND_DISABLED = 16,		/* kill switch */
+	KUNWIND_IN_EXEC = 15,		/* not used: such a stack is the new program's entry */
+	KUNWIND_DISABLED = 16,		/* kill switch, or a required hook is missing */
 	KUNWIND_NESTED = 17,		/* asked for inside a walk on this CPU */
 	KUNWIND_NR_REASONS
 };
