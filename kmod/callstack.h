@@ -27,9 +27,10 @@ static __always_inline bool kunwind_callstack_allowed(void)
 }
 
 /*
- * Why the current task's user stack cannot be ours to walk, or KUNWIND_COMPLETE
- * when it can: kernel thread, io worker, vCPU, neither 64-bit nor 32-bit code, switched off.
- * Any context.
+ * Why the current task's user stack cannot be walked, or KUNWIND_COMPLETE if it can be.
+ * KUNWIND_DISABLED: the kill switch, or a required hook is missing; KUNWIND_KTHREAD: a kernel
+ * thread, a worker of io_uring or vhost, or a vCPU; KUNWIND_COMPAT32: the code segment is
+ * neither that of 64-bit nor of 32-bit code. Any context.
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
 

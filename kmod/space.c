@@ -9,6 +9,11 @@
  *
  * What may happen to a published snapshot is told in snapshot.h.
  *
+ * A space belongs to an mm, not to a process. All tasks that use the mm are walked,
+ * also those of another process that shares it (vfork(), or clone() with CLONE_VM and
+ * without CLONE_THREAD) and is not registered itself. This ends with its exec, or when
+ * no registered process uses the mm any more.
+ *
  * A space is counted by the hash and by processes; the last put frees it behind
  * a grace period. References are taken under a lock, or in hand already.
  *

@@ -17,7 +17,7 @@ struct seq_file;
  */
 void kunwind_takeover_init(void);
 
-/* Gives both back. May sleep. False: ftrace would not let go, the module must stay. */
+/* Gives all of them back. May sleep. False: ftrace would not let go, the module must stay. */
 bool __must_check kunwind_takeover_exit(void);
 
 void kunwind_takeover_show(struct seq_file *m);

@@ -17,7 +17,10 @@
  * In the cache, and in the walk, their kind has KUNWIND_RULE_PLAIN besides: a CFA, nothing
  * that is restored but rbp, the caller did call; and by rsp, the CFA is above it.
  * KUNWIND_RULE_PLACES beside it: by rsp, other registers are restored, and of rbp is said
- * where it is.
+ * where it is. This is bit 3, inside KUNWIND_RULE_KIND: no kind uses it (the greatest is
+ * KUNWIND_RULE_WIDE, 5). So an entry's kind & KUNWIND_RULE_KIND is an enum
+ * kunwind_rule_kind only if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form
+ * first; what it then asks by kind never has that bit.
  */
 #define KUNWIND_RULE_PLAIN	0x80
 #define KUNWIND_RULE_PLACES	0x08

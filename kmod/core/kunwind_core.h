@@ -7,7 +7,7 @@
  * twin (kmod/deps/kernel) and a user twin (libkunwind/deps), chosen by include path.
  *
  *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
- *   registers + memory + ranges --walk.c, by table_lookup()--> addresses and a reason
+ *   registers + memory + ranges --walk.c, by kunwind_table_lookup()--> addresses and a reason
  *
  * docs/unwinding.md describes the way from the first line to the last.
  *
@@ -65,7 +65,8 @@ struct kunwind_rule {
 	s32 off;		/* bytes, threshold or index, by kind */
 	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
-				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL */
+				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Only in
+				 * the cache of rules are bits 3 and 7 more: cache.h */
 	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used */
 };
 #define KUNWIND_RULE_KIND	0x0f
@@ -104,8 +105,10 @@ struct kunwind_wide_entry {
 };
 
 /*
- * A table: rows of one ELF object, packed (format: table.h), read-only once
- * built, one allocation. Addresses are offsets from base (an ELF virtual address).
+ * A table: rows of one ELF object, packed (format: table.h), in one allocation,
+ * and read-only once built. Addresses are offsets from base (an ELF virtual address).
+ * A table in parts (stages.c) is a directory instead: its parts are tables that are
+ * built, published and dropped one by one while walks use the directory.
  */
 struct kunwind_table;
 

@@ -22,7 +22,9 @@
  * and of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on),
  * KUNWIND_IOC_JIT_ADD:
  *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N), or a
- *             hook that stacks need is missing (KUNWIND_F_FOLLOW is not set)
+ *             hook that stacks need is missing (KUNWIND_F_FOLLOW is not set).
+ *             KUNWIND_IOC_CALLSTACK does not fail for the latter: the reason of
+ *             its stack is KUNWIND_DISABLED
  */
 #ifndef _UAPI_KUNWIND_H
 #define _UAPI_KUNWIND_H
@@ -295,33 +297,39 @@ struct kunwind_stats {
  *   version  ABI  MODULE-VERSION
  *   param    NAME  VALUE
  *   hook     NAME  on|off|refused|lost  REASON
- *   stat     NAME  VALUE                      (as struct kunwind_stats; for CAP_SYS_ADMIN
- *                                              map_bytes, memory of lists of mappings;
- *                                              memory_bytes, these, tables and builds;
- *                                              memory_refused, what found no room;
- *                                              idle_objects, idle_bytes: used by nobody;
- *                                              auto_pending: see struct kunwind_auto;
- *                                              dropped: builds that nobody needed any more;
- *                                              emitted: kunwind_callstack; touched: pages
- *                                              brought in for later walks; touch_requests,
- *                                              touch_works, touch_dropped: requests of walks
- *                                              for that, task works that ran for them, and
- *                                              requests that came to nothing;
- *                                              dump_left_out: mappings that were beyond the
- *                                              limits of the dump for a new LTTng session)
- *   reason   NAME  STACKS
- *   process  PID  COMM  MAPS  FLAGS  BYTES    (those the reader may see; FLAGS: -,
- *                                              or of children, auto, with commas;
- *                                              auto: for CAP_SYS_ADMIN)
+ *   stat     NAME  VALUE
+ *   reason   NAME  STACKS                     (of all consumers, zeros included)
+ *   stacks   CONSUMER  REASON  STACKS         (tracers, event or ioctl; no zeros)
+ *   frames   CONSUMER  TRUST  FRAMES          (the same)
+ *   process  PID  COMM  MAPS  FLAGS  BYTES    (FLAGS: -, or of children, auto, with commas)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
  *                                             (of a long path the end, behind "...")
  *   parts    BUILT  ALL  PATH                 (behind the object whose table is in parts)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
- *                                             (charged to one without CAP_SYS_ADMIN; MS:
+ *                                             (what is charged to a user; PROCESSES:
+ *                                              registered by the user, by hand; MS:
  *                                              processor time of builds; UID 0: a line for
- *                                              each container)
- * Readers ignore kinds that they do not know. Processes, objects and shares of
- * others are shown to CAP_SYS_ADMIN (initial user namespace) only.
+ *                                              each container, and one for root's own
+ *                                              registrations)
+ * Readers ignore kinds that they do not know.
+ *
+ * What is shown depends on who opened the device. "Administrator" is an opener with
+ * CAP_SYS_ADMIN in the initial user namespace.
+ *   - All openers see the lines version, param, hook, reason, stacks and frames.
+ *   - The administrator sees all lines "process". Another opener sees those of processes that
+ *     are registered by hand by the opener's effective user, without the flag "auto".
+ *     Processes without a number in the reader's pid namespace are left out.
+ *   - Only the administrator sees the lines object, parts and user. Others do not see their
+ *     own, either.
+ *   - All openers see these lines "stat": those of struct kunwind_stats; auto_pending (see
+ *     struct kunwind_auto); budget_spent: walks that ended because their budget was spent;
+ *     emitted: kunwind_callstack; touched: pages brought in for later walks;
+ *     touch_requests, touch_works, touch_dropped: requests of walks for that, task works that
+ *     ran for them, and requests that came to nothing; dump_left_out: mappings that were
+ *     beyond the limits of the dump for a new LTTng session.
+ *   - Only the administrator sees these: dropped: builds that nobody needed any more;
+ *     map_bytes: memory of lists of mappings; memory_bytes: these, tables and builds;
+ *     memory_refused: what found no room; idle_objects, idle_bytes: used by nobody.
  *
  * Because ioctl numbers carry the structure's size, a caller of a longer or
  * shorter structure uses its own number; the module looks at the number's

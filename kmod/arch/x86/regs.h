@@ -2,6 +2,9 @@
 /*
  * regs.h - the user's registers of x86-64, from where the kernel keeps them to
  * DWARF's order
+ *
+ * This is not all that is x86 only: the core and other files of kmod are, too.
+ * docs/architecture.md lists them.
  */
 #ifndef _KUNWIND_X86_REGS_H
 #define _KUNWIND_X86_REGS_H
