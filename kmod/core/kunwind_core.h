@@ -10,6 +10,7 @@
  *   registers + memory + ranges --walk.c, by kunwind_table_lookup()--> addresses and a reason
  *
  * docs/unwinding.md describes the way from the first line to the last.
+ * docs/architecture.md follows both ways through the files and explains the words.
  *
  * Registers carry their DWARF numbers of the x86-64 psABI (table 3.36); those of
  * 32-bit code are the low halves of the same, whatever the i386 psABI calls them
