@@ -16,6 +16,8 @@
  * The record also counts how often tasks waited for the file system in vain
  * since it last answered a read.
  *
+ * Lock: filesystems_lock, innermost (docs/locking.md); readers use RCU.
+ *
  * Memory: 56 bytes a device number.
  */
 #include <linux/hash.h>
@@ -26,7 +28,7 @@
 #include "filesystem.h"
 
 #define BITS		6
-#define MAX_STALLS	20
+#define MAX_STALLS	20	/* of a file system; scan.c has a limit for one object */
 
 struct filesystem {
 	struct hlist_node node;

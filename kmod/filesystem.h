@@ -25,7 +25,7 @@ bool kunwind_filesystem_hangs(u32 dev);
 void kunwind_filesystem_stalled(u32 dev);
 void kunwind_filesystem_answered(u32 dev);
 
-/* The one with this number ends. Any context. */
+/* The one with this number ends. Process context; no sleep. */
 void kunwind_filesystem_ends(u32 dev);
 
 #endif /* _KUNWIND_FILESYSTEM_H */

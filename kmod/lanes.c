@@ -19,8 +19,8 @@
  * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
  * one work item of the kernel, which closes files for all.
  *
- * Lock: lanes_lock, a spinlock inside kunwind_objects_lock. Memory: 350 bytes a
- * lane, 64 bytes an object in it.
+ * Lock: lanes_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
+ * Memory: 350 bytes a lane, 64 bytes an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>

@@ -22,7 +22,7 @@ struct kunwind_name {
 /* The path of @file from the current task's root. NULL: no memory. May sleep. */
 struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer);
 
-/* @name may be NULL in both. Any context but NMI. */
+/* @name may be NULL in this and in kunwind_name_put(). No sleep. */
 static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)
 {
 	if (name)
@@ -36,6 +36,7 @@ static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)
  */
 void kunwind_name_show(struct seq_file *m, const char *path);
 
+/* Process context; no sleep. */
 void kunwind_name_put(struct kunwind_name *name);
 
 #endif /* _KUNWIND_NAME_H */

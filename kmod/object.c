@@ -22,8 +22,8 @@
  * who maps the file pays for the time from then on when the one who paid is over the
  * budget, or compiles another table, and CAP_SYS_ADMIN from the beginning.
  *
- * Lock: kunwind_objects_lock (object_cache.c), also for users from and to 0, payer
- * (only the builder changes it), time_payer, places and name.
+ * Lock: kunwind_objects_lock (object_cache.c, docs/locking.md), also for users from
+ * and to 0, payer (only the builder changes it), time_payer, places and name.
  *
  * Each process has its own names of files (name.c). An object keeps one of them,
  * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file, and

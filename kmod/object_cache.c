@@ -15,10 +15,9 @@
  * A build that failed for lack of memory or time is retried after RETRY; one that
  * exceeded a user's share, at once for another user.
  *
- * Lock: kunwind_objects_lock, a spinlock inside mmap_lock; inside it the builder's
- * lanes_lock and payers_lock. It is held for a few lookups at a time: memory is
- * allocated and freed outside. So a task that is throttled or waits for memory
- * does not stop the exec of all others.
+ * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at a
+ * time: memory is allocated and freed outside. So a task that is throttled or
+ * waits for memory does not stop the exec of all others.
  *
  * Callers: tasks that read mappings, builders, the status, and memory reclaim
  * (the shrinker). All run in task context.
@@ -103,6 +102,11 @@ static void retire(struct kunwind_object *object, struct list_head *dead)
 	list_add(&object->idle, dead);
 }
 
+/*
+ * Without a grace period: walks reach a table only through a published snapshot, and
+ * a snapshot gives up its objects after a grace period (snapshot.c). Without users, an
+ * object is in no snapshot. See docs/lifetimes.md.
+ */
 void kunwind_object_cache_free(struct kunwind_object *object)
 {
 	kunwind_builder_detach(object);

@@ -13,7 +13,7 @@
 
 /*
  * All of object_cache.c; users from and to 0, payer, time_payer and name of each
- * object; the lists idle and payer_idle. Inside mmap_lock; not from interrupts.
+ * object; the lists idle and payer_idle. Process context. Order: docs/locking.md.
  */
 extern spinlock_t kunwind_objects_lock;
 

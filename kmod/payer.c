@@ -21,7 +21,7 @@
  * budget by ending all processes. The debt is limited to twice the burst, so a
  * user who stops is within the budget again after BURST seconds.
  *
- * Lock: payers_lock, innermost. Memory: 128 bytes a user.
+ * Lock: payers_lock, innermost (docs/locking.md). Memory: 128 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -64,7 +64,7 @@ struct payer_key {
 struct kunwind_payer {
 	struct hlist_node node;
 	struct payer_key key;
-	unsigned int refs;	/* under payers_lock, as all up to time */
+	unsigned int refs;	/* under payers_lock, as all up to dumped */
 	unsigned int processes;	/* by hand */
 	unsigned int shares[KUNWIND_NR_SHARES];
 	unsigned int objects;

@@ -11,8 +11,8 @@
  * for the real user of the process if it is registered by auto (payer.c): the one at
  * the time when the record is made, or of the last exec.
  *
- * Lock: kunwind_processes_lock, a spinlock; inside it those of space.c and payer.c.
- * The status reads records under RCU alone, so they are freed after a grace period.
+ * Lock: kunwind_processes_lock, a spinlock; its order is in docs/locking.md. The
+ * status reads records under RCU alone, so they are freed after a grace period.
  *
  * Callers: hooks and registrations (process.c), the switch of the whole system
  * (auto.c), dumps and the status. Hooks may run with preemption off, and all change

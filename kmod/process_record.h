@@ -47,7 +47,7 @@ struct kunwind_process_record {
 	struct rcu_head rcu;
 };
 
-/* All records. The locks of space.c and payer.c nest inside it. Not from interrupts. */
+/* All records. Process context; preemption may be off. Order: docs/locking.md. */
 extern spinlock_t kunwind_processes_lock;
 
 /* Whether there is any record. Without the lock. */

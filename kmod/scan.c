@@ -43,7 +43,7 @@
 #include "snapshot.h"
 #include "space.h"
 
-#define MAX_STALLS	20
+#define MAX_STALLS	20	/* of an object; filesystem.c has a limit for a file system */
 #define NAMED		8	/* files whose mappings may lie between two of another one */
 #define RETRY_MAX	(1 + HZ / 50)	/* between two tries to lock another's mm, jiffies */
 

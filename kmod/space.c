@@ -14,10 +14,12 @@
  * without CLONE_THREAD) and is not registered itself. This ends with its exec, or when
  * no registered process uses the mm any more.
  *
- * A space is counted by the hash and by processes; the last put frees it behind
- * a grace period. References are taken under a lock, or in hand already.
+ * The hash, each process, and each task that works on a space have a reference to
+ * it. The last put frees it after a grace period. Inside rcu_read_lock() alone, a
+ * reference is taken by refcount_inc_not_zero().
  *
- * Locks, outer first: scan, mmap_lock, kunwind_objects_lock; spaces_lock, space->lock.
+ * Locks: spaces_lock, space->lock and space->scan; their order is in
+ * docs/locking.md. Who frees what: docs/lifetimes.md.
  *
  * Memory: 200 bytes a space, and its snapshot; a forked child shares its
  * parent's.

@@ -34,12 +34,12 @@ struct kunwind_moves {
  * @ranges: the mappings; replaced whole, freed after a grace period. NULL: not
  *	read yet. Written with @lock held
  * @fresh: exec made this space and its program did not run yet
- * @refs: one of the hash, one of each process
+ * @refs: one of the hash, one of each process, one of each task that works on it
  * @tgid: process that it was made for, in the initial namespace
  * @processes: that use it, changed with the hash's lock held
  * @children: of these, whose children are registered
  * @scan: held while the mappings are read; taken before mmap_lock
- * @lock: taken inside mmap_lock; may be taken with preemption off
+ * @lock: taken inside mmap_lock; preemption may be off (docs/locking.md)
  * @map_seq: changes of mappings so far that a scan has to see, under @lock
  * @scanned_seq: of these, seen by the last scan, under @lock
  * @moves: under @lock
@@ -171,12 +171,12 @@ void kunwind_space_forget(const struct mm_struct *mm);
 /* The same, if no process uses it. */
 void kunwind_space_forget_unused(const struct mm_struct *mm);
 
-/* An object is done: what waits for it is filled in soon. May sleep. */
+/* An object is done: what waits for it is filled in soon. No sleep. */
 void kunwind_space_object_done(void);
 
 /*
  * A table that walks used is given up: what they keep of its rules is forgotten
- * soon, as are all others'. May sleep.
+ * soon, as are all others'. No sleep.
  */
 void kunwind_space_rules_gone(void);
 
