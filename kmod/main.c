@@ -1,41 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - the module's coming and going
+ * main.c - load and unload the module
  *
- * What can call into the module, and how each ends. By the time that exit runs
- * nobody has the device open and no task work is queued: both hold references
- * to the module, and from now on try_module_get() fails.
- *
- *  1. Registering the whole system ends: its work item is over. (The parameter
- *     "auto" can still be written, and is refused.) The device goes: no further
- *     registration.
- *  2. No walk begins any more, and those under way end (a grace period): without
- *     the hooks of 4 their stacks could be wrong. From here on every request for a
- *     stack gets the kernel's own answer.
- *  3. The takeover hooks go: unregister_ftrace_function() waits for tasks in the
- *     trampolines. A task that was sent to a replacement may be preempted in it:
- *     waited for in 8.
- *  4. The hooks on processes' lives go, and the follow hooks. Marks on ranges,
- *     copies at fork and ends of mms come no more.
- *     If ftrace does not let go of a hook (it shut itself down after a bug of
- *     its own), the calls may still come: then this never returns, and the
- *     module stays for good.
- *     Then the probe and the memory of the event kunwind_callstack go: nobody
- *     asks for a stack on whose behalf it could be emitted.
- *  5. tracepoint_synchronize_unregister(): the probe of system calls (emit.c) does
- *     not run any more. The hooks have gone, so only the steps below make or find
- *     a process, a space or a snapshot.
- *  6. Builders end: they see that they are to stop; none is inside a read that
- *     may never return, since that too holds a reference. What they filled in
- *     last is still there, since
- *  7. only now are processes dropped, with them spaces, with them snapshots,
- *     with them the users of objects. Each is freed behind a grace period, by
- *     a worker that is waited for, see space.c.
- *  8. synchronize_rcu_tasks(): a task may be preempted in a replacement, or in
- *     the last instructions of a task work, behind its module_put(). The last
- *     walk may have made a request (touch.c), whose thread gets no reference to
- *     the module any more: interrupts and threads are waited for.
- *  9. What walks use goes: caches. Then the shrinker and the idle objects.
+ * docs/lifetimes.md lists the steps of unloading, and what each of them waits for.
+ * When exit runs, nobody has the device open and no task work is queued, because both
+ * hold references to the module; from now on try_module_get() fails. The order matters:
+ *   - First the callers end that can register processes: auto, then the device.
+ *   - No walk may begin after the first required hook is removed, because its stack
+ *     could be wrong. So kunwind_hooks_retire() and a grace period come before that.
+ *   - If ftrace does not let go of a hook (it shut itself down after a bug of its own),
+ *     calls may still come. Then let_go() never returns, and the module stays.
+ *   - The builders end before the records are dropped, so that the objects that they
+ *     work on still have their users. Records hold spaces, spaces hold snapshots, and
+ *     snapshots hold objects; space.c frees each after a grace period.
+ *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a task
+ *     may be preempted in a replacement (takeover.c), or in the last instructions of a
+ *     task work, after its module_put().
+ *   - The last walk may have left a request (touch.c). Its thread gets no reference to
+ *     the module any more, so kunwind_touch_exit() waits for interrupts and threads.
+ *   - What walks use (the caches), the shrinker and the idle objects go last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -58,7 +41,7 @@
 #include "takeover.h"
 #include "touch.h"
 
-/* From 2 on; also the end of an init that failed behind the first hook. */
+/* All that follows the end of callers; also for an init that failed after the first hook. */
 static void let_go(void)
 {
 	bool free;

@@ -12,9 +12,9 @@
  *     is true of one mm only: a shared snapshot is copied before.
  * A range that was doubted from the beginning (see below) may die, too.
  *
- * It is counted by the spaces that share it and by whoever works on it; the
- * last put frees it behind a grace period, from a worker, because that gives
- * up objects and may sleep.
+ * The spaces that share it and the tasks that work on it have references. The last
+ * put frees it after a grace period, in a worker, because this gives up objects and
+ * may sleep (docs/lifetimes.md).
  */
 #ifndef _KUNWIND_SNAPSHOT_H
 #define _KUNWIND_SNAPSHOT_H
