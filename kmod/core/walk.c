@@ -11,12 +11,10 @@
  * a rule from the cache takes some 36 instructions, and the budget (walk.h) pays for
  * all others. Stack: below 1,700 bytes.
  *
- * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
- * code (switch.c) has switched stacks, or a frame that did not call (the
- * innermost, or an interrupted one: addr == ip) has nothing on its stack (glibc's
- * vfork keeps its return address in a register). So any step may lower the stack
- * pointer. A walk that goes in circles ends when it finds a frame twice
- * (returns_lower()), or with its capacity.
+ * The stack of a frame mostly lies below its caller's. Exceptions: a signal or code
+ * (switch.c) has switched stacks, or a frame that did not call (addr == ip) has nothing on
+ * its stack (glibc's vfork keeps its return address in a register). So any step may lower
+ * the stack pointer. A walk in circles ends when it finds a frame twice (returns_lower()).
  *
  * Where there is no CFI the walk goes on only by what proves itself (bare.c), or
  * ends with a reason. docs/unwinding.md describes rules, steps and methods.
