@@ -17,8 +17,9 @@ tables=$progs/tables
 work=$KUNWIND_TMP
 params=/sys/module/kunwind/parameters
 user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
-big=$(realpath /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 2>/dev/null)
-[ -e "$big" ] || big=$(realpath "$(command -v gdb)")
+# more than 1 MB of .eh_frame: that of Debian 13's gdb is smaller
+big=$(compgen -G '/usr/lib/x86_64-linux-gnu/libLLVM*.so.*' | head -n 1)
+big=$(realpath "${big:-$(command -v gdb)}")
 
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 # state, refusal, users of the objects of a file
