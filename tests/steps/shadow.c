@@ -316,6 +316,15 @@ static u32 below(const struct shadow_stack *stack, u64 sp)
 	return i;
 }
 
+/* mov %reg, (%rsp) */
+static bool replaces_top(const struct shadow_thread *thread, u64 ip)
+{
+	u8 code[4];
+
+	return memory_raw(thread->shadow->pid, ip, code, sizeof(code)) == sizeof(code) &&
+	       (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 && code[3] == 0x24;
+}
+
 u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,
 		 u32 reading, u64 *addresses, u32 most, u32 *had)
 {
@@ -359,6 +368,11 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 			/* The word was overwritten: nothing will return to this address. */
 			if (memory_word(memory, entry->slot, &word) && word != entry->address)
 				continue;
+			if (nr == 1 && entry->slot == sp && replaces_top(thread, ip)) {
+				*had |= SHADOW_REPLACED;
+				if (reading & SHADOW_REPLACED)
+					continue;
+			}
 			addresses[nr++] = entry->address;
 			continue;
 		}
