@@ -9,7 +9,8 @@
  * a jump the sum goes on with what was true where the code there is reached from.
  * A loop that pushes in each round (arguments that a run-time system copies) is
  * read once more, for the sum of a round: behind one whose sum is not zero no depth
- * is known. Where rbp was made the frame pointer is known even then.
+ * is known. Where rbp was made the frame pointer is known even then. Nothing is known after
+ * a return or a jump, except where a jump leads: another function may begin there.
  *
  * What is not understood (a realigned stack, an invalid byte, a jump table's target
  * met first) is answered by "not known"; what is answered is a fact of the code,
@@ -246,6 +247,13 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 	}
 }
 
+/* Where no jump is known to lead, the next instruction may be another function's. */
+static void kunwind_walk_attr stop(struct way *way)
+{
+	way->depth = UNKNOWN;
+	way->framed = false;
+}
+
 static void kunwind_walk_attr push(struct way *way, s32 pushed, u32 end)
 {
 	way->moved = end;
@@ -266,7 +274,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		jump_to(way, end, (s64)end + insn->imm);
 		fallthrough;
 	case STOP:
-		way->depth = UNKNOWN;
+		stop(way);
 		return;
 	case LEAVE:
 		way->framed = false;
@@ -300,7 +308,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		if (form == 6)
 			push(way, 8, end);
 		else if (form == 4)					/* jmp *x */
-			way->depth = UNKNOWN;
+			stop(way);
 		return;
 	}
 }

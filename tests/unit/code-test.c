@@ -160,6 +160,12 @@ static const struct code_case {
 	{ "rbp by a condition", "55 48 89 e5 48 83 e4 f0 48 0f 44 e8", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; test %edi, %edi; je 1f; leave; ret; 1: and $-16, %rsp */
 	{ "behind a leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
+	/* push %rbp; mov %rsp, %rbp; leave; ret; nop */
+	{ "after a return, where no jump leads", "55 48 89 e5 c9 c3 90", { -1, -1, 8 } },
+	/* push %rbp; mov %rsp, %rbp; jmp over 5 bytes; nop */
+	{ "after a jump, where none leads", "55 48 89 e5 eb 05 90", { -1, -1, 8 } },
+	/* push %rbp; mov %rsp, %rbp; jmp *%rax; nop */
+	{ "after a jump by register", "55 48 89 e5 ff e0 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; pop %rbp */
 	{ "a frame pointer that was popped", "55 48 89 e5 5d", { 0, -1, 8 } },
 	/* sub $24, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp */
