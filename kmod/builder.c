@@ -18,7 +18,7 @@
  * that is itself registered would wait for itself.
  *
  * A build holds a reference to the module until its last read is over, so that
- * rmmod answers EBUSY and does not wait for what may never end: the server of a
+ * rmmod says "in use" and does not wait for what may never end: the server of a
  * remote file system, or on a local one a lock of the inode, which a writer holds
  * while it faults in what it writes. A build on a remote file system has the
  * reference from its queueing until its file is closed, others from their first

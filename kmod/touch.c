@@ -49,7 +49,7 @@
  *
  * Memory: 8 KB, 64 bytes for each task work that is queued, and a thread for
  * each CPU. A task that sleeps for hours with its task work queued holds one of
- * those 64 bytes, and the module: rmmod then reports EBUSY.
+ * those 64 bytes, and the module: rmmod then says that it is in use.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
