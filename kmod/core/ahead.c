@@ -493,15 +493,14 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
 /* mov n(%reg), %rsp; or mov %reg, %rsp with a register that a call leaves as it is, except rbp */
 static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 {
+	const bool stores = insn->op == 0x89, memory = insn->modrm >> 6 != 3;
 	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
 	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+	const u8 to = stores ? rm : reg, from = stores ? reg : rm;
 
-	if (insn->map || !insn->wide)
+	if (insn->map || !insn->wide || (!stores && insn->op != 0x8b) || to != RSP)
 		return false;
-	if (insn->modrm >> 6 != 3)
-		return insn->op == 0x8b && reg == RSP;
-	return (insn->op == 0x89 && rm == RSP && (reg == RBX || reg >= 12)) ||
-	       (insn->op == 0x8b && reg == RSP && (rm == RBX || rm >= 12));
+	return memory ? !stores : from == RBX || from >= 12;
 }
 
 /* At an instruction that returns. False: what it does there is not known. */

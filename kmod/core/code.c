@@ -195,21 +195,19 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 
 /*
  * rbp saved without a push, where the function needs it first (gcc's
- * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp. True: the latter.
+ * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp.
  */
-static bool kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
+static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
 {
 	const s64 at = (s64)way->depth - insn->disp;
 
 	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
 	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
-		return false;
+		return;
 	if (insn->op == 0x89 && way->rbp_at == UNKNOWN)
 		way->rbp_at = at;
-	if (insn->op != 0x8b || way->rbp_at != at)
-		return false;
-	way->rbp_at = UNKNOWN;
-	return true;
+	else if (insn->op == 0x8b && way->rbp_at == at)
+		way->rbp_at = UNKNOWN;
 }
 
 /* rbp gets another value. If it was not saved, the caller's is lost (longjmp()). */
@@ -225,22 +223,20 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 						  u32 end)
 {
 	const u8 op = insn->op;
-	bool restored = false;
 
 	/* Few instructions do, and it takes as long as another's decoding. */
 	kunwind_pay(way->mem, 1);
-	if (op == 0x89 || op == 0x8b)
-		restored = save_rbp(way, insn);
 	if (!insn->reg_high && !insn->rm_high &&
 	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
 		write_rbp(way);						/* mov %rsp, %rbp */
 		way->frame = way->depth;
 		way->framed = way->depth != UNKNOWN;
-	} else if (restored) {
-		way->framed = false;
 	} else if (writes_one(insn, 5)) {
 		write_rbp(way);
 	}
+	/* After the write: rbp that is taken back is the caller's again. */
+	if (op == 0x89 || op == 0x8b)
+		save_rbp(way, insn);
 	if (writes_one(insn, 4)) {
 		way->moved = end;
 		move_rsp(way, insn);

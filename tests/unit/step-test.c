@@ -175,6 +175,21 @@ static void test_lower(void)
 	walk_is("the same in a circle", KUNWIND_CFA_STUCK, ARRAY_SIZE(circle), circle);
 }
 
+/* A call in the first function leads to @code + 0x200, with a signal frame that leads to 0x300. */
+static void signal_frame(const u8 *code, u64 size)
+{
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, size);
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x200);
+	/* struct ucontext at word 1: struct sigcontext's rsp, rip and segments */
+	stack[1 + 5 + 15] = WORD(40);
+	stack[1 + 5 + 16] = CODE(1, 0x300);
+	stack[1 + 5 + 18] = 0x33;
+	stack[41] = CALLER + 41;
+}
+
 /* A signal's trampoline without CFI behind a function that has it. */
 static void test_trampoline_behind(void)
 {
@@ -186,16 +201,7 @@ static void test_trampoline_behind(void)
 	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 18" }, { 0x300, 0x100, "0e 10" });
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 0x200, bytes, sizeof(bytes));
-	mem.code_lo = CODE(1, 0);
-	mem.code_hi = CODE(1, sizeof(code));
-	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
-	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	stack[0] = CODE(1, 0x200);
-	/* struct ucontext at word 1: struct sigcontext's rsp, rip and segments */
-	stack[1 + 5 + 15] = WORD(40);
-	stack[1 + 5 + 16] = CODE(1, 0x300);
-	stack[1 + 5 + 18] = 0x33;
-	stack[41] = CALLER + 41;
+	signal_frame(code, sizeof(code));
 	WALK("a trampoline directly behind a function with CFI", NO_OBJECT, stack[0], CODE(1, 0x300),
 	     CALLER + 41);
 	memcpy(code + 0x200, shorter, sizeof(shorter));
@@ -215,15 +221,7 @@ static void test_trampoline_behind(void)
 	/* undefined: nothing calls this function */
 	scene();
 	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "07 10" }, { 0x300, 0x100, "0e 10" });
-	mem.code_lo = CODE(1, 0);
-	mem.code_hi = CODE(1, sizeof(code));
-	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
-	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	stack[0] = CODE(1, 0x200);
-	stack[1 + 5 + 15] = WORD(40);
-	stack[1 + 5 + 16] = CODE(1, 0x300);
-	stack[1 + 5 + 18] = 0x33;
-	stack[41] = CALLER + 41;
+	signal_frame(code, sizeof(code));
 	WALK("a trampoline directly behind a function that nothing calls", NO_OBJECT, stack[0],
 	     CODE(1, 0x300), CALLER + 41);
 	stack[1 + 5 + 18] = 0x23;
