@@ -18,13 +18,19 @@
  * was first popped into a register, its old place holds the return address: between the
  * two, a function may take its arguments off the stack (V8).
  *
+ * A call does not preserve the flags (psABI 3.2.3). A function that pops them just before it
+ * returns was not called. It resumes what was interrupted, and its return address need not
+ * follow a call (Go's asyncPreempt(), OpenJDK's safepoint handler).
+ *
  * A function of 32-bit code may take its arguments off the stack when it returns. Therefore
  * rsp is not known after a call in 32-bit code.
  *
- * Not followed: an indirect jump by register or table; a call followed by padding, endbr64
- * or a trap, because it does not return; the end of a thread or a signal handler (a system
- * call). If a call that never returns has other code directly after it, the answer is
- * wrong. Therefore bare.c also requires a call before the address.
+ * Not followed: an indirect jump by register or table; a call followed by endbr64, a trap, or
+ * nops that align what follows, because it does not return; the end of a thread or a signal
+ * handler (a system call). A call followed by other nops may return (Go marks places with them), or
+ * not (gcc's code for exceptions). That path is followed last, and its answer is unsure. If a
+ * call that never returns has other code directly after it, the answer is wrong. Therefore bare.c
+ * also requires a call before the address.
  *
  * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
  * Stack: 750 bytes.
@@ -81,6 +87,7 @@ struct state {
 	struct place popped;	/* what a register still holds that was popped */
 	u8 popped_to;		/* which; it was on the stack at popped */
 	bool back;		/* and the last instruction pushed it */
+	bool flags;		/* popped, and not changed since */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
 	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
 				 * written below it */
@@ -92,12 +99,14 @@ struct ahead {
 	struct state state;
 	struct target {
 		s32 at;
+		bool late;		/* behind a call and nops: only if nothing else is left */
 		struct state state;
 	} target[MOST_TARGETS];
 	struct stretch {
 		s32 from, to;
 	} seen[MOST_SEEN];	/* code that was read */
 	u32 nr, nr_seen;
+	bool unsure;		/* the path goes through nops behind a call */
 	u32 eax;		/* the constant that the last mov put there; or ~0 */
 	s32 word;		/* bytes: 8, or 4 of 32-bit code */
 };
@@ -289,6 +298,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 		return NEXT_ON;
 	case 0x8f: case 0x9d:
 		pop(ahead, insn->op == 0x8f && insn->modrm >> 6 == 3 ? rm : ~0U);
+		state->flags = insn->op == 0x9d;
 		return NEXT_ON;
 	case 0x81: case 0x83:
 		if (!of_rsp || !insn->wide || (form != 0 && form != 5))
@@ -360,9 +370,21 @@ static bool kunwind_walk_attr leaves_popped(const struct state *state,
 	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
+/* pop, mov, lea, leave, jmp and return: the flags stay as they are. */
+static bool kunwind_walk_attr leaves_flags(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	return !insn->map && (op >> 3 == 11 || op == 0x89 || op == 0x8b || op == 0x8d ||
+			      op == 0xc9 || op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3);
+}
+
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	struct state *state = &ahead->state;
+
+	if (state->flags && !leaves_flags(insn))
+		state->flags = false;
 
 	if (state->back && (insn->map || (insn->op != 0xc2 && insn->op != 0xc3)))
 		state->back = false;
@@ -388,16 +410,36 @@ static bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
 	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
 }
 
-/* What stands behind a call that never returns: nop, endbr64. */
-static bool kunwind_walk_attr is_padding(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
 {
 	if (insn->map)
-		return insn->map == 1 && !insn->vex && (insn->op == 0x1f || insn->op == 0x1e);
+		return insn->map == 1 && !insn->vex && insn->op == 0x1f;
 	return insn->op == 0x90 && !insn->rm_high;
 }
 
-/* A conditional jump @here leads to @at. */
-static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at)
+static bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
+{
+	return insn->map == 1 && !insn->vex && insn->op == 0x1e;
+}
+
+/*
+ * What stands @at, behind a call and nops, may belong to something else that the nops align. But
+ * Go aligns calls, jumps and returns in this way, too, so that they do not cross 32 bytes, and
+ * marks places with nops that align nothing.
+ */
+static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
+{
+	if (at & 7)
+		return false;
+	if (insn->map)
+		return insn->map != 1 || insn->vex || insn->op >> 4 != 8;
+	return insn->op >> 4 != 7 && insn->op != 0xe8 && insn->op != 0xe9 && insn->op != 0xeb &&
+	       insn->op != 0xc3;
+}
+
+/* A conditional jump @here leads to @at; or what follows nops, if @late. */
+static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at,
+				   bool late)
 {
 	u32 i;
 
@@ -405,10 +447,10 @@ static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem,
 		return;
 	kunwind_pay(mem, ahead->nr / 8);
 	for (i = 0; i < ahead->nr; i++)
-		if (ahead->target[i].at == at)
+		if (ahead->target[i].at == at && ahead->target[i].late <= late)
 			return;
 	i = kunwind_index(ahead->nr, (u32)MOST_TARGETS);
-	ahead->target[i] = (struct target){ .at = at, .state = ahead->state };
+	ahead->target[i] = (struct target){ .at = at, .late = late, .state = ahead->state };
 	ahead->nr++;
 }
 
@@ -430,7 +472,10 @@ static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind
 	return false;
 }
 
-/* The lowest place that was jumped to, *@at: to go on there. False: none is left. */
+/*
+ * The lowest place that was jumped to, *@at, or else the lowest behind nops: to go on there. False:
+ * none is left.
+ */
 static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 {
 	u32 i, lowest = 0;
@@ -438,11 +483,14 @@ static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 	if (!ahead->nr)
 		return false;
 	for (i = 1; i < ahead->nr; i++)
-		if (ahead->target[i].at < ahead->target[lowest].at)
+		if (ahead->target[lowest].late > ahead->target[i].late ||
+		    (ahead->target[lowest].late == ahead->target[i].late &&
+		     ahead->target[i].at < ahead->target[lowest].at))
 			lowest = i;
 	lowest = kunwind_index(lowest, (u32)MOST_TARGETS);
 	*at = ahead->target[lowest].at;
 	ahead->state = ahead->target[lowest].state;
+	ahead->unsure |= ahead->target[lowest].late;
 	ahead->target[lowest] = ahead->target[--ahead->nr];
 	ahead->eax = ~0U;
 	return true;
@@ -509,7 +557,7 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 	const struct state *state = &ahead->state;
 	s32 distance;
 
-	*code = (struct kunwind_code){ -1, -1, -1 };
+	*code = (struct kunwind_code){ -1, -1, -1, state->flags, ahead->unsure };
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
 	/*
@@ -561,7 +609,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 {
 	struct ahead ahead kunwind_unset;
 	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
-	bool there = !elsewhere, called = false;
+	bool there = !elsewhere, called = false, nops = false;
 	struct kunwind_insn insn;
 	s32 begin = 0, stop = MOST_AWAY;
 	enum next next;
@@ -569,15 +617,26 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 
 	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
 	ahead.nr = ahead.nr_seen = 0;
+	ahead.unsure = false;
 	ahead.eax = ~0U;
 	ahead.word = kunwind_word(i386);
-	*code = (struct kunwind_code){ -1, -1, -1 };
+	*code = (struct kunwind_code){ -1, -1, -1, false, false };
 	for (;;) {
 		next = NEXT_NONE;
 		/* What an instruction does to the state costs about what its decoding does. */
 		if (at < stop && kunwind_pay(mem, 1) && kunwind_insn_next(&text, from + at, &insn)) {
 			at += insn.length;
-			if (!called || !is_padding(&insn))
+			if (called && is_nop(&insn)) {
+				nops = true;
+				continue;
+			}
+			if (nops) {
+				at -= insn.length;
+				if (!i386 && !is_aligned(&insn, from + at))
+					note(&ahead, mem, at, at, true);
+				goto ended;
+			}
+			if (!called || !marks_target(&insn))
 				next = step(&ahead, &insn);
 			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at);
 			note_rsp(&ahead.state, called);
@@ -595,12 +654,13 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 				there = true;
 			}
 			if (is_branch(&insn))
-				note(&ahead, mem, at, at + insn.imm);
+				note(&ahead, mem, at, at + insn.imm, false);
 			if (next == NEXT_ON)
 				continue;
 		} else if (!text.left || !mem->left) {
 			return false;
 		}
+ended:
 		note_seen(&ahead, begin, at);
 		if (next == NEXT_JUMP)
 			at += insn.imm;
@@ -608,7 +668,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			return false;
 		begin = at;
 		text.read = text.used = 0;
-		called = false;
+		called = nops = false;
 	}
 }
 

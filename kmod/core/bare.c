@@ -228,9 +228,11 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->ra = 0;
 	c->rbp_at = KUNWIND_CODE_RBP_LOST;
+	c->resumes = false;
 	if (!frame->range || !kunwind_asked_ahead(&walk->mem, frame->ip, &code))
 		return false;
 	c->rbp_at = code.rbp_at;
+	c->resumes = code.resumes;
 	if (code.depth < 0) {
 		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
@@ -247,17 +249,32 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 			return false;
 	}
 	/* What is called behaves as if it returned, but may never do so (Go's mcall()). */
-	if (!exact && c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range))
+	if ((!exact || code.unsure) && c->proof == KUNWIND_PROOF_CONTRADICTED &&
+	    !kunwind_range_is_jit(frame->range))
 		return false;
 	c->rbp_at = code.rbp_at;
 	return true;
 }
 
+/* The instruction follows one that pops the flags; only pops of registers stand between them. */
+static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
+{
+	u32 i = 7;
+	u64 word;
+
+	if (!kunwind_read_word(&walk->mem, ip - 8, &word))
+		return false;
+	while (i && (kunwind_byte(word, i) >> 3 == 11 || kunwind_byte(word, i) == 0x41))
+		i--;
+	return kunwind_byte(word, i) == 0x9d;
+}
+
 /*
  * Where the code ahead returns from. Where the call before that address leads does not count:
  * a function may have been jumped to, and a JIT patches its calls. Where there is no call
- * before it, or its push stands before the return, the return is a jump: what it leads to
- * returns from above that word.
+ * before it, the function may resume what was interrupted there (struct kunwind_code). Otherwise,
+ * or if its push stands before the return, the return is a jump: what it leads to returns from
+ * above that word.
  */
 static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					bool exact, struct kunwind_candidate *c)
@@ -266,6 +283,11 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	bool found;
 
 	found = one_return(walk, frame, exact, c);
+	c->resumes = !found && c->proof == KUNWIND_PROOF_NO_CALL &&
+		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra) &&
+		     (c->resumes || (exact && popped_flags(walk, frame->ip)));
+	if (c->resumes)
+		return true;
 	if (!exact || (found && (c->slot != frame->sp || !pushed_before(walk, c, frame->ip))))
 		return found;
 	there.range = kunwind_ranges_live(walk->ranges, c->ra);
@@ -273,7 +295,9 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 		return false;
 	there.ip = c->ra;
 	there.sp = c->slot + 8;
-	return one_return(walk, &there, true, c);
+	found = one_return(walk, &there, true, c);
+	c->resumes = false;
+	return found;
 }
 
 /* Where the code behind the call takes another stack and returns; to a call of its function. */
@@ -482,6 +506,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (!exact && by_jit_frame(walk, &frame, end))
 		return KUNWIND_COMPLETE;
 	if (at_return(walk, &frame, exact, &word)) {
+		how->signal = word.resumes;
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}

@@ -316,7 +316,7 @@ static noinline void kunwind_walk_attr move_more(struct way *way, const struct k
 	if (insn->map != 1)
 		return;
 	if (insn->op == 0x0b)						/* ud2 */
-		way->depth = UNKNOWN;
+		stop(way);
 	else if (insn->op >> 4 == 8 && !insn->vex)
 		jump_to(way, end, (s64)end + insn->imm);
 	else if (writes_two(insn, 5))
@@ -376,7 +376,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 	struct kunwind_insn insn;
 	u64 at = from;
 
-	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN };
+	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN, false, false };
 	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
 		move(&way, &insn, at - from);

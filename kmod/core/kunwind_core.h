@@ -318,6 +318,8 @@ struct kunwind_code {
 	s32 depth;		/* from rsp up to the return address */
 	s32 frame;		/* from rbp up to it, where rbp is the frame pointer */
 	s32 rbp_at;		/* from it down to where the function saved rbp; -1: rbp is as it was */
+	bool resumes;		/* the function restores the flags and returns, so nothing called it */
+	bool unsure;		/* only if a call that nops follow returns */
 };
 
 /*

@@ -30,6 +30,7 @@ struct kunwind_candidate {
 	u64 slot, ra;		/* where it lies, what it is */
 	enum kunwind_proof proof;
 	s32 rbp_at;		/* when proven: the caller's rbp, as struct kunwind_code's */
+	bool resumes;		/* it follows no call: what was interrupted goes on there */
 };
 
 /* The frame that has no rule. */

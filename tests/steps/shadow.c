@@ -325,6 +325,22 @@ static bool replaces_top(const struct shadow_thread *thread, u64 ip)
 	       (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 && code[3] == 0x24;
 }
 
+/*
+ * The function to which the handler of a signal will return, because it turned the interrupted place
+ * into a call: it changed the signal frame's rip, and pushed the old one. 0: it did not.
+ */
+static u64 injected(struct memory *memory, const struct shadow_entry *context)
+{
+	const u64 registers = context->slot + 40;	/* of struct sigcontext */
+	u64 sp, ip, word;
+
+	if (!memory_word(memory, registers + 8 * 15, &sp) || !memory_word(memory, registers + 8 * 16, &ip) ||
+	    ip == context->address || sp != context->to_sp - 8 || !memory_word(memory, sp, &word) ||
+	    word != context->address)
+		return 0;
+	return ip;
+}
+
 u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,
 		 u32 reading, u64 *addresses, u32 most, u32 *had)
 {
@@ -376,8 +392,14 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 			addresses[nr++] = entry->address;
 			continue;
 		}
-		if (entry->kind == SHADOW_CONTEXT)
-			addresses[nr++] = entry->address;
+		if (entry->kind == SHADOW_CONTEXT) {
+			word = injected(memory, entry);
+			*had |= word ? SHADOW_INJECTED : 0;
+			if (word && reading & SHADOW_INJECTED)
+				addresses[nr++] = word;
+			if (nr < most)
+				addresses[nr++] = entry->address;
+		}
 		stack = entry->to;
 		i = below(stack, entry->to_sp);
 		links++;

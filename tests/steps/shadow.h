@@ -92,7 +92,8 @@ u64 shadow_hash(const struct shadow_thread *thread, u64 ip);
 #define SHADOW_TAKEN	8	/* the stack that was taken just now, not the one that was left */
 #define SHADOW_PUSHED	16	/* with the address pushed on the stack that was taken */
 #define SHADOW_REPLACED	32	/* without the return address that this instruction overwrites */
-#define SHADOW_READINGS	64
+#define SHADOW_INJECTED	64	/* with the call that a signal handler put where it will return */
+#define SHADOW_READINGS	128
 
 /* The addresses of the stack, @ip first; returns how many, at most @most. */
 u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,

@@ -129,7 +129,9 @@ static void test_object(const char *path)
 /* What is known behind all of the code. */
 static const struct code_case {
 	const char *name, *hex;
-	struct kunwind_code want;
+	struct {
+		s32 depth, frame, rbp_at;	/* of struct kunwind_code */
+	} want;
 } cases[] = {
 	/* push %rax; 1: dec %ecx; jne 1b */
 	{ "a loop that leaves rsp alone", "50 ff c9 75 fc", { 8, -1, -1 } },
@@ -163,6 +165,7 @@ static const struct code_case {
 	/* push %rbp; mov %rsp, %rbp; leave; ret; nop */
 	{ "after a return, where no jump leads", "55 48 89 e5 c9 c3 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; jmp over 5 bytes; nop */
+	{ "after ud2", "55 48 89 e5 0f 0b 90", { -1, -1, 8 } },
 	{ "after a jump, where none leads", "55 48 89 e5 eb 05 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; jmp *%rax; nop */
 	{ "after a jump by register", "55 48 89 e5 ff e0 90", { -1, -1, 8 } },
