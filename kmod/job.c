@@ -41,10 +41,16 @@ static void set_nice(const struct kunwind_job *job, struct kunwind_payer *payer)
 	set_user_nice(current, kunwind_payer_over_budget(payer) ? NICE_OVER : nice);
 }
 
+/* Processor time of this worker, in ns. The scheduler's tick writes it, also while it is read here. */
+static u64 used_cpu(void)
+{
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
 static void charge(struct kunwind_job *job, u64 extra)
 {
 	struct kunwind_payer *payer = kunwind_object_time_payer(job->object);
-	u64 cpu = current->se.sum_exec_runtime, clock = ktime_get_ns();
+	u64 cpu = used_cpu(), clock = ktime_get_ns();
 	u64 used = cpu - job->cpu;
 
 	if (extra)
@@ -64,7 +70,7 @@ void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u
 	*job = (struct kunwind_job){
 		.object = object,
 		.left = left,
-		.cpu = current->se.sum_exec_runtime,
+		.cpu = used_cpu(),
 		.clock = ktime_get_ns(),
 		.jiffy = jiffies,
 		.nice = task_nice(current),

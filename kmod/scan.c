@@ -220,7 +220,10 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 	return piece->jit;
 }
 
-/* Where the program began: what execve() told it on its stack (AT_ENTRY, AT_BASE). */
+/*
+ * Where the program began: what execve() told it on its stack (AT_ENTRY, AT_BASE). prctl(PR_SET_MM)
+ * may change that at any time.
+ */
 static void read_start(struct reading *r)
 {
 	struct kunwind_ranges *ranges = &r->new->ranges;
@@ -230,12 +233,12 @@ static void read_start(struct reading *r)
 	u32 i, nr = i386 ? 2 * AT_VECTOR_SIZE : AT_VECTOR_SIZE;
 	u64 type, value;
 
-	ranges->entry_sp = r->mm->start_stack;
+	ranges->entry_sp = READ_ONCE(r->mm->start_stack);
 	ranges->entry = 0;
 	ranges->interpreter = 0;
 	for (i = 0; i + 1 < nr; i += 2) {
-		type = i386 ? ((const u32 *)auxv)[i] : auxv[i];
-		value = i386 ? ((const u32 *)auxv)[i + 1] : auxv[i + 1];
+		type = i386 ? READ_ONCE(((const u32 *)auxv)[i]) : READ_ONCE(auxv[i]);
+		value = i386 ? READ_ONCE(((const u32 *)auxv)[i + 1]) : READ_ONCE(auxv[i + 1]);
 		if (type == AT_NULL)
 			break;
 		if (type == AT_ENTRY)
