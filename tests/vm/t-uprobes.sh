@@ -12,21 +12,20 @@
 need nm
 
 build_progs
-make -s -C "$here/programs" O="$here/../../build/programs" >/dev/null || exit 1
 tracing=/sys/kernel/tracing
 rounds=200
 
 stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
-	local program=$1 chain=$2 pair at
+	local program=$1 chain=$2 pair offset segment at
 	shift 2
 	echo 0 >$tracing/tracing_on
 	echo >$tracing/trace
 	for pair; do
-		# the place in the file: the first segment of code begins with the file here
-		at=$(readelf -lW "$program" | awk -v a="$(nm "$program" |
-			awk -v n="${pair#*=}" '$3 == n { print $1; exit }')" '
-			$1 == "LOAD" && / E / { printf "%d\n", strtonum("0x" a) - strtonum($3) + strtonum($2) }')
-		printf 'p:uprobed/%s %s:%#x\n' "${pair%=*}" "$program" "$at" >>$tracing/uprobe_events
+		at=0x$(nm "$program" | awk -v n="${pair#*=}" '$3 == n { print $1; exit }')
+		# the place in the file, by its segment of code
+		read -r offset segment < <(readelf -lW "$program" | awk '$1 == "LOAD" && / E / { print $2, $3 }')
+		printf 'p:uprobed/%s %s:%#x\n' "${pair%=*}" "$program" $((at - segment + offset)) \
+			>>$tracing/uprobe_events
 	done
 	echo 1 >$tracing/events/uprobed/enable
 	echo 1 >$tracing/options/userstacktrace
