@@ -24,8 +24,11 @@ is_object() { [ "$(object "$1")" = "$2" ]; }
 not_pending() { ! is_object "$work/xfs/library.so" pending; }
 # What is delayed spins on processor 1 and is started by "taskset 2". All else runs on
 # processor 0, interrupts too: PREEMPT_RT has threads for them, and for timers, which
-# would have to wait.
+# would have to wait. Until it goes on, the test starts a dozen programs, which takes more than
+# 20 s if the host is busy: the kernel shall not complain of that.
 delay() {
+	echo 60 >/proc/sys/kernel/watchdog_thresh
+	echo 200 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 	modprobe delay function="$1" comm="$2" && taskset -p 1 $$ || return 1
 	for irq in /proc/irq/*/smp_affinity; do
 		echo 1 >"$irq"

@@ -100,11 +100,11 @@ check_fails() {
 	fi
 }
 
-# eventually DESCRIPTION COMMAND...: retries COMMAND for some 30 seconds, until it succeeds once
+# eventually DESCRIPTION COMMAND...: retries COMMAND for two minutes or more, until it succeeds once
 eventually() {
 	local what=$1 i
 	shift
-	for ((i = 0; i < 300 * ${KUNWIND_TIMEOUT_SCALE:-1}; i++)); do
+	for ((i = 0; i < 1200 * ${KUNWIND_TIMEOUT_SCALE:-1}; i++)); do
 		if "$@"; then
 			ok "$what"
 			return
