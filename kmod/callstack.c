@@ -4,7 +4,7 @@
  *
  * Runs in any context, NMI included. Everything that a walk writes is on its
  * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
- * entry by entry, see core/cache.c), the note of the last walk (4 KB a CPU, for those
+ * entry by entry, see core/walk/cache.c), the note of the last walk (4 KB a CPU, for those
  * from the task itself: the flag below guards it), answers about code (15 KB a CPU,
  * only for a walk that interrupts no other walk) and counters (one increment
  * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
@@ -12,7 +12,7 @@
  * that with KUNWIND_NESTED.
  *
  * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
- * (core/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
+ * (core/walk/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
  * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
  * every walk has that budget, because preemption is off meanwhile. In a hard interrupt
  * or an NMI, the average is limited besides (credit.c).
@@ -27,7 +27,7 @@
 #include "arch/x86/regs.h"
 #include "callstack.h"
 #include "compat/sched.h"
-#include "core/walk.h"
+#include "core/walk/walk.h"
 #include "credit.h"
 #include "original.h"
 #include "touch.h"

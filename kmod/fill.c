@@ -3,7 +3,7 @@
  * fill.c - build the rows of big objects whose tables are in use already
  *
  * Each object whose table is not complete has a work item, which builds parts
- * (core/stages.c) for a slice of time and queues itself anew: first the parts that
+ * (core/table/stages.c) for a slice of time and queues itself anew: first the parts that
  * walks missed, then the others, in order and with low priority. Of the others a
  * user has one slice at a time. All is charged to that user, with that user's
  * priority (job.c); the scheduler shares the processors out between users. A

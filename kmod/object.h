@@ -10,7 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/stddef.h>
 
-#include "core/elf.h"
+#include "core/cfi/elf.h"
 #include "job.h"
 #include "name.h"
 

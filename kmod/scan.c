@@ -19,7 +19,7 @@
  * its own.
  *
  * Executable memory of no file (a JIT's) is in the list too, without an object of
- * its own: the walk goes through it by frame pointers (core/bare.c). Where the
+ * its own: the walk goes through it by frame pointers (core/nocfi/bare.c). Where the
  * process handed in unwind information (jit.c), the mapping is cut into pieces; what
  * was handed in is in no other place than the list, from which the next one takes it.
  *

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf.h"
-#include "i386.h"
+#include "cfi/elf.h"
+#include "x86/i386.h"
 #include "kunwind_core.h"
 
 #include "dwarf_op.h"

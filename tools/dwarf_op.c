@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "dwarf_op.h"
-#include "i386.h"
+#include "x86/i386.h"
 
 /* Operand forms: sizes in bytes, s signed; u and l are LEB128; J a branch. */
 static const struct op {

@@ -5,7 +5,7 @@
  * Built without -fsanitize=thread itself.
  */
 #include "lines.h"
-#include "table.h"
+#include "table/table.h"
 
 #define MOST	8192
 

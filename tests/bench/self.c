@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf.h"
+#include "cfi/elf.h"
 #include "self.h"
 
 /* The stack pointer at the program's entry: ld.so keeps it. */

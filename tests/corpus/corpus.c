@@ -36,7 +36,7 @@
 #include "../fuzz/slow.h"
 #include "../unit/object.h"
 #include "../unit/stages.h"
-#include "../../kmod/core/bytes.h"
+#include "../../kmod/core/cfi/bytes.h"
 #include "text.h"
 
 #define SHOWN	20

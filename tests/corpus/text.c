@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../unit/rule-text.h"
-#include "../../kmod/core/bytes.h"
+#include "../../kmod/core/cfi/bytes.h"
 #include "text.h"
 
 /* Bytes of the number behind an operation, where they are always the same; else 0. */

@@ -9,7 +9,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/table.h"
 
 /* libdw's CFA; false: it has none. */
 bool cfa_text(bool i386, Dwarf_Frame *frame, char *buf);

@@ -4,7 +4,7 @@
  * that are there, at most once for eight bytes of the file and 300 times more,
  * and the place that it gives for .eh_frame lies in the file.
  */
-#include "../../kmod/core/elf.h"
+#include "../../kmod/core/cfi/elf.h"
 #include "fuzz.h"
 
 struct image {

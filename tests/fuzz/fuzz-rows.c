@@ -6,7 +6,7 @@
  * throughout each FDE. Where slow.c finds an expression that is not evaluated
  * (expr.h), the table has "none", or "u" for rbp and other registers.
  */
-#include "../../kmod/core/build.h"
+#include "../../kmod/core/table/build.h"
 #include "../unit/rule-text.h"
 #include "fuzz.h"
 #include "slow.h"

@@ -6,7 +6,7 @@
  * whatever the size of its parts (the last byte of the input says).
  */
 #include "fuzz.h"
-#include "../../kmod/core/fdes.h"
+#include "../../kmod/core/cfi/fdes.h"
 #include "../unit/stages.h"
 
 #define LIMIT	(1 << 24)

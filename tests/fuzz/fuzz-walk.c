@@ -13,7 +13,7 @@
  * low two bits say what it is: nothing (a register that is not known), an
  * address in memory, one in the code, its upper bits spread over 64.
  */
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/table.h"
 #include "found.h"
 
 #define MEM		0x7ffd00000000ULL

@@ -44,15 +44,15 @@ build_replay() {
 	if [ "$core" = cost ]; then flags=("${cost_flags[@]}" "${cost[@]}"); fi
 	rm -rf "$out/objects"
 	cp -r "$out/../$core" "$out/objects"
-	for source in ../../kmod/core/*.c; do
-		name=$(basename "$source" .c)
+	for source in ../../kmod/core/*.c ../../kmod/core/*/*.c; do
+		name=${source#../../kmod/core/} name=${name%.c}
 		[ -n "$changed" ] || break
 		"$cc" "${flags[@]}" -MM "$source" | tr ' ' '\n' | grep -q "/$changed\$" || continue
 		"$cc" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -c "$out/kmod/core/$name.c" -o "$out/objects/$name.o"
 	done
 	# the program's own work is not counted
 	if [ "$core" = cost ]; then flags=("${cost_flags[@]}" -fsanitize=undefined); fi
-	"$cc" "${flags[@]}" "$@" "$out"/objects/*.o -o "$out/replay"
+	"$cc" "${flags[@]}" "$@" "$out"/objects/*.o "$out"/objects/*/*.o -o "$out/replay"
 }
 
 report() {
@@ -90,7 +90,7 @@ bug() {
 	[ $# -gt 2 ] || { report ok "$name"; return; }
 	[ "$target" != cost-walk ] || { report 'not ok' "$name: not found"; return; }
 	"$clang" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -fsanitize=fuzzer "fuzz-$target.c" "${sources[@]}" \
-		"$out"/kmod/core/*.c -o "$out/fuzz"
+		"$out"/kmod/core/*.c "$out"/kmod/core/*/*.c -o "$out/fuzz"
 	rm -rf "$out/corpus"
 	./inputs.py unpack "../data/fuzz/$inputs.inputs" "$out/corpus"
 	if (cd "$out" && ./fuzz -max_total_time=60 -max_len=4096 -timeout=10 corpus >log 2>&1); then
@@ -103,31 +103,31 @@ bug() {
 for target in build rows stages walk bare elf cost-build cost-walk; do
 	bug $target "no bug in $target"
 done
-bug build 'a LEB128 number read past the end' bytes.h \
+bug build 'a LEB128 number read past the end' cfi/bytes.h \
 	's/while (b->at < b->end) {/while (b->at <= b->end) {/'
-bug build 'a record that may end one byte too far' cfi.c \
+bug build 'a record that may end one byte too far' cfi/cfi.c \
 	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
-bug build 'a lookup past its block' table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
-bug rows 'a row that begins a byte late' table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
-bug rows 'DW_CFA_restore_state without the CFA' program.c \
+bug build 'a lookup past its block' table/table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
+bug rows 'a row that begins a byte late' table/table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
+bug rows 'DW_CFA_restore_state without the CFA' cfi/program.c \
 	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
-bug rows 'the first distance of two bytes' pack.c \
+bug rows 'the first distance of two bytes' table/pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
-bug rows 'an FDE within another that ends both' build.c \
+bug rows 'an FDE within another that ends both' table/build.c \
 	's/outer->end == fde->start + fde->len)$/outer->end >= fde->start + fde->len)/'
-bug stages 'a part that begins within an FDE' stages.c 's/(!b->nr_active && i - /(i - /'
-bug stages 'an instruction whose register is not seen' program.c \
+bug stages 'a part that begins within an FDE' table/stages.c 's/(!b->nr_active && i - /(i - /'
+bug stages 'an instruction whose register is not seen' cfi/program.c \
 	's/^			p->needed |= KUNWIND_REG(reg);$/			p->needed |= KUNWIND_REG(reg \& 7);/'
-bug walk 'an expression that takes what was not pushed' expr_eval.h \
+bug walk 'an expression that takes what was not pushed' walk/expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
-bug walk 'a register beyond the last' wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
-bug bare 'a jump more than there is room for' code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
-bug cost-build 'an FDE that is run again is not paid for' build.c \
+bug walk 'a register beyond the last' walk/wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
+bug bare 'a jump more than there is room for' nocfi/code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
+bug cost-build 'an FDE that is run again is not paid for' table/build.c \
 	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
-bug cost-build 'a wide rule for each row, changed or not' build.c 's/likely(p->changed || !packed)/1/'
-bug cost-walk 'an instruction of user code that the budget does not pay for' insn.c \
+bug cost-build 'a wide rule for each row, changed or not' table/build.c 's/likely(p->changed || !packed)/1/'
+bug cost-walk 'an instruction of user code that the budget does not pay for' x86/insn.c \
 	's/if (!text->left || !kunwind_pay(text->mem, 1))/if (!text->left)/'
-bug elf 'an offset that wraps around' elf.c \
+bug elf 'an offset that wraps around' cfi/elf.c \
 	's/off > p->size || len > p->size - off/off + len > p->size/'
 echo "1..$n"
 exit $failed

@@ -417,7 +417,7 @@ static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_
 	return size && start != zero && start < s->hi && start + size > s->lo;
 }
 
-/* All FDEs; those that hold @pc set *best by the rule of kmod/core/build.c. */
+/* All FDEs; those that hold @pc set *best by the rule of kmod/core/table/build.c. */
 struct found {
 	uint64_t start, from;	/* where it begins in the code, and where its program does */
 	struct cie cie;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf.h"
+#include "cfi/elf.h"
 #include "target.h"
 
 static struct target_object *objects;

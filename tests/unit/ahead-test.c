@@ -7,10 +7,10 @@
  * know. It may be wrong where a call that never returns has other code directly behind it: in no
  * more than 1 % of the places behind calls, and nowhere in libc. And code by hand.
  */
-#include "../../kmod/core/cfi.h"
-#include "../../kmod/core/insn.h"
-#include "../../kmod/core/table.h"
-#include "../../kmod/core/walk.h"
+#include "../../kmod/core/cfi/cfi.h"
+#include "../../kmod/core/x86/insn.h"
+#include "../../kmod/core/table/table.h"
+#include "../../kmod/core/walk/walk.h"
 #include "eh.h"
 #include "object.h"
 #include "tap.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../kmod/core/answers.h"
+#include "../../kmod/core/nocfi/answers.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL

@@ -21,7 +21,7 @@
 #undef kunwind_walk_attr
 #define kunwind_walk_attr PLAIN
 #define kunwind_cache_put put_stepped
-#include "../../kmod/core/cache.c"
+#include "../../kmod/core/walk/cache.c"
 
 #define TRAP_FLAG	0x100
 #define NR_ADDRESSES	3

@@ -3,7 +3,7 @@
  * callstack-test.c - walks that interrupt a walk on the same CPU, and tasks whose stack is not
  * walked
  *
- * The walk of core/walk.c is compiled into this program a second time, with a call before each
+ * The walk of core/walk/walk.c is compiled into this program a second time, with a call before each
  * word that it reads. That call starts another walk, as an interrupt, an NMI or a page fault does.
  */
 #include "kernel.h"
@@ -24,8 +24,8 @@ do {										\
 #define kunwind_walk_rule(...)		interrupted_walk_rule(__VA_ARGS__)
 #define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
 #define kunwind_walk_again(...)		interrupted_walk_again(__VA_ARGS__)
-#include "../../kmod/core/walk.c"
-#include "../../kmod/core/recent.c"
+#include "../../kmod/core/walk/walk.c"
+#include "../../kmod/core/walk/recent.c"
 #include "scene.h"
 
 /* ------------------------------------------------------ more of the kernel */

@@ -5,8 +5,8 @@
  * start to there must be n - 8, or not known. The same holds for rbp, where it is the
  * frame pointer. Hand-written loops push, or do not.
  */
-#include "../../kmod/core/cfi.h"
-#include "../../kmod/core/walk.h"
+#include "../../kmod/core/cfi/cfi.h"
+#include "../../kmod/core/walk/walk.h"
 #include "eh.h"
 #include "object.h"
 #include "tap.h"

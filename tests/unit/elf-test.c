@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "../../kmod/core/elf.h"
+#include "../../kmod/core/cfi/elf.h"
 #include "tap.h"
 
 #define FILE_SIZE	0x1b00

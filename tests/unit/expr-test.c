@@ -6,7 +6,7 @@
  * rsp = MEM, rip = 0x12345678, rbx = 7; rbp is not known. The CFA is 0xcfa.
  */
 #include "eh.h"
-#include "../../kmod/core/expr_eval.h"
+#include "../../kmod/core/walk/expr_eval.h"
 #include "tap.h"
 
 #define MEM	0x7000ULL

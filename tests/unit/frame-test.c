@@ -5,7 +5,7 @@
  * Each register's value is chosen so that a rule that took the wrong one would
  * find another return address, or none.
  */
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/table.h"
 #include "eh.h"
 #include "tap.h"
 

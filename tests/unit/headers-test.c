@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "../../kmod/core/elf.h"
+#include "../../kmod/core/cfi/elf.h"
 #include "tap.h"
 
 #define SIZE	0x3000

@@ -5,8 +5,8 @@
  * GNU as made the bytes. Each instruction is decoded twice: as the last bytes that
  * can be read, and with other bytes after it.
  */
-#include "../../kmod/core/insn.h"
-#include "../../kmod/core/walk.h"
+#include "../../kmod/core/x86/insn.h"
+#include "../../kmod/core/walk/walk.h"
 #include "tap.h"
 
 #define AT	0x10000ULL

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../kmod/core/elf.h"
+#include "../../kmod/core/cfi/elf.h"
 
 struct object {
 	const u8 *data;

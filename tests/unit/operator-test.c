@@ -3,7 +3,7 @@
  * operator-test.c - each operator of DWARF expressions at the edges of its numbers,
  * in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4: which are signed)
  */
-#include "../../kmod/core/expr_eval.h"
+#include "../../kmod/core/walk/expr_eval.h"
 #include "tap.h"
 
 #define MIN64	0x8000000000000000ULL

@@ -3,9 +3,9 @@
  * pool-test.c - the parts of a table: the pool of byte strings, the rules by their hash,
  * the exact limits
  */
-#include "../../kmod/core/pack.h"
-#include "../../kmod/core/pool.h"
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/pack.h"
+#include "../../kmod/core/cfi/pool.h"
+#include "../../kmod/core/table/table.h"
 #include "eh.h"
 #include "tap.h"
 

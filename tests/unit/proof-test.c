@@ -3,7 +3,7 @@
  * proof-test.c - frames for which no table has a rule: how a return address is proved, which
  * registers a signal frame gives, how much of the budget each step costs
  */
-#include "../../kmod/core/proof.h"
+#include "../../kmod/core/nocfi/proof.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL

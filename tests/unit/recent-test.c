@@ -12,7 +12,7 @@
 
 #include "../bench/self.h"
 #include "tap.h"
-#include "walk.h"
+#include "walk/walk.h"
 
 #define ROUNDS	60000
 

@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-#include "../../kmod/core/expr.h"
-#include "../../kmod/core/i386.h"
+#include "../../kmod/core/cfi/expr.h"
+#include "../../kmod/core/x86/i386.h"
 #include "../../kmod/core/kunwind_core.h"
 
 static const char *const reg_names[KUNWIND_NR_REGS] = {

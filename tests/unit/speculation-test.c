@@ -26,7 +26,7 @@ static volatile bool mispredicted;
 #define kunwind_table_retire	predicted_retire
 #define kunwind_table_drop	predicted_drop
 #define kunwind_table_free	predicted_free
-#include "../../kmod/core/table.c"
+#include "../../kmod/core/table/table.c"
 #include "eh.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #ifndef _TEST_STAGES_H
 #define _TEST_STAGES_H
 
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/table.h"
 #include "rule-text.h"
 
 /*

@@ -7,7 +7,7 @@
  * It also has the range, rule or register that a wrong step would use. A wrong step
  * finds another address.
  */
-#include "../../kmod/core/proof.h"
+#include "../../kmod/core/nocfi/proof.h"
 #include "scene.h"
 
 static void test_ranges(void)

@@ -3,8 +3,8 @@
  * table-test.c - packed tables: the rule of each address is compared with a plain list of
  * rows of many shapes; and lookups in tables whose bytes are damaged
  */
-#include "../../kmod/core/pack.h"
-#include "../../kmod/core/table.h"
+#include "../../kmod/core/table/pack.h"
+#include "../../kmod/core/table/table.h"
 #include "eh.h"
 #include "tap.h"
 

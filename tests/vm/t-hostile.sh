@@ -74,7 +74,7 @@ is "$(readelf --debug-dump=frames "$work/plugin-debug.so" | sed -n '/debug_frame
 is "$("$hostile" through "$work/plugin-debug.so")" "$("$hostile" through "$progs/plugin.so")" \
 	"a stack through it is the same as through the good one"
 read -r reason count own < <("$hostile" through "$work/plugin-broken.so")
-# by what the library's code says of its own stack (kmod/core/bare.c)
+# by what the library's code says of its own stack (kmod/core/nocfi/bare.c)
 read -r _ whole _ < <("$hostile" through "$progs/plugin.so")
 is "$reason $count" "0 $whole" "a stack through a broken one is the same, $own frames before it"
 

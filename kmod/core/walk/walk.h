@@ -14,7 +14,7 @@
 #ifndef _KUNWIND_WALK_H
 #define _KUNWIND_WALK_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 /* No user address has bits above: 57-bit addressing. */
 #define KUNWIND_ADDRESS_BITS	56

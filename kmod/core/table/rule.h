@@ -10,7 +10,7 @@
 #define _KUNWIND_RULE_H
 
 #include "pack.h"
-#include "program.h"
+#include "../cfi/program.h"
 
 /*
  * A row that no plain rule can express; its CFA is known. *rule stays as it is if the row's

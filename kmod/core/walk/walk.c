@@ -20,9 +20,9 @@
  * ends with a reason. docs/unwinding.md describes rules, steps and methods.
  */
 #include "cache.h"
-#include "proof.h"
+#include "../nocfi/proof.h"
 #include "recent.h"
-#include "table.h"
+#include "../table/table.h"
 #include "walk.h"
 
 const struct kunwind_range *kunwind_walk_attr

@@ -19,7 +19,7 @@
  */
 #include "elf.h"
 #include "cfi.h"
-#include "i386.h"
+#include "../x86/i386.h"
 
 #define MAX_PHDRS	512
 #define MAX_SHDRS	4096	/* more: as if there were none */

@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_INSN_H
 #define _KUNWIND_INSN_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 struct kunwind_insn {
 	u32 length;

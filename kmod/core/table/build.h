@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_BUILD_H
 #define _KUNWIND_BUILD_H
 
-#include "fdes.h"
+#include "../cfi/fdes.h"
 #include "pack.h"
 
 /* How deep FDEs may lie within each other. Compilers and linkers nest none. */

@@ -19,8 +19,8 @@
  * where a CFA needs a register that is not known; recognize signal trampolines without CFI.
  */
 #include "i386.h"
-#include "proof.h"
-#include "walk.h"
+#include "../nocfi/proof.h"
+#include "../walk/walk.h"
 
 /* A step by a rule that is not wide; walk->regs become the caller's. */
 static enum kunwind_reason kunwind_walk_attr

@@ -29,7 +29,7 @@
  * question, and one for each piece and each eight words that are compared.
  */
 #include "answers.h"
-#include "insn.h"
+#include "../x86/insn.h"
 
 /* Questions, as the functions of code.c are called. */
 #define READ	0

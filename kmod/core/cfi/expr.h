@@ -19,7 +19,7 @@
 #ifndef _KUNWIND_EXPR_H
 #define _KUNWIND_EXPR_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 #define KUNWIND_EXPR_MAX_LEN	256	/* bytes */
 #define KUNWIND_EXPR_MAX_DEPTH	32	/* numbers on its stack */

@@ -18,7 +18,7 @@
 #ifndef _KUNWIND_BUDGET_H
 #define _KUNWIND_BUDGET_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 /* Bytes of repeated work for each byte of the section, and for a small one. */
 #define KUNWIND_WORK_FACTOR	4

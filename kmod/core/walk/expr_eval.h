@@ -11,9 +11,9 @@
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H
 
-#include "bytes.h"
-#include "expr.h"
-#include "i386.h"
+#include "../cfi/bytes.h"
+#include "../cfi/expr.h"
+#include "../x86/i386.h"
 
 /*
  * Reads @size bytes (1, 2, 4 or 8) at @addr. A short read takes the aligned

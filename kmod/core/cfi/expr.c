@@ -10,7 +10,7 @@
  */
 #include "expr.h"
 #include "bytes.h"
-#include "i386.h"
+#include "../x86/i386.h"
 
 #define MAX_BRANCHES	8	/* whose targets are still ahead, at any one time */
 

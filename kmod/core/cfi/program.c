@@ -4,7 +4,7 @@
  */
 #include "program.h"
 #include "budget.h"
-#include "i386.h"
+#include "../x86/i386.h"
 
 #define FIRST_REMEMBERED	16	/* more: twice as many each time */
 

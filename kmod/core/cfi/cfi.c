@@ -7,7 +7,7 @@
  * pointer does, and its target is read as a record of its own.
  */
 #include "cfi.h"
-#include "i386.h"
+#include "../x86/i386.h"
 
 enum {
 	PE_ABSPTR	= 0x00,

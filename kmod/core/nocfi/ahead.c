@@ -35,9 +35,9 @@
  * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
  * Stack: 750 bytes.
  */
-#include "i386.h"
-#include "insn.h"
-#include "walk.h"
+#include "../x86/i386.h"
+#include "../x86/insn.h"
+#include "../walk/walk.h"
 
 #define MOST_INSNS	1024
 #define MOST_TARGETS	12

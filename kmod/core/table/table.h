@@ -9,7 +9,7 @@
 #ifndef _KUNWIND_TABLE_H
 #define _KUNWIND_TABLE_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 #define KUNWIND_BLOCK_ROWS	32
 #define KUNWIND_NEAR_DISTANCE	240	/* first distance that takes two bytes */

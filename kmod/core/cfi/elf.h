@@ -8,7 +8,7 @@
 #ifndef _KUNWIND_ELF_H
 #define _KUNWIND_ELF_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 #define KUNWIND_ELF_MAX_LOADS	32
 #define KUNWIND_BUILD_ID_MAX	20

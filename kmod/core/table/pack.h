@@ -10,8 +10,8 @@
 #ifndef _KUNWIND_PACK_H
 #define _KUNWIND_PACK_H
 
-#include "kunwind_core.h"
-#include "pool.h"
+#include "../kunwind_core.h"
+#include "../cfi/pool.h"
 
 struct kunwind_draft;		/* a piece of the draft */
 

@@ -11,7 +11,7 @@
 #ifndef _KUNWIND_I386_H
 #define _KUNWIND_I386_H
 
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 #define KUNWIND_I386_RA		8
 

@@ -8,7 +8,7 @@
 #ifndef _KUNWIND_PROOF_H
 #define _KUNWIND_PROOF_H
 
-#include "walk.h"
+#include "../walk/walk.h"
 
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
 #define KUNWIND_PROOF_TAILS	1024		/* of struct kunwind_bare, when a step begins */

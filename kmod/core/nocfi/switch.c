@@ -17,8 +17,8 @@
  *
  * What it does not do: go by what lies in thread-local storage.
  */
-#include "insn.h"
-#include "walk.h"
+#include "../x86/insn.h"
+#include "../walk/walk.h"
 
 #define MOST_INSNS	16
 #define RSP		4	/* as ModRM numbers them */

@@ -15,7 +15,7 @@
 #define _KUNWIND_CFI_H
 
 #include "bytes.h"
-#include "kunwind_core.h"
+#include "../kunwind_core.h"
 
 /* Initial instructions of a CIE: real ones take some 10 bytes. */
 #define KUNWIND_CIE_MAX_CODE	1024

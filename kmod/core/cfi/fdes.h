@@ -24,7 +24,7 @@
 
 #include "budget.h"
 #include "cfi.h"
-#include "i386.h"
+#include "../x86/i386.h"
 #include "program.h"
 
 #define KUNWIND_CIE_BITS	6	/* at least so many slots: as a power of two */

@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_ANSWERS_H
 #define _KUNWIND_ANSWERS_H
 
-#include "walk.h"
+#include "../walk/walk.h"
 
 /* Call this before a walk asks: without it nothing is kept. Only the first call does something. */
 static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)

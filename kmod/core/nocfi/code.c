@@ -23,8 +23,8 @@
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
-#include "insn.h"
-#include "walk.h"
+#include "../x86/insn.h"
+#include "../walk/walk.h"
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
