@@ -29,14 +29,14 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "auto.h"
-#include "callstack.h"
+#include "process/auto.h"
+#include "stack/callstack.h"
 #include "device.h"
-#include "follow.h"
-#include "jit.h"
-#include "object.h"
-#include "process.h"
-#include "takeover.h"
+#include "space/follow.h"
+#include "object/jit.h"
+#include "object/object.h"
+#include "process/process.h"
+#include "stack/takeover.h"
 
 /* File operations of /proc/PID/mem; NULL when they could not be had. */
 static const struct file_operations *mem_fops;

@@ -18,10 +18,10 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
-#include "payer.h"
-#include "process.h"
-#include "snapshot.h"
-#include "trace_hooks.h"
+#include "process/payer.h"
+#include "process/process.h"
+#include "space/snapshot.h"
+#include "trace/trace_hooks.h"
 
 #define PROCESS_MAX	4096U
 #define USER_MAX	(64 * PROCESS_MAX)

@@ -28,18 +28,18 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
-#include "auto.h"
-#include "builder.h"
-#include "callstack.h"
+#include "process/auto.h"
+#include "object/builder.h"
+#include "stack/callstack.h"
 #include "device.h"
-#include "emit.h"
-#include "follow.h"
+#include "stack/emit.h"
+#include "space/follow.h"
 #include "hook.h"
-#include "object.h"
-#include "process.h"
-#include "space.h"
-#include "takeover.h"
-#include "touch.h"
+#include "object/object.h"
+#include "process/process.h"
+#include "space/space.h"
+#include "stack/takeover.h"
+#include "stack/touch.h"
 
 /* All that follows the end of callers; also for an init that failed after the first hook. */
 static void let_go(void)

@@ -15,16 +15,16 @@
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
 
-#include "auto.h"
-#include "callstack.h"
+#include "process/auto.h"
+#include "stack/callstack.h"
 #include "device.h"
-#include "emit.h"
-#include "follow.h"
-#include "object.h"
-#include "process.h"
+#include "stack/emit.h"
+#include "space/follow.h"
+#include "object/object.h"
+#include "process/process.h"
 #include "status.h"
-#include "takeover.h"
-#include "touch.h"
+#include "stack/takeover.h"
+#include "stack/touch.h"
 #include "trace/dump.h"
 
 static void show_stats(struct seq_file *m)

@@ -17,7 +17,7 @@
 #include "../unit/object.h"
 
 #define RUNS	7
-#define PART_FDES	1024	/* as in kmod/fill.c */
+#define PART_FDES	1024	/* as in kmod/object/fill.c */
 
 /* Time of ours, not of the machine: others may be at work on it. */
 static double now(void)

@@ -11,7 +11,7 @@
 
 #define MOST_COST	100	/* as in ../unit/build-cost-test.c */
 #define FIXED_COST	20000	/* memory that is cleared, whatever the size */
-#define SLACK		(64 << 10)	/* as in kmod/builder.c */
+#define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
 #define PART_FDES	16
 
 #ifdef __clang__	/* under libFuzzer, which has this function: linked with --wrap */

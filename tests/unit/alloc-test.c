@@ -7,7 +7,7 @@
  * and give back what it had (LeakSanitizer watches); with enough memory the
  * same bytes build. Beside the table it may take no more than the table's own
  * size and 64 KB at any time: of real objects, those that are there. Of crafted
- * sections (attacks.h) a build takes in all no more than kmod/builder.c charges
+ * sections (attacks.h) a build takes in all no more than kmod/object/builder.c charges
  * for it: twice the section's size and 64 KB.
  */
 #include <malloc.h>
@@ -85,7 +85,7 @@ static void test_most(void)
 	}
 }
 
-#define SLACK		(64 << 10)	/* as in kmod/builder.c */
+#define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
 
 /* The most that a build takes, as a whole or in parts. */
 static size_t attack_most(const struct kunwind_section *section, u32 keep, size_t limit,

@@ -88,8 +88,8 @@ static unsigned int nr_all;
 static bool kunwind_enabled;
 static bool kunwind_callstack_allowed(void) { return kunwind_enabled; }
 
-#include "../../kmod/payer.c"
-#include "../../kmod/auto.c"
+#include "../../kmod/process/payer.c"
+#include "../../kmod/process/auto.c"
 
 /* ----------------------------------------- what these files need of others */
 

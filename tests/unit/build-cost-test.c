@@ -19,8 +19,8 @@
 #define SIZE		(256 << 10)
 #define MOST_COST	100
 #define REAL_COST	40
-#define SLACK		(64 << 10)	/* as in kmod/builder.c */
-#define PART_FDES	1024		/* as in kmod/fill.c */
+#define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
+#define PART_FDES	1024		/* as in kmod/object/fill.c */
 
 unsigned long cost_spent;
 

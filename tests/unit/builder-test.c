@@ -79,7 +79,7 @@ static int copy_from_user_nofault(void *to, const void *from, size_t size)
 	return 0;
 }
 
-#include "../../kmod/builder.c"
+#include "../../kmod/object/builder.c"
 
 /* ----------------------------------------- what these files need of others */
 

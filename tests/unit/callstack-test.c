@@ -63,8 +63,8 @@ static bool hook_missing;
 static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
 #define breakpoint		original_at	/* there is none: 0 */
 
-#include "../../kmod/credit.c"
-#include "../../kmod/callstack.c"
+#include "../../kmod/stack/credit.c"
+#include "../../kmod/stack/callstack.c"
 
 /* ----------------------------------------- what this file needs of others */
 

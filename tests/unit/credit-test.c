@@ -26,7 +26,7 @@ static void (*nmi)(void);
 	is_;									\
 })
 
-#include "../../kmod/credit.c"
+#include "../../kmod/stack/credit.c"
 
 #define URGENT	KUNWIND_BUDGET_URGENT
 #define WALKS	1000

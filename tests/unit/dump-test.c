@@ -16,9 +16,9 @@ static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
 static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
 #define _KUNWIND_TRACE_HOOKS_H
-#include "../../kmod/object.h"
-#include "../../kmod/memory.h"
-#include "../../kmod/snapshot.h"
+#include "../../kmod/object/object.h"
+#include "../../kmod/process/memory.h"
+#include "../../kmod/space/snapshot.h"
 #include "../../kmod/trace/dump.h"
 
 static bool listening;
@@ -35,8 +35,8 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 		listening = false;
 }
 
-#include "../../kmod/payer.c"
-#include "../../kmod/snapshot.c"
+#include "../../kmod/process/payer.c"
+#include "../../kmod/space/snapshot.c"
 #include "../../kmod/dump.c"
 
 /* ----------------------------------------- what these files need of others */

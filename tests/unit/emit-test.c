@@ -63,7 +63,7 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
 #define trace_kunwind_callstack_whole_enabled()	true
 #define trace_kunwind_callstack_whole(stack)	heard(stack, 0, 0)
 #define trace_kunwind_callstack			heard
-#include "../../kmod/emit.c"
+#include "../../kmod/stack/emit.c"
 
 /* ----------------------------------------- what this file needs of others */
 

@@ -30,8 +30,8 @@ struct file { struct inode *inode; };
 #define kunwind_inode_ctime(inode)	((inode)->i_ctime)
 #define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 
-#include "../../kmod/filesystem.c"
-#include "../../kmod/object_key.c"
+#include "../../kmod/object/filesystem.c"
+#include "../../kmod/object/object_key.c"
 
 static int subvolume(struct inode *inode, u32 *fh, int *words, struct inode *parent)
 {

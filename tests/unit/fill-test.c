@@ -27,7 +27,7 @@ static unsigned int waited;
 /* Each part has one FDE. */
 #define kunwind_stages_begin(section, keep, part_fdes, ...) \
 	(kunwind_stages_begin)(section, keep, 1, __VA_ARGS__)
-#include "../../kmod/fill.c"
+#include "../../kmod/object/fill.c"
 
 /* --------------------------------------------------- what fill.c is used with */
 

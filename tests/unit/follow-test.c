@@ -81,19 +81,19 @@ static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 #define tgid	pid
 
 #define _KUNWIND_TRACE_HOOKS_H
-#include "../../kmod/object.h"
-#include "../../kmod/memory.h"
-#include "../../kmod/snapshot.h"
+#include "../../kmod/object/object.h"
+#include "../../kmod/process/memory.h"
+#include "../../kmod/space/snapshot.h"
 static void kunwind_trace_map(int number, const struct kunwind_range *range,
 			      const struct kunwind_detail *detail)
 {
 	(void)number, (void)range, (void)detail;
 }
 #undef tgid
-#include "../../kmod/snapshot.c"
-#include "../../kmod/space.c"
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/space.c"
 #define tgid	pid
-#include "../../kmod/follow.c"
+#include "../../kmod/space/follow.c"
 #undef tgid
 
 /* ----------------------------------------- what these files need of others */

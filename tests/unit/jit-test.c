@@ -9,7 +9,7 @@
 #define u64_to_user_ptr(p)	((void *)(uintptr_t)(p))
 #define refcount_inc_not_zero(r)	(refcount_read(r) ? (refcount_inc(r), true) : false)
 
-#include "../../kmod/jit.c"
+#include "../../kmod/object/jit.c"
 
 static struct mm_struct mm;
 static struct task_struct me = { .mm = &mm };

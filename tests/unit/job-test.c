@@ -6,8 +6,8 @@
 #include "kernel.h"
 #include "tap.h"
 
-#include "../../kmod/job.c"
-#include "../../kmod/payer.c"
+#include "../../kmod/object/job.c"
+#include "../../kmod/process/payer.c"
 
 #define MS	NSEC_PER_MSEC
 

@@ -78,21 +78,21 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #define find	filesystem_find
 #define bucket	filesystem_bucket
 
-#include "../../kmod/filesystem.c"
+#include "../../kmod/object/filesystem.c"
 #undef find
 #undef bucket
 #undef BITS
 #undef MAX_STALLS
-#include "../../kmod/payer.c"
+#include "../../kmod/process/payer.c"
 #define used	memory_used
-#include "../../kmod/memory.c"
+#include "../../kmod/process/memory.c"
 #undef used
-#include "../../kmod/name.c"
-#include "../../kmod/object_key.c"
-#include "../../kmod/lanes.c"
+#include "../../kmod/object/name.c"
+#include "../../kmod/object/object_key.c"
+#include "../../kmod/object/lanes.c"
 #undef local
-#include "../../kmod/object_cache.c"
-#include "../../kmod/object.c"
+#include "../../kmod/object/object_cache.c"
+#include "../../kmod/object/object.c"
 
 /* ------------------------------------------------ what these need of others */
 

@@ -65,15 +65,15 @@ static int forked, executed, exited;		/* pids of the last events */
 #define trace_kunwind_exit(tgid)		(exited = (tgid))
 #define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
 
-#include "../../kmod/object.h"
-#include "../../kmod/memory.h"
-#include "../../kmod/payer.c"
-#include "../../kmod/snapshot.c"
-#include "../../kmod/space.c"
+#include "../../kmod/object/object.h"
+#include "../../kmod/process/memory.h"
+#include "../../kmod/process/payer.c"
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/space.c"
 #undef HASH_BITS
 #define bucket			record_bucket	/* that of space.c is another */
-#include "../../kmod/process_record.c"
-#include "../../kmod/process.c"
+#include "../../kmod/process/process_record.c"
+#include "../../kmod/process/process.c"
 
 /* ----------------------------------------- what these files need of others */
 

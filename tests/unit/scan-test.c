@@ -93,9 +93,9 @@ static char *d_path(const struct file *file, char *buf, int size)
 }
 
 #define _KUNWIND_TRACE_HOOKS_H
-#include "../../kmod/object.h"
-#include "../../kmod/memory.h"
-#include "../../kmod/snapshot.h"
+#include "../../kmod/object/object.h"
+#include "../../kmod/process/memory.h"
+#include "../../kmod/space/snapshot.h"
 
 static unsigned int told;
 static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
@@ -108,10 +108,10 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 #define _KUNWIND_CALLSTACK_H
 static bool kunwind_enabled = true;
 
-#include "../../kmod/name.c"
-#include "../../kmod/snapshot.c"
-#include "../../kmod/space.c"
-#include "../../kmod/scan.c"
+#include "../../kmod/object/name.c"
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/space.c"
+#include "../../kmod/space/scan.c"
 
 /* ----------------------------------------- what these files need of others */
 

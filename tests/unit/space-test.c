@@ -16,9 +16,9 @@ static u64 sweep_costs;
 
 /* Trace events: the last one, and how many. */
 #define _KUNWIND_TRACE_HOOKS_H
-#include "../../kmod/object.h"
-#include "../../kmod/memory.h"
-#include "../../kmod/snapshot.h"
+#include "../../kmod/object/object.h"
+#include "../../kmod/process/memory.h"
+#include "../../kmod/space/snapshot.h"
 
 static u64 told_start;
 static unsigned int told;
@@ -31,8 +31,8 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 	told++;
 }
 
-#include "../../kmod/snapshot.c"
-#include "../../kmod/space.c"
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/space.c"
 
 /* ----------------------------------------- what these files need of others */
 

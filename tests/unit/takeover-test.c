@@ -64,10 +64,10 @@ struct kunwind_hook {
 #define _KUNWIND_EMIT_H
 static bool listening;
 #define kunwind_emit_wanted()	listening
-#include "../../kmod/space.h"
+#include "../../kmod/space/space.h"
 static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
 			 unsigned long *store, u32 size, u32 *count);
-#include "../../kmod/takeover.c"
+#include "../../kmod/stack/takeover.c"
 
 /* ----------------------------------------- what this file needs of others */
 

@@ -104,7 +104,7 @@ static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unloc
 	return 0;
 }
 
-#include "../../kmod/touch.c"
+#include "../../kmod/stack/touch.c"
 
 static int part_answer;
 static bool part_missing;

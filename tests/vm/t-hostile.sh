@@ -58,7 +58,7 @@ echo >&"$hold"
 wait "$mapper"
 verdict $? "the process that mapped them ends well"
 held() { awk -F'\t' -v d="$files" '$1 == "object" && index($7, d) && $6 > 0' /dev/kunwind | wc -l; }
-# a worker gives them back, behind a grace period (kmod/space.c)
+# a worker gives them back, behind a grace period (kmod/space/space.c)
 begin=$SECONDS
 until [ "$(held)" -eq 0 ] || [ $((SECONDS - begin)) -ge 20 ]; do sleep 0.2; done
 is "$(held)" 0 "nobody holds their objects then"

@@ -4,7 +4,7 @@
 # t-numa.sh - two NUMA nodes with balancing on: the kernel takes away access to pages, stacks
 # too, to see who uses them, and moves them from node to node meanwhile. A walk
 # cannot have such a page brought in: the stack must be true as far as it goes, and end
-# with its reason; the next one of that task is to be whole (kmod/touch.c).
+# with its reason; the next one of that task is to be whole (kmod/stack/touch.c).
 #
 # Two programs: moving.c, which comes by all its pages again and again, and numa.c,
 # which does not. At the kernel's pace, a second of a thread's time, then at the fastest that

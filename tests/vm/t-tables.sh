@@ -24,7 +24,7 @@ big=$(realpath "${big:-$(command -v gdb)}")
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 # state, refusal, users of the objects of a file
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2, $3, $6 }' /dev/kunwind; }
-# how many, once a worker has taken back what ended processes had (kmod/space.c); when none runs
+# how many, once a worker has taken back what ended processes had (kmod/space/space.c); when none runs
 objects() {
 	local i
 	for ((i = 0; i < 100; i++)); do
@@ -395,7 +395,7 @@ read -r longest median < <("$tables" map "$work"/stuck/{0..59} </dev/null)
 diag "once more: $median us, $longest us"
 [ "$median" -lt $((stall * 800)) ]
 is $? 0 "nor for ever again"
-# Records of file systems are hashed by device number (kmod/filesystem.c, hash_32()
+# Records of file systems are hashed by device number (kmod/object/filesystem.c, hash_32()
 # with 6 bits). A file system in the same bucket answers. The one that hangs still
 # counts as hanging.
 hash_of() { echo $((($1 * 0x61C88647 & 0xffffffff) >> 26)); }

@@ -17,7 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "../../compat/uprobes.h"
-#include "../../original.h"
+#include "../../stack/original.h"
 
 /* The walk runs wherever its callers do: no tracing of it by ftrace. */
 #define kunwind_walk_attr	notrace

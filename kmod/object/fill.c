@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fill.c - build the rows of big objects whose tables are in use already
+ *
+ * Each object whose table is not complete has a work item, which builds parts
+ * (core/table/stages.c) for a slice of time and queues itself anew: first the parts that
+ * walks missed, then the others, in order and with low priority. Of the others a
+ * user has one slice at a time. All is charged to that user, with that user's
+ * priority (job.c); the scheduler shares the processors out between users. A
+ * walk only sets a flag in the directory. The task whose walk missed a part waits
+ * for that part (touch.c), so that its next stack is whole, and wakes the work
+ * items that wait for their slice. Nobody waits for all parts.
+ *
+ * Why the others at all: a stack that meets a part which is not built is lost,
+ * and most parts would take one sooner or later (a compilation of fifty lines runs
+ * code of 62 of libLLVM-14's 93 parts). What is kept for building them takes 40 %
+ * of what they take themselves (8 bytes an FDE); and they are made of bytes that
+ * were read once, in one state of the file. These stay here until the last part
+ * is built, charged as the build itself was: some 25 ms for each million rows. To
+ * read them anew when a walk asks would mean to hold the file, and with it the
+ * mount, as long as any process has it mapped: a walk leads to no file.
+ *
+ * FDEs that contradict each other never come here. What is wrong inside one
+ * gives up the table, with all parts that there are: behind a grace period they
+ * are freed, and the caches forget their rules.
+ *
+ * Limits: both stages together have max_build_ms of the processor's time, not of the
+ * clock's: a worker with low priority among many tasks does little of its work in a
+ * second, and that is no fault of the object. Memory was charged as for a whole
+ * table. How many objects of one user wait at a time is bounded by his share of it.
+ * An object that no process uses any more is given up as in a build.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "builder.h"
+#include "fill.h"
+#include "job.h"
+#include "object.h"
+#include "../space/space.h"
+
+#define PART_FDES	1024	/* a part: 10,000 rows, 0.4 ms; 3 % more memory than as a whole */
+#define SLICE		(HZ / 100 ? HZ / 100 : 1)
+
+struct kunwind_fill {
+	struct work_struct work;
+	struct kunwind_object *object;
+	struct kunwind_stages *stages;
+	void *data;
+	size_t charged;			/* bytes */
+	struct kunwind_job *job;	/* of the current worker */
+	u64 left;			/* ns of the processor's time, between slices */
+};
+
+static DECLARE_WAIT_QUEUE_HEAD(part_built);
+static struct workqueue_struct *fillers;
+
+static bool fill_aborted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return !kunwind_job_may_go_on(fill->job);
+}
+
+static bool fill_wanted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return kunwind_stages_wanted(fill->stages);
+}
+
+static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
+{
+	struct kunwind_object *object = fill->object;
+
+	kunwind_stages_end(fill->stages);
+	kvfree(fill->data);
+	if (refusal) {
+		kunwind_builder_conclude(object, refusal);
+		kunwind_table_retire(object->table, kunwind_object_reason(object));
+		synchronize_rcu();
+		kunwind_table_drop(object->table);
+		kunwind_space_rules_gone();
+	}
+	kunwind_table_stats(object->table, &object->stats);
+	kunwind_object_built(object);
+	kunwind_builder_uncharge(object, fill->charged, object->stats.bytes);
+	WRITE_ONCE(object->filling, false);
+	kunwind_object_build_over(object);
+	complete_all(&object->filled);
+	wake_up_all(&part_built);
+	kunwind_object_put(object);
+	kfree(fill);
+}
+
+static void fill_work(struct work_struct *work)
+{
+	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
+	enum kunwind_refusal refusal = KUNWIND_OK;
+	struct kunwind_job job;
+	unsigned long end;
+	bool wanted;
+	u32 part = 0;
+
+	kunwind_job_begin(&job, fill->object, fill->left);
+	fill->job = &job;
+	end = jiffies + SLICE;
+	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
+		if (!time_before(jiffies, end))
+			break;
+		if (!wanted && !job.has_turn) {
+			if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL, fill_wanted, fill))
+				refusal = KUNWIND_E_ABORTED;
+			end = jiffies + SLICE;
+			continue;
+		}
+		kunwind_job_set_background(&job, !wanted);
+		refusal = kunwind_stages_build(fill->stages, part);
+		if (!refusal && fill_aborted(fill))
+			refusal = KUNWIND_E_ABORTED;
+		if (wq_has_sleeper(&part_built))
+			wake_up_all(&part_built);
+	}
+	kunwind_job_end(&job);
+	fill->left = job.left;
+	if (refusal || part == ~0U) {
+		fill_end(fill, refusal);
+		return;
+	}
+	kunwind_table_stats(fill->object->table, &fill->object->stats);
+	queue_work(fillers, &fill->work);
+}
+
+enum kunwind_refusal
+kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+		   size_t limit, struct kunwind_fill **result)
+{
+	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
+	enum kunwind_refusal refusal;
+
+	if (!fill)
+		return KUNWIND_E_NOMEM;
+	INIT_WORK(&fill->work, fill_work);
+	fill->object = job->object;
+	fill->job = job;
+	refusal = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
+				       &fill->stages, &fill->object->table);
+	fill->left = job->left;
+	if (refusal)
+		kfree(fill);
+	else
+		*result = fill;
+	return refusal;
+}
+
+void kunwind_fill_cancel(struct kunwind_fill *fill)
+{
+	kunwind_stages_end(fill->stages);
+	kfree(fill);
+}
+
+void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
+{
+	fill->data = data;
+	fill->charged = charged;
+	kunwind_object_get(fill->object);
+	queue_work(fillers, &fill->work);
+}
+
+bool notrace kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
+{
+	const struct kunwind_table *table;
+
+	if (!range || READ_ONCE(range->dead))
+		return false;
+	/* As in the walk: bias is there before table is. */
+	table = READ_ONCE(range->table);
+	barrier();
+	return table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
+}
+
+enum part_state {
+	PART_GONE,	/* its table, or the mapping */
+	PART_THERE,
+	PART_MISSING,
+	PART_LATE,	/* missing, and not to be waited for now */
+};
+
+/* @timed_out: a wait for this part did. */
+static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool timed_out)
+{
+	enum part_state state = PART_GONE;
+	const struct kunwind_range *range;
+	struct kunwind_object *object;
+	struct kunwind_ranges *ranges;
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	ranges = space ? rcu_dereference(space->ranges) : NULL;
+	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
+	if (range && !READ_ONCE(range->dead) && READ_ONCE(range->table))
+		state = kunwind_fill_missing(range, addr) ? PART_MISSING : PART_THERE;
+	if (state == PART_MISSING) {
+		unsigned long late;
+
+		object = kunwind_snapshot_of(ranges)->detail[range - ranges->range].object;
+		if (timed_out)
+			WRITE_ONCE(object->late_until, (jiffies + HZ) | 1);
+		late = READ_ONCE(object->late_until);
+		if (late && time_before(jiffies, late))
+			state = PART_LATE;
+	}
+	rcu_read_unlock();
+	return state;
+}
+
+int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+{
+	enum part_state state = part_state(mm, addr, false);
+
+	if (state == PART_MISSING)
+		kunwind_jobs_wake();
+	if (!wait_event_killable_timeout(part_built,
+					 (state = part_state(mm, addr, false)) != PART_MISSING,
+					 timeout))
+		state = part_state(mm, addr, timeout);
+	switch (state) {
+	case PART_THERE:
+		return 0;
+	case PART_GONE:
+		return -ENOENT;
+	default:
+		return -ETIME;
+	}
+}
+
+int kunwind_fill_init(void)
+{
+	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 0);
+	return fillers ? 0 : -ENOMEM;
+}
+
+void kunwind_fill_stop(void)
+{
+	drain_workqueue(fillers);
+}
+
+void kunwind_fill_exit(void)
+{
+	destroy_workqueue(fillers);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * jit.c - unwind information that a process hands in for code that it made
+ *
+ * The bytes of an .eh_frame in the process's own memory are copied, checked and
+ * compiled as a file's are, with the same limits, at once and in the caller's
+ * context: who hands them in waits for them. The table is charged to the process's user.
+ *
+ * It becomes an object of one range of the process's list of mappings, and lives in that
+ * list only (scan.c): a new list takes it over as long as nothing was mapped over
+ * any byte of it and its protection did not change; a forked child shares the list;
+ * exec and exit drop it.
+ *
+ * Memory: 600 bytes, and its table; 72 bytes in the list. Each call makes a new list.
+ * What it does not do: hand in anything for another process.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "builder.h"
+#include "jit.h"
+#include "../process/memory.h"
+#include "object.h"
+#include "../space/space.h"
+
+/* The current process's space, with a reference; NULL: it is not registered. */
+static struct kunwind_space *own_space(void)
+{
+	struct kunwind_space *space = NULL;
+
+	rcu_read_lock();
+	if (current->mm)
+		space = kunwind_space_find(current->mm);
+	if (space && !refcount_inc_not_zero(&space->refs))
+		space = NULL;
+	rcu_read_unlock();
+	return space;
+}
+
+static bool valid_range(u64 start, u64 len)
+{
+	u64 end;
+
+	return len && !check_add_overflow(start, len, &end) && end <= TASK_SIZE_MAX;
+}
+
+static int error_of(enum kunwind_refusal refusal)
+{
+	switch (refusal) {
+	case KUNWIND_OK:
+		return 0;
+	case KUNWIND_E_NOMEM:
+		return -ENOMEM;
+	case KUNWIND_E_IO:
+		return -EFAULT;
+	case KUNWIND_E_LIMIT:
+		return -ENOSPC;
+	case KUNWIND_E_ABORTED:
+		return fatal_signal_pending(current) ? -EINTR : -ETIME;
+	default:
+		return -ENOEXEC;
+	}
+}
+
+static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunwind_payer *payer)
+{
+	struct kunwind_section section = {
+		.size = jit->eh_frame_len, .addr = jit->eh_frame,
+		.lo = jit->start, .hi = jit->start + jit->len, .strict = true,
+	};
+	struct kunwind_change change = { .start = section.lo, .end = section.hi };
+	struct kunwind_object *object = kunwind_object_new_jit(payer);
+	int err;
+
+	if (IS_ERR(object))
+		return PTR_ERR(object);
+	jit->refusal = kunwind_builder_build_user(object, &section,
+						  u64_to_user_ptr(jit->eh_frame));
+	err = error_of(jit->refusal);
+	if (!err) {
+		jit->nr_fdes = object->stats.nr_fdes;
+		change.object = object;
+		err = kunwind_space_change(space, current->mm, &change);
+	}
+	kunwind_object_put(object);
+	return err;
+}
+
+int kunwind_jit_add(struct kunwind_jit *jit)
+{
+	struct kunwind_payer *payer;
+	struct kunwind_space *space;
+	int err;
+
+	if (!valid_range(jit->start, jit->len) || !valid_range(jit->eh_frame, jit->eh_frame_len))
+		return -EINVAL;
+	space = own_space();
+	if (!space)
+		return -ENOENT;
+	payer = kunwind_payer_of(current->mm);
+	err = add(space, jit, payer);
+	kunwind_payer_put(payer);
+	kunwind_space_put(space);
+	return err;
+}
+
+int kunwind_jit_remove(const struct kunwind_jit *jit)
+{
+	struct kunwind_change change = { .start = jit->start, .end = jit->start + jit->len };
+	struct kunwind_space *space;
+	int err;
+
+	if (!valid_range(jit->start, jit->len) || jit->eh_frame || jit->eh_frame_len)
+		return -EINVAL;
+	space = own_space();
+	if (!space)
+		return -ENOENT;
+	err = kunwind_space_change(space, current->mm, &change);
+	kunwind_space_put(space);
+	return err;
+}

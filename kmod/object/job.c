@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * job.c - charge the processor time of builds to users, and set its priority
+ *
+ * Workers build tables outside the control groups of the processes that cause
+ * the builds. So each build is charged to a user, the object's time_payer. A user
+ * who used up the budget (payer.c) is served at the lowest priority, nice 19: the
+ * scheduler then runs the workers of all others first, also in the middle of a
+ * long build. Each user has one compilation and one fill slice at a time,
+ * so many files of one user use at most two processors. CAP_SYS_ADMIN's builds
+ * (no payer) are not charged and may compile any number of tables at a time. If
+ * several users map the file, object.c may choose another time_payer at any time.
+ *
+ * A job checks itself once a jiffy: it charges what it used, adapts the worker's
+ * priority, and ends if no process uses its object any more and its user is over
+ * the budget. Within the budget it goes on: the next process finds the table.
+ *
+ * se.sum_exec_runtime is as new as the last tick. The last charge of a job adds
+ * the time since then, by the clock and at most one tick: many jobs shorter
+ * than a tick would cost nothing otherwise.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "job.h"
+#include "object.h"
+#include "../process/payer.h"
+
+#define NICE_BACKGROUND	10
+#define NICE_OVER	MAX_NICE
+
+static DECLARE_WAIT_QUEUE_HEAD(turns);
+static bool stopping;
+
+static void set_nice(const struct kunwind_job *job, struct kunwind_payer *payer)
+{
+	int nice = job->background ? max(job->nice, NICE_BACKGROUND) : job->nice;
+
+	set_user_nice(current, kunwind_payer_over_budget(payer) ? NICE_OVER : nice);
+}
+
+/* Processor time of this worker, in ns. The scheduler's tick writes it, also while it is read here. */
+static u64 used_cpu(void)
+{
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
+static void charge(struct kunwind_job *job, u64 extra)
+{
+	struct kunwind_payer *payer = kunwind_object_time_payer(job->object);
+	u64 cpu = used_cpu(), clock = ktime_get_ns();
+	u64 used = cpu - job->cpu;
+
+	if (extra)
+		used = max(used, min(used + extra, clock - job->clock));
+	job->cpu = cpu;
+	job->clock = clock;
+	job->left -= min(job->left, used);
+	kunwind_payer_add_time(payer, used);
+	set_nice(job, payer);
+	kunwind_payer_put(payer);
+}
+
+void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left)
+{
+	struct kunwind_payer *payer = kunwind_object_time_payer(object);
+
+	*job = (struct kunwind_job){
+		.object = object,
+		.left = left,
+		.cpu = used_cpu(),
+		.clock = ktime_get_ns(),
+		.jiffy = jiffies,
+		.nice = task_nice(current),
+	};
+	set_nice(job, payer);
+	kunwind_payer_put(payer);
+}
+
+static void give_turn(struct kunwind_job *job)
+{
+	if (!job->has_turn)
+		return;
+	job->has_turn = false;
+	kunwind_payer_give_turn(job->turn, job->kind);
+	kunwind_payer_put(job->turn);
+	wake_up_all(&turns);
+}
+
+void kunwind_job_end(struct kunwind_job *job)
+{
+	charge(job, TICK_NSEC);
+	set_user_nice(current, job->nice);
+	give_turn(job);
+}
+
+void kunwind_job_set_background(struct kunwind_job *job, bool background)
+{
+	if (job->background == background)
+		return;
+	job->background = background;
+	charge(job, 0);
+}
+
+bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
+			   bool (*urgent)(void *data), void *data)
+{
+	job->kind = kind;
+	/* The timeout is for a job that nobody wants any more: that wakes no one. */
+	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || (urgent && urgent(data)) ||
+				   (job->has_turn = kunwind_object_take_turn(job->object, kind,
+									     &job->turn)),
+				   HZ / 10))
+		if (kunwind_object_unwanted(job->object))
+			return false;
+	return !kunwind_jobs_stopping();
+}
+
+bool kunwind_job_may_go_on(struct kunwind_job *job)
+{
+	if (kunwind_jobs_stopping())
+		return false;
+	if (job->jiffy == jiffies)
+		return job->left;
+	job->jiffy = jiffies;
+	charge(job, 0);
+	return job->left && !kunwind_object_unwanted(job->object);
+}
+
+void kunwind_jobs_wake(void)
+{
+	wake_up_all(&turns);
+}
+
+void kunwind_jobs_stop(void)
+{
+	WRITE_ONCE(stopping, true);
+	wake_up_all(&turns);
+}
+
+bool kunwind_jobs_stopping(void)
+{
+	return READ_ONCE(stopping);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lanes.c - the queues of objects to be built, and their workers
+ *
+ * Objects wait in lanes, one for each user and kind of file system: one for all
+ * local ones, one for each remote one (FUSE, network), whose reads may never
+ * return: those have more workers, because they mostly wait. A lane's worker
+ * builds one object and queues itself anew. Lanes do not wait for each other: the
+ * scheduler shares the processors out between their workers, by the priority of
+ * the user who pays (job.c). A user without CAP_SYS_ADMIN has at most
+ * USER_LANES, and compiles one table at a time.
+ *
+ * Several users may map a file before its table is built. Then the object waits in a
+ * lane of each, and the worker of the first lane that gets to it builds it. All of
+ * these users stay known to the object until its build is over: object.c chooses
+ * among them who pays. So no user waits in another's queue, nor for another's share.
+ *
+ * The worker also closes the file, which may wait for the file system as a read may
+ * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
+ * one work item of the kernel, which closes files for all.
+ *
+ * Lock: lanes_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
+ * Memory: 350 bytes a lane, 64 bytes an object in it.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kdev_t.h>
+#include <linux/magic.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "builder.h"
+#include "lanes.h"
+#include "object.h"
+#include "../process/payer.h"
+
+/* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
+#define LOCAL_WIDTH	2
+#define LOCAL_USER_WIDTH 1
+#define REMOTE_WIDTH	4
+#define REMOTE_USER_WIDTH 2
+/* 32 users with hanging file systems use up the remote workers. */
+#define USER_LANES	8
+
+struct lane_worker {
+	struct work_struct work;
+	struct kunwind_lane *lane;
+	bool busy;			/* queued or running */
+};
+
+/* There is one while something waits or is built in it, or is about to. */
+struct kunwind_lane {
+	struct list_head node;		/* lanes */
+	unsigned int refs;		/* of those who are about to queue something */
+	u32 dev;			/* of a remote file system; 0: all local ones */
+	struct kunwind_payer *payer;
+	struct list_head waiting;	/* places, in the order of their coming */
+	struct lane_worker worker[REMOTE_WIDTH];
+};
+
+static LIST_HEAD(lanes);
+static DEFINE_SPINLOCK(lanes_lock);	/* all of them and what is in them */
+
+/* Apart, since those for remote files may all hang. */
+static struct workqueue_struct *builders, *remote_builders;
+
+static unsigned int width(const struct kunwind_lane *lane)
+{
+	if (lane->dev)
+		return lane->payer ? REMOTE_USER_WIDTH : REMOTE_WIDTH;
+	return lane->payer ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
+}
+
+static void lane_start(struct kunwind_lane *lane)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&lanes_lock);
+	for (i = 0; i < width(lane); i++) {
+		if (lane->worker[i].busy)
+			continue;
+		lane->worker[i].busy = true;
+		queue_work(lane->dev ? remote_builders : builders, &lane->worker[i].work);
+		return;
+	}
+}
+
+/* Frees the lane if nothing is in it. */
+static void lane_check(struct kunwind_lane *lane)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&lanes_lock);
+	if (lane->refs || !list_empty(&lane->waiting))
+		return;
+	for (i = 0; i < ARRAY_SIZE(lane->worker); i++)
+		if (lane->worker[i].busy)
+			return;
+	list_del(&lane->node);
+	kunwind_payer_put(lane->payer);
+	kfree(lane);
+}
+
+static void lane_work(struct work_struct *work)
+{
+	struct lane_worker *worker = container_of(work, struct lane_worker, work);
+	struct kunwind_lane *lane = worker->lane;
+	struct kunwind_object *object;
+	bool wanted;
+
+	object = kunwind_object_next(lane, lane->payer, &wanted);
+	if (object) {
+		if (wanted)
+			kunwind_builder_run(object);
+		kunwind_builder_close(object);
+		kunwind_object_put(object);
+	}
+
+	spin_lock(&lanes_lock);
+	worker->busy = false;
+	if (!list_empty(&lane->waiting))
+		lane_start(lane);
+	lane_check(lane);
+	spin_unlock(&lanes_lock);
+}
+
+static struct kunwind_lane *lane_alloc(u32 dev, struct kunwind_payer *payer)
+{
+	struct kunwind_lane *lane = kzalloc(sizeof(*lane), GFP_KERNEL | __GFP_NOWARN);
+	unsigned int i;
+
+	if (!lane)
+		return NULL;
+	lane->dev = dev;
+	lane->payer = kunwind_payer_get(payer);
+	INIT_LIST_HEAD(&lane->waiting);
+	for (i = 0; i < ARRAY_SIZE(lane->worker); i++) {
+		INIT_WORK(&lane->worker[i].work, lane_work);
+		lane->worker[i].lane = lane;
+	}
+	return lane;
+}
+
+/* -ENOENT: there is none; -ENOSPC: and none may be made. */
+static struct kunwind_lane *lane_find(u32 dev, const struct kunwind_payer *payer)
+{
+	struct kunwind_lane *lane;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&lanes_lock);
+	list_for_each_entry(lane, &lanes, node) {
+		if (lane->payer != payer)
+			continue;
+		if (lane->dev == dev)
+			return lane;
+		nr++;
+	}
+	return ERR_PTR(payer && nr >= USER_LANES ? -ENOSPC : -ENOENT);
+}
+
+/* File systems that do not wait for another program or machine. */
+static bool local(const struct super_block *sb)
+{
+	switch (sb->s_magic) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case HUGETLBFS_MAGIC:
+		return true;
+	case FUSE_SUPER_MAGIC:		/* fuseblk has a device */
+		return false;
+	default:
+		return sb->s_type->fs_flags & FS_REQUIRES_DEV;
+	}
+}
+
+static bool remote(const struct file *file)
+{
+	return file && !local(file_inode(file)->i_sb);
+}
+
+bool kunwind_lane_is_remote(const struct kunwind_lane *lane)
+{
+	return lane->dev;
+}
+
+struct kunwind_lane *kunwind_lane_get(struct file *file, struct kunwind_payer *payer)
+{
+	u32 dev = remote(file) ? new_encode_dev(file_inode(file)->i_sb->s_dev) : 0;
+	struct kunwind_lane *lane, *new = NULL;
+
+	for (;;) {
+		spin_lock(&lanes_lock);
+		lane = lane_find(dev, payer);
+		if (lane == ERR_PTR(-ENOENT) && new) {
+			lane = new;
+			new = NULL;
+			list_add_tail(&lane->node, &lanes);
+		}
+		if (!IS_ERR(lane))
+			lane->refs++;
+		spin_unlock(&lanes_lock);
+		if (lane != ERR_PTR(-ENOENT))
+			break;
+		new = lane_alloc(dev, payer);
+		if (!new)
+			return NULL;
+	}
+	if (new) {
+		kunwind_payer_put(new->payer);
+		kfree(new);
+	}
+	return IS_ERR(lane) ? NULL : lane;
+}
+
+void kunwind_lane_put(struct kunwind_lane *lane)
+{
+	spin_lock(&lanes_lock);
+	lane->refs--;
+	lane_check(lane);
+	spin_unlock(&lanes_lock);
+}
+
+struct kunwind_place *kunwind_place_alloc(struct kunwind_payer *payer)
+{
+	struct kunwind_place *place = kzalloc(sizeof(*place), GFP_KERNEL | __GFP_NOWARN);
+
+	if (place)
+		place->payer = kunwind_payer_get(payer);
+	return place;
+}
+
+void kunwind_place_free(struct kunwind_place *place)
+{
+	kunwind_payer_put(place->payer);
+	kfree(place);
+}
+
+void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
+			struct kunwind_place *place)
+{
+	object->queued = true;
+	place->object = object;
+	place->lane = lane;
+	spin_lock(&lanes_lock);
+	list_add_tail(&place->in_lane, &lane->waiting);
+	lane_start(lane);
+	spin_unlock(&lanes_lock);
+}
+
+struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane)
+{
+	struct kunwind_object *object = NULL;
+	struct kunwind_place *place;
+
+	spin_lock(&lanes_lock);
+	place = list_first_entry_or_null(&lane->waiting, struct kunwind_place, in_lane);
+	if (place) {
+		object = place->object;
+		object->queued = false;
+		list_for_each_entry(place, &object->places, of_object) {
+			list_del(&place->in_lane);
+			lane_check(place->lane);
+		}
+	}
+	spin_unlock(&lanes_lock);
+	return object;
+}
+
+int kunwind_lanes_init(void)
+{
+	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 0);
+	if (!builders)
+		return -ENOMEM;
+	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND,
+					  WQ_UNBOUND_MAX_ACTIVE);
+	if (remote_builders)
+		return 0;
+	destroy_workqueue(builders);
+	return -ENOMEM;
+}
+
+void kunwind_lanes_drain(void)
+{
+	drain_workqueue(builders);
+	drain_workqueue(remote_builders);
+}
+
+void kunwind_lanes_exit(void)
+{
+	destroy_workqueue(remote_builders);
+	destroy_workqueue(builders);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * object_cache.c - the known objects: find them, keep those without users, free them
+ *
+ * A hash table finds an object by its key, that is by the state of a file: at most
+ * one object for each key. When a file gets another state, the objects of its former
+ * states are the first to be freed.
+ *
+ * Objects without users are kept for the next process. They are freed when
+ * memory is short (a shrinker), when the limit or a user's share is reached, and
+ * beyond IDLE_MAX: first those whose file has gone, then the least recently
+ * used. At most IDLE_MAX / USER_PART objects of a user without CAP_SYS_ADMIN are
+ * kept: files that one user maps for a short time do not displace others' tables.
+ *
+ * A build that failed for lack of memory or time is retried after RETRY; one that
+ * exceeded a user's share, at once for another user.
+ *
+ * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at a
+ * time: memory is allocated and freed outside. So a task that is throttled or
+ * waits for memory does not stop the exec of all others.
+ *
+ * Callers: tasks that read mappings, builders, the status, and memory reclaim
+ * (the shrinker). All run in task context.
+ */
+#include <linux/jhash.h>
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "builder.h"
+#include "../compat/shrinker.h"
+#include "filesystem.h"
+#include "../process/memory.h"
+#include "name.h"
+#include "object.h"
+#include "object_cache.h"
+#include "../status.h"
+
+#define BUCKETS		1024
+#define IDLE_MAX	1024
+#define RETRY		(5 * HZ)
+#define USER_PART	4		/* of max_objects and of IDLE_MAX, for one user */
+#define BATCH		32		/* objects given up while the lock is held once */
+
+static unsigned int max_objects = 16384;
+module_param(max_objects, uint, 0644);
+MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (default 16384)");
+
+static struct hlist_head objects[BUCKETS];
+static LIST_HEAD(idle);			/* to be freed first: first */
+/* These three are also read without the lock. */
+static unsigned int nr_idle;
+static u64 idle_bytes;
+static unsigned int nr_objects;
+static u32 seed;
+DEFINE_SPINLOCK(kunwind_objects_lock);
+
+struct kunwind_object kunwind_object_overflow = {
+	.users = REFCOUNT_INIT(1),
+	.state = KUNWIND_OBJECT_FAILED,
+	.refusal = KUNWIND_E_LIMIT,
+};
+
+static atomic64_t table_bytes, table_rows;
+static struct shrinker *shrinker;
+
+static struct hlist_head *bucket(const struct kunwind_object_key *key)
+{
+	BUILD_BUG_ON(KUNWIND_KEY_FILE % sizeof(u32));
+	return &objects[jhash2((const u32 *)key, KUNWIND_KEY_FILE / sizeof(u32), seed) % BUCKETS];
+}
+
+/* For former states of a file, which may be many. */
+static struct hlist_head *bucket_of_state(const struct kunwind_object_key *key)
+{
+	BUILD_BUG_ON(sizeof(*key) % sizeof(u32));
+	return &objects[jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed) % BUCKETS];
+}
+
+void kunwind_object_cache_remove(struct kunwind_object *object)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	if (!hlist_unhashed(&object->node)) {
+		hlist_del_init(&object->node);
+		WRITE_ONCE(nr_objects, nr_objects - 1);
+	}
+}
+
+/* The object is over: what was charged for it is given back, and it is put on @dead. */
+static void retire(struct kunwind_object *object, struct list_head *dead)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	kunwind_object_cache_remove(object);
+	if (object->table) {
+		atomic64_sub(object->stats.bytes, &table_bytes);
+		atomic64_sub(object->stats.nr_rows, &table_rows);
+		kunwind_memory_uncharge(object->payer, object->stats.bytes);
+	}
+	kunwind_payer_remove_object(object->payer);
+	list_add(&object->idle, dead);
+}
+
+/*
+ * Without a grace period: walks reach a table only through a published snapshot, and
+ * a snapshot gives up its objects after a grace period (snapshot.c). Without users, an
+ * object is in no snapshot. See docs/lifetimes.md.
+ */
+void kunwind_object_cache_free(struct kunwind_object *object)
+{
+	kunwind_builder_detach(object);
+	if (object->table)
+		kunwind_table_free(object->table);
+	kunwind_filesystem_put(object->key.dev);
+	kunwind_payer_put(object->time_payer);
+	kunwind_payer_put(object->payer);
+	kunwind_name_put(object->name);
+	kfree(object);
+}
+
+void kunwind_object_cache_free_dead(struct list_head *dead)
+{
+	struct kunwind_object *object, *next;
+
+	list_for_each_entry_safe(object, next, dead, idle)
+		kunwind_object_cache_free(object);
+	INIT_LIST_HEAD(dead);
+}
+
+/* ---------------------------------------------------------- without users */
+
+static void idle_add(struct kunwind_object *object)
+{
+	struct kunwind_idle *own = kunwind_payer_idle(object->payer);
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	if (READ_ONCE(object->gone)) {
+		list_add(&object->idle, &idle);
+		list_add(&object->payer_idle, &own->objects);
+	} else {
+		list_add_tail(&object->idle, &idle);
+		list_add_tail(&object->payer_idle, &own->objects);
+	}
+	own->nr++;
+	WRITE_ONCE(nr_idle, nr_idle + 1);
+	WRITE_ONCE(idle_bytes, idle_bytes + object->stats.bytes);
+}
+
+static void idle_remove(struct kunwind_object *object)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	list_del(&object->idle);
+	list_del(&object->payer_idle);
+	kunwind_payer_idle(object->payer)->nr--;
+	WRITE_ONCE(nr_idle, nr_idle - 1);
+	WRITE_ONCE(idle_bytes, idle_bytes - object->stats.bytes);
+}
+
+static void evict(struct kunwind_object *object, struct list_head *dead)
+{
+	idle_remove(object);
+	retire(object, dead);
+}
+
+static struct kunwind_object *first_idle(void)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	return list_first_entry_or_null(&idle, struct kunwind_object, idle);
+}
+
+static struct kunwind_object *first_idle_of(struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	return list_first_entry_or_null(&kunwind_payer_idle(payer)->objects,
+					struct kunwind_object, payer_idle);
+}
+
+static bool transient(const struct kunwind_object *object)
+{
+	u32 state = kunwind_object_state(object);
+
+	return state == KUNWIND_OBJECT_FAILED ||
+	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->refusal) == KUNWIND_E_LIMIT);
+}
+
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
+{
+	if (object == &kunwind_object_overflow)
+		return true;
+	return transient(object) && (time_after(jiffies, READ_ONCE(object->done_at) + RETRY) ||
+				     (object->over_share && object->payer != payer));
+}
+
+static void last_put(struct kunwind_object *object, struct list_head *dead)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	if (hlist_unhashed(&object->node) || transient(object)) {
+		retire(object, dead);
+	} else {
+		idle_add(object);
+		if (object->payer &&
+		    kunwind_payer_idle(object->payer)->nr > IDLE_MAX / USER_PART)
+			evict(first_idle_of(object->payer), dead);
+		else if (nr_idle > IDLE_MAX)
+			evict(first_idle(), dead);
+	}
+}
+
+void kunwind_object_put(struct kunwind_object *object)
+{
+	LIST_HEAD(dead);
+
+	/* The overflow's never ends. */
+	if (!refcount_dec_and_lock(&object->users, &kunwind_objects_lock))
+		return;
+	last_put(object, &dead);
+	spin_unlock(&kunwind_objects_lock);
+	kunwind_object_cache_free_dead(&dead);
+}
+
+/* The idle object to give up so that @payer's next charge may not fail as it did. */
+static struct kunwind_object *victim(int err, struct kunwind_payer *payer)
+{
+	return err == -EDQUOT ? first_idle_of(payer) : first_idle();
+}
+
+int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	struct kunwind_object *object;
+	unsigned int nr;
+	LIST_HEAD(dead);
+	int err;
+
+	err = kunwind_memory_charge(payer, bytes);
+	if (!err)
+		return 0;
+	do {
+		spin_lock(&kunwind_objects_lock);
+		for (nr = 0; nr < BATCH; nr++) {
+			err = kunwind_memory_charge(payer, bytes);
+			object = err ? victim(err, payer) : NULL;
+			if (!object)
+				break;
+			evict(object, &dead);
+		}
+		spin_unlock(&kunwind_objects_lock);
+		kunwind_object_cache_free_dead(&dead);
+	} while (nr == BATCH);
+	return err;
+}
+
+/* -------------------------------------------------------------- shrinker */
+
+/* In pages; whoever has no table counts as one, so that it goes too. */
+static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
+{
+	unsigned long pages = READ_ONCE(nr_idle) + (READ_ONCE(idle_bytes) >> PAGE_SHIFT);
+
+	return pages ? pages : SHRINK_EMPTY;
+}
+
+static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
+{
+	unsigned long freed = 0;
+	struct kunwind_object *object;
+	unsigned int nr;
+	LIST_HEAD(dead);
+
+	spin_lock(&kunwind_objects_lock);
+	for (nr = 0; nr < BATCH && freed < sc->nr_to_scan && (object = first_idle()); nr++) {
+		freed += 1 + (object->stats.bytes >> PAGE_SHIFT);
+		evict(object, &dead);
+	}
+	spin_unlock(&kunwind_objects_lock);
+	kunwind_object_cache_free_dead(&dead);
+	return freed ? freed : SHRINK_STOP;
+}
+
+/* ---------------------------------------------------------------- lookup */
+
+/* Nobody comes for the same file's other states any more. */
+static void supersede(const struct kunwind_object_key *key, struct list_head *dead)
+{
+	struct kunwind_object *object;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	hlist_for_each_entry_safe(object, next, bucket(key), node) {
+		if (memcmp(&object->key, key, KUNWIND_KEY_FILE) || !memcmp(&object->key, key, sizeof(*key)))
+			continue;
+		WRITE_ONCE(object->gone, true);
+		if (!refcount_read(&object->users)) {
+			evict(object, dead);
+		} else {
+			hlist_del(&object->node);
+			hlist_add_head(&object->node, bucket_of_state(&object->key));
+		}
+	}
+}
+
+struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key *key,
+						 const struct kunwind_payer *payer,
+						 struct list_head *dead)
+{
+	struct kunwind_object *object;
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	hlist_for_each_entry(object, bucket(key), node) {
+		if (memcmp(&object->key, key, sizeof(*key)))
+			continue;
+		if (kunwind_object_stale(object, payer)) {
+			/* Its users keep it; the next ones get another. */
+			if (refcount_read(&object->users))
+				kunwind_object_cache_remove(object);
+			else
+				evict(object, dead);
+			return NULL;
+		}
+		if (refcount_read(&object->users)) {
+			refcount_inc(&object->users);
+		} else {
+			idle_remove(object);
+			refcount_set(&object->users, 1);
+		}
+		return object;
+	}
+	return NULL;
+}
+
+bool kunwind_object_cache_insert(struct kunwind_object *object, struct list_head *dead)
+{
+	unsigned int limit = READ_ONCE(max_objects);
+	struct kunwind_object *old;
+
+	lockdep_assert_held(&kunwind_objects_lock);
+	supersede(&object->key, dead);
+	while (nr_objects >= limit) {
+		old = first_idle();
+		if (!old)
+			return false;
+		evict(old, dead);
+	}
+	while (!kunwind_payer_add_object(object->payer, limit / USER_PART)) {
+		old = victim(-EDQUOT, object->payer);
+		if (!old)
+			return false;
+		evict(old, dead);
+	}
+	hlist_add_head(&object->node, bucket(&object->key));
+	WRITE_ONCE(nr_objects, nr_objects + 1);
+	return true;
+}
+
+bool kunwind_object_cache_charge(struct kunwind_payer *payer)
+{
+	return kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART);
+}
+
+/* ---------------------------------------------------------------- status */
+
+void kunwind_object_built(struct kunwind_object *object)
+{
+	atomic64_add(object->stats.bytes, &table_bytes);
+	atomic64_add(object->stats.nr_rows, &table_rows);
+}
+
+void kunwind_object_stats(struct kunwind_stats *stats)
+{
+	u64 builds, refused;
+
+	kunwind_builder_counts(&builds, &refused);
+	stats->objects += READ_ONCE(nr_objects);
+	stats->table_bytes += atomic64_read(&table_bytes);
+	stats->table_rows += atomic64_read(&table_rows);
+	stats->table_builds += builds;
+	stats->table_refused += refused;
+}
+
+void kunwind_object_cache_show(struct seq_file *m)
+{
+	static const char *const states[] = {
+		[KUNWIND_OBJECT_PENDING] = "pending",
+		[KUNWIND_OBJECT_READY] = "ready",
+		[KUNWIND_OBJECT_NO_CFI] = "no_cfi",
+		[KUNWIND_OBJECT_REFUSED] = "refused",
+		[KUNWIND_OBJECT_FAILED] = "failed",
+	};
+	const struct kunwind_object *object;
+	unsigned int i;
+
+	seq_printf(m, "stat\tidle_objects\t%u\n", READ_ONCE(nr_idle));
+	seq_printf(m, "stat\tidle_bytes\t%llu\n", READ_ONCE(idle_bytes));
+	for (i = 0; i < BUCKETS; i++) {
+		if (kunwind_status_ends(m))
+			return;
+		spin_lock(&kunwind_objects_lock);
+		hlist_for_each_entry(object, &objects[i], node) {
+			u32 state = kunwind_object_state(object);
+			bool done = state != KUNWIND_OBJECT_PENDING;
+			const char *path = kunwind_object_path(object, object->name);
+			struct kunwind_table_stats stats = { };
+
+			/* fill.c may be writing them: numbers to be shown, no more. */
+			if (done)
+				stats = data_race(object->stats);
+
+			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", states[state],
+				   done ? kunwind_refusal_name(READ_ONCE(object->refusal)) : "-",
+				   stats.nr_rows, stats.bytes,
+				   refcount_read(&object->users) - READ_ONCE(object->filling));
+			kunwind_name_show(m, path);
+			if (stats.nr_parts) {
+				seq_printf(m, "\nparts\t%u\t%u\t", stats.parts_built,
+					   stats.nr_parts);
+				kunwind_name_show(m, path);
+			}
+			seq_putc(m, '\n');
+		}
+		spin_unlock(&kunwind_objects_lock);
+	}
+}
+
+void kunwind_object_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_objects\t%u\n", READ_ONCE(max_objects));
+	kunwind_memory_show_params(m);
+	kunwind_builder_show_params(m);
+}
+
+int kunwind_object_init(void)
+{
+	seed = get_random_u32();
+	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
+	return shrinker ? 0 : -ENOMEM;
+}
+
+void kunwind_object_exit(void)
+{
+	LIST_HEAD(dead);
+
+	kunwind_shrinker_unregister(shrinker);
+	spin_lock(&kunwind_objects_lock);
+	while (nr_idle)
+		evict(first_idle(), &dead);
+	spin_unlock(&kunwind_objects_lock);
+	kunwind_object_cache_free_dead(&dead);
+	kunwind_payer_exit();
+}

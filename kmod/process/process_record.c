@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * process_record.c - the records of registered processes
+ *
+ * A hash table finds the record of a process by its struct pid. The record has a
+ * reference to the struct pid: so its address is not used again while the process is
+ * registered. A record says why the process is registered: a user registered it (by
+ * hand), the whole system is registered (by auto), or both. The record is freed when
+ * neither holds any more, or when the process ends. It refers to the space in which
+ * the process runs (space.c). It is counted for the user who registered by hand, and
+ * for the real user of the process if it is registered by auto (payer.c): the one at
+ * the time when the record is made, or of the last exec.
+ *
+ * Lock: kunwind_processes_lock, a spinlock; its order is in docs/locking.md. The
+ * status reads records under RCU alone, so they are freed after a grace period.
+ *
+ * Callers: hooks and registrations (process.c), the switch of the whole system
+ * (auto.c), dumps and the status. Hooks may run with preemption off, and all change
+ * records under the lock: so records are allocated with GFP_ATOMIC.
+ *
+ * Memory: 100 bytes a process.
+ */
+#include <linux/hash.h>
+#include <linux/moduleparam.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "payer.h"
+#include "process.h"
+#include "process_record.h"
+#include "../space/space.h"
+#include "../status.h"
+#include "../trace/trace_hooks.h"
+
+#define HASH_BITS	10
+
+static unsigned int max_processes = 32768;
+module_param(max_processes, uint, 0644);
+MODULE_PARM_DESC(max_processes,
+		 "most processes registered at a time, of which \"auto\" registers at most half "
+		 "for one user, except root with CAP_SYS_ADMIN (default 32768)");
+
+static struct hlist_head processes[1 << HASH_BITS];
+static unsigned int nr_processes;	/* also read without the lock */
+static u64 missed_limit, missed_memory;
+static bool closed;			/* the module goes */
+DEFINE_SPINLOCK(kunwind_processes_lock);	/* all of the above and the records */
+
+static struct hlist_head *bucket(const struct pid *pid)
+{
+	return &processes[hash_ptr(pid, HASH_BITS)];
+}
+
+struct kunwind_process_record *kunwind_process_find(const struct pid *pid)
+{
+	struct kunwind_process_record *process;
+
+	lockdep_assert_held(&kunwind_processes_lock);
+	hlist_for_each_entry(process, bucket(pid), node)
+		if (process->pid == pid)
+			return process;
+	return NULL;
+}
+
+/* -------------------------------------------------------- make and change */
+
+static void free_rcu(struct rcu_head *rcu)
+{
+	struct kunwind_process_record *process = container_of(rcu, struct kunwind_process_record, rcu);
+
+	put_pid(process->pid);
+	kfree(process);
+}
+
+void kunwind_process_set_space(struct kunwind_process_record *process, struct kunwind_space *space)
+{
+	struct kunwind_space *old = kunwind_process_space(process);
+
+	rcu_assign_pointer(process->space, space);
+	if (old)
+		kunwind_space_unlink(old, kunwind_process_wants_children(process));
+}
+
+void kunwind_process_drop(struct kunwind_process_record *process)
+{
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (trace_kunwind_exit_enabled())
+		trace_kunwind_exit(pid_nr(process->pid));
+	hlist_del_rcu(&process->node);
+	kunwind_process_set_space(process, NULL);
+	kunwind_payer_remove_process(process->payer);
+	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
+	WRITE_ONCE(nr_processes, nr_processes - 1);
+	call_rcu(&process->rcu, free_rcu);
+}
+
+/* Makes it @registrar's. */
+static int set_registrar(struct kunwind_process_record *process,
+			 const struct kunwind_registrar *registrar)
+{
+	struct kunwind_payer *payer = kunwind_payer_add_process(registrar->uid,
+								registrar->unlimited);
+
+	if (IS_ERR(payer))
+		return PTR_ERR(payer);
+	process->registrar.unlimited = registrar->unlimited;
+	process->registrar.ptrace = registrar->ptrace;
+	/* kunwind_process_show() reads it without the lock. */
+	WRITE_ONCE(process->registrar.uid, registrar->uid);
+	process->payer = payer;
+	return 0;
+}
+
+/* Makes it the whole system's, at the expense of the process's own user. @new: the record is. */
+static int set_auto(struct kunwind_process_record *process, struct pid *pid, bool new)
+{
+	unsigned int limit = READ_ONCE(max_processes);
+	struct kunwind_payer *payer = ERR_PTR(-ESRCH);
+	const struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(pid, PIDTYPE_TGID);
+	if (task)
+		payer = kunwind_payer_add_share(task, KUNWIND_SHARE_RECORD,
+						limit > nr_processes ?
+						limit - nr_processes : !new);
+	rcu_read_unlock();
+	if (IS_ERR(payer))
+		return PTR_ERR(payer);
+	process->auto_payer = payer;
+	return 0;
+}
+
+int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
+			   const struct kunwind_registrar *registrar, struct kunwind_space *space)
+{
+	struct kunwind_process_record *process;
+	int err;
+
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (closed || nr_processes >= READ_ONCE(max_processes))
+		return -ENOSPC;
+	process = kzalloc(sizeof(*process), GFP_ATOMIC | __GFP_NOWARN);
+	if (!process)
+		return -ENOMEM;
+	process->owners = owners;
+	if (owners & BY_AUTO) {
+		err = set_auto(process, pid, true);
+		if (err)
+			goto out_free;
+	}
+	if (owners & BY_HAND) {
+		process->flags = flags;
+		err = set_registrar(process, registrar);
+		if (err)
+			goto out_auto;
+	}
+	process->pid = get_pid(pid);
+	RCU_INIT_POINTER(process->space, space);
+	hlist_add_head_rcu(&process->node, bucket(pid));
+	WRITE_ONCE(nr_processes, nr_processes + 1);
+	return 0;
+
+out_auto:
+	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
+out_free:
+	kfree(process);
+	return err;
+}
+
+/* Changes what a record says; the count of its space goes along. */
+static void set_owners(struct kunwind_process_record *process, u8 owners, u32 flags)
+{
+	struct kunwind_space *space = kunwind_process_space(process);
+	int before = kunwind_process_wants_children(process);
+
+	/* Pairs with kunwind_process_show(): the registrar is there before. */
+	smp_store_release(&process->owners, owners);
+	WRITE_ONCE(process->flags, flags);
+	if (space && kunwind_process_wants_children(process) != before)
+		kunwind_space_add_children(space, kunwind_process_wants_children(process) - before);
+}
+
+void kunwind_process_release(struct kunwind_process_record *process, u8 owner)
+{
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (!(process->owners & ~owner)) {
+		kunwind_process_drop(process);
+		return;
+	}
+	if (owner & BY_HAND) {
+		kunwind_payer_remove_process(process->payer);
+		process->payer = NULL;
+	}
+	if (owner & BY_AUTO) {
+		kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
+		process->auto_payer = NULL;
+	}
+	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
+}
+
+int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 flags,
+			  const struct kunwind_registrar *registrar)
+{
+	int err;
+
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (owner == BY_HAND && !(process->owners & BY_HAND)) {
+		err = set_registrar(process, registrar);
+		if (err)
+			return err;
+	} else if (owner == BY_HAND && (flags & ~process->flags) && !registrar->unlimited &&
+		   !uid_eq(process->registrar.uid, registrar->uid)) {
+		return -EACCES;
+	} else if (owner == BY_AUTO && !(process->owners & BY_AUTO)) {
+		err = set_auto(process, process->pid, false);
+		if (err)
+			return err;
+	}
+	set_owners(process, process->owners | owner, process->flags | flags);
+	return 0;
+}
+
+int kunwind_process_recharge(struct kunwind_process_record *process,
+			     const struct task_struct *task)
+{
+	struct kunwind_payer *before = process->auto_payer;
+	bool same;
+	int err;
+
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (!(process->owners & BY_AUTO))
+		return 0;
+	rcu_read_lock();
+	same = kunwind_payer_shares(before, task);
+	rcu_read_unlock();
+	if (same)
+		return 0;
+	err = set_auto(process, process->pid, false);
+	if (!err)
+		kunwind_payer_remove_share(before, KUNWIND_SHARE_RECORD);
+	return err;
+}
+
+void kunwind_process_missed(int err)
+{
+	lockdep_assert_held(&kunwind_processes_lock);
+	if (err == -ENOSPC)
+		missed_limit++;
+	else if (err == -ENOMEM)
+		missed_memory++;
+}
+
+/* ------------------------------------------------------------- all records */
+
+bool kunwind_process_any(void)
+{
+	return READ_ONCE(nr_processes);
+}
+
+void kunwind_process_disown(void)
+{
+	struct kunwind_process_record *process;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(processes); i++) {
+		spin_lock(&kunwind_processes_lock);
+		hlist_for_each_entry_safe(process, next, &processes[i], node)
+			if (process->owners & BY_AUTO)
+				kunwind_process_release(process, BY_AUTO);
+		spin_unlock(&kunwind_processes_lock);
+		cond_resched();
+	}
+}
+
+void kunwind_process_stats(struct kunwind_stats *stats)
+{
+	spin_lock(&kunwind_processes_lock);
+	stats->processes = nr_processes;
+	stats->missed_limit = missed_limit;
+	stats->missed_memory = missed_memory;
+	spin_unlock(&kunwind_processes_lock);
+}
+
+void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t uid, bool all)
+{
+	const struct kunwind_process_record *process;
+	struct kunwind_space *space;
+	struct task_struct *task;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(processes); i++) {
+		if (kunwind_status_ends(m))
+			return;
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(process, &processes[i], node) {
+			u32 maps = 0, flags = READ_ONCE(process->flags);
+			u8 owners = smp_load_acquire(&process->owners);
+			size_t bytes = sizeof(*process);
+			pid_t nr = pid_nr_ns(process->pid, ns);
+
+			if (!nr || (!all && (!(owners & BY_HAND) ||
+					     !uid_eq(READ_ONCE(process->registrar.uid), uid))))
+				continue;
+			task = pid_task(process->pid, PIDTYPE_TGID);
+			if (!task)
+				continue;
+			space = rcu_dereference(process->space);
+			if (space) {
+				maps = kunwind_space_maps(space);
+				bytes += kunwind_space_bytes(space);
+			}
+			kunwind_status_process(m, nr, task->comm, maps, flags,
+					       all && (owners & BY_AUTO), bytes);
+		}
+		rcu_read_unlock();
+	}
+}
+
+struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
+{
+	struct kunwind_process_record *process;
+	struct pid *pid = NULL;
+
+	for (; *bucket < ARRAY_SIZE(processes); ++*bucket) {
+		spin_lock(&kunwind_processes_lock);
+		hlist_for_each_entry(process, &processes[*bucket], node) {
+			if (process->dump == dump)
+				continue;
+			process->dump = dump;
+			pid = get_pid(process->pid);
+			break;
+		}
+		spin_unlock(&kunwind_processes_lock);
+		if (pid)
+			break;
+		cond_resched();
+	}
+	return pid;
+}
+
+struct kunwind_snapshot *kunwind_process_snapshot(struct pid *tgid)
+{
+	struct kunwind_process_record *process;
+	struct kunwind_snapshot *snapshot = NULL;
+
+	spin_lock(&kunwind_processes_lock);
+	process = kunwind_process_find(tgid);
+	if (process && kunwind_process_space(process))
+		snapshot = kunwind_space_snapshot(kunwind_process_space(process));
+	spin_unlock(&kunwind_processes_lock);
+	return snapshot;
+}
+
+void kunwind_process_show_limit(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_processes\t%u\n", READ_ONCE(max_processes));
+}
+
+void kunwind_process_close(void)
+{
+	spin_lock(&kunwind_processes_lock);
+	closed = true;
+	spin_unlock(&kunwind_processes_lock);
+}
+
+void kunwind_process_exit(void)
+{
+	struct kunwind_process_record *process;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(processes); i++) {
+		spin_lock(&kunwind_processes_lock);
+		hlist_for_each_entry_safe(process, next, &processes[i], node)
+			kunwind_process_drop(process);
+		spin_unlock(&kunwind_processes_lock);
+	}
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * follow.c - what a registered process maps later
+ *
+ * An address becomes other code only by a new mapping. These functions of the
+ * kernel see all new mappings, copies and ends:
+ *   perf_event_mmap(vma)      a mapping was made or changed (mmap_lock is held)
+ *   __x64_sys_mremap(regs)    a mapping moves or grows, which the former does
+ *	not report
+ *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
+ *   uprobe_clear_state(mm)    an mm ends
+ *   generic_shutdown_super(sb) a file system ends: its device number may soon be
+ *	another's, and what is known of its files is not true of those
+ * The hooks do not sleep and do little: ranges are marked dead in place, and the
+ * task gets a work that reads the mappings before it returns to user mode. A task
+ * that maps code finds its tables there when it first runs it, or max_stall_ms
+ * later. All these hooks are required (hook.h).
+ *
+ * If another task changes the mm (ptrace, io_uring), the change is read with the
+ * next work of a task of that mm.
+ *
+ * mremap
+ * ------
+ * Only the entry of the system call is hooked, because no function inside that
+ * sees the new mapping is declared in a header. mmap_lock is not held there. From
+ * the entry to the forced read, which comes before the task returns to user mode,
+ * the call is counted as a move of its space.
+ *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked dead at the entry.
+ *     A read by another thread can still find the old mapping there, before
+ *     mremap takes mmap_lock. So whatever is read there during the move is doubted:
+ *     no walk by any thread uses an old table there.
+ *   - Several calls at a time: one interval contains all these destinations, until
+ *     none is under way. A read then costs the same for any number of calls. What
+ *     it finds between two destinations is doubted, too: walks get no tables there
+ *     until the calls have ended and the mappings are read again. Nothing is lost
+ *     by that: this read takes over objects, names and tables that a JIT handed in.
+ *   - A call that the kernel refuses by its arguments alone changes nothing.
+ *   - Otherwise the kernel chooses the address, and it is not known before the
+ *     call has ended. Nothing is mapped there before, so no thread can be in a
+ *     function there, or jump there, before mremap has returned the address.
+ *     munmap is not hooked, so ranges may still be known there, with tables that
+ *     a JIT handed in. They are marked dead by the return value, before the
+ *     forced read, which would take those tables over. In-place growth is the
+ *     same: the part beyond the old length is marked.
+ *   - A read by another thread that is under way when a range is marked dead does
+ *     not take it over: it compares, before it publishes, what it began with.
+ *   - The sys_exit event of the task itself comes before the forced read. Its
+ *     frames lie in code that was mapped before the call: the source's ranges
+ *     describe them still, a fixed destination is dead.
+ *   - MREMAP_DONTUNMAP keeps the source mapped, with the same file. If it is
+ *     anonymous its pages are gone, and nothing in it can run.
+ *   - If mremap fails, the destination may be as it was, or unmapped. The forced
+ *     read finds out. Only a table that a JIT handed in for the destination is
+ *     lost then: the JIT has to hand it in again.
+ *   - fork during a move: the child knows nothing, and reads its own mappings.
+ *   - No memory for the work: the space is given up, and the kernel's own answer
+ *     is given for that process until its next exec.
+ *
+ * Each queued work holds a reference of the module: task_work_cancel() is not
+ * exported. The work gives it back shortly before its last instruction, which
+ * is why unloading waits for synchronize_rcu_tasks().
+ */
+#include <linux/fs.h>
+#include <linux/kdev_t.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/unistd.h>
+#include <linux/uprobes.h>
+
+#include "../compat/sched.h"
+#include "../object/filesystem.h"
+#include "follow.h"
+#include "../hook.h"
+#include "space.h"
+#include "../stack/touch.h"
+#include "../trace/kunwind_events.h"
+
+static unsigned int max_stall_ms = 50;
+module_param(max_stall_ms, uint, 0644);
+MODULE_PARM_DESC(max_stall_ms,
+		 "longest time that a task waits for the tables of what it mapped, ms (default 50)");
+
+struct follow_work {
+	struct callback_head head;
+	enum kunwind_follow why;
+	struct kunwind_space *space;	/* whose reader the task is; or NULL */
+	/* Of a mremap; NULL else. */
+	struct kunwind_space *moving;
+	u64 addr, old_len, new_len;
+	bool i386;
+};
+
+unsigned long kunwind_follow_patience(void)
+{
+	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
+}
+
+/* The space of @mm with a reference, or NULL. */
+static struct kunwind_space *space_get(const struct mm_struct *mm)
+{
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	if (space && !refcount_inc_not_zero(&space->refs))
+		space = NULL;
+	rcu_read_unlock();
+	return space;
+}
+
+static void moved(struct follow_work *work);
+
+/* In the task's own context, on its way to user mode, or to its end. */
+static void follow_run(struct callback_head *head)
+{
+	struct follow_work *work = container_of(head, struct follow_work, head);
+	struct mm_struct *mm = current->mm;	/* NULL in exit */
+	/* What is traced of this work may not ask for more of it (touch.c). */
+	const bool own = kunwind_touch_own_begin();
+	struct kunwind_space *space = NULL;
+
+	if (work->moving)
+		moved(work);
+	if (work->space) {
+		/* A mapping that comes from here on needs a work of its own. */
+		if (READ_ONCE(work->space->reader) == current)
+			WRITE_ONCE(work->space->reader, NULL);
+		kunwind_space_put(work->space);
+	}
+	if (mm && !(current->flags & PF_EXITING))
+		space = space_get(mm);
+	if (space) {
+		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
+				   false);
+		if (work->why == FOLLOW_EXEC)
+			WRITE_ONCE(space->fresh, false);
+		kunwind_space_put(space);
+	}
+	kfree(work);
+	module_put(THIS_MODULE);
+	/* main.c waits for what is left of it by synchronize_rcu_tasks(). */
+	if (own)
+		kunwind_touch_own_end();
+}
+
+/* A work that holds the module, or NULL: no memory, or the module goes. */
+static struct follow_work *work_new(enum kunwind_follow why)
+{
+	struct follow_work *work;
+
+	if (!try_module_get(THIS_MODULE))
+		return NULL;
+	work = kzalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
+	if (!work) {
+		module_put(THIS_MODULE);
+		return NULL;
+	}
+	init_task_work(&work->head, follow_run);
+	work->why = why;
+	return work;
+}
+
+bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+{
+	struct follow_work *work = work_new(why);
+
+	if (!work)
+		return false;
+	if (!task_work_add(task, &work->head, TWA_RESUME))
+		return true;
+	kfree(work);	/* the task ends */
+	module_put(THIS_MODULE);
+	return false;
+}
+
+/*
+ * The current task reads the mappings of @space on its way to user mode. One system
+ * call may change thousands of mappings: one work reads them all. Each of several
+ * threads has one, because none may run new code before that is read. The task that
+ * @space->reader names has a work queued that did not begin; another thread may only
+ * hide that, which costs a second work.
+ */
+static void notrace queue_read(struct kunwind_space *space)
+{
+	struct follow_work *work;
+
+	if (READ_ONCE(space->reader) == current)
+		return;
+	work = work_new(FOLLOW_MAP);
+	if (!work)
+		return;
+	/* It was found under RCU: if it is about to be freed, nobody is registered. */
+	if (!refcount_inc_not_zero(&space->refs))
+		goto out_free;
+	work->space = space;
+	if (!task_work_add(current, &work->head, TWA_RESUME)) {
+		WRITE_ONCE(space->reader, current);
+		return;
+	}
+	/* The task is exiting. */
+	kunwind_space_put(space);
+out_free:
+	kfree(work);
+	module_put(THIS_MODULE);
+}
+
+/* Whether the current task runs user code in @mm. */
+static bool notrace runs_in(const struct mm_struct *mm)
+{
+	return current->mm == mm && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_EXITING));
+}
+
+/* @added: bytes of it that were nothing before; 0: not known. */
+static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 added, bool read)
+{
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	if (space && trace_kunwind_unmap_enabled() && runs_in(mm) &&
+	    kunwind_space_knows(space, start, end - start))
+		trace_kunwind_unmap(current->tgid, start, end);
+	if (space && kunwind_space_mapped(space, start, end, added, read) && runs_in(mm))
+		queue_read(space);
+	rcu_read_unlock();
+}
+
+/*
+ * Narrows [*start, *end) to the arguments of the current system call (mprotect), or
+ * sets *added from them (mmap). A JIT that makes one page of its code writable does
+ * not lose all of its code.
+ */
+static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
+{
+	u64 from = regs->di, to;
+
+	if (in_ia32_syscall() || check_add_overflow(from, (u64)regs->si, &to) ||
+	    to > TASK_SIZE_MAX)
+		return;
+	to = PAGE_ALIGN(to);
+	switch (regs->orig_ax) {
+	case __NR_mprotect:
+	case __NR_pkey_mprotect:
+		if (from < *end && to > *start) {
+			*start = max(*start, from);
+			*end = min(*end, to);
+		}
+		break;
+	case __NR_mmap:
+		*added = PAGE_ALIGN(regs->si);
+		break;
+	}
+}
+
+KUNWIND_HOOK1(perf_event_mmap, struct vm_area_struct *, vma)
+{
+	u64 start = vma->vm_start, end = vma->vm_end, added = 0;
+
+	/* What the mapping was merged with is in it, too. */
+	if (runs_in(vma->vm_mm))
+		changed(task_pt_regs(current), &start, &end, &added);
+	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
+}
+
+/* What mremap was called with. */
+struct mremap {
+	u64 addr, old_len, new_len, new_addr;
+	u32 flags;
+	bool i386;
+};
+
+/* Marks what is known of [start, end) dead, and emits kunwind_unmap for it. */
+static void kill(struct kunwind_space *space, u64 start, u64 end)
+{
+	if (trace_kunwind_unmap_enabled() && kunwind_space_knows(space, start, end - start))
+		trace_kunwind_unmap(current->tgid, start, end);
+	kunwind_space_mapped(space, start, end, 0, true);
+}
+
+/* mremap has ended, and what the call changed is read next. */
+static void moved(struct follow_work *work)
+{
+	struct kunwind_space *space = work->moving;
+	u64 start = task_pt_regs(current)->ax, end;
+
+	if (!current->mm)
+		goto out;
+	if (work->i386)
+		start = (long)(int)start;
+	if (!IS_ERR_VALUE(start)) {
+		if (work->i386)
+			start = (u32)start;
+		end = start + work->new_len;
+		if (start == work->addr)	/* it grew or shrank in place */
+			start += work->old_len;
+		if (start < end)
+			kill(space, start, end);
+	}
+out:
+	kunwind_space_end_move(space);
+	kunwind_space_put(space);
+}
+
+/* Whether every kernel refuses the call before it looks at the mappings. */
+static bool notrace refused(const struct mremap *call)
+{
+	u64 end, old_end;
+
+	if (!call->new_len || offset_in_page(call->addr))
+		return true;
+	if (!(call->flags & MREMAP_FIXED))
+		return false;
+	if (!(call->flags & MREMAP_MAYMOVE) || offset_in_page(call->new_addr))
+		return true;
+	if (check_add_overflow(call->new_addr, call->new_len, &end) || end > TASK_SIZE_MAX)
+		return true;
+	return !check_add_overflow(call->addr, call->old_len, &old_end) &&
+	       old_end > call->new_addr && end > call->addr;
+}
+
+static void notrace move(struct kunwind_space *space, const struct mremap *call)
+{
+	bool fixed = call->flags & MREMAP_FIXED;
+	struct follow_work *work;
+	u64 end = 0;
+
+	if (refused(call))
+		return;
+	if (fixed)
+		end = call->new_addr + call->new_len;
+	/*
+	 * A source of which nothing is known is no code. But the read of what
+	 * another thread mapped may be due.
+	 */
+	if (!kunwind_space_knows(space, call->addr, max(call->old_len, (u64)1)) &&
+	    !kunwind_space_dirty(space) &&
+	    !(fixed && kunwind_space_knows(space, call->new_addr, call->new_len)))
+		return;
+	work = work_new(FOLLOW_FORCE);
+	if (!work)
+		goto give_up;
+	work->moving = kunwind_space_get(space);
+	work->addr = call->addr;
+	work->old_len = call->old_len;
+	work->new_len = call->new_len;
+	work->i386 = call->i386;
+	kunwind_space_begin_move(space);
+	if (fixed) {
+		kunwind_space_move_to(space, call->new_addr, end);
+		kill(space, call->new_addr, end);
+	}
+	if (!task_work_add(current, &work->head, TWA_RESUME))
+		return;
+	/* Not for a task that can still make system calls. */
+	kunwind_space_end_move(space);
+	kunwind_space_put(space);
+	kfree(work);
+	module_put(THIS_MODULE);
+give_up:
+	kunwind_space_forget(current->mm);
+}
+
+static void notrace mremap(struct mremap call)
+{
+	struct kunwind_space *space;
+
+	if (!current->mm || !runs_in(current->mm))
+		return;
+	/*
+	 * With linear address masking (6.4) the kernel ignores these bits of the old
+	 * address. Without it the call fails, and the forced read is only wasted.
+	 */
+	call.addr &= ~GENMASK_ULL(62, 57);
+	call.old_len = PAGE_ALIGN(call.old_len);
+	call.new_len = PAGE_ALIGN(call.new_len);
+	space = space_get(current->mm);
+	if (!space)
+		return;
+	move(space, &call);
+	kunwind_space_put(space);
+}
+
+KUNWIND_HOOK_SYSCALL(__x64_sys_mremap, regs)
+{
+	mremap((struct mremap){
+		.addr = regs->di, .old_len = regs->si, .new_len = regs->dx,
+		.flags = regs->r10, .new_addr = regs->r8,
+	});
+}
+
+#ifdef CONFIG_IA32_EMULATION
+KUNWIND_HOOK_SYSCALL(__ia32_sys_mremap, regs)
+{
+	mremap((struct mremap){
+		.addr = (u32)regs->bx, .old_len = (u32)regs->cx, .new_len = (u32)regs->dx,
+		.flags = (u32)regs->si, .new_addr = (u32)regs->di, .i386 = true,
+	});
+}
+#endif
+
+KUNWIND_HOOK2(uprobe_dup_mmap, struct mm_struct *, old, struct mm_struct *, new)
+{
+	kunwind_space_dup(old, new);
+}
+
+KUNWIND_HOOK1(uprobe_clear_state, struct mm_struct *, mm)
+{
+	kunwind_space_forget(mm);
+}
+
+KUNWIND_HOOK1(generic_shutdown_super, struct super_block *, sb)
+{
+	kunwind_filesystem_ends(new_encode_dev(sb->s_dev));
+}
+
+static struct kunwind_hook hooks[] = {
+	KUNWIND_HOOK_ENTRY(perf_event_mmap),
+	KUNWIND_HOOK_ENTRY(uprobe_dup_mmap),
+	KUNWIND_HOOK_ENTRY(uprobe_clear_state),
+	KUNWIND_HOOK_ENTRY(generic_shutdown_super),
+	KUNWIND_HOOK_ENTRY(__x64_sys_mremap),
+#ifdef CONFIG_IA32_EMULATION
+	KUNWIND_HOOK_ENTRY(__ia32_sys_mremap),
+#endif
+};
+
+void kunwind_follow_init(void)
+{
+	kunwind_hooks_require(hooks, ARRAY_SIZE(hooks));
+}
+
+bool kunwind_follow_exit(void)
+{
+	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
+}
+
+void kunwind_follow_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_stall_ms\t%u\n", READ_ONCE(max_stall_ms));
+}
+
+void kunwind_follow_show(struct seq_file *m)
+{
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks), "");
+}
+
+u64 kunwind_follow_features(void)
+{
+	return kunwind_hook_missing() ? 0 : KUNWIND_F_FOLLOW;
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * scan.c - read an mm's executable mappings into a snapshot
+ *
+ * It holds mmap_lock for reading until the new snapshot is published, so no
+ * mapping comes in between. A mapping that was known, and did not die, keeps its
+ * object: its file is not looked at again. Any other gets the object of its file
+ * as it is now. Waiting for tables comes last, without a lock.
+ *
+ * Only a task of the process itself waits for mmap_lock or for another scan. A
+ * reader from outside (a registration, auto.c) tries both, and sleeps between two
+ * tries without a lock: so nothing that holds up one process holds up another.
+ *
+ * It keeps the mappings alive (mm_users) only while it reads them. If the process
+ * ends just then, the reader unmaps its memory, and may wait for a file system to
+ * which that memory is written back. A registration does that in the context of its
+ * caller, as a read of /proc/PID/maps does: the kernel's own workqueue (mmput_async())
+ * has a limited number of workers, which others need. auto.c uses a workqueue of
+ * its own.
+ *
+ * Executable memory of no file (a JIT's) is in the list too, without an object of
+ * its own: the walk goes through it by frame pointers (core/nocfi/bare.c). Where the
+ * process handed in unwind information (jit.c), the mapping is cut into pieces; what
+ * was handed in is in no other place than the list, from which the next one takes it.
+ *
+ * What it does not read: memory of the process. The vDSO is the kernel's own copy.
+ */
+#include <linux/auxvec.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <asm/vdso.h>
+
+#include "../object/builder.h"
+#include "../stack/callstack.h"
+#include "../process/memory.h"
+#include "../object/name.h"
+#include "../object/object.h"
+#include "snapshot.h"
+#include "space.h"
+
+#define MAX_STALLS	20	/* of an object; filesystem.c has a limit for a file system */
+#define NAMED		8	/* files whose mappings may lie between two of another one */
+#define RETRY_MAX	(1 + HZ / 50)	/* between two tries to lock another's mm, jiffies */
+
+static unsigned int max_ranges = 16384;
+module_param(max_ranges, uint, 0644);
+MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
+
+/* A list in the making. */
+struct reading {
+	struct mm_struct *mm;
+	const struct kunwind_snapshot *old;	/* may be NULL */
+	struct kunwind_snapshot *new;
+	const struct kunwind_change *change;	/* may be NULL */
+	u32 room;		/* of @new */
+	u32 nr;			/* ranges so far, in @new or not */
+	/* The files that were named last; mmap_lock keeps them from going. */
+	struct {
+		const struct file *file;
+		struct kunwind_name *name;	/* some range has a reference */
+	} named[NAMED];
+	u32 nr_named;		/* in all */
+};
+
+/* A stretch of a mapping. */
+struct piece {
+	u64 start, end;
+	u64 offset;		/* of its start in the file */
+	struct kunwind_object *jit;	/* handed in for it, or NULL */
+};
+
+/* What the old list has of the same piece, unless it is dead; with references. */
+static bool known(const struct reading *r, const struct vm_area_struct *vma,
+		  const struct piece *piece, struct kunwind_detail *detail)
+{
+	const struct kunwind_snapshot *old = r->old;
+	struct kunwind_object *object;
+	u32 i;
+
+	if (!old)
+		return false;
+	i = kunwind_ranges_behind(&old->ranges, piece->start);
+	if (i == old->ranges.nr)
+		return false;
+	object = old->detail[i].object;
+	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
+	    kunwind_range_is_dead(&old->ranges.range[i]) || old->detail[i].offset != piece->offset ||
+	    object->jit || kunwind_object_stale(object, r->new->payer))
+		return false;
+	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
+		return false;
+	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
+		WRITE_ONCE(object->gone, true);
+	detail->announced = READ_ONCE(old->detail[i].announced);
+	/* It may still wait in queues that another user fills, or that grew too long. */
+	kunwind_object_offer(object, r->new->payer, vma->vm_file);
+	detail->object = kunwind_object_get(object);
+	detail->name = kunwind_name_get(old->detail[i].name);
+	return true;
+}
+
+static bool is_vdso(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+
+	return !vma->vm_file && mm->context.vdso && mm->context.vdso_image &&
+	       vma->vm_start == (unsigned long)mm->context.vdso;
+}
+
+static struct kunwind_object *object_of(const struct vm_area_struct *vma,
+					struct kunwind_payer *payer)
+{
+	if (is_vdso(vma))
+		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
+	if (!vma->vm_file)
+		return kunwind_object_get(&kunwind_object_anonymous);
+	return kunwind_object_get_file(vma->vm_file, payer);
+}
+
+/* This process's name of the mapping's file; with a reference. NULL: no memory. */
+static struct kunwind_name *name_of(struct reading *r, const struct vm_area_struct *vma)
+{
+	struct kunwind_name *name;
+	u32 i;
+
+	for (i = 0; i < min_t(u32, r->nr_named, NAMED); i++)
+		if (r->named[i].file == vma->vm_file)
+			return kunwind_name_get(r->named[i].name);
+	name = kunwind_name_of(vma->vm_file, r->new->payer);
+	i = r->nr_named++ % NAMED;
+	r->named[i].file = vma->vm_file;
+	r->named[i].name = name;
+	return name;
+}
+
+static void add_piece(struct reading *r, const struct vm_area_struct *vma,
+		      const struct piece *piece)
+{
+	struct kunwind_snapshot *new = r->new;
+	struct kunwind_range *range;
+	struct kunwind_detail *detail;
+
+	if (piece->start == piece->end || r->nr++ >= r->room)
+		return;
+	range = &new->ranges.range[new->ranges.nr];
+	detail = &new->detail[new->ranges.nr];
+	range->start = piece->start;
+	range->end = piece->end;
+	range->reason = KUNWIND_NOT_READY;
+	detail->offset = piece->offset;
+	if (piece->jit)
+		detail->object = kunwind_object_get(piece->jit);
+	else if (!known(r, vma, piece, detail))
+		detail->object = object_of(vma, new->payer);
+	if (vma->vm_file && !piece->jit && !detail->name) {
+		detail->name = name_of(r, vma);
+		if (detail->name)
+			kunwind_object_set_name(detail->object, detail->name);
+	}
+	if (detail->object == &kunwind_object_anonymous)
+		range->reason = KUNWIND_NO_OBJECT;
+	else
+		new->nr_maps++;
+	new->ranges.nr++;
+}
+
+/*
+ * The old list's first range that was handed in, is not dead and has a part of [start, end);
+ * NULL: none. The others in there are looked at one by one, so @end is no more than what
+ * is asked about: a whole list for each mapping would be the square of their number.
+ */
+static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old, u64 start,
+					     u64 end)
+{
+	u32 i;
+
+	if (!old)
+		return NULL;
+	for (i = kunwind_ranges_behind(&old->ranges, start);
+	     i < old->ranges.nr && old->ranges.range[i].start < end; i++)
+		if (old->detail[i].object->jit && !kunwind_range_is_dead(&old->ranges.range[i]))
+			return &old->ranges.range[i];
+	return NULL;
+}
+
+/* The first piece of the mapping from @start on for which something is handed in. */
+static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, u64 start,
+		     struct piece *piece)
+{
+	const struct kunwind_change *change = r->change;
+	const struct kunwind_snapshot *old = r->old;
+	const struct kunwind_range *range;
+
+	piece->jit = NULL;
+	for (range = handed_in(old, start, vma->vm_end); range;
+	     range = handed_in(old, range->end, vma->vm_end)) {
+		if (range->start < start ||	/* its first part is no code any more */
+		    (change && !change->object && change->start == range->start))
+			continue;
+		if (range->end > vma->vm_end)
+			break;
+		piece->start = range->start;
+		piece->end = range->end;
+		piece->jit = old->detail[range - old->ranges.range].object;
+		break;
+	}
+	if (change && change->object && change->start >= start && change->end <= vma->vm_end &&
+	    (!piece->jit || change->start < piece->start)) {
+		piece->start = change->start;
+		piece->end = change->end;
+		piece->jit = change->object;
+	}
+	piece->offset = vma->vm_file ? ((u64)vma->vm_pgoff << PAGE_SHIFT) +
+				       piece->start - vma->vm_start : 0;
+	return piece->jit;
+}
+
+/*
+ * Where the program began: what execve() told it on its stack (AT_ENTRY, AT_BASE). prctl(PR_SET_MM)
+ * may change that at any time.
+ */
+static void read_start(struct reading *r)
+{
+	struct kunwind_ranges *ranges = &r->new->ranges;
+	const unsigned long *auxv = r->mm->saved_auxv;
+	/* Pairs of 32 bits there: no type of 64 bits is that large. */
+	const bool i386 = auxv[0] >> 32;
+	u32 i, nr = i386 ? 2 * AT_VECTOR_SIZE : AT_VECTOR_SIZE;
+	u64 type, value;
+
+	ranges->entry_sp = READ_ONCE(r->mm->start_stack);
+	ranges->entry = 0;
+	ranges->interpreter = 0;
+	for (i = 0; i + 1 < nr; i += 2) {
+		type = i386 ? READ_ONCE(((const u32 *)auxv)[i]) : READ_ONCE(auxv[i]);
+		value = i386 ? READ_ONCE(((const u32 *)auxv)[i + 1]) : READ_ONCE(auxv[i + 1]);
+		if (type == AT_NULL)
+			break;
+		if (type == AT_ENTRY)
+			ranges->entry = value;
+		else if (type == AT_BASE)
+			ranges->interpreter = value;
+	}
+}
+
+/* Reads the mappings. mmap_lock is held. */
+static void read_mappings(struct reading *r)
+{
+	struct piece piece, jit;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, r->mm, 0);
+
+	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
+	lockdep_assert_held(&r->mm->mmap_lock);
+	r->nr = 0;
+	r->nr_named = 0;
+	read_start(r);
+	for_each_vma(vmi, vma) {
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		piece = (struct piece){
+			.start = vma->vm_start,
+			.offset = vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0,
+		};
+		while (next_jit(r, vma, piece.start, &jit)) {
+			piece.end = jit.start;
+			add_piece(r, vma, &piece);
+			add_piece(r, vma, &jit);
+			piece.start = jit.end;
+			piece.offset = vma->vm_file ? jit.offset + jit.end - jit.start : 0;
+		}
+		piece.end = vma->vm_end;
+		add_piece(r, vma, &piece);
+		cond_resched();
+	}
+}
+
+/* Whether the change can be made. mmap_lock is held. */
+static int check_change(const struct reading *r)
+{
+	const struct kunwind_change *change = r->change;
+	const struct kunwind_range *range = handed_in(r->old, change->start, change->end);
+	const struct vm_area_struct *vma;
+
+	if (!change->object)
+		return range && range->start == change->start && range->end == change->end ?
+		       0 : -ENOENT;
+	if (range)
+		return -EEXIST;
+	vma = find_vma(r->mm, change->start);
+	if (!vma || vma->vm_start > change->start || vma->vm_end < change->end ||
+	    !(vma->vm_flags & VM_EXEC))
+		return -EFAULT;
+	if (is_vdso(vma))
+		return -EEXIST;
+	/* A memfd's is memory, too. */
+	if (vma->vm_file && (file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC ||
+			     file_inode(vma->vm_file)->i_nlink))
+		return -EEXIST;
+	return 0;
+}
+
+/* Same mappings, same objects, same names, none dead or doubted. */
+static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot *b)
+{
+	u32 i;
+
+	if (a->ranges.nr != b->ranges.nr || a->ranges.entry_sp != b->ranges.entry_sp ||
+	    a->ranges.entry != b->ranges.entry || a->ranges.interpreter != b->ranges.interpreter)
+		return false;
+	for (i = 0; i < a->ranges.nr; i++)
+		if (a->ranges.range[i].start != b->ranges.range[i].start ||
+		    a->ranges.range[i].end != b->ranges.range[i].end ||
+		    a->detail[i].offset != b->detail[i].offset ||
+		    a->detail[i].object != b->detail[i].object || a->detail[i].name != b->detail[i].name ||
+		    READ_ONCE(a->ranges.range[i].dead))
+			return false;
+	return true;
+}
+
+/*
+ * A task waits for its own mm. For another's it does not: whoever holds that lock
+ * may be waiting, too, for a file system that never answers.
+ */
+static int lock_mappings(struct mm_struct *mm)
+{
+	if (mm == current->mm)
+		return mmap_read_lock_killable(mm);
+	return mmap_read_trylock(mm) ? 0 : -EAGAIN;
+}
+
+static int scan(struct kunwind_space *space, struct mm_struct *mm,
+		const struct kunwind_change *change)
+{
+	struct reading r = { .mm = mm, .change = change };
+	u32 limit = max(1u, READ_ONCE(max_ranges)), seq;
+	struct kunwind_snapshot *old = NULL, *new = NULL;
+	struct kunwind_payer *payer;
+	int err;
+
+	payer = kunwind_payer_of(mm);
+	r.room = kunwind_space_maps(space);
+	/* Little, for every process pays for it; of a new program a scan counts first. */
+	r.room += 4;
+	for (;;) {
+		r.room = min(r.room, limit);
+		new = kunwind_snapshot_alloc(r.room, payer, GFP_KERNEL);
+		if (!new) {
+			err = -ENOMEM;
+			goto out;
+		}
+		err = lock_mappings(mm);
+		if (err)
+			goto out;
+		/* Inside mmap_lock: nothing of it dies from now on, except by moves. */
+		old = kunwind_space_snapshot(space);
+		spin_lock(&space->lock);
+		seq = space->map_seq;
+		spin_unlock(&space->lock);
+		r.old = old;
+		r.new = new;
+		err = change ? check_change(&r) : 0;
+		if (!err)
+			read_mappings(&r);
+		/* Beyond the limit the rest stays unknown. */
+		if (err || r.nr <= r.room || r.room == limit)
+			break;
+		mmap_read_unlock(mm);
+		kunwind_snapshot_put(old);
+		old = NULL;
+		kunwind_snapshot_destroy(new);
+		r.room = r.nr + r.nr / 8 + 4;
+	}
+	if (!err && change && change->object && r.nr > r.room)
+		err = -ENOSPC;
+	if (err) {
+		mmap_read_unlock(mm);
+		goto out;
+	}
+	/* Other threads walk with it, and forks copy it, from the moment it is published. */
+	kunwind_snapshot_settle(new);
+	/*
+	 * Still inside: mappings that come later find the new snapshot.
+	 * Only growth of a stack comes in between, and that is no code.
+	 */
+	spin_lock(&space->lock);
+	if (!kunwind_space_mark(space, old ? &old->ranges : NULL, &new->ranges)) {
+		err = -ENOMEM;
+	} else {
+		if (!old || !same(old, new)) {
+			kunwind_space_publish(space, new);
+			new = NULL;
+		}
+		space->scanned_seq = seq;
+	}
+	spin_unlock(&space->lock);
+	mmap_read_unlock(mm);
+	/* Pairs with the one in sweep(). */
+	smp_mb();
+out:
+	if (new)
+		kunwind_snapshot_destroy(new);
+	kunwind_payer_put(payer);
+	kunwind_snapshot_put(old);
+	return err;
+}
+
+/* What there is to be waited for of an object, or NULL. */
+static struct completion *awaited(struct kunwind_object *object, bool patient)
+{
+	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
+		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
+				   !kunwind_builder_stalls(object)) ? &object->done : NULL;
+	/* A patient caller also waits for the second stage of a big object. */
+	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
+}
+
+/*
+ * Waits until all objects are done. 0 or -EINTR; the end of the time is no
+ * error. An object for which others waited in vain many times, or of a file
+ * system whose objects had that happen to them (it hangs), stops nobody any
+ * more, however often they map something.
+ */
+static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
+{
+	struct completion *completion;
+	long left = timeout;
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr && left > 0; i++) {
+		struct kunwind_object *object = snapshot->detail[i].object;
+
+		while (left > 0 && (completion = awaited(object, patient))) {
+			left = wait_for_completion_killable_timeout(completion, left);
+			if (left < 0)
+				return -EINTR;
+		}
+		if (!left && kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
+			WRITE_ONCE(object->stalls, READ_ONCE(object->stalls) + 1);
+			kunwind_builder_stalled(object);
+		}
+	}
+	return 0;
+}
+
+/* Reads the mappings if they changed, or if @force. Another's are tried once: -EAGAIN. */
+static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool force)
+{
+	const bool own = mm == current->mm;
+	int err = 0;
+
+	if (own) {
+		if (mutex_lock_killable(&space->scan))
+			return -EINTR;
+	} else if (!mutex_trylock(&space->scan)) {
+		return -EAGAIN;
+	} else if (!mmget_not_zero(mm)) {
+		mutex_unlock(&space->scan);
+		return -ESRCH;
+	}
+	if (force || kunwind_space_dirty(space))
+		err = scan(space, mm, NULL);
+	mutex_unlock(&space->scan);
+	if (!own)
+		mmput(mm);
+	return err;
+}
+
+int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
+		       unsigned long timeout, bool patient)
+{
+	const unsigned long end = jiffies + timeout;
+	struct kunwind_snapshot *snapshot;
+	unsigned long delay = 1;
+	long left = timeout;
+	int err;
+
+	while ((err = read_once(space, mm, force)) == -EAGAIN && left > 0) {
+		schedule_timeout_killable(min_t(unsigned long, delay, left));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		delay = min_t(unsigned long, 2 * delay, RETRY_MAX);
+		left = end - jiffies;
+	}
+	if (err)
+		return err;
+	/* After the kill switch no task waits for tables. */
+	if (!READ_ONCE(kunwind_enabled))
+		left = 0;
+
+	snapshot = kunwind_space_snapshot(space);
+	if (!snapshot)
+		return 0;
+	kunwind_snapshot_settle(snapshot);
+	err = wait_for_objects(snapshot, max(left, 0L), patient);
+	kunwind_snapshot_settle(snapshot);
+	kunwind_snapshot_announce(snapshot, READ_ONCE(space->tgid));
+	kunwind_snapshot_put(snapshot);
+	return err;
+}
+
+int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
+			 const struct kunwind_change *change)
+{
+	int err;
+
+	if (mutex_lock_killable(&space->scan))
+		return -EINTR;
+	err = scan(space, mm, change);
+	/* Lists that were replaced meanwhile take up the share until they are freed. */
+	if (err == -ENOMEM) {
+		kunwind_space_flush();
+		err = scan(space, mm, change);
+	}
+	mutex_unlock(&space->scan);
+	/* Other mappings may have come with it. */
+	return err ? err : kunwind_space_scan(space, mm, false, 0, false);
+}
+
+void kunwind_space_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_ranges\t%u\n", READ_ONCE(max_ranges));
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * snapshot.c - the executable mappings of a space at one time
+ *
+ * Memory: 96 bytes and 72 for each mapping that there is place for, counted
+ * towards max_table_mb, and charged to the owner of the process.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "../process/memory.h"
+#include "../object/name.h"
+#include "../object/object.h"
+#include "snapshot.h"
+#include "../trace/trace_hooks.h"
+
+#define DUMPED	64		/* ranges that a dump looks at without a break */
+
+static atomic64_t next_id = ATOMIC64_INIT(0);
+static atomic64_t map_bytes;
+
+u64 kunwind_snapshot_new_id(void)
+{
+	return atomic64_inc_return(&next_id);
+}
+
+static size_t snapshot_size(u32 nr)
+{
+	return sizeof(struct kunwind_snapshot) +
+	       nr * (sizeof(struct kunwind_range) + sizeof(struct kunwind_detail));
+}
+
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp)
+{
+	size_t size = snapshot_size(room);
+	struct kunwind_snapshot *snapshot;
+	int err;
+
+	if (gfpflags_allow_blocking(gfp))
+		err = kunwind_object_make_room(payer, size);
+	else
+		err = kunwind_memory_charge(payer, size);
+	if (err) {
+		kunwind_memory_refused();
+		return NULL;
+	}
+	/* kvmalloc() does not do without sleeping. */
+	if (gfpflags_allow_blocking(gfp))
+		snapshot = kvzalloc(size, gfp | __GFP_NOWARN);
+	else
+		snapshot = kzalloc(size, gfp | __GFP_NOWARN);
+	if (!snapshot) {
+		kunwind_memory_uncharge(payer, size);
+		return NULL;
+	}
+	atomic64_add(size, &map_bytes);
+	snapshot->size = size;
+	snapshot->payer = kunwind_payer_get(payer);
+	refcount_set(&snapshot->refs, 1);
+	snapshot->detail = (struct kunwind_detail *)&snapshot->ranges.range[room];
+	snapshot->ranges.id = kunwind_snapshot_new_id();
+	return snapshot;
+}
+
+void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		kunwind_name_put(snapshot->detail[i].name);
+		kunwind_object_put(snapshot->detail[i].object);
+	}
+	atomic64_sub(snapshot->size, &map_bytes);
+	kunwind_memory_uncharge(snapshot->payer, snapshot->size);
+	kunwind_payer_put(snapshot->payer);
+	kvfree(snapshot);
+}
+
+u64 kunwind_snapshot_bytes(void)
+{
+	return atomic64_read(&map_bytes);
+}
+
+static void snapshot_free(struct kunwind_reap *reap)
+{
+	kunwind_snapshot_destroy(container_of(reap, struct kunwind_snapshot, reap));
+}
+
+void kunwind_snapshot_put(struct kunwind_snapshot *snapshot)
+{
+	if (!snapshot || !refcount_dec_and_test(&snapshot->refs))
+		return;
+	kunwind_reap(&snapshot->reap, snapshot_free);
+}
+
+void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
+{
+	bool settled = true;
+	u32 i;
+
+	if (READ_ONCE(snapshot->settled))
+		return;
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct kunwind_range *range = &snapshot->ranges.range[i];
+		const struct kunwind_detail *detail = &snapshot->detail[i];
+		const struct kunwind_object *object = detail->object;
+		u64 bias = range->start - detail->offset;
+		bool known = false;
+
+		if (READ_ONCE(range->table) || READ_ONCE(range->reason) != KUNWIND_NOT_READY)
+			continue;
+		if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
+			settled = false;
+			continue;
+		}
+		if (object->has_elf)
+			known = kunwind_elf_bias(&object->elf, range->start,
+						 range->end - range->start, detail->offset, &bias);
+		if (object->jit) {
+			known = true;
+			bias = 0;
+		}
+		WRITE_ONCE(range->bias, bias);
+		if (object->table && known)
+			/* Pairs with the walk, which reads the table before the bias. */
+			smp_store_release(&range->table, object->table);
+		else
+			smp_store_release(&range->reason, kunwind_object_reason(object));
+	}
+	if (settled)
+		WRITE_ONCE(snapshot->settled, true);
+}
+
+void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct kunwind_detail *detail = &snapshot->detail[i];
+
+		if (READ_ONCE(detail->announced) || READ_ONCE(snapshot->ranges.range[i].dead) ||
+		    kunwind_object_is_nameless(detail->object) ||
+		    kunwind_object_state(detail->object) == KUNWIND_OBJECT_PENDING)
+			continue;
+		if (xchg(&detail->announced, true))
+			continue;
+		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail);
+	}
+}
+
+/* Whether range @i is to be reported. */
+static bool is_known(const struct kunwind_snapshot *snapshot, u32 i)
+{
+	const struct kunwind_object *object = snapshot->detail[i].object;
+
+	/* Who was told of what is doubted is not told again when it is alive. */
+	return !kunwind_range_is_dead(&snapshot->ranges.range[i]) &&
+	       !kunwind_object_is_nameless(object) &&
+	       kunwind_object_state(object) != KUNWIND_OBJECT_PENDING;
+}
+
+u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at, u32 max)
+{
+	const struct kunwind_ranges *ranges = &snapshot->ranges;
+	u32 i = kunwind_ranges_behind(ranges, *at);
+	u32 end = min(ranges->nr, i + DUMPED), nr = 0;
+
+	for (; i < end && nr < max; i++) {
+		if (!is_known(snapshot, i))
+			continue;
+		kunwind_trace_map(tgid, &ranges->range[i], &snapshot->detail[i]);
+		nr++;
+	}
+	*at = i < ranges->nr ? ranges->range[i].start : U64_MAX;
+	return nr;
+}
+
+u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at)
+{
+	u32 i, nr = 0;
+
+	for (i = kunwind_ranges_behind(&snapshot->ranges, at); i < snapshot->ranges.nr; i++)
+		nr += is_known(snapshot, i);
+	return nr;
+}
+
+u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
+{
+	u32 lo = 0, hi = ranges->nr;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (ranges->range[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from)
+{
+	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, from->payer, GFP_ATOMIC);
+	u32 i;
+
+	if (!to)
+		return NULL;
+	to->ranges.entry_sp = from->ranges.entry_sp;
+	to->ranges.entry = from->ranges.entry;
+	to->ranges.interpreter = from->ranges.interpreter;
+	to->ranges.nr = from->ranges.nr;
+	to->nr_maps = from->nr_maps;
+	for (i = 0; i < from->ranges.nr; i++) {
+		const struct kunwind_range *range = &from->ranges.range[i];
+
+		to->detail[i] = from->detail[i];
+		kunwind_object_get(to->detail[i].object);
+		kunwind_name_get(to->detail[i].name);
+		/* The other way round than kunwind_snapshot_settle(). What is missed is settled again. */
+		to->ranges.range[i].reason = smp_load_acquire(&range->reason);
+		to->ranges.range[i].table = smp_load_acquire(&range->table);
+		to->ranges.range[i].bias = READ_ONCE(range->bias);
+		to->ranges.range[i].start = range->start;
+		to->ranges.range[i].end = range->end;
+		to->ranges.range[i].dead = READ_ONCE(range->dead);
+	}
+	return to;
+}

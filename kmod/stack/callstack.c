@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * callstack.c - walk the current task's user stack from its pt_regs
+ *
+ * Runs in any context, NMI included. Everything that a walk writes is on its
+ * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
+ * entry by entry, see core/walk/cache.c), the note of the last walk (4 KB a CPU, for those
+ * from the task itself: the flag below guards it), answers about code (15 KB a CPU,
+ * only for a walk that interrupts no other walk) and counters (one increment
+ * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
+ * probe asks for a stack again: one flag for each context of each CPU answers
+ * that with KUNWIND_NESTED.
+ *
+ * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
+ * (core/walk/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
+ * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
+ * every walk has that budget, because preemption is off meanwhile. In a hard interrupt
+ * or an NMI, the average is limited besides (credit.c).
+ */
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seq_file.h>
+
+#include "../arch/x86/regs.h"
+#include "callstack.h"
+#include "../compat/sched.h"
+#include "../core/walk/walk.h"
+#include "credit.h"
+#include "original.h"
+#include "touch.h"
+
+bool kunwind_enabled = true;
+module_param_named(enabled, kunwind_enabled, bool, 0644);
+MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");
+
+static bool guess;
+module_param(guess, bool, 0644);
+MODULE_PARM_DESC(guess, "include guessed frames in stacks of LTTng, perf and BPF (default N)");
+
+struct counters {
+	u64 passed_through;
+	u64 budget_spent;
+	struct {
+		u64 frames;
+		u64 by_reason[KUNWIND_NR_REASONS];
+		u64 by_trust[KUNWIND_NR_TRUSTS];	/* of frames that CFI did not find */
+	} of[KUNWIND_NR_CONSUMERS];
+};
+
+static DEFINE_PER_CPU(struct counters, counters);
+/* One flag each for task, softirq, hardirq and NMI context: interrupt_context_level(). */
+#define HARDIRQ_LEVEL	2
+static DEFINE_PER_CPU(u8 [4], walking);
+/* A walk uses this CPU's answers; walks that interrupt it have none. */
+static DEFINE_PER_CPU(u8, answering);
+static struct kunwind_cache __percpu *caches;
+static struct kunwind_answers __percpu *answers;
+static struct kunwind_recent __percpu *recents;
+
+enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
+{
+	if (!kunwind_callstack_allowed())
+		return KUNWIND_DISABLED;
+	/*
+	 * Kernel threads and io_uring's or vhost's workers have no user
+	 * registers, even where they use an mm; with PF_VCPU the registers
+	 * may be a guest's.
+	 */
+	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
+		return KUNWIND_KTHREAD;
+	if (!kunwind_regs_64bit(regs) && !kunwind_regs_i386(regs))
+		return KUNWIND_COMPAT32;
+	return KUNWIND_COMPLETE;
+}
+
+bool notrace kunwind_callstack_guesses(void)
+{
+	return READ_ONCE(guess);
+}
+
+void notrace kunwind_callstack_passed(void)
+{
+	this_cpu_inc(counters.passed_through);
+}
+
+/* Not inline: gcc would keep a copy of each register on the stack besides. */
+static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
+{
+	kunwind_regs_load(to, pt, valid);
+}
+
+static __always_inline u32 budget_in(u32 context)
+{
+	if (context >= HARDIRQ_LEVEL)
+		return kunwind_credit_take(KUNWIND_BUDGET_URGENT);
+	return IS_ENABLED(CONFIG_PREEMPT_RT) || irqs_disabled() ? KUNWIND_BUDGET_URGENT :
+								  KUNWIND_BUDGET;
+}
+
+/* By the answers and the budget that a walk has in this context. */
+static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk, u32 context)
+{
+	const u8 interrupted = this_cpu_read(answering);
+	enum kunwind_reason reason;
+
+	this_cpu_write(answering, 1);
+	barrier();
+	if (!interrupted)
+		walk->mem.answers = this_cpu_ptr(answers);
+	walk->budget = budget_in(context);
+	reason = unlikely(walk->i386) ? kunwind_walk_i386(walk) : kunwind_walk(walk);
+	if (context >= HARDIRQ_LEVEL)
+		kunwind_credit_return(walk->mem.left);
+	barrier();
+	this_cpu_write(answering, interrupted);
+	return reason;
+}
+
+static noinline notrace void count_found(const struct kunwind_walk *walk,
+					 enum kunwind_consumer consumer)
+{
+	u32 i;
+
+	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+		this_cpu_add(counters.of[consumer].by_trust[i], walk->found[i]);
+}
+
+/* What a walk that did not come to the end needs the next one to find. */
+static noinline notrace void ask(const struct kunwind_walk *walk, enum kunwind_reason reason)
+{
+	if (reason == KUNWIND_DEPTH && !walk->mem.left)
+		this_cpu_inc(counters.budget_spent);
+	else if (reason == KUNWIND_UNREADABLE)
+		kunwind_touch(walk->unread[0], walk->unread[1]);
+	else if (reason == KUNWIND_NOT_READY)
+		kunwind_touch_part(walk->range,
+				   walk->addresses[walk->count - 1] - (walk->count > 1));
+	else if (walk->mem.breakpoint && kunwind_reason_without_rule(reason))
+		kunwind_touch_breakpoint(walk->ranges->id, walk->mem.breakpoint);
+}
+
+/*
+ * Inline in both of its users, with @regs or NULL (then those of @pt): 150 bytes
+ * of registers lie on the stack once only, and the stack may be that of an NMI.
+ */
+static __always_inline enum kunwind_reason
+walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
+	   const struct kunwind_regs *regs, struct kunwind_request *request)
+{
+	u32 context = interrupt_context_level();
+	enum kunwind_reason reason;
+	struct kunwind_walk walk kunwind_unset;
+
+	request->count = 0;
+	preempt_disable_notrace();
+	if (this_cpu_read(walking[context])) {
+		reason = KUNWIND_NESTED;
+		goto out_count;
+	}
+	this_cpu_write(walking[context], 1);
+	barrier();
+
+	walk.ranges = rcu_dereference_sched(space->ranges);
+	walk.cache = this_cpu_ptr(caches);
+	walk.recent = context ? NULL : this_cpu_ptr(recents);
+	kunwind_mem_init(&walk.mem);
+	if (regs)
+		walk.regs = *regs;
+	else
+		kunwind_regs_load_frame(&walk.regs, pt, valid);
+	walk.i386 = kunwind_regs_i386(pt);
+	walk.addresses = request->store;
+	walk.capacity = request->capacity;
+	walk.others = false;
+	if (READ_ONCE(space->fresh) || unlikely(!walk.ranges)) {
+		/* The program that exec installed did not run yet: it stands at its entry. */
+		walk.addresses[0] = walk.regs.r[KUNWIND_RA];
+		walk.count = 1;
+		reason = READ_ONCE(space->fresh) ? KUNWIND_COMPLETE : KUNWIND_NOT_READY;
+	} else if (walk.recent && !walk.i386 && kunwind_walk_again(&walk)) {
+		reason = KUNWIND_COMPLETE;
+	} else {
+		if (!regs)
+			regs_load(&walk.regs, pt, valid);
+		walk.trust = request->trust;
+		walk.guess = request->trust || READ_ONCE(guess);
+		walk.unread[0] = walk.unread[1] = 0;
+		reason = make_walk(&walk, context);
+		if (unlikely(reason != KUNWIND_COMPLETE))
+			ask(&walk, reason);
+	}
+	request->count = walk.count;
+
+	barrier();
+	this_cpu_write(walking[context], 0);
+	this_cpu_add(counters.of[request->consumer].frames, walk.count);
+	if (unlikely(walk.others))
+		count_found(&walk, request->consumer);
+out_count:
+	this_cpu_inc(counters.of[request->consumer].by_reason[reason]);
+	preempt_enable_notrace();
+	return reason;
+}
+
+enum kunwind_reason notrace
+kunwind_callstack_walk_regs(struct kunwind_space *space, const struct kunwind_regs *regs,
+			    struct kunwind_request *request)
+{
+	return walk_space(space, task_pt_regs(current), 0, regs, request);
+}
+
+enum kunwind_reason notrace
+kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
+		       struct kunwind_request *request)
+{
+	return walk_space(space, pt, valid, NULL, request);
+}
+
+void kunwind_callstack_show_params(struct seq_file *m)
+{
+	u64 spent = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		spent += READ_ONCE(per_cpu_ptr(&counters, cpu)->budget_spent);
+	seq_printf(m, "param\tguess\t%c\n", READ_ONCE(guess) ? 'Y' : 'N');
+	seq_printf(m, "stat\tbudget_spent\t%llu\n", spent);
+}
+
+/* Of all processors. */
+static void sum_up(u32 of, u64 *frames, u64 *by_reason, u64 *by_trust)
+{
+	u64 found = 0, first = 0;
+	int cpu;
+	u32 i;
+
+	*frames = 0;
+	memset(by_reason, 0, KUNWIND_NR_REASONS * sizeof(*by_reason));
+	memset(by_trust, 0, KUNWIND_NR_TRUSTS * sizeof(*by_trust));
+	for_each_possible_cpu(cpu) {
+		const struct counters *c = per_cpu_ptr(&counters, cpu);
+
+		*frames += READ_ONCE(c->of[of].frames);
+		for (i = 0; i < KUNWIND_NR_REASONS; i++)
+			by_reason[i] += READ_ONCE(c->of[of].by_reason[i]);
+		for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+			by_trust[i] += READ_ONCE(c->of[of].by_trust[i]);
+	}
+	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+		found += by_trust[i];
+	/* The first of each is where the program is; by CFI are all that nothing else found. */
+	for (i = 0; i < KUNWIND_NR_REASONS; i++)
+		first += i == KUNWIND_NESTED ? 0 : by_reason[i];
+	by_trust[KUNWIND_TRUST_REGISTERS] = first;
+	found += first;
+	by_trust[KUNWIND_TRUST_CFI] = *frames > found ? *frames - found : 0;
+}
+
+void kunwind_callstack_show(struct seq_file *m)
+{
+	static const char *const consumers[KUNWIND_NR_CONSUMERS] = { "tracers", "event", "ioctl" };
+	u64 frames, by_reason[KUNWIND_NR_REASONS], by_trust[KUNWIND_NR_TRUSTS];
+	u32 of, i;
+
+	for (of = 0; of < KUNWIND_NR_CONSUMERS; of++) {
+		sum_up(of, &frames, by_reason, by_trust);
+		for (i = 0; i < KUNWIND_NR_REASONS; i++)
+			if (by_reason[i])
+				seq_printf(m, "stacks\t%s\t%s\t%llu\n", consumers[of],
+					   kunwind_reason_name(i), by_reason[i]);
+		for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+			if (by_trust[i])
+				seq_printf(m, "frames\t%s\t%s\t%llu\n", consumers[of],
+					   kunwind_trust_name(i), by_trust[i]);
+	}
+}
+
+void kunwind_callstack_stats(struct kunwind_stats *stats)
+{
+	u64 frames, by_reason[KUNWIND_NR_REASONS], by_trust[KUNWIND_NR_TRUSTS];
+	u32 of, i;
+	int cpu;
+
+	BUILD_BUG_ON(KUNWIND_NR_REASONS > ARRAY_SIZE(stats->by_reason));
+	for_each_possible_cpu(cpu)
+		stats->passed_through += READ_ONCE(per_cpu_ptr(&counters, cpu)->passed_through);
+	for (of = 0; of < KUNWIND_NR_CONSUMERS; of++) {
+		sum_up(of, &frames, by_reason, by_trust);
+		stats->frames += frames;
+		for (i = 0; i < KUNWIND_NR_REASONS; i++) {
+			stats->by_reason[i] += by_reason[i];
+			stats->stacks += by_reason[i];
+		}
+	}
+}
+
+int kunwind_callstack_init(void)
+{
+	caches = alloc_percpu(struct kunwind_cache);
+	recents = alloc_percpu(struct kunwind_recent);
+	answers = alloc_percpu(struct kunwind_answers);
+	kunwind_original_init();
+	if (caches && recents && answers)
+		return 0;
+	kunwind_callstack_exit();
+	return -ENOMEM;
+}
+
+void kunwind_callstack_exit(void)
+{
+	free_percpu(caches);
+	free_percpu(recents);
+	free_percpu(answers);
+}

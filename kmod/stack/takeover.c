@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * takeover.c - answer the kernel's own savers of user stacks for registered processes
+ *
+ * stack_trace_save_user() feeds LTTng's callstack-user context and ftrace's
+ * userstacktrace; perf_callchain_user() feeds perf record -g and
+ * bpf_get_stack(); unwind_user(), where the kernel has it, feeds perf's deferred
+ * call chains. An ftrace hook stands at the first instruction of each. For
+ * a registered process it sends the call to a function of the same prototype
+ * below; in every other case it leaves the instruction pointer alone and the
+ * kernel's own code runs, so that others get exactly what they got before.
+ *
+ * Nothing unexported is called, neither here nor through a pointer: a task in
+ * one of the replacements needs nothing of the original.
+ *
+ * Each of these hooks is optional. If one is refused (a livepatch or a kprobe
+ * with a post-handler holds the function), the kernel's own answer stays, and log
+ * and status say why. If a required hook is refused (hook.h), none is enabled.
+ *
+ * Unloading: unregister_ftrace_function() waits for callers inside the
+ * trampoline; synchronize_rcu_tasks(), which main.c calls behind it, waits for
+ * tasks that were preempted inside a replacement.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
+
+#include "../arch/x86/regs.h"
+#include "callstack.h"
+#include "../compat/unwind.h"
+#include "emit.h"
+#include "../hook.h"
+#include "takeover.h"
+
+/*
+ * What can be trusted of the user's registers, which are task_pt_regs() in all
+ * replacements: perf passes its own when the event hit user mode, and they lie
+ * at that same place.
+ *
+ * An NMI from user mode has its registers saved by the entry code before
+ * anything else, on the task's stack: all are there. An NMI from the kernel runs
+ * on the NMI stack of its CPU, and may have hit the entry code when it had not
+ * yet saved all of them. So the stack that this runs on tells the two apart;
+ * user_mode(regs) is true of task_pt_regs() either way. Xen's paravirtual guests
+ * have no NMI stack: there all NMIs count as from the kernel.
+ */
+static __always_inline u32 trusted(const struct pt_regs *regs)
+{
+	int here;
+
+	if (!in_nmi() || regs != task_pt_regs(current))
+		return KUNWIND_ALL_REGS;
+	if (object_is_on_stack(&here) && !cpu_feature_enabled(X86_FEATURE_XENPV))
+		return KUNWIND_ALL_REGS;
+	return KUNWIND_REGS_NMI;
+}
+
+/* True when the current task's stack is ours to walk. */
+static __always_inline bool ours(const struct pt_regs *regs)
+{
+	bool known;
+
+	if (kunwind_callstack_excluded(regs) != KUNWIND_COMPLETE)
+		return false;
+	preempt_disable_notrace();
+	known = kunwind_space_find(current->mm);
+	preempt_enable_notrace();
+	if (likely(known))
+		return true;
+	kunwind_callstack_passed();
+	return false;
+}
+
+static __always_inline void take(struct kunwind_space *space, const struct pt_regs *regs,
+				 unsigned long *store, u32 size, u32 *count)
+{
+	struct kunwind_request request = {
+		.consumer = KUNWIND_FOR_TRACERS, .store = store, .capacity = size,
+	};
+	u32 valid = trusted(regs);
+
+	if (kunwind_emit_wanted() && kunwind_emit(space, regs, valid, store, size, count))
+		return;
+	kunwind_callstack_walk(space, regs, valid, &request);
+	*count = request.count;
+}
+
+/*
+ * The space of the current task. NULL: it was unregistered since the hook looked, or
+ * stacks may not be walked any more. Preemption is off.
+ */
+static __always_inline struct kunwind_space *space_now(void)
+{
+	return likely(kunwind_callstack_allowed()) ? kunwind_space_find(current->mm) : NULL;
+}
+
+static notrace unsigned int save_user(unsigned long *store, unsigned int size)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	struct kunwind_space *space;
+	u32 count = 0;
+
+	if (!size)
+		return 0;
+	preempt_disable_notrace();
+	space = space_now();
+	if (likely(space)) {
+		take(space, regs, store, size, &count);
+	} else {
+		store[0] = regs->ip;
+		count = 1;
+	}
+	preempt_enable_notrace();
+	return count;
+}
+
+static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
+{
+	struct perf_callchain_entry *entry = ctx->entry;
+	struct kunwind_space *space;
+	u32 count = 0;
+
+	if (ctx->contexts_maxed || ctx->nr >= ctx->max_stack)
+		return;
+	preempt_disable_notrace();
+	space = space_now();
+	if (likely(space))
+		take(space, regs, (unsigned long *)&entry->ip[entry->nr],
+		     ctx->max_stack - ctx->nr, &count);
+	else
+		perf_callchain_store(ctx, regs->ip);
+	preempt_enable_notrace();
+	entry->nr += count;
+	ctx->nr += count;
+}
+
+/*
+ * On the way back to user mode, in task work; at most 510 entries. It may sleep,
+ * where the kernel's own reads the stack: a page that is not resident ends ours.
+ */
+static notrace int unwind(struct unwind_stacktrace *trace, unsigned int max_entries)
+{
+	trace->nr = save_user(trace->entries, max_entries);
+	return max_entries ? 0 : -EINVAL;
+}
+
+/* A hooked prototype that changes must not compile. */
+static_assert(__same_type(&save_user, &stack_trace_save_user));
+static_assert(__same_type(&callchain_user, &perf_callchain_user));
+static_assert(__same_type(&unwind, &unwind_user));
+
+static notrace void on_save_user(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours(task_pt_regs(current)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)save_user);
+}
+
+static notrace void on_callchain_user(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours((const struct pt_regs *)ftrace_regs_get_argument(fregs, 1)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)callchain_user);
+}
+
+static notrace void on_unwind(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (ours(task_pt_regs(current)))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)unwind);
+}
+
+static struct kunwind_hook hooks[] = {
+	{ .function = "stack_trace_save_user", .call = on_save_user, .redirects = true },
+	{ .function = "perf_callchain_user", .call = on_callchain_user, .redirects = true },
+	/* the last: not in every kernel */
+	{ .function = "unwind_user", .call = on_unwind, .redirects = true },
+};
+#define NR_HOOKS	(ARRAY_SIZE(hooks) - !KUNWIND_HAS_UNWIND_USER)
+
+static const u64 features[] = {
+	KUNWIND_F_TAKEOVER_STACK, KUNWIND_F_TAKEOVER_PERF, KUNWIND_F_TAKEOVER_DEFERRED,
+};
+
+void kunwind_takeover_init(void)
+{
+	const struct kunwind_hook *hook;
+
+	if (kunwind_hook_missing() || !kunwind_hooks_enable(hooks, NR_HOOKS))
+		return;
+	for (hook = hooks; hook < hooks + NR_HOOKS; hook++)
+		if (hook->error)
+			pr_notice("%s is not taken over: %s\n", hook->function,
+				  kunwind_hook_refusal(hook));
+}
+
+bool kunwind_takeover_exit(void)
+{
+	return kunwind_hooks_disable(hooks, NR_HOOKS);
+}
+
+void kunwind_takeover_show(struct seq_file *m)
+{
+	kunwind_hooks_show(m, hooks, NR_HOOKS, "a required hook is refused");
+}
+
+u64 kunwind_takeover_features(void)
+{
+	u64 on = 0;
+	unsigned int i;
+
+	for (i = 0; i < NR_HOOKS; i++)
+		if (hooks[i].on)
+			on |= features[i];
+	return on;
+}

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * touch.c - make what a walk could not read available to the task's next walk
+ *
+ * A walk takes no page faults. A stack page can be present and still need one:
+ * NUMA balancing takes away access to all pages from time to time, and a page
+ * can be swapped out. Without help, every later stack would end there as
+ * "unreadable" until the program itself touches the page. Likewise, a walk that
+ * meets a part of a big table that is not built (fill.c) ends as "not ready".
+ *
+ * So the walk leaves a request, and the task faults in the pages, or waits for
+ * the part, before it next returns to user mode. A request passes three places:
+ *   walk	Any context, NMI included. Fills in this CPU's hand and raises an
+ *		irq_work.
+ *   thread	One for each CPU, SCHED_FIFO. The irq_work only wakes it. It
+ *		allocates, takes a reference to the module (task_work_cancel() is
+ *		not exported, so a queued work must hold the module) and adds a
+ *		task work. It preempts the task that was walked, so the work is
+ *		there before that task reaches user mode. A workqueue would not
+ *		do: from 6.6 on, no nice value makes the scheduler preempt a task
+ *		whose slice is not over.
+ *   task work	In the task's own context, where it may sleep.
+ *
+ * Nothing here may cause itself, whatever is traced:
+ *  - A CPU's hand holds one request, from the walk until the thread has added
+ *    the task work. Until then all other requests on this CPU are dropped: also
+ *    those of events in the irq_work, in the wake-up and in the switch to the
+ *    thread. The thread itself is a kernel thread, whose stacks are not walked.
+ *  - A task has one request at a time: "queued" knows all task works.
+ *  - While a task is in its task work it makes no request: "own" in struct
+ *    claim. follow.c marks its own task work in the same way.
+ *  - After its task work, a task is heard again by what the work achieved. A
+ *    part of the table was there or came: at once, because each part is built
+ *    once. A page was brought in: after a jiffy. Neither: after 1 jiffy, then 2,
+ *    4 and so on, up to a second, until a later request achieves something.
+ *  - After a wait for a part that was too long, no task waits for that object
+ *    for a second (fill.c).
+ *  - Only what can be made available is asked for: not an object whose table is
+ *    still to come, and not a mapping that has changed.
+ *
+ * Of a breakpoint in code without unwind information, the file's page is asked for what
+ * is under it (original.c).
+ *
+ * What is brought in: PAGES pages of a mapping of anonymous memory that the user
+ * may read, from where the frame begins, since the callers' frames are above. A
+ * larger frame is not helped. mmap_lock is only tried, and memory that a
+ * userfaultfd or a file answers for is left alone. Real-time tasks ask for
+ * nothing.
+ *
+ * Memory: 8 KB, 64 bytes for each task work that is queued, and a thread for
+ * each CPU. A task that sleeps for hours with its task work queued holds one of
+ * those 64 bytes, and the module: rmmod then says that it is in use.
+ */
+#include <linux/hash.h>
+#include <linux/hashtable.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/smpboot.h>
+#include <linux/spinlock.h>
+#include <linux/task_work.h>
+#include <linux/uaccess.h>
+#include <linux/userfaultfd_k.h>
+
+#include "../object/fill.h"
+#include "../space/follow.h"
+#include "original.h"
+#include "touch.h"
+
+#define PAGES		16
+#define GROUP_BITS	7
+#define GROUP		8	/* claims that a task may have: one cache line */
+#define MAX_CHAIN	32	/* queued task works whose pids have the same hash */
+#define OFTEN		4
+#define MAX_SHIFT	10	/* 2^10 jiffies are a second or more, with every HZ */
+
+struct request {
+	pid_t pid;
+	u64 at, besides;	/* places on the stack, or zero */
+	u64 code;		/* address whose part of a table is missing, or zero */
+	u64 breakpoint;		/* address of one in the ranges with @id, or zero */
+	u64 id;
+};
+
+struct hand {
+	struct irq_work work;
+	bool busy;		/* from the walk until the thread is done */
+	bool filled;		/* the rest is valid */
+	struct request request;
+};
+
+/* A task work that is queued or runs. */
+struct touch {
+	struct callback_head head;
+	struct hlist_node node;	/* queued, by pid */
+	struct request request;
+};
+
+struct counters {
+	u64 touched;		/* pages brought in */
+	u64 requests;		/* that reached the thread */
+	u64 works;		/* task works that ran */
+	u64 dropped;		/* requests: no claim, no memory, or the task has gone */
+};
+
+/*
+ * What is known of a task, in one word, so that a task and the NMIs that hit it can
+ * change it without a lock:
+ *   bits 0-31	jiffy up to which it is not heard; of work of this module, when it
+ *		began, or later
+ *   bits 32-53	its pid in the initial namespace; 0: the place is free
+ *   bits 54-57	log2 of the jiffies that the next request in vain costs
+ *   bit 58	it is in work of this module
+ * Only the task itself changes its word, except that others take over a word whose
+ * time has passed, for a second if it is in work of this module: then it waits for
+ * a lock, and asks for nothing. If all places of a group are in use, others take over
+ * one of a task that has asked in vain OFTEN times or more.
+ */
+#define CLAIM_PID_SHIFT		32
+#define CLAIM_PID		GENMASK_ULL(53, 32)
+#define CLAIM_SHIFT_SHIFT	54
+#define CLAIM_SHIFT		GENMASK_ULL(57, 54)
+#define CLAIM_OWN		BIT_ULL(58)
+
+static u64 claims[1 << GROUP_BITS][GROUP] ____cacheline_aligned;
+static DEFINE_PER_CPU(struct hand, hands);
+static DEFINE_PER_CPU(struct task_struct *, threads);
+static DEFINE_PER_CPU(struct counters, counters);
+static DEFINE_HASHTABLE(queued, 8);
+static DEFINE_SPINLOCK(queued_lock);	/* taken in process context only */
+
+/* ----------------------------------------------------------------- claims */
+
+static __always_inline u64 claim_pid(void)
+{
+	return (u64)(u32)current->pid << CLAIM_PID_SHIFT;
+}
+
+static __always_inline u32 claim_shift(u64 claim)
+{
+	return (claim & CLAIM_SHIFT) >> CLAIM_SHIFT_SHIFT;
+}
+
+/* No time is more than a second ahead: what seems so is long past. */
+static __always_inline bool claim_waits(u64 claim, u32 now)
+{
+	return (u32)claim - now - 1 < HZ;
+}
+
+/* How readily a place is given to another task: 0 not at all. */
+static __always_inline u64 claim_surplus(u64 claim, u32 now)
+{
+	if (!claim)
+		return U64_MAX;
+	if (claim_waits(claim, now)) {
+		if ((claim & CLAIM_OWN) || claim_shift(claim) < OFTEN)
+			return 0;
+		return claim_shift(claim);
+	}
+	if ((claim & CLAIM_OWN) && now - (u32)claim <= HZ)
+		return 0;
+	return (u64)(now - (u32)claim) + 1 + MAX_SHIFT;
+}
+
+/*
+ * The place of the current task, and what is there in *@claim; or the one that it may
+ * take over. NULL: all are in use.
+ */
+static __always_inline u64 *claim_find(u32 now, u64 *claim)
+{
+	u64 *group = claims[hash_32((u32)current->pid, GROUP_BITS)], *place = NULL;
+	u64 most = 0;
+	unsigned int i;
+
+	for (i = 0; i < GROUP; i++) {
+		u64 here = READ_ONCE(group[i]), surplus;
+
+		if ((here & CLAIM_PID) == claim_pid()) {
+			*claim = here;
+			return &group[i];
+		}
+		surplus = claim_surplus(here, now);
+		if (surplus > most) {
+			most = surplus;
+			place = &group[i];
+			*claim = here;
+		}
+	}
+	return place;
+}
+
+/*
+ * Whether the current task is heard now. If so, then for a second, or until its
+ * request ran, it is not heard again.
+ */
+static __always_inline bool claim_begin(u32 now)
+{
+	u64 claim, *place = claim_find(now, &claim);
+	u64 shift = 0;
+
+	if (!place)
+		return false;
+	if ((claim & CLAIM_PID) == claim_pid()) {
+		if (claim & CLAIM_OWN || claim_waits(claim, now))
+			return false;
+		shift = claim & CLAIM_SHIFT;
+	}
+	return cmpxchg(place, claim, claim_pid() | shift | (u32)(now + HZ)) == claim;
+}
+
+bool notrace kunwind_touch_own_begin(void)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < GROUP; tries++) {
+		u32 now = (u32)jiffies;
+		u64 claim, new, *place = claim_find(now, &claim);
+
+		if (!place)
+			break;
+		if ((claim & CLAIM_PID) != claim_pid())
+			new = claim_pid() | CLAIM_OWN | now;
+		else if (claim_waits(claim, now))
+			new = claim | CLAIM_OWN;
+		else
+			new = claim_pid() | (claim & CLAIM_SHIFT) | CLAIM_OWN | now;
+		if (cmpxchg(place, claim, new) == claim)
+			return true;
+	}
+	this_cpu_inc(counters.dropped);
+	return false;
+}
+
+/* @shift: of the new claim. */
+static __always_inline void own_end(u32 until, u64 shift)
+{
+	u64 claim, *place = claim_find((u32)jiffies, &claim);
+
+	/* Others change it only when they take it over. */
+	if (place && (claim & CLAIM_PID) == claim_pid())
+		cmpxchg(place, claim, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
+}
+
+void notrace kunwind_touch_own_end(void)
+{
+	u64 claim, *place = claim_find((u32)jiffies, &claim);
+
+	if (place && (claim & CLAIM_PID) == claim_pid())
+		cmpxchg(place, claim, claim & ~CLAIM_OWN);
+}
+
+/* -------------------------------------------------------------- task work */
+
+static bool readable(u64 at)
+{
+	u8 byte;
+
+	return !copy_from_user_nofault(&byte, (const void __user *)at, 1);
+}
+
+/* Under mmap_lock. Return: a page was brought in. */
+static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
+{
+	struct vm_area_struct *vma;
+	bool helped = false;
+	u64 end;
+
+	at &= PAGE_MASK;
+	vma = at < TASK_SIZE_MAX ? find_vma(mm, at) : NULL;
+	if (!vma || at < vma->vm_start || !vma_is_anonymous(vma) || !(vma->vm_flags & VM_READ) ||
+	    userfaultfd_armed(vma))
+		return false;
+	end = min_t(u64, vma->vm_end, at + pages * PAGE_SIZE);
+	for (; at < end; at += PAGE_SIZE) {
+		if (readable(at))
+			continue;
+		if (fixup_user_fault(mm, at, 0, NULL))
+			break;
+		this_cpu_inc(counters.touched);
+		helped = true;
+	}
+	return helped;
+}
+
+enum result {
+	RESULT_THERE,	/* the part */
+	RESULT_HELPED,	/* a page, or what is under a breakpoint */
+	RESULT_VAIN,
+};
+
+static enum result touch_now(const struct request *request)
+{
+	struct mm_struct *mm = current->mm;
+	bool helped;
+
+	if (request->code)
+		return kunwind_fill_wait(mm, request->code, kunwind_follow_patience()) ?
+		       RESULT_VAIN : RESULT_THERE;
+	if (!mmap_read_trylock(mm))
+		return RESULT_VAIN;
+	if (request->breakpoint) {
+		helped = kunwind_original_learn(mm, request->id, request->breakpoint);
+	} else {
+		helped = touch_pages(mm, request->at, PAGES);
+		helped |= touch_pages(mm, request->besides, 1);
+	}
+	mmap_read_unlock(mm);
+	return helped ? RESULT_HELPED : RESULT_VAIN;
+}
+
+/* In the task's own context, on its way to user mode, or to its end. */
+static void touch_run(struct callback_head *head)
+{
+	struct touch *touch = container_of(head, struct touch, head);
+	const bool own = kunwind_touch_own_begin();
+	enum result result = RESULT_VAIN;
+	u64 claim, *place;
+	u32 shift = 0;
+
+	/* The mm is NULL in exit. Without the mark the work might cause itself. */
+	if (own && current->mm && !(current->flags & PF_EXITING))
+		result = touch_now(&touch->request);
+	spin_lock(&queued_lock);
+	hlist_del(&touch->node);
+	spin_unlock(&queued_lock);
+	kfree(touch);
+	this_cpu_inc(counters.works);
+	module_put(THIS_MODULE);
+	/* main.c waits for what is left of it by synchronize_rcu_tasks(). */
+	if (!own)
+		return;
+	place = claim_find((u32)jiffies, &claim);
+	if (result == RESULT_VAIN && place && (claim & CLAIM_PID) == claim_pid())
+		shift = claim_shift(claim);
+	switch (result) {
+	case RESULT_THERE:
+		own_end((u32)jiffies, 0);
+		break;
+	case RESULT_HELPED:
+		own_end((u32)jiffies + 1, 0);
+		break;
+	case RESULT_VAIN:
+		own_end((u32)jiffies + min(1U << shift, (u32)HZ), min(shift + 1U, (u32)MAX_SHIFT));
+		break;
+	}
+}
+
+/* ----------------------------------------------------------------- thread */
+
+/* False: the task's work is queued already, or too many are of tasks that sleep. */
+static bool queue_add(struct touch *touch)
+{
+	const pid_t pid = touch->request.pid;
+	unsigned int seen = 0;
+	struct touch *other;
+	bool known = false;
+
+	spin_lock(&queued_lock);
+	hash_for_each_possible(queued, other, node, pid) {
+		known |= other->request.pid == pid;
+		if (known || ++seen == MAX_CHAIN)
+			break;
+	}
+	if (!known && seen < MAX_CHAIN)
+		hash_add(queued, &touch->node, pid);
+	else
+		known = true;
+	spin_unlock(&queued_lock);
+	return !known;
+}
+
+static bool queue(const struct request *request)
+{
+	struct task_struct *task;
+	struct touch *touch;
+
+	if (!try_module_get(THIS_MODULE))
+		return false;
+	touch = kmalloc(sizeof(*touch), GFP_NOWAIT | __GFP_NOWARN);
+	if (!touch)
+		goto put;
+	init_task_work(&touch->head, touch_run);
+	touch->request = *request;
+	if (!queue_add(touch))
+		goto free;
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(request->pid, &init_pid_ns), PIDTYPE_PID);
+	/* A number that went to a kernel thread since: that would run it at its end. */
+	if (task && !(task->flags & PF_KTHREAD) && !task_work_add(task, &touch->head, TWA_RESUME)) {
+		rcu_read_unlock();
+		return true;
+	}
+	rcu_read_unlock();
+	/* The task ends. */
+	spin_lock(&queued_lock);
+	hlist_del(&touch->node);
+	spin_unlock(&queued_lock);
+free:
+	kfree(touch);
+put:
+	module_put(THIS_MODULE);
+	return false;
+}
+
+static void thread_run(unsigned int cpu)
+{
+	struct hand *hand = per_cpu_ptr(&hands, cpu);
+
+	this_cpu_inc(counters.requests);
+	if (!queue(&hand->request))
+		this_cpu_inc(counters.dropped);
+	WRITE_ONCE(hand->filled, false);
+	smp_store_release(&hand->busy, false);
+}
+
+static int thread_due(unsigned int cpu)
+{
+	return smp_load_acquire(&per_cpu_ptr(&hands, cpu)->filled);
+}
+
+static void thread_begin(unsigned int cpu)
+{
+	sched_set_fifo_low(current);
+}
+
+static struct smp_hotplug_thread thread = {
+	.store = &threads,
+	.thread_should_run = thread_due,
+	.thread_fn = thread_run,
+	.setup = thread_begin,
+	.thread_comm = "kunwind/%u",
+};
+
+/* ------------------------------------------------------------------- walk */
+
+/* In hard interrupt context, PREEMPT_RT too: wakes the thread and does nothing else. */
+static void wake(struct irq_work *work)
+{
+	wake_up_process(__this_cpu_read(threads));
+}
+
+static notrace void ask(const struct request *request)
+{
+	struct hand *hand = this_cpu_ptr(&hands);
+
+	if (READ_ONCE(hand->busy) || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
+		return;
+	/* From here on no other walk of this CPU comes by: an NMI's neither. */
+	if (cmpxchg_local(&hand->busy, false, true))
+		return;
+	if (!claim_begin((u32)jiffies)) {
+		WRITE_ONCE(hand->busy, false);
+		return;
+	}
+	hand->request = *request;
+	hand->request.pid = current->pid;
+	smp_store_release(&hand->filled, true);
+	irq_work_queue(&hand->work);
+}
+
+void notrace kunwind_touch(u64 at, u64 besides)
+{
+	ask(&(struct request){ .at = at, .besides = besides });
+}
+
+void notrace kunwind_touch_part(const struct kunwind_range *range, u64 addr)
+{
+	if (kunwind_fill_missing(range, addr))
+		ask(&(struct request){ .code = addr });
+}
+
+void notrace kunwind_touch_breakpoint(u64 id, u64 addr)
+{
+	ask(&(struct request){ .breakpoint = addr, .id = id });
+}
+
+void kunwind_touch_show(struct seq_file *m)
+{
+	struct counters sum = { };
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct counters *c = per_cpu_ptr(&counters, cpu);
+
+		sum.touched += READ_ONCE(c->touched);
+		sum.requests += READ_ONCE(c->requests);
+		sum.works += READ_ONCE(c->works);
+		sum.dropped += READ_ONCE(c->dropped);
+	}
+	seq_printf(m, "stat\ttouched\t%llu\n", sum.touched);
+	seq_printf(m, "stat\ttouch_requests\t%llu\n", sum.requests);
+	seq_printf(m, "stat\ttouch_works\t%llu\n", sum.works);
+	seq_printf(m, "stat\ttouch_dropped\t%llu\n", sum.dropped);
+}
+
+int kunwind_touch_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&hands, cpu)->work = IRQ_WORK_INIT_HARD(wake);
+	return smpboot_register_percpu_thread(&thread);
+}
+
+void kunwind_touch_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(&hands, cpu)->work);
+	smpboot_unregister_percpu_thread(&thread);
+}

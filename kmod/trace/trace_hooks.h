@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace_hooks.h - the trace events, as this module's rooms call them
+ */
+#ifndef _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_TRACE_HOOKS_H
+
+#include "../core/kunwind_core.h"
+#include "../object/object.h"
+#include "../space/snapshot.h"
+#include "dump.h"
+#include "kunwind_events.h"
+
+/* One range of a process; the object must be done. Any context. */
+static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+				     const struct kunwind_detail *detail)
+{
+	const struct kunwind_object *object = detail->object;
+
+	if (!trace_kunwind_map_enabled())
+		return;
+	trace_kunwind_map(tgid, range->start, range->end, detail->offset, range->bias,
+			  object->key.dev, object->key.dev ? object->key.ino : 0,
+			  object->elf.build_id, object->has_elf ? object->elf.build_id_len : 0,
+			  kunwind_object_path(object, detail->name));
+}
+
+#endif /* _KUNWIND_TRACE_HOOKS_H */
