@@ -283,7 +283,7 @@ struct kunwind_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */
 	struct kunwind_rule rule;	/* never NONE, never WIDE */
-	u64 after;		/* other registers, and the sequence: walk.h */
+	u64 after;		/* other registers, and the sequence: after.h */
 };
 /* Aligned, so that the two places of an address share a line of the data cache. */
 struct kunwind_cache {
@@ -367,7 +367,7 @@ struct kunwind_answers {
  *	enum kunwind_trust of each address; the walk may also change the byte after the last
  * @guess: in: frames that are guessed are wanted, too (KUNWIND_TRUST_FP, KUNWIND_TRUST_SCAN);
  *	or else the walk ends before the first
- * @budget: in: units that the walk may spend (walk.h), at most KUNWIND_BUDGET; 0: that
+ * @budget: in: units that the walk may spend (mem.h), at most KUNWIND_BUDGET; 0: that
  * @i386: in: it is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
  *	and registers are below 2^32
  * @range: the walk's own: where it looked last

@@ -12,7 +12,7 @@
  * that with KUNWIND_NESTED.
  *
  * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
- * (core/walk/walk.h): nothing else can run on this CPU meanwhile. On processors with IBT
+ * (core/walk/mem.h): nothing else can run on this CPU meanwhile. On processors with IBT
  * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
  * every walk has that budget, because preemption is off meanwhile. In a hard interrupt
  * or an NMI, the average is limited besides (credit.c).
@@ -27,7 +27,7 @@
 #include "../arch/x86/regs.h"
 #include "callstack.h"
 #include "../compat/sched.h"
-#include "../core/walk/walk.h"
+#include "../core/walk/mem.h"
 #include "credit.h"
 #include "original.h"
 #include "touch.h"

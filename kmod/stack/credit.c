@@ -9,7 +9,7 @@
  * it. So that it stays at 4,000 Hz, the default of perf record, the average has to
  * be at most 50 us, whatever stacks a task has.
  *
- * Each CPU has a credit in units of the budget (core/walk/walk.h). Each walk in an
+ * Each CPU has a credit in units of the budget (core/walk/mem.h). Each walk in an
  * interrupt adds EACH, up to MOST in all, takes its budget from the credit, and
  * gives back what it did not spend. Any N such walks thus spend at most
  * N * EACH + MOST units: 960 each for N = 128, of at most 141 instructions
@@ -23,7 +23,7 @@
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 
-#include "../core/walk/walk.h"
+#include "../core/walk/mem.h"
 #include "credit.h"
 
 #define EACH	896

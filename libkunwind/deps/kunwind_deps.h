@@ -81,7 +81,7 @@ struct kunwind_mem {
 	u8 original;
 	u64 id;				/* of the ranges */
 	struct kunwind_answers *answers; /* NULL: none are kept */
-	u32 left;			/* of the walk's budget: walk.h */
+	u32 left;			/* of the walk's budget: mem.h */
 	bool asked;			/* answers.h: the walk has begun to ask */
 	u64 space;			/* kunwind_mem_space()'s answer */
 };

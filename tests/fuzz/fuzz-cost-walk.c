@@ -16,7 +16,7 @@
  * those that count blocks (--wrap), because libFuzzer has a function of that name.
  * An input that costs more a unit than those before is kept.
  */
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/walk/mem.h"
 #include "fuzz.h"
 
 /* A fifth above the highest that 16 minutes of fuzzing found: 100 for a unit, by gcc. */

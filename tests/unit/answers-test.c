@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../kmod/core/nocfi/answers.h"
+#include "../../kmod/core/walk/mem.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL

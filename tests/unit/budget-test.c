@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/walk/mem.h"
 #include "eh.h"
 #include "tap.h"
 

@@ -6,7 +6,8 @@
  * frame pointer. Hand-written loops push, or do not.
  */
 #include "../../kmod/core/cfi/cfi.h"
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/nocfi/code.h"
+#include "../../kmod/core/walk/mem.h"
 #include "eh.h"
 #include "object.h"
 #include "tap.h"

@@ -4,7 +4,8 @@
  *
  * GNU as made the bytes. Each case asks for the depth after the last instruction.
  */
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/nocfi/code.h"
+#include "../../kmod/core/walk/mem.h"
 #include "tap.h"
 
 #define AT	0x10000ULL

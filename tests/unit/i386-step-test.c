@@ -2,7 +2,7 @@
 /*
  * i386-step-test.c - what a step of the walk of 32-bit code may not do: the like of step-test.c
  */
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/kunwind_core.h"
 #include "eh.h"
 #include "tap.h"
 

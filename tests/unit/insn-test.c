@@ -6,7 +6,7 @@
  * can be read, and with other bytes after it.
  */
 #include "../../kmod/core/x86/insn.h"
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/walk/mem.h"
 #include "tap.h"
 
 #define AT	0x10000ULL

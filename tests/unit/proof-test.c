@@ -3,7 +3,9 @@
  * proof-test.c - frames for which no table has a rule: how a return address is proved, which
  * registers a signal frame gives, how much of the budget each step costs
  */
+#include "../../kmod/core/nocfi/bare.h"
 #include "../../kmod/core/nocfi/proof.h"
+#include "../../kmod/core/nocfi/switch.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL

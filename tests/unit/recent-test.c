@@ -12,7 +12,7 @@
 
 #include "../bench/self.h"
 #include "tap.h"
-#include "walk/walk.h"
+#include "kunwind_core.h"
 
 #define ROUNDS	60000
 

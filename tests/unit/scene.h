@@ -8,7 +8,7 @@
 #ifndef _TEST_SCENE_H
 #define _TEST_SCENE_H
 
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/kunwind_core.h"
 #include "eh.h"
 #include "tap.h"
 

@@ -5,7 +5,8 @@
  * The interpreter's header is at INTERP, its code from INTERP + ENTRY on, the program's own
  * entry point at PROG. Bytes that a case does not set are no instruction.
  */
-#include "../../kmod/core/walk/walk.h"
+#include "../../kmod/core/nocfi/start.h"
+#include "../../kmod/core/walk/mem.h"
 #include "eh.h"
 #include "tap.h"
 

@@ -8,6 +8,7 @@
  * finds another address.
  */
 #include "../../kmod/core/nocfi/proof.h"
+#include "../../kmod/core/walk/ranges.h"
 #include "scene.h"
 
 static void test_ranges(void)

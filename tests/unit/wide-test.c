@@ -2,6 +2,7 @@
 /*
  * wide-test.c - steps by wide rules: what they cost, and which values they give
  */
+#include "../../kmod/core/walk/mem.h"
 #include "scene.h"
 
 #define FRAMES	400

@@ -35,9 +35,11 @@
  * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
  * Stack: 750 bytes.
  */
+#include "../walk/mem.h"
 #include "../x86/i386.h"
 #include "../x86/insn.h"
-#include "../walk/walk.h"
+#include "ahead.h"
+#include "code.h"
 
 #define MOST_INSNS	1024
 #define MOST_TARGETS	12

@@ -28,27 +28,22 @@
  * its CPU has no answers (mem->answers is NULL). Cost: a unit of the budget for a
  * question, and one for each piece and each eight words that are compared.
  */
+#include "../walk/mem.h"
+#include "../x86/code_hash.h"
+#include "ahead.h"
 #include "answers.h"
-#include "../x86/insn.h"
+#include "code.h"
 
 /* Questions, as the functions of code.c are called. */
 #define READ	0
 #define AHEAD	1
 #define TAIL	2	/* and more, by how many instructions may be read */
 
-#define FACTOR		0x9e3779b97f4a7c15ULL
-#define HASH_ODD	0x51ULL		/* so that zeros count */
-
-static __always_inline u64 hash_add(u64 hash, u64 word)
-{
-	return ((hash << 29 | hash >> 35) ^ word) * FACTOR;
-}
-
 /* Whether the code that was read for the answer to a question about @from is still the same. */
 static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 from,
 						 const struct kunwind_answer *answer)
 {
-	u64 hash = HASH_ODD, word, at;
+	u64 hash = KUNWIND_HASH_ODD, word, at;
 	u32 i, words;
 
 	for (i = 0; i < answer->pieces; i++) {
@@ -62,7 +57,7 @@ static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 fr
 			return false;
 		for (; words; words--, at += 8) {
 			kunwind_mem_read(mem, word, at, fault);
-			hash = hash_add(hash, word);
+			hash = kunwind_hash_add(hash, word);
 		}
 		kunwind_mem_end(mem);
 	}
@@ -86,7 +81,7 @@ static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u3
 	if (!answers || !mem->asked)
 		return NULL;
 	kunwind_pay(mem, 1);
-	answer = &answers->answer[hash_add(hash_add(from, to), question) >>
+	answer = &answers->answer[kunwind_hash_add(kunwind_hash_add(from, to), question) >>
 				  (64 - KUNWIND_ANSWERS_BITS)];
 	if (answer->from == from && answer->to == to && answer->question == question &&
 	    answer->id == answers->id && answer->space == answers->space &&
@@ -100,7 +95,7 @@ static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u3
 	answer->to = to;
 	answer->question = question;
 	answer->pieces = 0;
-	answer->hash = HASH_ODD;
+	answer->hash = KUNWIND_HASH_ODD;
 	answers->asked = answer;
 	return answer;
 }
@@ -180,35 +175,4 @@ u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 
 	}
 	keep(mem, answer, !found);
 	return found;
-}
-
-u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 at,
-					   const u64 *words, u32 nr)
-{
-	struct kunwind_answer *answer = answers->asked;
-	struct kunwind_piece *piece;
-	u64 start, known, word;
-
-	if (!answer)
-		return 8 * nr;
-	start = at - answer->from;
-	/* Some words could not be read: the answer may depend on that. */
-	if (nr < KUNWIND_TEXT_WORDS || start != (u64)(s64)(s32)start)
-		answer->pieces = KUNWIND_ANSWERS_SPOILT;
-	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
-		return 8 * nr;
-	piece = &answer->piece[answer->pieces - !!answer->pieces];
-	if (!answer->pieces || start - (u64)(s64)piece->start > 8ULL * piece->words) {
-		if (answer->pieces++ == KUNWIND_ANSWERS_PIECES)
-			return 8 * nr;
-		piece = &answer->piece[answer->pieces - 1];
-		*piece = (struct kunwind_piece){ .start = start };
-	}
-	for (known = piece->start + 8ULL * piece->words - start; known + 8 <= 8 * nr; known += 8) {
-		memcpy(&word, (const u8 *)words + known, sizeof(word));
-		answer->hash = hash_add(answer->hash, word);
-		piece->words++;
-	}
-	/* The last bytes that do not fill a word are not in the hash. */
-	return min(known, (u64)8 * nr);
 }

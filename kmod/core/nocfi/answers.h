@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_ANSWERS_H
 #define _KUNWIND_ANSWERS_H
 
-#include "../walk/walk.h"
+#include "../kunwind_core.h"
 
 /* Call this before a walk asks: without it nothing is kept. Only the first call does something. */
 static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
@@ -20,25 +20,9 @@ static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
 	answers->space = kunwind_mem_space(&walk->mem);
 }
 
-/* The same as the functions of code.c (walk.h), with answers. No window may be open. */
+/* The same as the functions of code.h and ahead.h, with answers. No window may be open. */
 void kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
 bool kunwind_asked_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
 u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
-
-/*
- * Adds @nr words of code, which were read at @at, to the hash of the question that is being
- * answered. Returns how many bytes of them the hash covers: no others may be decoded.
- */
-u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
-
-/* In place of the number of pieces: the answer may be different at another time. */
-#define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
-
-/* The question that is being answered, if any, may have another answer later. */
-static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
-{
-	if (answers && answers->asked)
-		answers->asked->pieces = KUNWIND_ANSWERS_SPOILT;
-}
 
 #endif /* _KUNWIND_ANSWERS_H */

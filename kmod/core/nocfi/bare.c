@@ -23,8 +23,15 @@
  * What it does not do: find registers other than rbp. A stack may end at a function that
  * was called through a register, if only its code could prove the word.
  */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
+#include "ahead.h"
 #include "answers.h"
+#include "bare.h"
+#include "code.h"
 #include "proof.h"
+#include "start.h"
+#include "switch.h"
 
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */

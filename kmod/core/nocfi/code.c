@@ -23,8 +23,9 @@
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
+#include "../walk/mem.h"
 #include "../x86/insn.h"
-#include "../walk/walk.h"
+#include "code.h"
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512

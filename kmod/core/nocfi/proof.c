@@ -23,7 +23,10 @@
  *
  * Bounds: all that is read is charged to the walk's budget. Any context. Stack: 950 bytes.
  */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
 #include "answers.h"
+#include "code.h"
 #include "proof.h"
 
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
@@ -33,14 +36,6 @@
 #define MOST_TAILS	3		/* functions that jumped one to the other */
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
-
-const struct kunwind_range *kunwind_walk_attr
-kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr)
-{
-	const struct kunwind_range *range = kunwind_ranges_find(ranges, addr);
-
-	return range && !READ_ONCE(range->dead) ? range : NULL;
-}
 
 /* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
 static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, u64 addr)

@@ -8,7 +8,7 @@
 #ifndef _KUNWIND_PROOF_H
 #define _KUNWIND_PROOF_H
 
-#include "../walk/walk.h"
+#include "../kunwind_core.h"
 
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
 #define KUNWIND_PROOF_TAILS	1024		/* of struct kunwind_bare, when a step begins */
@@ -45,15 +45,6 @@ static __always_inline u8 kunwind_byte(u64 word, u32 n)
 {
 	return word >> 8 * n;
 }
-
-/* Code of no file: what a JIT made. */
-static __always_inline bool kunwind_range_is_jit(const struct kunwind_range *range)
-{
-	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
-}
-
-/* The mapping of code that the address is in; NULL: none that is known. */
-const struct kunwind_range *kunwind_ranges_live(const struct kunwind_ranges *ranges, u64 addr);
 
 /* Whether a table has a rule for the address; and one by which rbp is its function's own frame. */
 bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);

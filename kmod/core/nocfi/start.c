@@ -20,8 +20,10 @@
  * Bounds: MOST_INSNS instructions for an entry point. Any context; memory is read by the
  * seam's reader. Stack: 600 bytes.
  */
+#include "../walk/mem.h"
 #include "../x86/insn.h"
-#include "../walk/walk.h"
+#include "code.h"
+#include "start.h"
 
 #define MOST_INSNS	512
 #define MOST_TARGETS	12

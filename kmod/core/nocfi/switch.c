@@ -17,8 +17,10 @@
  *
  * What it does not do: go by what lies in thread-local storage.
  */
+#include "../walk/mem.h"
 #include "../x86/insn.h"
-#include "../walk/walk.h"
+#include "code.h"
+#include "switch.h"
 
 #define MOST_INSNS	16
 #define RSP		4	/* as ModRM numbers them */

@@ -5,6 +5,7 @@
  * Any context, NMI included.
  */
 #include "cache.h"
+#include "mem.h"
 
 /* The sequence is odd: being written. Readers see it by an id of zero. */
 #define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE

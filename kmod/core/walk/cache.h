@@ -4,13 +4,13 @@
  *
  * docs/unwinding.md describes the cache. An address has two places, next to each
  * other. Here is what reads; what writes is in cache.c. A reader takes the entry's
- * "after" first (walk.h), with its sequence, and asks in the end whether it is the
+ * "after" first (after.h), with its sequence, and asks in the end whether it is the
  * same still.
  */
 #ifndef _KUNWIND_CACHE_H
 #define _KUNWIND_CACHE_H
 
-#include "walk.h"
+#include "after.h"
 
 /*
  * Kind and register of a rule, as one half word: to tell the commonest rules at once.
@@ -35,7 +35,7 @@ static __always_inline u16 kunwind_rule_form(const struct kunwind_rule *rule)
 	return form;
 }
 
-/* As the cache and the walk have it: the rule, and "after" (walk.h). */
+/* As the cache and the walk have it: the rule, and "after" (after.h). */
 static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *entry,
 						    struct kunwind_rule rule, u64 after)
 {

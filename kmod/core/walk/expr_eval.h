@@ -14,35 +14,7 @@
 #include "../cfi/bytes.h"
 #include "../cfi/expr.h"
 #include "../x86/i386.h"
-
-/*
- * Reads @size bytes (1, 2, 4 or 8) at @addr. A short read takes the aligned
- * word around it where there is one, so that it does not fail at the end of
- * what is mapped. Must be called outside any window.
- */
-static __always_inline bool kunwind_expr_deref(struct kunwind_mem *mem, u64 addr, u8 size,
-					       u64 *result)
-{
-	unsigned int shift = 0;
-	u64 val;
-
-	if (size < 8 && (addr & 7) + size <= 8) {
-		shift = 8 * (addr & 7);
-		addr &= ~7ULL;
-	}
-	if (!kunwind_mem_begin(mem, addr))
-		return false;
-	kunwind_mem_read(mem, val, addr, fault);
-	kunwind_mem_end(mem);
-	val >>= shift;
-	if (size < 8)
-		val &= (1ULL << (8 * size)) - 1;
-	*result = val;
-	return true;
-fault:
-	kunwind_mem_end(mem);
-	return false;
-}
+#include "mem.h"
 
 /*
  * A number as it lies on the expression's stack. In 32-bit code it has 32 bits, here
@@ -250,7 +222,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			if (!sp || (need != 1 && need != 2 && need != 4 && need != 8))
 				return KUNWIND_CORRUPT;
 			val = kunwind_expr_unsigned(i386, stack[sp - 1]);
-			if (!kunwind_expr_deref(mem, val, need, &val))
+			if (!kunwind_read_size(mem, val, need, &val))
 				return KUNWIND_UNREADABLE;
 			stack[sp - 1] = kunwind_expr_fit(i386, val);
 			break;

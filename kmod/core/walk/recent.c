@@ -16,7 +16,7 @@
  * Costs some 12 instructions a frame where a walk takes 40. Whoever lends the note
  * sees to it that nobody else uses it meanwhile.
  */
-#include "walk.h"
+#include "recent.h"
 
 bool kunwind_walk_attr kunwind_walk_again(struct kunwind_walk *walk)
 {

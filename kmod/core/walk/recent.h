@@ -7,7 +7,11 @@
 #ifndef _KUNWIND_RECENT_H
 #define _KUNWIND_RECENT_H
 
-#include "walk.h"
+#include "../kunwind_core.h"
+
+/* The registers that a noted walk was made from. */
+#define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
+				 KUNWIND_REG(KUNWIND_RBP))
 
 /* Begins to record a walk. The record before is lost. */
 static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk)

@@ -8,7 +8,7 @@
  * (range, table, row), and a wide rule (signal frames, expressions).
  *
  * Bounds: at most one step for each address that the caller has room for; a step by
- * a rule from the cache takes some 36 instructions, and the budget (walk.h) pays for
+ * a rule from the cache takes some 36 instructions, and the budget (mem.h) pays for
  * all others. Stack: below 1,700 bytes.
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or code
@@ -19,25 +19,15 @@
  * Where there is no CFI the walk goes on only by what proves itself (bare.c), or
  * ends with a reason. docs/unwinding.md describes rules, steps and methods.
  */
-#include "cache.h"
+#include "../nocfi/bare.h"
 #include "../nocfi/proof.h"
-#include "recent.h"
+#include "../nocfi/start.h"
 #include "../table/table.h"
+#include "cache.h"
+#include "mem.h"
+#include "recent.h"
 #include "walk.h"
-
-const struct kunwind_range *kunwind_walk_attr
-kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
-{
-	const struct kunwind_range *range = ranges->range;
-	u32 n = ranges->nr;
-
-	if (unlikely(!n))
-		return NULL;
-	/* No step depends on @addr: under speculation, too, the result lies in the array. */
-	for (; n > 1; n -= n / 2)
-		range = range[n / 2].start <= addr ? range + n / 2 : range;
-	return addr - range->start < range->end - range->start ? range : NULL;
-}
+#include "wide.h"
 
 /*
  * The rule for @addr in a table or, where it is one in parts, in the part, which

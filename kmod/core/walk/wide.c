@@ -7,36 +7,15 @@
  * The last are most frames of such an object (hand-written cryptography, ld.so),
  * and plain: a CFA by a register, registers at small distances below it. For
  * the walk's cache these are made into the short rule that they would be, and a
- * word that says where the registers are; see walk.h.
+ * word that says where the registers are; see after.h.
  *
  * Any context. Outside any window: each word is read in one of its own.
  * Stack: 700 bytes with an expression, 350 without.
  */
+#include "after.h"
 #include "expr_eval.h"
-#include "walk.h"
-
-/* One word of the user's memory, in a window of its own. */
-bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value)
-{
-	u64 word;
-
-	if (!kunwind_pay(mem, 1))
-		return false;
-	if (!kunwind_mem_begin(mem, addr))
-		return false;
-	kunwind_mem_read(mem, word, addr, fault);
-	kunwind_mem_end(mem);
-	*value = word;
-	return true;
-fault:
-	kunwind_mem_end(mem);
-	return false;
-}
-
-bool kunwind_walk_attr kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value)
-{
-	return kunwind_expr_deref(mem, (u32)addr, sizeof(u32), value);
-}
+#include "mem.h"
+#include "wide.h"
 
 /* The word of the stack at @addr. */
 static bool kunwind_walk_attr stack_word(struct kunwind_walk *walk, u64 addr, u64 *value)

@@ -10,9 +10,9 @@
  * instruction and each such read is a unit of the walk's budget, four prefixes another.
  * What it does not do: tell what an instruction does (code.c).
  */
-#include "../nocfi/answers.h"
+#include "../walk/mem.h"
+#include "code_hash.h"
 #include "insn.h"
-#include "../walk/walk.h"
 
 /* What follows an opcode: ModRM, and an immediate operand of so many bytes; or by its size. */
 #define IMMEDIATE	0x0f

@@ -42,7 +42,4 @@ struct kunwind_text {
  */
 bool kunwind_insn_next(struct kunwind_text *text, u64 at, struct kunwind_insn *insn);
 
-/* Whether the instruction, which is no push, pop or leave, writes the register (ModRM's number). */
-bool kunwind_insn_writes(const struct kunwind_insn *insn, u8 number);
-
 #endif /* _KUNWIND_INSN_H */

@@ -13,14 +13,19 @@
  * because the called function may have taken arguments off the stack. Nothing is guessed.
  *
  * Bounds: at most one step for each address that the caller has room for, each
- * paid from the budget (walk.h). Stack: below 1,800 bytes.
+ * paid from the budget (mem.h). Stack: below 1,800 bytes.
  *
  * What it does not do: find return addresses without CFI in the other ways of bare.c; go on
  * where a CFA needs a register that is not known; recognize signal trampolines without CFI.
  */
-#include "i386.h"
+#include "../nocfi/ahead.h"
+#include "../nocfi/code.h"
 #include "../nocfi/proof.h"
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
 #include "../walk/walk.h"
+#include "../walk/wide.h"
+#include "i386.h"
 
 /* A step by a rule that is not wide; walk->regs become the caller's. */
 static enum kunwind_reason kunwind_walk_attr

@@ -54,7 +54,7 @@ static inline void kunwind_resched(void)
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
 	struct kunwind_answers *answers; /* NULL: none are kept */
-	u32 left;		/* of the walk's budget: walk.h */
+	u32 left;		/* of the walk's budget: mem.h */
 	u64 id;			/* of the ranges */
 	u64 breakpoint;		/* where one is under which nothing is known; the last, or 0 */
 	bool asked;		/* answers.h: the walk has begun to ask */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * mem.c - a word of the user's memory, in a window of its own
+ *
+ * Any context.
+ */
+#include "mem.h"
+
+/* One word of the user's memory, in a window of its own. */
+bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value)
+{
+	u64 word;
+
+	if (!kunwind_pay(mem, 1))
+		return false;
+	if (!kunwind_mem_begin(mem, addr))
+		return false;
+	kunwind_mem_read(mem, word, addr, fault);
+	kunwind_mem_end(mem);
+	*value = word;
+	return true;
+fault:
+	kunwind_mem_end(mem);
+	return false;
+}
+
+bool kunwind_walk_attr kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value)
+{
+	return kunwind_read_size(mem, (u32)addr, sizeof(u32), value);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * code_hash.h - a hash of the code that is read for an answer (answers.c)
+ */
+#ifndef _KUNWIND_CODE_HASH_H
+#define _KUNWIND_CODE_HASH_H
+
+#include "../kunwind_core.h"
+
+#define KUNWIND_HASH_FACTOR		0x9e3779b97f4a7c15ULL
+#define KUNWIND_HASH_ODD	0x51ULL		/* so that zeros count */
+
+static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
+{
+	return ((hash << 29 | hash >> 35) ^ word) * KUNWIND_HASH_FACTOR;
+}
+
+/*
+ * Adds @nr words of code, which were read at @at, to the hash of the question that is being
+ * answered. Returns how many bytes of them the hash covers: no others may be decoded.
+ */
+u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
+
+/* In place of the number of pieces: the answer may be different at another time. */
+#define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
+
+/* The question that is being answered, if any, may have another answer later. */
+static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
+{
+	if (answers && answers->asked)
+		answers->asked->pieces = KUNWIND_ANSWERS_SPOILT;
+}
+
+#endif /* _KUNWIND_CODE_HASH_H */
