@@ -6,155 +6,18 @@
  * What only slows or limits is a note and does not fail.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <spawn.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <kunwind.h>
 
 #include "doctor.h"
 #include "report.h"
 #include "tool.h"
-
-static enum { TEXT, TSV, JSON } format;
-static int failures, lines;
-
-static void print_json(const char *state, const char *what, const char *found, const char *fix)
-{
-	fputs(lines++ ? ",\n  {\"state\": " : "[\n  {\"state\": ", stdout);
-	kunwind_tool_json_string(state);
-	fputs(", \"requirement\": ", stdout);
-	kunwind_tool_json_string(what);
-	fputs(", \"finding\": ", stdout);
-	kunwind_tool_json_string(found);
-	fputs(", \"fix\": ", stdout);
-	kunwind_tool_json_string(fix);
-	putchar('}');
-}
-
-void doctor_line(enum doctor_state state, const char *what, const char *found, const char *fix, ...)
-{
-	static const char *const name[] = { "ok", "FAIL", "note" };
-	const struct kunwind_colours c = kunwind_tool_colours(stdout);
-	const char *colour = state == DOCTOR_OK ? c.good : state == DOCTOR_FAIL ? c.bad : c.bold;
-	char text[512] = "";
-	va_list args;
-
-	va_start(args, fix);
-	if (fix)
-		vsnprintf(text, sizeof(text), fix, args);
-	va_end(args);
-	failures += state == DOCTOR_FAIL;
-	if (format == JSON)
-		print_json(name[state], what, found, text);
-	else if (format == TSV)
-		printf("%s\t%s\t%s\t%s\n", name[state], what, found, text);
-	else
-		printf("%s%-5s%s %-18s %s%s%s\n", colour, name[state], c.plain, what, found,
-		       *text ? "; fix: " : "", text);
-}
-
-const char *doctor_file(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
-const char *doctor_which(const char *command, char *path, size_t size)
-{
-	const char *at = getenv("PATH");
-	struct stat st;
-	size_t len;
-
-	for (; at && *at; at += len + (at[len] == ':')) {
-		len = strcspn(at, ":");
-		snprintf(path, size, "%.*s/%s", len ? (int)len : 1, len ? at : ".", command);
-		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-			return path;
-	}
-	return NULL;
-}
-
-/* Users have no sbin in their PATH, where modinfo is. */
-static const char *which_tool(const char *command, char *path, size_t size)
-{
-	static const char *const dir[] = { "/usr/sbin", "/sbin" };
-	size_t i;
-
-	if (doctor_which(command, path, size))
-		return path;
-	for (i = 0; i < 2; i++) {
-		snprintf(path, size, "%s/%s", dir[i], command);
-		if (!access(path, X_OK))
-			return path;
-	}
-	return NULL;
-}
-
-bool doctor_command(char *text, size_t size, const char *command, ...)
-{
-	extern char **environ;
-	posix_spawn_file_actions_t actions;
-	char path[4096], *argv[8];
-	int fd[2], status = -1, argc = 1, err;
-	size_t used = 0;
-	va_list args;
-	pid_t pid;
-	ssize_t n;
-
-	*text = '\0';
-	if (!which_tool(command, path, sizeof(path)))
-		return false;
-	argv[0] = path;
-	va_start(args, command);
-	while (argc < 7 && (argv[argc] = va_arg(args, char *)))
-		argc++;
-	va_end(args);
-	argv[argc] = NULL;
-	if (pipe2(fd, O_CLOEXEC))
-		return false;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fd[1]);
-	while (!err) {
-		char rest[512];
-		bool room = used < size - 1;
-
-		/* read to the end, or the command dies of SIGPIPE */
-		n = room ? read(fd[0], text + used, size - 1 - used) : read(fd[0], rest, sizeof(rest));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		if (room)
-			used += (size_t)n;
-	}
-	close(fd[0]);
-	text[used] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (err)
-		return false;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 static bool in_group(const char *name)
 {
@@ -363,29 +226,27 @@ static void check_state(void)
 
 int kunwind_cmd_doctor(int argc, char **argv)
 {
+	enum doctor_format format = DOCTOR_TEXT;
 	struct utsname name;
 	bool loaded;
 	int i;
 
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--tsv")) {
-			format = TSV;
+			format = DOCTOR_TSV;
 		} else if (!strcmp(argv[i], "--json")) {
-			format = JSON;
+			format = DOCTOR_JSON;
 		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);
 			return kunwind_tool_usage(TOOL_FAILED);
 		}
 	}
+	doctor_begin(format);
 	uname(&name);
 	check_rights();
 	loaded = check_module(name.release);
 	check_device(loaded);
 	check_state();
 	doctor_lttng(name.release);
-	if (format == JSON)
-		puts("\n]");
-	if (format == TEXT && failures)
-		printf("%d requirement%s not met\n", failures, failures == 1 ? " is" : "s are");
-	return failures ? TOOL_FAILED : TOOL_OK;
+	return doctor_end() ? TOOL_FAILED : TOOL_OK;
 }

@@ -10,6 +10,12 @@
 
 enum doctor_state { DOCTOR_OK, DOCTOR_FAIL, DOCTOR_NOTE };
 
+enum doctor_format { DOCTOR_TEXT, DOCTOR_TSV, DOCTOR_JSON };
+
+/* How lines are printed from now on; and the end of the output: how many requirements are not met. */
+void doctor_begin(enum doctor_format format);
+int doctor_end(void);
+
 /*
  * Prints one line. @found says what is the case; @fix, a format, what to do
  * about it (NULL or "": nothing).
