@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor_report.c - kunwind doctor: print a line, read a file, run a command
- *
- * For doctor.c and doctor_lttng.c.
+ * doctor_report.c - print lines, read files and run commands for doctor.c and doctor_lttng.c
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +94,7 @@ const char *doctor_which(const char *command, char *path, size_t size)
 	return NULL;
 }
 
-/* Users have no sbin in their PATH, where modinfo is. */
+/* modinfo is in sbin, which is not in the PATH of ordinary users. */
 static const char *which_tool(const char *command, char *path, size_t size)
 {
 	static const char *const dir[] = { "/usr/sbin", "/sbin" };
@@ -145,7 +143,7 @@ bool doctor_command(char *text, size_t size, const char *command, ...)
 		char rest[512];
 		bool room = used < size - 1;
 
-		/* read to the end, or the command dies of SIGPIPE */
+		/* Read to the end: otherwise the command dies of SIGPIPE. */
 		n = room ? read(fd[0], text + used, size - 1 - used) : read(fd[0], rest, sizeof(rest));
 		if (n < 0 && errno == EINTR)
 			continue;

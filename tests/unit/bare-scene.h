@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bare-scene.h - for tests of frames without unwind information: code and a stack by hand
+ * bare-scene.h - hand-made code and a hand-made stack for tests of frames
+ * without unwind information
  *
- * Three mappings: a library without a table, what a JIT made, and a program
- * whose one function has a CFA of rsp + 16. Bytes that a case does not set are no
- * instruction, so that code.c does not know; words of the stack that it does not set are no address.
+ * There are three mappings: a library without a table, code of a JIT, and a
+ * program whose only function has a CFA of rsp + 16. Code bytes that a case does
+ * not set are no valid instruction. Words of the stack that it does not set are
+ * no address of code.
  */
 #ifndef _TEST_BARE_SCENE_H
 #define _TEST_BARE_SCENE_H
@@ -16,17 +18,17 @@
 #define JIT	0x20000ULL
 #define PROG	0x30000ULL
 #define CODE_END 0x40000ULL
-#define MAPPED	0x2000ULL	/* bytes of each */
+#define MAPPED	0x2000ULL	/* bytes of each mapping */
 #define STACK	0x7000ULL
 #define WORDS	640
 #define AT(n)	(STACK + 8 * (n))
-#define NOWHERE	0x90000ULL	/* mapped, but not known */
+#define NOWHERE	0x90000ULL	/* mapped, but in no range */
 #define MOST	6
 
 struct code {
 	u64 at;
-	const char *hex;	/* NULL: a call e8 */
-	u64 target;		/* to there */
+	const char *hex;	/* NULL: a direct call (e8) */
+	u64 target;		/* of that call */
 };
 
 struct word {
@@ -53,7 +55,7 @@ struct bare_case {
 #define CODE	KUNWIND_TRUST_CODE
 #define FP	KUNWIND_TRUST_FP
 #define SCAN	KUNWIND_TRUST_SCAN
-#define F	(LIB + 0x100)		/* a function, and a place in it */
+#define F	(LIB + 0x100)		/* a function; IN_F is an address in it */
 #define IN_F	(LIB + 0x180)
 #define CALL_F	{ LIB + 0x200, NULL, F }
 #define RET_F	(LIB + 0x205)
@@ -144,7 +146,7 @@ static void test_case(const struct bare_case *c)
 		printf("# %#lx %s\n", addresses[i], kunwind_trust_name(trust[i]));
 }
 
-/* The three mappings. False: no memory. */
+/* Makes the three mappings. Returns false if there is no memory. */
 static bool bare_begin(void)
 {
 	static struct eh eh;

@@ -24,8 +24,8 @@ is_object() { [ "$(object "$1")" = "$2" ]; }
 not_pending() { ! is_object "$work/xfs/library.so" pending; }
 # What is delayed spins on processor 1 and is started by "taskset 2". All else runs on
 # processor 0, interrupts too: PREEMPT_RT has threads for them, and for timers, which
-# would have to wait. Until it goes on, the test starts a dozen programs, which takes more than
-# 20 s if the host is busy: the kernel shall not complain of that.
+# would have to wait. During the delay the test starts a dozen programs. On a busy host this takes
+# more than 20 s, so the kernel's watchdogs need larger limits.
 delay() {
 	echo 60 >/proc/sys/kernel/watchdog_thresh
 	echo 200 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout

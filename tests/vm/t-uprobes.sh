@@ -22,7 +22,7 @@ stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
 	echo >$tracing/trace
 	for pair; do
 		at=0x$(nm "$program" | awk -v n="${pair#*=}" '$3 == n { print $1; exit }')
-		# the place in the file, by its segment of code
+		# offset in the file = address - address of the code segment + its offset
 		read -r offset segment < <(readelf -lW "$program" | awk '$1 == "LOAD" && / E / { print $2, $3 }')
 		printf 'p:uprobed/%s %s:%#x\n' "${pair%=*}" "$program" $((at - segment + offset)) \
 			>>$tracing/uprobe_events

@@ -3,7 +3,7 @@
  * delay.c - delay one function of the kernel for the tasks of one name
  *
  * A kprobe at the entry of the function that parameter "function" names spins when a
- * task named "comm" calls it, until parameter "go" is set, but at most 100 s. This
+ * task named "comm" calls it, until parameter "go" is set, at most 100 s. This
  * widens the window between two steps of the kernel. Parameter nr counts the delays.
  */
 #include <linux/kprobes.h>

@@ -100,7 +100,7 @@ check_fails() {
 	fi
 }
 
-# eventually DESCRIPTION COMMAND...: retries COMMAND for two minutes or more, until it succeeds once
+# eventually DESCRIPTION COMMAND...: retries COMMAND until it succeeds once, for at least two minutes
 eventually() {
 	local what=$1 i
 	shift

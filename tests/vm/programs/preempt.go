@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Two goroutines that never wait share one processor: the run-time system interrupts
-// each with a signal, whose handler makes it call asyncPreempt().
+// Two goroutines that never wait share one processor. Therefore the run-time system
+// interrupts each by a signal, whose handler makes the goroutine call asyncPreempt().
 package main
 
 import "runtime"
