@@ -2,38 +2,39 @@
 /*
  * ahead.c - find the return address from the code that is still to run
  *
- * For code without unwind information (bare.c). From an instruction on, code is followed
- * up to an instruction that returns. What each instruction does to rsp and rbp is summed
- * up. The return address is then at a distance from what rsp was at the first
- * instruction; or from what rbp was, if rsp is set from rbp on the path (leave, mov,
- * lea). The place of the caller's rbp is found in the same way.
+ * For code without unwind information (bare.c). follow() reads instructions from an
+ * address up to an instruction that returns, and adds up how each changes rsp and
+ * rbp. This gives the distance of the return address from the rsp of the first
+ * instruction; or from its rbp, if the path sets rsp from rbp (leave, mov, lea). The
+ * place of the caller's rbp is found in the same way.
  *
- * docs/unwinding.md says why one path is enough: the one on which no conditional jump
- * is taken. If that ends without a return, another one is followed, from the nearest
- * place that a jump leads to.
+ * One path is enough (docs/unwinding.md says why). follow() takes the path without
+ * any conditional jump. If this path ends without a return, follow() continues at the
+ * lowest address to which a conditional jump on it leads.
  *
- * A jump to another function at the end (a tail call) is followed. One through a GOT slot
- * (jmp *n(%rip)) counts as a return: what it leads to returns from the same place. A
- * return that takes a word pushed or stored on the path is also such a jump. If that word
- * was first popped into a register, its old place holds the return address: between the
- * two, a function may take its arguments off the stack (V8).
+ * A jump to another function (a tail call) is followed. A jump through a GOT slot
+ * (jmp *n(%rip)) counts as a return, because its target returns from the same place.
+ * A return that takes a word pushed or stored on the path is such a jump, too. If the
+ * path first popped that word into a register, the return address is in the word's old
+ * place: in between, a function may take its arguments off the stack (V8).
  *
- * A call does not preserve the flags (psABI 3.2.3). A function that pops them just before it
- * returns was not called. It resumes what was interrupted, and its return address need not
- * follow a call (Go's asyncPreempt(), OpenJDK's safepoint handler).
+ * A call does not preserve the flags (psABI 3.2.3). A function that pops the flags just
+ * before it returns was not called. It resumes what was interrupted, and its return
+ * address need not follow a call (Go's asyncPreempt(), OpenJDK's safepoint handler).
  *
- * A function of 32-bit code may take its arguments off the stack when it returns. Therefore
+ * A 32-bit function may take its arguments off the stack when it returns. Therefore
  * rsp is not known after a call in 32-bit code.
  *
- * Not followed: an indirect jump by register or table; a call followed by endbr64, a trap, or
- * nops that align what follows, because it does not return; the end of a thread or a signal
- * handler (a system call). A call followed by other nops may return (Go marks places with them), or
- * not (gcc's code for exceptions). That path is followed last, and its answer is unsure. If a
- * call that never returns has other code directly after it, the answer is wrong. Therefore bare.c
- * also requires a call before the address.
+ * A path ends without a return at an indirect jump by register or table; after a call
+ * that endbr64, a trap, or aligning nops follow, because that call does not return; and
+ * at a system call that ends a thread or a signal handler. A call with other nops after
+ * it may return (Go marks places with nops) or not (gcc's code for exceptions). In
+ * 64-bit code, that path is followed last, and its answer is unsure; in 32-bit code, it
+ * ends. If other code directly follows a call that never returns, the answer is wrong.
+ * Therefore bare.c also requires a call before the return address.
  *
- * Bounds: MOST_INSNS instructions. Any context; memory is read by the seam's reader.
- * Stack: 750 bytes.
+ * Bounds: MOST_INSNS instructions. Any context, NMI included; the seam's reader reads
+ * memory. Stack: 750 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"
@@ -44,11 +45,11 @@
 #define MOST_INSNS	1024
 #define MOST_TARGETS	12
 #define MOST_SEEN	16
-#define MOST_OFFSET	(1 << 28)	/* of a sum, either way: no frame has it */
-#define MOST_DISTANCE	(1 << 16)	/* of a jump that is one within the function */
+#define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
+#define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
 
-#define RAX		0		/* as ModRM numbers them */
+#define RAX		0		/* ModRM's register numbers */
 #define RBX		3
 #define RSP		4
 #define RBP		5
@@ -64,11 +65,11 @@
 
 enum base {
 	BASE_NONE,		/* not known */
-	BASE_RSP,		/* what rsp was at the first instruction */
+	BASE_RSP,		/* rsp at the first instruction */
 	BASE_RBP,
 };
 
-/* An address: so many bytes above a base. */
+/* An address, in bytes above a base. */
 struct place {
 	s32 off : 30;
 	u32 base : 2;		/* enum base */
@@ -77,18 +78,18 @@ struct place {
 enum rbp {
 	RBP_SAME,		/* as it was at the first instruction */
 	RBP_PLACE,		/* the address of a place: a frame pointer */
-	RBP_READ,		/* what the stack has at a place */
+	RBP_READ,		/* the word of the stack at a place */
 	RBP_OTHER,
 };
 
 /* What is known at an instruction. */
 struct state {
 	struct place rsp, rbp;
-	struct place pushed, pushed_rbp; /* where rbp was written last, and what it was then */
-	struct place moved;	/* to where a mov wrote last */
-	struct place popped;	/* what a register still holds that was popped */
-	u8 popped_to;		/* which; it was on the stack at popped */
-	bool back;		/* and the last instruction pushed it */
+	struct place pushed, pushed_rbp; /* where rbp was written last, and its value then */
+	struct place moved;	/* where the last mov to n(%rsp) wrote */
+	struct place popped;	/* place of a popped word that a register still holds */
+	u8 popped_to;		/* that register */
+	bool back;		/* the last instruction pushed that register */
 	bool flags;		/* popped, and not changed since */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
 	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
@@ -96,24 +97,24 @@ struct state {
 	u8 rbp_is, pushed_is;	/* enum rbp */
 };
 
-/* Instructions are told by their distance from the first one. */
+/* Addresses of instructions are distances in bytes from the first one. */
 struct ahead {
 	struct state state;
 	struct target {
 		s32 at;
-		bool late;		/* behind a call and nops: only if nothing else is left */
+		bool late;		/* after a call and nops: taken after all others */
 		struct state state;
 	} target[MOST_TARGETS];
 	struct stretch {
 		s32 from, to;
 	} seen[MOST_SEEN];	/* code that was read */
 	u32 nr, nr_seen;
-	bool unsure;		/* the path goes through nops behind a call */
-	u32 eax;		/* the constant that the last mov put there; or ~0 */
-	s32 word;		/* bytes: 8, or 4 of 32-bit code */
+	bool unsure;		/* the path goes through nops after a call */
+	u32 eax;		/* the constant from the last mov to eax; or ~0 */
+	s32 word;		/* bytes: 8, or 4 in 32-bit code */
 };
 
-/* What comes next. */
+/* Where the path continues. */
 enum next {
 	NEXT_ON,
 	NEXT_JUMP,		/* by insn->imm from the next instruction */
@@ -136,7 +137,7 @@ static struct place kunwind_walk_attr at_distance(struct place place, s64 bytes)
 	return (struct place){ .off = sum, .base = place.base };
 }
 
-/* The address that rbp is. */
+/* The place that rbp points to; BASE_NONE if it is not known. */
 static struct place kunwind_walk_attr rbp_place(const struct state *state)
 {
 	if (state->rbp_is == RBP_SAME)
@@ -150,7 +151,7 @@ static void kunwind_walk_attr rbp_becomes(struct state *state, enum rbp is, stru
 	state->rbp = place;
 }
 
-/* rbp is read from the stack. */
+/* rbp is loaded from @from. */
 static void kunwind_walk_attr read_rbp(struct state *state, struct place from)
 {
 	if (from.base && same(from, state->pushed)) {
@@ -179,7 +180,7 @@ static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 	state->rsp = at_distance(from, ahead->word);
 }
 
-/* The register, or whatever else, is written to the stack. */
+/* @reg is written to the stack; ~0: something else is. */
 static void kunwind_walk_attr store(struct state *state, struct place at, u32 reg)
 {
 	if (reg == RBP) {
@@ -200,7 +201,7 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 	state->back = state->popped.base && reg == state->popped_to;
 }
 
-/* mov and lea between rsp, rbp and the stack. False: it is none of those. */
+/* mov and lea between rsp, rbp and the stack. False: another instruction; no change. */
 static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_insn *insn)
 {
 	const u32 mod = insn->modrm >> 6;
@@ -258,7 +259,7 @@ static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
 		ahead->state.rbp_is = RBP_OTHER;
 }
 
-/* Whatever else writes the two, and rax. */
+/* Forget rax, rsp or rbp if the instruction writes it. A call loses rax. */
 static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	if (kunwind_insn_writes(insn, RAX) || is_call(insn))
@@ -269,7 +270,7 @@ static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_ins
 		lose_reg(ahead, RBP);
 }
 
-/* Whether the interrupt instruction is a system call of 32-bit code (int $0x80) that returns. */
+/* Whether an int instruction is a 32-bit system call (int $0x80) that returns. */
 static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	return ahead->word == 4 && (u8)insn->imm == 0x80 && ahead->eax != NR_I386_EXIT &&
@@ -277,7 +278,7 @@ static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct
 	       ahead->eax != NR_I386_RT_SIGRETURN;
 }
 
-/* An instruction with one byte of opcode, or three: ff /n. */
+/* An instruction of the one-byte opcode map. */
 static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	const u32 form = insn->modrm >> 3 & 7, low = (insn->op & 7) | insn->rm_high << 3;
@@ -331,7 +332,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	case 0xc2: case 0xc3:
 		return NEXT_RETURN;
 	case 0xe8:
-		if (!insn->imm)					/* of what follows: it pushes rip */
+		if (!insn->imm)					/* to the next insn: pushes rip */
 			push(ahead, ~0U);
 		break;
 	case 0xe9: case 0xeb:
@@ -360,7 +361,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	return NEXT_ON;
 }
 
-/* Arithmetic, mov, lea and push, but not to the register: all else may change it. */
+/* Arithmetic, test, mov, lea, push and return that do not write the popped register. */
 static bool kunwind_walk_attr leaves_popped(const struct state *state,
 					    const struct kunwind_insn *insn)
 {
@@ -372,7 +373,7 @@ static bool kunwind_walk_attr leaves_popped(const struct state *state,
 	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
-/* pop, mov, lea, leave, jmp and return: the flags stay as they are. */
+/* pop, mov, lea, leave, jmp and return do not change the flags. */
 static bool kunwind_walk_attr leaves_flags(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
@@ -425,9 +426,9 @@ static bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
 }
 
 /*
- * What stands @at, behind a call and nops, may belong to something else that the nops align. But
- * Go aligns calls, jumps and returns in this way, too, so that they do not cross 32 bytes, and
- * marks places with nops that align nothing.
+ * Whether the nops after a call align the instruction @at, which then may belong to
+ * other code. Calls, jumps and returns do not count, because Go aligns them so that
+ * they do not cross 32 bytes. Go also marks places with nops that align nothing.
  */
 static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
 {
@@ -439,7 +440,7 @@ static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at
 	       insn->op != 0xc3;
 }
 
-/* A conditional jump @here leads to @at; or what follows nops, if @late. */
+/* Note a target: of a conditional jump that ends @here; or, if @late, after nops. */
 static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at,
 				   bool late)
 {
@@ -457,8 +458,8 @@ static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem,
 }
 
 /*
- * Behind a call at @at, where a jump leads, too, and rsp would be another: that call does not
- * return. False: it does.
+ * Whether a jump also leads to @at, which follows a call, and comes with another rsp.
+ * Then that call does not return, and the state becomes that of the jump.
  */
 static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind_mem *mem, s32 at)
 {
@@ -475,8 +476,8 @@ static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind
 }
 
 /*
- * The lowest place that was jumped to, *@at, or else the lowest behind nops: to go on there. False:
- * none is left.
+ * Continue at the lowest target, *@at; late targets come after all others. False: no
+ * target is left.
  */
 static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 {
@@ -498,7 +499,7 @@ static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 	return true;
 }
 
-/* From where on, at @at or behind, code was read before. */
+/* The first address from @at on that was read before; MOST_AWAY if there is none. */
 static s32 kunwind_walk_attr first_seen(const struct ahead *ahead, s32 at)
 {
 	s32 first = MOST_AWAY;
@@ -521,15 +522,15 @@ static void kunwind_walk_attr note_seen(struct ahead *ahead, s32 from, s32 to)
 }
 
 /*
- * To go on at *@at, if @jumps, or else at the lowest place that was jumped to and not read yet.
- * False: there is none. *@stop: from there on code was read before.
+ * Continue at *@at, if @jumps, or else at the lowest target that was not read yet.
+ * False: there is none. *@stop: where code begins that was read before.
  */
 static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem, bool jumps,
 				    s64 *at, s32 *stop)
 {
 	while (jumps || take_target(ahead, at)) {
 		jumps = false;
-		/* A place that is looked up costs about what an instruction does. */
+		/* A lookup of a target takes about as long as an instruction. */
 		kunwind_pay(mem, 1 + ahead->nr_seen / 4);
 		if (*at >= MOST_AWAY || *at <= -MOST_AWAY)
 			continue;
@@ -540,7 +541,7 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
 	return false;
 }
 
-/* mov n(%reg), %rsp; or mov %reg, %rsp with a register that a call leaves as it is, except rbp */
+/* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */
 static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 {
 	const bool stores = insn->op == 0x89, memory = insn->modrm >> 6 != 3;
@@ -553,7 +554,7 @@ static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 	return memory ? !stores : from == RBX || from >= 12;
 }
 
-/* At an instruction that returns. False: what it does there is not known. */
+/* The answer at an instruction that returns. False: the state gives none. */
 static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_code *code)
 {
 	const struct state *state = &ahead->state;
@@ -563,10 +564,10 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
 	/*
-	 * A function that calls has something on its stack, if only to align it (psABI 3.2.2).
-	 * gcc omits the alignment before some calls of local functions. They cannot be told
-	 * apart from a call that never returns (Go's morestack()). The code after such a call
-	 * says nothing about this frame, so there is no answer for either.
+	 * A function that calls has something on its stack, at least to align it (psABI
+	 * 3.2.2). gcc omits the alignment before some calls of local functions. Such a call
+	 * looks like one that never returns (Go's morestack()), and the code after a call
+	 * that never returns says nothing about this frame. So neither gives an answer.
 	 */
 	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
 		return false;
@@ -585,8 +586,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 }
 
 /*
- * Whether a return jumps, from an empty frame, to a word that the path pushed, or stored by mov
- * (retpolines).
+ * Whether a return jumps to a word that the path pushed on an empty frame, or stored
+ * by mov (retpolines).
  */
 static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 {
@@ -605,7 +606,10 @@ static void kunwind_walk_attr note_rsp(struct state *state, bool called)
 		state->called_at = max(state->called_at, (s32)state->rsp.off);
 }
 
-/* @elsewhere: rsp is taken from memory on the way, and counts from there. */
+/*
+ * Follow the code from @from on. @elsewhere: there is an answer only after takes_rsp(),
+ * and distances count from the rsp taken there.
+ */
 static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from,
 				     bool elsewhere, struct kunwind_code *code)
 {
@@ -625,7 +629,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	*code = (struct kunwind_code){ -1, -1, -1, false, false };
 	for (;;) {
 		next = NEXT_NONE;
-		/* What an instruction does to the state costs about what its decoding does. */
+		/* step() takes about as long as decoding. */
 		if (at < stop && kunwind_pay(mem, 1) && kunwind_insn_next(&text, from + at, &insn)) {
 			at += insn.length;
 			if (called && is_nop(&insn)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * ahead.h - where the code that is still to run returns from (ahead.c)
+ * ahead.h - find the return address from the code that is still to run (ahead.c)
+ *
+ * Any context, NMI included. The caller must have no window open.
  */
 #ifndef _KUNWIND_AHEAD_H
 #define _KUNWIND_AHEAD_H
@@ -8,17 +10,20 @@
 #include "../kunwind_core.h"
 
 /**
- * kunwind_code_ahead() - what the code from @from on takes off the stack before it returns
- * @i386: it is 32-bit code
- * @code: out: depth or frame, the other is -1; and rbp_at
- * Returns false if that is not known. If other code directly follows a call that never returns,
- * the result may be what that code takes off. No window may be open.
+ * kunwind_code_ahead() - where the code from @from on finds its return address
+ * @i386: the code is 32-bit code
+ * @code: out: depth or frame (the other is -1), rbp_at, resumes, unsure
+ *
+ * Returns false if this is not known. The result may be wrong if other code directly
+ * follows a call that never returns: then it may describe that other code.
  */
 bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, struct kunwind_code *code);
 
 /*
- * Whether it takes an rsp from memory first, and then rbp from just below its return address:
- * rbp at @from is its frame pointer, on that other stack. No window may be open.
+ * Whether the 64-bit code from @from on switches to another stack (it loads rsp from
+ * memory, or from a callee-saved register other than rbp), and then restores rbp from
+ * just below its return address. Then rbp at @from may be the frame pointer on the
+ * other stack.
  */
 bool kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from);
 

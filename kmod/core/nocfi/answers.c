@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * answers.c - keep what code.c found out about code, so that it is not decoded again
+ * answers.c - keep the results of code.c and ahead.c, to avoid decoding code again
  *
- * A walk asks the same question about the same code many times (code.c): for
- * each word of the stack that follows a call of one function, for each frame of
- * a recursion, and in the next walk. The answer depends on the code only. An
- * entry holds the question, the answer, where the code lies that was read, and a
- * hash of it. Within a walk the answer holds. The next walk reads the code again
- * and compares the hash, because a JIT may have changed the code. The hash is of
- * the bytes as they were read for decoding, not of a second reading.
+ * A walk asks the same question about the same code many times: for each word of
+ * the stack that follows a call of one function, for each frame of a recursion, and
+ * again in the next walk. The answer depends on the code only. An entry holds the
+ * question, the answer, where the code is that was read, and a hash of that code.
+ * Within a walk, an answer is used without any check. The next walk reads the code
+ * again and compares the hash, because a JIT may have changed the code. The hash
+ * covers the bytes as they were read for decoding, not those of a second read.
  *
- * The hash is not cryptographic, and anyone can write code that has the hash of
- * other code. So an answer is only taken in the address space that it was given
- * in (kunwind_mem_space(), which is never used again): processes after fork()
- * have the same ranges, but different memory. Whoever makes the hash collide gets
- * wrong frames in the own stacks only. An entry keeps distances from the address
- * that was asked about, no addresses, because a mispredicted comparison may let
- * the processor load from where another process's entry points.
+ * The hash is not cryptographic: anyone can write code with the hash of other code.
+ * Therefore an answer is used only in the address space that it was found in.
+ * (Processes after fork() have the same ranges, but different memory. A value of
+ * kunwind_mem_space() is never used for another address space.) A process that
+ * makes hashes collide gets wrong frames in its own stacks only. An entry keeps the
+ * place of the code as distances from the address that was asked about, because a
+ * mispredicted comparison may let the processor load from where the entry of another
+ * process points.
  *
- * An answer is kept for one walk only if its code is in more pieces than an
- * entry has room for, or if part of it could not be read. "Nothing was found" is
- * kept with the first pieces only: a walk that finds nothing is never wrong. Without
- * this, a walk of node's built-in functions would read a thousand instructions again and again.
- * Each question has one place. Another question with the same place takes it.
+ * An answer is kept for one walk only if its code is in more pieces than an entry
+ * has room for, or if part of the code could not be read. The answer "nothing
+ * found" is kept for longer with the first pieces alone, if all code was read: a
+ * walk that finds nothing is never wrong. Otherwise a walk of node's built-in
+ * functions would read a thousand instructions again and again. Each question has
+ * one place in the table. Another question with the same place replaces it.
  *
- * Any context. Entries are not guarded: a walk that interrupts another walk on
- * its CPU has no answers (mem->answers is NULL). Cost: a unit of the budget for a
- * question, and one for each piece and each eight words that are compared.
+ * Any context, NMI included. Entries have no lock: a walk that interrupts another
+ * walk on its CPU has no answers (mem->answers is NULL). Cost in units of the
+ * budget: 1 for a question, 1 for each piece, and 1 for each eight words compared.
  */
 #include "../walk/mem.h"
 #include "../x86/code_hash.h"
@@ -34,12 +36,12 @@
 #include "answers.h"
 #include "code.h"
 
-/* Questions, as the functions of code.c are called. */
+/* Questions, named after the functions of code.c and ahead.c. */
 #define READ	0
 #define AHEAD	1
-#define TAIL	2	/* and more, by how many instructions may be read */
+#define TAIL	2	/* plus the number of instructions that may be read */
 
-/* Whether the code that was read for the answer to a question about @from is still the same. */
+/* Whether the code that was read for the answer about @from is unchanged. */
 static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 from,
 						 const struct kunwind_answer *answer)
 {
@@ -50,7 +52,7 @@ static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 fr
 		const struct kunwind_piece *piece =
 			&answer->piece[kunwind_index(i, (u32)KUNWIND_ANSWERS_PIECES)];
 
-		/* @from is answer->from, but under speculation that is another process's. */
+		/* Under speculation, answer->from may be another process's. @from is not. */
 		at = from + (s64)piece->start;
 		words = piece->words;
 		if (!kunwind_pay(mem, 1 + words / 8) || !kunwind_mem_begin(mem, at))
@@ -68,8 +70,8 @@ fault:
 }
 
 /*
- * The entry for a question; NULL: none is kept. *@known: the entry has an answer that
- * holds. Otherwise the caller finds the answer and calls keep().
+ * The entry for a question; NULL if this walk keeps no answers. *@known: the entry
+ * has a valid answer. Otherwise the caller must find the answer and call keep().
  */
 static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u32 question,
 						     u64 from, u64 to, bool *known)
@@ -100,6 +102,7 @@ static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u3
 	return answer;
 }
 
+/* Complete the entry from find(), which may be NULL. @nothing: nothing was found. */
 static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_answer *answer,
 				   bool nothing)
 {
@@ -113,7 +116,7 @@ static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind
 					 KUNWIND_ANSWERS_PIECES : 0;
 	answer->walk = answers->walk;
 	answer->space = answers->space;
-	/* A question that spent the budget has no answer. */
+	/* If the budget is spent, the answer may be incomplete. */
 	answer->id = mem->left ? answers->id : 0;
 }
 
@@ -161,7 +164,7 @@ u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 
 	bool known;
 	u64 found;
 
-	/* With more instructions the answer may be different. @lo follows from @hi and the ranges. */
+	/* *left may change the answer. @lo follows from @hi and the ranges (answers->id). */
 	answer = find(mem, TAIL + *left, from, hi, &known);
 	if (known) {
 		*left = answer->left;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * answers.h - questions about code, and the answers that are kept (answers.c)
+ * answers.h - answers about code that are kept on each CPU (answers.c)
+ *
+ * Any context, NMI included.
  */
 #ifndef _KUNWIND_ANSWERS_H
 #define _KUNWIND_ANSWERS_H
 
 #include "../kunwind_core.h"
 
-/* Call this before a walk asks: without it nothing is kept. Only the first call does something. */
+/*
+ * Call this before the first question of a walk. Without it, no answer is kept or
+ * reused. Further calls in the same walk do nothing.
+ */
 static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
 {
 	struct kunwind_answers *answers = walk->mem.answers;
@@ -20,7 +25,10 @@ static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
 	answers->space = kunwind_mem_space(&walk->mem);
 }
 
-/* The same as the functions of code.h and ahead.h, with answers. No window may be open. */
+/*
+ * kunwind_code_read(), kunwind_code_ahead() (for 64-bit code) and
+ * kunwind_code_tail(), with kept answers. The caller must have no window open.
+ */
 void kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
 bool kunwind_asked_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
 u64 kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);

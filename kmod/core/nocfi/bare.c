@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * bare.c - a step of the walk where there is no unwind information
+ * bare.c - step from a frame that has no unwind information
  *
- * For code of a JIT, hand-written assembler, all of musl. A word that may be a
- * return address has to prove itself (proof.c). kunwind_bare_step() tries the
- * methods in the order of docs/unwinding.md ("Code without CFI"), which says what
- * proves each result, and what each method reads. The last two guess, and are
- * tried only if walk->guess is set:
- *   fp	  rbp is aligned, not below rsp and at most KUNWIND_FRAME_MOST above, the
- *	  word above it is possible, and the rbp saved there is greater, or zero, or
- *	  the caller has unwind information (to which rbp may be anything). If the
- *	  function leaves rbp alone, rbp is its caller's. So rbp is not used if a near
- *	  word lies below it (except in JIT code), or a possible word of a function
- *	  whose CFA is by rbp.
- *   scan the nearest word that follows a call, if it is possible, or near in a
- *	  JIT's code.
+ * For code of JITs, hand-written assembler, and all of musl. proof.c decides how
+ * sure it is that a word is a return address. kunwind_bare_step() tries methods
+ * in the order of docs/unwinding.md ("Code without CFI"), which says what proves
+ * each result, and what each method reads. The last two methods guess. They run
+ * only if walk->guess is set:
+ *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
+ *	  KUNWIND_FRAME_MOST above it. The word must be at least possible (proof.c).
+ *	  The saved rbp must be greater than rbp, or zero; or the caller has unwind
+ *	  information (its rbp may have any value). If the function does not change
+ *	  rbp, rbp is its caller's. Therefore this method is not used if a near word
+ *	  lies below rbp (except in code of no file), or if a possible word there
+ *	  points into a function whose rule computes the CFA from rbp.
+ *   scan The nearest word that follows a call, if the word is possible, or near in
+ *	  code of a JIT.
  *
- * Any context: each word is read by the seam's reader, in a window of at most
- * CHUNK words; nothing is written. Bounds: the walk's budget pays for each word of the
- * stack and all code that is looked at. Stack: 1,400 bytes in all.
+ * Any context, NMI included. The seam's reader reads user memory, in windows of at
+ * most 17 words (a signal frame). Nothing is written to user memory. Bounds: the
+ * walk's budget pays for each word of the stack and for all code that is read.
+ * Stack: 1,400 bytes, including callees.
  *
- * What it does not do: find registers other than rbp. A stack may end at a function that
- * was called through a register, if only its code could prove the word.
+ * What it does not do: recover registers other than rsp, rip and rbp, except from a
+ * signal frame. A stack may end at a function that was called through a register,
+ * if only the code of that function could prove the word.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -36,22 +39,23 @@
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define CHUNK		8
-#define COST_OF_STEP	4		/* without what is read */
+#define COST_OF_STEP	4		/* in units of the budget, without reads */
 
 u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
 {
 	u32 looked;
 	u64 real = kunwind_mem_return(&walk->mem, slot, &looked);
 
-	/* Whoever does not pay has found nothing: the step is discarded. */
+	/* If the budget is spent, the walk discards this step. */
 	kunwind_pay(&walk->mem, looked);
 	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
 }
 
 /*
- * The stack pointer is at the struct ucontext of a signal frame: flags, link
- * and stack (40 bytes), then struct sigcontext. A handler returns to its
- * trampoline; one that is inside stands before or behind the system call.
+ * In the trampoline, rsp points to the struct ucontext of the signal frame: flags,
+ * link and stack (40 bytes), then struct sigcontext. A called frame is at the
+ * start of the trampoline, because the handler returns there. An exact frame may
+ * also be directly before or after the system call (5, 7 or 9 bytes in).
  */
 bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact)
 {
@@ -80,16 +84,16 @@ bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact
 	walk->regs.valid = KUNWIND_ALL_REGS;
 	return true;
 fault:
-	/* rsp and rip come last and stay; what else was known is so no more */
+	/* rsp and rip are read last: both are still the frame's, unless only rip failed. */
 	kunwind_mem_end(mem);
 	walk->regs.valid = KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
 	return false;
 }
 
 /*
- * Whether the frame is in the trampoline that gcc puts on the stack to call a nested function: it
- * loads two constants into r11 and r10, and jumps by r11 (gcc/config/i386/i386.cc,
- * ix86_trampoline_init()).
+ * Whether the frame is in the trampoline that gcc puts on the stack to call a
+ * nested function. The trampoline loads constants into r11 and r10, and jumps
+ * through r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
  */
 static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct kunwind_bare *frame)
 {
@@ -117,7 +121,7 @@ static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct 
 	return false;
 }
 
-/* The word at the stack pointer of a frame with nothing else on its stack: its return address. */
+/* The word at rsp, for a frame that has only its return address on the stack. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				     struct kunwind_candidate *c)
 {
@@ -129,7 +133,10 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kun
 	return c->proof != KUNWIND_PROOF_NO_CALL;
 }
 
-/* What rbp points to. */
+/*
+ * The word above rbp, if it is at least possible. *saved: the word at rbp. The
+ * address in c->ra is the original one if a return probe replaced it.
+ */
 static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 					       const struct kunwind_bare *frame,
 					       struct kunwind_candidate *c, u64 *saved)
@@ -157,13 +164,14 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 }
 
 /*
- * rsp behind the call that the frame made, where its callee, entered by way of a stub that moved
- * the return address down for arguments (OpenJDK's, from compiled code to the interpreter), keeps that
- * in the first word of its frame; else @frame->sp.
+ * rsp after the frame's call has returned. A stub between the frame and its callee
+ * may move the return address down to make room for arguments (OpenJDK, from
+ * compiled code to the interpreter). The callee then keeps the original rsp in the
+ * first word of its own frame. Returns @frame->sp if there is no such word.
  */
 static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct kunwind_bare *frame)
 {
-	const u64 above = frame->sp;	/* below: return address, saved rbp, first word */
+	const u64 above = frame->sp;	/* downwards: return address, saved rbp, first word */
 	u64 bp, sp;
 
 	if (frame->bp_known && kunwind_read_word(&walk->mem, above - 16, &bp) && bp == frame->bp &&
@@ -174,9 +182,10 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct k
 }
 
 /*
- * The word at @slot, where the code ahead returns from. If that is @by_rbp, the function has a
- * frame of its own, so that it is enough if the word follows a call. The call may lead elsewhere,
- * to a function that jumped to this one with arguments on its stack (V8).
+ * Prove the word at @slot, to which the code ahead returns. @by_rbp: the code finds
+ * @slot from rbp, so the function has a frame of its own, and it is enough that
+ * the word follows a call. That call may lead to another function, which jumped to
+ * this one with arguments on its stack (V8).
  */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 					 const struct kunwind_bare *frame, u64 slot, bool by_rbp,
@@ -200,13 +209,14 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 }
 
 /*
- * The instruction is a return, and before it stands the push of the word that it takes: it
- * jumps there. (The byte may belong to another instruction: then the register has other value.)
+ * Whether the byte before the return at @ip is a push of the register that holds
+ * c->ra. Then the return is a jump to c->ra. (The byte may be part of another
+ * instruction. Then the register has another value.)
  */
 static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
 					    const struct kunwind_candidate *c, u64 ip)
 {
-	/* DWARF's numbers, by the instruction's. */
+	/* From the instruction's register numbers to those of DWARF. */
 	static const u8 names[] = {
 		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
 		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
@@ -224,7 +234,10 @@ static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
 	       walk->regs.r[reg] == c->ra;
 }
 
-/* The word from which the code ahead returns. */
+/*
+ * The word to which the code ahead returns. If false, c->proof, c->ra and
+ * c->resumes still describe the word that was rejected, if there was one.
+ */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 					 const struct kunwind_bare *frame, bool exact,
 					 struct kunwind_candidate *c)
@@ -251,11 +264,11 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		    (sp == frame->sp ||
 		     !returns_by(walk, frame, frame->sp + code.depth, false, c)))
 			return false;
-		/* It may be the next function, behind a call that does not return. */
+		/* The code may be the next function, after a call that does not return. */
 		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
 			return false;
 	}
-	/* What is called behaves as if it returned, but may never do so (Go's mcall()). */
+	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
 	if ((!exact || code.unsure) && c->proof == KUNWIND_PROOF_CONTRADICTED &&
 	    !kunwind_range_is_jit(frame->range))
 		return false;
@@ -263,7 +276,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	return true;
 }
 
-/* The instruction follows one that pops the flags; only pops of registers stand between them. */
+/* Whether popf stands before @ip, with only pops of registers in between. */
 static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
 {
 	u32 i = 7;
@@ -277,11 +290,14 @@ static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
 }
 
 /*
- * Where the code ahead returns from. Where the call before that address leads does not count:
- * a function may have been jumped to, and a JIT patches its calls. Where there is no call
- * before it, the function may resume what was interrupted there (struct kunwind_code). Otherwise,
- * or if its push stands before the return, the return is a jump: what it leads to returns from
- * above that word.
+ * The return address by the code ahead. In interrupted frames and in code of a JIT
+ * the target of the call before that address does not count, because another
+ * function may have jumped to this one, and a JIT patches its calls. Elsewhere the
+ * target must not contradict (one_return()). If no call stands before the address,
+ * the function may resume what was interrupted there (struct kunwind_code).
+ * Otherwise, or if a push of the address stands before the return of an exact
+ * frame, the return is a jump. The code at its target then returns from above the
+ * word.
  */
 static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					bool exact, struct kunwind_candidate *c)
@@ -307,7 +323,10 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 	return found;
 }
 
-/* Where the code behind the call takes another stack and returns; to a call of its function. */
+/*
+ * The return address on another stack, to which the code after the call switches
+ * (switch.c). The call before the address must lead to this function or near it.
+ */
 static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					struct kunwind_candidate *c)
 {
@@ -322,8 +341,9 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 }
 
 /*
- * The same where nothing on this stack leads to the other (Go's cgocallback(), by which C calls Go:
- * that is in thread-local storage), but rbp is the function's frame pointer there.
+ * The same if no word on this stack leads to the other stack, because its address
+ * is in thread-local storage (Go's cgocallback(), through which C calls Go). rbp is
+ * then the function's frame pointer on the other stack.
  */
 static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 					     const struct kunwind_bare *frame,
@@ -343,7 +363,7 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 	return kunwind_code_ahead_by_frame(&walk->mem, frame->ip);
 }
 
-/* Up to CHUNK words from @at on; how many of them there are. */
+/* Read up to @most words (at most CHUNK) from @at on. Returns how many were readable. */
 static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *words, u32 most)
 {
 	u32 n;
@@ -358,9 +378,11 @@ fault:
 }
 
 /*
- * The nearest proven word of the stack; else the first that follows a call at
- * all, but a @near one, if there is one. Its slot is @end if all words up to there
- * were looked at and none follows a call.
+ * The nearest proven or outermost word between rsp and @end. If there is none, the
+ * first word that follows a call; with @near, the first near word instead, if there
+ * is one. The search stops at the trampoline of a signal frame, which is the
+ * result if no word before it follows a call. found->slot is @end only if all words
+ * were examined and none follows a call.
  */
 static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				   u64 end, bool near, struct kunwind_candidate *found)
@@ -373,14 +395,14 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 	found->slot = 0;
 	for (at = frame->sp; at < end; at += 8 * n) {
 		n = min((end - at) / 8, (u64)CHUNK);
-		/* Each word is looked for in the ranges. */
+		/* The price of a range lookup for each word. */
 		if (!kunwind_pay(&walk->mem, 1 + n / 2))
 			return;
 		n = read_words(&walk->mem, at, words, n);
 		if (!n)
 			return;
 		for (i = 0; i < n; i++) {
-			/* most words are no address at all */
+			/* Most words are not addresses of code. */
 			if (!kunwind_ranges_live(walk->ranges, words[i] - 1))
 				continue;
 			c.slot = at + 8 * i;
@@ -393,7 +415,7 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
 			    kunwind_code_outermost(&walk->mem, c.ra))
 				c.proof = KUNWIND_PROOF_OUTERMOST;
-			/* Above a handler's return address is what was interrupted. */
+			/* The interrupted frame is above a handler's return address. */
 			if (c.proof == KUNWIND_PROOF_HANDLER) {
 				if (found->proof == KUNWIND_PROOF_NO_CALL)
 					*found = c;
@@ -413,7 +435,7 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 		found->slot = end;
 }
 
-/* The caller's registers: its stack begins behind the return address. */
+/* Set walk->regs to the caller's. The caller's rsp is above the return address. */
 static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct kunwind_candidate *c,
 				       bool bp_known, u64 bp)
 {
@@ -425,10 +447,11 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 }
 
 /*
- * The return address above a JIT's frame pointer; walk->regs become the caller's. Each return
- * address follows a call. If no word between rsp and rbp does, rbp is this frame's own, and not its
- * caller's. The code ahead may give no answer: it jumps, by a pointer that is not known here, to
- * code that many functions share to release their frames (V8's baseline code).
+ * Step by the frame pointer in code of a JIT. If true, walk->regs are the caller's.
+ * Each return address follows a call. If no word between rsp and rbp follows a call,
+ * rbp belongs to this frame and not to its caller. The code ahead may give no
+ * answer here: it may jump, by a pointer that the walk does not know, to code that
+ * many functions share to release their frames (V8's baseline code).
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
 					   const struct kunwind_bare *frame, u64 end)
@@ -448,7 +471,7 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
 	return true;
 }
 
-/* The same by what the function's code says: rbp is preserved, unless it was pushed. */
+/* Set walk->regs to the caller's, with rbp as c->rbp_at says (struct kunwind_code). */
 static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 					       const struct kunwind_bare *frame,
 					       const struct kunwind_candidate *c)
@@ -481,7 +504,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	kunwind_answers_begin(walk);
 	frame.tails = &tails;
 	frame.range = kunwind_ranges_live(walk->ranges, exact ? frame.ip : frame.ip - 1);
-	/* Where nothing is known to be code, the walk went astray before. */
+	/* A return address outside all ranges is none: an earlier step was wrong. */
 	if (!exact && !frame.range)
 		return KUNWIND_NO_RULE;
 	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
@@ -509,7 +532,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned_by_code(walk, &frame, &word);
 		return KUNWIND_COMPLETE;
 	}
-	/* Before the code ahead, which costs much more in a JIT's long functions. */
+	/* This runs before the code ahead, which costs much more in a JIT's long functions. */
 	if (!exact && by_jit_frame(walk, &frame, end))
 		return KUNWIND_COMPLETE;
 	if (at_return(walk, &frame, exact, &word)) {
@@ -534,7 +557,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned(walk, &word, false, 0);
 		return KUNWIND_COMPLETE;
 	}
-	/* A handler's frame pointer; the handler may have called, but no word tells of that. */
+	/* rbp is the handler's frame pointer, because no word below it follows a call. */
 	if (framed && fp.proof == KUNWIND_PROOF_HANDLER && word.proof == KUNWIND_PROOF_NO_CALL) {
 		returned(walk, &fp, true, saved);
 		return KUNWIND_COMPLETE;
@@ -552,7 +575,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (word.proof < KUNWIND_PROOF_POSSIBLE ||
 	    (word.proof == KUNWIND_PROOF_NEAR && frame.range && !kunwind_range_is_jit(frame.range)))
 		return KUNWIND_NO_RULE;
-	/* This function may have changed rbp: it has to prove itself as the caller's, too. */
+	/* This function may have changed rbp. Keep rbp only if it fits the caller's frame. */
 	frame.ip = word.ra;
 	frame.sp = word.slot + 8;
 	frame.range = kunwind_ranges_live(walk->ranges, word.ra - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * bare.h - a step of the walk where there is no unwind information (bare.c)
+ * bare.h - step from a frame that has no unwind information (bare.c)
  *
- * No window may be open.
+ * Any context, NMI included. The caller must have no window open.
  */
 #ifndef _KUNWIND_BARE_H
 #define _KUNWIND_BARE_H
@@ -12,29 +12,36 @@
 /* How a caller was found. */
 struct kunwind_found {
 	u8 trust;		/* enum kunwind_trust */
-	bool signal;		/* it was interrupted, it did not call */
+	bool signal;		/* the caller was interrupted, it did not call */
 };
 
 /**
- * kunwind_bare_step() - a step from a frame that no table has a rule for
- * @exact: regs are those at an instruction that did not run yet, or a system call's
+ * kunwind_bare_step() - step from a frame for which no table has a rule
+ * @exact: the frame did not call: its address is an instruction that has not
+ *	run yet, or follows a system call
  * @how: out: how the caller was found
  *
- * walk->regs become the caller's. Else KUNWIND_NO_RULE: nothing proves itself;
- * what it returns when the budget is spent means nothing.
+ * Return: KUNWIND_COMPLETE, and walk->regs are the caller's; the return address
+ * is 0 if a thread or goroutine begins at this frame. KUNWIND_NO_RULE if no
+ * return address was found; walk->regs.valid may then be reduced to rsp and rip.
+ * If the budget is spent (walk->mem.left is 0), the caller must discard the
+ * result.
  */
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
 				      struct kunwind_found *how);
 
 /*
- * The step from a signal trampoline, which is known by its code: walk->regs become those of the
- * signal frame. False: it is none; only rsp and rip are then sure to be known.
+ * Step from a signal trampoline, which is recognized by its code. If true,
+ * walk->regs are those of the signal frame. If false, the frame is no trampoline
+ * and walk->regs are unchanged; or reading the signal frame failed midway, and
+ * walk->regs.valid has changed to rsp and rip only.
  */
 bool kunwind_bare_signal(struct kunwind_walk *walk, bool exact);
 
 /*
- * Where the return address @ra, which lies at @slot, really leads: the kernel
- * may have put the trampoline of a return probe there. @ra if not.
+ * The original of the return address @ra at the address @slot, where a return
+ * probe of the kernel may have put its trampoline. Returns @ra if no original is
+ * known, or if the original is not in a live range.
  */
 u64 kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot);
 

@@ -2,24 +2,28 @@
 /*
  * code.c - how deep a function's stack is at one of its instructions
  *
- * For code without unwind information (bare.c): from the function's entry, to
- * which a call is known to lead, instructions are read up to the one in question,
- * and what each does to rsp is summed up: push, pop, add, sub, lea, leave. Where
- * jumps lead forwards is kept with the depth there, so that behind a return or
- * a jump the sum goes on with what was true where the code there is reached from.
- * A loop that pushes in each round (arguments that a run-time system copies) is
- * read once more, for the sum of a round: behind one whose sum is not zero no depth
- * is known. Where rbp was made the frame pointer is known even then. Nothing is known after
- * a return or a jump, except where a jump leads: another function may begin there.
+ * For code without unwind information (bare.c). A call is known to lead to the
+ * function's entry. kunwind_code_read() reads the instructions from there up to the
+ * one in question, and adds up how each changes rsp (push, pop, add, sub, lea,
+ * leave). For each forward jump it keeps the target and the depth at the jump. After
+ * a return or a jump, another function may begin, so nothing is known there, except
+ * at a target: there the sum continues with the depth that was kept.
  *
- * What is not understood (a realigned stack, an invalid byte, a jump table's target
- * met first) is answered by "not known"; what is answered is a fact of the code,
- * unless data lies in its midst.
+ * A backward jump ends a loop. If the loop moves rsp (a run-time system may copy
+ * arguments so), one round of it is read again. If the round's sum is not zero, no
+ * depth is known after the loop. The depth at which rbp became the frame pointer is
+ * known even then.
  *
- * A jump with nothing on the stack is a tail call, or leads within the function.
+ * The answer is "not known" for everything else: a realigned stack, an invalid byte,
+ * a jump table whose target is the first way to reach some code. Any other answer is
+ * a fact of the code, unless data lies between the instructions.
  *
- * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS of loops. Any context;
- * memory is read by the seam's reader. Stack: 750 bytes.
+ * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a tail
+ * call, or leads within the function.
+ *
+ * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS more of loops;
+ * kunwind_code_tail() reads as many as its caller allows. Any context, NMI included;
+ * the seam's reader reads memory. Stack: 750 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
@@ -31,27 +35,27 @@
 #define MOST_LOOP_INSNS	512
 #define MOST_TARGETS	12
 #define UNKNOWN		(-1)
-#define LOOP_DEPTH	0x4000	/* at the head of a loop that is read for itself */
-#define MOST_DEPTH	(1 << 30) /* of a sum, either way: no stack has it */
+#define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
+#define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
 
-/* What is known on the way through a function. */
+/* What is known at an instruction of a function. */
 struct way {
 	s32 depth;		/* bytes pushed since the entry, or UNKNOWN */
-	s32 frame;		/* the same where rbp was made the frame pointer */
+	s32 frame;		/* depth at which rbp became the frame pointer, or UNKNOWN */
 	s32 rbp_at;		/* from the return address down to where rbp was saved */
-	bool framed;		/* rbp still is what it was made there */
-	struct kunwind_mem *mem;	/* pays for what is looked up below */
-	s32 moved;		/* behind the last instruction that moved rsp, bytes from the entry */
-	s32 back;		/* where the instruction jumps backwards to; or UNKNOWN */
-	u32 nr;			/* targets */
-	u32 next;		/* where there are some: none is from here to before this one */
+	bool framed;		/* rbp has not changed since */
+	struct kunwind_mem *mem;	/* pays for lookups of targets */
+	s32 moved;		/* offset after the last instruction that moved rsp */
+	s32 back;		/* target of the instruction's backward jump; or UNKNOWN */
+	u32 nr;			/* number of targets */
+	u32 next;		/* if nr is not 0: the next target is not before this offset */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
 	s16 depth_at[MOST_TARGETS];
 	s16 rbp_at_at[MOST_TARGETS];
 	bool framed_at[MOST_TARGETS];
 };
 
-/* A jump to @at comes with what is known now, if it leads forwards. */
+/* Keep the state for the target @at of a jump that ends @here; or note a backward jump. */
 static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 {
 	u32 i;
@@ -77,7 +81,7 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 	way->framed_at[i] = way->framed;
 }
 
-/* What is known where jumps lead is known @here, if one does. */
+/* If a kept jump leads @here, continue with its state. */
 static noinline bool kunwind_walk_attr jumped_from(struct way *way, u32 here)
 {
 	u32 i, found = way->nr, next = ~0U;
@@ -103,10 +107,10 @@ static __always_inline bool jumped_to(struct way *way, u32 here)
 	return way->nr && here >= way->next && jumped_from(way, here);
 }
 
-/* What an instruction of one byte of opcode does to registers and to the way. */
-#define TO_REG		0x01	/* writes the register that ModRM names as reg */
-#define TO_RM		0x02	/* writes r/m, if it is a register */
-#define FORMS		0x0c	/* but only where reg is in forms[] */
+/* What an instruction of the one-byte opcode map does to registers and to struct way. */
+#define TO_REG		0x01	/* writes the register in ModRM.reg */
+#define TO_RM		0x02	/* writes ModRM.rm, if that is a register */
+#define FORMS		0x0c	/* only if forms[] has ModRM.reg */
 #define FORMS_80	0x04
 #define FORMS_F7	0x08
 #define FORMS_FF	0x0c
@@ -117,7 +121,7 @@ static __always_inline bool jumped_to(struct way *way, u32 here)
 #define LEAVE		0x40
 #define PUSH		0x50
 #define POP		0x60
-#define LOSE		0x70	/* rsp is not known any more */
+#define LOSE		0x70	/* rsp is not known afterwards */
 #define TO_LOW		0x80	/* writes the register that the opcode names */
 #define GROUP_FF	0x90
 
@@ -136,7 +140,7 @@ static const u8 effects[256] = {
 	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
 };
 
-/* Whether the instruction, of one byte of opcode, writes the register, as ModRM names it. */
+/* kunwind_insn_writes() for the one-byte opcode map. */
 static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 number)
 {
 	static const u8 forms[] = { 0xff, 0x7f, 0x0c, 0x03 };
@@ -149,7 +153,7 @@ static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 numbe
 	       forms[(effect & FORMS) >> 2] >> form & 1;
 }
 
-/* The same behind 0f: cmov, imul, movzx, movsx, popcnt, bsf, bsr. */
+/* The same for the map 0f: cmov, imul, movzx, movsx, popcnt, bsf, bsr. */
 static __always_inline bool writes_two(const struct kunwind_insn *insn, u8 number)
 {
 	const u8 op = insn->op;
@@ -165,13 +169,13 @@ bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 n
 	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
 }
 
-/* One instruction can say two billion bytes, a second one the same. */
+/* One instruction can move rsp by two billion bytes, and a second one, too. */
 static __always_inline s32 depth_of(s64 sum)
 {
 	return sum >= -MOST_DEPTH && sum <= MOST_DEPTH ? sum : UNKNOWN;
 }
 
-/* An instruction that writes rsp, as ModRM names it. */
+/* An instruction that writes rsp by an operand that ModRM names. */
 static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
@@ -195,8 +199,9 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 }
 
 /*
- * rbp saved without a push, where the function needs it first (gcc's
- * -fshrink-wrap-separate): mov %rbp, n(%rsp); and taken back: mov n(%rsp), %rbp.
+ * A function may save rbp without a push, just before it first needs the register
+ * (gcc's -fshrink-wrap-separate): mov %rbp, n(%rsp). It restores rbp by
+ * mov n(%rsp), %rbp.
  */
 static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
 {
@@ -211,7 +216,7 @@ static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_ins
 		way->rbp_at = UNKNOWN;
 }
 
-/* rbp gets another value. If it was not saved, the caller's is lost (longjmp()). */
+/* rbp gets another value. If rbp was not saved, the caller's value is lost (longjmp()). */
 static void kunwind_walk_attr write_rbp(struct way *way)
 {
 	way->framed = false;
@@ -219,13 +224,13 @@ static void kunwind_walk_attr write_rbp(struct way *way)
 		way->rbp_at = KUNWIND_CODE_RBP_LOST;
 }
 
-/* An instruction whose ModRM names rsp or rbp, and that may write it, or save it. */
+/* An instruction whose ModRM names rsp or rbp, and which may write or save it. */
 static noinline void kunwind_walk_attr move_named(struct way *way, const struct kunwind_insn *insn,
 						  u32 end)
 {
 	const u8 op = insn->op;
 
-	/* Few instructions do, and it takes as long as another's decoding. */
+	/* This takes as long as decoding an instruction. */
 	kunwind_pay(way->mem, 1);
 	if (!insn->reg_high && !insn->rm_high &&
 	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
@@ -235,7 +240,7 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 	} else if (writes_one(insn, 5)) {
 		write_rbp(way);
 	}
-	/* After the write: rbp that is taken back is the caller's again. */
+	/* This comes after write_rbp(): a restored rbp is the caller's again. */
 	if (op == 0x89 || op == 0x8b)
 		save_rbp(way, insn);
 	if (writes_one(insn, 4)) {
@@ -244,7 +249,7 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 	}
 }
 
-/* Where no jump is known to lead, the next instruction may be another function's. */
+/* The next instruction may belong to another function, unless a jump leads there. */
 static void kunwind_walk_attr stop(struct way *way)
 {
 	way->depth = UNKNOWN;
@@ -310,7 +315,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 	}
 }
 
-/* Behind 0f. */
+/* An instruction of the maps after 0f. */
 static noinline void kunwind_walk_attr move_more(struct way *way, const struct kunwind_insn *insn,
 						 u32 end)
 {
@@ -324,7 +329,7 @@ static noinline void kunwind_walk_attr move_more(struct way *way, const struct k
 		write_rbp(way);
 }
 
-/* @end: offset of the instruction behind this one. Most change nothing. */
+/* Apply an instruction. @end: offset of the next one. Most instructions change nothing. */
 static __always_inline void move(struct way *way, const struct kunwind_insn *insn, u32 end)
 {
 	const u8 effect = effects[insn->op];
@@ -346,8 +351,8 @@ static __always_inline void move(struct way *way, const struct kunwind_insn *ins
 }
 
 /*
- * Bytes that a round of the loop pushes whose head is at @from and whose jump
- * back is at @to. 0, too, if that is not known: few loops do.
+ * How many bytes a round of a loop pushes. @from: head of the loop, @to: its backward
+ * jump. Also 0 if this is not known, because few loops push.
  */
 static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 from, u64 to,
 						   u32 *left)
@@ -357,7 +362,7 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	struct kunwind_insn insn;
 	u64 at = from;
 
-	/* To begin takes as long as decoding an instruction. */
+	/* The set-up takes as long as decoding an instruction. */
 	kunwind_pay(mem, 1);
 	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
@@ -396,7 +401,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 	}
 }
 
-/* No instruction follows that is not jumped to. */
+/* Whether the code after this instruction runs only if a jump leads there. */
 static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
@@ -407,7 +412,7 @@ static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
 	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
 }
 
-/* The nearest place behind @here that was jumped to; 0: none. */
+/* The nearest target after @here; 0: none. */
 static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 {
 	u32 i, nearest = 0;
@@ -427,7 +432,7 @@ static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 	return op >= 0x70 && op <= 0x7f;
 }
 
-/* A register that holds an address: lea n(%rip), %reg. */
+/* A register that holds a known address, from lea n(%rip), %reg. */
 struct constant {
 	u64 value;
 	u32 reg;
@@ -449,7 +454,7 @@ static void kunwind_walk_attr note_constant(struct constant *constant,
 		constant->known = false;
 }
 
-/* Where the instruction jumps for good; 0: it does not, or elsewhere. */
+/* The target of an unconditional jump; 0: another instruction, or an unknown target. */
 static u64 kunwind_walk_attr leaves_to(const struct kunwind_insn *insn, u64 end,
 				       const struct constant *constant)
 {

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * proof.c - may a word of the stack be a frame's return address?
+ * proof.c - how sure it is that a word of the stack is a frame's return address
  *
- * Where no unwind information says so (bare.c). It has to prove itself: it lies in executable
- * memory that the process is known to have, and the bytes before it are a call. Where that call
- * leads is read too, if the instruction tells (e8, ff 15; through PLT stubs and jumps):
+ * For frames without unwind information (bare.c). The word must point into
+ * executable memory that is known for the process, and the bytes before that
+ * address must be a call. If the instruction says where the call leads (e8, ff 15;
+ * followed through PLT stubs and jumps), that place is read too. A call leads:
  *   proven        to a function whose code, read up to the frame's own address
- *                 (code.c), says that its return address is just there, as counted from
- *                 rsp, or where that is not known from rbp; or the code behind that address
- *                 of the frame gives the stack back by way of rbp, wherever the call leads;
- *                 or to a function that tail-calls one whose code says so
- *   near          to not far before the frame's own address, in the same mapping
- *   possible      to a place that is not told (through a register); or to another
- *                 mapping, where the frame is in code of no file
- *   outermost     to a place that is not told, from code with which a thread begins
- *                 (start.c), and no word below it follows a call
- *   contradicted  to elsewhere, or the code says otherwise: no return address
- *                 of this frame
- * One thing else is one, from a JIT's code to a JIT's code: an interpreter's place that its callee
- * comes back to, no call before it. What lies in its frame proves it (kunwind_proof_jumped());
- * behind a frame pointer, which may be a caller's, it is possible.
+ *                 (code.c), says that the return address is at this word, counted
+ *                 from rsp, or else from rbp; or to a function that tail-calls
+ *                 such a function
+ *   near          to at most MOST_CODE before the frame's own address, in the same
+ *                 mapping, and the code says nothing about the word
+ *   possible      to an unknown place (call through a register); or the frame is
+ *                 in unknown code, or is in code of no file and the call leads to
+ *                 another mapping; or to a function that tail-calls through a
+ *                 register or memory
+ *   contradicted  elsewhere, or the code says otherwise: the word is not the
+ *                 return address of this frame
+ * bare.c raises a proof to:
+ *   outermost     if the word is possible, is in code that begins a thread (start.c),
+ *                 and no word below it follows a call
+ * No call precedes these return addresses:
+ *   handler       the trampoline of a signal frame, which lies above the word
+ *   interpreter   the place to which a JIT's interpreter makes its callee return,
+ *                 if the frame is in code of a JIT, too. The interpreter's frame
+ *                 proves it (kunwind_proof_jumped()). Above a frame pointer, which
+ *                 may be a caller's, the word is only possible.
  *
- * Bounds: all that is read is charged to the walk's budget. Any context. Stack: 950 bytes.
+ * Bounds: the walk's budget pays for all that is read. Any context, NMI included.
+ * Stack: 950 bytes.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -30,21 +38,21 @@
 #include "proof.h"
 
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
-#define MOST_READ	4096		/* of these, as many as are read */
+#define MOST_READ	4096		/* bytes of it that are read */
 #define BREAKPOINT	0xcc
 #define MOST_JUMPS	3
 #define MOST_TAILS	3		/* functions that jumped one to the other */
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
-#define MOST_STUB_INSNS	10		/* the same, when KUNWIND_PROOF_TAILS are read */
+#define MOST_STUB_INSNS	10		/* the same after KUNWIND_PROOF_TAILS are used up */
 
-/* The rule that a table has for the address; of kind KUNWIND_RULE_NONE if none has. */
+/* The rule of a table for @addr; of kind KUNWIND_RULE_NONE if no table has one. */
 static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, u64 addr)
 {
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
 	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
 
-	barrier();	/* the table before the bias, as in kunwind_walk_rule() */
-	/* A part that is not built knows as little as a table that is not. */
+	barrier();	/* load the table before the bias, as in kunwind_walk_rule() */
+	/* A part that is not built has no rules, like a table that is not built. */
 	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
 	    kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
 		return (struct kunwind_rule){ };
@@ -56,7 +64,6 @@ bool kunwind_walk_attr kunwind_proof_covered(struct kunwind_walk *walk, u64 addr
 	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
 }
 
-/* A function whose own frame rbp is: by its rule the CFA is found so. */
 bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr)
 {
 	struct kunwind_rule rule = rule_of(walk, addr);
@@ -64,7 +71,7 @@ bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 add
 	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
 }
 
-/* Length of ff /2 with this ModRM and SIB: a call through a register or memory. */
+/* Length in bytes of ff /2 (call through a register or memory) with this ModRM and SIB. */
 static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
 {
 	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
@@ -79,7 +86,7 @@ static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
 	return length;
 }
 
-/* Where a call to @target ends up, through stubs and jumps; 0: not known. */
+/* Where a call to @target leads through at most MOST_JUMPS stubs and jumps; 0: not known. */
 static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 {
 	u64 at, word;
@@ -131,7 +138,7 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
 	    !kunwind_read_word(&walk->mem, ra - 8, &word))
 		return false;
-	/* A breakpoint may stand for the first byte: where the rest leads to code, too. */
+	/* A breakpoint may hide e8. Both must lead to code. */
 	if (kunwind_byte(word, 3) == 0xe8 || kunwind_byte(word, 3) == BREAKPOINT) {
 		pointer = ra + (s64)(s32)(word >> 32);
 		if (walk->i386)
@@ -151,7 +158,7 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 		    (modrm >> 3 & 7) != 2 ||
 		    indirect_length(modrm, at < 6 ? kunwind_byte(word, at + 2) : 0) != lengths[i])
 			continue;
-		/* call *x(%rip): a slot of the GOT */
+		/* call *n(%rip), through a slot of the GOT */
 		known = modrm == 0x15 &&
 			kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
 			kunwind_ranges_live(walk->ranges, pointer);
@@ -218,7 +225,7 @@ bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,
 	       kunwind_proof_noted_rsp(walk, c, bp, at);
 }
 
-/* The first byte may be a breakpoint's. */
+/* A breakpoint may have replaced the first byte. */
 bool kunwind_walk_attr kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at)
 {
 	u64 word, more;
@@ -233,16 +240,16 @@ bool kunwind_walk_attr kunwind_proof_trampoline(struct kunwind_walk *walk, u64 a
 	       kunwind_byte(more, 7) == 0x05;
 }
 
-/* Flags, link and stack (40 bytes), then struct sigcontext: its word of segments. */
+/* struct ucontext: flags, link and stack (40 bytes), then struct sigcontext. */
 bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
 {
 	u64 segments;
 
-	/* The code segment is 64-bit code's: something else would lie there. */
+	/* 0x33 is the code segment of 64-bit code, in the sigcontext's word of segments. */
 	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) && (u16)segments == 0x33;
 }
 
-/* What speaks for the frame being in the function that begins at @target. */
+/* The proof of @c by the code of the function at @target, which its call calls. */
 static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
 						       const struct kunwind_bare *frame, u64 target,
 						       struct kunwind_candidate *c)
@@ -259,14 +266,14 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 	if (code.depth >= 0)
 		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
 							   KUNWIND_PROOF_CONTRADICTED;
-	/* The stack grew by what no code tells; its frame pointer is from before that. */
+	/* The code does not say how much the stack grew. rbp was set before it grew. */
 	if (code.frame >= 0 && frame->bp_known)
 		return frame->bp + code.frame == c->slot ? KUNWIND_PROOF_PROVEN :
 							   KUNWIND_PROOF_CONTRADICTED;
 	return KUNWIND_PROOF_NEAR;
 }
 
-/* A tail call of the function at @target that may lead to the frame's; 0: none is seen. */
+/* Where the function at @target tail-calls, as kunwind_code_tail() says; 0: nowhere known. */
 static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				     u64 target)
 {
@@ -306,7 +313,7 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 	c->proof = leads_here(walk, frame, target, c);
 	if (c->proof == KUNWIND_PROOF_PROVEN)
 		return;
-	/* Where it leads may have jumped to the frame's function, with its own frame gone. */
+	/* The called function may have released its frame and jumped to this function. */
 	for (i = 0; i < MOST_TAILS && target; i++) {
 		target = tail_of(walk, frame, target);
 		if (target == KUNWIND_CODE_ANYWHERE) {

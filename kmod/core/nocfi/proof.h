@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * proof.h - what proves that a word of the stack is a frame's return address, where
- * no unwind information says so
+ * proof.h - how sure it is that a word is the return address of a frame without
+ * unwind information (proof.c)
  *
- * For bare.c. Any context; memory is read by the seam's reader, so no window may be open.
+ * For bare.c. Any context, NMI included. The functions read memory by the seam's
+ * reader, so the caller must have no window open.
  */
 #ifndef _KUNWIND_PROOF_H
 #define _KUNWIND_PROOF_H
@@ -11,34 +12,34 @@
 #include "../kunwind_core.h"
 
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
-#define KUNWIND_PROOF_TAILS	1024		/* of struct kunwind_bare, when a step begins */
-#define KUNWIND_PROOF_COST	2		/* of the budget, without what is read */
+#define KUNWIND_PROOF_TAILS	1024		/* initial *tails of struct kunwind_bare */
+#define KUNWIND_PROOF_COST	2		/* in units of the budget, without reads */
 
-/* By how much it proves. */
+/* How sure it is that a word is a return address, ascending. See proof.c. */
 enum kunwind_proof {
 	KUNWIND_PROOF_NO_CALL,
 	KUNWIND_PROOF_CONTRADICTED,
 	KUNWIND_PROOF_POSSIBLE,
 	KUNWIND_PROOF_NEAR,
-	KUNWIND_PROOF_HANDLER,		/* follows no call: the trampoline of a signal frame */
+	KUNWIND_PROOF_HANDLER,		/* the trampoline of a signal frame; follows no call */
 	KUNWIND_PROOF_PROVEN,
 	KUNWIND_PROOF_OUTERMOST,
 };
 
-/* What may be a return address. */
+/* A word that may be a return address. */
 struct kunwind_candidate {
-	u64 slot, ra;		/* where it lies, what it is */
+	u64 slot, ra;		/* address and value of the word */
 	enum kunwind_proof proof;
-	s32 rbp_at;		/* when proven: the caller's rbp, as struct kunwind_code's */
-	bool resumes;		/* it follows no call: what was interrupted goes on there */
+	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
+	bool resumes;		/* follows no call: interrupted code continues there */
 };
 
-/* The frame that has no rule. */
+/* The frame that has no rule. bp counts only if bp_known. */
 struct kunwind_bare {
 	u64 ip, sp, bp;
 	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
 	bool bp_known;
-	u32 *tails;		/* instructions that may be read for tail calls */
+	u32 *tails;		/* instructions that the step may still read for tail calls */
 };
 
 static __always_inline u8 kunwind_byte(u64 word, u32 n)
@@ -46,19 +47,23 @@ static __always_inline u8 kunwind_byte(u64 word, u32 n)
 	return word >> 8 * n;
 }
 
-/* Whether a table has a rule for the address; and one by which rbp is its function's own frame. */
+/* Whether a table has a rule for @addr; and whether that rule computes the CFA from rbp. */
 bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);
 bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
 
 /*
- * Whether @ra follows a call in code, and where that leads through stubs and jumps: *target, 0
- * where the call does not tell, or of 32-bit code. In the middle of
- * bytes that are not code both forms can be there: then the direct call, if it
- * leads to code.
+ * Whether @ra is in code and follows a call. *target: where the call leads, through
+ * stubs and jumps; 0 if the instruction does not say, or if the jumps could not be
+ * followed. (The jumps are read as 64-bit code: ignore *target in 32-bit code.) If
+ * the bytes fit a direct and an indirect call, the direct one counts, provided
+ * that it leads to code.
  */
 bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
 
-/* The first seven bytes of a signal trampoline; the first may be a breakpoint's. */
+/*
+ * Whether the eight bytes of code @word may begin a signal trampoline. The first
+ * byte is not compared, because it may be a breakpoint. No memory is read.
+ */
 static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 {
 	const u32 from_one = word >> 8, from_three = word >> 24;
@@ -69,31 +74,43 @@ static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 
 /* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
 bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
-/* Whether what lies at @sp may be the struct ucontext of a signal frame. */
+/* Whether the struct ucontext of a signal frame may lie at @sp. */
 bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
 
-/* Whether it is sure that @ra follows no call, kunwind_proof_call() having found none. */
+/*
+ * Whether it is certain that @ra follows no call, after kunwind_proof_call() has
+ * found none. False if the code cannot be read, or if a breakpoint may hide a call.
+ */
 bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
 
 /**
- * kunwind_prove() - what speaks for the word @c->ra at @c->slot being @frame's return address
- * Sets c->proof, and c->rbp_at where it is proven; never to KUNWIND_PROOF_OUTERMOST.
- * Takes from the walk's budget, and proves nothing where that is spent.
+ * kunwind_prove() - find out whether @c->ra at @c->slot is the return address of @frame
+ * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST. Sets c->rbp_at if the word is
+ * proven or a handler's; otherwise c->rbp_at may have any value. Charges the walk's
+ * budget; if the budget is spent at the start, c->proof is KUNWIND_PROOF_NO_CALL.
  */
 void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 		   struct kunwind_candidate *c);
 
 /*
- * An interpreter (OpenJDK's) does not call: it notes rsp in its frame, pushes where its callee is
- * to come back, and jumps. No call is before @c->ra then, but the code there takes rsp back
- * from its frame: mov *@at(%rbp), %rsp. Whether it does.
+ * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee returns.
+ * The interpreter does not call: it saves rsp in its frame, pushes the return
+ * address, and jumps. Therefore no call precedes @c->ra. Instead, the code at
+ * @c->ra takes rsp from the frame: mov n(%rbp), %rsp. *at: n, in bytes. Both
+ * @c->ra and the frame must be in code of a JIT.
  */
 bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 			     const struct kunwind_candidate *c, s8 *at);
-/* With its frame at @bp it finds an rsp between @c->slot and that. Where nobody was called it is 0. */
+/*
+ * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp saved
+ * @at bytes from @bp. The saved rsp is 0 while the interpreter has not called.
+ */
 bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 bp,
 			     s8 at);
-/* Both for a word of the stack: the interpreter's callee left rbp alone, or pushed it at once. */
+/*
+ * Both checks, for any word of the stack. The interpreter's callee has not changed
+ * rbp, or has pushed rbp first, just below the word. Sets c->rbp_at, not c->proof.
+ */
 bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 			  struct kunwind_candidate *c);
 

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * start.c - whether a frame is where the program or a thread began
+ * start.c - find out whether the program, a thread or a goroutine began at a frame
  *
  * Nothing called such a frame, so a stack that ends there is complete
- * (docs/unwinding.md). Without unwind information there are three signs:
+ * (docs/unwinding.md). Without unwind information, three things show this:
  *
  * The kernel starts a program at the entry point of its interpreter (ld.so), which later
- * jumps to the program's own entry point. The frame is in the function that begins at one
- * of these if reading code from there reaches the frame's address, and rsp is what that
- * code leaves (or near the first one, if that is not known).
+ * jumps to the program's own entry point. rsp must be at most SP_SLACK below the rsp
+ * that the program began with. The frame is in the function at an entry point if the
+ * instructions from there lead to the frame's address, and leave rsp as it is in the
+ * frame (or at an unknown value). 32-bit code is not followed: the frame must be at
+ * most MOST_BYTES_I386 after the entry point.
  *
- * A thread begins with code that clears rbp, as the psABI asks (3.4.1), calls, and ends
- * the thread when that returns.
+ * The code that begins a thread clears rbp, as the psABI requires (3.4.1), calls, and
+ * ends the thread when the call returns.
  *
- * A goroutine of Go begins as if runtime.goexit() had called its first function: the return
- * address is the second byte of runtime.goexit() (Go: src/runtime/asm_amd64.s). No call ends
- * there, so no other function has that return address.
+ * A goroutine of Go begins as if runtime.goexit() had called its first function: the
+ * return address is the second byte of runtime.goexit() (Go: src/runtime/asm_amd64.s).
+ * No call ends there, so no other function has that return address.
  *
- * Bounds: MOST_INSNS instructions for an entry point. Any context; memory is read by the
- * seam's reader. Stack: 600 bytes.
+ * Bounds: MOST_INSNS instructions for each of the two entry points. Any context, NMI
+ * included; the seam's reader reads memory. Stack: 600 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/insn.h"
@@ -34,14 +36,15 @@
 #define NR_EXIT_GROUP	231
 
 /*
- * What the code at an entry point takes off the stack pointer before a call: room for
- * words, and the alignment (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START; Go: rt0_go).
+ * How many bytes the code at an entry point may subtract from rsp, for words and for
+ * alignment (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START; Go: rt0_go).
  */
 #define SP_SLACK	96
 
-#define EHDR_ENTRY	24	/* of e_entry in struct elf64_hdr, and in struct elf32_hdr */
+#define EHDR_ENTRY	24	/* offset of e_entry in struct elf64_hdr and in struct elf32_hdr */
 #define MOST_BYTES_I386	96	/* from the entry point on */
 
+/* Whether the code after this instruction runs only if a jump leads there. */
 static bool kunwind_walk_attr ends(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
@@ -78,7 +81,7 @@ static bool kunwind_walk_attr pads(const struct kunwind_insn *insn)
 	return insn->op == 0x90 && !insn->rm_high;
 }
 
-/* The stack pointer at an instruction. */
+/* The stack pointer at an instruction; sp counts only if known. */
 struct at {
 	u64 ip, sp;
 	bool known;
@@ -124,8 +127,9 @@ static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn 
 }
 
 /*
- * Whether the function at @start has an instruction at @ip, at which rsp is @sp. Another
- * function that begins behind it, or is jumped to, may only be reached where none was called.
+ * Whether the function at @start, entered with rsp @start_sp, has an instruction at @ip
+ * at which rsp is @sp, or not known. A jump to another function is followed only if the
+ * code has called nothing before.
  */
 static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 start_sp, u64 ip,
 				     u64 sp)
@@ -142,8 +146,8 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 		if (at.ip == ip)
 			return !at.known || at.sp == sp;
 		/*
-		 * What is called is another function, though it lies directly behind the call (and
-		 * the return address is where it begins).
+		 * The callee is another function, even if it begins directly after the call, at
+		 * the return address.
 		 */
 		if (at.ip >= callee)
 			return false;
@@ -169,7 +173,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 				callee = min(callee, at.ip + (s64)insn.imm);
 			continue;
 		}
-		/* Behind that lies something else, unless a jump leads there. */
+		/* The code after this is something else, unless a jump leads there. */
 		for (i = 0, next = nr; i < nr; i++)
 			if (target[i].ip >= at.ip && (next == nr || target[i].ip < target[next].ip))
 				next = i;
@@ -184,7 +188,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 	}
 }
 
-/* 32-bit code is not read: ld.so's _start is as long as that. */
+/* Decide by the distance from the entry point: ld.so's _start is that long. */
 static bool kunwind_walk_attr started_i386(struct kunwind_walk *walk, u64 ip)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
@@ -222,7 +226,10 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 	return insn->has_modrm && kunwind_insn_writes(insn, 5);
 }
 
-/* Whether there is, at @at, xor %ebp, %ebp and then nothing but what ends with a call at @ra. */
+/*
+ * Whether xor %ebp, %ebp is at @at, a call ends at @ra, and the instructions in between
+ * neither jump away nor write rbp.
+ */
 static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
@@ -244,7 +251,7 @@ static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
 	return false;
 }
 
-/* What is in eax after the instruction; -1: not known. */
+/* The value of eax after the instruction; EAX_UNKNOWN: not known. */
 static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 {
 	if (insn->map || insn->vex || insn->rm_high)
@@ -266,8 +273,8 @@ static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 #define PADDING		0xcc
 
 /*
- * Whether runtime.goexit() is at @at: aligned, after padding; nop, or a breakpoint in its place; call
- * runtime.goexit1; nop.
+ * Whether runtime.goexit() is at @at: aligned, after padding, and nop (or a breakpoint in
+ * its place); call runtime.goexit1; nop. The target of the call is not compared.
  */
 static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
 {
@@ -304,7 +311,7 @@ bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
 	}
 	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
 		return false;
-	/* What is behind that does not run: it says so. */
+	/* A trap must follow: the system call does not return. */
 	if (!kunwind_insn_next(&text, at, &insn) || !ends(&insn) ||
 	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
 		return false;

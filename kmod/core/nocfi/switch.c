@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * switch.c - where code returns to that takes another stack first
+ * switch.c - find the return address of code that first switches to another stack
  *
- * A run-time system whose threads of its own call C does that on the stack of the
- * kernel's thread (Go's asmcgocall()): behind the call it reads from the one stack where the other
- * is, sets rsp to that, and returns. No unwind information can say so. The code does: from
- * the call on its instructions are followed with their values, as long as they only
- * move words that the stack leads to:
+ * A run-time system with threads of its own (goroutines) calls C on the stack of the
+ * kernel's thread (Go's asmcgocall()). After the call, its code reads the address of the
+ * other stack from this one, sets rsp to it, and returns. Unwind information cannot
+ * express this, but the code shows it. kunwind_code_switches() computes the values
+ * that the instructions after the call move, starting from rsp:
  *
  *	mov 8(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rsi, %rsp; pop %rbp; ret
  *
- * Stores among these are not looked at, whatever else stands there ends the matter.
+ * Stores to memory are skipped. Any instruction other than mov, sub, pop and ret means
+ * that there is no answer.
  *
- * Bounds: MOST_INSNS instructions, a word of memory each. Any context; memory is read
- * by the seam's reader. Stack: 300 bytes.
+ * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any context,
+ * NMI included; the seam's reader reads memory. Stack: 300 bytes.
  *
- * What it does not do: go by what lies in thread-local storage.
+ * What it does not do: read values from thread-local storage.
  */
 #include "../walk/mem.h"
 #include "../x86/insn.h"
@@ -23,17 +24,18 @@
 #include "switch.h"
 
 #define MOST_INSNS	16
-#define RSP		4	/* as ModRM numbers them */
+#define RSP		4	/* ModRM's register numbers */
 #define RBP		5
 
+/* Registers, by ModRM's numbers. */
 struct values {
 	u64 r[16];
-	u32 known;		/* a bit for each */
-	bool switched;		/* rsp was set */
-	s64 rbp_from;		/* where rbp was popped from; 0: rbp is as it was, -1: not told */
+	u32 known;		/* a bit for each register */
+	bool switched;		/* rsp was set, other than by a pop of another register */
+	s64 rbp_from;		/* where rbp was popped from; 0: rbp is unchanged, -1: not known */
 };
 
-/* The word that the instruction reads, if its address is known. */
+/* The word that the instruction reads. False: it is not known or not readable. */
 static bool kunwind_walk_attr load(struct kunwind_mem *mem, const struct values *v,
 				   const struct kunwind_insn *insn, u64 *word)
 {
@@ -56,7 +58,7 @@ static void kunwind_walk_attr set(struct values *v, u32 reg, bool known, u64 val
 		v->rbp_from = -1;
 }
 
-/* rsp is known. */
+/* The caller has checked that rsp is known. */
 static void kunwind_walk_attr pop(struct kunwind_mem *mem, struct values *v, u32 reg)
 {
 	const u64 from = v->r[RSP];
@@ -69,7 +71,7 @@ static void kunwind_walk_attr pop(struct kunwind_mem *mem, struct values *v, u32
 		v->rbp_from = from;
 }
 
-/* False: it is not one of those that are followed. */
+/* Apply an instruction. False: it is none of those that are followed. */
 static bool kunwind_walk_attr follow(struct kunwind_mem *mem, struct values *v,
 				     const struct kunwind_insn *insn)
 {
