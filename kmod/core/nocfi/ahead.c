@@ -2,39 +2,43 @@
 /*
  * ahead.c - find the return address from the code that is still to run
  *
- * For code without unwind information (bare.c). follow() reads instructions from an
- * address up to an instruction that returns, and adds up how each changes rsp and
- * rbp. This gives the distance of the return address from the rsp of the first
- * instruction; or from its rbp, if the path sets rsp from rbp (leave, mov, lea). The
- * place of the caller's rbp is found in the same way.
+ * For code without unwind information (bare.c). follow() reads instructions
+ * from an address up to an instruction that returns, and adds up how each
+ * changes rsp and rbp. This gives the distance of the return address from the
+ * rsp of the first instruction; or from its rbp, if the path sets rsp from rbp
+ * (leave, mov, lea). The place of the caller's rbp is found in the same way.
  *
- * One path is enough (docs/unwinding.md says why). follow() takes the path without
- * any conditional jump. If this path ends without a return, follow() continues at the
- * lowest address to which a conditional jump on it leads.
+ * One path is enough (docs/unwinding.md says why). follow() takes the path on
+ * which no conditional jump is taken. If this path ends without a return,
+ * follow() continues at the lowest address to which a conditional jump led
+ * forward.
  *
- * A jump to another function (a tail call) is followed. A jump through a GOT slot
- * (jmp *n(%rip)) counts as a return, because its target returns from the same place.
- * A return that takes a word pushed or stored on the path is such a jump, too. If the
- * path first popped that word into a register, the return address is in the word's old
- * place: in between, a function may take its arguments off the stack (V8).
+ * A jump to another function (a tail call) is followed. A jump through a GOT
+ * slot (jmp *n(%rip)) counts as a return, because its target returns from the
+ * same place. A return that takes a word pushed or stored on the path is a jump
+ * to that word, and counts in the same way. If the path first popped that word
+ * into a register, the return address is in the word's old place: between pop
+ * and push, a function may take its arguments off the stack (V8).
  *
- * A call does not preserve the flags (psABI 3.2.3). A function that pops the flags just
- * before it returns was not called. It resumes what was interrupted, and its return
- * address need not follow a call (Go's asyncPreempt(), OpenJDK's safepoint handler).
+ * A call does not preserve the flags (psABI 3.2.3). A function that pops the
+ * flags just before it returns was not called. It resumes what was interrupted,
+ * and its return address need not follow a call (Go's asyncPreempt(), OpenJDK's
+ * safepoint handler).
  *
- * A 32-bit function may take its arguments off the stack when it returns. Therefore
- * rsp is not known after a call in 32-bit code.
+ * A 32-bit function may take its arguments off the stack when it returns.
+ * Therefore rsp is not known after a call in 32-bit code.
  *
- * A path ends without a return at an indirect jump by register or table; after a call
- * that endbr64, a trap, or aligning nops follow, because that call does not return; and
- * at a system call that ends a thread or a signal handler. A call with other nops after
- * it may return (Go marks places with nops) or not (gcc's code for exceptions). In
- * 64-bit code, that path is followed last, and its answer is unsure; in 32-bit code, it
- * ends. If other code directly follows a call that never returns, the answer is wrong.
- * Therefore bare.c also requires a call before the return address.
+ * A path ends without a return at an indirect jump by register or table; after
+ * a call that endbr64, a trap, or aligning nops follow, because that call does
+ * not return; and at a system call that ends a thread or a signal handler. A
+ * call with other nops after it may return (Go marks places with nops) or not
+ * (gcc's code for exceptions). In 64-bit code, that path is followed last, and
+ * its answer is unsure; in 32-bit code, it ends. If other code directly follows
+ * a call that never returns, the answer is wrong. Therefore bare.c also
+ * requires a call before the return address.
  *
- * Bounds: MOST_INSNS instructions. Any context, NMI included; the seam's reader reads
- * memory. Stack: 750 bytes.
+ * Bounds: MOST_INSNS instructions. Any context, NMI included; the seam's reader
+ * reads memory. Stack: 750 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"
@@ -201,7 +205,7 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 	state->back = state->popped.base && reg == state->popped_to;
 }
 
-/* mov and lea between rsp, rbp and the stack. False: another instruction; no change. */
+/* mov and lea between rsp, rbp and the stack. False: another instruction, ignored. */
 static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_insn *insn)
 {
 	const u32 mod = insn->modrm >> 6;
@@ -426,9 +430,10 @@ static bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
 }
 
 /*
- * Whether the nops after a call align the instruction @at, which then may belong to
- * other code. Calls, jumps and returns do not count, because Go aligns them so that
- * they do not cross 32 bytes. Go also marks places with nops that align nothing.
+ * Whether the nops after a call align the instruction @at, which then may
+ * belong to other code. Calls, jumps and returns do not count, because Go
+ * aligns them so that they do not cross 32 bytes. Go also marks places with
+ * nops that align nothing.
  */
 static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
 {
@@ -458,8 +463,8 @@ static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem,
 }
 
 /*
- * Whether a jump also leads to @at, which follows a call, and comes with another rsp.
- * Then that call does not return, and the state becomes that of the jump.
+ * Whether a jump with another rsp leads to @at, the address after a call. Then
+ * that call does not return, and the state becomes that of the jump.
  */
 static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind_mem *mem, s32 at)
 {
@@ -476,8 +481,8 @@ static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind
 }
 
 /*
- * Continue at the lowest target, *@at; late targets come after all others. False: no
- * target is left.
+ * Continue at the lowest target, *at; late targets come after all others.
+ * False: no target is left.
  */
 static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 {
@@ -522,8 +527,9 @@ static void kunwind_walk_attr note_seen(struct ahead *ahead, s32 from, s32 to)
 }
 
 /*
- * Continue at *@at, if @jumps, or else at the lowest target that was not read yet.
- * False: there is none. *@stop: where code begins that was read before.
+ * Continue at *at, if @jumps and if the code there was not read yet, or else at
+ * the lowest target that was not read yet. False: there is none. *stop: where
+ * code begins that was read before.
  */
 static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem, bool jumps,
 				    s64 *at, s32 *stop)
@@ -564,10 +570,11 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
 	/*
-	 * A function that calls has something on its stack, at least to align it (psABI
-	 * 3.2.2). gcc omits the alignment before some calls of local functions. Such a call
-	 * looks like one that never returns (Go's morestack()), and the code after a call
-	 * that never returns says nothing about this frame. So neither gives an answer.
+	 * A function that calls has something on its stack, at least to align
+	 * it (psABI 3.2.2). gcc omits the alignment before some calls of local
+	 * functions. Such a call looks like one that never returns (Go's
+	 * morestack()), and the code after a call that never returns says
+	 * nothing about this frame. So neither gives an answer.
 	 */
 	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
 		return false;
@@ -586,8 +593,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 }
 
 /*
- * Whether a return jumps to a word that the path pushed on an empty frame, or stored
- * by mov (retpolines).
+ * Whether a return jumps to a word that the path pushed on an empty frame, or
+ * stored by mov (retpolines).
  */
 static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 {
@@ -607,8 +614,8 @@ static void kunwind_walk_attr note_rsp(struct state *state, bool called)
 }
 
 /*
- * Follow the code from @from on. @elsewhere: there is an answer only after takes_rsp(),
- * and distances count from the rsp taken there.
+ * Follow the code from @from on. @elsewhere: there is an answer only after
+ * takes_rsp(), and distances count from the rsp taken there.
  */
 static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from,
 				     bool elsewhere, struct kunwind_code *code)

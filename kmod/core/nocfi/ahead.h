@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * ahead.h - find the return address from the code that is still to run (ahead.c)
+ * ahead.h - find the return address from the code still to run (ahead.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */
@@ -14,16 +14,17 @@
  * @i386: the code is 32-bit code
  * @code: out: depth or frame (the other is -1), rbp_at, resumes, unsure
  *
- * Returns false if this is not known. The result may be wrong if other code directly
- * follows a call that never returns: then it may describe that other code.
+ * Returns false if this is not known. The result may be wrong if other code
+ * directly follows a call that never returns: it may then describe that other
+ * code.
  */
 bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, struct kunwind_code *code);
 
 /*
- * Whether the 64-bit code from @from on switches to another stack (it loads rsp from
- * memory, or from a callee-saved register other than rbp), and then restores rbp from
- * just below its return address. Then rbp at @from may be the frame pointer on the
- * other stack.
+ * Whether the 64-bit code from @from on switches to another stack (it sets rsp
+ * from memory, or from a callee-saved register other than rbp), and then
+ * restores rbp from just below its return address. Then rbp at @from may be the
+ * frame pointer on the other stack.
  */
 bool kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from);
 

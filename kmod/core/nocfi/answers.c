@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * answers.c - keep the results of code.c and ahead.c, to avoid decoding code again
+ * answers.c - keep results of code.c and ahead.c, to avoid decoding code again
  *
- * A walk asks the same question about the same code many times: for each word of
- * the stack that follows a call of one function, for each frame of a recursion, and
- * again in the next walk. The answer depends on the code only. An entry holds the
- * question, the answer, where the code is that was read, and a hash of that code.
- * Within a walk, an answer is used without any check. The next walk reads the code
- * again and compares the hash, because a JIT may have changed the code. The hash
- * covers the bytes as they were read for decoding, not those of a second read.
+ * A walk asks the same question about the same code many times: for each word
+ * of the stack that follows a call of one function, for each frame of a
+ * recursion, and again in the next walk. The answer depends on the code only.
+ * An entry holds the question, the answer, where the code is that was read, and
+ * a hash of that code. Within a walk, an answer is used without any check. The
+ * next walk reads the code again and compares the hash, because a JIT may have
+ * changed the code. The hash covers the bytes as they were read for decoding,
+ * not those of a second read.
  *
- * The hash is not cryptographic: anyone can write code with the hash of other code.
- * Therefore an answer is used only in the address space that it was found in.
- * (Processes after fork() have the same ranges, but different memory. A value of
- * kunwind_mem_space() is never used for another address space.) A process that
- * makes hashes collide gets wrong frames in its own stacks only. An entry keeps the
- * place of the code as distances from the address that was asked about, because a
- * mispredicted comparison may let the processor load from where the entry of another
- * process points.
+ * The hash is not cryptographic: anyone can write code with the hash of other
+ * code. Therefore an answer is used only in the address space that it was found
+ * in. (Processes after fork() have the same ranges, but different memory. A
+ * value of kunwind_mem_space() is never used for another address space.) A
+ * process that makes hashes collide gets wrong frames in its own stacks only.
+ * An entry keeps the place of the code as distances from the address that was
+ * asked about: after a mispredicted comparison, the processor could otherwise
+ * load from an address in the entry of another process.
  *
- * An answer is kept for one walk only if its code is in more pieces than an entry
- * has room for, or if part of the code could not be read. The answer "nothing
- * found" is kept for longer with the first pieces alone, if all code was read: a
- * walk that finds nothing is never wrong. Otherwise a walk of node's built-in
- * functions would read a thousand instructions again and again. Each question has
- * one place in the table. Another question with the same place replaces it.
+ * An answer is kept for one walk only if its code is in more pieces than an
+ * entry has room for, or if part of the code could not be read. The answer
+ * "nothing found" is kept for longer with the first pieces alone, if all code
+ * was read: a walk that finds nothing is never wrong. Otherwise a walk of
+ * node's built-in functions would read a thousand instructions again and again.
+ * Each question has one place in the table. Another question with the same
+ * place replaces it.
  *
- * Any context, NMI included. Entries have no lock: a walk that interrupts another
- * walk on its CPU has no answers (mem->answers is NULL). Cost in units of the
- * budget: 1 for a question, 1 for each piece, and 1 for each eight words compared.
+ * Any context, NMI included. Entries have no lock: a walk that interrupts
+ * another walk on its CPU has no answers (mem->answers is NULL). Cost in units
+ * of the budget: 1 for a question, 1 for each piece, and 1 for each eight words
+ * compared.
  */
 #include "../walk/mem.h"
 #include "../x86/code_hash.h"
@@ -70,8 +73,9 @@ fault:
 }
 
 /*
- * The entry for a question; NULL if this walk keeps no answers. *@known: the entry
- * has a valid answer. Otherwise the caller must find the answer and call keep().
+ * The entry for a question; NULL if this walk keeps no answers. *known: the
+ * entry has a valid answer. Otherwise the caller must find the answer and call
+ * keep().
  */
 static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u32 question,
 						     u64 from, u64 to, bool *known)
@@ -164,7 +168,7 @@ u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 
 	bool known;
 	u64 found;
 
-	/* *left may change the answer. @lo follows from @hi and the ranges (answers->id). */
+	/* The answer depends on *left. @lo follows from @hi and the ranges (answers->id). */
 	answer = find(mem, TAIL + *left, from, hi, &known);
 	if (known) {
 		*left = answer->left;

@@ -10,8 +10,8 @@
 #include "../kunwind_core.h"
 
 /*
- * Call this before the first question of a walk. Without it, no answer is kept or
- * reused. Further calls in the same walk do nothing.
+ * Call this before the first question of a walk. Without it, no answer is kept
+ * or reused. Further calls in the same walk do nothing.
  */
 static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
 {

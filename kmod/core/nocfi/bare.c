@@ -2,29 +2,30 @@
 /*
  * bare.c - step from a frame that has no unwind information
  *
- * For code of JITs, hand-written assembler, and all of musl. proof.c decides how
- * sure it is that a word is a return address. kunwind_bare_step() tries methods
- * in the order of docs/unwinding.md ("Code without CFI"), which says what proves
- * each result, and what each method reads. The last two methods guess. They run
- * only if walk->guess is set:
+ * For code of JITs, hand-written assembler, and all of musl. proof.c decides
+ * how sure it is that a word is a return address. kunwind_bare_step() tries
+ * methods in the order of docs/unwinding.md ("Code without CFI"), which says
+ * what proves each result, and what each method reads. The last two methods
+ * guess. They run only if walk->guess is set:
  *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
- *	  KUNWIND_FRAME_MOST above it. The word must be at least possible (proof.c).
- *	  The saved rbp must be greater than rbp, or zero; or the caller has unwind
- *	  information (its rbp may have any value). If the function does not change
- *	  rbp, rbp is its caller's. Therefore this method is not used if a near word
- *	  lies below rbp (except in code of no file), or if a possible word there
- *	  points into a function whose rule computes the CFA from rbp.
- *   scan The nearest word that follows a call, if the word is possible, or near in
- *	  code of a JIT.
+ *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
+ *	  (proof.c). The saved rbp must be greater than rbp, or zero; or the
+ *	  caller has unwind information (its rbp may have any value). If the
+ *	  function does not change rbp, rbp is its caller's. Therefore this
+ *	  method is not used if a near word lies below rbp (except in code of a
+ *	  JIT), or if a possible word there points into a function whose rule
+ *	  computes the CFA from rbp.
+ *   scan The nearest word that follows a call, if the word is possible, or near
+ *	  in code of a JIT.
  *
- * Any context, NMI included. The seam's reader reads user memory, in windows of at
- * most 17 words (a signal frame). Nothing is written to user memory. Bounds: the
- * walk's budget pays for each word of the stack and for all code that is read.
- * Stack: 1,400 bytes, including callees.
+ * Any context, NMI included. The seam's reader reads user memory. A window
+ * opened here has at most 17 words (a signal frame). Nothing is written to user
+ * memory. Bounds: the walk's budget pays for each word of the stack and for all
+ * code that is read. Stack: 1,400 bytes, including callees.
  *
- * What it does not do: recover registers other than rsp, rip and rbp, except from a
- * signal frame. A stack may end at a function that was called through a register,
- * if only the code of that function could prove the word.
+ * What it does not do: recover registers other than rsp, rip and rbp, except
+ * from a signal frame. A stack may end at a function that was called through a
+ * register, if only the code of that function could prove the word.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -52,10 +53,11 @@ u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64
 }
 
 /*
- * In the trampoline, rsp points to the struct ucontext of the signal frame: flags,
- * link and stack (40 bytes), then struct sigcontext. A called frame is at the
- * start of the trampoline, because the handler returns there. An exact frame may
- * also be directly before or after the system call (5, 7 or 9 bytes in).
+ * In the trampoline, rsp points to the struct ucontext of the signal frame:
+ * flags, link and stack (40 bytes), then struct sigcontext. A called frame is
+ * at the start of the trampoline, because the handler returns there. An exact
+ * frame may also be directly before or after the system call (5, 7 or 9 bytes
+ * in).
  */
 bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact)
 {
@@ -164,10 +166,11 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 }
 
 /*
- * rsp after the frame's call has returned. A stub between the frame and its callee
- * may move the return address down to make room for arguments (OpenJDK, from
- * compiled code to the interpreter). The callee then keeps the original rsp in the
- * first word of its own frame. Returns @frame->sp if there is no such word.
+ * rsp after the frame's call has returned. A stub between the frame and its
+ * callee may move the return address down to make room for arguments (OpenJDK,
+ * from compiled code to the interpreter). The callee then keeps the original
+ * rsp in the first word of its own frame. Returns @frame->sp if there is no
+ * such word.
  */
 static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct kunwind_bare *frame)
 {
@@ -182,10 +185,11 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct k
 }
 
 /*
- * Prove the word at @slot, to which the code ahead returns. @by_rbp: the code finds
- * @slot from rbp, so the function has a frame of its own, and it is enough that
- * the word follows a call. That call may lead to another function, which jumped to
- * this one with arguments on its stack (V8).
+ * Examine the word at @slot, which the code ahead takes as its return address.
+ * False: nothing supports it. @by_rbp: the code finds @slot from rbp, so the
+ * function has a frame of its own, and it is enough that the word follows a
+ * call. That call may lead to another function, which jumped to this one with
+ * arguments on its stack (V8).
  */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 					 const struct kunwind_bare *frame, u64 slot, bool by_rbp,
@@ -209,8 +213,8 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 }
 
 /*
- * Whether the byte before the return at @ip is a push of the register that holds
- * c->ra. Then the return is a jump to c->ra. (The byte may be part of another
+ * Whether a push of a register that holds c->ra stands before the return at
+ * @ip. Then the return is a jump to c->ra. (The bytes may be part of another
  * instruction. Then the register has another value.)
  */
 static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
@@ -235,8 +239,8 @@ static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
 }
 
 /*
- * The word to which the code ahead returns. If false, c->proof, c->ra and
- * c->resumes still describe the word that was rejected, if there was one.
+ * The word that the code ahead takes as its return address. If false, *c still
+ * describes the word that was rejected; c->ra is 0 if no word was read.
  */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 					 const struct kunwind_bare *frame, bool exact,
@@ -290,14 +294,14 @@ static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
 }
 
 /*
- * The return address by the code ahead. In interrupted frames and in code of a JIT
- * the target of the call before that address does not count, because another
- * function may have jumped to this one, and a JIT patches its calls. Elsewhere the
- * target must not contradict (one_return()). If no call stands before the address,
- * the function may resume what was interrupted there (struct kunwind_code).
- * Otherwise, or if a push of the address stands before the return of an exact
- * frame, the return is a jump. The code at its target then returns from above the
- * word.
+ * The return address by the code ahead. In exact frames (unless the answer is
+ * unsure) and in code of a JIT, the target of the call before that address does
+ * not count, because another function may have jumped to this one, and a JIT
+ * patches its calls. Elsewhere the target must not contradict (one_return()).
+ * If no call stands before the address, the function may resume what was
+ * interrupted there (struct kunwind_code). If it does not, or if a push of the
+ * address stands before the return, the return of an exact frame is a jump. The
+ * code at its target then returns from above the word.
  */
 static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					bool exact, struct kunwind_candidate *c)
@@ -324,8 +328,9 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 }
 
 /*
- * The return address on another stack, to which the code after the call switches
- * (switch.c). The call before the address must lead to this function or near it.
+ * If the code after the call switches to another stack (switch.c): the return
+ * address there. The call before that address must lead to this function, or to
+ * a place not far before the frame's address.
  */
 static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					struct kunwind_candidate *c)
@@ -341,9 +346,9 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 }
 
 /*
- * The same if no word on this stack leads to the other stack, because its address
- * is in thread-local storage (Go's cgocallback(), through which C calls Go). rbp is
- * then the function's frame pointer on the other stack.
+ * The same if no word on this stack leads to the other stack, because its
+ * address is in thread-local storage (Go's cgocallback(), through which C calls
+ * Go). rbp is then the function's frame pointer on the other stack.
  */
 static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 					     const struct kunwind_bare *frame,
@@ -378,11 +383,11 @@ fault:
 }
 
 /*
- * The nearest proven or outermost word between rsp and @end. If there is none, the
- * first word that follows a call; with @near, the first near word instead, if there
- * is one. The search stops at the trampoline of a signal frame, which is the
- * result if no word before it follows a call. found->slot is @end only if all words
- * were examined and none follows a call.
+ * The nearest proven or outermost word between rsp and @end. If there is none,
+ * the first word that follows a call; with @near, the first near word instead,
+ * if there is one. The search stops at the trampoline of a signal frame, which
+ * is the result if no word before it follows a call. found->slot is @end only
+ * if all words were examined and none follows a call.
  */
 static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 				   u64 end, bool near, struct kunwind_candidate *found)
@@ -447,11 +452,12 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 }
 
 /*
- * Step by the frame pointer in code of a JIT. If true, walk->regs are the caller's.
- * Each return address follows a call. If no word between rsp and rbp follows a call,
- * rbp belongs to this frame and not to its caller. The code ahead may give no
- * answer here: it may jump, by a pointer that the walk does not know, to code that
- * many functions share to release their frames (V8's baseline code).
+ * Step by the frame pointer in code of a JIT. If true, walk->regs are the
+ * caller's. Each return address follows a call. If no word between rsp and rbp
+ * follows a call, rbp belongs to this frame and not to its caller. The code
+ * ahead may give no answer here: it may jump, by a pointer that the walk does
+ * not know, to code that many functions share to release their frames (V8's
+ * baseline code).
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
 					   const struct kunwind_bare *frame, u64 end)
@@ -557,7 +563,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		returned(walk, &word, false, 0);
 		return KUNWIND_COMPLETE;
 	}
-	/* rbp is the handler's frame pointer, because no word below it follows a call. */
+	/* rbp is the handler's frame pointer: no word found below it follows a call. */
 	if (framed && fp.proof == KUNWIND_PROOF_HANDLER && word.proof == KUNWIND_PROOF_NO_CALL) {
 		returned(walk, &fp, true, saved);
 		return KUNWIND_COMPLETE;

@@ -23,25 +23,25 @@ struct kunwind_found {
  *
  * Return: KUNWIND_COMPLETE, and walk->regs are the caller's; the return address
  * is 0 if a thread or goroutine begins at this frame. KUNWIND_NO_RULE if no
- * return address was found; walk->regs.valid may then be reduced to rsp and rip.
- * If the budget is spent (walk->mem.left is 0), the caller must discard the
- * result.
+ * return address was found; walk->regs.valid may then be reduced to rsp and
+ * rip. If the budget is spent (walk->mem.left is 0), the caller must discard
+ * the result.
  */
 enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
 				      struct kunwind_found *how);
 
 /*
  * Step from a signal trampoline, which is recognized by its code. If true,
- * walk->regs are those of the signal frame. If false, the frame is no trampoline
- * and walk->regs are unchanged; or reading the signal frame failed midway, and
- * walk->regs.valid has changed to rsp and rip only.
+ * walk->regs are those of the signal frame. If false, walk->regs are unchanged,
+ * unless reading the signal frame failed midway: then walk->regs.valid is rsp
+ * and rip only.
  */
 bool kunwind_bare_signal(struct kunwind_walk *walk, bool exact);
 
 /*
  * The original of the return address @ra at the address @slot, where a return
- * probe of the kernel may have put its trampoline. Returns @ra if no original is
- * known, or if the original is not in a live range.
+ * probe of the kernel may have put its trampoline. Returns @ra if no original
+ * is known, or if the original is not in a live range.
  */
 u64 kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot);
 

@@ -3,27 +3,28 @@
  * code.c - how deep a function's stack is at one of its instructions
  *
  * For code without unwind information (bare.c). A call is known to lead to the
- * function's entry. kunwind_code_read() reads the instructions from there up to the
- * one in question, and adds up how each changes rsp (push, pop, add, sub, lea,
- * leave). For each forward jump it keeps the target and the depth at the jump. After
- * a return or a jump, another function may begin, so nothing is known there, except
- * at a target: there the sum continues with the depth that was kept.
+ * function's entry. kunwind_code_read() reads the instructions from there up to
+ * the one in question, and adds up how each changes rsp (push, pop, add, sub,
+ * lea, leave). For each forward jump it keeps the target and the depth at the
+ * jump. After a return or a jump, another function may begin, so nothing is
+ * known there, except at a target: there the sum continues with the depth that
+ * was kept.
  *
- * A backward jump ends a loop. If the loop moves rsp (a run-time system may copy
- * arguments so), one round of it is read again. If the round's sum is not zero, no
- * depth is known after the loop. The depth at which rbp became the frame pointer is
- * known even then.
+ * A backward jump ends a loop. If the loop moves rsp (a run-time system may
+ * copy arguments so), one round of it is read again. If the round's sum is not
+ * zero, no depth is known after the loop. The depth at which rbp became the
+ * frame pointer is known even then.
  *
- * The answer is "not known" for everything else: a realigned stack, an invalid byte,
- * a jump table whose target is the first way to reach some code. Any other answer is
- * a fact of the code, unless data lies between the instructions.
+ * The answer is "not known" for everything else: a realigned stack, an invalid
+ * byte, code that is first reached through a jump table. Any other answer is a
+ * fact of the code, unless data lies between the instructions.
  *
- * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a tail
- * call, or leads within the function.
+ * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
+ * tail call, or leads within the function.
  *
  * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS more of loops;
- * kunwind_code_tail() reads as many as its caller allows. Any context, NMI included;
- * the seam's reader reads memory. Stack: 750 bytes.
+ * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
+ * included; the seam's reader reads memory. Stack: 750 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
@@ -169,7 +170,7 @@ bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 n
 	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
 }
 
-/* One instruction can move rsp by two billion bytes, and a second one, too. */
+/* One instruction can move rsp by two billion bytes, and so can the next one. */
 static __always_inline s32 depth_of(s64 sum)
 {
 	return sum >= -MOST_DEPTH && sum <= MOST_DEPTH ? sum : UNKNOWN;
@@ -199,9 +200,9 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 }
 
 /*
- * A function may save rbp without a push, just before it first needs the register
- * (gcc's -fshrink-wrap-separate): mov %rbp, n(%rsp). It restores rbp by
- * mov n(%rsp), %rbp.
+ * A function may save rbp without a push, just before it first needs the
+ * register (gcc's -fshrink-wrap-separate): mov %rbp, n(%rsp). It restores rbp
+ * by mov n(%rsp), %rbp.
  */
 static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
 {
@@ -351,8 +352,8 @@ static __always_inline void move(struct way *way, const struct kunwind_insn *ins
 }
 
 /*
- * How many bytes a round of a loop pushes. @from: head of the loop, @to: its backward
- * jump. Also 0 if this is not known, because few loops push.
+ * How many bytes a round of a loop pushes. @from: head of the loop, @to: its
+ * backward jump. Also 0 if this is not known, because few loops push.
  */
 static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 from, u64 to,
 						   u32 *left)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code.h - what a function has put on the stack up to one of its instructions (code.c)
+ * code.h - what a function has put on the stack at an instruction (code.c)
  *
- * 64-bit code only. Any context, NMI included. The caller must have no window open.
+ * 64-bit code only. Any context, NMI included. The caller must have no window
+ * open.
  */
 #ifndef _KUNWIND_CODE_H
 #define _KUNWIND_CODE_H
@@ -22,18 +23,18 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 #define KUNWIND_CODE_ANYWHERE	1
 
 /*
- * Where the function at @from jumps with nothing on its stack (a tail call): the first
- * target in [@lo, @hi]; or else KUNWIND_CODE_ANYWHERE, if it jumps through a register
- * of unknown value or through memory; or else the target of the first unconditional
- * jump. 0: no such jump was found. *left: in: how many instructions may be read; out:
- * how many of these were not.
+ * Where the function at @from jumps with nothing on its stack (a tail call):
+ * the first target in [@lo, @hi]; or else KUNWIND_CODE_ANYWHERE, if it jumps
+ * through a register of unknown value or through memory; or else the target of
+ * the first unconditional jump. 0: no such jump was found. *left: in: how many
+ * instructions may be read; out: how many of these were not.
  */
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
- * Whether the instruction writes the register @number (as in ModRM) by an operand that
- * ModRM names. Not reported: push, pop, leave, and registers that the opcode names
- * (mov imm, %reg; xchg %reg, %rax).
+ * Whether the instruction writes the register @number (as in ModRM) by an
+ * operand that ModRM names. Not reported: push, pop, leave, registers that the
+ * opcode names (mov imm, %reg; xchg %reg, %rax), and implied registers (mul).
  */
 bool kunwind_insn_writes(const struct kunwind_insn *insn, u8 number);
 

@@ -4,32 +4,36 @@
  *
  * For frames without unwind information (bare.c). The word must point into
  * executable memory that is known for the process, and the bytes before that
- * address must be a call. If the instruction says where the call leads (e8, ff 15;
- * followed through PLT stubs and jumps), that place is read too. A call leads:
+ * address must be a call. If the instruction says where the call leads (e8, ff
+ * 15; followed through PLT stubs and jumps), that place is read too. A call
+ * leads:
  *   proven        to a function whose code, read up to the frame's own address
- *                 (code.c), says that the return address is at this word, counted
- *                 from rsp, or else from rbp; or to a function that tail-calls
- *                 such a function
- *   near          to at most MOST_CODE before the frame's own address, in the same
- *                 mapping, and the code says nothing about the word
- *   possible      to an unknown place (call through a register); or the frame is
- *                 in unknown code, or is in code of no file and the call leads to
- *                 another mapping; or to a function that tail-calls through a
- *                 register or memory
+ *                 (code.c), says that the return address is at this word,
+ *                 counted from rsp, or else from rbp; or to a function that
+ *                 tail-calls such a function
+ *   near          to less than MOST_CODE before the frame's own address, in the
+ *                 same mapping, and the code says nothing about the word
+ *   possible      to an unknown place (call through a register); or to a
+ *                 function that tail-calls through a register or memory; or
+ *                 anywhere, if the frame is in unknown code; or to another
+ *                 mapping, if the frame is in code of a JIT
  *   contradicted  elsewhere, or the code says otherwise: the word is not the
  *                 return address of this frame
  * bare.c raises a proof to:
- *   outermost     if the word is possible, is in code that begins a thread (start.c),
- *                 and no word below it follows a call
+ *   outermost     if the word is possible, is in code that begins a thread
+ *                 (start.c), and no word below it follows a call
  * No call precedes these return addresses:
  *   handler       the trampoline of a signal frame, which lies above the word
- *   interpreter   the place to which a JIT's interpreter makes its callee return,
- *                 if the frame is in code of a JIT, too. The interpreter's frame
- *                 proves it (kunwind_proof_jumped()). Above a frame pointer, which
- *                 may be a caller's, the word is only possible.
+ *   interpreter   the place to which a JIT's interpreter makes its callee
+ *                 return, if the frame is in code of a JIT, too. The
+ *                 interpreter's frame proves it (kunwind_proof_jumped()). Above
+ *                 a frame pointer, which may be a caller's, the word is only
+ *                 possible.
+ *   goroutine     the second byte of Go's runtime.goexit() (start.c). bare.c
+ *                 takes it as proven if the code ahead returns to it.
  *
- * Bounds: the walk's budget pays for all that is read. Any context, NMI included.
- * Stack: 950 bytes.
+ * Bounds: the walk's budget pays for all that is read. Any context, NMI
+ * included. Stack: 950 bytes.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -138,7 +142,7 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
 	    !kunwind_read_word(&walk->mem, ra - 8, &word))
 		return false;
-	/* A breakpoint may hide e8. Both must lead to code. */
+	/* A breakpoint may hide e8. In either case, the target must be code. */
 	if (kunwind_byte(word, 3) == 0xe8 || kunwind_byte(word, 3) == BREAKPOINT) {
 		pointer = ra + (s64)(s32)(word >> 32);
 		if (walk->i386)
@@ -249,7 +253,7 @@ bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
 	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) && (u16)segments == 0x33;
 }
 
-/* The proof of @c by the code of the function at @target, which its call calls. */
+/* The proof of @c, provided that the frame is in the function at @target. */
 static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
 						       const struct kunwind_bare *frame, u64 target,
 						       struct kunwind_candidate *c)

@@ -3,8 +3,8 @@
  * proof.h - how sure it is that a word is the return address of a frame without
  * unwind information (proof.c)
  *
- * For bare.c. Any context, NMI included. The functions read memory by the seam's
- * reader, so the caller must have no window open.
+ * For bare.c. Any context, NMI included. The functions read memory by the
+ * seam's reader, so the caller must have no window open.
  */
 #ifndef _KUNWIND_PROOF_H
 #define _KUNWIND_PROOF_H
@@ -52,17 +52,18 @@ bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);
 bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
 
 /*
- * Whether @ra is in code and follows a call. *target: where the call leads, through
- * stubs and jumps; 0 if the instruction does not say, or if the jumps could not be
- * followed. (The jumps are read as 64-bit code: ignore *target in 32-bit code.) If
- * the bytes fit a direct and an indirect call, the direct one counts, provided
- * that it leads to code.
+ * Whether @ra is in code and follows a call. *target: where the call leads,
+ * through stubs and jumps; 0 if the instruction does not say, or if the jumps
+ * could not be followed. (The jumps are read as 64-bit code: ignore *target in
+ * 32-bit code.) If the bytes fit a direct and an indirect call, the direct one
+ * counts, provided that it leads to code.
  */
 bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
 
 /*
- * Whether the eight bytes of code @word may begin a signal trampoline. The first
- * byte is not compared, because it may be a breakpoint. No memory is read.
+ * Whether the eight bytes of code @word may begin a signal trampoline. The
+ * first byte is not compared, because it may be a breakpoint. No memory is
+ * read.
  */
 static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 {
@@ -78,38 +79,43 @@ bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
 bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
 
 /*
- * Whether it is certain that @ra follows no call, after kunwind_proof_call() has
- * found none. False if the code cannot be read, or if a breakpoint may hide a call.
+ * Whether it is certain that @ra follows no call, after kunwind_proof_call()
+ * has found none. False if the code cannot be read, or if a breakpoint may hide
+ * a call.
  */
 bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
 
 /**
- * kunwind_prove() - find out whether @c->ra at @c->slot is the return address of @frame
+ * kunwind_prove() - judge whether @c->ra at @c->slot is @frame's return address
+ *
  * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST. Sets c->rbp_at if the word is
- * proven or a handler's; otherwise c->rbp_at may have any value. Charges the walk's
- * budget; if the budget is spent at the start, c->proof is KUNWIND_PROOF_NO_CALL.
+ * proven or a handler's; otherwise c->rbp_at may have any value. Charges the
+ * walk's budget; if the budget is spent at the start, c->proof is
+ * KUNWIND_PROOF_NO_CALL.
  */
 void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 		   struct kunwind_candidate *c);
 
 /*
- * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee returns.
- * The interpreter does not call: it saves rsp in its frame, pushes the return
- * address, and jumps. Therefore no call precedes @c->ra. Instead, the code at
- * @c->ra takes rsp from the frame: mov n(%rbp), %rsp. *at: n, in bytes. Both
- * @c->ra and the frame must be in code of a JIT.
+ * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee
+ * returns. The interpreter does not call: it saves rsp in its frame, pushes the
+ * return address, and jumps. Therefore no call precedes @c->ra. Instead, the
+ * code at @c->ra restores rsp from the frame: mov n(%rbp), %rsp. *at: n, in
+ * bytes. Both @c->ra and the frame must be in code of a JIT.
  */
 bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 			     const struct kunwind_candidate *c, s8 *at);
 /*
- * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp saved
- * @at bytes from @bp. The saved rsp is 0 while the interpreter has not called.
+ * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp
+ * saved @at bytes from @bp. The saved rsp is 0 while the interpreter has not
+ * called.
  */
 bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 bp,
 			     s8 at);
 /*
- * Both checks, for any word of the stack. The interpreter's callee has not changed
- * rbp, or has pushed rbp first, just below the word. Sets c->rbp_at, not c->proof.
+ * Both checks, for any word of the stack. The interpreter's callee has not
+ * changed rbp, or has pushed rbp first, just below the word. Sets c->rbp_at,
+ * not c->proof.
  */
 bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 			  struct kunwind_candidate *c);

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * start.c - find out whether the program, a thread or a goroutine began at a frame
+ * start.c - recognize the frame where the program, a thread or a goroutine began
  *
  * Nothing called such a frame, so a stack that ends there is complete
  * (docs/unwinding.md). Without unwind information, three things show this:
  *
- * The kernel starts a program at the entry point of its interpreter (ld.so), which later
- * jumps to the program's own entry point. rsp must be at most SP_SLACK below the rsp
- * that the program began with. The frame is in the function at an entry point if the
- * instructions from there lead to the frame's address, and leave rsp as it is in the
- * frame (or at an unknown value). 32-bit code is not followed: the frame must be at
- * most MOST_BYTES_I386 after the entry point.
+ * The kernel starts a program at the entry point of its interpreter (ld.so),
+ * which later jumps to the program's own entry point. rsp must be at most
+ * SP_SLACK below the rsp that the program began with. The frame is in the
+ * function at an entry point if the instructions from there lead to the frame's
+ * address, and leave rsp as it is in the frame (or at an unknown value). 32-bit
+ * code is not followed: the frame must be at most MOST_BYTES_I386 after the
+ * entry point.
  *
- * The code that begins a thread clears rbp, as the psABI requires (3.4.1), calls, and
- * ends the thread when the call returns.
+ * The code that begins a thread clears rbp, as the psABI asks (3.4.1), calls,
+ * and ends the thread when the call returns.
  *
- * A goroutine of Go begins as if runtime.goexit() had called its first function: the
- * return address is the second byte of runtime.goexit() (Go: src/runtime/asm_amd64.s).
- * No call ends there, so no other function has that return address.
+ * A goroutine of Go begins as if runtime.goexit() had called its first
+ * function: the return address is the second byte of runtime.goexit() (Go:
+ * src/runtime/asm_amd64.s). No call ends there, so no other function has that
+ * return address.
  *
- * Bounds: MOST_INSNS instructions for each of the two entry points. Any context, NMI
- * included; the seam's reader reads memory. Stack: 600 bytes.
+ * Bounds: MOST_INSNS instructions for each of the two entry points. Any
+ * context, NMI included; the seam's reader reads memory. Stack: 600 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/insn.h"
@@ -36,8 +38,9 @@
 #define NR_EXIT_GROUP	231
 
 /*
- * How many bytes the code at an entry point may subtract from rsp, for words and for
- * alignment (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START; Go: rt0_go).
+ * How many bytes the code at an entry point may subtract from rsp, for words
+ * and for alignment (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START; Go:
+ * rt0_go).
  */
 #define SP_SLACK	96
 
@@ -127,9 +130,11 @@ static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn 
 }
 
 /*
- * Whether the function at @start, entered with rsp @start_sp, has an instruction at @ip
- * at which rsp is @sp, or not known. A jump to another function is followed only if the
- * code has called nothing before.
+ * Whether the function at @start, entered with rsp @start_sp, has an
+ * instruction at @ip at which rsp is @sp, or not known. Code after an
+ * instruction that ends() is read if a jump led forward to it. If there is no
+ * such code, a jump (to another function) is followed only if the code has
+ * called nothing before.
  */
 static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 start_sp, u64 ip,
 				     u64 sp)
@@ -146,8 +151,8 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 		if (at.ip == ip)
 			return !at.known || at.sp == sp;
 		/*
-		 * The callee is another function, even if it begins directly after the call, at
-		 * the return address.
+		 * The callee is another function, even if it begins directly
+		 * after the call, at the return address.
 		 */
 		if (at.ip >= callee)
 			return false;
@@ -227,8 +232,8 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 }
 
 /*
- * Whether xor %ebp, %ebp is at @at, a call ends at @ra, and the instructions in between
- * neither jump away nor write rbp.
+ * Whether xor %ebp, %ebp is at @at, a call ends at @ra, and the instructions in
+ * between neither jump away nor write rbp.
  */
 static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
 {
@@ -273,8 +278,9 @@ static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 #define PADDING		0xcc
 
 /*
- * Whether runtime.goexit() is at @at: aligned, after padding, and nop (or a breakpoint in
- * its place); call runtime.goexit1; nop. The target of the call is not compared.
+ * Whether runtime.goexit() is at @at: an aligned address after padding, with
+ * the code nop (or a breakpoint in its place); call runtime.goexit1; nop. The
+ * target of the call is not compared.
  */
 static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
 {

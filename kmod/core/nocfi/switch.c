@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * switch.c - find the return address of code that first switches to another stack
+ * switch.c - find the return address of code that first switches stacks
  *
- * A run-time system with threads of its own (goroutines) calls C on the stack of the
- * kernel's thread (Go's asmcgocall()). After the call, its code reads the address of the
- * other stack from this one, sets rsp to it, and returns. Unwind information cannot
- * express this, but the code shows it. kunwind_code_switches() computes the values
- * that the instructions after the call move, starting from rsp:
+ * A run-time system with threads of its own (goroutines) calls C on the stack
+ * of the kernel's thread (Go's asmcgocall()). After the call, its code reads
+ * the address of the other stack from this one, sets rsp to it, and returns.
+ * Unwind information cannot express this, but the code shows it.
+ * kunwind_code_switches() computes the values that the instructions after the
+ * call move, starting from rsp:
  *
  *	mov 8(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rsi, %rsp; pop %rbp; ret
  *
- * Stores to memory are skipped. Any instruction other than mov, sub, pop and ret means
- * that there is no answer.
+ * Stores to memory are skipped. Any instruction other than mov, sub, pop and
+ * ret means that there is no answer.
  *
- * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any context,
- * NMI included; the seam's reader reads memory. Stack: 300 bytes.
+ * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any
+ * context, NMI included; the seam's reader reads memory. Stack: 300 bytes.
  *
  * What it does not do: read values from thread-local storage.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * switch.h - find the return address of code that first switches stacks (switch.c)
+ * switch.h - the return address of code that first switches stacks (switch.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */
@@ -10,9 +10,9 @@
 #include "../kunwind_core.h"
 
 /*
- * Whether the 64-bit code from @from on, at which rsp is @sp, sets rsp to a value that
- * it finds through the stack, and returns. *slot: address of the return address;
- * *rbp_at: as in struct kunwind_code.
+ * Whether the 64-bit code from @from on, at which rsp is @sp, sets rsp to a
+ * value that it finds through the stack, and returns. *slot: address of the
+ * return address; *rbp_at: as in struct kunwind_code.
  */
 bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot, s32 *rbp_at);
 
