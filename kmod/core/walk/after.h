@@ -2,13 +2,14 @@
 /*
  * after.h - what a step does to the callee-saved registers
  *
- * Besides its rule, the walk needs of a frame what becomes of the callee-saved
- * registers other than rbp. One word says that, "after":
- *   bits 0-15   KUNWIND_REG() bits of those whose value is known after the step
- *               if it was before, or is on the stack; rbp and rsp always
- *   bits 16-30  three bits each for rbx, r12, r13, r14, r15: n > 0 when the
+ * A rule says where the caller's rsp, rbp and return address are. A second word,
+ * "after", says what happens to the other callee-saved registers:
+ *   bits 0-15   KUNWIND_REG() bits of the registers that the step keeps or reads from
+ *               the stack; always with rbp and rsp, except in an entry of the cache for
+ *               an outermost frame, from which there is no step (the word is 0)
+ *   bits 16-30  three bits each for rbx, r12, r13, r14, r15: n > 0 if the
  *               caller's value is at CFA - 8 - 8 * n
- *   bits 31-63  the sequence of the entry of the cache; not used elsewhere
+ *   bits 31-63  the sequence number of the cache's entry; not used elsewhere
  */
 #ifndef _KUNWIND_AFTER_H
 #define _KUNWIND_AFTER_H
@@ -20,13 +21,13 @@
 #define KUNWIND_AFTER_SEQ_ONE	(1ULL << 31)
 #define KUNWIND_AFTER_SEQ	(~0ULL << 31)
 
-/* The word for a table that follows @keep, no register being on the stack. */
+/* The word for a step that reads no register from the stack; the table follows @keep. */
 static __always_inline u64 kunwind_after(u32 keep)
 {
 	return (keep & KUNWIND_SAVED_REGS) | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP);
 }
 
-/* The registers that have places are numbered: rbx is 0, then come r12 to r15. */
+/* The number of a register in bits 16-30: 0 for rbx, 1 to 4 for r12 to r15. */
 static __always_inline u32 kunwind_after_number(u32 reg)
 {
 	return reg == KUNWIND_RBX ? 0 : reg - KUNWIND_R12 + 1;

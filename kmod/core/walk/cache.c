@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * cache.c - what the walk puts in its cache of rules; see cache.h
+ * cache.c - write an entry of the walk's cache of rules; cache.h reads entries
  *
- * Any context, NMI included.
+ * Any context, NMI included. No locks: only code on this CPU (in user space: this thread)
+ * uses the cache.
  */
 #include "cache.h"
 #include "mem.h"
 
-/* The sequence is odd: being written. Readers see it by an id of zero. */
+/* An odd sequence number: the entry is being written. Readers then find the id 0. */
 #define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
 
 /*
- * Only what runs on this CPU writes here, and an interrupt ends before what it
- * interrupted goes on: a writer that finds an entry half written (odd) leaves
- * it alone, a reader that was interrupted by a writer sees the sequence changed.
+ * Only code on this CPU writes here, and an interrupt ends before the interrupted code
+ * goes on. A writer that finds an entry half written (odd) does not change it. A reader
+ * that a writer interrupted finds another sequence number.
  */
 static __always_inline void cache_write(struct kunwind_cache_entry *entry,
 					const struct kunwind_cache_entry *from)
@@ -41,7 +42,10 @@ void kunwind_walk_attr kunwind_cache_put(struct kunwind_cache *cache,
 {
 	struct kunwind_cache_entry *slot = kunwind_cache_slot(cache, new->addr);
 
-	/* No return address, so never looked for before it was found to be one. */
+	/*
+	 * Such an address is no return address. The walk does not check the addresses that it
+	 * finds in the cache, so the cache must not hold this one.
+	 */
 	if (unlikely((new->addr - 1) >> KUNWIND_ADDRESS_BITS))
 		return;
 	if (unlikely(slot->id == new->id)) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * cache.h - the walk's cache of rules, as one step of it uses the cache
+ * cache.h - read the walk's cache of rules
  *
  * docs/unwinding.md describes the cache. An address has two places, next to each
- * other. Here is what reads; what writes is in cache.c. A reader takes the entry's
- * "after" first (after.h), with its sequence, and asks in the end whether it is the
- * same still.
+ * other. A reader reads the entry's "after" first (after.h), which contains the
+ * sequence number, then the rule, and checks at last that "after" has not changed.
+ * cache.c writes entries. Any context, NMI included; also inside a window.
  */
 #ifndef _KUNWIND_CACHE_H
 #define _KUNWIND_CACHE_H
@@ -13,14 +13,18 @@
 #include "after.h"
 
 /*
- * Kind and register of a rule, as one half word: to tell the commonest rules at once.
- * In the cache, and in the walk, their kind has KUNWIND_RULE_PLAIN besides: a CFA, nothing
- * that is restored but rbp, the caller did call; and by rsp, the CFA is above it.
- * KUNWIND_RULE_PLACES beside it: by rsp, other registers are restored, and of rbp is said
- * where it is. This is bit 3, inside KUNWIND_RULE_KIND: no kind uses it (the greatest is
- * KUNWIND_RULE_WIDE, 5). So an entry's kind & KUNWIND_RULE_KIND is an enum
+ * The form of a rule is its kind and register in one half word. One comparison of it
+ * recognizes each of the commonest rules. In the cache and in the walk, the kind has two
+ * more bits.
+ * KUNWIND_RULE_PLAIN: the kind is KUNWIND_RULE_CFA and the caller made a call. If the CFA
+ * is in rsp, it is above rsp. If it is in another register, the step reads no callee-saved
+ * register except rbp from the stack.
+ * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA in rsp: the step reads other
+ * callee-saved registers from the stack, and rbp is not KUNWIND_RBP_UNKNOWN.
+ * KUNWIND_RULE_PLACES is bit 3, inside KUNWIND_RULE_KIND. No kind uses this bit (the
+ * greatest is KUNWIND_RULE_WIDE, 5). So kind & KUNWIND_RULE_KIND of an entry is an enum
  * kunwind_rule_kind only if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form
- * first; what it then asks by kind never has that bit.
+ * first; a rule that it then examines by kind never has this bit.
  */
 #define KUNWIND_RULE_PLAIN	0x80
 #define KUNWIND_RULE_PLACES	0x08
@@ -35,7 +39,7 @@ static __always_inline u16 kunwind_rule_form(const struct kunwind_rule *rule)
 	return form;
 }
 
-/* As the cache and the walk have it: the rule, and "after" (after.h). */
+/* Sets rule and "after" (after.h) of an entry, with the bits described above. */
 static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *entry,
 						    struct kunwind_rule rule, u64 after)
 {
@@ -43,7 +47,7 @@ static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *
 	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA) {
 		if (rule.reg == KUNWIND_RSP ? rule.off > 0 : !(after & KUNWIND_AFTER_PLACES))
 			rule.kind |= KUNWIND_RULE_PLAIN;
-		/* where rbp is undefined the walk goes by the kind, which this would change */
+		/* If rbp is unknown, the walk examines the kind, which PLACES would change. */
 		if (rule.kind & KUNWIND_RULE_PLAIN && after & KUNWIND_AFTER_PLACES &&
 		    (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) != KUNWIND_RBP_UNKNOWN)
 			rule.kind |= KUNWIND_RULE_PLACES;
@@ -59,14 +63,17 @@ kunwind_cache_slot(struct kunwind_cache *cache, u64 addr)
 	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> (64 - KUNWIND_CACHE_BITS)];
 }
 
-/* The other place where an address of this slot may be. */
+/* The second place of an address whose first place is @entry. */
 static __always_inline struct kunwind_cache_entry *
 kunwind_cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
 {
 	return &cache->entry[(entry - cache->entry) ^ 1];
 }
 
-/* What else is read of the entry counts only if kunwind_cache_is() it still, afterwards. */
+/*
+ * Returns whether the entry is for this address and these ranges. The rule read after this
+ * call is valid only if kunwind_cache_is() then returns true for the same *@after.
+ */
 static __always_inline bool kunwind_cache_has(const struct kunwind_cache_entry *entry,
 					      u64 addr, u64 id, u64 *after)
 {
@@ -81,7 +88,10 @@ static __always_inline bool kunwind_cache_is(const struct kunwind_cache_entry *e
 	return likely(READ_ONCE(entry->after) == after);
 }
 
-/* Puts it in the first place of its address; what was there goes to the second. */
+/*
+ * Puts an entry in the first place of its address. The entry that was there moves to the
+ * second place if it is of the same ranges.
+ */
 void kunwind_cache_put(struct kunwind_cache *cache, const struct kunwind_cache_entry *new);
 
 #endif /* _KUNWIND_CACHE_H */

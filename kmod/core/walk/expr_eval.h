@@ -2,11 +2,11 @@
 /*
  * expr_eval.h - evaluate a DWARF expression in the walk
  *
- * To be included where it is used (wide.c, tests): it reads memory by the
- * seam's inline window. Any context, NMI included. Each operation moves
- * forward by at least a byte, so it ends after at most @len of them. All
- * bounds are checked here again, although expr.c accepted the expression when
- * the table was built: 380 bytes of stack, no trust in the table's bytes.
+ * Each user includes this file (wide.c, tests), because it reads memory by the inline
+ * functions of kunwind_deps.h. Any context, NMI included. No window may be open. Each
+ * operation moves forward by at least one byte, so the evaluation ends after at most @len
+ * operations. This file does not trust the table's bytes: it checks all bounds again that
+ * expr.c checked when the table was built. Stack: 380 bytes.
  */
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H
@@ -17,21 +17,21 @@
 #include "mem.h"
 
 /*
- * A number as it lies on the expression's stack. In 32-bit code it has 32 bits, here
- * with its sign extended, so that the signed operations need nothing else.
+ * Converts a number to the form that the expression's stack holds. In 32-bit code, it is
+ * sign-extended from 32 bits, so that signed operations are the same as in 64-bit code.
  */
 static __always_inline u64 kunwind_expr_fit(bool i386, u64 val)
 {
 	return i386 ? (u64)(s32)val : val;
 }
 
-/* The unsigned operations, and addresses, want it without its sign. */
+/* Converts a number of the stack for unsigned operations and for use as an address. */
 static __always_inline u64 kunwind_expr_unsigned(bool i386, u64 val)
 {
 	return i386 ? (u32)val : val;
 }
 
-/* Operations that take two numbers (@a below @b) and leave one. */
+/* Operations that replace two numbers (@a below @b) by one. False: unknown, or division by 0. */
 static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, u64 *result)
 {
 	switch (op) {
@@ -41,7 +41,7 @@ static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, 
 	case KUNWIND_OP_DIV:
 		if (!b)
 			return false;
-		/* the one quotient that traps: the smallest number by -1 */
+		/* The smallest number divided by -1 would trap. */
 		*result = b == ~0ULL ? -a : (u64)((s64)a / (s64)b);
 		return true;
 	case KUNWIND_OP_MINUS:
@@ -97,10 +97,10 @@ static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, 
 
 /**
  * kunwind_expr_eval() - evaluate an expression of a table
- * @mem: the seam's reader; no window may be open
+ * @mem: the memory reader; no window may be open
  * @regs: registers of the frame; KUNWIND_RA is its program counter
  * @initial: the CFA, to be pushed first; NULL for the CFA's own expression
- * @i386: it is of 32-bit code; its numbers of registers are then those of the i386 psABI
+ * @i386: the expression is of 32-bit code, and has the register numbers of the i386 psABI
  * @result: top of the stack at the end
  *
  * Return: KUNWIND_COMPLETE; KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, or
@@ -246,7 +246,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			break;
 		case KUNWIND_OP_SKIP:
 		case KUNWIND_OP_BRA:
-			/* forward only; the reader refuses what is past the end */
+			/* Forward only. kunwind_bytes_skip() checks the end. */
 			i = kunwind_bytes_u16(&b);
 			if (i > 0x7fff)
 				return KUNWIND_CORRUPT;

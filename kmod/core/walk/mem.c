@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * mem.c - a word of the user's memory, in a window of its own
+ * mem.c - read a word of the user's memory in a window of its own
  *
- * Any context.
+ * Any context, NMI included. No window may be open.
  */
 #include "mem.h"
 
-/* One word of the user's memory, in a window of its own. */
 bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value)
 {
 	u64 word;

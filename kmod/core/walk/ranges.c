@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * ranges.c - look up a mapping of code
+ * ranges.c - find the executable mapping that holds an address
  *
- * Any context: a snapshot of mappings does not change, but that some become dead.
+ * Any context, NMI included: the addresses of a snapshot never change. A range may become
+ * dead at any time.
  */
 #include "ranges.h"
 
@@ -14,7 +15,7 @@ kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr)
 
 	if (unlikely(!n))
 		return NULL;
-	/* No step depends on @addr: under speculation, too, the result lies in the array. */
+	/* n never depends on @addr. So the result is in the array, under speculation, too. */
 	for (; n > 1; n -= n / 2)
 		range = range[n / 2].start <= addr ? range + n / 2 : range;
 	return addr - range->start < range->end - range->start ? range : NULL;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * recent.c - the last walk's answer again, where nothing that it was made from changed
+ * recent.c - return the last walk's result again if none of its inputs has changed
  *
- * A system call is often asked for its stack twice, at its entry and its exit, and
- * a loop asks from one place over and over. A walk by short rules is a function of
- * the ranges, of rip, rsp, rbp, and of the words of the stack that it read: the
- * return addresses, and the saved rbps. walk.c notes these words; here they are read
- * again, each in its place, in one window. Whose stack it was is of no matter.
+ * A tracer often asks for the same stack twice, at the entry and the exit of a system
+ * call, or again and again from a loop. A walk by short rules depends only on the ranges,
+ * on rip, rsp, rbp, and on the stack words that it read: return addresses and saved rbps.
+ * walk.c notes these words. This file reads them again at the same addresses, in one
+ * window, and compares. The note of one task's stack may serve another task.
  *
- * Noted are complete walks only, of at most KUNWIND_RECENT_FRAMES addresses, whose
- * CFAs are all in rsp or rbp: what else a rule may read is not noted.
+ * walk.c notes only complete walks with room for at most KUNWIND_RECENT_FRAMES addresses,
+ * and only if each CFA is rsp or rbp plus a number of bytes, because it notes no other
+ * inputs. docs/unwinding.md says when a note is accepted.
  *
- * docs/unwinding.md says when a record is accepted.
- *
- * Costs some 12 instructions a frame where a walk takes 40. Whoever lends the note
- * sees to it that nobody else uses it meanwhile.
+ * Any context, but the caller makes sure that nobody else uses the note at the same time.
+ * Cost: some 12 instructions a frame; a walk takes some 40.
  */
 #include "recent.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * recent.h - record the inputs of a walk, for recent.c
+ * recent.h - begin and end the note of a walk, for recent.c
  *
- * walk.c includes this file, and records the addresses itself.
+ * walk.c includes this file. It notes the words of the stack itself.
  */
 #ifndef _KUNWIND_RECENT_H
 #define _KUNWIND_RECENT_H
 
 #include "../kunwind_core.h"
 
-/* The registers that a noted walk was made from. */
+/* The registers that are inputs of a noted walk. */
 #define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
 				 KUNWIND_REG(KUNWIND_RBP))
 
-/* Begins to record a walk. The record before is lost. */
+/* Begins a note. The previous note becomes invalid. */
 static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk)
 {
 	struct kunwind_recent *recent = walk->recent;
@@ -25,7 +25,10 @@ static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk
 	recent->bp = walk->regs.r[KUNWIND_RBP];
 }
 
-/* The walk is complete, and all its steps are recorded. */
+/*
+ * Makes the note valid. The walk is complete, and all its inputs are noted. @rbp is the end
+ * of the noted rbps. @zero: a return address of zero ended the walk.
+ */
 static __always_inline void kunwind_recent_end(const struct kunwind_walk *walk,
 					       const struct kunwind_recent_rbp *rbp, u64 id,
 					       bool zero)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * walk.c - from registers to a call stack, one rule a frame
+ * walk.c - the walk of 64-bit code: from registers to a call stack, one rule a frame
  *
- * The common frame costs a hit in the cache of rules, one word of stack
- * and a few comparisons, all inside one window of access to the user's
- * memory. What is rarer leaves the window: an address that is not in the cache
- * (range, table, row), and a wide rule (signal frames, expressions).
+ * Any context, NMI included. The common frame costs a hit in the cache of rules, one read
+ * of the stack and a few comparisons, inside one window of access to user memory. Two
+ * cases close the window first: an address that is not in the cache (then range, table and
+ * row are looked up), and a wide rule (signal frames, expressions).
  *
- * Bounds: at most one step for each address that the caller has room for; a step by
- * a rule from the cache takes some 36 instructions, and the budget (mem.h) pays for
+ * Bounds: at most one step for each address that the caller has room for. A step by
+ * a rule from the cache takes some 36 instructions; the budget (mem.h) pays for
  * all others. Stack: below 1,700 bytes.
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or code
@@ -16,8 +16,8 @@
  * its stack (glibc's vfork keeps its return address in a register). So any step may lower
  * the stack pointer. A walk in circles ends when it finds a frame twice (returns_lower()).
  *
- * Where there is no CFI the walk goes on only by what proves itself (bare.c), or
- * ends with a reason. docs/unwinding.md describes rules, steps and methods.
+ * Without CFI, bare.c finds the caller by a proof, or by a guess if walk->guess is set;
+ * otherwise the walk ends with a reason. docs/unwinding.md describes rules, steps, methods.
  */
 #include "../nocfi/bare.h"
 #include "../nocfi/proof.h"
@@ -30,9 +30,9 @@
 #include "wide.h"
 
 /*
- * The rule for @addr in a table or, where it is one in parts, in the part, which
- * *@table is then. KUNWIND_COMPLETE, also where there is none; or what kept it
- * from being told.
+ * Looks up the rule for @addr. A table in parts is replaced in *@table by the part.
+ * Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers the address; or
+ * the reason why the part cannot be used.
  */
 static __always_inline enum kunwind_reason
 look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
@@ -49,7 +49,7 @@ look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
 	return reason;
 }
 
-/* Most frames lie where the one before did. */
+/* Tries the range of the last lookup first: most frames are in the same one. */
 static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
 {
 	const struct kunwind_range *range = walk->range;
@@ -74,14 +74,14 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	*end = false;
 	if (!range)
 		return KUNWIND_NO_OBJECT;
-	/* Pairs with the writer: dead first, then a new id. */
+	/* Pairs with the writer, which sets dead first, then a new id. */
 	if (READ_ONCE(range->dead))
 		return KUNWIND_NOT_READY;
-	/* Filled in while we read: bias is there before table is (loads keep their order here). */
+	/* The writer sets bias before table, maybe just now. x86 keeps the order of loads. */
 	found = READ_ONCE(range->table);
 	barrier();
 	if (found) {
-		/* Whoever maps the other kind of code: its frames are not like these. */
+		/* 64-bit rules cannot step from 32-bit code, nor 32-bit rules from 64-bit code. */
 		if (unlikely(found->i386 != walk->i386))
 			return KUNWIND_NO_RULE;
 		addr -= range->bias;
@@ -96,10 +96,10 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	}
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
-	 * At the entry of rt_sigreturn the program counter stands behind the
-	 * trampoline's last instruction. A handler returns to the first one, and the byte
-	 * before it may be in no FDE: libc takes care that it is in the trampoline's, the
-	 * 32-bit vDSO of Linux 7.2 does not any more.
+	 * At the entry of rt_sigreturn, the program counter is after the trampoline's last
+	 * instruction. A handler returns to the first one, and the byte before that may be in
+	 * no FDE: libc extends the trampoline's FDE over it, the 32-bit vDSO of Linux 7.2
+	 * no longer does.
 	 */
 	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
 		struct kunwind_rule beside;
@@ -107,7 +107,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
 		if (unlikely(reason != KUNWIND_COMPLETE))
 			return reason;
-		/* Wide, as they all are: others would be cached, under an address not theirs. */
+		/* All trampolines' rules are wide. A short one would be cached for this address. */
 		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
 		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
 			*table = found;
@@ -123,7 +123,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	return *end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
 }
 
-/* Whether a rule of kind KUNWIND_RULE_END is for a frame with this stack pointer. */
+/* Returns whether a cached KUNWIND_RULE_END (end_rule()) holds for this stack pointer. */
 static __always_inline bool ends_here(const struct kunwind_walk *walk, struct kunwind_rule rule,
 				      u64 sp)
 {
@@ -131,8 +131,8 @@ static __always_inline bool ends_here(const struct kunwind_walk *walk, struct ku
 }
 
 /*
- * What is left of a step when the common forms did not match; inside the
- * window. The CFA, or false with the reason why there is none.
+ * Computes the CFA by a rule that has none of the common forms; inside the window.
+ * Returns false, and the reason, if there is no CFA.
  */
 static __always_inline bool rare_cfa(struct kunwind_walk *walk, struct kunwind_rule rule, u64 ip,
 				     u64 sp, u64 bp, u32 valid, u64 *cfap,
@@ -155,7 +155,7 @@ static __always_inline bool rare_cfa(struct kunwind_walk *walk, struct kunwind_r
 		kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
 		break;
 	case KUNWIND_RULE_PLT:
-		/* 8 bytes more once the slot's push is done. */
+		/* 8 bytes more after the push of the PLT slot. */
 		cfa += 8 + ((ip & 15) >= (u64)(s64)rule.off ? 8 : 0);
 		break;
 	default:	/* KUNWIND_RULE_END */
@@ -170,9 +170,9 @@ unreadable:
 }
 
 /*
- * Where the first frame's return address is, if that is easily told. The page
- * at the stack pointer itself may not be there yet: a function made room on its
- * stack, and the event is the page fault of its first use.
+ * Returns where the first frame's return address is, if a short rule says so; otherwise
+ * the stack pointer. The page at the stack pointer may be absent: the function made room
+ * on its stack, and the event is the page fault of the first access.
  */
 static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 {
@@ -190,10 +190,10 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 
 /* How a walk goes on at an address whose rule is not in the cache. */
 enum slow_how {
-	SLOW_RULE,	/* by the entry */
-	SLOW_STEPPED,	/* walk->regs are the caller's already */
-	SLOW_RETURN,	/* the address was a trampoline's: it returns to ret */
-	SLOW_END,	/* not at all: reason */
+	SLOW_RULE,	/* apply slow.entry */
+	SLOW_STEPPED,	/* walk->regs are already the caller's */
+	SLOW_RETURN,	/* the address is a return probe's trampoline, which returns to slow.ret */
+	SLOW_END,	/* the walk ends with slow.reason */
 };
 
 struct slow {
@@ -204,8 +204,8 @@ struct slow {
 };
 
 /*
- * The step is discarded if it spent the budget: some of what it asked for was refused, so
- * that it may have found something else.
+ * Discards the step if it spent the budget: some of its reads were refused, so its
+ * result may be wrong.
  */
 static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum slow_how how,
 					  struct slow *slow)
@@ -217,8 +217,8 @@ static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum 
 }
 
 /*
- * No table knows the frame in walk->regs. Only what can change by no later
- * work is tried by other means: a table that is not ready would give more.
+ * Steps from the frame in walk->regs, which no table has a rule for. If a table may still
+ * come (KUNWIND_NOT_READY), the walk ends: a later walk will have the rule.
  */
 static noinline enum slow_how kunwind_walk_attr
 slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow *slow)
@@ -237,7 +237,7 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
 
-/* By the wide rule @index; or by the short one that it is as good as. */
+/* Steps by the wide rule @index, or returns and caches the equivalent short rule. */
 static noinline enum slow_how kunwind_walk_attr
 slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
 	  struct slow *slow)
@@ -257,8 +257,8 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 }
 
 /*
- * The cached form of an outermost frame: a rule that needs nothing. Where no table says that it is
- * one, this holds for its stack pointer only (ends_here()).
+ * The rule that the cache keeps for an outermost frame. If CFI did not say that the frame is
+ * outermost, the rule holds only for this stack pointer (ends_here()).
  */
 static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
 						    struct kunwind_rule rule)
@@ -282,7 +282,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	struct kunwind_rule rule;
 	bool end, trampoline;
 
-	/* Here, where sp is at hand: kept for SLOW_END it costs a cached frame two instructions. */
+	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
 	walk->mem.id = id;
 	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
@@ -295,8 +295,9 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	slow->entry.addr = addr;
 	slow->entry.id = id;
 	/*
-	 * A signal trampoline without a rule may lie directly after a function. Nothing calls it, so the
-	 * function's rule, by the address minus one, is not its own. The cache does not keep it.
+	 * A signal trampoline without a rule may lie directly after a function. Nothing calls a
+	 * trampoline, so the rule found by the address minus one is not its own, but that
+	 * function's. The cache does not keep this rule.
 	 */
 	trampoline = reason == KUNWIND_COMPLETE && !exact &&
 		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
@@ -308,7 +309,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 							    .signal = true };
 			return paid(walk, SLOW_STEPPED, slow);
 		}
-		/* It is one, but its registers could not be read. */
+		/* The address is in a trampoline, but the signal frame could not be read. */
 		if (walk->regs.valid != valid) {
 			slow->reason = KUNWIND_UNREADABLE;
 			return SLOW_END;
@@ -326,7 +327,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
 		return paid(walk, slow_wide(walk, table, rule.off, slow), slow);
-	/* What no builder makes. A step from the cache does not ask. */
+	/* No builder makes such a rule. A step by a cached rule does not check again. */
 	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
 		slow->reason = KUNWIND_CORRUPT;
 		return SLOW_END;
@@ -337,7 +338,7 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	return SLOW_RULE;
 }
 
-/* A register that has a place on the stack; inside the window. */
+/* Reads a register whose place "after" gives; inside the window. */
 #define restore_reg(number, reg)						\
 do {										\
 	u32 place_ = kunwind_after_place(after, number);			\
@@ -351,13 +352,13 @@ do {										\
 } while (0)
 
 /*
- * The place of a note on the address that *next becomes. These arrays go in step, so
- * that one distance will do.
+ * The element of a recent array for the address that will be stored at *next. All arrays
+ * have elements of 8 bytes, so one distance ("beside") serves them all.
  */
 #define note_of(what)								\
 	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
 
-/* Zero ends the stack (psABI 3.4.1 and every libc); minus one has all bits. */
+/* True: not a user address. Zero ends the stack (psABI 3.4.1 and every libc): complete. */
 static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 {
 	if (likely(!((ra - 1) >> KUNWIND_ADDRESS_BITS)))
@@ -367,12 +368,12 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 }
 
 /*
- * A saved rbp is read when a rule asks for it, which most do not: until then bp_at
- * is where it is. No word of the stack is here, but in the upper half.
+ * A saved rbp is read only when a rule needs it; until then, bp_at is its address.
+ * NO_SLOT: bp is valid. No word of a user stack has this address in the upper half.
  */
 #define NO_SLOT		(1ULL << 63)
 
-/* The rbp of the frame; inside the window. */
+/* Reads the frame's rbp if it was saved; inside the window. */
 #define need_rbp()								\
 do {										\
 	if (bp_at != NO_SLOT) {							\
@@ -399,9 +400,9 @@ do {										\
 } while (0)
 
 /*
- * A caller whose stack pointer is not above: code or a signal has switched stacks. No stack
- * has a frame twice, neither this one nor one that is noted. That is kept for twice as many
- * such steps as the one before.
+ * The caller's stack pointer is not above this frame's: code or a signal has switched
+ * stacks. The walk ends if the caller equals this frame or the kept one, because no stack
+ * has a frame twice. Each kept frame is kept for twice as many such steps as the one before.
  */
 #define returns_lower(stuck)							\
 do {										\
@@ -418,8 +419,9 @@ do {										\
 } while (0)
 
 /*
- * Compiled twice, for what is not noted shall not cost. A return address is stored
- * before it is known to be one: what is in the cache is, and all else is checked.
+ * Compiled twice, so that a walk without a note does not pay for one. A return address is
+ * stored before it is checked: an address that the cache has is valid, others are checked
+ * at "miss" or "full".
  */
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
@@ -446,7 +448,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		rbp = walk->recent->rbp;
 	}
 	*next++ = addr;
-	/* In the upper half is nobody's stack. Below, no sum with a rule's offset wraps. */
+	/* No user stack is in the upper half. Below it, sp plus a rule's offset cannot wrap. */
 	if (unlikely((s64)sp < 0) ||
 	    (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
 	     !kunwind_mem_begin(&walk->mem, first_address(walk)))) {
@@ -465,7 +467,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		}
 
 apply:
-		/* By how common they are. */
+		/* The most common form first. */
 		form = kunwind_rule_form(&slot->rule);
 		if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
 			cfa = sp + (s64)slot->rule.off;
@@ -561,7 +563,7 @@ restore:
 		restore_reg(4, KUNWIND_R15);
 		goto stepped;
 lost:
-		/* Though the word at CFA - 8 is there: then none of them counts as known. */
+		/* The return address was read, but not the registers: all count as unknown. */
 		valid &= ~KUNWIND_SAVED_REGS;
 		goto stepped;
 
@@ -576,7 +578,7 @@ no_rbp:
 		goto with_rbp;
 
 miss:
-		/* The first is where the program is; so is one that a signal interrupted. */
+		/* An exact address (first, or interrupted by a signal) may be any number. */
 		if (unlikely(no_address(next[-1], &reason)) && addr != next[-1]) {
 			next--;
 			zero = !*next;
@@ -587,7 +589,7 @@ miss:
 		if (bp_at != NO_SLOT) {
 			u64 value;
 
-			/* Not noted: no short rule is another for it. */
+			/* Not noted, because rbp does not decide which short rule applies. */
 			kunwind_mem_read(&walk->mem, value, bp_at, no_rbp);
 			walk->regs.r[KUNWIND_RBP] = value;
 		}
@@ -596,7 +598,7 @@ with_rbp:
 		if (addr != next[-1]) {
 			u64 word;
 
-			/* In this window it costs little. */
+			/* Cheap, because the window is open. */
 			kunwind_mem_read(&walk->mem, word, next[-1], no_code);
 			walk->code = word;
 		}

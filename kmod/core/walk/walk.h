@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - what the walks of 64-bit and of 32-bit code share (walk.c, walk_i386.c)
+ * walk.h - functions that the walks of 64-bit and of 32-bit code share (walk.c, walk_i386.c)
  */
 #ifndef _KUNWIND_WALK_H
 #define _KUNWIND_WALK_H
@@ -8,15 +8,20 @@
 #include "../kunwind_core.h"
 
 /*
- * The rule for an address that is not in the cache. KUNWIND_COMPLETE: rule and
- * table are there; otherwise the walk ends with what is returned, *end telling
- * whether that was an entry point. @exact: nothing was subtracted from the address.
+ * Finds the rule for an address in ranges and table, not in the cache. Any context; no
+ * window may be open.
+ * @exact: @addr is the address itself, not the return address minus one
+ * @sp: stack pointer of the frame
+ * @end: out: the frame is outermost, and the walk is complete. If CFI says so, *@rule is
+ *	KUNWIND_RULE_END; otherwise the code does, and *@rule and *@table may be unset
+ * Return: KUNWIND_COMPLETE: *@end is true, or *@rule and *@table are set. Any other reason:
+ * there is no rule, for this reason; the caller may go on without CFI.
  */
 enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 				      struct kunwind_rule *rule,
 				      const struct kunwind_table **table, bool *end);
 
-/* An address was found otherwise than by CFI. */
+/* Counts an address that was found otherwise than by CFI. */
 static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u8 trust)
 {
 	if (!walk->others)

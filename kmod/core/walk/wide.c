@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * wide.c - a step of the walk by a rule that eight bytes do not hold
+ * wide.c - a step of the walk by a wide rule, which eight bytes cannot express
  *
- * Signal frames, expressions, return addresses in registers, and every row of
- * an object whose table follows callee-saved registers, once they are saved.
- * The last are most frames of such an object (hand-written cryptography, ld.so),
- * and plain: a CFA by a register, registers at small distances below it. For
- * the walk's cache these are made into the short rule that they would be, and a
- * word that says where the registers are; see after.h.
+ * Wide rules are for signal frames, expressions, return addresses in registers, and rows
+ * that save a callee-saved register which the table follows. The last are most frames of
+ * an object that follows such registers (hand-written cryptography, ld.so), and have a
+ * simple form: a CFA in a register, and registers saved a few words below it. For the
+ * walk's cache, kunwind_wide_compact() converts these into a short rule, and a word that
+ * says where the registers are (after.h).
  *
- * Any context. Outside any window: each word is read in one of its own.
+ * Any context. No window may be open: each word is read in a window of its own.
+ * Bounds: the budget pays for each entry and each byte of an expression (mem.h).
  * Stack: 700 bytes with an expression, 350 without.
  */
 #include "after.h"
@@ -17,7 +18,7 @@
 #include "mem.h"
 #include "wide.h"
 
-/* The word of the stack at @addr. */
+/* Reads the word of the stack at @addr: eight bytes, or four of 32-bit code. */
 static bool kunwind_walk_attr stack_word(struct kunwind_walk *walk, u64 addr, u64 *value)
 {
 	if (walk->i386)
@@ -38,7 +39,7 @@ wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, walk->i386, value);
 }
 
-/* The value that one entry of a wide rule gives; @cfa is NULL for the CFA's own. */
+/* Computes the value of one entry of a wide rule; @cfa is NULL in the CFA's own entry. */
 static enum kunwind_reason kunwind_walk_attr
 wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 	   const struct kunwind_wide_entry *entry, const u64 *cfa, u64 *value)
@@ -106,7 +107,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 		reg = kunwind_index(reg, (u32)KUNWIND_NR_REGS);
 		listed |= KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_SAME) {
-			/* This frame's own address again is nobody's return address. */
+			/* The address of this frame is not the return address of any call. */
 			if (reg == KUNWIND_RA)
 				return KUNWIND_REG_UNKNOWN;
 			next.valid |= walk->regs.valid & KUNWIND_REG(reg);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * wide.h - a step of the walk by a rule that eight bytes do not hold (wide.c)
+ * wide.h - a step of the walk by a wide rule (wide.c)
+ *
+ * Any context. No window may be open.
  */
 #ifndef _KUNWIND_WIDE_H
 #define _KUNWIND_WIDE_H
@@ -8,19 +10,24 @@
 #include "../kunwind_core.h"
 
 /**
- * kunwind_wide_step() - a step by a wide rule
- * @signal: out: the caller was interrupted, it did not call
+ * kunwind_wide_step() - make a step by a wide rule
+ * @index: off of the rule
+ * @signal: out: a signal interrupted the caller; it did not make a call
  *
- * walk->regs become the caller's. A register of which the caller's value cannot
- * be had becomes unknown; only the CFA and the return address must be there.
+ * Sets walk->regs to the caller's registers. A register whose value cannot be read becomes
+ * unknown, but CFA, rsp and return address are required.
+ * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, KUNWIND_CORRUPT or
+ * KUNWIND_DEPTH (budget spent), and walk->regs are unchanged.
  */
 enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table,
 				      s32 index, bool *signal);
 
 /**
- * kunwind_wide_compact() - a wide rule as a short one, if that says the same
- * @rule: out, @after: out
- * False: it does not; both are then undefined.
+ * kunwind_wide_compact() - convert a wide rule of 64-bit code into a short rule and "after"
+ * @rule: out
+ * @after: out: after.h
+ *
+ * Return: false if a short rule cannot express it; *@rule and *@after are then undefined.
  */
 bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
 			  struct kunwind_rule *rule, u64 *after);
