@@ -2,7 +2,8 @@
 /*
  * code_hash.c - add code to the hash of the question that is being answered
  *
- * insn.c calls this for what it reads; answers.c uses the result. Any context.
+ * insn.c calls this file for each piece of code that it reads; answers.c uses the hash.
+ * Any context.
  */
 #include "code_hash.h"
 #include "insn.h"
@@ -17,7 +18,7 @@ u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 
 	if (!answer)
 		return 8 * nr;
 	start = at - answer->from;
-	/* Some words could not be read: the answer may depend on that. */
+	/* Some words could not be read. The answer may depend on this, so it is not kept. */
 	if (nr < KUNWIND_TEXT_WORDS || start != (u64)(s64)(s32)start)
 		answer->pieces = KUNWIND_ANSWERS_SPOILT;
 	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
@@ -34,6 +35,6 @@ u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 
 		answer->hash = kunwind_hash_add(answer->hash, word);
 		piece->words++;
 	}
-	/* The last bytes that do not fill a word are not in the hash. */
+	/* Trailing bytes that do not fill a word are not in the hash. */
 	return min(known, (u64)8 * nr);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_hash.h - a hash of the code that is read for an answer (answers.c)
+ * code_hash.h - hash the code that is read for an answer (answers.c); any context
  */
 #ifndef _KUNWIND_CODE_HASH_H
 #define _KUNWIND_CODE_HASH_H
@@ -17,14 +17,15 @@ static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
 
 /*
  * Adds @nr words of code, which were read at @at, to the hash of the question that is being
- * answered. Returns how many bytes of them the hash covers: no others may be decoded.
+ * answered. Returns how many of these bytes the caller may decode: those that the hash
+ * covers, or all if no question is being answered or the entry has no room for more pieces.
  */
 u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
 
-/* In place of the number of pieces: the answer may be different at another time. */
+/* Instead of the number of pieces: the answer may be different later, and is not kept. */
 #define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
 
-/* The question that is being answered, if any, may have another answer later. */
+/* Marks the question that is being answered, if any, as one whose answer may change later. */
 static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
 {
 	if (answers && answers->asked)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * insn.c - instructions of x86-64 and of 32-bit code: how long they are, and their operands
+ * insn.c - decode the length and operands of instructions of x86-64 and of 32-bit code
  *
- * By the Intel SDM, volume 2, appendix A: lengths of all instructions that
- * compilers emit, VEX and EVEX included. Most others are refused as invalid. In 32-bit
- * code the bytes of REX are inc and dec, and 16-bit addressing is refused.
+ * The decoder knows the lengths of all instructions that compilers emit, VEX and EVEX
+ * included (Intel SDM, volume 2, appendix A). It refuses most others as invalid. In 32-bit
+ * code, the bytes of REX are inc and dec, and 16-bit addressing is refused.
  *
- * Any context; memory is read by the seam's reader, KUNWIND_TEXT_WORDS at a time. Each
- * instruction and each such read is a unit of the walk's budget, four prefixes another.
- * What it does not do: tell what an instruction does (code.c).
+ * Any context. No window may be open: code is read KUNWIND_TEXT_WORDS at a time, in a window
+ * of its own. One unit of the walk's budget pays for an instruction, one for such a read,
+ * and one for each four prefixes. This file does not say what an instruction does (code.c).
  */
 #include "../walk/mem.h"
 #include "code_hash.h"
 #include "insn.h"
 
-/* What follows an opcode: ModRM, and an immediate operand of so many bytes; or by its size. */
+/* What follows an opcode: ModRM, and the size of an immediate operand (bytes, or one of these). */
 #define IMMEDIATE	0x0f
 #define FULL		5	/* 2 or 4 */
 #define WIDEST		6	/* 2, 4 or 8 */
-#define TEST		7	/* 1 with test, whose ModRM says so */
+#define TEST		7	/* 1 if ModRM says that it is test, else 0 */
 #define TEST_FULL	9
 #define MODRM		0x10
 #define INVALID		0x20
@@ -51,7 +51,7 @@ static const u8 one_byte[256] = {
 	[0xf6] = MODRM | TEST, [0xf7] = MODRM | TEST_FULL, [0xfe ... 0xff] = MODRM,
 };
 
-/* Behind 0f. */
+/* Opcodes after 0f. */
 static const u8 two_byte[256] = {
 	[0x00 ... 0x04] = MODRM, [0x0a] = MODRM, [0x0c ... 0x0d] = MODRM, [0x0f] = MODRM | 1,
 	[0x10 ... 0x2f] = MODRM, [0x38 ... 0x6f] = MODRM, [0x70 ... 0x73] = MODRM | 1,
@@ -62,7 +62,7 @@ static const u8 two_byte[256] = {
 	[0xc7] = MODRM, [0xd0 ... 0xff] = MODRM,
 };
 
-/* Four bytes are there. */
+/* The signed number of @size bytes at @p. Four bytes must be readable. */
 static __always_inline s32 number(const u8 *p, u32 size)
 {
 	s32 val;
@@ -73,8 +73,8 @@ static __always_inline s32 number(const u8 *p, u32 size)
 }
 
 /*
- * What follows an opcode that begins with 0f, VEX or EVEX at p[@n]; from bit 8 on, where its
- * last byte is.
+ * Returns what follows an opcode that begins with 0f, VEX or EVEX at p[@n]; bits 8 and up
+ * are the index of the opcode's last byte.
  */
 static noinline u32 kunwind_walk_attr escaped(const u8 *p, u32 n, struct kunwind_insn *insn)
 {
@@ -100,7 +100,7 @@ static noinline u32 kunwind_walk_attr escaped(const u8 *p, u32 n, struct kunwind
 	return kind | n << 8;
 }
 
-/* @p: of what is there, and 8 * KUNWIND_TEXT_BEHIND bytes more that may be looked at. */
+/* Decodes the instruction at @p; may read up to 8 * KUNWIND_TEXT_BEHIND bytes after the code. */
 static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 *p,
 				   struct kunwind_insn *insn)
 {
@@ -118,7 +118,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 		kunwind_pay(mem, n / 4);
 	if (unlikely(i386)) {
 		insn->wide = full == 4;
-		/* bound, les, lds, unlike VEX and EVEX, have a ModRM that names memory; mov moffs */
+		/* bound, les and lds have a memory operand, unlike VEX and EVEX; then mov moffs */
 		if (((p[n] & 0xfe) == 0xc4 || p[n] == 0x62) && p[n + 1] < 0xc0)
 			kind = MODRM;
 		else if ((p[n] & 0xfc) == 0xa0)
@@ -177,7 +177,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 	return n <= KUNWIND_INSN_LONGEST;
 }
 
-/* Up to KUNWIND_TEXT_WORDS words of code from @at on; returns the bytes read. */
+/* Reads up to KUNWIND_TEXT_WORDS words of code from @at; returns the bytes read. */
 static noinline u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at, u64 *words)
 {
 	u64 word;
@@ -211,11 +211,11 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 							  text->read / 8);
 		text->used = 0;
 	}
-	/* The decoder would take a breakpoint for an instruction of one byte. */
+	/* The byte under a breakpoint is needed: decode() would take int3 for the instruction. */
 	first = (u8 *)text->words + text->used;
 	if (unlikely(*first == 0xcc) && !kunwind_mem_original(text->mem, at, first)) {
 		*first = 0xcc;
-		/* What is under it may be known later. But several of them are padding. */
+		/* The byte under it may be known later. Several in a row are padding. */
 		if (text->read - text->used < 2 || first[1] != 0xcc)
 			kunwind_answers_spoil(text->mem->answers);
 		return false;

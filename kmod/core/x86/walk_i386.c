@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * walk_i386.c - from the registers of 32-bit code to a call stack
+ * walk_i386.c - the walk of 32-bit code: from registers to a call stack
  *
- * The rules are those of walk.c, found by the same lookup and checked in the same
- * way; what differs is that a word has four bytes, so that the return address
- * is at CFA - 4, and that all addresses wrap at 2^32 (i386.h). 32-bit programs are
- * rare, so this is the plain walk: no cache of rules, and each word is read in a
- * window of its own, as the aligned eight bytes around it.
+ * Rules have the format of walk.c's, and the same lookup finds them. A word has four bytes,
+ * so the return address is at CFA - 4, and all addresses wrap at 2^32 (i386.h). Unlike in
+ * walk.c, only the step from a signal frame may lower the stack pointer. 32-bit programs are
+ * rare, so the walk is simple: it has no cache of rules, and reads each word in a window of
+ * its own, as the aligned eight bytes around it.
  *
- * Where there is no CFI, the return address is the word that the code ahead returns by
- * (ahead.c), if that word follows a call. A frame that has called also needs a frame pointer,
- * because the called function may have taken arguments off the stack. Nothing is guessed.
+ * Without CFI, the return address is the word that the code ahead returns to (ahead.c), if
+ * that word follows a call. A frame that has made a call also needs a frame pointer, because
+ * the called function may have taken arguments off the stack. Nothing is guessed.
  *
- * Bounds: at most one step for each address that the caller has room for, each
- * paid from the budget (mem.h). Stack: below 1,800 bytes.
+ * Any context, NMI included. Bounds: at most one step for each address that the caller has
+ * room for; the budget (mem.h) pays for each. Stack: below 1,800 bytes.
  *
- * What it does not do: find return addresses without CFI in the other ways of bare.c; go on
- * where a CFA needs a register that is not known; recognize signal trampolines without CFI.
+ * The walk does not use the other methods of bare.c, does not go on if a CFA needs an
+ * unknown register, and does not recognize signal trampolines without CFI.
  */
 #include "../nocfi/ahead.h"
 #include "../nocfi/code.h"
@@ -27,7 +27,7 @@
 #include "../walk/wide.h"
 #include "i386.h"
 
-/* A step by a rule that is not wide; walk->regs become the caller's. */
+/* Makes a step by a short rule. Sets walk->regs to the caller's registers. */
 static enum kunwind_reason kunwind_walk_attr
 short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct kunwind_rule rule)
 {
@@ -46,7 +46,7 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 		if (!kunwind_read_word32(&walk->mem, cfa, &cfa))
 			return KUNWIND_UNREADABLE;
 		break;
-	default:	/* a PLT's rule is wide here */
+	default:	/* 32-bit code has no KUNWIND_RULE_PLT: such rows have a wide rule */
 		return KUNWIND_CORRUPT;
 	}
 	if (!kunwind_read_word32(&walk->mem, cfa - sizeof(u32), &ra))
@@ -71,8 +71,8 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 }
 
 /*
- * The step from a frame that no table has a rule for; walk->regs become the caller's. Returns
- * false, and leaves walk->regs as they are, if no return address is proved.
+ * Makes a step from a frame that no table has a rule for. Sets walk->regs to the caller's
+ * registers. Returns false, and does not change walk->regs, if no return address is proved.
  */
 static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, bool exact)
 {
@@ -159,11 +159,11 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			walk->unread[0] = sp;
 			return reason;
 		}
-		/* As in walk.c: what did not call may have nothing on its stack. */
+		/* A frame that made no call may have nothing on its stack: sp may stay the same. */
 		if (regs->r[KUNWIND_RSP] <= sp && !signal &&
 		    !(regs->r[KUNWIND_RSP] == sp && addr == ip))
 			return KUNWIND_CFA_STUCK;
-		/* A signal may have interrupted a call through a null pointer. */
+		/* Zero ends the stack, except after a signal in a call through a null pointer. */
 		if (!regs->r[KUNWIND_RA] && !signal)
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
