@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * names.c - names of stop reasons, refusals and trusts, as people and scripts read them
+ * names.c - names of stop reasons, refusals and trusts, for people and scripts
+ *
+ * Any context. The names are constant strings.
  */
 #include "kunwind_core.h"
 #include "names.h"
