@@ -56,7 +56,7 @@ enum kunwind_rule_kind {
 	KUNWIND_RULE_WIDE,	/* all other rows: off is the index of a struct kunwind_wide */
 };
 
-/* The caller's rbp, by a rule that is not KUNWIND_RULE_WIDE. */
+/* The caller's rbp in a rule that is not KUNWIND_RULE_WIDE. */
 enum kunwind_rbp_how {
 	KUNWIND_RBP_SAME = 0,	/* rbp of this frame: not changed yet, or restored */
 	KUNWIND_RBP_SAVED,	/* caller's rbp = *(CFA + rbp) */
@@ -77,11 +77,11 @@ struct kunwind_rule {
 
 /*
  * A wide rule is a list of entries: one for the CFA, then one for each register whose
- * value in the caller is not implied. Implied are *(CFA - 8) for the return address
- * (32-bit code: *(CFA - 4)), the CFA for rsp, and the same value for rbp and for the
- * registers of the table's keep mask. The caller's values of other registers are
- * unknown; only a signal frame has entries for them. A wide rule lies in the table's
- * wide area, in units of 8 bytes.
+ * value in the caller is not the default. The default of the return address is *(CFA - 8),
+ * or *(CFA - 4) in 32-bit code; that of rsp is the CFA. rbp and the registers of the
+ * table's keep mask keep their values by default. All other registers are unknown by
+ * default; only a signal frame has entries for them. A wide rule lies in the table's wide
+ * area, in units of 8 bytes.
  */
 enum kunwind_how {
 	KUNWIND_HOW_UNDEFINED = 0,
@@ -89,8 +89,8 @@ enum kunwind_how {
 	KUNWIND_HOW_AT_CFA,	/* *(CFA + off) */
 	KUNWIND_HOW_CFA,	/* CFA + off */
 	KUNWIND_HOW_REG,	/* source + off; off is 0 except in the CFA's entry */
-	KUNWIND_HOW_AT_EXPR,	/* *(expression(off)); the CFA is pushed first, if it is known */
-	KUNWIND_HOW_EXPR,	/* expression(off) */
+	KUNWIND_HOW_AT_EXPR,	/* *(expression(off)); the CFA is pushed first, except for the CFA itself */
+	KUNWIND_HOW_EXPR,	/* expression(off); the same */
 };
 
 struct kunwind_wide {
@@ -121,11 +121,11 @@ struct kunwind_table_stats {
 	u64 base;		/* lowest covered ELF virtual address */
 	u64 span;		/* bytes from there to the end of the last row */
 	u32 nr_fdes, nr_rows, nr_rules, nr_wide;	/* rows: after merging, gaps included */
-	u64 bytes;		/* in all: header, index, rows, rules, wide rules, expressions */
+	u64 bytes;		/* total: header, index, rows, rules, wide rules, expressions */
 	u32 keep;		/* registers besides rsp, rbp, ra that its rules follow */
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
-	u32 nr_parts, parts_built; /* of a table in parts. Its nr_rows, nr_rules, nr_wide
-				 * and bytes count the built parts only */
+	u32 nr_parts, parts_built; /* of a table in parts. Its nr_rows, nr_rules and nr_wide
+				 * count the built parts only; bytes also counts the directory */
 	bool i386;		/* its rules are of 32-bit code */
 };
 
@@ -143,8 +143,9 @@ struct kunwind_section {
 	u32 min_fdes;		/* a zero length ends the section only after this many FDEs */
 	bool open_end;		/* size is an upper bound: bytes that are no record end the section,
 				 * too, after min_fdes FDEs */
-	bool strict;		/* refuse the section if a record cannot be read, or if an FDE
-				 * covers addresses outside [lo, hi) */
+	bool strict;		/* refuse the section if a record cannot be read (except for an
+				 * unknown augmentation), or if the code of an FDE is partly
+				 * outside [lo, hi) */
 	bool debug;		/* the section is .debug_frame: DWARF 5, 6.4.1 */
 	bool i386;		/* the section is of 32-bit code: i386.h */
 	const struct kunwind_section *more;	/* .debug_frame of the same object, or NULL */
@@ -187,8 +188,8 @@ struct kunwind_stages;
  * @table: result, a table of which no part is built; to be freed after kunwind_stages_end()
  *
  * As kunwind_table_build(), except that the section's bytes must stay until
- * kunwind_stages_end(), and that kunwind_stages_build() also calls @abort. Unreadable FDEs
- * refuse the object only if no FDE can be read; unreadable instructions never do.
+ * kunwind_stages_end(), and that kunwind_stages_build() also calls @abort. An object is
+ * not refused if some FDE can be read, even if the instructions of all FDEs are unreadable.
  */
 enum kunwind_refusal __must_check
 kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
@@ -214,7 +215,7 @@ enum kunwind_refusal __must_check kunwind_stages_build(struct kunwind_stages *st
 /* Ends the second stage. The table remains. @stages may be NULL. */
 void kunwind_stages_end(struct kunwind_stages *stages);
 
-/* From now on, walks that reach this table in parts end with @reason. */
+/* From now on, kunwind_table_part() returns @reason for this table in parts. */
 void kunwind_table_retire(struct kunwind_table *table, enum kunwind_reason reason);
 
 /* Frees the parts of a retired table. The caller makes sure that no walk uses them any more. */
@@ -322,9 +323,9 @@ struct kunwind_recent {
 	u32 words;		/* count, or count + 1 if a return address of zero ended the walk */
 	u32 rbps;		/* entries of rbp[] */
 	/*
-	 * The order of these arrays matters. If a loop over one of the first two speculates
-	 * past its end, it takes user values for user addresses, and no other data of the
-	 * kernel. Nothing is read at the addresses in address[].
+	 * The order of these arrays matters. A loop over rbp[] or cfa[] may speculate past the
+	 * array's end. The next array holds user values, too, so the loop never uses other
+	 * kernel data as an address. Nothing is read at the addresses in address[].
 	 */
 	struct kunwind_recent_rbp {
 		u64 at, value;	/* where a saved rbp was read, and its value */
@@ -334,13 +335,13 @@ struct kunwind_recent {
 	u64 address[KUNWIND_RECENT_FRAMES + 1];
 };
 
-/* The stack at one instruction of a function, by the function's code. Bytes; -1: not known. */
+/* The stack at one instruction of a function, as its code shows it. Bytes; -1: not known. */
 struct kunwind_code {
 	s32 depth;		/* from rsp up to the return address */
 	s32 frame;		/* from rbp up to the return address, if rbp is the frame pointer */
 	s32 rbp_at;		/* from the return address down to the saved rbp; -1: unchanged */
 	bool resumes;		/* the function restores the flags and returns: nothing called it */
-	bool unsure;		/* the result holds only if a call before nops returns */
+	bool unsure;		/* the result holds only if a call that nops follow returns */
 };
 
 /*
@@ -388,11 +389,11 @@ struct kunwind_answers {
  *	address that it returns
  * @capacity: in: size of @addresses
  * @count: out: addresses found
- * @found: out, if @others is true: for each enum kunwind_trust, how many addresses were found
- *	otherwise than by CFI
- * @others: in: false; out: some addresses after the first were found otherwise than by CFI
+ * @found: out, if @others is true: the number of addresses found without CFI, for each
+ *	enum kunwind_trust
+ * @others: in: false; out: true if some addresses after the first were found without CFI
  * @unread: out, after KUNWIND_UNREADABLE: the stack pointer of the frame that could not be
- *	read, and the address of the saved rbp that a CFA last needed, which may be the cause.
+ *	read, and the address of the last saved rbp that a CFA needed, which may be the cause.
  *	An element that is not known keeps its value
  * @budget: in: units that the walk may spend (mem.h), at most KUNWIND_BUDGET; 0 means
  *	KUNWIND_BUDGET
@@ -436,12 +437,13 @@ struct kunwind_walk {
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
 
 /**
- * kunwind_walk_again() - return the stack of the walk that walk->recent notes
+ * kunwind_walk_again() - return the stack that walk->recent notes, if it still holds
  *
  * Call this before kunwind_walk(), which makes the note. walk->recent must not be NULL.
  * Of walk->regs, only rip, rsp and rbp must be set.
- * Return: true: walk->addresses and walk->count are the result. False: some input of the
- * noted walk has changed; walk->addresses are undefined, and kunwind_walk() must be called.
+ * Return: true: walk->addresses and walk->count are a complete stack. False: nothing is
+ * noted, an input of the noted walk has changed or cannot be read, or @capacity is too
+ * small; walk->addresses are undefined, and kunwind_walk() must be called.
  */
 bool kunwind_walk_again(struct kunwind_walk *walk);
 

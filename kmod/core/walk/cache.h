@@ -13,14 +13,14 @@
 #include "after.h"
 
 /*
- * The form of a rule is its kind and register in one half word. One comparison of it
- * recognizes each of the commonest rules. In the cache and in the walk, the kind has two
+ * The form of a rule is its kind and register in one half word, so that one comparison
+ * recognizes each of the most common rules. In the cache and in the walk, the kind has two
  * more bits.
- * KUNWIND_RULE_PLAIN: the kind is KUNWIND_RULE_CFA and the caller made a call. If the CFA
- * is in rsp, it is above rsp. If it is in another register, the step reads no callee-saved
- * register except rbp from the stack.
- * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA in rsp: the step reads other
- * callee-saved registers from the stack, and rbp is not KUNWIND_RBP_UNKNOWN.
+ * KUNWIND_RULE_PLAIN: the kind is KUNWIND_RULE_CFA and the caller made a call. A CFA that
+ * is computed from rsp is above rsp. With a CFA that is computed from another register, the
+ * step reads no callee-saved register except rbp from the stack.
+ * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA that is computed from rsp: the step
+ * reads other callee-saved registers from the stack, and rbp is not KUNWIND_RBP_UNKNOWN.
  * KUNWIND_RULE_PLACES is bit 3, inside KUNWIND_RULE_KIND. No kind uses this bit (the
  * greatest is KUNWIND_RULE_WIDE, 5). So kind & KUNWIND_RULE_KIND of an entry is an enum
  * kunwind_rule_kind only if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form

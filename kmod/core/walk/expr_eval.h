@@ -31,7 +31,7 @@ static __always_inline u64 kunwind_expr_unsigned(bool i386, u64 val)
 	return i386 ? (u32)val : val;
 }
 
-/* Operations that replace two numbers (@a below @b) by one. False: unknown, or division by 0. */
+/* Replaces two numbers (@a below @b) by one. False: @op is unknown, or divides by 0. */
 static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, u64 *result)
 {
 	switch (op) {

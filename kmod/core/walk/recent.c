@@ -8,11 +8,11 @@
  * walk.c notes these words. This file reads them again at the same addresses, in one
  * window, and compares. The note of one task's stack may serve another task.
  *
- * walk.c notes only complete walks with room for at most KUNWIND_RECENT_FRAMES addresses,
- * and only if each CFA is rsp or rbp plus a number of bytes, because it notes no other
- * inputs. docs/unwinding.md says when a note is accepted.
+ * walk.c notes only complete walks by short rules, with room for at most
+ * KUNWIND_RECENT_FRAMES addresses. Each CFA must be rsp or rbp plus a number of bytes,
+ * because no other inputs are noted. docs/unwinding.md says when a note is accepted.
  *
- * Any context, but the caller makes sure that nobody else uses the note at the same time.
+ * Any context. The caller makes sure that nobody else uses the note at the same time.
  * Cost: some 12 instructions a frame; a walk takes some 40.
  */
 #include "recent.h"

@@ -170,9 +170,9 @@ unreadable:
 }
 
 /*
- * Returns where the first frame's return address is, if a short rule says so; otherwise
- * the stack pointer. The page at the stack pointer may be absent: the function made room
- * on its stack, and the event is the page fault of the first access.
+ * Returns where the first frame's return address is, if its rule is a KUNWIND_RULE_CFA;
+ * otherwise the stack pointer. The page at the stack pointer may be absent: the function
+ * made room on its stack, and the event is the page fault of the first access.
  */
 static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 {
@@ -217,8 +217,8 @@ static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum 
 }
 
 /*
- * Steps from the frame in walk->regs, which no table has a rule for. If a table may still
- * come (KUNWIND_NOT_READY), the walk ends: a later walk will have the rule.
+ * Steps from the frame in walk->regs, which no table has a rule for. If a table may be
+ * built later (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends: CFI will give more.
  */
 static noinline enum slow_how kunwind_walk_attr
 slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow *slow)
@@ -352,13 +352,17 @@ do {										\
 } while (0)
 
 /*
- * The element of a recent array for the address that will be stored at *next. All arrays
- * have elements of 8 bytes, so one distance ("beside") serves them all.
+ * The element of recent->cfa or recent->address for the address that will be stored at
+ * *next. These two arrays and walk->addresses have elements of 8 bytes, so one distance
+ * ("beside") is enough.
  */
 #define note_of(what)								\
 	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
 
-/* True: not a user address. Zero ends the stack (psABI 3.4.1 and every libc): complete. */
+/*
+ * True: not a user address. Zero ends a complete stack (psABI 3.4.1 and every libc). Zero
+ * minus one has all bits set.
+ */
 static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 {
 	if (likely(!((ra - 1) >> KUNWIND_ADDRESS_BITS)))
@@ -369,11 +373,11 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 
 /*
  * A saved rbp is read only when a rule needs it; until then, bp_at is its address.
- * NO_SLOT: bp is valid. No word of a user stack has this address in the upper half.
+ * NO_SLOT: bp holds the value. This address is in the upper half, where no user stack is.
  */
 #define NO_SLOT		(1ULL << 63)
 
-/* Reads the frame's rbp if it was saved; inside the window. */
+/* Reads the frame's rbp if bp does not hold it yet; inside the window. */
 #define need_rbp()								\
 do {										\
 	if (bp_at != NO_SLOT) {							\
@@ -448,7 +452,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		rbp = walk->recent->rbp;
 	}
 	*next++ = addr;
-	/* No user stack is in the upper half. Below it, sp plus a rule's offset cannot wrap. */
+	/* No user stack is in the upper half. In the lower, sp plus a rule's offset cannot wrap. */
 	if (unlikely((s64)sp < 0) ||
 	    (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
 	     !kunwind_mem_begin(&walk->mem, first_address(walk)))) {

@@ -3,10 +3,10 @@
  * wide.c - a step of the walk by a wide rule, which eight bytes cannot express
  *
  * Wide rules are for signal frames, expressions, return addresses in registers, and rows
- * that save a callee-saved register which the table follows. The last are most frames of
- * an object that follows such registers (hand-written cryptography, ld.so), and have a
- * simple form: a CFA in a register, and registers saved a few words below it. For the
- * walk's cache, kunwind_wide_compact() converts these into a short rule, and a word that
+ * that save a callee-saved register which the table follows. Such rows are most frames of
+ * an object whose table follows registers (hand-written cryptography, ld.so). They have a
+ * simple form: a CFA relative to a register, and registers saved a few words below it. For
+ * the walk's cache, kunwind_wide_compact() converts these into a short rule, and a word that
  * says where the registers are (after.h).
  *
  * Any context. No window may be open: each word is read in a window of its own.
@@ -107,7 +107,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 		reg = kunwind_index(reg, (u32)KUNWIND_NR_REGS);
 		listed |= KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_SAME) {
-			/* The address of this frame is not the return address of any call. */
+			/* "Same" would be this frame's own address, not its return address. */
 			if (reg == KUNWIND_RA)
 				return KUNWIND_REG_UNKNOWN;
 			next.valid |= walk->regs.valid & KUNWIND_REG(reg);

@@ -15,9 +15,9 @@
  * @signal: out: a signal interrupted the caller; it did not make a call
  *
  * Sets walk->regs to the caller's registers. A register whose value cannot be read becomes
- * unknown, but CFA, rsp and return address are required.
+ * unknown. Without the CFA, rsp or the return address, the step fails.
  * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, KUNWIND_CORRUPT or
- * KUNWIND_DEPTH (budget spent), and walk->regs are unchanged.
+ * KUNWIND_DEPTH (budget spent): walk->regs are unchanged.
  */
 enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table,
 				      s32 index, bool *signal);

@@ -2,7 +2,7 @@
 /*
  * code_hash.c - add code to the hash of the question that is being answered
  *
- * insn.c calls this file for each piece of code that it reads; answers.c uses the hash.
+ * insn.c calls kunwind_answers_note() for all code that it reads; answers.c uses the hash.
  * Any context.
  */
 #include "code_hash.h"
@@ -18,7 +18,7 @@ u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 
 	if (!answer)
 		return 8 * nr;
 	start = at - answer->from;
-	/* Some words could not be read. The answer may depend on this, so it is not kept. */
+	/* Some words could not be read. The answer may depend on this: it holds for one walk. */
 	if (nr < KUNWIND_TEXT_WORDS || start != (u64)(s64)(s32)start)
 		answer->pieces = KUNWIND_ANSWERS_SPOILT;
 	if (answer->pieces > KUNWIND_ANSWERS_PIECES)

@@ -18,11 +18,12 @@ static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
 /*
  * Adds @nr words of code, which were read at @at, to the hash of the question that is being
  * answered. Returns how many of these bytes the caller may decode: those that the hash
- * covers, or all if no question is being answered or the entry has no room for more pieces.
+ * covers, or all if no question is being answered or the hash cannot cover the code (no
+ * room for more pieces, or KUNWIND_ANSWERS_SPOILT).
  */
 u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
 
-/* Instead of the number of pieces: the answer may be different later, and is not kept. */
+/* Instead of the number of pieces: the answer may be different later; it holds for one walk. */
 #define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
 
 /* Marks the question that is being answered, if any, as one whose answer may change later. */

@@ -27,7 +27,7 @@ struct kunwind_insn {
 #define KUNWIND_TEXT_WORDS	4	/* words of code at a time */
 #define KUNWIND_TEXT_BEHIND	4	/* words of zeros after them, which the decoder may read */
 
-/* State of a reader of code. Members that are not set must be zero. */
+/* State of a reader of code. Members that the caller does not set must be zero. */
 struct kunwind_text {
 	struct kunwind_mem *mem;
 	bool i386;		/* the code is 32-bit code */

@@ -8,9 +8,10 @@
  * rare, so the walk is simple: it has no cache of rules, and reads each word in a window of
  * its own, as the aligned eight bytes around it.
  *
- * Without CFI, the return address is the word that the code ahead returns to (ahead.c), if
- * that word follows a call. A frame that has made a call also needs a frame pointer, because
- * the called function may have taken arguments off the stack. Nothing is guessed.
+ * Without CFI, the return address is the stack word that the code ahead pops to return
+ * (ahead.c). It is accepted only if a call ends at this address. A frame that has made a
+ * call also needs a frame pointer, because the called function may have taken arguments off
+ * the stack. Nothing is guessed.
  *
  * Any context, NMI included. Bounds: at most one step for each address that the caller has
  * room for; the budget (mem.h) pays for each. Stack: below 1,800 bytes.
