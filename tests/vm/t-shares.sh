@@ -6,7 +6,7 @@
 #
 # No result depends on how fast the machine is: operations that an attacker would slow
 # down wait here until the test lets them go on, or calls of functions are counted.
-# timeout: 300
+# timeout: 600
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
