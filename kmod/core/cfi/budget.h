@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * budget.h - limit what one build of a table can cost
+ * budget.h - limit the time and memory that one build of a table can take
  *
- * Nearly all of the builder's work is for a byte of the section that it reads
- * for the first time in a pass, and the number of passes is fixed. The rest
- * is work that crafted bytes can ask for again and again: to run a CIE's
- * program again because other CIEs took its place in the cache, to run an FDE
- * again behind one that lies within it, to compare copies, to search a hash
- * table whose entries collide. That work is paid for, in bytes of instructions,
- * from a budget in proportion to the section. Real objects use next to nothing
- * of it. A build that exceeds it is refused with KUNWIND_E_LIMIT.
+ * Nearly all work of a build is to read a byte of the section for the first
+ * time in a pass, and the number of passes is fixed. Crafted bytes can make the
+ * builder repeat the rest of its work: run a CIE's program again because other
+ * CIEs took its slot in the cache, run an FDE's program again after an FDE
+ * inside its range, compare copies of CIEs, search a hash table whose entries
+ * collide. The builder pays for this work, in bytes of instructions, from a
+ * budget in proportion to the section. Real objects use next to nothing of the
+ * budget. A build that exceeds it is refused with KUNWIND_E_LIMIT.
  *
- * Memory has a budget too, so that a build never takes more than its caller
- * has charged for it: the struct that holds this one, and all that is allocated
- * by the functions below, the table included.
+ * A second budget limits memory, so that a build never takes more than its
+ * caller has charged. It pays for struct kunwind_build and for everything that
+ * kunwind_budget_alloc() returns, the table included.
+ *
+ * The functions take no locks. Each budget belongs to one build. Allocation may
+ * sleep.
  */
 #ifndef _KUNWIND_BUDGET_H
 #define _KUNWIND_BUDGET_H
 
 #include "../kunwind_core.h"
 
-/* Bytes of repeated work for each byte of the section, and for a small one. */
+/* Budget of repeated work: bytes for each byte of the section, plus a base. */
 #define KUNWIND_WORK_FACTOR	4
 #define KUNWIND_WORK_BASE	4096
 
-/* Bytes that a build may allocate for each byte that its table may have. */
+/* Bytes that a build may allocate for each byte of the table's limit. */
 #define KUNWIND_MEMORY_FACTOR	2
 
 struct kunwind_budget {
@@ -33,7 +36,10 @@ struct kunwind_budget {
 	bool exceeded;
 };
 
-/* False: the budget is exceeded. */
+/*
+ * Pays for @bytes of repeated work. Returns false if the budget does not
+ * suffice.
+ */
 static __always_inline bool kunwind_budget_work(struct kunwind_budget *budget, u64 bytes)
 {
 	if (unlikely(bytes > budget->work)) {
@@ -44,7 +50,10 @@ static __always_inline bool kunwind_budget_work(struct kunwind_budget *budget, u
 	return true;
 }
 
-/* Zeroed memory, or NULL: kunwind_budget_refusal() says why. */
+/*
+ * Returns @size bytes of zeroed memory, or NULL. kunwind_budget_refusal() then
+ * returns the reason.
+ */
 static inline void *kunwind_budget_alloc(struct kunwind_budget *budget, size_t size)
 {
 	void *p;
@@ -59,7 +68,7 @@ static inline void *kunwind_budget_alloc(struct kunwind_budget *budget, size_t s
 	return p;
 }
 
-/* @p may be NULL, else it is of @size bytes. */
+/* Frees @p, which has @size bytes or is NULL. */
 static inline void kunwind_budget_free(struct kunwind_budget *budget, void *p, size_t size)
 {
 	if (p)
@@ -67,7 +76,7 @@ static inline void kunwind_budget_free(struct kunwind_budget *budget, void *p, s
 	kunwind_free(p);
 }
 
-/* Why one of the above failed. */
+/* The refusal to return after one of the functions above failed. */
 static inline enum kunwind_refusal kunwind_budget_refusal(const struct kunwind_budget *budget)
 {
 	return budget->exceeded ? KUNWIND_E_LIMIT : KUNWIND_E_NOMEM;

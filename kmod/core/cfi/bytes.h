@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * bytes.h - take numbers from a stretch of bytes that nobody vouches for
+ * bytes.h - read numbers from untrusted bytes
  *
- * A reader holds where it is and where the bytes end. Running off the end, or
- * a LEB128 number of more than 64 bits, makes it "bad" for good: it then
- * stands at the end and every further number is 0. So a parser checks once,
- * after a group of reads, and cannot leave the bytes in between. x86-64 is
- * little-endian and so are all its files; no conversion is made.
+ * A reader holds its position and the end of the bytes. If a read runs past the
+ * end, or a LEB128 number has more than 64 bits, the reader becomes "bad" for
+ * good: its position is then the end, and every further number is 0. A parser
+ * can therefore check once, after a group of reads, and cannot leave the bytes
+ * in between. x86-64 and its files are little-endian, so numbers are not
+ * converted.
  *
- * Source: DWARF 5, 7.6 (LEB128), 7.4 (initial length).
+ * Runs in any context: no function calls anything except memcpy().
+ *
+ * Source: DWARF 5, 7.6 (LEB128).
  */
 #ifndef _KUNWIND_BYTES_H
 #define _KUNWIND_BYTES_H
@@ -61,7 +64,7 @@ kunwind_bytes_fixed(u64, u64)
 
 #undef kunwind_bytes_fixed
 
-/* At most 10 bytes; what a 64-bit number cannot hold fails. */
+/* Reads at most 10 bytes. A number of more than 64 bits makes @b bad. */
 static __always_inline u64 kunwind_bytes_uleb(struct kunwind_bytes *b)
 {
 	unsigned int shift = 0;
@@ -89,7 +92,7 @@ static __always_inline s64 kunwind_bytes_sleb(struct kunwind_bytes *b)
 	while (b->at < b->end) {
 		u8 byte = *b->at++;
 
-		/* the tenth byte: one bit of the number and its sign */
+		/* the tenth byte has one bit of the number, and its sign */
 		if (shift == 63 && byte != 0 && byte != 0x7f)
 			break;
 		val |= (u64)(byte & 0x7f) << shift;

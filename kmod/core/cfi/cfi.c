@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * cfi.c - records of .eh_frame; see cfi.h
+ * cfi.c - parse the records of .eh_frame and .debug_frame; see cfi.h
  *
- * Every record is read through a struct kunwind_bytes that ends where the
- * record ends, so nothing a record says can lead out of it; only the CIE
- * pointer does, and its target is read as a record of its own.
+ * The parser reads each record through a struct kunwind_bytes that ends where
+ * the record ends, so no content of a record can lead a read out of it. Only
+ * the CIE pointer leads out, and its target is read as a record of its own.
  */
 #include "cfi.h"
 #include "../x86/i386.h"
@@ -71,9 +71,9 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 	record->end = id_at + len;
 	b.end = b.at + len;
 	/*
-	 * LSB 10.6.1.1 says 4 bytes for the CIE pointer, DWARF 7.4 says 8 in
-	 * the 64-bit format. No compiler emits the latter for .eh_frame;
-	 * readelf and elfutils read 8 bytes, and so do we.
+	 * LSB 10.6.1.1 says that the CIE pointer has 4 bytes. DWARF 5 7.4 says
+	 * 8 in the 64-bit format, which no compiler emits for .eh_frame. This
+	 * code reads 8 bytes, as readelf and elfutils do.
 	 */
 	id = wide ? kunwind_bytes_u64(&b) : kunwind_bytes_u32(&b);
 	if (b.bad)
@@ -85,8 +85,9 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		return KUNWIND_OK;
 	}
 	/*
-	 * .debug_frame: an offset; .eh_frame: distance back from the pointer itself. One that
-	 * leads out of the section leads to its end, where no CIE is.
+	 * .debug_frame: an offset in the section; .eh_frame: the distance back
+	 * from the pointer itself. A pointer out of the section becomes the
+	 * section's end, where no CIE is.
 	 */
 	if (id > (section->debug ? section->size : id_at))
 		id = section->debug ? section->size : id_at - section->size;
@@ -95,7 +96,7 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
 	return KUNWIND_OK;
 }
 
-/* A number of the size of an address. */
+/* Reads a number of the size of an address. */
 static __always_inline u64 word_read(const struct kunwind_section *section, struct kunwind_bytes *b)
 {
 	return section->i386 ? kunwind_bytes_u32(b) : kunwind_bytes_u64(b);
@@ -173,8 +174,8 @@ bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_
 }
 
 /*
- * The personality routine's address: of no use here, only its size matters,
- * so "indirect" and what it is relative to do not.
+ * Skips the address of the personality routine. Only its size matters, so
+ * DW_EH_PE_indirect and the base are ignored.
  */
 static bool pointer_skip(const struct kunwind_section *section, struct kunwind_bytes *b,
 			 u8 encoding)
@@ -187,11 +188,12 @@ static bool pointer_skip(const struct kunwind_section *section, struct kunwind_b
 }
 
 /*
- * Augmentation data of a CIE: what the letters behind 'z' announce, in their
- * order. @data ends where the length says, so that what is behind can be read even if a
- * letter is unknown. The data of the letters after that cannot be found: a CIE has to
- * be left alone only if the encoding is among them. elfutils and GCC's and LLVM's
- * unwinders go on after an unknown letter, too.
+ * Reads a CIE's augmentation data: the fields that the letters after 'z'
+ * announce, in their order. @data ends where the length says, so the bytes
+ * after it can be read even if a letter is unknown. The fields of the letters
+ * after an unknown one cannot be found, so a CIE is refused only if 'R' (the
+ * encoding) is among those letters. elfutils and the unwinders of GCC and LLVM
+ * go on after an unknown letter, too.
  */
 static enum kunwind_refusal augmentation_read(const struct kunwind_section *section,
 					      struct kunwind_bytes *letters,
@@ -221,7 +223,7 @@ static enum kunwind_refusal augmentation_read(const struct kunwind_section *sect
 		case 'S':
 			cie->signal = true;
 			break;
-		case 'B':	/* return addresses signed with key B: aarch64's */
+		case 'B':	/* return addresses are signed with key B (aarch64) */
 			break;
 		default:
 			unknown = true;
@@ -258,12 +260,12 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		;
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
-	/* GCC 2: a pointer of its own follows the string */
+	/* GCC 2: "eh", and a pointer after the string */
 	eh = letters.at[0] == 'e' && letters.at[1] == 'h';
 	if (eh)
 		letters.at += 2;
 	if (*letters.at != 'z') {
-		/* without 'z' only letters that announce no data */
+		/* without 'z', accept only letters that announce no data */
 		while (*letters.at == 'S' || *letters.at == 'B')
 			cie->signal |= *letters.at++ == 'S';
 		if (*letters.at)
@@ -308,9 +310,9 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 }
 
 /*
- * What a start of nothing but zero bytes becomes: the linker dropped the
- * function and left its FDE. GCC's unwinder passes over such FDEs. LLVM's
- * linker writes -1 in .debug_frame.
+ * Returns the start address that an FDE has if all bytes of its start are zero:
+ * the linker dropped the function and left the FDE. GCC's unwinder skips such
+ * FDEs. LLVM's linker writes -1 in .debug_frame instead.
  */
 static u64 dropped_start(const struct kunwind_section *section, u8 encoding, u64 place)
 {
@@ -337,7 +339,7 @@ kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_rec
 	if (!kunwind_pointer_read(section, &b, cie->encoding, 0, &fde->start) ||
 	    (cie->encoding & 0x70) == PE_FUNCREL)
 		return KUNWIND_E_ENCODING;
-	/* a length is a number, not an address: the format alone applies */
+	/* a length is a number, not an address: only the format applies */
 	if (!kunwind_pointer_read(section, &b, cie->encoding & 0x0f, 0, &fde->len))
 		return KUNWIND_E_ENCODING;
 	if (b.bad)
@@ -346,7 +348,7 @@ kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_rec
 		len = kunwind_bytes_uleb(&b);
 		if (b.bad || len > kunwind_bytes_left(&b))
 			return KUNWIND_E_TRUNCATED;
-		b.at += len;	/* the address of the LSDA: for exceptions only */
+		b.at += len;	/* the address of the LSDA, which only exceptions need */
 	}
 	if (fde->start == dropped ||
 	    (section->debug && fde->start == (section->i386 ? 0xffffffffULL : ~0ULL)))

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * cfi.h - records of .eh_frame and .debug_frame: CIEs and FDEs
+ * cfi.h - parse the records of .eh_frame and .debug_frame: CIEs and FDEs
  *
- * Reads one record at a time and checks it as it stands; keeps nothing. What
- * the CFI programs in the records say is program.h's. Source of the format:
- * DWARF 5, 6.4.1, 7.4, 7.24; LSB 5.0 core generic 10.5 (pointer encodings) and
- * 10.6 (.eh_frame); the augmentations B (aarch64), P, L, R, S, z as GCC and
- * LLVM emit them.
+ * Each function parses and checks one record, and keeps no state. program.h
+ * runs the CFI programs of the records. The functions neither sleep nor
+ * allocate. The builder calls them.
  *
- * Does not take: indirect addresses, and FDEs whose start is relative to their
- * own start (funcrel).
+ * Source of the format: DWARF 5, 6.4.1, 7.4, 7.24; LSB 5.0 core generic 10.5
+ * (pointer encodings) and 10.6 (.eh_frame); the augmentations B (aarch64), P,
+ * L, R, S, z as GCC and LLVM emit them, and eh of GCC 2.
+ *
+ * Does not support indirect addresses, and FDEs whose start is relative to
+ * their own start (funcrel).
  */
 #ifndef _KUNWIND_CFI_H
 #define _KUNWIND_CFI_H
@@ -17,19 +19,23 @@
 #include "bytes.h"
 #include "../kunwind_core.h"
 
-/* Initial instructions of a CIE: real ones take some 10 bytes. */
+/* Most bytes of a CIE's initial instructions. Real CIEs have some 10. */
 #define KUNWIND_CIE_MAX_CODE	1024
 
-/* No product of a code alignment factor and 16 bits overflows, and one is beyond all code. */
+/*
+ * Larger code alignment factors count as this one. Its product with a 16-bit
+ * number does not overflow, and one such step is beyond all user addresses.
+ */
 #define KUNWIND_MAX_CODE_ALIGN	(1ULL << 47)
 
 /*
- * A whole CIE. It may be read once for each of its FDEs, so whoever writes one
- * with megabytes of augmentation must not make that quadratic.
+ * Most bytes of a CIE after its ID. A CIE may be read once for each of its
+ * FDEs: without this limit, a CIE with megabytes of augmentation data would
+ * make the time of a build quadratic.
  */
 #define KUNWIND_CIE_MAX		(KUNWIND_CIE_MAX_CODE + 256)
 
-/* DW_EH_PE_*: low four bits the format, the next three what it is relative to. */
+/* DW_EH_PE_*: the low four bits are the format, the next three the base. */
 #define KUNWIND_PE_OMIT		0xff
 #define KUNWIND_PE_INDIRECT	0x80
 
@@ -38,11 +44,11 @@ struct kunwind_cie {
 	u64 code_align;
 	s64 data_align;
 	u64 ra;				/* column of the return address */
-	bool odd_ra;			/* it is not the usual one */
+	bool odd_ra;			/* @ra is not the usual column */
 	const u8 *code, *code_end;	/* initial instructions */
-	u8 encoding;			/* of the addresses in its FDEs */
-	bool sized;			/* z: its FDEs have a length-prefixed augmentation */
-	bool signal;			/* S */
+	u8 encoding;			/* DW_EH_PE_* of the addresses in its FDEs */
+	bool sized;			/* z: its FDEs have length-prefixed augmentation data */
+	bool signal;			/* S: its FDEs are of signal frames */
 };
 
 struct kunwind_fde {
@@ -53,46 +59,58 @@ struct kunwind_fde {
 enum kunwind_record_kind {
 	KUNWIND_RECORD_CIE,
 	KUNWIND_RECORD_FDE,
-	KUNWIND_RECORD_ZERO,		/* a length of zero: a terminator, mostly */
-	KUNWIND_RECORD_END,		/* of the section */
+	KUNWIND_RECORD_ZERO,		/* a length of zero: usually the terminator */
+	KUNWIND_RECORD_END,		/* end of the section */
 };
 
-/* A record's outline: its length and what it is. Offsets in the section, bytes. */
+/*
+ * Position and kind of a record. Offsets in the section, in bytes. A
+ * KUNWIND_RECORD_ZERO has no @body and @cie, a KUNWIND_RECORD_END only @begin.
+ */
 struct kunwind_record {
 	u8 kind;			/* enum kunwind_record_kind */
-	size_t begin, body, end;	/* of the record; behind the CIE pointer; behind all */
-	size_t cie;			/* FDE: where its CIE begins */
+	size_t begin, body, end;	/* start; after the CIE ID; end */
+	size_t cie;			/* where its CIE begins; of a CIE: @begin */
 };
 
 /**
- * kunwind_record_read() - outline of the record at @offset
- * A terminator need not be the end: where an object with one is linked in the
- * midst, readelf reads on behind it, and GCC's unwinder finds what is there by
- * .eh_frame_hdr. The CIE pointer is not followed, only computed.
+ * kunwind_record_read() - find position and kind of the record at @offset
+ *
+ * A terminator need not be the end of the section: a linker may have placed an
+ * object with a terminator in the middle. readelf reads on after it, and GCC's
+ * unwinder finds the FDEs after it by .eh_frame_hdr. This function computes the
+ * CIE's offset, but does not check what is there.
+ *
+ * Return: KUNWIND_OK and *record, or KUNWIND_E_TRUNCATED.
  */
 enum kunwind_refusal __must_check
 kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		    struct kunwind_record *record);
 
-/* Parses the CIE that begins at @offset. cie->size is valid also if that fails. */
+/*
+ * Parses the CIE that begins at @offset. After a failure cie->size is valid,
+ * too: bytes of the record, or 0 if no CIE of acceptable size is there.
+ */
 enum kunwind_refusal __must_check
 kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie);
 
 /*
- * Parses the FDE of outline @record, whose CIE is @cie. One of a function that
- * the linker dropped gets a length of 0.
+ * Parses the FDE at @record, whose CIE is @cie. The FDE of a function that the
+ * linker dropped gets a length of 0.
  */
 enum kunwind_refusal __must_check
 kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
 		 const struct kunwind_cie *cie, struct kunwind_fde *fde);
 
 /**
- * kunwind_pointer_read() - an encoded pointer
- * @func: what DW_EH_PE_funcrel is relative to
- * @b must lie in the section (pcrel and aligned need its place). Sets *val, or
- * makes @b bad at the end of its bytes.
- * Return: false when @encoding is none that exists or one that cannot be
- * resolved here (indirect).
+ * kunwind_pointer_read() - read an encoded pointer (LSB 5.0 core generic, 10.5)
+ * @func: base for DW_EH_PE_funcrel
+ *
+ * @b must lie in the section, because DW_EH_PE_pcrel and aligned depend on its
+ * place. Sets *val. If the bytes end early, @b becomes bad.
+ *
+ * Return: false if @encoding does not exist or cannot be resolved here (omit,
+ * indirect).
  */
 bool __must_check kunwind_pointer_read(const struct kunwind_section *section,
 				       struct kunwind_bytes *b, u8 encoding, u64 func, u64 *val);

@@ -2,33 +2,33 @@
 /*
  * elf.c - find .eh_frame and .debug_frame in an ELF file; see elf.h
  *
- * Reads the file header, the program headers, at most 24 bytes of .eh_frame_hdr,
- * the notes, the dynamic section, and the section headers and some of their
- * names where there are any. Of what is mapped only program headers are
- * believed; a section header has to agree with them.
- * 1 KB of stack, no allocation.
+ * Reads the file header, the program headers, at most 24 bytes of
+ * .eh_frame_hdr, the notes, the dynamic section, and, if they exist, the
+ * section headers and some of their names. For sections that are mapped, the
+ * parser trusts only the program headers: a section header has to agree with
+ * them. The headers of a 32-bit file are converted to those of a 64-bit file as
+ * they are read.
  *
- * The number of reads is bounded by the file's size: two for a section header,
- * one for a program header, and some 200 more, however many segments have notes or
- * say that they are the dynamic section (the first one is).
+ * Uses 1 KB of stack and does not allocate. The file's size bounds the number
+ * of reads: two for each section header, one for each program header, and some
+ * 200 more, even if many segments have notes or claim to be the dynamic section
+ * (only the first one is read).
  *
- * The headers of a 32-bit file are made into those of a 64-bit one as they are read.
- *
- * Does not take: big-endian and relocatable files, x32, files with
- * more than MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame.
+ * Does not support big-endian and relocatable files, x32, files with more than
+ * MAX_PHDRS program headers (PN_XNUM), and a compressed .debug_frame.
  */
 #include "elf.h"
 #include "cfi.h"
 #include "../x86/i386.h"
 
 #define MAX_PHDRS	512
-#define MAX_SHDRS	4096	/* more: as if there were none */
-#define MAX_NOTES	64	/* of all segments */
+#define MAX_SHDRS	4096	/* more: all section headers are ignored */
+#define MAX_NOTES	64	/* in all segments together */
 #define MAX_DYNAMIC	512	/* entries */
-#define DYNAMIC_READ	256	/* bytes of them at a time */
+#define DYNAMIC_READ	256	/* bytes of one read */
 #define PAGE_MASK_	0xfffULL
 
-/* gABI: the parts of an ELF-64 file that are used here. */
+/* gABI: the structures of an ELF-64 file that this parser uses. */
 struct file_header {
 	u8 ident[16];
 	u16 type, machine;
@@ -50,7 +50,7 @@ struct section {
 	u64 addralign, entsize;
 };
 
-/* And their like in a 32-bit file. */
+/* The same structures of a 32-bit file. */
 struct file_header_32 {
 	u8 ident[16];
 	u16 type, machine;
@@ -89,7 +89,6 @@ enum {
 	DYNAMIC_PLTGOT = 3,
 };
 
-/* The file, and what its headers say. */
 struct parser {
 	kunwind_read_fn *read;
 	void *file;
@@ -98,7 +97,7 @@ struct parser {
 	struct file_header header;
 	struct segment eh_hdr;		/* type 0: none */
 	unsigned int nr_notes;		/* read so far */
-	bool dynamic;			/* was read */
+	bool dynamic;			/* PT_DYNAMIC was read */
 };
 
 static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size_t len)
@@ -108,7 +107,7 @@ static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size
 	return p->read(p->file, off, buf, len) ? KUNWIND_E_IO : KUNWIND_OK;
 }
 
-/* Both kinds begin alike, with what tells them apart. */
+/* ident[4] is the class in the headers of both classes. */
 static enum kunwind_refusal header_get(struct parser *p)
 {
 	struct file_header *h = &p->header;
@@ -197,10 +196,10 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
 		return KUNWIND_OK;
 	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset)
 		return KUNWIND_E_HEADER;
-	/* vaddr and offset: equal within a page, else it cannot be mapped */
+	/* the kernel can only map a file if both are equal within a page */
 	if (s->filesz && ((s->vaddr ^ s->offset) & PAGE_MASK_))
 		return KUNWIND_E_HEADER;
-	/* memory that no file backs has an offset all the same, which means nothing */
+	/* without bytes in the file, the offset means nothing */
 	if (s->filesz && s->offset + s->filesz > p->size)
 		return KUNWIND_E_TRUNCATED;
 	if (elf->nr_loads == KUNWIND_ELF_MAX_LOADS)
@@ -217,8 +216,8 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
 }
 
 /*
- * The build-id, when this segment has one. Notes that make no sense end the
- * search: a build-id is a service, its absence no fault.
+ * Finds the build-id if this segment has it. An invalid note ends the search
+ * without an error, because nothing depends on the build-id.
  */
 static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s)
 {
@@ -249,7 +248,7 @@ static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s
 	return KUNWIND_OK;
 }
 
-/* What DW_EH_PE_datarel is relative to: DT_PLTGOT, as GCC's unwinder has it. */
+/* Finds the base of DW_EH_PE_datarel: DT_PLTGOT, as in GCC's unwinder. */
 static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment *s)
 {
 	const size_t word = kunwind_word(p->elf->i386);
@@ -309,7 +308,7 @@ static enum kunwind_refusal segments_read(struct parser *p)
 	return p->elf->nr_loads ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 
-/* The load whose file part holds @vaddr; NULL: none. */
+/* Returns the load whose part of the file holds @vaddr, or NULL. */
 static const struct kunwind_elf_load *load_find(const struct kunwind_elf *elf, u64 vaddr)
 {
 	unsigned int i;
@@ -320,7 +319,7 @@ static const struct kunwind_elf_load *load_find(const struct kunwind_elf *elf, u
 	return NULL;
 }
 
-/* eh_addr is known: its place in the file, and the most bytes it can have. */
+/* Sets place and largest possible size of .eh_frame from eh_addr. */
 static bool eh_place(struct kunwind_elf *elf)
 {
 	const struct kunwind_elf_load *load = load_find(elf, elf->eh_addr);
@@ -333,10 +332,10 @@ static bool eh_place(struct kunwind_elf *elf)
 }
 
 /*
- * .eh_frame_hdr: LSB 10.6.2. Version, encodings of three things, the first of
- * which is the address of .eh_frame, the second the number of its FDEs. The
- * search table behind is not used. objcopy can remove this section: its segment
- * then stays, and is empty.
+ * Reads .eh_frame_hdr (LSB 5.0 core generic, 10.6.2): the version, three
+ * encodings, the address of .eh_frame, and the number of its FDEs. Does not use
+ * the search table that follows. objcopy can remove this section; its segment
+ * then stays and is empty.
  */
 static enum kunwind_refusal eh_hdr_read(struct parser *p)
 {
@@ -372,7 +371,10 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 	return eh_place(p->elf) ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 
-/* *is: the name at @off of the string table is @want of @len bytes, its end included. */
+/*
+ * Sets *is if the name at @off of the string table is @want, of @len bytes with
+ * its NUL.
+ */
 static enum kunwind_refusal name_is(const struct parser *p, const struct section *names, u32 off,
 				    const char *want, size_t len, bool *is)
 {
@@ -390,8 +392,9 @@ static enum kunwind_refusal name_is(const struct parser *p, const struct section
 }
 
 /*
- * The exact size of .eh_frame where its address is known (*known), its address
- * by its name where not. One that contradicts the program headers is passed over.
+ * Takes the exact size of .eh_frame from its section header if the address is
+ * known (*known); otherwise finds the header by its name and takes the address,
+ * too. Ignores a header that contradicts the program headers.
  */
 static enum kunwind_refusal section_eh(struct parser *p, const struct section *s,
 				       const struct section *names, bool *known)
@@ -434,7 +437,7 @@ static enum kunwind_refusal section_debug(struct parser *p, const struct section
 	return KUNWIND_OK;
 }
 
-/* Section headers. Where they make no sense it is as if there were none. */
+/* Reads the section headers. Ignores them if their position is invalid. */
 static enum kunwind_refusal sections_read(struct parser *p, bool *known)
 {
 	const struct file_header *h = &p->header;
@@ -491,7 +494,7 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 		err = eh_hdr_read(&p);
 		if (err == KUNWIND_E_IO)
 			return err;
-		/* Whatever is wrong with it, a section header may say where .eh_frame is. */
+		/* A section header may still describe .eh_frame. */
 		unusable = err;
 		known = !err;
 	}
@@ -539,11 +542,11 @@ bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 off
 		const struct kunwind_elf_load *l = &elf->load[i];
 		u64 its = start - offset + l->offset - l->vaddr;
 
-		/* a mapping begins on a page, a segment within one */
+		/* mappings begin at page boundaries, segments anywhere */
 		if (!(l->flags & FLAG_X) || !l->filesz || offset >= l->offset + l->filesz ||
 		    (offset < l->offset && l->offset - offset >= len))
 			continue;
-		/* two that share a page of the file: it could be either's mapping */
+		/* the mapping could be of either segment */
 		if (found && its != *bias)
 			return false;
 		*bias = its;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * elf.h - find .eh_frame and .debug_frame in an ELF file, from its headers alone
+ * elf.h - find .eh_frame and .debug_frame in an ELF file by its headers
+ *
+ * Supports x86-64 and i386 files, little-endian, ET_EXEC and ET_DYN.
  *
  * Source of the format: System V gABI (chapters 4 and 5), LSB 5.0 core generic
- * 10.6 (.eh_frame, .eh_frame_hdr). x86-64 and i386, little-endian, ET_EXEC and ET_DYN.
+ * 10.6 (.eh_frame, .eh_frame_hdr).
  */
 #ifndef _KUNWIND_ELF_H
 #define _KUNWIND_ELF_H
@@ -20,22 +22,26 @@ struct kunwind_elf_load {
 };
 
 /**
- * struct kunwind_elf - what the unwinder wants to know of an ELF file
+ * struct kunwind_elf - the facts about an ELF file that the unwinder needs
  * @eh_addr: ELF virtual address of .eh_frame
  * @eh_offset: its place in the file, bytes
- * @eh_size: its size, bytes; without section headers: to the end of its
- *	segment's file part (the terminator, or what is no record, ends it earlier); 0: there is none
- * @eh_fdes: FDEs that are in it before a terminator ends it: all that
- *	.eh_frame_hdr counts; ~0 where the size is exact
- * @debug_offset, @debug_size: .debug_frame's; size 0: there is none, or it is compressed
- * @text_lo, @text_hi: span of all executable PT_LOADs, virtual addresses
+ * @eh_size: its size, bytes; 0: there is none. Without section headers: up to the
+ *	end of its segment's part of the file, though the terminator, or bytes
+ *	that are no record, may end it earlier
+ * @eh_fdes: a terminator ends .eh_frame only after this many FDEs: the number in
+ *	.eh_frame_hdr; ~0 if @eh_size is exact
+ * @debug_offset, @debug_size: of .debug_frame; size 0: there is none, or it is
+ *	compressed
+ * @text_lo, @text_hi: span of all executable PT_LOADs, ELF virtual addresses
+ * @text_base, @data_base: bases of DW_EH_PE_textrel (always 0) and of datarel
+ *	(DT_PLTGOT, or 0)
  */
 struct kunwind_elf {
 	u64 eh_addr, eh_offset, eh_size;
 	u64 debug_offset, debug_size;
 	u32 eh_fdes;
 	u64 text_lo, text_hi;
-	u64 text_base, data_base;	/* of DW_EH_PE_textrel (0 if none) and datarel (DT_PLTGOT / hdr) */
+	u64 text_base, data_base;
 	u64 entry;			/* e_entry */
 	bool i386;			/* ELF-32 */
 	u32 nr_loads;
@@ -45,35 +51,44 @@ struct kunwind_elf {
 };
 
 /*
- * Reads @len bytes at file offset @off into @buf; returns 0, or non-zero when
- * they are not there or cannot be read. May sleep.
+ * Reads @len bytes at file offset @off into @buf. Returns 0, or non-zero if the
+ * bytes do not exist or cannot be read. May sleep.
  */
 typedef int kunwind_read_fn(void *file, u64 off, void *buf, size_t len);
 
 /**
  * kunwind_elf_parse() - read and check an ELF file's headers
  * @read: reads from the file (or image) @file of @file_size bytes
- * May sleep if @read does. Bounded: at most KUNWIND_ELF_MAX_LOADS segments, a
- * bounded number of program and section headers, notes of bounded length.
- * Return: KUNWIND_OK; KUNWIND_E_NO_CFI (neither section is there, all else is valid); or the refusal.
+ *
+ * Sleeps only if @read does. Bounded: at most KUNWIND_ELF_MAX_LOADS segments,
+ * 512 program headers, 4096 section headers and 64 notes.
+ *
+ * Return: KUNWIND_OK; KUNWIND_E_NO_CFI if the file is valid but has neither
+ * section; or another refusal.
  */
 enum kunwind_refusal __must_check
 kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwind_elf *elf);
 
 /**
- * kunwind_elf_sections() - what kunwind_table_build() wants
- * @eh, @debug: their bytes, as many as their sizes say
- * Fills section[0], to be built from, and where both are there section[1].
+ * kunwind_elf_sections() - describe the sections for kunwind_table_build()
+ * @eh, @debug: the sections' bytes, elf->eh_size and elf->debug_size of them
+ *
+ * Fills section[0], which the caller passes to the builder. If the file has
+ * both sections, section[0] is .eh_frame and refers to section[1],
+ * .debug_frame.
  */
 void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 *debug,
 			  struct kunwind_section section[2]);
 
 /**
- * kunwind_elf_bias() - bias of a mapping of this file
- * @start: first address of the mapping, @offset: its file offset in bytes
- * Return: true and *bias (address - bias = ELF virtual address) when an
- * executable PT_LOAD covers that part of the file, and no other that would
- * give another bias.
+ * kunwind_elf_bias() - find the bias of a mapping of this file
+ * @start: first address of the mapping
+ * @len: its length, bytes
+ * @offset: its file offset, bytes
+ *
+ * Return: true and *bias (address - bias = ELF virtual address) if an
+ * executable PT_LOAD covers that part of the file, and no other one gives
+ * another bias. After false, *bias is undefined.
  */
 bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias);
 

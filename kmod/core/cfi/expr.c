@@ -2,32 +2,32 @@
 /*
  * expr.c - check a DWARF expression while a table is built; see expr.h
  *
- * One pass from the first byte to the last. Branches go forward only, so when
- * the pass reaches a branch's target all branches to it have been seen: they
- * and the code that falls into it must agree on the stack's depth, else it is
- * none of ours; nor is one with code that nothing reaches. Targets that the
- * pass steps over lie inside an operation and are refused.
+ * The check is one pass from the first byte to the last. Branches go forward
+ * only, so when the pass reaches the target of a branch, it has seen all
+ * branches to this target. They and the code that falls into the target must
+ * agree on the stack depth; otherwise the expression is unknown. An expression
+ * with code that nothing reaches is unknown, too. A target that the pass steps
+ * over lies inside an operation, and the expression is refused.
  */
 #include "expr.h"
 #include "bytes.h"
 #include "../x86/i386.h"
 
-#define MAX_BRANCHES	8	/* whose targets are still ahead, at any one time */
+#define MAX_BRANCHES	8	/* branches whose targets the pass has not reached yet */
 
 struct target {
 	const u8 *at;
 	unsigned int depth;
 };
 
-/* Depth needed, and its change. */
+/* Stack entries that an operation takes and gives. */
 struct effect {
 	u8 takes, gives;
 };
 
-/* What an operation is to us. */
 enum verdict { BAD, GOOD, UNKNOWN };
 
-/* Operand of a register: there are more than we follow. */
+/* Adds register @number to *regs. Columns above 16 are unknown. */
 static enum verdict reg_use(u64 number, bool i386, u32 *regs)
 {
 	u64 reg = kunwind_reg_of(i386, number);
@@ -55,7 +55,7 @@ static enum verdict op_other(u8 op)
 	return BAD;
 }
 
-/* All but branches: reads the operands behind @op. */
+/* Checks operation @op, unless it is a branch, and reads its operands. */
 static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, bool i386,
 			      unsigned int depth, struct effect *effect, u32 *regs)
 {
@@ -100,7 +100,7 @@ static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, bool
 		kunwind_bytes_sleb(b);
 		return GOOD;
 	case KUNWIND_OP_CALL_FRAME_CFA:
-		return initial ? GOOD : BAD;	/* the CFA cannot be made from itself */
+		return initial ? GOOD : BAD;	/* the CFA cannot be computed from itself */
 	case KUNWIND_OP_DUP:
 		*effect = (struct effect){ .takes = 1, .gives = 2 };
 		return GOOD;
@@ -167,8 +167,9 @@ static bool shape_deref(const u8 *expr, size_t len, bool i386, struct kunwind_ex
 }
 
 /*
- * What GNU ld writes for a PLT section, 16-byte entries of which a push at
- * byte N - 1 or so moves the stack: CFA = rsp + 8 + ((rip & 15) >= N) * 8.
+ * The expression that GNU ld writes for a PLT section. The section has 16-byte
+ * entries, in which a push at about byte N - 1 moves the stack pointer:
+ * CFA = rsp + 8 + ((rip & 15) >= N) * 8
  */
 static bool shape_plt(const u8 *expr, size_t len, struct kunwind_expr_info *info)
 {
@@ -198,7 +199,7 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	struct target targets[MAX_BRANCHES];
-	const u8 *nearest = NULL;	/* no target is before it */
+	const u8 *nearest = NULL;	/* the lowest target, or an address below it */
 	unsigned int nr_targets = 0, depth = initial, i;
 	bool reached = true;
 
@@ -211,7 +212,7 @@ kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 		struct effect effect;
 		u8 op;
 
-		/* branches that end here; looked for once for each of them */
+		/* branches whose target is here; one search for each branch */
 		for (i = 0; nr_targets && b.at >= nearest && i < nr_targets;) {
 			if (targets[i].at > b.at) {
 				i++;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * expr.h - DWARF expressions of CFI: which are acceptable, and what they need
+ * expr.h - check the DWARF expressions of CFI
  *
- * An expression is checked once, while the table is built; the evaluator
- * (expr_eval.h) then runs it in the walk. Acceptable are literals, constants,
- * registers, stack, arithmetic, logic, comparison, dereference, nop, the CFA,
- * and branches that only go forward: so it ends after at most its length in
- * operations. Source: DWARF 5, 2.5.1, 6.4.2, 7.7.1.
+ * The builder checks each expression once. The evaluator (expr_eval.h) runs it
+ * in the walk. Acceptable operations are literals, constants, registers, stack
+ * operations, arithmetic, logic, comparisons, dereferences, nop, the CFA, and
+ * branches. Branches must go forward, so an expression of n bytes ends after at
+ * most n operations. Source: DWARF 5, 2.5.1, 6.4.2, 7.7.1.
  *
- * Two kinds of expression are not acceptable: what contradicts itself (an
- * operand past the end, an empty stack, a branch into an operation), and
- * what is legal but not for us, "unknown": operations that need
- * debug information or relocation (DW_OP_addr, fbreg, call*, piece,
- * entry_value, typed and vendors' operations), registers above the return
- * address, branches back, and what exceeds the limits below. Either way only the rows with
- * the expression are without a rule (program.h).
+ * Two kinds of expression are not acceptable. The first kind is invalid: an
+ * operand past the end, an operation on an empty stack, a branch into an
+ * operation, an opcode that DWARF 5 does not define. The second kind is legal
+ * but "unknown" to kunwind: operations that need debug information or
+ * relocation (DW_OP_addr, fbreg, call*, piece, entry_value, typed and vendors'
+ * operations), registers above the return address, branches back, code that
+ * nothing reaches, paths that meet with different stack depths, and what
+ * exceeds the limits below. In both cases only the rows with the expression
+ * have no rule (program.h).
  */
 #ifndef _KUNWIND_EXPR_H
 #define _KUNWIND_EXPR_H
@@ -22,7 +24,7 @@
 #include "../kunwind_core.h"
 
 #define KUNWIND_EXPR_MAX_LEN	256	/* bytes */
-#define KUNWIND_EXPR_MAX_DEPTH	32	/* numbers on its stack */
+#define KUNWIND_EXPR_MAX_DEPTH	32	/* entries of its stack */
 
 enum kunwind_op {
 	KUNWIND_OP_DEREF	= 0x06,
@@ -78,7 +80,7 @@ enum kunwind_op {
 	KUNWIND_OP_CALL_FRAME_CFA = 0x9c,
 };
 
-/* Shapes that a rule can hold without the expression itself. */
+/* Forms that a rule can represent without the expression itself. */
 enum kunwind_expr_shape {
 	KUNWIND_EXPR_ANY,
 	KUNWIND_EXPR_DEREF,	/* breg REG OFF; deref */
@@ -88,20 +90,23 @@ enum kunwind_expr_shape {
 struct kunwind_expr_info {
 	u32 regs;		/* KUNWIND_REG() bits of the registers that it reads */
 	u8 shape;		/* enum kunwind_expr_shape */
-	bool unknown;		/* legal, not to be evaluated; all else is then of no meaning */
+	bool unknown;		/* not to be evaluated; the other members are then undefined */
 	u8 reg;			/* DEREF */
 	s32 off;		/* DEREF: bytes; PLT: threshold, 0 to 31 */
 };
 
 /**
- * kunwind_expr_check() - is an expression acceptable?
- * @initial: whether the CFA is pushed first (all but the CFA's own expression)
- * @i386: it is of 32-bit code; info->regs and reg are ours all the same
+ * kunwind_expr_check() - check whether an expression is acceptable
+ * @initial: the CFA is pushed first (true except for the CFA's own expression)
+ * @i386: the expression is of 32-bit code; info->regs and info->reg have kunwind's
+ *	register numbers in any case
  *
- * Checks every operation, each branch's target, and the depth of the stack on
- * every path, up to where it ends or becomes unknown. Linear in @len; 600
- * bytes of stack.
- * Return: KUNWIND_OK and *info, or KUNWIND_E_EXPRESSION.
+ * Checks every operation, the target of every branch, and the stack depth on
+ * every path, up to the end or to the first unknown operation. Time is linear
+ * in @len; takes 600 bytes of stack; neither sleeps nor allocates.
+ *
+ * Return: KUNWIND_OK and *info (info->unknown: legal but not to be evaluated),
+ * or KUNWIND_E_EXPRESSION.
  */
 enum kunwind_refusal __must_check
 kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * fdes.c - all FDEs of an object, in order; see fdes.h
+ * fdes.c - list all FDEs of an object in address order; see fdes.h
  */
 #include "fdes.h"
 
@@ -8,7 +8,7 @@
 #define RADIX_BITS	11
 #define RADIX_PASSES	3	/* 33 bits >= 32 */
 #define IN_MORE		KUNWIND_IN_MORE
-#define CIE_WAYS	4	/* places that a CIE can have */
+#define CIE_WAYS	4	/* slots that a CIE can have */
 
 static size_t cies_size(const struct kunwind_fdes *f)
 {
@@ -26,7 +26,7 @@ enum kunwind_refusal kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
 	return f->cies ? KUNWIND_OK : kunwind_budget_refusal(f->budget);
 }
 
-/* The slot of the CIE at @place, or one that it may have; *found: which. */
+/* Returns the slot of the CIE at @place (*found), or the slot to put it in. */
 static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f, u32 place,
 							 bool *found)
 {
@@ -50,8 +50,8 @@ static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f,
 }
 
 /*
- * The CIE at @place with its initial row, or why it has none (a local refusal). It
- * stays until the next call.
+ * Gets the CIE at @place and its initial row, or the reason why it has none (a
+ * local refusal). *slot is valid until the next call.
  */
 static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
 				    struct kunwind_cie_slot **slot)
@@ -138,9 +138,9 @@ enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u3
 }
 
 /*
- * The next CIE or FDE of a section from @offset on, of which @nr_fdes were
- * FDEs so far; or its end. Where that is not known, it is where no record is: a program
- * without crtend.o has no terminator.
+ * Finds the next CIE or FDE of a section from @offset on, after @nr_fdes FDEs,
+ * or the section's end. If the exact size is not known (open_end), the section
+ * ends where no record is: a program linked without crtend.o has no terminator.
  */
 static enum kunwind_refusal record_next(struct kunwind_fdes *f,
 					const struct kunwind_section *section, size_t offset,
@@ -166,7 +166,7 @@ static enum kunwind_refusal record_next(struct kunwind_fdes *f,
 	return KUNWIND_OK;
 }
 
-/* Counts the FDEs, empty ones too. */
+/* Counts the FDEs, including empty ones. */
 static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
 				       const struct kunwind_section *section, u32 *nr)
 {
@@ -181,8 +181,8 @@ static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
 }
 
 /*
- * Lists those that cover some code. What lies elsewhere does no harm, and no other
- * unwinder minds it. @in: 0 or IN_MORE.
+ * Lists the FDEs that cover some code. Ignores others, as all unwinders do.
+ * @in: 0 or IN_MORE.
  */
 static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 {
@@ -220,7 +220,7 @@ static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 	}
 }
 
-/* Sorts by address; stable, so that equal ones stay in the file's order. */
+/* Sorts by address. Stable: FDEs of equal start stay in the file's order. */
 static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, u32 nr)
 {
 	const size_t counts_size = sizeof(u32) << RADIX_BITS;
@@ -269,13 +269,14 @@ static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, 
 }
 
 /*
- * Merges the first @nr_eh FDEs, of .eh_frame, with those behind, of
- * .debug_frame, dropping each of the latter that meets one of the former.
+ * Merges the first @nr_eh FDEs of the list, those of .eh_frame, with the rest,
+ * those of .debug_frame. Drops each FDE of .debug_frame that overlaps one of
+ * .eh_frame.
  */
 static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 {
 	u32 i = 0, j = nr_eh, n = 0;
-	u64 end = 0, *merged;	/* end: of all of .eh_frame's FDEs so far */
+	u64 end = 0, *merged;	/* highest end of .eh_frame's so far */
 	const u32 room = f->nr;
 
 	merged = kunwind_budget_alloc(f->budget, room * sizeof(*merged));

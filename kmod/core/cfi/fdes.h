@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * fdes.h - all FDEs of an object, in order; for the builders of its tables
+ * fdes.h - list all FDEs of an object in address order, for the builders of
+ * tables
  *
- * Start address and place of each, 8 bytes; sorted by address (linear: radix),
- * unless they are already in order. Those of a .debug_frame beside .eh_frame
- * follow where no FDE of the latter is. An FDE that covers nothing, or lies
- * outside the code, counts for nothing; one that reaches out of it ends with it.
+ * The list has start address and place of each FDE, 8 bytes, sorted by address
+ * (radix sort, linear) unless the FDEs are already in order. FDEs of a
+ * .debug_frame beside .eh_frame are added where .eh_frame has no FDE. FDEs that
+ * cover nothing, or lie outside the code, are ignored. An FDE that reaches out
+ * of the code ends at the code's end.
  *
- * An FDE that cannot be read is left out, and so are all FDEs of a CIE that cannot be
- * read: their addresses have no rule, the others' do. If nothing is left, the object is
- * refused with the first reason that was met. It is refused, too, if the chain of
- * records breaks: where the next one begins is not known then.
+ * An FDE that cannot be read is left out, and so are all FDEs of a CIE that
+ * cannot be read: their addresses have no rule, all others do. The object is
+ * refused with the first reason if no FDE is left. It is also refused if the
+ * chain of records breaks (unless section->open_end), because the next record
+ * cannot be found.
  *
- * Time is linear in the sections. A CIE's program is run once, and its initial
- * row is kept, 64 of them and one more for each 4 KB of the sections. Where there
- * are more CIEs than that and FDEs refer to them in turn, a CIE may be run again:
- * each run is paid for from the build's budget with the bytes of its record.
- * Memory: 8 bytes an FDE, 16 while sorting or merging; the rows, a 16th of the
- * sections and 16 KB; 8 KB.
+ * Task context; may sleep. Time is linear in the sections. A CIE's program
+ * usually runs once, and a slot keeps its initial row. There is one slot for
+ * each 4 to 8 KB of the sections: at least 64, at most 16,384. If there are
+ * more CIEs than slots and FDEs refer to them in turn, a CIE's program may run
+ * again; each run is paid for from the build's budget with the bytes of the
+ * CIE's record.
+ *
+ * Memory: 8 bytes for each FDE, 16 while sorting or merging; for the slots at
+ * most a 16th of the sections, but at least 16 KB; 8 KB while sorting.
  */
 #ifndef _KUNWIND_FDES_H
 #define _KUNWIND_FDES_H
@@ -27,62 +33,71 @@
 #include "../x86/i386.h"
 #include "program.h"
 
-#define KUNWIND_CIE_BITS	6	/* at least so many slots: as a power of two */
+#define KUNWIND_CIE_BITS	6	/* log2 of the least number of slots */
 #define KUNWIND_CIE_MAX_BITS	14
-#define KUNWIND_CIE_BYTES	4096	/* of the sections for which there is one more */
-#define KUNWIND_TICKS		4096	/* rows or records between two looks at the clock */
-#define KUNWIND_TICK_BYTES	64	/* of instructions that count as one more */
-#define KUNWIND_IN_MORE		0x80000000U	/* in a place: in section->more */
+#define KUNWIND_CIE_BYTES	4096	/* least bytes of the sections for each slot above 64 */
+#define KUNWIND_TICKS		4096	/* rows or records between two calls of abort() */
+#define KUNWIND_TICK_BYTES	64	/* bytes of instructions that count as one row */
+#define KUNWIND_IN_MORE		0x80000000U	/* bit of a place: the record is in section->more */
 
 struct kunwind_cie_slot {
-	u64 key;		/* round and place of the CIE; 0: free */
+	u64 key;		/* cie_round << 32 | place of the CIE; 0: free */
 	u8 refusal;		/* enum kunwind_refusal: why its FDEs cannot be read */
 	struct kunwind_cie cie;
 	struct kunwind_row initial;
 };
 
-/* Zeroed, then section, budget, program.exprs, and what else is wanted of the first five. */
+/*
+ * The caller zeroes this struct and sets section, budget, program.exprs,
+ * program.budget, program.most_remembered, and, if wanted, abort, abort_data
+ * and keep.
+ */
 struct kunwind_fdes {
 	const struct kunwind_section *section;
 	struct kunwind_budget *budget;
 	kunwind_abort_fn *abort;
 	void *abort_data;
-	u32 keep;		/* followed besides rsp, rbp, ra */
+	u32 keep;		/* registers to follow besides rsp, rbp, ra */
 	u32 ticks;
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr, room;
-	enum kunwind_refusal unread;	/* of the first record that could not be read */
+	enum kunwind_refusal unread;	/* reason of the first record that could not be read */
 	struct kunwind_program program;
 	struct kunwind_cie_slot *cies, *last_cie;
-	u32 cie_bits;		/* of their number */
-	u32 cie_round;		/* slots of another one are free */
-	u32 cie_turn;		/* which of a CIE's places is given up next */
+	u32 cie_bits;		/* log2 of the number of slots */
+	u32 cie_round;		/* slots of other rounds are free */
+	u32 cie_turn;		/* chooses the slot to reuse if all are taken */
 };
 
-/* Takes memory for the CIEs of sections of @size bytes. To be called first. */
+/* Allocates the slots for sections of @size bytes. To be called first. */
 enum kunwind_refusal __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u64 size);
 
-/* Lists all FDEs that count; the list may take @limit bytes. To be called once. */
+/* Makes the list, which may take @limit bytes. To be called once. */
 enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
 
-/* Frees the list, the CIEs and what programs took. */
+/* Frees the list, the slots and the memory of programs. */
 void kunwind_fdes_exit(struct kunwind_fdes *fdes);
 
-/* To be called when fdes->keep changed, or program.exprs was emptied. */
+/*
+ * Empties all slots, because fdes->keep changed or program.exprs was emptied.
+ */
 void kunwind_fdes_forget_cies(struct kunwind_fdes *fdes);
 
-/* The FDE at @place. Its CIE stays until the next call. */
+/* Reads the FDE at @place. *slot is valid until the next call. */
 enum kunwind_refusal __must_check
 kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot **slot,
 		 struct kunwind_fde *fde);
 
-/* Do two FDEs of the same range say the same, byte for byte? KUNWIND_E_OVERLAP: no. */
+/*
+ * Compares two FDEs of the same range, and their CIEs, byte for byte. Returns
+ * KUNWIND_OK if they are the same, KUNWIND_E_OVERLAP if not.
+ */
 enum kunwind_refusal __must_check
 kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
 
 /*
- * Does it concern one record only? All else (memory, limits of the whole, the end of a
- * build) ends the build.
+ * Whether a refusal concerns one record only. All others (memory, limits of the
+ * whole build, I/O, abort) end the build.
  */
 static inline bool kunwind_refusal_local(enum kunwind_refusal err)
 {
@@ -97,7 +112,11 @@ static inline bool kunwind_refusal_local(enum kunwind_refusal err)
 	}
 }
 
-/* A record could not be read: KUNWIND_OK to go on without it, or the refusal of the whole. */
+/*
+ * Handles the refusal of one record. Returns KUNWIND_OK if the build can go on
+ * without the record, or the refusal of the build. With section->strict, the
+ * build goes on only after an unknown augmentation.
+ */
 static inline enum kunwind_refusal __must_check
 kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_refusal err)
 {
@@ -109,20 +128,20 @@ kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_refusal err)
 	return KUNWIND_OK;
 }
 
-/* A place is an offset in the section or, with KUNWIND_IN_MORE, in the one beside it. */
+/* Section of a place: section->more if KUNWIND_IN_MORE is set. */
 static inline const struct kunwind_section *
 kunwind_fdes_section(const struct kunwind_fdes *fdes, u32 place)
 {
 	return place & KUNWIND_IN_MORE ? fdes->section->more : fdes->section;
 }
 
-/* ELF virtual address at which FDE @i of the list begins: in the code. */
+/* Start of FDE @i of the list, inside the code, as ELF virtual address. */
 static inline u64 kunwind_fdes_start(const struct kunwind_fdes *fdes, u32 i)
 {
 	return fdes->section->lo + (fdes->list[i] >> 32);
 }
 
-/* Registers whose rules are kept in FDEs of @cie. */
+/* Returns the registers whose rules are kept in FDEs of @cie. */
 static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const struct kunwind_cie *cie)
 {
 	return cie->signal ? KUNWIND_ALL_REGS :
@@ -130,13 +149,16 @@ static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const str
 	       KUNWIND_REG(KUNWIND_RA);
 }
 
-/* Registers that CFAs and rules met so far read, and that are not followed. */
+/* Callee-saved registers that CFAs and rules so far read, not followed yet. */
 static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
 {
 	return fdes->program.needed & kunwind_saved_regs(fdes->section->i386) & ~fdes->keep;
 }
 
-/* One more row or record was dealt with: now and then, whether to go on. */
+/*
+ * Counts a row or record. After KUNWIND_TICKS of them, reschedules and returns
+ * KUNWIND_E_ABORTED if abort() says so. May sleep.
+ */
 static __always_inline enum kunwind_refusal kunwind_fdes_tick(struct kunwind_fdes *fdes)
 {
 	if (likely(++fdes->ticks < KUNWIND_TICKS))

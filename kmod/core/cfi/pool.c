@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * pool.c - a growing store of byte strings; see pool.h
+ * pool.c - growing store of byte strings; see pool.h
  */
 #include "pool.h"
 
 #define FIRST_BYTES	1024
 #define FIRST_SLOTS	64
 #define MAX_PROBES	32
-#define FREE_PROBES	4	/* so many are not paid for */
+#define FREE_PROBES	4	/* steps of a search that are not paid for */
 
 static size_t slots_size(const struct kunwind_pool *pool)
 {
@@ -87,7 +87,7 @@ static enum kunwind_refusal slots_grow(struct kunwind_pool *pool)
 		if (!pool->slots[i].off1)
 			continue;
 		at = pool->slots[i].hash;
-		/* one for which there is no place is not found any more */
+		/* a string without a free slot is not found any more */
 		for (j = 0; j < MAX_PROBES && slots[at & (nr_slots - 1)].off1; j++)
 			at++;
 		if (j < MAX_PROBES)
@@ -107,7 +107,7 @@ enum kunwind_refusal kunwind_pool_add(struct kunwind_pool *pool, const void *byt
 	enum kunwind_refusal err;
 	u32 i, extra = 0;
 
-	/* at most half full */
+	/* the hash table is at most half full */
 	if (pool->nr >= pool->nr_slots / 2) {
 		err = slots_grow(pool);
 		if (err)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * pool.h - a growing store of byte strings, each kept once, for the builder
+ * pool.h - growing store of byte strings, each stored once, for the builder
  *
- * A string is found again by a hash table of offsets. Strings must tell their
- * own length in their first bytes: two of different length then differ there.
- * Memory: at most twice what it holds, and 32 bytes a string; half as much again
- * while it grows.
+ * A hash table of offsets finds equal strings. The first bytes of a string must
+ * determine its length, so that two strings of different length differ there.
  *
- * The hash has no secret, so strings can be made whose hashes collide. A search
- * ends after a fixed number of steps, and what it takes beyond the usual one or
- * two is paid for from the build's budget. A string that was not found by then
- * is stored once more.
+ * Memory: at most twice the stored bytes, and 32 bytes a string; half as much
+ * again while the pool grows.
+ *
+ * The hash has no secret, so an attacker can make strings whose hashes collide.
+ * A search therefore ends after 32 steps, and each search that takes more than
+ * 4 steps, or compares different strings with the same hash, is paid for from
+ * the build's budget. A string that the search has not found is stored once
+ * more.
+ *
+ * Allocation may sleep. There are no locks: a pool belongs to one build.
  */
 #ifndef _KUNWIND_POOL_H
 #define _KUNWIND_POOL_H
@@ -24,23 +28,27 @@ struct kunwind_pool_slot {
 
 struct kunwind_pool {
 	u8 *data;
-	u32 size, capacity, limit;	/* bytes; limit: most that it may hold */
+	u32 size, capacity, limit;	/* bytes; limit: most bytes that it may hold */
 	struct kunwind_pool_slot *slots;
 	u32 nr, nr_slots;		/* nr_slots is a power of two, or 0 */
 	struct kunwind_budget *budget;
 };
 
-/* @limit is at most 2 GB. Allocates nothing yet. */
+/*
+ * @limit: most bytes that the pool may hold; more than 2 GB counts as 2 GB.
+ * Allocates nothing.
+ */
 void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget);
 void kunwind_pool_exit(struct kunwind_pool *pool);
 
-/* Empties it, keeps the memory. */
+/* Empties the pool, but keeps its memory. */
 void kunwind_pool_reset(struct kunwind_pool *pool);
 
 /**
- * kunwind_pool_add() - the offset of a string in the pool
+ * kunwind_pool_add() - store a string, unless it is already there
  * @len: bytes, > 0
- * Return: KUNWIND_OK and *off; KUNWIND_E_NOMEM, KUNWIND_E_LIMIT.
+ *
+ * Return: KUNWIND_OK and its offset in *off; KUNWIND_E_NOMEM; KUNWIND_E_LIMIT.
  */
 enum kunwind_refusal __must_check
 kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len, u32 *off);

@@ -6,10 +6,10 @@
 #include "budget.h"
 #include "../x86/i386.h"
 
-#define FIRST_REMEMBERED	16	/* more: twice as many each time */
+#define FIRST_REMEMBERED	16	/* room for remembered states at first; then doubled */
 
 enum {
-	CFA_ADVANCE_LOC		= 0x40,	/* high two bits; operand in the low six */
+	CFA_ADVANCE_LOC		= 0x40,	/* opcode in the high two bits, operand in the low six */
 	CFA_OFFSET		= 0x80,
 	CFA_RESTORE		= 0xc0,
 
@@ -41,7 +41,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Copies what a row has, not what it could have. */
+/* Copies only the members of saved[] that are valid. */
 static __always_inline void row_copy(struct kunwind_row *to, const struct kunwind_row *from)
 {
 	u32 mask;
@@ -54,7 +54,7 @@ static __always_inline void row_copy(struct kunwind_row *to, const struct kunwin
 	}
 }
 
-/* Most operands are below 128. */
+/* Reads a ULEB128 number; most have one byte. */
 static __always_inline u64 uleb(struct kunwind_bytes *b)
 {
 	if (likely(b->at < b->end && *b->at < 0x80))
@@ -63,9 +63,9 @@ static __always_inline u64 uleb(struct kunwind_bytes *b)
 }
 
 /*
- * An operand that names a register whose value is read, in this frame. Columns
- * beyond those that we follow (x87, vector, segment, any number of 64 bits) are
- * legal and of no use: KUNWIND_NR_REGS or more.
+ * Translates an operand that names a register whose value in this frame is
+ * read. Columns of other registers (x87, vector, segment, any 64-bit number)
+ * are legal but not followed: the result is then KUNWIND_NR_REGS or more.
  */
 static __always_inline u64 reg_of(const struct kunwind_program *p, u64 number)
 {
@@ -81,13 +81,13 @@ static noinline u64 odd_column(const struct kunwind_program *p, u64 number)
 	return reg == KUNWIND_RA ? KUNWIND_NR_REGS : reg;
 }
 
-/* An operand that names a column, for which a rule follows: the return column is KUNWIND_RA. */
+/* Translates the column that a rule is for: the return column is KUNWIND_RA. */
 static __always_inline u64 column_of(const struct kunwind_program *p, u64 number)
 {
 	return unlikely(p->odd) ? odd_column(p, number) : number;
 }
 
-/* A factored offset: false when it does not fit the 32 bits of a rule. */
+/* Applies the data alignment factor. False: the result exceeds 32 bits. */
 static __always_inline bool factored(const struct kunwind_program *p, s64 count, s32 *off)
 {
 	s64 bytes;
@@ -98,13 +98,13 @@ static __always_inline bool factored(const struct kunwind_program *p, s64 count,
 	return bytes == *off;
 }
 
-/* Where an advance leads. A count of up to 16 bits lets no product overflow. */
+/* Returns the location after an advance. A 16-bit count never overflows. */
 static __always_inline u64 advanced(const struct kunwind_program *p, u16 count)
 {
 	return p->from + count * p->cie->code_align;
 }
 
-/* Any other: beyond the end of memory is beyond the FDE's, too. */
+/* The same for any count. A result beyond 2^64 is beyond the FDE, too. */
 static u64 advanced_far(const struct kunwind_program *p, u64 count)
 {
 	u64 bytes;
@@ -115,8 +115,8 @@ static u64 advanced_far(const struct kunwind_program *p, u64 count)
 }
 
 /*
- * An offset in bytes. The standard has it unsigned (6.4.2.2); clang's assembler
- * writes what went below zero all the same, and readers take it as signed.
+ * Reads an unfactored offset. DWARF 5 6.4.2.2 has it unsigned, but clang's
+ * assembler also writes negative ones, and readers take it as signed.
  */
 static __always_inline bool plain_offset(u64 count, s32 *off)
 {
@@ -129,7 +129,7 @@ static __always_inline bool saved_equal(struct kunwind_saved a, struct kunwind_s
 	return a.off == b.off && a.how == b.how && a.source == b.source;
 }
 
-/* All changes of saved[] go through this one, for the sake of what is remembered. */
+/* Makes all changes of saved[], because remembered states depend on them. */
 static __always_inline void saved_write(struct kunwind_program *p, unsigned int reg,
 					struct kunwind_saved saved)
 {
@@ -145,7 +145,7 @@ static __always_inline void saved_write(struct kunwind_program *p, unsigned int 
 	p->touched = true;
 }
 
-/* Whether registers have a rule, or an explicit "same value". */
+/* Sets which registers have a rule, and which an explicit "same value". */
 static __always_inline void masks_set(struct kunwind_program *p, u32 changed, u32 same)
 {
 	p->touched |= p->row.changed != changed || p->row.same != same;
@@ -171,9 +171,9 @@ static void same_set(struct kunwind_program *p, u64 reg)
 }
 
 /*
- * In a CIE's own instructions there is nothing to go back to but "not said".
- * Rewriters of binaries emit such (libnvvm of CUDA 13); GCC's unwinder and
- * readelf take it so, elfutils refuses it.
+ * In a CIE's own instructions, DW_CFA_restore goes back to "no rule". Rewriters
+ * of binaries emit it there (libnvvm of CUDA 13). GCC's unwinder and readelf
+ * accept it, elfutils refuses it.
  */
 static void saved_restore(struct kunwind_program *p, u64 reg)
 {
@@ -193,7 +193,7 @@ static void saved_restore(struct kunwind_program *p, u64 reg)
 		  (p->row.same & ~bit) | (p->initial->same & bit));
 }
 
-/* A rule that cannot be expressed. */
+/* The rule of register @reg if its real rule cannot be expressed. */
 static struct kunwind_saved saved_unknown(const struct kunwind_program *p, u64 reg)
 {
 	return (struct kunwind_saved){
@@ -222,7 +222,7 @@ static void cfa_set(struct kunwind_program *p, u64 reg, s32 off)
 	p->row.cfa_off = off;
 }
 
-/* With a CFA by expression the offset is not in use, but may be again. */
+/* Also while the CFA is by expression: a later CFA by register may use it. */
 static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
 {
 	p->touched |= p->row.cfa_off != off;
@@ -230,9 +230,9 @@ static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
 }
 
 /*
- * A length-prefixed expression: checked, and put in the pool with its length
- * in front. One that is not acceptable concerns its row only: it is unknown.
- * @wanted: of a register that is followed, or the CFA.
+ * Reads and checks a length-prefixed expression, and stores it in the pool
+ * after its length. If it is not acceptable, only the rows with it are unknown.
+ * @wanted: it is of the CFA or of a register that is followed.
  */
 static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
 				      bool initial, bool wanted, u32 *off,
@@ -258,7 +258,7 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 	return kunwind_pool_add(p->exprs, entry, sizeof(len16) + len, off);
 }
 
-/* The instructions with an expression. */
+/* Runs an instruction with an expression. */
 static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
 {
 	struct kunwind_saved saved = { 0 };
@@ -293,7 +293,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 	return KUNWIND_OK;
 }
 
-/* The instructions that real programs hardly use. */
+/* Runs an instruction that is rare in real programs. */
 static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct kunwind_bytes *b,
 					     u8 op)
 {
@@ -317,11 +317,11 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 		cfa_off_set(p, saved.off);
 		return KUNWIND_OK;
 	case CFA_GNU_ARGS_SIZE:
-		kunwind_bytes_uleb(b);	/* for landing pads only */
+		kunwind_bytes_uleb(b);	/* only landing pads need it */
 		return KUNWIND_OK;
 	}
 
-	/* those that begin with a register */
+	/* the first operand of the others is a register */
 	reg = column_of(p, kunwind_bytes_uleb(b));
 	switch (op) {
 	case CFA_UNDEFINED:
@@ -334,7 +334,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 		source = reg_of(p, kunwind_bytes_uleb(b));
 		saved.how = KUNWIND_HOW_REG;
 		if (source >= KUNWIND_NR_REGS) {
-			saved = saved_unknown(p, reg);	/* e.g. in a vector register */
+			saved = saved_unknown(p, reg);	/* for example in a vector register */
 		} else {
 			saved.source = source;
 			if (reg < KUNWIND_NR_REGS && (p->follow & KUNWIND_REG(reg)))
@@ -375,9 +375,9 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
 }
 
 /*
- * Room for twice as many remembered states, which stays: each costs its copy once or
- * twice. An FDE that nests them more deeply than the limit has no rows from there on; its
- * neighbours do.
+ * Doubles the room for remembered states; copying costs amortised constant
+ * time. If an FDE nests states beyond the limit, its addresses from there on
+ * have no rule; other FDEs are unaffected.
  */
 static noinline enum kunwind_refusal remembered_grow(struct kunwind_program *p)
 {
@@ -423,8 +423,8 @@ static enum kunwind_refusal remember(struct kunwind_program *p)
 }
 
 /*
- * The CFA comes back too: DWARF 5 does not say so in as many words, GCC,
- * LLVM and every reader agree.
+ * Restores the CFA, too: DWARF 5 does not say so explicitly, but GCC, LLVM and
+ * all readers agree.
  */
 static enum kunwind_refusal restore(struct kunwind_program *p)
 {
@@ -438,8 +438,8 @@ static enum kunwind_refusal restore(struct kunwind_program *p)
 		      memcmp(&p->row, &last->row, offsetof(struct kunwind_row, saved));
 	memcpy(&p->row, &last->row, offsetof(struct kunwind_row, saved));
 	/*
-	 * Also where no rule holds: to the state remembered before this one, the
-	 * register may have one, and did not change since.
+	 * Copy even if no rule holds now: the state remembered before this one
+	 * may have a rule, and its saved[] has not changed since.
 	 */
 	for (mask = last->copied; mask; mask &= mask - 1) {
 		unsigned int reg = __builtin_ctz(mask);
@@ -449,9 +449,7 @@ static enum kunwind_refusal restore(struct kunwind_program *p)
 	return KUNWIND_OK;
 }
 
-/*
- * Runs until the location moves or the code ends, where @moved is set or not.
- */
+/* Runs until the location moves (sets p->to) or the instructions end. */
 static enum kunwind_refusal run(struct kunwind_program *p)
 {
 	struct kunwind_bytes b = { .at = p->code, .end = p->code_end };
@@ -526,7 +524,7 @@ static enum kunwind_refusal run(struct kunwind_program *p)
 		case CFA_SET_LOC:
 			if (!kunwind_pointer_read(p->section, &b, p->cie->encoding, 0, &to))
 				return KUNWIND_E_ENCODING;
-			/* backwards */
+			/* a location must not go backwards */
 			if (!b.bad && to < p->from)
 				return KUNWIND_E_RANGE;
 			goto advance;
@@ -545,7 +543,7 @@ advance:
 			return KUNWIND_E_OPCODE;
 		if (unlikely(b.bad))
 			return KUNWIND_E_OPERAND;
-		/* What comes beyond the FDE's end, or around that of memory, is of no address. */
+		/* Locations beyond the FDE, or beyond 2^64, have no address. */
 		if (unlikely(to < p->from || to > p->end))
 			to = p->end;
 		if (to == p->from)
@@ -571,9 +569,9 @@ static __always_inline void columns_set(struct kunwind_program *p, const struct 
 }
 
 /*
- * Gives a row the rule of its return address if that is not in the usual column. If
- * nothing was said of it, the value of one of the registers 0 to 15 is in that
- * register; of another column nothing is known.
+ * Gives a row the rule of its return address if that is not in the usual
+ * column. If the column has no rule and is one of the registers 0 to 15 except
+ * rsp, the return address is in that register; otherwise it is unknown.
  */
 static noinline void odd_return_set(struct kunwind_program *p)
 {
@@ -636,7 +634,7 @@ enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
 		odd_return_set(p);
 	p->changed = p->touched;
 	p->touched = false;
-	/* the last row reaches to the FDE's end */
+	/* the last row ends at the FDE's end */
 	if (!err && p->to == p->from)
 		p->to = p->end;
 	return err;
