@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * build.c - .eh_frame, .debug_frame -> packed table
+ * build.c - compile .eh_frame and .debug_frame into a packed table
  *
  * 1. List all FDEs, sorted by address (fdes.c).
- * 2. Sweep over them upwards, run each FDE's program and hand its rows to
- *    pack.c. What no FDE covers gets a row without a rule.
- * 3. As soon as some CFA needs a callee-saved register that is not followed,
- *    find out which ones the other FDEs need, and which ones the rules of these
- *    read in turn, and do 2 again with all of them. That is once, but where little
- *    was lost yet: then 2 is done again at once. Hand-written cryptography has
- *    such CFAs, hardly anything else does.
+ * 2. Sweep over the FDEs in ascending order, run each FDE's program and hand its
+ *    rows to pack.c. Addresses without an FDE get a row without a rule.
+ * 3. If a CFA needs a callee-saved register that is not followed, find the
+ *    registers that the other FDEs need, and those that the rules of these
+ *    registers read in turn, and repeat step 2 with all of them. This happens at
+ *    most once, except near the start of the section, where step 2 is repeated
+ *    at once. Hardly any code except hand-written cryptography has such CFAs.
  *
- * Overlaps: an FDE may lie within another, which goes on behind it, and may
- * repeat another byte for byte; both are unambiguous. FDEs may contradict each
- * other: the same start with another end or other instructions, or an end within
- * the next one's range. Then the addresses that both cover have no rule, the others do.
- * Other unwinders take whichever their binary search ends at. Compilers, assemblers
- * and linkers make none of these, and GNU ld refuses them: 4.6 million FDEs of 3,253
- * real objects do not overlap at all.
+ * Overlaps: an FDE may lie within another one, which continues after it, and
+ * may repeat another one byte for byte; neither is ambiguous. FDEs may also
+ * contradict each other: the same start with another end or other instructions,
+ * or an end within the next FDE's range. Then the addresses that both cover
+ * have no rule, the others do. Other unwinders take the FDE at which their
+ * binary search ends. Compilers, assemblers and linkers make no such FDEs, and
+ * GNU ld refuses them: the 4.6 million FDEs of 3,253 real objects do not
+ * overlap at all. If FDEs are nested more deeply than KUNWIND_MAX_NESTED, the
+ * FDE around the last one has no rule from there on.
  *
- * What cannot be read leaves its own addresses without a rule, and no others: a row
- * whose CFA or return address is by an unknown operation or register, or whose
- * expressions are too long; the rows of an FDE from an instruction on that is unknown or
- * contradicts itself. elfutils reads all rows before such an instruction, too.
+ * Data that cannot be read leaves only its own addresses without a rule: a row
+ * whose CFA or return address depends on an unknown operation or register, or
+ * whose expressions are too long; the rows of an FDE from an unknown or invalid
+ * instruction on. elfutils, too, reads all rows before such an instruction.
  *
- * Time is linear in the section, whatever its bytes: each FDE is gone over a
- * fixed number of times, each instruction takes constant time (a row that
- * changed makes one rule of at most 18 entries; one that did not makes none), and
- * all that may be done again is paid for from a budget (budget.h). That includes
- * an FDE's program, which runs again behind each FDE inside its own range.
- * tests/unit/build-cost-test.c and tests/fuzz/fuzz-cost-build.c count it.
+ * Task context; may sleep. Time is linear in the section, whatever its bytes:
+ * each FDE is processed a fixed number of times, each instruction takes
+ * constant time (a changed row makes one rule of at most 18 entries, an
+ * unchanged one none), and all repeated work is paid for from a budget
+ * (budget.h). This includes an FDE's program, which runs again after each FDE
+ * inside its range. tests/unit/build-cost-test.c and
+ * tests/fuzz/fuzz-cost-build.c check the time.
+ *
  * Memory: the table and, until it is written, its draft, which is smaller
- * (pack.h); before, what fdes.h says. With real objects never more than the
- * table's size and 64 KB beside the table, in no case more than the budget has.
+ * (pack.h); before that, what fdes.h says. With real objects, a build never
+ * takes more than the table's size and 64 KB in addition to the table; it never
+ * takes more than the budget.
  */
 #include "build.h"
 #include "rule.h"
 
 /*
- * Rows of the FDE @a within [from, to). Its program runs to its end all the
- * same, so that the registers that it needs are those that the first stage finds.
+ * Makes the rows of FDE @a within [from, to). Runs its program to the end, so
+ * that it finds the same registers as the first stage of a build in two stages.
  */
 static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwind_active *a,
 				     u64 from, u64 to)
@@ -50,12 +55,12 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 	struct kunwind_rule rule;
 	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
-	bool packed = false;	/* the row before this one */
+	bool packed = false;	/* the row before this one was packed */
 
 	err = kunwind_fdes_get(&b->fdes, a->place, &slot, &fde);
 	if (err)
 		return err;
-	/* instructions that make no rows take time too */
+	/* instructions without rows take time, too */
 	b->fdes.ticks += (fde.code_end - fde.code) / KUNWIND_TICK_BYTES;
 	b->swept += KUNWIND_FDE_BYTES + (fde.code_end - fde.code);
 	if (from != a->start && !kunwind_budget_work(&b->budget, 2 * (fde.code_end - fde.code)))
@@ -90,7 +95,7 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 	}
 }
 
-/* Rows of [*at, to) from the FDEs that are active. */
+/* Makes the rows of [*at, to) from the active FDEs. */
 static enum kunwind_refusal fill(struct kunwind_build *b, u64 *at, u64 to)
 {
 	static const struct kunwind_rule none;
@@ -153,13 +158,13 @@ enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
 		};
 		return KUNWIND_OK;
 	}
-	/* all that are active reach beyond its start */
+	/* all active FDEs reach beyond its start */
 	for (; b->nr_active; b->nr_active--) {
 		struct kunwind_active *outer = &b->active[b->nr_active - 1];
 
 		if (outer->start < fde->start && outer->end > end)
 			break;
-		/* one that ends with it never goes on */
+		/* an outer FDE with the same end does not continue after it */
 		if (outer->start < fde->start && outer->end == end)
 			continue;
 		err = KUNWIND_E_OVERLAP;
@@ -180,8 +185,9 @@ enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
 	}
 	deep = b->nr_active + (disputed < end) + !!disputed > KUNWIND_MAX_NESTED;
 	/*
-	 * One that contradicts another may have no rows. The first stage of a build in two
-	 * looks at all of them, and has to find the same registers.
+	 * An FDE that contradicts another one may have no rows. The first stage
+	 * of a build in two looks at all FDEs, and this build has to find the
+	 * same registers.
 	 */
 	if (deep || disputed) {
 		err = kunwind_fdes_unread(&b->fdes, KUNWIND_E_OVERLAP);
@@ -191,7 +197,7 @@ enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
 			return err;
 	}
 	if (deep) {
-		/* From here on there is no rule in all of the one around it. */
+		/* The FDE around it has no rule from here on. */
 		b->active[b->nr_active - 1].place = KUNWIND_NO_PLACE;
 		return KUNWIND_OK;
 	}
@@ -232,7 +238,7 @@ enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32
 	*end = at;
 	if (b->swept <= b->early)
 		return KUNWIND_OK;
-	/* all that is missing, so that the next sweep need not end early again */
+	/* find all others, so that the next sweep need not end early */
 	for (; i < last && kunwind_fdes_missing(&b->fdes); i++) {
 		err = kunwind_fdes_tick(&b->fdes);
 		if (!err)
@@ -311,14 +317,14 @@ bool kunwind_build_again(struct kunwind_build *b)
 
 	if (!kunwind_fdes_missing(&b->fdes))
 		return false;
-	/* what is followed reads others: at most as many steps as there are registers */
+	/* at most one round for each register: its rules may read others */
 	do {
 		missing = kunwind_fdes_missing(&b->fdes);
 		b->fdes.keep |= missing;
 		for (; missing; missing &= missing - 1)
 			b->fdes.program.needed |= b->fdes.program.reads[__builtin_ctz(missing)];
 	} while (kunwind_fdes_missing(&b->fdes));
-	/* initial rows and what is in the draft followed fewer registers */
+	/* the initial rows and the draft followed fewer registers */
 	kunwind_fdes_forget_cies(&b->fdes);
 	kunwind_pack_reset(&b->pack);
 	return true;
@@ -348,7 +354,7 @@ static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table 
 		.needed = b->fdes.program.needed & kunwind_saved_regs(b->fdes.section->i386),
 		.i386 = b->fdes.section->i386,
 	};
-	/* the table and its draft are to be all that there is now */
+	/* free all else before the table is written beside its draft */
 	kunwind_fdes_exit(&b->fdes);
 	return kunwind_pack_finish(&b->pack, &head, table);
 }

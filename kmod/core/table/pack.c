@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * pack.c - rows in ascending order -> packed table; see pack.h and table.h
+ * pack.c - pack rows in ascending order into a table; see pack.h and table.h
  */
 #include "pack.h"
 #include "table.h"
 
 #define PIECE_BYTES	16384
-#define ROW_MAX		16	/* bytes that a row can take in the draft */
-#define FIRST_BITS	9	/* of the rules' hash table */
+#define ROW_MAX		16	/* most bytes of a row in the draft */
+#define FIRST_BITS	9	/* log2 of the first size of the rules' hash table */
 #define MAX_PROBES	64
-#define FREE_PROBES	4	/* so many are not paid for */
+#define FREE_PROBES	4	/* steps of a search that are not paid for */
 #define RADIX_BITS	7
 
 /*
- * The draft: for each row a varint of the distance from the row before (as in
- * the stream), then a varint of its rule's number: a byte below 255, or 255
- * and two bytes.
+ * The draft has for each row the distance from the row before, as in the
+ * stream, and its rule's number: a byte below 255, or 255 and two bytes.
  */
 struct kunwind_draft {
 	struct kunwind_draft *next;
@@ -61,8 +60,8 @@ static __always_inline u32 rule_hash(const struct kunwind_pack *pack, u64 rule)
 }
 
 /*
- * A free slot or the rule's own. NULL after MAX_PROBES: rules that were made to
- * collide are stored twice. *probes: what it took.
+ * Finds the rule's slot, or a free one. Returns NULL after MAX_PROBES steps:
+ * rules that were made to collide are stored twice. *probes: steps taken.
  */
 static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule, u32 *probes)
 {
@@ -281,9 +280,9 @@ void kunwind_pack_exit(struct kunwind_pack *pack)
 }
 
 /*
- * @rank[number] = place of a rule by frequency, equal ones in the order of their
- * numbers. @order afterwards holds the rules' numbers in order. Linear: radix,
- * with as many passes as the highest count has digits.
+ * Sorts the rules by frequency; equal ones stay in the order of their numbers.
+ * @rank[number] is then the rule's place, @order[place] its number. Linear: a
+ * radix sort with as many passes as the highest count has digits.
  */
 static void rules_rank(struct kunwind_pack *pack, u32 *order, u32 *rank)
 {
@@ -319,7 +318,7 @@ static void rules_rank(struct kunwind_pack *pack, u32 *order, u32 *rank)
 		rank[order[i]] = i;
 }
 
-/* Where the table's parts begin: offsets in its allocation. */
+/* Offsets of the table's parts in its allocation. */
 struct layout {
 	size_t rules, wide, index, far, top, stream, exprs, end;
 };
@@ -337,7 +336,7 @@ static void layout_make(const struct kunwind_pack *pack, u32 nr_blocks, u32 nr_f
 	l->end = l->exprs + pack->exprs.size + KUNWIND_TABLE_PAD;
 }
 
-/* Reads the draft, row by row. */
+/* Position of a reader of the draft. */
 struct draft_reader {
 	const struct kunwind_draft *piece;
 	const u8 *p, *end;
@@ -350,7 +349,7 @@ static void draft_open(const struct kunwind_pack *pack, struct draft_reader *r)
 	r->end = r->p + pack->first->size;
 }
 
-/* Must not be called past the last row. */
+/* Reads the next row. There must be one. */
 static __always_inline void draft_next(struct draft_reader *r, u32 *distance, u32 *number)
 {
 	if (unlikely(r->p == r->end)) {
@@ -368,8 +367,8 @@ static __always_inline void draft_next(struct draft_reader *r, u32 *distance, u3
 }
 
 /*
- * The size of the stream: all the draft's distances but each block's first,
- * and a byte for each rule.
+ * Returns the bytes of the stream: the distances, except the first of each
+ * block, and one byte for each row.
  */
 static size_t stream_size(const struct kunwind_pack *pack)
 {
@@ -422,7 +421,7 @@ static void stream_write(const struct kunwind_pack *pack, const u32 *rank,
 	*index = (struct kunwind_block){ .addr = ~0U, .at = p - stream };
 }
 
-/* How long a stretch of the span is for which top has an entry: a shift. */
+/* Returns log2 of the addresses that one entry of top covers. */
 static u8 top_shift(u64 span, u32 nr_blocks)
 {
 	u8 shift = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * rule.c - a row of CFI -> a wide rule; see rule.h
+ * rule.c - convert a row of CFI into a wide rule; see rule.h
  */
 #include "rule.h"
 #include "build.h"
 
-/* One entry of a wide rule. Returns what it may take: its expression's length, and one. */
+/* Adds an entry to a wide rule. Returns its cost: 1 + bytes of expression. */
 static unsigned int wide_add(const struct kunwind_pack *pack, struct kunwind_wide *wide,
 			     struct kunwind_wide_entry *entries, unsigned int reg,
 			     const struct kunwind_saved *saved)
@@ -41,7 +41,7 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 		.off = row->cfa_how == KUNWIND_HOW_REG ? row->cfa_off : (s32)row->cfa_expr,
 	};
 	cost += wide_add(pack, &w.wide, w.entries, 0, &cfa);
-	/* a return address not said where it is stayed where it was */
+	/* a return address without a rule is where it was */
 	mask = row->changed | ra | (row->same & (signal ? KUNWIND_ALL_REGS :
 							   KUNWIND_REG(KUNWIND_RSP)));
 	if ((row->changed & ra) && row->saved[KUNWIND_RA].how == KUNWIND_HOW_AT_CFA &&

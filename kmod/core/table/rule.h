@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * rule.h - a row of CFI -> the rule that the table stores
+ * rule.h - convert a row of CFI into the rule that the table stores
  *
- * Nearly every row is a plain rule, made inline (the builder's hot path); what
- * that cannot express becomes a wide one (struct kunwind_wide). docs/unwinding.md has
- * the equation of each kind of rule.
+ * Nearly every row becomes a plain rule, by an inline function (the builder's
+ * hot path). A row that a plain rule cannot express becomes a wide rule (struct
+ * kunwind_wide). docs/unwinding.md has the equation of each kind of rule. Task
+ * context: storing a wide rule may allocate.
  */
 #ifndef _KUNWIND_RULE_H
 #define _KUNWIND_RULE_H
@@ -13,16 +14,17 @@
 #include "../cfi/program.h"
 
 /*
- * A row that no plain rule can express; its CFA is known. *rule stays as it is if the row's
- * expressions are longer than a step may take.
+ * Converts a row that no plain rule can express and whose CFA is known. Leaves
+ * *rule unchanged if the row's expressions exceed KUNWIND_ROW_MAX_EXPR bytes.
  */
 enum kunwind_refusal __must_check
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule);
 
 /*
- * KUNWIND_RULE_NONE for a row that says nothing, or what we cannot evaluate.
- * @ra_off: where a call puts the return address, from the CFA: a word below it
+ * Converts a row. *rule is KUNWIND_RULE_NONE if the row has no CFA, or if its
+ * CFA or return address cannot be evaluated.
+ * @ra_off: place of the return address after a call, from the CFA: minus one word
  */
 static __always_inline enum kunwind_refusal
 kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
@@ -47,7 +49,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != ra_off))
 			goto wide;
 	}
-	/* a program that never says where the CFA is says nothing */
+	/* a row without a known CFA has no rule */
 	if (unlikely(row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN))
 		return KUNWIND_OK;
 	if (unlikely(!(row->changed & ra) || (row->changed & ~(rbp | ra)) ||
@@ -79,7 +81,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 	} else {
 		goto wide;
 	}
-	/* the walk's short forms know general registers only */
+	/* plain rules use general registers only */
 	if (unlikely(reg == KUNWIND_RA))
 		goto wide;
 	*rule = (struct kunwind_rule){

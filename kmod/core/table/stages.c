@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * stages.c - tables of big objects, in two stages
+ * stages.c - build the tables of big objects in two stages
  *
- * The first lists all FDEs, sorted, as build.c does; looks over them once for
- * FDEs that contradict each other; and cuts the list into parts of some hundred
- * FDEs, only where none reaches across. Its result is a table without rows but
- * with a directory of the parts, which walks can use at once: they say which
- * part they miss. It takes a third of the time of the whole.
+ * The first stage lists all FDEs, sorted, as build.c does; checks all of them
+ * for contradictions; and cuts the list into parts of part_fdes FDEs, only at
+ * places that no FDE spans (so a part with nested FDEs may have more). The
+ * result is a table without rows but with a directory of the parts. Walks can
+ * use it at once: they mark the part that they miss. The first stage takes a
+ * third of the time of a whole build.
  *
- * The second runs the FDEs of one part and makes a table of its own of it. Any
- * order will do, so a wanted part comes first.
+ * The second stage runs the FDEs of one part and makes a table of its own for
+ * it. The parts can be built in any order, so wanted parts come first.
  *
- * All parts follow the same registers, as the rows of a whole table do, so the
- * first stage has to know which ones CFAs need. It reads the instructions for
- * that: those of an FDE that has only the common ones by a look at their
- * operands, others by running them. What it finds is exactly what build.c
- * finds, so that a table in parts says the same as a whole one, row for row.
+ * All parts follow the same registers, as do the rows of a whole table. The
+ * first stage therefore reads the instructions to find the registers that CFAs
+ * need: it looks only at the operands of an FDE with common instructions, and
+ * runs the program of any other. It finds exactly what build.c finds, so a
+ * table in parts gives the same result as a whole one, row for row.
  *
- * What of an FDE's instructions cannot be read is mostly found in the second stage only. Its
- * addresses have no rule then, also if there is nothing else in the object: a whole table would
- * be refused.
+ * Instructions that cannot be read are mostly found only in the second stage.
+ * Their addresses then have no rule, even if the object has no other rows: a
+ * whole table would be refused.
  *
- * Memory: until its end the list (8 bytes an FDE), the CIEs (fdes.h), a draft of one part, 10 KB;
- * then 24 bytes a part, and the table's header for each.
+ * Task context; may sleep, except kunwind_stages_wanted() (any context).
+ *
+ * Memory: until kunwind_stages_end() the list (8 bytes for each FDE), the CIEs
+ * (fdes.h), a draft of one part, and 10 KB; then 24 bytes for each part, and
+ * the table's header for each.
  */
 #include "build.h"
 #include "table.h"
@@ -30,12 +34,12 @@
 struct kunwind_stages {
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
-	size_t limit, used;		/* bytes: the list and what is built */
-	u32 next;			/* all parts before it are built */
+	size_t limit, used;		/* bytes; used: list, directory and built parts */
+	u32 next;			/* all parts before this one are built */
 	struct kunwind_build build;
 };
 
-/* One look over all FDEs: overlaps, parts, registers, the end of the last. */
+/* Looks at all FDEs: finds overlaps, parts, registers and the highest end. */
 static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
 {
 	struct kunwind_parts *parts = s->table->parts;
@@ -166,7 +170,7 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	enum kunwind_refusal err;
 	u64 end;
 
-	/* Not emptied, but made anew: what one part let grow, each would have to clear. */
+	/* Free, not empty: each part would have to clear what one let grow. */
 	kunwind_fdes_forget_cies(&b->fdes);
 	kunwind_pack_exit(&b->pack);
 	err = kunwind_pack_init(&b->pack, s->limit - s->used, &b->budget);
@@ -174,7 +178,9 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 		err = kunwind_build_sweep(b, part->first, last, &end);
 	if (err)
 		return err;
-	/* The first stage saw all registers. If it did not: no table is better than a wrong one. */
+	/*
+	 * If the first stage missed one, no table is better than a wrong one.
+	 */
 	if (kunwind_fdes_missing(&b->fdes))
 		return KUNWIND_E_ABORTED;
 	head = (struct kunwind_table_stats){

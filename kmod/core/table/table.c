@@ -2,22 +2,24 @@
 /*
  * table.c - look up a packed table; its format is in table.h
  *
- * Reads in any context. Offsets found in the table are checked before they
- * are used, so that not even a damaged table leads a lookup out of it: it
- * then finds KUNWIND_RULE_NONE.
+ * All lookups run in any context, NMI included: they take no locks and write
+ * only "wanted" flags. kunwind_table_for_each() may sleep; kunwind_table_drop()
+ * and kunwind_table_free() run in task context. A lookup checks the offsets
+ * that it finds in the table before it uses them, so even a damaged table
+ * cannot lead it out of the table: the result is then KUNWIND_RULE_NONE.
  *
  * Speculation (Spectre v1): the address comes from the user's stack. Each index
  * that depends on it is clamped by kunwind_index() before it addresses a load.
- * The binary searches need no clamp: their steps depend on the number of
- * entries only, and one step too many, after a mispredicted end of the loop,
- * adds n / 2 = 0. Indices that the packer stored (top, block.at, far.rule) are
- * trusted: the packer computed them, the bytes of .eh_frame did not choose them.
+ * The binary searches need no clamp: their steps depend only on the number of
+ * entries, and one step too many adds nothing (n / 2 = 0). Indices that the
+ * packer stored (top, block.at, far.rule) are trusted, because the packer
+ * computed them; the bytes of .eh_frame did not choose them.
  */
 #include "table.h"
 
 static const struct kunwind_rule none;
 
-/* The rule's number for a row whose byte says KUNWIND_FAR_RULE. */
+/* Finds the number of a far rule; KUNWIND_MAX_RULES if the table is damaged. */
 static noinline u32 kunwind_walk_attr far_rule(const struct kunwind_table *table, u32 row)
 {
 	const struct kunwind_far *far = table->far;
@@ -30,7 +32,10 @@ static noinline u32 kunwind_walk_attr far_rule(const struct kunwind_table *table
 	return far->row == row ? far->rule : KUNWIND_MAX_RULES;
 }
 
-/* The distance at @p that is longer than a byte: its length in bytes. KUNWIND_TABLE_PAD is behind. */
+/*
+ * Reads a distance of more than one byte, returns its length in bytes.
+ * KUNWIND_TABLE_PAD covers reads past the stream.
+ */
 static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 {
 	u32 more;
@@ -44,24 +49,26 @@ static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 	return 2;
 }
 
-/* Four numbers of 16 bits in a word, from the lowest on. */
+/* Masks for four 16-bit lanes in a word, lowest first. */
 #define EVERY_BYTE	0x0101010101010101ULL
-#define EVERY_OTHER	0x00ff00ff00ff00ffULL	/* the even ones of eight bytes */
+#define EVERY_OTHER	0x00ff00ff00ff00ffULL	/* even bytes */
 #define EVERY_LANE	0x0001000100010001ULL
 #define LANE_TOPS	0x8000800080008000ULL
 
-/* The topmost bit of each byte at @x that begins a distance longer than a byte. */
+/* Sets the top bit of each byte of @x that begins a longer distance. */
 static __always_inline u64 long_ones(u64 x)
 {
-	/* KUNWIND_NEAR_DISTANCE + 16 is 256: the topmost bit, and a carry into it */
+	/* NEAR_DISTANCE + 16 = 256: a top bit, and a carry into it */
 	return ((x & 0x7f * EVERY_BYTE) + 16 * EVERY_BYTE) & x & 0x80 * EVERY_BYTE;
 }
 
 /*
- * The number of the row at @left, of the @rows of a block of @size bytes that begins with
- * their distances; @rows if the bytes are not a block. Eight distances at a time, without a
- * branch for each: their sums are in the lanes of two words. @at is clamped whenever it
- * moves on: the comparisons that end the loop may be mispredicted.
+ * Finds the row that holds offset @left in a block. @block has @size bytes and
+ * @rows rows, and begins with their distances. Returns the row's number, or
+ * @rows if the block is damaged. Adds eight distances at a time without a
+ * branch for each: their sums are in the lanes of two words. @at is clamped
+ * whenever it moves on, because the comparisons that end the loop may be
+ * mispredicted.
  */
 static __always_inline u32 row_find(const u8 *block, u64 size, u32 rows, u32 left)
 {
@@ -72,17 +79,17 @@ static __always_inline u32 row_find(const u8 *block, u64 size, u32 rows, u32 lef
 		u64 x, stops, sums, odd_sums, lefts, below;
 		u32 distance, length;
 
-		/* KUNWIND_TABLE_PAD lets this run on where the bytes are not a block. */
+		/* KUNWIND_TABLE_PAD covers reads past a damaged block. */
 		memcpy(&x, block + at, sizeof(x));
 		stops = long_ones(x);
 		if (n + 8 >= rows)
 			stops |= 0x80ULL << 8 * (rows - 1 - n);
-		/* Zero from the first stop on: the sums stay as they are from there. */
+		/* Clear the bytes from the first stop on. */
 		x &= ((stops & -stops) >> 7) - 1;
-		/* of the first two, four, six and eight */
+		/* sums of the first two, four, six and eight distances */
 		sums = ((x & EVERY_OTHER) + (x >> 8 & EVERY_OTHER)) * EVERY_LANE;
 		if (left < sums >> 48) {
-			/* and of the first one, three, five and seven; how many are not above? */
+			/* sums of the first 1, 3, 5, 7; count all <= left */
 			odd_sums = (sums << 16) + (x & EVERY_OTHER);
 			lefts = left * EVERY_LANE | LANE_TOPS;
 			below = ((lefts - sums) & LANE_TOPS) >> 15;
@@ -124,7 +131,7 @@ kunwind_table_lookup(const struct kunwind_table *table, u64 addr)
 	offset = kunwind_index(offset, table->span);
 	left = offset;
 
-	/* the last block that begins at or before it; no branch on the outcome */
+	/* the last block at or below the offset; no branch on data */
 	top = &table->top[offset >> table->top_shift];
 	number = (u32)top[0] << table->top_round;
 	n = min(((u32)top[1] + 1) << table->top_round, table->nr_blocks);
@@ -170,10 +177,10 @@ kunwind_table_part(const struct kunwind_table **table, u64 addr)
 	part = parts->part;
 	for (n = parts->nr; n > 1; n -= n / 2)
 		part = part[n / 2].addr <= offset ? part + n / 2 : part;
-	/* What is read of it is read behind it: it depends on the pointer. */
+	/* An address dependency orders reads of the part after this load. */
 	found = READ_ONCE(part->table);
 	if (!found) {
-		/* Stores of a byte each: nothing here that an NMI could meet half done. */
+		/* Each flag is one byte: an NMI cannot see it half written. */
 		WRITE_ONCE(part->wanted, true);
 		WRITE_ONCE(parts->wanted, true);
 		return KUNWIND_NOT_READY;
@@ -199,7 +206,7 @@ kunwind_table_wide(const struct kunwind_table *table, s32 index)
 
 	if (unlikely((u32)index >= table->wide_units))
 		return NULL;
-	/* Clamped: after a mispredicted kind of rule, the index is an offset from the CFI. */
+	/* Clamped: if the kind is mispredicted, the index is any CFI offset. */
 	wide = table->wide + kunwind_index((u32)index, table->wide_units);
 	if (unlikely(!wide->nr || wide->nr > table->wide_units - (u32)index - 1))
 		return NULL;
@@ -214,7 +221,7 @@ kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len)
 
 	if (unlikely(size < sizeof(*len) || (u32)off > size - sizeof(*len)))
 		return NULL;
-	/* Both are clamped: after a mispredicted kind of rule, they are any bytes of the CFI. */
+	/* Both clamped: if the kind is mispredicted, they are any CFI bytes. */
 	at = kunwind_index((u32)off, size);
 	memcpy(len, table->exprs + at, sizeof(*len));
 	most = size - sizeof(*len) - at;
@@ -224,7 +231,7 @@ kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len)
 	return table->exprs + at + sizeof(*len);
 }
 
-/* Through the lookup itself: what is shown is what the walk finds. */
+/* Calls the lookup for each row, so that @fn gets exactly what a walk finds. */
 int kunwind_table_for_each(const struct kunwind_table *table,
 			   int (*fn)(void *data, u64 addr, struct kunwind_rule rule), void *data)
 {

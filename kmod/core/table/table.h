@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * table.h - the packed table's format; for pack.c, table.c and tests
+ * table.h - the format of the packed table, for pack.c, table.c and tests
  *
- * One allocation: header, rules, wide rules, index, far rules, top, stream,
- * expressions, pad. docs/table-format.md describes each part byte by byte, the
- * lookup, and what a table costs.
+ * A table is one allocation: header, rules, wide rules, index, far rules, top,
+ * stream, expressions, pad. docs/table-format.md describes each part byte by
+ * byte, the lookup, and the memory that a table takes.
  */
 #ifndef _KUNWIND_TABLE_H
 #define _KUNWIND_TABLE_H
@@ -12,19 +12,22 @@
 #include "../kunwind_core.h"
 
 #define KUNWIND_BLOCK_ROWS	32
-#define KUNWIND_NEAR_DISTANCE	240	/* first distance that takes two bytes */
-#define KUNWIND_FAR_DISTANCE	(240 + 15 * 256) /* first that takes five */
-#define KUNWIND_FAR_RULE	255	/* the rule's number is elsewhere */
+#define KUNWIND_NEAR_DISTANCE	240	/* least distance that takes two bytes */
+#define KUNWIND_FAR_DISTANCE	(240 + 15 * 256) /* least distance that takes five */
+#define KUNWIND_FAR_RULE	255	/* the rule's number is in the list of far rules */
 #define KUNWIND_MAX_RULES	65536
 #define KUNWIND_MAX_ROWS	(1U << 30)
-/* Blocks to an entry of top, at least. */
+/* Least number of blocks for each entry of top, on average. */
 #define KUNWIND_TOP_BLOCKS	4
-/* More than one block's distances and a word: a lookup may look that far past the stream. */
+/*
+ * More bytes than the distances of a block and one word have: a lookup may read
+ * so far beyond the stream.
+ */
 #define KUNWIND_TABLE_PAD	40
 
 struct kunwind_block {
-	u32 addr;		/* of its first row */
-	u32 at;			/* of its first byte in the stream */
+	u32 addr;		/* offset of its first row from the table's base */
+	u32 at;			/* offset of its first byte in the stream */
 };
 
 struct kunwind_far {
@@ -33,22 +36,22 @@ struct kunwind_far {
 };
 
 /*
- * A table in parts (stages.c) has no rows of its own, and an empty span: each
- * lookup in it fails, so that other tables do not pay for the case. Its directory
- * follows the header in the same allocation; each part is a table.
+ * A table in parts (stages.c) has no rows and an empty span: each lookup in it
+ * fails, so lookups in other tables need no extra test. Its directory follows
+ * the header in the same allocation. Each part is a table of its own.
  */
 struct kunwind_part {
 	const struct kunwind_table *table;	/* NULL: not built yet */
-	u32 addr;		/* where it begins: offset from the directory's base */
-	u32 first;		/* number of its first FDE */
+	u32 addr;		/* its start: offset from the directory's base */
+	u32 first;		/* number of its first FDE in the list */
 	bool wanted;		/* a walk met it before it was built */
 };
 
 struct kunwind_parts {
 	u64 base, span;
 	u32 nr, nr_built;
-	u32 reason;		/* not KUNWIND_COMPLETE: it was given up */
-	bool wanted;		/* some part is */
+	u32 reason;		/* not KUNWIND_COMPLETE: the table was retired for this reason */
+	bool wanted;		/* some part is wanted */
 	struct kunwind_part part[];
 };
 
@@ -76,7 +79,7 @@ struct kunwind_table {
 	bool i386;
 	u8 top_shift, top_round;
 	u64 bytes;
-	struct kunwind_parts *parts;	/* NULL in all but tables in parts */
+	struct kunwind_parts *parts;	/* NULL, except in tables in parts */
 };
 
 #endif /* _KUNWIND_TABLE_H */
