@@ -174,8 +174,8 @@ bool kunwind_pointer_read(const struct kunwind_section *section, struct kunwind_
 }
 
 /*
- * Skips the address of the personality routine. Only its size matters, so
- * DW_EH_PE_indirect and the base are ignored.
+ * Skips the address of the personality routine. Its value is not used, so it
+ * may be indirect.
  */
 static bool pointer_skip(const struct kunwind_section *section, struct kunwind_bytes *b,
 			 u8 encoding)

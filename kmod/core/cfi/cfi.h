@@ -2,16 +2,16 @@
 /*
  * cfi.h - parse the records of .eh_frame and .debug_frame: CIEs and FDEs
  *
- * Each function parses and checks one record, and keeps no state. program.h
- * runs the CFI programs of the records. The functions neither sleep nor
- * allocate. The builder calls them.
+ * Each function parses and checks one record or pointer, and keeps no state.
+ * program.h runs the CFI programs of the records. The functions neither sleep
+ * nor allocate.
  *
  * Source of the format: DWARF 5, 6.4.1, 7.4, 7.24; LSB 5.0 core generic 10.5
  * (pointer encodings) and 10.6 (.eh_frame); the augmentations B (aarch64), P,
  * L, R, S, z as GCC and LLVM emit them, and eh of GCC 2.
  *
- * Does not support indirect addresses, and FDEs whose start is relative to
- * their own start (funcrel).
+ * Not supported: indirect addresses; FDEs whose start is relative to their own
+ * start (funcrel).
  */
 #ifndef _KUNWIND_CFI_H
 #define _KUNWIND_CFI_H
@@ -24,7 +24,8 @@
 
 /*
  * Larger code alignment factors count as this one. Its product with a 16-bit
- * number does not overflow, and one such step is beyond all user addresses.
+ * number does not overflow, and a step of this size leads beyond all code of an
+ * object.
  */
 #define KUNWIND_MAX_CODE_ALIGN	(1ULL << 47)
 
@@ -65,7 +66,8 @@ enum kunwind_record_kind {
 
 /*
  * Position and kind of a record. Offsets in the section, in bytes. A
- * KUNWIND_RECORD_ZERO has no @body and @cie, a KUNWIND_RECORD_END only @begin.
+ * KUNWIND_RECORD_ZERO has neither @body nor @cie, a KUNWIND_RECORD_END has only
+ * @begin.
  */
 struct kunwind_record {
 	u8 kind;			/* enum kunwind_record_kind */

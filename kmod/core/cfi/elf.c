@@ -14,8 +14,8 @@
  * 200 more, even if many segments have notes or claim to be the dynamic section
  * (only the first one is read).
  *
- * Does not support big-endian and relocatable files, x32, files with more than
- * MAX_PHDRS program headers (PN_XNUM), and a compressed .debug_frame.
+ * Not supported: big-endian and relocatable files, x32, files with more than
+ * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame.
  */
 #include "elf.h"
 #include "cfi.h"
@@ -107,7 +107,7 @@ static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size
 	return p->read(p->file, off, buf, len) ? KUNWIND_E_IO : KUNWIND_OK;
 }
 
-/* ident[4] is the class in the headers of both classes. */
+/* Reads the file header. ident[4], the class, is at the same place in both. */
 static enum kunwind_refusal header_get(struct parser *p)
 {
 	struct file_header *h = &p->header;
@@ -196,7 +196,7 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
 		return KUNWIND_OK;
 	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset)
 		return KUNWIND_E_HEADER;
-	/* the kernel can only map a file if both are equal within a page */
+	/* the kernel can map a segment only if both are equal within a page */
 	if (s->filesz && ((s->vaddr ^ s->offset) & PAGE_MASK_))
 		return KUNWIND_E_HEADER;
 	/* without bytes in the file, the offset means nothing */
@@ -217,7 +217,7 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
 
 /*
  * Finds the build-id if this segment has it. An invalid note ends the search
- * without an error, because nothing depends on the build-id.
+ * without an error, because unwinding does not need the build-id.
  */
 static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s)
 {
@@ -437,7 +437,7 @@ static enum kunwind_refusal section_debug(struct parser *p, const struct section
 	return KUNWIND_OK;
 }
 
-/* Reads the section headers. Ignores them if their position is invalid. */
+/* Reads the section headers. Ignores all if place or number is invalid. */
 static enum kunwind_refusal sections_read(struct parser *p, bool *known)
 {
 	const struct file_header *h = &p->header;
@@ -494,7 +494,7 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 		err = eh_hdr_read(&p);
 		if (err == KUNWIND_E_IO)
 			return err;
-		/* A section header may still describe .eh_frame. */
+		/* Go on: a section header may still describe .eh_frame. */
 		unusable = err;
 		known = !err;
 	}

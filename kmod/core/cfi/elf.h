@@ -25,11 +25,11 @@ struct kunwind_elf_load {
  * struct kunwind_elf - the facts about an ELF file that the unwinder needs
  * @eh_addr: ELF virtual address of .eh_frame
  * @eh_offset: its place in the file, bytes
- * @eh_size: its size, bytes; 0: there is none. Without section headers: up to the
- *	end of its segment's part of the file, though the terminator, or bytes
- *	that are no record, may end it earlier
- * @eh_fdes: a terminator ends .eh_frame only after this many FDEs: the number in
- *	.eh_frame_hdr; ~0 if @eh_size is exact
+ * @eh_size: its size, bytes; 0: there is none. Without section headers: up to
+ *	the end of its segment's part of the file, though the terminator, or
+ *	bytes that are no record, may end it earlier
+ * @eh_fdes: a terminator ends .eh_frame only after this many FDEs: the number
+ *	in .eh_frame_hdr, or 0; ~0 if @eh_size is exact
  * @debug_offset, @debug_size: of .debug_frame; size 0: there is none, or it is
  *	compressed
  * @text_lo, @text_hi: span of all executable PT_LOADs, ELF virtual addresses

@@ -13,7 +13,7 @@
 #include "bytes.h"
 #include "../x86/i386.h"
 
-#define MAX_BRANCHES	8	/* branches whose targets the pass has not reached yet */
+#define MAX_BRANCHES	8	/* most branches with targets that the pass has not reached */
 
 struct target {
 	const u8 *at;
@@ -27,7 +27,7 @@ struct effect {
 
 enum verdict { BAD, GOOD, UNKNOWN };
 
-/* Adds register @number to *regs. Columns above 16 are unknown. */
+/* Adds register @number to *regs. Any above the return address is unknown. */
 static enum verdict reg_use(u64 number, bool i386, u32 *regs)
 {
 	u64 reg = kunwind_reg_of(i386, number);

@@ -98,8 +98,8 @@ struct kunwind_expr_info {
 /**
  * kunwind_expr_check() - check whether an expression is acceptable
  * @initial: the CFA is pushed first (true except for the CFA's own expression)
- * @i386: the expression is of 32-bit code; info->regs and info->reg have kunwind's
- *	register numbers in any case
+ * @i386: the expression is of 32-bit code; info->regs and info->reg have
+ *	kunwind's register numbers in any case
  *
  * Checks every operation, the target of every branch, and the stack depth on
  * every path, up to the end or to the first unknown operation. Time is linear

@@ -276,7 +276,7 @@ static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, 
 static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 {
 	u32 i = 0, j = nr_eh, n = 0;
-	u64 end = 0, *merged;	/* highest end of .eh_frame's so far */
+	u64 end = 0, *merged;	/* highest end of .eh_frame's FDEs so far */
 	const u32 room = f->nr;
 
 	merged = kunwind_budget_alloc(f->budget, room * sizeof(*merged));

@@ -12,8 +12,8 @@
  * An FDE that cannot be read is left out, and so are all FDEs of a CIE that
  * cannot be read: their addresses have no rule, all others do. The object is
  * refused with the first reason if no FDE is left. It is also refused if the
- * chain of records breaks (unless section->open_end), because the next record
- * cannot be found.
+ * chain of records breaks, because the next record cannot be found. With
+ * section->open_end, a break after section->min_fdes FDEs is the section's end.
  *
  * Task context; may sleep. Time is linear in the sections. A CIE's program
  * usually runs once, and a slot keeps its initial row. There is one slot for
@@ -35,7 +35,7 @@
 
 #define KUNWIND_CIE_BITS	6	/* log2 of the least number of slots */
 #define KUNWIND_CIE_MAX_BITS	14
-#define KUNWIND_CIE_BYTES	4096	/* least bytes of the sections for each slot above 64 */
+#define KUNWIND_CIE_BYTES	4096	/* least bytes of the sections for a slot, if more than 64 */
 #define KUNWIND_TICKS		4096	/* rows or records between two calls of abort() */
 #define KUNWIND_TICK_BYTES	64	/* bytes of instructions that count as one row */
 #define KUNWIND_IN_MORE		0x80000000U	/* bit of a place: the record is in section->more */
@@ -79,7 +79,8 @@ enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, s
 void kunwind_fdes_exit(struct kunwind_fdes *fdes);
 
 /*
- * Empties all slots, because fdes->keep changed or program.exprs was emptied.
+ * Empties all slots. To be called after fdes->keep changed or program.exprs was
+ * emptied.
  */
 void kunwind_fdes_forget_cies(struct kunwind_fdes *fdes);
 
@@ -89,8 +90,9 @@ kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot *
 		 struct kunwind_fde *fde);
 
 /*
- * Compares two FDEs of the same range, and their CIEs, byte for byte. Returns
- * KUNWIND_OK if they are the same, KUNWIND_E_OVERLAP if not.
+ * Compares two FDEs of the same range: the bytes of their instructions, and the
+ * fields and instructions of their CIEs. Returns KUNWIND_OK if they are the
+ * same, KUNWIND_E_OVERLAP if not, or another refusal.
  */
 enum kunwind_refusal __must_check
 kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
@@ -149,7 +151,7 @@ static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const str
 	       KUNWIND_REG(KUNWIND_RA);
 }
 
-/* Callee-saved registers that CFAs and rules so far read, not followed yet. */
+/* Callee-saved registers that CFAs and rules so far read, but not in @keep. */
 static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
 {
 	return fdes->program.needed & kunwind_saved_regs(fdes->section->i386) & ~fdes->keep;

@@ -65,7 +65,7 @@ static __always_inline u64 uleb(struct kunwind_bytes *b)
 /*
  * Translates an operand that names a register whose value in this frame is
  * read. Columns of other registers (x87, vector, segment, any 64-bit number)
- * are legal but not followed: the result is then KUNWIND_NR_REGS or more.
+ * are legal but unknown: the result is then KUNWIND_NR_REGS or more.
  */
 static __always_inline u64 reg_of(const struct kunwind_program *p, u64 number)
 {
@@ -98,7 +98,7 @@ static __always_inline bool factored(const struct kunwind_program *p, s64 count,
 	return bytes == *off;
 }
 
-/* Returns the location after an advance. A 16-bit count never overflows. */
+/* Returns the location after an advance. No product with 16 bits overflows. */
 static __always_inline u64 advanced(const struct kunwind_program *p, u16 count)
 {
 	return p->from + count * p->cie->code_align;
@@ -115,8 +115,9 @@ static u64 advanced_far(const struct kunwind_program *p, u64 count)
 }
 
 /*
- * Reads an unfactored offset. DWARF 5 6.4.2.2 has it unsigned, but clang's
- * assembler also writes negative ones, and readers take it as signed.
+ * Converts an unfactored offset. False: it exceeds 32 bits. It is unsigned in
+ * DWARF 5 6.4.2.2, but clang's assembler also writes negative ones, and readers
+ * take it as signed.
  */
 static __always_inline bool plain_offset(u64 count, s32 *off)
 {
@@ -129,7 +130,7 @@ static __always_inline bool saved_equal(struct kunwind_saved a, struct kunwind_s
 	return a.off == b.off && a.how == b.how && a.source == b.source;
 }
 
-/* Makes all changes of saved[], because remembered states depend on them. */
+/* Sets saved[@reg], and keeps the old rule for the last remembered state. */
 static __always_inline void saved_write(struct kunwind_program *p, unsigned int reg,
 					struct kunwind_saved saved)
 {
@@ -222,7 +223,7 @@ static void cfa_set(struct kunwind_program *p, u64 reg, s32 off)
 	p->row.cfa_off = off;
 }
 
-/* Also while the CFA is by expression: a later CFA by register may use it. */
+/* Sets the offset, also of a CFA by expression: a later register may use it. */
 static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
 {
 	p->touched |= p->row.cfa_off != off;
@@ -543,7 +544,7 @@ advance:
 			return KUNWIND_E_OPCODE;
 		if (unlikely(b.bad))
 			return KUNWIND_E_OPERAND;
-		/* Locations beyond the FDE, or beyond 2^64, have no address. */
+		/* Locations beyond the FDE, or beyond 2^64, count as its end. */
 		if (unlikely(to < p->from || to > p->end))
 			to = p->end;
 		if (to == p->from)
@@ -570,8 +571,8 @@ static __always_inline void columns_set(struct kunwind_program *p, const struct 
 
 /*
  * Gives a row the rule of its return address if that is not in the usual
- * column. If the column has no rule and is one of the registers 0 to 15 except
- * rsp, the return address is in that register; otherwise it is unknown.
+ * column. Without a rule for the column, the return address is in the column's
+ * register if that is one of 0 to 15 except rsp; otherwise it is unknown.
  */
 static noinline void odd_return_set(struct kunwind_program *p)
 {

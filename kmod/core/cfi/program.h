@@ -13,11 +13,12 @@
  *
  * Expressions are checked and stored in the builder's pool as they are read, so
  * a row has a fixed size. Memory: 160 bytes for the row, and 164 for each
- * remembered state that fits; 2.7 KB in the usual case. Allocation may sleep.
+ * remembered state that there is room for; 2.7 KB in the usual case. Allocation
+ * may sleep.
  *
- * Does not support opcodes of other architectures and vendors, except GNU's and
- * DW_CFA_MIPS_advance_loc8, and more remembered states than
- * KUNWIND_MAX_REMEMBERED or than fit in a quarter of the build's memory.
+ * Not supported: opcodes of other architectures and vendors, except GNU's and
+ * DW_CFA_MIPS_advance_loc8; more remembered states than KUNWIND_MAX_REMEMBERED
+ * or than fit in a quarter of the build's memory.
  */
 #ifndef _KUNWIND_PROGRAM_H
 #define _KUNWIND_PROGRAM_H
@@ -32,8 +33,9 @@
 /*
  * In addition to enum kunwind_how, for a CFA or a return address that cannot be
  * computed: by an expression that is not acceptable (expr.h), by a register
- * above 16, or, for a return address, by a distance beyond 32 bits. Rows with
- * it have no rule. Any other register with such a rule is undefined.
+ * above the return address, or, for a return address, by a distance beyond 32
+ * bits. Rows with it have no rule. Any other register with such a rule is
+ * undefined.
  */
 #define KUNWIND_HOW_UNKNOWN	0xff
 
@@ -80,7 +82,7 @@ struct kunwind_program {
 	struct kunwind_budget *budget;		/* of remembered[] */
 	u32 follow;		/* registers whose rules are kept; others are only checked */
 	u32 needed;		/* registers that CFAs and followed rules read; only grows */
-	u32 reads[KUNWIND_NR_REGS]; /* read by its rules while not followed; only grows */
+	u32 reads[KUNWIND_NR_REGS]; /* [r]: read by rules of r while r is not followed; only grows */
 	const u8 *code, *code_end;
 	u64 from, to, end;	/* [from, to) of the row; end of the FDE */
 	u32 nr_remembered, max_remembered, most_remembered; /* number, room, most room */
@@ -120,13 +122,15 @@ void kunwind_program_begin(struct kunwind_program *program, const struct kunwind
 enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *program);
 
 /**
- * kunwind_program_look() - find the registers that an FDE needs, without a run
+ * kunwind_program_look() - find the registers that an FDE needs, without
+ * running it
  *
  * Adds the registers that the CFAs of @fde need to program->needed, as a run
  * would do. The caller sets program->section first.
  *
  * Return: false if @fde must be run instead, because it has rare instructions
- * (among them all that would add to ->reads) or invalid ones.
+ * (among them all that would add to ->reads), invalid ones, or deeply nested
+ * remembered states.
  */
 bool __must_check kunwind_program_look(struct kunwind_program *program,
 				       const struct kunwind_fde *fde);

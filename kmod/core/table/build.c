@@ -3,13 +3,14 @@
  * build.c - compile .eh_frame and .debug_frame into a packed table
  *
  * 1. List all FDEs, sorted by address (fdes.c).
- * 2. Sweep over the FDEs in ascending order, run each FDE's program and hand its
- *    rows to pack.c. Addresses without an FDE get a row without a rule.
+ * 2. Sweep over the FDEs in ascending order, run each FDE's program and hand
+ *    its rows to pack.c. Addresses without an FDE get a row without a rule.
  * 3. If a CFA needs a callee-saved register that is not followed, find the
  *    registers that the other FDEs need, and those that the rules of these
- *    registers read in turn, and repeat step 2 with all of them. This happens at
- *    most once, except near the start of the section, where step 2 is repeated
- *    at once. Hardly any code except hand-written cryptography has such CFAs.
+ *    registers read in turn, and repeat step 2 with all of them. This happens
+ *    at most once, except near the start of the section, where step 2 is
+ *    repeated at once. Hardly any code except hand-written cryptography has
+ *    such CFAs.
  *
  * Overlaps: an FDE may lie within another one, which continues after it, and
  * may repeat another one byte for byte; neither is ambiguous. FDEs may also
@@ -32,7 +33,7 @@
  * unchanged one none), and all repeated work is paid for from a budget
  * (budget.h). This includes an FDE's program, which runs again after each FDE
  * inside its range. tests/unit/build-cost-test.c and
- * tests/fuzz/fuzz-cost-build.c check the time.
+ * tests/fuzz/fuzz-cost-build.c count the work.
  *
  * Memory: the table and, until it is written, its draft, which is smaller
  * (pack.h); before that, what fdes.h says. With real objects, a build never

@@ -60,8 +60,8 @@ void kunwind_build_exit(struct kunwind_build *build);
 
 /*
  * Adds the registers that the CFAs and rules of an FDE need to
- * fdes.program.needed, without making rows. @fde comes from
- * kunwind_build_activate().
+ * fdes.program.needed, without making rows. @fde comes from kunwind_fdes_get()
+ * or kunwind_build_activate().
  */
 enum kunwind_refusal __must_check
 kunwind_build_look(struct kunwind_build *build, u32 place, const struct kunwind_fde *fde);
@@ -75,9 +75,9 @@ kunwind_build_look(struct kunwind_build *build, u32 place, const struct kunwind_
 bool kunwind_build_again(struct kunwind_build *build);
 
 /*
- * Makes the FDE at @place the innermost active one. The caller has already
- * removed FDEs that end at or before its start. Fills *fde; its end is cut to
- * section->hi.
+ * Makes the FDE at @place the innermost active one, and removes the rules of
+ * addresses where it contradicts others. The caller has already removed FDEs
+ * that end at or before its start. Fills *fde; its end is cut to section->hi.
  */
 enum kunwind_refusal __must_check
 kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fde *fde);

@@ -280,7 +280,8 @@ void kunwind_pack_exit(struct kunwind_pack *pack)
 }
 
 /*
- * Sorts the rules by frequency; equal ones stay in the order of their numbers.
+ * Sorts the rules by frequency, the most frequent first; equally frequent ones
+ * stay in the order of their numbers.
  * @rank[number] is then the rule's place, @order[place] its number. Linear: a
  * radix sort with as many passes as the highest count has digits.
  */
@@ -367,8 +368,8 @@ static __always_inline void draft_next(struct draft_reader *r, u32 *distance, u3
 }
 
 /*
- * Returns the bytes of the stream: the distances, except the first of each
- * block, and one byte for each row.
+ * Returns the size of the stream in bytes: the distances, except the first of
+ * each block, and one byte for each row.
  */
 static size_t stream_size(const struct kunwind_pack *pack)
 {
@@ -421,7 +422,7 @@ static void stream_write(const struct kunwind_pack *pack, const u32 *rank,
 	*index = (struct kunwind_block){ .addr = ~0U, .at = p - stream };
 }
 
-/* Returns log2 of the addresses that one entry of top covers. */
+/* Returns log2 of the number of addresses that one entry of top covers. */
 static u8 top_shift(u64 span, u32 nr_blocks)
 {
 	u8 shift = 0;

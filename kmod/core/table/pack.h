@@ -7,7 +7,7 @@
  * kunwind_pack_finish() numbers the rules by frequency and writes the table
  * into one allocation of its exact size. Task context; may sleep. Memory while
  * packing: the draft, the pools of wide rules and expressions, and 20 bytes for
- * each rule that fits (256 at first, then doubled).
+ * each rule that there is room for (256 at first, then doubled).
  */
 #ifndef _KUNWIND_PACK_H
 #define _KUNWIND_PACK_H
@@ -51,7 +51,10 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule);
 /* Returns true if there are rows and none has a rule. */
 bool kunwind_pack_empty(const struct kunwind_pack *pack);
 
-/* Stores a wide rule: @wide and its entries, @len bytes. *index: in 8 bytes. */
+/*
+ * Stores a wide rule: @wide and its entries, @len bytes. *index is its offset
+ * in units of 8 bytes.
+ */
 enum kunwind_refusal __must_check
 kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index);
 

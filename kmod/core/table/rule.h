@@ -22,9 +22,10 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 		  s32 ra_off, struct kunwind_rule *rule);
 
 /*
- * Converts a row. *rule is KUNWIND_RULE_NONE if the row has no CFA, or if its
- * CFA or return address cannot be evaluated.
- * @ra_off: place of the return address after a call, from the CFA: minus one word
+ * Converts a row. *rule is KUNWIND_RULE_END if the return address is undefined,
+ * KUNWIND_RULE_NONE if the row has no CFA, if its CFA or return address cannot
+ * be evaluated, or if its expressions are too long.
+ * @ra_off: where a call puts the return address, from the CFA: minus one word
  */
 static __always_inline enum kunwind_refusal
 kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,

@@ -19,8 +19,8 @@
  * table in parts gives the same result as a whole one, row for row.
  *
  * Instructions that cannot be read are mostly found only in the second stage.
- * Their addresses then have no rule, even if the object has no other rows: a
- * whole table would be refused.
+ * Their addresses then have no rule, even if the object has no other rows;
+ * kunwind_table_build() refuses an object without other rows.
  *
  * Task context; may sleep, except kunwind_stages_wanted() (any context).
  *
@@ -179,7 +179,8 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	if (err)
 		return err;
 	/*
-	 * If the first stage missed one, no table is better than a wrong one.
+	 * If the first stage missed a register, no table is better than a wrong
+	 * one.
 	 */
 	if (kunwind_fdes_missing(&b->fdes))
 		return KUNWIND_E_ABORTED;

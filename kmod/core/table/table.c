@@ -55,7 +55,7 @@ static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 #define EVERY_LANE	0x0001000100010001ULL
 #define LANE_TOPS	0x8000800080008000ULL
 
-/* Sets the top bit of each byte of @x that begins a longer distance. */
+/* Returns the top bit of each byte of @x that begins a multi-byte distance. */
 static __always_inline u64 long_ones(u64 x)
 {
 	/* NEAR_DISTANCE + 16 = 256: a top bit, and a carry into it */

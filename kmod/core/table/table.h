@@ -21,7 +21,7 @@
 #define KUNWIND_TOP_BLOCKS	4
 /*
  * More bytes than the distances of a block and one word have: a lookup may read
- * so far beyond the stream.
+ * that far beyond the stream.
  */
 #define KUNWIND_TABLE_PAD	40
 
