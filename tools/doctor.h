@@ -12,8 +12,9 @@ enum doctor_state { DOCTOR_OK, DOCTOR_FAIL, DOCTOR_NOTE };
 
 enum doctor_format { DOCTOR_TEXT, DOCTOR_TSV, DOCTOR_JSON };
 
-/* How lines are printed from now on; and the end of the output: how many requirements are not met. */
+/* Sets the format of the lines. Call this before the first line. */
 void doctor_begin(enum doctor_format format);
+/* Ends the output. Returns how many requirements are not met. */
 int doctor_end(void);
 
 /*

@@ -207,6 +207,12 @@ static void jumped(struct shadow_thread *thread, const struct shadow_regs *after
 	on->fresh = false;
 }
 
+/* Whether the handler of the signal turned the interrupted place into a call (Go's preemption). */
+static bool is_call(const struct shadow_entry *context, u64 sp, u64 word)
+{
+	return sp == context->to_sp - 8 && word == context->address;
+}
+
 static void returned_from_signal(struct shadow_thread *thread, const struct shadow_regs *after)
 {
 	const struct shadow_entry *last = top(thread->on);
@@ -221,9 +227,7 @@ static void returned_from_signal(struct shadow_thread *thread, const struct shad
 		thread->on = find_or_make(thread->shadow, after->sp);
 	drop(thread->on, after->sp);
 	thread->left = NULL;
-	/* The handler turned the interrupted place into a call (Go's preemption). */
-	if (context.to && after->sp == context.to_sp - 8 &&
-	    word_at(thread->shadow, after->sp) == context.address)
+	if (context.to && is_call(&context, after->sp, word_at(thread->shadow, after->sp)))
 		push(thread->on, (struct shadow_entry){ .slot = after->sp,
 							.address = context.address });
 }
@@ -335,8 +339,7 @@ static u64 injected(struct memory *memory, const struct shadow_entry *context)
 	u64 sp, ip, word;
 
 	if (!memory_word(memory, registers + 8 * 15, &sp) || !memory_word(memory, registers + 8 * 16, &ip) ||
-	    ip == context->address || sp != context->to_sp - 8 || !memory_word(memory, sp, &word) ||
-	    word != context->address)
+	    ip == context->address || !memory_word(memory, sp, &word) || !is_call(context, sp, word))
 		return 0;
 	return ip;
 }

@@ -26,16 +26,25 @@ not_pending() { ! is_object "$work/xfs/library.so" pending; }
 # processor 0, interrupts too: PREEMPT_RT has threads for them, and for timers, which
 # would have to wait. During the delay the test starts a dozen programs. On a busy host this takes
 # more than 20 s, so the kernel's watchdogs need larger limits.
+# Later files share the VM: end_delay gives the limits back.
+watchdog=/proc/sys/kernel/watchdog_thresh
+stall=/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
+watchdog_limit=$(cat $watchdog)
+stall_limit=$(cat $stall)
 delay() {
-	echo 60 >/proc/sys/kernel/watchdog_thresh
-	echo 200 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
+	echo 60 >$watchdog
+	echo 200 >$stall
 	modprobe delay function="$1" comm="$2" && taskset -p 1 $$ || return 1
 	for irq in /proc/irq/*/smp_affinity; do
 		echo 1 >"$irq"
 	done 2>/dev/null
 	return 0
 }
-end_delay() { rmmod delay && taskset -p ffff $$; }
+end_delay() {
+	rmmod delay && taskset -p ffff $$ || return 1
+	echo "$watchdog_limit" >$watchdog
+	echo "$stall_limit" >$stall
+}
 is_delayed() { [ "$(cat /sys/module/delay/parameters/nr)" = 1 ]; }
 hold() { # OUT COMMAND...: in the background, until let_go
 	local out=$1

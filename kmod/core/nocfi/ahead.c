@@ -392,7 +392,6 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 
 	if (state->flags && !leaves_flags(insn))
 		state->flags = false;
-
 	if (state->back && (insn->map || (insn->op != 0xc2 && insn->op != 0xc3)))
 		state->back = false;
 	if (state->popped.base && !leaves_popped(state, insn))
@@ -566,7 +565,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_c
 	const struct state *state = &ahead->state;
 	s32 distance;
 
-	*code = (struct kunwind_code){ -1, -1, -1, state->flags, ahead->unsure };
+	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1,
+				       .resumes = state->flags, .unsure = ahead->unsure };
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
 	/*
@@ -633,7 +633,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	ahead.unsure = false;
 	ahead.eax = ~0U;
 	ahead.word = kunwind_word(i386);
-	*code = (struct kunwind_code){ -1, -1, -1, false, false };
+	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1 };
 	for (;;) {
 		next = NEXT_NONE;
 		/* step() takes about as long as decoding. */

@@ -311,8 +311,8 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 
 	found = one_return(walk, frame, exact, c);
 	c->resumes = !found && c->proof == KUNWIND_PROOF_NO_CALL &&
-		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra) &&
-		     (c->resumes || (exact && popped_flags(walk, frame->ip)));
+		     (c->resumes || (exact && popped_flags(walk, frame->ip))) &&
+		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra);
 	if (c->resumes)
 		return true;
 	if (!exact || (found && (c->slot != frame->sp || !pushed_before(walk, c, frame->ip))))

@@ -383,7 +383,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 	struct kunwind_insn insn;
 	u64 at = from;
 
-	*code = (struct kunwind_code){ UNKNOWN, UNKNOWN, UNKNOWN, false, false };
+	*code = (struct kunwind_code){ .depth = UNKNOWN, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	while (at < to && kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
 		move(&way, &insn, at - from);

@@ -5,7 +5,7 @@
  * The first stage lists all FDEs, sorted, as build.c does; checks all of them
  * for contradictions; and cuts the list into parts of part_fdes FDEs, only at
  * places that no FDE spans (so a part with nested FDEs may have more). The
- * result is a table without rows but with a directory of the parts. Walks can
+ * result is a table that has no rows, only a directory of the parts. Walks can
  * use it at once: they mark the part that they miss. The first stage takes a
  * third of the time of a whole build.
  *

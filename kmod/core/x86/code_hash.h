@@ -7,7 +7,7 @@
 
 #include "../kunwind_core.h"
 
-#define KUNWIND_HASH_FACTOR		0x9e3779b97f4a7c15ULL
+#define KUNWIND_HASH_FACTOR	0x9e3779b97f4a7c15ULL
 #define KUNWIND_HASH_ODD	0x51ULL		/* so that zeros count */
 
 static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
