@@ -221,10 +221,12 @@ own_books() {
 	is "$left" "" "the module has no process, object or byte left"
 }
 
-# Everything off, nothing running, the module gone, files of the loads too.
+# Everything off, nothing running, the module gone, files of the loads too. Each step is
+# an action of its own for watch.sh, which says of a longer one that it is stuck.
 quiet() {
-	watch_begin quiet
+	watch_begin "quiet: the loads end"
 	loads_end || not_ok "the loads come to an end"
+	watch_begin "quiet: what traces ends"
 	[ -z "$session_on" ] || tracing
 	[ ! -e $tracefs/events/soak ] || probes
 	! grep -q '^p:soakk/' $tracefs/kprobe_events || kprobes
@@ -233,9 +235,11 @@ quiet() {
 	echo 0 >$tracefs/options/userstacktrace
 	echo 0 >$tracefs/events/sched/sched_switch/enable
 	echo >$tracefs/trace
+	watch_begin "quiet: the module lets go of all"
 	local i
 	loaded || attempt load modprobe kunwind
 	own_books
+	watch_begin "quiet: the module is unloaded"
 	[ ! -d /sys/module/conflict ] || rmmod conflict
 	[ ! -d /sys/module/lttng_probe_kunwind ] || rmmod lttng_probe_kunwind
 	# task work of what has just ended may still be under way
@@ -244,6 +248,7 @@ quiet() {
 		rmmod kunwind 2>/dev/null || sleep 0.1
 	done
 	registered=()
+	watch_begin "quiet: the memory is measured"
 }
 
 act_for() { # SECONDS
