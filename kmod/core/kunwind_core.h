@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * kunwind_core.h - interface of the unwinder for the kernel module, the library and the tests
+ * kunwind_core.h - interface of the unwinder for the kernel module, the library
+ * and the tests
  *
- * The core is pure. Its input is bytes, registers and a memory reader; its output
- * is tables and frames. It calls only what kunwind_deps.h declares. That header has
- * a version for the kernel (kmod/deps/kernel) and one for user space
+ * The core is pure. Its input is bytes, registers and a memory reader; its
+ * output is tables and frames. It calls only what kunwind_deps.h declares. That
+ * header has a version for the kernel (kmod/deps/kernel) and one for user space
  * (libkunwind/deps); the include path selects one.
  *
  *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
  *   registers + memory + ranges --walk.c, by kunwind_table_lookup()--> addresses and a reason
  *
- * docs/unwinding.md explains both lines. docs/architecture.md says which files take
- * part, and has the glossary.
+ * docs/unwinding.md explains both lines. docs/architecture.md says which files
+ * take part, and has the glossary.
  *
- * Registers have the DWARF numbers of the x86-64 psABI (table 3.36). A register of
- * 32-bit code is the low half of the 64-bit register, and has the same number here;
- * i386.h converts the numbers of the i386 psABI.
+ * Registers have the DWARF numbers of the x86-64 psABI (table 3.36). A register
+ * of 32-bit code is the low half of the 64-bit register, and has the same
+ * number here; i386.h converts the numbers of the i386 psABI.
  */
 #ifndef _KUNWIND_CORE_H
 #define _KUNWIND_CORE_H
@@ -44,8 +45,9 @@ struct kunwind_regs {
 };
 
 /*
- * A rule says how to get from a frame to its caller. Each row of CFI has one. A rule
- * has eight bytes. A lookup returns a copy, so a cache needs no reference to the table.
+ * A rule says how to get from a frame to its caller. Each row of CFI has one. A
+ * rule has eight bytes. A lookup returns a copy, so a cache needs no reference
+ * to the table.
  */
 enum kunwind_rule_kind {
 	KUNWIND_RULE_NONE = 0,	/* no CFI covers the address */
@@ -76,12 +78,12 @@ struct kunwind_rule {
 #define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: a signal interrupted the caller */
 
 /*
- * A wide rule is a list of entries: one for the CFA, then one for each register whose
- * value in the caller is not the default. The default of the return address is *(CFA - 8),
- * or *(CFA - 4) in 32-bit code; that of rsp is the CFA. rbp and the registers of the
- * table's keep mask keep their values by default. All other registers are unknown by
- * default; only a signal frame has entries for them. A wide rule lies in the table's wide
- * area, in units of 8 bytes.
+ * A wide rule is a list of entries: one for the CFA, then one for each register
+ * whose value in the caller is not the default. The default of the return
+ * address is *(CFA - 8), or *(CFA - 4) in 32-bit code; that of rsp is the CFA.
+ * rbp and the registers of the table's keep mask keep their values by default.
+ * All other registers are unknown by default; only a signal frame has entries
+ * for them. A wide rule lies in the table's wide area, in units of 8 bytes.
  */
 enum kunwind_how {
 	KUNWIND_HOW_UNDEFINED = 0,
@@ -109,11 +111,11 @@ struct kunwind_wide_entry {
 };
 
 /*
- * A table holds the packed rows of one ELF object (format: table.h) in one allocation.
- * It is read-only after it is built. Its addresses are offsets from base, an ELF
- * virtual address.
- * A table in parts (stages.c) is a directory of parts. Each part is a table. The parts
- * are built and published one by one, while walks use the directory.
+ * A table holds the packed rows of one ELF object (format: table.h) in one
+ * allocation. It is read-only after it is built. Its addresses are offsets from
+ * base, an ELF virtual address. A table in parts (stages.c) is a directory of
+ * parts. Each part is a table. The parts are built and published one by one,
+ * while walks use the directory.
  */
 struct kunwind_table;
 
@@ -130,9 +132,9 @@ struct kunwind_table_stats {
 };
 
 /*
- * Input of a build: the bytes of .eh_frame or .debug_frame, and what their pointer
- * encodings are relative to. A .debug_frame may complete an .eh_frame ("more";
- * kunwind_elf_sections()).
+ * Input of a build: the bytes of .eh_frame or .debug_frame, and what their
+ * pointer encodings are relative to. A .debug_frame may complete an .eh_frame
+ * ("more"; kunwind_elf_sections()).
  */
 struct kunwind_section {
 	const u8 *data;		/* bytes of the section */
@@ -174,9 +176,9 @@ kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limi
 		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table);
 
 /*
- * Tables of big objects are built in two stages. The first stage finds the FDEs, which is
- * a third of the work. The second makes their rows, part by part in any order. Walks use
- * the table during the second stage.
+ * Tables of big objects are built in two stages. The first stage finds the
+ * FDEs, which is a third of the work. The second makes their rows, part by part
+ * in any order. Walks use the table during the second stage.
  */
 struct kunwind_stages;
 
@@ -197,8 +199,8 @@ kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_f
 		     struct kunwind_table **table);
 
 /*
- * Returns the part to build next, or ~0 if all are built. Parts that a walk has missed
- * come first; *@wanted is true for these.
+ * Returns the part to build next, or ~0 if all are built. Parts that a walk has
+ * missed come first; *@wanted is true for these.
  */
 u32 kunwind_stages_next(struct kunwind_stages *stages, bool *wanted);
 
@@ -206,9 +208,9 @@ u32 kunwind_stages_next(struct kunwind_stages *stages, bool *wanted);
 bool kunwind_stages_wanted(const struct kunwind_stages *stages);
 
 /*
- * Builds and publishes one part. May sleep. After KUNWIND_E_NOMEM and KUNWIND_E_ABORTED
- * the caller may try the same part again. After any other refusal the caller must give
- * up the table (kunwind_table_retire()).
+ * Builds and publishes one part. May sleep. After KUNWIND_E_NOMEM and
+ * KUNWIND_E_ABORTED the caller may try the same part again. After any other
+ * refusal the caller must give up the table (kunwind_table_retire()).
  */
 enum kunwind_refusal __must_check kunwind_stages_build(struct kunwind_stages *stages, u32 part);
 
@@ -251,8 +253,9 @@ bool kunwind_table_i386(const struct kunwind_table *table);
 u32 kunwind_table_keep(const struct kunwind_table *table);
 
 /*
- * Returns the wide rule at @index (off of a KUNWIND_RULE_WIDE), or NULL if it is out of
- * range. Its nr entries (struct kunwind_wide_entry) follow it. Any context.
+ * Returns the wide rule at @index (off of a KUNWIND_RULE_WIDE), or NULL if it
+ * is out of range. Its nr entries (struct kunwind_wide_entry) follow it. Any
+ * context.
  */
 const struct kunwind_wide *kunwind_table_wide(const struct kunwind_table *table, s32 index);
 
@@ -270,7 +273,8 @@ int kunwind_table_for_each(const struct kunwind_table *table,
 			   int (*fn)(void *data, u64 addr, struct kunwind_rule rule), void *data);
 
 /*
- * Ranges: the executable mappings of one address space, sorted by start, disjoint.
+ * Ranges: the executable mappings of one address space, sorted by start,
+ * disjoint.
  */
 struct kunwind_range {
 	u64 start, end;		/* addresses in the process: [start, end) */
@@ -295,9 +299,10 @@ struct kunwind_ranges {
 const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr);
 
 /*
- * A cache from address to rule, for one CPU (kernel) or one thread (user space). An address
- * has two places. A sequence number guards each entry, so that an interrupt or NMI can use
- * the cache in the middle of an update. Zeroed memory is an empty cache.
+ * A cache from address to rule, for one CPU (kernel) or one thread (user
+ * space). An address has two places. A sequence number guards each entry, so
+ * that an interrupt or NMI can use the cache in the middle of an update. Zeroed
+ * memory is an empty cache.
  */
 #define KUNWIND_CACHE_BITS	9
 #define KUNWIND_CACHE_ENTRIES	(1U << KUNWIND_CACHE_BITS)
@@ -313,7 +318,8 @@ struct kunwind_cache {
 } __attribute__((__aligned__(64)));
 
 /*
- * Inputs and result of the last complete walk (recent.c). Zeroed memory notes no walk.
+ * Inputs and result of the last complete walk (recent.c). Zeroed memory notes
+ * no walk.
  */
 #define KUNWIND_RECENT_FRAMES	128
 struct kunwind_recent {
@@ -323,9 +329,10 @@ struct kunwind_recent {
 	u32 words;		/* count, or count + 1 if a return address of zero ended the walk */
 	u32 rbps;		/* entries of rbp[] */
 	/*
-	 * The order of these arrays matters. A loop over rbp[] or cfa[] may speculate past the
-	 * array's end. The next array holds user values, too, so the loop never uses other
-	 * kernel data as an address. Nothing is read at the addresses in address[].
+	 * The order of these arrays matters. A loop over rbp[] or cfa[] may
+	 * speculate past the array's end. The next array holds user values,
+	 * too, so the loop never uses other kernel data as an address. Nothing
+	 * is read at the addresses in address[].
 	 */
 	struct kunwind_recent_rbp {
 		u64 at, value;	/* where a saved rbp was read, and its value */
@@ -345,8 +352,8 @@ struct kunwind_code {
 };
 
 /*
- * Answers to questions about code, for one CPU (answers.c). Only one walk at a time may
- * use them. Zeroed memory holds no answers.
+ * Answers to questions about code, for one CPU (answers.c). Only one walk at a
+ * time may use them. Zeroed memory holds no answers.
  */
 #define KUNWIND_ANSWERS_BITS	7
 #define KUNWIND_ANSWERS_PIECES	4

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * names.h - the one list of the names of stop reasons, for names.c and for trace events,
- * whose formats contain the names beside the numbers
+ * names.h - the one list of the names of stop reasons, for names.c and for
+ * trace events, whose formats contain the names beside the numbers
  *
- * KUNWIND_REASON_NAMES(X) expands to X(COMPLETE, "complete") and so on, once for each
- * KUNWIND_... of enum kunwind_reason.
+ * KUNWIND_REASON_NAMES(X) expands to X(COMPLETE, "complete") and so on, once
+ * for each KUNWIND_... of enum kunwind_reason.
  */
 #ifndef _KUNWIND_NAMES_H
 #define _KUNWIND_NAMES_H

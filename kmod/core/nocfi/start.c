@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * start.c - recognize the frame where the program, a thread or a goroutine began
+ * start.c - recognize the frame where the program, a thread or a goroutine
+ * began
  *
  * Nothing called such a frame, so a stack that ends there is complete
  * (docs/unwinding.md). Without unwind information, three things show this:

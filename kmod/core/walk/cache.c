@@ -2,8 +2,8 @@
 /*
  * cache.c - write an entry of the walk's cache of rules; cache.h reads entries
  *
- * Any context, NMI included. No locks: only code on this CPU (in user space: this thread)
- * uses the cache.
+ * Any context, NMI included. No locks: only code on this CPU (in user space:
+ * this thread) uses the cache.
  */
 #include "cache.h"
 #include "mem.h"
@@ -12,9 +12,10 @@
 #define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
 
 /*
- * Only code on this CPU writes here, and an interrupt ends before the interrupted code
- * goes on. A writer that finds an entry half written (odd) does not change it. A reader
- * that a writer interrupted finds another sequence number.
+ * Only code on this CPU writes here, and an interrupt ends before the
+ * interrupted code goes on. A writer that finds an entry half written (odd)
+ * does not change it. A reader that a writer interrupted finds another sequence
+ * number.
  */
 static __always_inline void cache_write(struct kunwind_cache_entry *entry,
 					const struct kunwind_cache_entry *from)
@@ -43,8 +44,9 @@ void kunwind_walk_attr kunwind_cache_put(struct kunwind_cache *cache,
 	struct kunwind_cache_entry *slot = kunwind_cache_slot(cache, new->addr);
 
 	/*
-	 * Such an address is no return address. The walk does not check the addresses that it
-	 * finds in the cache, so the cache must not hold this one.
+	 * Such an address is no return address. The walk does not check the
+	 * addresses that it finds in the cache, so the cache must not hold this
+	 * one.
 	 */
 	if (unlikely((new->addr - 1) >> KUNWIND_ADDRESS_BITS))
 		return;

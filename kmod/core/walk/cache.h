@@ -2,10 +2,11 @@
 /*
  * cache.h - read the walk's cache of rules
  *
- * docs/unwinding.md describes the cache. An address has two places, next to each
- * other. A reader reads the entry's "after" first (after.h), which contains the
- * sequence number, then the rule, and checks at last that "after" has not changed.
- * cache.c writes entries. Any context, NMI included; also inside a window.
+ * docs/unwinding.md describes the cache. An address has two places, next to
+ * each other. A reader reads the entry's "after" first (after.h), which
+ * contains the sequence number, then the rule, and checks at last that "after"
+ * has not changed. cache.c writes entries. Any context, NMI included; also
+ * inside a window.
  */
 #ifndef _KUNWIND_CACHE_H
 #define _KUNWIND_CACHE_H
@@ -13,18 +14,19 @@
 #include "after.h"
 
 /*
- * The form of a rule is its kind and register in one half word, so that one comparison
- * recognizes each of the most common rules. In the cache and in the walk, the kind has two
- * more bits.
- * KUNWIND_RULE_PLAIN: the kind is KUNWIND_RULE_CFA and the caller made a call. A CFA that
- * is computed from rsp is above rsp. With a CFA that is computed from another register, the
- * step reads no callee-saved register except rbp from the stack.
- * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA that is computed from rsp: the step
- * reads other callee-saved registers from the stack, and rbp is not KUNWIND_RBP_UNKNOWN.
- * KUNWIND_RULE_PLACES is bit 3, inside KUNWIND_RULE_KIND. No kind uses this bit (the
- * greatest is KUNWIND_RULE_WIDE, 5). So kind & KUNWIND_RULE_KIND of an entry is an enum
- * kunwind_rule_kind only if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form
- * first; a rule that it then examines by kind never has this bit.
+ * The form of a rule is its kind and register in one half word, so that one
+ * comparison recognizes each of the most common rules. In the cache and in the
+ * walk, the kind has two more bits. KUNWIND_RULE_PLAIN: the kind is
+ * KUNWIND_RULE_CFA and the caller made a call. A CFA that is computed from rsp
+ * is above rsp. With a CFA that is computed from another register, the step
+ * reads no callee-saved register except rbp from the stack.
+ * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA that is computed from
+ * rsp: the step reads other callee-saved registers from the stack, and rbp is
+ * not KUNWIND_RBP_UNKNOWN. KUNWIND_RULE_PLACES is bit 3, inside
+ * KUNWIND_RULE_KIND. No kind uses this bit (the greatest is KUNWIND_RULE_WIDE,
+ * 5). So kind & KUNWIND_RULE_KIND of an entry is an enum kunwind_rule_kind only
+ * if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form first; a rule
+ * that it then examines by kind never has this bit.
  */
 #define KUNWIND_RULE_PLAIN	0x80
 #define KUNWIND_RULE_PLACES	0x08
@@ -71,8 +73,9 @@ kunwind_cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *en
 }
 
 /*
- * Returns whether the entry is for this address and these ranges. The rule read after this
- * call is valid only if kunwind_cache_is() then returns true for the same *@after.
+ * Returns whether the entry is for this address and these ranges. The rule read
+ * after this call is valid only if kunwind_cache_is() then returns true for the
+ * same *@after.
  */
 static __always_inline bool kunwind_cache_has(const struct kunwind_cache_entry *entry,
 					      u64 addr, u64 id, u64 *after)
@@ -89,8 +92,8 @@ static __always_inline bool kunwind_cache_is(const struct kunwind_cache_entry *e
 }
 
 /*
- * Puts an entry in the first place of its address. The entry that was there moves to the
- * second place if it is of the same ranges.
+ * Puts an entry in the first place of its address. The entry that was there
+ * moves to the second place if it is of the same ranges.
  */
 void kunwind_cache_put(struct kunwind_cache *cache, const struct kunwind_cache_entry *new);
 

@@ -2,11 +2,12 @@
 /*
  * expr_eval.h - evaluate a DWARF expression in the walk
  *
- * Each user includes this file (wide.c, tests), because it reads memory by the inline
- * functions of kunwind_deps.h. Any context, NMI included. No window may be open. Each
- * operation moves forward by at least one byte, so the evaluation ends after at most @len
- * operations. This file does not trust the table's bytes: it checks all bounds again that
- * expr.c checked when the table was built. Stack: 380 bytes.
+ * Each user includes this file (wide.c, tests), because it reads memory by the
+ * inline functions of kunwind_deps.h. Any context, NMI included. No window may
+ * be open. Each operation moves forward by at least one byte, so the evaluation
+ * ends after at most @len operations. This file does not trust the table's
+ * bytes: it checks all bounds again that expr.c checked when the table was
+ * built. Stack: 380 bytes.
  */
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H
@@ -17,8 +18,9 @@
 #include "mem.h"
 
 /*
- * Converts a number to the form that the expression's stack holds. In 32-bit code, it is
- * sign-extended from 32 bits, so that signed operations are the same as in 64-bit code.
+ * Converts a number to the form that the expression's stack holds. In 32-bit
+ * code, it is sign-extended from 32 bits, so that signed operations are the
+ * same as in 64-bit code.
  */
 static __always_inline u64 kunwind_expr_fit(bool i386, u64 val)
 {

@@ -13,15 +13,15 @@
 #define KUNWIND_ADDRESS_BITS	56
 
 /*
- * The budget of a walk (mem.left) pays for all work except steps by rules from the
- * cache. Work is charged where it is done, never by an estimate. One unit pays for one
- * of these: decoding an instruction of user code, reading 32 bytes of code, reading a
- * word in a window of its own, an entry of a wide rule, a byte of its expressions.
- * kunwind_read_word32() is not charged; the lookup or the entry that needs the word is.
- * docs/unwinding.md lists all units.
- * tests/fuzz/fuzz-cost-walk.c searches for units that cost too much time.
- * The step that spends the budget is discarded, because with more budget it might have
- * found something else. The walk then ends with KUNWIND_DEPTH.
+ * The budget of a walk (mem.left) pays for all work except steps by rules from
+ * the cache. Work is charged where it is done, never by an estimate. One unit
+ * pays for one of these: decoding an instruction of user code, reading 32 bytes
+ * of code, reading a word in a window of its own, an entry of a wide rule, a
+ * byte of its expressions. kunwind_read_word32() is not charged; the lookup or
+ * the entry that needs the word is. docs/unwinding.md lists all units.
+ * tests/fuzz/fuzz-cost-walk.c searches for units that cost too much time. The
+ * step that spends the budget is discarded, because with more budget it might
+ * have found something else. The walk then ends with KUNWIND_DEPTH.
  */
 #define KUNWIND_BUDGET		16384
 #define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)	/* interrupts off, NMI, PREEMPT_RT */
@@ -44,17 +44,18 @@ static __always_inline bool kunwind_pay(struct kunwind_mem *mem, u32 cost)
 }
 
 /*
- * Reads eight bytes in a window of their own, for one unit of the budget. No window may be
- * open. False: the word cannot be read, or the budget is spent; *@value is unchanged.
+ * Reads eight bytes in a window of their own, for one unit of the budget. No
+ * window may be open. False: the word cannot be read, or the budget is spent;
+ * *@value is unchanged.
  */
 bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);
 /* The same for 32-bit code: four bytes, at @addr modulo 2^32, without charge. */
 bool kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value);
 
 /*
- * Reads @size bytes (1, 2, 4 or 8) at @addr, without charge. If the bytes lie in one
- * aligned word, this word is read, so that a short read does not fail at the end of a
- * mapping. No window may be open.
+ * Reads @size bytes (1, 2, 4 or 8) at @addr, without charge. If the bytes lie
+ * in one aligned word, this word is read, so that a short read does not fail at
+ * the end of a mapping. No window may be open.
  */
 static __always_inline bool kunwind_read_size(struct kunwind_mem *mem, u64 addr, u8 size,
 					      u64 *result)

@@ -2,8 +2,8 @@
 /*
  * ranges.c - find the executable mapping that holds an address
  *
- * Any context, NMI included: the addresses of a snapshot never change. A range may become
- * dead at any time.
+ * Any context, NMI included: the addresses of a snapshot never change. A range
+ * may become dead at any time.
  */
 #include "ranges.h"
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * recent.c - return the last walk's result again if none of its inputs has changed
+ * recent.c - return the last walk's result again if none of its inputs has
+ * changed
  *
- * A tracer often asks for the same stack twice, at the entry and the exit of a system
- * call, or again and again from a loop. A walk by short rules depends only on the ranges,
- * on rip, rsp, rbp, and on the stack words that it read: return addresses and saved rbps.
- * walk.c notes these words. This file reads them again at the same addresses, in one
- * window, and compares. The note of one task's stack may serve another task.
+ * A tracer often asks for the same stack twice, at the entry and the exit of a
+ * system call, or again and again from a loop. A walk by short rules depends
+ * only on the ranges, on rip, rsp, rbp, and on the stack words that it read:
+ * return addresses and saved rbps. walk.c notes these words. This file reads
+ * them again at the same addresses, in one window, and compares. The note of
+ * one task's stack may serve another task.
  *
  * walk.c notes only complete walks by short rules, with room for at most
- * KUNWIND_RECENT_FRAMES addresses. Each CFA must be rsp or rbp plus a number of bytes,
- * because no other inputs are noted. docs/unwinding.md says when a note is accepted.
+ * KUNWIND_RECENT_FRAMES addresses. Each CFA must be rsp or rbp plus a number of
+ * bytes, because no other inputs are noted. docs/unwinding.md says when a note
+ * is accepted.
  *
- * Any context. The caller makes sure that nobody else uses the note at the same time.
- * Cost: some 12 instructions a frame; a walk takes some 40.
+ * Any context. The caller makes sure that nobody else uses the note at the same
+ * time. Cost: some 12 instructions a frame; a walk takes some 40.
  */
 #include "recent.h"
 

@@ -26,8 +26,9 @@ static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk
 }
 
 /*
- * Makes the note valid. The walk is complete, and all its inputs are noted. @rbp is the end
- * of the noted rbps. @zero: a return address of zero ended the walk.
+ * Makes the note valid. The walk is complete, and all its inputs are noted.
+ * @rbp is the end of the noted rbps. @zero: a return address of zero ended the
+ * walk.
  */
 static __always_inline void kunwind_recent_end(const struct kunwind_walk *walk,
 					       const struct kunwind_recent_rbp *rbp, u64 id,

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * walk.c - the walk of 64-bit code: from registers to a call stack, one rule a frame
+ * walk.c - the walk of 64-bit code: from registers to a call stack
  *
- * Any context, NMI included. The common frame costs a hit in the cache of rules, one read
- * of the stack and a few comparisons, inside one window of access to user memory. Two
- * cases close the window first: an address that is not in the cache (then range, table and
- * row are looked up), and a wide rule (signal frames, expressions).
+ * Any context, NMI included. The common frame costs a hit in the cache of
+ * rules, one read of the stack and a few comparisons, inside one window of
+ * access to user memory. Two cases close the window first: an address that is
+ * not in the cache (then range, table and row are looked up), and a wide rule
+ * (signal frames, expressions).
  *
- * Bounds: at most one step for each address that the caller has room for. A step by
- * a rule from the cache takes some 36 instructions; the budget (mem.h) pays for
- * all others. Stack: below 1,700 bytes.
+ * Bounds: at most one step for each address that the caller has room for. A
+ * step by a rule from the cache takes some 36 instructions; the budget (mem.h)
+ * pays for all others. Stack: below 1,700 bytes.
  *
- * The stack of a frame mostly lies below its caller's. Exceptions: a signal or code
- * (switch.c) has switched stacks, or a frame that did not call (addr == ip) has nothing on
- * its stack (glibc's vfork keeps its return address in a register). So any step may lower
- * the stack pointer. A walk in circles ends when it finds a frame twice (returns_lower()).
+ * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
+ * code (switch.c) has switched stacks, or a frame that did not call (addr ==
+ * ip) has nothing on its stack (glibc's vfork keeps its return address in a
+ * register). So any step may lower the stack pointer. A walk in circles ends
+ * when it finds a frame twice (returns_lower()).
  *
- * Without CFI, bare.c finds the caller by a proof, or by a guess if walk->guess is set;
- * otherwise the walk ends with a reason. docs/unwinding.md describes rules, steps, methods.
+ * Without CFI, bare.c finds the caller by a proof, or by a guess if walk->guess
+ * is set; otherwise the walk ends with a reason. docs/unwinding.md describes
+ * rules, steps, methods.
  */
 #include "../nocfi/bare.h"
 #include "../nocfi/proof.h"
@@ -30,9 +33,9 @@
 #include "wide.h"
 
 /*
- * Looks up the rule for @addr. A table in parts is replaced in *@table by the part.
- * Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers the address; or
- * the reason why the part cannot be used.
+ * Looks up the rule for @addr. A table in parts is replaced in *@table by the
+ * part. Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers
+ * the address; or the reason why the part cannot be used.
  */
 static __always_inline enum kunwind_reason
 look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
@@ -96,10 +99,11 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	}
 	kind = rule->kind & KUNWIND_RULE_KIND;
 	/*
-	 * At the entry of rt_sigreturn, the program counter is after the trampoline's last
-	 * instruction. A handler returns to the first one, and the byte before that may be in
-	 * no FDE: libc extends the trampoline's FDE over it, the 32-bit vDSO of Linux 7.2
-	 * no longer does.
+	 * At the entry of rt_sigreturn, the program counter is after the
+	 * trampoline's last instruction. A handler returns to the first one,
+	 * and the byte before that may be in no FDE: libc extends the
+	 * trampoline's FDE over it, the 32-bit vDSO of Linux 7.2 no longer
+	 * does.
 	 */
 	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
 		struct kunwind_rule beside;
@@ -131,8 +135,8 @@ static __always_inline bool ends_here(const struct kunwind_walk *walk, struct ku
 }
 
 /*
- * Computes the CFA by a rule that has none of the common forms; inside the window.
- * Returns false, and the reason, if there is no CFA.
+ * Computes the CFA by a rule that has none of the common forms; inside the
+ * window. Returns false, and the reason, if there is no CFA.
  */
 static __always_inline bool rare_cfa(struct kunwind_walk *walk, struct kunwind_rule rule, u64 ip,
 				     u64 sp, u64 bp, u32 valid, u64 *cfap,
@@ -170,9 +174,9 @@ unreadable:
 }
 
 /*
- * Returns where the first frame's return address is, if its rule is a KUNWIND_RULE_CFA;
- * otherwise the stack pointer. The page at the stack pointer may be absent: the function
- * made room on its stack, and the event is the page fault of the first access.
+ * Returns where the first frame's return address is, if its rule is a
+ * KUNWIND_RULE_CFA; otherwise the stack pointer. The page there may be absent
+ * if the event is the page fault of the first access to a new frame.
  */
 static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 {
@@ -204,8 +208,8 @@ struct slow {
 };
 
 /*
- * Discards the step if it spent the budget: some of its reads were refused, so its
- * result may be wrong.
+ * Discards the step if it spent the budget: some of its reads were refused, so
+ * its result may be wrong.
  */
 static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum slow_how how,
 					  struct slow *slow)
@@ -217,8 +221,8 @@ static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum 
 }
 
 /*
- * Steps from the frame in walk->regs, which no table has a rule for. If a table may be
- * built later (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends: CFI will give more.
+ * Steps from the frame in walk->regs, for which no table has a rule. If a later
+ * table may have one (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends.
  */
 static noinline enum slow_how kunwind_walk_attr
 slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow *slow)
@@ -257,8 +261,8 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 }
 
 /*
- * The rule that the cache keeps for an outermost frame. If CFI did not say that the frame is
- * outermost, the rule holds only for this stack pointer (ends_here()).
+ * The rule that the cache keeps for an outermost frame. Unless CFI marked the
+ * frame, the rule holds only for this stack pointer (ends_here()).
  */
 static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
 						    struct kunwind_rule rule)
@@ -295,9 +299,9 @@ slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
 	slow->entry.addr = addr;
 	slow->entry.id = id;
 	/*
-	 * A signal trampoline without a rule may lie directly after a function. Nothing calls a
-	 * trampoline, so the rule found by the address minus one is not its own, but that
-	 * function's. The cache does not keep this rule.
+	 * A signal trampoline without a rule may lie directly after a function.
+	 * Nothing calls a trampoline, so the rule found by the address minus
+	 * one belongs to that function. The cache does not keep this rule.
 	 */
 	trampoline = reason == KUNWIND_COMPLETE && !exact &&
 		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
@@ -352,16 +356,16 @@ do {										\
 } while (0)
 
 /*
- * The element of recent->cfa or recent->address for the address that will be stored at
- * *next. These two arrays and walk->addresses have elements of 8 bytes, so one distance
- * ("beside") is enough.
+ * The element of recent->cfa or recent->address for the address that will be
+ * stored at *next. These two arrays and walk->addresses have elements of 8
+ * bytes, so one distance ("beside") is enough.
  */
 #define note_of(what)								\
 	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
 
 /*
- * True: not a user address. Zero ends a complete stack (psABI 3.4.1 and every libc). Zero
- * minus one has all bits set.
+ * True: not a user address. Zero ends a complete stack (psABI 3.4.1 and every
+ * libc). Zero minus one has all bits set.
  */
 static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 {
@@ -372,8 +376,8 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 }
 
 /*
- * A saved rbp is read only when a rule needs it; until then, bp_at is its address.
- * NO_SLOT: bp holds the value. This address is in the upper half, where no user stack is.
+ * A saved rbp is read only when a rule needs it; until then, bp_at is its
+ * address. NO_SLOT (in the upper half, no user stack): bp holds the value.
  */
 #define NO_SLOT		(1ULL << 63)
 
@@ -404,9 +408,10 @@ do {										\
 } while (0)
 
 /*
- * The caller's stack pointer is not above this frame's: code or a signal has switched
- * stacks. The walk ends if the caller equals this frame or the kept one, because no stack
- * has a frame twice. Each kept frame is kept for twice as many such steps as the one before.
+ * The caller's stack pointer is not above this frame's: code or a signal has
+ * switched stacks. The walk ends if the caller equals this frame or the kept
+ * one, because no stack has a frame twice. Each kept frame is kept for twice as
+ * many such steps as the one before.
  */
 #define returns_lower(stuck)							\
 do {										\
@@ -423,9 +428,9 @@ do {										\
 } while (0)
 
 /*
- * Compiled twice, so that a walk without a note does not pay for one. A return address is
- * stored before it is checked: an address that the cache has is valid, others are checked
- * at "miss" or "full".
+ * Compiled twice, so that a walk without a note does not pay for one. A return
+ * address is stored before it is checked: an address that the cache has is
+ * valid, others are checked at "miss" or "full".
  */
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * walk.h - functions that the walks of 64-bit and of 32-bit code share (walk.c, walk_i386.c)
+ * walk.h - functions that the walks of 64-bit and of 32-bit code share (walk.c,
+ * walk_i386.c)
  */
 #ifndef _KUNWIND_WALK_H
 #define _KUNWIND_WALK_H
@@ -8,15 +9,15 @@
 #include "../kunwind_core.h"
 
 /*
- * Finds the rule for an address by its range and table, without the cache. Any context; no
- * window may be open.
+ * Finds the rule for an address by its range and table, without the cache. Any
+ * context; no window may be open.
  * @exact: @addr is the address itself, not the return address minus one
  * @sp: stack pointer of the frame
  * @end: out: the frame is outermost, and the walk is complete. If CFI says so, *@rule is
  *	KUNWIND_RULE_END; otherwise kunwind_at_start() does, and *@rule and *@table may be unset
- * Return: KUNWIND_COMPLETE: *@end is true, or *@rule and *@table are set. Otherwise the
- * reason why there is no rule; if kunwind_reason_without_rule() is true for the reason,
- * the caller may go on without CFI.
+ * Return: KUNWIND_COMPLETE: *@end is true, or *@rule and *@table are set.
+ * Otherwise the reason why there is no rule; if kunwind_reason_without_rule()
+ * is true for the reason, the caller may go on without CFI.
  */
 enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 				      struct kunwind_rule *rule,

@@ -2,16 +2,17 @@
 /*
  * wide.c - a step of the walk by a wide rule, which eight bytes cannot express
  *
- * Wide rules are for signal frames, expressions, return addresses in registers, and rows
- * that save a callee-saved register which the table follows. Such rows are most frames of
- * an object whose table follows registers (hand-written cryptography, ld.so). They have a
- * simple form: a CFA relative to a register, and registers saved a few words below it. For
- * the walk's cache, kunwind_wide_compact() converts these into a short rule, and a word that
- * says where the registers are (after.h).
+ * Wide rules are for signal frames, expressions, return addresses in registers,
+ * and rows that save a callee-saved register which the table follows. Such rows
+ * are most frames of an object whose table follows registers (hand-written
+ * cryptography, ld.so). They have a simple form: a CFA relative to a register,
+ * and registers saved a few words below it. For the walk's cache,
+ * kunwind_wide_compact() converts these into a short rule, and a word that says
+ * where the registers are (after.h).
  *
  * Any context. No window may be open: each word is read in a window of its own.
- * Bounds: the budget pays for each entry and each byte of an expression (mem.h).
- * Stack: 700 bytes with an expression, 350 without.
+ * Bounds: the budget pays for each entry and each byte of an expression
+ * (mem.h). Stack: 700 bytes with an expression, 350 without.
  */
 #include "after.h"
 #include "expr_eval.h"

@@ -2,8 +2,8 @@
 /*
  * code_hash.c - add code to the hash of the question that is being answered
  *
- * insn.c calls kunwind_answers_note() for all code that it reads; answers.c uses the hash.
- * Any context.
+ * insn.c calls kunwind_answers_note() for all code that it reads; answers.c
+ * uses the hash. Any context.
  */
 #include "code_hash.h"
 #include "insn.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_hash.h - hash the code that is read for an answer (answers.c); any context
+ * code_hash.h - hash the code that is read for an answer (answers.c); any
+ * context
  */
 #ifndef _KUNWIND_CODE_HASH_H
 #define _KUNWIND_CODE_HASH_H
@@ -16,10 +17,11 @@ static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
 }
 
 /*
- * Adds @nr words of code, which were read at @at, to the hash of the question that is being
- * answered. Returns how many of these bytes the caller may decode: those that the hash
- * covers, or all if no question is being answered or the hash cannot cover the code (no
- * room for more pieces, or KUNWIND_ANSWERS_SPOILT).
+ * Adds @nr words of code, which were read at @at, to the hash of the question
+ * that is being answered. Returns how many of these bytes the caller may
+ * decode: those that the hash covers, or all if no question is being answered
+ * or the hash cannot cover the code (no room for more pieces, or
+ * KUNWIND_ANSWERS_SPOILT).
  */
 u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
 

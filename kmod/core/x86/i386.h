@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * i386.h - how the unwind information of 32-bit code differs from that of x86-64
+ * i386.h - how the unwind information of 32-bit code differs from that of
+ * x86-64
  *
- * Words and addresses have four bytes, the return address is column 8, and registers
- * have other DWARF numbers. Everything else is the same. So 32-bit rules have the
- * format of x86-64 rules (kunwind_core.h): register numbers are converted when CFI is
- * read, and the return address is at CFA - 4. Any context. Source: System V psABI,
- * Intel386 (version 1.1), table 2.14.
+ * Words and addresses have four bytes, the return address is column 8, and
+ * registers have other DWARF numbers. Everything else is the same. So 32-bit
+ * rules have the format of x86-64 rules (kunwind_core.h): register numbers are
+ * converted when CFI is read, and the return address is at CFA - 4. Any
+ * context. Source: System V psABI, Intel386 (version 1.1), table 2.14.
  */
 #ifndef _KUNWIND_I386_H
 #define _KUNWIND_I386_H

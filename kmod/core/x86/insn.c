@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * insn.c - decode the length and operands of instructions of x86-64 and of 32-bit code
+ * insn.c - decode the length and operands of instructions of x86-64 and of
+ * 32-bit code
  *
- * The decoder knows the lengths of all instructions that compilers emit, VEX and EVEX
- * included (Intel SDM, volume 2, appendix A). It refuses most others as invalid. In 32-bit
- * code, the bytes of REX are inc and dec, and 16-bit addressing is refused.
+ * The decoder knows the lengths of all instructions that compilers emit, VEX
+ * and EVEX included (Intel SDM, volume 2, appendix A). It refuses most others
+ * as invalid. In 32-bit code, the bytes of REX are inc and dec, and 16-bit
+ * addressing is refused.
  *
- * Any context. No window may be open: code is read KUNWIND_TEXT_WORDS at a time, in a window
- * of its own. One unit of the walk's budget pays for an instruction, one for such a read,
- * and one for each four prefixes. This file does not say what an instruction does (code.c).
+ * Any context. No window may be open: code is read KUNWIND_TEXT_WORDS at a
+ * time, in a window of its own. One unit of the walk's budget pays for an
+ * instruction, one for such a read, and one for each four prefixes. This file
+ * does not say what an instruction does (code.c).
  */
 #include "../walk/mem.h"
 #include "code_hash.h"
@@ -73,8 +76,8 @@ static __always_inline s32 number(const u8 *p, u32 size)
 }
 
 /*
- * Returns what follows an opcode that begins with 0f, VEX or EVEX at p[@n]; bits 8 and up
- * are the index of the opcode's last byte.
+ * Returns what follows an opcode that begins with 0f, VEX or EVEX at p[@n];
+ * bits 8 and up are the index of the opcode's last byte.
  */
 static noinline u32 kunwind_walk_attr escaped(const u8 *p, u32 n, struct kunwind_insn *insn)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * insn.h - decode instructions of x86-64 and of 32-bit code, one after the other (insn.c)
+ * insn.h - decode instructions of x86-64 and of 32-bit code, one after the
+ * other (insn.c)
  */
 #ifndef _KUNWIND_INSN_H
 #define _KUNWIND_INSN_H

@@ -2,22 +2,25 @@
 /*
  * walk_i386.c - the walk of 32-bit code: from registers to a call stack
  *
- * Rules have the format of walk.c's, and the same lookup finds them. A word has four bytes,
- * so the return address is at CFA - 4, and all addresses wrap at 2^32 (i386.h). Unlike in
- * walk.c, only the step from a signal frame may lower the stack pointer. 32-bit programs are
- * rare, so the walk is simple: it has no cache of rules, and reads each word in a window of
- * its own, as the aligned eight bytes around it.
+ * Rules have the format of walk.c's, and the same lookup finds them. A word has
+ * four bytes, so the return address is at CFA - 4, and all addresses wrap at
+ * 2^32 (i386.h). Unlike in walk.c, only the step from a signal frame may lower
+ * the stack pointer. 32-bit programs are rare, so the walk is simple: it has no
+ * cache of rules, and reads each word in a window of its own, as the aligned
+ * eight bytes around it.
  *
- * Without CFI, the return address is the stack word that the code ahead pops to return
- * (ahead.c). It is accepted only if a call ends at this address. A frame that has made a
- * call also needs a frame pointer, because the called function may have taken arguments off
- * the stack. Nothing is guessed.
+ * Without CFI, the return address is the stack word that the code ahead pops to
+ * return (ahead.c). It is accepted only if a call ends at this address. A frame
+ * that has made a call also needs a frame pointer, because the called function
+ * may have taken arguments off the stack. Nothing is guessed.
  *
- * Any context, NMI included. Bounds: at most one step for each address that the caller has
- * room for; the budget (mem.h) pays for each. Stack: below 1,800 bytes.
+ * Any context, NMI included. Bounds: at most one step for each address that the
+ * caller has room for; the budget (mem.h) pays for each. Stack: below 1,800
+ * bytes.
  *
- * The walk does not use the other methods of bare.c, does not go on if a CFA needs an
- * unknown register, and does not recognize signal trampolines without CFI.
+ * The walk does not use the other methods of bare.c, does not go on if a CFA
+ * needs an unknown register, and does not recognize signal trampolines without
+ * CFI.
  */
 #include "../nocfi/ahead.h"
 #include "../nocfi/code.h"
@@ -72,8 +75,9 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 }
 
 /*
- * Makes a step from a frame that no table has a rule for. Sets walk->regs to the caller's
- * registers. Returns false, and does not change walk->regs, if no return address is proved.
+ * Makes a step from a frame that no table has a rule for. Sets walk->regs to
+ * the caller's registers. Returns false, and does not change walk->regs, if no
+ * return address is proved.
  */
 static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, bool exact)
 {
