@@ -2,7 +2,8 @@
 /*
  * Property: whatever the bytes of an ELF file, the parser asks only for bytes
  * that are there, at most once for eight bytes of the file and 300 times more,
- * and the place that it gives for .eh_frame lies in the file.
+ * and the places that it gives for .eh_frame and .debug_frame lie in the file.
+ * A file that is not refused has at least one of them.
  */
 #include "../../kmod/core/cfi/elf.h"
 #include "fuzz.h"
@@ -45,8 +46,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			  elf.load[i].filesz <= size - elf.load[i].offset), "load %u", i);
 		kunwind_elf_bias(&elf, 0x7f0000000000, 0x1000, elf.load[i].offset & ~0xfffULL, &bias);
 	}
-	if (!err)
-		property(elf.eh_size && elf.eh_offset <= size && elf.eh_size <= size - elf.eh_offset,
-			 ".eh_frame at %llx", (unsigned long long)elf.eh_offset);
+	property(elf.eh_offset <= size && elf.eh_size <= size - elf.eh_offset,
+		 ".eh_frame at %llx", (unsigned long long)elf.eh_offset);
+	property(elf.debug_offset <= size && elf.debug_size <= size - elf.debug_offset,
+		 ".debug_frame at %llx", (unsigned long long)elf.debug_offset);
+	property(err ? !elf.eh_size && !elf.debug_size : elf.eh_size || elf.debug_size,
+		 "refusal %u, but sizes are %llx and %llx", err,
+		 (unsigned long long)elf.eh_size, (unsigned long long)elf.debug_size);
 	return 0;
 }
