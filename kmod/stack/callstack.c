@@ -2,20 +2,24 @@
 /*
  * callstack.c - walk the current task's user stack from its pt_regs
  *
- * Runs in any context, NMI included. Everything that a walk writes is on its
- * own stack or belongs to this CPU: the cache of rules (16 KB a CPU, guarded
- * entry by entry, see core/walk/cache.c), the note of the last walk (4 KB a CPU, for those
- * from the task itself: the flag below guards it), answers about code (15 KB a CPU,
- * only for a walk that interrupts no other walk) and counters (one increment
- * instruction each). A walk that faults may meet a tracepoint on the page-fault path whose
- * probe asks for a stack again: one flag for each context of each CPU answers
- * that with KUNWIND_NESTED.
+ * Runs in any context, NMI included. A walk writes only to its own stack and to
+ * memory of this CPU:
+ *  - the cache of rules, 16 KB, whose entries are checked one by one
+ *    (core/walk/cache.c);
+ *  - the note of the last walk, 4 KB, for walks in task context only;
+ *  - answers about code, 15 KB, for a walk that interrupts no other walk;
+ *  - counters, each changed by one instruction.
+ * A walk's read of user memory may raise a page fault, which is not served. A
+ * probe of a tracepoint on the page-fault path may then request a stack. A flag
+ * for each context of each CPU detects this, and the inner walk returns
+ * KUNWIND_NESTED. The flag also protects the note.
  *
- * With interrupts off, in a hard interrupt or an NMI, a walk has a quarter of the budget
- * (core/walk/mem.h): nothing else can run on this CPU meanwhile. On processors with IBT
- * LTTng turns interrupts off around each user stack, whatever the event. On PREEMPT_RT
- * every walk has that budget, because preemption is off meanwhile. In a hard interrupt
- * or an NMI, the average is limited besides (credit.c).
+ * With interrupts off, in hard interrupts and in NMIs, a walk has a quarter of
+ * the budget (core/walk/mem.h), because nothing else can run on this CPU during
+ * the walk. On processors with IBT, LTTng turns interrupts off around each user
+ * stack, for any event. On PREEMPT_RT all walks have that budget, because
+ * preemption is off during the walk. In hard interrupts and NMIs, the average
+ * cost is also limited (credit.c).
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -46,15 +50,15 @@ struct counters {
 	struct {
 		u64 frames;
 		u64 by_reason[KUNWIND_NR_REASONS];
-		u64 by_trust[KUNWIND_NR_TRUSTS];	/* of frames that CFI did not find */
+		u64 by_trust[KUNWIND_NR_TRUSTS];	/* frames that CFI did not find */
 	} of[KUNWIND_NR_CONSUMERS];
 };
 
 static DEFINE_PER_CPU(struct counters, counters);
-/* One flag each for task, softirq, hardirq and NMI context: interrupt_context_level(). */
+/* Flags for task, softirq, hardirq and NMI (interrupt_context_level()). */
 #define HARDIRQ_LEVEL	2
 static DEFINE_PER_CPU(u8 [4], walking);
-/* A walk uses this CPU's answers; walks that interrupt it have none. */
+/* A walk uses this CPU's answers. Walks that interrupt it have none. */
 static DEFINE_PER_CPU(u8, answering);
 static struct kunwind_cache __percpu *caches;
 static struct kunwind_answers __percpu *answers;
@@ -65,9 +69,9 @@ enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *reg
 	if (!kunwind_callstack_allowed())
 		return KUNWIND_DISABLED;
 	/*
-	 * Kernel threads and io_uring's or vhost's workers have no user
-	 * registers, even where they use an mm; with PF_VCPU the registers
-	 * may be a guest's.
+	 * Kernel threads and the workers of io_uring and vhost have no user
+	 * registers, even if they use an mm. With PF_VCPU, the registers may be
+	 * a guest's.
 	 */
 	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
 		return KUNWIND_KTHREAD;
@@ -86,7 +90,7 @@ void notrace kunwind_callstack_passed(void)
 	this_cpu_inc(counters.passed_through);
 }
 
-/* Not inline: gcc would keep a copy of each register on the stack besides. */
+/* Not inline: gcc would keep a second copy of each register on the stack. */
 static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
 {
 	kunwind_regs_load(to, pt, valid);
@@ -100,7 +104,7 @@ static __always_inline u32 budget_in(u32 context)
 								  KUNWIND_BUDGET;
 }
 
-/* By the answers and the budget that a walk has in this context. */
+/* Walks with the answers and the budget that this context allows. */
 static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk, u32 context)
 {
 	const u8 interrupted = this_cpu_read(answering);
@@ -128,7 +132,7 @@ static noinline notrace void count_found(const struct kunwind_walk *walk,
 		this_cpu_add(counters.of[consumer].by_trust[i], walk->found[i]);
 }
 
-/* What a walk that did not come to the end needs the next one to find. */
+/* After an incomplete walk: leaves a request, or counts a spent budget. */
 static noinline notrace void ask(const struct kunwind_walk *walk, enum kunwind_reason reason)
 {
 	if (reason == KUNWIND_DEPTH && !walk->mem.left)
@@ -143,8 +147,9 @@ static noinline notrace void ask(const struct kunwind_walk *walk, enum kunwind_r
 }
 
 /*
- * Inline in both of its users, with @regs or NULL (then those of @pt): 150 bytes
- * of registers lie on the stack once only, and the stack may be that of an NMI.
+ * The registers come from @regs, or from @pt if @regs is NULL. Inline in both
+ * callers, so that 150 bytes of registers are on the stack only once: it may be
+ * the NMI stack.
  */
 static __always_inline enum kunwind_reason
 walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
@@ -176,7 +181,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.capacity = request->capacity;
 	walk.others = false;
 	if (READ_ONCE(space->fresh) || unlikely(!walk.ranges)) {
-		/* The program that exec installed did not run yet: it stands at its entry. */
+		/* After exec the program has not run: it is at its entry. */
 		walk.addresses[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;
 		reason = READ_ONCE(space->fresh) ? KUNWIND_COMPLETE : KUNWIND_NOT_READY;
@@ -230,7 +235,7 @@ void kunwind_callstack_show_params(struct seq_file *m)
 	seq_printf(m, "stat\tbudget_spent\t%llu\n", spent);
 }
 
-/* Of all processors. */
+/* Adds up the counters of all CPUs for the consumer @of. */
 static void sum_up(u32 of, u64 *frames, u64 *by_reason, u64 *by_trust)
 {
 	u64 found = 0, first = 0;
@@ -251,7 +256,10 @@ static void sum_up(u32 of, u64 *frames, u64 *by_reason, u64 *by_trust)
 	}
 	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
 		found += by_trust[i];
-	/* The first of each is where the program is; by CFI are all that nothing else found. */
+	/*
+	 * Each stack except a nested one has a first frame, found from
+	 * registers. CFI found the frames that nothing else found.
+	 */
 	for (i = 0; i < KUNWIND_NR_REASONS; i++)
 		first += i == KUNWIND_NESTED ? 0 : by_reason[i];
 	by_trust[KUNWIND_TRUST_REGISTERS] = first;

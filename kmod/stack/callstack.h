@@ -18,8 +18,8 @@ void kunwind_callstack_exit(void);
 extern bool kunwind_enabled;
 
 /*
- * Whether stacks may be walked and processes registered: not after the kill switch,
- * nor without a hook that correctness needs. Any context.
+ * Returns whether stacks may be walked and processes registered: not while the
+ * kill switch is on, nor if a required hook is missing (hook.h). Any context.
  */
 static __always_inline bool kunwind_callstack_allowed(void)
 {
@@ -27,60 +27,66 @@ static __always_inline bool kunwind_callstack_allowed(void)
 }
 
 /*
- * Why the current task's user stack cannot be walked, or KUNWIND_COMPLETE if it can be.
- * KUNWIND_DISABLED: the kill switch, or a required hook is missing; KUNWIND_KTHREAD: a kernel
- * thread, a worker of io_uring or vhost, or a vCPU; KUNWIND_COMPAT32: the code segment is
- * neither that of 64-bit nor of 32-bit code. Any context.
+ * Returns KUNWIND_COMPLETE if the current task's user stack may be walked,
+ * otherwise the reason. KUNWIND_DISABLED: the kill switch, or a required hook
+ * is missing. KUNWIND_KTHREAD: a kernel thread, a worker of io_uring or vhost,
+ * or a vCPU. KUNWIND_COMPAT32: the code segment is neither that of 64-bit nor
+ * of 32-bit code. Any context.
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
 
 /* For whom a stack is walked. */
 enum kunwind_consumer {
 	KUNWIND_FOR_TRACERS,	/* LTTng's callstack_user, perf, BPF, ftrace */
-	KUNWIND_FOR_EVENT,	/* kunwind_callstack; and for the tracer that caused it */
+	KUNWIND_FOR_EVENT,	/* kunwind_callstack, and the tracer whose request caused it */
 	KUNWIND_FOR_IOCTL,
 	KUNWIND_NR_CONSUMERS,
 };
 
-/* What a walk is asked for, and what it found. */
+/* The arguments of a walk, and its result. */
 struct kunwind_request {
-	enum kunwind_consumer consumer;	/* whose counters to use */
+	enum kunwind_consumer consumer;	/* whose counters the walk changes */
 	unsigned long *store;		/* @capacity words */
-	u8 *trust;			/* NULL, or @capacity bytes: enum kunwind_trust of
-					 * each; the caller sets KUNWIND_TRUST_CFI, except
-					 * the first. The walk may also change the byte
-					 * after the last frame's */
+	u8 *trust;			/* NULL, or @capacity bytes: enum kunwind_trust of each
+					 * address. The caller sets the first to
+					 * KUNWIND_TRUST_REGISTERS, others to KUNWIND_TRUST_CFI. The
+					 * walk may also change the byte after the last frame's */
 	u32 capacity;			/* not 0 */
 	u32 count;			/* out: addresses in @store */
 };
 
 /**
- * kunwind_callstack_walk() - one walk of the current task's user stack
- * @space: of current->mm; RCU or preemption off
- * @regs: user registers (task_pt_regs(current), or what an NMI gave)
- * @valid: KUNWIND_REG() bits of what in @regs can be trusted
- * @request: guessed frames are included if ->trust is set or the module parameter
- *	"guess" is on
- * Any context, NMI included. Counts itself in the statistics.
+ * kunwind_callstack_walk() - walk the current task's user stack
+ * @space: of current->mm; the caller is in an RCU read section or has
+ *	preemption off
+ * @regs: user registers (task_pt_regs(current), or those that perf passes)
+ * @valid: KUNWIND_REG() bits of the registers that are valid in @regs
+ * @request: guessed frames are included if ->trust is set or the module
+ *	parameter "guess" is on
+ * Any context, NMI included. notrace. Counts itself in the statistics.
+ * Return: why the stack ended; @request->count addresses are valid in any case.
  */
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
 					   u32 valid, struct kunwind_request *request);
 
-/* The same from 17 words in DWARF order (ioctl). */
+/* The same from 17 words in DWARF order, for the ioctl. System call context. */
 enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 						const struct kunwind_regs *regs,
 						struct kunwind_request *request);
 
-/* The module parameter "guess". */
+/* Returns the module parameter "guess". */
 bool kunwind_callstack_guesses(void);
 
-/* Counts a request that was left to the kernel because the process is not registered. */
+/* Counts a request that the kernel handles: the process is not registered. */
 void kunwind_callstack_passed(void);
 
-/* Lines of the status: stacks by reason and frames by trust, for each consumer. */
+/* Prints status lines of each consumer: stacks by reason, frames by trust. */
 void kunwind_callstack_show(struct seq_file *m);
 
-/* Adds the counters kept per CPU to @stats (stacks, frames, passed_through, by_reason). */
+/*
+ * Adds the sums over all CPUs to @stats (stacks, frames, passed_through,
+ * by_reason).
+ */
 void kunwind_callstack_stats(struct kunwind_stats *stats);
 
 void kunwind_callstack_show_params(struct seq_file *m);

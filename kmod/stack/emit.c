@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * emit.c - the trace event kunwind_callstack: whole stacks, once for each kernel entry
+ * emit.c - the trace event kunwind_callstack: whole stacks
  *
- * While somebody listens, the first of whoever asks for a user stack in a kernel
- * entry (LTTng's context, perf, BPF, ftrace) has the whole of it walked, up to
- * 4,096 frames with the trust of each, into memory of this CPU and context. The
- * event is emitted there and then, so it comes before the event on whose behalf
- * the stack was asked for; whoever asked gets his part of the same walk. With the
- * module parameter callstack_syscalls every system call of a registered process
- * asks, for listeners to whom nobody else's events matter.
+ * While the event is on, the first request for a user stack in a kernel entry
+ * (by LTTng's context, perf, BPF or ftrace) causes a walk of the whole stack:
+ * up to 4,096 frames, with the trust of each, into memory of this CPU and
+ * context. The event is emitted at once, so it precedes the event that
+ * requested the stack. The tracer that made the request gets the first
+ * addresses of the same walk. If the module parameter callstack_syscalls is
+ * set, each system call of a registered process emits the event, even without a
+ * request.
  *
- * Which entry it is: every system call begins at a probe of sys_enter, the first
- * of all probes there, which forgets the task's mark. In between, and for what is
- * no system call, an entry is known by the user's registers: two interrupts in a
- * row with all of them the same, an endless loop's, count as one. Marks of two
- * tasks may share a place: the event may then come twice, never too seldom.
+ * Kernel entries are distinguished by a mark, a hash of the task and its user
+ * registers. A probe of sys_enter, the first of all probes there, clears the
+ * task's mark when a system call begins. Other entries (interrupts, faults) are
+ * distinguished by the registers alone: two of them in a row with the same
+ * registers count as one, for example in an endless loop. Two tasks may share
+ * one place for their marks. Then the event may come twice for one entry, but
+ * is never missing for that reason.
  *
- * Memory, while the event is on: 36 KB for each of four contexts of each CPU, and
- * 8 KB. It is allocated by whoever turns the event on, who gets -ENOMEM else. The
- * probe, which cannot be registered there (the tracepoints' lock is held), comes
- * from a work item some milliseconds later; the same gives everything back.
+ * kunwind_emit() and the probe run in any context, NMI included. All other
+ * functions may sleep.
+ *
+ * Memory, while the event is on: 36 KB for each of four contexts of each CPU,
+ * and 8 KB. The task that turns the event on allocates it, and gets -ENOMEM if
+ * that fails. The probe cannot be registered there, because the lock of the
+ * tracepoints is held; a work item registers it some milliseconds later. The
+ * same work item removes the probe and frees the memory.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -49,7 +56,7 @@ MODULE_PARM_DESC(callstack_syscalls,
 
 struct scratch {
 	bool busy;
-	u8 trust[KUNWIND_MAX_FRAMES];		/* between uses all CFI, but for the first */
+	u8 trust[KUNWIND_MAX_FRAMES];		/* between uses CFI, except trust[0] */
 	unsigned long addresses[KUNWIND_MAX_FRAMES];
 };
 
@@ -59,13 +66,13 @@ struct emitter {
 };
 
 static struct emitter __rcu *emitter;
-static DEFINE_MUTEX(emit_lock);			/* nests in the tracepoints' lock: */
+static DEFINE_MUTEX(emit_lock);			/* taken inside the tracepoints' lock; protects */
 static unsigned int users;			/* emitter, users and closed */
 static bool closed;
 
 static void settle(struct work_struct *work);
 static DECLARE_WORK(settle_work, settle);
-static struct tracepoint *sys_enter;		/* this and the next one: the work's */
+static struct tracepoint *sys_enter;		/* set by init; only the work uses it and probing */
 static bool probing;
 
 static DEFINE_PER_CPU(u64, emitted);
@@ -103,7 +110,10 @@ static struct emitter *emitter_alloc(void)
 	return new;
 }
 
-/* All of the user's registers but rax, which the end of a system call changes. */
+/*
+ * Returns a hash of the task and of all user registers except rax, which the
+ * end of a system call changes. Never 0.
+ */
 static u64 notrace mark_of(const struct pt_regs *regs)
 {
 	const u32 *words = (const u32 *)regs;
@@ -134,7 +144,10 @@ static notrace void emit(const struct kunwind_stack *stack)
 	}
 }
 
-/* What a walk that does not guess would have found: see kunwind_callstack_walk(). */
+/*
+ * Returns how many of the @count addresses a tracer gets: without the parameter
+ * "guess", those before the first guessed frame.
+ */
 static notrace u32 proved(const struct scratch *scratch, u32 count)
 {
 	u32 i;
@@ -163,7 +176,7 @@ bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *reg
 		goto out;
 	scratch = &now->scratch[smp_processor_id()][interrupt_context_level()];
 	mark = mark_of(regs);
-	/* Busy: one of the event's own listeners asks, or a fault on the way. */
+	/* Busy: a probe of the event, or of a page fault, requests a stack. */
 	if (READ_ONCE(scratch->busy) || READ_ONCE(*mark_place(now)) == mark)
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
@@ -185,7 +198,7 @@ bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *reg
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
 		emit(&stack);
-		/* One byte more than frames: a walk may set it for a caller without an address. */
+		/* One byte more than frames: the walk may have set it, too. */
 		memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
 		       min_t(u32, stack.count, KUNWIND_MAX_FRAMES - 1));
 		done = true;
@@ -216,7 +229,7 @@ static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
 	preempt_enable_notrace();
 }
 
-/* Brings the probe and the memory to what users says. */
+/* Registers the probe, or removes it and frees the memory, as users says. */
 static void settle(struct work_struct *work)
 {
 	struct emitter *old = NULL;
@@ -228,7 +241,7 @@ static void settle(struct work_struct *work)
 	mutex_unlock(&emit_lock);
 	check_trace_callback_type_sys_enter(on_sys_enter);
 	if (wanted && !probing && sys_enter) {
-		/* Before all others: what they ask for belongs to the new entry. */
+		/* Runs first: other probes' requests are of the new entry. */
 		err = tracepoint_probe_register_prio(sys_enter, on_sys_enter, NULL, INT_MAX);
 		if (err)
 			pr_notice("kunwind_callstack: no probe of system calls: error %d\n", err);
@@ -245,13 +258,16 @@ static void settle(struct work_struct *work)
 		RCU_INIT_POINTER(emitter, NULL);
 	}
 	mutex_unlock(&emit_lock);
-	/* For the event's callers, who have preemption off, and for the probe's. */
+	/* Wait for the event's callers (preemption off) and for the probe's. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
 	emitter_free(old);
 }
 
-/* The tracepoints' own: before the first probe is on, and behind the last one. */
+/*
+ * Called by both tracepoints, with their lock held, before the first probe is
+ * registered. 0, -ENODEV (the module is being unloaded) or -ENOMEM. May sleep.
+ */
 int kunwind_emit_begin(void)
 {
 	struct emitter *new;
@@ -277,7 +293,7 @@ void kunwind_emit_end(void)
 {
 	mutex_lock(&emit_lock);
 	users--;
-	/* A module that goes has its events turned off behind its exit. */
+	/* A module's events are turned off after its exit function. */
 	if (!users && !closed)
 		schedule_work(&settle_work);
 	mutex_unlock(&emit_lock);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * original.c - the bytes of code over which breakpoints were put
+ * original.c - the bytes of code that breakpoints hide
  *
- * Where there is no unwind information, the walk reads code. uprobes and debuggers write
- * an int3 over the first byte of an instruction, in a copy of the page that belongs to the
- * process. The file's own page still has the byte, but a walk cannot look it up: it takes no
- * references. So a walk that ends at such a byte leaves a request (touch.c), and the
- * task compares its copy with the file's page before it returns to user mode. The
- * next walk finds the byte here.
+ * Without unwind information, the walk reads code. uprobes and debuggers write
+ * an int3 over the first byte of an instruction, in a copy of the page that
+ * belongs to the process. The file's own page still has the byte, but a walk
+ * cannot look it up, because a walk takes no references. Therefore a walk that
+ * ends at such a byte leaves a request (touch.c). Before the task returns to
+ * user mode, it compares its copy with the file's page and stores the bytes in
+ * a table. The next walk finds them there.
  *
- * One table for all processes. An entry is one word, the byte and a hash of its address, so
- * readers need no lock. The hash has a random part: nobody can choose addresses that have the
- * hash of another process's. If mappings change, the ranges get a new id, and old
- * entries are overwritten sooner or later. An int3 in the file itself is kept only if a
- * walk asked for it.
+ * There is one table for all processes. An entry is one word, the byte and a
+ * hash of its address, so readers need no lock and run in any context. The hash
+ * has a random part, so that nobody can choose addresses with the same hash as
+ * those of another process. When mappings change, the ranges get a new id, and
+ * the old entries are overwritten in time. An int3 that the file itself
+ * contains is kept only if a walk asked for it.
  *
  * Memory: 32 KB.
  */
@@ -64,8 +66,8 @@ static void keep(u64 id, u64 addr, u8 byte)
 }
 
 /*
- * The page of the file that is mapped at @addr, with a reference. NULL: it is not in memory, or
- * no code of a file.
+ * Returns the page of the file that is mapped at @addr, with a reference. NULL:
+ * the page is not in memory, or no code of a file is mapped there.
  */
 static struct page *file_page(struct mm_struct *mm, u64 addr)
 {
@@ -83,7 +85,10 @@ static struct page *file_page(struct mm_struct *mm, u64 addr)
 	return page;
 }
 
-/* Whether the copy is the file's but for breakpoints: a program may have written other code. */
+/*
+ * Returns whether the bytes around @at equal the file's, except for
+ * breakpoints: a program may have written other code there.
+ */
 static bool same_besides(const u8 *here, const u8 *file, u32 at)
 {
 	u32 i, end = min(at + BESIDES, (u32)STRETCH);

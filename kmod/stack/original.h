@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * original.h - the bytes of code over which breakpoints were put
+ * original.h - the bytes of code that breakpoints hide
  */
 #ifndef _KUNWIND_ORIGINAL_H
 #define _KUNWIND_ORIGINAL_H
@@ -11,14 +11,20 @@ struct mm_struct;
 
 void kunwind_original_init(void);
 
-/* What the file has at @addr, in ranges with this @id. False: not known. Any context. notrace. */
+/*
+ * Sets *@byte to the file's byte at @addr, in ranges with this @id. False: the
+ * byte is not known, and *@byte is undefined. Any context. notrace.
+ */
 bool kunwind_original_find(u64 id, u64 addr, u8 *byte);
 
 /**
- * kunwind_original_learn() - find out what stands under the breakpoint at @addr, and near it
+ * kunwind_original_learn() - find the bytes under the breakpoints of a page
  * @mm: the current task's, with mmap_lock held
  * @id: of the ranges that were walked
- * Reads no file: only pages that are in memory. May sleep. False: it is not known.
+ * @addr: of a breakpoint that a walk has met, in that page
+ * Reads no file, only pages in memory. Task context.
+ * Return: true: the whole page was compared with the file's. False: a page is
+ * not in memory, or @addr is not in code of a file.
  */
 bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr);
 

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * takeover.c - answer the kernel's own savers of user stacks for registered processes
+ * takeover.c - replace kernel functions that save user stacks
  *
- * stack_trace_save_user() feeds LTTng's callstack-user context and ftrace's
- * userstacktrace; perf_callchain_user() feeds perf record -g and
- * bpf_get_stack(); unwind_user(), where the kernel has it, feeds perf's deferred
- * call chains. An ftrace hook stands at the first instruction of each. For
- * a registered process it sends the call to a function of the same prototype
- * below; in every other case it leaves the instruction pointer alone and the
- * kernel's own code runs, so that others get exactly what they got before.
+ * LTTng's context callstack-user and ftrace's userstacktrace call
+ * stack_trace_save_user(). perf record -g and bpf_get_stack() call
+ * perf_callchain_user(). perf's deferred call chains call unwind_user(), if the
+ * kernel has it. An ftrace hook is at the first instruction of each. For a
+ * registered process, the hook redirects the call to a function of the same
+ * prototype in this file. Otherwise it leaves the instruction pointer
+ * unchanged, and the kernel's own code runs as without this module.
  *
- * Nothing unexported is called, neither here nor through a pointer: a task in
- * one of the replacements needs nothing of the original.
+ * Any context, NMI included: neither the hooks nor the replacements sleep, take
+ * locks, or allocate.
+ *
+ * No function that the kernel does not export is called, not even through a
+ * pointer: a task in a replacement needs nothing of the original.
  *
  * Each of these hooks is optional. If one is refused (a livepatch or a kprobe
- * with a post-handler holds the function), the kernel's own answer stays, and log
- * and status say why. If a required hook is refused (hook.h), none is enabled.
+ * with a post-handler is on the function), the kernel's own code runs, and log
+ * and status say why. If a required hook is refused (hook.h), none of these is
+ * enabled.
  *
- * Unloading: unregister_ftrace_function() waits for callers inside the
- * trampoline; synchronize_rcu_tasks(), which main.c calls behind it, waits for
+ * Unloading: unregister_ftrace_function() waits for tasks inside the
+ * trampoline. After it, main.c calls synchronize_rcu_tasks(), which waits for
  * tasks that were preempted inside a replacement.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -36,16 +40,16 @@
 #include "takeover.h"
 
 /*
- * What can be trusted of the user's registers, which are task_pt_regs() in all
- * replacements: perf passes its own when the event hit user mode, and they lie
- * at that same place.
+ * Returns KUNWIND_REG() bits of the user registers that are valid. All
+ * replacements walk from task_pt_regs(): perf passes its own registers if the
+ * event hit user mode, but these lie at the same place.
  *
- * An NMI from user mode has its registers saved by the entry code before
- * anything else, on the task's stack: all are there. An NMI from the kernel runs
- * on the NMI stack of its CPU, and may have hit the entry code when it had not
- * yet saved all of them. So the stack that this runs on tells the two apart;
- * user_mode(regs) is true of task_pt_regs() either way. Xen's paravirtual guests
- * have no NMI stack: there all NMIs count as from the kernel.
+ * In an NMI from user mode, the entry code saves all registers on the task's
+ * stack before anything else. An NMI from the kernel runs on the NMI stack of
+ * its CPU, and may have hit the entry code before all registers were saved.
+ * Therefore the current stack distinguishes the two cases; user_mode(regs) is
+ * true in both. Xen's paravirtual guests have no NMI stack, so there all NMIs
+ * count as NMIs from the kernel.
  */
 static __always_inline u32 trusted(const struct pt_regs *regs)
 {
@@ -58,7 +62,10 @@ static __always_inline u32 trusted(const struct pt_regs *regs)
 	return KUNWIND_REGS_NMI;
 }
 
-/* True when the current task's stack is ours to walk. */
+/*
+ * Returns whether this module walks the current task's stack. Counts each
+ * request of a task whose process is not registered.
+ */
 static __always_inline bool ours(const struct pt_regs *regs)
 {
 	bool known;
@@ -89,8 +96,8 @@ static __always_inline void take(struct kunwind_space *space, const struct pt_re
 }
 
 /*
- * The space of the current task. NULL: it was unregistered since the hook looked, or
- * stacks may not be walked any more. Preemption is off.
+ * Returns the space of the current task. NULL: since the hook looked, the
+ * process was unregistered or walks were switched off. Preemption is off.
  */
 static __always_inline struct kunwind_space *space_now(void)
 {
@@ -138,8 +145,9 @@ static notrace void callchain_user(struct perf_callchain_entry_ctx *ctx, struct 
 }
 
 /*
- * On the way back to user mode, in task work; at most 510 entries. It may sleep,
- * where the kernel's own reads the stack: a page that is not resident ends ours.
+ * Replaces unwind_user(). Runs in task work, on the way back to user mode, with
+ * at most 510 entries. The kernel's function may sleep to read the stack; here
+ * the stack ends at a page that is not resident.
  */
 static notrace int unwind(struct unwind_stacktrace *trace, unsigned int max_entries)
 {
@@ -147,7 +155,7 @@ static notrace int unwind(struct unwind_stacktrace *trace, unsigned int max_entr
 	return max_entries ? 0 : -EINVAL;
 }
 
-/* A hooked prototype that changes must not compile. */
+/* If the prototype of a hooked function changes, this file must not compile. */
 static_assert(__same_type(&save_user, &stack_trace_save_user));
 static_assert(__same_type(&callchain_user, &perf_callchain_user));
 static_assert(__same_type(&unwind, &unwind_user));
@@ -176,7 +184,7 @@ static notrace void on_unwind(unsigned long ip, unsigned long parent_ip,
 static struct kunwind_hook hooks[] = {
 	{ .function = "stack_trace_save_user", .call = on_save_user, .redirects = true },
 	{ .function = "perf_callchain_user", .call = on_callchain_user, .redirects = true },
-	/* the last: not in every kernel */
+	/* last, because not every kernel has this function */
 	{ .function = "unwind_user", .call = on_unwind, .redirects = true },
 };
 #define NR_HOOKS	(ARRAY_SIZE(hooks) - !KUNWIND_HAS_UNWIND_USER)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * takeover.h - answer the kernel's own savers of user stacks for registered processes
+ * takeover.h - replace kernel functions that save user stacks
  */
 #ifndef _KUNWIND_TAKEOVER_H
 #define _KUNWIND_TAKEOVER_H
@@ -10,14 +10,17 @@
 struct seq_file;
 
 /*
- * Takes over stack_trace_save_user, perf_callchain_user and, where the kernel has
- * it, unwind_user. Each is optional: a refusal is logged once and kept for the
- * status. Takes over none if a required hook is missing: call it after those are
- * enabled.
+ * Hooks stack_trace_save_user(), perf_callchain_user() and, if the kernel has
+ * it, unwind_user(). Each hook is optional: a refusal is logged once and shown
+ * in the status. Call this function after the required hooks are enabled: if
+ * one of them is missing, it enables no hook. May sleep.
  */
 void kunwind_takeover_init(void);
 
-/* Gives all of them back. May sleep. False: ftrace would not let go, the module must stay. */
+/*
+ * Removes the hooks. May sleep. False: ftrace did not remove a hook, and the
+ * module must stay.
+ */
 bool __must_check kunwind_takeover_exit(void);
 
 void kunwind_takeover_show(struct seq_file *m);

@@ -1,55 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * touch.c - make what a walk could not read available to the task's next walk
+ * touch.c - make what a walk could not read available to the next walk
  *
- * A walk takes no page faults. A stack page can be present and still need one:
- * NUMA balancing takes away access to all pages from time to time, and a page
- * can be swapped out. Without help, every later stack would end there as
- * "unreadable" until the program itself touches the page. Likewise, a walk that
- * meets a part of a big table that is not built (fill.c) ends as "not ready".
+ * A walk takes no page faults. A stack page can be present and still need a
+ * fault: NUMA balancing takes away access to all pages from time to time, and
+ * pages are swapped out. Without help, all later stacks would end there as
+ * "unreadable" until the program itself accesses the page. Likewise, a walk
+ * that meets a part of a big table that is not built (fill.c) ends as "not
+ * ready".
  *
- * So the walk leaves a request, and the task faults in the pages, or waits for
- * the part, before it next returns to user mode. A request passes three places:
- *   walk	Any context, NMI included. Fills in this CPU's hand and raises an
+ * Therefore the walk leaves a request, and the task faults in the pages, or
+ * waits for the part, before it next returns to user mode. A request passes
+ * through three contexts:
+ *   walk	Any context, NMI included. Fills this CPU's hand and raises an
  *		irq_work.
- *   thread	One for each CPU, SCHED_FIFO. The irq_work only wakes it. It
- *		allocates, takes a reference to the module (task_work_cancel() is
- *		not exported, so a queued work must hold the module) and adds a
- *		task work. It preempts the task that was walked, so the work is
- *		there before that task reaches user mode. A workqueue would not
- *		do: from 6.6 on, no nice value makes the scheduler preempt a task
- *		whose slice is not over.
+ *   thread	One for each CPU, SCHED_FIFO; the irq_work only wakes it. It
+ *		allocates, takes a reference to the module (a queued work must
+ *		hold the module, because task_work_cancel() is not exported) and
+ *		adds a task work. The thread preempts the task that was walked,
+ *		so the work is queued before that task reaches user mode. A
+ *		workqueue cannot do this: since 6.6, no nice value makes the
+ *		scheduler preempt a task whose slice is not over.
  *   task work	In the task's own context, where it may sleep.
  *
  * Nothing here may cause itself, whatever is traced:
  *  - A CPU's hand holds one request, from the walk until the thread has added
- *    the task work. Until then all other requests on this CPU are dropped: also
+ *    the task work. Until then all other requests on this CPU are dropped, also
  *    those of events in the irq_work, in the wake-up and in the switch to the
  *    thread. The thread itself is a kernel thread, whose stacks are not walked.
- *  - A task has one request at a time: "queued" knows all task works.
- *  - While a task is in its task work it makes no request: "own" in struct
- *    claim. follow.c marks its own task work in the same way.
- *  - After its task work, a task is heard again by what the work achieved. A
- *    part of the table was there or came: at once, because each part is built
- *    once. A page was brought in: after a jiffy. Neither: after 1 jiffy, then 2,
- *    4 and so on, up to a second, until a later request achieves something.
- *  - After a wait for a part that was too long, no task waits for that object
- *    for a second (fill.c).
- *  - Only what can be made available is asked for: not an object whose table is
- *    still to come, and not a mapping that has changed.
+ *  - A task has one request at a time: "queued" has all task works.
+ *  - A task in a task work of this module makes no request (CLAIM_OWN).
+ *    follow.c marks its own task work in the same way.
+ *  - The result of its task work decides when a task may make a request again.
+ *    If the part is built: at once, because each part is built once. If a page
+ *    was faulted in, or the byte under a breakpoint found: after one jiffy.
+ *    Otherwise: after 1 jiffy, then 2, 4 and so on, up to a second, until a
+ *    later request achieves something.
+ *  - After a wait for a part has timed out, no task waits for that object for a
+ *    second (fill.c).
+ *  - A walk asks only for what can be made available: not for an object whose
+ *    table is still to come, nor for a mapping that has changed.
  *
- * Of a breakpoint in code without unwind information, the file's page is asked for what
- * is under it (original.c).
+ * For a breakpoint in code without unwind information, the task reads the byte
+ * under the breakpoint from the file's page (original.c).
  *
- * What is brought in: PAGES pages of a mapping of anonymous memory that the user
- * may read, from where the frame begins, since the callers' frames are above. A
- * larger frame is not helped. mmap_lock is only tried, and memory that a
- * userfaultfd or a file answers for is left alone. Real-time tasks ask for
- * nothing.
+ * The task faults in PAGES pages of a mapping of anonymous memory that the user
+ * may read, from the beginning of the frame upwards, because the callers'
+ * frames are there. This does not help a larger frame. The task only tries to
+ * take mmap_lock, and leaves memory alone that a userfaultfd or a file
+ * provides. Real-time tasks make no requests.
  *
- * Memory: 8 KB, 64 bytes for each task work that is queued, and a thread for
- * each CPU. A task that sleeps for hours with its task work queued holds one of
- * those 64 bytes, and the module: rmmod then says that it is in use.
+ * Memory: 10 KB, 96 bytes for each queued task work, and a hand and a thread
+ * for each CPU. A task that sleeps for hours with its task work queued holds
+ * one of these 96 bytes, and the module: rmmod then reports that it is in use.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -77,16 +80,16 @@
 
 #define PAGES		16
 #define GROUP_BITS	7
-#define GROUP		8	/* claims that a task may have: one cache line */
+#define GROUP		8	/* claims that a task may use: one cache line */
 #define MAX_CHAIN	32	/* queued task works whose pids have the same hash */
 #define OFTEN		4
-#define MAX_SHIFT	10	/* 2^10 jiffies are a second or more, with every HZ */
+#define MAX_SHIFT	10	/* 2^10 jiffies are at least a second with every HZ */
 
 struct request {
 	pid_t pid;
-	u64 at, besides;	/* places on the stack, or zero */
-	u64 code;		/* address whose part of a table is missing, or zero */
-	u64 breakpoint;		/* address of one in the ranges with @id, or zero */
+	u64 at, besides;	/* addresses in the stack, or 0 */
+	u64 code;		/* address whose part of a table is missing, or 0 */
+	u64 breakpoint;		/* address in the ranges with @id, or 0 */
 	u64 id;
 };
 
@@ -105,24 +108,26 @@ struct touch {
 };
 
 struct counters {
-	u64 touched;		/* pages brought in */
-	u64 requests;		/* that reached the thread */
+	u64 touched;		/* pages faulted in */
+	u64 requests;		/* requests that reached the thread */
 	u64 works;		/* task works that ran */
-	u64 dropped;		/* requests: no claim, no memory, or the task has gone */
+	u64 dropped;		/* no task work was queued: no memory, or the task has one or has
+				 * gone; also: own work had no claim */
 };
 
 /*
- * What is known of a task, in one word, so that a task and the NMIs that hit it can
- * change it without a lock:
- *   bits 0-31	jiffy up to which it is not heard; of work of this module, when it
- *		began, or later
- *   bits 32-53	its pid in the initial namespace; 0: the place is free
- *   bits 54-57	log2 of the jiffies that the next request in vain costs
- *   bit 58	it is in work of this module
- * Only the task itself changes its word, except that others take over a word whose
- * time has passed, for a second if it is in work of this module: then it waits for
- * a lock, and asks for nothing. If all places of a group are in use, others take over
- * one of a task that has asked in vain OFTEN times or more.
+ * The claim of a task is one word, so that the task and the NMIs that hit it
+ * can change it without a lock:
+ *   bits 0-31	jiffy up to which the task may make no request; during work of
+ *		this module: the jiffy when the work began, or a later one
+ *   bits 32-53	the task's pid in the initial namespace; 0: the place is free
+ *   bits 54-57	log2 of the jiffies to wait after the next request in vain
+ *   bit 58	the task is in work of this module
+ * Only the task itself changes its word, with two exceptions. Another task may
+ * take over a word whose time has passed (if bit 58 is set: more than a second
+ * ago; the task in work then waits for a lock, and makes no request). If all
+ * places of a group are in use, another task may take over the word of a task
+ * that has made OFTEN or more requests in vain.
  */
 #define CLAIM_PID_SHIFT		32
 #define CLAIM_PID		GENMASK_ULL(53, 32)
@@ -149,13 +154,13 @@ static __always_inline u32 claim_shift(u64 claim)
 	return (claim & CLAIM_SHIFT) >> CLAIM_SHIFT_SHIFT;
 }
 
-/* No time is more than a second ahead: what seems so is long past. */
+/* No valid time is more than a second ahead: a later one has long passed. */
 static __always_inline bool claim_waits(u64 claim, u32 now)
 {
 	return (u32)claim - now - 1 < HZ;
 }
 
-/* How readily a place is given to another task: 0 not at all. */
+/* Returns how readily a place is given to another task; 0: not at all. */
 static __always_inline u64 claim_surplus(u64 claim, u32 now)
 {
 	if (!claim)
@@ -171,8 +176,8 @@ static __always_inline u64 claim_surplus(u64 claim, u32 now)
 }
 
 /*
- * The place of the current task, and what is there in *@claim; or the one that it may
- * take over. NULL: all are in use.
+ * Returns the place of the current task, or one that the task may take over,
+ * with its content in *@claim. NULL: all places of the task's group are in use.
  */
 static __always_inline u64 *claim_find(u32 now, u64 *claim)
 {
@@ -198,8 +203,8 @@ static __always_inline u64 *claim_find(u32 now, u64 *claim)
 }
 
 /*
- * Whether the current task is heard now. If so, then for a second, or until its
- * request ran, it is not heard again.
+ * Returns whether the current task may make a request now. If so, it may not
+ * make another for a second, or until its request has run.
  */
 static __always_inline bool claim_begin(u32 now)
 {
@@ -239,12 +244,15 @@ bool notrace kunwind_touch_own_begin(void)
 	return false;
 }
 
-/* @shift: of the new claim. */
+/*
+ * Ends own work. The task may make no request before the jiffy @until. @shift
+ * is the new claim's.
+ */
 static __always_inline void own_end(u32 until, u64 shift)
 {
 	u64 claim, *place = claim_find((u32)jiffies, &claim);
 
-	/* Others change it only when they take it over. */
+	/* Other tasks change the word only to take it over. */
 	if (place && (claim & CLAIM_PID) == claim_pid())
 		cmpxchg(place, claim, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
 }
@@ -266,7 +274,7 @@ static bool readable(u64 at)
 	return !copy_from_user_nofault(&byte, (const void __user *)at, 1);
 }
 
-/* Under mmap_lock. Return: a page was brought in. */
+/* Under mmap_lock. Returns whether a page was faulted in. */
 static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 {
 	struct vm_area_struct *vma;
@@ -291,8 +299,8 @@ static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 }
 
 enum result {
-	RESULT_THERE,	/* the part */
-	RESULT_HELPED,	/* a page, or what is under a breakpoint */
+	RESULT_THERE,	/* the part is built */
+	RESULT_HELPED,	/* a page, or the byte under a breakpoint */
 	RESULT_VAIN,
 };
 
@@ -316,7 +324,7 @@ static enum result touch_now(const struct request *request)
 	return helped ? RESULT_HELPED : RESULT_VAIN;
 }
 
-/* In the task's own context, on its way to user mode, or to its end. */
+/* Runs in the task, on its way to user mode or to its end. */
 static void touch_run(struct callback_head *head)
 {
 	struct touch *touch = container_of(head, struct touch, head);
@@ -325,7 +333,7 @@ static void touch_run(struct callback_head *head)
 	u64 claim, *place;
 	u32 shift = 0;
 
-	/* The mm is NULL in exit. Without the mark the work might cause itself. */
+	/* In exit the mm is NULL. Without a claim the work may cause itself. */
 	if (own && current->mm && !(current->flags & PF_EXITING))
 		result = touch_now(&touch->request);
 	spin_lock(&queued_lock);
@@ -334,7 +342,7 @@ static void touch_run(struct callback_head *head)
 	kfree(touch);
 	this_cpu_inc(counters.works);
 	module_put(THIS_MODULE);
-	/* main.c waits for what is left of it by synchronize_rcu_tasks(). */
+	/* main.c waits for the rest of this call by synchronize_rcu_tasks(). */
 	if (!own)
 		return;
 	place = claim_find((u32)jiffies, &claim);
@@ -355,7 +363,7 @@ static void touch_run(struct callback_head *head)
 
 /* ----------------------------------------------------------------- thread */
 
-/* False: the task's work is queued already, or too many are of tasks that sleep. */
+/* False: the task has a work queued, or MAX_CHAIN works have the same hash. */
 static bool queue_add(struct touch *touch)
 {
 	const pid_t pid = touch->request.pid;
@@ -393,13 +401,13 @@ static bool queue(const struct request *request)
 		goto free;
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(request->pid, &init_pid_ns), PIDTYPE_PID);
-	/* A number that went to a kernel thread since: that would run it at its end. */
+	/* A kernel thread that got this pid would run the work at its end. */
 	if (task && !(task->flags & PF_KTHREAD) && !task_work_add(task, &touch->head, TWA_RESUME)) {
 		rcu_read_unlock();
 		return true;
 	}
 	rcu_read_unlock();
-	/* The task ends. */
+	/* The task ends, or has ended. */
 	spin_lock(&queued_lock);
 	hlist_del(&touch->node);
 	spin_unlock(&queued_lock);
@@ -441,7 +449,7 @@ static struct smp_hotplug_thread thread = {
 
 /* ------------------------------------------------------------------- walk */
 
-/* In hard interrupt context, PREEMPT_RT too: wakes the thread and does nothing else. */
+/* Runs in hard interrupt context, also on PREEMPT_RT. Only wakes the thread. */
 static void wake(struct irq_work *work)
 {
 	wake_up_process(__this_cpu_read(threads));
@@ -453,7 +461,7 @@ static notrace void ask(const struct request *request)
 
 	if (READ_ONCE(hand->busy) || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
 		return;
-	/* From here on no other walk of this CPU comes by: an NMI's neither. */
+	/* From now on no other walk uses this hand, not even an NMI's. */
 	if (cmpxchg_local(&hand->busy, false, true))
 		return;
 	if (!claim_begin((u32)jiffies)) {

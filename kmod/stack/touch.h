@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * touch.h - make what a walk could not read available to the task's next walk
+ * touch.h - make what a walk could not read available to the next walk
  */
 #ifndef _KUNWIND_TOUCH_H
 #define _KUNWIND_TOUCH_H
@@ -11,38 +11,44 @@ struct kunwind_range;
 struct seq_file;
 
 int kunwind_touch_init(void);
-/* No walk is made any more. May sleep. */
+/* Call it when no walk can run any more. May sleep. */
 void kunwind_touch_exit(void);
 
 /**
- * kunwind_touch() - a walk of the current task's stack could not read a word of it
- * @at: where the frame begins; this page and those above are brought in
- * @besides: another place. Neither has to be a valid address
- * Any context, NMI included; preemption off. notrace.
+ * kunwind_touch() - ask for stack pages that a walk could not read
+ * @at: address where the frame begins; 16 pages from this address on are
+ *	faulted in
+ * @besides: another address, of which one page is faulted in
+ * Both addresses may be invalid. The pages are those of the current task, which
+ * faults them in before it next runs user code. Any context, NMI included;
+ * preemption off. notrace.
  */
 void kunwind_touch(u64 at, u64 besides);
 
 /**
- * kunwind_touch_part() - a walk of the current task's stack ended as not ready
+ * kunwind_touch_part() - ask for the table part that a walk did not find
  * @range: where the walk ended, or NULL
- * @addr: of the code that has no rule yet. If a part of a table is all that is
- *	missing, the task waits for it before it next runs user code
- * Any context, NMI included; preemption off. notrace.
+ * @addr: of the code that has no rule yet
+ * Does nothing unless only a part of a table is missing. Otherwise the current
+ * task waits for that part before it next runs user code. Any context, NMI
+ * included; preemption off. notrace.
  */
 void kunwind_touch_part(const struct kunwind_range *range, u64 addr);
 
 /**
- * kunwind_touch_breakpoint() - a walk of the current task's stack ended, and met a breakpoint
+ * kunwind_touch_breakpoint() - ask for the byte of code under a breakpoint
  * @id: of the ranges that were walked
- * @addr: where it is: before the task next runs user code, it finds out what is under it
- * Any context, NMI included; preemption off. notrace.
+ * @addr: of the breakpoint
+ * The current task finds out the byte before it next runs user code. Any
+ * context, NMI included; preemption off. notrace.
  */
 void kunwind_touch_breakpoint(u64 id, u64 addr);
 
 /*
- * Between the two, walks of the current task ask for nothing: it is in work of this
- * module, which must not cause itself when it is traced. False: no room for the
- * mark (then kunwind_touch_own_end() is not to be called). Not to be nested.
+ * Between these two calls, walks of the current task leave no request: the task
+ * does work of this module, which must not cause itself when it is traced.
+ * False: no room for the task's claim, and kunwind_touch_own_end() must not be
+ * called. Calls do not nest.
  */
 bool kunwind_touch_own_begin(void);
 void kunwind_touch_own_end(void);
