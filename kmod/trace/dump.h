@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dump.h - say again what is known, for a reader that came late
+ * dump.h - report all known mappings again, for a reader that came late
  */
 #ifndef _KUNWIND_DUMP_H
 #define _KUNWIND_DUMP_H
 
 /*
- * Emits kunwind_map for every mapping of every registered process, the vDSO
- * included, up to a limit for each process and each user. Ends early when nobody
- * has that event. May sleep. Exported to lttng-probe-kunwind.ko, a worker of which
- * calls it at the start of every LTTng session.
+ * Emits kunwind_map for each known mapping of each registered process,
+ * including the vDSO, up to a limit for each process and each user. Ends early
+ * if the event is off. May sleep. Exported to lttng-probe-kunwind.ko, whose
+ * worker calls it when an LTTng session starts.
  */
 void kunwind_space_dump_all(void);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * events.c - the trace events of this module, defined once
+ * events.c - defines the trace events of this module
  *
- * Exported so that lttng-probe-kunwind.ko, and other modules, can attach.
+ * They are exported so that lttng-probe-kunwind.ko and other modules can
+ * attach.
  */
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"

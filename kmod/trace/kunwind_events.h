@@ -2,23 +2,25 @@
 /*
  * kunwind_events.h - trace events about registered processes
  *
- * What a reader of call stacks needs in order to name addresses later, on
- * another machine: which ELF object was mapped where, in which process, and
- * from when on. Ordinary kernel trace events (/sys/kernel/tracing/events/kunwind,
- * perf -e 'kunwind:*', BPF); lttng-probes/ gives the same to LTTng.
+ * These events let a reader of call stacks name addresses later, on another
+ * machine: they say which ELF object was mapped where, in which process, and
+ * from when on. They are ordinary kernel trace events
+ * (/sys/kernel/tracing/events/kunwind, perf -e 'kunwind:*', BPF); lttng-probes/
+ * makes LTTng events of them.
  *
- * Rules of replay, in order of time:
- *   kunwind_map	replaces whatever the process had in [start, end)
- *   kunwind_unmap	what the process had in [start, end) is no code that is known any more
- *   kunwind_exec	the process forgets all its mappings
+ * A reader replays the events in order of time:
+ *   kunwind_map	replaces all that the process had in [start, end)
+ *   kunwind_unmap	the process has no known code in [start, end) any more
+ *   kunwind_exec	all mappings of the process have gone
  *   kunwind_fork	the child has the parent's mappings
- *   kunwind_exit	the process's last thread has gone
- * kunwind_callstack is no part of that: it is a stack.
- * Process numbers are thread group ids of the initial pid namespace.
+ *   kunwind_exit	the last thread of the process has gone
+ * kunwind_callstack does not take part in the replay: it is a stack. Process
+ * numbers are thread group ids of the initial pid namespace.
  *
- * Callers include this file with the directory kmod/ in the include path (its
- * stages re-read it as "trace/kunwind_events.h") and may call from any context
- * in which they may build the arguments. Cost when no one listens: one branch.
+ * Callers include this file with the directory kmod/ in the include path,
+ * because the stages of trace events include it again as
+ * "trace/kunwind_events.h". An event may be emitted in any context in which its
+ * arguments can be computed. Cost while an event is off: one branch.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kunwind
@@ -37,16 +39,18 @@
  * kunwind_map - an executable mapping of a registered process
  * @tgid: process
  * @start: first address
- * @end: first address behind it
+ * @end: first address after the mapping
  * @offset: of @start in the file, bytes
- * @bias: address - bias = ELF virtual address
- * @dev: device of the file as new_encode_dev() has it (st_dev of stat(2)); 0 for the vDSO
+ * @bias: address minus ELF virtual address
+ * @dev: device of the file, as new_encode_dev() returns it (st_dev of stat(2));
+ *	0 for the vDSO
  * @ino: inode, 0 for the vDSO
- * @build_id: bytes of NT_GNU_BUILD_ID; may be NULL when @build_id_len is 0
- * @build_id_len: 0 when the object has none, or it is not known
- * @path: of the file, from the root of the process when it mapped the file (or of
- *	the process that registered it), whatever others call the file; "[vdso]" for
- *	the vDSO; "?": there was no memory for it; never NULL
+ * @build_id: bytes of NT_GNU_BUILD_ID; may be NULL if @build_id_len is 0
+ * @build_id_len: bytes; 0 if the object has no build-id, or it is not known
+ * @path: by which the process mapped the file, from the root of the process at
+ *	that time, or of the process that registered it. Other processes may
+ *	know the file by another path. "[vdso]" for the vDSO; "?" if there was
+ *	no memory for the path; never NULL
  */
 TRACE_EVENT(kunwind_map,
 
@@ -92,13 +96,14 @@ TRACE_EVENT(kunwind_map,
 );
 
 /**
- * kunwind_unmap - something else was mapped over an executable mapping
- * An address becomes other code only by a new mapping: munmap() alone is not
- * told. A kunwind_map follows when what is there now is code of a file. Not told
- * when another task changes the process's memory.
+ * kunwind_unmap - known code of a process may have been replaced
+ * Emitted when something is mapped over known code, or its protection changes.
+ * munmap() alone emits no event, because an address gets other code only by a
+ * new mapping. If the new mapping is code of a file, kunwind_map follows. A
+ * change of the process's memory by another task emits no event.
  * @tgid: process
  * @start: first address
- * @end: first address behind it
+ * @end: first address after the range
  */
 TRACE_EVENT(kunwind_unmap,
 
@@ -170,7 +175,7 @@ TRACE_EVENT(kunwind_fork,
 );
 
 /**
- * kunwind_exit - a registered process has gone, or was unregistered
+ * kunwind_exit - a registered process has ended, or was unregistered
  * @tgid: process
  */
 TRACE_EVENT(kunwind_exit,
@@ -190,7 +195,7 @@ TRACE_EVENT(kunwind_exit,
 	TP_printk("tgid=%d", __entry->tgid)
 );
 
-/* So that the numbers stand in the event's format file, and not C's names for them. */
+/* The event's format file gets the numbers, not their names in C. */
 #define KUNWIND_DEFINE_REASON(reason, name)	TRACE_DEFINE_ENUM(KUNWIND_##reason);
 KUNWIND_REASON_NAMES(KUNWIND_DEFINE_REASON)
 #undef KUNWIND_DEFINE_REASON
@@ -198,13 +203,14 @@ KUNWIND_REASON_NAMES(KUNWIND_DEFINE_REASON)
 #define KUNWIND_SHOW_REASON(reason, name)	, { KUNWIND_##reason, name }
 
 /**
- * kunwind_callstack - the user's whole call stack, at most once for each kernel entry
- * @stack: see trace/stack.h; all of it is there in each part
+ * kunwind_callstack - the user's whole call stack, or a part of it
+ * @stack: see trace/stack.h; each part has the whole of it
  * @first: number of the first frame of this part
  * @nr: frames of this part, at most KUNWIND_STACK_PART
  *
- * When: see kunwind(4). Parts of one stack follow each other on one CPU, from
- * the innermost; the last is the one with first + its frames == count.
+ * Emitted at most once for each kernel entry; kunwind(4) says when. The parts
+ * of a stack follow each other on one CPU, from the innermost. In the last
+ * part, first plus its number of frames equals count.
  */
 TRACE_EVENT_FN(kunwind_callstack,
 
@@ -239,7 +245,7 @@ TRACE_EVENT_FN(kunwind_callstack,
 		  __print_symbolic(__entry->reason, { 255, "?" }
 				   KUNWIND_REASON_NAMES(KUNWIND_SHOW_REASON)),
 		  __entry->first, __entry->count,
-		  /* perf reads no expression here, but numbers and fields */
+		  /* perf accepts only numbers and fields here */
 		  __print_array(__get_dynamic_array(addresses), __entry->nr, 8),
 		  __print_hex_str(__get_dynamic_array(trust), __entry->nr)),
 

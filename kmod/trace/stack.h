@@ -2,10 +2,11 @@
 /*
  * stack.h - a whole call stack, as the probes of kunwind_callstack get it
  *
- * The trace event of that name (kunwind_events.h) comes in parts, for neither
- * ftrace's ring buffer, whose records end with a page, nor perf's, of 8 KB, has
- * room for 4,096 frames. Who has it attaches here, as LTTng does: to the
- * tracepoint kunwind_callstack_whole, called once, before the parts.
+ * The trace event kunwind_callstack (kunwind_events.h) comes in parts, because
+ * the ring buffers of ftrace and perf have no room for 4,096 frames in one
+ * record: ftrace's records end with a page, perf's have at most 8 KB. A tracer
+ * that has room, like LTTng, attaches to the tracepoint kunwind_callstack_whole
+ * instead, which is called once, before the parts.
  */
 #ifndef _KUNWIND_STACK_H
 #define _KUNWIND_STACK_H
@@ -16,12 +17,15 @@
 
 /**
  * struct kunwind_stack - valid during the call only
- * @addresses: @count of them, innermost first: the program counter, then return addresses
+ * @addresses: @count addresses, innermost first: the program counter, then
+ *	return addresses
  * @trust: enum kunwind_trust of each
  * @count: at most KUNWIND_MAX_FRAMES
- * @reason: enum kunwind_reason, why there are no more
- * @tgid: process, @tid: thread, in the initial pid namespace
- * @syscall: number of the system call that the thread is in; -1: it was interrupted
+ * @reason: enum kunwind_reason: why the stack ended
+ * @tgid: process, in the initial pid namespace
+ * @tid: thread, in the initial pid namespace
+ * @syscall: number of the system call that the thread is in; -1: an interrupt
+ *	or a fault
  */
 struct kunwind_stack {
 	const unsigned long *addresses;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * trace_hooks.h - the trace events, as this module's rooms call them
+ * trace_hooks.h - the trace events, for callers in this module
  */
 #ifndef _KUNWIND_TRACE_HOOKS_H
 #define _KUNWIND_TRACE_HOOKS_H
@@ -11,7 +11,7 @@
 #include "dump.h"
 #include "kunwind_events.h"
 
-/* One range of a process; the object must be done. Any context. */
+/* Emits kunwind_map for a range whose object is not pending. Any context. */
 static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 				     const struct kunwind_detail *detail)
 {
