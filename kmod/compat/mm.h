@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mm.h - what differs in mm and fs between 6.1 and 7.2
+ * mm.h - differences of mm and fs between 6.1 and 7.2
  */
 #ifndef _KUNWIND_COMPAT_MM_H
 #define _KUNWIND_COMPAT_MM_H
@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-/* 6.6 hid i_ctime behind accessors; drop this when 6.1 goes. */
+/* 6.6 hid i_ctime behind accessors. Drop this when 6.1 goes. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 #define kunwind_inode_ctime(inode)	((inode)->i_ctime)
 #else
@@ -17,8 +17,9 @@
 #endif
 
 /*
- * What a file of overlayfs is that is mapped: since 6.7 that of the layer, by its path
- * there, and how its process calls it stands beside. Drop this when 6.1 goes.
+ * The path by which a process opened a mapped file. Since 6.7, f_path of a
+ * mapped overlayfs file is its path in the layer, and file_user_path() returns
+ * the path of the process. Drop this when 6.1 goes.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 #define kunwind_file_path(file)		(&(file)->f_path)
@@ -26,7 +27,7 @@
 #define kunwind_file_path(file)		file_user_path(file)
 #endif
 
-/* bcachefs came with 6.7 and went with 6.18; its header was never public. */
+/* bcachefs was in 6.7 to 6.17. Its header was never public. */
 #define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 
 #endif /* _KUNWIND_COMPAT_MM_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * shrinker.h - what differs in shrinkers between 6.1 and 7.2
+ * shrinker.h - differences of shrinkers between 6.1 and 7.2
  */
 #ifndef _KUNWIND_COMPAT_SHRINKER_H
 #define _KUNWIND_COMPAT_SHRINKER_H
@@ -11,7 +11,7 @@
 
 typedef unsigned long kunwind_shrink_fn(struct shrinker *shrinker, struct shrink_control *sc);
 
-/* 6.7 has shrinkers allocated by the kernel; drop the first part when 6.1 goes. */
+/* Since 6.7 the kernel allocates shrinkers. Drop this part when 6.1 goes. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 static inline struct shrinker *kunwind_shrinker_register(const char *name, kunwind_shrink_fn *count,
 							 kunwind_shrink_fn *scan)

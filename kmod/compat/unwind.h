@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind.h - the kernel's own unwinder of user stacks, which 6.1 and 6.12 do not have
+ * unwind.h - the kernel's own unwinder of user stacks, if it has one
  *
- * Where there is one, perf's deferred call chains (attr.defer_callchain) come
- * from its unwind_user(). Elsewhere what is declared here is never called: it
- * lets takeover.c be compiled without a case. Drop it when 6.12 goes.
+ * perf's deferred call chains (attr.defer_callchain) come from its
+ * unwind_user(). 6.1 and 6.12 have no such function. There the declarations
+ * below let takeover.c compile without a case, and nothing calls them. Drop
+ * them when 6.12 goes.
  */
 #ifndef _KUNWIND_COMPAT_UNWIND_H
 #define _KUNWIND_COMPAT_UNWIND_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uprobes.h - the kernel's record of return addresses that return probes replaced
+ * uprobes.h - return addresses that the kernel's return probes replaced
  *
- * From 6.1 to 7.2 it is a list below current->utask, newest first, with the same
- * names of what is needed here; kernels differ in when an entry is freed. Only
- * the task itself changes it, in its own context, but whoever asks may have
- * interrupted that: in 6.1 the head of the list can be a freed entry while the
- * handlers of a return run, which is just when a probe's event wants a stack. So
- * each word is read by copy_from_kernel_nofault(), as many as there can be
- * entries, and whoever gets an answer checks that it is code.
+ * From 6.1 to 7.2 the kernel keeps them in a list below current->utask, newest
+ * first. The fields read here have the same names in all these kernels, which
+ * differ in when they free an entry. Only the task itself changes the list, in
+ * its own context, but this code may interrupt that change. In 6.1 the head of
+ * the list can be a freed entry while the handlers of a return run, and a
+ * probe's event may request a stack just then. Therefore each word is read by
+ * copy_from_kernel_nofault(), the number of entries is bounded, and the caller
+ * checks that the result is code. Any context, NMI included.
  */
 #ifndef _KUNWIND_COMPAT_UPROBES_H
 #define _KUNWIND_COMPAT_UPROBES_H
@@ -24,8 +25,8 @@
 	(!copy_from_kernel_nofault(&(val), (from), sizeof(val)))
 
 /*
- * What was at @slot of the current task's stack before; 0: nothing is known of it.
- * *@looked: how many entries were read.
+ * Returns the return address that was at @slot of the current task's stack, or
+ * 0 if it is not known. *@looked: how many entries were read.
  */
 static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 {
