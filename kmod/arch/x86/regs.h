@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * regs.h - the user's registers of x86-64, from where the kernel keeps them to
- * DWARF's order
+ * regs.h - read the user's registers of x86-64 from struct pt_regs
  *
- * This is not all that is x86 only: the core and other files of kmod are, too.
- * docs/architecture.md lists them.
+ * The result is in DWARF's order. Any context, NMI included. Other files of the
+ * core and of kmod are specific to x86, too; docs/architecture.md lists them.
  */
 #ifndef _KUNWIND_X86_REGS_H
 #define _KUNWIND_X86_REGS_H
@@ -17,13 +16,13 @@ static __always_inline bool kunwind_regs_64bit(const struct pt_regs *regs)
 	return regs->cs == __USER_CS;
 }
 
-/* 32-bit code: of a 32-bit program, or where a 64-bit one went there (Wine). */
+/* 32-bit code: of a 32-bit program, or inside a 64-bit one (Wine). */
 static __always_inline bool kunwind_regs_i386(const struct pt_regs *regs)
 {
 	return regs->cs == __USER32_CS;
 }
 
-/* Those that kunwind_walk_again() needs. */
+/* Loads the registers that kunwind_walk_again() needs, and sets to->valid. */
 static __always_inline void kunwind_regs_load_frame(struct kunwind_regs *to,
 						    const struct pt_regs *regs, u32 valid)
 {
@@ -54,8 +53,8 @@ static __always_inline void kunwind_regs_load(struct kunwind_regs *to, const str
 }
 
 /*
- * At an NMI that hit the kernel, task_pt_regs() may be half written, and what
- * was pushed last are rbx and r12 to r15: not to be trusted.
+ * In an NMI that hit the kernel, task_pt_regs() may be half written. The entry
+ * code saves rbx and r12 to r15 last, so these are not valid.
  */
 #define KUNWIND_REGS_NMI	(KUNWIND_ALL_REGS & ~KUNWIND_SAVED_REGS)
 

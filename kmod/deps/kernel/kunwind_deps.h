@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kunwind_deps.h (kernel twin) - all that the unwinder's core needs from outside
+ * kunwind_deps.h (kernel twin) - all that the core needs from outside
  *
- * The user twin is libkunwind/deps/kunwind_deps.h, which lists what both offer.
+ * The user twin, libkunwind/deps/kunwind_deps.h, lists what both provide.
+ * Allocation and kunwind_resched() are for builds, which may sleep; all other
+ * functions run in any context, NMI included.
  */
 #ifndef _KUNWIND_DEPS_H
 #define _KUNWIND_DEPS_H
@@ -19,10 +21,13 @@
 #include "../../compat/uprobes.h"
 #include "../../stack/original.h"
 
-/* The walk runs wherever its callers do: no tracing of it by ftrace. */
+/* ftrace must not trace the walk, which runs in its callers' contexts. */
 #define kunwind_walk_attr	notrace
 
-/* A variable of which each part is set before it is read: kernels fill others with zeros. */
+/*
+ * For a variable whose parts are all set before they are read: the kernel may
+ * be compiled to fill variables with zeros.
+ */
 #if __has_attribute(__uninitialized__)
 #define kunwind_unset		__attribute__((__uninitialized__))
 #else
@@ -30,8 +35,9 @@
 #endif
 
 /*
- * @i, or 0 if it is not below @nr, without a branch: an index that depends on user memory is
- * clamped so that a mispredicted bounds check cannot load from outside the array (Spectre v1).
+ * Returns @i, or 0 if @i is not below @nr, without a branch. An index that
+ * depends on user memory is clamped so that a mispredicted bounds check cannot
+ * load from outside the array (Spectre v1).
  */
 #define kunwind_index(i, nr)	array_index_nospec(i, nr)
 
@@ -50,18 +56,23 @@ static inline void kunwind_resched(void)
 	cond_resched();
 }
 
-/* The current task's user memory, for the time of one walk: begins with kunwind_mem_init(). */
+/*
+ * The current task's user memory, during one walk. Begins with
+ * kunwind_mem_init(), which leaves limit, left and id unset.
+ */
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
-	struct kunwind_answers *answers; /* NULL: none are kept */
-	u32 left;		/* of the walk's budget: mem.h */
+	struct kunwind_answers *answers; /* NULL: no answers are kept */
+	u32 left;		/* units left of the walk's budget (mem.h) */
 	u64 id;			/* of the ranges */
-	u64 breakpoint;		/* where one is under which nothing is known; the last, or 0 */
+	u64 breakpoint;		/* address of the last breakpoint whose byte is not known, or 0 */
 	bool asked;		/* answers.h: the walk has begun to ask */
 	bool probed;
 };
 
-/* Field by field: together, gcc fills them with "rep stos", which is slow to begin. */
+/*
+ * Field by field: for a whole struct, gcc uses "rep stos", which starts slowly.
+ */
 static __always_inline void kunwind_mem_init(struct kunwind_mem *mem)
 {
 	mem->answers = NULL;
@@ -71,11 +82,12 @@ static __always_inline void kunwind_mem_init(struct kunwind_mem *mem)
 }
 
 /*
- * Whether user memory is the current task's just now: an NMI, or a tracepoint in
- * switch_mm_irqs_off(), may come while it is another's. nmi_uaccess_okay() is not exported.
- * What it looks after is that the page tables in use are those of current->mm, and that
- * can be seen. Where it is not so seen (a paravirtual kernel's own page tables)
- * copy_from_user_nofault() decides, which calls that function.
+ * Returns whether user memory is the current task's now. In an NMI, or in a
+ * tracepoint in switch_mm_irqs_off(), it may be another's. nmi_uaccess_okay(),
+ * which checks that the page tables in use are those of current->mm, is not
+ * exported; this function compares them itself. If they do not match (or cannot
+ * be compared: a paravirtual kernel has its own page tables),
+ * copy_from_user_nofault() decides, which calls nmi_uaccess_okay().
  */
 static __always_inline bool kunwind_mem_is_ours(u64 first)
 {
@@ -87,8 +99,8 @@ static __always_inline bool kunwind_mem_is_ours(u64 first)
 }
 
 /*
- * The address space that is read. No other one ever has this number, whereas ranges
- * are the same for processes after fork().
+ * Returns a number of the address space that is read. No other address space
+ * ever has this number, whereas processes share ranges after fork(). 0: no mm.
  */
 static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
@@ -97,10 +109,10 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 
 /*
  * Opens the window in which the current task's memory can be read without a
- * fault, if it can be read at all; that is found out at a walk's first window, where @first is the
- * first address that will be read: the answer holds for the walk, which
- * cannot be preempted. No function may be called until kunwind_mem_end(): SMAP
- * is off and objtool checks it.
+ * page fault. False: it cannot be read. The first window of a walk finds this
+ * out, with the first address that will be read, @first; the result holds for
+ * the whole walk, because the walk cannot be preempted. Until kunwind_mem_end()
+ * no function may be called: SMAP is off, and objtool checks this.
  */
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {
@@ -125,10 +137,12 @@ static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 }
 
 /*
- * user_access_begin() checked one range only, and addresses here come from the
- * user's own stack: each that is not wholly in user space becomes zero, without
- * a branch that could be speculated past. Nothing is mapped at zero, so that
- * such a read faults; where root mapped something there, it is user memory still.
+ * Reads eight bytes at @addr in a window, or jumps to @fault.
+ * user_access_begin() has checked one range only, and @addr comes from the
+ * user's own stack. If the eight bytes are not all in user space, the address
+ * becomes zero, without a branch that could be mispredicted. Nothing is mapped
+ * at zero, so the read faults; if root has mapped something there, it is user
+ * memory, too.
  */
 #define kunwind_mem_read(mem, val, addr, fault)					\
 do {										\
@@ -138,15 +152,20 @@ do {										\
 } while (0)
 
 /*
- * What the kernel put a return probe's trampoline over at @slot of the current task's stack.
- * *@looked: entries of the kernel's list that were compared.
+ * Returns the return address that a return probe's trampoline replaced at @slot
+ * of the current task's stack, or 0 if it is not known. *@looked: number of
+ * entries of the kernel's list that were read.
  */
 static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
 	return kunwind_uprobes_return(slot, looked);
 }
 
-/* The byte of code that a breakpoint at @addr hides. False: not known. */
+/*
+ * Sets *@byte to the byte of code that a breakpoint at @addr hides. False: the
+ * byte is not known, and @addr is kept in mem->breakpoint for a request
+ * (touch.c).
+ */
 static inline notrace bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {
 	if (kunwind_original_find(mem->id, addr, byte))
