@@ -2,14 +2,15 @@
 /*
  * device.c - /dev/kunwind: the calls of uapi/kunwind.h
  *
- * Every call copies a structure in, by the rules of copy_struct_from_user(),
- * works on the copy and copies it out. Another process is named by a descriptor
- * of its /proc/PID/mem: the kernel checked at its opening, with its own
- * ptrace_may_access(), that the opener may read that memory. That the
- * descriptor is one is seen from its file operations, compared with those of
- * one that the module opened itself when it was loaded.
+ * Each call copies a structure in by the rules of copy_struct_from_user(),
+ * works on the copy, and copies it out. The caller names another process by a
+ * descriptor of its /proc/PID/mem: when that file was opened, the kernel
+ * checked by ptrace_may_access() that the opener may read that memory. The
+ * module recognizes such a descriptor by its file operations, which must be
+ * those of a file that the module itself opened when it was loaded.
  *
- * Memory: what a call needs, up to 36 KB for a stack, freed at its end.
+ * System call context; all calls may sleep. Memory: what a call needs, up to 36
+ * KB for a stack, freed at its end.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -38,12 +39,16 @@
 #include "process/process.h"
 #include "stack/takeover.h"
 
-/* File operations of /proc/PID/mem; NULL when they could not be had. */
+/*
+ * File operations of /proc/PID/mem, or NULL if the module could not open the
+ * file.
+ */
 static const struct file_operations *mem_fops;
 
 /*
- * Copies in a structure of which this module knows @ksize bytes and whose
- * first version had @min. *usize is what the caller knows.
+ * Copies in a structure of which this module knows @ksize bytes, and whose
+ * first version had @min bytes. Sets *usize to the size that the caller knows.
+ * Returns 0, -EFAULT, -EINVAL or -E2BIG.
  */
 static int copy_in(void *to, size_t ksize, size_t min, const void __user *from, u32 *usize)
 {
@@ -51,7 +56,7 @@ static int copy_in(void *to, size_t ksize, size_t min, const void __user *from, 
 		return -EFAULT;
 	if (*usize < min)
 		return -EINVAL;
-	/* No honest caller knows more than a page; copying looks at every byte. */
+	/* A valid size is at most a page, and the copy checks every byte. */
 	if (*usize > PAGE_SIZE)
 		return -E2BIG;
 	return copy_struct_from_user(to, ksize, from, *usize);
@@ -125,9 +130,9 @@ static long do_auto(void __user *arg)
 }
 
 /*
- * The thread group that @file, a descriptor of procfs, is of, if it uses @mm;
- * with a reference, or NULL. The file's directory is named by its number: a
- * vfork child is told from the parent whose mm it runs in.
+ * Returns the thread group of @file, a file below /proc/PID, with a reference,
+ * or NULL if none of its threads uses @mm. The name of the file's directory is
+ * the PID, which distinguishes a vfork child from the parent whose mm it uses.
  */
 static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 {
@@ -137,7 +142,7 @@ static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 	struct pid *pid = NULL;
 	int nr;
 
-	/* procfs renames nothing. */
+	/* The name is stable: procfs renames nothing. */
 	if (kstrtoint(dir->d_name.name, 10, &nr))
 		nr = -1;
 	dput(dir);
@@ -155,8 +160,8 @@ static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 }
 
 /*
- * The process that @fd names, with references to its struct mm_struct (mmdrop())
- * and thread group. 0, -EBADF or -ESRCH.
+ * Gets the process that @fd names: references to its struct mm_struct
+ * (mmdrop()) and to its thread group (put_pid()). Returns 0, -EBADF or -ESRCH.
  */
 static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 {
@@ -178,7 +183,7 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 			fput(file);
 			return -EBADF;
 		}
-		/* Holds a reference to the struct, not to what it maps; nor does this. */
+		/* Like mmgrab(), the file holds the struct, not the memory. */
 		mm = file->private_data;
 		tgid = mm ? owner_of(file, mm) : NULL;
 		if (tgid)
@@ -316,12 +321,15 @@ static long do_jit(void __user *arg, bool adds)
 	jit.refusal = KUNWIND_OK;
 	jit.nr_fdes = 0;
 	err = adds ? kunwind_jit_add(&jit) : kunwind_jit_remove(&jit);
-	/* The refusal says more than the error. */
+	/* Copy the refusal out even after an error: it says more. */
 	copied = copy_out(arg, &jit, sizeof(jit), usize);
 	return err ? err : copied;
 }
 
-/* By type and sequence only: the number's size is that of the caller's structure. */
+/*
+ * Looks only at the number's type, direction and sequence, because its size is
+ * that of the caller's structure.
+ */
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *uarg = (void __user *)arg;
@@ -352,8 +360,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int device_open(struct inode *inode, struct file *file)
 {
-	/* The status asks who opened it. */
-	file->private_data = NULL;	/* misc's */
+	/* The status depends on the task that opened the device. */
+	file->private_data = NULL;	/* set by misc_open() */
 	return single_open(file, kunwind_status_show, file);
 }
 
@@ -375,8 +383,8 @@ static struct miscdevice device = {
 };
 
 /*
- * Whoever loads the module may have another /proc: what was opened must be a
- * file of procfs that carries the mm of this task.
+ * Sets mem_fops. The task that loads the module may have another file system at
+ * /proc, so the opened file must be procfs's and have the mm of this task.
  */
 static void find_mem_fops(void)
 {

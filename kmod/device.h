@@ -15,10 +15,10 @@ struct kunwind_stats;
 int kunwind_device_init(void);
 void kunwind_device_exit(void);
 
-/* All counters. May sleep. */
+/* Sets all counters in @stats. May sleep. */
 void kunwind_device_stats(struct kunwind_stats *stats);
 
-/* The text of read(2) on the device (status.c). */
+/* Prints the text that read(2) on the device returns (status.c). May sleep. */
 int kunwind_status_show(struct seq_file *m, void *data);
 
 #endif /* _KUNWIND_DEVICE_H */

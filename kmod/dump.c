@@ -2,13 +2,14 @@
 /*
  * dump.c - report all known mappings again, for a reader that came late
  *
- * The number of events is bounded, because users choose the number of processes
- * and mappings: PROCESS_MAX for one process, USER_MAX for all processes of a user
- * without CAP_SYS_ADMIN. What is left out is counted.
+ * The number of events is limited, because users choose the number of processes
+ * and mappings: PROCESS_MAX for one process, and USER_MAX for all processes of
+ * a user without CAP_SYS_ADMIN. Mappings beyond the limits are counted.
  *
- * The mappings of a process are reported a few at a time. Between two times the
- * process is looked up anew, and no lock is held: it may end, run another program
- * or change its mappings, which it reports itself.
+ * The mappings of a process are reported a few at a time. Before each time, the
+ * process is looked up again, and no lock is held in between: the process may
+ * end, call exec or change its mappings, and each of these emits its own event.
+ * Task context; may sleep.
  */
 #include <linux/atomic.h>
 #include <linux/export.h>
@@ -27,10 +28,10 @@
 #define USER_MAX	(64 * PROCESS_MAX)
 
 static DEFINE_MUTEX(dump_lock);		/* one dump at a time */
-static u32 dump_nr;			/* of the dump that runs, never 0; under dump_lock */
+static u32 dump_nr;			/* number of the current dump, never 0; under dump_lock */
 static atomic64_t left_out;
 
-/* Nobody listens any more. */
+/* Returns whether the event is off. */
 static bool unwanted(void)
 {
 	return !trace_kunwind_map_enabled();

@@ -2,22 +2,24 @@
 /*
  * hook.c - ftrace hooks on kernel functions, by name
  *
- * A hook that is on stays on until the module removes it:
+ * An enabled hook stays on until the module removes it:
  *   - FTRACE_OPS_FL_PERMANENT: while a hook is on, kernel.ftrace_enabled cannot
- *     be cleared (the write fails with EBUSY). While it is clear, no hook can be
- *     enabled.
+ *     be cleared (the write fails with EBUSY). While it is clear, no hook can
+ *     be enabled.
  *   - After a bug, ftrace refuses all further changes (ftrace_kill()), but does
- *     not undo those it made: the calls to our trampolines stay in the kernel's
- *     text. Only unregistering fails then, with ENODEV.
+ *     not undo earlier ones: the calls to our trampolines stay in the kernel's
+ *     text. Then only unregistering fails, with ENODEV.
  *
- * FTRACE_OPS_FL_RECURSION is not set: its guard is a large part of the cost of a
- * hook, and no handler calls a function that has the same hook. Without it ftrace
- * calls a handler directly, in the context of the hooked function. But when
- * another user of ftrace is on the same function, ftrace calls all of them with
- * preemption off. The plain hooks take spinlock_t and allocate by GFP_ATOMIC.
- * PREEMPT_RT allows neither with preemption off. There the event is lost, and
- * with it what is known: from then on stacks are the kernel's own, and nothing is
- * registered, until the module is loaded again.
+ * FTRACE_OPS_FL_RECURSION is not set: its guard is a large part of the cost of
+ * a hook, and no handler calls a function that has the same hook. Without the
+ * flag, ftrace calls a handler directly, in the context of the hooked function.
+ * However, if another user of ftrace is on the same function, ftrace calls all
+ * handlers with preemption off. The plain hooks take spinlock_t and allocate
+ * with GFP_ATOMIC, and PREEMPT_RT allows neither with preemption off. There the
+ * call is lost, and the module may hold wrong mappings: until the module is
+ * loaded again, stacks are the kernel's own, and no process is registered.
+ *
+ * All functions may sleep, except kunwind_hook_lose().
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,9 +34,10 @@
 const struct kunwind_hook *kunwind_hooks_first_missing;
 
 /*
- * If there is no memory for the function's entry, ftrace_set_filter() returns 0 but
- * leaves the filter empty, which means all functions of the kernel. All empty
- * filters share one hash, so comparing with the hash of an empty one detects this.
+ * If there is no memory for the function's entry, ftrace_set_filter() returns 0
+ * and leaves the filter empty, which means all functions of the kernel. All
+ * empty filters share one hash, so comparing with the hash of an empty filter
+ * detects this.
  */
 static int set_filter(struct kunwind_hook *hook)
 {
@@ -66,8 +69,8 @@ static int enable(struct kunwind_hook *hook)
 		goto out;
 	err = register_ftrace_function(&hook->ops);
 	/*
-	 * The filter could be set, so ftrace was alive: it shut itself down while it
-	 * changed the kernel's text, and the call may come.
+	 * The filter could be set, so ftrace was alive. It shut itself down
+	 * while it changed the kernel's text, and calls may come.
 	 */
 	if (err == -ENODEV)
 		hook->stuck = true;
@@ -88,7 +91,7 @@ static int disable(struct kunwind_hook *hook)
 	/*
 	 * Returns when no CPU and no preempted task is in the trampoline any
 	 * more. -ENODEV: ftrace shut itself down after a bug and left
-	 * everything as it was; the call may still come.
+	 * everything unchanged; calls may still come.
 	 */
 	err = unregister_ftrace_function(&hook->ops);
 	if (err) {
@@ -135,7 +138,7 @@ void notrace kunwind_hook_lose(struct ftrace_ops *ops)
 
 	WRITE_ONCE(hook->lost, true);
 	WRITE_ONCE(kunwind_hooks_first_missing, hook);
-	/* Before the hooked function does what the hook did not see. */
+	/* Orders this before the change that the hook did not see. */
 	smp_wmb();
 	pr_warn_once("no more stacks until kunwind is reloaded: another tracer is on %s\n",
 		     hook->function);

@@ -2,23 +2,28 @@
 /*
  * main.c - load and unload the module
  *
- * docs/lifetimes.md lists the steps of unloading, and what each of them waits for.
- * When exit runs, nobody has the device open and no task work is queued, because both
- * hold references to the module; from now on try_module_get() fails. The order matters:
- *   - First the callers end that can register processes: auto, then the device.
- *   - No walk may begin after the first required hook is removed, because its stack
- *     could be wrong. So kunwind_hooks_retire() and a grace period come before that.
- *   - If ftrace does not let go of a hook (it shut itself down after a bug of its own),
- *     calls may still come. Then let_go() never returns, and the module stays.
- *   - The builders end before the records are dropped, so that the objects that they
- *     work on still have their users. Records hold spaces, spaces hold snapshots, and
- *     snapshots hold objects; space.c frees each after a grace period.
- *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a task
- *     may be preempted in a replacement (takeover.c), or in the last instructions of a
- *     task work, after its module_put().
- *   - The last walk may have left a request (touch.c). Its thread gets no reference to
- *     the module any more, so kunwind_touch_exit() waits for interrupts and threads.
- *   - What walks use (the caches), the shrinker and the idle objects go last.
+ * docs/lifetimes.md lists the steps of unloading, and what each of them waits
+ * for. When exit runs, nobody has the device open and no task work is queued,
+ * because both hold references to the module; from now on try_module_get()
+ * fails. The order matters:
+ *   - The callers that can register processes end first: auto, then the device.
+ *   - No walk may begin after the first required hook is removed, because its
+ *     stack could be wrong. So kunwind_hooks_retire() and a grace period come
+ *     before that.
+ *   - If ftrace does not remove a hook (it shut itself down after a bug of its
+ *     own), calls may still come. Then let_go() never returns, and the module
+ *     stays.
+ *   - The builders end before the records are dropped, so that the objects that
+ *     they work on still have their users. Records hold spaces, spaces hold
+ *     snapshots, and snapshots hold objects; space.c frees each after a grace
+ *     period.
+ *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a
+ *     task may be preempted in a replacement (takeover.c), or in the last
+ *     instructions of a task work, after its module_put().
+ *   - The last walk may have left a request (touch.c). Its thread gets no
+ *     reference to the module any more, so kunwind_touch_exit() waits for
+ *     interrupts and threads.
+ *   - The walks' caches, the shrinker and the idle objects are freed last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,7 +46,10 @@
 #include "stack/takeover.h"
 #include "stack/touch.h"
 
-/* All that follows the end of callers; also for an init that failed after the first hook. */
+/*
+ * Does all steps of unloading after the callers have ended. kunwind_init() also
+ * calls this if it fails after the first hook was enabled.
+ */
 static void let_go(void)
 {
 	bool free;
@@ -102,7 +110,7 @@ static int __init kunwind_init(void)
 
 out_hooks:
 	kunwind_auto_exit();
-	let_go();	/* space included */
+	let_go();	/* includes kunwind_space_exit() */
 	kunwind_callstack_exit();
 	goto out_builder;
 out_touch:

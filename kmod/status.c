@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * status.c - the text that read(2) on /dev/kunwind gives
+ * status.c - the text that read(2) on /dev/kunwind returns
  *
- * Format: uapi/kunwind.h. Who may see what is decided by who opened the
- * device, not by who reads: objects and others' processes are for CAP_SYS_ADMIN
- * in the initial user namespace.
+ * uapi/kunwind.h describes the format. The permissions of the task that opened
+ * the device count, not those of the reader: only an opener with CAP_SYS_ADMIN
+ * in the initial user namespace sees objects and other users' processes. System
+ * call context; may sleep.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
