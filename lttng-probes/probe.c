@@ -2,14 +2,15 @@
 /*
  * probe.c - lttng-probe-kunwind.ko: kunwind's trace events for LTTng
  *
- * A probe provider as lttng-modules' own are, built outside of its tree against
- * its headers. `lttng enable-event --kernel 'kunwind_*'` finds the events once
- * the module is loaded (modprobe, or lttng-sessiond --extra-kmod-probes=kunwind).
+ * A probe provider like lttng-modules' own, built outside its tree against its
+ * headers. When the module is loaded (by modprobe, or by lttng-sessiond
+ * --extra-kmod-probes=kunwind), `lttng enable-event --kernel 'kunwind_*'` finds
+ * the events.
  */
 #include <linux/module.h>
 #include <lttng/tracer.h>
 
-/* The events' own definition: the compiler checks our prototypes against it. */
+/* The kernel's events, against which the compiler checks our prototypes. */
 #include "trace/kunwind_events.h"
 
 #include "statedump.h"
@@ -35,7 +36,7 @@ static int __init probe_init(void)
 	return err;
 }
 
-/* First no more dumps, then no more events: a dump under way uses both. */
+/* Ends dumps before events, because a running dump uses both. */
 static void __exit probe_exit(void)
 {
 	kunwind_statedump_exit();

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * statedump.c - tell each new LTTng session the mappings known so far
+ * statedump.c - report the known mappings to each new LTTng session
  *
  * LTTng dumps the state of the system when a session starts: the function
- * lttng_statedump_start() of module lttng-statedump fires a tracepoint of the
- * same name first. lttng-modules exports nothing to hang on to, so the module
- * notifier of the tracepoint core finds that tracepoint, whichever of the two
- * modules is loaded first, and lets go of it before that module goes.
+ * lttng_statedump_start() of the module lttng-statedump first calls a
+ * tracepoint of the same name. lttng-modules exports nothing for this purpose,
+ * so the module notifier of the tracepoint core finds that tracepoint,
+ * whichever of the two modules is loaded first, and detaches from it before
+ * that module is unloaded.
  *
- * A probe runs with preemption off (before 6.13): the dump is left to a work item.
- * Its length grows with the number of processes, which users choose, so it is on
- * no CPU's own queue, where it would hold up others' work. `lttng start` does not
- * wait for it: a session that is stopped at once may lack some of it.
+ * Before 6.13 a probe runs with preemption off, so a work item makes the dump.
+ * Its length grows with the number of processes, which users choose. Therefore
+ * the work is queued on an unbound workqueue: on a CPU's own queue it would
+ * delay others' work. `lttng start` does not wait for the dump: a session that
+ * is stopped at once may lack some of it.
  *
- * The dump is seen by all running sessions, not the new one alone; replaying a
- * mapping twice changes nothing.
+ * All running sessions get the dump, not only the new one. A mapping that is
+ * replayed twice changes nothing.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -27,7 +29,7 @@
 
 struct lttng_kernel_session;
 
-static DEFINE_MUTEX(attach_lock);	/* nests in the tracepoint core's module list lock */
+static DEFINE_MUTEX(attach_lock);	/* taken inside the tracepoint core's module list lock */
 static struct tracepoint *attached;	/* under attach_lock */
 
 static void dump_work(struct work_struct *work)
@@ -90,17 +92,17 @@ static struct notifier_block notifier = {
 	.notifier_call = tracepoint_module_event,
 };
 
-/* The core calls the notifier at once for every module that is there already. */
+/* The core calls the notifier at once for each module that is loaded. */
 int kunwind_statedump_init(void)
 {
 	return register_tracepoint_module_notifier(&notifier);
 }
 
 /*
- * Without the notifier nothing attaches any more; without the probe, and after
- * all CPUs have left it, nothing queues the work; then the work can be waited for.
- * The tracepoint core calls the notifier for GOING once more for every module
- * when it is unregistered, which already detaches.
+ * Without the notifier nothing attaches. Without the probe, and after all CPUs
+ * have left it, nothing queues the work, which can then be cancelled. While the
+ * notifier is unregistered, the tracepoint core calls it once more for each
+ * module, with MODULE_STATE_GOING; this call already detaches.
  */
 void kunwind_statedump_exit(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * statedump.h - tell each new LTTng session the mappings known so far
+ * statedump.h - report the known mappings to each new LTTng session
  */
 #ifndef _KUNWIND_STATEDUMP_H
 #define _KUNWIND_STATEDUMP_H

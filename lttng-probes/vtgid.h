@@ -9,7 +9,10 @@
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 
-/* @tgid: in the initial namespace. Return: 0 when there is no such process any more. */
+/*
+ * Returns the number of @tgid (of the initial namespace) in its own namespace,
+ * or 0 if the process has gone. Any context.
+ */
 static inline pid_t kunwind_vtgid(pid_t tgid)
 {
 	struct pid *pid;

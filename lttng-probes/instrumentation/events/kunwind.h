@@ -2,10 +2,11 @@
 /*
  * kunwind.h - kunwind's trace events as LTTng events
  *
- * Prototypes and meaning: kmod/trace/kunwind_events.h. The build-id is written
- * in hex, as file(1) and debuginfod have it. vtgid and vchild are the numbers
- * of tgid and child in the process's own pid namespace: what LTTng's context
- * vpid has, so that events of processes in containers find their mappings.
+ * kmod/trace/kunwind_events.h describes prototypes and fields. The build-id is
+ * written in hex, as file(1) and debuginfod do. vtgid and vchild are the
+ * numbers of tgid and child in the process's own pid namespace. LTTng's context
+ * vpid has the same numbers, so events of processes in containers find their
+ * mappings.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kunwind
@@ -17,7 +18,7 @@
 #include <linux/kernel.h>
 #include "vtgid.h"
 
-/* SHA-1 takes 20 bytes, the longest in use 32; longer ones are cut. */
+/* SHA-1 takes 20 bytes, the longest in use 32. Longer build-ids are cut. */
 #define KUNWIND_BUILD_ID_MAX	32
 
 LTTNG_TRACEPOINT_EVENT_CODE(kunwind_map,
@@ -92,7 +93,7 @@ LTTNG_TRACEPOINT_ENUM(kunwind_reason,
 	)
 )
 
-/* In one piece: at most 37 KB, which LTTng's sub-buffers have to have room for. */
+/* One event of at most 37 KB. LTTng's sub-buffers must have room for it. */
 LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 	TP_PROTO(const struct kunwind_stack *stack),
 	TP_ARGS(stack),
