@@ -2,31 +2,34 @@
 /*
  * builder.c - read ELF files and build their tables, in workers
  *
- * A build reads the ELF headers, then .eh_frame (or .debug_frame) whole, then
- * compiles it; if that is larger than max_whole_kb, only so far that the table
- * can be used, and fill.c does the rest. A build is bounded in processor time
- * (max_build_ms; reading a remote file and waiting for memory, in time by the clock)
- * and memory (max_eh_frame_mb; an estimate is charged before it begins); a file
- * whose size or change time moved meanwhile is refused. Workers build, never the
- * task that maps the file: memory and page cache are not charged to that task's
- * control group, and it waits no longer than it wants to.
+ * A build reads the ELF headers, then all of .eh_frame and .debug_frame, and
+ * compiles them. If they are larger than max_whole_kb, it compiles only enough
+ * for the table to be used, and fill.c does the rest. The file of an object
+ * must not change during the build: otherwise the build fails. lanes.c has the
+ * queue of objects.
  *
- * The queue of objects is in lanes.c.
+ * Workers build, never the task that maps the file. So memory and page cache
+ * are not charged to that task's control group, and the task waits no longer
+ * than it wants to. Exception: kunwind_builder_build_user() (jit.c).
  *
- * Reads go to the file system by read_iter(), beside vfs_read()'s checks: leave
- * to map the file as code was given at open and mmap, and a listener of fanotify
- * that is itself registered would wait for itself.
+ * Bounds: max_build_ms of processor time; the same time by the clock for reads
+ * of a remote file and waits for memory; max_eh_frame_mb of sections.
  *
- * A build holds a reference to the module until its last read is over, so that
- * rmmod says "in use" and does not wait for what may never end: the server of a
- * remote file system, or on a local one a lock of the inode, which a writer holds
- * while it faults in what it writes. A build on a remote file system has the
- * reference from its queueing until its file is closed, others from their first
- * read on. It is given back while the worker still has work to do:
- * kunwind_builder_stop(), which drains the workers, covers that.
+ * Reads call read_iter() of the file system, without the checks of vfs_read().
+ * The permission to map the file as code was checked at open and mmap, and a
+ * fanotify listener that is registered would wait for itself.
  *
- * Memory: while one builds, the section's size, and the same and TABLE_SLACK
- * twice for the table and its draft.
+ * A build holds a reference to the module until its last read is over. So rmmod
+ * reports "in use", and does not wait for what may never end: the server of a
+ * remote file system or, on a local one, the lock of an inode, whose holder may
+ * wait for a page fault in what it writes. A build on a remote file system has
+ * the reference from its queueing until its file is closed, others from their
+ * first read on. The worker gives the reference up before its work is over;
+ * this is safe, because kunwind_builder_stop() drains the workers.
+ *
+ * Memory: during a build, the size of the sections, and 2 x (size +
+ * TABLE_SLACK) for the table and its draft. All is charged before the sections
+ * are read.
  */
 #include <linux/fs.h>
 #include <linux/file.h>
@@ -54,17 +57,17 @@
 
 #define CHUNK		(256 * 1024)
 #define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
-#define COPY_TRIES	8		/* of what a process hands in */
+#define COPY_TRIES	8		/* to copy what a process hands in */
 
 static unsigned int max_eh_frame_mb = 64;
 module_param(max_eh_frame_mb, uint, 0644);
 MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
 
 /*
- * Compiling a table whole loses no stack if it ends within max_stall_ms (50), for
- * which the task that mapped the file waits. 6 MB of .eh_frame (libLLVM has 5)
- * take 35 ms as a rule, 50 ms at most (like node's). If it takes longer, the
- * file's stacks are lost a moment longer.
+ * A build in one stage loses no stack if it ends within max_stall_ms (50),
+ * because the task that mapped the file waits so long. 6 MB of .eh_frame
+ * (libLLVM has 5) mostly take 35 ms, at most 50 ms (if they are like node's).
+ * If the build takes longer, stacks through the file are lost until it ends.
  */
 static unsigned int max_whole_kb = 6144;
 module_param(max_whole_kb, uint, 0644);
@@ -81,7 +84,7 @@ static atomic64_t nr_builds, nr_refused;
 static atomic_t nr_charged;		/* builds that have charged their estimate */
 static DECLARE_WAIT_QUEUE_HEAD(uncharged);
 
-/* Only a remote file system counts as hanging: see kunwind_builder_stalled(). */
+/* Only remote ones can hang: kunwind_builder_stalled() counts no others. */
 bool kunwind_builder_stalls(const struct kunwind_object *object)
 {
 	return kunwind_filesystem_hangs(object->key.dev);
@@ -97,9 +100,9 @@ void kunwind_builder_stalled(struct kunwind_object *object)
 
 struct build {
 	struct kunwind_object *object;
-	struct kunwind_job job;		/* a worker's; none when the process builds itself */
-	unsigned long deadline;		/* jiffies: for reads of remote files, and waits */
-	bool aborted;			/* before all was read */
+	struct kunwind_job job;		/* job.object is NULL outside a worker */
+	unsigned long deadline;		/* jiffies; for reads of remote files, and waits */
+	bool aborted;			/* a read was not done, because the build must end */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
 	struct kunwind_fill *fill;	/* the second stage, to be started; or NULL */
@@ -127,7 +130,7 @@ static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int
 
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_pos = pos;
-	/* Not as the process that mapped the file opened it: see read_chunk(). */
+	/* read_chunk() decides on direct I/O, not the flags of the file. */
 	kiocb.ki_flags = (kiocb.ki_flags & ~IOCB_DIRECT) | flags;
 	iov_iter_kvec(&iter, READ, &kvec, 1, len);
 	return file->f_op->read_iter(&kiocb, &iter);
@@ -138,9 +141,9 @@ static ssize_t read_chunk(struct file *file, void *buf, size_t len, loff_t pos)
 	ssize_t got;
 
 	/*
-	 * Not by the page cache: a read without an answer would keep pages
-	 * locked, and the next open() of the file, which drops them, would
-	 * hang, though nobody but us had read it.
+	 * Not through the page cache: a read without an answer would keep pages
+	 * locked, and the next open() of the file, which drops its pages, would
+	 * hang although only this module has read it.
 	 */
 	if (file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC) {
 		got = read_at(file, buf, len, pos, IOCB_DIRECT);
@@ -179,7 +182,7 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	return 0;
 }
 
-/* Only what a kernel buffer can be read from. */
+/* Whether the file can be read into a kernel buffer. */
 static bool readable(struct file *file)
 {
 	return S_ISREG(file_inode(file)->i_mode) && (file->f_mode & FMODE_READ) &&
@@ -187,8 +190,8 @@ static bool readable(struct file *file)
 }
 
 /*
- * In memory, the first write to a page by way of a shared mapping changes the times of
- * the file, and the others do not.
+ * Whether writes may leave the file's times unchanged. In file systems in
+ * memory, only the first write to a page through a shared mapping changes them.
  */
 static bool written_unseen(struct file *file)
 {
@@ -222,11 +225,11 @@ static void let_module_go(struct kunwind_object *object)
 	}
 }
 
-/* No read comes any more. */
+/* The build reads nothing any more. */
 static void reads_done(struct kunwind_object *object)
 {
 	WRITE_ONCE(object->reading, false);
-	/* To close a remote file may take as long. */
+	/* Closing a remote file may take as long as a read. */
 	if (!object->remote)
 		let_module_go(object);
 }
@@ -239,8 +242,9 @@ void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, siz
 }
 
 /*
- * Charges the most that the build will have, to the first user who maps the file and
- * whose share has room; waits while others have theirs of the limit.
+ * Charges the most memory that the build can need to the first user who maps
+ * the file and whose share has room. If the limit of all users is reached,
+ * waits while other builds have charges, until the deadline.
  */
 static enum kunwind_refusal charge(struct build *build, size_t bytes)
 {
@@ -266,7 +270,7 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 	return KUNWIND_OK;
 }
 
-/* As a whole, or the first stage of it. */
+/* Builds the whole table, or the first stage of a large one. */
 static enum kunwind_refusal compile(struct build *build, size_t limit)
 {
 	struct kunwind_object *object = build->object;
@@ -308,11 +312,11 @@ static enum kunwind_refusal build_table(struct build *build)
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
 	if (refusal)
 		return refusal;
-	/* Neither is larger than the file. */
+	/* The sum does not overflow: no section is larger than the file. */
 	size = elf->eh_size + elf->debug_size;
 	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
 		return KUNWIND_E_LIMIT;
-	/* Tables take a third of their section, and a draft no more than its table. */
+	/* A table takes a third of its section, its draft no more than that. */
 	limit = size + TABLE_SLACK;
 	refusal = charge(build, size + 2 * limit);
 	if (refusal)
@@ -328,7 +332,7 @@ static enum kunwind_refusal build_table(struct build *build)
 	if (!refusal)
 		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
-	/* The second stage goes on with all of it. */
+	/* The second stage takes over the data and the charge. */
 	if (build->fill)
 		return KUNWIND_OK;
 	kvfree(build->data);
@@ -392,7 +396,10 @@ static bool copy_present(u8 *to, const u8 __user *from, size_t size)
 	return true;
 }
 
-/* Charges the build and copies the section. @absent: a page of it was not there. */
+/*
+ * Charges the build and copies the section to new memory. On failure, nothing
+ * stays charged; *@absent: a page of the section was not present.
+ */
 static enum kunwind_refusal copy_in(struct build *build, struct kunwind_section *section,
 				    const void __user *from, size_t limit, bool *absent)
 {
@@ -433,8 +440,8 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 		goto out;
 	}
 	/*
-	 * A fault may wait for a file system or a userfaultfd for ever. So the pages
-	 * are brought in before anything is charged, which others may lack.
+	 * A page fault may wait for a file system or a userfaultfd for ever. So
+	 * the pages are faulted in before memory is charged that others need.
 	 */
 	do {
 		if (fault_in_readable(from, size)) {
@@ -444,7 +451,7 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 		refusal = copy_in(&build, section, from, limit, &absent);
 	} while (absent && --tries && !build_aborted(&build));
 	if (refusal) {
-		/* The pages do not stay. */
+		/* Some page was never present for long enough to be copied. */
 		if (absent)
 			refusal = build_aborted(&build) ? KUNWIND_E_ABORTED : KUNWIND_E_NOMEM;
 		goto out;
@@ -475,7 +482,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 		refusal = KUNWIND_E_ABORTED;
 	else
 		refusal = build_table(&build);
-	/* The parser knows only that it could not read. */
+	/* The parser reports a read that was not done as a read error. */
 	if (refusal && build.aborted)
 		refusal = KUNWIND_E_ABORTED;
 	kunwind_filesystem_answered(object->key.dev);
@@ -488,14 +495,14 @@ void kunwind_builder_run(struct kunwind_object *object)
 		kunwind_fill_start(build.fill, build.data, build.charged);
 	else
 		kunwind_object_build_over(object);
-	/* Those who wait see to their own spaces. */
+	/* Waiting tasks settle their spaces; the sweeper settles the others. */
 	complete_all(&object->done);
 	kunwind_space_object_done();
 }
 
 bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
 {
-	/* The caller has one: this fails only while the module goes. */
+	/* This fails only while the module is being unloaded. */
 	if (remote && !try_module_get(THIS_MODULE))
 		return false;
 	object->remote = remote;
@@ -551,7 +558,7 @@ void kunwind_builder_stop(void)
 	kunwind_jobs_stop();
 	wake_up_all(&uncharged);
 	kunwind_lanes_drain();
-	/* They start none any more. */
+	/* No build is left that could start a second stage. */
 	kunwind_fill_stop();
 }
 

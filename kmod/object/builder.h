@@ -14,43 +14,54 @@ struct kunwind_object;
 struct seq_file;
 
 int kunwind_builder_init(void);
-/* Makes what is being built end, and all that waits fail; returns when nothing is left. */
+/* Ends all builds early, also those that wait. Returns when none is left. */
 void kunwind_builder_stop(void);
 void kunwind_builder_exit(void);
 
-/* A new object is to be built from @file. False: the module is being unloaded. */
+/*
+ * Prepares a new object to be built from @file (NULL: the vDSO): takes a
+ * reference to the file and, if @remote, to the module. Returns false if the
+ * module is being unloaded.
+ */
 bool __must_check kunwind_builder_attach(struct kunwind_object *object, struct file *file,
 					 bool remote);
-/* Undoes it, of an object that was never queued, while somebody else has the file open. */
+/*
+ * Undoes kunwind_builder_attach() for an object that was never queued, while
+ * the caller has the file open. No effect after kunwind_builder_close().
+ */
 void kunwind_builder_detach(struct kunwind_object *object);
-/* Closes the file. Only for a worker of a lane; may wait for the file system. */
+/* Closes the file; may wait for its file system. Only for workers of lanes. */
 void kunwind_builder_close(struct kunwind_object *object);
 
-/* Builds an attached, pending object: its state changes, and object->done is completed. */
+/* Builds an attached, pending object in a worker. Completes object->done. */
 void kunwind_builder_run(struct kunwind_object *object);
 
 /*
- * Builds a pending object of no file here and now, from the caller's own memory at
- * @from; @section: all but data. May sleep, killably, for at most max_build_ms.
+ * Builds a pending object of no file in the caller's context, from the caller's
+ * memory at @from. @section: all members except data, which is not valid
+ * afterwards. Sets the state, and returns the refusal. Sleeps killably, for at
+ * most max_build_ms by the clock, except for page faults of that memory.
  */
 enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from);
 
 /*
- * Whether so many tasks waited in vain for the object's file system that nobody
- * is to wait for it. kunwind_builder_stalled(): a task waited for the object in vain.
+ * Whether no task is to wait for the object, because too many waits for its
+ * file system have timed out. kunwind_builder_stalled(): one more wait for the
+ * object has timed out.
  */
 bool kunwind_builder_stalls(const struct kunwind_object *object);
 void kunwind_builder_stalled(struct kunwind_object *object);
 
-/* What became of an object: its state, to those who do not wait. fill.c's besides. */
+/*
+ * For builder.c and fill.c: set an object's state, without waking tasks; and
+ * uncharge a build, except for @kept bytes (the table).
+ */
 void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal);
-
-/* Gives what was charged for a build back, but for what is kept of it. fill.c's besides. */
 void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
 
-/* Builds and refusals so far. */
+/* Builds since loading, and failures (of second stages, too). */
 void kunwind_builder_counts(u64 *builds, u64 *refused);
 void kunwind_builder_show_params(struct seq_file *m);
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * filesystem.c - file systems of which objects are known, by device number
+ * filesystem.c - file systems with known objects, by device number
  *
- * A table outlives the file system that its file was on, and the device number
- * may then be given to another, whose owner may choose inode numbers, sizes and
- * times as he likes. So the key of an object has the epoch of its device
- * number, which the end of a file system moves on.
+ * A table can outlive the file system of its file. The kernel may then give the
+ * device number to another file system, whose owner can choose inode numbers,
+ * sizes and times. So the key of an object contains the epoch of its device
+ * number, which increases when a file system ends.
  *
- * Only numbers of which there are objects are kept, because any number of others
- * come and go on a machine with containers. A file system cannot end while one of
- * its files is mapped. So an epoch that was read with the file in hand is still the
- * one of its file system at kunwind_filesystem_get(), even if the record was freed
+ * Only device numbers with objects have a record, because any number of others
+ * come and go on a machine with containers. A file system cannot end while one
+ * of its files is mapped. So an epoch that was read while the caller has the
+ * file is still valid at kunwind_filesystem_get(), even if the record was freed
  * in between: a new record begins with that epoch.
  *
- * The record also counts how often tasks waited for the file system in vain
- * since it last answered a read.
+ * The record also counts waits for the file system that have timed out since it
+ * last answered a read.
  *
  * Lock: filesystems_lock, innermost (docs/locking.md); readers use RCU.
  *
- * Memory: 56 bytes a device number.
+ * Memory: 48 bytes a device number.
  */
 #include <linux/hash.h>
 #include <linux/rculist.h>
@@ -28,19 +28,19 @@
 #include "filesystem.h"
 
 #define BITS		6
-#define MAX_STALLS	20	/* of a file system; scan.c has a limit for one object */
+#define MAX_STALLS	20	/* for a file system; scan.c has a limit for one object */
 
 struct filesystem {
 	struct hlist_node node;
 	u32 dev;
 	u32 epoch;
 	unsigned int objects;
-	u32 stalls;		/* without a lock */
+	u32 stalls;		/* waits that timed out; without a lock */
 	struct rcu_head rcu;
 };
 
 static struct hlist_head filesystems[1 << BITS];
-static DEFINE_SPINLOCK(filesystems_lock);	/* the hash, and epoch, objects */
+static DEFINE_SPINLOCK(filesystems_lock);	/* writes of the hash, epoch and objects */
 
 static struct hlist_head *bucket(u32 dev)
 {
@@ -87,7 +87,7 @@ void kunwind_filesystem_stalled(u32 dev)
 
 	rcu_read_lock();
 	fs = find(dev);
-	/* One lost in a race between two does not matter. */
+	/* If two tasks count at a time, one count may be lost: no matter. */
 	if (fs && READ_ONCE(fs->stalls) < MAX_STALLS)
 		WRITE_ONCE(fs->stalls, READ_ONCE(fs->stalls) + 1);
 	rcu_read_unlock();
@@ -141,7 +141,7 @@ void kunwind_filesystem_ends(u32 dev)
 {
 	struct filesystem *fs;
 
-	/* Most have no objects here. */
+	/* Most file systems have no record, and take no lock. */
 	rcu_read_lock();
 	fs = find(dev);
 	rcu_read_unlock();

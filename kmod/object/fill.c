@@ -1,34 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fill.c - build the rows of big objects whose tables are in use already
+ * fill.c - build the parts of big tables that are already in use
  *
- * Each object whose table is not complete has a work item, which builds parts
- * (core/table/stages.c) for a slice of time and queues itself anew: first the parts that
- * walks missed, then the others, in order and with low priority. Of the others a
- * user has one slice at a time. All is charged to that user, with that user's
- * priority (job.c); the scheduler shares the processors out between users. A
- * walk only sets a flag in the directory. The task whose walk missed a part waits
- * for that part (touch.c), so that its next stack is whole, and wakes the work
- * items that wait for their slice. Nobody waits for all parts.
+ * Each object with an incomplete table has a work item. It builds parts
+ * (core/table/stages.c) for a slice of time, then queues itself again: first
+ * the parts that walks missed, then the others, in order and with low priority.
+ * For the others, a user has one slice at a time. The time is charged to the
+ * user who pays, and the work has that user's priority (job.c); the scheduler
+ * shares the processors out between users.
  *
- * Why the others at all: a stack that meets a part which is not built is lost,
- * and most parts would take one sooner or later (a compilation of fifty lines runs
- * code of 62 of libLLVM-14's 93 parts). What is kept for building them takes 40 %
- * of what they take themselves (8 bytes an FDE); and they are made of bytes that
- * were read once, in one state of the file. These stay here until the last part
- * is built, charged as the build itself was: some 25 ms for each million rows. To
- * read them anew when a walk asks would mean to hold the file, and with it the
- * mount, as long as any process has it mapped: a walk leads to no file.
+ * A walk only sets a flag in the directory. The task whose walk missed a part
+ * waits for that part (touch.c), so that its next stack is whole, and wakes
+ * work items that wait for their slice. Only a registration by hand waits for
+ * all parts (awaited() in scan.c).
  *
- * FDEs that contradict each other never come here. What is wrong inside one
- * gives up the table, with all parts that there are: behind a grace period they
- * are freed, and the caches forget their rules.
+ * Parts that no walk has missed are built, too, because a stack that meets a
+ * missing part is lost, and most parts would cost a stack sooner or later (a
+ * compilation of fifty lines runs code of 62 of libLLVM-14's 93 parts). The
+ * list of FDEs, which is kept for building them, takes 40 % of the memory of
+ * the parts (8 bytes an FDE). The sections' bytes were read once, in one state
+ * of the file. They stay in memory until the last part is built, some 25 ms for
+ * each million rows, and are charged as in any build. Reading them again when a
+ * walk misses a part would mean to keep the file open, and with it the mount
+ * busy, as long as a process maps the file, because a walk cannot reach a file.
  *
- * Limits: both stages together have max_build_ms of the processor's time, not of the
- * clock's: a worker with low priority among many tasks does little of its work in a
- * second, and that is no fault of the object. Memory was charged as for a whole
- * table. How many objects of one user wait at a time is bounded by his share of it.
- * An object that no process uses any more is given up as in a build.
+ * The first stage refuses FDEs that contradict each other. If the second stage
+ * finds an error inside an FDE, it gives up the table with all its parts: they
+ * are freed after a grace period, and the caches forget their rules.
+ *
+ * Bounds: both stages together take at most max_build_ms of processor time, not
+ * of clock time, because a worker with low priority among many tasks does
+ * little work in a second. Memory is charged as for a whole table, so a user's
+ * share of memory limits how many of the user's objects wait at a time. If no
+ * process uses the object any more, the work ends as in a build.
+ *
+ * Context: workers. kunwind_fill_wait() sleeps in the walked task, before it
+ * returns to user mode. kunwind_fill_missing(): any context, NMI included.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -42,8 +49,8 @@
 #include "object.h"
 #include "../space/space.h"
 
-#define PART_FDES	1024	/* a part: 10,000 rows, 0.4 ms; 3 % more memory than as a whole */
-#define SLICE		(HZ / 100 ? HZ / 100 : 1)
+#define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */
+#define SLICE		(HZ / 100 ? HZ / 100 : 1)	/* jiffies */
 
 struct kunwind_fill {
 	struct work_struct work;
@@ -52,7 +59,7 @@ struct kunwind_fill {
 	void *data;
 	size_t charged;			/* bytes */
 	struct kunwind_job *job;	/* of the current worker */
-	u64 left;			/* ns of the processor's time, between slices */
+	u64 left;			/* ns of processor time; valid between slices */
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(part_built);
@@ -72,6 +79,7 @@ static bool fill_wanted(void *data)
 	return kunwind_stages_wanted(fill->stages);
 }
 
+/* Ends the second stage, and gives up the table if it failed. Frees @fill. */
 static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 {
 	struct kunwind_object *object = fill->object;
@@ -176,20 +184,20 @@ bool notrace kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
 
 	if (!range || READ_ONCE(range->dead))
 		return false;
-	/* As in the walk: bias is there before table is. */
+	/* As in a walk: bias is written before table. */
 	table = READ_ONCE(range->table);
 	barrier();
 	return table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
 }
 
 enum part_state {
-	PART_GONE,	/* its table, or the mapping */
+	PART_GONE,	/* the mapping or its table has gone */
 	PART_THERE,
 	PART_MISSING,
-	PART_LATE,	/* missing, and not to be waited for now */
+	PART_LATE,	/* missing, and no task waits for this object now */
 };
 
-/* @timed_out: a wait for this part did. */
+/* @timed_out: a wait for this part has timed out. */
 static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool timed_out)
 {
 	enum part_state state = PART_GONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fill.h - the second stage of big objects: the rows of a table that is in use
+ * fill.h - the second stage of a build: the parts of a table that is in use
  */
 #ifndef _KUNWIND_FILL_H
 #define _KUNWIND_FILL_H
@@ -12,42 +12,45 @@ struct kunwind_job;
 struct mm_struct;
 
 int kunwind_fill_init(void);
-/* Makes all that goes on end; nothing may be started any more. */
+/* After kunwind_jobs_stop() and the last build: waits for all second stages. */
 void kunwind_fill_stop(void);
 void kunwind_fill_exit(void);
 
 /**
- * kunwind_fill_begin() - the first stage, in the caller's context
- * @job: the build's; the second stage has what is left of its time
+ * kunwind_fill_begin() - run the first stage, in the caller's context
+ * @job: of the build; the second stage has the rest of its time
+ * @section: its bytes must stay until the second stage ends
  * @limit: most bytes of the table
- * Makes the object's table. @section's bytes must stay until the end.
+ * @fill: out: the second stage, to be started or cancelled
+ * Makes the object's table. May sleep. On refusal, there is nothing to free.
  */
 enum kunwind_refusal __must_check
 kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
 		   size_t limit, struct kunwind_fill **fill);
 
-/* There will be no second stage; the table is left to the caller. */
+/* Frees @fill, which was not started. The table is left to the caller. */
 void kunwind_fill_cancel(struct kunwind_fill *fill);
 
 /*
- * The second stage begins. Takes over the section's bytes @data (kvfree()) and
- * what was charged for the build.
+ * Starts the second stage, in workers. It takes over the sections' bytes @data
+ * (kvfree()) and the @charged bytes of the build.
  */
 void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged);
 
 /*
- * Whether the code at @addr in @range (or NULL) has no rule only because a part of
- * its table is not built. Any context, with preemption off. notrace.
+ * Whether the code at @addr in @range (or NULL) has no rule only because a part
+ * of its table is not built; marks this part as wanted. Any context, with
+ * preemption off or inside rcu_read_lock(). notrace.
  */
 bool kunwind_fill_missing(const struct kunwind_range *range, u64 addr);
 
 /**
- * kunwind_fill_wait() - wait until the part of a table is there that the code at @addr needs
- * @mm: in which it is mapped; of the current task
+ * kunwind_fill_wait() - wait for the missing table part of the code at @addr
+ * @mm: of the current task
  * @timeout: jiffies
- * Sleeps, killably. Return: 0 when it is there; -ENOENT when no table in parts has
- * that code any more; -ETIME after the timeout, which is also returned at once for a
- * second after a wait for the same object has timed out.
+ * Sleeps, killably. Return: 0: no part is missing; -ENOENT: the mapping or its
+ * table has gone; -ETIME: a timeout, a fatal signal, or (at once) a wait for a
+ * part of the same object has timed out in the last second.
  */
 int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout);
 

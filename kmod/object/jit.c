@@ -2,17 +2,19 @@
 /*
  * jit.c - unwind information that a process hands in for code that it made
  *
- * The bytes of an .eh_frame in the process's own memory are copied, checked and
- * compiled as a file's are, with the same limits, at once and in the caller's
- * context: who hands them in waits for them. The table is charged to the process's user.
+ * The call copies, checks and compiles the bytes of an .eh_frame in the memory
+ * of the process. The limits are those for files, except that the caller builds
+ * the table, in one stage, and max_build_ms counts by the clock. The table is
+ * charged to the user of the process. The processor time is the caller's own.
  *
- * It becomes an object of one range of the process's list of mappings, and lives in that
- * list only (scan.c): a new list takes it over as long as nothing was mapped over
- * any byte of it and its protection did not change; a forked child shares the list;
- * exec and exit drop it.
+ * The table's object belongs to one range in the process's list of mappings,
+ * and is in no other place (scan.c). A new list takes the object over if
+ * nothing was mapped over any byte of the range and its protection did not
+ * change. A forked child shares the list. exec and exit drop it.
  *
- * Memory: 600 bytes, and its table; 72 bytes in the list. Each call makes a new list.
- * What it does not do: hand in anything for another process.
+ * System call context; sleeps killably. Memory: 1,800 bytes and the table; 72
+ * bytes in the list. Each call makes a new list. A process can hand in nothing
+ * for another process.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -24,7 +26,7 @@
 #include "object.h"
 #include "../space/space.h"
 
-/* The current process's space, with a reference; NULL: it is not registered. */
+/* The current process's space, with a reference. NULL: not registered. */
 static struct kunwind_space *own_space(void)
 {
 	struct kunwind_space *space = NULL;

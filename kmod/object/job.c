@@ -3,21 +3,26 @@
  * job.c - charge the processor time of builds to users, and set its priority
  *
  * Workers build tables outside the control groups of the processes that cause
- * the builds. So each build is charged to a user, the object's time_payer. A user
- * who used up the budget (payer.c) is served at the lowest priority, nice 19: the
- * scheduler then runs the workers of all others first, also in the middle of a
- * long build. Each user has one compilation and one fill slice at a time,
- * so many files of one user use at most two processors. CAP_SYS_ADMIN's builds
- * (no payer) are not charged and may compile any number of tables at a time. If
- * several users map the file, object.c may choose another time_payer at any time.
+ * the builds. So each build is charged to a user, the object's time_payer. A
+ * user who is over the budget (payer.c) is served at the lowest priority, nice
+ * 19: the scheduler then runs the workers of all others first, also in the
+ * middle of a long build. Each user has one compilation and one slice of a
+ * second stage (fill.c) at a time, so the files of one user take at most two
+ * processors. Builds of CAP_SYS_ADMIN (no payer) are not charged, and any
+ * number of them may compile at a time. If several users map the file, object.c
+ * may choose another time_payer at any time.
  *
- * A job checks itself once a jiffy: it charges what it used, adapts the worker's
- * priority, and ends if no process uses its object any more and its user is over
- * the budget. Within the budget it goes on: the next process finds the table.
+ * A job checks itself once a jiffy: it charges the time that it used, adapts
+ * the worker's priority, and ends if its time is used up, if the module is
+ * being unloaded, or if no process uses its object any more and the file has
+ * gone or the user is over the budget. Within the budget the job goes on,
+ * because the next process can use the table.
  *
- * se.sum_exec_runtime is as new as the last tick. The last charge of a job adds
- * the time since then, by the clock and at most one tick: many jobs shorter
- * than a tick would cost nothing otherwise.
+ * The scheduler updates se.sum_exec_runtime at each tick. The last charge of a
+ * job adds the clock time since then, at most one tick. Otherwise, many jobs
+ * shorter than a tick would cost nothing.
+ *
+ * Context: workers, which may sleep.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -41,12 +46,13 @@ static void set_nice(const struct kunwind_job *job, struct kunwind_payer *payer)
 	set_user_nice(current, kunwind_payer_over_budget(payer) ? NICE_OVER : nice);
 }
 
-/* Processor time of this worker, in ns. The scheduler's tick writes it, also while it is read here. */
+/* Processor time of this worker, ns. A tick may write it at the same time. */
 static u64 used_cpu(void)
 {
 	return READ_ONCE(current->se.sum_exec_runtime);
 }
 
+/* @extra: most ns of clock time that may be added to the processor time. */
 static void charge(struct kunwind_job *job, u64 extra)
 {
 	struct kunwind_payer *payer = kunwind_object_time_payer(job->object);
@@ -108,7 +114,7 @@ bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 			   bool (*urgent)(void *data), void *data)
 {
 	job->kind = kind;
-	/* The timeout is for a job that nobody wants any more: that wakes no one. */
+	/* Timeout: nothing wakes a job when its object becomes unwanted. */
 	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || (urgent && urgent(data)) ||
 				   (job->has_turn = kunwind_object_take_turn(job->object, kind,
 									     &job->turn)),

@@ -10,7 +10,7 @@
 struct kunwind_object;
 struct kunwind_payer;
 
-/* What one user has only one of at a time. */
+/* Rights of jobs: a user can give each of them to one job at a time. */
 enum kunwind_turn {
 	KUNWIND_TURN_COMPILE,	/* the table, or its first stage */
 	KUNWIND_TURN_FILL,	/* its second stage */
@@ -20,11 +20,12 @@ enum kunwind_turn {
 /**
  * struct kunwind_job - work of the current worker on one object
  * @left: ns of processor time that the job may still use
- * @cpu, @clock: processor time and clock when the job was last charged, ns
- * @jiffy: when it was last checked
- * @nice: the worker's own
- * @background: nobody waits for the result
- * @turn: whose turn the job has; @has_turn: it has one
+ * @cpu, @clock: processor time and clock at the last charge, ns
+ * @jiffy: of the last check
+ * @nice: the worker's own nice value
+ * @background: low priority, because no task waits for the result
+ * @has_turn: the job has a turn, of the kind @kind
+ * @turn: user whose turn it is, with a reference; NULL: nobody pays
  */
 struct kunwind_job {
 	struct kunwind_object *object;
@@ -38,32 +39,34 @@ struct kunwind_job {
 	struct kunwind_payer *turn;
 };
 
-/* Starts to charge the current worker's time to the object's user, with that user's priority. */
+/*
+ * From begin to end, the current worker's time is charged to the user who pays,
+ * and the worker has that user's priority. @left: ns. The end returns the turn.
+ */
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left);
-/* Charges the rest, and gives the worker its own priority back. */
 void kunwind_job_end(struct kunwind_job *job);
 
 void kunwind_job_set_background(struct kunwind_job *job, bool background);
 
 /**
- * kunwind_job_take_turn() - wait until no other job of the same user has the turn
- * @urgent: NULL, or whether the job has work that needs no turn
- * Returns true, without the turn, as soon as @urgent is true. kunwind_job_end()
- * gives the turn back. Return: false if the job is to end.
+ * kunwind_job_take_turn() - wait for a turn of a user who can pay
+ * @urgent: NULL, or returns whether the job has work that needs no turn
+ * Sleeps. Return: true with the turn, or without it as soon as @urgent returns
+ * true; false: the job must end.
  */
 bool __must_check kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 					bool (*urgent)(void *data), void *data);
 
 /*
- * Whether the job may go on: false once its time is used up, nobody wants its
- * object any more, or the module is being unloaded. To be called often.
+ * Returns false when the job must end: its time is used up, its object is
+ * unwanted, or the module is being unloaded. Charges time: call it often.
  */
 bool kunwind_job_may_go_on(struct kunwind_job *job);
 
-/* Jobs that wait for a turn look again whether it is their object's, or they are urgent. */
+/* Wakes jobs that wait for a turn: one may be free, or they may be urgent. */
 void kunwind_jobs_wake(void);
 
-/* All jobs end soon, and no job begins any more. */
+/* All jobs end soon, and later ones at their first check. */
 void kunwind_jobs_stop(void);
 bool kunwind_jobs_stopping(void);
 

@@ -2,25 +2,27 @@
 /*
  * lanes.c - the queues of objects to be built, and their workers
  *
- * Objects wait in lanes, one for each user and kind of file system: one for all
- * local ones, one for each remote one (FUSE, network), whose reads may never
- * return: those have more workers, because they mostly wait. A lane's worker
- * builds one object and queues itself anew. Lanes do not wait for each other: the
- * scheduler shares the processors out between their workers, by the priority of
- * the user who pays (job.c). A user without CAP_SYS_ADMIN has at most
- * USER_LANES, and compiles one table at a time.
+ * Each user (all with CAP_SYS_ADMIN are one) has a lane for all local file
+ * systems, and one for each remote file system (FUSE, network), whose reads may
+ * never return. Remote lanes have more workers, because these mostly wait. A
+ * worker builds one object, then the lane queues a worker again. Lanes do not
+ * wait for each other: the scheduler shares the processors out between their
+ * workers, by the priority of the user who pays (job.c). A user without
+ * CAP_SYS_ADMIN has at most USER_LANES, and compiles one table at a time.
  *
- * Several users may map a file before its table is built. Then the object waits in a
- * lane of each, and the worker of the first lane that gets to it builds it. All of
- * these users stay known to the object until its build is over: object.c chooses
- * among them who pays. So no user waits in another's queue, nor for another's share.
+ * Several users may map a file before its table is built. Then the object waits
+ * in a lane of each user, and a worker of the lane that reaches it first builds
+ * it. The object keeps all these users until its build is over: object.c
+ * chooses which of them pays. So no user waits in another user's queue, or for
+ * another user's share.
  *
- * The worker also closes the file, which may wait for the file system as a read may
- * (FUSE writes back dirty pages then). fput() in a kernel thread would leave that to
- * one work item of the kernel, which closes files for all.
+ * The worker also closes the file. This may wait for the file system, as a read
+ * may, because FUSE then writes back dirty pages. fput() in a kernel thread
+ * would leave that to one work item of the kernel, which closes all files.
  *
+ * Context: workers; the other functions run in process context.
  * Lock: lanes_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
- * Memory: 350 bytes a lane, 64 bytes an object in it.
+ * Memory: 240 bytes a lane, 64 bytes an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -40,7 +42,7 @@
 #define LOCAL_USER_WIDTH 1
 #define REMOTE_WIDTH	4
 #define REMOTE_USER_WIDTH 2
-/* 32 users with hanging file systems use up the remote workers. */
+/* 32 users with hanging file systems use up the workers for remote files. */
 #define USER_LANES	8
 
 struct lane_worker {
@@ -49,20 +51,20 @@ struct lane_worker {
 	bool busy;			/* queued or running */
 };
 
-/* There is one while something waits or is built in it, or is about to. */
+/* A lane exists while it has references, waiting places or busy workers. */
 struct kunwind_lane {
-	struct list_head node;		/* lanes */
-	unsigned int refs;		/* of those who are about to queue something */
+	struct list_head node;		/* in the list of all lanes */
+	unsigned int refs;		/* of tasks that are about to queue an object */
 	u32 dev;			/* of a remote file system; 0: all local ones */
 	struct kunwind_payer *payer;
-	struct list_head waiting;	/* places, in the order of their coming */
+	struct list_head waiting;	/* places, in the order in which they were queued */
 	struct lane_worker worker[REMOTE_WIDTH];
 };
 
 static LIST_HEAD(lanes);
-static DEFINE_SPINLOCK(lanes_lock);	/* all of them and what is in them */
+static DEFINE_SPINLOCK(lanes_lock);	/* all lanes, and the places that wait in them */
 
-/* Apart, since those for remote files may all hang. */
+/* Two workqueues, because all workers for remote files may hang. */
 static struct workqueue_struct *builders, *remote_builders;
 
 static unsigned int width(const struct kunwind_lane *lane)
@@ -72,6 +74,7 @@ static unsigned int width(const struct kunwind_lane *lane)
 	return lane->payer ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
 }
 
+/* Queues a worker unless all are busy. */
 static void lane_start(struct kunwind_lane *lane)
 {
 	unsigned int i;
@@ -86,7 +89,7 @@ static void lane_start(struct kunwind_lane *lane)
 	}
 }
 
-/* Frees the lane if nothing is in it. */
+/* Frees the lane if it is not needed any more. */
 static void lane_check(struct kunwind_lane *lane)
 {
 	unsigned int i;
@@ -142,7 +145,7 @@ static struct kunwind_lane *lane_alloc(u32 dev, struct kunwind_payer *payer)
 	return lane;
 }
 
-/* -ENOENT: there is none; -ENOSPC: and none may be made. */
+/* -ENOENT: no such lane; -ENOSPC: no such lane, and the user has too many. */
 static struct kunwind_lane *lane_find(u32 dev, const struct kunwind_payer *payer)
 {
 	struct kunwind_lane *lane;
@@ -159,7 +162,7 @@ static struct kunwind_lane *lane_find(u32 dev, const struct kunwind_payer *payer
 	return ERR_PTR(payer && nr >= USER_LANES ? -ENOSPC : -ENOENT);
 }
 
-/* File systems that do not wait for another program or machine. */
+/* Whether reads do not wait for another program or machine. */
 static bool local(const struct super_block *sb)
 {
 	switch (sb->s_magic) {

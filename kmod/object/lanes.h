@@ -15,24 +15,25 @@ struct kunwind_payer;
 struct kunwind_place;
 
 int kunwind_lanes_init(void);
-/* Returns when no object waits and no worker runs any more. */
+/* After the last kunwind_lane_queue(): returns when no worker runs any more. */
 void kunwind_lanes_drain(void);
 void kunwind_lanes_exit(void);
 
 /*
- * The lane in which objects of @file (NULL: the vDSO) wait for @payer, with a
- * reference. NULL: no memory, or @payer has too many. May sleep.
+ * Returns the lane in which objects of @file (NULL: the vDSO) wait for @payer,
+ * with a reference. NULL: no memory, or @payer has too many lanes. May sleep.
  */
 struct kunwind_lane *kunwind_lane_get(struct file *file, struct kunwind_payer *payer);
 void kunwind_lane_put(struct kunwind_lane *lane);
 
-/* Whether reads of its files may never return. */
+/* Whether reads of the lane's files may never return. */
 bool kunwind_lane_is_remote(const struct kunwind_lane *lane);
 
 /**
- * struct kunwind_place - one user who maps the file of an object that is being built
- * @in_lane: while the object is queued (object->queued)
- * @of_object: until the build is over, so that this user can pay instead of another
+ * struct kunwind_place - a user who can pay for the build of an object
+ * @in_lane: in the lane, while the object is queued (object->queued)
+ * @of_object: in object->places, until the build is over
+ * @lane: valid while the object is queued
  * @full: the user's share of memory has no room for the table
  */
 struct kunwind_place {
@@ -44,20 +45,21 @@ struct kunwind_place {
 	bool full;
 };
 
-/* Of no object yet. NULL: no memory. May sleep. */
+/* A place that is in no list yet. NULL: no memory. May sleep. */
 struct kunwind_place *kunwind_place_alloc(struct kunwind_payer *payer);
 void kunwind_place_free(struct kunwind_place *place);
 
 /*
- * Has an attached, pending object built (kunwind_builder_run()): by the first lane
- * that gets to it, if it is queued in several. The caller has a reference to the
- * lane, has added @place to object->places and, with the first place, gives the object
- * a reference, which the lane's worker puts. No sleep. kunwind_objects_lock is held
- * here and below.
+ * Queues an attached, pending object in @lane. If it is queued in several
+ * lanes, the first that reaches it builds it (kunwind_builder_run()). The
+ * caller has a reference to the lane, and has added @place to object->places.
+ * With the first place, the caller passes on a reference to the object, which
+ * the worker puts.
+ * No sleep. Callers of this and the next function hold kunwind_objects_lock.
  */
 void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
 			struct kunwind_place *place);
-/* The object to be built next, which is queued no longer; or NULL. No sleep. */
+/* Takes the next object out of this lane and all others. NULL: none waits. */
 struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane);
 
 #endif /* _KUNWIND_LANES_H */

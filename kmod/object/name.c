@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * name.c - the path of a mapped file, as the process that maps it sees it
+ * name.c - the path of a mapped file, as the reader of the mappings sees it
+ *
+ * The reader is mostly a task of the process itself, otherwise the task or
+ * worker that registers the process.
  *
  * One file has many paths: mount namespaces, bind mounts and chroot() give each
  * process its own, and any user can make one. So a path belongs to a mapping of
- * one process, and not to the object, which all users share. Only a fork shares
- * names: its child has the parent's list of mappings.
+ * one process, not to the object, which all users share. Processes share a name
+ * only after fork, because the child has the parent's list of mappings.
  *
- * Memory: 16 bytes and the path, for each file that a process maps as code. A file that
- * is opened anew, or whose mappings lie among those of many others (scan.c), has
- * several. It is charged to the user whose process it is.
+ * Process context. Memory: 16 bytes and the path for each file that a process
+ * maps as code, charged to the user of the process. A file that is opened
+ * again, or whose mappings lie between those of many others (scan.c), has
+ * several names.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -25,11 +29,11 @@
 #include "object.h"
 
 /*
- * Most paths fit into this, on the stack. Every exec names its files, and PATH_MAX
- * bytes are dear where the kernel zeroes what it allocates (init_on_alloc).
+ * Most paths fit into this buffer on the stack. Each exec names its files, and
+ * PATH_MAX bytes cost time if the kernel zeroes allocations (init_on_alloc).
  */
 #define SHORT	256
-#define SHOWN	256	/* of a path in the status, bytes */
+#define SHOWN	256	/* most bytes of a path in the status */
 
 static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *payer)
 {
@@ -53,7 +57,7 @@ static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *p
 	return name;
 }
 
-/* A path that does not fit a small buffer. */
+/* For a path that does not fit into SHORT bytes. NULL: no memory. */
 static struct kunwind_name *long_name_of(struct file *file, struct kunwind_payer *payer)
 {
 	struct kunwind_name *name;
@@ -76,7 +80,7 @@ struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *pa
 	return IS_ERR(path) ? long_name_of(file, payer) : name_alloc(path, payer);
 }
 
-/* Its bytes when seq_escape() has written it. */
+/* How many bytes seq_escape() writes for it. */
 static unsigned int shown_width(char c)
 {
 	return c == '\t' || c == '\n' || c == '\\' ? 4 : 1;
@@ -90,7 +94,7 @@ void kunwind_name_show(struct seq_file *m, const char *path)
 	while (from > path && shown + shown_width(from[-1]) <= SHOWN)
 		shown += shown_width(*--from);
 	if (from > path) {
-		/* Not from the middle of a character. */
+		/* Do not start in the middle of a UTF-8 character. */
 		while ((*from & 0xc0) == 0x80)
 			from++;
 		seq_puts(m, "...");

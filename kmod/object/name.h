@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * name.h - the path of a mapped file, as the process that maps it sees it
+ * name.h - the path of a mapped file, as the reader of the mappings sees it
  */
 #ifndef _KUNWIND_NAME_H
 #define _KUNWIND_NAME_H
@@ -14,15 +14,18 @@ struct seq_file;
 
 struct kunwind_name {
 	refcount_t refs;
-	u32 size;			/* charged, bytes */
-	struct kunwind_payer *payer;	/* to whom; NULL: nobody */
+	u32 size;			/* bytes that are charged */
+	struct kunwind_payer *payer;	/* user to whom they are charged; NULL: nobody */
 	char path[];
 };
 
-/* The path of @file from the current task's root. NULL: no memory. May sleep. */
+/*
+ * Returns the path of @file from the current task's root ("?" if it is too
+ * long), with a reference, charged to @payer. NULL: no memory. May sleep.
+ */
 struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer);
 
-/* @name may be NULL in this and in kunwind_name_put(). No sleep. */
+/* Takes a reference. No sleep. Here and in kunwind_name_put(), NULL is fine. */
 static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)
 {
 	if (name)
@@ -31,8 +34,8 @@ static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)
 }
 
 /*
- * Shows a path, escaped; of a long one its end, behind "...". Users choose names, and
- * one text has those of all objects.
+ * Writes a path to the status, escaped; of a long path the end, after "...".
+ * The length is limited because users choose names and one text has them all.
  */
 void kunwind_name_show(struct seq_file *m, const char *path);
 

@@ -2,34 +2,37 @@
 /*
  * object.c - ELF objects and their tables, one for each state of a file
  *
- * An object is found by what the kernel says of its file: device, inode number
- * and generation, and where these may mean two files, the file's handle; then
- * size and change time. Never by path or build-id, which others can choose. The
- * first process that maps a file has the table built (builder.c), all others share
- * it. The file is held only while it is read, so neither mount nor inode is
- * pinned by a table. A device number may come back for another file system: the
- * epoch of the number (filesystem.c) keeps those apart. object_cache.c keeps the
- * objects, and decides how long.
+ * An object is found by what the kernel knows of its file: device, inode number
+ * and generation, and the file's handle where two files may have these in
+ * common; then size and change time. It is never found by path or build-id,
+ * because users can choose these. The first process that maps a file has the
+ * table built (builder.c); all others share it. The file is open only until it
+ * has been read, so a table pins neither mount nor inode. The kernel may give a
+ * device number to another file system: the epoch of the number (filesystem.c)
+ * keeps the two apart. object_cache.c keeps the objects, and decides how long.
  *
- * An object that no process uses any more is dropped when its turn to be built
- * comes. If the build has begun, it ends early when the file has gone or when the
- * user who is charged for the time is over the budget.
+ * If no process uses an object any more when its turn to be built comes, it is
+ * dropped. A build that has begun ends early if no process uses the object and
+ * the file has gone or the user who pays for the time is over the budget.
  *
- * An object that waits to be built waits in the queues of all users whose processes
- * map the file (lanes.c), and is charged to the user whose queue gets to it first, if
- * that user's share has room for the table; else to the next of these users. Its build
- * has the priority and the turns (job.c) of the one who is served best: another user
- * who maps the file pays for the time from then on when the one who paid is over the
- * budget, or compiles another table, and CAP_SYS_ADMIN from the beginning.
+ * An object waits to be built in the queues of all users whose processes map
+ * the file (lanes.c). The user whose queue reaches it first is charged for it,
+ * if that user's share has room for the table; otherwise the next of these
+ * users. The build has the priority and the turns (job.c) of the user who is
+ * served best: if the user who pays for the time is over the budget, or
+ * compiles another table, another of these users pays from then on. If one of
+ * them has CAP_SYS_ADMIN, nobody pays for the time.
  *
- * Lock: kunwind_objects_lock (object_cache.c, docs/locking.md), also for users from
- * and to 0, payer (only the builder changes it), time_payer, places and name.
+ * Each process has its own names of files (name.c). An object keeps one of them
+ * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file;
+ * otherwise that of the user who is charged for the object, as soon as a
+ * process of this user maps it.
  *
- * Each process has its own names of files (name.c). An object keeps one of them,
- * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file, and
- * else that of the user who is charged for the object, once that user maps it.
- *
- * Memory: about 600 bytes an object besides its table and its name.
+ * Process context; object.h says which functions may sleep.
+ * Lock: kunwind_objects_lock (object_cache.h, docs/locking.md). In each object
+ * it also protects users from and to 0, payer (which only the worker that
+ * builds the object changes), time_payer, places and name.
+ * Memory: about 1,800 bytes an object, besides its table and its name.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -54,7 +57,7 @@ struct kunwind_object kunwind_object_anonymous = {
 	.refusal = KUNWIND_E_NO_CFI,
 };
 
-static atomic64_t nr_dropped;		/* never built, or not to the end: nobody wanted them */
+static atomic64_t nr_dropped;		/* objects that no process used when their turn came */
 
 bool kunwind_object_unwanted(struct kunwind_object *object)
 {
@@ -65,7 +68,7 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 	spin_lock(&kunwind_objects_lock);
 	if (refcount_read(&object->users) == 1 &&
 	    (READ_ONCE(object->gone) || kunwind_payer_over_budget(object->time_payer))) {
-		/* Who maps the file from now on gets another object. */
+		/* A process that maps the file later gets a new object. */
 		kunwind_object_cache_remove(object);
 		unwanted = true;
 	}
@@ -82,7 +85,7 @@ static void set_time_payer(struct kunwind_object *object, struct kunwind_payer *
 	object->time_payer = kunwind_payer_get(payer);
 }
 
-/* False: @payer has too many objects. */
+/* Charges @object to @payer. False: @payer has too many objects. */
 static bool set_payer(struct kunwind_object *object, struct kunwind_payer *payer)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
@@ -92,7 +95,7 @@ static bool set_payer(struct kunwind_object *object, struct kunwind_payer *payer
 		return false;
 	kunwind_payer_remove_object(object->payer);
 	kunwind_payer_put(object->payer);
-	/* Also read without the lock, to be compared. */
+	/* Other code reads it without the lock, only to compare it. */
 	WRITE_ONCE(object->payer, kunwind_payer_get(payer));
 	return true;
 }
@@ -183,7 +186,7 @@ void kunwind_object_build_over(struct kunwind_object *object)
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
-	/* The second stage of a build may write it once more (fill.c). */
+	/* The second stage of a build may change it (fill.c). */
 	switch (READ_ONCE(object->refusal)) {
 	case KUNWIND_E_LIMIT:
 	case KUNWIND_E_NOMEM:
@@ -193,7 +196,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	}
 }
 
-/* To be charged by the caller. NULL: no memory. */
+/* A pending object, not yet charged to @payer. NULL: no memory. May sleep. */
 static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 					   struct kunwind_payer *payer)
 {
@@ -215,7 +218,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 	return object;
 }
 
-/* What get() needs to have built what it does not find. May sleep. */
+/* An object, ready to be queued. NULL: no memory, or unloading. May sleep. */
 static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 				      struct kunwind_payer *payer, struct file *file,
 				      const struct vdso_image *vdso, struct kunwind_lane *lane)
@@ -232,13 +235,13 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 	return object;
 }
 
-/* Makes @object known, and has it built. False: there is no room for it. */
+/* Adds @object to the cache and queues it. False: there is no room for it. */
 static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
 		   struct kunwind_place *place, struct list_head *dead)
 {
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
-	kunwind_object_get(object);	/* the builder's */
+	kunwind_object_get(object);	/* for the build */
 	list_add_tail(&place->of_object, &object->places);
 	kunwind_lane_queue(object, lane, place);
 	return true;
@@ -250,7 +253,7 @@ static bool being_built(const struct kunwind_object *object)
 	       READ_ONCE(object->filling);
 }
 
-/* Whether @object is being built, or is to be, and @payer could pay and does not. */
+/* Whether the build is not over, and @payer is not among those who can pay. */
 static bool wants_payer(const struct kunwind_object *object, const struct kunwind_payer *payer)
 {
 	const struct kunwind_place *place;
@@ -316,7 +319,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *p
 	kunwind_jobs_wake();
 }
 
-/* A new object, or one that another made meanwhile. Never NULL. */
+/* A new object, or one that another task has made meanwhile. Never NULL. */
 static struct kunwind_object *make(const struct kunwind_object_key *key,
 				   struct kunwind_payer *payer, struct file *file,
 				   const struct vdso_image *vdso)
@@ -394,7 +397,7 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 	const struct kunwind_object_key key = { };
 	struct kunwind_object *object;
 
-	/* Those without a payer are bounded by their lists of mappings. */
+	/* Without a payer, max_ranges limits the objects of each process. */
 	if (!kunwind_object_cache_charge(payer))
 		return ERR_PTR(-ENOSPC);
 	object = object_alloc(&key, payer);
@@ -407,15 +410,15 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 }
 
 /*
- * Whether @name is to be shown for @object: instead of none, or of one of another user,
- * if it is CAP_SYS_ADMIN's or of the user who is charged (who may have changed, see
- * above). Without kunwind_objects_lock the answer may be that of a moment ago.
+ * Whether the status is to show @name for @object: no name or another user's is
+ * shown, and @name is CAP_SYS_ADMIN's or of the user who is charged (who may
+ * change). Without kunwind_objects_lock, the answer may be out of date.
  */
 static bool names(const struct kunwind_name *name, const struct kunwind_object *object)
 {
 	const struct kunwind_payer *shown = READ_ONCE(object->name_payer);
 
-	/* CAP_SYS_ADMIN's stays; what stands for many objects has none either. */
+	/* NULL: CAP_SYS_ADMIN's name, which stays; or a static object. */
 	if (!shown || shown == name->payer)
 		return false;
 	return !name->payer || READ_ONCE(object->payer) == name->payer;
@@ -425,7 +428,7 @@ void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name 
 {
 	struct kunwind_name *old = NULL;
 
-	/* Each exec comes here for each file: as a rule without the lock of all objects. */
+	/* Each exec calls this for each file: mostly it takes no lock. */
 	if (!names(name, object))
 		return;
 	spin_lock(&kunwind_objects_lock);

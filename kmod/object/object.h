@@ -21,15 +21,15 @@ struct seq_file;
 struct vdso_image;
 
 /*
- * What tells one state of one file from another: first the file, then its
- * state. Compared as bytes: no holes.
+ * Identifies one state of one file: the members before size its file, the rest
+ * the state. All 0 for a JIT's code. Compared as bytes, so without holes.
  */
 struct kunwind_object_key {
-	u64 ino;		/* the vDSO: address of its image */
+	u64 ino;		/* inode number; the vDSO: address of its image */
 	u32 generation;
-	u32 dev;		/* new_encode_dev(); 0: the vDSO */
+	u32 dev;		/* new_encode_dev(); 0: the vDSO, or no file */
 	u32 epoch;		/* of the device number: see filesystem.h */
-	u32 handle[5];		/* where inode numbers repeat inside one file system */
+	u32 handle[5];		/* file handle, if inode numbers repeat in the file system; or 0 */
 	u64 size;		/* bytes */
 	s64 ctime_sec;
 	u32 ctime_nsec;
@@ -38,33 +38,34 @@ struct kunwind_object_key {
 #define KUNWIND_KEY_FILE	offsetof(struct kunwind_object_key, size)
 
 /**
- * struct kunwind_object - one ELF file, in one state
- * @users: ranges that refer to it, and its build; 0: kept for reuse only
- * @state: enum kunwind_object_state; what follows it here is valid, and does
- *	not change any more, once it was seen (acquire) to be another than PENDING;
- *	but while it is filling, stats do, and the state may still turn out to be
- *	REFUSED or FAILED, which the table then says itself
- * @payer: to whom the table is charged; NULL: nobody
- * @time_payer: to whom the processor time of its build is charged; NULL: nobody
- * @places: all users who map the file and could pay, until the build is over
- * @queued: it waits in a lane of each of them
- * @gone: the file has no name any more, or has another state by now: nobody
- *	will come for this one
- * @over_share: refused because of what its payer already has
- * @filling: its table is in use, and in its second stage (fill.c); @filled: which is over
- * @late_until: jiffy up to which no task waits for a part of its table; 0: none did
- *	in vain
- * @jit: of no file: handed in by a process, for one range of its own (jit.c)
+ * struct kunwind_object - one ELF file in one state, the vDSO, or code of a JIT
+ * @users: references of ranges, of the build, and of its second stage; 0: the
+ *	object is only kept for reuse (idle)
+ * @state: enum kunwind_object_state. After it was read (acquire) as other than
+ *	PENDING, the members from refusal to done_at are valid and constant.
+ *	Exception: while filling is set, stats changes, and a failure may still
+ *	change state, refusal and done_at; the table gives walks its reason.
+ * @payer: user to whom object and table are charged; NULL: nobody
+ * @time_payer: user who pays for the processor time of the build; NULL: nobody
+ * @places: the users who map the file and can pay, until the build is over
+ * @queued: the object waits in a lane of each of these users
+ * @gone: the file has no name any more, or is in another state now: probably
+ *	no other process will map this object
+ * @over_share: refused because its payer's share of memory is used up
+ * @filling: the table is in use while its second stage runs (fill.c)
+ * @filled: completed at the end of the second stage
+ * @late_until: no task waits for a part of the table before this jiffy; or 0
+ * @jit: a process handed the object in, for one range of its own (jit.c)
  */
 struct kunwind_object {
 	struct hlist_node node;
-	struct list_head idle;		/* of all users */
-	struct list_head payer_idle;	/* of its payer's */
+	struct list_head idle;		/* in the list of all idle objects, or of dead ones */
+	struct list_head payer_idle;	/* in the list of its payer's idle objects */
 	refcount_t users;
 	struct kunwind_object_key key;
-	struct kunwind_name *name;	/* for the status, under kunwind_objects_lock; may be NULL */
+	struct kunwind_name *name;	/* for the status; under kunwind_objects_lock; or NULL */
 	/*
-	 * name->payer, to be compared only; ERR_PTR(): no name yet. Written under
+	 * name->payer, only to compare; ERR_PTR(): no name yet. Written under
 	 * kunwind_objects_lock.
 	 */
 	const struct kunwind_payer *name_payer;
@@ -76,7 +77,7 @@ struct kunwind_object {
 	struct kunwind_elf elf;
 	bool has_elf;		/* elf is valid */
 	unsigned long done_at;	/* jiffies */
-	u32 stalls;		/* how often somebody waited for it in vain */
+	u32 stalls;		/* waits for the object that timed out */
 	struct kunwind_payer *payer;
 	struct kunwind_payer *time_payer;
 	bool gone;
@@ -87,47 +88,55 @@ struct kunwind_object {
 
 	struct completion done;
 	struct completion filled;
-	/* The builder's. */
+	/* For the build. */
 	struct list_head places;
 	bool queued;
-	struct file *file;		/* until it was read */
-	bool remote;			/* its file is on a remote file system */
-	bool reading;			/* the same, and its last read is not over */
-	/* From its queueing (remote) or first read until its close (remote) or last read. */
-	bool module_held;
+	struct file *file;		/* NULL after the worker has closed it */
+	bool remote;			/* the file is on a remote file system */
+	bool reading;			/* remote, and the last read is not over */
+	bool module_held;		/* the build has a reference to the module: see builder.c */
 	const struct vdso_image *vdso;
 };
 
 int kunwind_object_init(void);
-/* No users may be left. */
+/* All references must have been put. Frees the idle objects. */
 void kunwind_object_exit(void);
 
+/* Fills in the key of @file in its present state, from the inode in memory. */
 void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file);
 
-/* Whether the object is of this file, in whichever state. */
+/*
+ * Whether the object is of this file, in any state. Compares only device, inode
+ * number and generation: enough for a mapping that has not changed.
+ */
 bool kunwind_object_of(const struct kunwind_object *object, const struct file *file);
 
 /*
- * The object of a mapped file, in the state in which it is now, with a
- * reference; a new one is being built, for @payer. May sleep.
- * Never NULL: what there is no room for becomes one object that failed.
+ * Return the object of a mapped file in its present state, or of the vDSO, with
+ * a reference. A new object is queued to be built, and charged to @payer (the
+ * vDSO: to nobody). Never NULL: without room or memory, they return one object
+ * in the state FAILED that stands for all such objects. May sleep.
  */
 struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
 /*
- * Stands for code that comes from no file (a JIT's): the walk has to know that
- * it is executable. Its ranges have no table, and the reason KUNWIND_NO_OBJECT.
+ * Stands for executable memory of no file (a JIT's), because a walk must know
+ * that the memory is executable. Its ranges have no table, and the reason
+ * KUNWIND_NO_OBJECT.
  */
 extern struct kunwind_object kunwind_object_anonymous;
 
-/* What a process hands in: pending, with a reference. -ENOMEM; -ENOSPC: over its share. */
+/*
+ * Returns a pending object for code that a process hands in, with a reference.
+ * -ENOMEM; -ENOSPC: @payer has too many objects. No lookup finds it. May sleep.
+ */
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
 
-/* A process that maps the file of @object calls it @name: for the status. No sleep. */
+/* Gives the status the name that a process has for the object. No sleep. */
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name);
 
-/* What a process that has @name (may be NULL) calls @object; never NULL. */
+/* The path of @object for a process that has @name (or NULL). Never NULL. */
 static inline const char *kunwind_object_path(const struct kunwind_object *object,
 					      const struct kunwind_name *name)
 {
@@ -136,88 +145,96 @@ static inline const char *kunwind_object_path(const struct kunwind_object *objec
 	return object->vdso ? "[vdso]" : "?";
 }
 
-/* Code of no file, about which trace events tell nothing. */
+/* Whether the object is code of no file, which trace events do not report. */
 static inline bool kunwind_object_is_nameless(const struct kunwind_object *object)
 {
 	return object == &kunwind_object_anonymous || object->jit;
 }
 
-/* One more reference. Any context. */
+/* Takes one more reference; the object must have users. Any context. */
 static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *object)
 {
 	refcount_inc(&object->users);
 	return object;
 }
 
-/* May sleep. */
+/* Gives a reference up. May sleep; not under kunwind_objects_lock. */
 void kunwind_object_put(struct kunwind_object *object);
 
 /*
- * Whether the work on the object is to end: the caller has the only reference, and
- * the file has gone or the user who pays is over the budget. Then nobody finds it
- * any more.
+ * Whether work on the object should end: the caller has the only reference, and
+ * the file has gone or the user who pays for the time is over the budget. If
+ * so, no lookup finds the object any more.
  */
 bool kunwind_object_unwanted(struct kunwind_object *object);
 
 /*
- * The object that a lane of @payer builds next and pays for, or NULL. *wanted: false if
- * no process uses it any more; then nobody finds it. No sleep.
+ * Takes the next object to build out of @lane, and out of all other lanes.
+ * Returns it with the reference of the build; NULL: none waits. @payer, the
+ * user of the lane, pays from now on; only for the time if the user has too
+ * many objects. *@wanted: false if no process uses the object any more; then no
+ * lookup finds it. No sleep.
  */
 struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
 					   bool *wanted);
 
 /*
- * @payer's process maps the object's @file, too: its build does not wait for another
- * user's. For an object that the process has already; a new one is offered by itself.
- * May sleep.
+ * Adds @payer, whose process maps the object's @file (NULL: the vDSO), to the
+ * users who can pay for the build, so that it does not wait for another user's
+ * builds. No effect after the build. Only for an object that the process
+ * already has; kunwind_object_get_file() does this itself. May sleep.
  */
 void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
 			  struct file *file);
 
 /*
- * Who pays for the time of a build from now on: while one of the users who map the
- * file is within the budget, or CAP_SYS_ADMIN, no other. With a reference; NULL: nobody.
+ * Chooses who pays for the time of the build from now on: nobody, if a user who
+ * maps the file has CAP_SYS_ADMIN; otherwise a user within the budget, if there
+ * is one. Returns the user with a reference; NULL: nobody pays.
  */
 struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object);
 
 /*
- * Takes a turn of the user who pays for the time, or of another who maps the file,
- * is within the budget, and pays from now on. False: each has another job.
- * @payer: whose turn it is, with a reference; NULL: nobody's.
+ * Takes a turn of the user who pays for the time. If another job has it, takes
+ * a turn of another user who maps the file and is within the budget; this user
+ * pays for the time from now on. *@payer: the user whose turn was taken, with a
+ * reference; NULL: nobody pays. Returns false if no turn is free.
  */
 bool __must_check kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
 					   struct kunwind_payer **payer);
 
 /*
- * The share of object->payer has no room for the table: it is charged to another user
- * who maps the file. Only before anything is charged. False: there is no other.
+ * Makes another user who maps the file pay for object and table, because the
+ * share of object->payer has no room for the table. Only for the builder,
+ * before it charges memory. Returns false if no other user is left.
  */
 bool __must_check kunwind_object_next_payer(struct kunwind_object *object);
 
-/* The build is over, with its second stage: nobody can pay for it any more. */
+/* Call after the build with its second stage: forgets who could pay for it. */
 void kunwind_object_build_over(struct kunwind_object *object);
 
+/* Any context. See @state of struct kunwind_object. */
 static inline enum kunwind_object_state kunwind_object_state(const struct kunwind_object *object)
 {
 	return smp_load_acquire(&object->state);
 }
 
 /*
- * kunwind_memory_charge(), with objects that nobody uses given up for it: the
- * payer's own for his share. May sleep.
+ * As kunwind_memory_charge(), with the same errors, except that idle objects
+ * make room: only @payer's own if @payer's share is used up. May sleep.
  */
 int __must_check kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes);
 
-/* @object has a table now, for which its payer was charged. The builder's. */
+/* Counts a new table, for which the payer was charged. For the builder. */
 void kunwind_object_built(struct kunwind_object *object);
 
-/* True when building it once more, for @payer, may end otherwise. */
+/* Whether a new build of the object, for @payer, may have another result. */
 bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer);
 
-/* Why a walk ends in an object without a table. Only of one that is not pending. */
+/* Why walks end in an object without a table. It must not be pending. */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object);
 
-/* Adds to @stats: objects, table_bytes, table_rows, table_builds, table_refused. */
+/* Adds to objects, table_bytes, table_rows, table_builds and table_refused. */
 void kunwind_object_stats(struct kunwind_stats *stats);
 void kunwind_object_show_params(struct seq_file *m);
 void kunwind_object_show(struct seq_file *m);

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * object_cache.c - the known objects: find them, keep those without users, free them
+ * object_cache.c - the known objects: find them, keep unused ones, free them
  *
- * A hash table finds an object by its key, that is by the state of a file: at most
- * one object for each key. When a file gets another state, the objects of its former
- * states are the first to be freed.
+ * A hash table finds an object by its key, that is, by the state of a file. It
+ * has at most one object for each key. When a file gets another state, the
+ * objects of its former states are the first to be freed.
  *
- * Objects without users are kept for the next process. They are freed when
- * memory is short (a shrinker), when the limit or a user's share is reached, and
- * beyond IDLE_MAX: first those whose file has gone, then the least recently
- * used. At most IDLE_MAX / USER_PART objects of a user without CAP_SYS_ADMIN are
- * kept: files that one user maps for a short time do not displace others' tables.
+ * Objects without users (idle) are kept for the next process. They are freed if
+ * memory is short (shrinker), if max_objects or a user's share is reached, and
+ * if more than IDLE_MAX are idle: first those whose file has gone, then the
+ * least recently used. At most IDLE_MAX / USER_PART idle objects belong to one
+ * user without CAP_SYS_ADMIN, so files that one user maps for a short time do
+ * not displace the tables of others.
  *
- * A build that failed for lack of memory or time is retried after RETRY; one that
- * exceeded a user's share, at once for another user.
+ * A build that failed for lack of memory or time, or because the file could not
+ * be read, is repeated when the file is mapped RETRY later. A build that
+ * exceeded a user's share is repeated at once for another user.
  *
- * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at a
- * time: memory is allocated and freed outside. So a task that is throttled or
+ * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at
+ * a time; memory is allocated and freed outside. So a task that is throttled or
  * waits for memory does not stop the exec of all others.
  *
  * Callers: tasks that read mappings, builders, the status, and memory reclaim
@@ -40,16 +42,16 @@
 
 #define BUCKETS		1024
 #define IDLE_MAX	1024
-#define RETRY		(5 * HZ)
+#define RETRY		(5 * HZ)	/* from the end of a build that failed */
 #define USER_PART	4		/* of max_objects and of IDLE_MAX, for one user */
-#define BATCH		32		/* objects given up while the lock is held once */
+#define BATCH		32		/* most objects that are freed before the lock is dropped */
 
 static unsigned int max_objects = 16384;
 module_param(max_objects, uint, 0644);
 MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (default 16384)");
 
 static struct hlist_head objects[BUCKETS];
-static LIST_HEAD(idle);			/* to be freed first: first */
+static LIST_HEAD(idle);			/* in the order in which they are to be freed */
 /* These three are also read without the lock. */
 static unsigned int nr_idle;
 static u64 idle_bytes;
@@ -72,7 +74,7 @@ static struct hlist_head *bucket(const struct kunwind_object_key *key)
 	return &objects[jhash2((const u32 *)key, KUNWIND_KEY_FILE / sizeof(u32), seed) % BUCKETS];
 }
 
-/* For former states of a file, which may be many. */
+/* For objects of former states of a file, which may be many. */
 static struct hlist_head *bucket_of_state(const struct kunwind_object_key *key)
 {
 	BUILD_BUG_ON(sizeof(*key) % sizeof(u32));
@@ -88,7 +90,7 @@ void kunwind_object_cache_remove(struct kunwind_object *object)
 	}
 }
 
-/* The object is over: what was charged for it is given back, and it is put on @dead. */
+/* Removes an object without users, uncharges it, and adds it to @dead. */
 static void retire(struct kunwind_object *object, struct list_head *dead)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
@@ -103,9 +105,9 @@ static void retire(struct kunwind_object *object, struct list_head *dead)
 }
 
 /*
- * Without a grace period: walks reach a table only through a published snapshot, and
- * a snapshot gives up its objects after a grace period (snapshot.c). Without users, an
- * object is in no snapshot. See docs/lifetimes.md.
+ * No grace period is needed: walks find a table only through a published
+ * snapshot, which gives up its objects after a grace period (snapshot.c). An
+ * object without users is in no snapshot. See docs/lifetimes.md.
  */
 void kunwind_object_cache_free(struct kunwind_object *object)
 {
@@ -176,6 +178,7 @@ static struct kunwind_object *first_idle_of(struct kunwind_payer *payer)
 					struct kunwind_object, payer_idle);
 }
 
+/* Whether another build of the same file may succeed. */
 static bool transient(const struct kunwind_object *object)
 {
 	u32 state = kunwind_object_state(object);
@@ -211,7 +214,7 @@ void kunwind_object_put(struct kunwind_object *object)
 {
 	LIST_HEAD(dead);
 
-	/* The overflow's never ends. */
+	/* The static objects keep their first reference for ever. */
 	if (!refcount_dec_and_lock(&object->users, &kunwind_objects_lock))
 		return;
 	last_put(object, &dead);
@@ -219,7 +222,7 @@ void kunwind_object_put(struct kunwind_object *object)
 	kunwind_object_cache_free_dead(&dead);
 }
 
-/* The idle object to give up so that @payer's next charge may not fail as it did. */
+/* The idle object to free after a charge failed; -EDQUOT: one of @payer's. */
 static struct kunwind_object *victim(int err, struct kunwind_payer *payer)
 {
 	return err == -EDQUOT ? first_idle_of(payer) : first_idle();
@@ -252,7 +255,7 @@ int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
 
 /* -------------------------------------------------------------- shrinker */
 
-/* In pages; whoever has no table counts as one, so that it goes too. */
+/* In pages, and one for each object, so that those without table go, too. */
 static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
 	unsigned long pages = READ_ONCE(nr_idle) + (READ_ONCE(idle_bytes) >> PAGE_SHIFT);
@@ -279,7 +282,10 @@ static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 
 /* ---------------------------------------------------------------- lookup */
 
-/* Nobody comes for the same file's other states any more. */
+/*
+ * Frees objects of the file's other states if they are idle; marks the others
+ * as gone, and moves them out of the bucket in which lookups search.
+ */
 static void supersede(const struct kunwind_object_key *key, struct list_head *dead)
 {
 	struct kunwind_object *object;
@@ -310,7 +316,7 @@ struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key
 		if (memcmp(&object->key, key, sizeof(*key)))
 			continue;
 		if (kunwind_object_stale(object, payer)) {
-			/* Its users keep it; the next ones get another. */
+			/* Its users keep it; later users get a new object. */
 			if (refcount_read(&object->users))
 				kunwind_object_cache_remove(object);
 			else
@@ -401,7 +407,7 @@ void kunwind_object_cache_show(struct seq_file *m)
 			const char *path = kunwind_object_path(object, object->name);
 			struct kunwind_table_stats stats = { };
 
-			/* fill.c may be writing them: numbers to be shown, no more. */
+			/* fill.c may write stats. They are only shown. */
 			if (done)
 				stats = data_race(object->stats);
 

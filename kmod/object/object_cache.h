@@ -2,7 +2,7 @@
 /*
  * object_cache.h - the known objects, for object.c
  *
- * What object_cache.c does for other files is declared in object.h.
+ * object.h declares what other files use of object_cache.c.
  */
 #ifndef _KUNWIND_OBJECT_CACHE_H
 #define _KUNWIND_OBJECT_CACHE_H
@@ -12,47 +12,48 @@
 #include "object.h"
 
 /*
- * All of object_cache.c; users from and to 0, payer, time_payer and name of each
- * object; the lists idle and payer_idle. Process context. Order: docs/locking.md.
+ * Protects the data of object_cache.c; of each object users from and to 0,
+ * payer, time_payer, places and name; the lists idle and payer_idle. Process
+ * context. Order: docs/locking.md.
  */
 extern spinlock_t kunwind_objects_lock;
 
-/* Stands for every object beyond the limit, or without memory. Always stale. */
+/* Stands for all objects without room or memory. FAILED, and always stale. */
 extern struct kunwind_object kunwind_object_overflow;
 
 /*
- * These need the lock. Objects put on @dead are for
- * kunwind_object_cache_free_dead(), after the lock was released.
+ * Callers of these hold the lock. After they have released it, they pass @dead
+ * to kunwind_object_cache_free_dead().
  */
 
 /*
- * The object of this state of a file, with a reference; NULL: there is none that
- * @payer can use. A stale one is removed.
+ * Returns the object of this state of a file, with a reference; NULL: there is
+ * none that @payer can use. Removes it if it is stale for @payer.
  */
 struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key *key,
 						 const struct kunwind_payer *payer,
 						 struct list_head *dead);
 
 /*
- * Makes a new object known, and charges its payer for it. Objects without users are
- * given up for it. False: there is no room.
+ * Adds a new object, and counts it for its payer. Idle objects make room for
+ * it. Returns false if there is no room.
  */
 bool __must_check kunwind_object_cache_insert(struct kunwind_object *object,
 					      struct list_head *dead);
 
-/* Nothing finds the object any more. Its users keep it. */
+/* No lookup finds the object any more. Its users keep it. */
 void kunwind_object_cache_remove(struct kunwind_object *object);
 
-/* These must not be called with the lock held. */
+/* Callers of these do not hold the lock. */
 
-/* Frees an object that was not charged, or is not any more. */
+/* Frees an object that is in no list and not counted for its payer. */
 void kunwind_object_cache_free(struct kunwind_object *object);
 void kunwind_object_cache_free_dead(struct list_head *dead);
 
-/* With or without the lock. One more object of @payer; false: the share is used up. */
+/* Counts one object for @payer. False: the share is used up. Lock or not. */
 bool __must_check kunwind_object_cache_charge(struct kunwind_payer *payer);
 
-/* Lines "stat" about objects without users, and the lines "object" and "parts". */
+/* Lines "stat" about idle objects, and the lines "object" and "parts". */
 void kunwind_object_cache_show(struct seq_file *m);
 
 #endif /* _KUNWIND_OBJECT_CACHE_H */

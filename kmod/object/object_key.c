@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * object_key.c - tell files, and the states of one file, apart
+ *
+ * Process context. Reads only inodes in memory, never a file system.
  */
 #include <linux/exportfs.h>
 #include <linux/fs.h>
@@ -11,7 +13,10 @@
 #include "filesystem.h"
 #include "object.h"
 
-/* Subvolumes have the same inode numbers; snapshots the same generations and times besides. */
+/*
+ * Subvolumes of one file system have the same inode numbers. Snapshots also
+ * have the same generations and times.
+ */
 static bool repeats_numbers(const struct super_block *sb)
 {
 	return sb->s_magic == BTRFS_SUPER_MAGIC || sb->s_magic == KUNWIND_BCACHEFS_MAGIC;
@@ -33,7 +38,7 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file)
 		.ctime_sec = ctime.tv_sec,
 		.ctime_nsec = ctime.tv_nsec,
 	};
-	/* It names the subvolume; there is room for it, and it reads nothing. */
+	/* The handle contains the subvolume, and fits. This reads nothing. */
 	if (repeats_numbers(sb) && sb->s_export_op && sb->s_export_op->encode_fh)
 		sb->s_export_op->encode_fh(inode, key->handle, &words, NULL);
 }
