@@ -104,7 +104,7 @@ bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
 	const u64 start = addr & PAGE_MASK;
 	struct page *page = file_page(mm, addr);
 	const u8 *file;
-	u8 here[STRETCH];
+	u8 here[STRETCH], byte;
 	u32 i, j;
 
 	if (!page)
@@ -120,5 +120,5 @@ bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
 	}
 	kunmap_local(file);
 	put_page(page);
-	return i == PAGE_SIZE;
+	return kunwind_original_find(id, addr, &byte);
 }

@@ -23,8 +23,9 @@ bool kunwind_original_find(u64 id, u64 addr, u8 *byte);
  * @id: of the ranges that were walked
  * @addr: of a breakpoint that a walk has met, in that page
  * Reads no file, only pages in memory. Task context.
- * Return: true: the whole page was compared with the file's. False: a page is
- * not in memory, or @addr is not in code of a file.
+ * Return: true: kunwind_original_find() has the byte at @addr now. False: a page
+ * is not in memory, @addr is not in code of a file, or the code around it is not
+ * the file's. The same request would be in vain again.
  */
 bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr);
 
