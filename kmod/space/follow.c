@@ -1,64 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * follow.c - what a registered process maps later
+ * follow.c - keep up with what a registered process maps
  *
- * An address becomes other code only by a new mapping. These functions of the
- * kernel see all new mappings, copies and ends:
+ * An address gets other code only by a new mapping. The hooks are on these
+ * kernel functions, which see all new mappings, copies and ends:
  *   perf_event_mmap(vma)      a mapping was made or changed (mmap_lock is held)
- *   __x64_sys_mremap(regs)    a mapping moves or grows, which the former does
- *	not report
+ *   __x64_sys_mremap(regs)    a mapping moves or grows; perf_event_mmap() does
+ *	not report this
  *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
  *   uprobe_clear_state(mm)    an mm ends
- *   generic_shutdown_super(sb) a file system ends: its device number may soon be
- *	another's, and what is known of its files is not true of those
- * The hooks do not sleep and do little: ranges are marked dead in place, and the
- * task gets a work that reads the mappings before it returns to user mode. A task
- * that maps code finds its tables there when it first runs it, or max_stall_ms
- * later. All these hooks are required (hook.h).
+ *   generic_shutdown_super(sb) a file system ends; another one may soon get its
+ *	device number, and known objects must not be used for files of that one
+ * The hooks do not sleep and do little: they mark ranges as dead in place, and
+ * queue a task work, in which the task reads its mappings before it returns to
+ * user mode. The task waits there for the tables of code that it mapped, at
+ * most max_stall_ms. All these hooks are required (hook.h).
  *
- * If another task changes the mm (ptrace, io_uring), the change is read with the
- * next work of a task of that mm.
+ * If another task changes the mm (ptrace, io_uring), the next task work of a
+ * task of that mm reads the change.
  *
  * mremap
  * ------
- * Only the entry of the system call is hooked, because no function inside that
- * sees the new mapping is declared in a header. mmap_lock is not held there. From
- * the entry to the forced read, which comes before the task returns to user mode,
- * the call is counted as a move of its space.
- *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked dead at the entry.
- *     A read by another thread can still find the old mapping there, before
- *     mremap takes mmap_lock. So whatever is read there during the move is doubted:
- *     no walk by any thread uses an old table there.
- *   - Several calls at a time: one interval contains all these destinations, until
- *     none is under way. A read then costs the same for any number of calls. What
- *     it finds between two destinations is doubted, too: walks get no tables there
- *     until the calls have ended and the mappings are read again. Nothing is lost
- *     by that: this read takes over objects, names and tables that a JIT handed in.
+ * Only the entry of the system call is hooked, because no header declares any
+ * of the inner functions that see the new mapping. mmap_lock is not held there.
+ * The call counts as a move of its space from the entry up to the forced read,
+ * which comes before the task returns to user mode.
+ *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked as dead at the
+ *     entry. Until mremap takes mmap_lock, a read by another thread can still
+ *     find the old mapping there. Therefore all that is read there during the
+ *     move is doubted: no walk of any thread uses an old table there.
+ *   - Several calls at a time: one interval contains all these destinations, as
+ *     long as any call is under way. So a read costs the same for any number of
+ *     calls. Ranges between two destinations are doubted, too: walks find no
+ *     tables there until the calls have ended and the mappings are read again.
+ *     That read takes over objects, names and tables that a JIT handed in.
  *   - A call that the kernel refuses by its arguments alone changes nothing.
- *   - Otherwise the kernel chooses the address, and it is not known before the
- *     call has ended. Nothing is mapped there before, so no thread can be in a
- *     function there, or jump there, before mremap has returned the address.
- *     munmap is not hooked, so ranges may still be known there, with tables that
- *     a JIT handed in. They are marked dead by the return value, before the
- *     forced read, which would take those tables over. In-place growth is the
- *     same: the part beyond the old length is marked.
- *   - A read by another thread that is under way when a range is marked dead does
- *     not take it over: it compares, before it publishes, what it began with.
+ *   - Without MREMAP_FIXED, the kernel chooses the address, which is not known
+ *     until the call has ended. Nothing was mapped there before, so no thread
+ *     can be in a function there, or jump there, before mremap has returned the
+ *     address. munmap is not hooked, so ranges may still be known there, with
+ *     tables that a JIT handed in. The task work marks them as dead by the
+ *     return value, before the forced read, which would take those tables over.
+ *     If the mapping grew in place, it marks the part beyond the old length.
+ *   - A read by another thread may be under way when a range is marked as dead.
+ *     Before it publishes its list, it marks the range there, too
+ *     (kunwind_space_mark()).
  *   - The sys_exit event of the task itself comes before the forced read. Its
- *     frames lie in code that was mapped before the call: the source's ranges
- *     describe them still, a fixed destination is dead.
- *   - MREMAP_DONTUNMAP keeps the source mapped, with the same file. If it is
- *     anonymous its pages are gone, and nothing in it can run.
- *   - If mremap fails, the destination may be as it was, or unmapped. The forced
+ *     frames are in code that was mapped before the call: the ranges of the
+ *     source still describe them, and a fixed destination is dead.
+ *   - MREMAP_DONTUNMAP keeps the source mapped, with the same file. If the
+ *     source is anonymous, its pages are gone, and no code in it can run.
+ *   - If mremap fails, the destination may be unchanged or unmapped. The forced
  *     read finds out. Only a table that a JIT handed in for the destination is
  *     lost then: the JIT has to hand it in again.
- *   - fork during a move: the child knows nothing, and reads its own mappings.
- *   - No memory for the work: the space is given up, and the kernel's own answer
- *     is given for that process until its next exec.
+ *   - fork during a move: the child shares no snapshot, and reads its mappings.
+ *   - No memory for the task work: the space is given up. The kernel's own code
+ *     walks that process until its next exec or registration.
  *
- * Each queued work holds a reference of the module: task_work_cancel() is not
- * exported. The work gives it back shortly before its last instruction, which
- * is why unloading waits for synchronize_rcu_tasks().
+ * Each queued task work holds a reference to the module, because
+ * task_work_cancel() is not exported. The work drops it shortly before its last
+ * instruction, so unloading calls synchronize_rcu_tasks().
  */
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
@@ -91,8 +92,8 @@ MODULE_PARM_DESC(max_stall_ms,
 struct follow_work {
 	struct callback_head head;
 	enum kunwind_follow why;
-	struct kunwind_space *space;	/* whose reader the task is; or NULL */
-	/* Of a mremap; NULL else. */
+	struct kunwind_space *space;	/* of which the task is the reader, with a reference; or NULL */
+	/* For mremap: its space, with a reference, and arguments; or NULL. */
 	struct kunwind_space *moving;
 	u64 addr, old_len, new_len;
 	bool i386;
@@ -103,7 +104,7 @@ unsigned long kunwind_follow_patience(void)
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
 
-/* The space of @mm with a reference, or NULL. */
+/* Returns the space of @mm with a reference, or NULL. */
 static struct kunwind_space *space_get(const struct mm_struct *mm)
 {
 	struct kunwind_space *space;
@@ -118,19 +119,19 @@ static struct kunwind_space *space_get(const struct mm_struct *mm)
 
 static void moved(struct follow_work *work);
 
-/* In the task's own context, on its way to user mode, or to its end. */
+/* Runs before the task returns to user mode, or when it exits. May sleep. */
 static void follow_run(struct callback_head *head)
 {
 	struct follow_work *work = container_of(head, struct follow_work, head);
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
-	/* What is traced of this work may not ask for more of it (touch.c). */
+	/* Walks for events of this work must not queue more work (touch.c). */
 	const bool own = kunwind_touch_own_begin();
 	struct kunwind_space *space = NULL;
 
 	if (work->moving)
 		moved(work);
 	if (work->space) {
-		/* A mapping that comes from here on needs a work of its own. */
+		/* A mapping made after this needs a work of its own. */
 		if (READ_ONCE(work->space->reader) == current)
 			WRITE_ONCE(work->space->reader, NULL);
 		kunwind_space_put(work->space);
@@ -146,12 +147,12 @@ static void follow_run(struct callback_head *head)
 	}
 	kfree(work);
 	module_put(THIS_MODULE);
-	/* main.c waits for what is left of it by synchronize_rcu_tasks(). */
+	/* main.c waits for the rest by synchronize_rcu_tasks(). */
 	if (own)
 		kunwind_touch_own_end();
 }
 
-/* A work that holds the module, or NULL: no memory, or the module goes. */
+/* Returns a work that holds the module. NULL: no memory, or rmmod has begun. */
 static struct follow_work *work_new(enum kunwind_follow why)
 {
 	struct follow_work *work;
@@ -176,17 +177,17 @@ bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
 		return false;
 	if (!task_work_add(task, &work->head, TWA_RESUME))
 		return true;
-	kfree(work);	/* the task ends */
+	kfree(work);	/* the task is exiting */
 	module_put(THIS_MODULE);
 	return false;
 }
 
 /*
- * The current task reads the mappings of @space on its way to user mode. One system
- * call may change thousands of mappings: one work reads them all. Each of several
- * threads has one, because none may run new code before that is read. The task that
- * @space->reader names has a work queued that did not begin; another thread may only
- * hide that, which costs a second work.
+ * Makes the current task read the mappings of @space before it returns to user
+ * mode. One system call may change thousands of mappings: one work reads them
+ * all. Each thread has a work of its own, because none may run new code before
+ * it is read. @space->reader is a task whose queued work has not begun. If
+ * another thread overwrites it, this only costs a second work.
  */
 static void notrace queue_read(struct kunwind_space *space)
 {
@@ -197,7 +198,7 @@ static void notrace queue_read(struct kunwind_space *space)
 	work = work_new(FOLLOW_MAP);
 	if (!work)
 		return;
-	/* It was found under RCU: if it is about to be freed, nobody is registered. */
+	/* Found under RCU. Without references, it has no process any more. */
 	if (!refcount_inc_not_zero(&space->refs))
 		goto out_free;
 	work->space = space;
@@ -212,13 +213,13 @@ out_free:
 	module_put(THIS_MODULE);
 }
 
-/* Whether the current task runs user code in @mm. */
+/* Returns whether the current task runs user code in @mm. */
 static bool notrace runs_in(const struct mm_struct *mm)
 {
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_EXITING));
 }
 
-/* @added: bytes of it that were nothing before; 0: not known. */
+/* @added: bytes of [start, end) that were not mapped before; 0: not known. */
 static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 added, bool read)
 {
 	struct kunwind_space *space;
@@ -234,9 +235,10 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 }
 
 /*
- * Narrows [*start, *end) to the arguments of the current system call (mprotect), or
- * sets *added from them (mmap). A JIT that makes one page of its code writable does
- * not lose all of its code.
+ * Uses the arguments of the current system call: narrows [*start, *end) to
+ * those of mprotect, so that a JIT that makes one page of its code writable
+ * does not lose the tables of all other pages; or sets *added to the length of
+ * mmap.
  */
 static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
 {
@@ -264,20 +266,20 @@ KUNWIND_HOOK1(perf_event_mmap, struct vm_area_struct *, vma)
 {
 	u64 start = vma->vm_start, end = vma->vm_end, added = 0;
 
-	/* What the mapping was merged with is in it, too. */
+	/* A merge makes the mapping larger than the call's own. */
 	if (runs_in(vma->vm_mm))
 		changed(task_pt_regs(current), &start, &end, &added);
 	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
 }
 
-/* What mremap was called with. */
+/* The arguments of mremap. */
 struct mremap {
 	u64 addr, old_len, new_len, new_addr;
 	u32 flags;
 	bool i386;
 };
 
-/* Marks what is known of [start, end) dead, and emits kunwind_unmap for it. */
+/* Marks the known ranges in [start, end) as dead, and emits kunwind_unmap. */
 static void kill(struct kunwind_space *space, u64 start, u64 end)
 {
 	if (trace_kunwind_unmap_enabled() && kunwind_space_knows(space, start, end - start))
@@ -285,7 +287,7 @@ static void kill(struct kunwind_space *space, u64 start, u64 end)
 	kunwind_space_mapped(space, start, end, 0, true);
 }
 
-/* mremap has ended, and what the call changed is read next. */
+/* mremap has ended. The caller reads the mappings next. */
 static void moved(struct follow_work *work)
 {
 	struct kunwind_space *space = work->moving;
@@ -309,7 +311,7 @@ out:
 	kunwind_space_put(space);
 }
 
-/* Whether every kernel refuses the call before it looks at the mappings. */
+/* Returns whether every kernel refuses the call by its arguments alone. */
 static bool notrace refused(const struct mremap *call)
 {
 	u64 end, old_end;
@@ -337,8 +339,8 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	if (fixed)
 		end = call->new_addr + call->new_len;
 	/*
-	 * A source of which nothing is known is no code. But the read of what
-	 * another thread mapped may be due.
+	 * If nothing is known of the source, it is no code; unless another
+	 * thread has mapped code that has not been read yet.
 	 */
 	if (!kunwind_space_knows(space, call->addr, max(call->old_len, (u64)1)) &&
 	    !kunwind_space_dirty(space) &&
@@ -359,7 +361,7 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	}
 	if (!task_work_add(current, &work->head, TWA_RESUME))
 		return;
-	/* Not for a task that can still make system calls. */
+	/* Not reached: a task that can make system calls is not exiting. */
 	kunwind_space_end_move(space);
 	kunwind_space_put(space);
 	kfree(work);
@@ -375,8 +377,8 @@ static void notrace mremap(struct mremap call)
 	if (!current->mm || !runs_in(current->mm))
 		return;
 	/*
-	 * With linear address masking (6.4) the kernel ignores these bits of the old
-	 * address. Without it the call fails, and the forced read is only wasted.
+	 * With linear address masking (6.4), the kernel ignores these bits of
+	 * the old address. Without it, the call fails, and is read in vain.
 	 */
 	call.addr &= ~GENMASK_ULL(62, 57);
 	call.old_len = PAGE_ALIGN(call.old_len);

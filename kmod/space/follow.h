@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * follow.h - what a registered process maps later
+ * follow.h - keep up with what a registered process maps; process context
  */
 #ifndef _KUNWIND_FOLLOW_H
 #define _KUNWIND_FOLLOW_H
@@ -10,24 +10,29 @@
 struct seq_file;
 struct task_struct;
 
-/* All its hooks are required: see kunwind_hooks_require(). May sleep. */
+/* Enables the hooks, all required: see kunwind_hooks_require(). May sleep. */
 void kunwind_follow_init(void);
-/* May sleep. False: ftrace would not let go, the module must stay. */
+/* Removes them. May sleep. False: ftrace kept one, and the module must stay. */
 bool __must_check kunwind_follow_exit(void);
 
+/* Why a task reads its mappings. */
 enum kunwind_follow {
-	FOLLOW_MAP,		/* something was mapped */
-	FOLLOW_FORCE,		/* something may have been, unseen */
-	FOLLOW_EXEC,		/* the task stands at the entry of a program */
+	FOLLOW_MAP,		/* only if a change is known */
+	FOLLOW_FORCE,		/* in any case: no hook sees the change that may have come */
+	FOLLOW_EXEC,		/* the task is at the entry of a new program */
 };
 
 /*
- * Has @task (current, or a child that does not run yet) read its mappings
- * before it next runs user code. No sleep. False: no memory, or the module goes.
+ * Makes @task (the current one, or a child that does not run yet) read its
+ * mappings before it next runs user code. No sleep; preemption may be off.
+ * False: no memory, or the task or the module is about to end.
  */
 bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why);
 
-/* How long the current task may wait for tables, jiffies. One with deadlines: not at all. */
+/*
+ * Returns how long the current task may wait for tables, in jiffies:
+ * max_stall_ms, or 0 for a real-time task.
+ */
 unsigned long kunwind_follow_patience(void);
 
 void kunwind_follow_show(struct seq_file *m);

@@ -2,28 +2,31 @@
 /*
  * scan.c - read an mm's executable mappings into a snapshot
  *
- * It holds mmap_lock for reading until the new snapshot is published, so no
- * mapping comes in between. A mapping that was known, and did not die, keeps its
- * object: its file is not looked at again. Any other gets the object of its file
- * as it is now. Waiting for tables comes last, without a lock.
+ * A scan holds mmap_lock for reading until the new snapshot is published, so no
+ * mapping can change in between. A mapping that was known and is not dead keeps
+ * its object: the scan does not look at its file again. Any other mapping gets
+ * the object of its file in the present state. The wait for tables comes last,
+ * without a lock. Process context; may sleep. At most max_ranges are known.
  *
  * Only a task of the process itself waits for mmap_lock or for another scan. A
- * reader from outside (a registration, auto.c) tries both, and sleeps between two
- * tries without a lock: so nothing that holds up one process holds up another.
+ * reader from outside (a registration, auto.c) only tries both locks, and
+ * sleeps without a lock before it tries again. So nothing that holds up one
+ * process holds up another.
  *
- * It keeps the mappings alive (mm_users) only while it reads them. If the process
- * ends just then, the reader unmaps its memory, and may wait for a file system to
- * which that memory is written back. A registration does that in the context of its
- * caller, as a read of /proc/PID/maps does: the kernel's own workqueue (mmput_async())
- * has a limited number of workers, which others need. auto.c uses a workqueue of
- * its own.
+ * A scan keeps the memory alive (mm_users) only while it reads the mappings. If
+ * the process ends meanwhile, the reader unmaps this memory, and may wait for a
+ * file system to which it is written back. A registration does this in its
+ * caller's context, like a read of /proc/PID/maps, because the kernel's own
+ * workqueue (mmput_async()) has a limited number of workers, which others need.
+ * auto.c uses a workqueue of its own.
  *
- * Executable memory of no file (a JIT's) is in the list too, without an object of
- * its own: the walk goes through it by frame pointers (core/nocfi/bare.c). Where the
- * process handed in unwind information (jit.c), the mapping is cut into pieces; what
- * was handed in is in no other place than the list, from which the next one takes it.
+ * Executable memory of no file (a JIT's) is in the list, too. Its ranges have
+ * no object of their own: the walk uses frame pointers there
+ * (core/nocfi/bare.c). Where the process handed in unwind information (jit.c),
+ * the mapping is cut into pieces. Only the list has these objects; a new list
+ * takes them over.
  *
- * What it does not read: memory of the process. The vDSO is the kernel's own copy.
+ * A scan reads no memory of the process. The vDSO is the kernel's own copy.
  */
 #include <linux/auxvec.h>
 #include <linux/fs.h>
@@ -43,38 +46,41 @@
 #include "snapshot.h"
 #include "space.h"
 
-#define MAX_STALLS	20	/* of an object; filesystem.c has a limit for a file system */
-#define NAMED		8	/* files whose mappings may lie between two of another one */
-#define RETRY_MAX	(1 + HZ / 50)	/* between two tries to lock another's mm, jiffies */
+#define MAX_STALLS	20	/* timed-out waits for an object; filesystem.c: for a file system */
+#define NAMED		8	/* files whose names a scan remembers */
+#define RETRY_MAX	(1 + HZ / 50)	/* longest sleep before the next try of another's mm, jiffies */
 
 static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
 MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
 
-/* A list in the making. */
+/* State of one scan. */
 struct reading {
 	struct mm_struct *mm;
 	const struct kunwind_snapshot *old;	/* may be NULL */
 	struct kunwind_snapshot *new;
 	const struct kunwind_change *change;	/* may be NULL */
-	u32 room;		/* of @new */
-	u32 nr;			/* ranges so far, in @new or not */
-	/* The files that were named last; mmap_lock keeps them from going. */
+	u32 room;		/* ranges that @new has room for */
+	u32 nr;			/* ranges so far, also those beyond room */
+	/* The files that were named last; mmap_lock keeps them open. */
 	struct {
 		const struct file *file;
-		struct kunwind_name *name;	/* some range has a reference */
+		struct kunwind_name *name;	/* a range of @new has a reference */
 	} named[NAMED];
-	u32 nr_named;		/* in all */
+	u32 nr_named;		/* all files that were named so far */
 };
 
-/* A stretch of a mapping. */
+/* A part of a mapping, or all of it: becomes one range. */
 struct piece {
 	u64 start, end;
 	u64 offset;		/* of its start in the file */
-	struct kunwind_object *jit;	/* handed in for it, or NULL */
+	struct kunwind_object *jit;	/* handed in for it, no reference; or NULL */
 };
 
-/* What the old list has of the same piece, unless it is dead; with references. */
+/*
+ * Takes object and name of the same piece from the old list, with references.
+ * False: it is not there, is dead, has another file, or its object is stale.
+ */
 static bool known(const struct reading *r, const struct vm_area_struct *vma,
 		  const struct piece *piece, struct kunwind_detail *detail)
 {
@@ -97,7 +103,10 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
 		WRITE_ONCE(object->gone, true);
 	detail->announced = READ_ONCE(old->detail[i].announced);
-	/* It may still wait in queues that another user fills, or that grew too long. */
+	/*
+	 * Its build may wait in a queue that another user fills, or that is too
+	 * long: this user's queue may be faster.
+	 */
 	kunwind_object_offer(object, r->new->payer, vma->vm_file);
 	detail->object = kunwind_object_get(object);
 	detail->name = kunwind_name_get(old->detail[i].name);
@@ -122,7 +131,7 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 	return kunwind_object_get_file(vma->vm_file, payer);
 }
 
-/* This process's name of the mapping's file; with a reference. NULL: no memory. */
+/* Returns the name of the mapping's file, with a reference. NULL: no memory. */
 static struct kunwind_name *name_of(struct reading *r, const struct vm_area_struct *vma)
 {
 	struct kunwind_name *name;
@@ -138,6 +147,7 @@ static struct kunwind_name *name_of(struct reading *r, const struct vm_area_stru
 	return name;
 }
 
+/* Counts the piece, and adds it if there is room. Leaves out an empty one. */
 static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 		      const struct piece *piece)
 {
@@ -170,9 +180,10 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 }
 
 /*
- * The old list's first range that was handed in, is not dead and has a part of [start, end);
- * NULL: none. The others in there are looked at one by one, so @end is no more than what
- * is asked about: a whole list for each mapping would be the square of their number.
+ * Returns the old list's first range that was handed in, is not dead and
+ * overlaps [start, end), or NULL. This looks at each range in [start, end). The
+ * caller must not pass a larger @end than it needs, because the whole list for
+ * each mapping would take time in proportion to the square of their number.
  */
 static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old, u64 start,
 					     u64 end)
@@ -188,7 +199,10 @@ static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old,
 	return NULL;
 }
 
-/* The first piece of the mapping from @start on for which something is handed in. */
+/*
+ * Finds the mapping's first piece from @start on that has an object that was
+ * handed in, in the old list or by the change. False: none.
+ */
 static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, u64 start,
 		     struct piece *piece)
 {
@@ -199,7 +213,7 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 	piece->jit = NULL;
 	for (range = handed_in(old, start, vma->vm_end); range;
 	     range = handed_in(old, range->end, vma->vm_end)) {
-		if (range->start < start ||	/* its first part is no code any more */
+		if (range->start < start ||	/* its first part is not in the mapping any more */
 		    (change && !change->object && change->start == range->start))
 			continue;
 		if (range->end > vma->vm_end)
@@ -221,14 +235,14 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 }
 
 /*
- * Where the program began: what execve() told it on its stack (AT_ENTRY, AT_BASE). prctl(PR_SET_MM)
- * may change that at any time.
+ * Reads where the program began: its stack pointer, and AT_ENTRY and AT_BASE in
+ * the mm's copy of the auxiliary vector. prctl(PR_SET_MM) may change these.
  */
 static void read_start(struct reading *r)
 {
 	struct kunwind_ranges *ranges = &r->new->ranges;
 	const unsigned long *auxv = r->mm->saved_auxv;
-	/* Pairs of 32 bits there: no type of 64 bits is that large. */
+	/* A 32-bit program has pairs of 32 bits: no 64-bit type is so large. */
 	const bool i386 = auxv[0] >> 32;
 	u32 i, nr = i386 ? 2 * AT_VECTOR_SIZE : AT_VECTOR_SIZE;
 	u64 type, value;
@@ -255,7 +269,7 @@ static void read_mappings(struct reading *r)
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, r->mm, 0);
 
-	/* Not mmap_assert_locked(): with DEBUG_VM it calls what modules cannot. */
+	/* Not mmap_assert_locked(): it may call an unexported function. */
 	lockdep_assert_held(&r->mm->mmap_lock);
 	r->nr = 0;
 	r->nr_named = 0;
@@ -280,7 +294,7 @@ static void read_mappings(struct reading *r)
 	}
 }
 
-/* Whether the change can be made. mmap_lock is held. */
+/* Returns 0 if the change can be made, or an error. mmap_lock is held. */
 static int check_change(const struct reading *r)
 {
 	const struct kunwind_change *change = r->change;
@@ -298,14 +312,14 @@ static int check_change(const struct reading *r)
 		return -EFAULT;
 	if (is_vdso(vma))
 		return -EEXIST;
-	/* A memfd's is memory, too. */
+	/* A file on tmpfs without a name (a memfd) counts as memory. */
 	if (vma->vm_file && (file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC ||
 			     file_inode(vma->vm_file)->i_nlink))
 		return -EEXIST;
 	return 0;
 }
 
-/* Same mappings, same objects, same names, none dead or doubted. */
+/* Returns whether all ranges are equal, and none of @a is dead or doubted. */
 static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot *b)
 {
 	u32 i;
@@ -324,8 +338,9 @@ static bool same(const struct kunwind_snapshot *a, const struct kunwind_snapshot
 }
 
 /*
- * A task waits for its own mm. For another's it does not: whoever holds that lock
- * may be waiting, too, for a file system that never answers.
+ * Takes mmap_lock for reading. A task waits for the lock of its own mm only.
+ * The holder of another's may wait for a file system that never answers. 0,
+ * -EINTR, or -EAGAIN: the lock of another's mm is taken.
  */
 static int lock_mappings(struct mm_struct *mm)
 {
@@ -334,6 +349,7 @@ static int lock_mappings(struct mm_struct *mm)
 	return mmap_read_trylock(mm) ? 0 : -EAGAIN;
 }
 
+/* Makes and publishes a snapshot; space->scan is held. @change may be NULL. */
 static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		const struct kunwind_change *change)
 {
@@ -345,7 +361,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 
 	payer = kunwind_payer_of(mm);
 	r.room = kunwind_space_maps(space);
-	/* Little, for every process pays for it; of a new program a scan counts first. */
+	/* Few, because each process pays. A new program's first pass counts. */
 	r.room += 4;
 	for (;;) {
 		r.room = min(r.room, limit);
@@ -357,7 +373,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		err = lock_mappings(mm);
 		if (err)
 			goto out;
-		/* Inside mmap_lock: nothing of it dies from now on, except by moves. */
+		/* Under mmap_lock: only moves can mark more of it dead. */
 		old = kunwind_space_snapshot(space);
 		spin_lock(&space->lock);
 		seq = space->map_seq;
@@ -367,7 +383,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		err = change ? check_change(&r) : 0;
 		if (!err)
 			read_mappings(&r);
-		/* Beyond the limit the rest stays unknown. */
+		/* Mappings beyond the limit stay unknown. */
 		if (err || r.nr <= r.room || r.room == limit)
 			break;
 		mmap_read_unlock(mm);
@@ -382,11 +398,11 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		mmap_read_unlock(mm);
 		goto out;
 	}
-	/* Other threads walk with it, and forks copy it, from the moment it is published. */
+	/* Before walks and forks can find it. */
 	kunwind_snapshot_settle(new);
 	/*
-	 * Still inside: mappings that come later find the new snapshot.
-	 * Only growth of a stack comes in between, and that is no code.
+	 * Still under mmap_lock: later mappings find the new snapshot. Only a
+	 * stack can grow meanwhile, and that is no code.
 	 */
 	spin_lock(&space->lock);
 	if (!kunwind_space_mark(space, old ? &old->ranges : NULL, &new->ranges)) {
@@ -400,7 +416,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 	}
 	spin_unlock(&space->lock);
 	mmap_read_unlock(mm);
-	/* Pairs with the one in sweep(). */
+	/* Pairs with the barrier in sweep(). */
 	smp_mb();
 out:
 	if (new)
@@ -410,21 +426,20 @@ out:
 	return err;
 }
 
-/* What there is to be waited for of an object, or NULL. */
+/* Returns what a task waits for to get the object's table, or NULL: no wait. */
 static struct completion *awaited(struct kunwind_object *object, bool patient)
 {
 	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
 		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
 				   !kunwind_builder_stalls(object)) ? &object->done : NULL;
-	/* A patient caller also waits for the second stage of a big object. */
+	/* A patient caller also waits for the second stage of a build. */
 	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
 }
 
 /*
- * Waits until all objects are done. 0 or -EINTR; the end of the time is no
- * error. An object for which others waited in vain many times, or of a file
- * system whose objects had that happen to them (it hangs), stops nobody any
- * more, however often they map something.
+ * Waits until all objects are done, at most @timeout jiffies. Returns 0, also
+ * if the time is over, or -EINTR. Unless @patient, it waits neither for an
+ * object after MAX_STALLS waits that timed out, nor if its file system hangs.
  */
 static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {
@@ -448,7 +463,7 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 	return 0;
 }
 
-/* Reads the mappings if they changed, or if @force. Another's are tried once: -EAGAIN. */
+/* Reads the mappings if they changed or @force. Only tries locks of others. */
 static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool force)
 {
 	const bool own = mm == current->mm;
@@ -512,13 +527,13 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 	if (mutex_lock_killable(&space->scan))
 		return -EINTR;
 	err = scan(space, mm, change);
-	/* Lists that were replaced meanwhile take up the share until they are freed. */
+	/* Replaced snapshots use up the user's share until they are freed. */
 	if (err == -ENOMEM) {
 		kunwind_space_flush();
 		err = scan(space, mm, change);
 	}
 	mutex_unlock(&space->scan);
-	/* Other mappings may have come with it. */
+	/* Fills in and announces all that was read. Waits for no table. */
 	return err ? err : kunwind_space_scan(space, mm, false, 0, false);
 }
 

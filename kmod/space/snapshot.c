@@ -2,7 +2,10 @@
 /*
  * snapshot.c - the executable mappings of a space at one time
  *
- * Memory: 96 bytes and 72 for each mapping that there is place for, counted
+ * Makes, fills in, reports, copies and frees snapshots, in process context.
+ * scan.c reads the mappings; snapshot.h says how a snapshot may change.
+ *
+ * Memory: 96 bytes, and 72 for each range that there is room for, counted
  * towards max_table_mb, and charged to the owner of the process.
  */
 #include <linux/mm.h>
@@ -14,7 +17,7 @@
 #include "snapshot.h"
 #include "../trace/trace_hooks.h"
 
-#define DUMPED	64		/* ranges that a dump looks at without a break */
+#define DUMPED	64		/* most ranges that one call of a dump looks at */
 
 static atomic64_t next_id = ATOMIC64_INIT(0);
 static atomic64_t map_bytes;
@@ -44,7 +47,7 @@ struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *
 		kunwind_memory_refused();
 		return NULL;
 	}
-	/* kvmalloc() does not do without sleeping. */
+	/* kvmalloc() may only be called where it may sleep. */
 	if (gfpflags_allow_blocking(gfp))
 		snapshot = kvzalloc(size, gfp | __GFP_NOWARN);
 	else
@@ -122,7 +125,7 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		}
 		WRITE_ONCE(range->bias, bias);
 		if (object->table && known)
-			/* Pairs with the walk, which reads the table before the bias. */
+			/* The walk reads the table, then the bias. */
 			smp_store_release(&range->table, object->table);
 		else
 			smp_store_release(&range->reason, kunwind_object_reason(object));
@@ -148,12 +151,15 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 	}
 }
 
-/* Whether range @i is to be reported. */
+/* Returns whether a dump reports range @i. */
 static bool is_known(const struct kunwind_snapshot *snapshot, u32 i)
 {
 	const struct kunwind_object *object = snapshot->detail[i].object;
 
-	/* Who was told of what is doubted is not told again when it is alive. */
+	/*
+	 * Doubted ranges, too: the next scan takes over "announced", so that
+	 * they are not announced again when they are alive.
+	 */
 	return !kunwind_range_is_dead(&snapshot->ranges.range[i]) &&
 	       !kunwind_object_is_nameless(object) &&
 	       kunwind_object_state(object) != KUNWIND_OBJECT_PENDING;
@@ -217,7 +223,7 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 		to->detail[i] = from->detail[i];
 		kunwind_object_get(to->detail[i].object);
 		kunwind_name_get(to->detail[i].name);
-		/* The other way round than kunwind_snapshot_settle(). What is missed is settled again. */
+		/* In reverse order of kunwind_snapshot_settle(). */
 		to->ranges.range[i].reason = smp_load_acquire(&range->reason);
 		to->ranges.range[i].table = smp_load_acquire(&range->table);
 		to->ranges.range[i].bias = READ_ONCE(range->bias);

@@ -2,19 +2,20 @@
 /*
  * snapshot.h - the executable mappings of a space at one time
  *
- * A published snapshot changes in two ways only, both of which a walk may meet
- * half done:
- *   - a range whose table was not ready gets bias, then table (or the reason
- *     why there is none). This is true of the file, so it holds for every
- *     space that shares the snapshot.
- *   - a range dies (something else was mapped there): first the range, then
- *     the snapshot's id, which takes its rules out of the walk's caches. This
- *     is true of one mm only: a shared snapshot is copied before.
- * A range that was doubted from the beginning (see below) may die, too.
+ * What walks read of a published snapshot changes in three ways only. A walk
+ * may run in the middle of a change:
+ *   - A range whose table was not ready gets its bias, then its table (or the
+ *     reason why there is none). This depends on the file only, so it holds for
+ *     every space that shares the snapshot.
+ *   - A range dies, because something else was mapped there: it is marked as
+ *     dead, then the snapshot gets a new id, so that walks forget its cached
+ *     rules. This concerns one mm only: a shared snapshot is copied before. A
+ *     range that was doubted from the beginning (see below) may die, too.
+ *   - The sweeper gives it a new id (kunwind_space_rules_gone()).
  *
- * The spaces that share it and the tasks that work on it have references. The last
- * put frees it after a grace period, in a worker, because this gives up objects and
- * may sleep (docs/lifetimes.md).
+ * The spaces that share a snapshot and the tasks that work on it have
+ * references to it. The last put frees it after a grace period, in a worker,
+ * because this drops references to objects and may sleep (docs/lifetimes.md).
  */
 #ifndef _KUNWIND_SNAPSHOT_H
 #define _KUNWIND_SNAPSHOT_H
@@ -28,19 +29,19 @@ struct kunwind_name;
 struct kunwind_object;
 struct kunwind_payer;
 
-/* Something to be freed behind a grace period, by a function that may sleep. */
+/* An item to be freed after a grace period, by a function that may sleep. */
 struct kunwind_reap {
 	struct llist_node node;
 	void (*free)(struct kunwind_reap *reap);
 };
 
-/* Has it freed soon (space.c). Any context but NMI. */
+/* A worker soon calls @free (space.c). Any context except NMI. */
 void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap));
 
 /*
- * kunwind_range.dead. No walk uses a range of either kind. What is doubted was true
- * when it was read, but a mremap() under way may replace it: the next read takes
- * over what is known of it, if the mapping is there still.
+ * Values of kunwind_range.dead. Walks use only ranges that are alive. A doubted
+ * range was true when it was read, but an mremap() under way may replace it.
+ * The next scan takes over its object if the mapping is still there.
  */
 enum kunwind_dead {
 	KUNWIND_ALIVE,
@@ -53,22 +54,22 @@ static inline bool kunwind_range_is_dead(const struct kunwind_range *range)
 	return READ_ONCE(range->dead) == KUNWIND_DEAD;
 }
 
-/* What a walk does not need of a range. */
+/* The part of a range that walks do not need. */
 struct kunwind_detail {
-	struct kunwind_object *object;
-	struct kunwind_name *name;	/* of its file; NULL: of no file, or no memory */
-	u64 offset;		/* of the range's start in the file, bytes */
+	struct kunwind_object *object;	/* never NULL; with a reference */
+	struct kunwind_name *name;	/* of its file, with a reference; NULL: no file or no memory */
+	u64 offset;		/* of the range's start in the file, bytes; 0: no file */
 	bool announced;		/* kunwind_map was emitted */
 };
 
 struct kunwind_snapshot {
 	refcount_t refs;
 	bool settled;		/* no range waits for its object */
-	u32 nr_maps;		/* ranges that have an object */
-	size_t size;		/* charged, bytes */
-	struct kunwind_payer *payer;	/* to whom */
+	u32 nr_maps;		/* ranges that have an object other than the anonymous one */
+	size_t size;		/* charged to payer, bytes */
+	struct kunwind_payer *payer;	/* with a reference; NULL: nobody */
 	struct kunwind_reap reap;
-	struct kunwind_detail *detail;	/* [ranges.nr] behind the ranges */
+	struct kunwind_detail *detail;	/* [ranges.nr], stored after the ranges */
 	struct kunwind_ranges ranges;	/* last */
 };
 
@@ -77,44 +78,54 @@ static inline struct kunwind_snapshot *kunwind_snapshot_of(struct kunwind_ranges
 	return ranges ? container_of(ranges, struct kunwind_snapshot, ranges) : NULL;
 }
 
-/* Memory of all there are. */
+/* Returns the memory of all snapshots, in bytes. */
 u64 kunwind_snapshot_bytes(void);
 
-/* A number that no snapshot had, never 0. */
+/* Returns a number that was never returned before; never 0. */
 u64 kunwind_snapshot_new_id(void);
 
-/* Empty, with place for @room ranges, for @payer. NULL: no memory, or over the limit. */
+/*
+ * Returns an empty snapshot with room for @room ranges, charged to @payer (may
+ * be NULL). NULL: no memory, or over a limit. May sleep if @gfp allows it.
+ */
 struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp);
 
-/* Of one that was never published. May sleep. */
+/* Frees at once a snapshot that was never published. May sleep. */
 void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot);
 
-/* May be NULL. Any context but NMI. */
+/* Drops a reference. @snapshot may be NULL. Any context except NMI. */
 void kunwind_snapshot_put(struct kunwind_snapshot *snapshot);
 
-/* A copy, with a reference to each object; to be settled once it is published. No sleep. */
+/*
+ * Returns a copy with references of its own, or NULL: no memory, or over a
+ * limit. The caller settles the copy after it is published. No sleep.
+ */
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from);
 
 /*
- * Fills in ranges whose objects are done by now. Any number of CPUs may do
- * this to one snapshot at a time: all write the same.
+ * Fills in the ranges whose objects are done. Any number of CPUs may do this to
+ * one snapshot at a time, because all write the same values. No sleep.
  */
 void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 
-/* Emits kunwind_map for ranges that are known now and were not announced. */
+/*
+ * Emits kunwind_map for each range that is alive, has a file or is the vDSO, is
+ * not pending, and was not announced before. No sleep.
+ */
 void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid);
 
 /*
- * The same for those that are known now, announced or not, of the next few
- * ranges behind address *at. Moves *at to the start of the next range, or to
- * U64_MAX when there is none. Returns how many it emitted, @max at most.
+ * Emits kunwind_map for ranges from address *at on, whether announced before or
+ * not, and doubted ones, too: at most @max events, for the next few ranges.
+ * Sets *at to the start of the next range, or to U64_MAX if there is none.
+ * Returns the number of events. No sleep.
  */
 u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at, u32 max);
 
-/* How many it would emit of all ranges behind address @at. */
+/* Returns how many events a dump from address @at to the end would emit. */
 u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at);
 
-/* The first range that ends behind @addr; nr when there is none. */
+/* Returns the index of the first range that ends after @addr, or nr. */
 u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr);
 
 #endif /* _KUNWIND_SNAPSHOT_H */

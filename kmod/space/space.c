@@ -3,26 +3,27 @@
  * space.c - address spaces of registered processes, found by mm, read under RCU
  *
  * A space points to a snapshot of the executable mappings: sorted ranges, each
- * with the table of its object. A scan reads the mm's own list of mappings,
- * under mmap_lock, and publishes a new snapshot before it lets that lock go;
- * so no mapping can come in between. Walks read snapshots without any lock.
+ * with the table of its object. A scan (scan.c) reads the mm's own list of
+ * mappings under mmap_lock, and publishes a new snapshot before it drops that
+ * lock. So no mapping can change in between. snapshot.h says how a published
+ * snapshot can change. This file does not read mappings or build tables.
  *
- * What may happen to a published snapshot is told in snapshot.h.
+ * Walks find spaces and read snapshots in any context, NMI included, without a
+ * lock. All other functions run in process context (space.h).
  *
- * A space belongs to an mm, not to a process. All tasks that use the mm are walked,
- * also those of another process that shares it (vfork(), or clone() with CLONE_VM and
- * without CLONE_THREAD) and is not registered itself. This ends with its exec, or when
- * no registered process uses the mm any more.
+ * A space belongs to an mm, not to a process. All tasks that use the mm are
+ * walked, also those of a process that is not registered but shares the mm
+ * (vfork(), or clone() with CLONE_VM and without CLONE_THREAD). This ends when
+ * that process calls exec, or when no registered process uses the mm any more.
  *
- * The hash, each process, and each task that works on a space have a reference to
- * it. The last put frees it after a grace period. Inside rcu_read_lock() alone, a
- * reference is taken by refcount_inc_not_zero().
+ * The hash, each process, and each task that works on a space have a reference
+ * to it. The last put frees it after a grace period. A task that only has
+ * rcu_read_lock() takes a reference by refcount_inc_not_zero().
  *
- * Locks: spaces_lock, space->lock and space->scan; their order is in
- * docs/locking.md. Who frees what: docs/lifetimes.md.
+ * Locks: spaces_lock, space->lock and space->scan; docs/locking.md has their
+ * order, and docs/lifetimes.md says which code frees what.
  *
- * Memory: 200 bytes a space, and its snapshot; a forked child shares its
- * parent's.
+ * Memory: 200 bytes a space, and its snapshot, which forked children share.
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
@@ -41,9 +42,9 @@ static struct hlist_head spaces[1 << HASH_BITS];
 static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
 
 /*
- * What is to be freed, all of it behind one grace period and by one run of a
- * worker: a grace period and a wake-up for each would be a good part of what a
- * short-lived process costs.
+ * One run of a worker frees all queued items after one grace period. A grace
+ * period and a wake-up for each item would be a large part of the cost of a
+ * short-lived process.
  */
 #define REAP_DELAY	(HZ / 20)
 #define SETTLE_DELAY	(1 + HZ / 50)
@@ -112,10 +113,11 @@ void kunwind_space_flush(void)
 }
 
 /*
- * Settles every snapshot for which nobody waited long enough. All objects that
- * are done by now at once, and never more than a tenth of a CPU, however many
- * spaces and objects someone makes. A sweep is shorter than a jiffy as a rule, so
- * its time is taken in ns.
+ * Settles all snapshots whose objects became done after the tasks stopped
+ * waiting. One sweep handles all objects that are done by then. The next sweep
+ * is delayed by ten times the duration of this one, so sweeps take at most a
+ * tenth of a CPU for any number of spaces and objects. The duration is measured
+ * in ns, because most sweeps are shorter than a jiffy.
  */
 static void sweep(struct work_struct *work)
 {
@@ -125,8 +127,9 @@ static void sweep(struct work_struct *work)
 	unsigned int i;
 
 	/*
-	 * Pairs with the one in scan(): either this sees a snapshot that was
-	 * published with an object pending, or its scan sees the object done.
+	 * Pairs with the barrier in scan(): either this sweep sees a snapshot
+	 * that was published with a pending object, or its scan sees that the
+	 * object is done.
 	 */
 	smp_mb();
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
@@ -141,7 +144,7 @@ static void sweep(struct work_struct *work)
 				WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
 			if (!snapshot || READ_ONCE(snapshot->settled))
 				continue;
-			/* Made by fork just now: its process has no number yet to be named. */
+			/* Made by fork: no process number for events yet. */
 			if (!READ_ONCE(space->tgid)) {
 				again = true;
 				continue;
@@ -185,7 +188,7 @@ int kunwind_space_settle(unsigned long timeout)
 	const unsigned long end = jiffies + timeout;
 	long left = timeout;
 
-	/* Looks again and again: what it waits for may also end with its process. */
+	/* Polls, because a snapshot may also go away unsettled. */
 	while (left > 0 && unsettled()) {
 		schedule_timeout_killable(min_t(long, left, SETTLE_DELAY));
 		if (fatal_signal_pending(current))
@@ -236,7 +239,7 @@ static void space_free(struct kunwind_reap *reap)
 {
 	struct kunwind_space *space = container_of(reap, struct kunwind_space, reap);
 
-	/* Nobody else has it any more. */
+	/* No other reference is left, and the grace period is over. */
 	kunwind_snapshot_put(kunwind_snapshot_of(rcu_dereference_protected(space->ranges, true)));
 	mmdrop(space->mm);
 	kfree(space);
@@ -255,7 +258,7 @@ void kunwind_space_put(struct kunwind_space *space)
 	kunwind_reap(&space->reap, space_free);
 }
 
-/* Gives the hash a reference of its own. */
+/* Adds the space to the hash, which takes a reference of its own. */
 static void hash(struct kunwind_space *space)
 {
 	lockdep_assert_held(&spaces_lock);
@@ -293,7 +296,7 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 			space->processes++;
 			WRITE_ONCE(space->children, space->children + children);
 			if (!space->tgid)
-				/* kunwind_space_dup() does not know it */
+				/* kunwind_space_dup() has set none. */
 				WRITE_ONCE(space->tgid, tgid);
 		}
 		spin_unlock(&spaces_lock);
@@ -331,7 +334,7 @@ static void forget(const struct mm_struct *mm, bool used)
 	struct kunwind_space *space;
 	bool known;
 
-	/* Called for every mm that ends: no lock for those that nobody registered. */
+	/* Called for every mm that ends: no lock if it has no space. */
 	rcu_read_lock();
 	known = kunwind_space_find(mm);
 	rcu_read_unlock();
@@ -372,16 +375,16 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	child->scanned_seq = parent->scanned_seq;
 	snapshot = kunwind_snapshot_of(locked_ranges(parent));
 	if (parent->moves.nr) {
-		/* What the parent knows may be wrong soon: the child reads for itself. */
+		/* It may soon be wrong: the child reads its own mappings. */
 		snapshot = NULL;
 		child->scanned_seq = child->map_seq - 1;
 	} else if (snapshot && !READ_ONCE(snapshot->settled)) {
-		/* What becomes known later is announced for each of the two. */
+		/* A copy: parent and child each announce the ranges. */
 		pending = true;
 		snapshot = kunwind_snapshot_copy(snapshot);
 		if (snapshot)
 			kunwind_snapshot_settle(snapshot);
-		/* The child waits as its parent does, for the same time at most. */
+		/* The child reads its mappings, and waits for tables then. */
 		if (!snapshot || !READ_ONCE(snapshot->settled))
 			child->scanned_seq = child->map_seq - 1;
 	} else if (snapshot) {
@@ -395,7 +398,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	hash(child);
 	spin_unlock(&spaces_lock);
 	kunwind_space_put(child);
-	/* What was done meanwhile was done to the snapshot, by way of the parent, unless copied. */
+	/* A sweep before hash() did not see the copy. */
 	if (pending)
 		kunwind_space_object_done();
 out:
@@ -412,7 +415,11 @@ bool kunwind_space_dirty(struct kunwind_space *space)
 	return dirty;
 }
 
-/* Returns the space's own snapshot: a copy when others share it; NULL: no memory, or none. */
+/*
+ * Returns a snapshot that nothing else refers to: publishes a copy if
+ * necessary. NULL: the space has none, or (from now on, too) no memory for a
+ * copy.
+ */
 static struct kunwind_snapshot *own_snapshot(struct kunwind_space *space)
 {
 	struct kunwind_snapshot *snapshot, *copy;
@@ -448,14 +455,15 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 				bytes += min(ranges->range[i].end, end) -
 					 max(ranges->range[i].start, start);
 				/*
-				 * What a JIT may write to now, and run again later, is
-				 * read again then.
+				 * No scan for memory of no file (a JIT's): the
+				 * call that makes it executable again has
+				 * @read.
 				 */
 				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			}
 	if (hit && (!added || bytes + added != end - start)) {
 		snapshot = own_snapshot(space);
-		/* Without memory for a copy the space knows nothing until it is read again. */
+		/* No memory for a copy: no ranges until the next scan. */
 		if (!snapshot) {
 			read = true;
 		} else {
@@ -463,7 +471,7 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 			for (i = kunwind_ranges_behind(ranges, start);
 			     i < ranges->nr && ranges->range[i].start < end; i++)
 				WRITE_ONCE(ranges->range[i].dead, KUNWIND_DEAD);
-			/* Dead first: a rule found before is cached under the old id. */
+			/* Dead first: rules found before get the old id. */
 			smp_wmb();
 			WRITE_ONCE(ranges->id, kunwind_snapshot_new_id());
 		}
@@ -502,13 +510,13 @@ void kunwind_space_end_move(struct kunwind_space *space)
 	const struct kunwind_moves *moves = &space->moves;
 
 	spin_lock(&space->lock);
-	/* What was doubted is read again, even if the task is killed that would do it now. */
+	/* Doubted ranges are read again, even if this task is killed. */
 	if (!--space->moves.nr && moves->start != moves->end)
 		space->map_seq++;
 	spin_unlock(&space->lock);
 }
 
-/* Marks what was read in the interval of moves. */
+/* Marks the ranges in the interval of moves as doubted. */
 static void doubt(const struct kunwind_moves *moves, struct kunwind_ranges *ranges)
 {
 	u32 i;
@@ -533,7 +541,7 @@ bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges
 		return true;
 	if (!now)
 		return false;
-	/* A copy of the old one, in which something died. */
+	/* A copy of the old list, with the same ranges, more of them dead. */
 	for (i = 0; i < now->nr; i++) {
 		const struct kunwind_range *range = &now->range[i];
 
@@ -620,8 +628,8 @@ void kunwind_space_exit(void)
 	unsigned int i;
 
 	/*
-	 * What a fork left behind whose hook was gone already, or whose
-	 * parent was unregistered meanwhile: a space that no process owns.
+	 * Spaces that no process uses: made by a fork during which the hook on
+	 * perf_event_fork() was removed, or the parent was unregistered.
 	 */
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
 		spin_lock(&spaces_lock);
@@ -630,11 +638,11 @@ void kunwind_space_exit(void)
 		spin_unlock(&spaces_lock);
 	}
 	cancel_delayed_work_sync(&sweeper);
-	/* Freeing a space puts its snapshot on the list. */
+	/* Freeing a space may add its snapshot to the list. */
 	do
 		flush_delayed_work(&reap_work);
 	while (!llist_empty(&reaped));
 	destroy_workqueue(reaper);
-	/* Records of processes. */
+	/* Waits until all records of processes are freed. */
 	rcu_barrier();
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * space.h - address spaces of registered processes, found by mm, read under RCU
+ *
+ * Process context, except kunwind_space_find(). A function sleeps only if its
+ * comment says so; all others allow that preemption is off (not on PREEMPT_RT).
  */
 #ifndef _KUNWIND_SPACE_H
 #define _KUNWIND_SPACE_H
@@ -18,30 +21,34 @@
 struct seq_file;
 
 /*
- * Calls of mremap() under way. Ranges read meanwhile in [start, end), which contains
- * the destinations that any of them demanded, are doubted. One interval, not a list:
- * threads may have thousands of calls under way.
+ * The mremap() calls that are under way in a space. [start, end) contains all
+ * destinations that these calls demand; it is empty if none does. A scan
+ * meanwhile marks the ranges in it as doubted. This is one interval and not a
+ * list, because threads may have thousands of calls under way.
  */
 struct kunwind_moves {
-	unsigned int nr;
+	unsigned int nr;	/* calls */
 	u64 start, end;		/* valid if nr is not 0 */
 };
 
 /**
  * struct kunwind_space - what is known of one address space
  * @node: in the hash of spaces, by mm
- * @mm: key; a reference (mmgrab) keeps the address from being used again
- * @ranges: the mappings; replaced whole, freed after a grace period. NULL: not
- *	read yet. Written with @lock held
- * @fresh: exec made this space and its program did not run yet
- * @refs: one of the hash, one of each process, one of each task that works on it
- * @tgid: process that it was made for, in the initial namespace
- * @processes: that use it, changed with the hash's lock held
- * @children: of these, whose children are registered
+ * @mm: key; the reference (mmgrab) keeps the address from being used again
+ * @ranges: the mappings; replaced as a whole, freed after a grace period. NULL:
+ *	not read yet, or there was no memory for a copy. Written under @lock
+ * @fresh: exec made this space, and its program has not run yet
+ * @hashed: it is in the hash; under the hash's lock
+ * @tgid: process that it was made for, in the initial namespace; 0: fork made
+ *	it, and its process is not known yet
+ * @refs: one for the hash, each process, and each task that works on it
+ * @processes: number of processes that use it; under the hash's lock
+ * @children: number of these whose children are registered; under the hash's
+ *	lock, also read without it
  * @scan: held while the mappings are read; taken before mmap_lock
  * @lock: taken inside mmap_lock; preemption may be off (docs/locking.md)
- * @map_seq: changes of mappings so far that a scan has to see, under @lock
- * @scanned_seq: of these, seen by the last scan, under @lock
+ * @map_seq: number of changes so far that a scan has to see; under @lock
+ * @scanned_seq: value of @map_seq that the last scan has seen; under @lock
  * @moves: under @lock
  * @reader: task whose queued work will read the mappings, or NULL (follow.c)
  */
@@ -66,136 +73,145 @@ struct kunwind_space {
 };
 
 /*
- * The space of @mm, or NULL when it is not registered. Any context, NMI
+ * Returns the space of @mm, without a reference, or NULL. Any context, NMI
  * included; inside rcu_read_lock() or with preemption off. notrace.
  */
 struct kunwind_space *kunwind_space_find(const struct mm_struct *mm);
 
+/* 0 or -ENOMEM. May sleep. */
 int kunwind_space_init(void);
-/* All spaces must be unlinked, and nothing may call in any more. */
+/* No process may be linked. Nothing may call in any more. May sleep. */
 void kunwind_space_exit(void);
 
 /*
- * Another process uses the space of @mm; made when there is none. With a
- * reference. NULL: no memory. Preemption may be off when @gfp allows it.
+ * Counts one more process that uses the space of @mm, and makes the space if
+ * there is none. @children: the children of the process are registered; @fresh:
+ * of a new space. Returns the space with a reference, which is for
+ * kunwind_space_unlink(), or NULL: no memory. May sleep if @gfp allows it.
  */
 struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool children,
 					 bool fresh, gfp_t gfp);
 
-/* A process that used it does not any more; gives the reference back. Preemption may be off. */
+/* A process does not use the space any more. Takes over its reference. */
 void kunwind_space_unlink(struct kunwind_space *space, bool children);
 
-/* One of its processes does (1), or does not any more (-1), register its children. */
+/* Adds @nr (1 or -1) to the processes whose children are registered. */
 void kunwind_space_add_children(struct kunwind_space *space, int nr);
 
 struct kunwind_space *kunwind_space_get(struct kunwind_space *space);
-/* Preemption may be off. */
 void kunwind_space_put(struct kunwind_space *space);
 
 /**
- * kunwind_space_scan() - read the mappings, if they changed since the last time
- * @force: even if nothing is known to have changed
- * @timeout: longest wait for tables, jiffies
- * @patient: wait even for those for which others waited in vain many times
- * The caller keeps @mm (the space's) from being freed. May sleep, killably. If @mm is
- * not the current task's, the wait for its mmap_lock counts towards @timeout.
- * Return: 0, -EINTR (fatal signal), -ENOMEM; -EAGAIN: another's mmap_lock was
- * taken all that time; -ESRCH: another's mappings have gone.
+ * kunwind_space_scan() - read the mappings if they changed, and wait for tables
+ * @mm: the space's; the caller has a reference (mmgrab)
+ * @force: read the mappings even if no change is known
+ * @timeout: longest wait for tables, jiffies. If @mm is not the current task's,
+ *	this includes the wait for its locks
+ * @patient: also wait for objects for which tasks waited in vain many times,
+ *	and for the second stage of builds
+ * May sleep, killably. Return: 0, also if tables are not ready in time; -EINTR
+ * (fatal signal); -ENOMEM. If @mm is not the current task's: -EAGAIN, its
+ * mmap_lock or @scan was taken all the time; -ESRCH, its mappings are gone.
  */
 int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
 		       unsigned long timeout, bool patient);
 
-/* What a process changes of its list itself: something handed in, or (no object) withdrawn. */
+/* A change that a process makes to its own list of mappings (jit.c). */
 struct kunwind_change {
 	u64 start, end;
-	struct kunwind_object *object;
+	struct kunwind_object *object;	/* to be added; NULL: the one there is to be removed */
 };
 
 /**
- * kunwind_space_change() - read the mappings, with a change
- * @mm: the space's, the current task's
- * May sleep, killably. Return: 0, -EINTR, -ENOMEM; -ENOENT (withdrawn): it is not
- * there; -EFAULT: no code that is known; -EEXIST: there is something;
- * -ENOSPC: more mappings than may be known.
+ * kunwind_space_change() - read the mappings, and apply @change
+ * @mm: of the space and of the current task
+ * May sleep, killably. The new snapshot has a reference to @change->object.
+ * Return: 0, -EINTR, -ENOMEM. To remove: -ENOENT, no object was handed in for
+ * exactly this range. To add: -EFAULT, the range is not inside one executable
+ * mapping; -EEXIST, it overlaps an object that was handed in, or it maps the
+ * vDSO or a file that has a name or is not on tmpfs; -ENOSPC, the process has
+ * more mappings than max_ranges.
  */
 int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 			 const struct kunwind_change *change);
 
-/* Frees lists that no walk can see any more. May sleep. */
+/* Frees what kunwind_reap() has queued so far: old snapshots. May sleep. */
 void kunwind_space_flush(void);
 
 /*
- * Waits until the tables of all that was read are built, for @timeout jiffies at
- * most. Sleeps killably. 0 or -EINTR.
+ * Waits until no range of any space waits for its object, at most @timeout
+ * jiffies. Sleeps killably. Returns 0, also if the time is over, or -EINTR.
  */
 int kunwind_space_settle(unsigned long timeout);
 
-/* True when a mapping is not read yet. */
+/* Returns whether mappings have changed since the last scan. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 
 /*
- * [start, end) was mapped anew, or its protection changed: what was known of
- * it is not used any more; but if @added bytes of it are new, and all others known,
- * it was only merged with its neighbours. @read: it must be read again even if nothing
- * was known. Return: a scan is due. No sleep. A scan under way does not take over what
- * dies: kunwind_space_mark().
+ * [start, end) was mapped, or its protection changed. Marks the known ranges
+ * there as dead, unless @added bytes are new and all others are known: then the
+ * mapping was only merged with its neighbours. @added: 0 if it is not known.
+ * @read: a scan is due even if nothing was known. Returns whether a scan is
+ * due. A scan under way learns of the dead ranges in kunwind_space_mark().
  */
 bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
 
-/* A mremap() begins, demands the destination [start, end), and ends. No sleep. */
+/* An mremap() begins, (then) demands the destination [start, end), and ends. */
 void kunwind_space_begin_move(struct kunwind_space *space);
 void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end);
 void kunwind_space_end_move(struct kunwind_space *space);
 
 /*
- * Marks in @ranges, which are to be published, what moves under way may replace, and
- * what died since @old was found published. With space->lock held. False: there was
- * no memory to mark that, so @ranges may not be published.
+ * Marks in @ranges, which are to be published, the ranges that moves under way
+ * may replace as doubted, and those that have died since @old (or NULL) was
+ * published as dead. space->lock is held. Returns false if there was no memory
+ * to note what died: then @ranges must not be published.
  */
 bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
 			struct kunwind_ranges *ranges);
 
-/* True when something of [start, start + len) is known and not dead. Preemption may be off. */
+/* Returns whether a range that is not dead overlaps [start, start + len). */
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
 
 /*
- * fork copies @old to @new, under @old's mmap_lock: the new space shares what
- * is known, at no cost that grows with it. Does nothing unless children of
- * @old are registered. No sleep.
+ * fork copies @old to @new, and holds @old's mmap_lock. If children of @old are
+ * registered, makes a space for @new with the same snapshot: shared, at a cost
+ * that does not grow with it; or copied if some of its objects are pending. If
+ * there is no memory, or during an mremap(), the child reads its own mappings.
  */
 void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
 
-/* @mm ends (or its owner is not to be registered): its space is not found any more. No sleep. */
+/* Takes the space of @mm out of the hash: no walk finds it any more. */
 void kunwind_space_forget(const struct mm_struct *mm);
 
-/* The same, if no process uses it. */
+/* Does the same, unless a process uses the space. */
 void kunwind_space_forget_unused(const struct mm_struct *mm);
 
-/* An object is done: what waits for it is filled in soon. No sleep. */
+/* An object is done: a worker soon fills in the ranges that wait for it. */
 void kunwind_space_object_done(void);
 
 /*
- * A table that walks used is given up: what they keep of its rules is forgotten
- * soon, as are all others'. No sleep.
+ * A table that walks have used is given up: a worker soon gives each snapshot a
+ * new id, so that walks forget all cached rules, also those of other tables.
  */
 void kunwind_space_rules_gone(void);
 
-/* Its snapshot with a reference, or NULL. No sleep. */
+/* Returns the published snapshot with a reference, or NULL. */
 struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
 
 /*
- * Replaces the snapshot, with space->lock held. Takes over the caller's
- * reference to @snapshot, which may be NULL.
+ * Replaces the published snapshot, with space->lock held. Takes over the
+ * caller's reference to @snapshot, which may be NULL.
  */
 void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot *snapshot);
 
-/* Ranges of the space that have an object. At no cost that grows with them. */
+/* Returns how many ranges have an object. The cost does not grow with them. */
 u32 kunwind_space_maps(struct kunwind_space *space);
 
-/* The same, and how many of them have a table. */
+/* Counts the ranges with an object, and those with a table that are alive. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
 
-/* Its memory, and its part of a list of mappings that others share. Any context. */
+/* Returns bytes: the space's, and its part of a snapshot that others share. */
 size_t kunwind_space_bytes(struct kunwind_space *space);
 
 void kunwind_space_show_params(struct seq_file *m);
