@@ -2,38 +2,41 @@
 /*
  * auto.c - register every process of the system
  *
- * The switch is the ioctl KUNWIND_IOC_AUTO or the module parameter "auto", for
- * CAP_SYS_ADMIN in the initial user namespace. Switching sets a flag and returns:
- * nothing that a process, a file system or a user does can hold it up. That
- * matters beyond this file, because the kernel writes all parameters of a
- * module, the kill switch "enabled" among them, under one lock.
+ * Users switch by the ioctl KUNWIND_IOC_AUTO or the module parameter "auto",
+ * with CAP_SYS_ADMIN in the initial user namespace (at load, CAP_SYS_MODULE).
+ * Switching sets a flag and returns: no process, file system or user can hold
+ * it up. Other parameters need this, too, because the kernel writes all
+ * parameters of a module, also the kill switch "enabled", under one lock.
  *
- * Processes that fork or exec after the flag is set are registered by the
- * hooks of process.c. Those that ran before are registered by a work item:
+ * The hooks of process.c register the processes that fork or exec after the
+ * flag is set. A work item registers the processes that ran before:
  *   1. It waits for hooks that may not have seen the flag.
- *   2. It lists the thread groups that the kernel knows. Namespaces do not matter.
- *   3. It registers each and reads its mappings. Unwind tables are queued to be
- *	built, not waited for. A process whose mmap_lock is taken is skipped: its
- *	stacks end with "not ready".
- *   4. It runs again for those that it skipped, after DELAY_MIN, then after twice
- *	as long each time, up to DELAY_MAX, until each is read or gone. It takes at
- *	most about a tenth of a CPU, however many are skipped.
- * While "enabled" is N (the kill switch) the work item only waits.
+ *   2. It lists all thread groups of the kernel, in all namespaces.
+ *   3. It registers each process and reads its mappings. It queues the builds
+ *	of unwind tables, and does not wait for them. It skips a process whose
+ *	mmap_lock is taken: the stacks of that process end with "not ready".
+ *   4. It runs again for the processes that it skipped: after DELAY_MIN, then
+ *	after twice as long each time, up to DELAY_MAX, until each is read or
+ *	has ended. It takes at most about a tenth of a CPU for any number.
+ * While "enabled" is N (the kill switch), the work item only waits.
  *
- * A process may end while the work item reads it. Then a work of its own unmaps the
- * process's memory, because that may wait for a file system: at most ENDED_MAX at a
- * time, each with a worker. Of these a user has at most as many as are free. The other
- * processes of a user who has as many are registered and not read, until fewer of the
- * user's are left: then they are read with their next mapping only.
+ * A process may end while the work item reads it. Unmapping its memory may wait
+ * for a file system, so a work item of its own does this: at most ENDED_MAX at
+ * a time, each with a worker. A user may have at most as many of these as are
+ * free. Other processes of a user who has that many are registered without
+ * being read, and the work item tries them again. Until then, a process reads
+ * its mappings itself when it maps code.
  *
- * The ioctl, unlike the parameter, then waits, killably and without a lock, until
- * the processes are registered and their tables built: at most
- * register_timeout_ms, and not for a process that stays skipped.
+ * After the switch, the ioctl waits until the processes are registered and
+ * their tables are built: killably, without a lock, at most
+ * register_timeout_ms, and not for a process that stays skipped. The parameter
+ * does not wait.
  *
  * Kernel threads have no user stack and are left out. A process that shares its
- * mm with another (vfork) is registered with that mm.
+ * mm with another one (vfork) is registered with that mm.
  *
- * Memory: one pointer for each process that runs, until all are registered.
+ * Process context; may sleep. Memory: one pointer for each process that runs,
+ * until all are registered.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -63,37 +66,37 @@
 #include "../space/space.h"
 
 #define DELAY_MIN	(1 + HZ / 100)	/* between two tries of a process, jiffies */
-#define DELAY_LONG	(HZ / 5)	/* from here on nobody waits for those left */
+#define DELAY_LONG	(HZ / 5)	/* with this delay, the ioctl does not wait for the rest */
 #define DELAY_MAX	HZ
-#define ENDED_MAX	64		/* no more than the workqueue runs at a time */
+#define ENDED_MAX	64		/* also the most works that the workqueue runs at a time */
 
-static DEFINE_MUTEX(auto_lock);		/* switching; never held while anything is waited for */
-static bool auto_on;			/* written under auto_lock */
-static u32 nr_asked;			/* the same: times it was switched on */
-static enum { LOADING, LIVE, GOING } phase;	/* the same */
-static bool wanted;			/* the same: by the parameter at load */
+static DEFINE_MUTEX(auto_lock);		/* switching; the holder waits for nothing */
+static bool auto_on;			/* written under auto_lock, as all up to wanted */
+static u32 nr_asked;			/* how often it was switched on */
+static enum { LOADING, LIVE, GOING } phase;
+static bool wanted;			/* value of the parameter at load */
 
 static struct workqueue_struct *adopters;
 static void adopt_all(struct work_struct *work);
 static DECLARE_DELAYED_WORK(adopter, adopt_all);
-/* The work item's own: processes that it has still to register, each with a reference. */
+/* Only the work item's: processes to be registered, each with a reference. */
 static struct pid **waiting;
 static unsigned int nr_waiting;
 static unsigned long delay;
 static u32 nr_listed;			/* nr_asked when the list was made */
 
-/* A process that ended while it was read, and whose memory is to be unmapped. */
+/* Made for each read: unmaps the memory if the process ends meanwhile. */
 struct ended {
 	struct work_struct work;
-	struct mm_struct *mm;
-	struct kunwind_payer *payer;	/* in whose share it is; NULL: nobody's */
+	struct mm_struct *mm;		/* with the last reference (mmput()) */
+	struct kunwind_payer *payer;	/* whose share it uses; NULL: nobody's; ERR_PTR(): none free */
 };
 
 static struct workqueue_struct *unmappers;
-static atomic_t nr_ended;
+static atomic_t nr_ended;		/* works that are queued or run */
 
-static u32 nr_adopted;			/* nr_asked of the last pass that is over */
-static unsigned int nr_pending;		/* length of the list, for others */
+static u32 nr_adopted;			/* nr_asked of the last pass for which nobody has to wait */
+static unsigned int nr_pending;		/* processes on the list, for the status */
 static DECLARE_WAIT_QUEUE_HEAD(adopted);
 
 static void forget_waiting(void)
@@ -104,7 +107,7 @@ static void forget_waiting(void)
 	waiting = NULL;
 }
 
-/* Lists the thread groups that there are. False: no memory. */
+/* Lists all thread groups except kernel threads. False: no memory. */
 static bool list_processes(void)
 {
 	unsigned int room = 0, count;
@@ -128,7 +131,7 @@ static bool list_processes(void)
 		}
 		rcu_read_unlock();
 		nr_waiting = min(count, room);
-		/* A process that came meanwhile was registered by its fork. */
+		/* The hook on fork registers a child made meanwhile. */
 		if (waiting && count <= room)
 			return true;
 		room = count + count / 8 + 64;
@@ -143,8 +146,10 @@ static unsigned int free_unmaps(void)
 }
 
 /*
- * With a reference of the structure (mmdrop()). A leader may have ended before its
- * threads. *payer: in whose share its memory may be unmapped, or ERR_PTR: it may not.
+ * Returns the process's mm with a reference (mmdrop()), or NULL: it has ended.
+ * Its leader may end before its threads. *@payer: whose share pays for a work
+ * that unmaps the memory (NULL: nobody's), or ERR_PTR(): no such work may be
+ * queued.
  */
 static struct mm_struct *mm_of(struct pid *pid, struct kunwind_payer **payer)
 {
@@ -190,9 +195,9 @@ static void unmap(struct work_struct *work)
 }
 
 /*
- * Gives back a reference of the memory. The last one unmaps it, which may wait
- * for file systems, so neither this work item nor the kernel's own workqueue does
- * it. @ended describes the work that does.
+ * Drops a reference to the memory, and takes over @ended. The last reference
+ * unmaps the memory, which may wait for file systems. So neither this work item
+ * nor the kernel's own workqueue does this, but the work in @ended.
  */
 static void put_mm(struct mm_struct *mm, struct ended *ended)
 {
@@ -204,13 +209,13 @@ static void put_mm(struct mm_struct *mm, struct ended *ended)
 		atomic_inc(&nr_ended);
 		queue_work(unmappers, &ended->work);
 	} else {
-		/* The module goes, and cannot wait. This is the last process that it reads. */
+		/* At unload: this is the last process that is read. */
 		free_ended(ended);
 		mmput_async(mm);
 	}
 }
 
-/* False: it has to be tried again. */
+/* Registers and reads a process. False: it has to be tried again. */
 static bool adopt(struct pid *pid)
 {
 	struct ended *ended;
@@ -233,7 +238,7 @@ static bool adopt(struct pid *pid)
 	else
 		free_ended(ended);
 	mmdrop(mm);
-	/* All else that can go wrong with one process is counted. */
+	/* Other errors are not tried again; a refused record is counted. */
 	return err != -EAGAIN;
 }
 
@@ -242,7 +247,7 @@ static bool stopped(void)
 	return !READ_ONCE(auto_on) || !READ_ONCE(kunwind_enabled);
 }
 
-/* One try of each process of the list; it keeps those that have to be tried again. */
+/* Tries each listed process once. Those to be tried again stay on the list. */
 static void adopt_waiting(void)
 {
 	unsigned int i, kept = 0;
@@ -267,7 +272,10 @@ static void adopt_all(struct work_struct *work)
 	bool listed = true;
 
 	if (READ_ONCE(auto_on) && asked != nr_listed) {
-		/* A fork or exec whose hook saw the switch off is on the list then. */
+		/*
+		 * Waits for hooks on fork and exec that saw the switch off, so
+		 * that the list has their processes.
+		 */
 		synchronize_rcu();
 		listed = list_processes();
 		if (listed) {
@@ -281,7 +289,7 @@ static void adopt_all(struct work_struct *work)
 		adopt_waiting();
 	delay = clamp(2 * delay, (unsigned long)DELAY_MIN, (unsigned long)DELAY_MAX);
 	if (READ_ONCE(auto_on) && (!listed || nr_waiting))
-		/* If it was switched meanwhile, this leaves the earlier time. */
+		/* Does nothing if switch_to() has queued an earlier run. */
 		queue_delayed_work(adopters, &adopter,
 				   max(delay, nsecs_to_jiffies(10 * (ktime_get_ns() - start))));
 	else
@@ -337,7 +345,7 @@ static int param_set(const char *text, const struct kernel_param *kp)
 
 	if (err)
 		return err;
-	/* The file's owner may be root of a user namespace that maps root. */
+	/* Root of a user namespace that maps root owns the file, too. */
 	if (!capable(READ_ONCE(phase) == LOADING ? CAP_SYS_MODULE : CAP_SYS_ADMIN))
 		return -EPERM;
 	mutex_lock(&auto_lock);
@@ -389,7 +397,7 @@ void kunwind_auto_exit(void)
 	mutex_unlock(&auto_lock);
 	cancel_delayed_work_sync(&adopter);
 	destroy_workqueue(adopters);
-	/* Each work has a reference to the module: only its last instructions can still run. */
+	/* Each work holds the module: only last instructions can run. */
 	destroy_workqueue(unmappers);
 	forget_waiting();
 }
@@ -399,7 +407,7 @@ void kunwind_auto_show(struct seq_file *m)
 	unsigned int pending = 0;
 
 	if (READ_ONCE(auto_on)) {
-		/* One, until it is known how many. */
+		/* 1 until the processes are listed. */
 		pending = smp_load_acquire(&nr_listed) != READ_ONCE(nr_asked);
 		pending = max(pending, READ_ONCE(nr_pending));
 	}
@@ -408,8 +416,8 @@ void kunwind_auto_show(struct seq_file *m)
 }
 
 /*
- * Newer kernels' headers define "auto" as __auto_type and use it in min() and
- * max(), so nothing that uses them may follow.
+ * Headers of newer kernels define "auto" as __auto_type and use it in min() and
+ * max(). So no use of these may follow.
  */
 #undef auto
 module_param_cb(auto, &param_ops, NULL, 0644);

@@ -9,22 +9,26 @@
 
 struct seq_file;
 
+/* Makes the workqueues. 0 or -ENOMEM. */
 int kunwind_auto_init(void);
-/* Does what the parameter "auto" asked for at load. Last of the module's init. */
+/*
+ * Applies the parameter "auto" of the load; last in the module's init. Sleeps.
+ */
 void kunwind_auto_start(void);
-/* Nothing is switched or registered after this. May sleep. */
+/* After this, nothing is switched, and the work items have ended. May sleep. */
 void kunwind_auto_exit(void);
 
 /**
- * kunwind_auto_set() - switch it
- * @want: on, or off
- * On takes effect at once: every process that forks or execs is registered. Then
- * the caller waits, killably, at most register_timeout_ms, until those that run are
- * registered and their tables built, except those whose mmap_lock stays taken
- * (status: auto_pending) and those that there was no room for (missed_limit,
- * missed_memory). If it is on already, those that were missed are tried again.
- * Return: 0, -EINTR (after a fatal signal; it may have been switched),
- * -EOPNOTSUPP (kill switch, or a required hook is refused), -ENODEV (the module goes).
+ * kunwind_auto_set() - switch the registration of the whole system on or off
+ * @want: true for on
+ * On takes effect at once: each process that forks or execs is registered. The
+ * caller then waits until the processes that run are registered and their
+ * tables are built: killably, at most register_timeout_ms, and not for those
+ * whose mmap_lock stays taken (status: auto_pending) or for which there is no
+ * room (missed_limit, missed_memory). If it is on already, processes that were
+ * missed are tried again. May sleep. Return: 0, also if the time is over;
+ * -EINTR (fatal signal; it may have been switched); -EOPNOTSUPP ("enabled" is
+ * N, or a required hook is missing); -ENODEV (during load or unload).
  */
 int kunwind_auto_set(bool want);
 

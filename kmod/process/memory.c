@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory.c - how much memory tables and lists of mappings take, and for whom
+ * memory.c - limit the memory of tables and mappings, in all and for each user
  *
- * One sum is kept under max_table_mb: the tables; what builds that run now may
- * take, estimated from the size of the section before they begin; and the lists
- * of mappings. What is not counted is small: some 300 bytes a process and 600
- * an object, whose numbers have limits of their own.
+ * One sum stays within max_table_mb: the tables; the memory that running builds
+ * may need, estimated from the size of the section before they begin; and the
+ * lists of mappings with the names of their files. Not counted: some 300 bytes
+ * for a process and 600 for an object; their numbers have limits of their own.
  *
- * Of that sum a user without CAP_SYS_ADMIN may have max_user_table_mb; whose is
- * what, payer.c says.
+ * Of this sum, a user without CAP_SYS_ADMIN may have max_user_table_mb. payer.c
+ * says which user is charged. No locks, no sleep. object_cache.c makes room.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
@@ -34,7 +34,7 @@ int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 	u64 limit = (u64)READ_ONCE(max_table_mb) << 20;
 	u64 share = (u64)READ_ONCE(max_user_table_mb) << 20;
 
-	/* Added first: of two at a time not both can pass the last byte. */
+	/* Added first, so that two callers cannot both get the last bytes. */
 	if (atomic64_add_return(bytes, &used) > limit) {
 		atomic64_sub(bytes, &used);
 		return -ENOSPC;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * memory.h - how much memory tables and lists of mappings take, and for whom
+ * memory.h - limit the memory of tables and mappings, in all and for each user
  */
 #ifndef _KUNWIND_MEMORY_H
 #define _KUNWIND_MEMORY_H
@@ -12,13 +12,14 @@
 struct seq_file;
 
 /*
- * 0, or (nothing was charged) -ENOSPC: over the limit of all, -EDQUOT: over
- * this user's share. Any context but NMI.
+ * Charges @bytes to the sum of all, and to @payer unless it is NULL. Returns 0;
+ * or, with nothing charged, -ENOSPC: over max_table_mb, or -EDQUOT: over
+ * max_user_table_mb. Any context except NMI, both functions.
  */
 int __must_check kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes);
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes);
 
-/* Something was not built, or not listed, for want of room. */
+/* Counts a table, snapshot, name or object for which there was no room. */
 void kunwind_memory_refused(void);
 
 void kunwind_memory_show(struct seq_file *m);

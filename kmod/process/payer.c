@@ -2,26 +2,27 @@
 /*
  * payer.c - count what each user has: processes, objects, bytes, processor time
  *
- * A hash table has one record for each user that has registered processes, objects,
- * memory or a debt of processor time. A table is charged to the owner of the
- * process that mapped the file first. That user pays while the table exists, and
- * users who share the table later do not pay. A process inside a user namespace is
- * charged to the owner of the outermost one. A registration is charged to the real
- * user who registers, in the initial namespace; that of the whole system, to the
- * real user of each process.
+ * A hash table has one record for each user who has registered processes,
+ * objects, memory or a debt of processor time. object.c chooses which user pays
+ * for a table, among the users who map the file while it is built. That user
+ * pays while the table exists, and users who share the table later do not pay.
+ * A process inside a user namespace is charged to the owner of the outermost
+ * one. A registration by hand is charged to the real user who registers, in the
+ * initial namespace; a registration by auto, to the real user of the process.
  *
- * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace. There
- * may be many such containers, so each has a record of its own, known by its PID
- * namespace: the nearest one that the initial user namespace owns, which takes
- * CAP_SYS_ADMIN to create. Further namespaces give nobody a second share.
+ * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace.
+ * There may be many such containers, so each has a record of its own, found by
+ * its PID namespace: the nearest one that the initial user namespace owns. Only
+ * CAP_SYS_ADMIN can create such a one. Others inside it give no second share.
  *
- * Processor time is a debt. The debt shrinks by max_user_build_ms each second; a
- * user whose debt exceeds BURST times as much is over the budget (job.c). A
- * record with a debt stays when its user has nothing else: nobody gets a new
- * budget by ending all processes. The debt is limited to twice the burst, so a
+ * Processor time is a debt, which shrinks by max_user_build_ms each second. A
+ * user whose debt reaches BURST times as much is over the budget (job.c). A
+ * record with a debt stays when its user has nothing else, so no user gets a
+ * new budget by ending all processes. The debt is at most twice the burst, so a
  * user who stops is within the budget again after BURST seconds.
  *
- * Lock: payers_lock, innermost (docs/locking.md). Memory: 128 bytes a user.
+ * Lock: payers_lock, innermost (docs/locking.md); payer.h has the context.
+ * Memory: 128 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -43,7 +44,7 @@
 #include "payer.h"
 
 #define BITS	6
-#define BURST	10	/* seconds' worth of processor time that may be used at once */
+#define BURST	10	/* time that may be used at once: this many seconds' budget */
 
 static unsigned int max_user_processes = 1024;
 module_param(max_user_processes, uint, 0644);
@@ -58,14 +59,14 @@ MODULE_PARM_DESC(max_user_build_ms,
 
 struct payer_key {
 	kuid_t uid;
-	u32 container;		/* of user 0: number of the PID namespace; else 0 */
+	u32 container;		/* for user 0: number of the PID namespace; otherwise 0 */
 };
 
 struct kunwind_payer {
 	struct hlist_node node;
 	struct payer_key key;
-	unsigned int refs;	/* under payers_lock, as all up to dumped */
-	unsigned int processes;	/* by hand */
+	unsigned int refs;	/* under payers_lock, as all fields up to dumped */
+	unsigned int processes;	/* registered by hand */
 	unsigned int shares[KUNWIND_NR_SHARES];
 	unsigned int objects;
 	u64 debt;		/* processor time, ns */
@@ -80,8 +81,8 @@ struct kunwind_payer {
 static struct hlist_head payers[1 << BITS];
 static DEFINE_SPINLOCK(payers_lock);
 /*
- * For tables of users who are not known any more, or where there was no memory for a
- * record of their own; never freed.
+ * Pays for processes whose user is not known any more, or for whose user there
+ * is no memory for a record. Not in the hash, never freed.
  */
 static struct kunwind_payer anyone = {
 	.key.uid = KUIDT_INIT(-1),
@@ -89,7 +90,10 @@ static struct kunwind_payer anyone = {
 	.idle.objects = LIST_HEAD_INIT(anyone.idle.objects),
 };
 
-/* Inside rcu_read_lock(). */
+/*
+ * Returns the number of the PID namespace that stands for the task's container;
+ * 0: the initial one, or the task has ended. Inside rcu_read_lock().
+ */
 static u32 container_of_task(const struct task_struct *task)
 {
 	/* NULL: the task has ended. */
@@ -108,7 +112,7 @@ static struct payer_key key_of(kuid_t uid, const struct task_struct *task)
 	};
 }
 
-/* Who pays for what @task runs; false: nobody. Inside rcu_read_lock(). */
+/* Finds the user who pays for @task; false: nobody. In rcu_read_lock(). */
 static bool find_key(const struct task_struct *task, struct payer_key *key)
 {
 	const struct cred *cred = __task_cred(task);
@@ -124,8 +128,9 @@ static bool find_key(const struct task_struct *task, struct payer_key *key)
 }
 
 /*
- * Who has a share for what auto does with @task. A set-user-ID program of root's has
- * CAP_SYS_ADMIN because its real user started it: that user pays.
+ * Finds the user whose share auto uses for @task; false: nobody's. A
+ * set-user-ID program of root has CAP_SYS_ADMIN; its real user started it, and
+ * pays.
  */
 static bool find_share_key(const struct task_struct *task, struct payer_key *key)
 {
@@ -144,7 +149,7 @@ static bool same_key(struct payer_key a, struct payer_key b)
 	return uid_eq(a.uid, b.uid) && a.container == b.container;
 }
 
-/* Processor time a second, us. More than the whole second makes no difference. */
+/* Returns the budget of a second, in us: at most a second. */
 static u64 budget_us(void)
 {
 	return (u64)min(READ_ONCE(max_user_build_ms), 1000U) * USEC_PER_MSEC;
@@ -155,18 +160,19 @@ static u64 burst_ns(void)
 	return BURST * budget_us() * NSEC_PER_USEC;
 }
 
+/* Reduces the debt for the time since the last call, and limits it. */
 static void pay_off(struct kunwind_payer *payer)
 {
 	u64 ms = div_u64(ktime_get_ns() - payer->paid_at, NSEC_PER_MSEC);
 
 	lockdep_assert_held(&payers_lock);
 	payer->paid_at += ms * NSEC_PER_MSEC;
-	/* us a second are ns a millisecond */
+	/* Microseconds per second are nanoseconds per millisecond. */
 	payer->debt -= min(payer->debt, ms * budget_us());
 	payer->debt = min(payer->debt, 2 * burst_ns());
 }
 
-/* Whether nothing of the record is needed any more. */
+/* Returns whether the record can be freed: no references and no debt. */
 static bool unused(struct kunwind_payer *payer)
 {
 	if (payer->refs)
@@ -175,7 +181,7 @@ static bool unused(struct kunwind_payer *payer)
 	return !payer->debt;
 }
 
-/* The record of @key, with a reference; NULL: no memory for one. */
+/* Returns the record of @key, with a reference; NULL: no memory to make one. */
 static struct kunwind_payer *payer_find(struct payer_key key)
 {
 	struct hlist_head *head = &payers[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
@@ -204,7 +210,7 @@ static struct kunwind_payer *payer_find(struct payer_key key)
 	return payer;
 }
 
-/* One reference less. Returns what is to be freed, outside the lock. */
+/* Drops a reference. The caller frees the result (or NULL) outside the lock. */
 static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
 {
 	lockdep_assert_held(&payers_lock);
@@ -216,8 +222,9 @@ static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
 }
 
 /*
- * The task whose mm it is: the current one, or who the kernel says has it. NULL: the
- * task is ending. A kernel without CONFIG_MEMCG does not say: who reads is charged.
+ * Returns the task that owns @mm: the current one, or mm->owner. NULL: that
+ * task is ending. A kernel without CONFIG_MEMCG has no mm->owner; there, the
+ * task that reads the mappings pays. Inside rcu_read_lock().
  */
 static const struct task_struct *owner_of(const struct mm_struct *mm)
 {
@@ -240,7 +247,7 @@ struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
 	known = owner;
 	pays = known && find_key(owner, &key);
 	rcu_read_unlock();
-	/* Whom nobody knows has not CAP_SYS_ADMIN. */
+	/* An unknown owner does not count as having CAP_SYS_ADMIN. */
 	if (known && !pays)
 		return NULL;
 	spin_lock(&payers_lock);
@@ -432,7 +439,7 @@ bool kunwind_payer_over_budget(struct kunwind_payer *payer)
 	return over;
 }
 
-/* Those who do not pay may compile any number of tables at a time. */
+/* Turns without a payer: only to fill, because compiling needs none then. */
 static unsigned long nobodys_turns;
 
 bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn)

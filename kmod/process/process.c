@@ -2,41 +2,44 @@
 /*
  * process.c - registered processes, from registration to exit
  *
- * A process is a thread group and the space that it runs in. A user registers it
- * by hand; or it is registered because the whole system is (auto.c), by no user;
- * or both. It stays registered until neither holds. process_record.c keeps the
- * records of registered processes. Hooks on four functions of the kernel, all
- * required (hook.h), see what becomes of a process:
- *   perf_event_fork(child)    near the end of copy_process(), after which it can
- *	not fail: the child has its number and mm, and does not run yet. A child of
- *	a process with KUNWIND_REGISTER_CHILDREN is registered like its parent,
- *	and every child while the whole system is. Its space was made by
- *	kunwind_space_dup() under the parent's mmap_lock, or is the parent's (vfork).
+ * A process is a thread group and the space in which it runs. A user registers
+ * the process by hand, or it is registered because the whole system is
+ * (auto.c), or both. It stays registered while either holds. process_record.c
+ * keeps the records of registered processes. This file has hooks on four kernel
+ * functions, all required (hook.h):
+ *   perf_event_fork(child)    near the end of copy_process(), which cannot fail
+ *	any more: the child has its number and mm, and does not run yet. A child
+ *	of a process with KUNWIND_REGISTER_CHILDREN is registered like its
+ *	parent, and each child if the whole system is. kunwind_space_dup() made
+ *	its space under the parent's mmap_lock; or it has its parent's (vfork).
  *   setup_new_exec(bprm)      the new credentials and mm are installed, and the
- *	kernel still keeps tracers out. Here a registration loses its rights.
+ *	kernel still keeps tracers out. A registration by hand may end here.
  *   proc_exec_connector(task) the program is loaded, and its registers are set.
- *	The process gets a space for its new mm, in which nothing is known yet; the
- *	task reads it before its first instruction. While the whole system is
- *	registered, a process that was no user's before (a kernel thread's helper),
- *	or was missed, is registered here; and one whose real user has changed
- *	since its fork (su, sshd, cron) is charged to the new one.
+ *	The process gets a space for its new mm. Nothing is known in it yet; the
+ *	task reads its mappings before its first instruction. If the whole
+ *	system is registered, a process that is not (a helper that a kernel
+ *	thread started, or one that was missed) is registered here. If the real
+ *	user has changed since the fork (su, sshd, cron), the process is charged
+ *	to the new one.
  *   exit_files(task)          in do_exit(), after the task has given up its mm.
- *	The last thread drops the registration.
+ *	The last thread drops the record.
  *
- * These stand where the tracepoints sched_process_fork, _exec and _exit do.
- * Probes of tracepoints run with preemption off, where PREEMPT_RT allows neither
- * the locks nor the allocations below. In the functions above preemption is on,
- * and no lock is held that matters. But any other user of ftrace on the same
- * function has the hook called with preemption off (hook.c). So memory is
- * GFP_ATOMIC; what cannot be had leaves the process unregistered, and counted.
+ * These functions are called next to the tracepoints sched_process_fork, _exec
+ * and _exit. Probes of tracepoints run with preemption off, where PREEMPT_RT
+ * allows neither the locks nor the allocations below. In the functions above,
+ * preemption is on, and no lock is held that conflicts with those taken here.
+ * However, if ftrace has another user on the same function, it calls the hook
+ * with preemption off (hook.c). So hooks do not sleep, and use GFP_ATOMIC. A
+ * process for which there is no memory is not registered, and counted.
  *
- * Rights: a process is registered by hand by a user who had the kernel's leave
- * to trace it. An exec that gains privilege, or of a file that its user may not
- * read, takes that leave away, unless the registrar had CAP_SYS_PTRACE. Another
- * user's registration is changed by CAP_SYS_ADMIN only.
+ * Rights: a user can register by hand the processes that the user may
+ * ptrace(2); the kernel checks this when /proc/PID/mem is opened. An exec that
+ * gains privilege, or of a file that its user may not read, ends the
+ * registration, unless the registrar had CAP_SYS_PTRACE. Only CAP_SYS_ADMIN can
+ * change the registration of another user.
  *
- * Lock: kunwind_processes_lock (process_record.c), also for whole_system. It is not
- * held while the mappings of a process are read.
+ * Lock: kunwind_processes_lock (process_record.c), also for whole_system. It is
+ * not held while the mappings of a process are read.
  */
 #include <linux/binfmts.h>
 #include <linux/cn_proc.h>
@@ -71,7 +74,7 @@ unsigned long kunwind_process_timeout(void)
 	return msecs_to_jiffies(READ_ONCE(register_timeout_ms));
 }
 
-/* The process runs, in this mm. */
+/* Returns whether the process has not ended, and uses @mm. */
 static bool runs_in(struct pid *pid, const struct mm_struct *mm)
 {
 	struct task_struct *leader, *t;
@@ -87,9 +90,10 @@ static bool runs_in(struct pid *pid, const struct mm_struct *mm)
 }
 
 /*
- * Links @mm's space to the process's record, for @owner; makes either where it
- * is not there. *spacep: with a reference of the caller's. *added: before this,
- * @owner had not registered it.
+ * Registers the process for @owner (BY_*): makes its record and the space of
+ * @mm unless they exist. On success, *@spacep is the space with a reference,
+ * and *@added is true if @owner had not registered the process before. May
+ * sleep. Errors: -ENOMEM, -ENOSPC, -ESRCH, -EACCES; -ECANCELED: auto is off.
  */
 static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		 const struct kunwind_registrar *registrar, struct kunwind_space **spacep, bool *added)
@@ -109,19 +113,19 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 	spin_lock(&kunwind_processes_lock);
 	process = kunwind_process_find(tgid);
 	if (owner == BY_AUTO && !whole_system) {
-		err = -ECANCELED;	/* switched off since the caller looked */
+		err = -ECANCELED;	/* switched off meanwhile */
 	} else if (!process) {
 		err = kunwind_process_insert(tgid, owner, flags, registrar, space);
 		inserted = !err;
 		*added = inserted;
 	} else if (kunwind_process_space(process) != space && !runs_in(tgid, mm)) {
-		/* It has gone on by exec to another mm since the caller got this one. */
+		/* It has called exec since the caller got @mm. */
 		err = -ESRCH;
 	} else {
 		*added = !(process->owners & owner);
 		err = kunwind_process_claim(process, owner, flags, registrar);
 		if (!err && kunwind_process_space(process) != space) {
-			/* Its exec could not make a space. */
+			/* It has none, or one that was given up (follow.c). */
 			kunwind_process_set_space(process, NULL);
 			if (kunwind_process_wants_children(process) && !children)
 				kunwind_space_add_children(space, 1);
@@ -139,7 +143,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 	return err;
 }
 
-/* @owner does not register the process any more; with a space, only if it is still in it. */
+/* Ends @owner's registration; if @space is given, only of a process in it. */
 static void leave(struct pid *tgid, const struct kunwind_space *space, u8 owner)
 {
 	struct kunwind_process_record *process;
@@ -167,9 +171,9 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	if (err)
 		return err;
 	/*
-	 * Did it end, or exec, before there was a record for the hooks to
-	 * find? (Both end in t->mm not being mm any more; the lock above and
-	 * those of the hooks order it.)
+	 * The process may have ended or called exec before the hooks could find
+	 * the record. Either changes t->mm first; the lock in enter() and in
+	 * the hooks orders this.
 	 */
 	smp_mb();
 	if (!runs_in(tgid, mm)) {
@@ -179,11 +183,11 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
 	/*
-	 * The record may be in the space of a new program by now, also by an exec
-	 * during the wait for the scan lock. It goes all the same: the caller is
-	 * told that nothing was registered. And the hook of setup_new_exec() may
-	 * have come before the record was there, and left it the right to trace
-	 * that program.
+	 * The record may be in the space of a new program by now, also by an
+	 * exec during the scan. It is dropped nevertheless: the caller gets an
+	 * error, so the process must not stay registered. Also, the hook on
+	 * setup_new_exec() may have run before the record existed; then it did
+	 * not check the right to trace that program.
 	 */
 	if (err && added)
 		leave(tgid, NULL, BY_HAND);
@@ -206,7 +210,7 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 		if (added)
 			leave(tgid, space, BY_AUTO);
 	} else {
-		/* Registered it stays in any case: it is also read with its next mapping. */
+		/* Errors end no registration: a later mapping is read again. */
 		err = read ? kunwind_space_scan(space, mm, false, 0, false) : -EAGAIN;
 	}
 	kunwind_space_put(space);
@@ -248,8 +252,9 @@ void kunwind_process_show_params(struct seq_file *m)
 /* ----------------------------------------------------------------- hooks */
 
 /*
- * A child that others could see and register before perf_event_fork() was called: by
- * auto's work item, or by hand. Its record becomes its parent's registrar's, too.
+ * @known: the record of a child that was registered before perf_event_fork()
+ * was called: by the work item of auto, or by hand. Adds the registrations
+ * @owners that it gets from its parent. Return: as kunwind_process_claim().
  */
 static int inherit_known(struct kunwind_process_record *known,
 			 const struct kunwind_process_record *parent, u8 owners)
@@ -263,6 +268,7 @@ static int inherit_known(struct kunwind_process_record *known,
 	return err;
 }
 
+/* Makes a record for a new child. @parent: NULL only if @owners is BY_AUTO. */
 static int inherit_new(struct task_struct *child, const struct kunwind_process_record *parent,
 		       u8 owners)
 {
@@ -274,7 +280,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 		return -ENOMEM;
 	err = kunwind_process_insert(task_tgid(child), owners, parent ? parent->flags : 0,
 				    parent ? &parent->registrar : NULL, space);
-	/* What one of the two may not have, the other may. */
+	/* One of the two may have no room: tries each alone. */
 	if (err && owners == (BY_HAND | BY_AUTO)) {
 		err = kunwind_process_insert(task_tgid(child), BY_AUTO, 0, NULL, space);
 		if (err)
@@ -285,13 +291,13 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 		kunwind_space_unlink(space, true);
 		return err;
 	}
-	/* What the parent did not read yet, or what there was no memory to share. */
+	/* The parent has not read all yet, or there was no memory to share. */
 	if (kunwind_space_dirty(space))
 		kunwind_follow_queue(child, FOLLOW_MAP);
 	return 0;
 }
 
-/* Registers @child like its parent. False: it is not to be, or cannot. */
+/* Registers @child like its parent. Returns whether it has a record then. */
 static bool inherit(struct task_struct *parent, struct task_struct *child)
 {
 	struct kunwind_process_record *process, *known;
@@ -315,6 +321,7 @@ static bool inherit(struct task_struct *parent, struct task_struct *child)
 	return true;
 }
 
+/* Returns whether the hooks have anything to do. */
 static bool anybody(void)
 {
 	return kunwind_process_any() || READ_ONCE(whole_system);
@@ -327,14 +334,14 @@ KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
-	rcu_read_lock();	/* for kunwind_process_whole_system() */
+	rcu_read_lock();	/* adopt_all() in auto.c waits for readers of whole_system */
 	if (anybody()) {
 		spin_lock(&kunwind_processes_lock);
 		done = inherit(parent, child);
 		spin_unlock(&kunwind_processes_lock);
 	}
 	rcu_read_unlock();
-	/* What kunwind_space_dup() made for it is nobody's then. */
+	/* Then no process uses a space that kunwind_space_dup() made for it. */
 	if (!done)
 		kunwind_space_forget_unused(child->mm);
 }
@@ -353,7 +360,11 @@ KUNWIND_HOOK1(setup_new_exec, struct linux_binprm *, bprm)
 	spin_unlock(&kunwind_processes_lock);
 }
 
-/* The record of the program that @task runs from here on; NULL: it has none. */
+/*
+ * Returns the record of a process that calls exec, or NULL: it has none. If the
+ * whole system is registered, makes one, or charges it to the present user, who
+ * may have no share left: then the registration by auto ends.
+ */
 static struct kunwind_process_record *of_program(struct task_struct *task)
 {
 	struct kunwind_process_record *process = kunwind_process_find(task_tgid(task));
@@ -377,6 +388,7 @@ static struct kunwind_process_record *of_program(struct task_struct *task)
 	return process;
 }
 
+/* Moves the process to a fresh space, and queues a read of its mappings. */
 static void executes(struct task_struct *task)
 {
 	struct kunwind_process_record *process = of_program(task);
@@ -392,7 +404,7 @@ static void executes(struct task_struct *task)
 	if (!space)
 		kunwind_process_missed(-ENOMEM);
 	kunwind_process_set_space(process, space);
-	/* The walk takes a fresh space for a program at its entry: only until the work ran. */
+	/* Walks in a fresh space take the program to be at its entry. */
 	if (space && !kunwind_follow_queue(task, FOLLOW_EXEC))
 		WRITE_ONCE(space->fresh, false);
 }
@@ -412,7 +424,7 @@ KUNWIND_HOOK1(exit_files, struct task_struct *, task)
 {
 	struct kunwind_process_record *process;
 
-	/* Of a fork that fails, @task is the child. */
+	/* If a fork fails, @task is the child. */
 	if (task != current || !kunwind_process_any() || atomic_read(&task->signal->live))
 		return;
 	spin_lock(&kunwind_processes_lock);

@@ -2,23 +2,24 @@
 /*
  * process_record.c - the records of registered processes
  *
- * A hash table finds the record of a process by its struct pid. The record has a
- * reference to the struct pid: so its address is not used again while the process is
- * registered. A record says why the process is registered: a user registered it (by
- * hand), the whole system is registered (by auto), or both. The record is freed when
- * neither holds any more, or when the process ends. It refers to the space in which
- * the process runs (space.c). It is counted for the user who registered by hand, and
- * for the real user of the process if it is registered by auto (payer.c): the one at
- * the time when the record is made, or of the last exec.
+ * A hash table finds the record of a process by its struct pid. The record has
+ * a reference to the struct pid, so the kernel does not use this address for
+ * another process. A record says why the process is registered: a user has
+ * registered it (by hand), the whole system is registered (by auto), or both.
+ * It is freed when neither holds any more, or when the process ends. It refers
+ * to the space in which the process runs (space.c). It is charged to the user
+ * who registered by hand, and, if it is registered by auto, to the real user of
+ * the process (payer.c) at the time of the registration or of the last exec.
  *
- * Lock: kunwind_processes_lock, a spinlock; its order is in docs/locking.md. The
+ * Lock: kunwind_processes_lock, a spinlock; docs/locking.md has its order. The
  * status reads records under RCU alone, so they are freed after a grace period.
  *
  * Callers: hooks and registrations (process.c), the switch of the whole system
- * (auto.c), dumps and the status. Hooks may run with preemption off, and all change
- * records under the lock: so records are allocated with GFP_ATOMIC.
+ * (auto.c), dumps and the status; all in process context. Hooks may run with
+ * preemption off, and all callers change records under the lock. So records are
+ * allocated by GFP_ATOMIC.
  *
- * Memory: 100 bytes a process.
+ * Bounds: max_processes records. Memory: 100 bytes a process.
  */
 #include <linux/hash.h>
 #include <linux/moduleparam.h>
@@ -46,8 +47,8 @@ MODULE_PARM_DESC(max_processes,
 static struct hlist_head processes[1 << HASH_BITS];
 static unsigned int nr_processes;	/* also read without the lock */
 static u64 missed_limit, missed_memory;
-static bool closed;			/* the module goes */
-DEFINE_SPINLOCK(kunwind_processes_lock);	/* all of the above and the records */
+static bool closed;			/* no new records: the module is being unloaded */
+DEFINE_SPINLOCK(kunwind_processes_lock);	/* protects all of the above and the records */
 
 static struct hlist_head *bucket(const struct pid *pid)
 {
@@ -97,7 +98,7 @@ void kunwind_process_drop(struct kunwind_process_record *process)
 	call_rcu(&process->rcu, free_rcu);
 }
 
-/* Makes it @registrar's. */
+/* Charges the record to @registrar. 0, -ENOSPC or -ENOMEM. */
 static int set_registrar(struct kunwind_process_record *process,
 			 const struct kunwind_registrar *registrar)
 {
@@ -114,7 +115,10 @@ static int set_registrar(struct kunwind_process_record *process,
 	return 0;
 }
 
-/* Makes it the whole system's, at the expense of the process's own user. @new: the record is. */
+/*
+ * Charges the record to the real user of the process. @new: it is not counted
+ * in nr_processes yet. 0, -ENOSPC, -ENOMEM or -ESRCH (the process has ended).
+ */
 static int set_auto(struct kunwind_process_record *process, struct pid *pid, bool new)
 {
 	unsigned int limit = READ_ONCE(max_processes);
@@ -171,13 +175,13 @@ out_free:
 	return err;
 }
 
-/* Changes what a record says; the count of its space goes along. */
+/* Sets owners and flags, and adapts the number of its space's children. */
 static void set_owners(struct kunwind_process_record *process, u8 owners, u32 flags)
 {
 	struct kunwind_space *space = kunwind_process_space(process);
 	int before = kunwind_process_wants_children(process);
 
-	/* Pairs with kunwind_process_show(): the registrar is there before. */
+	/* Pairs with kunwind_process_show(): the registrar comes first. */
 	smp_store_release(&process->owners, owners);
 	WRITE_ONCE(process->flags, flags);
 	if (space && kunwind_process_wants_children(process) != before)

@@ -2,7 +2,7 @@
 /*
  * process_record.h - the records of registered processes, for process.c
  *
- * What process_record.c does for other files is declared in process.h.
+ * process.h declares the functions of process_record.c for other files.
  */
 #ifndef _KUNWIND_PROCESS_RECORD_H
 #define _KUNWIND_PROCESS_RECORD_H
@@ -22,45 +22,45 @@ struct task_struct;
 
 /* Why a process is registered: bits. */
 enum {
-	BY_HAND = 1,
-	BY_AUTO = 2,
+	BY_HAND = 1,		/* a user registered it, or its parent with its children */
+	BY_AUTO = 2,		/* the whole system is registered (auto.c) */
 };
 
-/* Who registered by hand; inherited by children. */
+/* The user who registered a process by hand; children inherit it. */
 struct kunwind_registrar {
-	kuid_t uid;
+	kuid_t uid;		/* real user */
 	bool unlimited;		/* had CAP_SYS_ADMIN */
 	bool ptrace;		/* had CAP_SYS_PTRACE */
 };
 
-/* Read and changed under kunwind_processes_lock; the status reads some under RCU. */
+/* Under kunwind_processes_lock; the status reads some fields under RCU. */
 struct kunwind_process_record {
 	struct hlist_node node;
-	struct pid *pid;
-	u8 owners;		/* BY_*, never none */
-	u32 flags;		/* KUNWIND_REGISTER_*, by hand */
-	struct kunwind_registrar registrar;	/* by hand */
-	struct kunwind_payer *payer;	/* by hand */
-	struct kunwind_payer *auto_payer;	/* by auto; NULL: nobody */
-	struct kunwind_space __rcu *space;
-	u32 dump;			/* the last one that reported it, or 0 */
+	struct pid *pid;	/* key, with a reference */
+	u8 owners;		/* BY_*, never 0 */
+	u32 flags;		/* KUNWIND_REGISTER_*; 0 if not by hand */
+	struct kunwind_registrar registrar;	/* valid if by hand */
+	struct kunwind_payer *payer;	/* by hand: the registrar; NULL: not by hand */
+	struct kunwind_payer *auto_payer;	/* by auto: the process's real user; NULL: nobody */
+	struct kunwind_space __rcu *space;	/* with a reference; NULL: no memory for one */
+	u32 dump;			/* number of the last dump that visited it, or 0 */
 	struct rcu_head rcu;
 };
 
-/* All records. Process context; preemption may be off. Order: docs/locking.md. */
+/* Of all records. Process context; preemption may be off (docs/locking.md). */
 extern spinlock_t kunwind_processes_lock;
 
-/* Whether there is any record. Without the lock. */
+/* Returns whether there is any record. Without the lock. */
 bool kunwind_process_any(void);
 
-/* No record is made from now on. Takes the lock. */
+/* Refuses new records from now on. Takes the lock. */
 void kunwind_process_close(void);
 
 void kunwind_process_show_limit(struct seq_file *m);
 
-/* All of the following need the lock. None sleeps. */
+/* The caller of each function below holds the lock. None sleeps. */
 
-/* The record of a process; NULL: it has none. */
+/* Returns the record of a process, or NULL: it has none. */
 struct kunwind_process_record *kunwind_process_find(const struct pid *pid);
 
 static inline struct kunwind_space *
@@ -69,44 +69,51 @@ kunwind_process_space(const struct kunwind_process_record *process)
 	return rcu_dereference_protected(process->space, lockdep_is_held(&kunwind_processes_lock));
 }
 
-/* Whether its children share what is known of its space. */
+/* Returns whether the children of the process are registered. */
 static inline bool kunwind_process_wants_children(const struct kunwind_process_record *process)
 {
 	return (process->flags & KUNWIND_REGISTER_CHILDREN) || (process->owners & BY_AUTO);
 }
 
-/* Moves a process to another space (with its reference), or to none (NULL). */
+/*
+ * Moves a process to another space, or to none (NULL). The caller has linked it
+ * to @space; this function unlinks it from the old space.
+ */
 void kunwind_process_set_space(struct kunwind_process_record *process, struct kunwind_space *space);
 
 /*
- * Makes a record, for @owners (BY_*), and takes over the reference of its space.
- * @flags and @registrar: by hand. Frees nothing on failure: -ENOSPC; -ENOMEM; -ESRCH,
- * the process has ended.
+ * Makes a record for @owners (BY_*). @flags and @registrar: only for BY_HAND.
+ * @space: the caller has linked the process to it; may be NULL. Return: 0, the
+ * link now belongs to the record; or, with nothing changed, -ENOSPC (a limit,
+ * or after kunwind_process_close()), -ENOMEM, -ESRCH (the process has ended).
  */
 int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 			   const struct kunwind_registrar *registrar, struct kunwind_space *space);
 
 /*
- * A record that is there already becomes @owner's too. Another user's flags are
- * changed by CAP_SYS_ADMIN only, others get -EACCES. Else as above.
+ * Adds @owner to an existing record, and @flags to its flags. The registrar
+ * stays the first who registered by hand. Return: 0; -EACCES: that is another
+ * user, @flags are new, and the caller has no CAP_SYS_ADMIN; -ENOSPC, -ENOMEM,
+ * -ESRCH as above.
  */
 int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 flags,
 			  const struct kunwind_registrar *registrar);
 
 /*
- * @task, the leader, may be another user's by now, who is to pay for the record by
- * auto. On failure nothing is changed: -ENOSPC, -ENOMEM, -ESRCH.
+ * If the process is registered by auto and its real user has changed, charges
+ * the record to the new user. @task: the leader. Return: 0; or, with nothing
+ * changed, -ENOSPC, -ENOMEM, -ESRCH.
  */
 int kunwind_process_recharge(struct kunwind_process_record *process,
 			     const struct task_struct *task);
 
-/* @owner does not register it any more. It may be freed. */
+/* Ends @owner's registration. Drops the record if no other is left. */
 void kunwind_process_release(struct kunwind_process_record *process, u8 owner);
 
-/* Nobody registers it any more. Freed after a grace period of RCU. */
+/* Takes the record out of the hash, and frees it after an RCU grace period. */
 void kunwind_process_drop(struct kunwind_process_record *process);
 
-/* Somebody should have been registered by itself, and was not. */
+/* Counts a process that a hook or auto failed to register, by the error. */
 void kunwind_process_missed(int err);
 
 #endif /* _KUNWIND_PROCESS_RECORD_H */
