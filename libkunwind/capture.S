@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * capture.S - kunwind_callstack(): the caller's registers, then the stack
+ * capture.S - kunwind_callstack(): store the caller's registers, get the stack
  *
  * The registers are those that the caller has right after this call returns:
- * rsp above the return address, rip the return address, and the callee-saved
- * ones. So the walk starts in the calling function and sees nothing of the
- * library. Source: x86-64 psABI 3.2.1 (registers), figure 3.36 (numbers).
+ * rip is the return address, rsp is above it, and the callee-saved registers
+ * have the caller's values. Therefore the walk starts in the calling function
+ * and does not see the library. Source: x86-64 psABI 3.2.1 (registers), figure
+ * 3.36 (numbers).
  */
 	.text
 	.globl	kunwind_callstack

@@ -2,12 +2,12 @@
 /*
  * device.c - descriptors of /dev/kunwind and /proc/PID/mem, and ioctls on them
  *
- * System calls are made by syscall(2): the wrappers open() and close() are
- * cancellation points, at which a descriptor could be lost. errno is kept.
+ * System calls are made by syscall(2), because the wrappers open() and close()
+ * are cancellation points, at which a descriptor could be lost. errno is kept.
  *
- * The kept descriptor is one integer, changed by compare-and-swap only. Two
- * threads that open at once both succeed; the one that comes second closes its
- * own. Memory: 24 bytes.
+ * The kept descriptor is one integer, which only atomic exchanges change. If
+ * two threads open the device at the same time, the second one closes its own
+ * descriptor and uses the first one's. Memory: 12 bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "device.h"
 
 static _Atomic int kept = -1;
-static _Atomic dev_t kept_rdev;		/* the device's number, 0 before the first open */
+static _Atomic dev_t kept_rdev;		/* the device's number; 0 before the first open */
 
 static long call(long number, long a, long b, long c, long d)
 {
@@ -43,7 +43,7 @@ void kunwind_device_close(int fd)
 	call(SYS_close, fd, 0, 0, 0);
 }
 
-/* A node without a module behind it reads as no device at all. */
+/* Returns -ENODEV also if the node exists and the module is not loaded. */
 static int open_device(void)
 {
 	int fd = open_file(KUNWIND_DEVICE);
@@ -84,7 +84,7 @@ static dev_t rdev_of(int fd)
 	return rdev;
 }
 
-/* Opens a descriptor to keep; another thread's when that came first. */
+/* Opens the descriptor to keep, or returns the one of a faster thread. */
 static int keep(void)
 {
 	int fd = open_device(), expected = -1;
@@ -99,9 +99,11 @@ static int keep(void)
 }
 
 /*
- * EBADF and ENOTTY are what a descriptor gives that someone else closed, or
- * closed and opened anew for another file. It is then forgotten, not closed:
- * it is not ours any more.
+ * The ioctl fails with EBADF or ENOTTY if other code has closed the kept
+ * descriptor, or has closed it and opened another file under its number. The
+ * library then forgets the number and does not close it, because it belongs to
+ * other code now. ENOTTY from the device itself means that the module does not
+ * know the call. The third such error is returned.
  */
 int kunwind_device_kept(unsigned long request, void *argument)
 {
@@ -129,7 +131,7 @@ void kunwind_device_release(void)
 		kunwind_device_close(fd);
 }
 
-/* Decimal digits by hand: snprintf() is not async-signal-safe. */
+/* The digits are written here because snprintf() is not async-signal-safe. */
 int kunwind_device_open_mem(pid_t pid)
 {
 	static const char tail[] = "/mem";
@@ -148,6 +150,6 @@ int kunwind_device_open_mem(pid_t pid)
 	for (i = 0; i < sizeof(tail); i++)
 		path[at++] = tail[i];
 	fd = open_file(path);
-	/* Who may not trace a process is not told whether it is there. */
+	/* Do not tell a caller who may not trace it whether it exists. */
 	return fd == -ENOENT || fd == -EACCES || fd == -EPERM ? -ESRCH : fd;
 }

@@ -2,9 +2,10 @@
 /*
  * kunwind.c - libkunwind's functions, as <kunwind.h> describes them
  *
- * Each fills one structure of the ABI and makes one call. The structures live
- * on the stack; nothing is allocated. The stack from the caller's own
- * registers starts in capture.S, which ends up in kunwind_callstack_captured().
+ * Each function fills in one structure of the ABI, on the stack, and makes one
+ * ioctl. Nothing is allocated. kunwind_callstack() is in capture.S: it stores
+ * the caller's registers and calls kunwind_callstack_captured().
+ * kunwind_reason_name() and kunwind_trust_name() are in kmod/core/names.c.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -115,7 +116,7 @@ EXPORT int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, un
 	return kunwind_callstack_trust(addresses, NULL, capacity, reason, regs, valid);
 }
 
-/* What a call preserves is known to capture.S: rbx, rbp, rsp, r12 to r15, rip. */
+/* capture.S knows the registers that a call preserves, and rip. */
 HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity,
 				      unsigned int *reason, const uint64_t regs[17])
 {

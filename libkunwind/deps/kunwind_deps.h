@@ -2,13 +2,16 @@
 /*
  * kunwind_deps.h (user twin) - all that the unwinder's core needs from outside
  *
- * The kernel twin is kmod/deps/kernel/kunwind_deps.h; keep the two alike:
+ * The kernel twin is kmod/deps/kernel/kunwind_deps.h. Keep both alike:
  *   types      u8 ... u64, s8 ... s64, bool, size_t, NULL
- *   macros     READ_ONCE, WRITE_ONCE, smp_store_release, barrier, likely, unlikely, __always_inline,
- *              __must_check, min, max, ARRAY_SIZE, kunwind_walk_attr (notrace and the like),
- *              kunwind_unset, kunwind_index (an index, clamped without a branch)
- *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset, memcmp, memmove
- *   reader     struct kunwind_mem, kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
+ *   macros     READ_ONCE, WRITE_ONCE, smp_store_release, barrier, likely,
+ *              unlikely, __always_inline, noinline, __must_check, fallthrough,
+ *              min, max, ARRAY_SIZE, kunwind_walk_attr (kernel: notrace),
+ *              kunwind_unset, kunwind_index (clamps an index without a branch)
+ *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset,
+ *              memcmp, memmove
+ *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_begin,
+ *              kunwind_mem_read, kunwind_mem_end
  *   probes     kunwind_mem_return, kunwind_mem_original
  *   rest       kunwind_resched
  */
@@ -44,13 +47,16 @@ typedef int64_t s64;
 #define min(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
 #define max(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
 #define fallthrough		__attribute__((__fallthrough__))
-#define kunwind_walk_attr	/* kernel: notrace, no kprobes */
-#define kunwind_unset		/* kernel: a variable that is not filled with zeros first */
+#define kunwind_walk_attr	/* kernel: notrace */
+#define kunwind_unset		/* kernel: a variable that the compiler does not fill with zeros */
 
-/* kernel: without a branch, against speculation; here the compiler drops it behind a check */
+/*
+ * Kernel: no branch, against speculation. Here the compiler may remove the
+ * check.
+ */
 #define kunwind_index(i, nr)	({ __typeof__(i) i_ = (i); i_ < (nr) ? i_ : 0; })
 
-/* Zeroed memory; may sleep. NULL when there is none. */
+/* Returns zeroed memory, or NULL if there is none. May sleep. */
 static inline void *kunwind_alloc(size_t size)
 {
 	return calloc(1, size ? size : 1);
@@ -61,32 +67,32 @@ static inline void kunwind_free(void *p)
 	free(p);
 }
 
-/* Give way to others; called in long loops that may sleep. */
+/* Lets other tasks run; called in long loops, where sleeping is allowed. */
 static inline void kunwind_resched(void)
 {
 }
 
 /*
  * The memory of the walked process: one readable stretch [lo, hi) of its
- * addresses, found at address + delta in ours (delta 0: our own stack); and
- * another, of code, empty unless set.
+ * addresses, which is at address + delta in this process (delta 0: this
+ * process's own stack); and a stretch of code, which is empty unless it is set.
  */
 struct kunwind_mem {
 	u64 lo, hi;
 	u64 delta;
 	u64 code_lo, code_hi;
 	u64 code_delta;
-	u64 probe_slot, probe_return;	/* kunwind_mem_return()'s answer for that slot */
-	u64 original_at;		/* kunwind_mem_original() knows this one */
+	u64 probe_slot, probe_return;	/* kunwind_mem_return(): slot, result */
+	u64 original_at;		/* kunwind_mem_original(): address, result */
 	u8 original;
-	u64 id;				/* of the ranges */
+	u64 id;				/* of the walk's ranges */
 	struct kunwind_answers *answers; /* NULL: none are kept */
 	u32 left;			/* of the walk's budget: mem.h */
-	bool asked;			/* answers.h: the walk has begun to ask */
-	u64 space;			/* kunwind_mem_space()'s answer */
+	bool asked;			/* kunwind_answers_begin() was called for this walk */
+	u64 space;			/* returned by kunwind_mem_space() */
 };
 
-/* The address space that is read, by a number that no other one ever has. */
+/* The number of the address space that is read. No number is used twice. */
 static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
 	return mem->space;
@@ -105,7 +111,7 @@ static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 
 /*
  * Reads the 8 bytes at @addr into @val, or jumps to @fault. Between begin and
- * end no function may be called (in the kernel it is one user-access window).
+ * end no function may be called: in the kernel this is one user-access window.
  */
 #define kunwind_mem_read(mem, val, addr, fault)					\
 do {										\
@@ -120,9 +126,9 @@ do {										\
 } while (0)
 
 /*
- * Where the function returns whose return address, at stack slot @slot, was
- * replaced by a return probe's trampoline; 0: none was, as far as is known. *@looked:
- * how many probed returns were compared.
+ * A return probe's trampoline may have replaced the return address at stack
+ * slot @slot. Returns the original return address, or 0 if no such probe is
+ * known. *@looked: number of probed returns that were compared.
  */
 static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
@@ -130,7 +136,7 @@ static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u3
 	return slot == mem->probe_slot ? mem->probe_return : 0;
 }
 
-/* The byte of code that a breakpoint at @addr hides. False: not known. */
+/* Finds the byte of code that a breakpoint at @addr hides. False: not known. */
 static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {
 	*byte = mem->original;
