@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * array.h - arrays that grow, for the library and its helper alike
+ * array.h - arrays that grow, for the library and its helper
  */
 #ifndef KUNWIND_ARRAY_H
 #define KUNWIND_ARRAY_H
@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Room for one more behind the first @nr of *@array. False: no memory, nothing changed. */
+/*
+ * Makes room for one more element after the first @nr of *@array. False: out of
+ * memory, and nothing has changed.
+ */
 static inline bool kunwind_reserve(void **array, size_t nr, size_t *cap, size_t size)
 {
 	size_t want = *cap ? *cap * 2 : 16;

@@ -2,12 +2,12 @@
 /*
  * cache.c - answers by object and address
  *
- * A trace asks about few addresses often. Answers are kept in blocks that grow
- * at one end, found by a hash table with open addressing, and forgotten all at
- * once when there are too many; that may happen between two questions of the
- * caller only, so that what one question gave stays valid until the next.
+ * A trace asks about few addresses, often. Answers are kept in blocks that grow
+ * at one end, and are found by a hash table with open addressing. When there
+ * are too many, all are forgotten. This happens only between two questions of
+ * the caller, so the answers to one question stay valid until the next.
  *
- * Memory: some 300 bytes an answer, MAX_ANSWERS or MAX_BYTES of them at most,
+ * Memory: some 300 bytes an answer; at most MAX_ANSWERS answers or MAX_BYTES,
  * and what one question may add to that.
  */
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static size_t hash(const struct kunwind_object *object, uint64_t address, bool e
 	return (size_t)(hash >> 24);
 }
 
-/* The entry of a key, or the empty one where it would go. */
+/* Returns the entry of a key, or the empty entry where it would go. */
 static struct entry *place(const struct kunwind_cache *cache, const struct kunwind_object *object,
 			   uint64_t address, bool exact)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * find.c - the file of an object, and those with its debug information
+ * find.c - find the file of an object, and those with its debug information
  *
- * A file is the right one when its build-id is the object's. Without a
- * build-id, the inode of the mapped file must be the same, which only a file at
- * its own place can show. The helper reads the build-id: this side opens files
- * and parses nothing. Only regular files are opened for reading: a pipe or a
- * device would block or have side effects.
+ * A file is the right one if its build-id is the object's. Without a build-id,
+ * it must have the inode of the mapped file, which only this host's own file
+ * can prove. The helper reads the build-id: this side opens files and does not
+ * parse them. It reads only regular files, because a pipe or device would block
+ * or have side effects.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 
 #define SYSTEM_DEBUG	"/usr/lib/debug"
 
-/* What is looked for, and the best that was found instead. */
+/* What is searched for, and what is wrong with the first file that exists. */
 struct search {
 	struct kunwind_object *object;
 	const char *build_id;		/* hex; "" not known */
-	uint64_t inode;			/* proves identity without a build-id; 0: does not */
-	enum kunwind_state state;	/* of the first file that was there */
+	uint64_t inode;			/* proves identity without a build-id; 0: cannot */
+	enum kunwind_state state;	/* of the first file that exists */
 	struct kunwind_found *found;
 };
 
@@ -74,7 +74,7 @@ static enum kunwind_state identify(struct kunwind_symbolizer *symbolizer, int fd
 	return KUNWIND_STATE_OK;
 }
 
-/* Is the file in @fd the one? */
+/* Is @fd the file that is searched for? */
 static enum kunwind_state judge(const struct search *search, int fd)
 {
 	struct kunwind_symbolizer *symbolizer = search->object->symbolizer;
@@ -98,7 +98,7 @@ static enum kunwind_state judge(const struct search *search, int fd)
 							     KUNWIND_STATE_UNSURE;
 }
 
-/* Takes @fd; true when it is the one, and @path stands for it from then on. */
+/* Takes over @fd. True: it is the file, and is called @path from now on. */
 static bool try_fd(struct search *search, int fd, const char *path)
 {
 	enum kunwind_state state;
@@ -125,7 +125,7 @@ static bool try_path(struct search *search, const char *path)
 	return try_fd(search, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path);
 }
 
-/* A further place, whose absence says nothing. */
+/* Tries another place. If there is no file, search->state does not change. */
 static bool try_place(struct search *search, const char *dir, const char *path, const char *suffix)
 {
 	char whole[8400];
@@ -136,7 +136,7 @@ static bool try_place(struct search *search, const char *dir, const char *path, 
 	return try_path(search, whole);
 }
 
-/* Below DIR/.build-id, with @suffix "" or ".debug". */
+/* Tries the file of the build-id below @dir; @suffix: "" or ".debug". */
 static bool try_build_id(struct search *search, const char *dir, const char *suffix)
 {
 	char path[2 * WIRE_ID + 32];
@@ -148,7 +148,7 @@ static bool try_build_id(struct search *search, const char *dir, const char *suf
 	return try_place(search, dir, path, suffix);
 }
 
-/* This process's own vDSO as a file. Its extent is the kernel's secret: ask the ELF header. */
+/* Copies this process's vDSO to a file. Only its ELF header shows its size. */
 static int open_vdso(void)
 {
 	const unsigned char *image = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
@@ -171,7 +171,7 @@ static int open_vdso(void)
 	return fd;
 }
 
-/* This host's own file, also when its name has gone and a process still has it. */
+/* Tries this host's file, and then the one that a live process still has. */
 static bool find_local(struct search *search)
 {
 	const struct kunwind_object *object = search->object;
@@ -226,14 +226,14 @@ bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found *fo
 		    (*object->path == '/' && try_place(&search, *dir, object->path, "")))
 			goto ok;
 	}
-	search.state = KUNWIND_STATE_NEW;	/* what was elsewhere is no news */
+	search.state = KUNWIND_STATE_NEW;	/* files in debug_dirs are not reported */
 	search.inode = object->inode;
 	if (local && find_local(&search))
 		goto ok;
 	search.inode = 0;
 	if (!local)
 		search.state = KUNWIND_STATE_ABSENT;
-	/* the object has gone, but its symbols may be there */
+	/* the object is not found, but its symbols may be */
 	for (dir = options->debug_dirs; dir && *dir; dir++) {
 		if (try_build_id(&search, *dir, ".debug"))
 			goto ok;
@@ -248,7 +248,7 @@ ok:
 	return true;
 }
 
-/* The checksum of .gnu_debuglink: that of zlib and Ethernet. */
+/* The checksum of .gnu_debuglink is CRC-32, as in zlib and Ethernet. */
 static bool has_crc(int fd, uint32_t wanted)
 {
 	static uint32_t table[256];
@@ -275,7 +275,7 @@ static bool has_crc(int fd, uint32_t wanted)
 	return !got && ~crc == wanted;
 }
 
-/* A file by its .gnu_debuglink: by build-id when there is one, else by its checksum. */
+/* Tries a .gnu_debuglink file: by build-id, or without one by checksum. */
 static bool try_link(struct search *search, const char *dir, const char *below,
 		     const struct kunwind_found *main)
 {
@@ -295,7 +295,7 @@ static bool try_link(struct search *search, const char *dir, const char *below,
 		close(fd);
 		return false;
 	}
-	search->inode = st.st_ino;	/* proved */
+	search->inode = st.st_ino;	/* the checksum proved it */
 	return try_fd(search, fd, path);
 }
 
@@ -306,7 +306,7 @@ static bool find_link(struct search *search, const struct kunwind_found *main)
 	const char *const *dir;
 	char below[4200];
 
-	/* a name, not a way to some other place */
+	/* a file name, not a path to another place */
 	if (!*main->link || strchr(main->link, '/') || !slash)
 		return false;
 	snprintf(below, sizeof(below), "%.*s", (int)(slash - search->object->path),
@@ -357,7 +357,7 @@ ok:
 
 enum { SPLIT_PACKAGE = 3, NR_SPLIT };	/* places where split DWARF may be */
 
-/* A file that only its reader can tell for the right one, by an id within. */
+/* Opens a file that only the helper can identify, by an id in the file. */
 static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root, const char *path)
 {
 	char whole[8400];
@@ -384,7 +384,7 @@ int kunwind_find_split(struct kunwind_object *object, const char *dir, const cha
 	size_t i;
 	int fd;
 
-	/* where it was written; from the object's directory on; in it; all units in one */
+	/* as written; relative to the object's directory; in it; the package */
 	snprintf(path[0], sizeof(path[0]), *name == '/' ? "%.0s%s" : "%s/%s", dir, name);
 	snprintf(path[1], sizeof(path[1]), "%.*s/%s", slash ? (int)(slash - object->path) : 0,
 		 object->path, name);

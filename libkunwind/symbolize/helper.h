@@ -10,21 +10,25 @@
 
 #include "wire.h"
 
-/* Limits on resources; then no more system calls than parsing takes. Names what failed, or NULL. */
+/*
+ * Sets limits on resources, and forbids all system calls that parsing does not
+ * need. Returns NULL, or the name of what failed.
+ */
 const char *kunwind_sandbox_enter(unsigned int memory_mb);
 
 /*
  * Prints the path of a file that a debuginfod server has. @kind: "debuginfo" or
- * "executable". Return: an exit status.
+ * "executable". Returns an exit status.
  */
 int kunwind_fetch(const char *kind, const char *build_id);
 
-/* Objects, and the answers about them. */
+/* Call this before kunwind_sandbox_enter(): it opens libstdc++. */
 void kunwind_serve_init(void);
 
 /*
- * Carries out one request; takes the descriptors. Return: bytes of the answer,
- * which begins with a struct wire_reply, in @answer of WIRE_MAX bytes.
+ * Carries out one request, and closes its descriptors or keeps them. The answer
+ * begins with a struct wire_reply, in @answer of WIRE_MAX bytes. Returns the
+ * length of the answer.
  */
 size_t kunwind_serve(const struct wire_request *request, int *fds, char *answer);
 

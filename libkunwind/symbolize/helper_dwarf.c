@@ -2,20 +2,21 @@
 /*
  * helper_dwarf.c - inlined functions and lines from debug information
  *
- * A first question about an object sorts the address ranges of its compilation
- * units. A first question about a unit reads its tree of entries once: which
- * ranges belong to which function, and what is inlined into each. Answers then
- * take a binary search for the function and a walk down its inlined functions;
- * libdw's dwarf_getscopes() would read the tree from the unit on every time.
- * Lines are libdw's, which keeps the decoded table of each unit.
+ * The first question about an object sorts the address ranges of its
+ * compilation units. The first question about a unit reads its tree of entries
+ * once: which ranges belong to which function, and what is inlined into each.
+ * An answer then takes a binary search for the function and a walk down its
+ * inlined functions. libdw's dwarf_getscopes() would read the unit's tree every
+ * time. Lines come from libdw, which keeps the decoded table of each unit.
  *
- * Of a unit whose DWARF is split, the object has ranges and lines only. Its tree
- * is read from the other file, when that has been handed over; without it, answers
- * have the line.
+ * If the DWARF of a unit is split, the object has only its ranges and lines.
+ * Its tree is read from the other file, once that was handed over. Without that
+ * file, answers have only the line.
  *
- * Memory: 24 bytes a range of a unit or function, 24 an inlined function and 16
- * a range of it, for units that were asked about; and libdw's line tables, 40
- * bytes or more a row.
+ * Memory: some 180 bytes for each unit and 32 for each of its ranges. For units
+ * that were asked about: 24 bytes for each function, inlined or not, 32 for
+ * each range of a function, 24 for each range of an inlined one; and libdw's
+ * line tables, 40 bytes or more a row.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #include "helper_dwarf.h"
 #include "helper_split.h"
 
-#define MAX_DEPTH	1024		/* of nested entries: beyond it the tree is not believed */
+#define MAX_DEPTH	1024		/* of nested entries; deeper ones are not read */
 
 struct range {
 	uint64_t start, end;
@@ -39,24 +40,24 @@ struct ranges {
 	size_t nr, cap;
 };
 
-/* A function, or one that is inlined: then it is followed by those inlined into it. */
+/* A function, inlined or not. The nodes of functions inlined into it follow. */
 struct node {
 	Dwarf_Off die;
 	size_t first;			/* of its ranges, in unit.inl */
 	unsigned int nr;		/* 0 for a function: its ranges are in unit.functions */
-	unsigned int nr_below;		/* nodes that follow and are part of it */
+	unsigned int nr_below;		/* nodes after it that are part of it */
 };
 
 struct unit {
 	Dwarf_Die die;			/* has lines */
-	Dwarf_Die tree;			/* has functions: the same, but for split DWARF */
-	bool split;			/* the file of the tree has not been asked for */
+	Dwarf_Die tree;			/* has functions; the same, unless DWARF is split */
+	bool split;			/* the file with the tree was not given yet */
 	bool read;
 	struct ranges functions;
 	struct ranges inl;		/* of inlined functions, in the order of the nodes */
 	struct node *node;
 	size_t nr_nodes, cap_nodes;
-	char **path;			/* split: of source files by number, where made up */
+	char **path;			/* split DWARF: paths made for source files, by number */
 	size_t nr_paths;
 };
 
@@ -79,7 +80,7 @@ static bool add_range(struct ranges *ranges, uint64_t start, uint64_t end, size_
 	return true;
 }
 
-/* All ranges of an entry. False: out of memory. */
+/* Adds all ranges of an entry. False: out of memory. */
 static bool add_ranges(struct ranges *ranges, Dwarf_Die *die, size_t of)
 {
 	Dwarf_Addr base, start, end;
@@ -92,7 +93,7 @@ static bool add_ranges(struct ranges *ranges, Dwarf_Die *die, size_t of)
 	return true;
 }
 
-/* Wide before narrow, so that the last one that holds an address is the narrowest. */
+/* Wide before narrow: the last range that holds an address is the narrowest. */
 static int compare(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
@@ -142,14 +143,14 @@ static const struct range *find(const struct ranges *ranges, uint64_t addr)
 	return NULL;
 }
 
-/* Units without ranges of their own (of assembler, some) are known by nothing, and left out. */
+/* Units without ranges of their own (some of assembly code) are never found. */
 static void read_units(struct kunwind_dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
 
-	/* not asked for the other part, which libdw would look for */
+	/* subdie is NULL: libdw must not search for the other part */
 	while (!dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
 		struct unit *unit;
 
@@ -210,7 +211,7 @@ static bool is_declaration(Dwarf_Die *die)
 	return dwarf_hasattr(die, DW_AT_declaration);
 }
 
-/* Index of the new node, -1 out of memory. */
+/* Returns the index of the new node, -1: out of memory. */
 static ptrdiff_t add_node(struct unit *unit, Dwarf_Die *die, bool inlined)
 {
 	struct node *node;
@@ -231,9 +232,10 @@ static ptrdiff_t add_node(struct unit *unit, Dwarf_Die *die, bool inlined)
 }
 
 /*
- * Entries below @parent in the order of the file. What lies in a block belongs
- * to the function around; a function within a function is one of its own, and
- * is read when all of the outer one is (its entry is kept by @later).
+ * read_children() reads the entries below @parent, in the order of the file. A
+ * block's contents belong to the function around it. A function within a
+ * function is separate: @later keeps its entry, which is read after the whole
+ * outer function.
  */
 struct later {
 	Dwarf_Die *die;
@@ -287,7 +289,7 @@ static bool read_children(struct unit *unit, Dwarf_Die *parent, bool in_function
 	return true;
 }
 
-/* What was read before memory ended serves; the rest has no names. */
+/* If memory runs out, functions read so far are used; others have no names. */
 static void read_unit(struct unit *unit)
 {
 	struct later later = { 0 };
@@ -354,7 +356,7 @@ static const char *text(Dwarf_Die *die, unsigned int attr, unsigned int other)
 	return text || !other ? text : dwarf_formstring(dwarf_attr(die, other, &mem));
 }
 
-/* The directory that a .dwo file's names are relative to is in the object. */
+/* Names in a .dwo file are relative to a directory that the object names. */
 static const char *source_file(struct unit *unit, size_t file)
 {
 	const char *name, *dir;
@@ -378,7 +380,7 @@ static const char *source_file(struct unit *unit, size_t file)
 	return unit->path[file] ? unit->path[file] : name;
 }
 
-/* Where @inlined was called from: the place in the function that it is part of. */
+/* Sets the place in @caller from which @inlined was called. */
 static void call_site(struct unit *unit, Dwarf_Die *inlined, struct kunwind_dwarf_function *caller)
 {
 	caller->line = number(inlined, DW_AT_call_line);
@@ -399,7 +401,7 @@ static void source_line(struct unit *unit, uint64_t addr, struct kunwind_dwarf_f
 		function->column = 0;
 }
 
-/* From the function inwards, each link one node. Return: how many. */
+/* Stores the nodes that hold @addr, @function first. Returns their number. */
 static unsigned int chain(const struct unit *unit, size_t function, uint64_t addr, size_t *link,
 			  unsigned int max)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_dwp.c - one unit of a package of split DWARF, as the .dwo file that it was
+ * helper_dwp.c - copy one unit of a package of split DWARF to a .dwo file
  *
- * A .dwp file holds the sections of many .dwo files end to end, an index by unit id
- * of where each unit's part begins (DWARF 5 section 7.3.5; GNU's version 2 before
- * it), and their strings in common. libdw before 0.191 cannot read it, and later
- * ones look for it by a path, which this process may not open. So the parts of one
- * unit are laid out as an ELF file again, in memory that the library lends: the
- * sections that functions and lines take, and of the strings just this unit's.
+ * A .dwp file holds the sections of many .dwo files one after another, an index
+ * by unit id of where the parts of each unit begin (DWARF 5 section 7.3.5;
+ * before it, GNU's version 2), and the strings of all. libdw before 0.191
+ * cannot read it; later versions look for it by a path, which this process may
+ * not open. Therefore the parts of one unit are laid out as an ELF file again,
+ * in memory that the library lends: the sections that functions and lines need,
+ * and only this unit's strings.
  *
- * Cost: the bytes of one unit, in the lent file. Type units and 64-bit DWARF are
- * not read: such a unit has lines only.
+ * Cost: the bytes of one unit, in the lent file. Type units and 64-bit DWARF
+ * are not read: such a unit has only lines.
  */
 #include <gelf.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 
 enum part { INFO, ABBREV, LINE, STR_OFFSETS, RNGLISTS, STR, NR_PARTS };
 
-/* The numbers that columns of the index have, by its version; 0: has none. */
+/* The number of each section in the index, by the index's version; 0: none. */
 static const struct {
 	const char *name;
 	uint32_t v2, v5;
@@ -94,7 +95,7 @@ static void read_sections(Elf *elf, struct package *package)
 	}
 }
 
-/* The row of the unit in the index, 0: none. Open addressing; an id of 0 is an empty slot. */
+/* The unit's row, 0: none. Open addressing; empty slots have id and row 0. */
 static uint32_t find_row(struct bytes index, uint64_t id, uint32_t slots, uint32_t units)
 {
 	uint64_t mask = slots - 1, slot = id & mask, step = ((id >> 32) & mask) | 1, found;
@@ -111,7 +112,7 @@ static uint32_t find_row(struct bytes index, uint64_t id, uint32_t slots, uint32
 	return 0;
 }
 
-/* Where the unit's parts lie in the package. False: it is not there, or the index lies. */
+/* Finds the unit's parts in the package. False: not there, or a bad index. */
 static bool find_parts(struct package *package, uint64_t id, struct bytes *part)
 {
 	struct bytes index = package->index;
@@ -119,7 +120,7 @@ static bool find_parts(struct package *package, uint64_t id, struct bytes *part)
 	size_t ids = 16 + (size_t)slots * 12;
 	size_t cells = (size_t)columns * units * 4;
 
-	/* a u32 of version 2, a u16 and padding of version 5 */
+	/* version 2 is a u32, version 5 a u16 and padding */
 	package->version = u32(index, 0) == 2 ? 2 : u32(index, 0) & 0xffff;
 	if ((package->version != 2 && package->version != 5) || columns > 16 || units > slots ||
 	    !slots || slots & (slots - 1) || index.size < ids ||
@@ -156,7 +157,7 @@ static void put(struct image *image, const void *bytes, size_t size)
 	image->used += size;
 }
 
-/* The unit's table of strings, each with the string behind it in a section of its own. */
+/* Writes the unit's table of string offsets, and its strings as a section. */
 static void put_strings(struct image *image, const struct package *package, struct bytes table,
 			Elf64_Shdr *offsets, Elf64_Shdr *strings)
 {
@@ -246,7 +247,7 @@ bool kunwind_dwp_extract(int dwp, uint64_t id, int lent)
 		if (image.at != MAP_FAILED) {
 			lay_out(&image, &package, part);
 			munmap(image.at, image.size);
-			/* libdw maps the whole file: no more of it than there is */
+			/* libdw maps the whole file: cut off unused bytes */
 			ok = !image.full && !ftruncate(lent, (off_t)image.used);
 		}
 	}

@@ -2,12 +2,12 @@
 /*
  * helper_elf.c - one ELF file, opened for its symbols
  *
- * elfutils' libdwfl reads the symbols wherever they are: .symtab, .dynsym,
- * .gnu_debugdata, a separate file, which the library has found. They are copied
- * once into an array sorted by address, for libdwfl's own look-up by address
- * reads the whole table every time.
+ * elfutils' libdwfl reads the symbols from .symtab, .dynsym, .gnu_debugdata, or
+ * a separate file that the library has found. They are copied once into an
+ * array sorted by address, because libdwfl's own look-up by address reads the
+ * whole table every time.
  *
- * Costs 32 bytes for each function and label, besides the mapped file.
+ * Memory: 40 bytes for each entry of the symbol table, besides the mapped file.
  */
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -25,7 +25,7 @@
 struct sym {
 	uint64_t start, end;
 	const char *name;	/* belongs to dwfl */
-	unsigned int rank;	/* among symbols of the same range, higher is better */
+	unsigned int rank;	/* among symbols of the same start, higher is better */
 };
 
 struct kunwind_elf {
@@ -38,7 +38,7 @@ struct kunwind_elf {
 	size_t nr;
 };
 
-/* The library has searched; libdwfl gets what it found, once. */
+/* Gives libdwfl the file that the library has found, once. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *modname,
 			  Dwarf_Addr base, const char *file_name, const char *debuglink_file,
 			  GElf_Word debuglink_crc, char **debuginfo_file_name)
@@ -59,7 +59,7 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-/* Global names before weak before local; the plain name before its __aliases. */
+/* Prefers global names to weak, weak to local, "name" to its alias "__name". */
 static unsigned int symbol_rank(const GElf_Sym *sym, const char *name)
 {
 	static const unsigned int by_bind[] = {
@@ -80,7 +80,7 @@ static int compare(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* End of the executable section that holds a label, 0 when there is none. */
+/* Returns the end of the executable section of a label; 0: there is none. */
 static uint64_t label_limit(Elf *elf, GElf_Word shndx, uint64_t value)
 {
 	GElf_Shdr mem, *shdr = gelf_getshdr(elf_getscn(elf, shndx), &mem);
@@ -92,8 +92,8 @@ static uint64_t label_limit(Elf *elf, GElf_Word shndx, uint64_t value)
 }
 
 /*
- * Labels have no size: each reaches to the next symbol, but counts only where
- * no function covers it (else it is a label inside that function).
+ * Labels have no size: each ends at the next symbol. A label that starts inside
+ * a function is left out.
  */
 static void settle(struct kunwind_elf *elf)
 {
@@ -256,7 +256,7 @@ struct kunwind_elf *kunwind_elf_open(int fd, int debug_fd)
 	elf->dwfl = dwfl_begin(&callbacks);
 	if (!elf->dwfl)
 		goto close_fd;
-	/* reported at 0: its addresses are ELF virtual addresses */
+	/* reported at 0: addresses are ELF virtual addresses */
 	elf->module = dwfl_report_elf(elf->dwfl, "object", "object", fd, 0, true);
 	if (!elf->module)
 		goto close_fd;
@@ -300,7 +300,7 @@ Dwarf *kunwind_elf_dwarf(struct kunwind_elf *elf, uint64_t *bias)
 	return dwarf;
 }
 
-/* Backwards from the last symbol that starts at or before @addr, until none can reach it. */
+/* Searches backwards, from the last symbol that starts at or before @addr. */
 const char *kunwind_elf_symbol(const struct kunwind_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label)
 {
@@ -346,7 +346,7 @@ bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t 
 	return false;
 }
 
-/* @len bytes of the file's image at @addr. */
+/* Reads @len bytes of the file's image at ELF virtual address @addr. */
 static bool read_image(const struct kunwind_elf *elf, uint64_t addr, void *buf, size_t len)
 {
 	GElf_Addr bias;
@@ -374,14 +374,14 @@ static bool read_image(const struct kunwind_elf *elf, uint64_t addr, void *buf, 
 
 bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr)
 {
-	/* mov $__NR_rt_sigreturn,%rax; syscall: what debuggers have always looked for */
+	/* mov $__NR_rt_sigreturn,%rax; syscall: debuggers look for it, too */
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	unsigned char bytes[sizeof(code)];
 
 	return read_image(elf, addr, bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code));
 }
 
-/* 1: CFI says that the return address is undefined; 0: CFI says otherwise; -1: no CFI. */
+/* 1: CFI leaves the return address undefined; 0: it does not; -1: no CFI. */
 static int outermost_by_cfi(Dwarf_CFI *cfi, uint64_t addr)
 {
 	Dwarf_Frame *frame;
@@ -391,7 +391,10 @@ static int outermost_by_cfi(Dwarf_CFI *cfi, uint64_t addr)
 
 	if (!cfi || dwarf_cfi_addrframe(cfi, addr, &frame))
 		return -1;
-	/* register 16 of x86-64 is the return address; "undefined" is no operations, not at NULL */
+	/*
+	 * Register 16 is the return address. libdw returns "undefined" as no
+	 * operations, with ops not NULL.
+	 */
 	if (!dwarf_frame_register(frame, 16, mem, &ops, &nr))
 		outermost = !nr && ops;
 	free(frame);
@@ -407,6 +410,6 @@ bool kunwind_elf_is_entry(const struct kunwind_elf *elf, uint64_t addr)
 		outermost = outermost_by_cfi(dwfl_module_dwarf_cfi(elf->module, &bias), addr);
 	if (outermost >= 0)
 		return outermost;
-	/* no CFI: crt1.o's and ld.so's _start are shorter than this */
+	/* no CFI: _start of crt1.o and of ld.so are shorter than this */
 	return elf->entry && addr - elf->entry < 64;
 }

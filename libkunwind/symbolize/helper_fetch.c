@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_fetch.c - files from debuginfod servers
+ * helper_fetch.c - fetch a file from a debuginfod server
  *
- * A process of its own for each file, outside of the limits that the parser has:
- * it needs the network and a cache below the home directory, and reads no ELF
- * file. libdebuginfod is opened at run time; where it is not installed, or
- * DEBUGINFOD_URLS is not set, there are just no such files.
+ * This runs in a separate process for each file, without the limits of the
+ * parser: it needs the network and a cache below the home directory, and reads
+ * no ELF file. libdebuginfod is opened at run time. If it is not installed, or
+ * DEBUGINFOD_URLS is not set, no file is found.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_main.c - kunwind-symbolize-helper: parses ELF files for libkunwind-symbolize
+ * helper_main.c - kunwind-symbolize-helper: parses ELF files for the library
  *
  *   kunwind-symbolize-helper MEMORY-MB SECONDS    serves on descriptor 3
  *   kunwind-symbolize-helper --fetch KIND BUILD-ID
  *
- * Started by the library, not by people. A question that takes more than SECONDS
- * of CPU time ends the process; the library starts another one.
+ * libkunwind-symbolize starts it, not people. A question that takes more than
+ * SECONDS of CPU time ends the process; the library then starts another one.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "kunwind-symbolize-helper: is started by libkunwind-symbolize\n");
 		return 1;
 	}
-	signal(SIGINT, SIG_IGN);	/* the viewer's terminal; it decides, and closes the socket */
+	signal(SIGINT, SIG_IGN);	/* ^C is for the viewer, which closes the socket */
 	kunwind_serve_init();
 	failed = kunwind_sandbox_enter((unsigned int)atoi(argv[1]));
 	if (failed) {

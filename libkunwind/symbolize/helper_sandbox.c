@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_sandbox.c - what a parser of other people's files may do
+ * helper_sandbox.c - limit what a parser of other people's files can do
  *
- * Compute, map the files that it was handed, take memory up to a limit, and
- * answer. It cannot open a file, reach the network or start a program: a call
- * that is not listed fails with EPERM, which the libraries take for a missing
- * file. What it still could do is lie about names, and not be trusted for it.
+ * The helper can compute, map the files that it was handed, use memory up to a
+ * limit, and answer. It cannot open a file, reach the network or start a
+ * program: a system call that is not listed fails with EPERM, which the
+ * libraries take for a missing file. A hostile file can still make it return
+ * false names.
  *
- * The filter knows x86-64's numbers, and refuses other ABIs' system calls.
+ * The filter has x86-64's numbers. A system call of the 32-bit ABI kills the
+ * process.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -27,7 +29,7 @@ static const int allowed[] = {
 	SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk,
 	SYS_setitimer, SYS_sysinfo, SYS_getrandom, SYS_futex, SYS_clock_gettime,
 	SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
-	/* to die by abort() */
+	/* for abort() */
 	SYS_rt_sigprocmask, SYS_getpid, SYS_gettid, SYS_tgkill,
 };
 #define NR_ALLOWED	(sizeof(allowed) / sizeof(*allowed))

@@ -3,10 +3,10 @@
  * helper_serve.c - objects by number, and the answers about them
  *
  * C++ names are demangled by __cxa_demangle() of libstdc++, which is opened at
- * run time: no C++ at build time, and mangled names where it is not installed.
+ * run time: the build needs no C++. Names stay mangled if it is not installed.
  *
  * Memory: that of helper_elf.c and helper_dwarf.c for each object, until the
- * library has it closed.
+ * library closes the object.
  */
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
@@ -83,7 +83,7 @@ static void identify(int fd, struct writer *to)
 	put_name(to, name);
 }
 
-/* Debug information is looked for at once: the answer says which other file it wants. */
+/* Looks for debug information now: the reply says if it needs an ALT file. */
 static void open_object(const struct wire_request *request, int *fds, struct writer *to)
 {
 	struct object *object = &objects[request->id];
@@ -132,7 +132,7 @@ static void open_alt(struct object *object, int *fds, struct writer *to)
 	dwarf_setalt(dwarf, object->alt);
 }
 
-/* A string behind the functions written so far; false: no room. */
+/* Appends a string to the functions written so far. False: no room. */
 static bool put_string(struct writer *to, const char *text, size_t max, uint32_t *len)
 {
 	size_t n;
@@ -150,8 +150,9 @@ static bool put_string(struct writer *to, const char *text, size_t max, uint32_t
 }
 
 /*
- * Without the version that a static symbol table appends ("open@@GLIBC_2.2.5"),
- * demangled where that is possible. The caller frees it; NULL: no name.
+ * Returns @raw without the version that a static symbol table appends
+ * ("open@@GLIBC_2.2.5"), demangled if possible. The caller frees it. NULL: no
+ * name.
  */
 static char *readable_name(const char *raw)
 {
@@ -194,7 +195,7 @@ static void put_function(struct writer *to, const struct kunwind_dwarf_function 
 	free(name);
 }
 
-/* Functions that the kernel or libc starts a thread of control with, where no CFI says so. */
+/* Functions in which the kernel or libc starts a thread; CFI may not say so. */
 static bool entry_by_name(const char *name)
 {
 	static const char *const names[] = {
@@ -208,7 +209,7 @@ static bool entry_by_name(const char *name)
 	return false;
 }
 
-/* NULL: none, or it is not wanted. */
+/* Returns NULL if there is no debug information, or it is not wanted. */
 static struct kunwind_dwarf *dwarf_of(struct object *object)
 {
 	uint64_t bias;
@@ -238,9 +239,9 @@ static bool wants_split(struct kunwind_dwarf *dwarf, uint64_t addr, struct write
 }
 
 /*
- * The function itself has the name that the symbol table gives it: what the
- * linker made ("foo.cold", an alias that programs call it by), known with and
- * without debug information. A label is less than what debug information knows.
+ * The function itself has its name from the symbol table, which is known with
+ * and without debug information: the linker's name ("foo.cold"), or an alias
+ * that programs call. A name from debug information is better than a label.
  */
 static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
 {
@@ -252,7 +253,7 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 	const char *raw;
 	uint64_t start, at;
 
-	/* a handler "returns" to the trampoline's first byte, which no call precedes */
+	/* a handler returns to the trampoline's start: no call is before it */
 	trampoline = kunwind_elf_is_trampoline(object->elf, addr);
 	at = exact || trampoline ? addr : addr - 1;
 	if (wants_split(dwarf, at, to))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_split.c - libdw gets the .dwo file that the library has found
+ * helper_split.c - give libdw the .dwo file that the library has found
  *
- * libdw itself looks for the other part of a split unit, by opening paths, which
- * this process may not; and it has no call by which to hand the file over. So its
- * open(2) comes here, by the rule that a program's own function goes before that
- * of a shared object. While a file is being given, each path is that file; libdw
- * takes it only if the unit's id (DW_AT_dwo_id, DWARF 5 section 7.5.1.2) is in it.
- * At all other times open is what it always was.
+ * libdw looks for the other part of a split unit by opening paths, which this
+ * process may not do, and no function of libdw takes the file instead.
+ * Therefore this file defines open(2): a program's own function is used instead
+ * of that of a shared object. While a file is being given, every path opens
+ * that file; libdw uses it only if it contains the unit's id (DW_AT_dwo_id,
+ * DWARF 5 section 7.5.1.2). At all other times open() works as usual.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 static int given = -1;
 
-/* Declared here, for the header has others for other widths of a file's size. */
+/* Declared here, because <fcntl.h> has others for other file size widths. */
 int kunwind_open(const char *path, int flags, ...);
 int kunwind_open(const char *path, int flags, ...)
 {

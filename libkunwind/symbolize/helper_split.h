@@ -10,16 +10,17 @@
 #include <stdint.h>
 
 /*
- * Has libdw read the other part of @skeleton from @fd, which stays the caller's.
- * @die: out, its outermost entry. Once only for each unit: libdw remembers the
- * answer. False: it is not in that file (-1: there is none).
+ * Makes libdw read the other part of @skeleton from @fd, which stays the
+ * caller's; -1: there is no file. @die: out, its outermost entry. Call this
+ * only once for each unit, because libdw remembers the result. False: the part
+ * is not in that file.
  */
 bool kunwind_split_link(Dwarf_CU *skeleton, int fd, Dwarf_Die *die);
 
 /*
- * The unit @id of the package @dwp (a .dwp file) becomes a .dwo file, in @lent: a file
- * in memory as large as that may get, which is cut to its size. False: there is no
- * such unit, or it did not fit.
+ * Writes the unit @id of the package @dwp (a .dwp file) to @lent, as a .dwo
+ * file. @lent is a memory file of the largest size allowed, and is cut to the
+ * size of the .dwo file. False: there is no such unit, or it did not fit.
  */
 bool kunwind_dwp_extract(int dwp, uint64_t id, int lent);
 

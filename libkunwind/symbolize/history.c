@@ -2,13 +2,14 @@
 /*
  * history.c - the processes of one trace, and names for their stacks
  *
- * The first address of a stack is where the program stood. Each further one is
- * a return address, and belongs to the call before it; but the frame that a
- * signal interrupted, behind a trampoline, is exact again.
+ * The first address of a stack is where the program was. Each further one is a
+ * return address, and belongs to the call before it, except after a signal's
+ * trampoline: that frame was interrupted, and its address is exact.
  *
- * Code that no ELF file holds may be in a perf-PID.map, which JIT compilers
- * write: one of this host's is taken for a process that runs and was started
- * before it was last written, or for one whose start the trace tells.
+ * Code that is in no ELF file may be in a perf-PID.map, which JIT compilers
+ * write. A map of this host is used if it was last written after the process
+ * started its program: the trace says when, or /proc, if the process still
+ * runs.
  *
  * Memory: that of maps.c and pids.c.
  */
@@ -95,13 +96,13 @@ bool kunwind_history_exit(struct kunwind_history *history, int64_t time, int pid
 	return kunwind_maps_exit(history->maps, pid, time);
 }
 
-/* May /proc be asked? */
+/* May /proc be read? */
 static bool is_live(const struct kunwind_history *history, const struct kunwind_who *who)
 {
 	return who->live && !(history->symbolizer->options.flags & KUNWIND_NO_LOCAL);
 }
 
-/* Does the trace tell that the process became its program only after the event? */
+/* Does the trace say that the process got its program only after the event? */
 static bool is_before_program(const struct kunwind_history *history, const struct kunwind_who *who,
 			      int pid)
 {
@@ -118,7 +119,7 @@ static bool perf_map_is_of(const struct kunwind_history *history, const struct k
 	if (lstat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	if (history->symbolizer->options.perf_map_dir)
-		return true;	/* somebody put them there for this trace */
+		return true;	/* the user put them there for this trace */
 	if (!is_live(history, who))
 		return false;
 	started = kunwind_maps_began(history->maps, pid, who->time);
@@ -128,7 +129,7 @@ static bool perf_map_is_of(const struct kunwind_history *history, const struct k
 	return started >= 0 && started <= written;
 }
 
-/* The list of a JIT compiler's functions as an object; NULL: none. */
+/* Returns the list of a JIT compiler's functions as an object; NULL: none. */
 static struct kunwind_object *perf_map(struct kunwind_history *history,
 				       const struct kunwind_who *who, int pid)
 {
@@ -150,7 +151,7 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 	return object && object->list ? object : NULL;
 }
 
-/* The mapping that a frame's code is in; NULL: none is known. */
+/* Returns the mapping that holds a frame's code; NULL: none is known. */
 static const struct kunwind_range *find_range(struct kunwind_history *history,
 					      const struct kunwind_who *who, int pid,
 					      uint64_t address, bool exact)
@@ -158,7 +159,7 @@ static const struct kunwind_range *find_range(struct kunwind_history *history,
 	const struct kunwind_range *range =
 		kunwind_maps_find(history->maps, pid, exact ? address : address - 1, who->time);
 
-	if (!range && !exact)	/* a trampoline at the very beginning of a mapping */
+	if (!range && !exact)	/* a trampoline at the start of a mapping */
 		range = kunwind_maps_find(history->maps, pid, address, who->time);
 	if (range && is_live(history, who) && range->object->state == KUNWIND_STATE_NEW &&
 	    !range->object->live_pid) {
@@ -200,7 +201,7 @@ static bool is_new(struct kunwind_history *history, const struct kunwind_who *wh
 					    address - range->bias, exact);
 }
 
-/* What the next frames will most likely be asked as: nothing but the first is exact. */
+/* Prefetches the next frames, as return addresses after the first. */
 static void prefetch(struct kunwind_history *history, const struct kunwind_who *who, int pid,
 		     const uint64_t *address, size_t nr, bool exact)
 {
@@ -249,7 +250,7 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 	pid = kunwind_history_process(history, who, address[0]);
 	for (i = 0; i < nr; i++) {
 		if (pid >= 0) {
-			/* where one is new, more are: those ahead are asked about together */
+			/* if one is not cached, ask for the next ones, too */
 			if (i >= ahead && is_new(history, who, pid, address[i], exact)) {
 				prefetch(history, who, pid, address + i, nr - i, exact);
 				ahead = i + KUNWIND_WANTED_MAX;

@@ -2,11 +2,11 @@
 /*
  * list.c - symbols from text files: /proc/kallsyms, perf-PID.map
  *
- * Sorted by address. A line without a size reaches to the next one. Later lines
- * of a perf map replace earlier ones at the same address: a JIT compiler that
- * reuses memory appends.
+ * Sorted by address. A line without a size reaches to the next one. In a perf
+ * map, the last line of an address counts: a JIT compiler that reuses memory
+ * appends.
  *
- * Memory: 24 bytes a symbol and its text; not more than MAX_BYTES are read.
+ * Memory: 24 bytes a symbol and its text; at most MAX_BYTES of a file are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The name ends at its line's end, or before "\t[module]". In perf's it may hold blanks. */
+/* The name ends with the line or at "\t[module]"; perf's may hold blanks. */
 static bool parse(const struct kunwind_list *list, char *at, struct line *line)
 {
 	char *rest;
@@ -100,7 +100,7 @@ static bool parse(const struct kunwind_list *list, char *at, struct line *line)
 			return false;
 		rest++;
 	} else {
-		/* text: T, t, W, w; the rest is data, or not the kernel's own (A) */
+		/* T, t, W, w: code; the rest: data, or not the kernel's (A) */
 		if (!strchr("TtWw", rest[1]) || rest[2] != ' ')
 			return false;
 		rest += 3;
@@ -135,7 +135,7 @@ static bool parse_all(struct kunwind_list *list)
 		last |= line.start;
 		list->line[list->nr++] = line;
 	}
-	/* to others than root the kernel shows its addresses as zero */
+	/* the kernel shows its addresses as zero to users other than root */
 	return list->nr && last;
 }
 
@@ -177,7 +177,7 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 	} else if (lo == list->nr) {
 		return NULL;	/* nothing says where the last one ends */
 	} else {
-		/* the first name of an address is the one in the kernel's own traces */
+		/* the kernel's own traces use the first name of an address */
 		while (line > list->line && line[-1].start == line->start)
 			line--;
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * live.c - the mappings of a process that runs, from /proc
+ * live.c - the mappings of a running process, from /proc
  *
- * For a trace that tells nothing about a process, on the host and boot where it
- * was made. A process number is soon given again: the process must have been
- * started before the event that it is asked for, under the name that it had then.
+ * For a trace without events of a process, on the host and boot where it was
+ * made. Process numbers are reused: the process must have been started before
+ * the event, and its name must be the one in the event.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ int64_t kunwind_live_started(int pid, const char *comm)
 	len = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[len] = '\0';
-	/* fields are counted from behind the name, which may hold anything */
+	/* fields are counted after the name, which may contain anything */
 	p = strrchr(line, ')');
 	name = strchr(line, '(');
 	if (!p || !name || (comm && *comm && ((size_t)(p - name - 1) != strlen(comm) ||
@@ -59,7 +59,7 @@ static struct kunwind_object *live_object(struct kunwind_symbolizer *symbolizer,
 	return object;
 }
 
-/* Without a build-id the vDSO is known for what it is: all of a host have the same one. */
+/* The vDSO needs no build-id: all processes of a host have the same one. */
 static void vdso_identity(struct kunwind_object *object)
 {
 	if (!strcmp(object->path, "[vdso]"))
@@ -98,7 +98,7 @@ void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *sym
 			continue;
 		vdso_identity(range.object);
 		if (!kunwind_object_address(range.object, offset, &vaddr))
-			vaddr = offset;		/* no names then; the offset serves */
+			vaddr = offset;		/* no names then; use the offset */
 		range.bias = range.start - vaddr;
 		kunwind_maps_live(maps, pid, &range);
 	}

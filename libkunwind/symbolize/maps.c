@@ -3,12 +3,13 @@
  * maps.c - what was mapped where, in which process, at what time
  *
  * Each process has its history, a list of entries in order of time, and the
- * mappings that hold at the time looked at, sorted by address. A look-up first
- * takes the process forward to its time. A forked child copies the mappings
- * that its parent had at that time.
+ * mappings at the time of the last look-up, sorted by address. A look-up first
+ * applies the entries up to its time. A forked child copies its parent's
+ * mappings when the child is first looked up: those at the fork, or later ones
+ * if the parent was looked up for a later time before.
  *
- * Memory: 48 bytes for each mapping told, 32 for each that holds. A state dump
- * that repeats what is known costs nothing.
+ * Memory: 48 bytes for each mapping reported, 32 for each that is mapped. A
+ * state dump that repeats known mappings costs nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct process {
 	bool live_tried;
 	struct entry *history;
 	size_t nr_history, cap_history;
-	size_t at;			/* entries that have taken effect */
+	size_t at;			/* entries that were applied */
 	struct kunwind_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
 };
@@ -104,8 +105,9 @@ static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry
 }
 
 /*
- * Is this mapping the last word about its addresses? Looks back to a new program,
- * and not for ever: to tell it again costs memory and nothing else.
+ * Does the latest entry about these addresses map the same already? Looks back
+ * at most MAX_BACK entries, and not past an exec, fork or exit: an entry that
+ * repeats another one costs memory and nothing else.
  */
 static bool known_already(const struct process *p, const struct kunwind_range *m)
 {
@@ -165,7 +167,7 @@ bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid)
 	return p && (p->nr_history || p->nr_now);
 }
 
-/* Index of the first mapping that ends after @addr. */
+/* Returns the index of the first mapping that ends after @addr. */
 static size_t position(const struct process *p, uint64_t addr)
 {
 	size_t lo = 0, hi = p->nr_now;
@@ -189,18 +191,18 @@ static void insert_at(struct process *p, size_t i, const struct kunwind_range *m
 }
 
 /*
- * The range is taken from whatever had it, for a new mapping when that has an
- * object. False: out of memory.
+ * Removes the range from all mappings. If it has an object, it becomes a new
+ * mapping. False: out of memory.
  */
 static bool replace(struct process *p, const struct kunwind_range *m)
 {
 	size_t first = position(p, m->start), last = first;
 
-	/* two more: the new one, and the rest of one that it falls in the midst of */
+	/* room for two: the new one, and the rest of one that it splits */
 	if (!kunwind_reserve((void **)&p->now, p->nr_now + 1, &p->cap_now, sizeof(*p->now)))
 		return false;
 	if (first < p->nr_now && p->now[first].start < m->start) {
-		if (p->now[first].end > m->end) {	/* in the midst: two remain */
+		if (p->now[first].end > m->end) {	/* it splits this one */
 			struct kunwind_range rest = p->now[first];
 
 			rest.start = m->end;
@@ -243,8 +245,8 @@ static bool inherit(struct kunwind_maps *maps, struct process *child, const stru
 }
 
 /*
- * Out of memory here loses mappings, and names with them, nothing else. The
- * depth ends a trace that claims a circle of forks at one instant.
+ * If memory runs out, mappings and their names are lost, nothing else. @depth
+ * ends the recursion if a trace claims a circle of forks at one time.
  */
 static void advance(struct kunwind_maps *maps, struct process *p, int64_t time, int depth)
 {

@@ -18,13 +18,13 @@ struct kunwind_range {
 
 struct kunwind_maps;
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 struct kunwind_maps *kunwind_maps_new(void);
 void kunwind_maps_free(struct kunwind_maps *maps);
 
 /*
- * The history is told, in order of time (nanoseconds; equal times keep
- * their order). False: out of memory.
+ * These add one event, in order of time (nanoseconds; equal times keep their
+ * order). False: out of memory.
  */
 bool kunwind_maps_map(struct kunwind_maps *maps, int pid, int64_t time,
 		      const struct kunwind_range *range);
@@ -35,26 +35,29 @@ bool kunwind_maps_fork(struct kunwind_maps *maps, int parent, int child, int64_t
 bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time);
 
 /*
- * For a process that the history knows nothing of: it has this since ever. The
- * ranges of one process come at once. False: out of memory.
+ * Adds a mapping of a live process that has no events: it holds for all times.
+ * All ranges of a process are added at once. False: out of memory.
  */
 bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_range *range);
 
-/* True the first time for a process that the history knows nothing of. */
+/* True on the first call for a process that has no events. */
 bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid);
 
-/* When the program that @pid ran at @time had begun, as far as it was told; INT64_MAX: it was not. */
+/*
+ * Returns when the program that @pid ran at @time began (its last exec or
+ * fork); INT64_MAX if the trace does not say.
+ */
 int64_t kunwind_maps_began(const struct kunwind_maps *maps, int pid, int64_t time);
 
-/* Does the history, or a live process, tell anything about @pid? */
+/* Does the history, or a live process, know anything of @pid? */
 bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);
 
 /**
- * kunwind_maps_find() - the mapping that held @addr
- * Calls must not go back in time. What the trace told too late (a state dump
- * after the first events, a new program's mappings after execve's own exit) is
- * found by looking ahead to the process's next exec or exit.
- * Return: NULL when none did; valid until the next call.
+ * kunwind_maps_find() - the mapping that held @addr at @time
+ * @time must not decrease from call to call. A mapping that the trace reports
+ * late (in a state dump after the first events, or after the exit of execve) is
+ * found among the events up to the process's next exec, fork or exit.
+ * Return: NULL if none held it; valid until the next call.
  */
 const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
 						uint64_t addr, int64_t time);

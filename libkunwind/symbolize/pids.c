@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * pids.c - which process an event's vpid means
+ * pids.c - find the process that an event's vpid means
  *
- * LTTng's context vpid is the number that a process has in its own pid
- * namespace, so processes of several containers share numbers. Kunwind's events
- * have both numbers. Of several processes with one vpid, the one that had code
- * at the event's address is meant: address spaces are laid out at random. Where
- * that does not tell (one program at fixed addresses in two containers), any
- * will do if it is the same object, and none if it is not.
+ * LTTng's context vpid is the number of a process in its own pid namespace, so
+ * processes of several containers share numbers. Kunwind's events have both
+ * numbers. If several processes have one vpid, the one that had code at the
+ * event's address is meant, because address spaces are laid out at random. If
+ * several had code there (one program at fixed addresses in two containers),
+ * any of them is right if the object is the same; otherwise none is chosen.
  *
  * Memory: 16 bytes for each pair of numbers.
  */

@@ -2,15 +2,17 @@
 /*
  * process.c - the helper process, from the library's side
  *
- * Started with posix_spawn() and nothing but its end of a socket pair. A
- * question has a limit in CPU time, which another job on the machine does not
- * use up, and a far larger one in time by the clock, for a file on a file
- * system that hangs. Past either the process is killed. What it answers is
- * checked for its length here and for the rest where it is read.
+ * posix_spawn() starts it with one end of a socket pair, and no other
+ * descriptor of the caller's except standard error. A question has a limit on
+ * CPU time, which other jobs on the machine do not use up, and a far longer
+ * limit on elapsed time, for a file on a file system that hangs. Beyond either,
+ * the process is killed. This file checks the length of an answer; the readers
+ * of the answer check the rest.
  *
- * Where the program is: as the caller says; beside the running program or the
- * shared object that this is part of (a build tree, the directory of a plug-in's
- * own), in libexec beside their directory, where "make install" put it.
+ * The program is searched for in this order: the caller's option; the variable
+ * KUNWIND_SYMBOLIZE_HELPER; beside the running program (a build tree), and in
+ * ../libexec/kunwind from there; the same for the shared object that this is
+ * part of (a plug-in's directory); where "make install" put it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +34,7 @@
 #define KUNWIND_LIBEXEC	"/usr/local/libexec/kunwind"
 #endif
 #define PROGRAM		"kunwind-symbolize-helper"
-#define CLOCK_FACTOR	10		/* time by the clock to CPU time */
+#define CLOCK_FACTOR	10		/* limit on elapsed time / limit on CPU time */
 #define FETCH_LIMIT_MS	(5 * 60 * 1000)
 #define MAX_FAILED	3
 
@@ -83,7 +85,7 @@ static bool spawn(const struct kunwind_helper *helper, int fd, int as, char *con
 		return false;
 	}
 	sigemptyset(&none);
-	/* nothing else that the caller has open is the helper's business */
+	/* the helper gets no other descriptor except standard error */
 	ok = !posix_spawn_file_actions_adddup2(&actions, fd, as) &&
 	     !posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) &&
 	     (as == STDOUT_FILENO || !posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO,
@@ -109,7 +111,7 @@ void kunwind_helper_stop(struct kunwind_helper *helper)
 	if (!helper->pid)
 		return;
 	close(helper->socket);
-	kill(helper->pid, SIGKILL);	/* it has nothing to lose */
+	kill(helper->pid, SIGKILL);	/* it has no state to save */
 	reap(helper->pid);
 	helper->pid = 0;
 }
@@ -122,7 +124,7 @@ static bool start(struct kunwind_helper *helper)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return false;
-	/* dup2() to the same number would leave it to be closed by exec */
+	/* dup2() to the same number does not clear close-on-exec */
 	if (pair[1] == WIRE_SOCKET) {
 		int other = fcntl(pair[1], F_DUPFD_CLOEXEC, WIRE_SOCKET + 1);
 
@@ -153,14 +155,14 @@ static int64_t now_ms(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* False: too long. A process that has died counts as ready: reading tells. */
+/* False: too long. For a process that has died: true, and the read fails. */
 static bool wait_answer(const struct kunwind_helper *helper)
 {
 	struct pollfd pollfd = { .fd = helper->socket, .events = POLLIN };
 	int64_t limit = helper->time_limit_ms, since, cpu_since = -1, cpu;
 	clockid_t clock;
 
-	/* the common case is short: no clock is read for it */
+	/* most answers come soon: no clock is read for them */
 	if (poll(&pollfd, 1, 50) > 0)
 		return true;
 	since = now_ms(CLOCK_MONOTONIC);
@@ -256,7 +258,7 @@ enum kunwind_asked kunwind_helper_ask(struct kunwind_helper *helper,
 	return exchange(helper, request, fds, nr_fds, reply, len);
 }
 
-/* Reads a line; false when it takes too long. */
+/* Reads a line. False: it took too long, or there was none. */
 static bool read_line(int fd, char *line, size_t size)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };

@@ -2,11 +2,11 @@
 /*
  * symbolizer.c - objects, and the functions at an address of one
  *
- * An object's file is searched for when a first address in it is asked about,
- * and handed to the helper process; the least recently used one is closed when
- * many are open. A helper that dies takes all open objects with it: they are
- * opened again when they are asked about, but the one that it died of is first
- * tried without its debug information, and then not at all.
+ * The first question about an address in an object searches for its file, and
+ * hands the file to the helper process. If many are open, the least recently
+ * used one is closed. A helper that dies loses all open objects: they are
+ * opened again for the next questions about them. The object over which it died
+ * is tried without its debug information, and after another death not at all.
  *
  * Memory: the cache's (cache.c), 64 KB for an answer, some 150 bytes an object.
  */
@@ -24,7 +24,7 @@
 #define TIME_LIMIT_MS	10000
 #define MEMORY_LIMIT_MB	4096
 
-/* Takes in as much of the structure as the caller knows. */
+/* Copies as much of the structure as the caller knows. */
 static void set_options(struct kunwind_symbolizer *symbolizer,
 			const struct kunwind_symbolizer_options *options)
 {
@@ -43,7 +43,7 @@ static void set_options(struct kunwind_symbolizer *symbolizer,
 	symbolizer->helper.memory_limit_mb = symbolizer->options.memory_limit_mb;
 }
 
-/* A copy of a list of strings that ends with NULL; NULL for an empty one. */
+/* Copies a list of strings that ends with NULL; an empty one becomes NULL. */
 static bool copy_strings(const char *const **list)
 {
 	const char *const *from = *list;
@@ -236,7 +236,7 @@ static const char *dwarf_why(enum kunwind_state state)
 					     "the parser died of its debug information";
 }
 
-/* A question about an object; a helper that was lost counts against the object. */
+/* Asks about an object. If the helper is lost, the object's state changes. */
 static enum kunwind_asked ask(struct kunwind_object *object, const struct wire_request *request,
 			      const int *fds, unsigned int nr_fds, size_t *len)
 {
@@ -267,7 +267,7 @@ static bool is_open(const struct kunwind_object *object)
 	       kunwind_helper_lives(&object->symbolizer->helper, object->generation);
 }
 
-/* A number for an object: a free one, or that of the object not asked about for longest. */
+/* Takes a free number for an object, or that of the least recently used one. */
 static int take_slot(struct kunwind_object *object)
 {
 	struct kunwind_object **slot = object->symbolizer->slot;
@@ -282,7 +282,7 @@ static int take_slot(struct kunwind_object *object)
 			best = i;
 	}
 	if (slot[best])
-		slot[best]->slot = -1;	/* OPEN closes what had the number */
+		slot[best]->slot = -1;	/* OPEN closes the object that had the number */
 	slot[best] = object;
 	return best;
 }
@@ -294,7 +294,7 @@ static void drop_slot(struct kunwind_object *object)
 	object->slot = -1;
 }
 
-/* The file that dwz moved common parts to, when the answer to OPEN names one. */
+/* Hands over the file with dwz's common parts, if the reply names one. */
 static bool open_alt(struct kunwind_object *object, const char *debug_path, size_t len)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
@@ -316,7 +316,7 @@ static bool open_alt(struct kunwind_object *object, const char *debug_path, size
 	return ok;
 }
 
-/* Hands the files over. False: to be tried again, or object->state says why not. */
+/* Hands over the files. False: try again, or object->state says why not. */
 static bool hand_over(struct kunwind_object *object, const struct kunwind_found *found)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
@@ -359,7 +359,7 @@ static bool open_file(struct kunwind_object *object)
 		return true;
 	if (object->state != KUNWIND_STATE_NEW && object->state != KUNWIND_STATE_OK)
 		return false;
-	/* with and without debug information, and once more for a helper lost over another file */
+	/* with and without DWARF, and again if another file ended the helper */
 	for (tries = 0; tries < 3 && !ok; tries++) {
 		if (!kunwind_find_object(object, &found, &object->state))
 			return false;
@@ -375,7 +375,7 @@ static bool open_file(struct kunwind_object *object)
 	return ok;
 }
 
-/* The first back end that takes the object has it. */
+/* Gives the object to the first back end that takes it. */
 static void find_backend(struct kunwind_object *object)
 {
 	const struct kunwind_backend *const *backend = object->symbolizer->options.backends;
@@ -438,7 +438,7 @@ static bool take_string(const char **at, const char *end, uint32_t len, char *co
 	return true;
 }
 
-/* The helper's answer. What does not fit its own lengths is no answer. */
+/* Reads the helper's answer, up to a wrong length. False: out of memory. */
 static bool take_answer(const char *at, size_t len, struct kunwind_answer *answer,
 			struct kunwind_frame *frame)
 {
@@ -472,13 +472,13 @@ static bool take_answer(const char *at, size_t len, struct kunwind_answer *answe
 	return true;
 }
 
-/* A file in memory for a unit out of the package in @fd. -1: none. */
+/* Makes a memory file for a unit of the package @fd. Returns -1 on failure. */
 static int lend(int fd)
 {
 	int lent = memfd_create("dwo", MFD_CLOEXEC);
 	struct stat st;
 
-	/* a unit is smaller than its package; what it does not take costs nothing */
+	/* a unit is smaller than its package; unused bytes take no memory */
 	if (lent >= 0 && !fstat(fd, &st) && !ftruncate(lent, st.st_size + 65536))
 		return lent;
 	if (lent >= 0)
@@ -486,7 +486,7 @@ static int lend(int fd)
 	return -1;
 }
 
-/* The file that the answer wants goes to the helper. */
+/* Sends the file that the reply asks for, or none if it is not found. */
 static void give_split(struct kunwind_object *object, size_t len)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
@@ -526,7 +526,7 @@ static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exa
 
 	while (open_file(object)) {
 		request.id = (uint32_t)object->slot;
-		/* once without debug information; then its state ends this */
+		/* again without DWARF; then object->state ends the loop */
 		if (ask(object, &request, NULL, 0, &len) != KUNWIND_ASKED)
 			continue;
 		if (reply->status != WIRE_WANTS_SPLIT || gave)
@@ -554,14 +554,14 @@ static const char *why_no_name(struct kunwind_object *object, const struct kunwi
 {
 	const char *why = kunwind_object_why(object);
 
-	/* lost lines are worth a word only where there could have been any */
+	/* a frame with a name reports only what is wrong with its object */
 	if (why || (frame->nr_functions && kunwind_frame_function(frame)->name))
 		return why;
 	return frame->trampoline ? "signal trampoline" :
 	       frame->entry ? "entry point, no symbol" : "no symbol";
 }
 
-/* Keeps an answer; only then it is known how many functions there are. */
+/* Stores an answer, then sets why, which depends on its number of functions. */
 static const struct kunwind_frame *keep(struct kunwind_object *object,
 					const struct kunwind_frame *frame, bool exact)
 {
@@ -575,9 +575,9 @@ static const struct kunwind_frame *keep(struct kunwind_object *object,
 
 /*
  * Each question alone costs two switches between processes, which on a busy
- * machine is far more than the answer. All objects are open before the first is
- * asked about. A helper that is lost here is nobody's fault yet: those without
- * an answer are asked about one by one, and then it shows.
+ * machine take far longer than the answer. All objects are opened before the
+ * first question. If the helper is lost here, no object is blamed: questions
+ * for each of the other addresses then show the cause.
  */
 void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwind_wanted *wanted,
 		      unsigned int nr)
@@ -599,7 +599,7 @@ void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwin
 						.flags = sent[i]->exact ? WIRE_EXACT : 0,
 						.address = sent[i]->address };
 
-		/* one that was opened later may have taken its number */
+		/* an object opened later may have taken its number */
 		if (!is_open(sent[i]->object))
 			break;
 		if (!kunwind_helper_send(&symbolizer->helper, &request))
@@ -615,7 +615,7 @@ void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwin
 		if (!kunwind_helper_receive(&symbolizer->helper, symbolizer->reply, &len))
 			return;
 		symbolizer->stats.asked++;
-		/* one that wants another file is asked about alone */
+		/* if it wants another file, kunwind_resolve() asks again */
 		if (((struct wire_reply *)symbolizer->reply)->status == WIRE_OK &&
 		    take_answer(symbolizer->reply, len, answer, &frame))
 			keep(sent[i]->object, &frame, sent[i]->exact);
