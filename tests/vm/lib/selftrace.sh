@@ -4,26 +4,28 @@
 # Loads under which all work of the module is itself traced. Sourced by
 # t-selftrace.sh and s-selftrace-*.sh, after tap.sh.
 #
-#   prepare                build the programs and files
-#   state STATE TRACER     progs/selftrace/worker in one STATE, traced by TRACER
-#   parts TRACER           a program whose tables are all built in parts
+#   prepare                builds the programs and files
+#   state STATE TRACER     runs progs/selftrace/worker in STATE, under TRACER
+#   parts TRACER           runs a program whose tables are all built in parts
 #
-# STATE: pending (the file system does not answer), dead (the mapping changes all the
-# time), refused (the unwind information is wrong), blind (the stack cannot be read).
-# TRACER: ftrace:EVENT,EVENT..., ftrace:all, perf, lttng
+# STATE: pending (the file system does not answer), dead (the mapping changes
+# all the time), refused (the unwind information is wrong), blind (the stack
+# cannot be read). TRACER: ftrace:EVENT,EVENT..., ftrace:all, perf, lttng
 #
-# A CPU that interrupts itself for ever is a VM that reaches its time limit. Less than
-# that is found by three verdicts. None depends on the pace of the host:
-# - the worker's loop does at least a thirtieth of the iterations that it does in the
-#   same VM, under the same tracer, without kunwind; in one of three runs, because a busy
-#   host stops the VM for parts of a second. (A stack through code whose unwind
-#   information was refused is dear: measured, the loop does an eighth.)
-# - the module's requests, task works and irq_works are at most as many as touch.c
-#   allows: a task whose requests achieve nothing is heard some ten times in the first
-#   second, then once a second. One or two tasks run here, and some short commands, so
-#   the limit is MOST for each second of /proc/uptime and each CPU, and one for each part
-#   of a table that is built;
-# - the module is unloaded at the end: no work of its own follows another for ever.
+# If a CPU interrupts itself for ever, the VM reaches its time limit. Three
+# tests find a lesser load. None of them depends on the speed of the host:
+# - The worker's loop does at least a thirtieth of the iterations that it does
+#   in the same VM, under the same tracer, without kunwind. One of three runs is
+#   enough, because a busy host stops the VM for parts of a second. (A stack
+#   through code whose unwind information was refused is expensive: the loop
+#   then does an eighth of the iterations, as measured.)
+# - The module makes at most as many requests, task works and irq_works as
+#   touch.c allows. A task whose requests achieve nothing is heard some ten
+#   times in the first second, then once a second. One or two tasks run here,
+#   and some short commands, so the limit is MOST for each second of
+#   /proc/uptime and each CPU, and one for each part of a table that is built.
+# - The module can be unloaded at the end: no work of the module requests
+#   itself for ever.
 
 MOST=40
 tracing=/sys/kernel/tracing
@@ -38,7 +40,7 @@ prepare() {
 	worker=$builds/vm-progs-selftrace/worker
 	cp "$builds/vm-progs-device/small.so" "$work/good.so"
 	cp "$work/good.so" "$work/refused.so"
-	# the version of its CIE
+	# Makes the version of the CIE invalid.
 	offset=$((16#$(readelf -SW "$work/good.so" |
 		awk '$2 == ".eh_frame" || $3 == ".eh_frame" { sub(/.*PROGBITS +/, ""); print $2 }')))
 	printf '\x09' | dd of="$work/refused.so" bs=1 seek=$((offset + 8)) conv=notrunc status=none
@@ -79,8 +81,9 @@ trace_begin() { # TRACER
 	esac >>"$work/tracer.log" 2>&1
 }
 
-# As many as perf can have: one file descriptor for each event and CPU. The kernel refuses
-# perf samples at irq_work_exit, because these would cause themselves without kunwind, too.
+# As many events as perf can have: it needs a file descriptor for each event and
+# CPU. The kernel refuses perf's samples at irq_work_exit, because each sample
+# would cause the next one, also without kunwind.
 perf_events() {
 	awk -F: '$2 != "irq_work_exit" { print "-e " $1 ":" $2 }' $tracing/available_events |
 		grep -E ' (kmem|module|irq|irq_vectors|exceptions|ipi|workqueue|task|signal|lock|rcu|sched|timer|mmap|mmap_lock|raw_syscalls|context_tracking|preemptirq|percpu|pagemap):'
@@ -136,7 +139,7 @@ counts_verdict() { # TRACER NAME PARTS
 	verdict $? "$2: requests and task works stay below the limit"
 	[ "$entries" -gt 0 ]
 	verdict $? "$2: the tracer recorded events"
-	# perf, LTTng and the kernel with PREEMPT_RT raise irq_works of their own
+	# perf, LTTng and a PREEMPT_RT kernel raise irq_works, too
 	[[ $1 == ftrace:* ]] && ! grep -q PREEMPT_RT /proc/version || return 0
 	[ "$irqs" -le $most ]
 	verdict $? "$2: irq_works stay below the limit"
@@ -158,7 +161,7 @@ mode_of() { case $1 in pending | refused) echo code ;; *) echo "$1" ;; esac; }
 file_of() { case $1 in pending) echo "$work/stuck/0" ;; refused) echo "$work/refused.so" ;; dead) echo "$work/good.so" ;; esac; }
 object_state() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/kunwind; }
 
-# STATE TRACER [kunwind]: sets "turns"
+# STATE TRACER [kunwind]: sets $turns, the worker's iterations
 run_worker() {
 	local out=$work/worker.out file pid i
 	file=$(file_of "$1")
@@ -230,14 +233,15 @@ state() { # STATE TRACER
 		[ "$turns" -eq 0 ] || [ $((turns * 30)) -lt "${without[$key]}" ]
 		stuck=$((!$?))
 	done
-	verdict $stuck "$name: the loop goes on"
+	verdict $stuck "$name: the loop keeps at least 1/30 of its speed without kunwind"
 	[ "$1" != pending ] || stuckfs_end
 }
 
 parts() { # TRACER
 	local status built name
 	name="parts, $(label "$1")"
-	# with its files in memory, the program does not wait for them while parts are built
+	# If its files are in memory, the program does not wait for the disk
+	# below.
 	"${PROGRAM[@]}" >/dev/null 2>&1
 	modprobe kunwind auto=1 max_whole_kb=0
 	trace_begin "$1"
@@ -248,22 +252,22 @@ parts() { # TRACER
 	trace_end "$1"
 	built=$(awk -F'\t' '$1 == "parts" { n += $3 } END { print n + 0 }' /dev/kunwind)
 	diag "$name: $built parts; stacks: $(awk '$1 == "reason" && $3 { printf "%s %s ", $2, $3 }' /dev/kunwind)"
-	is "$status" 0 "$name: ${PROGRAM[0]} ends"
+	is "$status" 0 "$name: ${PROGRAM[0]} ends with status 0"
 	counts_verdict "$1" "$name" "$built"
 	[ "$requests" -gt 0 ]
-	verdict $? "$name: stacks missed parts, and tasks waited for them"
+	verdict $? "$name: walks that missed a part made requests"
 	unload
 	verdict $? "$name: the module is unloaded"
 }
 
-# All states under all of TRACERS.
+# All states and parts under each of TRACERS.
 matrix() {
 	local tracer state
 	prepare
 	PROGRAM=(clang --version)
 	for tracer in ${TRACERS:-ftrace:all perf lttng}; do
 		command -v "${tracer%%:*}" >/dev/null || [[ $tracer == ftrace:* ]] || {
-			skip "$tracer" "there is no $tracer"
+			skip "$tracer: all states and parts" "there is no $tracer"
 			continue
 		}
 		for state in pending dead refused blind; do

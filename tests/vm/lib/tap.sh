@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# TAP for tests/vm/t-*.sh, which source it first:
+# TAP for test scripts, which source this file first:
 #
 #   . "$(dirname "$0")/lib/tap.sh"
-#   need lttng babeltrace2            # or the whole file is skipped
-#   is "$(cat /proc/kunwind)" "on" "it is on"
+#   need lttng babeltrace2            # if one is missing, the file is skipped
 #   check "the module loads" modprobe kunwind
-#   done_testing                      # the plan: without it the file has failed
+#   is "$(kunwind auto)" off "auto is off by default"
+#   done_testing                      # the plan: without it the file fails
 #
-# A test file runs as root in the VM, in the tree's directory, with
-# $KUNWIND_TMP an empty directory of its own; the runner unloads the modules
-# and ends left-over processes after it. A first comment block may say
-# "# timeout: SECONDS" (300) and "# vm: OPTIONS of scripts/vm".
+# A test file in the VM runs as root in the tree's directory. $KUNWIND_TMP is an
+# empty directory of its own. After the file, guest-run ends left-over processes
+# and unloads the modules. The first 20 lines of a file may have a line
+# "# timeout: SECONDS" (300 if there is none) and "# vm: OPTIONS of scripts/vm".
 
 tap_count=0
 tap_failed=0
@@ -28,7 +28,7 @@ not_ok() {
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
 	printf 'not ok %d - %s\n' "$tap_count" "$*"
-	# scripts/check-planted needs to know only whether the file fails
+	# scripts/check-planted only needs to know whether the file fails
 	[ -z "${KUNWIND_FIRST_FAILURE:-}" ] || exit 1
 }
 
@@ -37,7 +37,7 @@ skip() { # DESCRIPTION REASON
 	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
 }
 
-# A program's unnumbered TAP, in a file, as tests of this one; PREFIX before each.
+# Repeats a program's unnumbered TAP, read from FILE, as tests of this file.
 tap_from() { # FILE [PREFIX]
 	local line
 	while IFS= read -r line; do
@@ -71,7 +71,7 @@ like() {
 	fi
 }
 
-# check DESCRIPTION COMMAND...: COMMAND succeeds; its output is shown if not
+# check DESCRIPTION COMMAND...: COMMAND succeeds; if not, its output is shown
 check() {
 	local what=$1 out status=0
 	shift
@@ -86,7 +86,7 @@ check() {
 	return "$status"
 }
 
-# check_fails STATUS DESCRIPTION COMMAND...
+# check_fails STATUS DESCRIPTION COMMAND...: COMMAND ends with STATUS
 check_fails() {
 	local want=$1 what=$2 out status=0
 	shift 2
@@ -100,7 +100,8 @@ check_fails() {
 	fi
 }
 
-# eventually DESCRIPTION COMMAND...: retries COMMAND until it succeeds once, for at least two minutes
+# eventually DESCRIPTION COMMAND...: COMMAND succeeds within 1200 tries, which
+# take at least two minutes
 eventually() {
 	local what=$1 i
 	shift
@@ -115,7 +116,7 @@ eventually() {
 	diag "tried $i times: $*"
 }
 
-# need COMMAND...: skip the whole file when one is missing
+# need COMMAND...: skips the whole file if a command is missing
 need() {
 	local command
 	for command in "$@"; do
