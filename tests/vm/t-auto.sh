@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-auto.sh - the whole system: programs that ran before, programs that run for a
-# moment, in a container, set-user-ID, a whole make -j4; by LTTng's traces of
-# them, against eu-stack (blocked.py) and by where stacks end (whole.py)
+# t-auto.sh - registration of the whole system (kunwind auto)
+#
+# Programs that ran before, programs that live for a moment, in a container, or
+# set-user-ID, and a make -j4. LTTng's stacks of them are compared with
+# eu-stack's (blocked.py), and must end at an entry point (whole.py).
 # timeout: 900
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -14,14 +16,16 @@ build_settle() { make -s -C "$here/progs" O="$progs" "$progs/settle" >"$work/bui
 build_settle || { cat "$work/build.log"; exit 1; }
 chmod 755 "$work"
 params=/sys/module/kunwind/parameters
-# how many stacks have met a table not ready, though their task waited max_stall_ms
+# The number of stacks that ended at a table that was not ready, although the
+# task had waited max_stall_ms.
 late() { awk -F'\t' '$1 == "reason" && $2 == "not_ready" { print $3 }' /dev/kunwind; }
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 
-# The VM's own busybox, which carries the output out, is built without CFI.
+# The VM's own busybox, which writes the output to the host, has no CFI.
 others+=' && $ctx.procname != "busybox"'
 
-# Which program runs in a process that is long gone is known from these.
+# Starts a session of all processes. From execve and sched_process_fork,
+# whole.py knows which program a process ran, also after the process has ended.
 whole_begin() { # DIRECTORY SYSTEM-CALLS
 	lttng -q create test --output="$1" >/dev/null || return 1
 	lttng -q enable-channel -k all --subbuf-size=4M --num-subbuf=16 || return 1
@@ -31,7 +35,7 @@ whole_begin() { # DIRECTORY SYSTEM-CALLS
 	lttng -q start
 }
 
-# Ten and more real programs, each of which opens a file for every line that it reads.
+# Some twelve real programs. Each opens a file for every line that it reads.
 (
 	cd "$work" && git init -q repo && cd repo && date >file && git add file &&
 		git -c user.name=t -c user.email=t@t commit -q -m file
@@ -39,7 +43,7 @@ whole_begin() { # DIRECTORY SYSTEM-CALLS
 declare -A line
 KUNWIND_RUN="env"
 reader() { # NAME LINE COMMAND...
-	command -v "$3" >/dev/null || { diag "no $3 here"; return; }
+	command -v "$3" >/dev/null || { diag "not installed: $3"; return; }
 	line[$1]=$2
 	start "$1" "${@:3}"
 }
@@ -61,31 +65,31 @@ reader tclsh 'close [open /dev/null]' tclsh
 reader ruby x ruby -e 'while gets; File.open("/dev/null").close; end'
 mapfile -t pids < <(cut -f2 "$work/programs.tsv")
 settle "${pids[@]}"
-verdict $? "${#pids[@]} programs wait for their lines"
+verdict $? "${#pids[@]} programs sleep until they get a line"
 
-# A task waits for its tables as long as a busy machine needs to build them.
+# Long enough to build the tables on a busy machine.
 check "the module loads" modprobe kunwind max_stall_ms=20000
-is "$(kunwind auto)" off "the whole system is not registered by itself"
-check "kunwind auto on" kunwind auto on
-is "$(kunwind auto) $(cat $params/auto)" "on Y" "it is told so"
+is "$(kunwind auto)" off "auto is off by default"
+check "kunwind auto on succeeds" kunwind auto on
+is "$(kunwind auto) $(cat $params/auto)" "on Y" "kunwind auto and the parameter report that auto is on"
 missing=
 for pid in 1 "${pids[@]}"; do
 	grep -qP "^process\t$pid\t.*\tauto\t[0-9]+$" /dev/kunwind || missing+=" $pid"
 done
-is "$missing" "" "all of them are registered, and init"
-is "$(stat_of missed_limit) $(stat_of missed_memory) $(stat_of auto_pending)" "0 0 0" "no process was missed, none is pending"
+is "$missing" "" "auto registers the running programs and init"
+is "$(stat_of missed_limit) $(stat_of missed_memory) $(stat_of auto_pending)" "0 0 0" "auto on: no process was missed, none is pending"
 session_begin "$work/readers"
-verdict $? "an LTTng session of all system calls"
+verdict $? "readers: an LTTng session of all system calls starts"
 for _ in 1 2 3; do
 	for name in "${!line[@]}"; do
 		printf '%s\n' "${line[$name]}" >"$work/$name/in"
 	done
-	settle "${pids[@]}" || not_ok "they wait again"
+	settle "${pids[@]}" || not_ok "readers: all programs sleep again after their line"
 done
 session_end
 while IFS=$'\t' read -r name pid; do
 	examine "$name" "$pid"
-	# gdb's other threads never run
+	# the other threads of gdb never run, so the trace has no event of them
 	sed -i -n "/^$pid\t/p" "$work/eu/$name.comm"
 done <"$work/programs.tsv"
 adopt /usr/bin/python3 "$oracle/blocked.py" "$work/readers" "$work/programs.tsv" "$work/eu" --registered
@@ -95,7 +99,8 @@ adopt /usr/bin/python3 "$oracle/blocked.py" "$work/readers" "$work/programs.tsv"
 } 2>/dev/null
 rm -rf "$work/readers"
 
-# Programs that run for a moment, in two shells' loops; in a container; set-user-ID.
+# Programs that live for a moment: in loops of two shells, in a container, and
+# set-user-ID.
 root=$work/root
 mkdir -p "$root/bin" "$root/lib64" "$root/lib/x86_64-linux-gnu" "$root/etc"
 cp /bin/dash /bin/cat "$root/bin/"
@@ -108,12 +113,12 @@ cp /bin/cat "$work/sucat"
 chmod 4755 "$work/sucat"
 before=$(late)
 whole_begin "$work/short" -a
-verdict $? "a session of all system calls of all processes"
-check "a loop of /bin/true in bash" bash -c 'for ((i = 0; i < 200; i++)); do /bin/true; done'
-check "a loop of /bin/true in dash" dash -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
-check "programs in namespaces of their own" unshare -m -p -U -r -f --kill-child chroot "$root" /bin/boxsh -c \
+verdict $? "short-lived programs: a session of all system calls starts"
+check "bash runs /bin/true 200 times" bash -c 'for ((i = 0; i < 200; i++)); do /bin/true; done'
+check "dash runs /bin/true 200 times" dash -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
+check "programs run in namespaces of their own" unshare -m -p -U -r -f --kill-child chroot "$root" /bin/boxsh -c \
 	'i=0; while [ $i -lt 30 ]; do boxcat /etc/file; i=$((i + 1)); done'
-check "set-user-ID programs of a user" setpriv --reuid=1001 --regid=1001 --clear-groups -- \
+check "a user runs set-user-ID programs" setpriv --reuid=1001 --regid=1001 --clear-groups -- \
 	dash -c 'i=0; while [ $i -lt 30 ]; do '"$work"'/sucat /etc/hostname >/dev/null; i=$((i + 1)); done'
 session_end
 adopt /usr/bin/python3 "$oracle/whole.py" "$work/short" "short-lived programs" --root "$root" \
@@ -123,28 +128,29 @@ rm -rf "$work/short"
 
 # make -j4 of a C project
 project=$work/project
-# gcc 16 calls its assembler by another of its names; the kernel keeps 15 characters
+# The name of the assembler depends on the version of gcc. The kernel keeps 15
+# characters of it.
 as=$(basename "$(gcc -print-prog-name=as)")
 files=${FILES:-160}
 make_project "$project" "$files"
 before=$(grep -P '^(reason|stat)\t' /dev/kunwind)
 late=$(late)
 whole_begin "$work/make" openat,execve
-verdict $? "a session of openat of all processes"
-check "make -j4 of a C project of $files files" make -s -C "$project" -j4 CC=gcc
+verdict $? "make -j4: a session of openat and execve starts"
+check "make -j4 builds a C project of $files files" make -s -C "$project" -j4 CC=gcc
 session_end
-check "it was built" "$project/main"
+check "the program that make -j4 built runs" "$project/main"
 adopt /usr/bin/python3 "$oracle/whole.py" "$work/make" "make -j4" --share 0.999 --late $(($(late) - late)) --at-least $((files * 30)) \
 	--comm cc1 --comm "${as:0:15}"
-diag "stacks by reason, by the module's own counters, before and after"
+diag "the module's counters and stacks by reason, before and after make -j4"
 diag "$(diff <(echo "$before") <(grep -P '^(reason|stat)\t' /dev/kunwind))"
 [ -z "${KEEP_DIR:-}" ] || cp -r "$work/make" "$KEEP_DIR/"
 rm -rf "$work/make"
-is "$(stat_of missed_limit) $(stat_of missed_memory)" "0 0" "no process was missed"
-diag "a process takes, with its list of mappings: $(awk -F'\t' '$1 == "process" { n++; s += $6 }
+is "$(stat_of missed_limit) $(stat_of missed_memory)" "0 0" "make -j4: no process was missed"
+diag "memory of a process and its list of mappings: $(awk -F'\t' '$1 == "process" { n++; s += $6 }
 	END { printf "%d bytes, mean of %d", s / n, n }' /dev/kunwind)"
 
-# a helper of the kernel (core_pattern): a kernel thread starts it, no process forks it
+# The helper of core_pattern. A kernel thread starts it, no process forks it.
 cp /bin/sleep "$work/helper"
 pattern=$(cat /proc/sys/kernel/core_pattern)
 echo "|$work/helper 1000" >/proc/sys/kernel/core_pattern
@@ -156,33 +162,33 @@ echo "$pattern" >/proc/sys/kernel/core_pattern
 pkill -x helper
 wait $aborts 2>/dev/null
 
-# off
+# auto off
 kunwind run -- sleep 1000 &
 hand=$!
 until grep -qP "^process\t$hand\tsleep\t.*\tchildren,auto\t" /dev/kunwind; do sleep 0.1; done
-ok "a process that is registered by hand and as one of all is both"
-check "kunwind auto off" kunwind auto off
+ok "a process can be registered by hand and by auto at once"
+check "kunwind auto off succeeds" kunwind auto off
 is "$(awk -F'\t' '$1 == "process" { print $2, $3, $5 }' /dev/kunwind)" "$hand sleep children" \
-	"it drops all but what was registered by hand"
+	"auto off: only the process registered by hand is left"
 kill $hand
 wait $hand 2>/dev/null
 for _ in {1..100}; do
 	[ "$(stat_of processes) $(stat_of map_bytes)" = "0 0" ] && break
 	sleep 0.1
 done
-is "$(stat_of processes) $(stat_of map_bytes)" "0 0" "and the memory of lists of mappings is given back"
-check "the module is unloaded" rmmod kunwind
+is "$(stat_of processes) $(stat_of map_bytes)" "0 0" "auto off: the memory of lists of mappings is given back"
+check "the module is unloaded while auto is off" rmmod kunwind
 
-# as a parameter
-check "it loads with auto=1" modprobe kunwind auto=1
-is "$(kunwind auto)" on "and has the whole system"
+# auto as a parameter
+check "the module loads with auto=1" modprobe kunwind auto=1
+is "$(kunwind auto)" on "auto=1: auto is on after the load"
 for _ in $(seq $((100 * ${KUNWIND_TIMEOUT_SCALE:-1}))); do
 	[ "$(stat_of auto_pending)" = 0 ] && break
 	sleep 0.1
 done
-check "processes that ran before are registered, too" grep -qP "^process\t1\t.*\tauto\t" /dev/kunwind
+check "auto=1: processes that ran before the load are registered" grep -qP "^process\t1\t.*\tauto\t" /dev/kunwind
 echo 0 >$params/auto
-is "$(kunwind auto) $(stat_of processes)" "off 0" "the parameter switches it off"
-check "on again" sh -c "echo Y >$params/auto"
-check "it is unloaded while it is on" rmmod kunwind
+is "$(kunwind auto) $(stat_of processes)" "off 0" "parameter auto=0: auto is off, no process is registered"
+check "parameter auto=Y is accepted" sh -c "echo Y >$params/auto"
+check "the module is unloaded while auto is on" rmmod kunwind
 done_testing

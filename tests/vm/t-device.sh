@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-device.sh - /dev/kunwind: every errno of its calls, rights, the kill switch; the
-# bounds of the dump of all mappings
+# t-device.sh - /dev/kunwind: every errno of its calls, permissions, the kill
+# switch, and the limits of the dump of all mappings
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
 progs=$PWD/build/vm-progs-device
 make -s -C tests/vm/progs/device all >/dev/null || exit 1
 
-# Turns a program's lines into this file's; a program that dies has failed.
+# Makes a program's TAP lines tests of this file. Fails if the program dies.
 adopt() { # DESCRIPTION COMMAND...
 	local what=$1 status
 	shift
@@ -20,7 +20,7 @@ adopt() { # DESCRIPTION COMMAND...
 }
 
 check "the module loads" modprobe kunwind
-is "$(stat -c %a /dev/kunwind)" 660 "the device's mode"
+is "$(stat -c %a /dev/kunwind)" 660 "the mode of /dev/kunwind is 660"
 adopt root "$progs/device" errors
 
 chmod 666 /dev/kunwind
@@ -28,7 +28,7 @@ user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
 # shellcheck disable=SC2086
 adopt user $user "$progs/device" errors
 
-# an exec keeps the registration, but for one that gains privilege
+# exec keeps the registration unless it gains privilege
 cp "$progs/device" "$KUNWIND_TMP/plain"
 cp "$progs/device" "$KUNWIND_TMP/setuid"
 cp "$progs/device" "$KUNWIND_TMP/unreadable"
@@ -37,14 +37,14 @@ chmod 4755 "$KUNWIND_TMP/setuid"
 chmod 711 "$KUNWIND_TMP/unreadable"
 # shellcheck disable=SC2086
 {
-	is "$($user "$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "exec keeps it"
-	is "$($user "$progs/device" exec "$KUNWIND_TMP/setuid" asks)" ENOENT "a setuid exec does not"
+	is "$($user "$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "exec keeps the registration"
+	is "$($user "$progs/device" exec "$KUNWIND_TMP/setuid" asks)" ENOENT "exec of a set-user-ID program ends the registration"
 	is "$($user "$progs/device" exec "$KUNWIND_TMP/unreadable" asks)" ENOENT \
-		"nor one of a file that its user may not read"
+		"exec of a file that the user may not read ends the registration"
 }
-is "$("$progs/device" exec "$KUNWIND_TMP/setuid" asks)" 0 "root's does"
+is "$("$progs/device" exec "$KUNWIND_TMP/setuid" asks)" 0 "exec of a set-user-ID program by root keeps the registration"
 
-# what others may see
+# what other users may see
 # shellcheck disable=SC2086
 $user sleep 1000 &
 theirs=$!
@@ -64,7 +64,7 @@ for _ in $(seq 50); do
 	grep -q '^process' /dev/kunwind || break
 	sleep 0.1
 done
-is "$(grep -c '^process' /dev/kunwind)" 0 "ended processes are gone"
+is "$(grep -c '^process' /dev/kunwind)" 0 "the status has no process that has ended"
 
 # process names that a user chooses
 cp "$(command -v sleep)" "$KUNWIND_TMP/"$'a\nforged\t1'
@@ -80,17 +80,19 @@ wait $named
 # limits
 echo 3 >/sys/module/kunwind/parameters/max_user_processes
 # shellcheck disable=SC2086
-is "$($user "$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "below the user's limit"
+is "$($user "$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "max_user_processes=3: a user can register one process"
 echo 0 >/sys/module/kunwind/parameters/max_user_processes
 # shellcheck disable=SC2086
 $user "$progs/device" exec "$KUNWIND_TMP/plain" asks
-is $? 3 "above it"
-is "$("$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "which is not root's"
+is $? 3 "max_user_processes=0: a user cannot register a process"
+is "$("$progs/device" exec "$KUNWIND_TMP/plain" asks)" 0 "max_user_processes=0: root can register a process"
 
 # many mappings in many processes
 tracing=/sys/kernel/tracing
 map=$tracing/events/kunwind/kunwind_map
-share() { # CHILDREN RANGES [COMMAND...]: starts processes that share RANGES mappings; $shared: the parent
+# Starts a process and CHILDREN, which share RANGES mappings. Sets $shared to
+# the pid of the parent.
+share() { # CHILDREN RANGES [COMMAND...]
 	local number=$1 ranges=$2
 	shift 2
 	: >"$KUNWIND_TMP/up"
@@ -112,11 +114,11 @@ end_share() {
 	done
 }
 
-# The limits of a dump for a process and for a user.
+# The most events that a dump makes for a process and for a user.
 most=4096 of_user=262144
 if [ -e $map/hist ]; then
 	echo 1024 >/sys/module/kunwind/parameters/max_user_processes
-	# another user
+	# a process of another user
 	setpriv --reuid=1002 --regid=1002 --clear-groups -- kunwind run -- sleep 1000 >/dev/null &
 	until victim=$(awk -F'\t' '$1 == "process" && $3 == "sleep" { print $2 "\t" $4 }' /dev/kunwind) &&
 		[ -n "$victim" ]; do sleep 0.1; done
@@ -141,11 +143,11 @@ if [ -e $map/hist ]; then
 	kill "${victim%	*}"
 	wait 2>/dev/null
 else
-	skip "the dump of all mappings ends" "this kernel has no histograms of events"
+	skip "the limits of the dump of all mappings" "this kernel has no histograms of events"
 fi
 
 echo N >/sys/module/kunwind/parameters/enabled
 adopt off "$progs/device" off
 echo Y >/sys/module/kunwind/parameters/enabled
-check "the module goes" rmmod kunwind
+check "the module is unloaded" rmmod kunwind
 done_testing

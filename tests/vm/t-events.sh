@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-events.sh - switches, page faults, interrupts, timers and a kprobe, traced
-# with the user's stack, of registered programs, with kernel threads beside.
-# What is compared: oracle/kinds.py.
+# t-events.sh - user stacks at task switches, page faults, interrupts, timers
+# and a kprobe; kernel threads must have none (oracle/kinds.py)
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -17,12 +16,13 @@ session_events() {
 	lttng -q enable-event -k -c all --syscall -a --filter "$others" &&
 	lttng -q enable-event -k -c all --filter "$others" \
 		'sched_switch,x86_exceptions_page_fault_user,irq_handler_entry,irq_softirq_entry,timer_hrtimer_expire_entry' &&
-	# all but for an optimised kprobe at a place that every open(2) passes
+	# a kprobe on a function that every open(2) calls
 	lttng -q enable-event -k -c all --probe=do_sys_openat2 probe_open
 }
 session_begin "$work/trace" events
-verdict $? "a session of switches, page faults, interrupts, timers, a kprobe and system calls"
-# LTTng 2.16 wants them in a header that 7.2 has elsewhere, and leaves them out
+verdict $? "a session of switches, faults, interrupts, timers, a kprobe and system calls starts"
+# LTTng 2.16 builds without events of page faults on Linux 7.2, because the
+# header that it needs is in another place there.
 no_faults=
 lttng list --kernel | grep -q x86_exceptions_page_fault_user || no_faults="LTTng has no such event here"
 
@@ -33,15 +33,15 @@ moving=$pid
 start python3 /usr/bin/python3 -c 'import json, sqlite3; sum(range(300000))'
 python=$pid
 wait "$moving" "$python"
-verdict $? "the programs end well"
+verdict $? "the last program ends with status 0"
 settle "$(cat "$work/blocked")"
-verdict $? "the sleeping one sleeps"
-# a moment for what is switched last
+verdict $? "all threads of the blocking program sleep"
+# time for the last switches of these threads
 sleep 0.5
 session_end
 
 for dir in /proc/[0-9]*; do
-	# PF_KTHREAD, the ninth field behind the name
+	# PF_KTHREAD, in the field "flags", the seventh after the name
 	flags=$(sed 's/.*) //' "$dir/stat" 2>/dev/null | cut -d' ' -f7)
 	[ -n "$flags" ] && [ $((flags & 0x200000)) -ne 0 ] && echo "${dir#/proc/}"
 done >"$work/kthreads"

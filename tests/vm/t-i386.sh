@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-i386.sh - 32-bit programs on the 64-bit kernel: what t-stacks.sh asks of 64-bit
-# ones, with the same scenes (frames of all kinds, signals by both trampolines of the
-# vDSO, system calls through __kernel_vsyscall and by int $0x80), against eu-stack;
-# the ioctl from 32-bit code; and that an unregistered program gets what it got before.
+# t-i386.sh - 32-bit programs on the 64-bit kernel
 #
-# Runs in the VM, as root. Needs gcc's and libc's 32-bit parts (gcc-multilib).
-
+# The scenes of t-stacks.sh (frames of all kinds, signals by both trampolines of
+# the vDSO, system calls through __kernel_vsyscall and by int $0x80), compared
+# with eu-stack; the ioctl from 32-bit code; and an unregistered program, whose
+# stacks must be the same as without the module. Needs gcc-multilib.
 # timeout: 400
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -27,10 +26,10 @@ make -s -C "$here/progs" O="$progs" i386 >"$work/build.log" 2>&1 || {
 check "the module loads" modprobe kunwind max_stall_ms=500 \
 	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
 
-check "the ioctl from 32-bit code, through int \$0x80" "$progs/ioctl-i386"
+check "the ioctl from 32-bit code, by libc and by int \$0x80: stacks have the chain of calls" "$progs/ioctl-i386"
 
 session_begin "$work/trace"
-verdict $? "an LTTng session with the context callstack-user"
+verdict $? "an LTTng session of all system calls starts"
 for program in "$progs"/i386-*; do
 	start "${program##*/}" "$program"
 done
@@ -39,7 +38,7 @@ settle "${pids[@]}"
 verdict $? "${#pids[@]} programs sleep in a system call"
 session_end
 for program in "$progs"/i386-*; do
-	grep -q '^ready' "$work/${program##*/}/out" || not_ok "${program##*/} has begun all scenes"
+	grep -q '^ready' "$work/${program##*/}/out" || not_ok "${program##*/}: all scenes have begun"
 done
 while IFS=$'\t' read -r name pid; do
 	examine "$name" "$pid"
@@ -56,14 +55,15 @@ adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/programs.tsv" "
 kill -9 "${pids[@]}" 2>/dev/null
 wait 2>/dev/null
 
-# in clone(), by the parent (LTTng 2.13 has no 32-bit clone3 by name)
-# PROGRAM: runs it and sets $result to three numbers: addresses in its chain of calls; stacks that
-# have the whole chain; addresses of the program in stacks that are not in the chain, not counting
-# the innermost one of each stack (the call of posix_spawn())
-chains() {
+# Stacks of the parent in clone(), at sched_process_fork, because LTTng 2.13 has
+# no 32-bit clone3 by name. Runs PROGRAM and sets $result to three numbers: the
+# addresses in its chain of calls; the stacks that have the whole chain; and the
+# addresses of the program in stacks that are not in the chain, except the
+# innermost one of each stack (the call of posix_spawn()).
+chains() { # PROGRAM
 	session_begin "$work/$1" sched_process_fork
 	kunwind run -- "$progs/$1" >"$work/$1.chain"
-	is "$?" 0 "$1 starts others by posix_spawn()"
+	is "$?" 0 "$1: ends with status 0"
 	session_end
 	babeltrace2 "$work/$1" |
 		grep "sched_process_fork:.* vpid = $(head -n 1 "$work/$1.chain")," >"$work/$1.clones"
@@ -89,7 +89,7 @@ is "$result" "9 20 0" "frame pointers, no CFI: each stack in clone() has the who
 chains spawn_bare-i386
 is "${result##* }" 0 "no frame pointers, no CFI: no stack has a wrong address of the program"
 
-# the kernel's own answer, with the module and without
+# an unregistered program, with the module and without
 stock() { # DIRECTORY
 	session_begin "$work/$1" --syscall getppid
 	"$progs/ioctl-i386" stock
@@ -100,6 +100,6 @@ stock() { # DIRECTORY
 }
 with=$(stock with)
 check "the module is unloaded" rmmod kunwind
-is "$with" "$(stock without)" "an unregistered 32-bit program gets what it got without the module"
+is "$with" "$(stock without)" "an unregistered 32-bit program gets the same stacks as without the module"
 diag "$with"
 done_testing

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# t-live.sh - kunwind show names functions that no file on disk has: code that
+# node compiled, from the perf-PID.map that node writes; and programs whose
+# files are deleted, or replaced as by an upgrade, while the programs run
 # timeout: 400
-#
-# Names that no file on disk has: what node compiled, from the perf-PID.map that
-# it writes; and programs whose files were deleted, or replaced as an upgrade does
-# it, while they run.
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
@@ -17,11 +16,12 @@ check "the module loads" modprobe kunwind
 
 # ------------------------------------------------ node
 kunwind record -q -e openat -o node -- node --perf-basic-prof "$progs/node.js" >maps 2>err
-is "$?" 0 "node is recorded" || diag "$(cat err)"
+is "$?" 0 "kunwind record of node exits with status 0" || diag "$(cat err)"
 kunwind show --tsv --event syscall_entry_openat node >shown
 pid=$(awk -F '\t' '$1 == "event" && /\/nowhere\/kunwind-/ { print $6; exit }' shown)
-check "node wrote its map" test -s "/tmp/perf-$pid.map"
-# each name from the map against the map: the last line that holds the address
+check "node writes /tmp/perf-PID.map" test -s "/tmp/perf-$pid.map"
+# Each name that is from the map must be that of the last line of the map that
+# holds the address.
 awk -F '\t' -v map="/tmp/perf-$pid.map" '$1 == "frame" && $7 == map { print $3 == 0, $4, $6, $5 }' shown |
 	sort -u >ours
 cat >against.py <<'END2'
@@ -42,20 +42,20 @@ for line in sys.stdin:
 print(compared >= 3, wrong)
 END2
 is "$(/usr/bin/python3 against.py "/tmp/perf-$pid.map" <ours | tail -n 1)" "True 0" \
-	"$(wc -l <ours) names of what node compiled are the map's" || diag "$(head -n 5 ours)"
-# the last opens are made by compiled code: a frame or two for every call
+	"$(wc -l <ours) names of code that node compiled are as in its map" || diag "$(head -n 5 ours)"
+# Compiled code makes the last opens. A call of recurse() has one or two frames.
 deepest=$(awk -F '\t' -v map="/tmp/perf-$pid.map" '
 	$1 == "event" { at = /\/nowhere\/kunwind-399/ }
 	at && $1 == "frame" && $7 == map && $5 ~ /recurse.*node\.js/ { n++ }
 	END { print n + 0 }' shown)
-check "recurse, compiled, is named in the last stack ($deepest times)" test "$deepest" -ge 15
+check "the last stack names the compiled recurse() $deepest times" test "$deepest" -ge 15
 is "$(kunwind show --tsv --no-local --event syscall_entry_openat node |
-	awk -F '\t' '$1 == "frame" && $7 ~ /perf-/' | wc -l)" 0 "not with --no-local: it may be another host's"
+	awk -F '\t' '$1 == "frame" && $7 ~ /perf-/' | wc -l)" 0 "--no-local: no name is from a map of this host"
 touch -d '1 hour ago' "/tmp/perf-$pid.map"
 is "$(kunwind show --tsv --event syscall_entry_openat node |
-	awk -F '\t' '$1 == "frame" && $7 ~ /perf-/' | wc -l)" 0 "nor from a map that was there before the process"
+	awk -F '\t' '$1 == "frame" && $7 ~ /perf-/' | wc -l)" 0 "map older than the process: no name is from it"
 
-# ------------------------------------------------ files that have gone
+# ------------------------------------------------ deleted and replaced files
 functions() { # TRACE
 	kunwind show --tsv --event syscall_entry_gettid --pid "$pid" --limit 1 "$1" |
 		awk -F '\t' '$1 == "frame" { printf "%s ", $5 == "" ? "?" : $5 }'
@@ -89,9 +89,9 @@ for how in deleted replaced; do
 		gcc -O1 -fomit-frame-pointer -o $how/new "$progs/show-chain.c" && mv $how/new $how/chain
 	fi
 	record_once $how/trace
-	like "$(functions $how/trace)" "$chain" "$how while it runs: its own names"
+	like "$(functions $how/trace)" "$chain" "program file $how while it runs: names are those of the running program"
 	exec {go}>&-
 	wait "$pid"
-	is "$(functions $how/trace | grep -c fct_)" 0 "$how, and it has ended: none"
+	is "$(functions $how/trace | grep -c fct_)" 0 "program file $how, program ended: no function has a name"
 done
 done_testing

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-load.sh - loading, unloading and switching in any order, under load
+# t-load.sh - load, unload, and turn the kill switch, in any order, under load
 #
-# An LTTng session of all system calls and switches runs all the time; registered
-# programs run, sleep, and are stopped by signals; the module comes and goes, its
-# switch is turned, and its statistics are read. SOAK=SECONDS goes on for so long
-# (default 30); SEED chooses another order.
+# An LTTng session of all system calls and task switches runs all the time.
+# Registered programs run, sleep, and are stopped by signals. Meanwhile the
+# module is loaded and unloaded, its kill switch is turned, and its status is
+# read. SOAK=SECONDS sets the duration (30). SEED chooses another order.
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -18,10 +18,10 @@ RANDOM=${SEED:-1}
 
 session_begin "$work/trace" --syscall -a
 lttng -q enable-event -k -c all 'sched_switch' --filter "$others"
-verdict $? "an LTTng session"
+verdict $? "an LTTng session of all system calls and task switches starts"
 end=$((SECONDS + ${SOAK:-30}))
 
-# what runs all the time, whether there is a module or not
+# Runs programs all the time, with the module or without.
 (
 	trap 'exit 0' TERM
 	n=0
@@ -29,7 +29,7 @@ end=$((SECONDS + ${SOAK:-30}))
 		n=$((n + 1))
 		run=env
 		[ -d /sys/module/kunwind ] && run="kunwind run --"
-		# the module may go in between: 125 is an answer too
+		# 125: the module was unloaded before kunwind could register
 		$run "$progs/moving-gcc-O2" "$work/m.txt" 30 2 $n "$progs/moving-plugin-1.so" >/dev/null 2>&1
 		status=$?
 		[ $status -eq 0 ] || [ $status -eq 125 ] || echo "status $status" >>"$work/strange"
@@ -39,7 +39,7 @@ load=$!
 
 : >"$work/rmmod"
 
-# programs that sleep registered, and are stopped, while the module goes
+# Registered programs that sleep or are stopped while the module is unloaded.
 sleepers=()
 add_sleeper() {
 	kunwind run -- "$progs/stacks-gcc-O2" >/dev/null 2>&1 &
@@ -47,7 +47,8 @@ add_sleeper() {
 }
 
 loads=0 unloads=0 refused=0 turns=0
-# on a busy machine, as long as it takes to have been unloaded
+# On a busy machine the loop goes on for up to 300 s more, until two unloads
+# have succeeded.
 while [ "$SECONDS" -lt "$end" ] ||
 	{ [ "$unloads" -lt 2 ] && [ "$SECONDS" -lt $((end + 300)) ]; }; do
 	turns=$((turns + 1))
@@ -72,35 +73,35 @@ while [ "$SECONDS" -lt "$end" ] ||
 	esac
 	sleep 0.$((RANDOM % 4))
 done
-diag "$turns turns: $loads loads, $unloads unloads, $refused times busy"
+diag "$turns turns: $loads loads, $unloads unloads, $refused refused unloads"
 [ "$loads" -gt 0 ] && [ "$unloads" -gt 0 ]
-verdict $? "the module came and went"
-is "$(sort -u "$work/modprobe" 2>/dev/null)" "" "it could always be loaded"
+verdict $? "the module is loaded and unloaded at least once"
+is "$(sort -u "$work/modprobe" 2>/dev/null)" "" "under load: no load of the module fails"
 is "$(grep -cv 'in use\|busy\|temporarily unavailable' "$work/rmmod")" 0 \
-	"and unloaded, or said that it is in use"
+	"under load: a refused unload says that the module is in use"
 
-# stopped tasks inside: it goes all the same, and nothing is left behind
+# unload while registered tasks are stopped
 [ -d /sys/module/kunwind ] || modprobe kunwind
 add_sleeper
 settle "${sleepers[-1]}"
 kill -STOP "${sleepers[@]}"
 sleep 0.2
-check "it is unloaded while registered tasks are stopped" rmmod kunwind
+check "the module is unloaded while registered tasks are stopped" rmmod kunwind
 kill -CONT "${sleepers[@]}"
 kill -TERM "$load"
 wait "$load" 2>/dev/null
 [ -d "/proc/${sleepers[-1]}" ]
-verdict $? "the stopped ones go on"
-is "$(cat "$work/strange" 2>/dev/null)" "" "no program noticed"
-is "$(grep -c kunwind /sys/kernel/tracing/enabled_functions)" 0 "no hook is left"
-is "$(wc -l </sys/kernel/tracing/enabled_functions)" 0 "and no redirect"
+verdict $? "a task that was stopped during the unload lives on"
+is "$(cat "$work/strange" 2>/dev/null)" "" "no program failed because of the loads and unloads"
+is "$(grep -c kunwind /sys/kernel/tracing/enabled_functions)" 0 "after the unload no hook of kunwind is left"
+is "$(wc -l </sys/kernel/tracing/enabled_functions)" 0 "after the unload no function is hooked"
 
-# after all that it works
-check "the module loads once more" modprobe kunwind
+# The module still works.
+check "the module loads after all loads and unloads" modprobe kunwind
 is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
-	"and gives true stacks"
+	"after all loads and unloads stacks are true"
 session_end
 kill -9 "${sleepers[@]}" 2>/dev/null
 wait 2>/dev/null
-check "the module is unloaded" rmmod kunwind
+check "the module is unloaded at the end" rmmod kunwind
 done_testing
