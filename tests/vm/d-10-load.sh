@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Loading and unloading, also when memory allocations fail.
+# d-10-load.sh - load and unload, also if memory allocations fail
 # vm: --debug
 # timeout: 1500
 
@@ -30,8 +30,8 @@ two_at_once() {
 }
 check "two modprobe and two rmmod run at once" two_at_once
 
-# One allocation of the module's init fails: the module reports that and is not
-# loaded, or it works without that memory. d-31 does this call by call.
+# One allocation during the load fails. Either modprobe reports "Cannot allocate
+# memory", or the module works without that memory. d-31 does this call by call.
 failing_loads() {
 	local i failed=0
 	for i in 1 2 3 4 6 8 12 16 24 32; do
@@ -50,7 +50,8 @@ failing_loads() {
 }
 check "one failing allocation of the load is reported" failing_loads
 
-# No memory for a hook's filter: ftrace takes an empty filter as every function.
+# There is no memory for the filter of any hook. ftrace takes an empty filter as
+# every function, so the module must hook nothing.
 nothing_to_hook() {
 	local status=0
 	fail_allocations 1 -1 match_records

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Allocations fail: first each allocation of a call in turn, then one in seven of
-# kunwind's own while processes run as usual.
+# d-30-fail.sh - allocations fail: first each allocation of a call in turn, then
+# one in seven of kunwind's own while processes run as usual
 # vm: --debug --many-threads
 # timeout: 900
 

@@ -1,16 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Makes each call of kunwind.ko into the kernel that may run out of memory fail: once,
-# then every time. The calls are found in the module's relocations. Fault injection
-# filters by stack trace, so that only allocations below one of these calls fail.
-# Allowed: the load is refused with "Cannot allocate memory", a call fails with an
-# errno, a stack is too short. Not allowed: a wrong frame, a killed program, a
-# complaint of the kernel, lost memory, a module that cannot be unloaded.
+# d-31-call-sites.sh - each call of kunwind.ko into the kernel that allocates
+# memory fails, once and then every time
 #
-# To load the module takes most of a minute here. So a kprobe at each call first
-# counts which calls the load, the unload and each part of the scene execute. A call
-# is then tried only with the load or the parts that execute it.
+# The test finds the calls in the module's relocations. Fault injection filters
+# by stack trace, so that only allocations below one of these calls fail.
+# Allowed are a load that is refused with "Cannot allocate memory", a call that
+# fails with an errno, and a stack that is too short. Not allowed are a wrong
+# frame, a killed program, a complaint of the kernel, lost memory, and a module
+# that cannot be unloaded.
+#
+# A load of the module takes most of a minute on this kernel. So a kprobe at
+# each call first counts which calls the load, the unload and each part of the
+# scene execute. The test then tries a call only with the load or the parts that
+# execute it.
 # vm: --debug
 # timeout: 3000
 
@@ -23,14 +27,16 @@ tracefs=/sys/kernel/tracing
 params=/sys/module/kunwind/parameters
 module=$(modinfo -n kunwind)
 
-# Functions of the kernel that allocate memory, also to register something, or that
-# fault in pages; and calls by pointer, such as the read of a file. Functions that
-# allocate nothing themselves (seq_printf(), copy_from_user_nofault(), queueing) are
-# left out: below them only the debug kernel's checkers allocate.
+# Functions of the kernel that allocate memory, also to register something, or
+# that fault in pages; and calls by pointer, such as the read of a file.
+# Functions that allocate nothing themselves (seq_printf(),
+# copy_from_user_nofault(), queueing) are not in the list, because below them
+# only the debug kernel's checkers allocate.
 allocating='^(__(k[vmz]*alloc.*|alloc_percpu|get_user_.*|x86_indirect_thunk_.*)|k[vmz]*alloc_(trace|node).*|kmem_cache_alloc.*|vmalloc.*|vzalloc.*|kstrdup.*|kmemdup.*|alloc_workqueue.*|misc_register|(un)?register_(ftrace_function|shrinker)|ftrace_set_filter.*|tracepoint_probe_.*|shrinker_.*alloc.*|single_open.*|smpboot_.*|kthread_create.*|filp_open|get_user_pages.*|fixup_user_fault|fault_in_.*|_copy_(from|to)_user|check_zeroed_user|kvfree_call_rcu)$'
 
-# "OFFSET FUNCTION CALLER" of each call in .text: the offset is that of the instruction
-# after it. Functions and calls have addresses of 16 digits, so sort merges them.
+# Prints "OFFSET FUNCTION CALLER" for each call in .text. OFFSET is that of the
+# instruction after the call. Functions and calls have addresses of 16 digits,
+# so sort merges them.
 sites() {
 	local text offset function caller
 	text=$(readelf -SW "$module" | sed -n 's/^ *\[ *\([0-9]*\)\] \.text .*/\1/p')
@@ -48,7 +54,7 @@ text_base() { cat /sys/module/kunwind/sections/.text; }
 # Only allocations below the call that ends at OFFSET fail, TIMES of them.
 fail_below() { # OFFSET TIMES
 	local dir start end
-	# if ftrace has no memory for a trampoline the kernel warns, and works without it
+	# without memory for a trampoline ftrace works, but the kernel warns
 	extent arch_ftrace_update_trampoline
 	times=$2
 	for dir in failslab fail_page_alloc; do
@@ -70,7 +76,7 @@ failed() { echo $((2 * times - $(cat $debugfs/failslab/times) - $(cat $debugfs/f
 
 # ------------------------------------------------------------ the scene
 
-# The stack that perfchain got of itself is whole, or its innermost frames are there.
+# Succeeds if perfchain's own stack is the true one or its innermost frames.
 true_stack() {
 	local got
 	got=$("$progs/perfchain" "$1" 2>/dev/null | grep -v -- - | tr '\n' ' ')
@@ -88,7 +94,7 @@ lives() {
 	[ $status -lt 124 ] || { echo "$1: status $status"; return 1; }
 }
 
-# Together these parts use all that the module does for processes.
+# Together these parts use everything that the module does for processes.
 parts=(register system jit status)
 
 part_register() {
@@ -135,7 +141,7 @@ declare -A executes=() counted=() hit=()
 count_begin() {
 	local anchor at site
 	echo 0 >/proc/sys/debug/kprobes-optimization
-	# Offsets are from one global function: most static names are not unique.
+	# Offsets are from a global function: many static names are not unique.
 	read -r at anchor < <(awk '$4 == "[kunwind]" && $2 ~ /[tT]/ && $3 ~ /^kunwind_/ { print $1, $3 }' \
 		/proc/kallsyms | sort | head -n 1)
 	at=$((16#$at - base))
@@ -149,7 +155,8 @@ count_begin() {
 	echo 0 >$tracefs/tracing_on
 }
 
-count() { # PART: notes each call that was executed since the last time
+# Notes for PART each call that was executed since the last count.
+count() { # PART
 	local name hits
 	while read -r name hits _; do
 		name=${name#at_}
@@ -166,7 +173,7 @@ count_end() {
 
 # ------------------------------------------------------------------ one call
 
-note() { # OFFSET: adds up what has failed below it
+note() { # OFFSET: adds the allocations that failed below it to the totals
 	local n
 	n=$(failed)
 	[ "$n" -eq 0 ] || hit[$1]=$((${hit[$1]:-0} + n))
@@ -181,7 +188,7 @@ try_load() { # OFFSET TIMES
 		[[ $text == *"Cannot allocate memory"* ]] || { echo "load: $text"; status=1; }
 	else
 		[ "$(text_base)" = "$base" ] || moved=$((moved + 1))
-		# The module works without that memory: its stacks must still be true.
+		# The module works without that memory: stacks must be true.
 		[ "$(failed)" -eq 0 ] || for part in "${parts[@]}"; do "part_$part" || status=1; done
 		unload || status=1
 	fi
@@ -200,7 +207,8 @@ try_part() { # OFFSET TIMES PART
 	return $status
 }
 
-# Fails once, in the first part where that makes an allocation fail; then always, in each part.
+# Lets the call fail once, in the first part where this makes an allocation
+# fail; then always, in each part.
 in_parts() { # OFFSET
 	local part status=0 before=${hit[$1]:-0} run=()
 	for part in "${parts[@]}"; do
@@ -217,7 +225,7 @@ in_parts() { # OFFSET
 	return $status
 }
 
-# One test for each call, from number FROM on: another run can go on where one ended.
+# One test for each call from number FROM on: a run can continue another.
 try_all() { # EXECUTED-BY COMMAND: COMMAND OFFSET tries one call
 	local by=$1 i offset function caller status before
 	for ((i = ${FROM:-0}; i < ${#list[@]}; i++)); do
@@ -241,10 +249,10 @@ in_load() { # OFFSET
 check "the module loads" modprobe kunwind
 base=$(text_base)
 mapfile -t list < <(sites)
-like "${#list[@]}" '^[1-9][0-9]+$' "the module's calls are found"
+like "${#list[@]}" '^[1-9][0-9]+$' "the module's relocations have at least ten calls that allocate"
 unknown=()
 count_begin
-check "the module is unloaded" unload
+check "the module is unloaded without kprobes" unload
 count unload
 check "the module loads with a kprobe at each call" modprobe kunwind
 count load

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A session of LTTng that takes a stack at every system call and switch of
-# tasks, while storms go on, processors go and come, ftrace is switched, and the
-# module is unloaded and loaded.
+# d-40-trace.sh - an LTTng session takes a stack at each system call and task
+# switch, while storms run, a processor goes offline and online, and the module
+# is unloaded and loaded
 # vm: --debug
 # timeout: 1200
 
@@ -11,9 +11,9 @@
 . "$(dirname "$0")/debug/lib.sh"
 need lttng babeltrace2
 
-check "it loads" modprobe kunwind
-check "a session starts" lttng_start "$KUNWIND_TMP"
-check "storms under it" storms 15
+check "the module loads" modprobe kunwind
+check "an LTTng session of all system calls and task switches starts" lttng_start "$KUNWIND_TMP"
+check "storms of all modes under the session" storms 15
 
 hotplug() {
 	local i
@@ -27,9 +27,9 @@ hotplug() {
 	done
 	wait "$walk" && wait "$map"
 }
-check "a processor goes and comes" hotplug
+check "a processor goes offline and online three times during storms" hotplug
 
-# In use, rmmod says so or waits; it must never hang, and in the end it goes.
+# rmmod may fail while the module is in use, but must not hang.
 unload_under_load() {
 	local i mode pids=() pid
 	for mode in fork map walk; do
@@ -49,9 +49,9 @@ unload_under_load() {
 	done
 	return 1
 }
-check "unloaded and loaded under load" unload_under_load
-check "the session goes on without it, and ends" lttng_stop "$KUNWIND_TMP"
+check "the module is unloaded and loaded during storms" unload_under_load
+check "the session ends without the module" lttng_stop "$KUNWIND_TMP"
 like "$(babeltrace2 "$KUNWIND_TMP/trace" 2>/dev/null | head -n 2000 | grep -c callstack_user)" \
-	'^[1-9]' "its trace holds stacks"
-no_leaks "after all"
+	'^[1-9]' "the session's trace has stacks"
+no_leaks "once unloaded"
 done_testing

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Tables given back under memory pressure and small limits while all goes on, some
-# built as a whole and some in parts; the module going in the midst of parts; a
-# file system that hangs, with the module asked to go.
+# d-50-tables.sh - tables under pressure
+#
+# Storms run while memory pressure and small limits make the module drop tables,
+# of which some are built whole and some in parts. Then the module is unloaded
+# while it builds a table in parts. While a file system hangs, rmmod is refused.
 # vm: --debug
 # timeout: 900
 
@@ -13,7 +15,7 @@ progs=$PWD/build/vm-progs-device
 make -s -C tests/vm/progs/device all >/dev/null || exit 1
 params=/sys/module/kunwind/parameters
 
-check "it loads" modprobe kunwind
+check "the module loads" modprobe kunwind
 while sleep 0.1; do echo 2 >/proc/sys/vm/drop_caches; done &
 pressure=$!
 while sleep 0.7; do
@@ -30,27 +32,27 @@ while sleep 0.2; do
 	done
 done 2>/dev/null &
 stages=$!
-check "storms while memory is short" storms 20
+check "storms of all modes under memory pressure and small limits" storms 20
 kill $pressure $limits $stages
 wait $pressure $limits $stages 2>/dev/null
 echo 512 >$params/max_table_mb
-check "it works as before then" $storm leaf
-eventually "it unloads" rmmod kunwind
-check "it loads, with every table in parts" modprobe kunwind max_whole_kb=0
-check "it works then, too" $storm leaf
+check "after the pressure a stack can be taken" $storm leaf
+eventually "the module is unloaded after the pressure" rmmod kunwind
+check "the module loads with max_whole_kb=0, every table in parts" modprobe kunwind max_whole_kb=0
+check "every table in parts: a stack can be taken" $storm leaf
 big=$(realpath "$(command -v gdb || command -v bash)")
 "$progs/tables" map "$big" </dev/null >/dev/null
-# task work of the process that has just ended may hold the module for a moment
-eventually "the module unloads while a table is built in parts" rmmod kunwind
-check "it loads" modprobe kunwind
+# a task work of the process that has just ended may hold the module briefly
+eventually "the module is unloaded while a table is built in parts" rmmod kunwind
+check "the module loads before the file system hangs" modprobe kunwind
 
 mkdir "$KUNWIND_TMP/stuck"
 "$progs/stuckfs" "$KUNWIND_TMP/stuck" "$progs/large.so" 30 >"$KUNWIND_TMP/out" &
 stuckfs=$!
 until [ -s "$KUNWIND_TMP/out" ]; do sleep 0.1; done
-check "files of a file system that hangs" sh -c \
+check "a process maps files of a file system that hangs" sh -c \
 	"'$progs/tables' map '$KUNWIND_TMP'/stuck/1 '$KUNWIND_TMP'/stuck/2 </dev/null"
-check_fails 1 "it does not unload then" timeout 60 rmmod kunwind
+check_fails 1 "the module cannot be unloaded while a file system hangs" timeout 60 rmmod kunwind
 kill -KILL $stuckfs
 wait $stuckfs 2>/dev/null
 umount -l "$KUNWIND_TMP/stuck"
@@ -59,6 +61,6 @@ for _ in $(seq 50); do
 	sleep 0.2
 done
 echo 2 >/proc/sys/vm/drop_caches
-check "when the file system has gone, it does" unload
+check "the module is unloaded when the hung file system has gone" unload
 no_leaks "once unloaded"
 done_testing

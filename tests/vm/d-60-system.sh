@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The whole system, without anybody's asking: processes that know nothing of the
-# module come, go, exec, map and load libraries while it is switched on and off, and
-# goes and comes; 32-bit programs, return probes and a JIT between them. Their stacks
-# are taken by ftrace, at each system call and switch of tasks.
+# d-60-system.sh - kunwind auto under storms
+#
+# Processes that do not use the device start, end, exec, map code and load
+# libraries, while auto is switched on and off and the module is unloaded and
+# loaded. Return probes, 32-bit programs and a JIT are among them. ftrace takes
+# their stacks at each system call and task switch.
 # vm: --debug
 # timeout: 1200
 
@@ -22,7 +24,8 @@ stacks() { # 1 or 0
 }
 stat_of() { awk -v name="$1" '$1 == "stat" && $2 == name { print $3 }' /dev/kunwind; }
 
-# So many seconds of all that a process may do; none of them opens the device.
+# Runs storms of processes that do not open the device for SECONDS, and COMMAND
+# at the same time.
 apart() { # SECONDS COMMAND...
 	local seconds=$1 mode pids=() status=0 pid
 	shift
@@ -41,11 +44,11 @@ apart() { # SECONDS COMMAND...
 }
 still() { kill -0 "$1" 2>/dev/null; }
 
-check "it loads" modprobe kunwind
-check "the whole system is on" kunwind auto on
+check "the module loads" modprobe kunwind
+check "kunwind auto on succeeds" kunwind auto on
 stacks 1
-check "storms of processes that never asked" apart 15 true
-like "$(stat_of stacks)" '^[1-9][0-9]{3,}$' "their stacks were walked"
+check "auto on: storms of processes that do not open the device" apart 15 true
+like "$(stat_of stacks)" '^[1-9][0-9]{3,}$' "auto on: stacks of these processes are walked"
 
 on_and_off() {
 	local i
@@ -53,7 +56,7 @@ on_and_off() {
 		kunwind auto off && sleep 0.$i && kunwind auto on && sleep 1 || return 1
 	done
 }
-check "on and off meanwhile" apart 15 on_and_off
+check "storms while auto is switched on and off" apart 15 on_and_off
 
 in_and_out() {
 	local i gone=0
@@ -67,19 +70,19 @@ in_and_out() {
 		kunwind auto on || return 1
 		sleep 1
 	done
-	echo "gone $gone times"
+	echo "unloaded $gone times"
 	[ $gone -ge 2 ]
 }
-check "gone and there again meanwhile" apart 20 in_and_out
+check "storms while the module is unloaded and loaded" apart 20 in_and_out
 
 # Return probes on a function of the C library that all programs call.
 libc=/lib/x86_64-linux-gnu/libc.so.6
 echo "r:debug/ret $libc:$(readelf --dyn-syms -W $libc | awk '$8 ~ /^getenv@/ { print "0x" $2; exit }')" \
 	>>$tracefs/uprobe_events
 echo 1 >$tracefs/events/debug/enable
-check "with return probes" apart 10 true
-like "$(awk '$2 == "ret" { print $3 }' $tracefs/uprobe_profile)" '^[1-9]' "which were hit"
-# None of them ends by itself but node, and that well.
+check "storms while a return probe is on getenv()" apart 10 true
+like "$(awk '$2 == "ret" { print $3 }' $tracefs/uprobe_profile)" '^[1-9]' "the return probe is hit"
+# None of these programs ends by itself, except node, which ends with status 0.
 others() {
 	local program pids=() pid status=0
 	for program in build/vm-progs/i386-*; do
@@ -99,11 +102,11 @@ others() {
 	done
 	return $status
 }
-check "with 32-bit programs and node" apart 12 others
+check "storms with the return probe, 32-bit programs and node" apart 12 others
 echo 0 >$tracefs/events/debug/enable
 echo '-:debug/ret' >>$tracefs/uprobe_events
 stacks 0
-check "it is switched off" kunwind auto off
-check "it unloads" unload
+check "kunwind auto off succeeds" kunwind auto off
+check "the module is unloaded" unload
 no_leaks "once unloaded"
 done_testing
