@@ -1,19 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-blocked.py - all that is to be said about programs that were traced until they blocked
+blocked.py - test the stacks of programs that were traced until they blocked
 
     blocked.py TRACE PROGRAMS DIRECTORY [--same NAME NAME] [--no-ends NAME] [--registered]
                [--unbuilt NUMBER] [--kinds LIST]
 
-PROGRAMS holds "name<TAB>pid" lines; DIRECTORY what session.sh's examine() wrote
-about each. Reads the trace once, then: the last stacks against eu-stack
-(compare.py), the ends of all stacks (entries.py), and two builds of one program
-against each other (names.py). --no-ends leaves a program out of the second:
-README says why. --registered: they were before the trace began. --unbuilt: so many
-stacks end early, because they met a part of a table that was not built yet. --kinds: by
-which oracle each is judged, the first two columns of ../programs/list. Prints TAP; status 1
-when a test fails.
+PROGRAMS has lines "name<TAB>pid". DIRECTORY has what session.sh's examine()
+wrote about each program. Reads the trace once. Then it compares the last stacks
+with eu-stack's (compare.py), tests the ends of all stacks (entries.py), and
+compares two builds of one program (names.py).
+  --same        the two builds
+  --no-ends     the ends of this program's stacks are not tested: node's, see
+                README, 4
+  --registered  the programs were registered before the trace began
+  --unbuilt     NUMBER stacks met a part of a table that was not built, and end
+                early
+  --kinds       the oracle of each program: LIST is ../programs/list, of which
+                the first two columns count
+Prints TAP. The status is 1 if a test fails.
 """
 
 import argparse

@@ -1,19 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-chains.py - every event of programs/moving.c against the chain it recorded itself
+chains.py - compare all events of progs/moving.c with the chains that it records
 
     chains.py TRACE PROGRAMS RECORDS
 
-PROGRAMS holds "name<TAB>pid" lines, RECORDS has NAME.txt, what the program
-wrote (its format: moving.c). The event of lseek(-77, N, 0) must hold the chain
-number N: all its addresses, in order. What the stack has besides them must not
-lie in the program's own code: it is libc's, between two of ours, on top, or
-below. The end of that system call must hold the same stack as its beginning.
+PROGRAMS has lines "name<TAB>pid". RECORDS has NAME.txt, the program's record
+(the format is in moving.c). The stack of the event of lseek(-77, N, 0) must
+have all addresses of chain number N, in order. Its other addresses must not be
+in the program's own code: they are libc's, between two of the program, above or
+below. The exit of that system call must have the same stack as its entry.
 
-All events are compared, none is left out but for stacks that are full (128):
-there the part that is held must agree. Each recorded number must have been
-seen, once. Then the ends of all stacks of these programs, as entries.py has it.
+All events are compared. If a stack is full (128 addresses), these addresses
+must agree with the chain. Each recorded number must occur in exactly one event.
+Then entries.py tests the ends of all stacks of these programs.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Record:
         return at >= 0 and address < self.ends[self.starts[at]]
 
     def differs(self, number, stack):
-        """None when the stack agrees with the chain, else what is wrong, in words."""
+        """None if the stack agrees with the chain, otherwise what is wrong."""
         chain = [int(word, 16) for word in self.chains[number]]
         at = 0
         for n, address in enumerate(stack):
@@ -63,7 +63,7 @@ class Record:
             elif self.own(address) and at < len(chain):
                 return "frame %d is %#x, the chain has %#x" % (n, address, chain[at])
             elif self.own(address) and n != len(stack) - 1:
-                # below main() there is only _start, the last
+                # below main() only the last frame is the program's: _start
                 return "frame %d is %#x, below the chain's end" % (n, address)
         if at < len(chain) and len(stack) < ktrace.LTTNG_MOST:
             return "ends after %d of %d addresses, %d frames" % (at, len(chain), len(stack))
@@ -111,18 +111,18 @@ def main():
             number, stack = begun.pop(event.vtid)
             compared[root] += 1
             if event.stack != stack:
-                wrong[root].append((number, "other stack at the end of the system call"))
+                wrong[root].append((number, "the stack at exit differs from that at entry"))
     tap = Tap()
     for name, pid in programs:
         unseen = [n for n, count in enumerate(records[pid].seen) if count != 1]
         tap.test(compared[pid] > 0 and not wrong[pid],
-                 "%s: %d of %d events agree with the recorded chain" %
+                 "%s: the stacks of %d of %d events agree with the recorded chain" %
                  (name, compared[pid] - len(wrong[pid]), compared[pid]))
         for number, what in wrong[pid][:10]:
             tap.note("number %d: %s" % (number, what))
-        tap.test(not unseen, "%s: each of %d records has its event%s" %
+        tap.test(not unseen, "%s: each of %d recorded chains has one event%s" %
                  (name, len(records[pid].seen),
-                  ", but %d, e.g. %d" % (len(unseen), unseen[0]) if unseen else ""))
+                  ", except %d, such as number %d" % (len(unseen), unseen[0]) if unseen else ""))
     entries.report(tap, list(processes.values()))
     return tap.done()
 

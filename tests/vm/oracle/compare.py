@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
 """
-compare.py - the last event's stack of every thread against eu-stack's
+compare.py - compare the stack of each thread's last event with eu-stack's
 
-The directory of what eu-stack said has, for each program, NAME.txt: the output
-of `eu-stack -q -n 0 -p PID`, and NAME.comm: "tid<TAB>comm" lines.
-Address by address, all must be equal; a stack of 128 addresses, LTTng's most,
-is compared as far as it goes.
+The directory has two files for each program: NAME.txt, the output of `eu-stack
+-q -n 0 -p PID`, and NAME.comm, with lines "tid<TAB>comm". All addresses must be
+equal. Of a stack of 128 addresses, the most that LTTng records, eu-stack's
+first 128 must be equal.
 
-exceptions.tsv lists threads for which eu-stack is known to be wrong, as lines
-"name-pattern<TAB>comm-pattern<TAB>kind"; README next to it has the proofs. By kind:
-  gdb      the oracle is NAME.gdb, of stacks.gdb
-  context  what eu-stack finds past __start_context() does not count
-  fp       there is code without CFI, where eu-stack goes by frame pointers alone: it may
-           go on without proof, so that ours is the beginning of its stack; or leave
-           addresses out (the caller of a function that sets up no frame) and end early
+exceptions.tsv lists threads for which eu-stack is known to be wrong, in lines
+"name-pattern<TAB>comm-pattern<TAB>kind". README has the proofs. The kinds:
+  gdb      the oracle is NAME.gdb, the output of stacks.gdb
+  context  eu-stack's frames past __start_context() do not count
+  fp       the program has code without CFI, where eu-stack uses frame pointers.
+           It may go on without proof: then ours is the beginning of its stack.
+           Or it leaves out addresses (the caller of a function that sets up no
+           frame) and ends early.
 """
 
 import fnmatch
@@ -46,7 +47,7 @@ def equal(ours, theirs):
 
 
 def up_to_context(stack, maps):
-    """The stack up to __start_context(), which nothing calls."""
+    """The stack up to __start_context(), which has no caller."""
     maps = Maps(maps)
     for n, address in enumerate(stack):
         path, virtual = maps.place(address)
@@ -57,7 +58,7 @@ def up_to_context(stack, maps):
 
 
 def as_far_as(ours, theirs):
-    """ours, if it says all that theirs says, in its order, up to where ours ends; or theirs."""
+    """ours if it has theirs' addresses in order, as far as it goes; or theirs."""
     if theirs[:len(ours)] == ours:
         return ours
     if ours[-1] in theirs:
@@ -77,8 +78,8 @@ def common(ours, theirs):
 
 def report(tap, last, programs, directory, exceptions):
     """
-    A test for each of programs, [(name, pid)], given the last event of each
-    thread, {tid: Event}; then a table.
+    Makes a test for each program of [(name, pid)], and prints a table. last has
+    the last event of each thread: {tid: Event}.
     """
     table = []
     for name, _ in programs:
@@ -109,10 +110,10 @@ def report(tap, last, programs, directory, exceptions):
             else:
                 bad.append((tid, comm, ours, expected))
         tap.test(threads > 0 and not bad,
-                 "stacks of %s: %d of %d threads equal eu-stack's" % (name, equal_threads, threads))
+                 "%s: stacks of %d of %d threads are eu-stack's" % (name, equal_threads, threads))
         for tid, comm, ours, expected in bad:
             n = common(ours, expected)
-            tap.note("%s tid %d (%s), in %s: equal %d; then ours %s, theirs %s" %
+            tap.note("%s tid %d (%s), in %s: %d frames equal; then kunwind has %s, eu-stack %s" %
                      (name, tid, comm, last[tid].name if tid in last else "no event", n,
                       " ".join(map(hex, ours[n:n + 4])) or "-",
                       " ".join(map(hex, expected[n:n + 4])) or "-"))

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-costly_elf.py - an ELF file whose .eh_frame takes long to compile and gives a small table
+costly_elf.py - write an ELF file whose .eh_frame takes long to compile
 
     costly_elf.py FILE MEGABYTES
 
-The FDEs take turns between many CIEs, whose programs push and pop the state again and
-again, and so does each FDE. All rows of the file are equal.
+The FDEs use many CIEs in turn. The programs of the CIEs and of the FDEs push
+and pop the state again and again. All rows are equal, so the table is small.
+.eh_frame has MEGABYTES.
 """
 
 import struct
@@ -30,7 +31,7 @@ def main():
                      cie_at=len(cie) * (start // 8 % CIES))
         start += 8
     out += b"\0\0\0\0"
-    # the text is sparse: a hole in the file
+    # .text is a hole in the file
     with open(path, "wb") as f:
         f.write(image(out, eh_at, TEXT, start - TEXT))
         f.truncate(start)

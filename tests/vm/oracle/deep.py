@@ -1,17 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-deep.py - whole stacks of kunwind_callstack against what a program noted of its own
+deep.py - compare whole stacks of kunwind_callstack with the program's record
 
-deep.py text FILE SYSCALL CALLS PROGRAM...   ftrace's trace file, or perf script's
-deep.py lttng DIR SYSCALL CALLS PROGRAM...   an LTTng trace, through babeltrace2
-deep.py sleeper DIR SYSCALL LEAST PID FILE   an LTTng trace, and what eu-stack said of
-                                             a process that sleeps in SYSCALL: at
-                                             LEAST so many frames, the same ones
+    deep.py text FILE SYSCALL CALLS PROGRAM...
+    deep.py lttng DIR SYSCALL CALLS PROGRAM...
+    deep.py sleeper DIR SYSCALL LEAST PID FILE
 
-Each PROGRAM is PID:FRAMES:RECORD: progs/deep.c's FRAMES, and its file of return
-addresses. Checked of each: one stack for each of its CALLS of SYSCALL, parts in
-their order; each address; reason and trust. Prints TAP.
+text: FILE is ftrace's, perf script's or bpftrace's text. lttng: DIR is an LTTng
+trace. PROGRAM is PID:FRAMES:RECORD: the FRAMES of progs/deep.c, and its file of
+return addresses. Each of the program's CALLS of SYSCALL must have one stack,
+with its parts in order and the right addresses, reason and trust.
+
+sleeper: DIR is an LTTng trace. FILE is eu-stack's stack, of at least LEAST
+frames, of process PID, which sleeps in SYSCALL. The last event of the process
+must have the same frames.
+
+Prints TAP.
 """
 
 import re
@@ -30,7 +35,7 @@ _ELEMENT = re.compile(r"\] = (\w+)")
 
 
 class Stack:
-    """One stack: count as the event has it, addresses and trusts as they came."""
+    """One stack: count is the event's, addresses and trust are of all parts."""
 
     def __init__(self, pid, syscall, reason, count):
         self.pid, self.syscall, self.reason, self.count = pid, syscall, reason, count
@@ -39,7 +44,7 @@ class Stack:
 
 
 def from_text(path):
-    """Stacks of a text in which each part of a stack is a line. perf's numbers are decimal."""
+    """Stacks of a text with a line for each part. perf's numbers are decimal."""
     stacks, open_ones = [], {}
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -63,7 +68,7 @@ def from_text(path):
 
 
 def from_lttng(directory):
-    """Stacks of an LTTng trace: one event each."""
+    """Stacks of an LTTng trace, which has one event for each stack."""
     process = subprocess.Popen(["babeltrace2", directory], stdout=subprocess.PIPE, text=True,
                                errors="replace")
     stacks = []
@@ -84,7 +89,7 @@ def from_lttng(directory):
 
 
 def verdict(good, text, why=""):
-    """One line of TAP, and why not."""
+    """Prints one line of TAP, and why if the test failed."""
     verdict.number += 1
     print(f"{'ok' if good else 'not ok'} {verdict.number} - {text}")
     if not good and why:
@@ -95,7 +100,7 @@ verdict.number = 0
 
 
 def examine(stacks, syscall, calls, program):
-    """One program's stacks against its record."""
+    """Tests one program's stacks by its record."""
     pid, frames, path = program.split(":", 2)
     with open(path, encoding="utf-8") as lines:
         record = [int(line, 16) for line in lines]
@@ -106,34 +111,34 @@ def examine(stacks, syscall, calls, program):
     wanted = record[:MOST - 1]
     deep = len(record) >= MOST
     wrong = [i for i, s in enumerate(mine) if s.addresses[1:1 + len(wanted)] != wanted]
-    verdict(mine and not wrong, f"{name}: the program's own return addresses, all of them",
+    verdict(mine and not wrong, f"{name}: all recorded return addresses are in the stack",
             f"stacks {wrong} differ")
     whole = [s.torn or s.count != len(s.addresses) or s.count != len(s.trust) for s in mine]
-    verdict(mine and not any(whole), f"{name}: no part is missing")
+    verdict(mine and not any(whole), f"{name}: no part of a stack is missing")
     reason = "depth" if deep else "complete"
     got = {(s.reason, s.count if deep else s.count - len(record)) for s in mine}
-    # main() and what called it: three in libc and _start, and the program counter
+    # more than recorded: the program counter, _start, at most three of libc
     limits = {(reason, MOST)} if deep else {(reason, n) for n in range(3, 6)}
     verdict(got and got <= limits, f"{name}: the reason is {reason}", f"(reason, frames): {got}")
     trusts = {(s.trust[0], *set(s.trust[1:])) for s in mine if s.trust}
-    verdict(trusts == {(REGISTERS, CFI)}, f"{name}: found by unwind information", str(trusts))
+    verdict(trusts == {(REGISTERS, CFI)}, f"{name}: all callers were found by CFI", str(trusts))
 
 
 def compare(where, syscall, least, pid, path):
-    """The last stack of a process that still sleeps in that system call."""
+    """Tests the last stack of a process that still sleeps in syscall."""
     with open(path, encoding="utf-8") as lines:
         wanted = [int(match.group(1), 16) for match in map(_EU_STACK.match, lines) if match]
     got = [s for s in from_lttng(where) if s.pid == int(pid) and s.syscall == int(syscall)]
     print(f"# {len(wanted)} frames")
-    verdict(len(wanted) >= int(least), f"python3: at least {least} frames")
+    verdict(len(wanted) >= int(least), f"python3: eu-stack has at least {least} frames")
     same = bool(got) and got[-1].addresses == wanted
-    verdict(same, "python3: eu-stack's frames, all of them",
+    verdict(same, "python3: the stack is eu-stack's",
             f"{len(got[-1].addresses) if got else 'no'} frames, {len(wanted)} are eu-stack's")
     verdict(got and got[-1].reason == "complete", "python3: the reason is complete")
 
 
 def main():
-    """See the head."""
+    """See the head of the file."""
     if sys.argv[1] == "sleeper":
         compare(*sys.argv[2:7])
         print(f"1..{verdict.number}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
-elf.py - where the entry points of an ELF object are
+elf.py - find the entry points of an ELF object
 
-An entry point is code that nobody called: the stack ends there. Found in the
-file itself, by its ELF header and by names in its symbol table (or in that of
-its separate debug file), never by what kunwind says.
+An entry point is code without a caller, where a stack ends. Entry points are
+found by the ELF header and by names in the symbol table (or in that of the
+separate debug file), never by kunwind's results.
 """
 
 import functools
@@ -13,8 +13,8 @@ import re
 import struct
 import subprocess
 
-# Threads begin in clone() or clone3(), contexts of makecontext() return to
-# __start_context(); ld.so's two pieces of code are one function in all but name.
+# Threads begin in clone() or clone3(). Contexts of makecontext() return to
+# __start_context(). ld.so begins in _start, which goes on as _dl_start_user.
 THREAD_ENTRIES = {"clone", "__clone", "clone3", "__clone3", "__start_context",
                   "_dl_start_user"}
 
@@ -43,7 +43,7 @@ def _debug_file(path):
 
 
 def interpreter(path):
-    """The ELF file that runs when path is executed: itself, or what its #! names."""
+    """The ELF file that runs when path is executed, path or its #!; or None."""
     for _ in range(4):
         with open(path, "rb") as file:
             head = file.read(256)
@@ -55,7 +55,7 @@ def interpreter(path):
 
 @functools.lru_cache(maxsize=None)
 def segments(path):
-    """PT_LOAD segments as (offset, vaddr, filesz), and the entry's address."""
+    """PT_LOAD segments [(offset, vaddr, filesz)], and the entry point."""
     with open(path, "rb") as file:
         header = file.read(64)
         if header[:5] not in (b"\x7fELF\x01", b"\x7fELF\x02"):
@@ -95,9 +95,10 @@ def _text(path, address, size):
 
 def _stripped_i386(path, entry):
     """
-    Entry points of Debian's 32-bit libraries, which have no symbols for them: clone3()
-    by its system call, mov $435,%eax; int $0x80 (glibc: sysdeps/unix/sysv/linux/i386/clone3.S),
-    and ld.so's first code up to its jump to the program, jmp *%edi.
+    Entry points of Debian's 32-bit libraries, which have no symbols for them:
+    clone3(), found by its system call, mov $435,%eax; int $0x80 (glibc:
+    sysdeps/unix/sysv/linux/i386/clone3.S), and ld.so's first code up to its
+    jump to the program, jmp *%edi.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -118,8 +119,8 @@ def _stripped_i386(path, entry):
 @functools.lru_cache(maxsize=None)
 def entries(path):
     """
-    [(first, last, name)] of ELF virtual addresses at which a stack may end:
-    inclusive, for return addresses.
+    [(first, last, name)] of ELF virtual addresses at which a stack may end.
+    last is inclusive, because it may be a return address.
     """
     found = []
     _, entry = segments(path)
@@ -129,7 +130,7 @@ def entries(path):
         symbols += list(_symbols(debug))
     for name, address, size in symbols:
         if name == "_dl_start_user":
-            # no size in the table: up to its jump to the program, jmp *%r12 or *%edi
+            # has no size; ends at the jump to the program, jmp *%r12 or *%edi
             text = _text(path, address, 128)
             jump = re.search(rb"\x41\xff\xe4|\xff\xe7", text)
             size = jump.end() if jump else 0
@@ -137,8 +138,8 @@ def entries(path):
             found.append((address, address + size, name))
     found += _stripped_i386(path, entry)
     if entry:
-        # the program's _start() ends with hlt, which its one call returns to;
-        # ld.so's is a call that returns to _dl_start_user, above
+        # A program's _start has one call, which returns to a hlt. ld.so's has a
+        # call that returns to _dl_start_user, see above.
         found.append((entry, entry, "entry"))
         text = _text(path, entry, 64)
         halt = re.search(rb"\xff\x15....\xf4|\xff\x93....\xf4|\xe8....\xf4|\x67\xe8....\xf4", text,
@@ -152,7 +153,7 @@ def entries(path):
 
 
 def entry_at(path, address):
-    """The name of the entry point that an ELF virtual address belongs to, or None."""
+    """The name of the entry point at an ELF virtual address, or None."""
     for first, last, name in entries(path):
         if first <= address <= last:
             return name

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """
-entries.py - do the stacks of all events end at an entry point?
+entries.py - test that the stacks of all events end at an entry point
 
-Over every event of some programs, from the end of the system call that
-registers: the last address of the stack must be in _start, in ld.so's entry, in
-clone(), clone3() or __start_context(). See elf.py for how these are found.
-NAME.maps holds the mappings at the end, good for the pid's last program; what
-ran in the pid before its exec is known by file name from the trace, and its
-entries are told by their offset in the page. Left out, and counted apart: a stack as long as LTTng's most (128),
-and one address beyond __start_context(), of which glibc's own CFI is wrong.
+This covers each event of the programs from the exit of the system call that
+registers. The last address of the stack must be in _start, in ld.so's entry, in
+clone(), clone3() or __start_context() (elf.py finds these). NAME.maps has the
+mappings at the end, which hold for the last program of the pid. Of earlier
+programs of that pid the trace has the file name: an address then needs the page
+offset of an entry.
+
+Two kinds of stacks are counted separately: those of 128 addresses, the most
+that LTTng records, and those with one address beyond __start_context(), whose
+CFI in glibc is wrong.
 """
 
 import collections
@@ -26,9 +29,9 @@ IOCTL_REGISTER = 0xE1
 
 
 def by_page_offset(address, paths):
-    """The entries of the files at this offset in a page: their names, or None.
+    """The names of the files' entries at address's offset in a page, or None.
 
-    Two can be there: sid's ld.so and its libc have one each at 0xd00.
+    There can be two: sid's ld.so and libc both have one at 0xd00.
     """
     return " or ".join("%s of %s" % (name, os.path.basename(path))
                        for path in paths for first, last, name in elf.entries(path)
@@ -36,16 +39,16 @@ def by_page_offset(address, paths):
 
 
 class Process:
-    """What is known of one pid, and where the stacks of its events ended."""
+    """One pid, and where the stacks of its events ended."""
 
     def __init__(self, name, maps, parent=None):
         self.name = name
         self.maps = maps
-        self.parent = parent    # a registered process that forked this one
+        self.parent = parent    # the registered process that forked this one
         self.registered = bool(parent)
         self.asked = set()      # threads in the ioctl that registers
-        self.candidate = ""     # file of an execve that has begun
-        self.execs = []         # files of those that succeeded
+        self.candidate = ""     # the file of an execve that has begun
+        self.execs = []         # the files of execves that succeeded
         self.ends = collections.Counter()   # (execs, last two addresses, event) -> stacks
         self.full = 0
 
@@ -63,8 +66,8 @@ class Process:
             self.execs.append(self.candidate)
             self.candidate = ""
         elif name.startswith("compat_") and self.candidate:
-            # a 32-bit program's first: the end of its execve has another name, by the
-            # number that 64-bit execve has among 32-bit calls
+            # The exit of an execve that starts a 32-bit program has the name of
+            # the 32-bit call that has the number of the 64-bit execve.
             self.execs.append(self.candidate)
             self.candidate = ""
         if not self.registered or event.length is None:
@@ -75,13 +78,13 @@ class Process:
             self.ends[(len(self.execs), event.last_two, name)] += 1
 
     def entry(self, execs, address):
-        """(name of the entry point or None, where this is in words)."""
+        """(name of the entry point or None, where the address is, as text)."""
         if address is None:
             return None, "no stack"
         if execs == len(self.execs) and self.maps:
             path, virtual = self.maps.place(address)
             if path is None:
-                return None, "unmapped since"
+                return None, "not mapped any more"
             where = "%s+%#x" % (path, virtual or 0)
             if path.startswith("/") and virtual is not None:
                 return elf.entry_at(path, virtual), where
@@ -100,9 +103,10 @@ class Process:
 
 
 def report(tap, processes, share=0.999, unbuilt=0):
-    """Two tests about a list of Process.
+    """Makes two tests of a list of Process.
 
-    unbuilt: how many stacks met a part of a table that was not built yet. They end early.
+    share: the part of the stacks that must end at an entry point. unbuilt: the
+    number of stacks that met a part of a table that was not built, and end early.
     """
     total = complete = beyond = 0
     ends, elsewhere = collections.Counter(), collections.Counter()
@@ -125,14 +129,14 @@ def report(tap, processes, share=0.999, unbuilt=0):
         if total == before:
             silent.append(process.name)
     tap.test(complete > 0 and complete + unbuilt >= share * total,
-             "%d of %d stacks (%.3f %%) end at an entry point%s" %
+             "stacks end at an entry point: %d of %d (%.3f %%)%s" %
              (complete, total, 100.0 * complete / max(total, 1),
-              ", %d before a part that was not built" % unbuilt if unbuilt else ""))
-    tap.test(not silent, "every program has events" +
-             (", but not: " + " ".join(silent) if silent else ""))
-    tap.note("not counted: %d stacks as long as LTTng's most, %d with an address beyond "
+              ", %d met a part that was not built" % unbuilt if unbuilt else ""))
+    tap.test(not silent, "every program has events with stacks" +
+             (", except: " + " ".join(silent) if silent else ""))
+    tap.note("not counted: %d stacks of LTTng's maximum length, %d with an address beyond "
              "__start_context (see README)" % (sum(p.full for p in processes), beyond))
     for name, count in ends.most_common():
         tap.note("%8d end at %s" % (count, name))
     for (name, where, event), count in elsewhere.most_common(40):
-        tap.note("%8d of %s end at %s, e.g. in %s" % (count, name, where, event))
+        tap.note("%8d of %s end at %s, for example in %s" % (count, name, where, event))

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-hostile_elf.py - ELF files that contradict themselves
+hostile_elf.py - write ELF files that contradict themselves
 
     hostile_elf.py DIRECTORY LIBRARY MUTANTS
 
-Writes into DIRECTORY a file for each case of CASES, made by hand: a small ELF
-object whose .eh_frame, or whose headers, have one thing wrong; then MUTANTS
-copies of LIBRARY with random bytes of its .eh_frame or headers changed. Prints
-"name<TAB>expected<TAB>why", expected being "ready", "refused", or "any" where
-both are defensible, why the refusal's name where the case is after just one.
+Writes files into DIRECTORY. There is one for each of CASES: a small ELF object
+with one error in its .eh_frame or its headers. MUTANTS more are copies of
+LIBRARY with random changes of bytes in .eh_frame or the headers. Prints for
+each file "name<TAB>expected<TAB>why". expected is "ready", "refused", or "any"
+if both are acceptable. why is the name of the refusal if the case is about only
+that one.
 """
 
 import os
@@ -33,7 +34,7 @@ def uleb(value):
 
 
 def record(body, length=None):
-    """A CIE or FDE from its body: length word, padding."""
+    """A CIE or FDE with this body: adds the length word and the padding."""
     body += b"\0" * (-(len(body) + 4) % 8)
     return struct.pack("<I", len(body) if length is None else length) + body
 
@@ -48,14 +49,14 @@ def cie(version=1, augmentation=b"zR", data=b"\x1b", column=16, data_length=None
 
 
 def fde(at, program=b"", start=TEXT, size=0x100, cie_at=0, pointer=None, length=None, data=b"\0"):
-    """An FDE that stands at offset at of .eh_frame."""
+    """An FDE for offset "at" of .eh_frame."""
     body = struct.pack("<I", at + 4 - cie_at if pointer is None else pointer)
     body += struct.pack("<iI", start - (EH_ADDR + at + 8), size & 0xFFFFFFFF) + data + program
     return record(body, length)
 
 
 def frame(program=b"", cie_args=None, **fde_args):
-    """.eh_frame with one CIE, one FDE, a terminator."""
+    """An .eh_frame with one CIE, one FDE and a terminator."""
     first = cie(**(cie_args or {}))
     return first + fde(len(first), program, **fde_args) + b"\0\0\0\0"
 
@@ -88,7 +89,7 @@ def elf(eh, eh_size=None, eh_offset=EH, eh_addr=EH_ADDR, phnum=2, phoff=64, phen
 GOOD = frame()
 TWO = cie()
 CASES = {
-    # name: (bytes, expected)
+    # name: (bytes, expected, with the refusal's name); None: "any"
     "good": (elf(GOOD), "ready"),
     "good-without-fde": (elf(cie() + b"\0\0\0\0"), None),
     "length-past-end": (elf(cie() + fde(len(TWO), length=0x7ffffff0)), "refused"),
@@ -145,7 +146,7 @@ CASES = {
     "register-10000": (elf(frame(b"\x05" + uleb(10000) + b"\x01")), None),
     "cfa-of-register-10000": (elf(frame(b"\x0c" + uleb(10000) + b"\x08")), "ready"),
     "section-past-the-file": (elf(GOOD, eh_size=1 << 40), "refused"),
-    "section-at-the-end-of-time": (elf(GOOD, eh_offset=(1 << 64) - 64), "refused"),
+    "section-offset-2-to-the-64-minus-64": (elf(GOOD, eh_offset=(1 << 64) - 64), "refused"),
     "section-of-4-GB": (elf(GOOD, eh_size=0xffffffff), "refused"),
     "section-elsewhere-in-memory": (elf(GOOD, eh_addr=0x12345678), "refused"),
     "program-headers-past-the-file": (elf(GOOD, phoff=1 << 40), "refused"),
@@ -170,7 +171,7 @@ for _cut in (1, 16, 63, 64, 100, 176, EH + 3, EH + 30, TEXT, TEXT + TEXT_SIZE + 
 
 
 def eh_frame_of(data):
-    """(offset, size) of .eh_frame, by section headers."""
+    """(offset, size) of .eh_frame, from the section headers."""
     shoff, = struct.unpack_from("<Q", data, 40)
     size, number, strndx = struct.unpack_from("<HHH", data, 58)
     names, = struct.unpack_from("<Q", data, shoff + strndx * size + 24)

@@ -1,27 +1,29 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-kinds.py - stacks of other events than system calls
+kinds.py - test the stacks of events other than system calls
 
     kinds.py TRACE PROGRAMS BLOCKED KTHREADS [NO-FAULTS]
 
-PROGRAMS holds "name<TAB>pid" lines of registered programs, BLOCKED the pids of
-those that sleep at the end, KTHREADS one tid of a kernel thread a line. NO-FAULTS
-says why the trace has no page faults: not given, none is a failure.
+PROGRAMS has lines "name<TAB>pid" of registered programs, BLOCKED the pids of
+those that sleep at the end, KTHREADS the tids of kernel threads, one a line.
+NO-FAULTS says why the trace has no page faults. If it is not given, a trace
+without them is a failure.
 
-- sched_switch: a thread that sleeps in a system call was switched away inside
-  it, so its last switch has the stack of its last system call's entry.
-- a probe inside the kernel (event "probe_*") has the stack of the entry of the
-  system call that led there.
-- a page fault's first address is the instruction that faulted, as the event
-  says itself; a fault in the kernel's own copying has its system call's stack.
-- kernel threads have no user stack: none is recorded.
-- whatever interrupts a registered program, the stack ends at an entry point
-  (SHARE of them at least; the rest are listed). Apart, and counted: tasks inside
-  execve(), which have no program; tasks that gave up their memory on exit; and
-  interrupts of LTTng while it takes a user stack for another event, for which it
-  asks nobody (callstack_user_nesting in lttng-context-callstack-stackwalk-impl.h)
-  and records a stack of no address.
+- sched_switch: a thread that sleeps in a system call was switched out inside
+  it. So its last switch has the stack of its last system call's entry.
+- A kprobe (event "probe_*") has the stack of the entry of the system call that
+  led there.
+- The first address of a page fault's stack is the instruction pointer that the
+  event has.
+- Kernel threads have no user stack, so none is recorded.
+- Whatever interrupts a registered program, the stack ends at an entry point.
+  This holds for at least SHARE of the stacks. The others are listed.
+- Counted separately: tasks inside execve(), which have no program; tasks that
+  have given up their memory on exit; and interrupts while LTTng takes a user
+  stack for another event. For these LTTng asks nobody (callstack_user_nesting
+  in lttng-context-callstack-stackwalk-impl.h) and records a stack without an
+  address.
 """
 
 import collections
@@ -34,9 +36,8 @@ import ktrace                       # noqa: E402
 from tap import Tap                 # noqa: E402
 
 
-# Faults hit what system calls never see: _init and _fini, which crti.o has without
-# CFI, when their first byte is fetched; and a stack page that is not there, or
-# is being copied, at that moment.
+# Page faults occur where system calls do not: at the first byte of _init and
+# _fini, which have no CFI in crti.o; and while a stack page is missing or copied.
 SHARE = 0.99
 
 
@@ -71,7 +72,7 @@ def main():
     for event in ktrace.events(trace):
         name = event.name
         if event.vtid in kthreads or event.vtid == 0:
-            # a task that is nearly gone has number 0, too
+            # a task that has nearly ended has tid 0, too
             if name == "sched_switch" and (event.vtid or
                                            event.fields["prev_comm"].startswith("swapper/")):
                 kernel_threads.note(event.length == 0, event, "addresses of a kernel thread")
@@ -104,7 +105,7 @@ def main():
             apart["on exit, without memory"] += 1
             continue
         if event.length == 0 and name.startswith(("irq", "softirq", "timer", "hrtimer")):
-            apart["inside LTTng's taking of a stack"] += 1
+            apart["while LTTng takes another stack"] += 1
             continue
         process.note(event)
         if name == "sched_switch":
@@ -124,8 +125,8 @@ def main():
                           "not that of " + last_entry[tid].name)
     tap = Tap()
     for text, kind in (("last switches of sleeping threads have their system call's stack", switches),
-                       ("probes have their system call's stack", probes),
-                       ("page faults begin where the fault was", faults),
+                       ("kprobe events have their system call's stack", probes),
+                       ("page faults' stacks begin at the instruction that faulted", faults),
                        ("switches of kernel threads have no user stack", kernel_threads)):
         if kind is faults and no_faults and not kind.total:
             tap.skip(text, no_faults)
@@ -138,8 +139,8 @@ def main():
     for name, count in kinds.most_common():
         tap.note("%8d %s" % (count, name))
     for name, count in apart.items():
-        tap.note("%8d apart: %s" % (count, name))
-    tap.test(any(name.startswith("irq") for name in kinds), "interrupts hit the programs")
+        tap.note("%8d counted separately: %s" % (count, name))
+    tap.test(any(name.startswith("irq") for name in kinds), "the programs were interrupted")
     return tap.done()
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """
-ktrace.py - read an LTTng kernel trace with user call stacks, through babeltrace2
+ktrace.py - read an LTTng kernel trace with user call stacks, by babeltrace2
 
-events(directory) yields, in the trace's order, one Event for each event. Needs
-the contexts callstack-user, vpid and vtid. What an Event has is parsed when it
-is asked for: there are many, and of most only the last address counts.
-Memory: one event at a time.
+events(directory) yields one Event for each event, in the trace's order. The
+trace needs the contexts callstack-user, vpid and vtid. An Event parses a
+property when it is read, because there are many events, of which most tests
+read only the last address. Memory: one event at a time.
 """
 
 import re
@@ -15,18 +15,18 @@ _STACK = "callstack_user = ["
 _WORD = re.compile(r"\] = (0x[0-9A-Fa-f]+)")
 _FIELD = re.compile(r'(\w+) = ("(?:[^"\\]|\\.)*"|0x[0-9A-Fa-f]+|-?[0-9]+)')
 END_MARK = 0xFFFFFFFFFFFFFFFF
-LTTNG_MOST = 128        # addresses in a stack
+LTTNG_MOST = 128        # the most addresses in a stack
 
 
 class DiscardedError(Exception):
-    """Events were lost: nothing can be said about all of them."""
+    """The tracer lost events, so a test cannot cover all of them."""
 
 
 class Event:
     """
-    name, vpid, vtid, length (addresses in the stack, None without one); stack:
-    those, innermost first, without LTTng's end mark;
-    fields: the event's own, a dict of strings and numbers; time in seconds.
+    name, vpid, vtid; stack: its addresses, innermost first, without LTTng's end
+    mark; length: the number of these (both are None if the event has no stack);
+    fields: the event's own, a dict of strings and numbers; time: in seconds.
     """
 
     __slots__ = ("line", "name", "vpid", "vtid", "_begin", "_end")
@@ -61,7 +61,7 @@ class Event:
 
     @property
     def last_two(self):
-        """The two outermost addresses, the outermost first; None where there is none."""
+        """The two outermost addresses, the outermost first, or None for each."""
         found, end = [], self._end
         while self._begin >= 0 and len(found) < 2:
             end = self.line.rfind("= 0x", self._begin, end)
@@ -85,7 +85,7 @@ class Event:
 
 
 def events(directory):
-    """Yield every Event below directory. DiscardedError when the trace has holes."""
+    """Yield each Event in directory. DiscardedError if events were lost."""
     command = ["babeltrace2", "--clock-seconds", "--no-delta", directory]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, errors="replace")
@@ -99,7 +99,7 @@ def events(directory):
 
 
 def read_tsv(path):
-    """Lines of tab-separated words, comments left out."""
+    """Lines of tab-separated words, without empty lines and comments."""
     with open(path, encoding="utf-8") as lines:
         return [line.rstrip("\n").split("\t") for line in lines
                 if line.strip() and not line.startswith("#")]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-maps.py - from an address in a process to a file and an address in it
+maps.py - find the file, and the address in it, of an address in a process
 """
 
 import os

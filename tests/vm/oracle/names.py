@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """
-names.py - do two builds of one program have the same chains of functions?
+names.py - test that two builds of one program have the same chains of functions
 
-For each thread, by its name, the last event's stack: its addresses as function
-names (the program's own, from its symbol table) or "object" (all others) must
-be the same in both. Runs of "object" count as one, for what a library does
-between two of the program's functions is its own affair.
+Compares the stacks of the last events of threads that have the same name in
+both builds. An address counts as its function's name if it is in the program,
+else as "<name of the object>". Successive addresses in one object count as one,
+because the frames of a library between two of the program's functions may
+differ.
 """
 
 import bisect
@@ -25,8 +26,8 @@ def functions(path):
     for line in text.splitlines():
         address, kind, name = line.split(" ", 2)
         if kind in "tTwWi":
-            # gcc's clones and parts are one function here; lambdas are counted
-            # through a file, whatever else it has
+            # gcc's clones and parts of a function count as that function. The
+            # number of a lambda depends on the rest of its file.
             found[int(address, 16)] = re.sub(r"#\d+", "#", name.split(" [clone", 1)[0])
     ordered = sorted(found.items())
     return [a for a, _ in ordered], [n for _, n in ordered]
@@ -47,7 +48,7 @@ def chain(stack, maps, symbols):
 
 
 def report(tap, last, directory, first, second):
-    """One test about two programs, given the last event of each thread."""
+    """Makes a test of two programs. last has each thread's last event."""
     chains = []
     for name in (first, second):
         base = os.path.join(directory, name)
@@ -62,7 +63,7 @@ def report(tap, last, directory, first, second):
         chains.append(mine)
     both = sorted(set(chains[0]) & set(chains[1]))
     different = [comm for comm in both if chains[0][comm] != chains[1][comm]]
-    tap.test(both and not different, "%s and %s: %d of %d threads have the same chain" %
+    tap.test(both and not different, "%s and %s: %d of %d threads have equal chains of functions" %
              (first, second, len(both) - len(different), len(both)))
     for comm in different:
         tap.note("%s: %s" % (comm, " | ".join(chains[0][comm])))

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Stacks that progs/nocfi took of itself, against what they must be.
+"""
+nocfi.py - test the stacks that progs/nocfi took of itself
 
     nocfi.py PROGRAM <OUTPUT
 
-What is known for certain is the program's own functions, and the C library's where
-the program holds it (static: its symbols are all there). A frame that is
-none of those that can be there is false, however it was found. Prints TAP, and
-how many frames each trust found.
+The expected functions are the program's own, and those of the C library if
+PROGRAM is static, because it then has all of their symbols. Any other function
+is a false frame, whatever its trust. Prints TAP, and the number of frames for
+each trust.
 """
 
 import bisect
@@ -20,7 +21,7 @@ import tap
 BELOW_MAIN = {"libc_start_main_stage2", "__libc_start_main", "_start_c", "_start"}
 THREAD = {"start", "start_c11", "__clone", "clone", "start_thread", "clone3"}
 SIGNAL = {"__restore_rt", "__restore", "__restore_sigs", "sigaction"}
-# own functions in their order, then what of a static musl may stand between them
+# scene: the program's functions in order, a static musl's between them
 SCENES = {
     "asm": (["take", "innermost", "call_fp", "second", "call_bare", "first", "main"],
             {"ioctl"} | BELOW_MAIN),
@@ -44,7 +45,7 @@ def run(*command):
 
 
 def symbols(path):
-    """[(address, name)] of the program's functions, one name an address."""
+    """[(address, name)] of the program's functions, one name per address."""
     names = {}
     for line in run("nm", path):
         fields = line.split()
@@ -71,7 +72,7 @@ class Stack:
 
 
 def stacks(path, lines):
-    """What the program printed, with names: None for what lies in other objects."""
+    """The stacks that the program printed. A name is None in another object."""
     table, loads = symbols(path), segments(path)
     addresses = [address for address, _ in table]
     maps, jit, found = [], (0, 0), []
@@ -85,7 +86,7 @@ def stacks(path, lines):
             found.append(Stack(fields[1], int(fields[2])))
         elif fields[0] == "frame":
             address, trust = int(fields[1], 16), fields[2]
-            # a return address follows the call; these are the instruction itself
+            # these are addresses of instructions, not return addresses
             exact = trust in ("registers", "signal") or \
                 behind[0] == "frame" and behind[2] == "signal"
             name = None
@@ -118,14 +119,14 @@ def main():
         trusts.update(trust for _, trust in stack.frames)
         false += len(strange)
         results.test(mine == own and not strange,
-                     stack.scene + ": all of the program's functions in order, nothing else")
-        # a thread, above all one that is blocked, ends where it began
-        results.test(stack.reason == 0, stack.scene + ": it is complete")
+                     stack.scene + ": has the program's functions in order and no false frame")
+        # also a blocked thread's stack must end where the thread began
+        results.test(stack.reason == 0, stack.scene + ": the stack is complete")
         if mine != own or strange or stack.reason:
             results.note(f"wanted {' '.join(own)}; reason {stack.reason}")
             for name, trust in stack.frames:
                 results.note(f"  {trust:10} {name}")
-    results.test(seen == set(SCENES), "every scene was played")
+    results.test(seen == set(SCENES), "the output has stacks of every scene")
     results.note("frames by " + ", ".join(f"{trust}: {count}"
                                           for trust, count in sorted(trusts.items())) +
                  f"; false: {false}")

@@ -1,18 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Stacks of a program in a JIT's hands, against what is known of them.
+"""
+node.py - test the stacks of a program that a JIT compiles
 
     node.py TRACE MAPS DEPTH [EARLY]
     node.py TRACE MAPS nested [EARLY]
 
-Every stack of an open of /nowhere/... has no address outside of executable mappings,
-and reaches the entry point of the program. Those that run code of the JIT have
-frames of node's files on both sides of it.
+A stack of an open of /nowhere/... must have no address outside of executable
+mappings, and must reach the entry point of the program. If it has code of the
+JIT, it must have frames of node's files on both sides of that code. At most
+EARLY stacks may end early.
 
-With DEPTH, of progs/node.js: at least so many frames of the recursion are there (one
-return address, or two, over and over). With "nested", of progs/node-nested.js: all of its
-functions are there in their order, by the names that V8 itself wrote for perf, and
-between them the C++ function that called back where one did. EARLY stacks may end early.
+With DEPTH, the program is progs/node.js: a stack must have at least DEPTH
+frames of the recursion (one return address, or two, again and again). With
+"nested", the program is progs/node-nested.js: a stack must have all of its
+functions in order, by the names that V8 itself wrote for perf. Between them
+must be the C++ functions that call back.
 """
 
 import bisect
@@ -27,7 +30,7 @@ import tap
 
 
 def mappings(path):
-    """[(start, end, offset, file or "")] of what is executable."""
+    """[(start, end, offset, file or "")] of the executable mappings."""
     found = []
     with open(path, encoding="latin1") as lines:
         for line in lines:
@@ -40,7 +43,7 @@ def mappings(path):
 
 
 def entry(path):
-    """The entry point of an executable, and of its segments (offset, address, size)."""
+    """An executable's entry point, and its segments (offset, address, size)."""
     with open(path, "rb") as file:
         head = file.read(64)
         address, table = struct.unpack_from("<QQ", head, 24)
@@ -52,7 +55,7 @@ def entry(path):
 
 
 def stacks(trace):
-    """(file's name, addresses) of each open of a file in /nowhere."""
+    """Yield (name, addresses) for each open of a file in /nowhere."""
     text = subprocess.run(["babeltrace2", trace], capture_output=True, text=True,
                           errors="replace", check=False).stdout
     for line in text.splitlines():
@@ -67,7 +70,7 @@ def stacks(trace):
 
 
 class Names:
-    """JavaScript functions by address, as V8 wrote them: "START SIZE JS:~name file:line"."""
+    """JavaScript functions, from V8's lines "START SIZE JS:~name file:line"."""
 
     def __init__(self, path):
         entries = {}
@@ -92,7 +95,7 @@ CALLBACKS = {"viaMap": "mapped", "viaSort": "compared", "viaJson": "revived"}
 
 
 def nested_chain(depth):
-    """The functions of node-nested.js on an event's stack, the innermost first."""
+    """The functions of node-nested.js in an event's stack, innermost first."""
     chain, vias = [], list(CALLBACKS)
     for level in range(depth + 1):
         via = vias[level % 3]
@@ -149,31 +152,31 @@ def main():
         counts["frames"] += len(stack)
         counts["false"] += objects.count(None)
         if not ends:
-            show("one that ends early", places, stack)
+            show("a stack that ends early", places, stack)
         if names:
             wanted = nested_chain(int(name.split("-")[1]))
             own = [found for found in (names.find(address - 1) for address in stack)
                    if found in wanted]
-            # JSON.parse and its reviver are C++, map and sort of node's file too
+            # callers are in node's file: JSON.parse is C++, map and sort are built in
             between = [i for i, found in enumerate(names.find(a - 1) for a in stack)
                        if found in CALLBACKS.values()]
             good = own == wanted and all(native(objects[i + 1]) for i in between)
             counts["right"] += good
             if not good:
-                show("one that is not right, wanted " + " ".join(wanted), places, stack)
+                show("a stack that is not right, wanted " + " ".join(wanted), places, stack)
         else:
             counts["right"] += repeated >= int(kind)
     results.note(", ".join("%s: %d" % item for item in counts.items()))
     every = counts["stacks"]
-    results.test(every == (270 if names else 400), "an event for each open")
-    but = f", but {early} of them" if early else ""
+    results.test(every == (270 if names else 400), "the trace has an event for each open")
+    but = f", except at most {early}" if early else ""
     results.test(every - counts["right"] <= early,
-                 f"all of the program's functions are in every stack{but}")
+                 f"every stack has all of the program's functions{but}")
     results.test(every - counts["whole"] <= early, f"every stack reaches the entry point{but}")
-    results.test(counts["in code of the JIT"] > 0, "some run code of the JIT")
+    results.test(counts["in code of the JIT"] > 0, "some stacks have code of the JIT")
     results.test(counts["in code of the JIT"] - counts["both sides"] <= early,
-                 f"frames of node's file are on both sides of that{but}")
-    results.test(not counts["false"], "no address outside of executable memory")
+                 f"code of the JIT has frames of node's file on both sides in every stack{but}")
+    results.test(not counts["false"], "no address is outside of executable mappings")
     return results.done()
 
 

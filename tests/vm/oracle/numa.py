@@ -1,20 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-numa.py - stacks out of pages that NUMA balancing protects, against the programs' records
+numa.py - test stacks in pages to which NUMA balancing has taken away access
 
     numa.py TRACE PROGRAMS RECORDS SHARE COUNTED
 
-PROGRAMS and RECORDS are as chains.py's. The trace has lseek(-77, N, 0) with LTTng's
-own context and, in a channel without contexts, kunwind_callstack, which comes
-before the event on whose behalf the stack was taken and says why the stack ended.
+PROGRAMS and RECORDS are as in chains.py. The trace has lseek(-77, N, 0) with
+LTTng's own context. In a channel without contexts it has kunwind_callstack,
+which comes before the event for which the stack was taken, and says why the
+stack ended.
 
-Each stack must be the chain of its number N, or the beginning of it: no address is
-false. One that is the beginning only must have ended for one reason, "unreadable". Of
-the stacks of each program SHARE percent at least must be the whole chain. The module
-has counted COUNTED of that reason meanwhile: no fewer than are here.
+Each stack must be the chain number N or its beginning, without a false address.
+If it is only the beginning, its reason must be "unreadable". At least SHARE
+percent of the stacks of each program must be the whole chain. COUNTED is the
+module's own count of stacks with that reason meanwhile: the trace must not have
+more.
 
-(A whole one may end with "no_rule", beyond __start_context(): see README.)
+(A whole stack may end with "no_rule", beyond __start_context(): see README.)
 """
 
 import collections
@@ -31,8 +33,8 @@ _REASON = re.compile(r"\btid = (\d+),.*\breason = \( \"(\w+)\"")
 
 
 def reasons_and_calls(trace):
-    """Yield (event, name of the reason) of each lseek that is a program's mark."""
-    last = {}                       # tid -> reason of the last stack that was told of
+    """Yield (event, name of the reason) of each lseek(-77)."""
+    last = {}                       # tid -> reason of the last kunwind_callstack
     for event in ktrace.events(trace):
         if event.name == "kunwind_callstack":
             found = _REASON.search(event.line)
@@ -70,16 +72,16 @@ def main():
     for pid, name in programs.items():
         total = sum(reasons[pid].values())
         tap.test(total > 100 and not wrong[pid],
-                 "%s: %d stacks, all true as far as they go" % (name, total))
+                 "%s: none of %d stacks has a false address" % (name, total))
         tap.note(", ".join("%s %d" % pair for pair in reasons[pid].items()))
         for number, reason, what in wrong[pid][:10]:
             tap.note("number %d, %s: %s" % (number, reason, what))
         tap.test(100 * whole[pid] >= float(share) * total,
-                 "%s: %.2f %% are whole (%s asked for)" %
+                 "%s: %.2f %% of the stacks are whole, at least %s %% must be" %
                  (name, 100 * whole[pid] / max(total, 1), share))
     found = sum(count["unreadable"] for count in reasons.values())
     tap.test(found <= int(counted),
-             "%d stacks ended as unreadable here, %s by the module's count" % (found, counted))
+             "unreadable stacks are counted: the trace has %d, the count is %s" % (found, counted))
     return tap.done()
 
 

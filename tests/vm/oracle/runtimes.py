@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Stacks of one program of progs/runtimes, against its own record of its native part.
+"""
+runtimes.py - test the stacks of one program of progs/runtimes
 
     runtimes.py TRACE MAPS RECORD NAME EVENTS PATTERN NAMES LETTER=FILE...
 
-Of each of the EVENTS opens of /nowhere/NAME-N the program wrote to RECORD where its C
-functions would return to (progs/runtimes/record.h): all of these are in the stack, in that
-order. And from the innermost frame to the last, one letter a frame, the stack is as
-PATTERN, a regular expression, says: "j" is code of no file, LETTER code of a file whose
-name begins with FILE, "?" another file's. NAMES are in it, in that order: functions as
-nm tells them, or parts of their names, with commas, "*N" behind one that is there N times
-running. No address lies outside of executable mappings.
+The program opens /nowhere/NAME-N EVENTS times. For each open it wrote the
+return addresses of its C functions to RECORD (progs/runtimes/record.h). The
+stack of the open must have all of them, in order. With one letter for each
+frame, innermost first, the stack must match PATTERN, a regular expression: "j"
+is code of no file, LETTER code of a file whose name begins with FILE, "?" code
+of another file. NAMES, separated by commas, must be in the stack in order:
+functions of nm's output, or parts of their names, with "*N" after one that must
+be there N times in succession. No address may be outside of executable
+mappings.
 """
 
 import bisect
@@ -25,7 +28,7 @@ import tap
 
 
 class Names:
-    """Functions of files by the places in them, as nm says."""
+    """Names of functions by file and offset in the file, from nm."""
 
     def __init__(self):
         self.files = {}
@@ -53,7 +56,7 @@ class Names:
 
 
 def in_order(wanted, functions):
-    """Whether wanted, [(part of a name, times)], is in functions, in that order."""
+    """Whether wanted, [(part of a name, times in succession)], is in functions."""
     at = 0
     for part, times in wanted:
         run = 0
@@ -117,11 +120,15 @@ def main():
     results.note(name + ": " + ", ".join("%s: %d" % item for item in counts.items()))
     for kinds, times in ends.most_common(6):
         results.note(f"{times} times {kinds}")
-    results.test(counts["stacks"] == number == len(wanted), f"{name}: {number} events, all recorded")
-    results.test(counts["record"] == number, f"{name}: every native frame that it recorded is there")
-    results.test(counts["pattern"] == number, f"{name}: what is between them, and the end, too")
-    results.test(counts["named"] == number, f"{name}: " + ", ".join(part for part, _ in functions))
-    results.test(not counts["false"], f"{name}: no address outside of executable memory")
+    results.test(counts["stacks"] == number == len(wanted),
+                 f"{name}: the trace and the program's record have {number} events")
+    results.test(counts["record"] == number,
+                 f"{name}: each stack has all native frames that the program recorded")
+    results.test(counts["pattern"] == number,
+                 f"{name}: each stack's other frames and its end are as expected")
+    results.test(counts["named"] == number,
+                 f"{name}: each stack has in order: " + ", ".join(part for part, _ in functions))
+    results.test(not counts["false"], f"{name}: no address is outside of executable mappings")
     return results.done()
 
 

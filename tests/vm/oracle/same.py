@@ -1,22 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-same.py - do several traces of one deterministic program hold the same stacks?
+same.py - test that runs of a deterministic program have the same stacks
 
     same.py TRACE PROGRAMS NAME NAME... [-- NAME NAME...]... [! NAME NAME]
 
-One trace; each NAME of PROGRAMS ("name<TAB>pid") is a run of the same program,
-without randomised addresses. From its execve() on, the list of (event, stack)
-of each in a group, thread by thread, must be that of the group's first; behind
-a "!" it must not, to see that a difference would be seen. TAP, one line each.
+All runs are in one trace. Each NAME of PROGRAMS (lines "name<TAB>pid") is a run
+of the same program, without randomised addresses. "--" separates groups. From
+its execve() on, each run of a group must have the same list of (event, stack),
+thread by thread, as the group's first run. After "!" the lists must differ,
+which shows that the test sees differences. Prints TAP, one line for each
+comparison.
 
-The kernel's own walk takes the word behind rbp for an address, whatever it is: with
-Debian 13's libc that is a stack protector's canary, random. So a word beyond
-all addresses of programs is only compared to be one. Where the kernel trusts its clock no
-more, the vDSO asks it by clock_gettime(), and what lies behind rbp is the nanoseconds.
+The kernel's own walk takes the word at rbp + 8 for an address, whatever it is.
+With Debian 13's libc this is a stack protector's canary, which is random. So a word that no address of a program can be is equal to any other
+such word. If the kernel does not trust its clock any more, the vDSO calls
+clock_gettime(), and that word is a number of nanoseconds.
 
-A program that looks every few milliseconds whether its thread has begun sleeps once, or
-twice when that takes longer: sleeps that follow each other, with the same stacks, count once.
+A program that polls every few milliseconds whether its thread has begun sleeps
+once or more often. So successive sleeps with the same stacks count once.
 """
 
 import os
@@ -31,7 +33,7 @@ MOST = 2**47
 
 
 def comparable(event):
-    """The event's stack; a word that can be no address is MOST."""
+    """The event's stack, with MOST for each word that cannot be an address."""
     least = 10**9 if "clock_gettime" in event.name else 0
     return [word if least <= word < MOST or word == ktrace.END_MARK else MOST
             for word in event.stack or []]
@@ -44,7 +46,7 @@ def add(entries, entry):
 
 
 def runs(trace, pids):
-    """{pid: [(event's name, stack)]}, since the last execve() that succeeded."""
+    """{pid: [(name of the event, stack)]}, from the last successful execve() on."""
     found = {pid: {} for pid in pids}
     for event in ktrace.events(trace):
         if event.vpid in found:
@@ -53,7 +55,7 @@ def runs(trace, pids):
                 threads.clear()
             else:
                 add(threads.setdefault(event.vtid, []), (event.name, comparable(event)))
-    # threads begin in the same order
+    # in each run the threads begin in the same order, so sort by tid
     return {pid: [entry for tid in sorted(threads) for entry in threads[tid]]
             for pid, threads in found.items()}
 
@@ -61,7 +63,7 @@ def runs(trace, pids):
 def compare(tap, reference_name, reference, name, mine):
     unlike = [n for n, (a, b) in enumerate(zip(reference, mine)) if a != b]
     tap.test(len(reference) > 10 and len(mine) == len(reference) and not unlike,
-             "%s has the stacks of %s: %d of %d events" %
+             "%s has the same stacks as %s: %d of %d events" %
              (name, reference_name, len(reference) - len(unlike), len(reference)))
     if len(mine) != len(reference):
         tap.note("%d events, not %d" % (len(mine), len(reference)))
@@ -87,7 +89,7 @@ def main():
             reference, mine = found[pids[first]], found[pids[name]]
             if kind == "!":
                 tap.test(reference and mine and reference != mine,
-                         "%s has other stacks than %s" % (name, first))
+                         "%s does not have the same stacks as %s" % (name, first))
             else:
                 compare(tap, first, reference, name, mine)
     return tap.done()

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What the VM's tests do with LTTng and with programs under test. Sourced.
+# Functions of the VM's tests for LTTng and for programs under test. Sourced.
 #
-#   session_begin DIRECTORY [EVENT-OPTIONS]...   (default: all system calls)
-#   session_end
-#   start NAME COMMAND...      COMMAND in the background, registered; $pid
-#   settle PID...              wait until all their threads sleep and stay so
-#   examine NAME PID           what the oracle says about a program that sleeps
-#   make_project DIRECTORY N   a C project of N files, for make
+#   session_begin DIRECTORY [EVENT-OPTIONS]...
+#                              starts a session that records user stacks,
+#                              by default at all system calls
+#   session_end                ends it
+#   start NAME COMMAND...      runs COMMAND in the background, registered; $pid
+#   settle PID...              waits until all their threads stay asleep
+#   examine NAME PID           writes the oracle's data of a program that sleeps
+#   make_project DIRECTORY N   makes a C project of N files, for make
 #
-# With KUNWIND_STOCK set, programs are started without kunwind: what stock
-# LTTng gives, for comparison.
+# If KUNWIND_STOCK is set, programs run without kunwind, to compare with LTTng
+# alone.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck source=tests/vm/lib/tap.sh
@@ -22,12 +24,12 @@ progs=$(mkdir -p "$progs" && cd "$progs" && pwd -P)
 work=${KUNWIND_TMP:-$(mktemp -d /tmp/test.XXXXXX)}
 mkdir -p "$work/eu"
 
-# The status of what was just done, as a test.
+# A test that passes if STATUS is 0.
 verdict() { # STATUS TEXT
 	if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi
 }
 
-# Takes over the TAP of a program: its numbers become ours.
+# Makes a program's TAP lines tests of this file, with this file's numbers.
 adopt() { # COMMAND...
 	local line plan=
 	while IFS= read -r line; do
@@ -38,7 +40,7 @@ adopt() { # COMMAND...
 		*) printf '%s\n' "$line" ;;
 		esac
 	done < <("$@" 2>&1)
-	[ -n "$plan" ] || not_ok "$* came to its end"
+	[ -n "$plan" ] || not_ok "$*: prints the plan of its tests"
 }
 
 build_progs() {
@@ -49,8 +51,8 @@ build_progs() {
 	}
 }
 
-# Channel-wide contexts come before the session starts; the buffers hold a
-# whole test, for a lost event would be one that was not checked.
+# Contexts of a channel must be added before the session starts. The buffers are
+# large enough for a whole test, because a lost event would be one not checked.
 session_begin() {
 	local dir=$1
 	shift
@@ -63,7 +65,7 @@ session_begin() {
 	lttng -q start
 }
 
-# LTTng's own daemons stay out: they would trace their writing of the trace.
+# Without LTTng's own daemons, which would trace their own writes of the trace.
 others='$ctx.procname != "lttng-*" && $ctx.procname != "settle"'
 session_events() { lttng -q enable-event -k -c all "$@" --filter "$others"; }
 
@@ -88,7 +90,7 @@ start() { # NAME COMMAND...
 
 settle() { "$progs/settle" "${SETTLE:-240}" "$@"; }
 
-# What blocked.py needs of each program, once tracing is over.
+# Writes what blocked.py needs of a program, after the session has ended.
 examine() { # NAME PID
 	local task
 	eu-stack -q -n 0 -p "$2" >"$work/eu/$1.txt" 2>"$work/eu/$1.err"
@@ -98,7 +100,7 @@ examine() { # NAME PID
 	cp "/proc/$2/maps" "$work/eu/$1.maps"
 }
 
-# A C project of so many files and a Makefile, in a new directory.
+# Makes a C project of FILES files and a Makefile, in a new directory.
 make_project() { # DIRECTORY FILES
 	local dir=$1 i
 	mkdir -p "$dir"

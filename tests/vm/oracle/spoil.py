@@ -5,10 +5,10 @@ spoil.py - make one FDE of an ELF file's .eh_frame wrong, in place
 
     spoil.py FILE
 
-Its instructions begin with one that restores a state which none remembered: a
-record that is in order until it is run. The FDE is the one in the middle of the
-section whose augmentation is of one byte (length 0), as GCC and clang write it.
-Prints its offset in the file.
+Makes the FDE's program begin with DW_CFA_restore_state, although no state was
+remembered. The error shows only when the program runs. The FDE is the first one
+in the second half of the section that has no augmentation data (length 0), as
+GCC and clang write it. Prints the offset of the FDE in the file.
 """
 
 import struct
@@ -35,7 +35,7 @@ def main():
         at = 0
         while at + 20 < length:
             record, cie = struct.unpack_from("<II", data, at)
-            # pcrel sdata4: start, length; then the augmentation's length, then instructions
+            # pcrel sdata4: start, size; length of the augmentation; program
             if at > length // 2 and cie and record >= 16 and not data[at + 16]:
                 break
             at += 4 + record

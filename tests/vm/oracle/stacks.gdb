@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# stacks.gdb - the stacks of all threads in the form of eu-stack -q
+# stacks.gdb - print the stacks of all threads in the form of eu-stack -q
 #   gdb -nx -batch -iex "set debug-file-directory /nowhere" -p PID -x stacks.gdb
 set pagination off
 set backtrace past-main on

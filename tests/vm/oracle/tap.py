@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """
-tap.py - results in the Test Anything Protocol
+tap.py - print results in the Test Anything Protocol
 """
 
 
 class Tap:
-    """Prints a line for each test; done() prints the plan and tells the status."""
+    """Prints a line for each test. done() prints the plan, returns the status."""
 
     def __init__(self):
         self.number = self.failed = 0

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-uprobes.py - the stacks of uprobes in ftrace's trace, against the chain of calls in the source
+uprobes.py - test the stacks of uprobes in ftrace's trace
 
     uprobes.py PROGRAM TRACE CHAIN ROUNDS
 
-PROGRAM is not position-independent. TRACE is /sys/kernel/tracing/trace with userstacktrace and
-addresses. CHAIN names the functions from the innermost to the outermost one that is known from the
-source, comma-separated; each event is at the entry of one of the first three. No stack may have
-another function; of the last quarter of ROUNDS, each stack has the whole chain.
+PROGRAM is not position-independent. TRACE is /sys/kernel/tracing/trace with
+userstacktrace and addresses. CHAIN names the functions of the chain of calls in
+the source, separated by commas, innermost first, to the outermost that is
+known. Each event is at the entry of one of the first three. No stack may have
+another function. In the last quarter of ROUNDS, each stack must have the whole
+chain.
 """
 import bisect
 import re
@@ -52,7 +54,7 @@ for depth, function in enumerate(chain[:3]):
     wrong = shorter = 0
     shown = False
     for number, stack in enumerate(got):
-        # the first is where the program is, the others follow calls
+        # the first is the program counter, the others are return addresses
         names = [name(addr - (i > 0)) for i, addr in enumerate(stack)][:len(want)]
         bad = names != want[:len(names)]
         late = number >= rounds * 3 // 4 and len(names) < len(want)
@@ -61,8 +63,11 @@ for depth, function in enumerate(chain[:3]):
         if (bad or late) and not shown:
             shown = True
             tap.note("%s, stack %d: %s, wanted %s" % (function, number, " ".join(names), " ".join(want)))
-    # Go runs an entry again when it has made the stack larger
-    tap.test(len(got) >= rounds, "%s: each call has an event, %d of %d" % (function, len(got), rounds))
-    tap.test(not wrong, "%s: no stack has another function, %d have" % (function, wrong))
-    tap.test(not shorter, "%s: the last stacks have the whole chain, %d have not" % (function, shorter))
+    # Go runs a function's entry again after it has made the stack larger
+    tap.test(len(got) >= rounds,
+             "%s: each call has an event: %d events, %d calls" % (function, len(got), rounds))
+    tap.test(not wrong,
+             "%s: no stack has a function outside of the chain: %d have" % (function, wrong))
+    tap.test(not shorter,
+             "%s: the last stacks have the whole chain: %d have not" % (function, shorter))
 sys.exit(tap.done())

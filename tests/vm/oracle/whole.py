@@ -1,22 +1,26 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-whole.py - a trace of the whole system: do all stacks end at an entry point?
+whole.py - test that the stacks of a whole system end at an entry point
 
     whole.py TRACE WHAT [--share S] [--at-least N] [--root DIR] [--late N]
              [--comm NAME]...
 
-The trace has the contexts callstack-user, vpid, pid, procname, vtid, and of every
-process its sched_process_fork and execve: so each event's program is known by
-its file, that of its last exec or its parent's, also of processes that are long
-gone. The outermost address of a stack must be an entry point (elf.py) of that
-program, of ld.so or of libc, told by its offset in the page. What was started
-before the trace has its program from /proc, if it still runs, else does not
-count. --root: files are looked up below it too. --share: of the stacks that must
-be complete (1.0). At least N stacks must be there. --comm: a test of its own for
-the events of that procname. --late: so many stacks, by the kernel's own count, met a
-table not ready after max_stall_ms (a busy machine's); so many that are not
-complete, one in a thousand at most, are shown, but are no failure. Prints TAP.
+The trace has the contexts callstack-user, vpid, pid, procname and vtid. It also
+has each sched_process_fork and execve. From these the file of each event's
+program is known, also of processes that have ended: the file of the last exec,
+or the parent's. A process that began before the trace has its program from
+/proc. If it does not run any more, its stacks do not count. The outermost
+address of a stack must have the page offset of an entry point (elf.py) of its
+program, of ld.so or of libc.
+  --share     the part of the stacks that must end so (1.0)
+  --at-least  the trace must have N stacks (100)
+  --root      files are also looked up below DIR
+  --comm      makes another test, of the events with that procname
+  --late      by the module's count, N stacks met a table that was not ready
+              after max_stall_ms, on a busy machine. So many stacks may end
+              elsewhere, at most one in a thousand. They are listed.
+Prints TAP.
 """
 
 import argparse
@@ -37,16 +41,16 @@ COMM = re.compile(r', procname = "([^"]*)"')
 
 
 class Programs:
-    """Which file a pid runs at each time of the trace."""
+    """The file that a pid runs, at each time of the trace."""
 
     def __init__(self, root):
         self.root = root
-        self.running = {}       # pid -> path, None: not known
-        self.candidate = {}     # (pid, vtid) -> path of an execve that has begun
+        self.running = {}       # pid -> path, or None if it is not known
+        self.candidate = {}     # pid -> path of an execve that has begun
         self.cache = {}
 
     def file_of(self, path):
-        """An ELF file of this name, below the root or not; None when there is none."""
+        """The ELF file of this name, first looked up below the root, or None."""
         if path not in self.cache:
             self.cache[path] = None
             for name in (self.root + path, path) if self.root else (path,):
@@ -72,7 +76,7 @@ class Programs:
         name = event.name
         if name == "sched_process_fork":
             fields = event.fields
-            # a thread's has the pid of its process
+            # the event of a new thread has the pid of its process
             if fields["child_pid"] == fields["child_tid"]:
                 self.running[fields["child_pid"]] = self.of(pid)
         elif name == "syscall_entry_execve":
@@ -104,7 +108,7 @@ def main():
     programs, tap = Programs(args.root), Tap()
     total = good = full = unknown = 0
     bad, pids, seen = collections.Counter(), set(), {}
-    by_comm = {comm: [0, 0] for comm in args.comm}      # stacks, of these complete
+    by_comm = {comm: [0, 0] for comm in args.comm}      # [stacks, complete ones]
     for event in ktrace.events(args.trace):
         pid = int(PID.search(event.line).group(1))
         comm = COMM.search(event.line).group(1)
@@ -138,13 +142,14 @@ def main():
              (args.what, good, total, 100.0 * good / max(total, 1), len(pids)))
     for comm, (stacks, whole) in by_comm.items():
         tap.test(stacks >= 100 and whole + late >= args.share * stacks,
-                 "%s: %d of %d stacks of %s" % (args.what, whole, stacks, comm))
+                 "%s: %d of %d stacks of %s end at an entry point" %
+                 (args.what, whole, stacks, comm))
     if late:
-        tap.note("%d stacks met a table that was not ready in time" % late)
-    tap.note("not counted: %d stacks as long as LTTng's most, %d of programs that are not known" %
+        tap.note("up to %d stacks may have met a table that was not ready in time" % late)
+    tap.note("not counted: %d stacks of LTTng's maximum length, %d of programs that are not known" %
              (full, unknown))
     for key, count in bad.most_common(20):
-        tap.note("%6d do not: %s (%s), in %s, %d addresses, the last %s" % ((count,) + key))
+        tap.note("%6d end elsewhere: %s (%s), in %s, %d addresses, the last %s" % ((count,) + key))
     return tap.done()
 
 

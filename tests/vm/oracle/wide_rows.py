@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-wide_rows.py - write an ELF file whose table is several times as big as its .eh_frame
+wide_rows.py - write an ELF file with a table several times as big as .eh_frame
 
     wide_rows.py FILE
 
-A megabyte of .eh_frame: one FDE has a CFA by rbx, and all others save rbx in another
-place at each byte of their code, so that each row has a rule of its own. Its FDEs
-can be listed; their table exceeds the limit (the section's size and 64 KB).
+The .eh_frame has a megabyte. One FDE has a CFA by rbx. All others save rbx in
+another place at each byte of their code, so that each row has another rule. The
+FDEs can be listed, but their table exceeds the limit (the section's size and 64
+KB).
 """
 
 import struct
@@ -29,7 +30,7 @@ def fde(at, start, size, code):
 
 def main():
     rows = b"".join(struct.pack("4B", 0x41, 0x83, 0x80 | n & 0x7f, n >> 7) for n in range(256, 256 + ROWS))
-    # no augmentation but the encoding of addresses: udata4
+    # the augmentation is only the encoding of addresses: udata4
     eh = record(b"\0\0\0\0\x01zR\0\x01\x78\x10\x01\x03\x0c\x07\x08\x90\x01")
     eh += fde(len(eh), TEXT, 16, b"\0\x0d\x03")
     for n in range(FDES):
