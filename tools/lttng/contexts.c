@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * contexts.c - asks lttng which contexts a channel has
+ * contexts.c - find out whether a channel has the contexts of --callstack
  *
- * "lttng list" does not tell contexts, in any format. "lttng save" does: it
- * writes a session's configuration as XML, into a directory that is made for
- * it and removed again. The few elements that matter are found by their tags:
- * libxml2 writes them without attributes and without blanks around the text.
+ * No format of "lttng list" shows contexts. "lttng save" writes them: it saves
+ * the configuration of a session as XML, here into a temporary directory that
+ * is removed afterwards. There is no XML parser: the few elements are found by
+ * their tags, because libxml2 writes these elements without attributes and
+ * without blanks around the text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "options.h"
 #include "real.h"
 
-/* Whether [at, end) holds @text. */
+/* Returns the address after the first @text in [at, end), or NULL. */
 static const char *find(const char *at, const char *end, const char *text)
 {
 	const char *found = memmem(at, (size_t)(end - at), text, strlen(text));
@@ -24,6 +25,7 @@ static const char *find(const char *at, const char *end, const char *text)
 	return found ? found + strlen(text) : NULL;
 }
 
+/* Returns where the first @tag in [at, end) begins; @end if there is none. */
 static const char *up_to(const char *at, const char *end, const char *tag)
 {
 	const char *found = find(at, end, tag);
@@ -50,7 +52,7 @@ bool contexts_in_text(const char *text, const char *channel)
 
 	while ((domain = find(domain, end, "<domain>"))) {
 		domain_end = up_to(domain, end, "</domain>");
-		/* events have types too: the domain's stands before its channels */
+		/* Events have types, too; the domain's precedes its channels */
 		at = up_to(domain, domain_end, "<channels>");
 		if (!find(domain, at, "<type>KERNEL</type>"))
 			continue;
@@ -65,7 +67,10 @@ bool contexts_in_text(const char *text, const char *channel)
 	return false;
 }
 
-/* The current session: a line "session=NAME" of ~/.lttngrc. */
+/*
+ * Copies the name of the current session: the line "session=NAME" of .lttngrc
+ * in $LTTNG_HOME or $HOME. Returns false if there is none.
+ */
 static bool current_session(char *name, size_t size)
 {
 	const char *home = getenv("LTTNG_HOME");
@@ -90,6 +95,7 @@ static bool current_session(char *name, size_t size)
 	return found;
 }
 
+/* Returns the text of a file, which the caller frees; NULL on any error. */
 static char *read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * contexts.h - which contexts a channel of a session has
+ * contexts.h - find out whether a channel has the contexts of --callstack
  */
 #ifndef KUNWIND_LTTNG_CONTEXTS_H
 #define KUNWIND_LTTNG_CONTEXTS_H
@@ -10,12 +10,15 @@
 struct options_general;
 
 /**
- * contexts_present() - has a kernel channel callstack-user, vpid and vtid?
- * @session: NULL: the current one, as ~/.lttngrc names it
+ * contexts_present() - check a kernel channel for callstack-user, vpid, vtid
+ * @general: options for "lttng save"; its argv is overwritten from nr on
+ * @session: name, or NULL for the current session (.lttngrc)
+ * Return: true if it has all three; false also if its configuration could not
+ * be read.
  */
 bool contexts_present(struct options_general *general, const char *session, const char *channel);
 
-/* Whether the text of a saved session says so; for tests. */
+/* The same for the XML text of a saved session. Exported for tests. */
 bool contexts_in_text(const char *text, const char *channel);
 
 #endif /* KUNWIND_LTTNG_CONTEXTS_H */

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - a front end of lttng(1) that knows enable-event --callstack
+ * main.c - a front end of lttng(1) that adds enable-event --callstack
  *
- * Installed as "lttng" earlier in PATH than the real one. Whatever is not about
- * --callstack is handed to the real lttng by execve(2), argument by argument
- * as it came. With --callstack:
- *   1. the real enable-event runs, without that option; its failure is ours
- *   2. the real add-context adds callstack-user, vpid and vtid to the channel.
- *      For contexts that are there already LTTng answers success.
- *   3. kunwind's own events are enabled in the channel when lttng-probe-kunwind is
- *      loaded (root loads it): those that tell what is mapped where, so that the
- *      trace alone can be given names; with --callstack=whole kunwind_callstack too
- * Contexts cannot be added to a session that was ever started: then it says so
- * in a line, unless the channel has them.
+ * It is installed as "lttng" in a directory that comes before the real
+ * command's in PATH. Commands without --callstack go to the real lttng by
+ * execve(2) with their arguments unchanged. With --callstack:
+ *   1. The real enable-event runs without that option. If it fails, the front
+ *      end exits with the same status.
+ *   2. The real add-context adds callstack-user, vpid and vtid to the channel.
+ *      LTTng reports success for contexts that the channel already has.
+ *   3. If lttng-probe-kunwind is loaded (root loads it), the real enable-event
+ *      enables kunwind's events in the channel: those that record what is
+ *      mapped where, so that the trace alone is enough to name frames; and
+ *      with --callstack=whole also kunwind_callstack.
+ * LTTng adds no contexts to a session that was ever started. Then the front end
+ * prints one line of advice, unless the channel has the contexts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 #include "options.h"
 #include "real.h"
 
-/* What LTTng calls a kernel channel that it makes without being given a name. */
+/* The name that LTTng gives to a kernel channel if the user names none. */
 #define DEFAULT_CHANNEL	"channel0"
 
 static const char help[] =
@@ -40,7 +42,10 @@ static const char help[] =
 	"           The same, and the event kunwind_callstack: up to 4,096 frames where\n"
 	"           callstack-user has 128, once for each kernel entry. See kunwind(4).\n";
 
-/* "COMMAND --kernel [--session NAME] --channel NAME" behind the general options. */
+/*
+ * Writes "COMMAND --kernel [--session NAME] --channel NAME" after the general
+ * options. Returns where further arguments and the final NULL go.
+ */
 static char **channel_command(struct options_general *general, const char *command,
 			      const struct options_event *event, const char *channel)
 {
@@ -57,6 +62,7 @@ static char **channel_command(struct options_general *general, const char *comma
 	return at;
 }
 
+/* Returns 0 if the channel has the contexts, else add-context's exit status. */
 static int add_contexts(struct options_general *general, const struct options_event *event,
 			const char *channel)
 {
@@ -68,7 +74,7 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	*at++ = (char *)"--type=vpid";
 	*at++ = (char *)"--type=vtid";
 	*at = NULL;
-	/* the output is one document that enable-event has written already */
+	/* --mi promises one document, which enable-event has written */
 	status = real_run(general->argv, general->mi ? REAL_HIDDEN : REAL_SHOWN,
 			  errors, sizeof(errors));
 	if (status && contexts_present(general, event->session, channel))
@@ -82,7 +88,7 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	return status;
 }
 
-/* An event that is enabled already is no error. */
+/* Returns 0 also if the event is already enabled. */
 static int enable_by_name(struct options_general *general, const struct options_event *event,
 			  const char *channel, const char *name)
 {
@@ -97,8 +103,9 @@ static int enable_by_name(struct options_general *general, const struct options_
 }
 
 /*
- * Best effort, but for the whole stacks, which were asked for: without the other
- * events the trace is whole, but has no mappings.
+ * Enables kunwind's events. Returns not 0 only if --callstack=whole was given
+ * and kunwind_callstack could not be enabled. Without the other events, the
+ * trace lacks only the mappings, so a failure there is only reported.
  */
 static int enable_own(struct options_general *general, const struct options_event *event,
 		      const char *channel)
@@ -140,7 +147,7 @@ static int enable_event(char **argv, int command, struct options_general *genera
 
 	if (event.help || event.list_options) {
 		status = real_run(argv, REAL_SHOWN, NULL, 0);
-		/* the real help needs man and LTTng's manual pages; ours does not */
+		/* even if the real help failed for want of man or its page */
 		if (event.help)
 			fputs(help, stdout);
 		else if (!status)

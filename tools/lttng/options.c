@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * options.c - lttng's command line, with the rules of the libraries it uses
+ * options.c - parse lttng's command line by the rules of the libraries it uses
  *
- * The general options are read by getopt_long(3), enable-event's by popt(3):
- * no abbreviations, options and arguments in any order until "--", and a value
- * is "--name=value", "--name value", "-nvalue", "-n=value" or "-n value", also
- * at the end of a bundle such as "-ks". A value may begin with a dash. Known
- * are the options of lttng-tools 2.13 to 2.15; an unknown one is taken to have
- * no value, and the real command refuses it.
+ * lttng reads its general options by getopt_long(3) and those of enable-event
+ * by popt(3), which has these rules: no abbreviations; options and arguments
+ * come in any order until "--"; a value is "--name=value", "--name value",
+ * "-nvalue", "-n=value" or "-n value", also at the end of a bundle such as
+ * "-ks"; a value may begin with a dash. This file knows the options of
+ * lttng-tools 2.13 to 2.15. It assumes that an unknown option has no value; the
+ * real command refuses that option.
  */
 #include <getopt.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 
 #include "options.h"
 
-/* One option in its long form, whatever bundle or abbreviation it came in. */
+/* Appends an option in its long form. Exits with 1 if out of memory. */
 static void keep(struct options_general *general, const char *name, const char *value)
 {
 	char *text;
@@ -47,7 +48,7 @@ int options_command(int argc, char **argv, struct options_general *general)
 	};
 	int c, i, letters = 0;
 
-	for (i = 1; i < argc; i++)	/* no more options than letters */
+	for (i = 1; i < argc; i++)	/* at most one option a letter */
 		letters += argv[i][0] == '-' ? (int)strlen(argv[i]) : 0;
 	*general = (struct options_general){ .nr = 1 };
 	general->argv = calloc((size_t)letters + OPTIONS_ROOM + 2, sizeof(*general->argv));
@@ -148,7 +149,10 @@ static void note(struct options_event *event, const struct known *option, const 
 	}
 }
 
-/* Reads the bundle @letters; returns whether the next argument is its value. */
+/*
+ * Reads the bundle @letters. Returns true if the last letter's option takes the
+ * next argument, @next (may be NULL), as its value.
+ */
 static bool bundle(struct options_event *event, const char *letters, const char *next)
 {
 	const struct known *option;

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h - a command line of lttng(1), read as the real one reads it
+ * options.h - parse a command line of lttng(1) as the real lttng does
  */
 #ifndef KUNWIND_LTTNG_OPTIONS_H
 #define KUNWIND_LTTNG_OPTIONS_H
 
 #include <stdbool.h>
 
-/* What the options before the command say. */
+/* The options before the command. */
 struct options_general {
 	bool mi;	/* machine-readable output was asked for */
-	char **argv;	/* the program's name and all options but --mi, NULL-terminated */
-	int nr;		/* of these; OPTIONS_ROOM more fit behind them */
+	char **argv;	/* the program's name and all options except --mi; NULL-terminated */
+	int nr;		/* entries in argv; OPTIONS_ROOM more fit after them */
 };
 #define OPTIONS_ROOM	16
 
 /**
- * options_command() - find the command behind the general options
- * Return: its index in @argv; 0 when there is none to be run (--version,
- * --help, a mistake, nothing at all). Ends the program when out of memory.
+ * options_command() - find the command after the general options
+ * @general: filled in; complete only if a command was found
+ * Return: the command's index in @argv; 0 if there is none to run (--version,
+ * --help, a wrong option, no command). Exits with 1 if out of memory.
  */
 int options_command(int argc, char **argv, struct options_general *general);
 
-/* What the options of enable-event say. */
+/* The options of enable-event. */
 struct options_event {
-	bool callstack;			/* --callstack, or: */
+	bool callstack;			/* --callstack or --callstack=whole */
 	bool whole;			/* --callstack=whole */
-	bool help, list_options;	/* these end the real command at once */
+	bool help, list_options;	/* the real command does nothing else then */
 	bool kernel, other_domain;
-	const char *session, *channel;	/* last ones given, or NULL */
+	const char *session, *channel;	/* the last one given, or NULL; point into @argv */
 };
 
 /**
  * options_event() - read the options of enable-event
- * @argv: NULL-terminated; argv[0] is the command's name. Every --callstack is
- *	taken out of it.
+ * @argv: NULL-terminated; argv[0] is the command's name. Each --callstack and
+ *	--callstack=whole before "--" is removed from it.
  */
 struct options_event options_event(char **argv);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * real.c - finds the next lttng in PATH and runs it
+ * real.c - find the real lttng in PATH and run it
  *
- * The next one is the first executable "lttng" behind our own place in PATH
- * that is not our own file (device and inode decide, so links do not matter);
- * when there is none, the first before it. Copies of this program note
- * themselves in the environment, and none hands over to one that is there:
- * two of them in PATH, in whatever order, could go on for ever otherwise.
+ * The real lttng is the first executable "lttng" in PATH after this program's
+ * own place; if there is none, the first one before it. Files are compared by
+ * device and inode, so links to this program do not count. Each front end adds
+ * itself to a list in the environment and never runs a program on that list.
+ * Otherwise two copies of the front end in PATH could run each other forever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #include "real.h"
 
-#define SEEN	"KUNWIND_LTTNG_SEEN"	/* " DEVICE:INODE" of each front end */
+#define SEEN	"KUNWIND_LTTNG_SEEN"	/* " DEVICE:INODE ..." of the front ends that ran */
 
 static char real[4096];
 static char seen[512];
@@ -35,7 +35,10 @@ static bool is_seen(const struct stat *st)
 	return strstr(seen, name);
 }
 
-/* The first lttng in PATH that is no front end seen yet, behind our place or anywhere. */
+/*
+ * Finds the first lttng in PATH that is not a front end in "seen"; with
+ * @behind, only after the place of this program (@self). Sets "real".
+ */
 static bool search(const char *path, const struct stat *self, bool behind)
 {
 	bool passed = !behind;
@@ -85,7 +88,10 @@ void real_exec(char **argv)
 	exit(errno == ENOENT ? 127 : 126);
 }
 
-/* While the child runs, the terminal's signals are its own business (as in system(3)). */
+/*
+ * While the child runs, this process ignores SIGINT and SIGQUIT, as system(3)
+ * does: the child decides what Ctrl-C means.
+ */
 struct kept {
 	struct sigaction interrupt, quit;
 };
@@ -104,6 +110,7 @@ static void signals_take(const struct kept *kept)
 	sigaction(SIGQUIT, &kept->quit, NULL);
 }
 
+/* Reads to the end; keeps what fits into @text, which ends in NUL. */
 static void read_all(int fd, char *text, size_t size)
 {
 	char rest[1024];
@@ -124,6 +131,7 @@ static void read_all(int fd, char *text, size_t size)
 	text[used] = '\0';
 }
 
+/* Returns the exit status. A signal that killed the child kills us, too. */
 static int wait_for(pid_t pid)
 {
 	int status;
