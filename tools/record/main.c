@@ -2,15 +2,15 @@
 /*
  * main.c - kunwind-record, the program behind "kunwind record"
  *
- * One command for the usual case: session, channel, contexts, events,
- * registration, start, the command itself, stop, destroy. What it sets up is
- * what lttng(1) could; the trace is an ordinary one.
+ * This program does what else takes several commands: create the session, the
+ * channel, contexts and events; register the processes; start tracing; run the
+ * command; stop and destroy the session. The trace is an ordinary LTTng trace.
  *
- * sched_switch is recorded for all processes: the event of a process's coming
- * back to a processor happens in the one that it takes it from, so no filter by
- * process would keep both halves.
+ * sched_switch is recorded for all processes. The event that puts a process
+ * back on a CPU occurs in the process that had the CPU before, so a filter by
+ * process would lose it.
  *
- * A program of its own, as kunwind-show is: liblttng-ctl brings libxml2 and ICU.
+ * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ struct record {
 	struct session session;
 	struct workload workload;
 	int signals;		/* signalfd */
-	sigset_t mask;		/* as it was before */
+	sigset_t mask;		/* signal mask before SIGINT, SIGTERM and SIGCHLD were blocked */
 	char *filter;
 	uint64_t lost;
 };
@@ -116,7 +116,7 @@ static bool add_events(struct record *record, char *list)
 	return true;
 }
 
-/* 0 go on, 1 help was printed, -1 wrong usage. */
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct record *record, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -133,7 +133,7 @@ static int parse(struct record *record, int argc, char **argv)
 	};
 	int c, pid;
 
-	/* options behind COMMAND are COMMAND's */
+	/* "+": options after COMMAND belong to COMMAND */
 	while ((c = getopt_long(argc, argv, "+ace:hjo:p:q", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
@@ -203,7 +203,10 @@ static bool is_empty(const char *path)
 	return empty;
 }
 
-/* A directory that is there and empty; or a relay daemon, as given. */
+/*
+ * Sets record->dir to the absolute path of an empty directory, made if needed,
+ * or to the relay daemon's URL as given.
+ */
 static bool prepare_output(struct record *record)
 {
 	static char name[64];
@@ -227,22 +230,23 @@ static bool prepare_output(struct record *record)
 	return false;
 }
 
+/* Appends "or this context has this value" to the filter. */
 static void add_filter(struct record *record, const char *context, unsigned long value)
 {
 	char *old = record->filter;
 
 	if (asprintf(&record->filter, "%s%s$ctx.%s == %lu", old ? old : "", old ? " || " : "",
 		     context, value) < 0)
-		abort();	/* out of memory for some dozens of bytes */
+		abort();	/* out of memory */
 	free(old);
 }
 
-/* NULL stays: no filter. */
+/* Sets record->filter; leaves it NULL to record events of all processes. */
 static void make_filter(struct record *record)
 {
 	int i;
 
-	/* LTTng filters by the number of a process or of its parent, and by no other kinship */
+	/* LTTng can filter by a process or its parent, not by descent */
 	if (record->all || record->pids.children)
 		return;
 	if (record->command && !record->workload.cgroup_ns) {
@@ -257,7 +261,7 @@ static void make_filter(struct record *record)
 
 static bool set_up(struct record *record)
 {
-	/* pid and tid too: what sched_switch names, whatever the name space */
+	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
 	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
 		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
 		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
@@ -291,8 +295,9 @@ static bool set_up(struct record *record)
 }
 
 /*
- * Ctrl-C goes to the command as well, from the terminal: it decides whether to
- * end. A second one ends the recording; SIGTERM is handed on.
+ * Waits for the command's end; returns its exit status, or 128 plus the signal.
+ * The terminal sends Ctrl-C to the command, too, which decides whether to end.
+ * The second Ctrl-C ends the recording. SIGTERM is passed on to the command.
  */
 static int wait_for_command(struct record *record)
 {
@@ -313,7 +318,7 @@ static int wait_for_command(struct record *record)
 	}
 }
 
-/* Standard output is the command's. */
+/* Goes to stderr, because standard output belongs to the command. */
 static void closing_json(const struct record *record, int status)
 {
 	char *line = NULL;
@@ -352,7 +357,7 @@ static void closing_words(const struct record *record)
 		record->output, record->output, record->output);
 }
 
-/* Exit status. */
+/* Records. Returns the exit status; the caller cleans up. */
 static int run(struct record *record)
 {
 	int status = 0;
@@ -414,7 +419,7 @@ int main(int argc, char **argv)
 	workload_abandon(&record.workload);
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
-	rmdir(record.dir);	/* fails unless nothing was written */
+	rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);
 	return status;
 }

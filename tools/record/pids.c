@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * pids.c - running processes that are recorded: registered for that time
+ * pids.c - register running processes for the time of a recording
  *
- * What was registered before stays. Children are known for theirs by the chain of
- * parents: one whose parent has ended meanwhile stays registered, which costs some
- * memory of the module until it ends.
+ * Processes that were registered before stay registered. Children are found by
+ * the chain of parents in /proc. A child whose parent has ended is not found:
+ * it stays registered until it ends, which costs some memory of the module.
  */
 #include <kunwind.h>
 #include <poll.h>
@@ -18,7 +18,10 @@
 #include "report.h"
 #include "tool.h"
 
-/* All registered processes that may be seen; NULL: none. */
+/*
+ * Returns the registered processes that this user may see, *nr of them; the
+ * caller frees the list. NULL: none, or an error.
+ */
 static int *read_registered(size_t *nr)
 {
 	struct kunwind_report report;
@@ -49,7 +52,7 @@ static bool is_in(const int *list, size_t nr, int pid)
 	return false;
 }
 
-/* 0: there is none. */
+/* Returns the parent of @pid; 0 if it is not known. */
 static int parent_of(int pid)
 {
 	char path[32], line[1024], *end;
@@ -64,7 +67,7 @@ static int parent_of(int pid)
 	len = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[len] = '\0';
-	/* behind the name, which may hold anything */
+	/* after the name, which may contain any character, also ")" */
 	end = strrchr(line, ')');
 	if (!end || sscanf(end + 1, " %*c %d", &parent) != 1)
 		return 0;
@@ -75,7 +78,7 @@ static bool is_descendant(const struct pids *pids, int pid)
 {
 	int steps;
 
-	/* numbers that are given again meanwhile could make a circle */
+	/* The limit ends a circle, which reused process ids could make. */
 	for (steps = 0; pid > 1 && steps < 1000; steps++) {
 		pid = parent_of(pid);
 		if (is_in(pids->pid, (size_t)pids->nr, pid))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pids.h - running processes that are recorded: registered for that time
+ * pids.h - register running processes for the time of a recording
  */
 #ifndef KUNWIND_RECORD_PIDS_H
 #define KUNWIND_RECORD_PIDS_H
@@ -13,23 +13,30 @@
 struct pids {
 	int pid[PIDS_MAX];
 	int nr;
-	bool children;		/* and those that they start */
-	/* pids.c's own */
-	int nr_done;		/* of pid[], registered so far */
-	int *before;		/* registered before any of them was */
+	bool children;		/* also register the processes that they start */
+	/* private to pids.c */
+	int nr_done;		/* how many of pid[] are registered so far */
+	int *before;		/* processes that were registered before the recording */
 	size_t nr_before;
 };
 
-/* False: it has said why. */
+/*
+ * Registers pid[0] to pid[nr - 1]. Returns false, after a message on stderr, at
+ * the first one that fails; call pids_unregister() also then.
+ */
 bool pids_register(struct pids *pids);
 
 /*
- * Those that were not registered before no longer are; nor are their children, if
- * they were to be followed and are still known for theirs.
+ * Unregisters the processes that pids_register() registered, except those that
+ * were registered before it. With pids->children also their descendants, as far
+ * as the chain of parents still leads to one of pid[].
  */
 void pids_unregister(struct pids *pids);
 
-/* Until all of them have ended, or a signal can be read from @signals; @forever: until that. */
+/*
+ * Waits until all processes have ended or a signal can be read from the
+ * signalfd @signals; with @forever, only for the signal.
+ */
 void pids_wait(const struct pids *pids, int signals, bool forever);
 
 #endif /* KUNWIND_RECORD_PIDS_H */

@@ -2,12 +2,12 @@
 /*
  * session.c - one LTTng session of the kernel domain, through liblttng-ctl
  *
- * One channel holds all: contexts belong to a channel, and a reader merges
- * channels anyway. LTTng takes any tracepoint's name without a look at whether
- * there is one, so names are looked up in its lists first.
+ * All events are in one channel: contexts belong to a channel, and a reader
+ * merges channels anyway. LTTng accepts any name of a tracepoint without
+ * checking that it exists, so this file looks names up in LTTng's lists first.
  *
- * A session that a killed process left behind stays with the daemon until
- * "lttng destroy": its name says which process that was.
+ * If the process is killed, the daemon keeps the session until "lttng destroy".
+ * The session's name holds the process id.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -24,9 +24,9 @@
 
 #define CHANNEL		"kunwind"
 #define NR_BUFFERS	4
-#define LIVE_TIMER_US	1000000		/* data is this late at the relay daemon, at most */
+#define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
-/* What LTTng's error means here, and what to do. */
+/* Prints what an LTTng error means and what to do about it. Returns false. */
 static bool failure(const char *what, int code)
 {
 	const char *advice;
@@ -62,7 +62,10 @@ static bool check(const char *what, int code)
 	return code >= 0 || failure(what, code);
 }
 
-/* Runs a program quietly; its exit status, or -1. */
+/*
+ * Runs a program with its output hidden. Returns its exit status (127 also if
+ * it was not found), or -1.
+ */
 static int run(char *const *argv)
 {
 	int status;
@@ -89,7 +92,7 @@ bool session_daemon(void)
 	if (lttng_session_daemon_alive() == 1)
 		return true;
 	if (!geteuid()) {
-		/* answers when it is ready; -1 and 1: another one was faster */
+		/* returns when ready; -1 or 1: another daemon may run */
 		if (run(daemon) == 127) {
 			kunwind_tool_error("lttng-sessiond is not installed: "
 					   "apt install --no-install-recommends lttng-tools");
@@ -194,11 +197,11 @@ static bool enable(struct session *session, enum lttng_event_type type, const ch
 	err = filter ? lttng_enable_event_with_filter(session->handle, event, CHANNEL, filter) :
 		       lttng_enable_event(session->handle, event, CHANNEL);
 	lttng_event_destroy(event);
-	/* named twice */
+	/* enabled before: the user named it twice */
 	return err == -LTTNG_ERR_KERN_EVENT_EXIST || check(name, err);
 }
 
-/* @name without @prefix, or NULL when it does not begin with it. */
+/* Returns @name without @prefix, or NULL if it does not begin with it. */
 static const char *behind(const char *name, const char *prefix)
 {
 	size_t length = strlen(prefix);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session.h - one LTTng session of the kernel domain, from create to destroy
+ *
+ * Functions that return bool return false after a message on stderr, which says
+ * what is wrong and what to do about it. session_is_remote() is the exception.
  */
 #ifndef KUNWIND_RECORD_SESSION_H
 #define KUNWIND_RECORD_SESSION_H
@@ -13,46 +16,54 @@ struct session {
 	char name[64];
 	bool created, started;
 	struct lttng_handle *handle;
-	/* what exists in this kernel; of struct lttng_event */
+	/* all that this kernel has */
 	struct lttng_event *syscalls, *tracepoints;
 	int nr_syscalls, nr_tracepoints;
 };
 
-/* Functions that return bool say on stderr what is wrong and what to do about it. */
-
-/* A session daemon that may trace the kernel; root starts one when there is none. */
+/* Checks that a session daemon runs. For root, starts one if none runs. */
 bool session_daemon(void);
 
-/* The probe module for kunwind_* events; root loads it. False: not there (said). */
+/*
+ * Checks that the module lttng-probe-kunwind is loaded. For root, loads it.
+ * Without it, a recording works, but has no kunwind_* events.
+ */
 bool session_probe(void);
 
 /*
- * @to: absolute path of the directory that the trace is written to, or the relay
- *	daemon's URL (net://HOST), where it can be watched as it comes
- * @buffer: bytes of one of 4 buffers for a CPU
+ * Creates a session with one channel. Call session_destroy() also after a
+ * failure.
+ * @to: absolute path of the directory for the trace, or the URL of a relay
+ *	daemon (net://HOST), which makes the session a live one
+ * @buffer: bytes of each of the 4 buffers of a CPU
  */
 bool session_create(struct session *session, const char *to, uint64_t buffer);
 
-/* Is it a URL of a relay daemon? */
+/* Returns whether @to is the URL of a relay daemon. */
 bool session_is_remote(const char *to);
 
-/* The context @type of enum lttng_event_context_type for every event. */
+/* Adds a context (enum lttng_event_context_type) to all events. */
 bool session_context(struct session *session, int type);
 
 /**
  * session_event() - enable events by name
- * @name: "syscalls" for all system calls, a system call, or a tracepoint; the
- *	last two may have wildcards ("syscall:" or "tracepoint:" before it: just that)
+ * @name: "syscalls" for all system calls, or the name of a system call or
+ *	tracepoint, which may have wildcards; the prefix "syscall:" or
+ *	"tracepoint:" selects only that kind
  * @filter: LTTng's filter expression, or NULL
+ * Return: false also if nothing has that name.
  */
 bool session_event(struct session *session, const char *name, const char *filter);
 
 bool session_start(struct session *session);
 
-/* Waits until all data is written. @lost: events discarded for want of room. */
+/*
+ * Stops tracing and waits until all data is written.
+ * @lost: out: events that LTTng discarded because its buffers were full
+ */
 bool session_stop(struct session *session, uint64_t *lost);
 
-/* Whatever there is of it. */
+/* Destroys what session_create() made, also after a failure. */
 void session_destroy(struct session *session);
 
 #endif /* KUNWIND_RECORD_SESSION_H */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * workload.c - the command that is recorded: ready before, running after the start
+ * workload.c - start the recorded command only after tracing has started
  *
- * A child is made first, so that what tells its events from others' is known
- * when they are enabled; tracing starts; then it registers itself and becomes
- * the command. That way its very first mapping is in the trace.
+ * The child is forked first, because the filter of the events needs its cgroup
+ * namespace. After tracing has started, the child registers itself and executes
+ * the command, so the trace has even the command's first mapping.
  *
- * What tells its events apart is a cgroup name space of its own: its children
- * inherit it, LTTng can filter by it, and all that changes for a program in it
- * is what /proc/PID/cgroup calls its root. To make one takes CAP_SYS_ADMIN.
+ * The filter selects events by a cgroup namespace that only the child and its
+ * descendants are in. For a program in that namespace, nothing changes except
+ * the root that /proc/PID/cgroup shows. The child needs CAP_SYS_ADMIN to make
+ * the namespace; without it, the recording has no filter.
  */
 #include <errno.h>
 #include <kunwind.h>
@@ -25,10 +26,10 @@
 #include "tool.h"
 #include "workload.h"
 
-/* From the child when it cannot become the command; of the two, one is set. */
+/* The child sends this if it fails to become the command. One is not 0. */
 struct news {
-	int registering;	/* as libkunwind's */
-	int executing;		/* errno */
+	int registering;	/* negative errno of libkunwind */
+	int executing;		/* errno of execvp() */
 };
 
 static void child(int channel, char **argv, const sigset_t *mask)
@@ -37,10 +38,10 @@ static void child(int channel, char **argv, const sigset_t *mask)
 	char isolated = !unshare(CLONE_NEWCGROUP), go;
 	ssize_t n;
 
-	/* what it does from here on is told as the command's */
+	/* events from here on carry the command's name */
 	prctl(PR_SET_NAME, basename(argv[0]));
 	if (write(channel, &isolated, 1) != 1 || read(channel, &go, 1) != 1)
-		_exit(TOOL_RUN_FAILED);		/* abandoned */
+		_exit(TOOL_RUN_FAILED);		/* workload_abandon() */
 	news.registering = kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
 	if (!news.registering) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
@@ -51,6 +52,7 @@ static void child(int channel, char **argv, const sigset_t *mask)
 	_exit(n < 0 ? TOOL_RUN_FAILED : TOOL_RUN_CANNOT);
 }
 
+/* Returns the inode of a process's cgroup namespace; 0: not known. */
 static unsigned long cgroup_name_space(pid_t pid)
 {
 	char path[64];
@@ -96,7 +98,7 @@ int workload_run(struct workload *workload)
 		kunwind_tool_error("%s: %s", workload->name, strerror(errno));
 		return TOOL_RUN_FAILED;
 	}
-	/* execve(2) closes the child's end */
+	/* If execve(2) succeeds, it closes the child's end: n is 0. */
 	do {
 		n = read(workload->channel, &news, sizeof(news));
 	} while (n < 0 && errno == EINTR);
