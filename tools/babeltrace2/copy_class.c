@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * copy_class.c - field classes again, for another trace class
+ * copy_class.c - copy field classes to another trace class
  *
- * A class belongs to a trace class and can be used for no other one. A length or
- * a selector is named by its path, which leads to a class in the input; its copy
- * is found by the map of all that was copied. (By its location in version 1 of
- * babeltrace2's protocol: mip.c.)
+ * A field class belongs to one trace class. A class with a length or selector
+ * names it by a path, which leads to another class of the input. The map of
+ * copies then gives the copy of that class. In version 1 of babeltrace2's
+ * protocol, locations take the place of paths (mip.c).
  */
 #include "copy_class.h"
 #include "mip.h"
@@ -26,6 +26,7 @@ static const bt_field_class *scope_class(const struct copy_scopes *scopes,
 	return NULL;
 }
 
+/* Returns the class to which one item of a path leads. */
 static const bt_field_class *step(const bt_field_class *from, const bt_field_path_item *item)
 {
 	bt_field_class_type type = bt_field_class_get_type(from);
@@ -43,7 +44,7 @@ static const bt_field_class *step(const bt_field_class *from, const bt_field_pat
 		bt_field_class_variant_borrow_option_by_index_const(from, index));
 }
 
-/* The copy of the class at the end of a path. */
+/* Returns the copy of the class at the end of a path; NULL: none was made. */
 static bt_field_class *at_path(const struct copy_classes *classes, const struct copy_scopes *scopes,
 			       const bt_field_path *path)
 {
@@ -55,6 +56,7 @@ static bt_field_class *at_path(const struct copy_classes *classes, const struct 
 	return class ? ptrmap_find(&classes->made, class) : NULL;
 }
 
+/* Copies the properties of an integer class. @to may be NULL. */
 static void copy_integer(bt_field_class *to, const bt_field_class *from)
 {
 	if (!to)
@@ -103,7 +105,10 @@ static bt_field_class *copy_signed_enumeration(bt_trace_class *tc, const bt_fiel
 	return to;
 }
 
-/* A member may name one before it as its length or selector: that has its copy by then. */
+/*
+ * Copies members in order, because a member may have an earlier one as its
+ * length or selector.
+ */
 static bt_field_class *copy_structure(struct copy_classes *classes,
 				      const struct copy_scopes *scopes, const bt_field_class *from)
 {
@@ -173,7 +178,7 @@ static bt_field_class *copy_option(struct copy_classes *classes, const struct co
 	if (type == BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD) {
 		to = bt_field_class_option_without_selector_create(classes->to, inner);
 	} else if (!selector) {
-		/* cannot be: it was copied before */
+		/* cannot happen: the selector was copied before */
 	} else if (type == BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD) {
 		to = bt_field_class_option_with_selector_field_bool_create(classes->to, inner, selector);
 		if (to)
@@ -192,6 +197,7 @@ static bt_field_class *copy_option(struct copy_classes *classes, const struct co
 	return to;
 }
 
+/* Appends option @i of @from to the variant @to. Returns 0 or a status. */
 static int append_option(bt_field_class *to, const bt_field_class *from, uint64_t i,
 			 const char *name, bt_field_class *copy)
 {
@@ -256,7 +262,7 @@ static bt_field_class *copy_kind(struct copy_classes *classes, const struct copy
 	bt_field_class_type type = bt_field_class_get_type(from);
 	bt_field_class *to;
 
-	/* an enumeration is an integer too, and each kind of array an array */
+	/* most specific first: an enumeration is an integer, too */
 	if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)
 		return copy_unsigned_enumeration(classes->to, from);
 	if (type == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION)

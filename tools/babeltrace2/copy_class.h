@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy_class.h - field classes again, for another trace class
+ * copy_class.h - copy field classes to another trace class
  */
 #ifndef KUNWIND_COPY_CLASS_H
 #define KUNWIND_COPY_CLASS_H
@@ -9,20 +9,20 @@
 
 #include "ptrmap.h"
 
-/* Where the paths of a field class's lengths and selectors begin; NULL: there is no such scope. */
+/* The classes at which paths to lengths and selectors begin; NULL: none. */
 struct copy_scopes {
 	const bt_field_class *packet_context, *common_context, *specific_context, *payload;
 };
 
 struct copy_classes {
 	bt_trace_class *to;
-	struct ptrmap made;		/* from a field class to its copy */
+	struct ptrmap made;		/* from a field class to its copy; holds no references */
 };
 
 /*
- * A copy that the caller owns one reference of. Scopes are copied in the order
- * of struct copy_scopes: a length or selector stands before what it is for.
- * NULL: out of memory, or a kind that is not known.
+ * Returns a copy, of which the caller owns a reference. Copy the scopes in the
+ * order of struct copy_scopes: a length or selector precedes the field that
+ * needs it. NULL: out of memory, or an unknown kind of field class.
  */
 bt_field_class *copy_class(struct copy_classes *classes, const struct copy_scopes *scopes,
 			   const bt_field_class *from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * copy_field.c - the values of fields again
+ * copy_field.c - copy the values of fields
  */
 #include "copy_field.h"
 #include "mip.h"
@@ -51,7 +51,7 @@ static bool copy_variant(bt_field *to, const bt_field *from)
 			  bt_field_variant_borrow_selected_option_field_const(from));
 }
 
-/* By its length: of an empty string the text is whatever the field held before. */
+/* Uses the length, because the text of an empty string may be stale. */
 static bool copy_string(bt_field *to, const bt_field *from)
 {
 	bt_field_string_clear(to);

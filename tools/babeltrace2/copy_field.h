@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy_field.h - the values of fields again
+ * copy_field.h - copy the values of fields
  */
 #ifndef KUNWIND_COPY_FIELD_H
 #define KUNWIND_COPY_FIELD_H
@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /*
- * @to: of a copy of @from's class, or of one that has further members behind
- * those of the outermost structure. False: out of memory.
+ * Copies the value of @from. The class of @to is a copy of @from's class; its
+ * outermost structure may have further members, which stay unset. False: out of
+ * memory.
  */
 bool copy_field(bt_field *to, const bt_field *from);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - what the component and its message iterator share
+ * filter.h - the data and methods of filter.kunwind.symbolize
  */
 #ifndef KUNWIND_FILTER_H
 #define KUNWIND_FILTER_H
@@ -10,14 +10,14 @@
 
 #include "libkunwind-symbolize.h"
 
-/* The component, from its parameters. */
+/* The component's data, read from its parameters. */
 struct filter {
 	struct kunwind_symbolizer_options options;
-	const char **debug_dirs;	/* as in options; the strings are the parameters' */
+	const char **debug_dirs;	/* options.debug_dirs; the strings belong to params */
 	bt_value *params;
 	bt_self_component_port_input *input;
 	bool text;			/* frames are strings */
-	bool live;			/* this host may be asked about processes that run */
+	bool live;			/* use /proc of this host for processes that still run */
 };
 
 bt_message_iterator_class_initialize_method_status

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * frames.c - the fields that name the frames of a stack
+ * frames.c - add fields to an event that name the frames of its stacks
  *
- * One array of structures, whose elements are functions, innermost first: one
- * that is inlined comes before the function that it is part of, with the same
- * address and inlined = 1. Or, for people, one array of strings, alike. No kind
- * of field is used that CTF 1.8, and so sink.ctf.fs, does not have.
+ * Each field is an array whose elements are functions, innermost first. An
+ * inlined function comes before the function that it is part of, with the same
+ * address and inlined = 1. Elements are structures or, for people, strings.
+ * Only kinds of fields that CTF 1.8 has are used, so that sink.ctf.fs can write
+ * them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
 static const char *const added[NR_STACKS] = { "callstack_user_frames", "callstack_kernel_frames" };
 
-/* In this order. */
+/* The members of a frame's structure, in this order. */
 enum { ADDRESS, FUNCTION, OFFSET, INLINED, FILE_NAME, LINE, OBJECT, OBJECT_ADDRESS, WHY, NR_MEMBERS };
 static const struct member {
 	const char *name;
@@ -48,7 +49,7 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 	int stack;
 
 	for (stack = 0; stack < NR_STACKS; stack++) {
-		/* a filter before this one may have been another of its kind */
+		/* an instance of this filter may come before this one */
 		if ((has_member(common, stack_names[stack]) ||
 		     has_member(specific, stack_names[stack]) ||
 		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
@@ -140,7 +141,7 @@ static bool put_structure(bt_field *field, const struct kunwind_frame *frame,
 	       put_string(field, WHY, named ? NULL : frame->why);
 }
 
-/* As "kunwind show" has it. */
+/* Similar to "kunwind show", but without the frame's address. */
 static bool put_text(bt_field *field, const struct kunwind_frame *frame,
 		     const struct kunwind_function *function)
 {

@@ -2,13 +2,13 @@
 /*
  * iterator.c - the message iterator of filter.kunwind.symbolize
  *
- * When the messages can be had from the beginning again, they are read twice:
- * first for kunwind's own events, which tell what was mapped where; a state
- * dump may come after the first events of a session. Of a live trace they are
- * learned as they come.
+ * If the upstream iterator can seek its beginning, the messages are read twice:
+ * first only kunwind's events, which record what was mapped where, because a
+ * state dump may come after the first events of a session. In a live trace,
+ * these events are learned as they come.
  *
  * Memory: the history of mappings and the symbolizer's cache, both of
- * libkunwind-symbolize, and meta.c's.
+ * libkunwind-symbolize, and the copies that meta.c makes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +27,14 @@ struct iterator {
 	const struct filter *filter;
 	bt_message_iterator *upstream;
 	enum { LEARNING, SEEKING, PASSING } state;
-	bool learned;			/* of all events, before the first was passed on */
-	/* received, and not passed on yet */
+	bool learned;			/* all messages are read before the first is passed on */
+	/* received and not yet passed on: pending[next] to pending[nr - 1] */
 	bt_message_array_const pending;
 	uint64_t next, nr;
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;
 	struct meta meta;
-	/* whether the last trace asked about is of this host, and of this boot */
+	/* last trace of compare_hosts(); is it of this host, this boot? */
 	const bt_trace *trace;
 	bool same_host, same_boot;
 	uint64_t address[KUNWIND_STACK_MAX];
@@ -94,7 +94,7 @@ void filter_iterator_finalize(bt_self_message_iterator *self)
 	free_iterator(bt_self_message_iterator_get_data(self));
 }
 
-/* Nanoseconds since 1970, -1 without a clock. */
+/* Returns nanoseconds since 1970; -1 if the event has no time. */
 static int64_t event_time(const bt_message *message)
 {
 	const bt_clock_snapshot *clock = NULL;
@@ -107,7 +107,7 @@ static int64_t event_time(const bt_message *message)
 	return time;
 }
 
-/* False: out of memory. */
+/* Records the mappings of one of kunwind's events. False: out of memory. */
 static bool learn(struct iterator *it, const bt_message *message)
 {
 	const bt_event *event;
@@ -128,7 +128,10 @@ static const char *environment(const bt_trace *trace, const char *name)
 	return value && bt_value_is_string(value) ? bt_value_string_get(value) : "";
 }
 
-/* Could /proc of here and now tell of this trace? */
+/*
+ * Sets same_host: /proc may know processes of this trace; and same_boot: also
+ * /proc/kallsyms fits. @time: of an event of the trace.
+ */
 static void compare_hosts(struct iterator *it, const bt_trace *trace, int64_t time)
 {
 	struct timespec real, boot;
@@ -149,7 +152,7 @@ static void compare_hosts(struct iterator *it, const bt_trace *trace, int64_t ti
 			!strcmp(environment(trace, "kernel_release"), here.release);
 }
 
-/* The named frames of one of the event's stacks. False: out of memory. */
+/* Names the frames of a stack: address[] to frame[]. False: out of memory. */
 static bool name_stack(struct iterator *it, const bt_event *event, int64_t time, int stack,
 		       size_t nr)
 {
@@ -175,6 +178,7 @@ static bool name_stack(struct iterator *it, const bt_event *event, int64_t time,
 	return true;
 }
 
+/* Copies the fields and adds the named frames. False: out of memory. */
 static bool fill_event(struct iterator *it, bt_event *to, const bt_event *from, int64_t time)
 {
 	const bt_event_class *class = bt_event_borrow_class_const(from);
@@ -210,6 +214,10 @@ static bool fill_event(struct iterator *it, bt_event *to, const bt_event *from, 
 	return true;
 }
 
+/*
+ * Each pass_...() returns a new message of the output for one of the input, or
+ * NULL if out of memory.
+ */
 static bt_message *pass_event(struct iterator *it, bt_self_message_iterator *self,
 			      const bt_message *from)
 {
@@ -395,7 +403,11 @@ static bt_message *pass(struct iterator *it, bt_self_message_iterator *self, con
 	return NULL;
 }
 
-/* The first reading, to its end. A status of the upstream's, which all mean the same here. */
+/*
+ * Reads all messages once and then seeks the beginning. Returns 0 or a status
+ * of the upstream iterator, whose values are the same for all methods. After
+ * AGAIN, the next call goes on.
+ */
 static int learn_all(struct iterator *it)
 {
 	int status;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * meta.c - traces, streams and their classes again, with room for named frames
+ * meta.c - copy traces, streams and their classes, adding fields for frames
  *
- * What passes through a filter cannot be changed, so all of it is made again: a
- * trace class for each trace class, and so on down to the event. References to
- * the input's objects are held, so that no other object gets their address.
+ * A filter cannot change the objects that it receives, so it copies all of
+ * them: a trace class for each trace class, and so on down to the event. The
+ * maps hold references to the input's objects: otherwise a new object could get
+ * the address, and so the copy, of a freed one.
  *
- * Memory: what the input's metadata takes, twice; packets and streams go when
- * they end.
+ * Memory: as much again as the input's metadata, which stays in memory, too.
+ * Packets and streams are freed when they end.
  */
 #include <stdlib.h>
 
@@ -129,7 +130,10 @@ const bt_clock_class *meta_clock_class(struct meta *meta, const bt_clock_class *
 	return made;
 }
 
-/* Sets a copy of a field class, if there is one, with @set. False: out of memory. */
+/*
+ * Copies the field class @from, unless it is NULL, and passes the copy to @set.
+ * False: out of memory.
+ */
 #define COPY_SCOPE(classes, scopes, from, owner, set) ({			\
 	bt_field_class *copy_ = (from) ? copy_class(classes, scopes, from) : NULL;	\
 	bool ok_ = !(from) || (copy_ && !set(owner, copy_));			\
@@ -192,9 +196,9 @@ static bt_stream_class *stream_class(struct meta *meta, const bt_stream_class *f
 }
 
 /*
- * The payload, with the fields for the frames behind what it had. They are not in
- * the specific context, where they would belong: babeltrace2 2.0 aborts when it
- * reads a CTF trace that has an array there.
+ * Copies the payload's class and appends the fields for the frames. These
+ * fields would belong in the specific context, but babeltrace2 2.0 aborts when
+ * it reads a CTF trace with an array there.
  */
 static bool make_payload(struct meta *meta, struct copy_classes *classes,
 			 const struct copy_scopes *scopes, bt_event_class *to)

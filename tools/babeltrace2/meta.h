@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meta.h - traces, streams and their classes again, with room for named frames
+ * meta.h - copy traces, streams and their classes, adding fields for frames
  */
 #ifndef KUNWIND_META_H
 #define KUNWIND_META_H
@@ -10,7 +10,7 @@
 
 #include "ptrmap.h"
 
-/* What an input object became. Each is made when it is first asked for; NULL: out of memory. */
+/* Maps from the input's objects to their copies. Begins zeroed. */
 struct meta {
 	bt_self_component *component;
 	bool text;			/* frames are strings */
@@ -20,12 +20,17 @@ struct meta {
 
 void meta_free(struct meta *meta);
 
+/*
+ * Return the copy of an input object, made at the first call for that object.
+ * The map owns the copy. NULL: out of memory.
+ */
+
 const bt_event_class *meta_event_class(struct meta *meta, const bt_event_class *from);
 const bt_clock_class *meta_clock_class(struct meta *meta, const bt_clock_class *from);
 const bt_stream *meta_stream(struct meta *meta, const bt_stream *from);
 const bt_packet *meta_packet(struct meta *meta, const bt_packet *from);
 
-/* Those that have ended are asked for no more. */
+/* Free the copy of an object that no later message refers to. */
 void meta_stream_ended(struct meta *meta, const bt_stream *from);
 void meta_packet_ended(struct meta *meta, const bt_packet *from);
 

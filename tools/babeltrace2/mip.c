@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * mip.c - what differs between the versions of babeltrace2's message protocol
+ * mip.c - hide the differences between versions of babeltrace2's protocol
  *
- * Nothing but this file calls a function that one version has alone, and
- * show_history.c, for what tells traces apart.
+ * Functions that only one version has are called only here, and in
+ * show_history.c to get the identity of a trace.
  */
 #include "mip.h"
 
@@ -12,6 +12,7 @@
 
 #if MIP_MOST >= 1
 
+/* Returns whether the graph has version 0 of the protocol. */
 static bool is_first(const bt_field_class *class)
 {
 	return !bt_field_class_get_graph_mip_version(class);
@@ -23,7 +24,7 @@ bt_field_class *mip_sequence(bt_trace_class *tc, bt_field_class *element)
 		bt_field_class_array_dynamic_without_length_field_location_create(tc, element);
 }
 
-/* A location belongs to a trace class, as a class does. */
+/* A location belongs to one trace class, as a field class does. */
 static const bt_field_location *copy_location(bt_trace_class *tc, const bt_field_location *from)
 {
 	uint64_t i, nr = bt_field_location_get_item_count(from);
@@ -39,7 +40,7 @@ static const bt_field_location *copy_location(bt_trace_class *tc, const bt_field
 	return to;
 }
 
-/* The location in @from of a length or selector; NULL: it has none. */
+/* Returns the location of a class's length or selector; NULL: it has none. */
 static const bt_field_location *location_of(const bt_field_class *from)
 {
 	bt_field_class_type type = bt_field_class_get_type(from);
@@ -59,6 +60,7 @@ static const bt_field_location *location_of(const bt_field_class *from)
 	return NULL;
 }
 
+/* Copies a class that has its length or selector at @at. */
 static bt_field_class *copy_located(bt_trace_class *tc, const bt_field_class *from,
 				    bt_field_class *inner, const bt_field_location *at)
 {
@@ -93,7 +95,7 @@ static bt_field_class *copy_located(bt_trace_class *tc, const bt_field_class *fr
 	}
 }
 
-/* Those that name no other. */
+/* Copies a class without length or selector field. */
 static bt_field_class *copy_alone(bt_trace_class *tc, const bt_field_class *from,
 				  bt_field_class *inner)
 {
@@ -192,7 +194,7 @@ static bool copy_origin(bt_clock_class *to, const bt_clock_class *from)
 	return true;
 }
 
-/* Name space and text of any object that has them. */
+/* Copies namespace and text, as far as set. Is false if out of memory. */
 #define COPY_IDENTITY(kind, to, from) ({						\
 	const char *space_ = bt_##kind##_get_namespace(from);				\
 	const char *uid_ = bt_##kind##_get_uid(from);					\

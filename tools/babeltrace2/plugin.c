@@ -4,8 +4,9 @@
  *
  *   babeltrace2 TRACE -c filter.kunwind.symbolize
  *
- * One input port "in", one output port "out". For plug-in API 2.0, and with what
- * babeltrace2 2.1 added when built there (mip.h).
+ * It has one input port "in" and one output port "out". It is written for
+ * babeltrace2 2.0; built with 2.1 or later, it supports also the message
+ * protocol that 2.1 added (mip.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static void free_filter(struct filter *filter)
 	free(filter);
 }
 
+/* Records an error for babeltrace2 to print. Returns false. */
 static bool refuse(bt_self_component *self, const char *what)
 {
 	bt_current_thread_error_append_cause_from_component(self, __FILE__, __LINE__,
@@ -50,7 +52,7 @@ static bool read_dirs(struct filter *filter, bt_self_component *self, const bt_v
 	return true;
 }
 
-/* A parameter that switches something off. */
+/* Reads a boolean parameter; sets @flag if it is false. */
 static bool read_flag(struct filter *filter, bt_self_component *self, const bt_value *value,
 		      unsigned int flag, const char *what)
 {
@@ -123,7 +125,7 @@ init(bt_self_component_filter *self_filter, bt_self_component_filter_configurati
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	filter->live = true;
 	filter->options.size = sizeof(filter->options);
-	/* a copy, for the strings in it */
+	/* options point to strings in this copy */
 	if (bt_value_copy(params, &filter->params) ||
 	    bt_value_map_foreach_entry_const(filter->params, read_param, &reader) ||
 	    bt_self_component_filter_add_input_port(self_filter, "in", NULL, &filter->input) ||

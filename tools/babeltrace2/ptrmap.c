@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * ptrmap.c - from one pointer to another: a hash table with open addressing
+ * ptrmap.c - a map from pointers to pointers: a hash table with open addressing
  *
- * Memory: 32 bytes an entry at most, and at the least 1 KB.
+ * At most half of the table is in use. Memory: 32 to 64 bytes for each entry of
+ * the fullest state so far, at least 1 KB; ptrmap_clear() frees it.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static size_t home(const struct ptrmap *map, const void *key)
 	return (size_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15) >> 32) & (map->size - 1);
 }
 
+/* Returns the entry of @key, or the empty one where @key belongs. */
 static struct ptrmap_entry *place(const struct ptrmap *map, const void *key)
 {
 	size_t i = home(map, key);
@@ -55,7 +57,10 @@ bool ptrmap_add(struct ptrmap *map, const void *key, void *value)
 	return true;
 }
 
-/* Those that follow without a gap are put in again: one may have been pushed past the hole. */
+/*
+ * Inserts again all entries between the hole and the next empty entry: one of
+ * them may belong where the hole is.
+ */
 void *ptrmap_remove(struct ptrmap *map, const void *key)
 {
 	struct ptrmap_entry *hole = map->size ? place(map, key) : NULL;
