@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze.h - the subcommands of kunwind-analyze, and what they share
+ * analyze.h - the subcommands of kunwind-analyze and their common functions
  */
 #ifndef KUNWIND_ANALYZE_H
 #define KUNWIND_ANALYZE_H
@@ -15,7 +15,11 @@ int analyze_report(int argc, char **argv);
 int analyze_export(int argc, char **argv);
 int analyze_flamegraph(int argc, char **argv);
 
-/* Options that all have. False: @c is none of them, or wrong (said). */
+/*
+ * The options that all subcommands have. analyze_option() takes one from
+ * getopt_long(); @value must stay valid. Returns false if @c is none of these
+ * options, or after a message if the value is wrong.
+ */
 #define ANALYZE_SHORT_OPTIONS	"ae:hp:"
 #define ANALYZE_LONG_OPTIONS \
 	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
@@ -32,37 +36,54 @@ int analyze_flamegraph(int argc, char **argv);
 	"      --no-lines       no inlined functions: less to read\n"
 bool analyze_option(struct samples *samples, int c, const char *value);
 
-/* events, blocked or off-cpu; -1 when it is none of these (said). */
+/* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);
 const char *analyze_weight_name(enum weight weight);	/* as an option */
 const char *analyze_weight_title(enum weight weight);	/* as a phrase */
 
-/* "No events", "tracer lost": on stderr. False when there is nothing to show. */
+/*
+ * Prints on stderr what the user should know of the trace: lost events, missing
+ * contexts, no events. Returns false if there is nothing to show.
+ */
 bool analyze_remarks(const struct samples *samples);
 
-/* The output: stdout, or a file that is complete or not there. */
+/*
+ * The output: stdout, or a file. The file gets its name only after it has been
+ * written completely.
+ */
 struct analyze_output {
 	FILE *file;
 	const char *path;	/* NULL: stdout */
 	char *temporary;
 };
+/* @path: NULL or "-" for stdout. Returns false after a message. */
 bool analyze_output_begin(struct analyze_output *output, const char *path);
-/* @ok: false gives it up. Returns the exit status. */
+/* @ok: false deletes the file. Returns the exit status. */
 int analyze_output_end(struct analyze_output *output, bool ok);
 
-/* json_*() that end the program when memory does. */
+/*
+ * These end the program if out of memory. analyze_set() and analyze_append()
+ * take the reference of @value, which may be NULL for "out of memory".
+ */
 json_t *analyze_text(const struct samples *samples, uint32_t string);
 void analyze_set(json_t *object, const char *key, json_t *value);
 void analyze_append(json_t *array, json_t *value);
 
-/* Compact; true when it was written whole. Takes the reference. */
+/*
+ * Writes @json in compact form and drops its reference. @flags: of libjansson.
+ * Returns false if writing failed.
+ */
 bool analyze_dump(json_t *json, FILE *file, size_t flags);
 
-/* analyze/export_*.c: each writes one format, and says how in its head. */
+/* One format each, in export_*.c. False: writing failed. */
 bool export_folded(const struct samples *samples, enum weight weight, FILE *file);
 bool export_speedscope(const struct samples *samples, enum weight weight, FILE *file);
 
-/* These two take each sample as it comes. */
+/*
+ * Formats that take the samples one by one. begin() returns the state for the
+ * other two; end() frees it and returns false if writing failed. samples_read()
+ * runs between begin() and end().
+ */
 struct export_stream {
 	void *(*begin)(struct samples *samples, FILE *file);
 	void (*sample)(const struct sample *sample, void *state);

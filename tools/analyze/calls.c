@@ -2,12 +2,13 @@
 /*
  * calls.c - a tree of calls, with its frames and strings
  *
- * Nodes, frames and strings are numbered and each is there once; open hash
- * tables, at most half full, find them again. A node is made after its parent,
- * so a loop from the last node down visits children first.
+ * Nodes, frames and strings have numbers, and each exists once. Hash tables
+ * with open addressing, at most half full, find them. A node is made after its
+ * parent, so a loop from the last node down visits children before parents.
  *
- * Memory: 40 bytes and a table entry for each distinct beginning of a stack, 12
- * and one for each function; nothing grows with the number of events.
+ * Memory: 32 bytes and an index entry for each distinct path from the root, 12
+ * bytes and an index entry for each function; twice that after an array has
+ * grown. Nothing grows with the number of events.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -60,6 +61,7 @@ static uint64_t hash_string(const char *text)
 	return hash;
 }
 
+/* Enters @number. The index must have room. */
 static void put(struct calls_index *index, uint64_t hash, uint32_t number)
 {
 	uint32_t at = (uint32_t)hash & (index->cap - 1);
@@ -69,7 +71,10 @@ static void put(struct calls_index *index, uint64_t hash, uint32_t number)
 	index->slot[at] = number + 1;
 }
 
-/* Room for one more of @nr; true when the table is new and to be filled again. */
+/*
+ * Makes room for one more entry than @nr. Returns true if the index was
+ * replaced by an empty one: then the caller enters all numbers again.
+ */
 static bool make_room(struct calls_index *index, uint32_t nr)
 {
 	if (nr < index->cap / 2)
@@ -163,7 +168,7 @@ static uint32_t add_node(struct calls *calls, const struct calls_node *node)
 		i = calls->nodes.slot[at & (calls->nodes.cap - 1)];
 		if (!i)
 			break;
-		/* the root is nobody's child, though its numbers are those of one */
+		/* the root (parent 0, frame 0) looks like its own child */
 		if (i - 1 != CALLS_ROOT && calls->node[i - 1].parent == node->parent &&
 		    calls->node[i - 1].frame == node->frame)
 			return i - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.h - a tree of calls: every stack is a path in it, equal beginnings are shared
+ * calls.h - a tree of calls: stacks are paths, which share equal outer frames
  */
 #ifndef KUNWIND_ANALYZE_CALLS_H
 #define KUNWIND_ANALYZE_CALLS_H
@@ -8,28 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a stack can be weighed by. */
+/* The measures of a stack. */
 enum weight {
 	WEIGHT_EVENTS,		/* number of events */
 	WEIGHT_BLOCKED,		/* nanoseconds from a system call's entry to its exit */
-	WEIGHT_OFF_CPU,		/* nanoseconds from being switched away to being switched back */
+	WEIGHT_OFF_CPU,		/* nanoseconds off the CPU, from sched_switch to sched_switch */
 	NR_WEIGHTS
 };
 
 enum frame_kind {
-	FRAME_PROCESS,		/* first in every stack: the process's name */
+	FRAME_PROCESS,		/* the process's name: outermost in each stack */
 	FRAME_FUNCTION,
-	FRAME_NOTE,		/* that a stack is not complete */
-	FRAME_WHAT,		/* last in every stack: the system call or event */
+	FRAME_NOTE,		/* after FRAME_PROCESS: the stack is not complete */
+	FRAME_WHAT,		/* the system call, event or cause: innermost in each stack */
 };
 
 struct calls_frame {
 	enum frame_kind kind;
-	uint32_t name, object;	/* strings; 0 is "" */
+	uint32_t name, object;	/* indices of calls->string; 0 is "" */
 };
 
 struct calls_node {
-	uint32_t parent;	/* smaller than the node itself; of the root: 0 */
+	uint32_t parent;	/* smaller than the node's own number; of the root: 0 */
 	uint32_t frame;
 	int64_t self[NR_WEIGHTS];
 };
@@ -43,22 +43,25 @@ struct calls {
 	uint32_t nr_frames;
 	char **string;
 	uint32_t nr_strings;
-	/* the rest is its own */
+	/* private to calls.c */
 	uint32_t cap_nodes, cap_frames, cap_strings;
 	struct calls_index {
-		uint32_t *slot;		/* number + 1; 0 empty */
+		uint32_t *slot;		/* index + 1; 0: empty */
 		uint32_t cap;
 	} nodes, frames, strings;
 };
 
-/* These end the program when memory does. */
+/* The functions below end the program if out of memory. */
 void calls_init(struct calls *calls);
 void calls_free(struct calls *calls);
 
-/* Bytes that are no UTF-8, and control characters, become U+FFFD. */
+/*
+ * Returns the index of a string, which is copied. Bytes that are not UTF-8, and
+ * control characters, become U+FFFD.
+ */
 uint32_t calls_string(struct calls *calls, const char *text);
 
-/* The node below @parent for a frame. */
+/* Returns @parent's child for a frame. It is made if there is none. */
 uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, const char *name,
 		    const char *object);
 
@@ -81,10 +84,10 @@ struct calls_total {
 	int64_t weight[NR_WEIGHTS];
 };
 
-/* Weights of each node with all below it; to be freed. */
+/* Returns weights of each node with its descendants. The caller frees them. */
 struct calls_total *calls_totals(const struct calls *calls);
 
-/* @pointer, unless it is NULL: then "out of memory", and the end. */
+/* Returns @pointer. If it is NULL, prints "out of memory" and exits with 1. */
 void *needed(void *pointer);
 
 #endif /* KUNWIND_ANALYZE_CALLS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * export.c - kunwind export: a trace in other tools' formats
+ * export.c - kunwind export: write a trace in the format of another tool
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const struct format {
 	const char *name;
-	/* one of the two */
+	/* only one of these is set */
 	bool (*whole)(const struct samples *samples, enum weight weight, FILE *file);
 	const struct export_stream *stream;
 } formats[] = {
@@ -49,7 +49,7 @@ struct export {
 	int weight;		/* enum weight, or -1 */
 };
 
-/* 0 go on, 1 help was printed, -1 wrong usage. */
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct export *export, int argc, char **argv)
 {
 	enum { FORMAT = 256 };

@@ -2,15 +2,15 @@
 /*
  * export_firefox.c - the Firefox Profiler's processed profile format
  *
- * Each thread has a sample for each event or time of the weight asked for, with
- * its stack, and a marker for each system call and each time off the CPU. The
- * tables of stacks, frames and functions are the tree of calls as it is.
+ * Each thread has a sample, with its stack, for each event or time of the
+ * selected weight, and a marker for each system call, event and time off the
+ * CPU. The tables of stacks, frames and functions are the tree of calls.
  *
  * Format: version 60 of docs-developer/CHANGELOG-formats.md in the profiler's
- * source, the first whose tables are shared by all threads; later profilers
- * bring it up to date themselves.
+ * source, the first version whose tables are shared by all threads. Later
+ * profilers convert it themselves.
  *
- * Memory: 48 bytes for each sample, and the finished text's tree.
+ * Memory: 56 bytes for each sample, and the whole output as a tree of JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void take(const struct sample *sample, void *data)
 	state->sample[state->nr++] = *sample;
 }
 
-/* By thread, and in each by time; the longer of two that begin together first. */
+/* By thread, then by begin, then longest first. */
 static int in_order(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
@@ -64,7 +64,7 @@ static int in_order(const void *a, const void *b)
 
 /* ------------------------------------------------------------ tables */
 
-/* A table is an object of columns. */
+/* A table of the format is an object that has an array for each column. */
 struct column {
 	json_t *table, *array;
 };
@@ -82,7 +82,7 @@ static void add(struct column column, int64_t value)
 	analyze_append(column.array, json_integer(value));
 }
 
-/* A column of @nr times the same. */
+/* Adds a column of @nr equal values. Takes the reference of @value. */
 static void constant(json_t *table, const char *name, size_t nr, json_t *value)
 {
 	struct column c = column(table, name);
@@ -104,7 +104,7 @@ static json_t *stack_table(const struct calls *calls)
 	struct column frame = column(table, "frame"), prefix = column(table, "prefix");
 	uint32_t i;
 
-	/* the root is none of its stacks: node i is stack i - 1 */
+	/* The root is no stack, so node i is stack i - 1. */
 	for (i = 1; i < calls->nr_nodes; i++) {
 		add(frame, calls->node[i].frame);
 		if (calls->node[i].parent == CALLS_ROOT)
@@ -137,7 +137,7 @@ static json_t *frame_table(const struct calls *calls)
 	return table;
 }
 
-/* Functions, and the objects that they are in as "resources". */
+/* Functions, and their objects as "resources". */
 static void function_tables(const struct calls *calls, json_t *shared)
 {
 	json_t *functions = needed(json_object()), *resources = needed(json_object());
@@ -207,6 +207,7 @@ static json_t *milliseconds(int64_t ns)
 	return needed(json_real((double)ns / 1e6));
 }
 
+/* Returns whether a sample counts for this weight. */
 static bool weighs(const struct sample *sample, enum weight weight)
 {
 	return weight == WEIGHT_EVENTS ? sample->kind != SAMPLE_OFF_CPU : sample->duration >= 0 &&
@@ -264,6 +265,7 @@ static json_t *thread_markers(const struct state *state, size_t from, size_t to)
 	return table;
 }
 
+/* One thread, whose samples are sample[from] to sample[to - 1]. */
 static json_t *thread(const struct state *state, size_t from, size_t to, enum weight weight)
 {
 	const struct samples *samples = state->samples;

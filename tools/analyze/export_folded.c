@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * export_folded.c - folded stacks, as flamegraph.pl, inferno and speedscope read them
+ * export_folded.c - folded stacks, for flamegraph.pl, inferno and speedscope
  *
- * One line for each stack: its frames, outermost first, with semicolons between
- * them, a space, and the weight. What would break a line is replaced: semicolons
- * in C++ names become colons, spaces stay.
+ * One line for each stack: its frames, outermost first, separated by
+ * semicolons, then a space and the weight. Semicolons in names become colons.
+ * Spaces in names stay: readers take the last space of the line.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * export_perfetto.c - the JSON trace event format, which Perfetto's viewer reads
+ * export_perfetto.c - the JSON trace event format, for Perfetto's viewer
  *
- * A complete event ("X") for each system call and each time off the CPU, on its
- * thread's track: the second lies within the first. An instant ("i") for each
- * other event, sched_switch left out. Perfetto shows no stacks of such events as
- * stacks, so "args" has them as one text, innermost function first.
+ * Each system call and each time off the CPU is a complete event ("X") on its
+ * thread's track; a time off the CPU in a system call is nested in that call.
+ * Other events, except sched_switch, and system calls without an exit are
+ * instants ("i"). Perfetto cannot show stacks of such events as stacks, so
+ * "args" holds the stack as one text, innermost function first.
  *
- * Written as the trace is read: memory does not grow with it.
+ * The output is written while the trace is read; memory does not grow with the
+ * number of events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,7 +61,7 @@ static json_t *stack_text(const struct calls *calls, uint32_t node)
 	return json;
 }
 
-/* Microseconds since the trace's beginning, in which doubles lose nothing. */
+/* A double holds the microseconds of a trace with all their nanoseconds. */
 static json_t *microseconds(int64_t ns)
 {
 	return needed(json_real((double)ns / 1000));
@@ -118,7 +120,7 @@ static bool end(void *data, enum weight weight)
 	bool ok;
 	uint32_t i;
 
-	(void)weight;		/* the file has all */
+	(void)weight;		/* the format has all samples */
 	for (i = 0; i < state->samples->nr_threads; i++) {
 		const struct sample_thread *thread = &state->samples->thread[i];
 

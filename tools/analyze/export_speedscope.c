@@ -2,9 +2,10 @@
 /*
  * export_speedscope.c - the file format of speedscope
  *
- * One sampled profile for each weight that the trace has, the one asked for
- * first. Its "samples" are the distinct stacks, in the order in which they came
- * first, with their whole weight: the time axis is no clock.
+ * One sampled profile for each weight that the trace has; the selected weight
+ * comes first. The "samples" of a profile are the distinct stacks with their
+ * total weight, in the order of their first events, so the time axis does not
+ * show when something happened.
  *
  * Format: https://www.speedscope.app/file-format-schema.json
  */
@@ -41,7 +42,7 @@ static json_t *stack(const struct calls *calls, uint32_t node, uint32_t *path)
 	return array;
 }
 
-/* NULL when no stack has such a weight. */
+/* Returns NULL if no stack has this weight. */
 static json_t *profile(const struct samples *samples, enum weight weight)
 {
 	const struct calls *calls = &samples->calls;
@@ -79,7 +80,7 @@ bool export_speedscope(const struct samples *samples, enum weight weight, FILE *
 	int w;
 
 	for (w = 0; w < NR_WEIGHTS; w++) {
-		/* the one asked for, then the others */
+		/* the selected weight, then the others */
 		enum weight next = !w ? weight : (enum weight)w <= weight ? (enum weight)(w - 1) :
 				   (enum weight)w;
 

@@ -2,12 +2,13 @@
 /*
  * flamegraph.c - kunwind flamegraph: one self-contained, interactive HTML page
  *
- * The page is page/page.html with d3 and d3-flame-graph put in, which are no
- * part of this project (scripts/setup gets them), and the tree of calls as flat
- * arrays: parent, frame, and a weight for each measure that the trace has.
+ * The page is page/page.html with two things inserted: d3 and d3-flame-graph,
+ * which are not part of this project (scripts/setup gets them), and the tree of
+ * calls as flat arrays: parent, frame, and one array for each weight that the
+ * trace has.
  *
- * "<" in the data is written as \u003c, so no name can end the script element
- * that holds it.
+ * "<" in the data is written as \u003c, so that no name can end the script
+ * element that holds the data.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -43,9 +44,9 @@ struct flamegraph {
 	int weight;		/* enum weight, or -1 */
 };
 
-/* ------------------------------------------------------------ the page's parts */
+/* ------------------------------------------------------------ page parts */
 
-/* A whole file as a string; NULL with errno. */
+/* Returns a file as a string, which the caller frees; or NULL with errno. */
 static char *read_file(const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -62,7 +63,10 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* Beside this program in the build tree, in ../../share/kunwind when installed. */
+/*
+ * Reads a part of the page: from below this program's directory in the build
+ * tree, else from ../../share/kunwind. Returns NULL after a message.
+ */
 static char *read_part(const char *name)
 {
 	static const char *const place[] = { "flamegraph", "../../share/kunwind/flamegraph" };
@@ -87,6 +91,7 @@ static char *read_part(const char *name)
 	return NULL;
 }
 
+/* For text inside a script element. */
 static void put_escaped(FILE *file, const char *text)
 {
 	for (; *text; text++) {
@@ -119,6 +124,7 @@ static json_t *column(const struct samples *samples, enum weight weight)
 	return array;
 }
 
+/* Returns whether any stack has this weight. */
 static bool has(const struct samples *samples, enum weight weight)
 {
 	uint32_t i;
@@ -171,6 +177,7 @@ static void add_tree(const struct samples *samples, json_t *data)
 	analyze_set(data, "frame", frame);
 }
 
+/* Returns the line below the title; the caller frees it. */
 static char *about(const struct samples *samples)
 {
 	time_t seconds = (time_t)(samples->begin / 1000000000);
@@ -209,6 +216,7 @@ static char *data_text(const struct flamegraph *graph)
 
 /* ------------------------------------------------------------ the command */
 
+/* Writes the page; replaces marks @@NAME@@ by @part, the data or the title. */
 static void fill(const struct flamegraph *graph, char *page, char *const *part, FILE *file)
 {
 	static const char *const name[] = { "D3@@", "FLAMEGRAPH@@", "NOTICES@@", "DATA@@", "TITLE@@" };
@@ -252,7 +260,7 @@ static bool write_page(const struct flamegraph *graph, FILE *file)
 	return ok;
 }
 
-/* 0 go on, 1 help was printed, -1 wrong usage. */
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -305,7 +313,7 @@ int analyze_flamegraph(int argc, char **argv)
 	parsed = parse(&graph, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
-	/* as clean as all other text */
+	/* valid UTF-8 without control characters, as all other text */
 	graph.title = graph.samples.calls.string[calls_string(&graph.samples.calls, graph.title)];
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");

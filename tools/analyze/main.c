@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * main.c - kunwind-analyze, the program behind "kunwind report", "export" and
- * "flamegraph", and what these three share
+ * "flamegraph": dispatch, common options, output
  *
- * JSON is written by libjansson.
+ * libjansson writes all JSON.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * report.c - kunwind report: sums by system call, cause of waiting, and function
+ * report.c - kunwind report: totals by system call, cause of waiting, function
  *
- * A function's events and times are those of all stacks that it is in, each
- * counted once however often the function is in it.
+ * A function has the events and times of all stacks that contain it. A stack
+ * counts once, even if it contains the function several times.
  *
- * Memory: the tree of calls, and 100 bytes for each system call and function.
+ * Memory: the tree of calls, 24 bytes for each of its nodes, and some 80 bytes
+ * for each system call, event, cause and function.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -15,16 +16,16 @@
 #include "analyze.h"
 #include "tool.h"
 
-/* One line of a table, of whatever kind. */
+/* One line of a table. Not all kinds of table use all members. */
 struct line {
 	uint32_t name, object;	/* strings */
 	int64_t count, failed, timed, time, longest, off_cpu, self;
-	int64_t key;		/* sorted by it, downwards */
+	int64_t key;		/* tables are sorted by this, largest first */
 };
 
 struct table {
 	struct line *line;
-	uint32_t *by_name, cap_by_name;	/* line + 1 of a string; 0 none */
+	uint32_t *by_name, cap_by_name;	/* for each string, index of line + 1; 0: none */
 	uint32_t nr, cap;
 };
 
@@ -59,7 +60,7 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
-/* The line of a string in its table; new ones are zero. */
+/* Returns the line of a string, made if needed. Valid until the next call. */
 static struct line *line_of(struct table *table, uint32_t name)
 {
 	uint32_t old = table->cap_by_name;
@@ -118,7 +119,7 @@ static void sort_table(struct table *table)
 		qsort(table->line, table->nr, sizeof(*table->line), by_key);
 }
 
-/* Is the node's function in its stack a second time, further out? */
+/* Returns whether the node's function is in its stack again, further out. */
 static bool is_recursive(const struct calls *calls, uint32_t node)
 {
 	uint32_t frame = calls->node[node].frame, i;
@@ -141,7 +142,7 @@ static void sum_functions(struct report *report, enum weight sort)
 		const struct calls_frame *frame = calls_frame(calls, i);
 		struct line *f = &line[calls->node[i].frame];
 
-		/* the system call or event is told by the innermost function */
+		/* the innermost function's own weight */
 		if (frame->kind == FRAME_WHAT)
 			line[calls->node[calls->node[i].parent].frame].self +=
 				calls->node[i].self[sort];
@@ -243,7 +244,7 @@ static json_t *report_json(const struct report *report, enum weight sort)
 
 /* ------------------------------------------------------------ text */
 
-/* Ten columns; "-" for none. */
+/* Prints ten columns; "-" for 0. */
 static void print_time(int64_t ns)
 {
 	static const struct {
@@ -295,7 +296,7 @@ static void print_head(const struct report *report)
 		       samples->unreturned);
 }
 
-/* Calls have all columns, causes have times, other events their number only. */
+/* System calls have all columns, causes have times, events only a number. */
 static void print_table(const struct report *report, const struct table *table, const char *title,
 			const char *head)
 {
@@ -351,7 +352,7 @@ static void print_functions(const struct report *report, enum weight sort)
 
 /* ------------------------------------------------------------ the command */
 
-/* 0 go on, 1 help was printed, -1 wrong usage. */
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct report *report, int argc, char **argv)
 {
 	static const struct option options[] = {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * samples.c - what happened in a trace: calls with their time, events, time off the CPU
+ * samples.c - system calls, events, times off the CPU of a trace, with stacks
  *
- * A system call is timed from its event of entry to that of exit in the same
- * thread, whether the thread ran or not. Off the CPU is from the sched_switch
- * that took a thread away to the one that brought it back, and is counted for
- * the stack of the first. What had not ended with the trace has no time.
+ * The time of a system call is that from its entry event to its exit event in
+ * the same thread, whether the thread ran or not. A time off the CPU is that
+ * from the sched_switch that took the CPU from a thread to the one that gave it
+ * back; it has the stack of the first. Calls that do not end in the trace have
+ * no time.
  *
- * In a trace with kunwind's own events, only processes that these tell about
- * count: the others' stacks are the kernel's guess. In other traces all do.
+ * If kunwind's events recorded any mapping, only processes that these events
+ * know count, because the stacks of other processes are the kernel's guess.
+ * Otherwise all processes count.
  *
- * Memory: the tree of calls, and 200 bytes for each thread.
+ * Memory: the tree of calls, and some 200 bytes for each thread.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -44,6 +46,7 @@ void samples_free(struct samples *samples)
 
 /* ------------------------------------------------------------ threads */
 
+/* Where the search for a thread begins in by_tid or by_global_tid. */
 static uint32_t slot_of(const struct samples *samples, const void *trace, int64_t number)
 {
 	uint64_t hash = ((uint64_t)number + (uintptr_t)trace) * 0x9e3779b97f4a7c15;
@@ -82,7 +85,7 @@ static void grow_threads(struct samples *samples)
 	}
 }
 
-/* NULL: not seen yet. */
+/* Returns NULL if the thread has had no event yet. */
 static struct sample_thread *find_thread(const struct samples *samples, const void *trace,
 					 const struct kunwind_head *head)
 {
@@ -100,6 +103,7 @@ static struct sample_thread *find_thread(const struct samples *samples, const vo
 	return NULL;
 }
 
+/* Makes the thread if needed. Pointers to other threads become invalid. */
 static struct sample_thread *get_thread(struct samples *samples, const void *trace,
 					const struct kunwind_head *head)
 {
@@ -118,7 +122,7 @@ static struct sample_thread *get_thread(struct samples *samples, const void *tra
 	return thread;
 }
 
-/* NULL: none that was switched away. */
+/* Returns the thread off the CPU with this number in sched_switch; or NULL. */
 static struct sample_thread *switched_away(struct samples *samples, const void *trace, int64_t tid)
 {
 	struct sample_thread *thread;
@@ -144,7 +148,10 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A frame's functions: the one that the code belongs to, then those inlined into it. */
+/*
+ * Adds a frame's functions: first the function itself, then those inlined into
+ * it. Returns the innermost node.
+ */
 static uint32_t add_functions(struct calls *calls, uint32_t node, const struct kunwind_frame *frame)
 {
 	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
@@ -160,13 +167,13 @@ static uint32_t add_functions(struct calls *calls, uint32_t node, const struct k
 	}
 	if (named)
 		return node;
-	/* "[vdso]" has brackets already */
+	/* "[vdso]" already has brackets */
 	snprintf(name, sizeof(name), *base_name(object) == '[' ? "%.255s" : "[%.255s]",
 		 *object ? base_name(object) : "unknown");
 	return calls_node(calls, node, FRAME_FUNCTION, name, object);
 }
 
-/* The event's stack, outermost function first, below its process's name. */
+/* Adds a stack below its process's name. Returns the innermost node. */
 static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *stack,
 			  const char *comm)
 {
@@ -188,6 +195,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 	return node;
 }
 
+/* Adds a sample's weights to its node and reports it. */
 static void finish_sample(struct samples *samples, const struct sample *sample)
 {
 	int64_t *self = samples->calls.node[sample->node].self;
@@ -208,13 +216,14 @@ static void finish_sample(struct samples *samples, const struct sample *sample)
 
 /* ------------------------------------------------------------ events */
 
+/* One event. */
 struct moment {
 	struct samples *samples;
 	const bt_event *event;
 	const struct kunwind_head *head;
 	const void *trace;
-	const struct kunwind_stack *stack;	/* not of an exit */
-	struct sample_thread *thread;		/* NULL: not known */
+	const struct kunwind_stack *stack;	/* unset for the exit of a system call */
+	struct sample_thread *thread;		/* NULL: not known, or no event yet */
 };
 
 static bool matches(const struct samples *samples, const char *name, const char *full)
@@ -223,6 +232,7 @@ static bool matches(const struct samples *samples, const char *name, const char 
 	       (full && !fnmatch(samples->pattern, full, 0));
 }
 
+/* Makes a sample that begins now, at a new node below @above. */
 static struct sample new_sample(const struct moment *now, enum sample_kind kind, const char *what,
 				uint32_t above)
 {
@@ -242,6 +252,7 @@ static struct sample new_sample(const struct moment *now, enum sample_kind kind,
 	};
 }
 
+/* Reports a system call whose exit is missing. */
 static void call_does_not_return(struct samples *samples, struct sample_thread *thread)
 {
 	if (thread->call.begin < 0)
@@ -274,9 +285,9 @@ static void leave_call(const struct moment *now, const char *name)
 
 	if (!thread || thread->call.begin < 0 ||
 	    strcmp(now->samples->calls.string[thread->call.what], name))
-		return;		/* entered before the trace began, or not asked for */
+		return;		/* entered before the trace began, or not selected */
 	thread->call.duration = now->head->time - thread->call.begin;
-	/* errors are -4095 to -1 */
+	/* -4095 to -1 are errors, as in the kernel */
 	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
 			      result < 0 && result >= -4095;
 	now->samples->events++;
@@ -284,14 +295,14 @@ static void leave_call(const struct moment *now, const char *name)
 	thread->call.begin = -1;
 }
 
-/* Why a thread that is in no system call is switched away. */
+/* Returns why a thread outside system calls lost the CPU. */
 static const char *cause(const bt_event *event)
 {
 	int64_t state;
 
 	if (!kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state))
 		return "not in a system call";
-	/* the low byte is the reason to sleep; a preempted thread has none */
+	/* the low byte is 0 if the thread was preempted; else it sleeps */
 	return state & 0xff ? "page fault or the like" : "preempted";
 }
 
@@ -363,7 +374,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (samples->only_pid >= 0 && head.pid != samples->only_pid)
 		return KUNWIND_TRACE_GO_ON;
 	if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
-		/* its stack is the entry's */
+		/* the sample has the stack of the entry */
 		now.thread = find_thread(samples, now.trace, &head);
 		leave_call(&now, head.name + sizeof(EXIT) - 1);
 		return KUNWIND_TRACE_GO_ON;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.h - what happened in a trace: calls with their time, events, time off the CPU
+ * samples.h - system calls, events, times off the CPU of a trace, with stacks
  */
 #ifndef KUNWIND_ANALYZE_SAMPLES_H
 #define KUNWIND_ANALYZE_SAMPLES_H
@@ -13,38 +13,38 @@
 #include "calls.h"
 
 enum sample_kind {
-	SAMPLE_SYSCALL,		/* told when it returns, or at the trace's end when it does not */
+	SAMPLE_SYSCALL,		/* reported at its exit, or at the next call, or at the end */
 	SAMPLE_EVENT,		/* any other event, sched_switch included */
-	SAMPLE_OFF_CPU,		/* told when the thread is switched to again */
+	SAMPLE_OFF_CPU,		/* reported when the thread runs again */
 };
 
 struct sample {
 	enum sample_kind kind;
-	uint32_t what;		/* string: system call, event; of OFF_CPU: system call or cause */
+	uint32_t what;		/* string: system call or event; of OFF_CPU: system call or cause */
 	uint32_t comm;		/* string */
-	uint32_t thread;	/* of struct samples */
-	uint32_t node;		/* its stack; that node's frame is the FRAME_WHAT */
+	uint32_t thread;	/* index of samples->thread; 0 also if not known */
+	uint32_t node;		/* of the tree of calls: its FRAME_WHAT, below its stack */
 	int64_t begin;		/* nanoseconds since 1970 */
-	int64_t duration;	/* nanoseconds; -1: not known, or of an event */
-	int64_t off_cpu;	/* SYSCALL: of these, not running */
+	int64_t duration;	/* nanoseconds; -1: not known, or SAMPLE_EVENT */
+	int64_t off_cpu;	/* SYSCALL: the part of duration off the CPU */
 	bool failed;		/* SYSCALL: returned an error */
 };
 
 struct sample_thread {
 	int64_t pid, tid;
-	uint32_t comm;		/* string; the last one */
-	/* the rest is samples.c's */
+	uint32_t comm;		/* string; the latest name */
+	/* private to samples.c */
 	const void *trace;
-	int64_t global_tid;	/* as sched_switch has it; -1 not known */
-	struct sample call, off;	/* begin is -1 when there is none */
+	int64_t global_tid;	/* number in sched_switch; -1: not known */
+	struct sample call, off;	/* not ended yet; begin is -1 if there is none */
 };
 
 struct samples {
 	/* options */
-	bool all;		/* processes that the trace tells nothing about, too */
+	bool all;		/* also processes that kunwind's events do not know */
 	int64_t only_pid;	/* -1: all */
 	struct kunwind_symbolizer_options symbols;
-	const char **debug_dirs;	/* of these; NULL-terminated */
+	const char **debug_dirs;	/* symbols.debug_dirs; NULL-terminated */
 	const char *pattern;	/* only system calls and events that match; or NULL */
 	/* results */
 	struct calls calls;
@@ -54,10 +54,10 @@ struct samples {
 	int64_t begin, end;	/* of the trace, nanoseconds since 1970; -1: no events */
 	uint64_t lost;		/* by the tracer */
 	uint64_t events, with_stack, frames, named, complete;
-	uint64_t unreturned;	/* system calls that did not return */
+	uint64_t unreturned;	/* system calls without an event of their exit */
 	uint64_t nr_timed, nr_off_cpu;
-	bool no_threads;	/* there are events that do not tell their thread: no times */
-	/* the rest is its own */
+	bool no_threads;	/* some events have no thread or time, so no durations */
+	/* private to samples.c */
 	uint32_t cap_threads;
 	uint32_t *by_tid, *by_global_tid, cap_index;
 	struct kunwind_reading *reading;
@@ -69,14 +69,18 @@ void samples_init(struct samples *samples);
 void samples_free(struct samples *samples);
 
 /**
- * samples_read() - read traces; weights go to the nodes of the tree of calls
- * @fn: is told every sample, in the order of their ends; may be NULL
- * Return: false after an error, which was said on stderr.
+ * samples_read() - read traces and add up their weights in the tree of calls
+ * @fn: called for each sample when it ends, with @data; may be NULL
+ * Return: false after an error, which was printed on stderr. Ends the program
+ * if out of memory.
  */
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		  void (*fn)(const struct sample *sample, void *data), void *data);
 
-/* @wanted, or for -1 what the trace has: blocked time, else off-CPU time, else events. */
+/*
+ * Returns @wanted; for -1 the first of blocked time, off-CPU time and events
+ * that the trace has.
+ */
 enum weight samples_weight(const struct samples *samples, int wanted);
 
 #endif /* KUNWIND_ANALYZE_SAMPLES_H */
