@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * auto.c - kunwind auto: register every process of the system, or no longer
+ * auto.c - kunwind auto: register all processes of the system, or stop doing so
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "report.h"
 #include "tool.h"
 
-/* Processes that run and are not registered yet. */
+/* Returns how many running processes are not registered yet. */
 static unsigned long pending_of(const struct kunwind_report *report)
 {
 	const char *pending = kunwind_report_value(report, "stat", "auto_pending", 2);
@@ -18,7 +18,10 @@ static unsigned long pending_of(const struct kunwind_report *report)
 	return pending ? strtoul(pending, NULL, 10) : 0;
 }
 
-/* Processes that are not registered are no error of the call: they are reported. */
+/*
+ * Prints how many processes are not registered. The call that switched "auto"
+ * on does not fail because of them.
+ */
 static void report_missing(void)
 {
 	struct kunwind_report report;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor.c - kunwind doctor: one line for each requirement, failures with their fix
+ * doctor.c - kunwind doctor: check each requirement, and print how to meet it
  *
- * Looks only, and changes nothing: /proc, /sys, the device's own text, modinfo.
- * What only slows or limits is a note and does not fail.
+ * It reads /proc, /sys, the module's status and modinfo, and changes nothing. A
+ * requirement without which kunwind still works, with limits, gives a note and
+ * does not count as a failure.
  */
 #include <errno.h>
 #include <grp.h>
@@ -53,7 +54,7 @@ static void check_rights(void)
 			    "sudo usermod -aG tracing %s, then log in again", name);
 }
 
-/* Whether the kernel takes signed modules only, and why; NULL when it does not. */
+/* Returns why the kernel takes only signed modules; NULL if it takes others. */
 static const char *signatures_wanted(void)
 {
 	char text[256];
@@ -89,6 +90,7 @@ static void check_signature(const char *kernel, bool loaded)
 			    "confirm, sudo make install");
 }
 
+/* Returns whether the module is loaded. */
 static bool check_module(const char *kernel)
 {
 	bool loaded = !access("/sys/module/kunwind", F_OK);
@@ -142,6 +144,7 @@ static void check_device(bool loaded)
 		    "sudo make install; sudo rmmod kunwind; sudo modprobe kunwind");
 }
 
+/* @serves: the requirement; @needed: a hook that is not on is a failure. */
 static void check_hook(const struct kunwind_report *report, const char *hook, const char *serves,
 		       bool needed)
 {
@@ -161,7 +164,10 @@ static void check_hook(const struct kunwind_report *report, const char *hook, co
 		    "/sys/kernel/tracing/enabled_functions), then reload kunwind");
 }
 
-/* Hooks without which the module registers nothing: the first that is not on. */
+/*
+ * Reports the first required hook that is not on. All hooks are required except
+ * the optional ones; without a required hook, the module registers nothing.
+ */
 static void check_required_hooks(const struct kunwind_report *report)
 {
 	static const char *const optional[] = {
@@ -208,7 +214,7 @@ static void check_state(void)
 		doctor_line(DOCTOR_OK, "ftrace", "kernel.ftrace_enabled is 1", NULL);
 
 	if (kunwind_report_read(&report))
-		return;		/* the device's line told why */
+		return;		/* check_device() has printed why */
 	enabled = kunwind_report_value(&report, "param", "enabled", 2);
 	if (enabled && (enabled[0] == 'N' || enabled[0] == '0'))
 		doctor_line(DOCTOR_FAIL, "kill switch", "kunwind is switched off",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor.h - the parts of kunwind doctor
+ * doctor.h - functions that the files of kunwind doctor share
  */
 #ifndef KUNWIND_DOCTOR_H
 #define KUNWIND_DOCTOR_H
@@ -18,26 +18,30 @@ void doctor_begin(enum doctor_format format);
 int doctor_end(void);
 
 /*
- * Prints one line. @found says what is the case; @fix, a format, what to do
- * about it (NULL or "": nothing).
+ * Prints one line. @what: the requirement; @found: what the check found; @fix:
+ * a format, what the user should do (NULL or "": nothing).
  */
 void doctor_line(enum doctor_state state, const char *what, const char *found,
 		 const char *fix, ...) __attribute__((__format__(__printf__, 4, 5)));
 
-/* LTTng's requirements, one line each; in doctor_lttng.c. */
+/* Checks LTTng (doctor_lttng.c), one line each. @kernel: uname's release. */
 void doctor_lttng(const char *kernel);
 
-/* The first line of a small file, without its newline; "" when it cannot be read. */
+/*
+ * Sets @text to the first line of a small file, without the newline; to "" if
+ * the file cannot be read. Returns @text.
+ */
 const char *doctor_file(const char *path, char *text, size_t size);
 
 /*
- * The first line that a command prints, looked for in PATH, /usr/sbin and
- * /sbin. False when it cannot be run or fails.
+ * Runs a command from PATH, /usr/sbin or /sbin, with at most 6 arguments and a
+ * final NULL. Sets @text to the first line of its output, "" if there is none.
+ * Returns false if the command cannot be run or fails.
  */
 bool doctor_command(char *text, size_t size, const char *command, ...)
 	__attribute__((__sentinel__));
 
-/* Where PATH leads to for @command; NULL: nowhere. */
+/* Sets @path to the file that PATH has for @command; returns it, or NULL. */
 const char *doctor_which(const char *command, char *path, size_t size);
 
 #endif /* KUNWIND_DOCTOR_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor_lttng.c - what LTTng needs for stacks in its events
+ * doctor_lttng.c - check what LTTng needs to record call stacks
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
 
-/* Our front end is installed beside this program. */
+/* Sets @path to kunwind's front end of lttng, which is beside this program. */
 static bool front_end_path(char *path, size_t size)
 {
 	char *slash;
@@ -85,7 +85,7 @@ static void check_sessiond(void)
 			    "sudo systemctl start lttng-sessiond, or sudo lttng-sessiond --daemonize");
 }
 
-/* Leading "A.B.C" of a version; missing parts are 0. */
+/* Reads the leading "A.B.C" of a version. Missing parts are 0. */
 static void parse_version(const char *text, int version[3])
 {
 	int i;
@@ -106,8 +106,9 @@ static bool at_least(const int v[3], int a, int b, int c)
 }
 
 /*
- * From 6.13 on the kernel's syscall tracepoints may fault and run with
- * preemption on; LTTng's modules know it since 2.13.21, 2.14.2 and 2.15.0.
+ * Returns whether LTTng's modules fit the kernel. Since Linux 6.13, tracepoints
+ * of system calls may fault and run with preemption on. LTTng's modules handle
+ * this since 2.13.21, 2.14.2 and 2.15.0.
  */
 static bool fits(const char *kernel, const char *modules)
 {

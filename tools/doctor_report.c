@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor_report.c - print lines, read files and run commands for doctor.c and doctor_lttng.c
+ * doctor_report.c - print lines, read files and run commands for kunwind doctor
  */
 #include <errno.h>
 #include <fcntl.h>

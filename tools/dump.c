@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * dump.c - kunwind dump: the packed table of an ELF file, row by row
+ * dump.c - kunwind dump: print the unwind table of an ELF file, row by row
  *
- * The file goes through the very code of the module: the core finds its
- * .eh_frame and .debug_frame, compiles them and looks each row up as the walk does; only
- * the printing is here. Memory: the sections and the table, some 1.2 times their size.
+ * The module's own code does the work: the core finds .eh_frame and
+ * .debug_frame, compiles them, and looks each row up as the walk does. This
+ * file only prints. Memory: the sections and the table, some 1.2 times the
+ * sections' size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "dwarf_op.h"
 #include "tool.h"
 
-/* What stands before each column of a row, and behind the last. */
+/* The columns of a row; the text before each of them, and after the last. */
 enum column { COLUMN_ADDRESS, COLUMN_CFA, COLUMN_RBP, COLUMN_RA, COLUMN_MORE, COLUMN_END };
 
 static const char *const as_text[] = { "", "\t", "\t", "\t", "\t", "\n" };
@@ -31,7 +32,7 @@ static const char *const as_json[] = { "{\"address\": \"0x", "\", \"cfa\": \"", 
 struct dump {
 	const struct kunwind_table *table;
 	enum { TEXT, TSV, JSON } format;
-	const char *const *before;	/* of the columns */
+	const char *const *before;	/* as_text or as_json */
 	u64 nr_printed;
 	int status;
 };
@@ -41,7 +42,7 @@ static void column(const struct dump *dump, enum column column)
 	fputs(dump->before[column], stdout);
 }
 
-/* The rules of a row that are the same text each time. */
+/* Prints the three rules of a row as given. */
 static void print_rules(const struct dump *dump, const char *cfa, const char *rbp, const char *ra)
 {
 	column(dump, COLUMN_CFA);
@@ -52,7 +53,7 @@ static void print_rules(const struct dump *dump, const char *cfa, const char *rb
 	fputs(ra, stdout);
 }
 
-/* kunwind_read_fn of a descriptor. */
+/* The kunwind_read_fn of a file descriptor, to which @file points. */
 static int read_at(void *file, u64 off, void *buf, size_t len)
 {
 	char *at = buf;
@@ -97,7 +98,7 @@ static void print_expr(const struct dump *dump, s32 off, const char *name)
 	putchar(')');
 }
 
-/* A register's rule: where the caller's value of it is. */
+/* Prints a register's rule: where the caller's value of the register is. */
 static void print_register(const struct dump *dump, const struct kunwind_wide_entry *entry)
 {
 	switch (entry->how) {
@@ -129,7 +130,7 @@ static void print_register(const struct dump *dump, const struct kunwind_wide_en
 	}
 }
 
-/* The CFA's: an expression's value is the CFA itself. */
+/* Prints the CFA's rule. "exp" is an expression whose value is the CFA. */
 static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *entry)
 {
 	switch (entry->how) {
@@ -149,6 +150,7 @@ static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *
 	}
 }
 
+/* Returns the entry of a register; NULL if the rule has none. */
 static const struct kunwind_wide_entry *wide_find(const struct kunwind_wide *wide, u8 reg)
 {
 	const struct kunwind_wide_entry *entry = (const void *)(wide + 1);
@@ -230,6 +232,7 @@ static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 k
 	}
 }
 
+/* Prints a row. Returns not 0 if writing failed. */
 static int print_row(void *data, u64 addr, struct kunwind_rule rule)
 {
 	struct dump *dump = data;
@@ -300,7 +303,7 @@ static int dump_table(struct dump *dump, const char *path, const struct kunwind_
 	dump->table = table;
 	print_head(dump, path);
 	kunwind_table_for_each(table, print_row, dump);
-	/* the last row's end, which no row begins */
+	/* where the last row ends; no row begins there */
 	print_row(dump, stats.base + stats.span, kunwind_table_lookup(table, stats.base + stats.span));
 	if (dump->format == JSON)
 		fputs("\n  ]\n}\n", stdout);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * dwarf_op.c - DWARF expressions as text, for people and scripts
+ * dwarf_op.c - print DWARF registers and expressions, for people and scripts
  *
- * A table gives each operation its name and the form of its operands; numbered
- * families (lit0 to lit31, reg, breg) are derived. Knows what the unwinder's
- * core accepts, and no more: anything else cannot be in a table.
+ * A table has the name of each operation and the form of its operand, except
+ * for the numbered families (lit0 to lit31, reg, breg). It has only the
+ * operations that the unwinder's core accepts, because no unwind table has
+ * others.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,7 +14,10 @@
 #include "dwarf_op.h"
 #include "x86/i386.h"
 
-/* Operand forms: sizes in bytes, s signed; u and l are LEB128; J a branch. */
+/*
+ * Forms of operands: a digit is the size in bytes, s: signed; u, l: unsigned,
+ * signed LEB128; J: two bytes, the signed distance of a branch.
+ */
 static const struct op {
 	uint8_t code;
 	const char *name;
@@ -41,6 +45,7 @@ struct cursor {
 	bool bad;
 };
 
+/* Reads an operand of @size bytes. Sets c->bad if it is cut off. */
 static uint64_t fixed(struct cursor *c, unsigned int size, bool is_signed)
 {
 	uint64_t value = 0;
@@ -73,7 +78,7 @@ static uint64_t leb128(struct cursor *c, bool is_signed)
 	return value;
 }
 
-/* Ours, which are those of x86-64; 32-bit code has the first eight and ra. */
+/* 32-bit code has the first eight registers and ra. */
 const char *kunwind_dwarf_reg(bool i386, unsigned int reg)
 {
 	static const char *const name[] = {
@@ -89,7 +94,7 @@ const char *kunwind_dwarf_reg(bool i386, unsigned int reg)
 	return i386 && reg < sizeof(name32) / sizeof(name32[0]) ? name32[reg] : name[reg];
 }
 
-/* A register as an expression numbers it. */
+/* Returns the name of a register by its number in an expression. */
 static const char *operand_reg(bool i386, uint64_t number)
 {
 	return kunwind_dwarf_reg(i386, (unsigned int)kunwind_reg_of(i386, number > 99 ? 99 : number));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * exec_helper.c - subcommands that become a program of their own
+ * exec_helper.c - subcommands that execute a program of their own
  *
- * These need libraries that the others do without. The programs lie beside this
- * one in the build tree, in ../libexec/kunwind when installed. Their argv[0] is
- * "kunwind COMMAND", as getopt_long(3) is to say.
+ * These programs need libraries that kunwind(1) should not load. They are in
+ * ../libexec/kunwind when installed, and beside this program in the build tree.
+ * Their argv[0] is "kunwind COMMAND": getopt_long(3) prints it in messages, and
+ * kunwind-analyze finds its subcommand by it.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "tool.h"
 
+/* Executes @program. Returns only on failure, after a message: the status. */
 static int become(const char *program, char **argv)
 {
 	static const char *const place[] = { "../libexec/kunwind/", "" };

@@ -2,9 +2,10 @@
 /*
  * main.c - kunwind(1): one table of subcommands drives dispatch and help
  *
- * The table holds each subcommand's synopsis and help text, so --help and
- * wrong usage are answered here, in one form: help on stdout with status 0,
- * wrong usage on stderr with status 1.
+ * The table has each subcommand's synopsis and help text, so this file answers
+ * --help (on stdout, status 0) and wrong usage (on stderr, status 1; for "run"
+ * 125) in one form. Subcommands that are programs of their own (exec_helper.c)
+ * answer both themselves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *arguments;
 	const char *summary;
-	const char *help;	/* NULL: the subcommand answers --help itself */
+	const char *help;	/* NULL: exec_helper.c; the program answers --help */
 } commands[] = {
 	{ "run", kunwind_cmd_run, "[--no-children] [--] COMMAND [ARGUMENT]...",
 	  "register this process, then become COMMAND",

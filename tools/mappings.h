@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mappings.h - the events that tell a reader of call stacks what is mapped where
+ * mappings.h - names of the events that record what is mapped where
  *
- * By name, not kunwind_*: that would be kunwind_callstack too, of which an event
- * can take 37 KB.
+ * Readers need these events to name the frames of call stacks. There is no
+ * wildcard, because kunwind_* would also enable kunwind_callstack, whose events
+ * can take 37 KB each.
  */
 #ifndef KUNWIND_MAPPINGS_H
 #define KUNWIND_MAPPINGS_H

@@ -2,9 +2,9 @@
 /*
  * register.c - kunwind register, kunwind unregister: running processes by pid
  *
- * /proc/PID/mem is opened here rather than by the library's
- * kunwind_register_pid(), for the coverage that only the call by descriptor
- * tells. All pids are tried; one that fails makes the status 1.
+ * This file opens /proc/PID/mem itself, because only kunwind_register_fd(), and
+ * not kunwind_register_pid(), reports how many mappings have a table. All pids
+ * are tried; if one fails, the exit status is 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,12 @@
 
 #include "tool.h"
 
+/* Executable mappings of a process, and how many of them have a table. */
 struct outcome {
 	unsigned int nr_maps, nr_ready;
 };
 
-/* One of the two commands: negative errno. */
+/* One of the two commands. run() returns 0 or a negative errno. */
 struct action {
 	int (*run)(int pid, unsigned int flags, struct outcome *outcome);
 	unsigned int flags;

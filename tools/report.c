@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * report.c - reads and splits the text of /dev/kunwind
+ * report.c - read the status of /dev/kunwind, split into lines and fields
  *
- * The format is described at the end of kmod/uapi/kunwind.h. Memory: the text
- * itself and 72 bytes for each of its lines.
+ * The end of kmod/uapi/kunwind.h describes the format. Memory: the text, and 72
+ * bytes for each line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ int kunwind_report_parse(struct kunwind_report *report, char *text, size_t size)
 
 		end = strchrnul(at, '\n');
 		if (!*end)
-			break;		/* cut off in the middle of a line */
+			break;		/* the last line is cut off */
 		*end = '\0';
 		for (i = 0; i < KUNWIND_REPORT_FIELDS; i++)
 			line->field[i] = "";

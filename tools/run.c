@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - kunwind run: registers this process, then becomes the command
+ * run.c - kunwind run: register this process, then execute the command
  *
- * No fork: process id, terminal, signals and exit status are the command's by
- * nature. The library opens the device for the call only and close-on-exec, so
- * the command inherits nothing but the registration.
+ * There is no fork, so the command has this process's id, terminal and signals,
+ * and the caller gets its exit status. The library opens the device only for
+ * the call, and with O_CLOEXEC, so the command inherits only the registration.
  */
 #include <errno.h>
 #include <string.h>

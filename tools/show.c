@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * show.c - kunwind show: the events of a trace, with their call stacks named
+ * show.c - kunwind show: print the events of traces with named call stacks
  *
- * Memory: show_reading.c's; nothing grows with the number of events.
+ * Memory: that of show_reading.c; nothing grows with the number of events.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -78,11 +78,11 @@ static int out_of_memory(void)
 	return KUNWIND_TRACE_FAIL;
 }
 
-/* Contexts that stand elsewhere. */
+/* Contexts that are printed elsewhere: in the head, or as the stack. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
 	"callstack_user", NULL };
 
-/* Fields of kunwind_callstack that are its frames. */
+/* Fields of kunwind_callstack that are printed as its frames. */
 static const char *const in_stack[] = { "addresses", "trust", NULL };
 
 static void print_fields(const char *before, const bt_event *event, bool whole)
@@ -96,6 +96,7 @@ static void print_fields(const char *before, const bt_event *event, bool whole)
 		kunwind_field_print_members(stdout, before, payload, whole ? in_stack : NULL);
 }
 
+/* Prints nothing for a negative number, which is an unknown value. */
 static void print_number(int64_t number)
 {
 	if (number >= 0)
@@ -190,7 +191,7 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame, const
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	unsigned int i;
 
-	/* an inlined function has no address of its own: a line without one above its caller's */
+	/* an inlined function has no address; its line precedes its caller's */
 	for (i = 0; i + 1 < frame->nr_functions; i++) {
 		printf("      %18s ", "(inlined)");
 		kunwind_text_print(stdout, frame->function[i].name ? frame->function[i].name : "?");
@@ -218,7 +219,7 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame, const
 	putchar('\n');
 }
 
-/* False: out of memory. */
+/* Prints and counts the stack of an event. False: out of memory. */
 static bool handle_stack(struct show *show, const bt_event *event, const struct kunwind_head *head)
 {
 	struct kunwind_stack stack;
@@ -240,7 +241,7 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 		trust = stack.trust ? kunwind_trust_name(stack.trust[index]) : NULL;
 		if (show->format == TSV)
 			print_frame_tsv(show, index, frame, trust);
-		else if (show->format == TEXT)	/* the usual is not said */
+		else if (show->format == TEXT)	/* CFI, the usual trust, is not printed */
 			print_frame(index, frame, stack.trust &&
 				    stack.trust[index] > KUNWIND_TRUST_CFI ? trust : NULL);
 	}
@@ -253,7 +254,7 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 	return true;
 }
 
-/* Second pass. */
+/* Called for each event; prints those that the options select. */
 static int handle(const bt_event *event, int64_t time, void *data)
 {
 	struct show *show = data;
@@ -356,7 +357,7 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *value)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *value <= max;
 }
 
-/* 0 go on, 1 help was printed, -1 wrong usage. */
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct show *show, int argc, char **argv)
 {
 	static const struct option options[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_event.c - what is read from an event: fields, contexts, where it happened
+ * show_event.c - read fields, contexts, process and CPU of an event
  */
 #include <string.h>
 
@@ -21,7 +21,10 @@ const bt_field *kunwind_event_field(const bt_event *event, const char *name)
 			 NULL;
 }
 
-/* LTTng's kernel tracer has one set of contexts; a specific one would come first. */
+/*
+ * The specific context comes first. LTTng's kernel tracer writes only the
+ * common one.
+ */
 const bt_field *kunwind_event_context(const bt_event *event, const char *name)
 {
 	const bt_field *context = bt_event_borrow_specific_context_field_const(event);
@@ -55,10 +58,11 @@ const char *kunwind_field_string(const bt_field *field)
 {
 	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
 		return NULL;
-	/* of an empty string the text is whatever the field held before */
+	/* the text of an empty string may be stale */
 	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
+/* Returns the context @name, else @other, else -1. */
 static int64_t first_context(const bt_event *event, const char *name, const char *other)
 {
 	int64_t value = -1;
@@ -91,7 +95,7 @@ void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t
 	head->pid = first_context(event, "pid", "vpid");
 	head->tid = first_context(event, "tid", "vtid");
 	head->cpu = event_cpu(event);
-	/* tells itself whose stack it is, by numbers of the initial namespace */
+	/* its payload has the numbers in the initial pid namespace */
 	if (!strcmp(head->name, "kunwind_callstack") &&
 	    kunwind_field_integer(kunwind_event_field(event, "tgid"), &head->pid) &&
 	    kunwind_field_integer(kunwind_event_field(event, "tid"), &head->tid))

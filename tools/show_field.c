@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_field.c - fields of events as text
+ * show_field.c - print fields of events as text
  *
- * Every kind of field that libbabeltrace2 knows. Integers are written in the
- * base that the trace prefers, enumerations as label and number.
+ * All kinds of field of libbabeltrace2 except BLOBs, which are printed as "?".
+ * Integers are printed in the base that the trace prefers, enumerations as
+ * labels and number.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include "show_field.h"
 #include "tool.h"
 
-/* Bytes in @escape get a backslash. */
+/* Characters in @escape get a backslash. */
 static void print_escaped(FILE *out, const char *text, const char *escape)
 {
 	while (*text) {
@@ -120,7 +121,7 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 	else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
 		print_signed(out, field);
 	else if (type == BT_FIELD_CLASS_TYPE_STRING)
-		/* of an empty string the text is whatever the field held before */
+		/* the text of an empty string may be stale */
 		print_string(out, bt_field_string_get_length(field) ?
 				  bt_field_string_get_value(field) : "");
 	else if (type == BT_FIELD_CLASS_TYPE_BOOL)

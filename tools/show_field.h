@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_field.h - fields of events as text
+ * show_field.h - print fields of events as text
  */
 #ifndef KUNWIND_SHOW_FIELD_H
 #define KUNWIND_SHOW_FIELD_H
@@ -9,21 +9,30 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* One field's value, as babeltrace2(1) writes it. No control characters. */
+/*
+ * Prints a field's value in the way of babeltrace2(1). Control characters are
+ * escaped.
+ */
 void kunwind_field_print(FILE *out, const bt_field *field);
 
 /*
- * The members of a structure but for those named in @but (ends with NULL; may
- * be NULL), as "{ a = 1, b = "x" }" behind @before. Return: how many; nothing
- * is written for none.
+ * Prints @before and the members of a structure as "{ a = 1, b = "x" }", except
+ * those that kunwind_field_is_left_out(). Returns how many; prints nothing, not
+ * even @before, if there are none.
  */
 unsigned int kunwind_field_print_members(FILE *out, const char *before, const bt_field *structure,
 					 const char *const *but);
 
-/* Is it in @but, or the length of a sequence, which the sequence shows anyway? */
+/*
+ * Returns whether @name is in @but (ends with NULL; may be NULL) or is the
+ * length of a sequence (_..._length), which the sequence shows anyway.
+ */
 bool kunwind_field_is_left_out(const char *name, const char *const *but);
 
-/* Text from a trace or a file: what a terminal or a table would trip over is escaped. */
+/*
+ * Prints text from a trace or a file. Control characters and bytes that are not
+ * UTF-8 become \xNN, so the text is safe in a terminal and in a table.
+ */
 void kunwind_text_print(FILE *out, const char *text);
 
 #endif /* KUNWIND_SHOW_FIELD_H */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_history.c - what each trace tells of its processes
+ * show_history.c - one history of mappings for each trace
  *
- * Traces are told apart by their UUID (in version 1 of babeltrace2's message
- * protocol, which its 2.1 has: a text), which the chunks of a rotated session
- * share. LTTng dumps the state into every session, so each stands for itself.
+ * The UUID identifies a trace (a text in version 1 of babeltrace2's message
+ * protocol: mip.h). The chunks of a rotated session have the same one. LTTng
+ * dumps the state into each session, so no trace needs another one's history.
+ * Traces without a UUID share one history.
  *
  * Memory: that of a struct kunwind_history for each trace.
  */
@@ -18,11 +19,11 @@
 struct trace {
 	struct trace *next;
 	struct kunwind_history *history;
-	size_t id_size;		/* 0: has none */
+	size_t id_size;		/* 0: the trace has no UUID */
 	char id[];
 };
 
-/* What tells a trace from others; it is the trace's own. */
+/* The UUID or text that identifies a trace; the memory belongs to the trace. */
 struct identity {
 	const void *bytes;
 	size_t size;
@@ -31,7 +32,7 @@ struct identity {
 struct kunwind_histories {
 	struct kunwind_symbolizer *symbolizer;
 	struct trace *traces;
-	struct trace *last;	/* asked for */
+	struct trace *last;	/* last one looked up */
 	bool told;
 };
 
@@ -154,7 +155,7 @@ static bool learn_mapping(struct kunwind_histories *histories, struct kunwind_hi
 	};
 
 	if (!map.path || !map.build_id)
-		return true;	/* another kunwind_map than ours */
+		return true;	/* not a kunwind_map of ours */
 	histories->told = true;
 	return kunwind_history_map(history, time, &map);
 }

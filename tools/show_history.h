@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_history.h - what each trace tells of its processes
+ * show_history.h - one history of mappings for each trace
  */
 #ifndef KUNWIND_SHOW_HISTORY_H
 #define KUNWIND_SHOW_HISTORY_H
@@ -13,23 +13,27 @@
 
 struct kunwind_histories;
 
-/* NULL when out of memory. */
+/* The symbolizer must outlive the histories. Returns NULL if out of memory. */
 struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer);
 void kunwind_histories_free(struct kunwind_histories *histories);
 
-/* Is the event one of kunwind's own about processes, by its name? */
+/* Returns whether the event is kunwind_*, except kunwind_callstack. */
 bool kunwind_history_is_own(const char *event_name);
 
-/* Takes in what one of kunwind's own events tells. False: out of memory. */
+/*
+ * Adds an event for which kunwind_history_is_own() to the history of its trace.
+ * Events must come in order of time (nanoseconds). False: out of memory.
+ */
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
 			     const char *name, int64_t time);
 
-/* Has any mapping been learned? */
+/* Returns whether any mapping was added. */
 bool kunwind_histories_tell(const struct kunwind_histories *histories);
 
 /*
- * The history of the trace that an event is from: another trace may be of another
- * boot, with the same numbers. NULL: out of memory.
+ * Returns the history of the event's trace, made if needed. Each trace has its
+ * own, because traces of different boots may have the same process ids. NULL:
+ * out of memory.
  */
 struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
 					     const bt_event *event);

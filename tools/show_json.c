@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_json.c - events and their stacks as JSON, an object on a line for each
+ * show_json.c - print each event with its stack as JSON, one object a line
  *
- * What kunwind-json(5) describes. Written to stdout as it is read: nothing is
- * kept. Addresses are strings, for many readers of JSON have no integers of 64
- * bits; a field of an event is the number that it is.
+ * kunwind-json(5) describes the format. Each event is printed to stdout when it
+ * is read; nothing is kept. Addresses are strings, because many readers of JSON
+ * have no 64-bit integers. Integer fields of events are numbers all the same.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static void print_text(const char *key, const char *text)
 		fputs("null", stdout);
 }
 
-/* Behind another member; a negative number is none. */
+/* Prints a comma and a member; null for a negative number. */
 static void print_number(const char *key, int64_t number)
 {
 	fputs(", ", stdout);
@@ -48,7 +48,7 @@ static void print_real(double value)
 		fputs("null", stdout);
 }
 
-/* All labels of the value, and the value. */
+/* Prints the value with all of its labels. */
 static void print_enumeration(const bt_field *field, bool is_signed)
 {
 	bt_field_class_enumeration_mapping_label_array labels;
@@ -174,7 +174,7 @@ void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const 
 		fputs("{}", stdout);
 }
 
-/* The innermost of inlined functions first. */
+/* Prints the source lines, the innermost inlined function first. */
 static void print_sources(const struct kunwind_frame *frame)
 {
 	const char *comma = "";

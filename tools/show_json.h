@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_json.h - events and their stacks as JSON, an object on a line for each
+ * show_json.h - print each event with its stack as JSON, one object a line
  */
 #ifndef KUNWIND_SHOW_JSON_H
 #define KUNWIND_SHOW_JSON_H
@@ -9,13 +9,17 @@
 #include "show_event.h"
 
 /*
- * An event without its stack: the object stays open. @but: contexts that are left
- * out; @but_fields: fields; NULL: none
+ * Prints an event without its stack. The object stays open: call
+ * kunwind_json_stack() next. @but, @but_fields: contexts and fields to leave
+ * out, ending with NULL; or NULL.
  */
 void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const bt_event *event,
 			const char *const *but, const char *const *but_fields);
 
-/* Its stack, which may be empty, and the end of the object. @trust: of each frame, or NULL. */
+/*
+ * Prints the stack, which may be empty, and ends the object and the line.
+ * @trust: enum kunwind_trust of each frame, or NULL.
+ */
 void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr, const uint8_t *trust);
 
 #endif /* KUNWIND_SHOW_JSON_H */

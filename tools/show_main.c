@@ -2,9 +2,9 @@
 /*
  * show_main.c - kunwind-show, the program behind "kunwind show"
  *
- * A program of its own for the sake of all other subcommands: the libraries
- * that read traces and symbols bring some ten more, which "kunwind run" would
- * have the module read before it becomes the command.
+ * This is a separate program because it needs some ten libraries to read traces
+ * and symbols. If kunwind(1) were linked to them, "kunwind run" would make the
+ * module build their tables before it executes the command.
  */
 #include "tool.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_reading.c - a trace's events, each with its process and its named stack
+ * show_reading.c - read the events of traces with their processes and stacks
  *
- * The trace is read twice: first for the events of kunwind itself, which tell
- * what was mapped where and when, then for all events. A state dump may come
- * after the first events of a session, and the first pass makes up for that.
- * For processes that the trace tells nothing about, /proc is asked, when they
- * still run on this host.
+ * To name frames, the traces are read twice: first for kunwind's events, which
+ * record what was mapped where and when, then for all events. The first pass is
+ * needed because a state dump may come after the first events of a session. The
+ * mappings of a process that the trace does not know come from /proc, if the
+ * process still runs on this host.
  *
  * Memory: the history of mappings and the symbolizer's cache, both of
- * libkunwind-symbolize; nothing grows with the number of events.
+ * libkunwind-symbolize. Nothing grows with the number of other events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 #include "show_reading.h"
 
-/* On a terminal, once a second. */
+/* Prints progress, at most once a second; only on a terminal. */
 static void tell_progress(struct kunwind_reading *reading)
 {
 	time_t now;
@@ -42,6 +42,7 @@ static int count(const bt_event *event, int64_t time, void *data)
 	return reading->fn(event, time, reading->data);
 }
 
+/* Reads all events once. @doing: what the progress says. */
 static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_trace_event_fn *fn,
 		 void *data, uint64_t *lost)
 {
@@ -63,6 +64,7 @@ static void out_of_memory(void)
 	fprintf(stderr, "kunwind %s: out of memory\n", program_invocation_short_name);
 }
 
+/* First pass: adds the mappings to the histories. */
 static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
@@ -107,7 +109,7 @@ bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event
 	return pass(reading, reading->histories ? "naming" : "reading", fn, data, lost);
 }
 
-/* Is the trace of this host, where /proc may know what it does not tell? */
+/* Returns whether /proc may be used: the trace is of this host. */
 static bool same_host(struct kunwind_reading *reading)
 {
 	const char *host;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_reading.h - a trace's events, each with its process and its named stack
+ * show_reading.h - read the events of traces with their processes and stacks
  */
 #ifndef KUNWIND_SHOW_READING_H
 #define KUNWIND_SHOW_READING_H
@@ -18,10 +18,10 @@
 struct kunwind_reading {
 	struct kunwind_trace *trace;
 	struct kunwind_symbolizer *symbolizer;
-	struct kunwind_histories *histories;	/* NULL: addresses only */
-	bool quiet;				/* no progress on a terminal */
-	bool told_only;				/* nobody is looked for in /proc */
-	/* the rest is its own */
+	struct kunwind_histories *histories;	/* NULL: stacks are addresses only */
+	bool quiet;				/* set after opening: print no progress */
+	bool told_only;				/* set after opening: do not use /proc */
+	/* private to show_reading.c */
 	bool same_host, host_known;
 	const char *doing;
 	time_t told;
@@ -34,33 +34,37 @@ struct kunwind_reading {
 };
 
 /**
- * kunwind_reading_open() - open the traces at and below some directories
- * With @symbols, what is mapped where is read from them already. @options: of
- * the symbolizer, NULL for the defaults.
- * Says on stderr what is wrong. To be closed either way.
+ * kunwind_reading_open() - open the traces in and below some directories
+ * @symbols: name frames; reads all mappings from the traces first
+ * @options: of the symbolizer, or NULL for the defaults
+ * Return: false after a message on stderr. Call kunwind_reading_close() in both
+ * cases.
  */
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
 			  bool symbols, const struct kunwind_symbolizer_options *options);
 void kunwind_reading_close(struct kunwind_reading *reading);
 
-/* Hands over every event, in order of time; see kunwind_trace_read(). */
+/* Calls @fn for each event, in order of time; see kunwind_trace_read(). */
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost);
 
-/* An event's user stack, and whose it is. */
+/* An event's user stack and its process. */
 struct kunwind_stack {
-	int pid;		/* in the initial pid namespace, -1 not known */
-	bool told;		/* the process is known, from the trace or /proc */
-	size_t nr;		/* frames, 0: no stack */
-	const struct kunwind_frame *frame;	/* innermost first; valid until the next event's */
-	const uint8_t *trust;	/* enum kunwind_trust of each; NULL: the event does not tell */
+	int pid;		/* in the initial pid namespace; -1: not known */
+	bool told;		/* the trace or /proc knows mappings of the process */
+	size_t nr;		/* number of frames; 0: no stack */
+	const struct kunwind_frame *frame;	/* innermost first; valid until the next call */
+	const uint8_t *trust;	/* enum kunwind_trust of each frame; NULL: not recorded */
 };
 
-/* Without a histories the frames are addresses only. False: out of memory. */
+/* Reads, and names, the stack of an event. False: out of memory. */
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_stack *stack);
 
-/* Does the trace itself tell of the stack's process? With told_only set; else always true. */
+/*
+ * Returns true, except if told_only is set and the trace has no mappings of the
+ * stack's process.
+ */
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
 			   const struct kunwind_stack *stack);
 

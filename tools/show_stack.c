@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_stack.c - the addresses of an event's call stack
+ * show_stack.c - read the addresses of an event's call stack
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ bool kunwind_event_is_whole(const bt_event *event)
 	return payload && kunwind_payload_is_whole(bt_field_borrow_class_const(payload));
 }
 
-/* Where the stack is: in the payload of kunwind_callstack, else in a context. */
+/* Returns the stack's field: of kunwind_callstack's payload, else a context. */
 static const bt_field *stack_field(const bt_event *event, const char *name)
 {
 	if (!strcmp(name, "callstack_user") && kunwind_event_is_whole(event))
@@ -36,6 +36,7 @@ static const bt_field *stack_field(const bt_event *event, const char *name)
 	return kunwind_event_context(event, name);
 }
 
+/* Returns whether a field (may be NULL) is an array of unsigned integers. */
 static bool holds_numbers(const bt_field *array)
 {
 	const bt_field_class *element;
@@ -62,7 +63,7 @@ size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *add
 	for (i = 0; i < nr; i++)
 		address[i] = bt_field_integer_unsigned_get_value(
 			bt_field_array_borrow_element_field_by_index_const(array, i));
-	/* LTTng ends a stack with ULONG_MAX, which is no frame */
+	/* LTTng ends a stack with ULONG_MAX, which is not a frame */
 	if (nr && address[nr - 1] == UINT64_MAX)
 		nr--;
 	return nr;

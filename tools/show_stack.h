@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_stack.h - the addresses of an event's call stack
+ * show_stack.h - read the addresses of an event's call stack
  */
 #ifndef KUNWIND_SHOW_STACK_H
 #define KUNWIND_SHOW_STACK_H
@@ -10,28 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* LTTng's own limit of its context. */
+/* LTTng's limit of frames in the context callstack_user. */
 #define KUNWIND_STACK_LTTNG_MAX	128
-/* Of the event kunwind_callstack; longer ones are cut. */
+/* Limit of frames of kunwind_callstack. Longer stacks are cut when read. */
 #define KUNWIND_STACK_MAX	4096
 
 /*
- * Is it kunwind_callstack, whose stack is in the payload? That of a class may be
- * NULL.
+ * Return whether an event, or the payload of an event class (may be NULL), has
+ * the members of kunwind_callstack, whose payload holds a whole stack.
  */
 bool kunwind_event_is_whole(const bt_event *event);
 bool kunwind_payload_is_whole(const bt_field_class *payload);
 
 /*
- * The addresses of the field @name ("callstack_user"), innermost first, without
- * LTTng's mark of the end; of kunwind_callstack its own, whole. @address: room for
- * KUNWIND_STACK_MAX. Return: how many; 0 also when the event has no such field.
+ * Reads the addresses in the context @name ("callstack_user" or
+ * "callstack_kernel"), innermost first, without LTTng's end mark. The user
+ * stack of kunwind_callstack is read from its payload instead. @address: room
+ * for KUNWIND_STACK_MAX. Returns how many; 0 also if the event has no such
+ * context.
  */
 size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *address);
 
 /*
- * enum kunwind_trust of each of the first @nr addresses that kunwind_stack_read()
- * gave of the user's stack. False: the event does not tell.
+ * Reads the enum kunwind_trust of each of the first @nr addresses that
+ * kunwind_stack_read() returned for the user stack. False: the event is not
+ * kunwind_callstack, or records fewer trusts.
  */
 bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr);
 

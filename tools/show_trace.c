@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_trace.c - read LTTng traces, event by event, through libbabeltrace2
+ * show_trace.c - read LTTng traces, event by event, with libbabeltrace2
  *
- * The graph that babeltrace2(1) makes too: one source.ctf.fs for each trace,
- * filter.utils.muxer, and this program as the sink, in the same process. A
- * directory is a trace when it holds a file "metadata"; directories are
- * searched downwards, symbolic links are not followed. Directories that ctf.fs
- * says belong to one trace (the chunks of a rotated session) share a source.
+ * The graph is like that of babeltrace2(1): a source.ctf.fs for each trace, a
+ * filter.utils.muxer, and this program as the sink, all in this process. A
+ * directory with a file "metadata" is a trace. The search goes through all
+ * other directories; it follows symbolic links only if they were given as
+ * arguments. Directories that ctf.fs assigns to one trace (the chunks of a
+ * rotated session) share a source.
  *
- * Memory: what libbabeltrace2 takes, which does not grow with the trace's length.
+ * Memory: that of libbabeltrace2, which does not grow with the trace's length.
  */
 #include <errno.h>
 #include <fts.h>
@@ -20,7 +21,7 @@
 #include "show_trace.h"
 
 struct source {
-	char *group;			/* NULL: a trace by itself */
+	char *group;			/* from ctf.fs; NULL: a trace by itself */
 	bt_value *inputs;		/* array of directories */
 };
 
@@ -36,7 +37,7 @@ struct kunwind_trace {
 	bool failed;
 };
 
-/* The library's own account of what went wrong, innermost cause first. */
+/* Prints @what and up to 3 causes from the library, the innermost first. */
 static void say_error(const char *what)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -60,7 +61,7 @@ static const bt_component_class_filter *muxer_class(const struct kunwind_trace *
 	return bt_plugin_borrow_filter_component_class_by_name_const(trace->utils, "muxer");
 }
 
-/* What ctf.fs says about the trace in @dir: its group, to be freed, or NULL. */
+/* Returns the group of the trace in @dir, which the caller frees; or NULL. */
 static char *trace_group(const struct kunwind_trace *trace, const char *dir)
 {
 	bt_value *params = bt_value_map_create();
@@ -75,7 +76,7 @@ static char *trace_group(const struct kunwind_trace *trace, const char *dir)
 		bt_component_class_source_as_component_class_const(ctf_fs(trace)),
 		"babeltrace.support-info", params);
 	if (!query || bt_query_executor_query(query, &result)) {
-		bt_current_thread_clear_error();	/* opening it will tell */
+		bt_current_thread_clear_error();	/* opening the trace will report it */
 		goto out;
 	}
 	if (bt_value_is_map(result)) {
@@ -90,6 +91,7 @@ out:
 	return copy;
 }
 
+/* Adds @dir to the source of its group, or to a new one. False: no memory. */
 static bool add_directory(struct kunwind_trace *trace, const char *dir)
 {
 	char *group = trace_group(trace, dir);
@@ -115,7 +117,7 @@ static bool add_directory(struct kunwind_trace *trace, const char *dir)
 	return source->inputs && !bt_value_array_append_string_element(source->inputs, dir);
 }
 
-/* Big endian or little: LTTng writes in the traced machine's order. */
+/* @swapped: the traced machine has the other byte order. */
 static uint32_t word_at(const unsigned char *bytes, bool swapped)
 {
 	uint32_t word;
@@ -125,8 +127,8 @@ static uint32_t word_at(const unsigned char *bytes, bool swapped)
 }
 
 /*
- * Metadata in packets (CTF 1.8.3, section 7.1) must hold all of the last one:
- * libbabeltrace2 2.0 looks for the rest of a packet that was cut off for ever.
+ * Returns false if the last packet of metadata (CTF 1.8.3, section 7.1) is cut
+ * off: libbabeltrace2 2.0 would loop forever. Metadata can also be plain text.
  */
 static bool metadata_is_whole(const char *path)
 {
@@ -138,7 +140,7 @@ static bool metadata_is_whole(const char *path)
 	long at, size = 0;
 
 	if (!f)
-		return true;		/* the library will say why it cannot be read */
+		return true;		/* the library will report why */
 	if (!fseek(f, 0, SEEK_END))
 		size = ftell(f);
 	for (at = 0; whole && at < size; at += bytes) {
@@ -158,6 +160,7 @@ static bool metadata_is_whole(const char *path)
 	return whole;
 }
 
+/* Adds all traces in and below @paths. False: after a message, or no memory. */
 static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
 {
 	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
@@ -209,7 +212,7 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
 		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
 	} else if (!search(trace, paths, nr_paths)) {
-		/* said */
+		/* search() has printed why, unless out of memory */
 	} else if (!trace->nr_sources) {
 		fprintf(stderr, "kunwind %s: no trace at or below %s%s\n",
 			program_invocation_short_name, paths[0], nr_paths > 1 ? " and the others" : "");
@@ -283,7 +286,7 @@ consume(bt_message_iterator *iterator, void *data)
 	uint64_t i, nr;
 
 	status = bt_message_iterator_next(iterator, &messages, &nr);
-	if (status)	/* its values are those of the sink's own status */
+	if (status)	/* both statuses have the same values */
 		return (bt_graph_simple_sink_component_consume_func_status)status;
 	for (i = 0; i < nr; i++) {
 		if (next == KUNWIND_TRACE_GO_ON)
@@ -297,7 +300,7 @@ consume(bt_message_iterator *iterator, void *data)
 		BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
 }
 
-/* Each port of a source gets a port of the muxer, which always has one to spare. */
+/* Connects each port to one of the muxer, which always has a free last one. */
 static bool connect_source(bt_graph *graph, const bt_component_source *source,
 			   const bt_component_filter *muxer)
 {
@@ -314,7 +317,7 @@ static bool connect_source(bt_graph *graph, const bt_component_source *source,
 	return true;
 }
 
-/* The parameters of ctf.fs; NULL: out of memory. */
+/* Returns the parameters of ctf.fs; NULL: out of memory. */
 static bt_value *source_params(const struct source *source)
 {
 	bt_value *params = bt_value_map_create();
@@ -325,8 +328,9 @@ static bt_value *source_params(const struct source *source)
 }
 
 /*
- * The version of babeltrace2's message protocol that suits all traces: CTF 2 has no
- * UUIDs but in the last. 0, which all know, if none does; opening them will tell.
+ * Returns the greatest version of babeltrace2's message protocol that all
+ * sources and the muxer support (CTF 2 needs version 1). On failure returns 0,
+ * which all components support; opening the traces will then report the error.
  */
 static uint64_t protocol(const struct kunwind_trace *trace)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * status.c - kunwind status: what the module does and did
+ * status.c - kunwind status: state and counters of the module
  *
- * The module tells it as lines of tab-separated fields; --tsv passes these on,
- * --json makes one object of them, and without either they are laid out for a
- * person. Kinds of lines that this tool does not know are left out but by --tsv.
+ * The module writes lines of tab-separated fields. --tsv prints these lines,
+ * --json makes one object of them; without either, the output is for people.
+ * Only --tsv prints kinds of lines that this tool does not know.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ static void print_tsv(const struct kunwind_report *report)
 			       f + 1 < report->line[i].nr ? '\t' : '\n');
 }
 
+/* Prints a decimal number that fits as a number, anything else as a string. */
 static void print_json_value(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -50,7 +51,7 @@ static void print_json_value(const char *text)
 		kunwind_tool_json_string(text);
 }
 
-/* {"name": value, ...} of all lines "KIND name value". */
+/* Prints {"name": value, ...} from all lines "KIND name value". */
 static void print_json_map(const struct kunwind_report *report, const char *kind, const char *key)
 {
 	const char *comma = "";
@@ -69,7 +70,10 @@ static void print_json_map(const struct kunwind_report *report, const char *kind
 	fputs("},\n", stdout);
 }
 
-/* [{...}, ...] of all lines of a kind, with the names of their fields. */
+/*
+ * Prints [{...}, ...] from all lines of a kind. @names: of the fields after the
+ * kind, NULL-terminated.
+ */
 static void print_json_list(const struct kunwind_report *report, const char *kind, const char *key,
 			    const char *const *names, const char *end)
 {
@@ -84,7 +88,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 		printf("%s\n    {", comma);
 		for (f = 0; names[f]; f++) {
 			printf("%s\"%s\": ", f ? ", " : "", names[f]);
-			/* names are text even if all of their characters are digits */
+			/* a name of digits is still text */
 			if (!strcmp(names[f], "comm") || !strcmp(names[f], "path"))
 				kunwind_tool_json_string(report->line[i].field[f + 1]);
 			else
@@ -127,6 +131,7 @@ static void print_json(const struct kunwind_report *report)
 	fputs("}\n", stdout);
 }
 
+/* Returns @text, set to a size with a unit. */
 static const char *bytes(uint64_t n, char *text, size_t size)
 {
 	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB" };
@@ -141,7 +146,7 @@ static const char *bytes(uint64_t n, char *text, size_t size)
 	return text;
 }
 
-/* What comes from files and processes may hold anything: no control characters. */
+/* Names of files and processes may contain control characters. */
 static void print_clean(const char *text)
 {
 	for (; *text; text++)
@@ -168,7 +173,7 @@ static void print_stacks(const struct kunwind_report *report)
 	}
 }
 
-/* How frames were found, for all consumers together. */
+/* Prints how frames were found; adds up the consumers. */
 static void print_frames(const struct kunwind_report *report)
 {
 	const uint64_t frames = stat_of(report, "frames");
@@ -257,7 +262,7 @@ static void print_objects(const struct kunwind_report *report)
 		print_clean(line->field[6]);
 		if (refused)
 			printf(" (%s)", line->field[2]);
-		/* of a big object whose rows are not all there yet */
+		/* A line "parts" follows its object's line. */
 		if (i + 1 < report->nr && is_kind(line + 1, "parts") &&
 		    strcmp(line[1].field[1], line[1].field[2]))
 			printf(" (%s of %s parts)", line[1].field[1], line[1].field[2]);

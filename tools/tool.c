@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool.c - what kunwind(1) and the programs behind its subcommands share
+ * tool.c - functions that kunwind(1) and the programs behind it share
  */
 #include <errno.h>
 #include <limits.h>
@@ -82,7 +82,7 @@ int kunwind_tool_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	if (errno == EPIPE)	/* the reader has seen enough */
+	if (errno == EPIPE)	/* the reader wants no more */
 		return status;
 	kunwind_tool_error("cannot write: %s", strerror(errno));
 	return status ? status : TOOL_FAILED;
@@ -97,7 +97,7 @@ struct kunwind_colours kunwind_tool_colours(FILE *stream)
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
 
-/* U+0080 to U+009F, which a terminal obeys as it does escape sequences */
+/* U+0080 to U+009F: terminals obey these like escape sequences */
 static bool is_upper_control(const unsigned char *text)
 {
 	return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool.h - what the subcommands of kunwind(1) share
+ * tool.h - functions that the subcommands of kunwind(1) share
  */
 #ifndef KUNWIND_TOOL_H
 #define KUNWIND_TOOL_H
@@ -10,16 +10,16 @@
 
 #define KUNWIND_TOOL_VERSION	"0.1.0"
 
-/* Exit statuses; those of "run" are env(1)'s. */
+/* Exit statuses. Those of "run", which "record" also uses, are env(1)'s. */
 enum {
 	TOOL_OK = 0,
 	TOOL_FAILED = 1,		/* also: wrong usage */
-	TOOL_RUN_FAILED = 125,		/* run: kunwind itself failed, the command was not run */
-	TOOL_RUN_CANNOT = 126,		/* run: the command was found but cannot be run */
+	TOOL_RUN_FAILED = 125,		/* kunwind itself failed; the command was not run */
+	TOOL_RUN_CANNOT = 126,		/* the command was found but cannot be run */
 	TOOL_RUN_NOT_FOUND = 127,
 };
 
-/* Subcommands: argv[0] is the name; the return value is the exit status. */
+/* The subcommands. argv[0] is the name. They return the exit status. */
 int kunwind_cmd_run(int argc, char **argv);
 int kunwind_cmd_register(int argc, char **argv);
 int kunwind_cmd_unregister(int argc, char **argv);
@@ -33,46 +33,58 @@ int kunwind_cmd_flamegraph(int argc, char **argv);
 int kunwind_cmd_record(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 
-/* The subcommand that runs; NULL before it is known. */
+/* Name of the running subcommand, for messages; NULL before it is known. */
 extern const char *kunwind_tool_name;
 
-/* "kunwind COMMAND: text" on stderr. */
+/* Flushes stdout and prints "kunwind COMMAND: text" on stderr. */
 void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
-/* What a negative errno of libkunwind means and what to do about it. */
+/* Returns what a negative errno of libkunwind means, and what to do then. */
 const char *kunwind_tool_advice(int error);
 
-/* "kunwind COMMAND: @what: advice" on stderr. */
+/* Prints "kunwind COMMAND: @what: advice" on stderr. @what may be NULL. */
 void kunwind_tool_failure(const char *what, int error);
 
-/* (main.c) "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
+/*
+ * (main.c) Prints the usage of the running subcommand on stderr, after an error
+ * message. Returns @status.
+ */
 int kunwind_tool_usage(int status);
 
 /*
- * The options of "run" and "register" before their first argument: --children,
+ * (main.c) Reads the options of "run" and "register": --children,
  * --no-children, --, and --json unless @json is NULL. Sets or clears
- * KUNWIND_REGISTER_CHILDREN in @flags. Returns the index of that argument, or -1
- * (with a message) at another option.
+ * KUNWIND_REGISTER_CHILDREN in @flags. Returns the index of the first argument
+ * (argc if there is none), or -1, after a message, at another option.
  */
 int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
 
-/* A process id, or -1 when @text is none. */
+/* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);
 
-/* stdout is flushed; a failed write (full disk) is an error. Returns the exit status. */
+/*
+ * Flushes stdout. Returns @status, or TOOL_FAILED, after a message, if writing
+ * failed. EPIPE is no failure.
+ */
 int kunwind_tool_finish(int status);
 
-/* Bytes of the UTF-8 character at @string (RFC 3629); 0: none, or a control character. */
+/*
+ * Returns how many bytes the UTF-8 character at @string has (RFC 3629); 0 if it
+ * is not valid, is a control character, or ends the string.
+ */
 unsigned int kunwind_tool_utf8(const char *string);
 
 /*
- * @text as a JSON string on stdout; bytes that are no UTF-8 become U+FFFD,
- * control characters are escaped.
+ * Writes @text as a JSON string, with its quotation marks, to stdout or @out.
+ * Bytes that are not UTF-8 become U+FFFD; control characters are escaped.
  */
 void kunwind_tool_json_string(const char *text);
 void kunwind_tool_json_string_to(FILE *out, const char *text);
 
-/* Escape sequences for @stream's colours, "" when it is no terminal (or NO_COLOR is set). */
+/*
+ * Returns the escape sequences for colours; all "" if @stream is no terminal or
+ * NO_COLOR is set.
+ */
 struct kunwind_colours {
 	const char *good, *bad, *dim, *bold, *plain;
 };
