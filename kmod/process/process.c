@@ -106,8 +106,13 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 
 	*added = false;
 	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
-	if (!space)
+	if (!space) {
+		spin_lock(&kunwind_processes_lock);
+		if (owner == BY_AUTO)
+			kunwind_process_missed(-ENOMEM);
+		spin_unlock(&kunwind_processes_lock);
 		return -ENOMEM;
+	}
 	*spacep = kunwind_space_get(space);
 
 	spin_lock(&kunwind_processes_lock);

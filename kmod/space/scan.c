@@ -533,8 +533,14 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 		err = scan(space, mm, change);
 	}
 	mutex_unlock(&space->scan);
-	/* Fills in and announces all that was read. Waits for no table. */
-	return err ? err : kunwind_space_scan(space, mm, false, 0, false);
+	if (err)
+		return err;
+	/*
+	 * Fills in and announces all that was read. Waits for no table. An error
+	 * does not undo the change, so the caller must not see one.
+	 */
+	kunwind_space_scan(space, mm, false, 0, false);
+	return 0;
 }
 
 void kunwind_space_show_params(struct seq_file *m)

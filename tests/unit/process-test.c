@@ -241,6 +241,11 @@ static void test_register(void)
 	       is(other, "absent") && missed_by_limit() == missed + 1,
 	       "auto: a process beyond max_processes is not registered, and counted");
 	max_processes = 100;
+	missed = missed_by_memory();
+	no_memory = 1;
+	tap_ok(kunwind_process_adopt(other->task.mm, &other->pid, true) == -ENOMEM &&
+	       is(other, "absent") && missed_by_memory() == missed + 1,
+	       "auto, no memory for a space: no registration, missed_memory counts it");
 	other->task.mm = NULL;
 	tap_ok(kunwind_process_adopt(&other->mm[0], &other->pid, true) == -ESRCH && is(other, "absent"),
 	       "auto: a process that has ended since is not registered");

@@ -61,7 +61,13 @@ static bool mmap_read_trylock(struct mm_struct *mm)
 }
 static void mmap_read_unlock(struct mm_struct *mm) { mm->mmap_lock--; }
 static bool mutex_trylock(struct mutex *mutex) { return !mutex->held && (mutex->held = true); }
-static int mutex_lock_killable(struct mutex *mutex) { return mutex_trylock(mutex) ? 0 : -EINTR; }
+static unsigned int locks_until_killed;	/* 0: no end */
+static int mutex_lock_killable(struct mutex *mutex)
+{
+	if (locks_until_killed && !--locks_until_killed)
+		return -EINTR;
+	return mutex_trylock(mutex) ? 0 : -EINTR;
+}
 static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 static long wait_for_completion_killable_timeout(struct completion *done, long timeout)
 {
@@ -471,6 +477,21 @@ static void test_jit(void)
 	end("handed in");
 }
 
+static void test_jit_killed(void)
+{
+	begin();
+	map(AT(0), 0x8000, VM_EXEC, NULL, 0);
+	reads(false);
+	locks_until_killed = 1;
+	tap_ok(change(AT(0), 0x300, &jits[0]) == -EINTR && space->ranges->nr == 1,
+	       "JIT code, error before the change: returned, no range is added");
+	locks_until_killed = 2;
+	tap_ok(!change(AT(0), 0x300, &jits[0]) && is(0, AT(0), 0x300, &jits[0], 0),
+	       "JIT code, error after the change: success, because the range is there");
+	locks_until_killed = 0;
+	end("JIT code, killed task");
+}
+
 static void test_limit(void)
 {
 	unsigned int i;
@@ -632,6 +653,7 @@ int main(void)
 	test_names();
 	test_known();
 	test_jit();
+	test_jit_killed();
 	test_limit();
 	test_moves();
 	test_moves_around();
