@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-moves-cost.sh - a read of the mappings costs the same for any number of threads
-# inside mremap(), counted in instructions
+# t-moves-cost.sh - a read of the mappings costs the same for any number of
+# threads inside mremap(), counted in instructions
 #
-# progs/device/movers.c keeps 2 or 64 of its threads inside mremap(), whose destinations
-# lie in the same interval, and maps code 20 times. The function graph tracer measures
-# each read, and the part of it under space->lock. In this VM one nanosecond is one
-# instruction. The smallest of 20 values counts: no interrupt came in between.
+# progs/device/movers.c keeps 2 or 64 of its threads inside mremap(), with all
+# destinations in the same interval, and maps code 20 times. The function graph
+# tracer measures each read, and the part of it under space->lock. In this VM
+# one nanosecond is one instruction. The smallest of 20 values counts, because
+# no interrupt came in between.
 # vm: --icount
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-# built by tests/vm/run: in this VM the clock jumps while a compiler waits for the disk
+# tests/vm/run has built these: in this VM the clock jumps while a compiler
+# waits for the disk.
 progs=$PWD/build/vm-progs-device
 tracing=/sys/kernel/tracing
 
@@ -24,7 +26,8 @@ printf '%s\n' kunwind_space_scan kunwind_space_mark >$tracing/set_ftrace_filter
 echo 1 >$tracing/options/funcgraph-tail
 echo function_graph >$tracing/current_tracer
 
-# least FUNCTION THREADS: instructions; nothing if there were not all of the reads
+# Prints the least cost of a call, in instructions; nothing if the trace has
+# fewer than 20 calls. least FUNCTION THREADS
 least() {
 	awk -v function_name="$1" 'index($0, function_name) && match($0, /[0-9.]+ us/) {
 			ns = 1000 * substr($0, RSTART, RLENGTH)

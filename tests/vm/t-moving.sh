@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-moving.sh - programs that record their own call chain at every call, along
-# random paths, in threads, children, handlers, coroutines and a library that is
-# mapped anew, against every event that they made. See progs/moving.c for how
-# they know, oracle/chains.py for what is compared.
+# t-moving.sh - every recorded stack equals the call chain that the program
+# itself recorded
 #
-# SECONDS_MORE has the programs go on with other random numbers for so long.
+# The programs follow random paths of calls, in threads, children, signal
+# handlers, coroutines, and in a library that is mapped again and again.
+# progs/moving.c says how they record their chains, oracle/chains.py what is
+# compared.
+#
+# With SECONDS_MORE set, rounds with other random numbers follow for that many
+# seconds.
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -21,7 +25,7 @@ one_round() { # SEED
 	mkdir -p "$dir"
 	rm -f "$work/programs.tsv"
 	session_begin "$dir/trace"
-	verdict $? "an LTTng session of all system calls"
+	verdict $? "LTTng session of all system calls starts"
 	for name in moving-gcc-O2 moving-gcc-O0 moving-gcc-O3 moving-gcc-fp moving-clang-O2; do
 		rm -rf "${work:?}/$name"
 		start "$name" "$progs/$name" "$dir/$name.txt" 250 2 "$seed" \
@@ -29,7 +33,7 @@ one_round() { # SEED
 		pids+=("$pid")
 	done
 	for pid in "${pids[@]}"; do
-		wait "$pid" || not_ok "a program of $(awk -v p="$pid" '$2 == p { print $1 }' "$work/programs.tsv") has status $?"
+		wait "$pid" || not_ok "$(awk -v p="$pid" '$2 == p { print $1 }' "$work/programs.tsv") exits with status $?"
 	done
 	pids=()
 	session_end

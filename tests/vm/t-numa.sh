@@ -1,20 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-numa.sh - two NUMA nodes with balancing on: the kernel takes away access to pages, stacks
-# too, to see who uses them, and moves them from node to node meanwhile. A walk
-# cannot have such a page brought in: the stack must be true as far as it goes, and end
-# with its reason; the next one of that task is to be whole (kmod/stack/touch.c).
+# t-numa.sh - two NUMA nodes with balancing on: stacks are right as far as they
+# go, and most of them are whole
 #
-# Two programs: moving.c, which comes by all its pages again and again, and numa.c,
-# which does not. At the kernel's pace, a second of a thread's time, then at the fastest that
-# can be asked for, 10 ms.
+# To see which tasks use a page, the kernel makes pages inaccessible, stack
+# pages too, and moves pages between the nodes. A walk cannot fault such a page
+# in: its stack must be right up to there and end with the reason "unreadable".
+# The task's next stack should be whole (kmod/stack/touch.c).
 #
-# How many stacks are to be whole: after each round of the kernel's a thread of numa.c loses
-# those of two system calls, for its stack has 31 pages, of which 16 are brought in at a
-# time. Measured, in percent, without touch.c and with it: numa.c 47.0 and 99.4 at the
-# kernel's pace, 1.4 and 94.2 at the fastest (three threads; two: 99.8, 96.6); moving.c 99.7
-# and 98.9, 76.1 and 98.2.
+# Two programs run: moving.c, which uses all its pages again and again, and
+# numa.c, which does not. The scan period is the default one (one second of a
+# thread's time), then the shortest possible one (10 ms).
+#
+# Expected share of whole stacks: after each scan a thread of numa.c loses the
+# stacks of two system calls, because its stack has 31 pages, of which 16 are
+# faulted in at a time. Measured, in percent, without touch.c and with it:
+# numa.c 47.0 and 99.4 at the default period, 1.4 and 94.2 at the shortest
+# (three threads; two threads: 99.8 and 96.6); moving.c 99.7 and 98.9, 76.1 and
+# 98.2.
 # vm: --kernel-args numa=fake=2
 # timeout: 400
 
@@ -28,19 +32,20 @@ balancing=/sys/kernel/debug/sched/numa_balancing
 	exit 0
 }
 build_progs
-is "$(cat /sys/devices/system/node/online)" 0-1 "there are two nodes"
+is "$(cat /sys/devices/system/node/online)" 0-1 "the VM has two NUMA nodes"
 like "$(awk '/^MemTotal|MemTotal:/ { print ($4 > 500000) }' /sys/devices/system/node/node*/meminfo | tr '\n' ' ')" \
-	'^1 1 ' "each with memory of its own"
+	'^1 1 ' "each NUMA node has memory"
 echo 1 >/proc/sys/kernel/numa_balancing
-is "$(cat /proc/sys/kernel/numa_balancing)" 1 "balancing is on"
+is "$(cat /proc/sys/kernel/numa_balancing)" 1 "NUMA balancing is on"
 check "the module loads" modprobe kunwind
-check "its events, for LTTng" modprobe lttng-probe-kunwind
+check "the LTTng probe module loads" modprobe lttng-probe-kunwind
 
 vmstat_of() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
 reason_of() { awk -v name="$1" '$1 == "reason" && $2 == name { print $3 }' /dev/kunwind; }
 
-# All threads from processor to processor, and their pages from node to node. It begins
-# before they do: an interpreter takes its time to come up here.
+# Moves all threads between the processors, and their pages between the nodes.
+# It is started before them, because an interpreter needs seconds to start in
+# this VM.
 cat >"$work/mover.py" <<'END'
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -78,7 +83,7 @@ one_pace() { # NAME SHARE
 		lttng -q enable-event -k -c all --syscall lseek &&
 		lttng -q enable-event -k -c ours kunwind_callstack &&
 		lttng -q start
-	verdict $? "$1: a session"
+	verdict $? "$1: LTTng session starts"
 	before="$(vmstat_of numa_pte_updates) $(vmstat_of numa_hint_faults) $(vmstat_of numa_pages_migrated)"
 	unreadable=$(reason_of unreadable)
 	/usr/bin/python3 "$work/mover.py" "$work/programs.tsv" >"$dir/moved" &
@@ -89,15 +94,15 @@ one_pace() { # NAME SHARE
 	start numa "$progs/numa" "$dir/numa.txt" 6 2
 	pids+=("$pid")
 	wait "${pids[@]}"
-	verdict $? "$1: the programs end well"
+	verdict $? "$1: the programs exit with status 0"
 	wait "$mover"
-	like "$(tail -n 1 "$dir/moved")" '^([2-9]|[1-9][0-9]+)$' "$1: moved several times"
+	like "$(tail -n 1 "$dir/moved")" '^([2-9]|[1-9][0-9]+)$' "$1: threads and pages are moved several times"
 	after="$(vmstat_of numa_pte_updates) $(vmstat_of numa_hint_faults) $(vmstat_of numa_pages_migrated)"
 	unreadable=$(($(reason_of unreadable) - unreadable))
 	session_end
 	like "$(printf '%s\n' "$before" "$after" | awk 'NR == 1 { a = $1; b = $2; c = $3 }
 		NR == 2 { print ($1 > a), ($2 > b), "protected", $1 - a, "faults", $2 - b, "migrated", $3 - c }')" \
-		'^1 1 ' "$1: pages were protected, and touched again"
+		'^1 1 ' "$1: NUMA balancing makes pages inaccessible, and tasks fault on them"
 	diag "protected, hint faults, migrated: $before -> $after"
 	[ -z "${KEEP_DIR:-}" ] || cp -r "$dir" "$work/programs.tsv" "$KEEP_DIR/"
 	adopt /usr/bin/python3 "$oracle/numa.py" "$dir/trace" "$work/programs.tsv" "$dir" "$share" "$unreadable"
@@ -109,6 +114,6 @@ echo 10 >$balancing/scan_delay_ms
 echo 10 >$balancing/scan_period_min_ms
 echo 10 >$balancing/scan_period_max_ms
 one_pace fastest 80
-check "LTTng's events are unloaded" rmmod lttng_probe_kunwind
+check "the LTTng probe module is unloaded" rmmod lttng_probe_kunwind
 check "the module is unloaded" rmmod kunwind
 done_testing

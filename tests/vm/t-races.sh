@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-races.sh - races of fork, unload and mmap() with kunwind, and reads that wait
+# t-races.sh - races of fork, unload and mmap() with kunwind, and reads that
+# wait
 #
-# kmod/delay.c delays one function of the kernel for one program, so that another
-# program can run between two steps of the first one.
+# kmod/delay.c delays one function of the kernel for one program, so that
+# another program can run between two steps of the first one.
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -22,11 +23,12 @@ object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2 }' /dev/ku
 stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
 is_object() { [ "$(object "$1")" = "$2" ]; }
 not_pending() { ! is_object "$work/xfs/library.so" pending; }
-# What is delayed spins on processor 1 and is started by "taskset 2". All else runs on
-# processor 0, interrupts too: PREEMPT_RT has threads for them, and for timers, which
-# would have to wait. During the delay the test starts a dozen programs. On a busy host this takes
-# more than 20 s, so the kernel's watchdogs need larger limits.
-# Later files share the VM: end_delay gives the limits back.
+# The delayed program spins on processor 1, where "taskset 2" starts it.
+# Everything else runs on processor 0, interrupts too: PREEMPT_RT runs
+# interrupts and timers in threads, which would wait for the delayed program.
+# During a delay the test starts a dozen programs. On a busy host this takes
+# more than 20 s, so the kernel's watchdogs need larger limits. end_delay
+# restores the limits, because later test files use the same VM.
 watchdog=/proc/sys/kernel/watchdog_thresh
 stall=/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 watchdog_limit=$(cat $watchdog)
@@ -77,7 +79,7 @@ check "auto is on" kunwind auto on
 echo Y >/sys/module/delay/parameters/go
 wait $parent
 is "$(cat "$work/child")" "$child" "the registered child has run and ended"
-check "the delay is removed" end_delay
+check "the delay in fork() is removed" end_delay
 check "auto is off" kunwind auto off
 eventually "no record of the child is left" stat_is processes 0
 
@@ -92,14 +94,14 @@ check "a registration stops before it reads the mappings" delay kunwind_space_sc
 taskset 2 kunwind register $target >"$work/register" 2>&1 &
 registrar=$!
 eventually "a registration has stopped" is_delayed
-is "$(stat_of processes)" 1 "its record is there"
+is "$(stat_of processes)" 1 "the stopped registration has made a record"
 echo >&"$exec"
-eventually "the process executes another program" is_comm sleep
+eventually "the process execs another program during its registration" is_comm sleep
 echo Y >/sys/module/delay/parameters/go
 wait $registrar
-is $? 1 "the registration fails"
-is "$(stat_of processes)" 0 "no record of the process is left"
-check "the probe is removed again" end_delay
+is $? 1 "exec during a registration: the registration fails"
+is "$(stat_of processes)" 0 "exec during a registration: no record of the process is left"
+check "the delay of the registration is removed" end_delay
 exec {exec}>&-
 kill $target
 
@@ -145,8 +147,8 @@ check "after the write the module is unloaded" rmmod kunwind
 echo 1 >$tracing/options/userstacktrace
 echo 1 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 40000 >$tracing/buffer_size_kb
-# Prints the number of stacks in the trace, and how many of them have more than one
-# address in the page that "races moves" maps, exactly one, and none.
+# Prints the number of stacks in the trace, and how many of them have more than
+# one address in the page that "races moves" maps, exactly one, and none.
 stacks() {
 	awk '/<user stack trace>/ { count(); open = 1; n = 0; next }
 		/^ *=> / { n += / <0*10000[0-9a-f][0-9a-f][0-9a-f]>/; next }
@@ -168,17 +170,18 @@ for i in 1 2 3; do
 	total=$((total + all)) known=$((known + once)) wrong=$((wrong + twice))
 done
 
-# The same, and rmmod stops in the middle. No grace period of RCU ends meanwhile.
+# The same, but rmmod is delayed halfway. No RCU grace period ends during the
+# delay.
 steps_are() { [ "$(wc -l <"$work/steps")" = "$1" ]; }
 modprobe kunwind max_stall_ms=20000
-check "rmmod is to stop before it removes the takeover hooks" delay kunwind_takeover_exit rmmod
+check "the delay of rmmod before it removes the takeover hooks is set up" delay kunwind_takeover_exit rmmod
 mkfifo "$work/step"
 "$races" steps "$progs/small.so" "$progs/large.so" 100 <"$work/step" >"$work/steps" &
 mover=$!
 exec {step}>"$work/step"
 echo >$tracing/trace
 echo >&"$step"
-eventually "a program has moved its code" steps_are 1
+eventually "a program moves its code before rmmod" steps_are 1
 read -r all twice once none < <(stacks)
 check "before rmmod stacks have the frame of the mapped code" test "$once" -gt 50
 is $twice 0 "before rmmod no stack uses the table of the code that was mapped before"
@@ -186,18 +189,18 @@ echo >$tracing/trace
 # fails as long as a task has work of the module to do
 (until taskset 2 rmmod kunwind 2>/dev/null; do sleep 0.1; done) &
 remover=$!
-eventually "rmmod has stopped" is_delayed
+eventually "rmmod is delayed before it removes the takeover hooks" is_delayed
 echo >&"$step"
-eventually "a program has moved its code while rmmod stands" steps_are 2
-kill -0 $remover || diag "rmmod has gone on: what follows shows nothing"
+eventually "a program moves its code while rmmod is delayed" steps_are 2
+kill -0 $remover || diag "rmmod is not delayed any more: the next tests prove nothing"
 echo Y >/sys/module/delay/parameters/go
 wait $remover
 read -r all twice once none < <(stacks)
-check "while rmmod removes hooks, there are stacks" test "$all" -ge 100
+check "while rmmod removes hooks, stacks are recorded" test "$all" -ge 100
 is "$once $twice" "0 0" "while rmmod removes hooks, stacks are the kernel's own"
 exec {step}>&-
 wait $mover
-check "the delay is removed" end_delay
+check "the delay of rmmod is removed" end_delay
 echo 0 >$tracing/events/syscalls/sys_enter_getppid/enable
 echo 0 >$tracing/options/userstacktrace
 echo >$tracing/trace

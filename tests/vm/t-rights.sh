@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-rights.sh - who may do what with /dev/kunwind, see kunwind(4): processes of
-# others, of a set-user-ID program, of another user's registration; a root of a
-# user namespace; quotas; what the status and events show to whom, and by which file
-# names; the device's mode and udev rule
+# t-rights.sh - permissions of /dev/kunwind, see kunwind(4)
+#
+# Processes of other users, set-user-ID programs, registrations by other users;
+# root of a user namespace; quotas; what the status shows to each user; file
+# names in the status and in events; the device's mode and udev rule.
 # timeout: 400
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -14,26 +15,26 @@ make -s -C tests/vm/progs/auto all >/dev/null || exit 1
 params=/sys/module/kunwind/parameters
 tmp=$KUNWIND_TMP
 chmod 755 "$tmp"
-# other users may not be able to search the directory of this tree
+# a copy, because other users may have no access to the directory of this tree
 rights=$tmp/rights
 cp "$progs/rights" "$rights"
 
 check "the module loads" modprobe kunwind
 is "$(stat -c '%a %U %G' /dev/kunwind)" "660 root root" "the device's mode without udev"
 
-# as make install laid it, for the VM too
+# from "make install", which was run for this VM
 rules=/usr/local/lib/udev/rules.d/60-kunwind.rules
 is "$(grep -v '^#' $rules)" 'KERNEL=="kunwind", SUBSYSTEM=="misc", GROUP="tracing", MODE="0660"' \
-	"make install lays a udev rule for the group tracing"
-is "$(stat -c %a $rules)" 644 "which udev can read"
-check "and the man page that tells of rights" test -s /usr/local/share/man/man4/kunwind.4
+	"make install installs a udev rule for the group tracing"
+is "$(stat -c %a $rules)" 644 "udev can read the rule"
+check "make install installs kunwind(4)" test -s /usr/local/share/man/man4/kunwind.4
 
 as() { # UID COMMAND...
 	local uid=$1
 	shift
 	setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"
 }
-# in the background, where $! is to be the program
+# for commands in the background: with a function, $! would be a subshell
 user1="setpriv --reuid=1001 --regid=1001 --clear-groups --"
 user2="setpriv --reuid=1002 --regid=1002 --clear-groups --"
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
@@ -52,8 +53,8 @@ gone() { # until no process is registered
 	is "$(stat_of processes)" 0 "$1"
 }
 
-check_fails 2 "who is not in the group cannot open it" as 1001 "$rights" auto 1
-chmod 666 /dev/kunwind	# from here on it is the module that decides
+check_fails 2 "a user outside the group cannot open the device" as 1001 "$rights" auto 1
+chmod 666 /dev/kunwind	# from here on the module itself checks permissions
 
 # processes of others
 sleep 1000 &
@@ -63,24 +64,25 @@ theirs=$!
 $user2 sleep 1000 &
 others=$!
 runs $roots sleep && runs $theirs sleep && runs $others sleep
-is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user registers his own process"
+is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user may register his own process"
 for pid in $roots $others; do
-	is "$(as 1001 "$rights" pid "$pid" 0)" EACCES "the kernel does not let him open another's memory"
+	is "$(as 1001 "$rights" pid "$pid" 0)" EACCES "a user may not register another user's process"
 done
 wording() { as 1001 kunwind "$1" "$2" 2>&1 | sed "s/$2/PID/"; }
 for command in register unregister; do
 	is "$(wording $command $roots)" "$(wording $command 999999)" \
-		"$command: a forbidden process is answered like an absent one"
+		"$command: same message for a forbidden process and for one that does not exist"
 done
-is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "and nothing is printed of either"
+is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "register prints nothing about a forbidden process"
 
-# unwind information for code made at run time: each for itself alone, as its errors say
+# unwind information for code made at run time: only for the caller's own
+# process
 make -s -C tests/vm/progs/lib all >/dev/null
 jit=$PWD/build/vm-progs-lib/jit
 is "$(as 1001 "$jit" errors | grep -c '^ok')" "$(as 1001 "$jit" errors | grep -c .)" \
-	"a user hands in for his own process, once it is registered, and for memory of his own"
+	"a user may add unwind information only to his own registered process and for his own memory"
 chmod 660 /dev/kunwind
-like "$(as 1001 "$jit" errors | head -n 2)" "# -13, wanted -2" "not without the device"
+like "$(as 1001 "$jit" errors | head -n 2)" "# -13, wanted -2" "a user who cannot open the device cannot add unwind information"
 chmod 666 /dev/kunwind
 
 # another user's registration
@@ -88,14 +90,14 @@ $user1 sleep 1000 &
 first=$!
 runs $first sleep
 check "root registers a user's process" kunwind register $first
-is "$(as 1001 "$rights" pid $first 0)" 0 "its user may register it as well"
-is "$(as 1001 "$rights" pid $first 1)" EACCES "but not add flags to root's"
-like "$(as 1001 kunwind unregister $first 2>&1)" "another user" "nor take it away"
-like "$(grep -P "^process\t$first\t" /dev/kunwind)" $'\t-\t[0-9]+$' "root's flags are as they were"
-is "$("$rights" pid $theirs 1)" 0 "root adds flags to a user's"
-like "$(grep -P "^process\t$theirs\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "and it has them"
+is "$(as 1001 "$rights" pid $first 0)" 0 "a user may register a process that root has registered"
+is "$(as 1001 "$rights" pid $first 1)" EACCES "a user may not add flags to root's registration"
+like "$(as 1001 kunwind unregister $first 2>&1)" "another user" "a user may not end root's registration"
+like "$(grep -P "^process\t$first\t" /dev/kunwind)" $'\t-\t[0-9]+$' "the flags of root's registration are unchanged"
+is "$("$rights" pid $theirs 1)" 0 "root may add flags to a user's registration"
+like "$(grep -P "^process\t$theirs\t" /dev/kunwind)" $'\tchildren\t[0-9]+$' "the user's registration has the flags that root added"
 
-# children of a user's shell, which forks after it has read a line
+# children of a user's shell, which forks when it has read a line
 mkfifo "$tmp/line"
 forks() { # FLAGS [as UID]: $parent is registered with these flags, then forks $child
 	rm -f "$tmp/child"
@@ -125,10 +127,10 @@ end_child
 seen() { as "$1" cat /dev/kunwind; }
 is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
 	"a user sees the process that he registered, and no other"
-is "$(seen 1002 | grep -cE '^(process|object)')" 0 "another user sees none, and no objects"
-is "$(seen 1001 | grep -cE '/|map_bytes|0x|[0-9a-f]{9,}')" 0 "no file, no address is told to users"
-# a path may have such a part
-is "$(sed 's|\t/[^\t]*||' /dev/kunwind | grep -cE '0x|[0-9a-f]{12,}')" 0 "no address to root either"
+is "$(seen 1002 | grep -cE '^(process|object)')" 0 "another user sees no process and no objects"
+is "$(seen 1001 | grep -cE '/|map_bytes|0x|[0-9a-f]{9,}')" 0 "the status shows no paths and no addresses to users"
+# without paths, in which such digits may occur
+is "$(sed 's|\t/[^\t]*||' /dev/kunwind | grep -cE '0x|[0-9a-f]{12,}')" 0 "the status shows no addresses to root"
 exec {opened}</dev/kunwind
 like "$(as 1002 cat <&"$opened" | grep -c '^object')" '^[1-9]' "the status lists objects if root opened the device, whoever reads it"
 exec {opened}<&-
@@ -143,42 +145,43 @@ cp /bin/sleep "$tmp/suid"
 chmod 4755 "$tmp/suid"
 cp /bin/sleep "$tmp/plain"
 chmod 755 "$tmp/plain"
-is "$(as 1001 "$rights" stale "$tmp/plain" 1000)" ESRCH "a descriptor from before an exec is good for nothing"
-is "$(as 1001 "$rights" stale "$tmp/suid" 1000)" ESRCH "nor from before a set-user-ID exec"
+is "$(as 1001 "$rights" stale "$tmp/plain" 1000)" ESRCH "a descriptor opened before an exec registers nothing"
+is "$(as 1001 "$rights" stale "$tmp/suid" 1000)" ESRCH "a descriptor opened before a set-user-ID exec registers nothing"
 $user1 kunwind run -- "$tmp/suid" 1000 &
 suid=$!
 runs $suid suid
 is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | grep -cx $suid)" 0 \
-	"a set-user-ID program is not its user's to see"
-is "$(grep -cP "^process\t$suid\t" /dev/kunwind)" 0 "nor registered any more"
-is "$(as 1001 "$rights" pid $suid 0)" EACCES "nor to be registered again"
+	"a user does not see the set-user-ID program that he started"
+is "$(grep -cP "^process\t$suid\t" /dev/kunwind)" 0 "a set-user-ID exec ends the registration"
+is "$(as 1001 "$rights" pid $suid 0)" EACCES "a user may not register a set-user-ID program"
 kunwind auto on
-like "$(grep -P "^process\t$suid\t" /dev/kunwind)" $'\tauto\t[0-9]+$' "the whole system has it"
+like "$(grep -P "^process\t$suid\t" /dev/kunwind)" $'\tauto\t[0-9]+$' "auto registers the set-user-ID program"
 is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
-	"of which its user sees nothing"
+	"auto: the user still sees only his own process"
 like "$(as 1001 kunwind unregister $theirs; grep -P "^process\t$theirs\t" /dev/kunwind)" \
-	$'\tauto\t[0-9]+$' "unregistering takes back what was registered by hand only"
-like "$(as 1001 kunwind unregister $theirs 2>&1)" "not registered" "and once"
-is "$(as 1001 "$rights" pid $theirs 0)" 0 "register it by hand again"
+	$'\tauto\t[0-9]+$' "unregister ends the registration by hand, not the one by auto"
+like "$(as 1001 kunwind unregister $theirs 2>&1)" "not registered" "unregister fails when only auto has registered the process"
+is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user may register by hand a process that auto has registered"
 kunwind auto off
 is "$(awk -F'\t' '$1 == "process" { print $2 }' /dev/kunwind | sort -n | tr '\n' ' ')" \
-	"$(printf '%s\n' $first $theirs | sort -n | tr '\n' ' ')" "auto off keeps what was registered by hand"
+	"$(printf '%s\n' $first $theirs | sort -n | tr '\n' ' ')" "auto off keeps registrations by hand"
 
-# capabilities are those of the initial user namespace
-is "$("$rights" auto 2)" EINVAL "auto: an unknown flag"
-is "$(as 1001 "$rights" auto 1)" EPERM "auto is not for users"
-is "$(as 1001 unshare -U -r "$rights" auto 1)" EPERM "nor for root of a user namespace"
-is "$(unshare -U -r "$rights" auto 1)" EPERM "whoever made it"
-is "$(unshare -U -r bash -c "echo 1 >$params/auto" 2>&1 | grep -c 'not permitted')" 1 "nor by the parameter's file"
-is "$(cat $params/auto)" N "it is off"
-is "$(as 1001 unshare -U -r cat /dev/kunwind | grep -c '^object')" 0 "such a root sees no objects"
-is "$(as 1001 unshare -U -r "$rights" pid $others 0)" EACCES "nor may he register another's process"
+# only capabilities in the initial user namespace count
+is "$("$rights" auto 2)" EINVAL "auto: an unknown flag is refused"
+is "$(as 1001 "$rights" auto 1)" EPERM "auto: a user is refused"
+is "$(as 1001 unshare -U -r "$rights" auto 1)" EPERM "auto: root of a user's user namespace is refused"
+is "$(unshare -U -r "$rights" auto 1)" EPERM "auto: root of root's user namespace is refused"
+is "$(unshare -U -r bash -c "echo 1 >$params/auto" 2>&1 | grep -c 'not permitted')" 1 "auto: root of a user namespace cannot write the parameter"
+is "$(cat $params/auto)" N "auto is off after the refused calls"
+is "$(as 1001 unshare -U -r cat /dev/kunwind | grep -c '^object')" 0 "root of a user namespace sees no objects"
+is "$(as 1001 unshare -U -r "$rights" pid $others 0)" EACCES "root of a user namespace may not register another user's process"
 kill $roots $theirs $others $first $suid
 wait 2>/dev/null
 gone "ended processes are not registered any more"
 
-# Names of files: each process has its own. User 1001 is the first to map the file, by a
-# path of its own mount namespace, and ends before the others map it.
+# Paths of files: each process may have its own. User 1001 is the first to map
+# the file, by a path of its own mount namespace, and ends before the others map
+# it.
 tracing=/sys/kernel/tracing
 mkdir "$tmp/own" "$tmp/false"
 cp /bin/sleep "$tmp/own/program"
@@ -216,9 +219,9 @@ gone "no process is registered after auto off"
 
 # quotas
 echo 3 >$params/max_user_processes
-is "$(as 1001 "$rights" most 10)" "3 ENOSPC" "a user's quota"
-is "$(as 1001 unshare -U -r "$rights" most 10)" "3 ENOSPC" "a user namespace gives no other"
-is "$("$rights" most 10)" "10 0" "CAP_SYS_ADMIN has none"
+is "$(as 1001 "$rights" most 10)" "3 ENOSPC" "quota: a user may register max_user_processes processes"
+is "$(as 1001 unshare -U -r "$rights" most 10)" "3 ENOSPC" "quota: a user namespace does not add to it"
+is "$("$rights" most 10)" "10 0" "quota: CAP_SYS_ADMIN has none"
 # root of a container without a user namespace: user 0 without CAP_SYS_ADMIN
 container() {
 	unshare --pid --fork --kill-child setpriv --bounding-set -sys_admin --inh-caps -sys_admin -- "$@"
@@ -241,30 +244,30 @@ echo >"$tmp/end"
 wait $first_container
 gone "the containers' processes are not registered after their end"
 echo 8 >$params/max_processes
-is "$("$rights" most 10)" "8 ENOSPC" "but all together have a limit"
+is "$("$rights" most 10)" "8 ENOSPC" "max_processes limits CAP_SYS_ADMIN too"
 is "$(kunwind run -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1 & done; wait' >/dev/null; stat_of missed_limit | sed 's/^[1-9].*/some/')" \
-	some "children beyond it are counted"
+	some "children beyond max_processes are counted in missed_limit"
 missed=$(stat_of missed_limit)
 echo 2 >$params/max_processes
 kunwind auto on 2>"$tmp/err"
-like "$(cat "$tmp/err")" 'not registered.*max_processes' "kunwind auto on tells of those that it missed"
-check "which are counted" test "$(stat_of missed_limit)" -gt "$missed"
+like "$(cat "$tmp/err")" 'not registered.*max_processes' "kunwind auto on reports processes beyond max_processes"
+check "processes that auto cannot register are counted in missed_limit" test "$(stat_of missed_limit)" -gt "$missed"
 kunwind auto off
 echo 32768 >$params/max_processes
-gone "none is left"
+gone "no process is registered after auto off with a small max_processes"
 
 echo 4 >$params/max_user_processes
 out=$(as 1001 "$rights" loops 10000 16)
-like "$out" '^[0-9]+$' "ten thousand children that fork, register and end (refused: $out)"
-gone "none of them is left"
-is "$(as 1001 "$rights" most 10)" "4 ENOSPC" "the quota is whole again, and no larger"
-gone "none is left"
+like "$out" '^[0-9]+$' "ten thousand children fork, register and end (refused: $out)"
+gone "none of the ten thousand children is registered any more"
+is "$(as 1001 "$rights" most 10)" "4 ENOSPC" "quota: unchanged after ten thousand children"
+gone "no process is registered after the last test of the quota"
 for _ in {1..100}; do
 	[ "$(stat_of map_bytes)" = 0 ] && break
 	sleep 0.1
 done
-is "$(stat_of map_bytes)" 0 "as is the memory of lists of mappings"
+is "$(stat_of map_bytes)" 0 "the memory of all lists of mappings is freed"
 
-is "$("$rights" vfork)" child "the memory of a vfork child names the child"
-check "the module goes" rmmod kunwind
+is "$("$rights" vfork)" child "registering by the memory of a vfork child registers the child"
+check "the module is unloaded" rmmod kunwind
 done_testing
