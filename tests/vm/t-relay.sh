@@ -73,7 +73,7 @@ like "$(cat err)" "the trace went to net://10.99.0.2, session $session" "record 
 wait "$viewer"
 is "$?" 0 "live: the viewer ends with the session"
 
-# ------------------------------------------------ afterwards, without the binaries
+# -------------------------------------------- afterwards, without the binaries
 rm traced/chain
 trace=$(find traces -name metadata -printf '%h\n' | head -n 1)
 check "the trace is on the viewing host" test -n "$trace"

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-selftrace.sh - no work of the module causes itself, whatever is traced
+# t-selftrace.sh - the module's work does not cause more of its own work,
+# whatever is traced
 #
-# On one processor; the first two loads once stopped it for ever. All tracers and
-# states, on one processor and on two: make check-selftrace.
+# This runs on one processor. In an earlier version the first two loads stopped
+# it forever. "make check-selftrace" runs all tracers and states, on one
+# processor and on two.
 # vm: --smp 1
 # timeout: 120
 
@@ -13,7 +15,7 @@
 # shellcheck source=tests/vm/lib/selftrace.sh
 . "$(dirname "$0")/lib/selftrace.sh"
 SECS=1
-# its libLLVM has a table of many parts, and constructors that allocate
+# libLLVM has a table of many parts, and constructors that allocate memory
 PROGRAM=(clang --version)
 need clang
 prepare

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-shares.sh - one user uses up shared resources: queues, kept tables, records,
-# workers of the kernel
+# t-shares.sh - one user cannot use up resources that users share: queues, kept
+# tables, records, workers of the kernel
 #
-# No result depends on how fast the machine is: operations that an attacker would slow
-# down wait here until the test lets them go on, or calls of functions are counted.
+# No result depends on the speed of the machine: an operation that an attacker
+# would slow down waits here until the test lets it go on, or the test counts
+# calls of a function.
 # timeout: 600
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -18,7 +19,7 @@ params=/sys/module/kunwind/parameters
 work=$KUNWIND_TMP
 attacker=1001 victim=1002
 chmod 755 "$work"
-# users may not be able to search the directory of this tree
+# copies, because users may have no access to the directory of this tree
 cp "$progs/sleeper" "$progs/small.so" "$work/"
 chmod 755 "$work/sleeper" "$work/small.so"
 
@@ -30,7 +31,7 @@ as() {
 	shift
 	setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"
 }
-count_calls() { # [kunwind:]FUNCTION: begins to count its calls
+count_calls() { # [kunwind:]FUNCTION: starts to count its calls
 	echo "p:counted $1" >$tracing/kprobe_events
 	echo 1 >$tracing/events/kprobes/counted/enable
 }
@@ -44,7 +45,8 @@ start() { # NAME COMMAND...: in the background, with input from descriptor ${to[
 	shift
 	rm -f "$work/in.$name"
 	mkfifo "$work/in.$name"
-	# Close the others' pipes: each ends only when no process has it open for writing.
+	# Close the other commands' pipes: a reader sees the end of its pipe
+	# only when no process has the pipe open for writing.
 	(
 		for fd in "${to[@]}"; do exec {fd}>&-; done
 		exec "$@"
@@ -65,7 +67,7 @@ declare -A to pid
 check "the module loads" modprobe kunwind
 chmod 666 /dev/kunwind
 
-# ---- a queue whose worker waits for a locked file
+# ---- a queue, and a worker that waits for a locked file
 if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	dd if=/dev/zero of="$work/image" bs=1M seek=320 count=0 status=none
 	mkfs.xfs -q "$work/image"
@@ -77,7 +79,7 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	echo 3 >/proc/sys/vm/drop_caches
 	cp "$progs/small.so" "$work/shared.so"
 	start writer "$progs/races" locked "$work/xfs/locked"
-	eventually "a writer keeps the inode of a file locked" says writer writes
+	eventually "a writer keeps a file's inode locked" says writer writes
 	sleep 0.5
 	start first setpriv --reuid=$attacker --clear-groups "$shares" map "$work/xfs/locked" "$work/shared.so"
 	is_waiting() { is_object "$work/xfs/locked" pending && is_object "$work/shared.so" pending; }
@@ -91,7 +93,7 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	end first
 	end second
 
-	# ---- a user whose share of memory is full has a file first that another user maps, too
+	# ---- a user with a full memory share maps a file of another user's
 	cp "$progs/small.so" "$work/xfs/locked2"
 	cp "$progs/small.so" "$work/xfs/locked3"
 	cp /usr/lib/x86_64-linux-gnu/libcrypto.so.3 "$work/large.so"
@@ -100,16 +102,16 @@ if modprobe -a loop xfs 2>/dev/null && command -v mkfs.xfs >/dev/null; then
 	echo 1 >$params/max_user_table_mb
 	start writer "$progs/races" locked "$work/xfs/locked2"
 	start writer2 "$progs/races" locked "$work/xfs/locked3"
-	eventually "a writer locks the first file" says writer writes
-	eventually "a writer locks the second file" says writer2 writes
+	eventually "full share: a writer locks the first file" says writer writes
+	eventually "full share: a writer locks the second file" says writer2 writes
 	sleep 0.5
 	start first "$shares" map "$work/xfs/locked2" "$work/xfs/locked3" "$work/large.so"
 	are_waiting() { is_object "$work/xfs/locked3" pending && is_object "$work/large.so" pending; }
 	eventually "the queue of CAP_SYS_ADMIN waits for both locked files" are_waiting
 	start second setpriv --reuid=$attacker --clear-groups "$shares" map "$work/large.so"
-	eventually "a user maps a file that waits in that queue" says second mapped
-	eventually "a file whose table exceeds that user's share no longer waits" not_pending "$work/large.so"
-	is "$(object "$work/large.so")" ready "a table that exceeds one user's share is charged to another who maps the file"
+	eventually "a user maps a file that waits in the queue of CAP_SYS_ADMIN" says second mapped
+	eventually "full share: a file that waits in two queues is built from the user's queue" not_pending "$work/large.so"
+	is "$(object "$work/large.so")" ready "a table larger than one user's share is charged to another user who maps the file"
 	end writer
 	end writer2
 	end first
@@ -141,26 +143,26 @@ mkdir "$work/hung" "$work/busy"
 mount -t tmpfs none "$work/busy"
 cp "$progs/small.so" "$work/busy/"
 start stuckfs "$progs/stuckfs" "$work/hung" "$progs/large.so" 8
-eventually "a file system that does not answer is mounted" says stuckfs mounted
-# longer than this test waits for anything
+eventually "a FUSE file system that does not answer is mounted" says stuckfs mounted
+# longer than any wait of this test
 echo 1000000 >$params/register_timeout_ms
 start target "$shares" map "$work/busy/small.so" "$work/hung/0"
-eventually "a process maps a file of that file system and one of another" says target mapped
+eventually "a process maps a file of the hung file system and one of a tmpfs" says target mapped
 start register kunwind register "${pid[target]}"
 sleep 1
 waits() { grep -q $'^State:\t[SD]' "/proc/$1/status"; }
-check "the registration of that process waits" waits "${pid[register]}"
+check "the registration of a process with a file of a hung file system waits" waits "${pid[register]}"
 kill -KILL "${pid[target]}"
 end target
 is_unmounted() { umount "$work/busy" 2>/dev/null || ! mountpoint -q "$work/busy"; }
-eventually "the ended process's memory is unmapped while its registration waits" is_unmounted
-check "the registration still waits" waits "${pid[register]}"
+eventually "the killed process's memory is unmapped while its registration waits" is_unmounted
+check "the registration still waits after the process was killed" waits "${pid[register]}"
 
 # ---- the last reference to a file
 count_calls delayed_fput
 kill -USR1 "${pid[stuckfs]}"
 gone() { [ -z "$(object "$work/hung/0")" ] || is_object "$work/hung/0" ready; }
-eventually "the file is built or dropped" gone
+eventually "when the file system answers, the file is built or dropped" gone
 sleep 1
 is "$(calls)" 0 "no file is closed by the kernel's one work item (delayed_fput)"
 end register
@@ -178,10 +180,10 @@ as $attacker sh -c "$many" - "$work/sleeper" 80 >"$work/pids" &
 have() { [ "$(wc -l <"$work/$1")" = "$2" ]; }
 eventually "a user starts 80 processes" have pids 80
 runs() { [ "$(pgrep -u "$1" -x sleeper -c)" = "$2" ]; }
-eventually "each of them runs its program" runs $attacker 80
+eventually "all 80 processes run their program" runs $attacker 80
 registered() { awk -F'\t' 'NR == FNR { pid[$1]; next } $1 == "process" && $2 in pid { n++ } END { print n + 0 }' "$1" /dev/kunwind; }
 at_least() { [ "$(registered "$work/$1")" -ge "$2" ]; }
-eventually "auto registers some of them" at_least pids 10
+eventually "auto registers at least 10 of the 80 processes" at_least pids 10
 nr=$(registered "$work/pids")
 diag "there is room for 40 more processes: $nr of them are registered"
 check "auto registers processes of one user in at most half of the free records" test "$nr" -le 21
@@ -193,10 +195,10 @@ xargs kill <"$work/pids2"
 wait
 
 # ---- the same for processes that root forked and that then changed their user
-share_of() { # DESCRIPTION: the attacker's processes have at most half of 20 free records
+share_of() { # DESCRIPTION: tests that the attacker's processes have at most half of 20 free records
 	local nr
 	pgrep -u $attacker -x sleeper >"$work/pids"
-	eventually "auto registers some of them" at_least pids 2
+	eventually "auto registers at least 2 of the 17 processes" at_least pids 2
 	nr=$(registered "$work/pids")
 	diag "there is room for 20 more processes: $nr of $(wc -l <"$work/pids") are registered"
 	check "$1" test "$nr" -le 11
@@ -210,20 +212,21 @@ for _ in {1..17}; do
 done
 eventually "root starts 17 processes that change to another user" runs $attacker 17
 share_of "auto registers processes that change to a user in at most half of the free records"
-# like su while it waits for the password
+# as su does while it waits for the password
 mkdir "$work/setuid"
 cp "$progs/sleeper" "$work/setuid/sleeper"
 chmod 4755 "$work/setuid/sleeper"
 echo $(($(stat_of processes) + 20)) >$params/max_processes
-# and like su after the password: it starts a program as another user
+# as su does after the password: it starts a program as another user
 cp "$(command -v setpriv)" "$work/su"
 chmod 4755 "$work/su"
 for _ in {1..16}; do as $attacker "$work/su" --reuid=$victim --regid=$victim --clear-groups true; done
 as $attacker sh -c "$many" - "$work/setuid/sleeper" 17 >"$work/pids" &
 is_setuid() { [ "$(pgrep -U $attacker -u 0 -x sleeper -c)" = 17 ]; }
 eventually "a user starts a set-user-ID program 17 times" is_setuid
-# fewer, if the 16 programs before were still in this user's share
-eventually "auto registers five of them: what has become another user's is in the other's share" at_least pids 5
+# Fewer would be registered if the 16 programs before still counted in this
+# user's share.
+eventually "auto registers five set-user-ID programs: a process that changed its user counts in the other user's share" at_least pids 5
 nr=$(registered "$work/pids")
 diag "there is room for 20 more processes: $nr of 17 are registered"
 check "auto registers set-user-ID programs in at most half of the free records of their real user" test "$nr" -le 11
@@ -232,35 +235,35 @@ echo 32768 >$params/max_processes
 xargs kill <"$work/pids"
 wait
 
-# ---- processes that end while auto reads them, and whose memory cannot be unmapped
+# ---- processes that are killed while auto reads them and cannot unmap memory
 mkdir "$work/dirty"
 start dirtyfs "$progs/stuckfs" "$work/dirty" "$progs/large.so" 70 dirty
-eventually "a file system that takes no writes" says dirtyfs mounted
+eventually "a FUSE file system that does not answer writes is mounted" says dirtyfs mounted
 start dirty setpriv --reuid=$attacker --regid=$attacker --clear-groups "$shares" dirty 70 "$work/dirty"
-eventually "a user has 70 processes with dirty mappings of it" says dirty mapped
+eventually "a user has 70 processes with dirty mappings of that file system" says dirty mapped
 setpriv --reuid=$victim --regid=$victim --clear-groups "$work/sleeper" &
 victims=$!
-check "processes are killed while auto reads them" modprobe killer comm=dirty
+check "the module that kills processes while auto reads them is loaded" modprobe killer comm=dirty
 echo Y >$params/auto
 maps_of() { awk -F'\t' -v p="$1" '$1 == "process" && $2 == p { print $4 }' /dev/kunwind; }
 has_maps() { [ "$(maps_of "$1")" -gt 0 ] 2>/dev/null; }
-eventually "another user's process is registered and read" has_maps $victims
-# killed, or registered without being read
+eventually "killed processes: another user's process is registered and read" has_maps $victims
+# each is killed, or registered but not read
 all_were_tried() {
 	nr=$(cat /sys/module/killer/parameters/nr)
 	pgrep -u $attacker -x dirty >"$work/pids"
 	[ "$(registered "$work/pids")" = $((70 - nr)) ]
 }
-eventually "that user's other processes are registered all the same" all_were_tried
-diag "$nr of 70 were killed"
-check "at most half of the unmaps under way are one user's" test "$nr" -ge 20 -a "$nr" -le 32
+eventually "killed processes: the rest of the 70 processes is registered" all_were_tried
+diag "$nr of 70 processes were killed"
+check "killed processes: at most half of the unmaps in progress are one user's" test "$nr" -ge 20 -a "$nr" -le 32
 rmmod killer
 kill -TERM "${pid[dirtyfs]}"
 end dirtyfs
 not_waiting() { [ "$(stat_of auto_pending)" = 0 ]; }
-eventually "all are read when the file system has ended" not_waiting
+eventually "killed processes: all processes are read after the file system has ended" not_waiting
 kunwind auto off
-# It has the others' input open.
+# This process has the input of the others open.
 kill $victims
 end dirty
 wait

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # timeout: 400
 #
-# kunwind show: a chain of calls that is known comes out with its names, also
-# in a session that began later; names come from the object that was traced or
-# from none at all; and every name is the one that eu-addr2line gives.
+# t-show.sh - kunwind show names the frames of a known call chain
+#
+# Also in a session that starts after the program. A name comes from the traced
+# object or there is none, and each name equals eu-addr2line's. ftrace, perf and
+# BPF programs get the same events about mappings as LTTng.
 
 . "$(dirname "$0")/lib/tap.sh"
 need lttng babeltrace2 kunwind gcc eu-addr2line perf bpftrace
@@ -32,13 +34,14 @@ begin() { # DIRECTORY EVENT...
 }
 end() { lttng -q stop && lttng -q destroy show; }
 
-# The functions of the first gettid of process PID in trace DIR, innermost first.
+# The functions of the first gettid of process PID in trace DIR, innermost
+# first.
 functions() { # DIR [PID]
 	kunwind show --tsv --event syscall_entry_gettid ${2:+--pid "$2"} --limit 1 "$1" |
 		awk -F '\t' '$1 == "frame" { printf "%s ", $5 == "" ? "?" : $5 }'
 }
 
-# A program that waits, registered; its other end of the pipe is $go.
+# Starts a program that waits for input from descriptor $go; sets $pid.
 start_waiting() { # PROGRAM [COMMAND-BEFORE-IT]...
 	local program=$1
 	shift
@@ -57,23 +60,24 @@ begin first "$mappings"
 kunwind run -- ./chain &
 pid=$!
 wait "$pid"
-is "$?" 0 "kunwind run -- chain"
+is "$?" 0 "kunwind run -- chain: exits with status 0"
 end
 contexts=
 got=$(functions first "$pid")
-like "$got" "(^| )$chain " "the known chain is named"
-like "$got" " _start $" "and goes up to _start"
+like "$got" "(^| )$chain " "show: the functions of the known chain are named"
+like "$got" " _start $" "show: the stack ends at _start"
 text=$(kunwind show --event syscall_entry_gettid --pid "$pid" first)
-like "$text" "#[1-9] +0x[0-9a-f]{16} fct_b\+0x[0-9a-f]+ \($KUNWIND_TMP/chain\)" "as text: function+offset (object)"
+like "$text" "#[1-9] +0x[0-9a-f]{16} fct_b\+0x[0-9a-f]+ \($KUNWIND_TMP/chain\)" "show: the text has function+offset (object)"
 like "$(kunwind show --summary --tsv --pid "$pid" --event '*gettid' first)" \
-	"with_stack.2.*complete.2" "both its stacks count as complete"
-is "$(kunwind show --tsv first | grep -c '	kunwind_')" 0 "kunwind's own events are left out"
-like "$(kunwind show --all --tsv first)" "	kunwind_map	" "and are there with --all"
-like "$(kunwind show --no-symbols --event syscall_entry_gettid first)" "#0 +0x[0-9a-f]{16}" "addresses only with --no-symbols"
-is "$(kunwind show --tsv --no-symbols first | cut -f5 | grep -c fct_)" 0 "and then no names"
+	"with_stack.2.*complete.2" "show --summary: both stacks are counted as complete"
+is "$(kunwind show --tsv first | grep -c '	kunwind_')" 0 "show: kunwind's own events are left out"
+like "$(kunwind show --all --tsv first)" "	kunwind_map	" "show --all: kunwind's own events are printed"
+like "$(kunwind show --no-symbols --event syscall_entry_gettid first)" "#0 +0x[0-9a-f]{16}" "show --no-symbols: frames have their address"
+is "$(kunwind show --tsv --no-symbols first | cut -f5 | grep -c fct_)" 0 "show --no-symbols: frames have no name"
 
-# Each frame: FUNCTION OFFSET OBJECT ADDRESS, against eu-addr2line's symbol+offset
-# (one address before, for return addresses). An object may give one function several names.
+# Each frame's FUNCTION OFFSET OBJECT ADDRESS is compared with eu-addr2line's
+# symbol+offset, for return addresses at the address minus 1. An object may have
+# several names for one function; only names of the test program are compared.
 compared=0 wrong=
 while IFS=$'\t' read -r index function offset object address; do
 	minus=1
@@ -88,10 +92,10 @@ while IFS=$'\t' read -r index function offset object address; do
 	fi
 done < <(kunwind show --tsv first | awk -F '\t' -v OFS='\t' \
 	'$1 == "frame" && $5 != "" && $7 ~ "^/" { print $3, $5, $6, $7, $8 }' | sort -u)
-is "$wrong" "" "no name is another than eu-addr2line's"
-check "names were compared ($compared)" test "$compared" -ge 8
+is "$wrong" "" "show: names and offsets are eu-addr2line's"
+check "show: at least 8 names are compared ($compared)" test "$compared" -ge 8
 
-# ------------------------------------------------ a session that begins later
+# ------------------------------------------------ a session that starts later
 start_waiting ./chain kunwind run --
 begin later "$mappings"
 echo >&"$go"
@@ -100,7 +104,7 @@ sleep 0.5
 awk '$2 ~ /x/ && $6 != "[vsyscall]" { print $1, $3, $6 }' "/proc/$pid/maps" |
 	sed -E 's/(^|[ -])0+([0-9a-f])/\1\2/g' | sort >maps
 end
-like "$(functions later "$pid")" "(^| )$chain .*_start $" "a later session knows the mappings by its state dump"
+like "$(functions later "$pid")" "(^| )$chain .*_start $" "later session: the state dump has the mappings, and the chain is named"
 exec {go}>&-
 wait "$pid"
 
@@ -108,16 +112,16 @@ field() { sed -E "s/.*[{ ]$1 = \"?([^,\"]*).*/\1/"; }
 kunwind show --all --event kunwind_map later | grep "{ tgid = $pid," | sort -u >dumped
 paste -d ' ' <(field start <dumped) <(field end <dumped) <(field offset <dumped) <(field path <dumped) |
 	sed 's/0x//g; s/ /-/' | sort >dump
-is "$(cat dump)" "$(cat maps)" "the state dump has the executable mappings of /proc/PID/maps"
+is "$(cat dump)" "$(cat maps)" "later session: the state dump has the executable mappings of /proc/PID/maps"
 is "$(grep 'chain"' dumped | field build_id)" "$(readelf -nW chain | awk '/Build ID/ { print $NF }')" \
-	"with the build-id of the file"
+	"later session: the state dump has the build-id of the program"
 
 # ------------------------------------------------ the same events without LTTng
 cat >over.c <<'END'
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
-/* Code of a file, and then something else at its place. */
+/* Maps code of a file, and then something else at the same address. */
 int main(int argc, char **argv)
 {
 	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(argv[argc - 1], O_RDONLY), 0);
@@ -129,7 +133,7 @@ END
 gcc -O1 -o over over.c
 id=$(readelf -nW chain | awk '/Build ID/ { print $NF }')
 whole_life="./chain; ./over ./over >over.out; true"
-# shows WHO FILE: the text of all of them
+# shows TRACER FILE: tests that the text in FILE has all events
 shows() {
 	for what in "kunwind_exec: tgid=[0-9]+ comm=sh" "kunwind_fork: parent=[0-9]+ child=[0-9]+" \
 		"kunwind_exec: tgid=[0-9]+ comm=chain" "kunwind_map: .* build_id=$id path=$KUNWIND_TMP/chain" \
@@ -137,8 +141,8 @@ shows() {
 		check "$1 shows $what" grep -qE "$what *\$" "$2"
 	done
 	over=$(cat over.out)
-	check "code was mapped at $over" grep -qE "kunwind_map: .* start=$over .* path=$KUNWIND_TMP/over" "$2"
-	check "and something else at its place is told" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" "$2"
+	check "$1 shows kunwind_map of code at its address" grep -qE "kunwind_map: .* start=$over .* path=$KUNWIND_TMP/over" "$2"
+	check "$1 shows kunwind_unmap when something else is mapped there" grep -qE "kunwind_unmap: tgid=[0-9]+ start=$over end=" "$2"
 }
 tracing=/sys/kernel/tracing
 echo 1 >$tracing/events/kunwind/enable
@@ -160,10 +164,10 @@ over=$(grep -o '^0x.*' events)
 tgid=$(awk '$1 == "unmap" { print $2 }' events)
 diag "$(head -n 3 bpftrace.err)"
 for what in "exec $tgid" "map $tgid $over" "unmap $tgid $over" "exit $tgid"; do
-	check "a BPF program gets $what" grep -qx "$what" events
+	check "a BPF program gets kunwind_${what%% *}" grep -qx "$what" events
 done
 
-# ------------------------------------------------ in a pid namespace, by vpid alone
+# --------------------------------- in a pid namespace: only the vpid is known
 begin container "$mappings"
 unshare --pid --fork --mount-proc kunwind run -- ./chain
 end
@@ -175,12 +179,12 @@ begin live
 echo >&"$go"
 sleep 0.5
 end
-like "$(functions live "$pid")" "(^| )$chain .*_start $" "without kunwind's events, /proc tells of a process that lives"
+like "$(functions live "$pid")" "(^| )$chain .*_start $" "without kunwind's events: names for a running process come from /proc"
 exec {go}>&-
 wait "$pid"
-is "$(functions live "$pid" | tr -d '? ')" "" "and of one that ended there are addresses only"
+is "$(functions live "$pid" | tr -d '? ')" "" "without kunwind's events: an ended process has addresses only"
 
-# ------------------------------------------------ objects that have gone or changed
+# --------------------------------------- objects that are deleted or changed
 mkdir gone
 cp chain gone/prog
 begin gone/trace "$mappings"
@@ -188,36 +192,36 @@ kunwind run -- "$KUNWIND_TMP/gone/prog" &
 pid=$!
 wait "$pid"
 end
-like "$(functions gone/trace "$pid")" "$chain" "before: named"
+like "$(functions gone/trace "$pid")" "$chain" "object not yet deleted: frames are named"
 rm gone/prog
 text=$(kunwind show --event syscall_entry_gettid --pid "$pid" gone/trace)
-like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(no such file\)" "deleted: object, address and why"
-is "$(grep -c fct_ <<<"$text")" 0 "deleted: no names of it"
-like "$text" "libc" "deleted: the others have theirs"
+like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(no such file\)" "deleted object: frames have the object, the address and the reason"
+is "$(grep -c fct_ <<<"$text")" 0 "deleted object: frames have no names"
+like "$text" "libc" "deleted object: frames of other objects are named"
 build -g -O1 -o gone/prog
 text=$(kunwind show --event syscall_entry_gettid --pid "$pid" gone/trace)
-like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(build-id differs\)" "another build at its place: said so"
-is "$(grep -c fct_ <<<"$text")" 0 "another build at its place: no names of it"
+like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(build-id differs\)" "object replaced by another build: frames have the reason"
+is "$(grep -c fct_ <<<"$text")" 0 "object replaced by another build: frames have no names"
 
 # ------------------------------------------------ bad input
-check_fails 1 "no argument" kunwind show
-check_fails 1 "an unknown option" kunwind show --frobnicate first
-check_fails 1 "a directory without a trace" kunwind show /etc/apt
-check_fails 1 "no such directory" kunwind show "$KUNWIND_TMP/nothing"
-check_fails 1 "a number that is none" kunwind show --limit 1x first
+check_fails 1 "show without an argument fails" kunwind show
+check_fails 1 "show: an unknown option is refused" kunwind show --frobnicate first
+check_fails 1 "show: a directory without a trace is refused" kunwind show /etc/apt
+check_fails 1 "show: a directory that does not exist is refused" kunwind show "$KUNWIND_TMP/nothing"
+check_fails 1 "show: a wrong number is refused" kunwind show --limit 1x first
 mkdir cut
 cp -r first/. cut/
 metadata=$(find cut -name metadata | head -n 1)
 truncate -s 1000 "$metadata"
-check_fails 1 "a trace whose metadata is cut off" kunwind show cut
+check_fails 1 "show: a trace with truncated metadata is refused" kunwind show cut
 
-# ------------------------------------------------ the module goes
+# ------------------------------------------------ unloading the probe module
 begin held "$mappings"
-check_fails 1 "the probe module stays while a session uses its events" rmmod lttng-probe-kunwind
+check_fails 1 "rmmod of the probe module fails while a session uses its events" rmmod lttng-probe-kunwind
 end
 until [ "$(cat /sys/module/lttng_probe_kunwind/refcnt)" -eq 0 ]; do sleep 0.2; done
-check "and goes afterwards" rmmod lttng-probe-kunwind
+check "the probe module is unloaded after the session" rmmod lttng-probe-kunwind
 begin without
-check "a session starts without it" ./chain
+check "a program runs under a session without the probe module" ./chain
 end
 done_testing

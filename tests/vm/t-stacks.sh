@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-stacks.sh - real programs, blocked in a system call: the last event's stack
-# of every thread against eu-stack's of the same thread, address by address; and
-# over all events of these programs, whether stacks end at an entry point.
+# t-stacks.sh - stacks of real programs equal eu-stack's
 #
-# Method: all programs run at once under one LTTng session of all system calls.
-# When all sleep, the session ends, and eu-stack looks at each of them. Runs in
-# the VM, as root. With KUNWIND_STOCK set: what LTTng does without kunwind.
-
+# All programs run at once under one LTTng session of all system calls, until
+# all threads sleep in a system call. Then the session ends, and eu-stack takes
+# the stack of each thread. The stack of each thread's last event must equal
+# eu-stack's, address by address. For all events of these programs the test also
+# checks whether stacks end at an entry point.
+#
+# With KUNWIND_STOCK set, the programs run without kunwind.
 # timeout: 900
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -16,12 +17,12 @@
 need lttng babeltrace2 eu-stack gdb
 
 build_progs
-# An emulated processor is ten times slower than a real one, and on a busy machine
-# the largest tables take longer still.
+# An emulated processor is ten times slower than a real one, and slower still on
+# a busy machine.
 [ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind max_stall_ms=500 \
 	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
 
-# something for git and sqlite3 to work on
+# a repository for git; pipes that stay empty, or that nobody reads
 (
 	cd "$work" && git init -q repo && cd repo
 	head -c 400000 /dev/urandom >blob
@@ -31,7 +32,7 @@ mkfifo "$work/never" "$work/full"
 exec {never}<>"$work/never" {full}<>"$work/full"
 
 session_begin "$work/trace"
-verdict $? "an LTTng session with the context callstack-user"
+verdict $? "LTTng session with the context callstack-user starts"
 
 for program in "$progs"/stacks-*; do
 	start "${program##*/}" "$program"
@@ -47,9 +48,9 @@ start git-hash git -C "$work/repo" hash-object --stdin
 OUTPUT=$work/full start git-full git -C "$work/repo" cat-file --batch-all-objects --batch
 start gdb gdb -nx -q
 start gdb-inferior gdb -nx -q -ex starti --args "$progs/stacks-gcc-O2" lambda
-# the rest is there or not
+# the remaining programs are started only if they are installed
 also() {
-	command -v "$2" >/dev/null && start "$@" || diag "no $2 here"
+	command -v "$2" >/dev/null && start "$@" || diag "$2 is not installed"
 }
 also awk awk 'function f(n) { if (n) return f(n - 1); getline x; return x } BEGIN { f(5) }'
 also openssl openssl enc -aes-256-cbc -k password -pbkdf2
@@ -65,7 +66,7 @@ settle "${pids[@]}"
 verdict $? "${#pids[@]} programs sleep in a system call"
 session_end
 for program in "$progs"/stacks-*; do
-	grep -q '^ready' "$work/${program##*/}/out" || not_ok "${program##*/} has begun all scenes"
+	grep -q '^ready' "$work/${program##*/}/out" || not_ok "${program##*/} starts all its threads"
 done
 
 while IFS=$'\t' read -r name pid; do

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-stale.sh - what was known of an address, a file or a device number is not used for
-# what is there now
+# t-stale.sh - old tables are not used after an address, a file or a device
+# number is reused
 #
-# Two images of ext4 are alike to the byte but for the code of one file: the same inode
-# number, generation, size and times. First they are on two devices at a time, then
-# one after the other on one device.
+# Two ext4 images differ only in the code of one file, which has the same inode
+# number, generation, size and times in both. First they are on two devices at
+# the same time, then one after the other on one device.
 # timeout: 200
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -17,7 +17,7 @@ make -s -C tests/vm/progs/device all >/dev/null || exit 1
 work=$KUNWIND_TMP
 
 check "the module loads" modprobe kunwind
-# Emulated and loaded machines are slow: it is not time that is tested here.
+# Emulated and busy machines are slow, and this test does not measure time.
 echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
 adopt() { # COMMAND...
@@ -35,7 +35,7 @@ else
 fi
 adopt "$progs/stale" file "$work/changes.so" "$progs/small.so" "$progs/large.so"
 
-# the same size, so that one can be written over the other in the image
+# the same size, so that one can replace the other in the image
 for size in small large; do
 	cp "$progs/$size.so" "$work/$size.so"
 	truncate -s 40000 "$work/$size.so"
@@ -44,10 +44,11 @@ modprobe loop
 dd if=/dev/zero of="$work/image1" bs=1M count=8 status=none
 mkfs.ext4 -q -b 4096 -O ^metadata_csum,^has_journal "$work/image1"
 mkdir "$work/mnt1" "$work/mnt2"
-# cat, because cp would leave out the zeros at the end: the file is to lie in one piece
+# cat writes the zeros at the end, which cp would leave out: the file must be in
+# one piece
 mount -o loop "$work/image1" "$work/mnt1" && cat "$work/small.so" >"$work/mnt1/library.so" && sync
-check "a file system with a library" umount "$work/mnt1"
-# A reused inode number: ext4 takes the first free one.
+check "the first image with a library is made" umount "$work/mnt1"
+# A reused inode number: ext4 uses the first free one.
 cp "$work/image1" "$work/image3"
 mount -o loop "$work/image3" "$work/mnt1"
 adopt "$progs/stale" reused "$work/mnt1/reused.so" "$progs/small.so" "$progs/large.so"
@@ -61,12 +62,12 @@ rm "$work/image3"
 	open(work + "/image2", "wb").write(image[:at] + large + image[at + len(large):])
 END
 is "$(cmp -l "$work/image1" "$work/image2" | wc -l)" "$(cmp -l "$work/small.so" "$work/large.so" | wc -l)" \
-	"a second one differs in the library's bytes only"
+	"the second image differs only in the library's bytes"
 
 mount -o loop,ro "$work/image1" "$work/mnt1"
 mount -o loop,ro "$work/image2" "$work/mnt2"
 is "$(stat -c '%i %s %.9Z' "$work/mnt1/library.so")" "$(stat -c '%i %s %.9Z' "$work/mnt2/library.so")" \
-	"both libraries have one inode number, size and time"
+	"both libraries have the same inode number, size and time"
 check "a stack through the first device's library is right" "$progs/stale" call "$work/mnt1/library.so"
 check "a stack through the second device's library is right" "$progs/stale" call "$work/mnt2/library.so"
 umount "$work/mnt1" "$work/mnt2"
@@ -81,5 +82,5 @@ check "another file system on the same device: the old one's table is not used" 
 	"$progs/stale" call "$work/mnt1/library.so"
 umount "$work/mnt1"
 losetup -d "$device"
-check "the module goes" rmmod kunwind
+check "the module is unloaded" rmmod kunwind
 done_testing

@@ -1,20 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-status-cost.sh - a read of the status costs the same for any number of mappings,
-# counted in instructions
+# t-status-cost.sh - a read of the status costs the same for any number of
+# mappings, counted in instructions
 #
-# progs/device/tables.c starts processes that share 1 or 15,000 mappings. The function
-# graph tracer measures kunwind_process_show(), which writes the status's lines of
-# processes. In this VM one nanosecond is one instruction. If the text does not fit the
-# buffer, a read calls the function again. Therefore the cost of a read is its longest
-# call, and the result is the shortest of five reads.
+# progs/device/tables.c starts processes that share 1 or 15,000 mappings. The
+# function graph tracer measures kunwind_process_show(), which writes the
+# status's lines about processes. In this VM one nanosecond is one instruction.
+# If the text does not fit the buffer, a read calls the function again.
+# Therefore the cost of a read is its longest call, and the result is the
+# shortest of five reads.
 # vm: --icount
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-# tests/vm/run has built these: in this VM the clock jumps while a compiler waits for the disk
+# tests/vm/run has built these: in this VM the clock jumps while a compiler
+# waits for the disk
 progs=$PWD/build/vm-progs-device
 tracing=/sys/kernel/tracing
 processes=20

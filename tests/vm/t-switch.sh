@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-switch.sh - a process whose memory map stays locked holds up nobody
+# t-switch.sh - a process whose mmap_lock stays locked delays nothing else
 #
 # progs/device/stuckmm.c holds its mmap_lock for writing until a file system
-# answers. Meanwhile the whole system is registered, by parameter and by ioctl, the
-# kill switch works, and the module loads and unloads. Where this test waits, the
-# time limit tells "at once" from "never": a call that waits for the process
-# ends only when the process does.
+# answers. Meanwhile auto is set by parameter and by ioctl, the kill switch is
+# used, and the module is loaded and unloaded. The time limit of each command
+# distinguishes "at once" from "never": a call that waits for the process would
+# end only after the process.
 # timeout: 600
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -23,7 +23,7 @@ within() { # DESCRIPTION COMMAND...
 }
 stat_of() { timeout -s KILL "$limit" awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 stat_is() { [ "$(stat_of "$1")" = "$2" ]; }
-# mappings of a registered process that are known
+# how many mappings of a registered process are known
 maps_of() { timeout -s KILL "$limit" awk -F'\t' -v p="$1" '$1 == "process" && $2 == p { print $4 }' /dev/kunwind; }
 has_maps() { [ "$(maps_of "$1")" -gt 0 ] 2>/dev/null; }
 said() { grep -q "$1" "$work/stuckmm.out"; }
@@ -32,44 +32,44 @@ modprobe fuse
 mkdir "$work/stuck"
 "$progs/stuckfs" "$work/stuck" /bin/ls 1 direct >"$work/stuckfs.out" 2>&1 &
 stuckfs=$!
-eventually "a file system that does not answer reads" grep -q mounted "$work/stuckfs.out"
+eventually "a FUSE file system that does not answer reads is mounted" grep -q mounted "$work/stuckfs.out"
 "$progs/stuckmm" "$work/stuck/0" >"$work/stuckmm.out" &
-eventually "a process whose mmap_lock stays taken" said stuck
+eventually "a process holds its mmap_lock for writing" said stuck
 stuck=$(sed -n 's/^stuck //p' "$work/stuckmm.out")
 sleep 100000 &
 other=$!
 
 check "the module loads" modprobe kunwind
-within "auto=Y is written" sh -c "echo Y >$params/auto"
-eventually "the mappings of another process are known" has_maps $other
-eventually "all processes but one are registered" stat_is auto_pending 1
-is "$(maps_of "$stuck")" 0 "the stuck process is registered, its mappings are not known"
-within "kunwind status" kunwind status
+within "writing auto=Y returns" sh -c "echo Y >$params/auto"
+eventually "auto=Y: the mappings of another process are known" has_maps $other
+eventually "auto=Y: one process is pending" stat_is auto_pending 1
+is "$(maps_of "$stuck")" 0 "auto=Y: the stuck process is registered, its mappings are not known"
+within "kunwind status returns" kunwind status
 within "kunwind auto on returns" kunwind auto on
 like "$(timeout -s KILL "$limit" kunwind auto on 2>&1)" '1 process is not registered yet' \
 	"kunwind auto on reports one process that is pending"
-is "$(timeout -s KILL "$limit" kunwind auto --json | cut -d, -f1,2)" '{"auto": true, "pending": 1' "so does --json"
+is "$(timeout -s KILL "$limit" kunwind auto --json | cut -d, -f1,2)" '{"auto": true, "pending": 1' "kunwind auto --json reports one process that is pending"
 
-within "enabled=N is written" sh -c "echo N >$params/enabled"
+within "writing enabled=N returns" sh -c "echo N >$params/enabled"
 timeout -s KILL "$limit" "$progs/device" off >"$work/out" 2>&1
-is $? 0 "the device refuses calls"
+is $? 0 "kill switch: the device refuses calls"
 tap_from "$work/out" "kill switch: "
-within "enabled=Y is written" sh -c "echo Y >$params/enabled"
+within "writing enabled=Y returns" sh -c "echo Y >$params/enabled"
 
 echo 500 >$params/register_timeout_ms
 timeout -s KILL "$limit" kunwind register "$stuck" >"$work/out" 2>&1
-is "$? $(grep -c 'memory map' "$work/out")" "1 1" "registering the stuck process by hand fails, and says why"
-within "registering another process" kunwind register $other
+is "$? $(grep -c 'memory map' "$work/out")" "1 1" "registering the stuck process by hand fails with a message about its memory map"
+within "registering another process by hand succeeds" kunwind register $other
 
-within "auto=N is written" sh -c "echo N >$params/auto"
-is "$(stat_of processes) $(stat_of auto_pending)" "1 0" "only what was registered by hand is left"
-is "$(maps_of "$stuck")" "" "the stuck process is not"
-within "auto=Y again" sh -c "echo Y >$params/auto"
-within "the module is unloaded meanwhile" rmmod kunwind
+within "writing auto=N returns" sh -c "echo N >$params/auto"
+is "$(stat_of processes) $(stat_of auto_pending)" "1 0" "auto=N: only the process registered by hand is left"
+is "$(maps_of "$stuck")" "" "auto=N: the stuck process is not registered any more"
+within "writing auto=Y again returns" sh -c "echo Y >$params/auto"
+within "the module is unloaded while the process is stuck" rmmod kunwind
 
 within "the module loads with auto=1" modprobe kunwind auto=1
-eventually "the mappings of another process are known then" has_maps $other
-eventually "all processes but one are registered then" stat_is auto_pending 1
+eventually "load with auto=1: the mappings of another process are known" has_maps $other
+eventually "load with auto=1: one process is pending" stat_is auto_pending 1
 answered() {
 	kill -USR1 $stuckfs
 	said free
@@ -77,10 +77,10 @@ answered() {
 eventually "the file system answers" answered
 eventually "no process is pending any more" stat_is auto_pending 0
 has_maps "$stuck"
-is $? 0 "the mappings of the process that was stuck are known"
+is $? 0 "when the file system has answered, the mappings of the stuck process are known"
 kill -KILL "$stuck" $other
 wait $other 2>/dev/null
-within "the module is unloaded" rmmod kunwind
+within "the module is unloaded at the end" rmmod kunwind
 kill $stuckfs
 wait
 done_testing

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 900
 #
-# Names for a trace that was carried away. A workload of python3, sqlite3 and
-# git is recorded; what it ran is copied by build-id, and the trace is named from
-# that copy alone: every frame as eu-addr2line names it in the originals. The
-# plug-in for babeltrace2 gives the same to any component behind it; kernel
-# stacks are named from kallsyms.
+# t-symbolize.sh - names for a trace that was moved to another place
+#
+# A workload of python3, sqlite3 and git is recorded, and the objects that it
+# ran are copied by build-id. With only that copy, each frame must get the name
+# that eu-addr2line finds in the original. The babeltrace2 plug-in gives the
+# same names to any component after it. Kernel stacks are named from kallsyms.
 
 . "$(dirname "$0")/lib/tap.sh"
 need lttng babeltrace2 kunwind gcc eu-addr2line python3 sqlite3 git
@@ -39,7 +40,7 @@ begin() { # DIRECTORY CONTEXTS EVENTS
 }
 end() { lttng -q stop && lttng -q destroy names; }
 
-# ------------------------------------------------ inlined functions, through babeltrace2
+# --------------------------------------- inlined functions, through babeltrace2
 begin inlined "-t callstack-user -t callstack-kernel" gettid
 kunwind run -- ./inline
 end
@@ -48,30 +49,30 @@ component=filter.kunwind.symbolize
 filter inlined >plain
 filter inlined -c $component >structured
 filter inlined -c $component --params 'format="text"' >text
-is "$(wc -l <structured)" "$(wc -l <plain)" "no event is lost or added"
+is "$(wc -l <structured)" "$(wc -l <plain)" "plug-in: no event is lost or added"
 line=$(grep syscall_entry_gettid text | head -n 1)
 like "$line" "\"innermost \(inlined\) at .*inline.c:3\".*\"middle \(inlined\) at .*inline.c:6\".*\"outer\+0x[0-9a-f]+ \($KUNWIND_TMP/inline\) at .*inline.c:8\".*\"main\+0x" \
-	"inlined functions and lines, innermost first"
+	"plug-in, text: inlined functions and lines, innermost first"
 line=$(grep syscall_entry_gettid structured | head -n 1)
 like "$line" "function = \"middle\", offset = 0x0, inlined = 1, file = \"[^\"]*inline.c\", line = 6, object = \"$KUNWIND_TMP/inline\"" \
-	"the same as a structure"
+	"plug-in, structure: function, inlined, file, line and object"
 before=$(grep syscall_entry_gettid plain | head -n 1)
 before=${before%\{ \}}
-is "${line:0:${#before}}" "$before" "what the event had is unchanged"
-like "$line" "callstack_kernel_frames = \[ \[0\] = \{ address = 0x[0-9A-F]+, function = \"[a-z]" "kernel stacks have names"
+is "${line:0:${#before}}" "$before" "plug-in: other fields of the event are unchanged"
+like "$line" "callstack_kernel_frames = \[ \[0\] = \{ address = 0x[0-9A-F]+, function = \"[a-z]" "plug-in: kernel stacks have names"
 address=$(sed -n 's/.*callstack_kernel_frames = \[ \[0\] = { address = 0x\([0-9A-F]*\), function = "\([^"]*\)", offset = 0x\([0-9A-F]*\).*/\1 \2 \3/p' <<<"$line")
 read -r address function offset <<<"$address"
 is "$(awk -v name="$function" '$3 == name { print $1; exit }' /proc/kallsyms)" \
-	"$(printf '%016x' $((16#$address - 16#$offset)))" "and kallsyms has that one there ($function)"
+	"$(printf '%016x' $((16#$address - 16#$offset)))" "plug-in: a kernel function has its address in kallsyms ($function)"
 text=$(filter inlined -c $component --params 'local=no' | grep syscall_entry_gettid | head -n 1)
-like "$text" 'why = "no such file"' "nothing of this host with local=no"
-is "$(grep -c 'function = "outer"' <<<"$text")" 0 "and no names from it"
+like "$text" 'why = "no such file"' "plug-in, local=no: files of this host are not used"
+is "$(grep -c 'function = "outer"' <<<"$text")" 0 "plug-in, local=no: frames have no names"
 filter inlined -c $component -o ctf -w "$KUNWIND_TMP/written" >/dev/null
-is "$(babeltrace2 written | grep -c 'function = "outer"')" "$(grep -c 'function = "outer"' structured)" "sink.ctf.fs writes them"
-check_fails 1 "an unknown parameter" babeltrace2 inlined -c $component --params 'colour="red"'
-check_fails 1 "a parameter of the wrong type" babeltrace2 inlined -c $component --params 'lines=3'
+is "$(babeltrace2 written | grep -c 'function = "outer"')" "$(grep -c 'function = "outer"' structured)" "plug-in: a trace written by sink.ctf.fs has the names"
+check_fails 1 "plug-in: an unknown parameter is refused" babeltrace2 inlined -c $component --params 'colour="red"'
+check_fails 1 "plug-in: a parameter of the wrong type is refused" babeltrace2 inlined -c $component --params 'lines=3'
 
-# ------------------------------------------------ a workload, carried away
+# -------------------------------- a workload, named from copies of its objects
 begin work "-t callstack-user" openat,read,newfstatat,mmap,write,pread64
 cat >work.sh <<'END'
 python3 -c 'import json, sqlite3, re; c = sqlite3.connect("db2"); c.execute("create table t(a)"); c.executemany("insert into t values (?)", [(i,) for i in range(50)]); c.commit(); print(json.dumps({"n": c.execute("select sum(a) from t").fetchone()}))'
@@ -81,9 +82,9 @@ END
 /usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin kunwind run -- sh work.sh >work.out 2>&1
 end
 cat work.out | head -n 5 | sed 's/^/# /'
-like "$(cat work.out)" '"n": \[1225\]' "the workload ran"
+like "$(cat work.out)" '"n": \[1225\]' "the workload has run"
 
-# a copy of all objects by their build-id, as a server has them
+# a copy of all objects by their build-id, laid out as on a server
 mkdir -p saved carried
 kunwind show --tsv --no-lines work | awk -F '\t' '$1 == "frame" && $9 != "" && $7 ~ "^/" { print $9 "\t" $7 }' | sort -u >objects
 while IFS=$'\t' read -r id path; do
@@ -92,19 +93,20 @@ while IFS=$'\t' read -r id path; do
 	[ ! -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] ||
 		cp "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" "saved/.build-id/${id:0:2}/${id:2}.debug"
 done <objects
-# where debug files look for what dwz moved: beside .build-id
+# debug files refer to the common parts that dwz moved, in .dwz beside .build-id
 [ ! -d /usr/lib/debug/.dwz ] || cp -r /usr/lib/debug/.dwz saved/
 mv work carried/trace
 kunwind show --tsv --no-local --debug-dir saved carried/trace >named
 kunwind show --tsv carried/trace >here
-# Frames with the build-id that the trace has, and their lines. The copy has no vDSO.
+# Prints frames of objects with a build-id in the trace, and their source lines,
+# except those of the vDSO, which the copy does not have.
 known() { awk -F '\t' '$1 != "source" { keep = $1 == "frame" && $9 != "" && $7 ~ "^/" } keep' "$1"; }
-is "$(diff <(known here) <(known named) | head -n 5)" "" "the copy gives the names and lines that the originals give"
+is "$(diff <(known here) <(known named) | head -n 5)" "" "copy: names and lines are those from the originals"
 named_nr=$(awk -F '\t' '$1 == "frame" && $5 != ""' named | wc -l)
-check "frames were named ($named_nr)" test "$named_nr" -ge 1000
+check "copy: at least 1,000 frames are named ($named_nr)" test "$named_nr" -ge 1000
 
-# Every distinct frame against eu-addr2line on the original: where the function
-# begins; where there is debug information, functions and lines.
+# Each distinct frame is compared with eu-addr2line on the original: the start
+# of the function and, for libc with debug information, functions and lines.
 known named | awk -F '\t' -v OFS='\t' '$1 == "frame" { print $7, $8, ($3 == 0 ? 0 : 1), ($5 == "" ? "-" : $6) }' |
 	sort -u >distinct
 wrong= compared=0
@@ -117,7 +119,8 @@ while read -r object; do
 		awk 'NR % 2 { n = split($1, part, "+"); print ($1 ~ /^\(|^\?/ ? "-" : n > 1 ? part[n] : "0x0") }' >theirs
 	while read -r at minus offset their; do
 		compared=$((compared + 1))
-		# a signal's trampoline is exact, and nothing but that one is
+		# except for the innermost frame, only a signal trampoline's is
+		# exact
 		if [ "$offset" = - ] || [ "$their" = - ]; then
 			[ "$offset" = "$their" ] || wrong+="$object $at: $offset, theirs $their"$'\n'
 		elif [ $((offset - minus)) -ne $((their)) ]; then
@@ -125,13 +128,14 @@ while read -r object; do
 		fi
 	done < <(paste -d ' ' ours theirs)
 done < <(cut -f 1 distinct | sort -u)
-is "$(head -n 5 <<<"$wrong")" "" "each of $compared distinct frames begins where eu-addr2line says"
-check "that many were compared" test "$compared" -ge 300
+is "$(head -n 5 <<<"$wrong")" "" "copy: functions of $compared distinct frames start where eu-addr2line says"
+check "copy: at least 300 distinct frames are compared" test "$compared" -ge 300
 
 libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
 id=$(readelf -nW "$libc" | awk '/Build ID/ { print $NF }')
 if [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
-	# the chain of functions and lines of each return address in libc
+	# the source lines of each return address in libc, with those of inlined
+	# functions
 	awk -F '\t' -v OFS='\t' -v libc="$libc" '
 		$1 == "frame" { if (key != "") print key, chain; key = ($7 == libc && $3 > 0) ? $8 : ""; chain = "" }
 		$1 == "source" { n = split($6, part, "/"); chain = chain " " part[n] ":" $7 }
@@ -141,22 +145,22 @@ if [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
 		/^0x/ { if (seen++) print chain; chain = ""; n = 0; next }
 		++n % 2 == 0 { m = split($0, part, "/"); split(part[m], line, ":"); sub(/ .*/, "", line[2]); chain = chain " " line[1] ":" line[2] }
 		END { print chain }' >theirs
-	is "$(diff <(cut -f 2 ours) theirs | head -n 5)" "" "lines of the $(wc -l <ours) return addresses in libc"
+	is "$(diff <(cut -f 2 ours) theirs | head -n 5)" "" "libc: source lines of $(wc -l <ours) return addresses are eu-addr2line's"
 else
-	skip "lines of return addresses in libc" "no libc6-dbg"
+	skip "libc: source lines of return addresses" "no libc6-dbg"
 fi
 
-# ------------------------------------------------ what is in the copy but is not it
+# --------------------------------- wrong and damaged files under a build-id
 python=$(readlink -f /usr/bin/python3)
 id=$(readelf -nW "$python" | awk '/Build ID/ { print $NF }')
 cp /usr/bin/git "saved/.build-id/${id:0:2}/${id:2}"
 kunwind show --tsv --no-local --debug-dir saved carried/trace >without
 is "$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 == object && $5 != ""' without | wc -l)" 0 \
-	"another object under python's build-id gives no names"
+	"another object under python's build-id: python's frames have no names"
 is "$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known without) | md5sum)" \
-	"$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known named) | md5sum)" "and all others keep theirs"
+	"$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known named) | md5sum)" "another object under python's build-id: other frames keep their names"
 head -c 5000 "$python" >"saved/.build-id/${id:0:2}/${id:2}"
 kunwind show --tsv --no-local --debug-dir saved carried/trace >cut
 is "$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known cut) | md5sum)" \
-	"$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known named) | md5sum)" "one that is cut off costs its own names"
+	"$(awk -F '\t' -v object="$python" '$1 == "frame" && $7 != object' <(known named) | md5sum)" "a truncated object under python's build-id: other frames keep their names"
 done_testing

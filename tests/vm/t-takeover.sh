@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-takeover.sh - what the module takes over, from whom, and how it gives it back
+# t-takeover.sh - the module takes over kernel functions, and gives them back
 #
-# Programs that are not registered get exactly what the kernel gives without the
-# module; so do all with the kill switch on. A function that somebody else holds
-# is left to them. perf's call chains are served as LTTng's are.
+# Programs that are not registered get exactly the stacks that the kernel finds
+# without the module; with the kill switch on, all programs do. A function that
+# another user of ftrace redirects stays with that user. perf's call chains are
+# taken over like LTTng's stacks.
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -15,9 +16,10 @@ need lttng babeltrace2 setarch
 build_progs
 hook() { awk -v h="$1" '$1 == "hook" && $2 == h { print $3 }' /dev/kunwind; }
 
-# A program with frame pointers, whose stacks stock LTTng finds in part, and one
-# without, whose it does not: both are to be as they were. What is found besides
-# are pointers to the stack, where the environment lies: it has to be the same.
+# Stock LTTng finds a part of the stacks of a program with frame pointers, and
+# almost nothing of one without. Both must be unchanged. Without frame pointers
+# the kernel also finds pointers to the stack, which depend on the environment,
+# so the environment must be the same in each run.
 run_both() { # SUFFIX [KUNWIND-RUN]
 	local suffix=$1
 	KUNWIND_RUN=${2:-env} start "fp-$suffix" setarch -R env -i "$progs/stacks-gcc-fp" lambda
@@ -29,10 +31,10 @@ run_both() { # SUFFIX [KUNWIND-RUN]
 }
 
 session_begin "$work/trace"
-verdict $? "an LTTng session of all system calls"
+verdict $? "LTTng session of all system calls starts"
 run_both stock
 check "the module loads" modprobe kunwind
-is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "it takes over both"
+is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "stack_trace_save_user and perf_callchain_user are taken over"
 run_both stranger
 echo N >/sys/module/kunwind/parameters/enabled
 # the switch refuses new registrations: register with it off, then turn it on
@@ -53,60 +55,61 @@ adopt /usr/bin/python3 "$oracle/same.py" "$work/trace" "$work/programs.tsv" \
 
 # perf
 is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
-	"perf's chain of a registered program is the true one"
+	"perf: the chain of a registered program is right"
 "$progs/perfchain" stranger >"$work/chain"
-is $? 0 "perf gives a chain of a program that is not registered"
+is $? 0 "perf: a program that is not registered has a chain"
 
-# perf's chains that are taken on the way back to user mode: kernels with unwind_user()
+# perf's deferred chains, taken on return to user mode, on kernels with
+# unwind_user()
 deferred=
 if grep -qx unwind_user /sys/kernel/tracing/available_filter_functions; then
 	deferred=1
-	is "$(hook unwind_user)" on "it takes over unwind_user"
+	is "$(hook unwind_user)" on "unwind_user is taken over"
 	is "$("$progs/perfchain" register deferred | grep -v -- - | tr '\n' ' ')" "third second first main " \
-		"perf's deferred chain of a registered program is the true one"
+		"perf: the deferred chain of a registered program is right"
 	"$progs/perfchain" stranger deferred >"$work/chain"
 	is "$? $(grep -c first "$work/chain")" "0 0" \
-		"without frame pointers a stranger's is what it was"
+		"perf: the deferred chain of an unregistered program without frame pointers is the kernel's"
 	echo N >/sys/module/kunwind/parameters/enabled
-	is "$("$progs/perfchain" stranger deferred)" "$(cat "$work/chain")" "as with the kill switch"
+	is "$("$progs/perfchain" stranger deferred)" "$(cat "$work/chain")" "perf: that deferred chain is the same with the kill switch on"
 	echo Y >/sys/module/kunwind/parameters/enabled
 else
 	is "$(hook unwind_user)" "" "status names no function that this kernel does not have"
 	skip "perf's deferred chains" "this kernel has no unwind_user()"
 fi
 
-# ftrace cannot be switched off
+# ftrace cannot be disabled
 like "$( (echo 0 >/proc/sys/kernel/ftrace_enabled) 2>&1)" "Device or resource busy" \
 	"kernel.ftrace_enabled=0 is refused while hooks are on"
 is "$(cat /proc/sys/kernel/ftrace_enabled)" 1 "ftrace is still enabled"
 is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
-	"after the refused write kunwind still makes the stacks"
+	"perf: the chain of a registered program is still right after the refused write"
 
-# somebody else comes second
+# another user of the function after kunwind
 # (7.2's register_kprobe() returns 0 all the same, and there is no probe)
 modprobe conflict 2>/dev/null
 is "$(grep -c "stack_trace_save_user" /sys/kernel/debug/kprobes/list) $(hook stack_trace_save_user)" "0 on" \
-	"while it is taken over, no kprobe with a post-handler gets the function"
+	"a kprobe with a post-handler on a function that is taken over is refused"
 rmmod conflict 2>/dev/null
-check "the module is unloaded" rmmod kunwind
+check "the module is unloaded after the refused kprobe" rmmod kunwind
 
-# somebody else was first
+# another user of the function before kunwind
 for function in stack_trace_save_user perf_callchain_user ${deferred:+unwind_user}; do
-	check "a kprobe with a post-handler holds $function" modprobe conflict function=$function
+	check "$function: a kprobe with a post-handler is registered first" modprobe conflict function=$function
 	dmesg -C
-	check "the module loads all the same" modprobe kunwind
-	is "$(hook $function)" refused "status says that $function is refused"
-	like "$(kunwind status)" "$function +refused" "and kunwind status names it"
-	is "$(dmesg | grep -c "$function")" 1 "the log says so once"
+	check "$function: the module loads after the kprobe" modprobe kunwind
+	is "$(hook $function)" refused "$function: the device's status has the hook as refused"
+	like "$(kunwind status)" "$function +refused" "$function: kunwind status has the hook as refused"
+	is "$(dmesg | grep -c "$function")" 1 "$function: the kernel's log names the refused hook once"
 	case $function in
 	stack_trace_save_user) other=perf_callchain_user ;;
 	*) other=stack_trace_save_user ;;
 	esac
-	is "$(hook $other)" on "$other is taken over"
-	check "the module is unloaded" rmmod kunwind
-	check "the kprobe goes" rmmod conflict
+	is "$(hook $other)" on "$function is refused: $other is taken over"
+	check "$function: the module is unloaded before the kprobe" rmmod kunwind
+	check "$function: the kprobe is removed" rmmod conflict
 done
-check "the module loads again" modprobe kunwind
-is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "and takes over both"
+check "the module loads when no other kprobe is left" modprobe kunwind
+is "$(hook stack_trace_save_user) $(hook perf_callchain_user)" "on on" "when no other kprobe is left both functions are taken over"
 check "the module is unloaded" rmmod kunwind
 done_testing

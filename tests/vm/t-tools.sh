@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-tools.sh - kunwind run, register, unregister, status, doctor, in the VM
-
+# t-tools.sh - kunwind run, register, unregister, status, auto and doctor
 # timeout: 500
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -10,54 +9,55 @@
 need lttng babeltrace2 perl
 tmp=$KUNWIND_TMP
 
-check_fails 125 "run without the module" kunwind run -- true
-check_fails 125 "run without the module, whatever the command" kunwind run -- /nonexistent
-check_fails 1 "register without the module" kunwind register $$
-check_fails 1 "status without the module" kunwind status
-check_fails 1 "doctor without the module" kunwind doctor
-like "$(kunwind doctor)" "FAIL +module loaded +no; fix: sudo modprobe kunwind" "it says what to do"
+check_fails 125 "run without the module fails" kunwind run -- true
+check_fails 125 "run without the module fails before it looks for the command" kunwind run -- /nonexistent
+check_fails 1 "register without the module fails" kunwind register $$
+check_fails 1 "status without the module fails" kunwind status
+check_fails 1 "doctor without the module fails" kunwind doctor
+like "$(kunwind doctor)" "FAIL +module loaded +no; fix: sudo modprobe kunwind" "doctor without the module says how to load it"
 check "the module loads" modprobe kunwind
 
 # doctor
 out=$(kunwind doctor)
-is "$?" 0 "doctor is content with the module loaded"
-is "$(grep -c FAIL <<<"$out")" 0 "and nothing fails" || diag "$out"
-like "$out" "ok +stacks for LTTng +stack_trace_save_user is served" "it names the hook"
+is "$?" 0 "doctor succeeds when the module is loaded"
+is "$(grep -c FAIL <<<"$out")" 0 "doctor: no check fails when the module is loaded" || diag "$out"
+like "$out" "ok +stacks for LTTng +stack_trace_save_user is served" "doctor names the hook for LTTng's stacks"
 check_fails 1 "doctor finds the kill switch" sh -c 'echo N >/sys/module/kunwind/parameters/enabled; kunwind doctor'
-like "$(kunwind doctor)" 'FAIL +kill switch.*echo Y' "and how to put it back"
-check_fails 125 "run with the kill switch on" kunwind run true
+like "$(kunwind doctor)" 'FAIL +kill switch.*echo Y' "doctor says how to turn off the kill switch"
+check_fails 125 "run fails with the kill switch on" kunwind run true
 echo Y >/sys/module/kunwind/parameters/enabled
 PATH=/usr/bin:/bin:/usr/sbin kunwind=/usr/local/bin/kunwind
-check_fails 1 "doctor finds that PATH leads to the real lttng" $kunwind doctor
-like "$($kunwind doctor)" 'FAIL +lttng --callstack.*put /usr/local/bin before' "and says what to put first"
+check_fails 1 "doctor fails if PATH finds the real lttng first" $kunwind doctor
+like "$($kunwind doctor)" 'FAIL +lttng --callstack.*put /usr/local/bin before' "doctor says which directory must come first in PATH"
 PATH=/usr/local/bin:$PATH
-is "$(kunwind doctor --tsv | awk -F'\t' 'NF != 4' | wc -l)" 0 "doctor --tsv has four fields a line"
+is "$(kunwind doctor --tsv | awk -F'\t' 'NF != 4' | wc -l)" 0 "doctor --tsv has four fields in each line"
 
-# run: process id, standard input, arguments, environment, directory, signals, status
+# run: process id, standard input, arguments, environment, directory, signals,
+# status
 out=$(sh -c 'echo $$; exec kunwind run -- sh -c "echo \$\$"')
 is "$(sort -u <<<"$out" | wc -l)" 1 "run keeps the process id"
 is "$(echo some text | kunwind run cat)" "some text" "run keeps standard input"
-is "$(kunwind run -- printf '[%s]' a 'b c' '' -- --help)" "[a][b c][][--][--help]" "run hands arguments on"
-is "$(kunwind run printf '[%s]' -x)" "[-x]" "options behind the command are the command's"
+is "$(kunwind run -- printf '[%s]' a 'b c' '' -- --help)" "[a][b c][][--][--help]" "run passes arguments on"
+is "$(kunwind run printf '[%s]' -x)" "[-x]" "run: options after the command are the command's"
 is "$(SOME=thing kunwind run sh -c 'echo $SOME')" thing "run keeps the environment"
 is "$(cd /usr && kunwind run pwd)" /usr "run keeps the directory"
-is "$(kunwind run ls -l /proc/self/fd | grep -c kunwind)" 0 "the command inherits no descriptor of the device"
+is "$(kunwind run ls -l /proc/self/fd | grep -c kunwind)" 0 "run: the command inherits no descriptor of the device"
 out=$(kunwind run perl -e 'for $n (0 .. 255) { if (!fork) { exec "kunwind", "run", "--", "sh", "-c", "exit $n" }
 	wait; print $? >> 8, "\n" }')
-is "$(md5sum <<<"$out")" "$(seq 0 255 | md5sum)" "every status from 0 to 255 is the command's"
+is "$(md5sum <<<"$out")" "$(seq 0 255 | md5sum)" "run: each exit status from 0 to 255 is the command's"
 for signal in HUP INT QUIT KILL USR1 PIPE ALRM TERM; do
 	is "$(perl -e 'if (!fork) { $SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec "kunwind", "run", "sh", "-c", "ulimit -c 0; kill -$ARGV[0] \$\$" }
-		wait; print $? & 127' "$signal")" "$(kill -l "$signal")" "a death by SIG$signal is the command's"
+		wait; print $? & 127' "$signal")" "$(kill -l "$signal")" "run: a death by SIG$signal is the command's"
 done
 kunwind run sleep 1000 &
 pid=$!
 until [ "$(cat /proc/$pid/comm)" = sleep ]; do sleep 0.1; done
 kill -TERM $pid
 wait $pid
-is "$?" 143 "a signal sent to run's process id reaches the command"
+is "$?" 143 "run: a signal to its process id reaches the command"
 trap '' USR1
 is "$(kunwind run awk '/^SigIgn/ { print $2 }' /proc/self/status)" \
-	"$(awk '/^SigIgn/ { print $2 }' /proc/self/status)" "ignored signals stay as they were"
+	"$(awk '/^SigIgn/ { print $2 }' /proc/self/status)" "run keeps ignored signals"
 trap - USR1
 check_fails 127 "run: no such command" kunwind run -- /nonexistent
 check_fails 127 "run: no such command in PATH" kunwind run nonexistent-command
@@ -71,16 +71,16 @@ sleep 1000 &
 a=$!
 sleep 1001 &
 b=$!
-like "$(kunwind register $a $b)" "^$a"$'\t[1-9][0-9]*\t[1-9][0-9]*\n'"$b"$'\t' "register tells mappings and tables"
-is "$(flags_of $a) $(flags_of $b)" "sleep sleep" "status shows both"
-like "$(kunwind status)" "Processes 2 registered" "status counts them"
-check "registering again is no error" kunwind register $a
-like "$(kunwind register $a 999999 2>&1)" "999999: no such process" "a pid that is not there is named"
-is "$(kunwind register 999999 $b 2>/dev/null | cut -f1)" $b "and the others are registered all the same"
-check_fails 1 "but the status is 1" kunwind register 999999 $b
+like "$(kunwind register $a $b)" "^$a"$'\t[1-9][0-9]*\t[1-9][0-9]*\n'"$b"$'\t' "register prints the numbers of mappings and tables"
+is "$(flags_of $a) $(flags_of $b)" "sleep sleep" "status shows both registered processes"
+like "$(kunwind status)" "Processes 2 registered" "status counts the registered processes"
+check "registering a process again is no error" kunwind register $a
+like "$(kunwind register $a 999999 2>&1)" "999999: no such process" "register names a PID that does not exist"
+is "$(kunwind register 999999 $b 2>/dev/null | cut -f1)" $b "register: after a PID that does not exist the others are registered"
+check_fails 1 "register exits with 1 if one PID does not exist" kunwind register 999999 $b
 like "$(kunwind register 2 2>&1)" "kernel thread" "a kernel thread cannot be registered"
-check "unregister" kunwind unregister $a
-is "$(flags_of $a)$(flags_of $b)" sleep "status does not show it any more"
+check "unregister succeeds" kunwind unregister $a
+is "$(flags_of $a)$(flags_of $b)" sleep "status does not show an unregistered process"
 like "$(kunwind unregister $a 2>&1)" "not registered" "unregistering twice is an error"
 kill $a $b
 wait $a $b 2>/dev/null
@@ -98,10 +98,10 @@ kill "$(cat "$tmp/child")"
 rm "$tmp/child"
 kunwind run --no-children sh -c 'sleep 1003 & echo $! >'"$tmp/child"'; wait' &
 until [ -s "$tmp/child" ] && [ "$(cat /proc/"$(cat "$tmp/child")"/comm)" = sleep ]; do sleep 0.1; done
-is "$(flags_of "$(cat "$tmp/child")")" "" "but not with --no-children"
+is "$(flags_of "$(cat "$tmp/child")")" "" "run --no-children does not register children"
 kill "$(cat "$tmp/child")"
 
-# the three forms of status say the same
+# status as text, --tsv and --json have the same contents
 kunwind run sleep 1004 &
 last=$!
 until kunwind status --tsv | grep -q $'^process\t.*sleep'; do sleep 0.1; done
@@ -124,27 +124,27 @@ assert [int(p[0]) for p in kinds["process"]] == [p["pid"] for p in data["process
 assert all(o["rows"] > 0 and o["bytes"] > 0 for o in data["objects"] if o["state"] == "ready")
 assert any(o["path"].endswith("/libc.so.6") for o in data["objects"])
 END
-check "and holds what --tsv does" /usr/bin/python3 "$tmp/same.py" "$tmp"
+check "status --json has the same contents as --tsv" /usr/bin/python3 "$tmp/same.py" "$tmp"
 
-# the other --json of what needs the module
+# --json of other commands that need the module
 is_json() { tests/tools/json_output.py "$1" <"$2"; }
 check "status --json is as kunwind-json(5) says" is_json status "$tmp/json"
 kunwind register --json $last 99999999 >"$tmp/json" 2>"$tmp/err"
-is "$? $(cat "$tmp/err")" "1 " "register --json of a process and of none"
+is "$? $(cat "$tmp/err")" "1 " "register --json exits with 1 if one PID does not exist, and prints no messages"
 check "register --json is as kunwind-json(5) says" is_json register "$tmp/json"
 is "$(/usr/bin/python3 -c 'import json, sys
 for one in json.load(sys.stdin): print(one["pid"], one["ok"], one.get("maps", 0) >= one.get("tables", 1), "error" in one)' <"$tmp/json")" \
-	"$last True True False"$'\n'"99999999 False False True" "and tells of each"
+	"$last True True False"$'\n'"99999999 False False True" "register --json has a result for each PID"
 kunwind unregister --json $last >"$tmp/json"
-is "$? $(tr -d ' \n' <"$tmp/json")" "0 [{\"pid\":$last,\"ok\":true}]" "unregister --json"
-is "$(kunwind auto --json on | cut -d , -f 1)" '{"auto": true' "auto --json on"
+is "$? $(tr -d ' \n' <"$tmp/json")" "0 [{\"pid\":$last,\"ok\":true}]" "unregister --json has the result"
+is "$(kunwind auto --json on | cut -d , -f 1)" '{"auto": true' "auto --json on reports that auto is on"
 kunwind auto --json off >"$tmp/json"
 check "auto --json is as kunwind-json(5) says" is_json auto "$tmp/json"
 kill $last
-is "$(kunwind status | grep -c $'\033')" 0 "no colours but on a terminal"
-like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "colours on a terminal"
+is "$(kunwind status | grep -c $'\033')" 0 "status has no colours except on a terminal"
+like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "status has colours on a terminal"
 
-# a program that gains privilege is on its own
+# a program that gains privilege is not registered
 user="setpriv --reuid=65534 --regid=65534 --clear-groups --"
 chmod 666 /dev/kunwind
 cp /bin/sleep "$tmp/suid"
@@ -153,32 +153,32 @@ chmod 755 "$tmp"
 $user kunwind run "$tmp/suid" 1005 &
 suid=$!
 until [ "$(cat /proc/$suid/comm)" = suid ]; do sleep 0.1; done
-is "$(flags_of $suid)" "" "a set-user-ID program is not registered"
+is "$(flags_of $suid)" "" "run: a set-user-ID program is not registered"
 $user kunwind run sleep 1006 &
 own=$!
 until [ "$(cat /proc/$own/comm)" = sleep ]; do sleep 0.1; done
-is "$(flags_of $own)" sleep "a user's own is, and root sees it"
-is "$($user kunwind status --tsv | grep -c '^object')" 0 "a user sees no objects"
+is "$(flags_of $own)" sleep "run: a user's own program is registered, and root sees it"
+is "$($user kunwind status --tsv | grep -c '^object')" 0 "status: a user sees no objects"
 is "$($user kunwind status --tsv | awk -F'\t' '$1 == "process" { print $2 }')" $own \
-	"a user sees his own processes only"
+	"status: a user sees only his own processes"
 chmod 660 /dev/kunwind
 kill $suid $own
 
 
-# the group tracing, as the udev rule has it (there is no udev here)
+# the group tracing, which the udev rule names (no udev runs in this VM)
 getent group tracing >/dev/null || groupadd -r tracing
 member="setpriv --reuid=65534 --regid=65534 --groups=$(getent group tracing | cut -d: -f3) --"
-like "$($user kunwind doctor)" 'FAIL +rights.*usermod -aG tracing' "doctor: a user without rights"
+like "$($user kunwind doctor)" 'FAIL +rights.*usermod -aG tracing' "doctor: a user outside the group is told how to join it"
 like "$($user kunwind doctor)" 'FAIL +device +/dev/kunwind may not be opened; fix: use sudo' \
-	"doctor: nor may he open the device"
-like "$($member kunwind doctor)" 'ok +rights +member of the group tracing' "doctor: a member of the group"
-like "$($member kunwind doctor)" 'FAIL +device.*udevadm trigger' "doctor: the rule was not applied"
-check_fails 125 "so run fails" $member kunwind run true
+	"doctor: a user outside the group cannot open the device"
+like "$($member kunwind doctor)" 'ok +rights +member of the group tracing' "doctor: a member of the group has rights"
+like "$($member kunwind doctor)" 'FAIL +device.*udevadm trigger' "doctor: a udev rule that was not applied is reported"
+check_fails 125 "run fails for a member if the udev rule was not applied" $member kunwind run true
 chgrp tracing /dev/kunwind
-check "the rule was applied: run works for members" $member kunwind run true
-like "$($member kunwind doctor)" 'ok +device' "and doctor is content with it"
-check_fails 125 "but not for others" $user kunwind run true
+check "run succeeds for a member if the udev rule was applied" $member kunwind run true
+like "$($member kunwind doctor)" 'ok +device' "doctor: a member can open the device"
+check_fails 125 "run fails for a user outside the group" $user kunwind run true
 
-# show is reached, with its own status
-check_fails 1 "show of what is no trace" kunwind show "$tmp"
+# the exit status of kunwind show
+check_fails 1 "show of a directory without a trace fails" kunwind show "$tmp"
 done_testing

@@ -3,8 +3,9 @@
 #
 # t-uprobes.sh - stacks at uprobes in code without unwind information: C and Go
 #
-# A uprobe at each function's entry replaces its first instruction, which walks need
-# to read. ftrace records the user stacks; what called what is known from the source.
+# A uprobe at each function's entry replaces its first instruction, which walks
+# need to read. ftrace records the user stacks. The right call chain is known
+# from the source.
 # timeout: 300
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -22,7 +23,8 @@ stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
 	echo >$tracing/trace
 	for pair; do
 		at=0x$(nm "$program" | awk -v n="${pair#*=}" '$3 == n { print $1; exit }')
-		# offset in the file = address - address of the code segment + its offset
+		# offset in the file = address - address of the code segment +
+		# its offset
 		read -r offset segment < <(readelf -lW "$program" | awk '$1 == "LOAD" && / E / { print $2, $3 }')
 		printf 'p:uprobed/%s %s:%#x\n' "${pair%=*}" "$program" $((at - segment + offset)) \
 			>>$tracing/uprobe_events
@@ -32,7 +34,7 @@ stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
 	echo 0 >$tracing/options/sym-userobj
 	echo 1 >$tracing/tracing_on
 	kunwind run "$program" $rounds >/dev/null
-	is $? 0 "${program##*/} ends well"
+	is $? 0 "${program##*/} exits with status 0"
 	echo 0 >$tracing/tracing_on
 	cp $tracing/trace "$work/trace"
 	echo 0 >$tracing/options/userstacktrace
@@ -51,7 +53,7 @@ if [ -e "$here/../../build/programs/uprobed-go" ]; then
 		main.leaf,main.through,main.outer,main.main,runtime.main \
 		leaf=main.leaf through=main.through outer=main.outer
 else
-	skip "Go" "not installed"
+	skip "uprobed-go" "Go is not installed"
 fi
 check "the module is unloaded" rmmod kunwind
 done_testing

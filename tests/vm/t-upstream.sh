@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: MIT
 # timeout: 400
 #
-# What reads LTTng's call stacks today goes on working: the shape of LTTng's own
-# regression test of the context callstack-user (a program whose chain main,
-# fct_a, fct_b, fct_c, gettid is known; addresses from babeltrace2's text, named
-# by addr2line), here without frame pointers; and the names and types of the
-# fields that Trace Compass and scripts read, byte for byte those of stock LTTng.
+# t-upstream.sh - programs that read LTTng's call stacks keep working
+#
+# The first part is like LTTng's own regression test of the context
+# callstack-user: a program with the known chain main, fct_a, fct_b, fct_c,
+# gettid; addresses from babeltrace2's text, named by addr2line. Here the
+# program has no frame pointers. The second part compares the names and types of
+# the fields, which Trace Compass and scripts read, with those of stock LTTng,
+# byte by byte.
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
@@ -14,11 +17,11 @@ need lttng babeltrace2 kunwind gcc addr2line
 
 cd "$KUNWIND_TMP" || exit 1
 source=$OLDPWD/tests/vm/progs/show-chain.c
-lttng=/usr/bin/lttng	# the real one
+lttng=/usr/bin/lttng	# not kunwind's front end
 lttng-sessiond --daemonize >/dev/null 2>&1
 
-# As the upstream test: one session, one channel of LTTng's own making, one
-# system call, the context, the program tracked by its number.
+# As in the upstream test: one session, the default channel, one system call,
+# the context, and the program tracked by its PID.
 trace() { # DIRECTORY PROGRAM [COMMAND-BEFORE-IT]...
 	local dir=$1 program=$2
 	shift 2
@@ -44,13 +47,14 @@ trace() { # DIRECTORY PROGRAM [COMMAND-BEFORE-IT]...
 	{ $lttng stop && $lttng destroy; } >>"$dir.log" 2>&1
 }
 
-# The addresses of the one event, as the text has them.
+# The addresses of the only event, as babeltrace2 prints them.
 addresses() {
 	babeltrace2 "$1" | grep 'syscall_entry_gettid:' | grep -o 'callstack_user = \[ \(\[[0-9]*\] = 0x[0-9A-F]*,\? \)*\]' |
 		grep -o '= 0x[0-9A-F]*' | cut -c3-
 }
 
-# Where PROGRAM's (or a library's) first byte is mapped, and which object holds an address.
+# The object that is mapped at ADDRESS, and where the object's first byte is
+# mapped.
 object_of() { # MAPS ADDRESS: prints BASE PATH
 	local range offset path base=
 	while read -r range _ offset _ _ path; do
@@ -62,7 +66,8 @@ object_of() { # MAPS ADDRESS: prints BASE PATH
 	done <"$1"
 }
 
-# Functions of PROGRAM in a trace, innermost first; for other objects, their file.
+# Functions of PROGRAM in a trace, innermost first; for other objects their file
+# name.
 names() { # DIRECTORY PROGRAM TYPE
 	local address base path minus=0
 	while read -r address; do
@@ -85,7 +90,7 @@ done
 trace stock chain-pie
 stock=$(names stock chain-pie -pie)
 unlike="fct_c fct_b fct_a main "
-check "stock LTTng has an event, and not the chain: the test can fail" \
+check "stock LTTng: the event does not have the chain, so the test can fail" \
 	test -n "$stock" -a "${stock/$unlike/}" = "$stock"
 
 check "the module loads" modprobe kunwind
@@ -96,16 +101,16 @@ for type in -no-pie -pie; do
 done
 
 text=$(babeltrace2 kunwind-pie | grep 'syscall_entry_gettid:')
-like "$text" '_callstack_user_length = [0-9]+, callstack_user = \[ \[0\] = 0x[0-9A-F]+, \[1\] = 0x' "babeltrace2's text has the field"
-# the tracer's own mark of a stack's end, where it makes one
+like "$text" '_callstack_user_length = [0-9]+, callstack_user = \[ \[0\] = 0x[0-9A-F]+, \[1\] = 0x' "babeltrace2 prints the length and the addresses"
+# the end mark that some versions of the tracer write
 mark() { addresses "$1" | tail -n 1 | grep -cx 0xFFFFFFFFFFFFFFFF; }
-is "$(mark kunwind-pie)" "$(mark stock)" "which ends as in stock LTTng"
+is "$(mark kunwind-pie)" "$(mark stock)" "the stack ends with a mark if stock LTTng's does"
 length=$(grep -o '_callstack_user_length = [0-9]*' <<<"$text" | grep -o '[0-9]*$')
-is "$(addresses kunwind-pie | wc -l)" "$length" "and has as many members as its length says"
-like "$text" '_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0xFFFFFFFF' "the kernel's own stack is there, too"
+is "$(addresses kunwind-pie | wc -l)" "$length" "the stack has as many addresses as its length field says"
+like "$text" '_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0xFFFFFFFF' "the event has the kernel's stack, too"
 
-# Trace Compass finds the fields by name and type in the metadata: text in CTF 1.8,
-# in CTF 2, of LTTng from 2.15 on, JSON.
+# Trace Compass finds the fields by name and type in the metadata, which is text
+# in CTF 1.8 and JSON in CTF 2 (LTTng from 2.15 on).
 context() {
 	if grep -aq '"type": *"preamble"' "$1/kernel/metadata"; then
 		/usr/bin/python3 -c '
@@ -118,10 +123,10 @@ for fragment in sys.stdin.read().split("\x1e")[1:]:
 		babeltrace2 -o ctf-metadata "$1"/kernel | sed -n '/event.context := struct/,/};/p'
 	fi
 }
-is "$(context kunwind-pie)" "$(context stock)" "the metadata of the context is stock LTTng's"
+is "$(context kunwind-pie)" "$(context stock)" "metadata of the context: equal to stock LTTng's"
 like "$(context kunwind-pie)" 'integer \{ size = 64; align = 8; signed = 0; encoding = none; base = 16; \} _?callstack_user\[ ?_+callstack_user_length ?\]|"element-field-class": \{[^}]*"length": 64, "preferred-display-base": 16, "type": "fixed-length-unsigned-integer"\}, "length-field-location": \{[^}]*"path": \["_callstack_user_length"\]\}, "type": "dynamic-length-array"\}, "name": "callstack_user"' \
-	"callstack_user: a sequence of unsigned 64-bit numbers, in hexadecimal"
-check "unload" rmmod kunwind
+	"metadata of callstack_user: a sequence of unsigned 64-bit numbers in hexadecimal"
+check "the module is unloaded" rmmod kunwind
 trace after chain-pie
-is "$(context after)" "$(context stock)" "and so it is when the module has gone"
+is "$(context after)" "$(context stock)" "metadata of the context after the unload: equal to stock LTTng's"
 done_testing

@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-walk-cost.sh - no stack makes a walk cost more than its budget, counted in the kernel
+# t-walk-cost.sh - no stack makes a walk cost more than its budget
 #
-# tests/bench/hostile.c fills stacks whose walks are as expensive as possible and counts the
-# instructions of stack_trace_save_user() in a VM whose TSC counts instructions (--icount).
-# With interrupts off a walk has a quarter of the budget; in hard interrupts the average is
-# limited, too. With the event kunwind_callstack on, the walk finds up to 4,096 frames and
-# writes them to the ring buffer.
-# Half of the stacks defeat the answers about code that the walk keeps, or make it compare
-# as much code as possible (each-..., checks). They are also counted separately.
-# The bounds are about a fifth above the largest cost that was measured on Linux 6.1.
+# tests/bench/hostile.c makes stacks whose walks are as expensive as possible
+# and counts the instructions of stack_trace_save_user(), in a VM whose TSC
+# counts instructions (--icount). With interrupts off a walk has a quarter of
+# the budget. In hard interrupts the average is limited, too. With the event
+# kunwind_callstack on, the walk finds up to 4,096 frames and writes them to the
+# ring buffer.
+#
+# About half of the stacks make the kept answers about code useless, or make the
+# walk compare as much code as possible (each-..., checks). Their largest cost
+# is also reported separately. The bounds are about a fifth above the largest
+# cost that was measured on Linux 6.1.
 # vm: --icount
 # timeout: 600
 
@@ -21,7 +24,8 @@ check "the module loads" modprobe kunwind
 check "the counting module loads" modprobe kunwind_bench
 event=/sys/kernel/tracing/events/kunwind/kunwind_callstack/enable
 
-# walks TITLE BOUND off|on FRAMES: all stacks are counted; none costs more than BOUND
+# walks TITLE BOUND off|on FRAMES: tests that all stacks are counted, and that
+# none costs more than BOUND
 walks() {
 	local title=$1 bound=$2 name found cost most=0 count=0 each=0 most_each=0
 	shift 2
@@ -33,7 +37,7 @@ walks() {
 		each=$((each + 1))
 		[ "$cost" -le "$most_each" ] || most_each=$cost
 	done < <("$progs/bench/hostile" "$@")
-	diag "$title: most expensive: $most instructions, without useful answers $most_each, bound $bound"
+	diag "$title: most expensive: $most instructions, with useless kept answers $most_each, bound $bound"
 	[ "$count" -eq 15 ] && [ "$each" -eq 7 ] && [ "$most_each" -gt 100000 ]
 	verdict $? "$title: all 15 walks are counted"
 	[ "$most" -le "$bound" ]
@@ -49,16 +53,18 @@ walks "interrupts off, event on, 4,000 frames in the cache" 1120000 off 4000
 walks "interrupts on, event on, 4,000 frames in the cache" 3000000 on 4000
 echo 0 >"$event"
 
-# In hard interrupts and NMIs, any 128 walks spend at most 960 units on average. perf allows
-# 50 us without lowering its rate below 4,000 Hz: 150,000 instructions at 3 GHz and one
-# instruction a cycle. "lookups": a stack with unwind information is always whole.
+# In hard interrupts and NMIs, any 128 consecutive walks spend at most 960 units
+# on average. perf can take 50 us for a sample before it lowers its rate below
+# 4,000 Hz: 150,000 instructions at 3 GHz and one instruction per cycle.
+# "lookups" is a stack whose frames all have unwind information; it must always
+# be whole.
 average=150000
 walks "in a hard interrupt, on average" $average interrupt 0
 walks "in a hard interrupt, on average, 100 frames in the cache" $average interrupt 100
 whole=$("$progs/bench/hostile" interrupt 0 | awk '$1 == "lookups" { print $2 }')
 is "$whole" 127 "in a hard interrupt: 127 frames with unwind information are found after hostile stacks"
 
-# The same with perf: function_graph counts the cost of each sample's stack.
+# The same with perf. function_graph measures the cost of each sample's stack.
 tracing=/sys/kernel/tracing
 "$progs/bench/hostile" spin >"$KUNWIND_TMP/up" &
 spinner=$!
@@ -83,7 +89,7 @@ diag "perf: $samples samples, on average $mean instructions a stack, bound $aver
 [ "$samples" -ge 256 ] && [ "$mean" -gt 50000 ]
 verdict $? "perf: the stacks of at least 256 samples are counted"
 [ "$mean" -le $average ]
-verdict $? "perf: no stack costs more than the bound on average"
+verdict $? "perf: on average a stack costs no more than the bound"
 
 check "the counting module is unloaded" rmmod kunwind_bench
 check "the module is unloaded" rmmod kunwind
