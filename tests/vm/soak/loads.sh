@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What keeps the machine busy during soak.sh, sourced: each load is a loop in a
-# process of its own until $work/stop is there. Whether there is a module or not
-# makes no difference to any of them: a program that ends otherwise than it does
-# without kunwind is written down in load-NAME.strange.
+# loads.sh - programs that keep the machine busy. Sourced by soak.sh.
+#
+# Each load is a loop in a process of its own, until the file $work/stop exists.
+# Each program must end with status 0, with the module and without it. Others
+# are listed in load-NAME.strange, which fails the test.
 
 loads=(make python dlopen forks threads signals moving jit profile)
 
 still() { [ ! -e "$work/stop" ]; }
 
-# run NAME COMMAND...: it must end well; 124 is the machine being slow, and is counted
+# run NAME COMMAND...: the status must be 0. 124 (timeout) means that the
+# machine is slow; it is only counted.
 run() {
 	local name=$1 status=0
 	shift
@@ -91,7 +93,8 @@ signal.setitimer(signal.ITIMER_REAL, 0)'
 	done
 }
 
-# Its own chains of calls, coroutines, handlers, vfork, a library at the same place.
+# Random call chains, coroutines, signal handlers, vfork(), a library that is
+# mapped again at the same address.
 load_moving() {
 	local n=$seed
 	while still; do
@@ -109,8 +112,9 @@ for (let i = 0; i < 1000; i++) f(20);'
 	done
 }
 
-# Call chains by a program of the tests, then perf -g of everything, where there is perf.
-# Not what of perf's own takes minutes here: it looks through all files and symbols.
+# Call chains taken by a program of the tests, then perf -g of all processes, if
+# perf is installed. The options turn off perf's searches of all files and
+# symbols, which take minutes here.
 load_profile() {
 	while still; do
 		run profile "$progs/perfchain" stranger
@@ -128,7 +132,7 @@ loads_begin() {
 	rm -f "$work/stop"
 	for load in "${loads[@]}"; do
 		(
-			# whoever switches is to have his turn
+			# the actions of soak.sh go first
 			renice -n 10 "$BASHPID" >/dev/null
 			turns=0 slow=0
 			"load_$load"
@@ -139,8 +143,8 @@ loads_begin() {
 	done
 }
 
-# A load sees $work/stop when its program has ended, for which run() gives it 300 s; the
-# profile runs two.
+# A load sees $work/stop only when its program has ended, after at most 300 s
+# (run()); the load "profile" runs two programs in a row.
 loads_end() {
 	local end=$((SECONDS + 700))
 	touch "$work/stop"
@@ -154,5 +158,5 @@ loads_end() {
 }
 
 loads_tell() {
-	diag "turns of the loads: $(cat "$work"/load-*.turns | tr '\n' ' ')"
+	diag "programs that each load has finished: $(cat "$work"/load-*.turns | tr '\n' ' ')"
 }

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# The kernel's memory before and after, sourced by soak.sh, while nothing runs
-# and the module is not loaded.
+# memory.sh - compare the kernel's memory before and after. Sourced by soak.sh.
 #
-# What is compared: unreclaimable slab, vmalloc areas, percpu memory, stacks and
-# page tables, by /proc/meminfo; and areas of vmalloc whose caller has no name,
-# which is how those look that a module took which is gone: of them there are none.
-# A page or two for each of some hundred loads would be seen; for less, kmemleak
-# of the debug kernel (scripts/soak --debug) looks.
+# Memory is measured while no load runs and the module is not loaded. By
+# /proc/meminfo: unreclaimable slab, vmalloc areas, percpu memory, stacks and
+# page tables. There must also be no vmalloc area whose caller has no name,
+# because areas of an unloaded module look like that. A leak of a page or two
+# for each of some hundred loads of the module is found. Smaller leaks are found
+# by kmemleak on the debug kernel (scripts/soak --debug).
 
 memory_fields="SUnreclaim VmallocUsed Percpu KernelStack PageTables"
-# What a kernel keeps of its own accord (empty slabs, caches of each processor), in KB
+# memory that a kernel keeps without a leak (empty slabs, per-CPU caches), in KB
 declare -A memory_slack=([SUnreclaim]=1024 [VmallocUsed]=256 [Percpu]=128 [KernelStack]=512 [PageTables]=512)
 
 memory_note() { # FILE
@@ -27,7 +27,7 @@ memory_note() { # FILE
 		sed 's/+0x[^ ]*//' | awk '{ s[$1] += $2 } END { for (c in s) print c, s[c] }' >"$1.areas"
 }
 
-memory_grown() { # BEFORE AFTER: what grew most, in KB
+memory_grown() { # BEFORE AFTER: prints what grew most, in KB
 	awk 'NR == FNR { was[$1] = $2; next } { d = $2 - was[$1]; if (d > 32) printf "%d %s\n", d, $1 }' "$1" "$2" |
 		sort -rn | head -n 6 | tr '\n' ';'
 }
@@ -42,9 +42,9 @@ memory_compare() { # BEFORE AFTER
 		was=$(awk -v f="$field:" '$1 == f { print $2 }' "$1.meminfo")
 		now=$(awk -v f="$field:" '$1 == f { print $2 }' "$2.meminfo")
 		[ -n "$was" ] && [ $((now - was)) -le "${memory_slack[$field]}" ]
-		verdict $? "$field: $was KB before, $now KB after"
+		verdict $? "memory has not leaked: $field: $was KB before, $now KB after"
 	done
 	diag "slabs that grew (KB): $(memory_grown "$1.slabs" "$2.slabs")"
 	diag "vmalloc areas that grew (KB): $(memory_grown "$1.areas" "$2.areas")"
-	is "$(grep '^0x' "$2.areas")" "" "no vmalloc area is left of a module that is gone"
+	is "$(grep '^0x' "$2.areas")" "" "no vmalloc area of an unloaded module is left"
 }

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# soak.sh - load, unload, takeover and all else that can be switched, in random
-# order, while the machine is as busy as it can be (loads.sh); run by scripts/soak
+# soak.sh - load, unload, takeover and all other switches in random order, on a
+# machine that is as busy as possible (loads.sh); scripts/soak runs this
 #
-# SOAK=SECONDS (600) of it; SEED chooses the order of what is switched, which is
-# printed at its end by kind. What the loads do meanwhile is up to the scheduler.
-# Before, all of it runs for WARM seconds (SOAK / 8): so what a kernel takes once
-# and keeps is not taken for a leak. Then and at the end, with the loads gone
-# and the module too, the kernel's memory is measured (memory.sh).
-# timeout: 86400 (scripts/soak knows how long the VM may take)
+# It lasts SOAK seconds (600). SEED chooses the order of the actions, and the
+# numbers of actions of each kind are printed at the end. What the loads do at
+# the same time depends on the scheduler. First, all of it runs for WARM seconds
+# (SOAK / 8), so that memory which a kernel allocates once and keeps is not
+# taken for a leak. The kernel's memory is measured after that and at the end,
+# when the loads have ended and the module is unloaded (memory.sh).
+# timeout: 86400 (scripts/soak sets the real time limit of the VM)
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"
@@ -30,7 +31,9 @@ tracefs=/sys/kernel/tracing
 declare -A did=() refused=()
 loaded() { [ -d /sys/module/kunwind ]; }
 
-# Said by insmod, rmmod and modprobe when it cannot be now: all else is a failure.
+# Runs a command, and counts by KIND whether it succeeds or is refused. Messages
+# of modprobe and rmmod other than "in use" and the like go to $work/strange:
+# they fail the test.
 attempt() { # KIND COMMAND...
 	local kind=$1
 	shift
@@ -45,7 +48,7 @@ attempt() { # KIND COMMAND...
 }
 
 session_on=
-tracing() { # begins or ends a session of LTTng that takes stacks
+tracing() { # starts or ends an LTTng session that records stacks
 	if [ -n "$session_on" ]; then
 		session_end >>"$work/lttng.log" 2>&1 && did[session]=$((${did[session]:-0} + 1))
 		rm -rf "$work/trace"
@@ -56,10 +59,11 @@ tracing() { # begins or ends a session of LTTng that takes stacks
 	fi
 }
 
-# Of the whole system, LTTng's own daemons too: what it cannot write in time it drops,
-# as it should. No filters: lttng-modules 2.13.9 loses one object of kmalloc-512 for
-# each event that has one (lttng_bytecode_validate, without kunwind too), which would
-# hide what we lose.
+# Events of the whole system, LTTng's own daemons included: LTTng drops events
+# that it cannot write in time. There are no filters: for each event with a
+# filter, lttng-modules 2.13.9 leaks one object of kmalloc-512
+# (lttng_bytecode_validate, without kunwind too), which would hide leaks of
+# kunwind.
 calls=openat,close,read,execve,clone,vfork,wait4,mmap,munmap,mprotect,futex,rt_sigreturn,getppid
 session_events_of_soak() {
 	lttng -q create test --output="$work/trace" &&
@@ -70,7 +74,8 @@ session_events_of_soak() {
 		lttng -q start
 }
 
-# Return probes on a function of the C library that all programs call.
+# Sets or removes a return probe on a function of the C library that all
+# programs call.
 libc=/lib/x86_64-linux-gnu/libc.so.6
 probe_at=$(readelf --dyn-syms -W $libc | awk '$8 ~ /^getenv@/ { print "0x" $2; exit }')
 probes() {
@@ -82,8 +87,9 @@ probes() {
 	fi
 }
 
-# A livepatch comes, or goes: that waits for each task to leave what is patched.
-patching() { # 0: of a function that kunwind takes over
+# Loads or unloads a livepatch. Unloading waits until each task has left the
+# patched code.
+patching() { # NUMBER: 0 patches a function that kunwind takes over, others another function
 	local i
 	if [ -d /sys/module/livepatch ]; then
 		[ ! -e $klp/enabled ] || echo 0 2>/dev/null >$klp/enabled
@@ -99,12 +105,14 @@ patching() { # 0: of a function that kunwind takes over
 	fi
 }
 
-# Suspend, as far as a machine whose root is on 9p can: all tasks are frozen and thawed.
+# Suspends as far as a machine with its root on 9p can: all tasks are frozen and
+# thawed.
 freeze() {
 	[ -e /sys/power/pm_test ] || return 0
 	echo 0 >/sys/module/suspend/parameters/pm_test_delay
 	echo freezer >/sys/power/pm_test
-	# refused when a task does not freeze in time, for example in a read that hangs
+	# refused when a task does not freeze in time, for example in a read
+	# that hangs
 	if echo freeze 2>/dev/null >/sys/power/state; then
 		did[suspend]=$((${did[suspend]:-0} + 1))
 	else
@@ -113,10 +121,12 @@ freeze() {
 	echo none >/sys/power/pm_test
 }
 
-# A BPF program at the entry of functions that kunwind hooks; where there is BTF.
+# Starts or ends a BPF program at the entry of functions that kunwind hooks, if
+# the kernel has BTF.
 fentry() {
 	if [ -n "${fentry_pid:-}" ]; then
-		# bpftrace 0.17 runs on if the signal does not interrupt its epoll_wait()
+		# bpftrace 0.17 goes on if the signal does not interrupt its
+		# epoll_wait()
 		while kill "$fentry_pid" 2>/dev/null; do sleep 0.2; done
 		wait "$fentry_pid" 2>/dev/null
 		fentry_pid=
@@ -128,7 +138,8 @@ fentry() {
 	fi
 }
 
-# Kprobes on hooked functions and, while it is loaded, on kunwind's own.
+# Sets or removes kprobes on hooked functions and, while the module is loaded,
+# on kunwind's own functions.
 kprobes() {
 	local event
 	if grep -q '^p:soakk/' $tracefs/kprobe_events; then
@@ -207,7 +218,8 @@ one_action() {
 	return 0
 }
 
-# What the module itself counts, once nothing is registered and no table is kept: nothing.
+# Tests the module's own counts: they must be 0 when nothing is registered and
+# no table is kept.
 own_books() {
 	local i left
 	kunwind auto off >/dev/null
@@ -221,11 +233,12 @@ own_books() {
 	is "$left" "" "the module has no process, object or byte left"
 }
 
-# Everything off, nothing running, the module gone, files of the loads too. Each step is
-# an action of its own for watch.sh, which says of a longer one that it is stuck.
+# Ends the loads and all tracing, removes their files, and unloads the module.
+# Each step is an action of its own for watch.sh, which reports a step that
+# takes too long.
 quiet() {
 	watch_begin "quiet: the loads end"
-	loads_end || not_ok "the loads come to an end"
+	loads_end || not_ok "all loads end"
 	watch_begin "quiet: what traces ends"
 	[ -z "$session_on" ] || tracing
 	[ ! -e $tracefs/events/soak ] || probes
@@ -242,7 +255,7 @@ quiet() {
 	watch_begin "quiet: the module is unloaded"
 	[ ! -d /sys/module/conflict ] || rmmod conflict
 	[ ! -d /sys/module/lttng_probe_kunwind ] || rmmod lttng_probe_kunwind
-	# task work of what has just ended may still be under way
+	# task work of processes that have just ended may still be running
 	for ((i = 0; i < 100; i++)); do
 		loaded || break
 		rmmod kunwind 2>/dev/null || sleep 0.1
@@ -269,7 +282,7 @@ watcher=$!
 act_for "${WARM:-$((seconds / 8 + 5))}"
 quiet
 ! loaded
-verdict $? "after warming up the module is gone"
+verdict $? "after the warm-up the module is unloaded"
 memory_note "$work/before"
 did=() refused=()
 rm -f "$work"/load-*.turns
@@ -278,7 +291,7 @@ act_for "$seconds"
 busy=$(cut -d' ' -f1-3 /proc/loadavg)
 quiet
 ! loaded
-verdict $? "after $seconds s the module is gone"
+verdict $? "after $seconds s of load the module is unloaded"
 memory_note "$work/after"
 for kind in "${!did[@]}" "${!refused[@]}"; do
 	printf '%-14s %5d done, %5d refused\n' "$kind" "${did[$kind]:-0}" "${refused[$kind]:-0}"
@@ -287,26 +300,26 @@ diag "load averages at the end: $busy"
 loads_tell
 least=$((seconds / 120 > 0 ? seconds / 120 : 1))
 [ "${did[load]:-0}" -ge $least ] && [ "${did[unload]:-0}" -ge $least ]
-verdict $? "it came and went, ${did[load]:-0} and ${did[unload]:-0} times"
+verdict $? "under load the module is loaded ${did[load]:-0} times and unloaded ${did[unload]:-0} times"
 if [ "$seconds" -ge 300 ]; then
 	[ "${did[session]:-0}" -ge 1 ] && [ $((${did[auto]:-0} + ${did[register]:-0})) -ge 1 ]
-	verdict $? "sessions were traced meanwhile, processes registered"
-	is "$(grep -h ' 0' "$work"/load-*.turns)" "" "each of the loads was at work"
+	verdict $? "under load sessions are traced and processes are registered"
+	is "$(grep -h ' 0' "$work"/load-*.turns)" "" "each load has finished at least one program"
 else
-	diag "too short to ask whether each action and each load had its turn"
+	diag "too short to require that each load and each kind of action has run"
 fi
-is "$(sort "$work/strange" 2>/dev/null | uniq -c | head -n 20)" "" "nothing was refused for another reason than being in use"
-is "$(sort "$work"/load-*.strange 2>/dev/null | uniq -c | head -n 20)" "" "no program noticed"
+is "$(sort "$work/strange" 2>/dev/null | uniq -c | head -n 20)" "" "no load or unload is refused for a reason other than in use"
+is "$(sort "$work"/load-*.strange 2>/dev/null | uniq -c | head -n 20)" "" "no program of a load fails"
 memory_compare "$work/before" "$work/after"
-is "$(grep -c kunwind $tracefs/enabled_functions)" 0 "no hook is left"
+is "$(grep -c kunwind $tracefs/enabled_functions)" 0 "no ftrace hook of kunwind is left"
 is "$(cat /proc/sys/kernel/tainted)" "$((0xb000 & $(cat /proc/sys/kernel/tainted)))" \
-	"the kernel is tainted by nothing but modules from outside and the livepatch"
+	"the kernel is tainted only by out-of-tree modules and the livepatch"
 
 kill "$watcher"
-# after all that it works
+# after all of this the module still works
 build_progs
-check "the module loads once more" modprobe kunwind
+check "after the soak the module loads" modprobe kunwind
 is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " \
-	"and gives true stacks"
-check "the module is unloaded" rmmod kunwind
+	"after the soak the stack of a registered program is right"
+check "after the soak the module is unloaded" rmmod kunwind
 done_testing

@@ -3,10 +3,11 @@
 #
 # watch.sh - say where an action of the soak hangs. Sourced by soak.sh.
 #
-# An action takes seconds, on the kernel with checkers minutes; the loads have 700 s to
-# end (loads.sh). If one takes more than STUCK seconds, its
-# processes are printed with the kernel's stack of each, and the module's status; once
-# for each action. Nothing is ended: the VM's time limit does that.
+# An action takes seconds, or minutes on the debug kernel; the loads have 700 s
+# to end (loads.sh). If an action takes more than STUCK seconds, watch.sh prints
+# the action's processes with the kernel stack of each, all processes in
+# uninterruptible sleep, and the module's status. It does so once for each
+# action and ends nothing: the VM's time limit does that.
 STUCK=900
 
 watched=$work/action
@@ -36,7 +37,7 @@ watch_tell() { # PID
 	timeout 20 cat /dev/kunwind | grep -v $'^object\t' | sed 's/^/#   /'
 } 2>/dev/null
 
-watch_actions() { # PID: of the script
+watch_actions() { # PID: the script's
 	local before='' now told='' watcher=$BASHPID
 	while sleep $STUCK; do
 		now=$(stat -c %y "$watched")
