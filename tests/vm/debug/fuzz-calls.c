@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz-calls.c - what the steps of an input do (fuzz.h)
+ * fuzz-calls.c - the calls that the steps of an input make (fuzz.h)
  *
- * The arguments of a step choose among what is there: mappings (slots),
- * descriptors of /proc/PID/mem, children. So most calls are about something, and
- * the same bytes do the same in each run.
+ * The arguments of a step choose among existing things: mappings (slots),
+ * descriptors of /proc/PID/mem, children. Therefore most calls are for
+ * something that exists, and the same bytes make the same calls in each run.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,7 +61,7 @@ static char **files;
 static struct { char *at; size_t len; } slots[NR_SLOTS];
 static int fds[NR_FDS];
 static pid_t children[NR_CHILDREN];
-static char *page, *missing;	/* a page before one that is not there; what userfaultfd has */
+static char *page, *missing;	/* a page before an unmapped one; memory of userfaultfd */
 static sigjmp_buf back;
 
 static bool unregistered;
@@ -90,7 +90,7 @@ static void on_signal(int sig)
 	fuzz_one_stack();
 }
 
-/* An address that may be looked at, by a word of the step. */
+/* An address for an argument or a register, chosen by @word of the step. */
 static uint64_t address(uint64_t word)
 {
 	uint64_t rest = word >> 8;
@@ -107,7 +107,10 @@ static uint64_t address(uint64_t word)
 	}
 }
 
-/* CIE "zR" and one FDE for [start, start + len), absolute pointers; @damage changes a byte. */
+/*
+ * Writes a CIE "zR" and an FDE for [start, start + len) with absolute pointers.
+ * If bit 0 of @damage is set, one bit is flipped. Returns the size in bytes.
+ */
 static size_t eh_frame(char *to, uint64_t start, uint64_t len, uint64_t damage)
 {
 	static const uint8_t cie[24] = {
@@ -189,7 +192,10 @@ static long call_device(const struct step *s)
 		call = _IOC(s->b % 4, KUNWIND_IOC_MAGIC, 0xdf + s->b % 11, s->c % 512);
 	if (s->a & 0x10) {
 		argument = (void *)address(s->d >> 12);
-		/* not what may be a file that does not answer: this would end only with the process */
+		/*
+		 * No memcpy() to what may be a file that does not answer: the
+		 * page fault would end only with the process.
+		 */
 		if ((s->d >> 12 & 7) != 1 && (s->d >> 12 & 7) != 2)
 			return syscall(SYS_ioctl, device, call, argument);
 	}
@@ -301,7 +307,7 @@ static long make_child(const struct step *s)
 	if (children[i])
 		return 0;
 	steps[i] = *s;
-	/* who holds up its parent must end by itself */
+	/* A vfork child blocks its parent, so it must exit by itself. */
 	if (flag & CLONE_VFORK)
 		steps[i].b &= ~16;
 	if (flag == 0) {
@@ -343,7 +349,7 @@ static long set_param(const struct step *s)
 	char text[24];
 	int length;
 
-	/* Long waits for files that do not answer would leave no time for calls. */
+	/* Long waits for a hung file system would leave no time for calls. */
 	if (strstr(name, "_timeout_ms") || strstr(name, "_stall_ms"))
 		value %= 16;
 	if (s->b & 2 && s->d % 64 == 0)
@@ -354,7 +360,7 @@ static long set_param(const struct step *s)
 	return pwrite(params[i].fd, text, length, 0) < 0 ? -1 : 0;
 }
 
-/* Code behind a switch that stays off could not be reached any more. */
+/* If a switch stayed off, the code that depends on it could not be reached. */
 static void restore_params(void)
 {
 	unsigned int i;
@@ -424,7 +430,7 @@ static long change_file(const struct step *s)
 		return -1;
 	if (s->a % 8 == 0)
 		return ftruncate(elf, s->d % (64 << 10));
-	/* headers, or anything */
+	/* in the ELF headers, or anywhere */
 	return pwrite(elf, &s->c, 1 + s->a % 4, s->d % (s->b & 1 ? 1024 : st.st_size + 1)) < 0 ? -1 : 0;
 }
 
@@ -471,7 +477,7 @@ static long run_step(const struct step *s)
 	}
 }
 
-/* Answers what is missing, after a while. */
+/* A thread: answers page faults in @missing after 0.5 ms. */
 static void *answer(void *arg)
 {
 	struct uffd_msg message;
@@ -518,7 +524,7 @@ bool fuzz_begin(unsigned int worker, char **names, int nr_names, bool ordinary)
 					.mode = UFFDIO_REGISTER_MODE_MISSING };
 	if (uffd >= 0 && !ioctl(uffd, UFFDIO_API, &api) && !ioctl(uffd, UFFDIO_REGISTER, &reg))
 		pthread_create(&id, NULL, answer, NULL);
-	/* an ELF file of its own, to be changed while it is mapped */
+	/* a private copy of an ELF file, which is changed while it is mapped */
 	snprintf(path, sizeof(path), "/tmp/fuzz-elf-%d", worker);
 	elf = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
 	fd = open(nr_files ? files[0] : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -527,7 +533,7 @@ bool fuzz_begin(unsigned int worker, char **names, int nr_names, bool ordinary)
 	close(fd);
 
 	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	/* A change of the user makes the process undumpable: it could not trace itself. */
+	/* After a change of user a process cannot be traced without this. */
 	if (ordinary && (setresuid(ORDINARY_USER, ORDINARY_USER, ORDINARY_USER) ||
 			 prctl(PR_SET_DUMPABLE, 1) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
 		return false;

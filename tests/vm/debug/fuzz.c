@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz.c - calls of /dev/kunwind and of the kernel around it, guided by coverage
+ * fuzz.c - call /dev/kunwind and the kernel around it, guided by coverage
  *
- *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] [--complaints FILE] FILE...
- *	fuzz leaf		takes one call stack; the fuzzer's children exec this
+ *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR]
+ *	     [--complaints FILE] FILE...
+ *	fuzz leaf	takes one call stack; the fuzzer's children exec this
  *
  * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
  * arguments the step chooses: an ioctl with a valid structure or a damaged one,
  * a change of mappings, a fork, clone, exec or ptrace, a write to a module
- * parameter, a change of an ELF file that is mapped. Steps also map the FILEs, some
- * of which should be on a FUSE mount.
+ * parameter, a change of an ELF file that is mapped. Steps also map the FILEs,
+ * some of which should be on a FUSE mount.
  *
  * Each processor has one worker, which runs mutations of the corpus in its own
  * process; every second worker is an ordinary user. An input is added to the
- * corpus if it is the first to reach some code of kunwind.ko (KCOV, of the calling
- * task only), or the first to get some result of a call.
+ * corpus if it is the first to reach some code of kunwind.ko (KCOV, of the
+ * calling task only), or the first to get some result of a call.
  *
  * A call of the device takes microseconds, a child thousands of them. So that a
- * few slow kinds of call do not take all the time, the probability of each kind is
- * the inverse of its average time so far: all kinds get about the same share of the
- * time.
+ * few slow kinds of call do not take all the time, the probability of each kind
+ * is the inverse of its average time so far: all kinds get about the same share
+ * of the time.
  *
  * A line of the kernel's log that matches one of the regular expressions of
  * --complaints ends the run with status 1. Files in --out, packed as by
  * tests/fuzz/inputs.py, except for "unreached":
- *   found.inputs	the inputs, of the corpus that was read too, that were the first
- *			to reach something (written each minute, and at the end)
- *   unreached		the module's functions that no caller reached, which includes
- *			those that only its own threads run (written at the end)
+ *   found.inputs	the inputs, also those of the corpus that was read, that
+ *			were the first to reach something (written each minute,
+ *			and at the end)
+ *   unreached		the module's functions that no caller reached; functions
+ *			that only its own threads run are always among them
+ *			(written at the end)
  *   complaint.inputs	the inputs that ran when the kernel complained
  *
- * The seed determines the random numbers. Two runs with the same seed are still only
- * similar, because workers run in parallel and coverage depends on timing.
+ * The seed determines the random numbers. Two runs with the same seed are still
+ * only similar, because workers run in parallel and coverage depends on timing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -113,7 +116,7 @@ static void become_worker(char **files, int nr_files)
 	cpu_set_t one;
 	int fd;
 
-	/* With threads on two processors each munmap() would wait for the other processor. */
+	/* With threads on two processors each munmap() would wait for both. */
 	CPU_ZERO(&one);
 	CPU_SET(worker, &one);
 	sched_setaffinity(0, sizeof(one), &one);
@@ -131,7 +134,7 @@ static void become_worker(char **files, int nr_files)
 	}
 }
 
-/* Returns how many points of the module's code, and results, this input reached first. */
+/* Returns how many points of code and results this input was first to reach. */
 static unsigned int run_input(struct input *input)
 {
 	uint64_t i, n, pc, begin = now_us(), then = begin, now;
@@ -169,7 +172,7 @@ static unsigned int run_input(struct input *input)
 	return fresh;
 }
 
-/* A random kind of call. The probability is the inverse of its time, at least 50 us. */
+/* Chooses a kind of call; weight: the inverse of its time, at least 50 us. */
 static unsigned int random_op(void)
 {
 	static uint64_t sum[FUZZ_NR_OPS];
@@ -179,7 +182,7 @@ static unsigned int random_op(void)
 
 	if (uses++ % 1024 == 0)
 		for (i = 0; i < FUZZ_NR_OPS; i++) {
-			/* A kind that was not called yet counts as one call of 1 ms. */
+			/* a kind without calls counts as a call of 1 ms */
 			total += 10000000 * (shared->op_calls[i] + 1) /
 				 (shared->op_us[i] + 1000 + 50 * shared->op_calls[i]);
 			sum[i] = total;
@@ -274,7 +277,7 @@ static void keep(const struct input *input)
 	__atomic_fetch_add(&shared->found, 1, __ATOMIC_RELAXED);
 }
 
-/* One of CHOICES random inputs. A slow input is less likely, because it costs many fast ones. */
+/* Chooses among CHOICES random inputs; a slow one is less likely. */
 static const struct input *choose(void)
 {
 	const struct input *choice[CHOICES];
@@ -338,7 +341,7 @@ static void read_corpus(const char *path)
 		fclose(f);
 }
 
-/* KCOV subtracts the kernel's randomized offset from all addresses, also from modules'. */
+/* KCOV subtracts KASLR's offset from all addresses, also from the modules'. */
 static unsigned long randomized(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -453,7 +456,7 @@ static void write_unreached(const char *dir)
 
 static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
-/* Starts a worker that does not run, kills one that is stuck. False: it cannot run. */
+/* Starts a worker that does not run, kills a stuck one. False: it fails. */
 static bool tend(unsigned int i, char **files, int nr_files)
 {
 	static uint64_t beat[MAX_WORKERS];
@@ -477,7 +480,7 @@ static bool tend(unsigned int i, char **files, int nr_files)
 		beat[i] = shared->beat[i];
 		since[i] = time(NULL);
 	} else if (time(NULL) - since[i] > STUCK_SECONDS) {
-		/* It waits for a child or for a file that does not answer, or it is stopped. */
+		/* It waits for a child or a hung file, or it is stopped. */
 		shared->stuck++;
 		kill(pids[i], SIGKILL);
 		since[i] = time(NULL);
@@ -485,7 +488,7 @@ static bool tend(unsigned int i, char **files, int nr_files)
 	return true;
 }
 
-/* Writes all inputs that were the first to reach something, of the corpus read too. */
+/* Writes all inputs, old and new, that were the first to reach something. */
 static void write_found(const char *dir)
 {
 	FILE *f = create(dir, "found.inputs");

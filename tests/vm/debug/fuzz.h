@@ -32,15 +32,16 @@ bool fuzz_open(void);
 /* At the end: restores them. */
 void fuzz_close(void);
 /*
- * Before the first step of a process. @ordinary: the process becomes an ordinary
- * user's. False: the device cannot be opened, or the user cannot be changed.
+ * Before the first step of a process. @ordinary: the process becomes an
+ * ordinary user's. False: the device cannot be opened, or the user cannot be
+ * changed.
  */
 bool fuzz_begin(unsigned int worker, char **files, int nr_files, bool ordinary);
-/* Runs one step. Returns 0, its errno, or FUZZ_FAULT if this process faulted. */
+/* Runs one step. Returns 0, the errno, or FUZZ_FAULT if the process faulted. */
 int fuzz_step(const struct step *step);
 /*
- * Unmaps, closes and ends what the steps mapped, opened and started. Registers the
- * process again, and restores the parameters.
+ * Unmaps, closes and ends what the steps mapped, opened and started. Registers
+ * the process again, and restores the parameters.
  */
 void fuzz_end(void);
 /* Takes the calling task's stack with the ioctl. */

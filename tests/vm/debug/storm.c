@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MIT
 /*
- * storm.c - keeps kunwind busy in every way at once, for a kernel with checkers
+ * storm.c - make many kinds of work for kunwind at once, on a kernel with
+ * checkers
  *
  *	storm MODE [SECONDS [ARGUMENT...]]
  *
- * Nothing here looks at the stacks that come back, but for their form: the
- * verdict is the kernel's log. Each mode runs until its time is over, in a
- * process that has registered itself (with its children), and ends with 0 when
- * every call answered as the ABI allows.
+ * Only the form of the returned stacks is checked; the kernel's log decides
+ * whether a test passed. Each mode runs for SECONDS in a process that has
+ * registered itself and its children. The status is 0 if the ABI allows the
+ * result of each call.
  *
  *	fork      children that exit, vfork and exec, threads that end
- *	map       threads that map, protect, move and unmap code under each other
- *	dlopen    LIBRARY is loaded and unloaded
- *	walk      deep stacks, signal handlers on stacks of their own
- *	register  register and unregister: itself, its children, PIDs given
+ *	map       threads map, protect, move and unmap code at shared addresses
+ *	dlopen    loads and unloads the libraries ARGUMENT...
+ *	walk      deep stacks, and signal handlers on an alternate stack
+ *	register  registers, unregisters itself, its children, PIDs ARGUMENT...
  *	fuzz      any ioctl with any argument
- *	fail      each call again and again, its Nth allocation failing, N = 1, 2 ...
- *		  until none was left to fail; SECONDS not 0: not each N, but some
- *	failfork  the same with fork; for a person who looks on, as the kernel itself
- *		  warns, with a trace, when its allocation for the child's stack fails
- *	run       registers itself and becomes the program ARGUMENT...
- *	apart     the mode that follows (fork, map, dlopen or walk), without the device:
- *		  who registers the process is "kunwind auto", and the module may go
- *	leaf      what the others exec: one call stack, then the end
+ *	fail      repeats each call while its Nth allocation fails, for N from 1
+ *		  until the call has no Nth one; only some N if SECONDS is not 0
+ *	failfork  the same for fork(); for manual tests only, because the kernel
+ *		  warns with a trace when it cannot allocate the child's stack
+ *	run       registers itself and execs the program ARGUMENT...
+ *	apart     the mode that follows (fork, map, dlopen or walk), without the
+ *		  device: "kunwind auto" registers the process, and the module
+ *		  may be unloaded
+ *	leaf      takes one call stack and exits; the other modes exec this
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -73,7 +75,7 @@ static bool more(void)
 	return time(NULL) < end_time && failures < 20;
 }
 
-/* errno, 0 when it went well; @pid 0 is this process */
+/* Returns 0 or the errno. @pid 0 is this process. */
 static int process_call(unsigned long call, pid_t pid, unsigned int flags)
 {
 	struct kunwind_process process = { .size = sizeof(process), .flags = flags, .mem_fd = -1 };
@@ -114,7 +116,7 @@ static int callstack(unsigned int capacity)
 
 static void one_stack(void)
 {
-	/* not rand(): a signal's handler comes here while another call of it holds its lock */
+	/* not rand(): code that a signal interrupts may hold its lock */
 	static __thread unsigned int seed;
 	int error = callstack(1 + rand_r(&seed) % KUNWIND_MAX_FRAMES);
 
@@ -169,7 +171,7 @@ static void storm_fork(void)
 	}
 }
 
-/* Addresses that the threads of "map" fight for. */
+/* The addresses at which all threads of "map" change mappings. */
 #define ARENA_PAGES	256
 static char *arena;
 static int code_file;
@@ -258,7 +260,7 @@ static void storm_dlopen(int count, char **libraries)
 	}
 }
 
-/* Again only once the handler has run: a slow machine must not do nothing else. */
+/* Armed again only by the handler, so that slow machines do other work, too. */
 static void arm_timer(void)
 {
 	struct itimerval timer = { .it_value.tv_usec = 20000 };
@@ -348,7 +350,11 @@ static void storm_fuzz(void)
 	}
 }
 
-/* One allocation of @call fails, the first, the second, ... until all went well. */
+/*
+ * Calls @call while its first allocation fails, then its second, and so on,
+ * until none fails. @sparse: only for some of the allocations, fewer and fewer
+ * of them.
+ */
 static int fail_each(const char *what, int (*call)(void), bool sparse)
 {
 	int fd = open("/proc/self/fail-nth", O_RDWR), n;
@@ -358,7 +364,6 @@ static int fail_each(const char *what, int (*call)(void), bool sparse)
 		complain("fail-nth", -1, errno);
 		return -1;
 	}
-	/* With a time given: ever fewer of those that come late. */
 	for (n = 1; n < 20000; n += sparse ? 1 + n / 8 : 1) {
 		int length = snprintf(text, sizeof(text), "%d", n), error;
 
@@ -464,7 +469,7 @@ int main(int argc, char **argv)
 		deep(10);
 		return failures != 0;
 	}
-	/* Where allocations are made to fail, one of the next ones does not. */
+	/* If allocations fail at random, one of the next calls succeeds. */
 	do
 		error = apart ? 0 : process_call(KUNWIND_IOC_REGISTER, 0, KUNWIND_REGISTER_CHILDREN);
 	while (error == ENOMEM && tries--);

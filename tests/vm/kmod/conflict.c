@@ -2,7 +2,7 @@
 /*
  * conflict.c - a kprobe with a post-handler, at the first byte of a function
  *
- * Such a probe, a livepatch and kunwind's takeover all set FTRACE_OPS_FL_IPMODIFY.
+ * Such a probe, a livepatch and kunwind's takeover set FTRACE_OPS_FL_IPMODIFY.
  * ftrace allows one such user for each function and refuses the second one.
  */
 #include <linux/kprobes.h>

@@ -2,9 +2,10 @@
 /*
  * delay.c - delay one function of the kernel for the tasks of one name
  *
- * A kprobe at the entry of the function that parameter "function" names spins when a
- * task named "comm" calls it, until parameter "go" is set, at most 100 s. This
- * widens the window between two steps of the kernel. Parameter nr counts the delays.
+ * A kprobe at the entry of the function that parameter "function" names spins
+ * when a task named "comm" calls it, until parameter "go" is set, at most 100
+ * s. This widens the window between two steps of the kernel. Parameter nr
+ * counts the delays.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -12,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 
-/* Measured by the clock: mdelay()'s length depends on the host's load at boot. */
+/* By the clock: mdelay()'s length depends on the host's load at boot. */
 #define MOST	(100 * (u64)NSEC_PER_SEC)
 
 static char *function = "";

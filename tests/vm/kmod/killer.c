@@ -2,9 +2,10 @@
 /*
  * killer.c - kill each process of one name while kunwind registers it by auto
  *
- * A kprobe at the entry of kunwind_process_adopt(mm, pid, ...) kills the process if its
- * name is comm and if the caller keeps its memory, and spins until the process has
- * given its memory up: so the caller has the last reference. Parameter nr counts these.
+ * A kprobe at the entry of kunwind_process_adopt(mm, pid, ...) kills the
+ * process if its name is "comm" and other tasks also use its mm. The probe
+ * spins, at most 5 s, until the caller has the last reference to the mm.
+ * Parameter nr counts these processes.
  */
 #include <linux/kprobes.h>
 #include <linux/mm_types.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kunwind_dump.c - make kunwind dump all known mappings, as a new LTTng session does
+ * kunwind_dump.c - make kunwind dump all known mappings, as at the start of an
+ * LTTng session
  *
- * The dump has ended when modprobe returns.
+ * The dump is complete when modprobe returns.
  */
 #include <linux/module.h>
 

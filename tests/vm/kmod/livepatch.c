@@ -2,10 +2,10 @@
 /*
  * livepatch.c - a livepatch of one function, chosen at load
  *
- * cmdline_proc_show() has nothing to do with kunwind. Its patch tests that tasks in
- * kunwind's code do not keep a transition from ending, and that a transition does
- * not disturb kunwind. kunwind takes over stack_trace_save_user(): ftrace refuses
- * the second of the two users.
+ * cmdline_proc_show() has nothing to do with kunwind. Its patch tests that
+ * tasks in kunwind's code do not block a transition, and that a transition does
+ * not disturb kunwind. With stack_trace_save_user(), which kunwind takes over,
+ * ftrace refuses the second of the two users.
  */
 #include <linux/livepatch.h>
 #include <linux/module.h>

@@ -2,9 +2,9 @@
 /*
  * refuse.c - make ftrace refuse hooks on one function
  *
- * A kprobe makes ftrace_set_filter() return -EBUSY for the function that parameter
- * "function" names, so no hook on that function succeeds. All other calls run as
- * usual. Parameter nr counts the refusals.
+ * A kprobe makes ftrace_set_filter() return -EBUSY for the function that
+ * parameter "function" names, so no hook on that function succeeds. All other
+ * calls run as usual. Parameter nr counts the refusals.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -35,7 +35,7 @@ static int before(struct kprobe *p, struct pt_regs *regs)
 	return 1;
 }
 
-/* With a post-handler the probe is not optimised to a jump, which ignores regs->ip. */
+/* Prevents the optimisation of the probe to a jump, which ignores regs->ip. */
 static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
 }

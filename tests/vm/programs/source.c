@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * source.c - what musl's compiler builds: a callback below its qsort()
+ * source.c - the program for musl-gcc: qsort()'s callback waits for input
  */
 #include <stdio.h>
 #include <stdlib.h>

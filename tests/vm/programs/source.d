@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// source.d - what D's compiler builds: a delegate that waits for input, called by a function
+// source.d - the program for gdc: a delegate, called by a function, waits for input
 import core.stdc.stdio : getchar;
 
 int twice(scope int delegate(int) call, int n)

@@ -32,8 +32,7 @@ declare -A did=() refused=()
 loaded() { [ -d /sys/module/kunwind ]; }
 
 # Runs a command, and counts by KIND whether it succeeds or is refused. Messages
-# of modprobe and rmmod other than "in use" and the like go to $work/strange:
-# they fail the test.
+# other than "in use" and the like go to $work/strange and fail the test.
 attempt() { # KIND COMMAND...
 	local kind=$1
 	shift
