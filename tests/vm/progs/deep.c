@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * deep.c - many frames, and the program's own account of them
+ * deep.c - make system calls from many frames, and write down the right stack
  *
- * deep FRAMES CALLS FILE: recurses until FRAMES functions stand above main(),
- * of three kinds with frames of different sizes, each of which notes its return
- * address; then calls getppid(2) CALLS times. FILE gets the return addresses,
- * innermost first: what follows the program counter in a true call stack.
+ * deep FRAMES CALLS FILE: main() calls a chain of FRAMES functions, of three
+ * kinds with frames of different sizes, which record their return addresses.
+ * The innermost one calls getppid(2) CALLS times. FILE gets the return
+ * addresses, innermost first: the right call stack after the program counter.
  */
 #include <err.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static int frames, calls, seed;
 #define NOTE(n)	(noted[n] = __builtin_extract_return_addr(__builtin_return_address(0)))
 
 /*
- * All registers and flags are the same at each call, so that kunwind can distinguish two calls
- * only by its probe of sys_enter.
+ * All registers and flags are the same at each system call, so kunwind can
+ * distinguish two calls only by its probe of sys_enter.
  */
 static __attribute__((noinline)) int bottom(int n)
 {
@@ -50,7 +50,7 @@ static __attribute__((noinline)) int large(int n)
 	return (n + 1 < frames ? small(n + 1) : bottom(n + 1)) + room[n % 200];
 }
 
-/* Its size is known only when it runs: needs a frame pointer, or another register. */
+/* A frame of run-time size needs a frame pointer or another register. */
 static __attribute__((noinline)) int sized(int n)
 {
 	volatile char *room = __builtin_alloca((size_t)(n & 15) + (size_t)seed);

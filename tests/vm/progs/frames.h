@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.h - functions whose frames no compiler makes, for stacks.cc; in the
+ * frames.h - functions for stacks.cc with frames that no compiler makes, in
  * assembly of x86-64 and of i386
  *
- * first_byte(): a fault at the first byte of a function: its caller's frame must be
- * found with the row of that byte, not with the byte before it. The others have their
- * reason in their comment. CFA offsets are absolute, for clang's assembler counts
- * adjustments on through .cfi_restore_state, and so writes negative ones.
+ * first_byte() faults at its first byte: the row of that byte must be used, not
+ * that of the byte before. The other functions are explained by their comments.
+ * CFA offsets are absolute, because clang's assembler does not reset its
+ * adjustments at .cfi_restore_state, and would write negative offsets.
  */
 #ifndef FRAMES_H
 #define FRAMES_H

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile.c - a registered process that means harm
+ * hostile.c - a registered process that attacks the module
  *
- *	hostile map FILE...      maps each file as code, all at once, and sees that
- *				 its own stack is still whole; then prints what the
- *				 module says of the objects, and waits for input
- *	hostile through LIBRARY  calls back through LIBRARY (plugin.c) and prints how
+ *	hostile map FILE...      maps all files as code, and checks that its own
+ *				 stack is still whole; then prints the module's
+ *				 lines about the objects, and waits for input
+ *	hostile through LIBRARY  calls back through LIBRARY (plugin.c); prints how
  *				 the stack ends: "REASON ADDRESSES OWN", the last
- *				 the number of addresses until the library's
- *	hostile truncate FILE    maps FILE (a copy of an ELF file), shortens it, and
- *				 goes on: prints as "through"
- *	hostile liar [ROUNDS]    stacks from registers and memory that lie: a table
- *				 of cases with the reason expected, then ROUNDS of
- *				 chance; TAP
+ *				 being the number of addresses before the library's
+ *	hostile truncate FILE    maps FILE (copy of an ELF file), truncates it,
+ *				 maps it again; prints the same, with OWN 0
+ *	hostile liar [ROUNDS]    stacks from wrong registers and wrong memory: a
+ *				 table of cases with the expected reasons, then
+ *				 ROUNDS of random cases; prints TAP
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -62,7 +62,7 @@ static NOINLINE struct kunwind_callstack take(void)
 	return call;
 }
 
-/* The module's lines about objects below one directory, shortest form. */
+/* Prints the module's lines about objects whose path contains @directory. */
 static void print_objects(const char *directory)
 {
 	char line[4096];
@@ -98,7 +98,7 @@ static int map_files(int nr, char **files)
 			printf("own stack with %s: reason %u, %u addresses\n", files[i], call.reason,
 			       call.count);
 	}
-	/* all are read at some time, or given up */
+	/* wait until all files have been read or given up */
 	for (waited = 0; waited < 100; waited++) {
 		struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
 
@@ -157,7 +157,7 @@ static int truncated(const char *path)
 	take();
 	if (ftruncate(fd, 100))
 		die("ftruncate");
-	/* a second mapping makes the module look at the file as it is now */
+	/* a second mapping makes the module read the file again */
 	if (mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
 		die("mmap");
 	call = take();
@@ -171,8 +171,8 @@ static int truncated(const char *path)
 }
 
 /*
- * Code with CFI of every kind that takes a CFA from where the caller of the
- * ioctl may put what it likes. None of it runs.
+ * Code with CFI whose CFA or return address comes from registers or memory that
+ * the caller of the ioctl chooses. It never runs.
  */
 __asm__(R"(
 	.pushsection .text
@@ -232,7 +232,7 @@ extern char by_rsp[], by_rbp[], by_memory[], by_rax[], by_r10[], ra_by_rdx[];
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
 #define ALL 0x1ffff
 
-static uint64_t *words;		/* 64 KB, then a page that is not there */
+static uint64_t *words;		/* 64 KB, before an unmapped page */
 #define WORDS 8192
 
 static struct kunwind_callstack lie(const uint64_t *regs, uint32_t valid, uint32_t capacity)
@@ -250,7 +250,7 @@ static struct kunwind_callstack lie(const uint64_t *regs, uint32_t valid, uint32
 
 #define KERNEL	0xffff888000001000ULL
 #define HOLE	0x0000800000000000ULL	/* not canonical with 47 bits */
-#define TOP	0x00007ffffffff000ULL	/* the first that no user has */
+#define TOP	0x00007ffffffff000ULL	/* first address that user space cannot have */
 
 static int tests, failed;
 static void expect(const char *what, const struct kunwind_callstack *got, uint64_t reasons,
@@ -275,7 +275,7 @@ static int liar(long rounds)
 	words = mmap(NULL, WORDS * 8 + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (words == MAP_FAILED || munmap(words + WORDS, 4096))
 		die("mmap");
-	/* present, or nothing can be read without a fault */
+	/* make the pages present: a walk reads without page faults */
 	memset(words, 0, WORDS * 8);
 	unmapped = (uintptr_t)(words + WORDS);
 	none = (uintptr_t)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -295,14 +295,14 @@ static int liar(long rounds)
 		{ "rsp not canonical", in_frame, HOLE, R(UNREADABLE), 1 },
 		{ "rsp zero", in_frame, 0, R(UNREADABLE), 1 },
 		{ "rsp all ones", in_frame, ~0ULL, R(UNREADABLE) | R(CFA_STUCK), 1 },
-		{ "rsp wraps round", in_frame, ~0ULL - 15, R(UNREADABLE) | R(CFA_STUCK), 1 },
+		{ "rsp wraps around", in_frame, ~0ULL - 15, R(UNREADABLE) | R(CFA_STUCK), 1 },
 		{ "rsp at the top of user space", in_frame, TOP - 8, R(UNREADABLE), 1 },
 		{ "rsp across the top of user space", in_frame, TOP - 12, R(UNREADABLE), 1 },
 		{ "rsp in the vsyscall page", in_frame, 0xffffffffff600000ULL, R(UNREADABLE), 1 },
 		{ "rsp not mapped", in_frame, unmapped, R(UNREADABLE), 1 },
 		{ "rsp across the end of a mapping", in_frame, unmapped - 12, R(UNREADABLE), 1 },
-		{ "rsp in a page without rights", in_frame, none, R(UNREADABLE), 1 },
-		{ "rsp in a page never touched", in_frame, untouched, R(UNREADABLE) | R(COMPLETE), 1 },
+		{ "rsp in an inaccessible page", in_frame, none, R(UNREADABLE), 1 },
+		{ "rsp in a page that was never accessed", in_frame, untouched, R(UNREADABLE) | R(COMPLETE), 1 },
 	};
 	for (i = 0; i < (long)ARRAY_SIZE(simple); i++) {
 		memset(regs, 0, sizeof(regs));
@@ -312,7 +312,7 @@ static int liar(long rounds)
 		expect(simple[i].what, &got, simple[i].reasons, 1, simple[i].max);
 	}
 
-	/* a stack made by hand: by_rsp's frames take two words each */
+	/* a forged stack: each frame of by_rsp has two words */
 	const struct {
 		const char *what;
 		uint64_t ra, reasons;
@@ -344,37 +344,37 @@ static int liar(long rounds)
 	words[20] = (uintptr_t)&words[10];
 	words[21] = (uintptr_t)by_rbp + 1;
 	got = lie(regs, ALL, 4096);
-	/* a step down the stack is allowed once: a signal or code may have switched stacks */
-	expect("a ring of two saved rbp", &got, R(CFA_STUCK), 1, 5);
+	/* one step down is allowed: a signal or code may switch stacks */
+	expect("two saved rbp that point to each other", &got, R(CFA_STUCK), 1, 5);
 	regs[RBP] = KERNEL;
 	got = lie(regs, ALL, 100);
 	expect("rbp in the kernel", &got, R(UNREADABLE), 1, 1);
 	got = lie(regs, ALL & ~(1U << RBP), 100);
-	expect("rbp not known", &got, R(REG_UNKNOWN), 1, 1);
+	expect("rbp not valid", &got, R(REG_UNKNOWN), 1, 1);
 
 	for (i = 0; i + 1 < WORDS; i += 2)
 		words[i + 1] = in_frame + 1;
 	regs[RIP] = in_frame;
 	regs[RSP] = (uintptr_t)words;
 	got = lie(regs, ALL, KUNWIND_MAX_FRAMES);
-	expect("a forged stack of 4096 frames and no end", &got, R(DEPTH) | R(UNREADABLE), 4096, 4096);
+	expect("forged stack of more than 4096 frames", &got, R(DEPTH) | R(UNREADABLE), 4096, 4096);
 	got = lie(regs, ALL, 7);
-	expect("room for seven", &got, R(DEPTH), 7, 7);
+	expect("capacity for seven addresses", &got, R(DEPTH), 7, 7);
 
 	regs[RIP] = (uintptr_t)by_memory;
 	regs[RBP] = (uintptr_t)&words[30];
 	words[29] = KERNEL;
 	got = lie(regs, ALL, 100);
-	expect("a CFA in memory that is in the kernel", &got, R(UNREADABLE), 1, 1);
+	expect("CFA from memory: a kernel address", &got, R(UNREADABLE), 1, 1);
 	words[29] = HOLE;
 	got = lie(regs, ALL, 100);
-	expect("a CFA in memory that is not canonical", &got, R(UNREADABLE), 1, 1);
+	expect("CFA from memory: not canonical", &got, R(UNREADABLE), 1, 1);
 	words[29] = (uintptr_t)words - 64;
 	got = lie(regs, ALL, 100);
-	expect("a CFA in memory that goes down", &got, R(CFA_STUCK) | R(UNREADABLE), 1, 1);
+	expect("CFA from memory: below the stack pointer", &got, R(CFA_STUCK) | R(UNREADABLE), 1, 1);
 	regs[RBP] = KERNEL + 8;
 	got = lie(regs, ALL, 100);
-	expect("a CFA in memory of the kernel", &got, R(UNREADABLE), 1, 1);
+	expect("CFA from kernel memory", &got, R(UNREADABLE), 1, 1);
 
 	const uint64_t bad[] = { KERNEL, HOLE, TOP - 4, unmapped - 4, 0, ~0ULL, ~0ULL - 7 };
 	for (i = 0; i < (long)ARRAY_SIZE(bad); i++) {
@@ -383,21 +383,21 @@ static int liar(long rounds)
 		regs[RIP] = (uintptr_t)by_rax;
 		regs[RAX] = bad[i];
 		got = lie(regs, ALL, 100);
-		snprintf(text, sizeof(text), "an expression reads at %#llx", (unsigned long long)bad[i]);
+		snprintf(text, sizeof(text), "CFA expression reads at %#llx", (unsigned long long)bad[i]);
 		expect(text, &got, R(UNREADABLE), 1, 1);
 		regs[RIP] = (uintptr_t)by_r10;
 		regs[R10] = bad[i] + 8;
 		got = lie(regs, ALL, 100);
-		snprintf(text, sizeof(text), "the CFA is %#llx + 8", (unsigned long long)bad[i]);
+		snprintf(text, sizeof(text), "CFA is %#llx + 8", (unsigned long long)bad[i]);
 		expect(text, &got, R(UNREADABLE) | R(CFA_STUCK), 1, 1);
 		regs[RIP] = (uintptr_t)ra_by_rdx;
 		regs[RDX] = bad[i];
 		got = lie(regs, ALL, 100);
-		snprintf(text, sizeof(text), "the return address is at %#llx", (unsigned long long)bad[i]);
+		snprintf(text, sizeof(text), "return address is at %#llx", (unsigned long long)bad[i]);
 		expect(text, &got, R(UNREADABLE), 1, 1);
 	}
 
-	/* chance: every answer must keep the form that the ABI gives */
+	/* random cases: each result must be as the ABI describes */
 	const uint64_t pool[] = {
 		KERNEL, HOLE, TOP - 8, unmapped - 8, 0, ~0ULL, 8, (uintptr_t)words,
 		(uintptr_t)&words[100], (uintptr_t)&words[WORDS - 1], (uintptr_t)by_rsp + 1,
@@ -424,10 +424,10 @@ static int liar(long rounds)
 	}
 	tests++;
 	failed += wrong != 0;
-	printf("%s %d - %ld rounds of chance, %llu answers out of form\n", wrong ? "not ok" : "ok", tests,
+	printf("%s %d - %ld random cases, %llu results not as the ABI describes\n", wrong ? "not ok" : "ok", tests,
 	       rounds, (unsigned long long)wrong);
 	got = take();
-	expect("its own stack is whole after that", &got, R(COMPLETE), 3, 100);
+	expect("own stack is whole after random cases", &got, R(COMPLETE), 3, 100);
 	printf("1..%d\n", tests);
 	return failed != 0;
 }

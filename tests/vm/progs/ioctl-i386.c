@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * ioctl-i386.c - a 32-bit program asks the module for its own stack
+ * ioctl-i386.c - a 32-bit program takes its own stack by ioctl
  *
- * Registers itself, and from the bottom of a chain of known depth asks for the
- * stack, once by libc's ioctl() (through the vDSO) and once by int $0x80, each time from the
- * kernel's registers and from its own. The return addresses of the chain must be
- * among the addresses, in order. With the argument "stock" it only calls getppid().
+ * It registers itself. The innermost function of a known chain takes the stack
+ * by libc's ioctl() (through the vDSO) and by int $0x80, each time with the
+ * registers at kernel entry and with registers of its own. The addresses must
+ * include all return addresses of the chain, in order. With the argument
+ * "stock" the program only calls getppid().
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * moving-plugin.c - functions for moving.c in a library that comes and goes
+ * moving-plugin.c - functions in a library that moving.c loads and unloads
  */
 #include <alloca.h>
 #include <string.h>

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 /*
- * moving.c - calls itself along random paths, records the chain of return
- * addresses at each call, and makes system calls that carry the record's number
+ * moving.c - make system calls from random call chains, and record each chain
  *
  *	moving RECORD [CALLS [THREADS [SEED [LIBRARY]...]]]
  *
- * CALLS in each thread, THREADS besides the main one, once with each LIBRARY.
+ * Each thread makes CALLS system calls. There are THREADS threads besides the
+ * main one. With libraries, there is one round for each LIBRARY.
  *
- * Everything here and in moving-plugin.c is compiled with
- * -finstrument-functions: __cyg_profile_func_enter() gets the return address of
- * each function entered and pushes it on a shadow stack of the thread. leaf()
- * writes the shadow stack to the record under a new number N and calls
- * lseek(-77, N, 0): by the instruction itself, or through libc. The event of
- * that call holds N.
+ * All code here and in moving-plugin.c is compiled with -finstrument-functions:
+ * __cyg_profile_func_enter() gets the return address of each function that is
+ * entered, and pushes it on the thread's shadow stack. leaf() records the
+ * shadow stack under a new number N and calls lseek(-77, N, 0), either by the
+ * syscall instruction or through libc. The event of that call has N.
  *
- * RECORD is text. First the program's own executable ranges at the time,
+ * RECORD is text. First, for each round, the executable ranges of the program
+ * and the library:
  *	M START END
+ * then the children that fork() and vfork() made, which use the same record:
+ *	P PID
  * then a line for each N, innermost address first:
  *	R N ADDRESS...
- * and, between the two, the children that fork() and vfork() made, which write
- * to the same record, as
- *	P PID
- * All addresses are exact, those in libc that are returned to (by a comparison
- * function, say) included. What the stack holds besides them are libc's own
- * frames: on top, between two of ours, and below main() or a thread's function.
+ * All addresses are exact, also return addresses in libc (of a comparison
+ * function, for example). Besides these the stack has only libc's own frames:
+ * the innermost ones, between two of ours, and above main() or a thread's
+ * function.
  *
  * Memory: 8 bytes for each address, kept until the end.
  */
@@ -72,7 +72,7 @@ static uintptr_t *words;
 
 static __thread struct shadow {
 	int depth;
-	int base;		/* where the present stack begins (coroutines) */
+	int base;		/* where the current stack starts (coroutines) */
 	uint64_t random;
 	int calls_left;
 	uintptr_t address[MAX_DEPTH];
@@ -81,7 +81,7 @@ static __thread struct shadow {
 static moving_plugin_fn *const *plugin_table;
 static int plugin_nr;
 
-/* Opaque: a function that calls them keeps its stack aligned for calls. */
+/* Opaque, so that their callers keep the stack aligned for calls. */
 void QUIET OPAQUE __cyg_profile_func_enter(void *fn, void *call_site);
 void QUIET OPAQUE __cyg_profile_func_exit(void *fn, void *call_site);
 
@@ -106,7 +106,7 @@ static QUIET uint32_t rnd(uint32_t below)
 	return (uint32_t)(shadow.random >> 33) % below;
 }
 
-/* Writes the shadow stack down, with one address on top of it. */
+/* Records the shadow stack, @top as innermost address. Returns the number. */
 static QUIET NOINLINE uint64_t record(const char *top)
 {
 	uint64_t n = __atomic_fetch_add(&shared->next, 1, __ATOMIC_RELAXED);
@@ -138,7 +138,7 @@ static QUIET void note_child(void)
 	shared->child[n] = (pid_t)syscall(SYS_getpid);
 }
 
-/* Defined in the assembler text below: where the call comes back to. */
+/* Return addresses of the system calls, defined in the assembly below. */
 extern const char after_syscall[] __attribute__((visibility("hidden")));
 extern const char after_call[] __attribute__((visibility("hidden")));
 
@@ -154,7 +154,7 @@ static NOINLINE void direct(void)
 			 : "rcx", "r11", "memory");
 }
 
-/* The stack has no red zone (-mno-red-zone). */
+/* The call would overwrite a red zone, but -mno-red-zone makes none. */
 static NOINLINE void through_libc(void)
 {
 	off_t (*volatile fn)(int, off_t, int) = lseek;
@@ -171,8 +171,8 @@ static NOINLINE void through_libc(void)
 }
 
 /*
- * A call of libc out of which ours are called again: pushes what it will return
- * to, for the function called is not ours to do so.
+ * Calls a function of libc that calls our functions. Pushes the return address
+ * itself, because libc's function is not instrumented.
  */
 static QUIET inline __attribute__((always_inline)) long
 call_libc(void *fn, long a, long b, long c, void *d)
@@ -207,7 +207,7 @@ static NOINLINE void leaf(void)
 static moving_fn *const table[];
 static const int table_nr;
 
-/* Goes one deeper, along a path chosen at random; leaves now and then. */
+/* Calls a random function one level deeper, and leaf() now and then. */
 static NOINLINE void step(int depth)
 {
 	int turns = 1 + (int)rnd(2);
@@ -294,7 +294,7 @@ static NOINLINE void calls_variadic(int depth)
 	(void)sum;
 }
 
-/* Out of libc and back. */
+/* libc calls back. */
 static __thread int callback_depth;
 static NOINLINE int compare(const void *a, const void *b)
 {
@@ -315,7 +315,7 @@ static NOINLINE void sorts(int depth)
 	KEEP();
 }
 
-/* A handler that is entered at a known instruction. */
+/* A signal handler that interrupts a known instruction. */
 static __thread int handler_depth;
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
@@ -325,7 +325,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 
 	(void)sig;
 	(void)info;
-	/* below this function's caller, the restorer, is the interrupted instruction */
+	/* below our caller, the restorer, is the interrupted instruction */
 	*top = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
 	__cyg_profile_func_enter(NULL, (void *)restorer);
 	step(depth);
@@ -381,7 +381,7 @@ static NOINLINE void coroutines(int depth)
 {
 	int base = shadow.base;
 
-	/* a handler in a coroutine below a handler would reuse the alternate stack */
+	/* a handler in a handler's coroutine would reuse the alternate stack */
 	if (coroutine_busy || on_alternate) {
 		step(depth);
 		KEEP();
@@ -402,7 +402,7 @@ static NOINLINE void coroutines(int depth)
 	coroutine_busy = 0;
 }
 
-/* The child runs on this very stack, while this thread waits. */
+/* The child runs on the same stack while this thread waits. */
 static NOINLINE void vforks(int depth)
 {
 	(void)depth;
@@ -421,7 +421,7 @@ static NOINLINE void forks(int depth)
 {
 	pid_t pid;
 
-	/* rarely, and never in a child: each is slow */
+	/* rarely, and never in a child, because fork() is slow */
 	if (forked || rnd(20)) {
 		step(depth);
 		KEEP();
@@ -468,7 +468,7 @@ static NOINLINE void *run(void *arg)
 	return NULL;
 }
 
-/* The ranges of this program and its library, to be kept with the record. */
+/* Writes the ranges of this program and its library. */
 static QUIET void write_ranges(FILE *out)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -515,8 +515,8 @@ static QUIET void *map_shared(size_t size)
 }
 
 /*
- * One round: a library is mapped, used by all threads, and unmapped, so that an
- * address is one function's first and another's then.
+ * One round: a library is mapped, used by all threads, and unmapped. In the
+ * next round its addresses may belong to other functions.
  */
 static NOINLINE void one_round(const char *path, int nr, unsigned long seed, FILE *out)
 {
@@ -565,7 +565,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	shared = map_shared(sizeof(*shared));
-	/* some paths leave a few times more after the count is spent */
+	/* some paths call leaf() a few more times when no calls are left */
 	shared->max_records = (uint64_t)rounds * ((uint64_t)calls * (uint64_t)(nr + 1) * 3 + 10000);
 	shared->max_words = shared->max_records * 64;
 	records = map_shared(shared->max_records * sizeof(*records));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nocfi.c - stacks through code without unwind information, taken by ioctl
+ * nocfi.c - take stacks through code without unwind information, by ioctl
  *
- * Scenes, each of which prints the stack that it takes in its innermost function:
- *   asm      hand-written functions without CFI, with and without a frame pointer
- *   jit      the same code in memory that was mapped after the registration
- *   handler  a signal handler, above a function of this program
- *   blocked  a thread in poll(2): in the handler of a signal that interrupts it, and
- *            from that handler's ucontext, which is what an event there would see
+ * Each scene prints the stack that its innermost function takes:
+ *   asm      hand-written functions without CFI, with and without frame pointer
+ *   jit      the same code in memory that is mapped after the registration
+ *   handler  a signal handler that interrupts a function of this program
+ *   blocked  a thread in poll(2): in a signal handler that interrupts it, and
+ *            from the handler's ucontext, as an event in poll(2) would see it
  *   qsort    a callback of the C library
- * What the stack must be is known by the names of the functions here. Built
- * against musl too, none of whose functions has CFI.
+ * The names of the functions say what each stack must be. The program is also
+ * built with musl, whose functions have no CFI.
  *
- * Output, tab-separated: "map START END OFFSET PATH", "jit START END", then for each
- * stack "stack SCENE REASON" and "frame ADDRESS TRUST".
+ * Output, tab-separated: "map START END OFFSET PATH", "jit START END", then for
+ * each stack "stack SCENE REASON" and "frame ADDRESS TRUST".
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -34,7 +34,7 @@
 
 #define MOST		64
 #define NOINLINE	__attribute__((__noinline__))
-/* The call is not the last thing that a function does: no tail call. */
+/* after a call: prevents a tail call */
 #define AFTER()		__asm__ __volatile__("" : : : "memory")
 
 static const char *const trusts[] = {
@@ -74,7 +74,7 @@ static void show(const char *scene, const struct taken *t)
 		       t->trust[i] < 7 ? trusts[t->trust[i]] : "?");
 }
 
-/* void call_fp(void (*f)(void)), and the same without a frame pointer. */
+/* call_fp() calls f with a frame pointer, call_bare() without. */
 void call_fp(void (*f)(void));
 void call_bare(void (*f)(void));
 extern const char call_fp_end[], call_bare_end[];

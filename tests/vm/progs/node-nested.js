@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// node-nested.js - JavaScript and C++ by turns: functions that are called back by
-// Array.prototype.map, by sort, and by JSON.parse, inside one another, and open
-// /nowhere/nested-DEPTH-N at the bottom: while they are interpreted, and when they
-// were compiled. Prints where what is mapped, and its process's number.
+// node-nested.js - JavaScript and C++ that call each other
 //
-// To be run with --perf-basic-prof --interpreted-frames-native-stack: each function
-// then has code of its own, and a name in /tmp/perf-PID.map.
+// Array.prototype.map, sort, and JSON.parse call back functions, nested in each
+// other. The innermost one opens /nowhere/nested-DEPTH-N, at first while the
+// functions are interpreted, later when they are compiled. Prints the process's
+// PID and mappings.
+//
+// Run it with --perf-basic-prof --interpreted-frames-native-stack: then each
+// function has code of its own, and a name in /tmp/perf-PID.map.
 'use strict';
 const fs = require('fs');
 const deepest = 9, rounds = 30;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// node.js - JavaScript that opens a file that is not there, from deep inside: while
-// its functions are interpreted, and when they were compiled. Prints where what
-// is mapped, then waits for the end of its input.
+// node.js - JavaScript that opens a file that does not exist, from a recursion
+//
+// At first its functions are interpreted, later they are compiled. Prints the
+// process's mappings at the end.
 'use strict';
 const fs = require('fs');
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * numa.c - an event loop at the end of a deep stack, one page and more a frame
+ * numa.c - an event loop on a deep stack, with frames of more than a page
  *
  *	numa RECORD [SECONDS [THREADS]]
  *
- * What moving.c does not do: the frames of its loop's callers are not touched again
- * as long as the loop runs, as those of a server's main() are not. Where the
- * kernel has taken away access to their pages, to see who uses them (NUMA
- * balancing), they stay so.
+ * Unlike in moving.c, the frames of the loop's callers are not used again while
+ * the loop runs, like those of a server's main(). If NUMA balancing makes their
+ * pages inaccessible, the pages stay so.
  *
- * Each thread (3, the main one included) goes down through functions that each
- * take over a page, and spends SECONDS (4) of its processor time there with sums and
- * lseek(-77, N, 0), a millisecond of sums for each. RECORD is as moving.c's, with one
- * line R N for each thread: all its calls have the same chain.
+ * Each thread (3, the main one included) calls functions with frames of more
+ * than a page, down to the loop. There it spends SECONDS (4) of its processor
+ * time on sums and lseek(-77, N, 0), with a millisecond of sums for each call.
+ * RECORD is like that of moving.c, with one line R N for each thread, because
+ * all its calls have the same chain.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -31,7 +31,7 @@
 #define MOST_THREADS	16
 
 struct chain {
-	int nr;				/* outermost first, as they are called */
+	int nr;				/* of addresses, outermost first */
 	uintptr_t address[DEEP + 8];
 };
 
@@ -45,7 +45,7 @@ static void push(struct chain *chain, const void *address)
 	chain->address[chain->nr++] = (uintptr_t)address;
 }
 
-/* Of this thread's processor time, which the kernel's rounds go by, too. */
+/* By the thread's processor time, as the scans of NUMA balancing. */
 static int go_on(void)
 {
 	struct timespec spent;
@@ -82,7 +82,7 @@ static NOINLINE void down(struct chain *chain, int n)
 		down(chain, n - 1);
 	else
 		loop(chain);
-	/* used behind the call: no jump may stand for it */
+	/* used after the call: prevents a tail call */
 	room[n + 1] = room[n];
 }
 

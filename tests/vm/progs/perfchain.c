@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * perfchain.c - the call chain that perf gives of a chain known in advance
+ * perfchain.c - print perf's call chain of a known chain of functions
  *
  *	perfchain register|stranger [deferred]
  *
- * Registers itself or not, calls first() -> second() -> third(), and there makes
- * getpriority(). A perf event on that system call's tracepoint, with the user's
- * call chain, is what "perf record -g" makes. Prints for each address of the
- * sample's chain the function of this program that it is in, or "-". With
- * "deferred" the chain is the one that the kernel makes on its way back to user
- * mode, of attr.defer_callchain. Status 2 when perf, or that, is not to be had.
+ * With "register" the program registers itself. It calls first() -> second() ->
+ * third(), which calls getpriority(). A perf event like that of "perf record
+ * -g", on that system call's tracepoint, records the user's call chain. For
+ * each address of the chain the program prints the function of its own that
+ * contains the address, or "-". With "deferred" it prints the chain that the
+ * kernel takes on return to user mode (attr.defer_callchain). Status 2: perf or
+ * deferred chains are not available.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 
 static int fd;
 
-/* Each in a section of its own, so that where it ends is known. */
+/* Each function is in a section of its own, so that its end is known. */
 #define PLACE(name) __attribute__((section("chain_" #name), noinline, noclone))
 extern char __start_chain_first[], __stop_chain_first[], __start_chain_second[],
 	__stop_chain_second[], __start_chain_third[], __stop_chain_third[],
@@ -64,12 +65,12 @@ void first(int n)
 	KEEP();
 }
 
-/* Of newer kernels' <linux/perf_event.h>. */
+/* From <linux/perf_event.h> of newer kernels. */
 #define DEFER_CALLCHAIN		(1ULL << 38)	/* among the bits of perf_event_attr */
 #define DEFER_OUTPUT		(1ULL << 39)
 #define CALLCHAIN_DEFERRED	22		/* the type of a record: cookie, nr, ips */
 
-/* The bits of @attr as one word: they lie between read_format and wakeup_events. */
+/* Sets bits of @attr's bit fields between read_format and wakeup_events. */
 static void set_bits(struct perf_event_attr *attr, uint64_t more)
 {
 	char *at = (char *)&attr->read_format + sizeof(attr->read_format);
@@ -80,7 +81,7 @@ static void set_bits(struct perf_event_attr *attr, uint64_t more)
 	memcpy(at, &bits, sizeof(bits));
 }
 
-/* The first record of @type in @page's data, or NULL. */
+/* Returns the first record of @type in @page's data, or NULL. */
 static void *record(struct perf_event_mmap_page *page, uint32_t type)
 {
 	char *data = (char *)page + 4096;
@@ -138,7 +139,7 @@ PLACE(main) int main(int argc, char **argv)
 	struct { struct perf_event_header header; uint64_t cookie, chain[]; } *late;
 	struct { struct perf_event_header header; uint64_t chain[]; } *sample;
 	int deferred = argc > 2 && !strcmp(argv[2], "deferred");
-	const uint64_t *chain;		/* their number, then the addresses */
+	const uint64_t *chain;		/* the number of addresses, then these */
 	uint64_t i;
 
 	if (deferred)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * plugin.c - a library to be opened while the program runs: a function that
- * calls back, and (with -DCONSTRUCTOR) one that sleeps while it is loaded
+ * plugin.c - a library for dlopen(): a function that calls back, and (with
+ * -DCONSTRUCTOR) a constructor that sleeps
  */
 #include <stdlib.h>
 #include <time.h>
@@ -29,7 +29,7 @@ static __attribute__((constructor)) void blocks(void)
 
 	const char *began = getenv("PLUGIN_BLOCKS");
 
-	/* the address of a flag, in the program that loads this */
+	/* the address of a flag in the program that loads this */
 	if (began) {
 		*(volatile int *)strtol(began, NULL, 10) = 1;
 		nanosleep(&forever, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# real.pl - perl, blocked in read() below a sort callback, an eval and a substitution
+# real.pl - perl, blocked in read(), called by a sort callback in a substitution in eval
 use strict;
 use warnings;
 

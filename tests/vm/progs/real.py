@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-real.py - python3 threads that block below callbacks from C into Python
+real.py - python3 threads that block in Python functions that C calls
 
-One thread for each function of the table; when all have begun, "ready" is printed.
+Each function of the table runs in a thread. When all have started, "ready" is printed.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ PIPE = os.pipe()
 
 
 def sleep_read(*_):
-    """Block for ever in read()."""
+    """Blocks in read(); never returns."""
     os.read(PIPE[0], 1)
     return 0
 
 
 def nested(function, depth):
-    """A few Python frames, each through C by way of map()."""
+    """Calls function from depth Python frames, each of which C's map() calls."""
     if depth == 0:
         return function()
     return list(map(lambda d: nested(function, d), [depth - 1]))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * settle.c - wait until programs sleep
+ * settle.c - wait until all threads of programs sleep
  *
  *	settle SECONDS PID...
  *
- * Done when, twice in a row half a second apart, every thread of every PID
- * sleeps in a system call (or is stopped) and has not run in between: its count of
- * voluntary context switches is what it was. Who waits for a page of a file, which
- * can take a second here, goes on by itself. Status 1 after SECONDS, naming a thread that
- * would not rest.
+ * Looks at all threads of all PIDs each half second. Exits with 0 when two
+ * looks in a row find that every thread sleeps in a system call (or is stopped)
+ * and has not run since the look before: its count of voluntary context
+ * switches is the same. A thread that waits for a page of a file, which can
+ * take a second here, does not count as asleep, because it goes on by itself.
+ * After SECONDS exits with 1 and names a thread that does not sleep.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,7 +21,7 @@
 
 static char culprit[700];
 
-/* In D, as who waits for a vforked child: but in no system call. */
+/* Whether a thread in state D handles a page fault: it is in no system call. */
 static int page_fault(const char *pid, const char *tid)
 {
 	char path[600], line[256];
@@ -36,7 +37,7 @@ static int page_fault(const char *pid, const char *tid)
 	return is;
 }
 
-/* Adds one thread to a sum of what all threads did; false when it runs. */
+/* Adds one thread's switches to @sum, a hash of all threads. False: it runs. */
 static int look(const char *pid, const char *tid, uint64_t *sum)
 {
 	char path[600], line[256];

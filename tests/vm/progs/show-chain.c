@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * show-chain.c - one known chain of calls above a system call, for t-show.sh
+ * show-chain.c - a known call chain down to a system call, for t-show.sh and
+ * others
  *
  *   _start ... main -> fct_a -> fct_b -> fct_c -> gettid(2)
  *
- * With an argument: first waits for a line of standard input, then for another
- * behind the call.
+ * With an argument the program waits for a line of standard input before the
+ * chain, and for another line after it.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #define FUNCTION static int __attribute__((noinline, noclone))
 
-/* Keeps what follows a call behind it: no tail calls. */
+/* after a call: prevents a tail call */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 FUNCTION fct_c(int n)

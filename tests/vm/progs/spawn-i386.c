@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * spawn-i386.c - a 32-bit program that starts others, and prints its pid, where its code
- * begins and ends, and where each function of its chain of calls returns to
+ * spawn-i386.c - a 32-bit program that starts other programs
  *
- * posix_spawn() calls glibc's clone(), which has no CFI after its system call. The Makefile also
- * builds this program without CFI.
+ * It prints its PID, the start and the end of its code, and the return address
+ * of each function of its call chain. posix_spawn() calls glibc's clone(),
+ * which has no CFI after its system call. The Makefile also builds this program
+ * without CFI.
  */
 #include <spawn.h>
 #include <stdio.h>

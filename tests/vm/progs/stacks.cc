@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * stacks.cc - threads that each block in a system call below a frame of a
- * kind that is hard to unwind
+ * stacks.cc - threads that block in system calls, called from frames that are
+ * hard to unwind
  *
- * One thread for each entry of the table "scenes", named after it; the main
- * thread waits for them. When all have begun, "ready" is written to standard
- * output. Nothing ends by itself: the program is killed by whoever started it.
+ * Each entry of the table "scenes" runs in a thread of its name. When all
+ * threads have started, the main thread writes "ready" to standard output and
+ * waits. No thread ends: the caller of this program kills it.
  *
- * With -DNO_DLOPEN there is no dlopen scene (static builds). With an argument
- * only the scene of that name is played. The scene rareg needs -DRAREG:
- * eu-stack is wrong about it, so that its oracle is gdb, which is slow.
+ * With -DNO_DLOPEN (static builds) the scenes that use dlopen() are left out.
+ * With an argument only the scene of that name runs. The scene rareg needs
+ * -DRAREG: eu-stack is wrong about it, so gdb is its oracle, which is slow.
  */
 #include <algorithm>
 #include <cstdarg>
@@ -46,12 +46,12 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* Keeps a call from becoming a jump, and a frame from being shared. */
+/* Prevents tail calls and frames that functions share. */
 #define KEEP() asm volatile("" ::: "memory")
 
 static int pipe_fd[2];
 
-/* The many ways to sleep; each scene uses another. */
+/* Many ways to sleep. */
 NOINLINE static void sleep_read() { char c; (void)!read(pipe_fd[0], &c, 1); KEEP(); }
 NOINLINE static void sleep_nanosleep()
 {
@@ -84,7 +84,7 @@ NOINLINE static void sleep_sigsuspend()
 }
 NOINLINE static void sleep_syscall() { syscall(SYS_pause); KEEP(); }
 
-/* Over-aligned frames: the compiler keeps the CFA in a register (DRAP) or by rbp. */
+/* Over-aligned frames: the CFA is in a register (DRAP) or relative to rbp. */
 NOINLINE static int overaligned(int n)
 {
 	alignas(64) volatile char block[192];
@@ -147,7 +147,7 @@ NOINLINE static int deep(int n)
 	return here;
 }
 
-/* A call as the last instruction: the return address lies past the function. */
+/* The last instruction is a call: the return address is past the function. */
 [[noreturn]] NOINLINE static void never_returns()
 {
 	for (;;)
@@ -188,7 +188,7 @@ NOINLINE static void catcher()
 	KEEP();
 }
 
-/* A destructor that runs while an exception passes: entered from a landing pad. */
+/* A destructor that a landing pad calls while an exception is thrown. */
 struct guard {
 	NOINLINE ~guard() { sleep_nanosleep(); }
 };
@@ -221,7 +221,7 @@ NOINLINE static void rethrow()
 	KEEP();
 }
 
-/* Callbacks out of libc. */
+/* Callbacks from libc. */
 static int compare(const void *, const void *) { sleep_read(); return 0; }
 NOINLINE static void sorted()
 {
@@ -246,7 +246,7 @@ static int tree_compare(const void *a, const void *b) { return a < b ? -1 : a > 
 static void tree_visit(const void *, VISIT, int) { sleep_pause(); }
 static ssize_t cookie_read(void *, char *, size_t) { sleep_read(); return 0; }
 
-/* Handlers. */
+/* Signal handlers. */
 static void handler_simple(int) { sleep_read(); }
 static void handler_info(int, siginfo_t *, void *) { sleep_poll(); }
 static void handler_inner(int) { sleep_nanosleep(); }
@@ -296,7 +296,7 @@ struct scene {
 	std::function<void()> play;
 };
 
-/* Set by a scene that takes the dynamic linker's locks, once it has what it needs. */
+/* Set by the scenes dlopen and constructor when their library is loaded. */
 static volatile int held;
 
 static const std::vector<scene> scenes = {
@@ -367,7 +367,7 @@ static const std::vector<scene> scenes = {
 	{ "deep", [] { deep(300); } },
 	{ "endsincall", [] { ends_in_call(3); } },
 	{ "virtual", [] { dog d; ask(&d); } },
-#ifdef __x86_64__	/* i386's makecontext(): no CFI where its function returns to */
+#ifdef __x86_64__	/* i386: no CFI at the return address that makecontext() sets */
 	{ "coroutine", [] {
 		static char stack[65536];
 		getcontext(&coroutine);
@@ -408,12 +408,12 @@ static const std::vector<scene> scenes = {
 		entry(sleep_read);
 		KEEP();
 	} },
-	{ "constructor", [] {		/* a library's constructor, below dlopen */
+	{ "constructor", [] {		/* a library's constructor, called by dlopen() */
 		setenv("PLUGIN_BLOCKS", std::to_string(reinterpret_cast<long>(&held)).c_str(), 1);
 		dlopen(PLUGIN_CTOR, RTLD_NOW);
 	} },
 #endif
-	/* last, for it keeps a lock that dlopen needs */
+	/* last, because it keeps a lock that dlopen() needs */
 	{ "dl_iterate", [] { dl_iterate_phdr(object, nullptr); KEEP(); } },
 };
 
@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 		wanted++;
 		held = 0;
 		threads.emplace_back(play, std::cref(s));
-		/* one after the other, and a moment to get to its lock */
+		/* one after the other, with time for each to take its lock */
 		do {
 			nanosleep(&tick, nullptr);
 		} while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) < wanted ||

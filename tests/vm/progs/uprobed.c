@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * uprobed.c - functions without CFI, called directly and through a pointer, for t-uprobes
+ * uprobed.c - functions without CFI, called directly and by pointer, for
+ * t-uprobes
  *
  * Built with -fno-asynchronous-unwind-tables.
  */

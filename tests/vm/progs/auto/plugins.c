@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * plugins.c - a host of many plugins, which checks the stack of every call
+ * plugins.c - load many plugins, and check the stack of each call
  *
  *	plugins DIRECTORY NUMBER ROUNDS SEED
  *
- * Loads, calls and unloads DIRECTORY/plugin-0.so to plugin-(NUMBER-1).so, a
- * random one in each round, and keeps up to eight loaded, so that addresses are
- * used again and again by others. All have one function at the same place, with
- * frames of different sizes. It calls back here; there a stack is taken by the
- * ioctl and compared with what the program knows itself: the addresses inside
- * of and beyond the plugin are those of every call, and the one in between lies
- * in the plugin that the dynamic linker says, behind its one call.
- * Prints "ROUNDS stacks, N wrong"; status 1 when any was.
+ * Each round loads, calls and later unloads a random one of
+ * DIRECTORY/plugin-0.so to plugin-(NUMBER-1).so. Up to eight are loaded at a
+ * time, so other plugins use the same addresses later. All plugins have one
+ * function at the same offset, with frames of different sizes. The function
+ * calls back, and back() takes the stack by ioctl. All its addresses outside
+ * the plugin must be those of the first round. The one in the plugin must be
+ * after its call, by the address that the dynamic linker reports. Prints
+ * "ROUNDS stacks, N wrong"; the status is 1 if a stack is wrong.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,10 +43,10 @@ static int back(void)
 	return 0;
 }
 
-/* The callback's part of the stack is two addresses: in ioctl() and in back(). */
+/* Two addresses of the stack are the callback's: in ioctl() and in back(). */
 #define INNER	2
 
-/* @offset: of the return address behind the plugin's call, in the plugin. */
+/* @offset: of the return address in the plugin. */
 static bool right(const struct link_map *map, unsigned int count, __u64 offset)
 {
 	unsigned int i;
@@ -70,7 +70,7 @@ static void complain(const char *path, const struct link_map *map)
 	putchar('\n');
 }
 
-/* Behind the first indirect call of the function: ff d7 or ff d0 (call *%rdi, *%rax). */
+/* The offset after the first indirect call: ff d0 (*%rax) to ff d7 (*%rdi). */
 static __u64 behind_call(const unsigned char *function)
 {
 	unsigned int i;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * rights.c - what a user may and may not do through /dev/kunwind
+ * rights.c - use /dev/kunwind with the permissions of the caller
  *
- *	rights loops N WIDTH	N children, WIDTH at a time, each of which forks,
- *				registers itself, forks again and ends
- *	rights most N		registers children that wait until one is refused;
- *				prints how many were not, at most N
- *	rights vfork		of a vfork child and its parent, who is registered by
- *				the descriptor of the child's memory? "child" or "parent"
- *	rights stale PROGRAM	a descriptor opened before an exec of PROGRAM: the
- *				errno of registering by it
- *	rights pid PID FLAGS	registers PID by descriptor: the errno's name
- *	rights auto 0|1		the errno of KUNWIND_IOC_AUTO
- *	rights sleep		registers itself, says so, and waits for its end
+ *	rights loops N WIDTH	makes N children, WIDTH at a time, that register
+ *				themselves, fork, exit; prints how many got ENOSPC
+ *	rights most N		makes up to N children that register themselves
+ *				and wait, until one is refused; prints how many
+ *				were not, and the errno
+ *	rights vfork		registers by the descriptor of a vfork child's
+ *				memory; prints which was registered, "child" or
+ *				"parent"
+ *	rights stale PROGRAM	registers by a descriptor that was opened before
+ *				an exec of PROGRAM; prints the errno
+ *	rights pid PID FLAGS	registers PID by descriptor; prints the errno
+ *	rights auto FLAGS	prints the errno of KUNWIND_IOC_AUTO
+ *	rights sleep		registers itself, prints a line, and waits
  *
- * errno is printed by name, "0" for none.
+ * errno is printed by name, or "0" for success.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -119,7 +121,7 @@ static int most(int limit)
 	return 0;
 }
 
-/* Unregistering by the child's own call tells whether it was it. */
+/* If the child can unregister itself, it was the registered process. */
 static int vfork_child(void *data)
 {
 	int fd = mem_of(getpid()), error;
@@ -155,7 +157,7 @@ static int stale(char **argv)
 	char byte;
 	pid_t pid;
 
-	/* An exec closes the second one. */
+	/* The exec closes the second pipe. */
 	if (pipe(ends) || pipe2(done, O_CLOEXEC))
 		err(2, "pipe");
 	pid = fork();

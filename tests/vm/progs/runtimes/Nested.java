@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Nested.java - Java and C by turns, three times: go() calls by methods of all kinds of result
-// recurse(), which ends in native code that opens a file (nested.c), or calls go()
-// again. The process's mappings are on standard output.
+// Nested.java - Java and C that call each other, three times
+//
+// go() calls recurse() through methods of several return types. recurse() ends in
+// native code (nested.c), which opens a file or calls go() again. The process's
+// mappings are written to standard output.
 //
 //    java -cp DIRECTORY Nested LIBRARY NUMBER
 import java.nio.file.Files;

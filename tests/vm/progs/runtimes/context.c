@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.c - opens from a coroutine of makecontext(3), on a stack of its own
+ * context.c - open files in a coroutine of makecontext(3), on its own stack
  */
 #include <ucontext.h>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# fiber.rb - Ruby and C by turns, three times, in a fiber, which has a stack of its own
+# fiber.rb - Ruby and C that call each other, three times, in a fiber with its own stack
 #
 #    fiber.rb LIBRARY NUMBER
 require 'fiddle'

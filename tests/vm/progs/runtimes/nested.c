@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nested.c - the native part of programs in other languages: one function that opens a
- * file that is not there, and one that calls the language back; for foreign function
- * interfaces, and for Java (with jni.h).
+ * nested.c - native functions for programs in other languages
+ *
+ * One opens a file that does not exist, one calls the other language back: for
+ * foreign function interfaces, and for Java (with jni.h).
  */
 #include "record.h"
 

@@ -1,7 +1,7 @@
 <?php
 # SPDX-License-Identifier: MIT
 #
-# nested.php - PHP and C by turns, three times
+# nested.php - PHP and C that call each other, three times
 #
 #    nested.php LIBRARY NUMBER
 $library = FFI::cdef('int opens(const char *name, int n);

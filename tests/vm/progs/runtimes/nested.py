@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python and C by turns, three times, with "-X perf": its trampolines are on the stack.
+"""Python and C that call each other, three times. "-X perf" puts trampolines on the stack.
 
     nested.py LIBRARY NUMBER
 """

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - what a program knows of its own native stack
+ * record.h - how a program records its own native stack
  *
- * Each C function that calls on notes, while it does so, the address that it will return
- * to. opens() opens /nowhere/NAME-N, which is not there, and writes "NAME-N: ADDRESS..."
- * to descriptor 9, the innermost first: what the kernel's stack at that open has to have.
+ * Each C function that makes calls records its return address during the calls.
+ * record_open() opens /nowhere/NAME-N, which does not exist, and writes
+ * "NAME-N: ADDRESS..." to descriptor 9, innermost address first. The stack of
+ * that open must have these addresses.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -19,7 +20,9 @@
 static void *record_at[RECORD_MOST];
 static int record_nr;
 
-/* At a function's start, and behind its last call: that is so no tail call. */
+/*
+ * At a function's start, and after its last call, which is no tail call then.
+ */
 #define RECORD_ENTER()	(record_at[record_nr++ % RECORD_MOST] = __builtin_return_address(0))
 #define RECORD_LEAVE()	do { record_nr--; __asm__ __volatile__("" : : : "memory"); } while (0)
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * worker.c - a loop whose turns are counted, while all that it does is traced
+ * worker.c - count the iterations of a loop that is traced
  *
  *	worker [map] MODE SECONDS [FILE]
  *
- * MODE says what kunwind's walk of its stack meets:
+ * MODE says what kunwind's walk of the stack meets:
  *	plain		nothing special
- *	code FILE	the loop's calls come through code that is mapped from FILE,
- *			the function of called.c
- *	dead FILE	the same, and a second thread changes that mapping all the time
- *	blind		a caller's frame lies in pages that cannot be read
- * A turn makes system calls, allocations in the kernel and page faults. With "map" before
- * MODE the program maps and calls FILE once, prints a line and waits for SIGUSR1.
- * At the end it prints "TURNS NANOSECONDS": turns, and processor time of the process.
+ *	code FILE	the loop's calls go through code that is mapped from
+ *			FILE, the function of called.c
+ *	dead FILE	the same; a second thread changes that mapping
+ *	blind		a caller's frame is in pages that cannot be read
+ * An iteration makes system calls, allocations in the kernel and page faults.
+ * With "map" before MODE the program prints a line after it has mapped and
+ * called FILE once, and waits for SIGUSR1. At the end it prints "ITERATIONS
+ * NANOSECONDS", the second of which is the processor time of the process.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -97,7 +98,7 @@ static off_t text_of(int fd)
 
 static void *change(void *arg)
 {
-	/* What is protected anew dies for walks until it is read again. */
+	/* mprotect() makes the range dead for walks until it is read again. */
 	while (go_on) {
 		if (mprotect(code, PAGE, PROT_READ | PROT_EXEC))
 			die("mprotect");
@@ -107,8 +108,9 @@ static void *change(void *arg)
 }
 
 /*
- * The loop on a stack whose upper half, from the frame of this function on, cannot
- * be read. That frame itself is elsewhere: the compiler does not know that rsp changes.
+ * Runs the loop on a stack whose upper half, from the loop's caller on, cannot
+ * be read. The frame of this function is on another stack; the compiler does
+ * not know that rsp changes.
  */
 static NOINLINE void on_blind_stack(void)
 {
@@ -162,7 +164,7 @@ int main(int argc, char **argv)
 			die("mmap");
 		called = (void *)code;
 		called(turn);
-		/* All pages that are not mapped leave the page cache: kunwind has to read. */
+		/* Other pages leave the page cache, so kunwind has to read. */
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	}
 	sigemptyset(&set);

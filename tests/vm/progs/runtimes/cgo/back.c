@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* back.c - the C between two pieces of Go: it opens, or calls Go again */
+/* back.c - C functions that Go calls: open a file, or call Go again */
 #include "../record.h"
 #include "_cgo_export.h"
 

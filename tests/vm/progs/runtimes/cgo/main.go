@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// main.go - Go that calls C from a recursion: C runs on the thread's own stack, Go on its own.
-// With an argument, so often C calls Go again, which does the same.
+// main.go - Go that calls C from a recursion
+//
+// C runs on the thread's stack, Go on the goroutine's stack. An argument says how
+// often C calls Go again.
 package main
 
 /*
