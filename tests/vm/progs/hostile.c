@@ -5,9 +5,9 @@
  *	hostile map FILE...      maps all files as code, and checks that its own
  *				 stack is still whole; then prints the module's
  *				 lines about the objects, and waits for input
- *	hostile through LIBRARY  calls back through LIBRARY (plugin.c); prints how
- *				 the stack ends: "REASON ADDRESSES OWN", the last
- *				 being the number of addresses before the library's
+ *	hostile through LIBRARY  calls back through LIBRARY (plugin.c); prints
+ *				 "REASON ADDRESSES OWN" of the stack; OWN is the
+ *				 number of addresses before the library's
  *	hostile truncate FILE    maps FILE (copy of an ELF file), truncates it,
  *				 maps it again; prints the same, with OWN 0
  *	hostile liar [ROUNDS]    stacks from wrong registers and wrong memory: a
@@ -302,7 +302,7 @@ static int liar(long rounds)
 		{ "rsp not mapped", in_frame, unmapped, R(UNREADABLE), 1 },
 		{ "rsp across the end of a mapping", in_frame, unmapped - 12, R(UNREADABLE), 1 },
 		{ "rsp in an inaccessible page", in_frame, none, R(UNREADABLE), 1 },
-		{ "rsp in a page that was never accessed", in_frame, untouched, R(UNREADABLE) | R(COMPLETE), 1 },
+		{ "rsp in a page never accessed", in_frame, untouched, R(UNREADABLE) | R(COMPLETE), 1 },
 	};
 	for (i = 0; i < (long)ARRAY_SIZE(simple); i++) {
 		memset(regs, 0, sizeof(regs));
@@ -424,8 +424,8 @@ static int liar(long rounds)
 	}
 	tests++;
 	failed += wrong != 0;
-	printf("%s %d - %ld random cases, %llu results not as the ABI describes\n", wrong ? "not ok" : "ok", tests,
-	       rounds, (unsigned long long)wrong);
+	printf("%s %d - %ld random cases, %llu results not as the ABI describes\n", wrong ? "not ok" : "ok",
+	       tests, rounds, (unsigned long long)wrong);
 	got = take();
 	expect("own stack is whole after random cases", &got, R(COMPLETE), 3, 100);
 	printf("1..%d\n", tests);

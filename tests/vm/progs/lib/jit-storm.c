@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * jit-storm.c - threads hand in unwind information and take it back while others walk
+ * jit-storm.c - threads add and remove unwind information while others walk
  *
  *	jit-storm [SECONDS]
  *
- * Some units of code are everybody's: what a stack through them is depends on who
- * was there first. Others a thread makes, walks through, protects and unmaps
- * itself. Children come and go meanwhile. Each call must be answered as the ABI
- * allows, and at the end all is as with one thread (jit.h): the rest is up to a
- * kernel with checkers. Prints "ok - WHAT" or "not ok - WHAT".
+ * All threads use some units of code together, so the result of a walk through
+ * them depends on timing. Each thread also makes units of its own, takes stacks
+ * through them, changes their protection and unmaps them. At the same time
+ * children are forked and exit. Each call must have a result that the ABI
+ * allows, and at the end stacks must be as with one thread (jit.h). Other
+ * errors are for a kernel with checkers to find. Prints "ok - WHAT" or "not ok
+ * - WHAT".
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -56,7 +58,7 @@ static void *storm_thread(void *arg)
 			storm_count(kunwind_jit_unregister(unit->code, unit->len), -ENOENT,
 				    &storm_removed);
 			break;
-		case 2:		/* its own, which nobody else runs */
+		case 2:		/* a unit of its own, which no other thread runs */
 			unit = make(1 + (unsigned int)rand_r(&seed) % 9, NULL, -1);
 			__register_frame(unit->eh);
 			storm_count(hand_in(unit, NULL), 0, &storm_added);
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
 	uintptr_t i;
 	pid_t child;
 
-	/* where allocations are made to fail, one of the next ones does not */
+	/* if allocations fail at random, one of the next calls succeeds */
 	while (kunwind_register_self(KUNWIND_REGISTER_CHILDREN) == -ENOMEM)
 		;
 	for (i = 0; i < SHARED; i++) {
@@ -101,7 +103,7 @@ int main(int argc, char **argv)
 	while (time(NULL) < storm_end) {
 		child = fork();
 		if (!child) {
-			/* no libgcc here: another thread may have held its lock */
+			/* no libgcc here: another thread may have its lock */
 			for (i = 0; i < SHARED; i++)
 				kunwind_jit_unregister(shared_units[i]->code, shared_units[i]->len);
 			_exit(0);
@@ -116,6 +118,6 @@ int main(int argc, char **argv)
 		storm_added, storm_removed, storm_equal, storm_wrong);
 	for (i = 0; i < SHARED; i++)
 		hand_in(shared_units[i], NULL);
-	same(shared_units, SHARED, "all of them, behind the storm");
+	same(shared_units, SHARED, "all shared units after the storm");
 	return 0;
 }

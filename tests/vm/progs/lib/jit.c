@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * jit.c - a small JIT that hands in unwind information for its code
+ * jit.c - a small JIT that adds unwind information for its code
  *
- * Its stacks must be libgcc's (jit.h); and must not be where nothing was handed in.
+ * Its stacks must equal libgcc's (jit.h), and must not if no information was
+ * added.
  *
  * Prints "ok - WHAT" or "not ok - WHAT".
  *   jit stacks|life|errors|mutants|exec|limit
@@ -10,11 +11,11 @@
 #define _GNU_SOURCE
 #include "jit.h"
 
-/* Without it the first word of the stack that looks like a return address is taken: a false one. */
+/* Without it a walk takes the first word that looks like a return address. */
 static void unknown(struct unit *unit, const char *what)
 {
 	look_through(&look, &unit, 1);
-	verdict(!equal(&look), "%s: nothing is known of it", what);
+	verdict(!equal(&look), "%s: no unwind information is used", what);
 	if (equal(&look))
 		show(&look);
 }
@@ -24,7 +25,8 @@ static void give(const struct unit *unit, const char *what)
 	unsigned int refusal = 99;
 	int ret = hand_in(unit, &refusal);
 
-	verdict(ret == (int)unit->nr && !refusal, "%s: %u functions are handed in", what, unit->nr);
+	verdict(ret == (int)unit->nr && !refusal, "%s: unwind information of %u functions is added", what,
+		unit->nr);
 	if (ret != (int)unit->nr)
 		printf("# %d, refusal %u\n", ret, refusal);
 }
@@ -42,19 +44,20 @@ static void stacks(void)
 		__register_frame(units[i]->eh);
 	}
 	kunwind_register_self(0);
-	unknown(units[0], "without unwind information");
+	unknown(units[0], "nothing added");
 	give(units[0], "one function");
 	same(units, 1, "one function");
 	give(units[6], "seven functions");
-	same(units + 6, 1, "seven functions, one in the other");
+	same(units + 6, 1, "seven nested functions");
 	for (i = 1; i < MANY; i++)
 		good += i == 6 || hand_in(units[i], NULL) == (int)units[i]->nr;
-	verdict(good == MANY - 1, "%u more units are handed in", good);
-	same(units, 60, "sixty units, one in the other");
-	same(units + MANY - 60, 60, "sixty others");
-	verdict(!kunwind_jit_unregister(units[6]->code, units[6]->len), "one is taken back");
-	unknown(units[6], "one that was taken back");
-	same(units, 6, "the others are there");
+	verdict(good == MANY - 1, "unwind information of %u more units is added", good);
+	same(units, 60, "sixty nested units");
+	same(units + MANY - 60, 60, "sixty other nested units");
+	verdict(!kunwind_jit_unregister(units[6]->code, units[6]->len),
+		"unwind information of one unit is removed");
+	unknown(units[6], "unit whose unwind information was removed");
+	same(units, 6, "units beside the removed one");
 	if (fd >= 0 && !ftruncate(fd, PAGE)) {
 		struct unit *shared = make(5, NULL, fd);
 
@@ -64,19 +67,20 @@ static void stacks(void)
 	}
 }
 
-/* In a child, whose lines come before ours go on. */
+/* In a child. The parent prints only after the child has ended. */
 static void in_child(struct unit *unit)
 {
 	pid_t child = fork();
 
 	if (!child) {
 		same(&unit, 1, "a forked child");
-		verdict(!kunwind_jit_unregister(unit->code, unit->len), "the child takes it back");
-		unknown(unit, "in the child");
+		verdict(!kunwind_jit_unregister(unit->code, unit->len),
+			"a forked child removes unwind information");
+		unknown(unit, "a forked child that removed it");
 		exit(0);
 	}
 	waitpid(child, NULL, 0);
-	same(&unit, 1, "its parent");
+	same(&unit, 1, "parent of a child that removed its unwind information");
 }
 
 static void life(void)
@@ -86,51 +90,52 @@ static void life(void)
 	struct unit *first, *second, *third;
 
 	kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
-	/* neighbours, of one mapping */
+	/* neighbours in one mapping */
 	first = make(3, arena + 4 * PAGE, -1);
 	second = make(4, arena + 5 * PAGE, -1);
 	__register_frame(first->eh);
 	__register_frame(second->eh);
-	give(first, "a unit");
-	give(second, "its neighbour");
+	give(first, "first unit");
+	give(second, "second unit, in the same mapping");
 	third = make(2, arena + 6 * PAGE, -1);
 	__register_frame(third->eh);
-	give(third, "one made beside them, later");
-	same((struct unit *[]){ first, second, third }, 3, "all three");
+	give(third, "third unit, made later beside them");
+	same((struct unit *[]){ first, second, third }, 3, "three neighbouring units");
 	in_child(second);
 
 	mprotect(second->code, PAGE, PROT_READ | PROT_WRITE);
 	mprotect(second->code, PAGE, PROT_READ | PROT_EXEC);
-	unknown(second, "one whose protection changed");
-	same((struct unit *[]){ first, third }, 2, "its neighbours");
+	unknown(second, "unit whose protection changed");
+	same((struct unit *[]){ first, third }, 2, "neighbours of a unit whose protection changed");
 	/* mprotect() of one byte changes the whole page. */
 	verdict(kunwind_jit_register(second->code + FUNCTION, second->len - FUNCTION, second->eh,
 				     second->eh_len, NULL) == (int)second->nr - 1,
-		"all functions of a unit except the first are handed in");
+		"unwind information of a unit's functions except the first is added");
 	mprotect(second->code, 1, PROT_READ | PROT_WRITE);
 	mprotect(second->code, 1, PROT_READ | PROT_EXEC);
 	verdict(kunwind_jit_unregister(second->code + FUNCTION, second->len - FUNCTION) == -ENOENT,
-		"mprotect() of one byte: nothing of the page is known any more");
-	give(second, "that one, again");
-	same((struct unit *[]){ first, second, third }, 3, "all three again");
+		"mprotect() of one byte: no unwind information of the page is left");
+	give(second, "second unit, again");
+	same((struct unit *[]){ first, second, third }, 3, "three neighbouring units, added again");
 
-	/* other code at the same place, with other frames */
+	/* other code at the same address, with other frames */
 	munmap(third->code, PAGE);
 	__deregister_frame(third->eh);
 	variety = 3;
 	third = make(1, third->code, -1);
 	__register_frame(third->eh);
-	unknown(third, "other code where some was unmapped");
+	unknown(third, "other code at an address that was unmapped");
 	verdict(kunwind_jit_unregister(third->code, 2 * FUNCTION) == -ENOENT,
-		"what was unmapped is not there any more");
-	same((struct unit *[]){ first, second }, 2, "its neighbours");
+		"unmapped code: its unwind information is removed");
+	same((struct unit *[]){ first, second }, 2, "neighbours of unmapped code");
 
 	mremap(second->code, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, first->code);
 	verdict(kunwind_jit_unregister(first->code, first->len) == -ENOENT,
-		"code moved over other code: that one's is not there any more");
-	verdict(!kunwind_unregister_self() && !kunwind_register_self(0), "the process starts anew");
+		"code moved over other code: the other code's unwind information is removed");
+	verdict(!kunwind_unregister_self() && !kunwind_register_self(0),
+		"the process is unregistered and registered again");
 	verdict(kunwind_jit_unregister(second->code, second->len) == -ENOENT,
-		"what was handed in ended with the registration");
+		"unwind information ends with the registration");
 }
 
 static void refused(struct unit *unit, size_t at, const char *hex, unsigned int wanted,
@@ -163,7 +168,7 @@ static void errors(void)
 	struct unit *unit = make(4, NULL, -1);
 	uint8_t *plain = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct kunwind_jit jit = { .size = sizeof(jit), .flags = 1 };
-	const size_t fde = 24;		/* where the first one begins */
+	const size_t fde = 24;		/* offset of the first FDE */
 	int fd = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
 
 	error(hand_in(unit, NULL), -ENOENT, "the process is not registered");
@@ -177,16 +182,17 @@ static void errors(void)
 	error(kunwind_jit_register((void *)(1UL << 63), 64, unit->eh, unit->eh_len, NULL), -EINVAL,
 	      "the kernel's code");
 	error(kunwind_jit_register(unit->code, unit->len, (void *)64, unit->eh_len, NULL), -EFAULT,
-	      ".eh_frame that is not there");
+	      ".eh_frame that is not mapped");
 	error(kunwind_jit_register(unit->code, unit->len, unit->eh, 1UL << 40, NULL), -ENOSPC,
 	      ".eh_frame that is too long");
-	error(hand_in(unit, NULL), 4, "none");
-	error(hand_in(unit, NULL), -EEXIST, "the same once more");
-	error(kunwind_jit_unregister(unit->code, unit->len - FUNCTION), -ENOENT, "a part, taken back");
+	error(hand_in(unit, NULL), 4, "none: four functions are added");
+	error(hand_in(unit, NULL), -EEXIST, "the same code again");
+	error(kunwind_jit_unregister(unit->code, unit->len - FUNCTION), -ENOENT,
+	      "removing a part at the start");
 	error(kunwind_jit_unregister(unit->code + FUNCTION, unit->len - FUNCTION), -ENOENT,
-	      "another part, taken back");
-	error(kunwind_jit_unregister(unit->code, unit->len), 0, "none, taken back");
-	error(kunwind_jit_unregister(unit->code, unit->len), -ENOENT, "taken back twice");
+	      "removing a part at the end");
+	error(kunwind_jit_unregister(unit->code, unit->len), 0, "none: the unit is removed");
+	error(kunwind_jit_unregister(unit->code, unit->len), -ENOENT, "removing a unit twice");
 
 	/* other places for the same code */
 	emit_fde(unit->eh + fde, unit->eh, plain, 0);
@@ -199,30 +205,31 @@ static void errors(void)
 	error(kunwind_jit_register((void *)(uintptr_t)errors, FUNCTION, unit->eh, fde + 48, NULL),
 	      -EEXIST, "code of a file");
 	error(kunwind_jit_register(unit->code, unit->len, unit->eh, unit->eh_len, NULL), 3,
-	      "none, of a function that is elsewhere: it is left out");
+	      "none: a function outside the range is left out");
 	kunwind_jit_unregister(unit->code, unit->len);
 	emit_fde(unit->eh + fde, unit->eh, unit->code, 0);
 
 	refused(unit, 8, "07", KUNWIND_E_VERSION, "a CIE's version");
-	refused(unit, fde, "ff ff ff 00", KUNWIND_E_TRUNCATED, "a record longer than all");
-	refused(unit, fde + 4, "fc 00 00 00", KUNWIND_E_CIE, "a CIE before all");
+	refused(unit, fde, "ff ff ff 00", KUNWIND_E_TRUNCATED, "a record longer than the section");
+	refused(unit, fde + 4, "fc 00 00 00", KUNWIND_E_CIE, "a CIE before the section");
 	refused(unit, fde + 16, "00 02 00 00", KUNWIND_E_RANGE, "a function that reaches beyond the code");
 	refused(unit, fde + 26, "3e", KUNWIND_E_OPCODE, "an unknown instruction");
-	refused(unit, fde + 26, "0b", KUNWIND_E_STATE_STACK, "a state that nobody remembered");
+	refused(unit, fde + 26, "0b", KUNWIND_E_STATE_STACK, "a restored state that was not remembered");
 
-	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "an unknown flag");
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "adding with an unknown flag");
 	jit = (struct kunwind_jit){ .size = 8 };
-	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "a short structure");
-	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, NULL) ? -errno : 0, -EFAULT, "no structure");
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, &jit) ? -errno : 0, -EINVAL, "adding with a short structure");
+	error(ioctl(fd, KUNWIND_IOC_JIT_ADD, NULL) ? -errno : 0, -EFAULT, "adding without a structure");
 	jit = (struct kunwind_jit){ .size = sizeof(jit), .start = (uintptr_t)unit->code,
 				    .len = unit->len, .eh_frame = 1 };
 	error(ioctl(fd, KUNWIND_IOC_JIT_REMOVE, &jit) ? -errno : 0, -EINVAL,
-	      "a withdrawal with .eh_frame");
+	      "removing with an .eh_frame");
 }
 
 /*
- * Bytes that mean harm: each copy of a good .eh_frame with some of its bytes changed is taken or
- * refused by name; where it is taken, the stack through it ends with a reason.
+ * Each copy of a good .eh_frame with some wrong bytes must be accepted, or
+ * refused with a reason. If it is accepted, a stack through the code ends with
+ * a reason.
  */
 static void mutants(unsigned int rounds)
 {
@@ -253,13 +260,13 @@ static void mutants(unsigned int rounds)
 			 kunwind_jit_unregister(unit->code, unit->len);
 	}
 	verdict(!wrong && taken > rounds / 20 && refused > rounds / 20,
-		"%u .eh_frames with wrong bytes: %u refused, %u taken, %u stacks complete all the same",
+		"%u .eh_frames with wrong bytes: %u refused, %u accepted, %u stacks still complete",
 		rounds, refused, taken, whole);
 	if (wrong)
 		printf("# %u wrong\n", wrong);
 }
 
-/* The range is handed in, then looked for in another program at the same place. */
+/* Adds unwind information. After exec another program tries to remove it. */
 static void exec_before(char **argv)
 {
 	struct unit *unit = make(4, (void *)0x200000000, -1);
@@ -273,11 +280,11 @@ static void exec_after(void)
 {
 	struct unit *unit = make(4, (void *)0x200000000, -1);
 
-	verdict(kunwind_jit_unregister(unit->code, unit->len) == -ENOENT, "exec drops it");
-	give(unit, "behind exec");
+	verdict(kunwind_jit_unregister(unit->code, unit->len) == -ENOENT, "exec removes unwind information");
+	give(unit, "after exec");
 }
 
-/* Until a limit is reached: it is one of those that are named, and room comes back. */
+/* Adds units until a limit is reached, removes them, and adds one again. */
 static void until_limit(void)
 {
 	struct unit *unit;
@@ -293,17 +300,17 @@ static void until_limit(void)
 			break;
 		units[nr] = unit;
 	}
-	verdict(nr > 10 && (ret == -ENOSPC || ret == -ENOMEM), "a limit is reached behind %u units",
+	verdict(nr > 10 && (ret == -ENOSPC || ret == -ENOMEM), "a limit is reached after %u units",
 		nr);
 	for (i = 0; i < nr; i++)
 		lost += kunwind_jit_unregister(units[i]->code, units[i]->len) != 0;
-	verdict(!lost, "all of them can be taken back");
+	verdict(!lost, "all units below the limit can be removed");
 	if (lost)
 		printf("# %u of %u cannot\n", lost, nr);
-	/* when no walk is left that may read them */
+	/* memory is free when no walk can read the tables any more */
 	for (i = 0; i < 500 && (ret = hand_in(unit, NULL)) < 0; i++)
 		usleep(10000);
-	verdict(ret == (int)unit->nr, "then there is room again");
+	verdict(ret == (int)unit->nr, "after the removal a unit can be added again");
 	if (ret < 0)
 		printf("# %d\n", ret);
 }

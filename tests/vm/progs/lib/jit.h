@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit.h - a small JIT, for jit.c and jit-storm.c, and its stacks against libgcc's
+ * jit.h - a small JIT for jit.c and jit-storm.c, which compares stacks with
+ * libgcc's
  *
- * It makes functions at run time, none of which has a frame pointer: each saves rbp and
- * uses it for something else, makes a frame of a size of its own, in which it leaves
- * words that look like return addresses, calls through a register, and takes its frame
- * back by adding one. So nothing but its CFI, which it makes with it (CIE "zR",
- * absolute pointers), can tell the caller.
+ * It makes functions without frame pointers at run time. Each function saves
+ * rbp and uses it for something else, makes a frame of its own size, writes
+ * words into it that look like return addresses, calls through a register, and
+ * frees its frame by adding a register. Therefore only its CFI (CIE "zR",
+ * absolute pointers), which the JIT makes too, leads to the caller.
  *
- * The oracle is libgcc's unwinder, which gets the same bytes by __register_frame():
- * _Unwind_Backtrace() and kunwind_callstack(), called in one function, must list the
- * same addresses from its caller on.
+ * The oracle is libgcc's unwinder, which gets the same bytes by
+ * __register_frame(). One function calls _Unwind_Backtrace() and
+ * kunwind_callstack(); from its caller on, both must return the same addresses.
  */
 #ifndef JIT_H
 #define JIT_H
@@ -39,7 +40,7 @@ void __register_frame(void *begin);
 void __deregister_frame(void *begin);
 
 typedef void callback(void *data);
-/* What is made: calls its first argument with its second. */
+/* A function that the JIT makes: calls its first argument with its second. */
 typedef void made(callback *call, void *data);
 
 struct unit {
@@ -70,19 +71,19 @@ static uint8_t *word(uint8_t *at, uint64_t value, size_t size)
 	return at + size;
 }
 
-/* Added to a function's number, for others at the same place. */
+/* Added to a function's number, to make another one at the same address. */
 static unsigned int variety;
 
-/* Bytes of the frame of function @n: at most 127 for an immediate of one byte. */
+/* Bytes of function @n's frame: at most 127, for an immediate of one byte. */
 static unsigned int frame_of(unsigned int n)
 {
 	return 32 + 16 * ((n + variety) % 6);
 }
 
 /*
- * push %rbp; mov $0x1234567, %ebp; sub $frame, %rsp; lea (behind the call), %rax;
- * mov %rax, 8(%rsp); mov %rdi, %rax; mov %rsi, %rdi; call *%rax; mov $frame, %ecx;
- * add %rcx, %rsp; pop %rbp; ret
+ * push %rbp; mov $0x1234567, %ebp; sub $frame, %rsp; lea (after the call),
+ * %rax; mov %rax, 8(%rsp); mov %rdi, %rax; mov %rsi, %rdi; call *%rax; mov
+ * $frame, %ecx; add %rcx, %rsp; pop %rbp; ret
  */
 static void emit_code(uint8_t *at, unsigned int n)
 {
@@ -98,7 +99,7 @@ static void emit_code(uint8_t *at, unsigned int n)
 		*at++ = 0xcc;
 }
 
-/* Where the instructions above stand: behind the push, the sub, the add, the pop. */
+/* Offsets after the push, the sub, the add, and the pop above. */
 enum { PUSHED = 1, SUBBED = 10, ADDED = 38, POPPED = 39 };
 
 static uint8_t *record(uint8_t *begin, uint8_t *at)
@@ -114,7 +115,9 @@ static uint8_t *emit_cie(uint8_t *begin)
 	uint8_t *at = begin + 4;
 
 	at = word(at, 0, 4);
-	/* version 1, "zR", code 1, data -8, ra 16, one byte: absolute; CFA rsp + 8, ra at CFA - 8 */
+	/*
+	 * 1, "zR", code 1, data -8, ra 16, absolute; CFA rsp + 8, ra at CFA - 8
+	 */
 	at = bytes(at, "01 7a 52 00 01 78 10 01 00 0c 07 08 90 01");
 	return record(begin, at);
 }
@@ -140,7 +143,7 @@ static uint8_t *emit_fde(uint8_t *begin, const uint8_t *cie, const uint8_t *code
 	return record(begin, at);
 }
 
-/* @nr functions in memory at @where (NULL: anywhere), which is executable then. */
+/* Makes @nr functions at @where (NULL: anywhere), in executable memory. */
 static struct unit *make(unsigned int nr, void *where, int fd)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
@@ -177,7 +180,7 @@ static int hand_in(const struct unit *unit, unsigned int *refusal)
 /* ------------------------------------------------------------ the stacks */
 
 struct look {
-	struct unit *const *units;	/* called one inside the other, function by function */
+	struct unit *const *units;	/* whose functions call each other in order */
 	unsigned int nr_units, unit, function;
 	uint64_t ours[MOST];
 	void *theirs[MOST];
@@ -202,7 +205,7 @@ static NOINLINE void take(struct look *look)
 	look->nr_ours = kunwind_callstack(look->ours, MOST, &look->reason);
 }
 
-/* What the made functions call: the next one of them; below the last one, the stack is taken. */
+/* Made functions call this: it calls the next one, at last takes the stack. */
 static void descend(void *data)
 {
 	struct look *look = data;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * libstack.c - libkunwind against libunwind, in one process, from the same point
+ * libstack.c - compare stacks of libkunwind with those of libunwind
  *
- * Two comparisons at each place, built without frame pointers:
- *   kunwind_callstack() with unw_backtrace(): called one after the other in one
- *	function, so all but the first address must be equal, and the first ones
- *	lie in that function
- *   kunwind_callstack_regs() with unw_step(): from one set of registers, so
- *	every address must be equal
- * Prints "ok - WHAT" or "not ok - WHAT" for each place, with both stacks behind
- * a failure.
+ * Two comparisons at each place, in code without frame pointers:
+ *   kunwind_callstack() with unw_backtrace(): one function calls both, so all
+ *	addresses except the first must be equal, and both first ones are in
+ *	that function
+ *   kunwind_callstack_regs() with unw_step(): from the same registers, so all
+ *	addresses must be equal
+ * Prints "ok - WHAT" or "not ok - WHAT" for each place, and both stacks after a
+ * failure.
  *
  *   libstack stacks|errors|descriptors|absent|hold
  */
@@ -38,7 +38,7 @@
 struct place {
 	const char *what;
 	atomic_int stacks, wrong;
-	char first[2048];	/* the first difference, as text */
+	char first[2048];	/* text about the first difference */
 };
 
 struct pair {
@@ -84,7 +84,7 @@ static int same(const struct pair *pair, int ours, int theirs, int from)
 	return 1;
 }
 
-/* The registers of a context, in the order of the ABI. */
+/* The registers of a context, in the ABI's order. */
 static void regs_of(const ucontext_t *context, uint64_t regs[17])
 {
 	static const int order[17] = {
@@ -111,7 +111,7 @@ static int step_all(unw_context_t *context, void **addresses)
 	return n;
 }
 
-/* The point of both comparisons. A page of code is more than it has. */
+/* Makes both comparisons. This function is smaller than a page. */
 static NOINLINE void look(struct place *place)
 {
 	struct pair *pair = malloc(sizeof(*pair));
@@ -277,7 +277,7 @@ static void expect(int got, int want, const char *what)
 		printf("# wanted %d\n", want);
 }
 
-/* Each call that cannot succeed, and the errno that the manual page promises. */
+/* Calls that must fail, with the errno that the manual page describes. */
 static int errors(void)
 {
 	uint64_t a[4], regs[17] = { 0 };
@@ -289,50 +289,55 @@ static int errors(void)
 
 	kunwind_unregister_self();
 	errno = 4711;
-	expect(kunwind_callstack(a, 4, &reason), -ENOENT, "a stack of an unregistered process");
-	expect(kunwind_unregister_self(), -ENOENT, "unregistering an unregistered process");
-	expect(kunwind_register_self(1U << 30), -EINVAL, "an unknown flag");
-	expect(kunwind_register_pid(0, 0), -ESRCH, "pid 0");
-	expect(kunwind_register_pid(-1, 0), -ESRCH, "pid -1");
-	expect(kunwind_register_pid(4194305, 0), -ESRCH, "a pid that cannot be");
-	expect(kunwind_register_pid(2, 0), -ESRCH, "a kernel thread");
-	expect(kunwind_register_fd(12345, 0, NULL, NULL), -EBADF, "no descriptor");
+	expect(kunwind_callstack(a, 4, &reason), -ENOENT, "stack of a process that is not registered");
+	expect(kunwind_unregister_self(), -ENOENT, "unregister a process that is not registered");
+	expect(kunwind_register_self(1U << 30), -EINVAL, "register: an unknown flag");
+	expect(kunwind_register_pid(0, 0), -ESRCH, "register: PID 0");
+	expect(kunwind_register_pid(-1, 0), -ESRCH, "register: PID -1");
+	expect(kunwind_register_pid(4194305, 0), -ESRCH, "register: a PID above the limit");
+	expect(kunwind_register_pid(2, 0), -ESRCH, "register: a kernel thread");
+	expect(kunwind_register_fd(12345, 0, NULL, NULL), -EBADF, "register: a descriptor that is not open");
 	fd = open("/proc/self/maps", O_RDONLY);
-	expect(kunwind_register_fd(fd, 0, NULL, NULL), -EBADF, "a descriptor of something else");
+	expect(kunwind_register_fd(fd, 0, NULL, NULL), -EBADF, "register: a descriptor of another file");
 	close(fd);
-	expect(kunwind_register_self(0), 0, "registering");
-	expect(kunwind_register_self(0), 0, "registering again");
+	expect(kunwind_register_self(0), 0, "register itself");
+	expect(kunwind_register_self(0), 0, "register itself again");
 	fd = open("/proc/self/mem", O_RDONLY);
-	expect(kunwind_register_fd(fd, 0, &maps, &ready), 0, "registering by descriptor");
+	expect(kunwind_register_fd(fd, 0, &maps, &ready), 0, "register by descriptor");
 	close(fd);
-	verdict(maps >= 3 && ready == maps, "coverage: %u of %u mappings", ready, maps);
-	expect(kunwind_callstack(a, 0, &reason), -EINVAL, "no room");
-	expect(kunwind_callstack(a, KUNWIND_MAX_FRAMES + 1, &reason), -EINVAL, "too much room");
-	expect(kunwind_callstack(unmapped, 4, &reason), -EFAULT, "room that is not mapped");
-	expect(kunwind_callstack_regs(a, 4, &reason, regs, 0), -EINVAL, "no register valid");
+	verdict(maps >= 3 && ready == maps, "register reports ready mappings: %u of %u", ready, maps);
+	expect(kunwind_callstack(a, 0, &reason), -EINVAL, "stack: capacity 0");
+	expect(kunwind_callstack(a, KUNWIND_MAX_FRAMES + 1, &reason), -EINVAL,
+	       "stack: capacity above the limit");
+	expect(kunwind_callstack(unmapped, 4, &reason), -EFAULT, "stack: a buffer that is not mapped");
+	expect(kunwind_callstack_regs(a, 4, &reason, regs, 0), -EINVAL,
+	       "stack from registers: no register is valid");
 	expect(kunwind_callstack_regs(a, 4, &reason, unmapped, 0x1ffff), -EFAULT,
-	       "registers that are not mapped");
-	expect(reason, 77, "the reason is left alone by failures");
-	expect(kunwind_callstack(a, 1, &reason), 1, "room for one address");
-	expect((int)reason, KUNWIND_DEPTH, "it says that there is more");
-	expect(kunwind_callstack(a, 4, NULL) > 0, 1, "no reason wanted");
+	       "stack from registers: registers that are not mapped");
+	expect(reason, 77, "calls that fail do not change the reason");
+	expect(kunwind_callstack(a, 1, &reason), 1, "stack: capacity 1");
+	expect((int)reason, KUNWIND_DEPTH, "stack: capacity 1 gives the reason depth");
+	expect(kunwind_callstack(a, 4, NULL) > 0, 1, "stack: the pointer for the reason may be NULL");
 	memset(regs, 0xff, sizeof(regs));
-	expect(kunwind_callstack_regs(a, 4, &reason, regs, 0x1ffff), 1, "registers that lie");
+	expect(kunwind_callstack_regs(a, 4, &reason, regs, 0x1ffff), 1,
+	       "stack from wrong registers: one address");
 	verdict(reason == KUNWIND_BAD_ADDRESS || reason == KUNWIND_NO_OBJECT ||
-		reason == KUNWIND_UNREADABLE, "their stack ends with: %s", kunwind_reason_name(reason));
-	expect(kunwind_stats(&stats), 0, "statistics");
+		reason == KUNWIND_UNREADABLE, "stack from wrong registers ends with: %s",
+		kunwind_reason_name(reason));
+	expect(kunwind_stats(&stats), 0, "kunwind_stats()");
 	verdict(stats.processes >= 1 && stats.objects >= 1 && stats.stacks >= 2 &&
-		stats.by_reason[KUNWIND_DEPTH] >= 1, "they count processes, objects, stacks, reasons");
-	expect(kunwind_info(&info), 0, "info");
+		stats.by_reason[KUNWIND_DEPTH] >= 1,
+		"kunwind_stats() counts processes, objects, stacks and reasons");
+	expect(kunwind_info(&info), 0, "kunwind_info()");
 	verdict(info.abi_version == KUNWIND_ABI_VERSION && info.max_frames == KUNWIND_MAX_FRAMES &&
-		info.nr_reasons == KUNWIND_NR_REASONS, "it tells ABI and limits");
-	expect(kunwind_unregister_self(), 0, "unregistering");
-	expect(kunwind_callstack(a, 4, &reason), -ENOENT, "no stack from then on");
-	expect(errno, 4711, "errno is left as it was");
+		info.nr_reasons == KUNWIND_NR_REASONS, "kunwind_info() reports the ABI version and limits");
+	expect(kunwind_unregister_self(), 0, "unregister itself");
+	expect(kunwind_callstack(a, 4, &reason), -ENOENT, "stack after unregister");
+	expect(errno, 4711, "no call changes errno");
 	return 0;
 }
 
-/* How many descriptors of the device are open; libunwind has some of its own. */
+/* How many open descriptors are the device's; libunwind has some of its own. */
 static int devices(void)
 {
 	char name[64], target[64];
@@ -346,36 +351,36 @@ static int devices(void)
 	return n;
 }
 
-/* The descriptor that is kept for stacks, under programs that close all. */
+/* The descriptor that libkunwind keeps for stacks, if a program closes all. */
 static int descriptors(void)
 {
-	struct place closed = { .what = "after all descriptors were closed" };
-	struct place taken = { .what = "after the number was taken by another file" };
+	struct place closed = { .what = "stack after all descriptors were closed" };
+	struct place taken = { .what = "stack after another file got the descriptor's number" };
 	char name[64], target[64];
 	int fd;
 
-	expect(devices(), 0, "registering keeps no descriptor");
+	expect(devices(), 0, "register keeps no descriptor open");
 	kunwind_callstack((uint64_t[4]){ 0 }, 4, NULL);
-	expect(fcntl(3, F_GETFD), FD_CLOEXEC, "a stack keeps one, close-on-exec");
-	expect(devices(), 1, "just one");
+	expect(fcntl(3, F_GETFD), FD_CLOEXEC, "a stack keeps descriptor 3 open, close-on-exec");
+	expect(devices(), 1, "a stack keeps only one descriptor open");
 	close(3);
 	look(&closed);
 	finish(&closed);
-	expect(devices(), 1, "another was opened");
+	expect(devices(), 1, "after close() a stack opens another descriptor");
 	for (fd = 3; fd < 64; fd++)
 		close(fd);
 	for (fd = 3; fd < 8; fd++)
 		open("/dev/null", O_WRONLY);
 	look(&taken);
 	finish(&taken);
-	expect(devices(), 1, "another was opened once more");
+	expect(devices(), 1, "after the number was reused a stack opens another descriptor");
 	kunwind_release();
 	expect(devices(), 0, "kunwind_release() closes the kept one");
 	kunwind_release();
 	for (fd = 3; fd < 8; fd++) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 		verdict(readlink(name, target, sizeof(target)) == 9 &&
-			!memcmp(target, "/dev/null", 9), "descriptor %d is left alone", fd);
+			!memcmp(target, "/dev/null", 9), "descriptor %d of another file is not closed", fd);
 	}
 	return 0;
 }
@@ -385,15 +390,17 @@ static int absent(void)
 	struct kunwind_stats stats;
 	uint64_t a[4];
 
-	expect(kunwind_register_self(0), -ENODEV, "registering without the module");
-	expect(kunwind_register_pid(getppid(), 0), -ENODEV, "another process");
-	expect(kunwind_unregister_self(), -ENODEV, "unregistering");
-	expect(kunwind_callstack(a, 4, NULL), -ENODEV, "a stack");
-	expect(kunwind_stats(&stats), -ENODEV, "statistics");
+	expect(kunwind_register_self(0), -ENODEV, "without the module: register itself");
+	expect(kunwind_register_pid(getppid(), 0), -ENODEV, "without the module: register another process");
+	expect(kunwind_unregister_self(), -ENODEV, "without the module: unregister");
+	expect(kunwind_callstack(a, 4, NULL), -ENODEV, "without the module: stack");
+	expect(kunwind_stats(&stats), -ENODEV, "without the module: kunwind_stats()");
 	return 0;
 }
 
-/* Took stacks, let go of the module, and sleeps: it must be removable then. */
+/*
+ * Takes a stack, releases the device, sleeps: then the module can be unloaded.
+ */
 static int hold(void)
 {
 	struct place place = { .what = "before it lets go" };

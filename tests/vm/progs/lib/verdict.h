@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict.h - a line of TAP, whole whatever other threads print
+ * verdict.h - print a line of TAP, without output of other threads in between
  */
 #ifndef VERDICT_H
 #define VERDICT_H
