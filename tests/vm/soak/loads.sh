@@ -3,11 +3,14 @@
 #
 # loads.sh - programs that keep the machine busy. Sourced by soak.sh.
 #
-# Each load is a loop in a process of its own, until the file $work/stop exists.
-# Each program must end with status 0, with the module and without it. Others
-# are listed in load-NAME.strange, which fails the test.
+# LOADS (all) processes run the loads, each its own ones in turn, until the file
+# $work/stop exists. Each program must end with status 0, with the module and
+# without it. Others are listed in load-NAME.strange, which fails the test.
 
-loads=(make python dlopen forks threads signals moving jit profile)
+loads=(make python dlopen forks threads signals moving profile)
+! command -v node >/dev/null || loads+=(jit)
+at_once=${LOADS:-${#loads[@]}}
+declare -A turns=() slow=()
 
 still() { [ ! -e "$work/stop" ]; }
 
@@ -18,23 +21,20 @@ run() {
 	shift
 	timeout 300 "$@" >"$work/load-$name.out" 2>&1 </dev/null || status=$?
 	case $status in
-	0) turns=$((turns + 1)) ;;
-	124) slow=$((slow + 1)) ;;
+	0) turns[$name]=$((${turns[$name]:-0} + 1)) ;;
+	124) slow[$name]=$((${slow[$name]:-0} + 1)) ;;
 	*) still && echo "$name: status $status: $(tail -n 1 "$work/load-$name.out")" >>"$work/load-$name.strange" ;;
 	esac
 }
 
 load_make() {
-	make_project "$work/project" 6
-	while still; do
-		rm -f "$work"/project/*.o
-		run make make -s -C "$work/project" -j4 CC=gcc
-	done
+	[ -d "$work/project" ] || make_project "$work/project" 6
+	rm -f "$work"/project/*.o
+	run make make -s -C "$work/project" -j4 CC=gcc
 }
 
 load_python() {
-	while still; do
-		run python /usr/bin/python3 -c 'import json, re, sqlite3, subprocess, threading
+	run python /usr/bin/python3 -c 'import json, re, sqlite3, subprocess, threading
 def work():
     for i in range(10):
         json.loads(json.dumps({"a": [i] * 50}))
@@ -44,12 +44,10 @@ threads = [threading.Thread(target=work) for _ in range(4)]
 subprocess.run(["/bin/true"], check=True)
 sqlite3.connect(":memory:").execute("select 1").fetchall()
 [t.join() for t in threads]'
-	done
 }
 
 load_dlopen() {
-	while still; do
-		run dlopen /usr/bin/python3 -c 'import _ctypes, random
+	run dlopen /usr/bin/python3 -c 'import _ctypes, random
 names = ["libxml2.so.2", "libsqlite3.so.0", "libstdc++.so.6", "libgcrypt.so.20", "libz.so.1"]
 found = []
 for name in names:
@@ -62,83 +60,77 @@ for _ in range(30):
     handle = _ctypes.dlopen(random.choice(found), 2)
     open("/dev/null").close()
     _ctypes.dlclose(handle)'
-	done
 }
 
 load_forks() {
-	while still; do
-		run forks dash -c 'i=0; while [ $i -lt 15 ]; do /bin/true; (:) & i=$((i + 1)); done; wait'
-	done
+	run forks dash -c 'i=0; while [ $i -lt 15 ]; do /bin/true; (:) & i=$((i + 1)); done; wait'
 }
 
 load_threads() {
-	while still; do
-		run threads perl -e 'for (1 .. 20) { my $p = fork(); die unless defined $p; if (!$p) { exec "/bin/true" if $_ % 2; exit 0 } waitpid $p, 0 }'
-	done
+	run threads perl -e 'for (1 .. 20) { my $p = fork(); die unless defined $p; if (!$p) { exec "/bin/true" if $_ % 2; exit 0 } waitpid $p, 0 }'
 }
 
 load_signals() {
-	while still; do
-		run signals /usr/bin/python3 -c 'import os, signal
+	run signals /usr/bin/python3 -c 'import os, signal
 n = 0
 def handler(*_):
     global n
     n += 1
     open("/dev/null").close()
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 while n < 40:
     os.getppid()
 signal.setitimer(signal.ITIMER_REAL, 0)'
-	done
 }
 
 # Random call chains, coroutines, signal handlers, vfork(), a library that is
 # mapped again at the same address.
 load_moving() {
-	local n=$seed
-	while still; do
-		n=$((n + 1))
-		run moving "$progs/moving-gcc-O2" "$work/moving.txt" 10 2 $n "$progs/moving-plugin-1.so"
-		rm -f "$work/moving.txt"
-	done
+	run moving "$progs/moving-gcc-O2" "$work/moving.txt" 10 2 $((seed + ${turns[moving]:-0})) \
+		"$progs/moving-plugin-1.so"
+	rm -f "$work/moving.txt"
 }
 
 load_jit() {
-	command -v node >/dev/null || return 0
-	while still; do
-		run jit node -e 'const fs = require("fs"); function f(n) { return n ? f(n - 1) : fs.existsSync("/"); }
+	run jit node -e 'const fs = require("fs"); function f(n) { return n ? f(n - 1) : fs.existsSync("/"); }
 for (let i = 0; i < 1000; i++) f(20);'
-	done
 }
 
 # Call chains taken by a program of the tests, then perf -g of all processes, if
 # perf is installed. The options turn off perf's searches of all files and
 # symbols, which take minutes here.
 load_profile() {
+	run profile "$progs/perfchain" stranger
+	if command -v perf >/dev/null; then
+		run profile perf record -q -N -B --no-bpf-event -e cpu-clock -F 49 -g -a \
+			-o "$work/perf.data" -- sleep 1
+		rm -f "$work/perf.data"
+	fi
+}
+
+# The loads FIRST, FIRST + at_once, ... in turn.
+loads_in_turn() { # FIRST
+	local i load
 	while still; do
-		run profile "$progs/perfchain" stranger
-		if command -v perf >/dev/null; then
-			run profile perf record -q -N -B --no-bpf-event -e cpu-clock -F 49 -g -a \
-				-o "$work/perf.data" -- sleep 1
-			rm -f "$work/perf.data"
-		fi
+		for ((i = $1; i < ${#loads[@]}; i += at_once)); do
+			! still || "load_${loads[i]}"
+		done
+	done
+	for ((i = $1; i < ${#loads[@]}; i += at_once)); do
+		load=${loads[i]}
+		echo "$load ${turns[$load]:-0}${slow[$load]:+ (${slow[$load]} not done in time)}" \
+			>"$work/load-$load.turns"
 	done
 }
 
 load_pids=()
 loads_begin() {
-	local load
+	local i
 	rm -f "$work/stop"
-	for load in "${loads[@]}"; do
-		(
-			# the actions of soak.sh go first
-			renice -n 10 "$BASHPID" >/dev/null
-			turns=0 slow=0
-			"load_$load"
-			echo "$load $turns$([ $slow -eq 0 ] || echo " ($slow not done in time)")" \
-				>"$work/load-$load.turns"
-		) &
+	for ((i = 0; i < at_once; i++)); do
+		# the actions of soak.sh go first
+		{ renice -n 10 "$BASHPID" >/dev/null && loads_in_turn $i; } &
 		load_pids+=($!)
 	done
 }
