@@ -26,8 +26,8 @@ printf '%s\n' kunwind_space_scan kunwind_space_mark >$tracing/set_ftrace_filter
 echo 1 >$tracing/options/funcgraph-tail
 echo function_graph >$tracing/current_tracer
 
-# Prints the least cost of a call, in instructions; nothing if the trace has
-# fewer than 20 calls. least FUNCTION THREADS
+# least FUNCTION THREADS: prints the least cost of a call, in instructions;
+# nothing if the trace has fewer than 20 calls
 least() {
 	awk -v function_name="$1" 'index($0, function_name) && match($0, /[0-9.]+ us/) {
 			ns = 1000 * substr($0, RSTART, RLENGTH)

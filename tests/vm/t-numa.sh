@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# vm: --kernel-args numa=fake=2
+# timeout: 400
 #
 # t-numa.sh - two NUMA nodes with balancing on: stacks are right as far as they
 # go, and most of them are whole
@@ -19,8 +21,6 @@
 # numa.c 47.0 and 99.4 at the default period, 1.4 and 94.2 at the shortest
 # (three threads; two threads: 99.8 and 96.6); moving.c 99.7 and 98.9, 76.1 and
 # 98.2.
-# vm: --kernel-args numa=fake=2
-# timeout: 400
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/oracle/session.sh"

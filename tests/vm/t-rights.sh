@@ -22,7 +22,7 @@ cp "$progs/rights" "$rights"
 check "the module loads" modprobe kunwind
 is "$(stat -c '%a %U %G' /dev/kunwind)" "660 root root" "the device's mode without udev"
 
-# from "make install", which was run for this VM
+# "make install" was run for this VM, too
 rules=/usr/local/lib/udev/rules.d/60-kunwind.rules
 is "$(grep -v '^#' $rules)" 'KERNEL=="kunwind", SUBSYSTEM=="misc", GROUP="tracing", MODE="0660"' \
 	"make install installs a udev rule for the group tracing"
@@ -132,7 +132,7 @@ is "$(seen 1001 | grep -cE '/|map_bytes|0x|[0-9a-f]{9,}')" 0 "the status shows n
 # without paths, in which such digits may occur
 is "$(sed 's|\t/[^\t]*||' /dev/kunwind | grep -cE '0x|[0-9a-f]{12,}')" 0 "the status shows no addresses to root"
 exec {opened}</dev/kunwind
-like "$(as 1002 cat <&"$opened" | grep -c '^object')" '^[1-9]' "the status lists objects if root opened the device, whoever reads it"
+like "$(as 1002 cat <&"$opened" | grep -c '^object')" '^[1-9]' "the status lists objects if root opened the device and a user reads it"
 exec {opened}<&-
 cp /bin/cat "$tmp/sucat"
 chmod 4755 "$tmp/sucat"

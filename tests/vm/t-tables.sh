@@ -353,7 +353,7 @@ fi
 mkdir "$work/many"
 programs=()
 for i in $(seq 20); do
-	# a file of its own for each
+	# a separate file, and therefore a separate object, for each program
 	cp "$progs/sleeper" "$work/many/$i"
 	programs+=("$work/many/$i")
 done

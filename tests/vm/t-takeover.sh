@@ -86,7 +86,7 @@ is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second f
 	"perf: the chain of a registered program is still right after the refused write"
 
 # another user of the function after kunwind
-# (7.2's register_kprobe() returns 0 all the same, and there is no probe)
+# (On Linux 7.2 register_kprobe() returns 0 nevertheless, without a probe.)
 modprobe conflict 2>/dev/null
 is "$(grep -c "stack_trace_save_user" /sys/kernel/debug/kprobes/list) $(hook stack_trace_save_user)" "0 on" \
 	"a kprobe with a post-handler on a function that is taken over is refused"

@@ -3,7 +3,7 @@
  * rights.c - use /dev/kunwind with the permissions of the caller
  *
  *	rights loops N WIDTH	makes N children, WIDTH at a time, that register
- *				themselves, fork, exit; prints how many got ENOSPC
+ *				themselves, fork, exit; prints how many fail
  *	rights most N		makes up to N children that register themselves
  *				and wait, until one is refused; prints how many
  *				were not, and the errno

@@ -2,11 +2,12 @@
 /*
  * called.c - one function that calls back, in a frame of FRAME bytes
  *
- * The frame is full of an address inside the function: a table of another frame
- * size takes that for a return address, and the stack shows the function twice.
+ * The frame is filled with an address inside the function. A walk with a table
+ * for another frame size takes it for a return address, and the stack has the
+ * function twice.
  */
 int called(int (*back)(void));
-/* hidden: this address needs no relocation, so the page works wherever it is mapped */
+/* hidden: the address needs no relocation, so the page works at any address */
 extern __typeof__(called) here __attribute__((alias("called"), visibility("hidden")));
 
 int called(int (*back)(void))

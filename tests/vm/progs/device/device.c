@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * device.c - what the calls of /dev/kunwind answer to right and wrong arguments
+ * device.c - results of the ioctls of /dev/kunwind for right and wrong
+ * arguments
  *
- *	device errors	every errno of uapi/kunwind.h
- *	device off	those under the kill switch
- *	device exec PROGRAM...	registers itself, with nothing else open
- *	device asks	one stack: prints its reason, or the errno's name
+ *	device errors
+ *		tests each errno of uapi/kunwind.h
+ *	device off
+ *		tests the errnos with the kill switch on
+ *	device exec PROGRAM...
+ *		registers itself and execs PROGRAM
+ *	device asks
+ *		takes a stack: prints its reason, or the errno's name
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +29,7 @@
 static int device;
 static int failed;
 
-/* A call's errno, 0 when it went well. */
+/* Returns 0 or the errno of a call. */
 static int call(unsigned long number, const void *argument)
 {
 	return ioctl(device, number, argument) ? errno : 0;
@@ -42,22 +47,22 @@ static void is(int got, int wanted, const char *what)
 
 #define KERNEL_ADDRESS	((void *)0xffffffff81000000UL)
 
-/* Sizes, by the rule of extension, on the call that has no other argument. */
+/* Sizes of structures: KUNWIND_IOC_INFO has no other argument. */
 static void sizes(void)
 {
 	static const struct {
 		const char *what;
-		unsigned int size, set;		/* the structure's; a byte that is not zero, 0: none */
+		unsigned int size, set;		/* of the structure; index of a byte set to 1, or 0 */
 		int wanted;
 	} table[] = {
-		{ "size 0", 0, 0, EINVAL },
-		{ "half a structure", 8, 0, EINVAL },
-		{ "a byte less", sizeof(struct kunwind_info) - 1, 0, EINVAL },
-		{ "the structure", sizeof(struct kunwind_info), 0, 0 },
-		{ "a longer one with zeros", 200, 0, 0 },
-		{ "a longer one with something", 200, 199, E2BIG },
-		{ "longer than a page", 8192, 0, E2BIG },
-		{ "4 GB", ~0U, 0, E2BIG },
+		{ "structure of size 0", 0, 0, EINVAL },
+		{ "structure of half the size", 8, 0, EINVAL },
+		{ "structure one byte too short", sizeof(struct kunwind_info) - 1, 0, EINVAL },
+		{ "structure of the right size", sizeof(struct kunwind_info), 0, 0 },
+		{ "longer structure with zeros at the end", 200, 0, 0 },
+		{ "longer structure with a 1 at the end", 200, 199, E2BIG },
+		{ "structure longer than a page", 8192, 0, E2BIG },
+		{ "structure of 4 GB", ~0U, 0, E2BIG },
 	};
 	static char buffer[8192];
 	unsigned int i;
@@ -72,15 +77,15 @@ static void sizes(void)
 	memset(buffer, 0, sizeof(buffer));
 	buffer[0] = 100;
 	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xe0, char[100]), buffer), 0,
-	   "the number of a longer structure");
-	is(call(KUNWIND_IOC_INFO, NULL), EFAULT, "no structure");
-	is(call(KUNWIND_IOC_INFO, KERNEL_ADDRESS), EFAULT, "a structure in the kernel");
-	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xf0, int), buffer), ENOTTY, "no such call");
-	is(call(_IOWR('J', 0xe0, int), buffer), ENOTTY, "another's call");
-	is(call(_IO(KUNWIND_IOC_MAGIC, 0xe0), buffer), ENOTTY, "a call without a direction");
+	   "ioctl number with the size of a longer structure");
+	is(call(KUNWIND_IOC_INFO, NULL), EFAULT, "structure at address 0");
+	is(call(KUNWIND_IOC_INFO, KERNEL_ADDRESS), EFAULT, "structure in kernel memory");
+	is(call(_IOWR(KUNWIND_IOC_MAGIC, 0xf0, int), buffer), ENOTTY, "unknown ioctl number");
+	is(call(_IOWR('J', 0xe0, int), buffer), ENOTTY, "ioctl number of another driver");
+	is(call(_IO(KUNWIND_IOC_MAGIC, 0xe0), buffer), ENOTTY, "ioctl number without a direction");
 }
 
-/* A caller with an older version's, smaller structure: only its size is written. */
+/* The smaller structure of an older version: no more bytes are written. */
 static void older(void)
 {
 	struct {
@@ -94,10 +99,10 @@ static void older(void)
 	memset(&now, 0, sizeof(now));
 	now.stats.size = size;
 	memset(byte, 0x5a, sizeof(now) - size);
-	is(call(KUNWIND_IOC_STATS, &now), 0, "an older, smaller structure is accepted");
+	is(call(KUNWIND_IOC_STATS, &now), 0, "smaller structure of an older version is accepted");
 	for (; byte < (unsigned char *)(&now + 1); byte++)
 		same &= *byte == 0x5a;
-	is(same, 1, "nothing is written behind an older, smaller structure");
+	is(same, 1, "nothing is written after a smaller structure of an older version");
 }
 
 static int process_call(unsigned long number, int fd, unsigned int flags, unsigned int reserved)
@@ -126,9 +131,9 @@ static void processes(void)
 	int status, fd;
 	pid_t pid;
 
-	is(process_call(unreg, -1, 0, 0), ENOENT, "unregister: not registered");
-	is(process_call(reg, -1, 2, 0), EINVAL, "register: unknown flag");
-	is(process_call(reg, -1, 0, 1), EINVAL, "register: padding");
+	is(process_call(unreg, -1, 0, 0), ENOENT, "unregister: a process that is not registered");
+	is(process_call(reg, -1, 2, 0), EINVAL, "register: an unknown flag");
+	is(process_call(reg, -1, 0, 1), EINVAL, "register: padding that is not 0");
 	is(process_call(unreg, -1, KUNWIND_REGISTER_CHILDREN, 0), EINVAL, "unregister: a flag");
 	is(process_call(reg, -2, 0, 0), EBADF, "register: descriptor -2");
 	is(process_call(reg, 999, 0, 0), EBADF, "register: a descriptor that is not open");
@@ -153,15 +158,15 @@ static void processes(void)
 	}
 	fd = mem_of(pid);
 	is(process_call(reg, fd, 0, 0), 0, "register: a child");
-	is(process_call(reg, fd, 0, 0), 0, "register: again");
-	is(process_call(reg, fd, KUNWIND_REGISTER_CHILDREN, 0), 0, "register: now with children");
-	is(process_call(unreg, fd, 0, 0), 0, "unregister");
-	is(process_call(unreg, fd, 0, 0), ENOENT, "unregister: again");
-	is(process_call(reg, fd, 0, 0), 0, "register: once more");
+	is(process_call(reg, fd, 0, 0), 0, "register: a child again");
+	is(process_call(reg, fd, KUNWIND_REGISTER_CHILDREN, 0), 0, "register: a child, with its children");
+	is(process_call(unreg, fd, 0, 0), 0, "unregister: a child");
+	is(process_call(unreg, fd, 0, 0), ENOENT, "unregister: a child again");
+	is(process_call(reg, fd, 0, 0), 0, "register: a child after unregister");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	is(process_call(reg, fd, 0, 0), ESRCH, "register: it is gone");
-	is(process_call(unreg, fd, 0, 0), ESRCH, "unregister: it is gone");
+	is(process_call(reg, fd, 0, 0), ESRCH, "register: a child that has ended");
+	is(process_call(unreg, fd, 0, 0), ESRCH, "unregister: a child that has ended");
 	close(fd);
 }
 
@@ -173,10 +178,10 @@ static void stacks(void)
 	}, bad;
 	unsigned int i;
 
-	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: not registered");
-	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "register itself");
-	is(call(KUNWIND_IOC_CALLSTACK, &good), 0, "stack");
-	is(good.count > 2 && good.reason == KUNWIND_COMPLETE, 1, "stack: complete");
+	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: a process that is not registered");
+	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "stacks: register itself");
+	is(call(KUNWIND_IOC_CALLSTACK, &good), 0, "stack: a registered process");
+	is(good.count > 2 && good.reason == KUNWIND_COMPLETE, 1, "stack: the reason is complete");
 #define STACK(wanted, what, ...) do {						\
 	bad = good;								\
 	__VA_ARGS__;								\
@@ -185,26 +190,26 @@ static void stacks(void)
 	STACK(EINVAL, "capacity 0", bad.capacity = 0);
 	STACK(EINVAL, "capacity 4097", bad.capacity = KUNWIND_MAX_FRAMES + 1);
 	STACK(0, "capacity 1", bad.capacity = 1);
-	is(bad.count == 1 && bad.reason == KUNWIND_DEPTH, 1, "stack: reason depth");
-	STACK(EINVAL, "unknown flag", bad.flags = 2);
-	STACK(EFAULT, "no buffer", bad.addresses = 8);
+	is(bad.count == 1 && bad.reason == KUNWIND_DEPTH, 1, "stack: capacity 1 gives the reason depth");
+	STACK(EINVAL, "an unknown flag", bad.flags = 2);
+	STACK(EFAULT, "a buffer that is not mapped", bad.addresses = 8);
 	STACK(EFAULT, "a buffer in the kernel", bad.addresses = (unsigned long)KERNEL_ADDRESS);
 	STACK(EINVAL, "registers without rsp and rip", bad.flags = KUNWIND_HAVE_REGS);
 	STACK(EINVAL, "an 18th register", bad.flags = KUNWIND_HAVE_REGS;
 	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x3ffff);
-	STACK(EFAULT, "no registers", bad.flags = KUNWIND_HAVE_REGS; bad.valid_regs = 0x1ffff);
+	STACK(EFAULT, "registers at address 0", bad.flags = KUNWIND_HAVE_REGS; bad.valid_regs = 0x1ffff);
 	for (i = 0; i < 17; i++)
 		regs[i] = (unsigned long)KERNEL_ADDRESS + 8 * i;
 	STACK(0, "registers of the kernel", bad.flags = KUNWIND_HAVE_REGS;
 	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x1ffff);
-	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: it ends there");
-	/* a program counter of ours, all else in the kernel */
+	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: registers of the kernel end it");
+	/* a program counter of ours, all other registers in the kernel */
 	regs[16] = (unsigned long)stacks + 64;
-	STACK(0, "a stack pointer into the kernel", bad.flags = KUNWIND_HAVE_REGS;
+	STACK(0, "a kernel stack pointer", bad.flags = KUNWIND_HAVE_REGS;
 	      bad.regs = (unsigned long)regs; bad.valid_regs = 0x1ffff);
-	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: it ends there too");
-	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "unregister itself");
-	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: not registered any more");
+	is(bad.count <= 1 && bad.reason != KUNWIND_COMPLETE, 1, "stack: a kernel stack pointer ends it");
+	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "stacks: unregister itself");
+	is(call(KUNWIND_IOC_CALLSTACK, &good), ENOENT, "stack: after unregister");
 }
 
 static void __attribute__((noinline)) calls_nothing(void)
@@ -213,9 +218,9 @@ static void __attribute__((noinline)) calls_nothing(void)
 }
 
 /*
- * A stack in memory that was never touched: its pages are not present. The first walk
- * cannot read them and must not fault. The task faults them in before it returns to
- * user mode; they are zeros, which end the stack.
+ * A stack in memory that was never accessed: its pages are not present. The
+ * first walk cannot read them and must not fault. Before the task returns to
+ * user mode, it faults them in. They are zeros, which end the stack.
  */
 static void absent(void)
 {
@@ -228,23 +233,23 @@ static void absent(void)
 	};
 	unsigned int i, first, tries = 0;
 
-	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "register itself");
+	is(process_call(KUNWIND_IOC_REGISTER, -1, 0, 0), 0, "absent page: register itself");
 	for (i = 0; i < 17; i++)
 		regs[i] = (unsigned long)area + size / 2 + 64;
 	regs[16] = (unsigned long)calls_nothing + 1;
-	is(call(KUNWIND_IOC_CALLSTACK, &stack), 0, "stack in a page that was never touched");
+	is(call(KUNWIND_IOC_CALLSTACK, &stack), 0, "absent page: a stack in a page that was never accessed");
 	first = stack.reason;
-	is(first == KUNWIND_UNREADABLE, 1, "stack: ends with \"unreadable\" at a page that is not present");
-	/* A task may make a request once a jiffy, and after a second at the latest. */
+	is(first == KUNWIND_UNREADABLE, 1, "absent page: the stack ends with \"unreadable\"");
+	/* a task may make a request each jiffy, after failures each second */
 	while (stack.reason == KUNWIND_UNREADABLE && tries++ < 200) {
 		usleep(20000);
 		if (call(KUNWIND_IOC_CALLSTACK, &stack))
 			break;
 	}
 	is(stack.reason == KUNWIND_COMPLETE && stack.count == 1, 1,
-	   "stack: a later walk reads the page");
+	   "absent page: a later walk reads the page");
 	calls_nothing();
-	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "unregister itself");
+	is(process_call(KUNWIND_IOC_UNREGISTER, -1, 0, 0), 0, "absent page: unregister itself");
 	munmap(area, size);
 }
 
@@ -253,13 +258,13 @@ static void statistics(void)
 	struct kunwind_stats stats = { .size = sizeof(stats) };
 	char text[64];
 
-	is(call(KUNWIND_IOC_STATS, &stats), 0, "statistics");
-	is(stats.stacks > 0 && stats.table_bytes > 0, 1, "statistics count");
+	is(call(KUNWIND_IOC_STATS, &stats), 0, "statistics: the call succeeds");
+	is(stats.stacks > 0 && stats.table_bytes > 0, 1, "statistics: stacks and table bytes are counted");
 	stats.reserved = 1;
-	is(call(KUNWIND_IOC_STATS, &stats), EINVAL, "statistics: padding");
-	is(read(device, text, sizeof(text)) > 0, 1, "read");
-	is(pread(device, text, sizeof(text), 1000000) == 0, 1, "read behind the end");
-	is(write(device, text, 1) == -1, 1, "write is refused");
+	is(call(KUNWIND_IOC_STATS, &stats), EINVAL, "statistics: padding that is not 0");
+	is(read(device, text, sizeof(text)) > 0, 1, "read() of the device returns text");
+	is(pread(device, text, sizeof(text), 1000000) == 0, 1, "read() after the end returns 0");
+	is(write(device, text, 1) == -1, 1, "write() to the device is refused");
 }
 
 static int asks(void)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * follow.c - code that comes and goes in the address space of a registered process
+ * follow.c - map, move and unmap code in a registered process
  *
- *	follow DIRECTORY	that has small.so and large.so
+ *	follow DIRECTORY SCRATCH
+ *		DIRECTORY has small.so and large.so; files are made in SCRATCH
  *
- * small.so and large.so have one function at the same place whose frames differ
- * in size: with the table of the one a stack through the other goes astray. The
- * function is put at an address in every way there is, and called at once; it
- * calls back here, where the stack must be complete and lead through it.
+ * small.so and large.so have one function at the same offset, with frames of
+ * different sizes, so a stack through one with the table of the other is wrong.
+ * The function comes to an address in all possible ways and is called at once.
+ * It calls back(), whose stack must be complete and have the function once.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -29,7 +30,7 @@ static int device, failed;
 static struct kunwind_callstack stack;
 static __u64 addresses[64];
 
-/* A library: its file, and where in it its text is (one page; its function comes first). */
+/* A library: its file, and the offset of the text, where its function is. */
 struct library {
 	int fd;
 	off_t text;
@@ -75,10 +76,10 @@ static int back(void)
 	return 0;
 }
 
-/* The stack that a call of the function in @page gives is as it should be. */
+/* Calls the function in @page. Returns whether the stack was right. */
 static bool __attribute__((noinline)) right(char *page)
 {
-	volatile unsigned long frame[100];	/* a table of too large a frame finds it */
+	volatile unsigned long frame[100];	/* a table for a larger frame reads these */
 	unsigned int i, through = 0;
 	int (*called)(int (*)(void)) = (void *)page;
 
@@ -118,27 +119,27 @@ static void moves(void)
 	char *a, *b, *c, *d;
 
 	a = map(NULL, &small, RX);
-	is(right(a), "mmap");
+	is(right(a), "mmap of code: its table is used");
 	b = map(NULL, &large, RX);
-	is(right(b), "mmap of another");
+	is(right(b), "mmap of another library: its table is used");
 	map(a, &large, RX);
-	is(right(a), "mmap over it");
+	is(right(a), "mmap over code: the new code's table is used");
 	map(a, &small, RX);
-	is(right(a), "and back");
+	is(right(a), "mmap over code again: the first code's table is used");
 	mremap(b, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, a);
-	is(right(a), "mremap over it");
+	is(right(a), "mremap over code: the old table is not used");
 	c = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mremap(a, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, c);
-	is(right(c), "mremap elsewhere");
+	is(right(c), "mremap to another address: the code's table is used there");
 	d = map(NULL, &small, PROT_READ);
 	mprotect(d, 4096, RX);
-	is(right(d), "mprotect to executable");
+	is(right(d), "mprotect to executable: the code's table is used");
 	mprotect(d, 4096, PROT_NONE);
 	mprotect(d, 4096, RX);
-	is(right(d), "mprotect to and fro");
+	is(right(d), "mprotect to inaccessible and back: the code's table is used");
 	munmap(d, 4096);
 	map(d, &large, RX);
-	is(right(d), "munmap, and another there");
+	is(right(d), "munmap, and other code at the address: the old table is not used");
 	munmap(c, 4096);
 	munmap(d, 4096);
 }
@@ -152,11 +153,11 @@ static void many(void)
 		map(page, i & 1 ? &small : &large, RX);
 		wrong += !right(page);
 	}
-	is(!wrong, "500 times one after another at one address");
+	is(!wrong, "two libraries mapped 500 times at one address: each stack is right");
 	munmap(page, 4096);
 }
 
-/* A child and its parent have something else at one address. */
+/* A child and its parent have different code at one address. */
 static void forks(void)
 {
 	char *page = map(NULL, &small, RX);
@@ -166,13 +167,13 @@ static void forks(void)
 	if (pipe(ends))
 		exit(2);
 	if (!fork()) {
-		is(right(page), "child: as the parent");
+		is(right(page), "fork: the child's stack through the parent's code is right");
 		map(page, &large, RX);
-		is(right(page), "child: another over it");
+		is(right(page), "fork: the child maps other code: its table is used");
 		if (write(ends[1], "", 1) != 1)
 			exit(2);
 		if (!fork()) {
-			is(right(page), "grandchild: as the child");
+			is(right(page), "fork: the grandchild's stack through the child's code is right");
 			exit(failed);
 		}
 		wait(&status);
@@ -180,17 +181,17 @@ static void forks(void)
 	}
 	if (read(ends[0], &byte, 1) != 1)
 		exit(2);
-	is(right(page), "parent: as before the child's change");
+	is(right(page), "fork: after the child's mmap the parent's table is unchanged");
 	wait(&status);
-	is(!status, "child and grandchild ended well");
+	is(!status, "fork: child and grandchild exit with status 0");
 	munmap(page, 4096);
 }
 
 /*
- * Text moved to anonymous huge pages, as programs do that want fewer misses of
- * the TLB: the bytes are the same, but the kernel cannot know that. So the table
- * of the file is not used for them, and what is found ends there, or is found by
- * other means and right.
+ * Some programs move their text to anonymous huge pages, for fewer TLB misses.
+ * The bytes are the same, but the kernel does not know this. Therefore the
+ * file's table must not be used for them: the stack ends there, or is right
+ * because the walk read the code.
  */
 #define HUGE	(2UL << 20)
 
@@ -202,7 +203,7 @@ static void remapped(void)
 	__u64 innermost[2];
 
 	map(page, &small, RX);
-	is(right(page), "text before it is remapped");
+	is(right(page), "text on huge pages: the stack before the move is right");
 	innermost[0] = addresses[0];
 	innermost[1] = addresses[1];
 	if (mmap(anonymous, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
@@ -215,9 +216,9 @@ static void remapped(void)
 		exit(2);
 	is(right(page) || (stack.reason != KUNWIND_COMPLETE && stack.count >= 2 &&
 			   addresses[0] == innermost[0] && addresses[1] == innermost[1]),
-	   "text remapped to anonymous huge pages: no table of what was there");
+	   "text on huge pages: the file's table is not used");
 	map(page, &large, RX);
-	is(right(page), "another file's text over the huge pages");
+	is(right(page), "text on huge pages: another file mapped over them has its table");
 	munmap(area, 3 * HUGE);
 }
 
@@ -257,25 +258,25 @@ static void siblings(void)
 	pthread_join(thread, NULL);
 	if (wrong)
 		printf("# %u of 200 children\n", wrong);
-	is(!wrong, "a sibling thread maps during fork: 200 children, each with what it got");
+	is(!wrong, "a sibling thread maps code during fork: the stacks of 200 children are right");
 	munmap(contested, 4096);
 }
 
-/* Files that are no good as ELF, mapped and run; what is good goes on working. */
+/* Damaged ELF files are mapped and called. Other objects still work. */
 static void hostile(const char *directory)
 {
 	static const struct {
 		const char *what;
-		off_t cut;		/* length of the file; 0: as it is */
-		off_t at;		/* bytes overwritten there ... */
-		unsigned char with;	/* ... by eight of these; none at -1 */
+		off_t cut;		/* length of the file; 0: not truncated */
+		off_t at;		/* eight bytes at this offset are set ... */
+		unsigned char with;	/* ... to this value; none if @at is -1 */
 	} table[] = {
-		{ "no magic number", 0, 0, 0 },
-		{ "cut behind its text", 0x2000, -1, 0 },
-		{ "program headers far away", 0, 32, 0x7f },
-		{ "section headers far away", 0, 40, 0x7f },
-		{ "first program header all ones", 0, 64, 0xff },
-		{ "sizes of a segment all ones", 0, 64 + 32, 0xff },
+		{ "ELF file without magic number", 0, 0, 0 },
+		{ "ELF file truncated after its text", 0x2000, -1, 0 },
+		{ "ELF file with program headers far away", 0, 32, 0x7f },
+		{ "ELF file with section headers far away", 0, 40, 0x7f },
+		{ "ELF file with a first program header of ones", 0, 64, 0xff },
+		{ "ELF file with segment sizes of ones", 0, 64 + 32, 0xff },
 	};
 	unsigned int i;
 	char path[512], *page, *good = map(NULL, &large, RX);
@@ -303,10 +304,10 @@ static void hostile(const char *directory)
 		bad.fd = open(path, O_RDONLY);
 		page = map(NULL, &bad, RX);
 		((int (*)(int (*)(void)))page)(back);
-		/* What still can be found may be used; nothing else may. */
+		/* A table that is still found may be used. */
 		snprintf(what, sizeof(what), "%s: complete, or no table", table[i].what);
 		is(stack.reason == KUNWIND_COMPLETE || stack.reason == KUNWIND_NO_TABLE, what);
-		is(right(good), "another object beside it");
+		is(right(good), "a good object beside a damaged one: its table is used");
 		munmap(page, 4096);
 		unlink(path);
 		close(bad.fd);

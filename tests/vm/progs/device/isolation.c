@@ -3,14 +3,16 @@
  * isolation.c - a user who floods the builders, and one who waits for a table
  *
  *	isolation flood PROCESSES SHARED COSTLY...
- *		PROCESSES processes change the mode of the COSTLY files again and again and
- *		map each new state as code, until they are killed; then they map SHARED
+ *		PROCESSES processes change the mode of the COSTLY files again
+ *		and again and map each new state as code, until they are killed.
+ *		After 40 files each process also maps SHARED, if that is not "".
  *	isolation first FILE...
- *		maps the files one after the other, each of them small.so, and calls the
- *		function of each until the stack through it is complete. Prints the median
- *		and the longest time from mmap() to that stack, microseconds.
+ *		maps the files, copies of small.so, one after the other, and
+ *		calls the function of each until the stack through it is
+ *		complete. Prints the median and the longest time from mmap() to
+ *		that stack, in microseconds.
  *	isolation ready FILE...
- *		the same without a call: until the process has no mapping without a table
+ *		the same without calls: until the new mapping has its table
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -85,10 +87,10 @@ static void flood(const char *shared, char **files, int nr)
 		if (i >= MOST_MAPPED)
 			munmap(*slot, 4096);
 		*slot = map_code(file);
-		/* Behind what waits by now: whoever wants it, too, would wait as long. */
+		/* queued after 40: another user must not wait as long */
 		if (i == 40 && *shared)
 			map_code(shared);
-		usleep(5000);	/* the clock of files ticks */
+		usleep(5000);	/* until the clock of file times ticks */
 	}
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * moved.c - mremap puts code where a process had handed in a table for other code
+ * moved.c - mremap() moves code to an address for which the process had added
+ * unwind information for other code
  *
- * Code is written into anonymous memory: one function, that fills its frame with
- * an address inside itself, and calls back. A table is handed in for it. Then
- * other code, with a frame of another size, comes to the same address by mremap.
- * If the old table were used, the stack would show the function twice.
+ * The code is in anonymous memory: one function, which fills its frame with an
+ * address inside itself and calls back. The program adds unwind information for
+ * it. Then mremap() moves other code, with a frame of another size, to the same
+ * address. With the old table, the stack would have the function twice.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -76,7 +77,7 @@ static void write_code(char *page, int frame)
 	memcpy(page + 33, &frame, 4);
 }
 
-/* Hands in a table that is true of code with a frame of @frame bytes behind the sub. */
+/* Adds unwind information for a frame of @frame bytes, from the sub on. */
 static void hand_in(char *page, int frame)
 {
 	static unsigned char eh_frame[64] = {
@@ -104,14 +105,14 @@ static void hand_in(char *page, int frame)
 		fail("KUNWIND_IOC_JIT_ADD");
 }
 
-/* How often the stack of a call of the function in @page leads through it. */
+/* Calls the function in @page. Returns how often the stack has it. */
 static unsigned int __attribute__((noinline)) through(char *page)
 {
 	volatile unsigned long frame[2 * LARGE / sizeof(long)];
 	int (*called)(int (*)(void)) = (void *)page;
 	unsigned int i, n = 0;
 
-	/* A table of too large a frame finds these. */
+	/* A table for a larger frame reads these. */
 	for (i = 0; i < sizeof(frame) / sizeof(frame[0]); i++)
 		frame[i] = (unsigned long)page + 1;
 	called(back);
@@ -134,7 +135,7 @@ static void is(bool good, const char *what)
 	printf("\n");
 }
 
-/* Code of a small frame in @page, and its table. */
+/* Writes code with a small frame to @page, and adds its unwind information. */
 static void small(char *page, const char *what)
 {
 	char text[128];
@@ -153,7 +154,7 @@ static void fixed(void)
 	write_code(other, LARGE);
 	if (mremap(other, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, page) != page)
 		fail("mremap");
-	is(through(page) == 1, "mremap to a fixed address: the table of what was there is not used");
+	is(through(page) == 1, "mremap to a fixed address: the old table is not used");
 	munmap(page, PAGE);
 }
 
@@ -166,11 +167,11 @@ static void grown(void)
 	if (mremap(source, PAGE, 2 * PAGE, 0) != source)
 		fail("mremap");
 	write_code(page, LARGE);
-	is(through(page) == 1, "mremap grows in place: the table of what was there is not used");
+	is(through(page) == 1, "mremap grows in place: the old table is not used");
 	munmap(source, 2 * PAGE);
 }
 
-/* The part that was there before the growth keeps its table. */
+/* The part from before the growth keeps its table. */
 static void kept(void)
 {
 	char *source = memory(NULL, 2 * PAGE);
@@ -184,7 +185,7 @@ static void kept(void)
 	munmap(source, 2 * PAGE);
 }
 
-/* The kernel takes the highest gap that is large enough, so that which was freed last. */
+/* The kernel chooses the highest gap of sufficient size: the one freed last. */
 static void chosen(void)
 {
 	unsigned int tries = 0;
@@ -204,12 +205,12 @@ static void chosen(void)
 		if (to == MAP_FAILED)
 			fail("mremap");
 	} while (to != page && ++tries < 20);
-	is(to == page, "the kernel chose the place that was freed");
+	is(to == page, "mremap to where the kernel chooses: it is the address that was freed");
 	is(through(to) == 1,
-	   "mremap to where the kernel chooses: the table of what was there is not used");
+	   "mremap to where the kernel chooses: the old table is not used");
 }
 
-/* It fails, and the destination stays: its table is gone, or true. */
+/* mremap() fails: the destination's table is removed or still right. */
 static void failing(void)
 {
 	char *page = memory(NULL, PAGE), *other = memory(NULL, PAGE);
@@ -218,10 +219,10 @@ static void failing(void)
 	munmap(other, PAGE);
 	if (mremap(other, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, page) != MAP_FAILED)
 		fail("mremap");
-	is(through(page) == 1, "mremap that fails: stacks through the destination are true");
+	is(through(page) == 1, "mremap that fails: stacks through the destination are right");
 	hand_in(page, SMALL);
 	is(through(page) == 1 && stack.reason == KUNWIND_COMPLETE,
-	   "mremap that fails: a table can be handed in again");
+	   "mremap that fails: unwind information can be added again");
 }
 
 int main(void)

@@ -2,20 +2,22 @@
 /*
  * movers.c - many threads of one process inside mremap() at the same time
  *
- *	movers stacks DIRECTORY		takes stacks while the threads are inside mremap();
- *					the module delay stops the thread "late" before
- *					its mremap() takes mmap_lock
- *	movers read NR DIRECTORY	maps code READS times, with tracing_on set, while NR
- *					threads are inside mremap()
+ *	movers stacks DIRECTORY
+ *		takes stacks while threads are inside mremap(); the module delay
+ *		stops the thread "late" before its mremap() takes mmap_lock
+ *	movers read NR DIRECTORY
+ *		maps code READS times, with tracing_on set, while NR threads are
+ *		inside mremap()
  *
- * Each thread moves anonymous code over a mapping of small.so by MREMAP_FIXED. The
- * moved code is a copy of large.so's, so a stack through it by small.so's table is
- * wrong (called.c). The source is registered with a userfaultfd, with events of
- * mremap(). Such a call moves the mapping, releases mmap_lock, and waits until its
- * event is read. This program reads no event; it closes the userfaultfd at the end.
+ * Each thread moves anonymous code over a mapping of small.so with
+ * MREMAP_FIXED. The moved code is a copy of large.so's, so a stack through it
+ * with small.so's table is wrong (called.c). The source is registered with a
+ * userfaultfd for mremap() events. Such a call moves the mapping, releases
+ * mmap_lock, and waits until its event is read. This program reads no event; it
+ * closes the userfaultfd at the end.
  *
- * One thread takes all stacks from the same place. So a stack is right if it is equal
- * to the first one, except for the address inside the code that was called.
+ * One thread takes all stacks from the same place. Therefore a stack is right
+ * if it equals the first one, except for the address inside the called code.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -41,11 +43,11 @@
 #define RX	(PROT_READ | PROT_EXEC)
 #define MOVERS	64
 #define READS	20
-#define TRIES	60000	/* of a millisecond */
+#define TRIES	60000	/* of a millisecond each */
 #define DELAY	"/sys/module/delay/parameters/"
 
 static int device, failed;
-static int uffd, last_uffd;		/* the second one for the last mover */
+static int uffd, last_uffd;		/* last_uffd: for the last mover */
 static int small;
 static off_t text;
 static char code[PAGE];			/* of large.so */
@@ -57,7 +59,7 @@ static struct mover {
 	sem_t go;
 	char *from, *to;
 	bool late;
-} movers[MOVERS + 1];			/* the last one is not among the many */
+} movers[MOVERS + 1];			/* the last one is used alone, at the end */
 
 static char *between(int i)
 {
@@ -84,7 +86,7 @@ static int back(void)
 
 static void *walker(void *data)
 {
-	volatile unsigned long frame[100];	/* a table of too large a frame finds it */
+	volatile unsigned long frame[100];	/* a table for a larger frame reads these */
 	unsigned int i;
 
 	for (;;) {
@@ -239,7 +241,7 @@ static void prepare(struct mover *m, int uffd, char *from, char *to)
 		usleep(1000);
 }
 
-/* The number of the system call in which @m waits, or -1. */
+/* Returns the number of the system call in which @m waits, or -1. */
 static int waits_in(const struct mover *m)
 {
 	char path[64];
@@ -333,33 +335,33 @@ static void stacks(void)
 	until_delayed();
 	for (i = 1; i < MOVERS; i++)
 		begin(&movers[i]);
-	map_small(NULL);		/* all mappings are read */
+	map_small(NULL);		/* kunwind reads all mappings */
 	count(beyond);
-	all_right("threads inside mremap(): stacks outside of the destinations are right");
+	all_right("threads inside mremap(): stacks outside the destinations are right");
 	count(movers[0].to);
-	none_wrong("threads inside mremap(): none is wrong through a destination before the move");
+	none_wrong("threads inside mremap(): no stack through a destination before the move is wrong");
 	for (i = 1; i < MOVERS; i++)
 		count(movers[i].to);
-	none_wrong("threads inside mremap(): none is wrong through a destination after the move");
+	none_wrong("threads inside mremap(): no stack through a destination after the move is wrong");
 	for (i = 0; i < MOVERS; i++)
 		count(between(i));
-	none_wrong("threads inside mremap(): none is wrong between two destinations");
+	none_wrong("threads inside mremap(): no stack between two destinations is wrong");
 
 	write_one(DELAY "go", "1");
 	until_inside(&movers[0]);
 	count(movers[0].to);
-	none_wrong("code comes to a destination that was read before: its old table is not used");
+	none_wrong("code is moved to a destination that was read before: the old table is not used");
 	map_small(NULL);
 	for (i = 0; i < MOVERS; i++) {
 		count(movers[i].to);
 		count(between(i));
 	}
-	none_wrong("mappings read again inside mremap(): no stack is wrong");
+	none_wrong("mappings are read again during mremap(): no stack is wrong");
 
 	let_go();
 	for (i = 0; i < MOVERS; i++)
 		count(between(i));
-	all_right("all calls of mremap() have returned: code between is known again");
+	all_right("all calls of mremap() have returned: stacks between destinations are right");
 	for (i = 0; i < MOVERS; i++)
 		count(movers[i].to);
 	none_wrong("all calls of mremap() have returned: no stack through moved code is wrong");
@@ -367,13 +369,13 @@ static void stacks(void)
 		again = map_small(movers[i].to);
 		count(again);
 	}
-	all_right("another file over the moved code: stacks are right");
+	all_right("another file is mapped over the moved code: stacks are right");
 
 	begin(&movers[MOVERS]);
 	map_small(NULL);
 	for (i = 0; i < MOVERS; i++)
 		count(movers[i].to);
-	all_right("one more mremap() elsewhere: stacks through the former destinations are right");
+	all_right("one more mremap() elsewhere: stacks through former destinations are right");
 	close(last_uffd);
 	pthread_join(movers[MOVERS].thread, NULL);
 }
@@ -382,7 +384,7 @@ static void reads(int nr)
 {
 	int i;
 
-	/* The interval of all destinations is the same for any number. */
+	/* The interval of all destinations is the same for each NR. */
 	begin(&movers[0]);
 	begin(&movers[MOVERS - 1]);
 	for (i = 1; i < nr - 1; i++)

@@ -2,18 +2,25 @@
 /*
  * races.c - programs of t-races.sh
  *
- *	races fork		registers itself with its children, forks once, prints the
- *				child's PID after it has ended
- *	races many NR FILE	registers itself, maps a page of FILE NR times; after the end
- *				of its input, changes all protections with one mprotect()
- *	races direct FILE	registers itself, maps FILE as code from a descriptor with
- *				O_DIRECT, waits for the end of its input
- *	races locked FILE	writes to FILE from memory whose page fault userfaultfd does
- *				not answer before the end of the input: the inode is locked
- *	races moves FILE FILE SECONDS	registers itself, then maps the files' code in turn at
- *				one address and calls it; that code calls back getppid()
- *	races steps FILE FILE NR	the same; for each line of input it maps and calls NR times, then
- *				prints a line
+ *	races fork
+ *		registers itself with its children, forks once, prints the
+ *		child's PID after the child has ended
+ *	races many NR FILE
+ *		registers itself, maps a page of FILE NR times; at the end of
+ *		its input, changes all protections with one mprotect()
+ *	races direct FILE
+ *		registers itself, maps FILE as code from a descriptor with
+ *		O_DIRECT, waits for the end of input
+ *	races locked FILE
+ *		writes to FILE from memory whose page fault userfaultfd does not
+ *		answer before the end of the input: until then the inode is
+ *		locked
+ *	races moves FILE FILE SECONDS
+ *		registers itself, then maps the files' code in turn at one
+ *		address and calls it; the code calls back(), which calls
+ *		getppid()
+ *	races steps FILE FILE NR
+ *		the same, NR times for each line of input; then prints a line
  */
 #define _GNU_SOURCE
 #include <elf.h>

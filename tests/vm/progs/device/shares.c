@@ -2,15 +2,19 @@
 /*
  * shares.c - programs of t-shares.sh
  *
- *	shares map FILE...	registers itself, maps the files' code, waits for the end of
- *				its input
- *	shares idle NR FILE DIR	registers itself, copies FILE NR times into DIR, maps and
- *				unmaps each copy's code
- *	shares dirty NR DIR	NR children named "dirty" each have a dirty shared mapping of
- *				DIR/0 to DIR/NR-1, until the end of its input
- *	shares moves NR FILE	a registered child has NR threads; ptrace stops each of them at
- *				the exit of an mremap() that fails. After a line of input the
- *				child maps FILE's code; at the end of input the threads go on
+ *	shares map FILE...
+ *		registers itself, maps the files' code, waits for the end of its
+ *		input
+ *	shares idle NR FILE DIR
+ *		registers itself, copies FILE NR times into DIR, maps and unmaps
+ *		each copy's code
+ *	shares dirty NR DIR
+ *		makes NR children named "dirty", each with a dirty shared
+ *		mapping of one of DIR/0 to DIR/NR-1, until the end of its input
+ *	shares moves NR FILE
+ *		a registered child has NR threads; ptrace stops each at the exit
+ *		of an mremap() that fails. After a line of input the child maps
+ *		FILE's code; at the end of the input the threads go on
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -37,7 +41,7 @@
 #include "../../../../kmod/uapi/kunwind.h"
 
 #define MOST_THREADS	1000
-/* The destination of the mremap() calls: it contains all the process's code. */
+/* The destination of the mremap() calls contains all code of the process. */
 #define PLACE		((void *)0x20000000)
 #define PLACE_SIZE	0x7fffd0000000UL
 #define NOTHING		((void *)0x10000)
@@ -63,7 +67,7 @@ static void *map_code(const char *path)
 
 	if (fd < 0)
 		err(2, "%s", path);
-	/* Other files may not answer reads: they are mapped from their start. */
+	/* Reads of other files may hang: they are mapped from their start. */
 	if (strstr(path, ".so") && pread(fd, &elf, sizeof(elf), 0) == sizeof(elf))
 		for (i = 0; i < elf.e_phnum; i++)
 			if (pread(fd, &segment, sizeof(segment), elf.e_phoff + i * sizeof(segment)) ==
@@ -131,7 +135,7 @@ static void dirty(int nr, const char *dir)
 	for (i = 0; i < nr; i++) {
 		if (fork())
 			continue;
-		/* The child ends with its parent at the latest. */
+		/* the child ends with its parent, or earlier */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "dirty");
 		snprintf(path, sizeof(path), "%s/%d", dir, i);
@@ -166,7 +170,7 @@ static void *moves(void *nothing)
 	return nothing;
 }
 
-/* Takes the current stack. Returns why it ended; *by_table: frames found by tables. */
+/* Takes a stack. Returns the reason; *by_table: number of frames by tables. */
 static unsigned int stack_reason(unsigned int *frames, unsigned int *by_table)
 {
 	__u64 addresses[64];

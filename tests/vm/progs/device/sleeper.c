@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sleeper.c - a program that is there
+ * sleeper.c - a program that sleeps until it is killed
  */
 #include <unistd.h>
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * stages.c - how long a big object keeps who maps it waiting, and when its code
+ * stages.c - measure how long mmap() of a big object takes, and when its code
  * can be walked
  *
- *	stages FILE	maps its code, then asks for stacks there, until all are whole
+ *	stages FILE
+ *		maps FILE's code, and takes stacks until all places are ready
  *
- * The stacks are made up: registers that stand at places all over the code, and a
- * stack of words that are no code. Whatever the rule of a place is, a walk that
- * knows it ends for another reason than KUNWIND_NOT_READY. The last place comes
- * first, and is the one that the builder would come to last. One line:
- * "STALL FIRST ALL MISSES": longest mmap(), time from before it to the first
- * stack, and to the last, microseconds; how many walks found nothing.
+ * The stacks are forged: program counters at places all over the code, and a
+ * stack of words that are not code. If a walk has the rule of a place, the
+ * stack ends with any reason except KUNWIND_NOT_READY. The program starts with
+ * the last place, whose part the builder would build last. Prints one line
+ * "STALL FIRST ALL MISSES": the time of mmap(), the times from before mmap()
+ * until the first place and until all places are ready, in microseconds; the
+ * number of walks without a table.
  */
 #define _GNU_SOURCE
 #include <elf.h>

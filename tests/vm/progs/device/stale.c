@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * stale.c - what was known of an address or a file is not used for what is there now
+ * stale.c - old tables are not used for changed mappings and files
  *
- *	stale moves DIRECTORY	that has small.so and large.so: mremap of several pages
- *	stale file PATH SMALL LARGE	a file becomes another one within a second
- *	stale reused PATH SMALL LARGE	a new file gets a deleted file's inode number and times
- *	stale call LIBRARY	one stack through it; status 0: it is right
+ *	stale moves DIRECTORY
+ *		mremap() of several pages of small.so and large.so in DIRECTORY
+ *	stale file PATH SMALL LARGE
+ *		a file is changed within a second
+ *	stale reused PATH SMALL LARGE
+ *		a new file has a deleted file's inode number and times
+ *	stale call LIBRARY
+ *		a stack through LIBRARY; status 0: it is right
  *
- * Both libraries have one function at the same place, in frames of two sizes that
- * are filled with bytes that are no address (called.c): a stack by the other's
- * table cannot end by accident.
+ * Both libraries have one function at the same offset, with frames of two
+ * sizes, filled with an address inside the function (called.c): a stack by the
+ * other library's table is never right by accident.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -40,7 +44,7 @@ static void __attribute__((noreturn)) quit(const char *what)
 	exit(2);
 }
 
-/* Where the page of text is in a library; its function comes first. */
+/* The offset of a library's text: one page, which starts with the function. */
 static off_t text_of(int fd)
 {
 	off_t text = 0;
@@ -102,7 +106,7 @@ static int library(const char *directory, const char *name)
 	return fd;
 }
 
-/* The page before the text and the text, at @where or anywhere. */
+/* Maps the page before the text and the text, at @where or anywhere. */
 static char *map_two(char *where, int fd)
 {
 	char *page = mmap(where, 2 * PAGE, RX, MAP_PRIVATE | (where ? MAP_FIXED : 0), fd,
@@ -121,20 +125,20 @@ static void moves(const char *directory)
 
 	map_two(to, small);
 	map_two(from, large);
-	is(right(to + PAGE) && right(from + PAGE), "two libraries of two pages each");
+	is(right(to + PAGE) && right(from + PAGE), "mmap of two libraries: stacks are right");
 	mremap(from, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
 	is(right(to + PAGE), "mremap over code: the old table is not used for the second page");
 	map_two(from, small);
-	is(right(from + PAGE), "another library where the moved one was");
+	is(right(from + PAGE), "another library at the address that mremap left: its table is used");
 
 	mremap(to, 2 * PAGE, PAGE, 0);
 	if (mremap(to, PAGE, 2 * PAGE, 0) != to)
 		quit("mremap");
-	is(right(to + PAGE), "code that mremap lets grow in place is known");
+	is(right(to + PAGE), "mremap grows code in place: its table is used");
 	munmap(area, 16 * PAGE);
 }
 
-/* @path becomes the library, in the same inode; all have the same size. */
+/* Writes the library @from to @path, with @size bytes. Returns a descriptor. */
 static int becomes(const char *path, const char *from, off_t size)
 {
 	static char bytes[1 << 16];
@@ -148,7 +152,7 @@ static int becomes(const char *path, const char *from, off_t size)
 	return out;
 }
 
-/* The same, in place; writes until the file's change time is another one. */
+/* The same, repeated until the change time of @fd's file is another one. */
 static void becomes_in_place(int fd, const char *path, const char *from)
 {
 	struct timespec pause = { 0, 10000000 };
@@ -175,7 +179,7 @@ static bool once(int fd)
 	return good;
 }
 
-/* Changes its bytes, not its size; both times within one second. */
+/* Changes a file's bytes but not its size, twice within one second. */
 static void file(const char *path, const char *small, const char *large)
 {
 	struct timespec pause = { 0, 30000000 }, now;
@@ -203,11 +207,11 @@ static void file(const char *path, const char *small, const char *large)
 		    before.st_ctim.tv_nsec != after.st_ctim.tv_nsec)
 			break;
 	}
-	is(good && tries < 20, "a file is changed twice within one second, and keeps its size");
+	is(good && tries < 20, "a file is changed twice within one second and keeps its size");
 	fd = open(path, O_RDONLY);
-	is(once(fd), "the second state of the file has its own table");
+	is(once(fd), "a file changed within one second: the second state has its own table");
 
-	/* Mapped again at the same address. Nothing else is mapped between the two calls. */
+	/* Mapped again at the same address, with no other mmap() in between. */
 	text = text_of(fd);
 	page = mmap(NULL, PAGE, RX, MAP_PRIVATE, fd, text);
 	good = page != MAP_FAILED && right(page);
@@ -216,7 +220,7 @@ static void file(const char *path, const char *small, const char *large)
 	is(good && right(page), "a changed file is mapped at the same address: the old table is not used");
 }
 
-/* Creates a file at @path whose change time is @time; -1: the clock has moved on. */
+/* Creates a file with change time @time. Returns -1 if the clock has ticked. */
 static int born(const char *path, const char *from, const struct timespec *time, struct stat *st)
 {
 	static char bytes[1 << 16];
@@ -226,7 +230,7 @@ static int born(const char *path, const char *from, const struct timespec *time,
 	if (in < 0 || read(in, bytes, sizeof(bytes)) <= 0)
 		quit(from);
 	close(in);
-	/* A file gets the time of the last tick: until the next one, the time set here. */
+	/* files get the time of the last tick: until the next one @time */
 	if (clock_settime(CLOCK_REALTIME, time))
 		quit("clock_settime");
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0755);
@@ -239,7 +243,7 @@ static int born(const char *path, const char *from, const struct timespec *time,
 	return -1;
 }
 
-/* Two files, one after the other, that differ only in the inode's generation number. */
+/* Two files, one after the other. Only content and generation differ. */
 static void reused(const char *path, const char *small, const char *large)
 {
 	struct stat before, after;
@@ -259,14 +263,14 @@ static void reused(const char *path, const char *small, const char *large)
 		close(fd);
 		break;
 	}
-	is(good, "a stack through the first file is right");
+	is(good, "a reused inode number: a stack through the first file is right");
 	unlink(path);
 	for (fd = -1; tries < 200 && fd < 0; tries++)
 		fd = born(path, large, &time, &after);
 	is(fd >= 0 && before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
 	   before.st_size == after.st_size && before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
 	   before.st_ctim.tv_nsec == after.st_ctim.tv_nsec,
-	   "a new file has the deleted one's inode number, size and change time");
+	   "a reused inode number: size and change time are the deleted file's");
 	close(fd);
 	fd = open(path, O_RDONLY);
 	is(once(fd), "a reused inode number: the table of the deleted file is not used");

@@ -2,15 +2,16 @@
 /*
  * stuckfs.c - a FUSE file system whose reads get no answer
  *
- *	stuckfs MOUNTPOINT FILE NR [direct|dirty]	files "0" to "NR-1", each like FILE
+ *	stuckfs MOUNTPOINT FILE NR [direct|dirty]
  *
- * With "direct" its files are opened for direct I/O (see stuckmm.c). With "dirty" reads
- * are answered, and what is written gets no answer until the file system ends.
+ * It has files "0" to "NR-1", each with FILE's contents. With "direct" they are
+ * opened for direct I/O (see stuckmm.c). With "dirty" reads are answered, but
+ * writes get no answer until the file system ends.
  *
- * All requests except reads are answered at once. After SIGUSR1, all reads are
- * answered, those that wait and those that come; after SIGUSR2, none again.
- * SIGTERM unmounts. Speaks the protocol by itself (linux/fuse.h), one request at
- * a time.
+ * All other requests are answered at once. SIGUSR1 makes it answer all reads,
+ * waiting and new ones; after SIGUSR2 it answers none again. SIGTERM unmounts.
+ * The program implements the protocol itself (linux/fuse.h), one request at a
+ * time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -59,7 +60,7 @@ static void answer(__u64 unique, int error, const void *data, size_t len)
 		{ .iov_base = (void *)data, .iov_len = error ? 0 : len },
 	};
 
-	/* ENOENT: whoever asked was interrupted. */
+	/* ENOENT: the task that made the request was interrupted. */
 	if (writev(fuse, iov, 2) < 0 && errno != ENOENT)
 		perror("stuckfs: answer");
 }
@@ -72,7 +73,7 @@ static void answer_read(__u64 unique, __u64 offset, __u32 size)
 	answer(unique, got < 0 ? -EIO : 0, buf, got < 0 ? 0 : got);
 }
 
-/* Node 1 is the directory, 2 + n file n. */
+/* Node 1 is the directory, node 2 + n is file n. */
 static struct fuse_attr attributes(__u64 node)
 {
 	return (struct fuse_attr){
@@ -96,7 +97,7 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 			.minor = init->minor < FUSE_KERNEL_MINOR_VERSION ?
 				 init->minor : FUSE_KERNEL_MINOR_VERSION,
 			.max_readahead = init->max_readahead,
-			/* Then the kernel sends times of changes with FUSE_SETATTR, and waits. */
+			/* makes the kernel wait for FUSE_SETATTR of times */
 			.flags = dirty ? FUSE_WRITEBACK_CACHE : 0,
 			.max_background = 64,
 			.congestion_threshold = 64,

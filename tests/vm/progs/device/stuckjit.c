@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * stuckjit.c - hands in unwind information that lies in memory which never answers
+ * stuckjit.c - add unwind information from memory that can never be read
  *
  *	stuckjit MEGABYTES
  *
- * The memory is a userfaultfd's, whose faults nobody answers: the call does not
- * return. Prints "ready" before the call.
+ * Page faults of the memory go to a userfaultfd and get no answer, so the call
+ * does not return. Prints "ready" before the call.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

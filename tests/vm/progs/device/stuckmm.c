@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * stuckmm.c - a process whose memory map stays locked for writing
+ * stuckmm.c - a process whose mmap_lock stays locked for writing
  *
- *	stuckmm FILE	FILE: on "stuckfs ... direct", whose reads get no answer
+ *	stuckmm FILE
+ *		FILE is on "stuckfs ... direct", whose reads get no answer
  *
  * One thread of a child reads from a mapping of FILE. Its page fault waits for
- * the file system and keeps the page locked, but not mmap_lock. A second thread
- * maps FILE again: for a file that is opened for direct I/O the kernel drops
- * the page cache in mmap(), so it waits for that page, with mmap_lock held for
- * writing. Not even SIGKILL ends that wait; an answer of the file system does.
+ * the file system with the page locked, but without mmap_lock. A second thread
+ * maps FILE again. For a file that is opened for direct I/O, mmap() drops the
+ * page cache, so this thread waits for that page, with mmap_lock held for
+ * writing. Only an answer of the file system ends that wait, SIGKILL does not.
  *
- * Prints "stuck PID" when the child has got there, "free" when both threads
- * have gone on. The child lives until it is killed; the parent waits for it.
+ * Prints "stuck PID" when the second thread waits, and "free" when both threads
+ * go on. The child lives until it is killed; the parent waits for it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,8 +29,8 @@
 
 static struct shared {
 	volatile pid_t reader, mapper;	/* thread ids */
-	volatile int go;		/* the mapper may map */
-	volatile int done;		/* threads that went on */
+	volatile int go;		/* the mapper may map now */
+	volatile int done;		/* threads whose wait has ended */
 } *shared;
 
 static int file;
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (!pid)
 		child();
-	/* The mapper sleeps in usleep() until it may go: only then is D its mmap(). */
+	/* The mapper is in usleep() before "go": state D is its mmap(). */
 	await_state(pid, &shared->reader, "SD");
 	await_state(pid, &shared->mapper, "S");
 	shared->go = 1;

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: MIT
 /*
- * tables.c - processes whose tables and mappings t-tables.sh and t-device.sh check
+ * tables.c - processes whose tables and mappings t-tables.sh and others check
  *
- *	tables call FILE...		maps each one's code and calls its function
- *	tables hold FILE		the same, again for each line of stdin
- *	tables memfd SMALL LARGE	the same, from a memfd that is written anew
- *	tables shared SMALL LARGE	the same, written by way of a shared mapping; waits between
- *	tables map FILE...		maps files as code, calls nothing, waits for the end of stdin
- *	tables many NR PROGRAM...	NR children that run these programs in turn; waits
- *	tables share NR RANGES		maps a file RANGES times, with gaps; starts NR children
- *					that share its memory; waits until it is killed
+ *	tables call FILE...
+ *		maps each file's code and calls its function
+ *	tables hold FILE
+ *		the same, again for each line of input
+ *	tables memfd SMALL LARGE
+ *		the same with a memfd that is overwritten
+ *	tables shared SMALL LARGE
+ *		the same with a memfd that is overwritten by a shared mapping
+ *	tables map FILE...
+ *		maps files as code, waits for the end of input
+ *	tables many NR PROGRAM...
+ *		starts NR children that run these programs in turn, waits for
+ *		the end of input
+ *	tables share NR RANGES
+ *		maps a file RANGES times, with gaps; starts NR children that
+ *		share its memory, and waits
  *
- * Each registers itself first. FILE is small.so or large.so, whose function
- * (called.c) calls back: with the table of the other, or of none, a stack
- * through it is not complete. A line "REASON THROUGH FRAME" tells why it ended,
- * how many of its addresses lie in the function's page, and which of the two it
- * was, by the size of its frame.
- * "map" prints the longest time that one mmap() took, and the median, in microseconds.
+ * Each process registers itself first. FILE is small.so or large.so, whose
+ * function (called.c) calls back. With the table of the other file, or with
+ * none, a stack through the function is not complete. For each call a line
+ * "REASON THROUGH FRAME" is printed: why the stack ended, how many of its
+ * addresses are in the function's page, and "small" or "large" by the size of
+ * the function's frame. "map" prints the longest and the median time of an
+ * mmap() in microseconds.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -60,7 +69,7 @@ static void enroll(void)
 		die(KUNWIND_DEVICE);
 }
 
-/* Offset of the text, where small.so and large.so have their function. */
+/* Offset of the text, which starts with the function. */
 static off_t text_of(int fd)
 {
 	char head[4096];
@@ -139,12 +148,12 @@ static void in_memory(const char *small, const char *large)
 	page = map_code(fd);
 	call(page);
 	munmap(page, 4096);
-	usleep(20000);		/* the clock of files ticks */
+	usleep(20000);		/* until the clock of file times ticks */
 	copy(open_file(large), fd);
 	call(map_code(fd));
 }
 
-/* The file's times change with the first write to each page only. */
+/* Only the first write to each page of a mapping changes the file's times. */
 static void by_mapping(const char *small, const char *large)
 {
 	int fd = memfd_create("shared", MFD_CLOEXEC), from = open_file(large);
@@ -160,14 +169,14 @@ static void by_mapping(const char *small, const char *large)
 		die("mmap");
 	for (i = 0; i < st.st_size; i += 4096)
 		((volatile char *)shared)[i] = shared[i];
-	usleep(20000);		/* the clock of files ticks */
+	usleep(20000);		/* until the clock of file times ticks */
 	page = map_code(fd);
 	call(page);
 	munmap(page, 4096);
 	if (read(from, shared, st.st_size) != st.st_size)
 		die(large);
 	munmap(shared, st.st_size);
-	/* What failed is tried again after five seconds. */
+	/* A failed build is repeated after five seconds. */
 	sleep(6);
 	call(map_code(fd));
 }
