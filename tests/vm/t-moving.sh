@@ -33,7 +33,10 @@ one_round() { # SEED
 		pids+=("$pid")
 	done
 	for pid in "${pids[@]}"; do
-		wait "$pid" || not_ok "$(awk -v p="$pid" '$2 == p { print $1 }' "$work/programs.tsv") exits with status $?"
+		status=0
+		wait "$pid" || status=$?
+		[ $status -eq 0 ] ||
+			not_ok "$(awk -v p="$pid" '$2 == p { print $1 }' "$work/programs.tsv") exits with status $status"
 	done
 	pids=()
 	session_end

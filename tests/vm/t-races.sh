@@ -38,12 +38,18 @@ delay() {
 	echo 200 >$stall
 	modprobe delay function="$1" comm="$2" && taskset -p 1 $$ || return 1
 	for irq in /proc/irq/*/smp_affinity; do
+		echo "$irq $(cat "$irq")"
+	done >"$work/affinity"
+	for irq in /proc/irq/*/smp_affinity; do
 		echo 1 >"$irq"
 	done 2>/dev/null
 	return 0
 }
 end_delay() {
 	rmmod delay && taskset -p ffff $$ || return 1
+	while read -r irq affinity; do
+		echo "$affinity" >"$irq"
+	done <"$work/affinity" 2>/dev/null
 	echo "$watchdog_limit" >$watchdog
 	echo "$stall_limit" >$stall
 }
