@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs the fuzzer in the VM for SECONDS with SEED. ftrace takes stacks meanwhile, and
-# one of the files that the fuzzer maps is on a FUSE file system that does not
-# answer. New inputs and the list of unreached functions go to OUT.
+# one of the files that the fuzzer maps is on a FUSE file system that answers
+# only once in 30 s. New inputs and the list of unreached functions go to OUT.
 # scripts/check-fuzz-kernel calls this.
 #
 #   fuzz.sh SECONDS SEED CORPUS OUT
@@ -33,6 +33,14 @@ for event in sched/sched_switch syscalls/sys_enter_madvise; do
 	echo 1 >"$tracing/events/$event/enable"
 done
 until [ -s "$tmp/stuckfs" ]; do sleep 0.1; done
+# A task whose read was sent to the server waits for the answer even after
+# SIGKILL, so without answers all workers are lost in the end. What was answered
+# leaves the page cache, or no later read would wait.
+while sleep 30; do
+	kill -USR1 $stuckfs && sleep 1 && kill -USR2 $stuckfs
+	echo 1 >/proc/sys/vm/drop_caches
+done 2>/dev/null &
+answers=$!
 
 "$tmp/fuzz" --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
 	--complaints scripts/guest/kernel-complaints \
@@ -40,8 +48,8 @@ until [ -s "$tmp/stuckfs" ]; do sleep 0.1; done
 status=$?
 
 echo 0 >$tracing/events/enable
-kill -KILL $stuckfs
-wait $stuckfs 2>/dev/null
+kill -KILL $answers $stuckfs
+wait $answers $stuckfs 2>/dev/null
 umount -l "$tmp/stuck"
 # A worker that was killed may keep the device open for a moment.
 for _ in $(seq 100); do
