@@ -6,9 +6,9 @@
  * and mappings: PROCESS_MAX for one process, and USER_MAX for all processes of
  * a user without CAP_SYS_ADMIN. Mappings beyond the limits are counted.
  *
- * The mappings of a process are reported a few at a time. Before each time, the
- * process is looked up again, and no lock is held in between: the process may
- * end, call exec or change its mappings, and each of these emits its own event.
+ * The mappings of a process are reported a few at a time. In between, no lock
+ * is held, and the process may end, call exec or change its mappings: each of
+ * these emits its own event. So the process is looked up again each time.
  * Task context; may sleep.
  */
 #include <linux/atomic.h>

@@ -17,7 +17,7 @@
  * handlers with preemption off. The plain hooks take spinlock_t and allocate
  * with GFP_ATOMIC, and PREEMPT_RT allows neither with preemption off. There the
  * call is lost, and the module may hold wrong mappings: until the module is
- * loaded again, stacks are the kernel's own, and no process is registered.
+ * loaded again, stacks are the kernel's own, and calls to register fail.
  *
  * All functions may sleep, except kunwind_hook_lose().
  */

@@ -47,8 +47,9 @@
 #include "stack/touch.h"
 
 /*
- * Does all steps of unloading after the callers have ended. kunwind_init() also
- * calls this if it fails after the first hook was enabled.
+ * Removes the hooks, and ends walks, builds and requests, after the callers
+ * that can register processes have ended. kunwind_init() also calls this if it
+ * fails after the first hook was enabled.
  */
 static void let_go(void)
 {

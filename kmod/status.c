@@ -4,8 +4,8 @@
  *
  * uapi/kunwind.h describes the format. The permissions of the task that opened
  * the device count, not those of the reader: only an opener with CAP_SYS_ADMIN
- * in the initial user namespace sees objects and other users' processes. System
- * call context; may sleep.
+ * in the initial user namespace sees objects, what users are charged for, and
+ * the processes of other users. System call context; may sleep.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

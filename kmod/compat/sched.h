@@ -8,8 +8,8 @@
 #include <linux/sched.h>
 
 /*
- * 6.4 added PF_USER_WORKER (vhost). io_uring's workers have both. Until 6.1
- * goes.
+ * 6.4 added PF_USER_WORKER (vhost). io_uring's workers have both flags. Drop
+ * this when 6.1 goes.
  */
 #ifdef PF_USER_WORKER
 #define KUNWIND_PF_WORKERS	(PF_IO_WORKER | PF_USER_WORKER)

@@ -12,9 +12,9 @@
  * nothing was mapped over any byte of the range and its protection did not
  * change. A forked child shares the list. exec and exit drop it.
  *
- * System call context; sleeps killably. Memory: 1,800 bytes and the table; 72
- * bytes in the list. Each call makes a new list. A process can hand in nothing
- * for another process.
+ * System call context; sleeps killably. Memory: 2 KB for the object, its table,
+ * and 72 bytes in the list. Each call makes a new list. A process can hand in
+ * nothing for another process.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>

@@ -7,10 +7,11 @@
  * user who is over the budget (payer.c) is served at the lowest priority, nice
  * 19: the scheduler then runs the workers of all others first, also in the
  * middle of a long build. Each user has one compilation and one slice of a
- * second stage (fill.c) at a time, so the files of one user take at most two
- * processors. Builds of CAP_SYS_ADMIN (no payer) are not charged, and any
- * number of them may compile at a time. If several users map the file, object.c
- * may choose another time_payer at any time.
+ * second stage (fill.c) at a time, so most work on the files of one user takes
+ * at most two processors. Reads of files, and parts of tables that a walk has
+ * missed, need no turn. Builds of CAP_SYS_ADMIN (no payer) are not charged, and
+ * any number of them may compile at a time. If several users map the file,
+ * object.c may choose another time_payer at any time.
  *
  * A job checks itself once a jiffy: it charges the time that it used, adapts
  * the worker's priority, and ends if its time is used up, if the module is

@@ -41,7 +41,8 @@ struct kunwind_job {
 
 /*
  * From begin to end, the current worker's time is charged to the user who pays,
- * and the worker has that user's priority. @left: ns. The end returns the turn.
+ * and the worker has that user's priority. @left: ns. kunwind_job_end() gives
+ * the turn back, if the job has one.
  */
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left);
 void kunwind_job_end(struct kunwind_job *job);

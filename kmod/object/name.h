@@ -21,7 +21,8 @@ struct kunwind_name {
 
 /*
  * Returns the path of @file from the current task's root ("?" if it is too
- * long), with a reference, charged to @payer. NULL: no memory. May sleep.
+ * long), with a reference, charged to @payer. NULL: no memory, or over a limit.
+ * May sleep.
  */
 struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer);
 

@@ -6,10 +6,11 @@
  * and generation, and the file's handle where two files may have these in
  * common; then size and change time. It is never found by path or build-id,
  * because users can choose these. The first process that maps a file has the
- * table built (builder.c); all others share it. The file is open only until it
- * has been read, so a table pins neither mount nor inode. The kernel may give a
- * device number to another file system: the epoch of the number (filesystem.c)
- * keeps the two apart. object_cache.c keeps the objects, and decides how long.
+ * table built (builder.c); all others share it. The worker closes the file
+ * after the build (of a big table: after its first stage), so a table pins
+ * neither mount nor inode. The kernel may give a device number to another file
+ * system: the epoch of the number (filesystem.c) keeps the two apart.
+ * object_cache.c keeps the objects, and decides how long.
  *
  * If no process uses an object any more when its turn to be built comes, it is
  * dropped. A build that has begun ends early if no process uses the object and
@@ -32,7 +33,9 @@
  * Lock: kunwind_objects_lock (object_cache.h, docs/locking.md). In each object
  * it also protects users from and to 0, payer (which only the worker that
  * builds the object changes), time_payer, places and name.
- * Memory: about 1,800 bytes an object, besides its table and its name.
+ * Memory: about 1,800 bytes an object (2 KB from the allocator), besides its
+ * table and its name. Most of these bytes are the segments in struct
+ * kunwind_elf.
  */
 #include <linux/err.h>
 #include <linux/fs.h>

@@ -21,8 +21,9 @@ struct seq_file;
 struct vdso_image;
 
 /*
- * Identifies one state of one file: the members before size its file, the rest
- * the state. All 0 for a JIT's code. Compared as bytes, so without holes.
+ * Identifies one state of one file: the members before size identify the file,
+ * the others the state. All 0 for a JIT's code. Keys are compared as bytes, so
+ * the structure has no holes.
  */
 struct kunwind_object_key {
 	u64 ino;		/* inode number; the vDSO: address of its image */

@@ -13,16 +13,23 @@
  * user without CAP_SYS_ADMIN, so files that one user maps for a short time do
  * not displace the tables of others.
  *
+ * Bounds: max_objects objects in the hash, which is some 32 MB by default
+ * besides the tables. Each user without CAP_SYS_ADMIN is charged for at most a
+ * quarter of max_objects. This quarter also bounds the objects that are not in
+ * the hash: those of JITs, and those that were removed while ranges refer to
+ * them. If nobody is charged for these, only max_ranges bounds the objects of
+ * each process.
+ *
  * A build that failed for lack of memory or time, or because the file could not
- * be read, is repeated when the file is mapped RETRY later. A build that
- * exceeded a user's share is repeated at once for another user.
+ * be read, is repeated when the file is mapped RETRY after its end or later. A
+ * build that exceeded a user's share is repeated at once for another user.
  *
  * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at
  * a time; memory is allocated and freed outside. So a task that is throttled or
  * waits for memory does not stop the exec of all others.
  *
- * Callers: tasks that read mappings, builders, the status, and memory reclaim
- * (the shrinker). All run in task context.
+ * Callers: tasks that read mappings, JIT calls, builders, the reaper (space.c),
+ * the status, and memory reclaim (the shrinker). All run in task context.
  */
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>

@@ -4,9 +4,10 @@
  *
  * Users switch by the ioctl KUNWIND_IOC_AUTO or the module parameter "auto",
  * with CAP_SYS_ADMIN in the initial user namespace (at load, CAP_SYS_MODULE).
- * Switching sets a flag and returns: no process, file system or user can hold
- * it up. Other parameters need this, too, because the kernel writes all
- * parameters of a module, also the kill switch "enabled", under one lock.
+ * Switching sets a flag and returns; switching off also ends all registrations
+ * by auto. No process, file system or user can hold this up. Other parameters
+ * need this, too, because the kernel writes all parameters of a module, also
+ * the kill switch "enabled", under one lock.
  *
  * The hooks of process.c register the processes that fork or exec after the
  * flag is set. A work item registers the processes that ran before:
@@ -89,13 +90,15 @@ static u32 nr_listed;			/* nr_asked when the list was made */
 struct ended {
 	struct work_struct work;
 	struct mm_struct *mm;		/* with the last reference (mmput()) */
-	struct kunwind_payer *payer;	/* whose share it uses; NULL: nobody's; ERR_PTR(): none free */
+	/* User whose share it uses; NULL: nobody's; ERR_PTR(): no share. */
+	struct kunwind_payer *payer;
 };
 
 static struct workqueue_struct *unmappers;
 static atomic_t nr_ended;		/* works that are queued or run */
 
-static u32 nr_adopted;			/* nr_asked of the last pass for which nobody has to wait */
+/* nr_asked of the last pass after which the ioctl need not wait. */
+static u32 nr_adopted;
 static unsigned int nr_pending;		/* processes on the list, for the status */
 static DECLARE_WAIT_QUEUE_HEAD(adopted);
 

@@ -5,10 +5,13 @@
  * One sum stays within max_table_mb: the tables; the memory that running builds
  * may need, estimated from the size of the section before they begin; and the
  * lists of mappings with the names of their files. Not counted: some 300 bytes
- * for a process and 600 for an object; their numbers have limits of their own.
+ * for a process and 2 KB for an object, because their numbers have limits of
+ * their own: max_processes (by default 10 MB in all), and max_objects (32 MB;
+ * object_cache.c says which objects it bounds).
  *
  * Of this sum, a user without CAP_SYS_ADMIN may have max_user_table_mb. payer.c
- * says which user is charged. No locks, no sleep. object_cache.c makes room.
+ * says which user is charged. Charging takes no lock and does not sleep.
+ * kunwind_object_make_room() frees idle objects if a charge fails.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>

@@ -4,7 +4,7 @@
  *
  * A hash table has one record for each user who has registered processes,
  * objects, memory or a debt of processor time. object.c chooses which user pays
- * for a table, among the users who map the file while it is built. That user
+ * for a table, among the users who map the file during the build. That user
  * pays while the table exists, and users who share the table later do not pay.
  * A process inside a user namespace is charged to the owner of the outermost
  * one. A registration by hand is charged to the real user who registers, in the
@@ -12,8 +12,9 @@
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace.
  * There may be many such containers, so each has a record of its own, found by
- * its PID namespace: the nearest one that the initial user namespace owns. Only
- * CAP_SYS_ADMIN can create such a one. Others inside it give no second share.
+ * its PID namespace: the nearest one that the initial user namespace owns.
+ * CAP_SYS_ADMIN is needed to create this namespace. PID namespaces that another
+ * user namespace owns give no second share.
  *
  * Processor time is a debt, which shrinks by max_user_build_ms each second. A
  * user whose debt reaches BURST times as much is over the budget (job.c). A

@@ -21,7 +21,8 @@ struct task_struct;
 
 /*
  * Returns the user to charge for what is built for @mm's process, with a
- * reference; NULL: nobody, it has CAP_SYS_ADMIN in the initial user namespace.
+ * reference; NULL: nobody, because the process has CAP_SYS_ADMIN in the initial
+ * user namespace.
  */
 struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm);
 

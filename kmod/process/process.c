@@ -15,12 +15,12 @@
  *   setup_new_exec(bprm)      the new credentials and mm are installed, and the
  *	kernel still keeps tracers out. A registration by hand may end here.
  *   proc_exec_connector(task) the program is loaded, and its registers are set.
- *	The process gets a space for its new mm. Nothing is known in it yet; the
- *	task reads its mappings before its first instruction. If the whole
- *	system is registered, a process that is not (a helper that a kernel
- *	thread started, or one that was missed) is registered here. If the real
- *	user has changed since the fork (su, sshd, cron), the process is charged
- *	to the new one.
+ *	The process gets a space for its new mm, without ranges; the task reads
+ *	its mappings before its first instruction. If the whole system is
+ *	registered, a process that is not (a helper that a kernel thread
+ *	started, or one that was missed) is registered here. If the real user
+ *	has changed since the fork (su, sshd, cron), the process is charged to
+ *	the new one.
  *   exit_files(task)          in do_exit(), after the task has given up its mm.
  *	The last thread drops the record.
  *
@@ -29,12 +29,13 @@
  * allows neither the locks nor the allocations below. In the functions above,
  * preemption is on, and no lock is held that conflicts with those taken here.
  * However, if ftrace has another user on the same function, it calls the hook
- * with preemption off (hook.c). So hooks do not sleep, and use GFP_ATOMIC. A
- * process for which there is no memory is not registered, and counted.
+ * with preemption off (hook.c). So hooks do not sleep, and use GFP_ATOMIC. If
+ * there is no memory for a record or a space, the kernel's own code walks the
+ * process, and missed_memory counts it.
  *
  * Rights: a user can register by hand the processes that the user may
  * ptrace(2); the kernel checks this when /proc/PID/mem is opened. An exec that
- * gains privilege, or of a file that its user may not read, ends the
+ * gains privilege, or of a file that its user may not read, ends this
  * registration, unless the registrar had CAP_SYS_PTRACE. Only CAP_SYS_ADMIN can
  * change the registration of another user.
  *
@@ -346,7 +347,7 @@ KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 		spin_unlock(&kunwind_processes_lock);
 	}
 	rcu_read_unlock();
-	/* Then no process uses a space that kunwind_space_dup() made for it. */
+	/* No process uses a space that kunwind_space_dup() has made for it. */
 	if (!done)
 		kunwind_space_forget_unused(child->mm);
 }

@@ -175,7 +175,10 @@ out_free:
 	return err;
 }
 
-/* Sets owners and flags, and adapts the number of its space's children. */
+/*
+ * Sets owners and flags. Corrects the space's number of processes whose
+ * children are registered.
+ */
 static void set_owners(struct kunwind_process_record *process, u8 owners, u32 flags)
 {
 	struct kunwind_space *space = kunwind_process_space(process);

@@ -10,7 +10,7 @@
  *   uprobe_dup_mmap(old, new) fork copies an mm, under the old one's mmap_lock
  *   uprobe_clear_state(mm)    an mm ends
  *   generic_shutdown_super(sb) a file system ends; another one may soon get its
- *	device number, and known objects must not be used for files of that one
+ *	device number, and known objects must not be used for its files
  * The hooks do not sleep and do little: they mark ranges as dead in place, and
  * queue a task work, in which the task reads its mappings before it returns to
  * user mode. The task waits there for the tables of code that it mapped, at
@@ -378,7 +378,8 @@ static void notrace mremap(struct mremap call)
 		return;
 	/*
 	 * With linear address masking (6.4), the kernel ignores these bits of
-	 * the old address. Without it, the call fails, and is read in vain.
+	 * the old address. Without it, the call fails, and the forced read
+	 * finds no change.
 	 */
 	call.addr &= ~GENMASK_ULL(62, 57);
 	call.old_len = PAGE_ALIGN(call.old_len);

@@ -21,10 +21,10 @@
  * auto.c uses a workqueue of its own.
  *
  * Executable memory of no file (a JIT's) is in the list, too. Its ranges have
- * no object of their own: the walk uses frame pointers there
+ * no object of their own: the walk finds the callers without a table there
  * (core/nocfi/bare.c). Where the process handed in unwind information (jit.c),
- * the mapping is cut into pieces. Only the list has these objects; a new list
- * takes them over.
+ * the mapping is cut into pieces. Only the list has the objects of these
+ * pieces; a new list takes them over.
  *
  * A scan reads no memory of the process. The vDSO is the kernel's own copy.
  */
@@ -361,7 +361,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 
 	payer = kunwind_payer_of(mm);
 	r.room = kunwind_space_maps(space);
-	/* Few, because each process pays. A new program's first pass counts. */
+	/* Little room: each process pays. A new program's first pass counts. */
 	r.room += 4;
 	for (;;) {
 		r.room = min(r.room, limit);

@@ -98,7 +98,8 @@ void kunwind_snapshot_put(struct kunwind_snapshot *snapshot);
 
 /*
  * Returns a copy with references of its own, or NULL: no memory, or over a
- * limit. The caller settles the copy after it is published. No sleep.
+ * limit. After the caller has published the copy, it settles the copy or calls
+ * kunwind_space_object_done(). No sleep.
  */
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from);
 
@@ -110,7 +111,8 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 
 /*
  * Emits kunwind_map for each range that is alive, has a file or is the vDSO, is
- * not pending, and was not announced before. No sleep.
+ * not pending, and was not announced before. The range counts as announced
+ * also if the event is off. No sleep.
  */
 void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid);
 

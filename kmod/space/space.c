@@ -417,8 +417,8 @@ bool kunwind_space_dirty(struct kunwind_space *space)
 
 /*
  * Returns a snapshot that nothing else refers to: publishes a copy if
- * necessary. NULL: the space has none, or (from now on, too) no memory for a
- * copy.
+ * necessary. NULL: the space had none, or there was no memory for a copy; in
+ * both cases it has none now.
  */
 static struct kunwind_snapshot *own_snapshot(struct kunwind_space *space)
 {

@@ -19,8 +19,9 @@
  * one place for their marks. Then the event may come twice for one entry, but
  * is never missing for that reason.
  *
- * kunwind_emit() and the probe run in any context, NMI included. All other
- * functions may sleep.
+ * kunwind_emit() runs in any context, NMI included; the probe runs when a
+ * system call begins. Neither sleeps. The functions that turn the event on and
+ * off, the work item and kunwind_emit_exit() may sleep.
  *
  * Memory, while the event is on: 36 KB for each of four contexts of each CPU,
  * and 8 KB. The task that turns the event on allocates it, and gets -ENOMEM if

@@ -25,7 +25,7 @@ bool kunwind_original_find(u64 id, u64 addr, u8 *byte);
  * Reads no file, only pages in memory. Task context.
  * Return: true: kunwind_original_find() has the byte at @addr now. False: a page
  * is not in memory, @addr is not in code of a file, or the code around it is not
- * the file's. The same request would be in vain again.
+ * the file's. The same request would soon fail in the same way.
  */
 bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr);
 

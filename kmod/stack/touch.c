@@ -52,7 +52,7 @@
  *
  * Memory: 10 KB, 96 bytes for each queued task work, and a hand and a thread
  * for each CPU. A task that sleeps for hours with its task work queued holds
- * one of these 96 bytes, and the module: rmmod then reports that it is in use.
+ * these 96 bytes, and the module: rmmod then reports that it is in use.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>

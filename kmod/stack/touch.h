@@ -29,8 +29,8 @@ void kunwind_touch(u64 at, u64 besides);
  * kunwind_touch_part() - ask for the table part that a walk did not find
  * @range: where the walk ended, or NULL
  * @addr: of the code that has no rule yet
- * Does nothing unless only a part of a table is missing. Otherwise the current
- * task waits for that part before it next runs user code. Any context, NMI
+ * If only a part of a table is missing, the current task waits for that part
+ * before it next runs user code. Otherwise this does nothing. Any context, NMI
  * included; preemption off. notrace.
  */
 void kunwind_touch_part(const struct kunwind_range *range, u64 addr);

@@ -13,7 +13,7 @@
  *   kunwind_unmap	the process has no known code in [start, end) any more
  *   kunwind_exec	all mappings of the process have gone
  *   kunwind_fork	the child has the parent's mappings
- *   kunwind_exit	the last thread of the process has gone
+ *   kunwind_exit	the process has ended, or is not registered any more
  * kunwind_callstack does not take part in the replay: it is a stack. Process
  * numbers are thread group ids of the initial pid namespace.
  *
@@ -49,8 +49,8 @@
  * @build_id_len: bytes; 0 if the object has no build-id, or it is not known
  * @path: by which the process mapped the file, from the root of the process at
  *	that time, or of the process that registered it. Other processes may
- *	know the file by another path. "[vdso]" for the vDSO; "?" if there was
- *	no memory for the path; never NULL
+ *	know the file by another path. "[vdso]" for the vDSO; "?" if the path is
+ *	too long, or there was no memory for it; never NULL
  */
 TRACE_EVENT(kunwind_map,
 
@@ -151,8 +151,8 @@ TRACE_EVENT(kunwind_exec,
 );
 
 /**
- * kunwind_fork - a registered process has a registered child
- * @parent: process
+ * kunwind_fork - a new process is registered at its fork
+ * @parent: process; under auto, it may be one that is not registered
  * @child: new process, with a copy of the parent's mappings
  */
 TRACE_EVENT(kunwind_fork,

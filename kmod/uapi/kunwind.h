@@ -68,8 +68,8 @@ enum kunwind_reason {
 
 /*
  * How the address of a frame was found, the surest first. A frame is only as
- * sure as the least sure of the frames before it. The values are ABI.
- * kunwind_trust_name() of libkunwind returns a name for each.
+ * sure as the least sure of itself and the frames before it. The values are
+ * ABI. kunwind_trust_name() of libkunwind returns a name for each.
  */
 enum kunwind_trust {
 	KUNWIND_TRUST_REGISTERS = 0,	/* the program counter itself */
@@ -104,13 +104,13 @@ enum kunwind_refusal {
 	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
 	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame and no .debug_frame */
 	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
-	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE, or to one that is too long
-					 * */
+	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE, or to
+					 * one that is too long */
 	KUNWIND_E_VERSION = 8,		/* CIE version, address or segment size */
 	KUNWIND_E_AUGMENTATION = 9,	/* unknown augmentation */
 	KUNWIND_E_ENCODING = 10,	/* pointer encoding */
-	KUNWIND_E_RANGE = 11,		/* address range wraps, runs backwards, or leaves the code
-					 * */
+	KUNWIND_E_RANGE = 11,		/* address range wraps, runs backwards,
+					 * or leaves the code */
 	KUNWIND_E_OPCODE = 12,		/* unknown or misplaced DW_CFA opcode */
 	KUNWIND_E_OPERAND = 13,		/* operand too large, or runs off the end */
 	KUNWIND_E_EXPRESSION = 14,	/* expression not acceptable */
@@ -284,9 +284,9 @@ struct kunwind_stats {
 	__u32 size;
 	__u32 reserved;
 	__u64 processes;		/* processes registered now */
-	__u64 objects;			/* tables held now */
-	__u64 table_bytes;		/* memory of these tables */
-	__u64 table_rows;
+	__u64 objects;			/* ELF objects known now */
+	__u64 table_bytes;		/* memory of all tables, JITs' too */
+	__u64 table_rows;		/* rows of these tables */
 	__u64 stacks;			/* stacks walked */
 	__u64 frames;			/* frames found by these walks */
 	__u64 passed_through;		/* requests left to the kernel: process not registered */
@@ -346,10 +346,11 @@ struct kunwind_stats {
  *     that ran for requests; touch_dropped: requests without a task work;
  *     dump_left_out: mappings beyond the limits of the dump for a new LTTng
  *     session.
- *   - Only the administrator sees these: dropped: builds that no process needed
- *     any more; map_bytes: memory of lists of mappings; memory_bytes: this
- *     memory, tables and builds; memory_refused: requests for memory that found
- *     no room; idle_objects, idle_bytes: objects that no process uses.
+ *   - Only the administrator sees these: dropped: objects that no process used
+ *     when their turn to be built came, so that they were not built; map_bytes:
+ *     memory of lists of mappings; memory_bytes: this memory, tables and
+ *     builds; memory_refused: requests for memory that found no room;
+ *     idle_objects, idle_bytes: objects that no process uses.
  *
  * ioctl numbers contain the structure's size, so a caller of a longer or
  * shorter structure uses its own number. The module looks only at the number's
