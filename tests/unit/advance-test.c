@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advance-test.c - hand-written CFI of forms that real objects hardly have: code
- * alignment factors, pointers of two bytes, pointers to below the place that they
- * count from, LEB128 numbers of ten bytes
+ * advance-test.c - hand-written CFI with forms that are rare in real objects:
+ * code alignment factors, pointers of two bytes, pointers that lie below their
+ * base, LEB128 numbers of ten bytes
  */
 #include "rows.h"
 #include "tap.h"
@@ -21,7 +21,7 @@ static void rows_are(const char *name, const struct eh *eh, const char *want)
 		kunwind_table_free(table);
 }
 
-/* Each instruction that moves the location, by 0x11 units of four bytes. */
+/* Each instruction that advances the location, by 0x11 units of 4 bytes. */
 static void test_advance(void)
 {
 	static const struct {
@@ -35,7 +35,7 @@ static void test_advance(void)
 		  "0 rsp+8 s c-8; 444 rsp+16 s c-8" },
 		{ "advance_loc2 past the end", "03 01 04 0e 10", "0 rsp+8 s c-8" },
 		{ "advance_loc4 past the end", "04 01 04 00 00 0e 10", "0 rsp+8 s c-8" },
-		/* the product leaves 32 bits, but not 64 */
+		/* the product has more than 32 bits */
 		{ "advance_loc4 around 4 GB", "04 04 00 00 40 0e 10", "0 rsp+8 s c-8" },
 	};
 	static struct eh eh;
@@ -45,7 +45,7 @@ static void test_advance(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		eh.size = 0;
 		eh_begin(&eh, false);
-		/* version 1, no augmentation, code alignment 4, data alignment -8, column 16 */
+		/* version 1, "", code alignment 4, data alignment -8, ra 16 */
 		eh_hex(&eh, "00 00 00 00 01 00 04 78 10" USUAL);
 		eh_end(&eh);
 		eh_fde(&eh, 0, false);
@@ -58,7 +58,7 @@ static void test_advance(void)
 	}
 }
 
-/* A CIE with head @head; an FDE at TEXT_LO. */
+/* A CIE whose first bytes are @head, and an FDE at TEXT_LO. */
 static void head_is(const char *name, const char *head, const char *want)
 {
 	static struct eh eh;
@@ -83,7 +83,7 @@ static void test_heads(void)
 		"0 rsp+8 s c+65537");
 	head_is("data alignment -65537", "00 00 00 00 01 00 01 ff ff 7b 10",
 		"0 rsp+8 s c-65537");
-	/* 1 in ten bytes, and what has no place in 64 bits */
+	/* 1 in ten bytes; then numbers that do not fit in 64 bits */
 	head_is("a LEB128 number of ten bytes", "00 00 00 00 01 00 81 80 80 80 80 80 80 80 80 00 78 10",
 		"0 rsp+8 s c-8");
 	head_is("a LEB128 number of 65 bits", "00 00 00 00 01 00 81 80 80 80 80 80 80 80 80 02 78 10",
@@ -94,7 +94,7 @@ static void test_heads(void)
 		"00 00 00 00 01 00 01 f8 ff ff ff ff ff ff ff ff 7f 10", "0 rsp+8 s c-8");
 }
 
-/* The FDE's start by an encoding whose value is negative: relative to an address above it. */
+/* The FDE's start is encoded as a negative distance from a base above it. */
 static void encoding_is(const char *name, u8 encoding, u64 base, int size)
 {
 	static struct eh eh;
@@ -111,7 +111,7 @@ static void encoding_is(const char *name, u8 encoding, u64 base, int size)
 	eh_num(&eh, 0x100, size);
 	eh_num(&eh, 0, 1);
 	eh_end(&eh);
-	/* of what lies above the code */
+	/* the bases lie above the code */
 	{
 		u8 *copy = malloc(eh.size);
 		struct kunwind_section section = {
@@ -125,14 +125,14 @@ static void encoding_is(const char *name, u8 encoding, u64 base, int size)
 		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 		free(copy);
 		if (!tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
-			    "a start below what it counts from: %s", name))
+			    "an FDE's start below its base: %s", name))
 			printf("# %s\n", err ? kunwind_refusal_name(err) : rows_text(table));
 		if (!err)
 			kunwind_table_free(table);
 	}
 }
 
-/* An absolute address aligned to eight bytes, whatever the place before it. */
+/* An absolute address aligned to eight bytes, at each place in the section. */
 static void test_aligned(void)
 {
 	static struct eh eh;
@@ -157,12 +157,12 @@ static void test_aligned(void)
 		eh_num(&eh, 0x100, 8);
 		eh_num(&eh, 0, 1);
 		eh_end(&eh);
-		snprintf(name, sizeof(name), "aligned addresses, %u words further on", letters);
+		snprintf(name, sizeof(name), "aligned addresses: CIE longer by %u words", letters);
 		rows_are(name, &eh, "0 rsp+8 s c-8");
 	}
 }
 
-/* An aligned personality routine at every place: what follows it is found behind the filling. */
+/* After an aligned personality routine and its padding, parsing must go on. */
 static void test_personality(void)
 {
 	static struct eh eh;
@@ -175,7 +175,7 @@ static void test_personality(void)
 		eh_begin(&eh, false);
 		eh_hex(&eh, "00 00 00 00 01");
 		eh_bytes(&eh, "z", 1);
-		/* the letter B announces nothing */
+		/* the letter B has no data */
 		eh_bytes(&eh, "BBBBBBBB", before);
 		eh_bytes(&eh, "PR", 3);
 		eh_hex(&eh, "01 78 10");
@@ -194,7 +194,8 @@ static void test_personality(void)
 		eh_num(&eh, 0x100, 8);
 		eh_num(&eh, 0, 1);
 		eh_end(&eh);
-		snprintf(name, sizeof(name), "an aligned personality behind %zu bytes of filling",
+		snprintf(name, sizeof(name),
+			 "an aligned personality routine after %zu bytes of padding",
 			 pad);
 		rows_are(name, &eh, "0 rsp+8 s c-8");
 	}

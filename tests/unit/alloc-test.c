@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc-test.c - every allocation of the builder fails in its turn; the most it takes
+ * alloc-test.c - each allocation of the builder fails in turn; and the most
+ * memory a build takes
  *
- * The seam's kunwind_alloc() is calloc() here, and kunwind_free() free(); the
- * linker sends these to the functions below. The builder must answer "nomem"
- * and give back what it had (LeakSanitizer watches); with enough memory the
- * same bytes build. Beside the table it may take no more than the table's own
- * size and 64 KB at any time: of real objects, those that are there. Of crafted
- * sections (attacks.h) a build takes in all no more than kmod/object/builder.c charges
- * for it: twice the section's size and 64 KB.
+ * kunwind_alloc() is calloc() here, and kunwind_free() is free(); the linker
+ * redirects both to the functions below. When an allocation fails, the builder
+ * must return "nomem" and free what it had (LeakSanitizer checks this); with
+ * enough memory, the same bytes must build. Besides the table, a build of a
+ * real object (those that are installed) may at no time take more than the
+ * table's size and 64 KB. A build of a crafted section (attacks.h) may take no
+ * more in total than kmod/object/builder.c charges: twice the section's size
+ * and 64 KB.
  */
 #include <malloc.h>
 
@@ -76,7 +78,7 @@ static void test_most(void)
 			    "memory: %s builds in parts", paths[i]))
 			continue;
 		kunwind_table_stats(table, &st);
-		/* the list stays to the end, and is sorted with as much again beside it */
+		/* the list of FDEs stays; sorting takes as much again */
 		tap_ok(most - st.bytes <= st.bytes + (64 << 10) && taken - st.bytes <= 64 * st.nr_parts,
 		       "memory: %s: %llu bytes beside a table in parts of %llu", paths[i],
 		       (unsigned long long)(most - st.bytes), (unsigned long long)st.bytes);
@@ -87,7 +89,7 @@ static void test_most(void)
 
 #define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
 
-/* The most that a build takes, as a whole or in parts. */
+/* Returns the most memory that a build (whole or in parts) took at a time. */
 static size_t attack_most(const struct kunwind_section *section, u32 keep, size_t limit,
 			  u32 part_fdes)
 {
@@ -126,7 +128,7 @@ static void test_attacks(void)
 	}
 }
 
-/* The same in two stages: how many allocations failed, and what went wrong. */
+/* The test of main(), for a build in parts. */
 static void test_stages(const struct eh *eh)
 {
 	struct kunwind_section section = {
@@ -145,12 +147,12 @@ static void test_stages(const struct eh *eh)
 		wrong += err != KUNWIND_E_NOMEM || table;
 	}
 	if (tap_ok(failed > 20 && fail_at < 1000 && !wrong && !err,
-		   "in parts: each of %u allocations fails: nomem; then it builds", failed))
+		   "build in parts: nomem when any of %u allocations fails; then it succeeds", failed))
 		kunwind_table_free(table);
 	fail_at = 0;
 }
 
-/* Functions in falling order (to be sorted), 1000 rules, wide rules, expressions. */
+/* Functions in descending order, 1000 rules, wide rules, expressions. */
 static void section_make(struct eh *eh)
 {
 	size_t cie = eh_plain_cie(eh, "0c 07 08 90 01");
@@ -183,12 +185,14 @@ int main(void)
 		failed++;
 		wrong += err != KUNWIND_E_NOMEM || table;
 	}
-	tap_ok(failed > 10 && fail_at < 1000 && !wrong, "each of %u allocations fails: nomem", failed);
-	if (!tap_ok(!err, "then it builds"))
+	tap_ok(failed > 10 && fail_at < 1000 && !wrong,
+	       "build: nomem when any of %u allocations fails", failed);
+	if (!tap_ok(!err, "build: it succeeds when no allocation fails"))
 		return tap_done();
 	kunwind_table_stats(table, &st);
 	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_wide > 60,
-	       "%u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules, st.nr_wide);
+	       "build: the table has %u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules,
+	       st.nr_wide);
 	kunwind_table_free(table);
 	test_stages(&eh);
 	test_most();

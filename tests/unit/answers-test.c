@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answers-test.c - a cached answer about code is the same as the result of decoding it again
+ * answers-test.c - a cached answer about code equals the result of decoding it
+ * again
  *
- * A stack is walked without answers, with none yet, and with those of the walk
- * before. Then each bit of the code is changed in turn: a walk with answers about
- * the code before must find what a walk without answers finds. The same holds for
- * each question about code that is made of random instructions.
+ * A stack is walked without a cache of answers, with an empty one, and with one
+ * that holds the previous walk's answers. Then each bit of the code is changed
+ * in turn: a walk with answers about the old code must find what a walk without
+ * answers finds. The same must hold for each question about random code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define CODE	0x10000ULL
 #define STACK	0x7000ULL
 #define WORDS	32
-#define FRAMES	3		/* of f(), which calls itself */
+#define FRAMES	3		/* calls of f() by itself */
 
 static u8 code[512];
 static u64 stack[WORDS];
@@ -69,9 +70,10 @@ static void call_at(u32 at, u32 to)
 }
 
 /*
- * f at 0: push %rbx; sub $16, %rsp; nops; then add $16, %rsp; pop %rbx; ret. A jump over other
- * bytes is in its midst, so that its code is read in two pieces. It calls itself at 0x40.
- * main at 0x100 calls it through a stub at 0xc0, which jumps to it.
+ * f at 0: push %rbx; sub $16, %rsp; nops; then add $16, %rsp; pop %rbx; ret. A
+ * jump in its middle skips invalid bytes, so its code is read in two pieces. f
+ * calls itself at 0x40. main at 0x100 calls f by a stub at 0xc0, which jumps to
+ * f.
  */
 static void scene(void)
 {
@@ -81,7 +83,7 @@ static void scene(void)
 	memcpy(code, "\x53\x48\x83\xec\x10", 5);
 	call_at(0x40, 0);
 	memcpy(code + 0x50, "\xeb\x3e", 2);
-	memset(code + 0x52, 0x06, 0x3e);			/* no instruction */
+	memset(code + 0x52, 0x06, 0x3e);			/* invalid */
 	memcpy(code + 0x90, "\x48\x83\xc4\x10\x5b\xc3", 6);
 	memcpy(code + 0xc0, "\x50\x58\xe9", 3);
 	memcpy(code + 0xc3, "\x39\xff\xff\xff", 4);
@@ -93,7 +95,9 @@ static void scene(void)
 	stack[4 * i + 3] = CODE + 0x115;
 }
 
-/* What a walk can ask about the code at @from, and one of its instructions at @to. */
+/*
+ * Questions about the code at @from, and about one of its instructions at @to.
+ */
 enum { READ, AHEAD, TAIL, QUESTIONS };
 
 struct answer {
@@ -103,7 +107,7 @@ struct answer {
 	bool yes;
 };
 
-/* @with: NULL, or answers for a walk of the number with->walk. */
+/* @with: NULL, or answers for the walk with number with->walk. */
 static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_answers *with, u32 budget)
 {
 	struct kunwind_mem mem = { .lo = STACK, .hi = STACK + sizeof(stack),
@@ -136,7 +140,7 @@ static bool same_answers(const struct answer *a, const struct answer *b)
 	       a->yes == b->yes;
 }
 
-/* The budget ends with the first time that a question is asked. */
+/* Asks each question with a budget of @left, then again: no wrong answer. */
 static bool same_after(u32 left)
 {
 	struct answer want, got;
@@ -155,7 +159,7 @@ static bool same_after(u32 left)
 	return !bad;
 }
 
-/* Pieces of code, from 1 to 15 bytes: the longest are those that end a window of reading. */
+/* Pieces of code of 1 to 15 bytes; the longest ones end a window of reading. */
 static const struct {
 	u8 size;
 	u8 bytes[15];
@@ -179,7 +183,7 @@ static u32 drawn(u32 below)
 	return (state >> 33) % below;
 }
 
-/* Fills the code, and returns where one of its instructions begins. */
+/* Fills the code. Returns the address of one of its instructions. */
 static u64 random_code(void)
 {
 	u32 at, i, to = 0;
@@ -199,7 +203,7 @@ static bool found_nothing(u32 question, const struct answer *answer)
 	return question == TAIL ? !answer->tail : question == AHEAD && !answer->yes;
 }
 
-/* A byte of the code changes between two walks. */
+/* One bit of the code changes between two walks. */
 static void test_changes(void)
 {
 	u32 round, question, at, bad = 0, differ = 0, kept = 0;
@@ -223,7 +227,7 @@ static void test_changes(void)
 				want = ask(question, CODE, to, NULL, KUNWIND_BUDGET);
 				code[at] ^= flip;
 				differ += !same_answers(&want, &before);
-				/* "Nothing" holds if the first pieces of the code are the same. */
+				/* valid if the first pieces are equal */
 				if (found_nothing(question, &got) && same_answers(&got, &before))
 					kept += !same_answers(&want, &got);
 				else
@@ -234,19 +238,19 @@ static void test_changes(void)
 	printf("# %u changed answers, %u wrong, %u times nothing was found again\n", differ, bad,
 	       kept);
 	tap_ok(!bad && differ > 1000 && kept < differ / 10,
-	       "answers: each question about random code is asked again after a change");
+	       "answers: a change of random code discards the answer of each question");
 }
 
 /*
- * Code of @nr pieces, each a jump to the next, and then @last, @times. What is asked ahead of it, when
- * a walk before has asked, too; *@cost: the units that were spent on that.
+ * Code of @nr pieces, each a jump to the next, and then @last, @times. Returns
+ * the answer to AHEAD in a second walk; *@cost: the units that it cost.
  */
 static struct answer ask_again(u32 nr, u8 last, u32 times, u32 *cost)
 {
 	struct answer answer;
 	u32 i;
 
-	memset(code, 0x06, sizeof(code));			/* no instruction */
+	memset(code, 0x06, sizeof(code));			/* invalid */
 	for (i = 0; i < nr; i++)
 		memcpy(code + 64 * i, "\xeb\x3e", 2);
 	memset(code + 64 * nr, last, times);
@@ -265,28 +269,28 @@ static void test_nothing(void)
 	u32 cost;
 
 	tap_ok(ask_again(all, 0xc3, 1, &cost).yes && cost > few,
-	       "answers: one from more code than an entry has room for is kept for one walk");
+	       "answers: a result from too much code is kept for one walk only");
 	tap_ok(!ask_again(all, 0x06, 1, &cost).yes && cost <= few,
-	       "answers: that nothing is found in so much code is kept for the next walk");
+	       "answers: \"nothing\" from much code is kept for the next walk");
 	code[0] = 0xc3;
 	answers.walk++;
 	tap_ok(ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes,
-	       "answers: not if the code's first pieces change");
+	       "answers: \"nothing\" is discarded if the code's first pieces change");
 	tap_ok(!ask_again(all, 0xcc, 1, &cost).yes && cost > few,
-	       "answers: not if a breakpoint hides an instruction");
+	       "answers: \"nothing\" is not kept if a breakpoint hides an instruction");
 	tap_ok(!ask_again(2, 0xcc, 1, &cost).yes && cost > 3,
-	       "answers: nor if that is in the first pieces");
+	       "answers: \"nothing\" is not kept if a breakpoint is in the first pieces");
 	code[64 * 2 + 1] = 0xcc;
 	ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
 	answers.walk++;
 	tap_ok(!ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes &&
 	       ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).spent == 1,
-	       "answers: a run of breakpoints is padding, and hides nothing");
+	       "answers: \"nothing\" is kept if a run of breakpoints is padding");
 	tap_ok(!ask_again(7, 0x90, 64, &cost).yes && cost > few,
-	       "answers: that nothing is found is not kept if code could not be read");
+	       "answers: \"nothing\" is not kept if code could not be read");
 }
 
-/* All questions about all places, in one walk and in the next: many have the same entry. */
+/* All questions about all places, in two walks: many use the same entry. */
 static void test_places(void)
 {
 	u32 round, question, at, walk, bad = 0;
@@ -327,15 +331,16 @@ static void test_cost(void)
 	printf("# 320 instructions: %u units, %u in the same walk, %u in the next\n", first.spent,
 	       same_walk.spent, next.spent);
 	tap_ok(first.spent > 320 && same_walk.spent == 1 && next.spent >= 2 + 320 / 64,
-	       "answers: a question is charged, and each 64 bytes of code that are compared");
+	       "answers: the budget pays for a question and for each 64 bytes compared");
 	answers.walk++;
 	tap_ok(ask(READ, CODE, to, &answers, 4).spent == 4,
-	       "answers: comparing the code may spend the budget");
+	       "answers: comparing the code can spend the whole budget");
 }
 
 /*
- * Code that has the same hash: the top bit of a word changes, and bit 28 of the next.
- * A process that forked may write that over the code that it shares with its parent.
+ * Code with the same hash: the top bit of a word changes, and bit 28 of the
+ * next word. A forked process may write this over code that it shares with its
+ * parent.
  */
 static void test_spaces(void)
 {
@@ -360,7 +365,10 @@ static void test_spaces(void)
 	       "answers: a process can make its own code collide");
 	tap_ok(other.code.depth == 0x8008,
 	       "answers: code that collides does not change answers in another address space");
-	/* Without a number of its own, a walk might take what another walk found. */
+	/*
+	 * Without a number of its own, a walk might use what another walk
+	 * found.
+	 */
 	kunwind_asked_read(&(struct kunwind_mem){ .lo = STACK, .hi = STACK + sizeof(stack),
 		.delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 		.code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE,
@@ -368,7 +376,7 @@ static void test_spaces(void)
 	for (u32 i = 0; i < ARRAY_SIZE(answers.answer); i++)
 		if (answers.answer[i].from == CODE + 32)
 			other.yes = true;
-	tap_ok(!other.yes && !own.code.depth, "answers: a walk that has not begun to ask keeps none");
+	tap_ok(!other.yes && !own.code.depth, "answers: a walk without a number stores none");
 }
 
 int main(void)
@@ -389,10 +397,11 @@ int main(void)
 		printf("# %lx %s\n", none.addresses[i], kunwind_trust_name(none.trust[i]));
 	printf("# %u units without answers, %u with none yet, %u with answers\n", none.spent,
 	       first.spent, again.spent);
-	tap_ok(none.count == FRAMES + 2, "the scene: each call is found");
-	tap_ok(same(&none, &first) && same(&none, &again), "answers: the same is found with them");
+	tap_ok(none.count == FRAMES + 2, "scene: the walk finds each call");
+	tap_ok(same(&none, &first) && same(&none, &again),
+	       "answers: a walk with answers finds what a walk without them finds");
 	tap_ok(first.spent < none.spent && again.spent < first.spent,
-	       "answers: with them less is spent, in a walk and in the next");
+	       "answers: they cut the cost of a walk, and of the next even more");
 
 	for (i = 0; i < sizeof(code); i++)
 		for (flip = 1; flip < 256; flip <<= 1) {
@@ -407,7 +416,7 @@ int main(void)
 		}
 	printf("# %u changes of a bit, %u of them change what is found, %u unseen\n", 8 * i,
 	       differ, bad);
-	tap_ok(!bad && differ > 50, "answers: none is taken of code that has changed");
+	tap_ok(!bad && differ > 50, "answers: no answer about changed code is used");
 
 	memset(&answers, 0, sizeof(answers));
 	walk_from(CODE + 0x45, &answers, &first);
@@ -415,7 +424,7 @@ int main(void)
 	ranges->id = 2;
 	walk_from(CODE + 0x45, &answers, &again);
 	tap_ok(same(&none, &again) && again.spent > first.spent,
-	       "answers: those of other ranges are not taken");
+	       "answers: an answer for other ranges is not used");
 	ranges->id = 1;
 	walk_from(CODE + 0x45, &answers, &first);
 	walk_from(CODE + 0x45, &answers, &first);
@@ -423,12 +432,15 @@ int main(void)
 	walk_from(CODE + 0x45, &answers, &again);
 	space = 1;
 	tap_ok(same(&none, &again) && again.spent > first.spent,
-	       "answers: those of another address space are not taken");
+	       "answers: an answer for another address space is not used");
 
-	/* Wherever the budget ends, no answer is kept of what was not read. */
+	/*
+	 * Wherever the budget ends, no answer may come from code that was not
+	 * read.
+	 */
 	for (i = bad = 0; i < 100; i++)
 		bad += !same_after(i);
-	tap_ok(!bad, "answers: a question that spends the budget has none");
+	tap_ok(!bad, "answers: a question that spends the budget stores none");
 
 	test_changes();
 	test_nothing();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto-test.c - registration of the whole system (auto): which processes are registered, which
- * are tried again, and how far one user's processes that end meanwhile delay others
+ * auto-test.c - registration of the whole system (auto): which processes are
+ * registered, which are tried again, and how far one user's ending processes
+ * delay other users
  *
- * The test runs passes of the work item and unmaps explicitly. Payers are the module's own.
- * The test replaces kunwind_process_adopt().
+ * The test runs passes of the work item and unmaps explicitly. Payers are the
+ * module's own; kunwind_process_adopt() is replaced.
  */
 #include "kernel.h"
 #include "tap.h"
@@ -66,8 +67,8 @@ struct one {
 	struct pid pid;
 	struct cred cred;
 	struct mm_struct mm;
-	int answer;			/* of kunwind_process_adopt() */
-	bool ends;			/* while it is read */
+	int answer;			/* what kunwind_process_adopt() returns */
+	bool ends;			/* while its mappings are read */
 	unsigned int tries, reads;
 	bool last;			/* the list of processes ends here */
 };
@@ -91,7 +92,7 @@ static bool kunwind_callstack_allowed(void) { return kunwind_enabled; }
 #include "../../kmod/process/payer.c"
 #include "../../kmod/process/auto.c"
 
-/* ----------------------------------------- what these files need of others */
+/* --------------------------- functions of other files that these files call */
 
 static bool whole;
 static unsigned int disowned;
@@ -137,7 +138,7 @@ static struct one *starts(u32 uid)
 	return one;
 }
 
-/* One pass of the work item; false: none is queued. */
+/* Runs one pass of the work item. Returns false if none is queued. */
 static bool passes(void)
 {
 	if (!adopter.queued)
@@ -147,7 +148,9 @@ static bool passes(void)
 	return true;
 }
 
-/* What a waiting task sees: passes run until its request is done, or none is queued. */
+/*
+ * For a waiting task: passes run until its request is done, or none is queued.
+ */
 static void waits(void)
 {
 	while (!adopted_since(nr_asked) && passes())
@@ -189,7 +192,7 @@ static void end(const char *what)
 	kunwind_auto_exit();
 	for (i = 0; i < nr_all; i++)
 		held += all[i].pid.refs + all[i].mm.grabbed + (all[i].mm.users != !!all[i].task.mm);
-	tap_ok(!held && !module_refs && !nr_ended, "%s: all is given back", what);
+	tap_ok(!held && !module_refs && !nr_ended, "%s: all references are released", what);
 }
 
 static unsigned int shares_of(u32 uid)
@@ -246,16 +249,16 @@ static void test_again(void)
 	stuck->answer = -EAGAIN;
 	full->answer = -ENOSPC;
 	tap_ok(!kunwind_auto_set(true) && other->reads == 1,
-	       "a process whose mmap_lock is taken holds up no other");
-	tap_ok(pending() == 1 && adopter.queued, "a process whose mmap_lock is taken is pending");
+	       "mmap_lock taken: other processes are registered");
+	tap_ok(pending() == 1 && adopter.queued, "mmap_lock taken: the process is pending");
 	tap_ok(stuck->tries > 1 && full->tries == 1 && other->tries == 1,
-	       "a process whose mmap_lock is taken is tried again, one that is refused is not");
+	       "mmap_lock taken: the process is tried again; a refused one is not");
 	for (i = 0; i < 20; i++) {
 		passes();
 		longest = max(longest, delay);
 	}
 	tap_ok(longest == DELAY_MAX && pending() == 1,
-	       "a process whose mmap_lock stays taken is tried at least once a second");
+	       "mmap_lock stays taken: the process is tried at least once a second");
 	i = stuck->tries;
 	kunwind_enabled = false;
 	passes();
@@ -264,25 +267,26 @@ static void test_again(void)
 	stuck->answer = 0;
 	passes();
 	tap_ok(stuck->tries == i + 1 && !pending() && !adopter.queued,
-	       "a process that was read is not pending any more");
+	       "mmap_lock free again: the process is not pending any more");
 	stuck->answer = -EAGAIN;
 	kunwind_auto_set(true);
 	stuck->pid.task = NULL;
 	stuck->task.mm = NULL;
 	stuck->mm.users = 0;
 	passes();
-	tap_ok(!pending() && !adopter.queued, "a process that has ended is not pending any more");
+	tap_ok(!pending() && !adopter.queued,
+	       "mmap_lock taken: a process that has ended is not pending any more");
 	end("again");
 
 	begin();
 	other = starts(ANN);
-	no_memory = 1;		/* for the list */
+	no_memory = 1;		/* for the list of processes */
 	param_set("Y", NULL);
 	passes();
 	tap_ok(!other->tries && pending() && adopter.queued,
 	       "no memory for the list of processes: the list is made later");
 	passes();
-	tap_ok(other->reads == 1 && !pending(), "memory for the list of processes: all are registered");
+	tap_ok(other->reads == 1 && !pending(), "memory for the list of processes again: all are registered");
 	kunwind_auto_set(false);
 	param_set("Y", NULL);
 	adopter.queued = false;
@@ -292,7 +296,7 @@ static void test_again(void)
 	tap_ok(other->tries == 1 && nr_waiting == 1, "no memory for one process: that process stays pending");
 	adopt_waiting();
 	tap_ok(other->tries == 2 && !nr_waiting,
-	       "a process without memory at first is registered later");
+	       "memory for one process again: it is registered");
 	end("no memory");
 }
 
@@ -312,31 +316,31 @@ static void test_unmap(void)
 		unread += all[i].tries && !all[i].reads;
 	}
 	tap_ok(anns == ENDED_MAX / 2 && shares_of(ANN) == anns && nr_works == anns + 1,
-	       "processes that end while they are read: one user has at most half of all unmaps: %u", anns);
+	       "unmaps: one user's ending processes have at most half of them: %u", anns);
 	tap_ok(anns + unread == 70,
-	       "the user's other processes are registered and not read: %u", unread);
+	       "unmaps: the user's other processes are registered and not read: %u", unread);
 	tap_ok(!bob->pid.task && bob->mm.users == 1 && shares_of(BOB) == 1,
-	       "one user has half of all unmaps: another user's process is read");
+	       "unmaps: one user has half of them: another user's process is read");
 	tap_ok(pending() == unread && adopter.queued && module_refs == anns + 1,
-	       "processes that were not read are pending");
+	       "unmaps: processes that were not read are pending");
 	for (i = 0; i < 10; i++)
 		run_work();
 	tap_ok(!all[0].mm.users && shares_of(ANN) == anns - 10 && nr_ended == anns + 1 - 10,
-	       "an unmap that is done is not counted any more");
+	       "unmaps: a finished unmap is not counted any more");
 	passes();
 	tap_ok(pending() < unread && shares_of(ANN) <= ENDED_MAX / 2,
-	       "after some unmaps: more processes are read");
+	       "unmaps: after some of them, more processes are read");
 	for (i = 0; i < 20 && adopter.queued; i++) {
 		while (run_work())
 			;
 		passes();
 	}
-	tap_ok(!pending() && !adopter.queued, "after the unmaps: no process is pending");
+	tap_ok(!pending() && !adopter.queued, "unmaps: after all of them, no process is pending");
 	for (i = 0; i < 70 && all[i].reads == 1; i++)
 		;
-	tap_ok(i == 70, "after the unmaps: each process was read once");
+	tap_ok(i == 70, "unmaps: after all of them, each process was read once");
 	end("unmaps");
-	tap_ok(!shares_of(ANN) && !shares_of(BOB), "after all unmaps: no user's share has any");
+	tap_ok(!shares_of(ANN) && !shares_of(BOB), "unmaps: after all of them, no user's share has any");
 
 	begin();
 	starts(0)->ends = true;
@@ -344,7 +348,7 @@ static void test_unmap(void)
 		starts(0)->ends = true;
 	kunwind_auto_set(true);
 	tap_ok(nr_ended == ENDED_MAX && pending() == 71 - ENDED_MAX,
-	       "processes of root that end may use all unmaps");
+	       "unmaps: root's ending processes may use all");
 	end("root's unmaps");
 
 	begin();
@@ -352,12 +356,12 @@ static void test_unmap(void)
 		starts(ANN);
 	kunwind_auto_set(true);
 	tap_ok(!pending() && !shares_of(ANN) && !nr_works,
-	       "processes that keep running: nothing is unmapped, no share is used");
+	       "unmaps: running processes need none, and use no share");
 	going = true;
 	starts(ANN)->ends = true;
 	kunwind_auto_set(true);
 	tap_ok(!nr_works && !all[40].mm.users && !shares_of(ANN),
-	       "module unload: the kernel's own work item unmaps");
+	       "module unload: the kernel's own work item unmaps the process");
 	end("module unload");
 }
 

@@ -4,9 +4,9 @@
  * without unwind information
  *
  * There are three mappings: a library without a table, code of a JIT, and a
- * program whose only function has a CFA of rsp + 16. Code bytes that a case does
- * not set are no valid instruction. Words of the stack that it does not set are
- * no address of code.
+ * program whose only function has a CFA of rsp + 16. Code bytes that a case
+ * does not set are no valid instruction. Stack words that a case does not set
+ * are not the address of any code.
  */
 #ifndef _TEST_BARE_SCENE_H
 #define _TEST_BARE_SCENE_H

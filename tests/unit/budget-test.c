@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget-test.c - a walk spends no more than its budget, an urgent one a quarter of it
+ * budget-test.c - a walk spends no more than its budget, an urgent one no more
+ * than a quarter of it
  *
- * The stack is full of return addresses that follow calls of one function. The walk reads
- * that function's code for each of them, and finds that the frame is not the function's.
- * The budget pays for 127 such addresses. It does not pay for them if each jump backwards
- * in the function makes the walk read a loop again. An urgent walk stops after a quarter of
- * the budget. A walk by rules from the cache needs no budget, however many frames it has.
+ * The stack is full of return addresses that follow calls of one function. For
+ * each of them the walk reads that function's code, and finds that the frame
+ * is not the function's. The budget pays for 127 such addresses; if each jump
+ * backwards in the function made the walk read a loop again, it would not. An
+ * urgent walk stops after a quarter of the budget. A walk by rules from the
+ * cache needs no budget, however many frames it has.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +19,8 @@
 
 #define CODE	0x10000ULL
 #define STACK	0x7000ULL
-#define FRAME	64		/* bytes from the function's entry to the frame's address */
-#define CALL	128		/* where it is called */
+#define FRAME	64		/* from the function's entry to the frame's address, in bytes */
+#define CALL	128		/* where the call of the function is */
 #define WORDS	512
 
 static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason want)
@@ -53,7 +55,7 @@ static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason w
 	}
 	code[CALL] = 0xe8;
 	memcpy(code + CALL + 1, &distance, sizeof(distance));
-	stack[0] = 0;				/* the code says: here */
+	stack[0] = 0;				/* what the code says is the return address */
 	for (i = 1; i < WORDS; i++)
 		stack[i] = i < words ? CODE + CALL + 5 : 0;
 	walk.regs.r[KUNWIND_RA] = CODE + FRAME;
@@ -71,8 +73,9 @@ static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason w
 }
 
 /*
- * As many frames as an event may have, each with an address of its own: they do not fit in
- * the cache, and an urgent walk cannot pay for looking them all up; it can if they are in the cache.
+ * As many frames as an event may have. If all addresses differ, they do not fit
+ * in the cache, and an urgent walk cannot pay for all lookups. With 64
+ * different addresses it can, because the cache holds them.
  */
 static void test_frames(bool distinct, enum kunwind_reason want)
 {
@@ -109,7 +112,7 @@ static void test_frames(bool distinct, enum kunwind_reason want)
 	walk.regs.valid = KUNWIND_ALL_REGS;
 	reason = kunwind_walk(&walk);
 	if (!tap_ok(reason == want && (walk.count == KUNWIND_MAX_FRAMES) == !distinct &&
-		    /* one more for the code at each, which may be a signal's trampoline */
+		    /* + 1 for reading the code: a trampoline? */
 		    walk.count >= KUNWIND_BUDGET_URGENT / (KUNWIND_COST_LOOKUP + 1),
 		    "budget: %u frames with %s addresses, urgent: %s", KUNWIND_MAX_FRAMES,
 		    distinct ? "different" : "64", kunwind_reason_name(want)))

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build-cost-test.c - a build costs a small constant a byte, whatever the bytes
+ * build-cost-test.c - a build costs at most a small constant for each byte,
+ * whatever the bytes
  *
- * Builds sections that are crafted to be dear (attacks.h), as a whole and in
- * parts, and counts the work (cost.h): basic blocks of the core and words that
- * it copies or compares. No build may cost more than MOST_COST a byte. Real
- * objects that are there have to build, for at most REAL_COST a byte.
+ * Builds sections that are crafted to be expensive (attacks.h), as a whole and
+ * in parts, and counts the work (cost.h): basic blocks of the core and words
+ * that it copies or compares. No build may cost more than MOST_COST a byte.
+ * Real objects that are installed must build, for at most REAL_COST a byte.
  *
- * Usage: build-cost-test [FILE...]: with files, prints what each costs.
- *        build-cost-test --write SIZE DIRECTORY: the attacks as inputs of fuzzers
+ * Usage: build-cost-test [FILE...]: with files, prints the cost of each.
+ *        build-cost-test --write SIZE DIRECTORY: writes the attacks as inputs
+ *        of fuzzers
  */
 #include "attacks.h"
 #include "cost.h"
@@ -99,7 +101,7 @@ static void object_cost(const char *path, bool test)
 	object_close(&o);
 }
 
-/* In the shape of ../fuzz/fuzz.h, one file each. */
+/* Writes each attack to a file in the format of ../fuzz/fuzz.h. */
 static int attacks_write(size_t size, const char *directory)
 {
 	unsigned int i;
@@ -111,7 +113,7 @@ static int attacks_write(size_t size, const char *directory)
 		FILE *f;
 
 		attack_make(&a, &attack_cases[i], size);
-		/* .debug_frame is the second half there */
+		/* in that format, .debug_frame is the second half */
 		if (a.debug)
 			how = 0x80;
 		if (a.keep)

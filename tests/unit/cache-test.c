@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache-test.c - the cache of rules under interrupts: a lookup finds the right entry or none
+ * cache-test.c - the cache of rules under interrupts: a lookup finds the right
+ * entry or none
  *
- * A put, or a lookup, is single-stepped by the processor's trap flag. At each of its
- * instructions in turn an interrupt (the signal handler) puts other entries in the
- * same places, or looks some up, as a walk in an NMI would. Each rule that a lookup
- * finds for an address and an id, in the interrupt or afterwards, must be their own.
+ * The processor's trap flag single-steps a put or a lookup. At each of its
+ * instructions in turn, an interrupt (the signal handler) puts other entries in
+ * the same slots, or looks some up, as a walk in an NMI would. Each rule that a
+ * lookup finds, in the interrupt or afterwards, must be the rule of the address
+ * and id that it looks up.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -14,7 +16,7 @@
 #include "kunwind_deps.h"
 #include "tap.h"
 
-/* The cache itself, here without sanitizers: each of its instructions is a trap of its own. */
+/* The cache, without sanitizers, so that only its own code is stepped. */
 #define PLAIN		__attribute__((__no_sanitize__("address", "undefined")))
 #undef __always_inline
 #define __always_inline	inline __attribute__((__always_inline__)) PLAIN
@@ -29,11 +31,11 @@
 #define SAME_AFTER	0x40c0ULL
 
 static struct kunwind_cache cache;
-static u64 address[NR_ADDRESSES];	/* all of the same places */
+static u64 address[NR_ADDRESSES];	/* all use the same slots */
 static bool wrong;
 static u32 hits;
 
-/* Every entry has its own rule, all fields of it; and all have the same "after". */
+/* Entries differ in all fields of the rule; all have the same "after". */
 PLAIN static struct kunwind_cache_entry entry_of(u32 a, u32 id)
 {
 	struct kunwind_cache_entry entry = { .addr = address[a], .id = 1 + id };
@@ -53,7 +55,7 @@ PLAIN static void put(u32 a, u32 id)
 	kunwind_cache_put(&cache, &entries[a][id]);
 }
 
-/* As the walk does it. */
+/* Looks up as the walk does. */
 PLAIN static void look_up(u32 a, u32 id)
 {
 	struct kunwind_cache_entry *slot = kunwind_cache_slot(&cache, address[a]);
@@ -90,15 +92,15 @@ static void put_two(void) { put(1, 0); put(2, 1); }
 static void put_again(void) { put(1, 0); put(0, 0); }
 PLAIN static void look_00(void) { look_up(0, 0); }
 
-/* What is interrupted, and what an interrupt does. */
+/* The operations that are interrupted, and what the interrupt does. */
 static const struct action {
 	const char *name;
 	void (*run)(void);
 } outers[] = {
 	{ "a put", put_00 }, { "a put of another id", put_01 }, { "a lookup", look_00 },
 }, inners[] = {
-	{ "lookups", look_up_all }, { "the same put", put_00 }, { "a put of another id", put_01 },
-	{ "two puts of other addresses", put_two }, { "a put, and the first again", put_again },
+	{ "lookups", look_up_all }, { "that put itself", put_00 }, { "a put of another id", put_01 },
+	{ "two puts of other addresses", put_two }, { "another put, then that put itself", put_again },
 };
 
 static volatile u32 step, at;
@@ -120,12 +122,12 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
-/* Beyond the red zone, in which the compiler may have something. */
+/* Skips the red zone, which the compiler may use. */
 #define trap_on()								\
 	__asm__ __volatile__("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
 			     "lea 128(%%rsp), %%rsp" : : : "memory", "cc")
 
-/* Returns how many instructions it has. */
+/* Returns at how many instructions @outer was interrupted. */
 PLAIN static u32 interrupted(const struct action *outer, const struct action *inner)
 {
 	u32 taken = 0;
@@ -133,7 +135,7 @@ PLAIN static u32 interrupted(const struct action *outer, const struct action *in
 	interrupt = inner->run;
 	for (at = 0;; at++) {
 		memset(&cache, 0, sizeof(cache));
-		/* entries of both ids, so that what a put pushes out is one that may stay */
+		/* entries of both ids: a put may push out either */
 		put(2, 1);
 		put(1, 1);
 		put(0, 0);
@@ -161,12 +163,12 @@ static void test_interrupts(void)
 			hits = 0;
 			steps = interrupted(&outers[outer], &inners[inner]);
 			tap_ok(!wrong && steps > 20 && hits > steps,
-			       "%s, interrupted at each of %u instructions by %s", outers[outer].name,
+			       "cache: %s, interrupted at each of %u instructions by %s", outers[outer].name,
 			       steps, inners[inner].name);
 		}
 }
 
-/* What no walk looks for takes no place from what it does. */
+/* Words that no walk looks up must not push out entries that walks look up. */
 PLAIN static void test_no_address(void)
 {
 	struct kunwind_cache_entry entry = entry_of(0, 0);
@@ -185,7 +187,7 @@ PLAIN static void test_no_address(void)
 	hits = 0;
 	wrong = false;
 	look_up(0, 0);
-	tap_ok(hits == 1 && !wrong, "words that are no address push nothing out");
+	tap_ok(hits == 1 && !wrong, "cache: words that cannot be addresses push no entry out");
 }
 
 PLAIN int main(void)

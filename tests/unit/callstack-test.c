@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callstack-test.c - walks that interrupt a walk on the same CPU, and tasks whose stack is not
- * walked
+ * callstack-test.c - walks that interrupt a walk on the same CPU, and tasks
+ * whose stack is not walked
  *
- * The walk of core/walk/walk.c is compiled into this program a second time, with a call before each
- * word that it reads. That call starts another walk, as an interrupt, an NMI or a page fault does.
+ * core/walk/walk.c is compiled here a second time, with a call before each word
+ * that it reads. The call starts another walk, as an interrupt, an NMI or a
+ * page fault does.
  */
 #include "kernel.h"
 #include "pt-regs.h"
@@ -60,12 +61,12 @@ static u8 level;
 static bool hook_missing;
 #define kunwind_hook_missing()	hook_missing
 static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
-#define breakpoint		original_at	/* there is none: 0 */
+#define breakpoint		original_at	/* another name for this file; 0: no breakpoint */
 
 #include "../../kmod/stack/credit.c"
 #include "../../kmod/stack/callstack.c"
 
-/* ----------------------------------------- what this file needs of others */
+/* --------------------------------------- functions that callstack.c calls */
 
 void kunwind_original_init(void) { }
 void kunwind_touch(u64 at, u64 besides) { (void)at, (void)besides; }
@@ -79,7 +80,7 @@ void kunwind_touch_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
 static struct kunwind_space space;
 static struct task_struct task;
 
-/* Two stacks: that of the task's own registers, at word 0, and one whose registers an ioctl passes. */
+/* Two stacks: by the task's own registers (word 0), by an ioctl's. */
 static const u32 at[2] = { 0, 20 };
 static struct kunwind_regs other;
 
@@ -110,7 +111,7 @@ static void end(void)
 	current = NULL;
 }
 
-/* What a walk found. */
+/* The result of a walk. */
 struct found {
 	enum kunwind_reason reason;
 	u32 count;
@@ -139,7 +140,7 @@ static bool is_true(const struct found *found, u32 which)
 	return found->reason == KUNWIND_COMPLETE && found->count == LEN;
 }
 
-/* The second walk: it starts before read @before of the first, in @context, and found @inner. */
+/* The second walk: before read @before of the first, in @context. */
 static u32 reads, before;
 static u8 context;
 static struct found inner;
@@ -163,8 +164,9 @@ static void before_read(void)
 }
 
 /*
- * A walk that another one interrupts before read number @n. Returns false if it has fewer reads.
- * @noted: the walk may reuse the previous one's note (recent.c).
+ * A walk that another one interrupts before read number @n. Returns false if
+ * the walk has fewer reads. @noted: it may reuse the previous walk's record
+ * (recent.c).
  */
 static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 {
@@ -180,7 +182,7 @@ static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 
 /* ---------------------------------------------------------------- the tests */
 
-/* A second walk on the same CPU, at each read of the first one; then one that nothing interrupts. */
+/* A second walk at each read of a walk, then walks without interrupts. */
 static void test_interrupts(void)
 {
 	static const struct { const char *name; u8 level; } contexts[] = {
@@ -196,7 +198,7 @@ static void test_interrupts(void)
 		for (which = 0; which < 4; which++) {
 			for (n = 1; interrupted(which & 1, which & 2, n, &outer); n++, times++) {
 				bad += !is_true(&outer, which & 1) || !is_true(&inner, 0);
-				/* twice: the second walk may use the note of the first */
+				/* the second one may reuse the record */
 				walk(0, &after);
 				bad += !is_true(&after, 0);
 				walk(0, &after);
@@ -210,7 +212,7 @@ static void test_interrupts(void)
 	}
 }
 
-/* A read faults, and the tracepoint of page faults asks for a stack, in the same context. */
+/* A read faults, and the tracepoint of page faults requests a stack. */
 static void test_nested(void)
 {
 	u32 n, which, bad = 0, times = 0;
@@ -225,7 +227,8 @@ static void test_nested(void)
 			bad += !is_true(&after, 0);
 		}
 	}
-	tap_ok(!bad && times >= 4 * LEN, "page fault at each of %u reads: the nested request gets no stack",
+	tap_ok(!bad && times >= 4 * LEN,
+	       "page fault at each of %u reads: the nested request gets no stack",
 	       times);
 	tap_ok(!nested, "page fault at each of %u reads: the nested request reads nothing", times);
 	tap_ok(counters.of[KUNWIND_FOR_IOCTL].by_reason[KUNWIND_NESTED] == times,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code-test.c - compares stack depths that are read from code with the CFI of real
- * objects: where an object's rule is CFA = rsp + n, the depth from the function's
- * start to there must be n - 8, or not known. The same holds for rbp, where it is the
- * frame pointer. Hand-written loops push, or do not.
+ * code-test.c - the stack depth that is read from code, against the CFI of real
+ * objects
+ *
+ * Where an object's rule is CFA = rsp + n, the depth from the function's start
+ * to that address must be n - 8, or not known. The same holds for rbp where it
+ * is the frame pointer. Hand-written code covers loops, jumps and saved
+ * registers.
  */
 #include "../../kmod/core/cfi/cfi.h"
 #include "../../kmod/core/nocfi/code.h"
@@ -20,7 +23,7 @@ struct counts {
 	const struct function *functions;
 	u32 nr, at;
 	struct kunwind_mem mem;
-	bool entry;		/* the function begins with nothing on its stack */
+	bool entry;		/* at its start, the function has nothing on the stack */
 	struct {
 		u64 right, wrong, unknown;
 	} rsp, rbp;
@@ -66,7 +69,7 @@ static int row(void *data, u64 addr, struct kunwind_rule rule)
 		c->at++;
 		c->entry = false;
 	}
-	/* The cold part of a function, and a PLT, are entered with something on the stack. */
+	/* Cold parts of functions and PLTs start with a used stack. */
 	if (c->at < c->nr && addr == c->functions[c->at].start)
 		c->entry = rule.off == 8 && rule.reg == KUNWIND_RSP;
 	if (!c->entry || c->at == c->nr || addr < c->functions[c->at].start ||
@@ -117,17 +120,17 @@ static void test_object(const char *path)
 	       (unsigned long)all, (unsigned long)c.rsp.right, (unsigned long)c.rsp.wrong,
 	       (unsigned long)c.rsp.unknown, (unsigned long)framed, (unsigned long)c.rbp.right,
 	       (unsigned long)c.rbp.wrong, (unsigned long)c.rbp.unknown);
-	/* a few are wrong: behind calls that do not return */
+	/* a few are wrong: those after calls that do not return */
 	tap_ok(all > 1000 && c.rsp.wrong * 500 < all && c.rsp.right * 100 > all * 80,
-	       "code: depths in %s", path);
+	       "code: stack depths in %s agree with its CFI", path);
 	tap_ok(!framed || (c.rbp.wrong * 500 < framed && c.rbp.right * 100 > framed * 70),
-	       "code: frame pointers in %s", path);
+	       "code: frame pointers in %s agree with its CFI", path);
 	kunwind_table_free(table);
 	free(functions);
 	object_close(&o);
 }
 
-/* What is known behind all of the code. */
+/* What is known after all of the code. */
 static const struct code_case {
 	const char *name, *hex;
 	struct {
@@ -140,16 +143,24 @@ static const struct code_case {
 	{ "a loop that pushes and pops", "50 58 ff c9 75 fa", { 0, -1, -1 } },
 	/* 1: push %rax; dec %ecx; jne 1b */
 	{ "a loop that pushes", "50 ff c9 75 fb", { -1, -1, -1 } },
-	/* push %rbp; mov %rsp, %rbp; jmp 2f; 1: push %rax; 2: dec %ecx; jne 1b; push %rax */
-	{ "the same behind a frame pointer, entered in its midst",
+	/*
+	 * push %rbp; mov %rsp, %rbp; jmp 2f; 1: push %rax; 2: dec %ecx; jne 1b;
+	 * push %rax
+	 */
+	{ "a loop that pushes, entered in its middle, after a frame pointer",
 	  "55 48 89 e5 eb 01 50 ff c9 75 fb 50", { -1, 8, 8 } },
 	/* ..., mov %rbp, %rsp */
-	{ "and when it is over", "55 48 89 e5 eb 01 50 ff c9 75 fb 50 48 89 ec", { 8, 8, 8 } },
-	/* push %rbp; mov %rsp, %rbp; 1: push %rax; dec %ecx; jne 1b; lea -8(%rbp), %rsp */
-	{ "by lea", "55 48 89 e5 50 ff c9 75 fb 48 8d 65 f8", { 16, 8, 8 } },
+	{ "a loop that pushes, then mov %rbp, %rsp",
+	  "55 48 89 e5 eb 01 50 ff c9 75 fb 50 48 89 ec", { 8, 8, 8 } },
+	/*
+	 * push %rbp; mov %rsp, %rbp; 1: push %rax; dec %ecx; jne 1b; lea
+	 * -8(%rbp), %rsp
+	 */
+	{ "a loop that pushes, then lea -8(%rbp), %rsp",
+	  "55 48 89 e5 50 ff c9 75 fb 48 8d 65 f8", { 16, 8, 8 } },
 	/* test %edi, %edi; je 2f; 1: push %rax; dec %ecx; jne 1b; 2: */
-	{ "a loop that a jump leads past", "85 ff 74 05 50 ff c9 75 fb", { -1, -1, -1 } },
-	/* jmp 2f; 1: test %eax, %eax; jne 3f; pop %rbx; ret; 3: 2: dec %ecx; jne 1b */
+	{ "a jump past a loop that pushes", "85 ff 74 05 50 ff c9 75 fb", { -1, -1, -1 } },
+	/* jmp 2f; 1: test %eax, %eax; jne 3f; pop; ret; 3: 2: dec; jne 1b */
 	{ "a loop with a return", "53 eb 06 85 c0 75 02 5b c3 ff c9 75 f6", { 8, -1, -1 } },
 	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp */
 	{ "a realigned stack", "55 48 89 e5 48 83 e4 f0", { -1, 8, 8 } },
@@ -158,16 +169,19 @@ static const struct code_case {
 	/* ..., mov %rax, %rbp */
 	{ "rbp used for something else", "55 48 89 e5 48 83 e4 f0 48 89 c5", { -1, -1, 8 } },
 	/* ..., mov %rax, %r13 */
-	{ "r13 used", "55 48 89 e5 48 83 e4 f0 49 89 c5", { -1, 8, 8 } },
+	{ "r13 used for something else", "55 48 89 e5 48 83 e4 f0 49 89 c5", { -1, 8, 8 } },
 	/* ..., cmove %rax, %rbp */
-	{ "rbp by a condition", "55 48 89 e5 48 83 e4 f0 48 0f 44 e8", { -1, -1, 8 } },
-	/* push %rbp; mov %rsp, %rbp; test %edi, %edi; je 1f; leave; ret; 1: and $-16, %rsp */
-	{ "behind a leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
+	{ "rbp changed by cmove", "55 48 89 e5 48 83 e4 f0 48 0f 44 e8", { -1, -1, 8 } },
+	/*
+	 * push %rbp; mov %rsp, %rbp; test %edi, %edi; je 1f; leave; ret; 1: and
+	 * $-16, %rsp
+	 */
+	{ "after a branch with leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
 	/* push %rbp; mov %rsp, %rbp; leave; ret; nop */
-	{ "after a return, where no jump leads", "55 48 89 e5 c9 c3 90", { -1, -1, 8 } },
+	{ "after a return, reached by no jump", "55 48 89 e5 c9 c3 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; jmp over 5 bytes; nop */
 	{ "after ud2", "55 48 89 e5 0f 0b 90", { -1, -1, 8 } },
-	{ "after a jump, where none leads", "55 48 89 e5 eb 05 90", { -1, -1, 8 } },
+	{ "after a jump, reached by no jump", "55 48 89 e5 eb 05 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; jmp *%rax; nop */
 	{ "after a jump by register", "55 48 89 e5 ff e0 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; pop %rbp */
@@ -175,12 +189,17 @@ static const struct code_case {
 	/* sub $24, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp */
 	{ "rbp saved by mov", "48 83 ec 18 48 89 6c 24 08 31 ed", { 24, -1, 16 } },
 	/* ..., mov 8(%rsp), %rbp */
-	{ "and taken back", "48 83 ec 18 48 89 6c 24 08 31 ed 48 8b 6c 24 08", { 24, -1, -1 } },
+	{ "rbp saved and restored by mov",
+	  "48 83 ec 18 48 89 6c 24 08 31 ed 48 8b 6c 24 08", { 24, -1, -1 } },
 	/* ..., mov 16(%rsp), %rbp */
-	{ "something else instead", "48 83 ec 18 48 89 6c 24 08 48 8b 6c 24 10", { 24, -1, 16 } },
-	/* sub $24, %rsp; mov %rbp, 8(%r12); mov %r13, 8(%rsp); mov %rbp, 8(%rsp,%r12) */
-	{ "elsewhere, and another", "48 83 ec 18 49 89 6c 24 08 4c 89 6c 24 08 4a 89 6c 24 08",
-	  { 24, -1, -1 } },
+	{ "rbp loaded from another word than the saved one",
+	  "48 83 ec 18 48 89 6c 24 08 48 8b 6c 24 10", { 24, -1, 16 } },
+	/*
+	 * sub $24, %rsp; mov %rbp, 8(%r12); mov %r13, 8(%rsp); mov %rbp,
+	 * 8(%rsp,%r12)
+	 */
+	{ "rbp stored elsewhere, another register stored",
+	  "48 83 ec 18 49 89 6c 24 08 4c 89 6c 24 08 4a 89 6c 24 08", { 24, -1, -1 } },
 	{ "mov 8(%rdi), %rbp without saving it", "48 8b 6f 08", { 0, -1, KUNWIND_CODE_RBP_LOST } },
 	{ "mov 8(%rdi), %rbp; push %rbp", "48 8b 6f 08 55", { 8, -1, KUNWIND_CODE_RBP_LOST } },
 	{ "mov $1, %ebp without saving rbp", "bd 01 00 00 00", { 0, -1, KUNWIND_CODE_RBP_LOST } },
@@ -190,17 +209,17 @@ static const struct code_case {
 	{ "push %rax; push %rax; pop %rbp", "50 50 5d", { 8, -1, KUNWIND_CODE_RBP_LOST } },
 	{ "mov %rsp, %rbp without saving rbp", "48 89 e5", { 0, 0, KUNWIND_CODE_RBP_LOST } },
 	/* sub $0x7fffffff, %rsp; push %rax */
-	{ "more than a stack has", "48 81 ec ff ff ff 7f 50", { -1, -1, -1 } },
+	{ "sub to more than a stack has", "48 81 ec ff ff ff 7f 50", { -1, -1, -1 } },
 	/* push %rax; add $-0x80000000, %rsp */
-	{ "the same by add", "50 48 81 c4 00 00 00 80", { -1, -1, -1 } },
+	{ "add to more than a stack has", "50 48 81 c4 00 00 00 80", { -1, -1, -1 } },
 	/* push %rax; lea -0x80000000(%rsp), %rsp */
-	{ "the same by lea", "50 48 8d a4 24 00 00 00 80", { -1, -1, -1 } },
+	{ "lea from rsp to more than a stack has", "50 48 8d a4 24 00 00 00 80", { -1, -1, -1 } },
 	/* push %rbp; mov %rsp, %rbp; lea -0x80000000(%rbp), %rsp */
-	{ "the same from rbp on", "55 48 89 e5 48 8d a5 00 00 00 80", { -1, 8, 8 } },
+	{ "lea from rbp to more than a stack has", "55 48 89 e5 48 8d a5 00 00 00 80", { -1, 8, 8 } },
 	/* push %rax; mov %rbp, -0x80000000(%rsp) */
 	{ "rbp saved far below", "50 48 89 ac 24 00 00 00 80", { 8, -1, -1 } },
-	/* sub $24, %rsp; test %edi, %edi; je 1f; mov %rbp, 8(%rsp); ret; 1: nop */
-	{ "where a jump leads past that", "48 83 ec 18 85 ff 74 06 48 89 6c 24 08 c3 90",
+	/* sub $24, %rsp; test; je 1f; mov %rbp, 8(%rsp); ret; 1: nop */
+	{ "a jump past the instruction that saves rbp", "48 83 ec 18 85 ff 74 06 48 89 6c 24 08 c3 90",
 	  { 24, -1, -1 } },
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * credit-test.c - how much of the budget walks in interrupts may spend: on average, in one walk, and
- * when an NMI interrupts the accounting
+ * credit-test.c - how much of the budget walks in interrupts may spend: on
+ * average, in one walk, and when an NMI interrupts the accounting
  */
 #include "kernel.h"
 #include "tap.h"
 
-/* One CPU. An NMI comes before the next exchange, if one is wanted. */
+/* One CPU. If @nmi is set, an NMI comes before the next cmpxchg. */
 static void (*nmi)(void);
 
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
@@ -30,11 +30,11 @@ static void (*nmi)(void);
 
 #define URGENT	KUNWIND_BUDGET_URGENT
 #define WALKS	1000
-#define WINDOW	128		/* of perf's average */
+#define WINDOW	128		/* walks over which perf averages */
 
 static u32 spent[WALKS], least;
 
-/* A walk that wants to spend so much. */
+/* Makes a walk that wants to spend @wanted. Returns what it spent. */
 static u32 walk(u32 wanted)
 {
 	const u32 budget = kunwind_credit_take(URGENT);
@@ -45,7 +45,7 @@ static u32 walk(u32 wanted)
 	return used;
 }
 
-/* The most that WINDOW walks in a row spent. */
+/* Returns the most that WINDOW consecutive walks spent. */
 static u32 most_of_window(void)
 {
 	u32 i, j, sum, most = 0;
@@ -73,12 +73,12 @@ static void test_average(void)
 	for (i = 0; i < WALKS; i++)
 		spent[i] = walk(~0U);
 	tap_ok(spent[0] == URGENT && least == EACH && spent[WALKS - 1] == EACH,
-	       "expensive walks: the first has the whole budget, each has at least its part");
+	       "expensive walks: the first has the whole budget, each has at least EACH");
 	tap_ok(most_of_window() <= WINDOW * EACH + MOST, "expensive walks: the average is limited");
 	for (i = 0; i < WALKS; i++)
 		spent[i] = walk(i % 3 ? ~0U : 100);
 	tap_ok(least == EACH && most_of_window() <= WINDOW * EACH + MOST,
-	       "expensive and cheap walks by turns: the average is limited");
+	       "alternating expensive and cheap walks: the average is limited");
 	for (i = 0; i < 100; i++)
 		walk(EACH / 2);
 	tap_ok(credit >= MOST - EACH && credit <= MOST && walk(~0U) == URGENT,
@@ -93,7 +93,7 @@ static void test_cheap(void)
 	for (i = 0; i < WALKS; i++)
 		spent[i] = walk(EACH);
 	tap_ok(least == URGENT && credit == MOST - EACH,
-	       "walks that spend their part: each has the whole budget");
+	       "walks that spend EACH: each has the whole budget");
 }
 
 static u32 nmi_spent;
@@ -118,19 +118,20 @@ static void test_nmi(void)
 		sum += walk(~0U) + nmi_spent;
 	}
 	tap_ok(least == EACH && sum <= 2 * WALKS * EACH + MOST,
-	       "an NMI during the accounting: nothing is taken twice");
+	       "an expensive NMI during the accounting: no credit is taken twice");
 	for (i = 0; i < WALKS; i++) {
 		nmi = cheap_nmi;
 		spent[i] = walk(~0U);
 	}
-	tap_ok(most_of_window() <= 2 * WINDOW * EACH + MOST, "a cheap NMI during the accounting");
+	tap_ok(most_of_window() <= 2 * WINDOW * EACH + MOST,
+	       "a cheap NMI during the accounting: the average is limited");
 	for (i = 0; i < WALKS; i++) {
 		before = kunwind_credit_take(URGENT);
 		spent[i] = walk(~0U);
 		kunwind_credit_return(before);
 	}
 	tap_ok(least == EACH && most_of_window() <= 2 * WINDOW * EACH + MOST,
-	       "an NMI during a walk: both take from one credit");
+	       "an NMI during a walk: both take from the same credit");
 }
 
 int main(void)

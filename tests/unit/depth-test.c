@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth-test.c - the stack depth after a few instructions, one case for each form
+ * depth-test.c - the stack depth after a few instructions, one case for each
+ * form
  *
- * GNU as made the bytes. Each case asks for the depth after the last instruction.
+ * GNU as made the bytes. Each case wants the depth, the place of the frame
+ * pointer and the place of the saved rbp after the last instruction, in bytes
+ * below the return address; -1: not known.
  */
 #include "../../kmod/core/nocfi/code.h"
 #include "../../kmod/core/walk/mem.h"
@@ -26,7 +29,7 @@ static const struct {
 	{ "push $1; push $0x1000", "6a 01 68 00 10 00 00", 16, -1, -1 },
 	{ "push %rbp; mov %rsp, %rbp", "55 48 89 e5", 8, 8, 8 },
 	{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp", "55 48 89 e5 48 83 ec 20", 40, 8, 8 },
-	{ "the same, and leave", "55 48 89 e5 48 83 ec 20 c9", 0, -1, 8 },
+	{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp; leave", "55 48 89 e5 48 83 ec 20 c9", 0, -1, 8 },
 	{ "sub $24, %rsp; add $16, %rsp", "48 83 ec 18 48 83 c4 10", 8, -1, -1 },
 	{ "sub $4096, %rsp", "48 81 ec 00 10 00 00", 4096, -1, -1 },
 	{ "sub $-128, %rsp", "50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 48 83 ec 80", 8, -1, -1 },

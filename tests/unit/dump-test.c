@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump-test.c - the dump of known mappings for a reader that starts late: how many mappings of
- * one process and of one user it reports, and when it ends
+ * dump-test.c - the dump of known mappings for a reader that starts late: how
+ * many mappings of a process and of a user it reports, and when it ends
  */
 #include "kernel.h"
 #include "tap.h"
@@ -39,7 +39,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/dump.c"
 
-/* ----------------------------------------- what these files need of others */
+/* ------------------------ functions of other files that these files call */
 
 #define NR	100
 
@@ -91,7 +91,7 @@ void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *r
 
 /* --------------------------------------------------------------- the scene */
 
-/* Process @n of user @uid, root if 0, has @nr mappings of a file. */
+/* Process @n of user @uid (0: root) has @nr mappings of a file. */
 static void process(unsigned int n, u32 uid, u32 nr)
 {
 	struct kunwind_payer *payer;
@@ -135,7 +135,7 @@ static void end(const char *what)
 		lists[i] = NULL;
 	}
 	tap_ok(good && refcount_read(&object.users) == 1 && !kunwind_snapshot_bytes(),
-	       "%s: all is given back", what);
+	       "%s: all references and snapshots are released", what);
 }
 
 /* ------------------------------------------------------------------- tests */
@@ -147,20 +147,22 @@ static void test_process(void)
 	begin();
 	process(0, 0, 1000);
 	kunwind_space_dump_all();
-	tap_ok(told == 1000 && told_last == 0x2000 * 1000 && !left_out.n, "a process: each mapping once");
+	tap_ok(told == 1000 && told_last == 0x2000 * 1000 && !left_out.n,
+	       "process: each mapping is reported once");
 	kunwind_space_dump_all();
-	tap_ok(told == 2000, "a process: each mapping once again in the next dump");
+	tap_ok(told == 2000, "process: the next dump reports each mapping once again");
 	process(1, 0, PROCESS_MAX);
 	process(2, 0, PROCESS_MAX + 1000);
 	told = 0;
 	kunwind_space_dump_all();
 	tap_ok(told == 1000 + 2 * PROCESS_MAX && left_out.n == 1000,
-	       "a process: %u mappings, the rest is counted", PROCESS_MAX);
+	       "process: at most %u mappings are reported, the others are counted", PROCESS_MAX);
 	kunwind_dump_show(&m);
-	tap_ok(!strcmp(m.text, "stat\tdump_left_out\t1000\n"), "a process: and shown");
-	end("a process");
+	tap_ok(!strcmp(m.text, "stat\tdump_left_out\t1000\n"),
+	       "process: the status shows how many mappings were left out");
+	end("process");
 
-	/* what is not reported anyway lies among it */
+	/* mappings that are never reported lie between the others */
 	begin();
 	process(0, 0, PROCESS_MAX + 1000);
 	lists[0]->ranges.range[0].dead = KUNWIND_DEAD;
@@ -169,10 +171,10 @@ static void test_process(void)
 	lists[0]->detail[PROCESS_MAX + 501].object = kunwind_object_get(&kunwind_object_anonymous);
 	kunwind_space_dump_all();
 	tap_ok(told == PROCESS_MAX && told_last == 0x2000 * (PROCESS_MAX + 1),
-	       "a process: %u mappings, whatever lies between them", PROCESS_MAX);
+	       "process: dead and anonymous mappings do not count towards the %u", PROCESS_MAX);
 	tap_ok(left_out.n == 1000 - 1 - 2,
-	       "a process: mappings that are not reported do not count as left out");
-	end("a process with other memory");
+	       "process: dead and anonymous mappings do not count as left out");
+	end("process with dead and anonymous mappings");
 }
 
 static void test_user(void)
@@ -186,25 +188,26 @@ static void test_user(void)
 	process(81, 0, 10);
 	kunwind_space_dump_all();
 	tap_ok(told == USER_MAX + 10 + 10 && left_out.n == 80 * PROCESS_MAX - USER_MAX,
-	       "a user: %u mappings of all processes, others' are reported", USER_MAX);
+	       "user: at most %u mappings of all processes; other users' are reported", USER_MAX);
 	told = 0;
 	kunwind_space_dump_all();
-	tap_ok(told == USER_MAX + 10 + 10, "a user: as many in the next dump");
-	end("a user");
+	tap_ok(told == USER_MAX + 10 + 10, "user: the next dump reports the same number");
+	end("user");
 
 	begin();
 	for (i = 0; i < 80; i++)
 		process(i, 1001, PROCESS_MAX - 1);
 	kunwind_space_dump_all();
 	tap_ok(told == USER_MAX && left_out.n == 80 * (PROCESS_MAX - 1) - USER_MAX,
-	       "a user: no more, however many each process has");
-	end("a user's smaller processes");
+	       "user: the limit also holds for processes below their own limit");
+	end("user with smaller processes");
 
 	begin();
 	for (i = 0; i < 80; i++)
 		process(i, 0, PROCESS_MAX);
 	kunwind_space_dump_all();
-	tap_ok(told == 80 * PROCESS_MAX && !left_out.n, "a user: any number of CAP_SYS_ADMIN's");
+	tap_ok(told == 80 * PROCESS_MAX && !left_out.n,
+	       "user: no limit for processes with CAP_SYS_ADMIN");
 	end("CAP_SYS_ADMIN");
 }
 
@@ -215,8 +218,9 @@ static void test_end(void)
 	process(1, 0, 1000);
 	ends_after = 100;
 	kunwind_space_dump_all();
-	tap_ok(told == 2 * DUMPED && !left_out.n, "the end: soon after nobody has the event any more");
-	end("the end");
+	tap_ok(told == 2 * DUMPED && !left_out.n,
+	       "end: the dump stops soon after the event is disabled");
+	end("end");
 }
 
 int main(void)

@@ -2,9 +2,9 @@
 /*
  * eh.h - assemble .eh_frame by hand, for tests
  *
- * Bytes are written as hexadecimal text ("0c 07 08": blanks do not count) or
- * by the functions here. Records get their length when they end. The section
- * lies at EH_ADDR, the object's code at [TEXT_LO, TEXT_HI).
+ * Bytes are written as hexadecimal text (blanks do not count: "0c 07 08") or by
+ * the functions here. The length of a record is set when the record ends. The
+ * section lies at EH_ADDR, the object's code at [TEXT_LO, TEXT_HI).
  */
 #ifndef _TEST_EH_H
 #define _TEST_EH_H
@@ -88,7 +88,7 @@ static inline void eh_begin(struct eh *eh, bool wide)
 		eh_num(eh, 0, 8);
 }
 
-/* Closes it: filled up with DW_CFA_nop to a multiple of 4, and its length put in. */
+/* Closes the record: pads it with DW_CFA_nop to 4 bytes, sets its length. */
 static inline void eh_end(struct eh *eh)
 {
 	size_t at = eh->record + (eh->wide ? 4 : 0), from = at + (eh->wide ? 8 : 4);
@@ -100,7 +100,7 @@ static inline void eh_end(struct eh *eh)
 	memcpy(eh->data + at, &len, eh->wide ? 8 : 4);
 }
 
-/* A CIE's head up to its return address column: the usual one but for what is asked. */
+/* Opens a CIE, up to its return address column. Returns its offset. */
 static inline size_t eh_cie(struct eh *eh, const char *augmentation, bool wide)
 {
 	size_t at = eh->size;
@@ -115,14 +115,14 @@ static inline size_t eh_cie(struct eh *eh, const char *augmentation, bool wide)
 	return at;
 }
 
-/* An FDE's head up to its CIE pointer. */
+/* Writes an FDE up to its CIE pointer, and leaves it open. */
 static inline void eh_fde(struct eh *eh, size_t cie, bool wide)
 {
 	eh_begin(eh, wide);
 	eh_num(eh, eh->size - cie, wide ? 8 : 4);
 }
 
-/* Whole ones: CIE "zR" with pcrel sdata4 addresses, and an FDE of such a CIE. */
+/* Whole records: a CIE "zR" with pcrel sdata4 addresses, and its FDE. */
 static inline size_t eh_plain_cie(struct eh *eh, const char *code)
 {
 	size_t at = eh_cie(eh, "zR", false);
@@ -144,8 +144,8 @@ static inline void eh_plain_fde(struct eh *eh, size_t cie, u64 start, u32 len, c
 }
 
 /*
- * Builds a table from a copy of the bytes that is exactly as long as they
- * are, so that a sanitizer sees any read beyond.
+ * Builds a table from a copy of the bytes that has exactly their length, so
+ * that the address sanitizer sees any read after the end.
  */
 static inline enum kunwind_refusal eh_build(const struct eh *eh, u32 keep,
 					    struct kunwind_table **table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit-test.c - the event kunwind_callstack: it is emitted once for each kernel entry; what its
- * listeners see; which addresses the requesting tracer gets
+ * emit-test.c - the event kunwind_callstack: when it is emitted, what its
+ * listeners see, and which addresses the requesting tracer gets
  */
 #include <limits.h>
 
@@ -37,7 +37,7 @@ static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 }
 #define pr_notice(...)		do { } while (0)
 static void *copy(void *to, const void *from, size_t size) { return size ? memcpy(to, from, size) : to; }
-#define memcpy			copy	/* of nothing to NULL, too */
+#define memcpy			copy	/* 0 bytes to NULL, too */
 
 #define syscall_get_nr(task, regs)	((int)(regs)->orig_ax)
 static u8 level;
@@ -65,16 +65,16 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
 #define trace_kunwind_callstack			heard
 #include "../../kmod/stack/emit.c"
 
-/* ----------------------------------------- what this file needs of others */
+/* ------------------------------------------- functions that emit.c calls */
 
 static struct kunwind_space space;
 static struct task_struct task = { .pid = 101, .tgid = 100, .start_time = 7 };
 static bool guesses, walking, excluded;
 static void (*in_walk)(void);
 
-/* The next walk's number of frames, and the first of those that are guessed; 0: none is. */
+/* Frames of the next walk, and the first guessed one (0: none). */
 static u32 frames, guessed;
-static bool no_caller;		/* the last one is a signal frame, whose caller has no address */
+static bool no_caller;		/* the last frame is a signal frame, whose caller has no address */
 
 bool kunwind_enabled = true;
 bool kunwind_callstack_guesses(void) { return guesses; }
@@ -115,7 +115,7 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struc
 
 static struct pt_regs regs;
 static unsigned int emissions, parts;
-static bool wrong;			/* a listener saw another stack than the walk's */
+static bool wrong;			/* a listener saw a stack that differs from the walk's */
 static void (*in_listener)(void);
 static struct { bool done; u32 count; unsigned long store[ROOM]; } tracer, other;
 
@@ -133,7 +133,7 @@ static bool is_right(const struct kunwind_stack *stack)
 	return true;
 }
 
-/* Two listeners: of the whole stack, and of its parts. The first one runs @in_listener. */
+/* Two listeners: of whole stacks and of parts. The first runs @in_listener. */
 static void heard(const struct kunwind_stack *stack, u32 first, u32 nr)
 {
 	void (*run)(void) = in_listener;
@@ -149,7 +149,7 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr)
 		run();
 }
 
-/* A tracer asks for @size frames. Returns whether the event was emitted for it. */
+/* A tracer requests @size frames. Returns whether the event was emitted. */
 static bool asks(u32 size)
 {
 	tracer.count = 0;
@@ -158,7 +158,7 @@ static bool asks(u32 size)
 	return tracer.done;
 }
 
-/* The tracer has the first @count addresses of the stack, and nothing after them was written. */
+/* The tracer has exactly the first @count addresses. */
 static bool got(u32 count)
 {
 	u32 i;
@@ -202,16 +202,16 @@ static void test_once(void)
 {
 	begin();
 	enters();
-	tap_ok(asks(100) && emissions == 1 && !wrong && got(10), "a system call: its stack is emitted");
+	tap_ok(asks(100) && emissions == 1 && !wrong && got(10), "system call: its stack is emitted");
 	regs.ax = 5;
-	tap_ok(!asks(100) && emissions == 1, "the end of the same system call: nothing is emitted");
+	tap_ok(!asks(100) && emissions == 1, "end of a system call: nothing is emitted");
 	regs.ax = 0;
 	enters();
 	tap_ok(asks(100) && emissions == 2,
-	       "the next system call with the same registers: its stack is emitted");
+	       "next system call with equal registers: its stack is emitted");
 	regs.bx++;
-	tap_ok(asks(100) && emissions == 3, "an interrupt with one register changed: its stack is emitted");
-	tap_ok(!asks(100) && emissions == 3, "a second tracer of that interrupt: nothing is emitted");
+	tap_ok(asks(100) && emissions == 3, "interrupt with one register changed: its stack is emitted");
+	tap_ok(!asks(100) && emissions == 3, "second tracer of one interrupt: nothing is emitted");
 	callstack_syscalls = true;
 	enters();
 	tap_ok(emissions == 4 && !wrong,
@@ -223,10 +223,10 @@ static void test_once(void)
 	tap_ok(emissions == 4, "callstack_syscalls: a kernel thread emits nothing");
 	end();
 	tap_ok(!asks(100) && emissions == 4 && !sys_enter_tracepoint.probe,
-	       "the event is off: nothing is emitted");
+	       "event off: nothing is emitted");
 }
 
-/* Another task, on another CPU, emits its stack: its mark has the same place. */
+/* Another task on another CPU emits its stack; its mark has the same place. */
 static void mark_of_other_task(void)
 {
 	WRITE_ONCE(*mark_place(READ_ONCE(emitter)), 1);
@@ -244,13 +244,13 @@ static void test_listener(void)
 	guessed = 5;
 	in_listener = listener_asks;
 	tap_ok(asks(100) && !other.done && emissions == 1,
-	       "a listener of the event asks for a stack: nothing is emitted inside the event");
+	       "listener of the event requests a stack: nothing is emitted inside the event");
 	tap_ok(!wrong && parts == 1,
-	       "a listener of the event asks for a stack: the next listener sees the right stack");
+	       "listener of the event requests a stack: the next listener sees the right stack");
 	regs.bx++;
 	in_walk = listener_asks;
 	tap_ok(asks(100) && !other.done && emissions == 2 && !wrong,
-	       "a page fault during the walk asks for a stack: nothing is emitted for it");
+	       "page fault during the walk requests a stack: nothing is emitted");
 	end();
 }
 
@@ -268,8 +268,8 @@ static void test_trust(void)
 {
 	begin();
 	guessed = 3;
-	tap_ok(asks(100) && !wrong, "a stack with guessed frames: listeners see which frames are guessed");
-	tap_ok(got(3), "a stack with guessed frames: the tracer gets only the frames before them");
+	tap_ok(asks(100) && !wrong, "guessed frames: listeners see which frames are guessed");
+	tap_ok(got(3), "guessed frames: the tracer gets only the frames before them");
 	guesses = true;
 	regs.bx++;
 	tap_ok(asks(100) && got(10), "parameter guess: the tracer gets guessed frames, too");
@@ -278,25 +278,26 @@ static void test_trust(void)
 	regs.bx++;
 	wrong = false;
 	tap_ok(asks(100) && !wrong && got(10),
-	       "the next stack: it has no trust values of the previous stack");
+	       "next stack: it has no trust values of the previous one");
 	regs.bx++;
-	tap_ok(asks(4) && !wrong && got(4), "a tracer with less room: the event has the whole stack");
+	tap_ok(asks(4) && !wrong && got(4), "tracer with a small buffer: the event has the whole stack");
 	guessed = 6;
 	frames = 4;
 	regs.bx++;
-	tap_ok(asks(100) && !wrong && got(4), "a shorter stack: its trust values are right");
+	tap_ok(asks(100) && !wrong && got(4), "shorter stack: its trust values are right");
 	guessed = 0;
 	no_caller = true;
 	regs.bx++;
 	tap_ok(asks(100) && !wrong,
-	       "a stack that ends at the signal frame of a jump to address 0: its trust values are right");
+	       "stack that ends at the signal frame of a jump to 0: its trust values are right");
 	no_caller = false;
 	frames = 10;
 	regs.bx++;
-	tap_ok(asks(100) && !wrong, "the next stack: the trust value after the end of that one is reset");
+	tap_ok(asks(100) && !wrong,
+	       "stack after one that ended at a jump to 0: the extra trust value is reset");
 	in_walk = interrupted;
 	regs.bx++;
-	tap_ok(asks(100) && other.done && !wrong, "an interrupt during the walk: both stacks are emitted");
+	tap_ok(asks(100) && other.done && !wrong, "interrupt during the walk: both stacks are emitted");
 	end();
 }
 
@@ -305,10 +306,10 @@ static void test_long(void)
 	begin();
 	frames = KUNWIND_MAX_FRAMES;
 	tap_ok(asks(ROOM) && !wrong && parts == (KUNWIND_MAX_FRAMES - 1) / KUNWIND_STACK_PART + 1 &&
-	       got(KUNWIND_MAX_FRAMES), "the longest stack: all of it is emitted, in parts");
+	       got(KUNWIND_MAX_FRAMES), "longest stack: it is emitted as a whole and in parts");
 	frames = 0;
 	regs.bx++;
-	tap_ok(!asks(100) && emissions == 1, "a stack without addresses: nothing is emitted");
+	tap_ok(!asks(100) && emissions == 1, "stack without addresses: nothing is emitted");
 	end();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec-test.c - what an exec does to a registration: rights, space, and the user who pays for it
+ * exec-test.c - what exec does to a registration: rights, space, and the user
+ * who pays for it
  */
 #include "process-scene.h"
 
@@ -99,10 +100,7 @@ static void test_exec_pays(void)
 	executes_as(child, 0, ROOT, usual);
 	tap_ok(is(child, "+auto") && !shares_of(BOB), "exec as root: the record is in no user's share");
 
-	/*
-	 * Ann's four records and root's one leave five free. A fifth of Ann's would leave four, fewer
-	 * than hers.
-	 */
+	/* Ann has 4 records, root 1, 5 are free; one more leaves only 4. */
 	max_processes = 10;
 	for (i = 3; i < 14; i++)
 		executes_as(forks(root, i), ANN, 0, usual);

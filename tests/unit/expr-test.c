@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expr-test.c - DWARF expressions: which are accepted, and what they evaluate to
+ * expr-test.c - DWARF expressions: which are accepted, and their results
  *
- * Memory is one buffer of 64 bytes at MEM, byte n of which is n. Registers:
- * rsp = MEM, rip = 0x12345678, rbx = 7; rbp is not known. The CFA is 0xcfa.
+ * Memory is one buffer of 64 bytes at MEM; byte n of it is n. Registers: rsp =
+ * MEM, rip = 0x12345678, rbx = 7; rbp is not known. The CFA is 0xcfa.
  */
 #include "eh.h"
 #include "../../kmod/core/walk/expr_eval.h"
@@ -12,7 +12,7 @@
 #define MEM	0x7000ULL
 #define CFA	0xcfaULL
 
-/* What the check must say when it does not accept: a contradiction; legal, but not ours. */
+/* Results of the check: contradictory; or legal, but not supported here. */
 #define REFUSED	(-1)
 #define UNKNOWN	(-2)
 
@@ -38,13 +38,13 @@ static const struct expr_case cases[] = {
 	{ "consts", "11 c0 bb 78", false, KUNWIND_COMPLETE, -123456ULL },
 	{ "the CFA", "", true, KUNWIND_COMPLETE, CFA },
 	{ "call_frame_cfa", "9c 22", true, KUNWIND_COMPLETE, 2 * CFA },
-	{ "call_frame_cfa in the CFA's own", "9c", false, REFUSED, 0 },
+	{ "call_frame_cfa in the expression of the CFA", "9c", false, REFUSED, 0 },
 	{ "reg3", "53", false, KUNWIND_COMPLETE, 7 },
 	{ "regx 3", "90 03", false, KUNWIND_COMPLETE, 7 },
 	{ "breg3 -8", "73 78", false, KUNWIND_COMPLETE, -1ULL },
 	{ "breg16 0", "80 00", false, KUNWIND_COMPLETE, 0x12345678 },
 	{ "bregx 3 1", "92 03 01", false, KUNWIND_COMPLETE, 8 },
-	{ "a register not known", "76 08", false, KUNWIND_REG_UNKNOWN, 0 },
+	{ "breg6, a register that is not known", "76 08", false, KUNWIND_REG_UNKNOWN, 0 },
 	{ "reg17", "61", false, UNKNOWN, 0 },
 	{ "breg31", "8f 00", false, UNKNOWN, 0 },
 	{ "bregx 17", "92 11 00", false, UNKNOWN, 0 },
@@ -68,10 +68,10 @@ static const struct expr_case cases[] = {
 	{ "over", "35 36 14", false, KUNWIND_COMPLETE, 5 },
 	{ "pick 2", "35 36 37 15 02", false, KUNWIND_COMPLETE, 5 },
 	{ "pick 0", "35 36 37 15 00", false, KUNWIND_COMPLETE, 7 },
-	{ "pick beyond", "35 36 37 15 03", false, REFUSED, 0 },
+	{ "pick 3 of three numbers", "35 36 37 15 03", false, REFUSED, 0 },
 	{ "swap", "35 36 16 1c", false, KUNWIND_COMPLETE, 1 },
-	{ "rot: third", "31 32 33 17 13 13", false, KUNWIND_COMPLETE, 3 },
-	{ "rot: top", "31 32 33 17", false, KUNWIND_COMPLETE, 2 },
+	{ "rot: the third number", "31 32 33 17 13 13", false, KUNWIND_COMPLETE, 3 },
+	{ "rot: the top number", "31 32 33 17", false, KUNWIND_COMPLETE, 2 },
 	{ "abs", "09 f6 19", false, KUNWIND_COMPLETE, 10 },
 	{ "neg", "35 1f", false, KUNWIND_COMPLETE, -5ULL },
 	{ "not", "30 20", false, KUNWIND_COMPLETE, -1ULL },
@@ -113,12 +113,12 @@ static const struct expr_case cases[] = {
 	{ "branch past the end", "35 2f 01 00", false, REFUSED, 0 },
 	{ "branch into an operand", "35 31 28 01 00 08 96", false, REFUSED, 0 },
 	{ "branch to another depth", "35 31 28 01 00 12", false, UNKNOWN, 0 },
-	{ "code that nothing reaches", "35 2f 01 00 20", false, UNKNOWN, 0 },
-	{ "bra on nothing", "28 00 00", false, REFUSED, 0 },
-	{ "nothing left", "35 13", false, REFUSED, 0 },
-	{ "nothing at all", "", false, REFUSED, 0 },
-	{ "too few numbers", "35 22", false, REFUSED, 0 },
-	{ "rot of two", "35 35 17", false, REFUSED, 0 },
+	{ "operations that no path reaches", "35 2f 01 00 20", false, UNKNOWN, 0 },
+	{ "bra with an empty stack", "28 00 00", false, REFUSED, 0 },
+	{ "empty stack at the end", "35 13", false, REFUSED, 0 },
+	{ "empty expression", "", false, REFUSED, 0 },
+	{ "plus with one number", "35 22", false, REFUSED, 0 },
+	{ "rot of two numbers", "35 35 17", false, REFUSED, 0 },
 	{ "operand cut off", "0c 01 02 03", false, REFUSED, 0 },
 	{ "LEB128 cut off", "10 80", false, REFUSED, 0 },
 	{ "LEB128 of more than 64 bits", "10 ff ff ff ff ff ff ff ff ff 02", false, REFUSED, 0 },
@@ -129,9 +129,9 @@ static const struct expr_case cases[] = {
 	{ "call2", "30 98 00 00", false, UNKNOWN, 0 },
 	{ "stack_value", "30 9f", false, UNKNOWN, 0 },
 	{ "entry_value", "a3 01 55", false, UNKNOWN, 0 },
-	{ "an operation that does not exist", "30 05", false, REFUSED, 0 },
-	{ "reg17 before a contradiction", "61 22", false, UNKNOWN, 0 },
-	{ "a contradiction before reg17", "22 61", false, REFUSED, 0 },
+	{ "undefined operation", "30 05", false, REFUSED, 0 },
+	{ "reg17, then a contradiction", "61 22", false, UNKNOWN, 0 },
+	{ "a contradiction, then reg17", "22 61", false, REFUSED, 0 },
 	{ "bregx 17 cut off", "92 11", false, REFUSED, 0 },
 	{ "GNU_push_tls_address", "30 e0", false, UNKNOWN, 0 },
 };
@@ -186,15 +186,19 @@ static void test_bounds(void)
 
 	memset(expr, 0x35, sizeof(expr));
 	tap_ok(!kunwind_expr_check(expr, 32, false, false, &info) && !info.unknown,
-	       "32 numbers on the stack");
-	tap_ok(!kunwind_expr_check(expr, 33, false, false, &info) && info.unknown, "33");
-	tap_ok(!kunwind_expr_check(expr, 32, true, false, &info) && info.unknown, "32 above the CFA");
+	       "limit: 32 numbers on the stack are accepted");
+	tap_ok(!kunwind_expr_check(expr, 33, false, false, &info) && info.unknown,
+	       "limit: 33 numbers on the stack are not supported");
+	tap_ok(!kunwind_expr_check(expr, 32, true, false, &info) && info.unknown,
+	       "limit: 32 numbers above the CFA are not supported");
 	tap_ok(evaluate(expr, 33, false, &result) == KUNWIND_CORRUPT,
-	       "33 unchecked: the evaluator refuses");
+	       "limit: the evaluator refuses 33 numbers that were not checked");
 	memset(expr + 1, 0x96, sizeof(expr) - 1);
-	tap_ok(!kunwind_expr_check(expr, 256, false, false, &info) && !info.unknown, "256 bytes");
-	tap_ok(!kunwind_expr_check(expr, 257, false, false, &info) && info.unknown, "257");
-	/* lit5; then 8 and 9 branches to the end, each on a literal */
+	tap_ok(!kunwind_expr_check(expr, 256, false, false, &info) && !info.unknown,
+	       "limit: 256 bytes are accepted");
+	tap_ok(!kunwind_expr_check(expr, 257, false, false, &info) && info.unknown,
+	       "limit: 257 bytes are not supported");
+	/* lit5; then 8 or 9 branches to the end, each after a literal */
 	{
 		u8 bra[1 + 9 * 4];
 		int n, i;
@@ -210,7 +214,7 @@ static void test_bounds(void)
 				p[3] = 0;
 			}
 			tap_ok(!kunwind_expr_check(bra, 1 + 4 * n, false, false, &info) &&
-			       info.unknown == (n == 9), "%d branches open", n);
+			       info.unknown == (n == 9), "limit: %d branches to one place", n);
 		}
 	}
 }
@@ -225,18 +229,18 @@ static void test_shapes(void)
 	       info.shape == KUNWIND_EXPR_DEREF && info.reg == KUNWIND_RBP && info.off == -8 &&
 	       info.regs == KUNWIND_REG(KUNWIND_RBP), "shape: *(rbp - 8)");
 	tap_ok(!kunwind_expr_check(eh.data, eh.size, true, false, &info) &&
-	       info.shape == KUNWIND_EXPR_ANY, "shape: none where the CFA is pushed first");
+	       info.shape == KUNWIND_EXPR_ANY, "shape: none if the CFA is pushed first");
 	eh.size = 0;
 	eh_hex(&eh, "77 08 80 00 3f 1a 3a 2a 33 24 22");
 	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
 	       info.shape == KUNWIND_EXPR_PLT && info.off == 10 &&
-	       info.regs == (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)), "shape: PLT, 10");
+	       info.regs == (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)), "shape: PLT with 10");
 	eh.data[1] = 16;
 	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
-	       info.shape == KUNWIND_EXPR_ANY, "shape: almost a PLT");
+	       info.shape == KUNWIND_EXPR_ANY, "shape: none for almost a PLT");
 }
 
-/* Nothing that the check accepts may make the evaluator say "corrupt", but for a division. */
+/* An accepted expression may evaluate to "corrupt" only by a division. */
 static void test_random(void)
 {
 	u32 accepted = 0, corrupt = 0, i, n;
@@ -255,7 +259,7 @@ static void test_random(void)
 		len = expr[0] % 8;
 		divides = false;
 		for (n = 0; n < len; n++) {
-			/* most bytes are no operations that stand alone */
+			/* most bytes are not operations without operands */
 			if (expr[1 + n] & 0x80)
 				expr[1 + n] = 0x10 + (expr[1 + n] & 0x3f);
 			divides |= expr[1 + n] == 0x1b || expr[1 + n] == 0x1d;
@@ -266,7 +270,7 @@ static void test_random(void)
 		if (evaluate(expr + 1, len, i & 1, &result) == KUNWIND_CORRUPT && !divides)
 			corrupt++;
 	}
-	tap_ok(accepted > 1000 && !corrupt, "random: %s of what is accepted is corrupt",
+	tap_ok(accepted > 1000 && !corrupt, "random expressions: %s of the accepted ones is corrupt",
 	       corrupt ? "some" : "none");
 }
 

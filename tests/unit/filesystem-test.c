@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filesystem-test.c - how files are distinguished: each part of an object's key; device numbers
- * that are used again, and those that share a bucket of the hash table
+ * filesystem-test.c - how files are distinguished: each part of an object's
+ * key; device numbers that are reused, and those that share a bucket of the
+ * hash table
  */
 #include "kernel.h"
 #include "tap.h"
@@ -63,10 +64,10 @@ do {										\
 										\
 	place = value;								\
 	after = key();								\
-	tap_ok(memcmp(&before, &after, sizeof(before)), "key: %s", what);	\
+	tap_ok(memcmp(&before, &after, sizeof(before)), "key: %s changes the key", what);	\
 	place = was;								\
 	after = key();								\
-	tap_ok(!memcmp(&before, &after, sizeof(before)), "key: %s: as it was", what); \
+	tap_ok(!memcmp(&before, &after, sizeof(before)), "key: %s: restored, the key is the old one", what); \
 } while (0)
 
 static void test_key(void)
@@ -88,7 +89,8 @@ static void test_key(void)
 
 	inode.i_size = 5;
 	inode.i_ctime.tv_nsec = 6;
-	tap_ok(kunwind_object_of(&object, &file), "key: another state of the file is the same file");
+	tap_ok(kunwind_object_of(&object, &file),
+	       "key: a file with another size and change time is the same file");
 	inode.i_ino++;
 	tap_ok(!kunwind_object_of(&object, &file), "key: another inode number is another file");
 	inode.i_ino--;
@@ -104,27 +106,31 @@ static void test_epochs(void)
 {
 	u32 epoch;
 
-	tap_ok(kunwind_filesystem_get(0x801, 0), "epoch: an object of a file system");
+	tap_ok(kunwind_filesystem_get(0x801, 0),
+	       "epoch: the first object makes a record of its file system");
 	epoch = kunwind_filesystem_epoch(0x801);
-	DIFFERS("the file system before, with the same number",
+	DIFFERS("epoch of a reused device number",
 		((struct filesystem *)find(0x801))->epoch, epoch + 1);
 	kunwind_filesystem_ends(0x801);
-	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: its end moves the number's epoch on");
-	tap_ok(kunwind_filesystem_get(0x801, epoch + 1), "epoch: one more object");
+	tap_ok(kunwind_filesystem_epoch(0x801) != epoch,
+	       "epoch: the end of the file system changes it");
+	tap_ok(kunwind_filesystem_get(0x801, epoch + 1), "epoch: a second object is accepted");
 	kunwind_filesystem_put(0x801);
-	tap_ok(kunwind_filesystem_epoch(0x801) != epoch, "epoch: as long as there is an object");
+	tap_ok(kunwind_filesystem_epoch(0x801) != epoch,
+	       "epoch: it stays as long as an object is left");
 	kunwind_filesystem_put(0x801);
-	tap_ok(!find(0x801), "epoch: without objects nothing is kept");
+	tap_ok(!find(0x801), "epoch: the last object frees the record");
 	kunwind_filesystem_ends(0x801);
-	tap_ok(!find(0x801), "epoch: nor made");
+	tap_ok(!find(0x801), "epoch: the end of a file system without objects makes no record");
 	tap_ok(kunwind_filesystem_get(0x801, 5) && kunwind_filesystem_epoch(0x801) == 5,
-	       "epoch: a new record begins with that of the object's key");
+	       "epoch: a new record begins with the epoch in the object's key");
 	kunwind_filesystem_put(0x801);
 	no_memory = 1;
-	tap_ok(!kunwind_filesystem_get(0x801, 0) && !find(0x801), "epoch: no memory for a record");
+	tap_ok(!kunwind_filesystem_get(0x801, 0) && !find(0x801),
+	       "epoch: without memory for a record, get fails");
 }
 
-/* Two numbers with one place in the hash. */
+/* Two device numbers in one bucket. */
 static void test_numbers(void)
 {
 	u32 a = 1, b = 2, i, epoch;
@@ -132,26 +138,29 @@ static void test_numbers(void)
 	while (hash_32(b, BITS) != hash_32(a, BITS))
 		b++;
 	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0),
-	       "two numbers of one hash: %u, %u", a, b);
+	       "stalls: device numbers %u and %u share a bucket", a, b);
 	for (i = 0; i < MAX_STALLS - 1; i++)
 		kunwind_filesystem_stalled(a);
-	tap_ok(!kunwind_filesystem_hangs(a), "stalls: %u waits in vain are not yet a file system that hangs",
+	tap_ok(!kunwind_filesystem_hangs(a),
+	       "stalls: after %u timeouts a file system does not yet count as hung",
 	       MAX_STALLS - 1);
 	kunwind_filesystem_stalled(a);
 	tap_ok(kunwind_filesystem_hangs(a) && !kunwind_filesystem_hangs(b),
-	       "stalls: one number's are not another's of the same hash");
+	       "stalls: the other file system in the bucket does not count as hung");
 	kunwind_filesystem_answered(b);
-	tap_ok(kunwind_filesystem_hangs(a), "stalls: nor are answers");
+	tap_ok(kunwind_filesystem_hangs(a),
+	       "stalls: an answer of one file system does not count for the other");
 	epoch = kunwind_filesystem_epoch(a);
 	kunwind_filesystem_ends(b);
 	tap_ok(kunwind_filesystem_epoch(a) == epoch && kunwind_filesystem_epoch(b) == epoch + 1,
-	       "stalls: nor ends");
+	       "stalls: the end of one file system does not change the other's epoch");
 	kunwind_filesystem_answered(a);
-	tap_ok(!kunwind_filesystem_hangs(a), "stalls: one that answers does not hang");
+	tap_ok(!kunwind_filesystem_hangs(a),
+	       "stalls: a file system that answers no longer counts as hung");
 	kunwind_filesystem_put(a);
-	tap_ok(!find(a) && find(b), "the last object of one number lets go of its record");
+	tap_ok(!find(a) && find(b), "stalls: the last object of a file system frees its record only");
 	kunwind_filesystem_put(b);
-	tap_ok(!find(b), "and of the other's");
+	tap_ok(!find(b), "stalls: the other file system's last object frees its record");
 }
 
 int main(void)

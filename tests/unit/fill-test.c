@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fill-test.c - the second stage of a big table: its total time, the state of the object after
- * the stage ends or is given up, how long a task waits for a part
+ * fill-test.c - the second stage of a big table: its total time, the state of
+ * the object after the stage ends or is given up, how long a task waits for a
+ * part
  */
 #include "kernel.h"
 #include "eh.h"
@@ -29,7 +30,7 @@ static unsigned int waited;
 	(kunwind_stages_begin)(section, keep, 1, __VA_ARGS__)
 #include "../../kmod/object/fill.c"
 
-/* --------------------------------------------------- what fill.c is used with */
+/* ---------------------------------------------- functions that fill.c calls */
 
 #define NR_PARTS	5
 #define CHARGED		10000
@@ -39,8 +40,8 @@ static struct kunwind_job build;
 static struct kunwind_space space;
 static struct kunwind_snapshot *snapshot;
 static struct mm_struct mm;
-static u64 used_each;		/* ns of the processor's time between two questions */
-static u64 given[16];		/* to each slice */
+static u64 used_each;		/* processor time between two checks, in ns */
+static u64 given[16];		/* time of each slice, in ns */
 static unsigned int slices, in_background, turns, rules_gone, concluded, built, given_back;
 static size_t uncharged, kept;
 static enum kunwind_refusal conclusion;
@@ -94,7 +95,7 @@ struct kunwind_space *kunwind_space_find(const struct mm_struct *of) { return of
 
 /* --------------------------------------------------------------- the scene */
 
-/* An object of five parts, with its first stage behind it; @left: ns for the second. */
+/* An object of five parts after its first stage; @left: ns for the second. */
 static struct kunwind_fill *scene(u64 left)
 {
 	static struct kunwind_fill *fill;
@@ -150,13 +151,14 @@ static void test_whole(void)
 
 	kunwind_fill_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
-	tap_ok(parts_built() == NR_PARTS && !concluded, "all parts are built");
+	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
 	tap_ok(!object.filling && object.filled.done && built == 1 && given_back == 1,
-	       "then the object is complete, and given back");
+	       "whole table: the object is complete, its reference released");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && kept,
-	       "what the build was charged is given back, but for the table");
-	tap_ok(!rules_gone, "the caches keep their rules");
-	tap_ok(turns == slices && in_background, "each slice of a build without waiting tasks takes a turn");
+	       "whole table: the charge is reduced to the table's bytes");
+	tap_ok(!rules_gone, "whole table: the caches keep their rules");
+	tap_ok(turns == slices && in_background,
+	       "whole table: each slice runs in the background, and takes a turn");
 }
 
 static void test_time(void)
@@ -171,13 +173,13 @@ static void test_time(void)
 	for (i = 1; i < slices; i++)
 		less &= given[i] < given[i - 1];
 	tap_ok(slices > 1 && less && given[0] == 1000 && parts_built() == NR_PARTS,
-	       "each of %u slices has the time that those before it left", slices);
+	       "time: each of %u slices gets what the slices before it left", slices);
 	fill = scene(1000);
 	used_each = 300;
 	kunwind_fill_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
 	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
-	       "the second stage ends when it has used all its time");
+	       "time: the second stage is given up when its time is used");
 }
 
 static void test_given_up(void)
@@ -193,7 +195,7 @@ static void test_given_up(void)
 	tap_ok(!kunwind_fill_missing(range, TEXT_LO) && kunwind_fill_wait(&mm, TEXT_LO, HZ) != -ETIME,
 	       "given up: no task waits for a part any more");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.filled.done && given_back == 1,
-	       "given up: its memory is given back");
+	       "given up: the charge is reduced to the table's bytes");
 }
 
 static void all_are_built(void) { drain_workqueue(fillers); }
@@ -206,15 +208,17 @@ static void test_wait(void)
 	kunwind_fill_start(fill, malloc(1), CHARGED);
 	tap_ok(kunwind_fill_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1, "wait: times out");
 	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
-	       "wait: the next task does not wait");
+	       "wait: the task waits, and times out");
+	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
+	       "wait: after a timeout, the next task does not wait");
 	jiffies += HZ;
 	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
 	       "wait: tasks wait again after one second");
 	jiffies += HZ;
 	while_waiting = all_are_built;
-	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3, "wait: until the part is built");
+	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3,
+	       "wait: the wait ends when the part is built");
 	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3,
 	       "wait: a task does not wait for a part that is built");
 	tap_ok(kunwind_fill_wait(NULL, TEXT_LO, 10) == -ENOENT,

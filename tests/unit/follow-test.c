@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow-test.c - mmap, mprotect and mremap over known code: which mappings a call changes, by its
- * arguments
+ * follow-test.c - mmap, mprotect and mremap over known code: which mappings a
+ * call changes, by its arguments
  */
 #include "kernel.h"
 #include "tap.h"
@@ -55,7 +55,7 @@ static int task_work_add(struct task_struct *task, struct callback_head *head, i
 static int mutex_lock_killable(struct mutex *mutex) { mutex->held = true; return 0; }
 static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
-/* Each hook is a function of its name. */
+/* Each hook is a function named after the function that it hooks. */
 #define _KUNWIND_HOOK_H
 struct kunwind_hook { const char *function; };
 #define KUNWIND_HOOK1(name, type, arg)				static void hook_##name(type arg)
@@ -196,7 +196,7 @@ static void end(const char *what)
 	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
 		flush_delayed_work(&reap_work);
 	tap_ok(good && !module_refs && !mm.grabbed && refcount_read(&object.users) == 1,
-	       "%s: all is given back", what);
+	       "%s: all references and snapshots are released", what);
 }
 
 static void maps(unsigned long nr, unsigned long from, unsigned long len, unsigned long start,
@@ -219,12 +219,13 @@ static void test_mprotect(void)
 		unsigned long nr, from, len;
 		u32 dead;
 	} cases[] = {
-		{ "mprotect of all that merged", __NR_mprotect, AT(0), AT(2) + 0x4000 - AT(0), 7 },
-		{ "mprotect of one", __NR_mprotect, AT(1), 0x1000, 2 },
+		{ "mprotect of three mappings that merged", __NR_mprotect, AT(0), AT(2) + 0x4000 - AT(0), 7 },
+		{ "mprotect of one mapping", __NR_mprotect, AT(1), 0x1000, 2 },
 		{ "mprotect of a byte", __NR_mprotect, AT(0) + 0x3000, 1, 1 },
-		{ "mprotect of a part of a page before one", __NR_mprotect, AT(1) - 0x1000, 0xfff, 0 },
-		{ "mprotect of a page and a byte", __NR_mprotect, AT(1) - 0x1000, 0x1001, 2 },
-		{ "pkey_mprotect of one", __NR_pkey_mprotect, AT(2) + 0x3000, 0x1000, 4 },
+		{ "mprotect of part of the page before a mapping", __NR_mprotect, AT(1) - 0x1000, 0xfff, 0 },
+		{ "mprotect of the page before a mapping and one byte more",
+		  __NR_mprotect, AT(1) - 0x1000, 0x1001, 2 },
+		{ "pkey_mprotect of one mapping", __NR_pkey_mprotect, AT(2) + 0x3000, 0x1000, 4 },
 		{ "another system call", 1, AT(1), 0x1000, 7 },
 		{ "mprotect of an address that wraps", __NR_mprotect, AT(1), ~0UL, 7 },
 	};
@@ -233,45 +234,47 @@ static void test_mprotect(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		begin();
 		maps(cases[i].nr, cases[i].from, cases[i].len, AT(0), AT(2) + 0x4000 - AT(0), 0);
-		tap_ok(dead() == cases[i].dead, "%s: dead are %x", cases[i].what, cases[i].dead);
-		tap_ok(nr_queued == !!cases[i].dead, "%s: the task reads what changed", cases[i].what);
+		tap_ok(dead() == cases[i].dead, "%s: dead mappings are %x", cases[i].what, cases[i].dead);
+		tap_ok(nr_queued == !!cases[i].dead,
+		       "%s: the task is asked to read changed mappings", cases[i].what);
 		end(cases[i].what);
 	}
-	/* mmap: as long as its length says, the rest was there */
+	/* mmap: only the length in its arguments is new */
 	begin();
 	maps(__NR_mmap, 0, 0x1001, AT(0), 0x6000, VM_EXEC);
-	tap_ok(!dead() && nr_queued == 1, "mmap that merges: what was there is true still");
+	tap_ok(!dead() && nr_queued == 1, "mmap that merges: the known mappings stay valid");
 	end("mmap that merges");
 	begin();
 	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x4000, VM_EXEC);
-	tap_ok(dead() == 1, "mmap over a page that merges with the rest: all of it is read again");
-	end("mmap over");
+	tap_ok(dead() == 1, "mmap over a page of a mapping: the whole mapping is dead");
+	end("mmap over a page");
 	begin();
 	listening = true;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
-	tap_ok(told_start == AT(1) && told_end == AT(1) + 0x1000, "what changed is told of");
-	end("told");
+	tap_ok(told_start == AT(1) && told_end == AT(1) + 0x1000,
+	       "event kunwind_unmap: the changed addresses");
+	end("event kunwind_unmap");
 	begin();
 	me.mm = NULL;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
 	tap_ok(dead() == 2 && !nr_queued && kunwind_space_dirty(space),
-	       "another's mm is marked, and read by its own tasks");
+	       "another process's mm: it is marked, the caller does not read it");
 	me.mm = &mm;
-	end("another's");
+	end("another process's mm");
 	begin();
 	returns();
-	tap_ok(!scans, "nothing to read");
+	tap_ok(!scans, "unchanged mappings: nothing is read");
 	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
 	me.prio = 50;
-	tap_ok(!kunwind_follow_patience(), "a real-time task waits for no table");
+	tap_ok(!kunwind_follow_patience(), "real-time task: it waits for no table");
 	me.prio = 120;
 	returns();
 	tap_ok(scans == 1 && !forced && kunwind_follow_patience(),
-	       "new code is read before the task runs it");
+	       "new code: it is read before the task runs it");
 	end("new code");
 }
 
-/* The call from its entry on; it answers @ret. */
+/* One mremap, as 64-bit and as 32-bit call; it returns @ret. */
 static void moves(unsigned long addr, unsigned long old, unsigned long len, unsigned long flags,
 		  unsigned long to, unsigned long ret, u32 at_entry, u32 after, const char *what)
 {
@@ -281,7 +284,7 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 		bool at, later;
 
 		begin();
-		/* what the other kind's registers hold means something else */
+		/* other registers hold an address */
 		user_regs = (struct pt_regs){ AT(2), AT(2), AT(2), AT(2), AT(2), AT(2), AT(2), 0, 0 };
 		if (i) {
 			user_regs.bx = addr;
@@ -302,9 +305,10 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 		user_regs.ax = i ? (u32)ret : ret;
 		returns();
 		later = dead() == after && scans == 1 && forced == 1;
-		tap_ok(at, "%s%s: at its entry dead are %x", i ? "32-bit " : "", what, at_entry);
+		tap_ok(at, "%s%s: at its entry, dead mappings are %x", i ? "32-bit " : "", what, at_entry);
 		tap_ok(later,
-		       "%s%s: in the end dead are %x, and all is read", i ? "32-bit " : "", what, after);
+		       "%s%s: at its end, dead mappings are %x, and all are read", i ? "32-bit " : "",
+		  what, after);
 		end(what);
 	}
 }
@@ -312,11 +316,11 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 static void test_mremap(void)
 {
 	moves(AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1), AT(1), 2, 2,
-	       "mremap over another");
+	       "mremap over another mapping");
 	moves(AT(0), 0x1000, 0x1001, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) - 0x1000, AT(1) - 0x1000, 2, 2,
-	      "mremap of a page and a byte");
+	      "mremap of a page and one byte");
 	moves(AT(0), 0x4000, 0x4000, MREMAP_MAYMOVE, 0, AT(1) + 0x3000, 0, 2,
-	       "mremap to where the kernel chose");
+	       "mremap to an address that the kernel chose");
 	moves(AT(0), 0x4000, AT(1) + 0x1000 - AT(0), 0, 0, AT(0), 0, 2, "mremap that grows in place");
 	moves(AT(0), 0x4000, 0x1000, 0, 0, AT(0), 0, 0, "mremap that shrinks");
 	moves(AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1), -ENOMEM, 2, 2,
@@ -328,21 +332,22 @@ static void test_mremap(void)
 	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
 	tap_ok(!nr_queued && !space->moves.nr, "mremap of data: nothing is read");
-	end("data");
+	end("mremap of data");
 	begin();
 	no_memory = 1;
 	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
 	tap_ok(!kunwind_space_find(&mm) && !module_refs,
-	       "mremap without memory for the work: nothing is known any more");
-	end("no memory");
+	       "mremap without memory for the work item: the space is dropped");
+	end("mremap without memory");
 	begin();
 	no_work = true;
 	hook___x64_sys_mremap(&user_regs);
 	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
-	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr, "nor when the work cannot be queued");
-	end("no work");
+	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr,
+	       "mremap whose work item cannot be queued: the space is dropped");
+	end("mremap without work item");
 }
 
 /* Each of these calls fails in every kernel, whatever is mapped. */
@@ -389,7 +394,7 @@ static void test_hooks(void)
 	kunwind_follow_queue(&me, FOLLOW_EXEC);
 	space->fresh = true;
 	returns();
-	tap_ok(!space->fresh && scans == 1, "a program that exec started is not at its entry for ever");
+	tap_ok(!space->fresh && scans == 1, "exec: reading the mappings ends the state \"fresh\"");
 	end("exec");
 }
 

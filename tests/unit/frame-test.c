@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame-test.c - one frame by hand: CFI, registers and a stack in, the caller out
+ * frame-test.c - one frame by hand: CFI, registers and a stack in, the caller
+ * out
  *
- * Each register's value is chosen so that a rule that took the wrong one would
- * find another return address, or none.
+ * Each register has a value with which a rule that took the wrong register
+ * would find another return address, or none.
  */
 #include "../../kmod/core/table/table.h"
 #include "eh.h"
@@ -25,30 +26,30 @@ struct frame_case {
 };
 
 static const struct frame_case cases[] = {
-	{ "usual", USUAL, "0e 18", 0, 0, 2, KUNWIND_NO_OBJECT },
-	{ "by rbp", USUAL, "0c 06 10", 0, 0, 5, KUNWIND_NO_OBJECT },
-	{ "by rbp, unknown", USUAL, "0c 06 10", 0, KUNWIND_REG(KUNWIND_RBP), -1,
+	{ "CFA by rsp", USUAL, "0e 18", 0, 0, 2, KUNWIND_NO_OBJECT },
+	{ "CFA by rbp", USUAL, "0c 06 10", 0, 0, 5, KUNWIND_NO_OBJECT },
+	{ "CFA by rbp, which is unknown", USUAL, "0c 06 10", 0, KUNWIND_REG(KUNWIND_RBP), -1,
 	  KUNWIND_REG_UNKNOWN },
-	{ "by r15", USUAL, "0c 0f 10", 0, 0, 9, KUNWIND_NO_OBJECT },
-	/* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: rax plays no part */
+	{ "CFA by r15", USUAL, "0c 0f 10", 0, 0, 9, KUNWIND_NO_OBJECT },
+	/* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus */
 	{ "PLT, before the push", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 4, 0, 0,
 	  KUNWIND_NO_OBJECT },
-	{ "PLT, behind the push", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 11, 0, 1,
+	{ "PLT, after the push", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 11, 0, 1,
 	  KUNWIND_NO_OBJECT },
 	{ "PLT, rax unknown", USUAL, "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", 11,
 	  KUNWIND_REG(KUNWIND_RAX), 1, KUNWIND_NO_OBJECT },
-	/* the instruction pointer lies far from the stack; rax, register 16 - 16, does not */
+	/* rip is far from the stack; rax, register 16 - 16, is not */
 	{ "CFA by the instruction pointer", USUAL, "0c 10 08", 0, 0, -1, KUNWIND_UNREADABLE },
 	{ "CFA read by the instruction pointer", USUAL, "0f 03 80 00 06", 0, 0, -1,
 	  KUNWIND_UNREADABLE },
 	{ "return address undefined", "0c 07 08", "07 10", 0, 0, -1, KUNWIND_COMPLETE },
 	{ "return address in a register", USUAL, "09 10 02", 0, 0, 20, KUNWIND_NO_OBJECT },
-	/* it would be this frame's own, over and over */
-	{ "return address not said", "0c 07 08", "", 0, 0, -1, KUNWIND_REG_UNKNOWN },
-	{ "return address the same", USUAL, "08 10", 0, 0, -1, KUNWIND_REG_UNKNOWN },
+	/* a walk would find this frame's own address again and again */
+	{ "no rule for the return address", "0c 07 08", "", 0, 0, -1, KUNWIND_REG_UNKNOWN },
+	{ "return address has the rule same_value", USUAL, "08 10", 0, 0, -1, KUNWIND_REG_UNKNOWN },
 };
 
-/* What no builder makes: they are written over a table's rules. */
+/* Rules that no builder makes; they overwrite a table's rules. */
 static const struct kunwind_rule damaged[] = {
 	{ .kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RA, .off = 24 },
 	{ .kind = KUNWIND_RULE_CFA, .reg = 64 + KUNWIND_RSP, .off = 24 },
@@ -91,7 +92,7 @@ static void test_frame(const struct frame_case *c, const struct kunwind_rule *da
 				 .delta = (u64)(uintptr_t)stack - STACK },
 			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
 		};
-		/* others point high into the stack */
+		/* the others point high into the stack */
 		for (i = 0; i < KUNWIND_NR_REGS; i++)
 			walk.regs.r[i] = STACK + 8 * 40;
 		walk.regs.r[KUNWIND_RCX] = CALLER + 20;
@@ -113,7 +114,7 @@ static void test_frame(const struct frame_case *c, const struct kunwind_rule *da
 	free(ranges);
 }
 
-/* What else the inner one of two frames says; its CFA is word 20. */
+/* Further instructions of the inner frame; its CFA is word 20. */
 static const struct inner {
 	const char *name, *code;
 } inners[] = {
@@ -125,8 +126,8 @@ static const struct inner {
 };
 
 /*
- * Two frames: the inner one saves a register that the outer one's CFA is in.
- * The outer's return address is word 50, next to where the register points.
+ * Two frames: the inner one saves the register that has the outer one's CFA.
+ * The outer one's return address is word 50, near where the register points.
  */
 static void test_saved(unsigned int reg, const struct inner *says, unsigned int place, bool lost,
 		       bool cached)
@@ -211,7 +212,7 @@ int main(void)
 	}
 	for (i = 0; i < 2 * ARRAY_SIZE(saved); i++)
 		for (k = 0; k < ARRAY_SIZE(inners); k++) {
-			/* the last is too far for the cache's word */
+			/* the last place is too far for the cache's word */
 			for (place = 1; place <= 8; place++)
 				test_saved(saved[i / 2], &inners[k], place, false, i % 2);
 			test_saved(saved[i / 2], &inners[k], 1, true, i % 2);

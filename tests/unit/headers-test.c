@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headers-test.c - ELF headers at their edges: notes that are not aligned or too long,
- * .eh_frame where a segment has memory but no file, mappings that touch a segment
+ * headers-test.c - limits of ELF headers: notes that are not aligned or too
+ * long, .eh_frame where a segment has memory but no file, mappings that touch a
+ * segment
  */
 #include <stdio.h>
 
@@ -37,7 +38,7 @@ static void segment(int n, u32 type, u32 flags, u64 offset, u64 vaddr, u64 files
 	put(at + 48, 4, 8);
 }
 
-/* Code at [0, 0x1000); a note segment at 0x1800; the rest is what the case puts there. */
+/* Code at [0, 0x1000) and a note segment at 0x1800; each case adds the rest. */
 static void image(void)
 {
 	memset(file, 0, sizeof(file));
@@ -57,7 +58,7 @@ static enum kunwind_refusal parse(struct kunwind_elf *elf)
 	return kunwind_elf_parse(read_file, NULL, SIZE, elf);
 }
 
-/* A note at @at: returns where the next one begins. */
+/* Writes a note at @at. Returns where the next one begins. */
 static size_t note(size_t at, u32 type, const char *name, u32 desc, u8 fill)
 {
 	u32 len = strlen(name) + 1;
@@ -81,31 +82,31 @@ static void test_notes(void)
 	note(at, 3, "GNU", 20, 0x22);
 	parse(&elf);
 	tap_ok(elf.build_id_len == 20 && elf.build_id[19] == 0x22,
-	       "the build-id behind a note whose description is not aligned");
+	       "build-id: found after a note whose description is not aligned");
 	image();
 	at = note(0x1800, 1, "Longer", 4, 0x11);
 	note(at, 3, "GNU", 20, 0x22);
 	parse(&elf);
 	tap_ok(elf.build_id_len == 20 && elf.build_id[0] == 0x22,
-	       "the build-id behind a note whose name is not aligned");
+	       "build-id: found after a note whose name is not aligned");
 	image();
 	note(0x1800, 3, "GNU", KUNWIND_BUILD_ID_MAX, 0x22);
 	parse(&elf);
-	tap_ok(elf.build_id_len == KUNWIND_BUILD_ID_MAX, "the longest build-id");
+	tap_ok(elf.build_id_len == KUNWIND_BUILD_ID_MAX, "build-id: the greatest length is accepted");
 	image();
 	note(0x1800, 3, "GNU", KUNWIND_BUILD_ID_MAX + 1, 0x22);
 	parse(&elf);
-	tap_ok(!elf.build_id_len, "a build-id that is one byte longer is none");
+	tap_ok(!elf.build_id_len, "build-id: one byte more than the greatest length is ignored");
 	image();
 	note(0x1800, 3, "GNV", 20, 0x22);
 	parse(&elf);
-	tap_ok(!elf.build_id_len, "a note of another's with the same number is none");
+	tap_ok(!elf.build_id_len, "build-id: a note of the same type from another vendor is ignored");
 	image();
 	note(0x19e0, 3, "GNU", 20, 0x22);
 	put(64 + 56 + 8, 0x19e0, 8);
 	put(64 + 56 + 32, 35, 8);
 	parse(&elf);
-	tap_ok(!elf.build_id_len, "one that reaches a byte behind its segment is none");
+	tap_ok(!elf.build_id_len, "build-id: a note that ends one byte after its segment is ignored");
 }
 
 /* .eh_frame_hdr at 0x1c00 says that .eh_frame is at @addr. */
@@ -125,9 +126,11 @@ static void test_place(void)
 	struct kunwind_elf elf;
 
 	tap_ok(!place(0x1d00, &elf) && elf.eh_offset == 0x1d00 && elf.eh_size == 0x300,
-	       ".eh_frame up to the end of its segment's file");
-	tap_ok(!place(0x1fff, &elf) && elf.eh_size == 1, ".eh_frame in the last byte");
-	tap_ok(place(0x2000, &elf) == KUNWIND_E_HEADER, ".eh_frame in memory without a file is refused");
+	       ".eh_frame ends with its segment's bytes of the file");
+	tap_ok(!place(0x1fff, &elf) && elf.eh_size == 1,
+	       ".eh_frame at the last byte of its segment has one byte");
+	tap_ok(place(0x2000, &elf) == KUNWIND_E_HEADER,
+	       ".eh_frame in memory without a file is refused");
 	tap_ok(place(0x5000, &elf) == KUNWIND_E_HEADER, ".eh_frame in no segment is refused");
 }
 
@@ -141,7 +144,7 @@ static void test_bias(void)
 
 	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x1000, &bias) &&
 	       bias == 0x7f0000001000 - 0x401000,
-	       "a mapping that begins before its segment");
+	       "a mapping that begins before its segment has that segment's bias");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x800, 0x1000, &bias),
 	       "a mapping that ends where a segment begins does not belong to it");
 	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x801, 0x1000, &bias),
@@ -149,7 +152,7 @@ static void test_bias(void)
 	tap_ok(kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x2fff, &bias),
 	       "a mapping that begins at the last byte of a segment belongs to it");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x3000, &bias),
-	       "a mapping that begins where a segment ends is not");
+	       "a mapping that begins where a segment ends does not belong to it");
 	tap_ok(!kunwind_elf_bias(&elf, 0x7f0000001000, 0x1000, 0x4000, &bias),
 	       "a mapping of data has no bias");
 }

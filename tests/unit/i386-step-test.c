@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * i386-step-test.c - what a step of the walk of 32-bit code may not do: the like of step-test.c
+ * i386-step-test.c - what a step of the walk of 32-bit code must not do;
+ * step-test.c is for 64-bit
  */
 #include "../../kmod/core/kunwind_core.h"
 #include "eh.h"
@@ -35,7 +36,7 @@ static void begin(void)
 				    .delta = (u64)(uintptr_t)stack - STACK };
 }
 
-/* Where a second object begins: what is known of the first one's registers says nothing there. */
+/* Where a second object begins; its table is another one. */
 #define SECOND	0x800
 
 static struct kunwind_table *build(const struct function *functions, unsigned int nr, bool second)
@@ -70,7 +71,7 @@ static struct kunwind_table *build(const struct function *functions, unsigned in
 	return eh.size && !kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table) ? table : NULL;
 }
 
-/* Functions of 0x100 bytes each at TEXT_LO + offset; ip is that of the first plus 0x10. */
+/* Functions of 0x100 bytes at TEXT_LO + offset; ip is at 0x10 of the first. */
 static void walk_is(const char *name, const struct function *functions, unsigned int nr,
 		    enum kunwind_reason want, u32 count, u32 last)
 {
@@ -111,10 +112,11 @@ int main(void)
 {
 	begin();
 	stack[0] = AT(0x120);
-	WALK("a frame and its caller", NO_OBJECT, 3, CALLER + 1, { 0, "", false }, { 0x100, "", false });
+	WALK("a frame and its caller", NO_OBJECT, 3, CALLER + 1, { 0,
+								  "", false }, { 0x100, "", false });
 	/* ebp is register 5 of the i386 psABI */
 	stack[1] = AT(0x120);
-	WALK("an undefined ebp is not the callee's", REG_UNKNOWN, 2, AT(0x120),
+	WALK("an undefined ebp does not keep the callee's value", REG_UNKNOWN, 2, AT(0x120),
 	     { 0, "0e 08 07 05", false }, { 0x100, "0c 05 08", false });
 	begin();
 	regs.r[KUNWIND_RBP] = WORD(2);
@@ -123,19 +125,19 @@ int main(void)
 	regs.r[KUNWIND_RSP] = WORD(8);
 	WALK("a CFA below esp", CFA_STUCK, 1, AT(0x10), { 0, "0c 05 08", false });
 
-	/* a signal interrupted the first byte of the second of three functions */
+	/* a signal interrupted the second function at its first byte */
 	begin();
 	stack[0] = AT(0x200);
-	WALK("what a signal interrupted at its first byte is looked up there", NO_OBJECT, 3, CALLER + 3,
+	WALK("signal frame: the interrupted address itself is looked up", NO_OBJECT, 3, CALLER + 3,
 	     { 0, "", true }, { 0x100, "", false }, { 0x200, "0e 0c", false });
 	stack[0] = 0;
 	WALK("a signal at address 0 does not end the stack", NO_OBJECT, 2, 0, { 0, "", true });
 	WALK("a return address of 0 ends the stack", COMPLETE, 1, AT(0x10), { 0, "", false });
 	stack[0] = AT(0x200);
-	WALK("a return address is looked up in the call before it", NO_OBJECT, 3, CALLER + 1,
+	WALK("return address: the byte before it is looked up", NO_OBJECT, 3, CALLER + 1,
 	     { 0, "", false }, { 0x100, "", false }, { 0x200, "0e 0c", false });
 
-	/* ebx is register 3; the first object's table does not follow it, the second's does */
+	/* ebx is register 3; only the second object's table follows it */
 	begin();
 	stack[0] = AT(SECOND + 0x20);
 	WALK("a table that does not follow ebx leaves it unknown", REG_UNKNOWN, 2, AT(SECOND + 0x20),
@@ -147,10 +149,10 @@ int main(void)
 	mem.lo = 0;
 	mem.hi = 0x80;
 	mem.delta = (u64)(uintptr_t)stack;
-	WALK("a CFA that wraps at 4 GB does not grow", CFA_STUCK, 1, AT(0x10), { 0, "0e 10", false });
+	WALK("a CFA that wraps at 4 GB ends the walk", CFA_STUCK, 1, AT(0x10), { 0, "0e 10", false });
 	/* by a wide rule: the return address is in eax */
 	regs.r[KUNWIND_RAX] = CALLER;
-	WALK("a CFA of a wide rule that wraps at 4 GB does not grow", CFA_STUCK, 1, AT(0x10),
+	WALK("wide rule: a CFA that wraps at 4 GB ends the walk", CFA_STUCK, 1, AT(0x10),
 	     { 0, "0e 10 09 08 00", false });
 	return tap_done();
 }

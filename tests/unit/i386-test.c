@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * i386-test.c - 32-bit code: CFI with its register numbers and four-byte addresses in,
- * rules and callers out
+ * i386-test.c - 32-bit code: CFI with its register numbers and four-byte
+ * addresses in, rules and callers out
  *
- * The stack is an array of words of four bytes; word n holds a return address CALLER + n
- * unless a case puts something else there, so that a rule that took the wrong word, or one
- * of eight bytes, would find another return address.
+ * The stack is an array of four-byte words. Word n holds a return address
+ * CALLER + n unless a case sets it. A rule that took the wrong word, or one of
+ * eight bytes, would find another return address.
  */
 #include "rows.h"
 #include "tap.h"
 
 #define USUAL	"0c 04 04 88 01"	/* CFA esp+4, return address at CFA-4 */
-#define STACK	0xff007000U		/* above 2^31: numbers with a sign */
+#define STACK	0xff007000U		/* above 2^31: negative as signed numbers */
 #define WORDS	64
 #define CALLER	0xf7d00000U		/* in no object */
 #define CODE	0x8048000U		/* where TEXT_LO is mapped */
@@ -27,7 +27,7 @@ static enum kunwind_refusal build(const struct eh *eh, struct kunwind_table **ta
 	return kunwind_table_build(&section, 0, 1 << 24, NULL, NULL, table);
 }
 
-/* A CIE whose return address is column @ra, then FDEs' addresses in @encoding. */
+/* Opens a CIE whose return address is column @ra; the caller adds the rest. */
 static size_t cie_begin(struct eh *eh, const char *augmentation, u8 ra)
 {
 	size_t at = eh_cie(eh, augmentation, false);
@@ -54,18 +54,19 @@ struct rows_case {
 static const struct rows_case rows_cases[] = {
 	{ "prologue", USUAL, "41 0e 08 85 02 42 0d 05",
 	  "0 esp+4 s c-4; 1 esp+8 c-8 c-4; 3 ebp+8 c-8 c-4; 100 none - -" },
-	{ "column 16 is no return address", USUAL, "07 10", "0 esp+4 s c-4; 100 none - -" },
-	{ "columns of the flags and x87", USUAL, "89 03 8b 04 07 0c", "0 esp+4 s c-4; 100 none - -" },
+	{ "column 16 is not the return address", USUAL, "07 10", "0 esp+4 s c-4; 100 none - -" },
+	{ "columns of flags and x87 registers have no effect", USUAL,
+	  "89 03 8b 04 07 0c", "0 esp+4 s c-4; 100 none - -" },
 	{ "return address undefined", USUAL, "07 08", "0 end - -; 100 none - -" },
 	{ "return address in edx", USUAL, "09 08 02", "0 esp+4 s edx; 100 none - -" },
 	{ "CFA in ecx", USUAL, "0c 01 00", "0 ecx+0 s c-4; 100 none - -" },
 	{ "realigned: CFA = *(ebp - 4)", USUAL, "10 05 02 75 00 0f 03 75 7c 06",
 	  "0 exp:757c06 exp:7500 c-4; 100 none - -" },
-	{ "edi's number is that of rsp elsewhere", USUAL, "0c 07 08", "0 edi+8 s c-4; 100 none - -" },
-	/* what GNU ld writes for a PLT: an expression like any other here */
+	{ "number 7 is edi, not esp", USUAL, "0c 07 08", "0 edi+8 s c-4; 100 none - -" },
+	/* what GNU ld writes for a PLT; here an expression like any other */
 	{ "PLT", USUAL, "0f 0b 74 04 78 00 3f 1a 3b 2a 32 24 22",
 	  "0 exp:740478003f1a3b2a322422 s c-4; 100 none - -" },
-	{ "a CFA follows ebx, so it is kept", USUAL, "41 0e 08 83 02 0c 03 08",
+	{ "a CFA by ebx makes the table follow ebx", USUAL, "41 0e 08 83 02 0c 03 08",
 	  "0 esp+4 s c-4; 1 ebx+8 s c-4 ebx:c-8; 100 none - -" },
 };
 
@@ -88,7 +89,9 @@ static void test_rows(const struct rows_case *c)
 		kunwind_table_free(table);
 }
 
-/* Addresses of four bytes, absolute and wrapping, and what is refused. */
+/*
+ * Four-byte addresses, absolute and wrapping; return address columns 16 and 3.
+ */
 static void test_pointers(void)
 {
 	static struct eh eh;
@@ -110,7 +113,7 @@ static void test_pointers(void)
 	if (!err)
 		kunwind_table_free(table);
 
-	/* sdata8 beyond 2^32 comes around to the code */
+	/* sdata8 above 2^32 wraps to the code's address */
 	eh.size = 0;
 	cie = cie_begin(&eh, "zR", 8);
 	eh_hex(&eh, "01 0c" USUAL);
@@ -132,7 +135,7 @@ static void test_pointers(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "");
 	err = build(&eh, &table);
 	tap_ok(!err && !strcmp(rows_text(table), "0 none - -"),
-	       "a return address in column 16 of which nothing is said: no rule");
+	       "return address in column 16 without a rule: no rows");
 	if (!err)
 		kunwind_table_free(table);
 
@@ -143,7 +146,7 @@ static void test_pointers(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 83 02");
 	err = build(&eh, &table);
 	tap_ok(!err && !strcmp(rows_text(table), "0 esp+4 s ebx; 1 esp+4 s c-8 ebx:c-8"),
-	       "a return address in column 3: ebx");
+	       "return address in column 3: ebx");
 	if (!err)
 		kunwind_table_free(table);
 }
@@ -157,31 +160,34 @@ struct frame_case {
 };
 
 static const struct frame_case frame_cases[] = {
-	{ "usual", USUAL, "0e 0c", 2, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "CFA by esp", USUAL, "0e 0c", 2, KUNWIND_NO_OBJECT, 0, 0 },
 	{ "esp not a multiple of 8", USUAL, "0e 0c", 3, KUNWIND_NO_OBJECT, 0, 1 },
 	{ "the last word of the stack", USUAL, "", 63, KUNWIND_NO_OBJECT, 0, 63 },
-	{ "by ebp", USUAL, "0c 05 08", 5, KUNWIND_NO_OBJECT, 0, 0 },
-	{ "by ebp, unknown", USUAL, "0c 05 08", -1, KUNWIND_REG_UNKNOWN, KUNWIND_REG(KUNWIND_RBP), 0 },
-	{ "by *(ebp + 4)", USUAL, "0f 03 75 04 06", 19, KUNWIND_NO_OBJECT, 0, 0 },
-	{ "by edi", USUAL, "0c 07 08", 9, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "CFA by ebp", USUAL, "0c 05 08", 5, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "CFA by ebp, which is unknown", USUAL,
+	  "0c 05 08", -1, KUNWIND_REG_UNKNOWN, KUNWIND_REG(KUNWIND_RBP), 0 },
+	{ "CFA by *(ebp + 4)", USUAL, "0f 03 75 04 06", 19, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "CFA by edi", USUAL, "0c 07 08", 9, KUNWIND_NO_OBJECT, 0, 0 },
 	{ "return address in edx", USUAL, "09 08 02", 60, KUNWIND_NO_OBJECT, 0, 0 },
 	{ "return address undefined", USUAL, "07 08", -1, KUNWIND_COMPLETE, 0, 0 },
-	/* breg4 0; dup; lit0; lt; const1u 24; mul; plus: esp is below zero */
-	{ "numbers have 32 bits and a sign", USUAL, "0f 09 74 00 12 30 2d 08 18 1e 22", 5,
+	/* breg4 0; dup; lit0; lt; const1u 24; mul; plus: esp is negative */
+	{ "numbers are signed, of 32 bits", USUAL, "0f 09 74 00 12 30 2d 08 18 1e 22", 5,
 	  KUNWIND_NO_OBJECT, 0, 0 },
 	/* (esp + 2^32 - 1 + 1) + 16 */
-	{ "sums wrap", USUAL, "0f 0a 74 10 0c ff ff ff ff 22 31 22", 3, KUNWIND_NO_OBJECT, 0, 0 },
+	{ "sums wrap at 2^32", USUAL, "0f 0a 74 10 0c ff ff ff ff 22 31 22", 3, KUNWIND_NO_OBJECT, 0, 0 },
 	/* esp >> 24 is 255, << 24 gives 0xff000000, + 0x7010 */
-	{ "shifts are of 32 bits", USUAL, "0f 0a 74 00 48 25 48 24 23 90 e0 01", 3,
+	{ "shifts are those of 32-bit numbers", USUAL, "0f 0a 74 00 48 25 48 24 23 90 e0 01", 3,
 	  KUNWIND_NO_OBJECT, 0, 0 },
 	{ "a CFA below the stack pointer", USUAL, "0f 02 74 78", -1, KUNWIND_CFA_STUCK, 0, 8 },
-	{ "above the stack", USUAL, "0e 90 08", -1, KUNWIND_UNREADABLE, 0, 0 },
-	/* a signal frame: all registers by expressions; esp goes back to word 3, eip is word 40 */
+	{ "CFA above the stack", USUAL, "0e 90 08", -1, KUNWIND_UNREADABLE, 0, 0 },
+	/*
+	 * all registers by expressions; esp goes back to word 3, eip is word 40
+	 */
 	{ "signal frame", "0c 04 04", "0f 02 74 04 10 04 02 74 04 10 08 03 74 a0 01", 40,
 	  KUNWIND_NO_OBJECT, 0, 0 },
 };
 
-/* A walk with a stack of @size bytes at STACK, its registers not set. */
+/* A walk of a stack of @size bytes at STACK; the caller sets the registers. */
 static struct kunwind_walk walk_on(const struct kunwind_ranges *ranges, bool i386, const void *stack,
 				   size_t size, unsigned long *addresses, u32 capacity)
 {
@@ -223,7 +229,7 @@ static void test_frame(const struct frame_case *c)
 	if (!err) {
 		walk = walk_on(ranges, true, stack, sizeof(stack), addresses,
 			       ARRAY_SIZE(addresses));
-		/* the high halves mean nothing */
+		/* the high halves have no meaning */
 		for (i = 0; i < KUNWIND_NR_REGS; i++)
 			walk.regs.r[i] = 0xdead00000000ULL | (STACK + 4 * 50);
 		walk.regs.r[KUNWIND_RDX] = CALLER + 60;
@@ -246,9 +252,10 @@ static void test_frame(const struct frame_case *c)
 }
 
 /*
- * A handler returns to the first byte of its trampoline, whose FDE begins there or one
- * byte before; as in the vDSO of Linux 7.2:
- *	1ea0 __kernel_sigreturn: pop %eax; ...	CFA=esp+4, "zRS", esp at CFA+28, eip at CFA+56
+ * A handler returns to the first byte of its trampoline, whose FDE begins there
+ * or one byte before it; as in the vDSO of Linux 7.2:
+ *	1ea0 __kernel_sigreturn: pop %eax; ...
+ *	CFA=esp+4, "zRS", esp at CFA+28, eip at CFA+56
  */
 static void test_handler(u32 before)
 {
@@ -285,11 +292,11 @@ static void test_handler(u32 before)
 	}
 	tap_ok(reason == KUNWIND_NO_OBJECT && walk.count == 3 && addresses[1] == CODE + 0x20 &&
 	       addresses[2] == CALLER + 2 + 56 / 4 && walk.regs.r[KUNWIND_RSP] == STACK + 4 * 30,
-	       "a trampoline whose FDE begins %u bytes before it", before);
+	       "handler returns to a trampoline whose FDE begins %u bytes before it", before);
 	free(ranges);
 }
 
-/* Each kind of walk keeps away from the other kind's tables. */
+/* Walks of one kind of code must not use tables of the other kind. */
 static void test_kinds(void)
 {
 	static struct eh eh;
@@ -322,22 +329,22 @@ static void test_kinds(void)
 		ok += (i ? kunwind_walk_i386(&walk) : kunwind_walk(&walk)) == KUNWIND_NO_RULE &&
 		      walk.count == 1;
 	}
-	tap_ok(ok == 2, "64-bit code has no rule in a 32-bit table, nor the other way round");
+	tap_ok(ok == 2, "a walk uses no table of the other kind of code (32-bit, 64-bit)");
 	kunwind_table_free(table32);
 	kunwind_table_free(table64);
 	free(ranges);
 }
 
-/* Code with a rule up to its third byte, and none from there on. The caller's call may be missing. */
+/* Rules up to the third byte; the call before the return address varies. */
 static void test_code(void)
 {
 	static const struct {
 		const char *name, *code, *caller;
 		bool found;
 	} cases[] = {
-		{ "after int $0x80, where the rules end", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		{ "after int $0x80, where the CFI ends", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
 		{ "after int $0x80, called through a register", "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true },
-		{ "no call before the return address", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
+		{ "a return address that does not follow a call", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
 		  false },
 		{ "a call of an address without code", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
 		{ "pop, inc, dec, call of the next, lds, bound", "90 90 e8 00 00 00 00 58 40 4f c5 00 62 00 "
@@ -350,9 +357,10 @@ static void test_code(void)
 		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false },
 		{ "a system call that returns",
 		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "after a call, from rsp: not known", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
-		{ "after a call, by leave", "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
-		{ "after a call, by lea from the frame pointer",
+		{ "after a call, esp is not known", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		{ "after a call, leave gives the return address",
+		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
+		{ "after a call, lea from ebp gives the return address",
 		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true },
 	};
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));

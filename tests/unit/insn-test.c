@@ -2,8 +2,9 @@
 /*
  * insn-test.c - lengths and operands of instructions, one of each form
  *
- * GNU as made the bytes. Each instruction is decoded twice: as the last bytes that
- * can be read, and with other bytes after it.
+ * GNU as made the bytes. Each instruction is decoded with other bytes after it;
+ * those whose end can be the end of readable memory (a word's) are also decoded
+ * there.
  */
 #include "../../kmod/core/x86/insn.h"
 #include "../../kmod/core/walk/mem.h"
@@ -78,13 +79,13 @@ static const struct {
 	{ "vpternlogd $1, %zmm0, %zmm1, %zmm2", "62 f3 75 48 25 d0 01", 0, 1 },
 };
 
-/* @more: bytes behind the instruction. Its length, 0 when it is not decoded. */
+/* Decodes with @more bytes after it. Returns the length; 0: not decoded. */
 static u32 decode(const u8 *bytes, u32 len, u32 more, struct kunwind_insn *insn)
 {
 	u64 room[8];
 	struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
 	struct kunwind_text text = { .mem = &mem, .left = 1 };
-	/* memory is read by words, so its end is that of a word */
+		/* memory is read by words, so it ends with a word */
 	const u32 all = (len + more + 7) & ~7U, from = all - len - more;
 
 	memset(room, 0xc3, sizeof(room));
@@ -116,16 +117,16 @@ int main(void)
 			    "%s", cases[i].text))
 			printf("# %u bytes instead of %u, displacement %d, immediate %d\n", behind, len,
 			       insn.disp, insn.imm);
-		/* without its last byte it is not there */
+		/* without its last byte, it must not be decoded */
 		alone = len > 1 && len % 8 == 1 ? decode(bytes, len - 1, 0, &insn) : 0;
 		cut += alone != 0;
 		if (len % 8 == 0 && decode(bytes, len, 0, &insn) != len)
 			cut++;
 	}
-	tap_ok(!cut, "an instruction that ends with what can be read is there as a whole or not at all");
-	tap_ok(!kunwind_insn_next(&none, AT, &insn), "no instruction is read beyond the limit");
+	tap_ok(!cut, "an instruction at the end of readable memory is decoded only if it is complete");
+	tap_ok(!kunwind_insn_next(&none, AT, &insn), "limit 0: no instruction is read");
 	text.mem = &mem;
 	tap_ok(kunwind_insn_next(&text, AT, &insn) && !kunwind_insn_next(&text, AT + 1, &insn),
-	       "an instruction that is read counts for the limit");
+	       "limit 1: one instruction is read, and no second one");
 	return tap_done();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit-test.c - code that a process hands in: what is accepted, which user pays, what a failure leaves
+ * jit-test.c - code that a process adds: which ranges are valid, which user
+ * pays, and that a failure leaves no reference
  */
 #include "kernel.h"
 #include "tap.h"
@@ -89,13 +90,13 @@ static void test_ranges(void)
 		jit = (struct kunwind_jit){ .start = cases[i].start, .len = cases[i].len };
 		back &= kunwind_jit_remove(&jit) == want;
 	}
-	tap_ok(code, "code: empty, beyond the user's addresses, around the end of memory");
-	tap_ok(frame, "unwind information: the same");
-	tap_ok(back, "what is taken back: the same");
+	tap_ok(code, "add: empty, too high and wrapping code ranges are refused");
+	tap_ok(frame, "add: empty, too high and wrapping .eh_frame ranges are refused");
+	tap_ok(back, "remove: empty, too high and wrapping ranges are refused");
 	jit = (struct kunwind_jit){ .start = 0x1000, .len = 0x100, .eh_frame = 1 };
-	tap_ok(kunwind_jit_remove(&jit) == -EINVAL, "what is taken back has no unwind information");
+	tap_ok(kunwind_jit_remove(&jit) == -EINVAL, "remove: an .eh_frame address is refused");
 	jit = (struct kunwind_jit){ .start = 0x1000, .len = 0x100, .eh_frame_len = 1 };
-	tap_ok(kunwind_jit_remove(&jit) == -EINVAL, "of no length either");
+	tap_ok(kunwind_jit_remove(&jit) == -EINVAL, "remove: an .eh_frame length is refused");
 }
 
 static void test_add(void)
@@ -104,35 +105,42 @@ static void test_add(void)
 
 	registered = false;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOENT && kunwind_jit_remove(&jit) == -EINVAL,
-	       "a process that is not registered");
+	       "a process that is not registered: add returns ENOENT, remove EINVAL");
 	registered = true;
 	built = 0;
 	tap_ok(!add_at(0x1000, 0x100, 0x5000, 0x80, &jit) && built == 1 && section.lo == 0x1000 &&
 	       section.hi == 0x1100 && section.addr == 0x5000 && section.size == 0x80 &&
 	       changed.start == 0x1000 && changed.end == 0x1100 && changed.object == &object &&
-	       jit.nr_fdes == 3 && jit.refusal == KUNWIND_OK, "it is built of these bytes, for this code");
-	tap_ok(paid == &user && !user.refs, "the process's user pays");
+	       jit.nr_fdes == 3 && jit.refusal == KUNWIND_OK,
+	       "add: the table is built from the given bytes for the given code");
+	tap_ok(paid == &user && !user.refs, "add: the process's user pays");
 	tap_ok(refcount_read(&object.users) == 1 && refcount_read(&space.refs) == 1,
-	       "the list alone has a reference in the end");
+	       "add: only the list keeps a reference");
 	refusal = KUNWIND_E_CIE;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOEXEC && jit.refusal == KUNWIND_E_CIE &&
-	       !refcount_read(&object.users) && !jit.nr_fdes, "what is refused is named, and not kept");
+	       !refcount_read(&object.users) && !jit.nr_fdes,
+	       "add: a refused section returns ENOEXEC and the reason, and is not kept");
 	refusal = KUNWIND_E_LIMIT;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC, "beyond a limit");
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC,
+	       "add: a table over a limit returns ENOSPC");
 	refusal = KUNWIND_E_NOMEM;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOMEM, "no memory");
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOMEM, "add: no memory returns ENOMEM");
 	refusal = KUNWIND_E_IO;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -EFAULT, "bytes that cannot be read");
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -EFAULT,
+	       "add: unreadable bytes return EFAULT");
 	refusal = KUNWIND_OK;
 	over = true;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC && !user.refs, "too many of them");
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC && !user.refs,
+	       "add: too many objects return ENOSPC");
 	over = false;
 	me.mm = NULL;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOENT, "a task without memory");
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOENT,
+	       "add: a task without an mm returns ENOENT");
 	me.mm = &mm;
 	jit = (struct kunwind_jit){ .start = 0x1000, .len = 0x100 };
 	tap_ok(!kunwind_jit_remove(&jit) && changed.start == 0x1000 && changed.end == 0x1100 &&
-	       !changed.object && refcount_read(&space.refs) == 1, "taken back, by its place");
+	       !changed.object && refcount_read(&space.refs) == 1,
+	       "remove: the object at this range is removed");
 }
 
 int main(void)

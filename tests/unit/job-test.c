@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job-test.c - a build's processor time: which user is charged, its limit, its priority, and which
- * user's turn it takes
+ * job-test.c - a build's processor time: which user pays, the limit, the
+ * priority, and which user's turn the build takes
  */
 #include "kernel.h"
 #include "tap.h"
@@ -44,7 +44,7 @@ static struct kunwind_payer *user(u32 uid)
 	return kunwind_payer_of(&mm);
 }
 
-/* The worker runs for so long; @ticks: as the scheduler's clock sees it. */
+/* The worker runs for @ns; @ticks: the scheduler's clock counts that time. */
 static void runs(u64 ns, bool ticks)
 {
 	now_ns += ns;
@@ -62,43 +62,45 @@ static void test_time(void)
 	worker.nice = 3;
 	kunwind_job_begin(&job, &object, 20 * MS);
 	runs(5 * MS, true);
-	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before, "time: looked at once a jiffy");
+	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before,
+	       "time: nothing is charged within the same jiffy");
 	ticks();
 	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before + 5 * MS,
-	       "time: the object's user is charged what the worker ran");
+	       "time: the object's user pays for the worker's time");
 	runs(5 * MS, true);
 	object.time_payer = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS,
-	       "time: a user who took over the build is charged");
+	       "time: a user who took over the build pays");
 	object.time_payer = alice;
 	runs(10 * MS, true);
 	ticks();
 	tap_ok(!kunwind_job_may_go_on(&job) && !kunwind_job_may_go_on(&job),
-	       "time: a job has no more than it was given");
+	       "time: a job ends when its time is used");
 	kunwind_job_end(&job);
 	before = alice->time;
 	kunwind_job_begin(&job, &object, 20 * MS);
 	runs(MS, false);
 	kunwind_job_end(&job);
-	tap_ok(alice->time == before + MS, "time: a job shorter than a tick costs its time by the clock");
+	tap_ok(alice->time == before + MS, "time: a job shorter than a tick is charged by the clock");
 	before = alice->time;
 	kunwind_job_begin(&job, &object, 20 * MS);
 	runs(100 * MS, false);
 	kunwind_job_end(&job);
-	tap_ok(alice->time == before + TICK_NSEC, "time: of what others ran meanwhile at most a tick");
+	tap_ok(alice->time == before + TICK_NSEC,
+	       "time: at most one tick of other tasks' time is charged");
 	before = alice->time;
 	kunwind_job_begin(&job, &object, 20 * MS);
 	runs(8 * MS, true);
 	kunwind_job_end(&job);
 	tap_ok(alice->time == before + 8 * MS && job.left == 12 * MS,
-	       "time: nothing is charged twice, and what is left is told");
+	       "time: the end charges only the rest, and job.left is the unused time");
 	unwanted = true;
 	kunwind_job_begin(&job, &object, 20 * MS);
-	tap_ok(kunwind_job_may_go_on(&job), "time: whether anybody wants it is asked once a jiffy");
+	tap_ok(kunwind_job_may_go_on(&job), "unwanted build: it continues within the same jiffy");
 	ticks();
-	tap_ok(!kunwind_job_may_go_on(&job), "time: an unwanted build ends");
+	tap_ok(!kunwind_job_may_go_on(&job), "unwanted build: it ends at the next jiffy");
 	kunwind_job_end(&job);
 	unwanted = false;
 }
@@ -110,28 +112,28 @@ static void test_priority(void)
 	now_ns += 100000 * MS;
 	worker.nice = 3;
 	kunwind_job_begin(&job, &object, 100000 * MS);
-	tap_ok(worker.nice == 3, "priority: within the budget the worker's own");
+	tap_ok(worker.nice == 3, "priority: within the user's budget, the worker keeps its own");
 	kunwind_job_set_background(&job, true);
 	tap_ok(worker.nice == 10, "priority: lower for a build that no task waits for");
 	kunwind_job_set_background(&job, false);
-	tap_ok(worker.nice == 3, "priority: and back");
+	tap_ok(worker.nice == 3, "priority: restored when a task waits again");
 	kunwind_payer_add_time(alice, 1000 * MS);
 	ticks();
 	kunwind_job_may_go_on(&job);
-	tap_ok(worker.nice == 19, "priority: the lowest beyond the budget");
+	tap_ok(worker.nice == 19, "priority: the lowest when the user's budget is spent");
 	object.time_payer = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(worker.nice == 3, "priority: that of the user who took over the build");
 	object.time_payer = alice;
 	kunwind_job_end(&job);
-	tap_ok(worker.nice == 3, "priority: the worker has its own back");
+	tap_ok(worker.nice == 3, "priority: the worker's own is restored at the end");
 	kunwind_job_begin(&job, &object, MS);
-	tap_ok(worker.nice == 19, "priority: the lowest from the beginning on");
+	tap_ok(worker.nice == 19, "priority: the lowest from the start if the budget is already spent");
 	kunwind_job_end(&job);
 	object.time_payer = NULL;
 	kunwind_job_begin(&job, &object, 100000 * MS);
-	tap_ok(worker.nice == 3, "priority: CAP_SYS_ADMIN's has no budget");
+	tap_ok(worker.nice == 3, "priority: a job of CAP_SYS_ADMIN is not lowered");
 	kunwind_job_end(&job);
 	object.time_payer = alice;
 	now_ns += 100000 * MS;
@@ -154,14 +156,15 @@ static void test_turns(void)
 	kunwind_job_begin(&first, &object, MS);
 	kunwind_job_begin(&second, &other, MS);
 	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_COMPILE, NULL, NULL) && first.has_turn,
-	       "turns: the first job has it at once");
+	       "turns: the first job gets its turn at once");
 	while_waiting = first_ends;
 	woken = turns.woken;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_COMPILE, NULL, NULL) && second.has_turn &&
-	       turns.woken > woken, "turns: the user's second when the first has ended, which wakes it");
+	       turns.woken > woken,
+	       "turns: a user's second job gets its turn when the first ends and wakes it");
 	kunwind_job_begin(&first, &object, MS);
 	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL),
-	       "turns: parts have one of their own");
+	       "turns: a build of parts has a separate turn");
 	kunwind_job_end(&first);
 	kunwind_job_end(&second);
 
@@ -174,24 +177,24 @@ static void test_turns(void)
 	       "turns: an urgent build goes on without a turn");
 	while_waiting = other_takes_over;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && second.has_turn &&
-	       second.turn == bob, "turns: who takes the object over has a turn of another user's");
+	       second.turn == bob, "turns: a user who takes over the object pays with an own turn");
 	other.time_payer = alice;
 	kunwind_job_end(&second);
 	kunwind_job_begin(&second, &other, MS);
 	other.time_payer = bob;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
-	       "turns: which is given back to that one");
+	       "turns: the turn of the user who took over is free again");
 	kunwind_job_end(&second);
 	other.time_payer = alice;
 	kunwind_job_begin(&second, &other, MS);
 	while_waiting = nobody_wants;
 	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && !second.has_turn,
-	       "turns: what nobody wants any more waits for none");
+	       "turns: an unwanted build does not wait for a turn");
 	unwanted = false;
 	while_waiting = module_goes;
 	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
-	       "turns: when the module is unloaded, no build waits");
-	tap_ok(!kunwind_job_may_go_on(&first), "turns: when the module is unloaded, running builds end");
+	       "module unload: no build waits for a turn");
+	tap_ok(!kunwind_job_may_go_on(&first), "module unload: running builds end");
 	kunwind_job_end(&second);
 	kunwind_job_end(&first);
 }
@@ -207,7 +210,7 @@ int main(void)
 	test_priority();
 	test_turns();
 	tap_ok(alice->refs == 1 && bob->refs == 1 && !alice->turns && !bob->turns,
-	       "each reference and each turn is given back");
+	       "end: all references and turns are released");
 	kunwind_payer_put(alice);
 	kunwind_payer_put(bob);
 	now_ns += 100000 * MS;

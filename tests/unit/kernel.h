@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.h - as much of the kernel as some files of kmod need to run in a program
+ * kernel.h - a replacement of those parts of the kernel that files of kmod use
  *
- * For tests of what these files count, compare and decide. One thread, no preemption:
- * locks only check that they are not taken twice, and what is freed behind a grace
- * period is freed when the test says that one is over. The kernel's headers are
- * empty files here (Makefile); a file of kmod is included as a whole, after this one.
+ * For unit tests of what these files count, compare and decide. There is one
+ * thread and no preemption: locks only check that they are not taken twice, and
+ * memory that waits for a grace period is freed when the test says that the
+ * grace period is over. The kernel's own headers are empty files here
+ * (Makefile); a test includes a file of kmod as a whole, after this one.
  */
 #ifndef _TEST_KERNEL_H
 #define _TEST_KERNEL_H
@@ -65,7 +66,7 @@ typedef unsigned int gfp_t;
 #define __GFP_NOWARN			0U
 #define gfpflags_allow_blocking(gfp)	((gfp) == GFP_KERNEL)
 
-static int no_memory;			/* so many allocations fail */
+static int no_memory;			/* how many of the next allocations fail */
 
 static inline void *kzalloc(size_t size, gfp_t gfp)
 {
@@ -97,7 +98,7 @@ static inline int refcount_read(const refcount_t *r) { return r->n; }
 static inline void refcount_inc(refcount_t *r)
 {
 	if (!r->n++)
-		abort();		/* it was freed */
+		abort();		/* use after free */
 }
 static inline bool refcount_dec_and_test(refcount_t *r)
 {
@@ -142,7 +143,7 @@ struct completion { bool done; };
 static inline void init_completion(struct completion *c) { c->done = false; }
 static inline void complete_all(struct completion *c) { c->done = true; }
 
-/* The test says what happens while somebody waits; then the time is over. */
+/* The test sets what happens during a wait; then the wait times out. */
 struct wait_queue_head { unsigned int woken; };
 #define DECLARE_WAIT_QUEUE_HEAD(name)	struct wait_queue_head name
 #define wake_up_all(queue)		((queue)->woken++)
@@ -154,7 +155,7 @@ static unsigned int waits_left = 1000;
 										\
 		if (!met_) {							\
 			if (!while_waiting || !waits_left--)			\
-				abort();	/* it would wait for ever */	\
+				abort();	/* the wait would never end */	\
 			while_waiting();					\
 			met_ = (condition);					\
 		}								\
@@ -326,7 +327,7 @@ static inline void flush_delayed_work(struct delayed_work *work)
 	}
 }
 static inline void cancel_delayed_work_sync(struct delayed_work *work) { work->queued = false; }
-/* Works in the order of their coming; the test runs them. */
+/* Work items in the order in which they were queued; the test runs them. */
 #define MOST_WORKS			256
 static struct { struct workqueue_struct *queue; struct work_struct *work; } works[MOST_WORKS];
 static unsigned int nr_works;
@@ -417,7 +418,7 @@ static inline bool mmget_not_zero(struct mm_struct *mm) { return mm->users && ++
 static inline void mmput(struct mm_struct *mm) { mm->users--; }
 
 struct seq_file { char text[16384]; size_t used; };
-/* Without a check of the format: the kernel's u64 is another type. */
+/* The compiler does not check the format: the kernel's u64 has another type. */
 static inline void seq_printf(struct seq_file *m, const char *format, ...)
 {
 	va_list args;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lanes-test.c - the queues in which objects wait to be built: their order, their users, and the user
- * that pays
+ * lanes-test.c - the queues in which objects wait to be built: order, users,
+ * and the user who pays
  */
 #include "object-scene.h"
 
-/* The worker of the oldest lane takes an object, and has not begun to build it. */
+/* The worker of the oldest lane takes an object, but does not build it yet. */
 static struct kunwind_object *begins(struct kunwind_payer *payer, bool *wanted)
 {
 	return kunwind_object_next(list_entry(lanes.next, struct kunwind_lane, node), payer, wanted);
@@ -21,7 +21,7 @@ static unsigned int nr_places(const struct kunwind_object *object)
 	return nr;
 }
 
-/* Without the reference. */
+/* Returns the payer of the build's time, without a reference. */
 static struct kunwind_payer *time_payer(struct kunwind_object *object)
 {
 	struct kunwind_payer *payer = kunwind_object_time_payer(object);
@@ -35,7 +35,7 @@ static void over_budget(struct kunwind_payer *payer)
 	kunwind_payer_add_time(payer, 2000 * NSEC_PER_MSEC);
 }
 
-/* What its worker does after the build. */
+/* The object's worker builds it and finishes. */
 static void ends(struct kunwind_object *object)
 {
 	kunwind_builder_run(object);
@@ -54,18 +54,19 @@ static void test_unwanted(void)
 	kunwind_object_put(b);
 	build_all();
 	tap_ok(atomic64_read(&nr_dropped) == 1 && built == 1 && nr_objects == 1 && alice->objects == 1,
-	       "what nobody waits for any more is dropped when its turn comes, and not built");
+	       "unwanted: an object without users is dropped, and not built");
 	tap_ok(closed == 2 && files[0].refs == 1 && files[1].refs == 1,
-	       "the worker closes the file of each object");
+	       "unwanted: the worker closes the file of each object");
 	kunwind_object_put(a);
-	/* in the midst of a build: the worker has one reference */
+	/* during a build: the worker has one reference */
 	a = get_file(2, alice);
 	tap_ok(begins(alice, &wanted) == a && wanted && !kunwind_object_unwanted(a),
-	       "a build for somebody goes on");
+	       "unwanted: a build for an object with users goes on");
 	refcount_dec_and_test(&a->users);
-	tap_ok(!kunwind_object_unwanted(a), "within the budget for nobody, too");
+	tap_ok(!kunwind_object_unwanted(a), "unwanted: within the budget, a build goes on without users");
 	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
-	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node), "beyond the budget it ends");
+	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node),
+	       "unwanted: over the budget, a build without users ends");
 	kunwind_object_build_over(a);
 	kunwind_object_put(a);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -73,7 +74,7 @@ static void test_unwanted(void)
 	begins(alice, &wanted);
 	refcount_dec_and_test(&a->users);
 	a->gone = true;
-	tap_ok(kunwind_object_unwanted(a), "a build ends when the file is deleted");
+	tap_ok(kunwind_object_unwanted(a), "unwanted: a build without users ends if the file is deleted");
 	kunwind_object_build_over(a);
 	kunwind_object_put(a);
 	end("unwanted");
@@ -89,27 +90,28 @@ static void test_places(void)
 	for (i = 0; i < 5; i++)
 		o[i] = get_file(i, alice);
 	o[5] = get_file(4, bob);
-	tap_ok(o[5] == o[4] && o[4]->payer == alice, "places: one object, which the first user made");
+	tap_ok(o[5] == o[4] && o[4]->payer == alice,
+	       "places: two users share one object, charged to the first");
 	again = get_file(4, alice);
 	kunwind_object_offer(o[5], bob, &files[4]);
-	tap_ok(nr_places(o[4]) == 2, "places: one for each user, however often the file is mapped");
+	tap_ok(nr_places(o[4]) == 2, "places: one for each user, however often a user maps the file");
 	kunwind_object_put(again);
 	run_work();
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[4]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[1]) == KUNWIND_OBJECT_PENDING,
-	       "places: a user does not wait for what another queued before");
+	       "places: a user does not wait for objects that another user queued earlier");
 	tap_ok(o[4]->payer == bob && o[4]->time_payer == bob && alice->objects == 4 && bob->objects == 1 &&
 	       kunwind_payer_add_bytes(bob, 0) == TABLE,
-	       "places: the user whose queue gets to it first pays");
+	       "places: the user whose queue reaches the object first pays");
 	build_all();
-	tap_ok(built == 5 && closed == 5, "places: it is built once");
+	tap_ok(built == 5 && closed == 5, "places: an object in two queues is built once");
 	for (i = 0; i < 6; i++)
 		kunwind_object_put(o[i]);
 	end("places");
 
-	/* without memory for a place; without room in the share */
+	/* no memory for a place; then no room in a user's share of objects */
 	begin();
 	max_objects = 8;
 	for (i = 0; i < 2; i++)
@@ -130,7 +132,7 @@ static void test_places(void)
 	end("share");
 }
 
-/* A build that has begun. */
+/* A second user maps the file after its build has begun. */
 static void test_take_over(void)
 {
 	struct kunwind_object *a, *b;
@@ -142,18 +144,19 @@ static void test_take_over(void)
 	woken = 0;
 	b = get_file(0, bob);
 	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && woken == 1 && nr_works == 1,
-	       "within the budget a build stays the first user's");
+	       "take over: within the budget, the first user pays for the build's time");
 	over_budget(alice);
 	tap_ok(time_payer(a) == bob && a->payer == alice,
-	       "beyond the budget a user within it takes over the build's time, not its table");
+	       "take over: a user within the budget takes over the time, not the table");
 	over_budget(bob);
-	tap_ok(time_payer(a) == bob, "a user beyond the budget takes over nothing");
+	tap_ok(time_payer(a) == bob, "take over: a user over the budget takes over nothing");
 	kunwind_object_offer(b, NULL, &files[0]);
-	tap_ok(!time_payer(a), "CAP_SYS_ADMIN takes over any");
+	tap_ok(!time_payer(a), "take over: CAP_SYS_ADMIN takes over any build");
 	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(!time_payer(a) && nr_places(a) == 3, "no user takes over a build from CAP_SYS_ADMIN");
+	tap_ok(!time_payer(a) && nr_places(a) == 3,
+	       "take over: no user takes over a build from CAP_SYS_ADMIN");
 	ends(a);
-	tap_ok(list_empty(&a->places), "when the build is over, nobody can pay any more");
+	tap_ok(list_empty(&a->places), "take over: after the build, the list of payers is empty");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -161,8 +164,8 @@ static void test_take_over(void)
 }
 
 /*
- * Alice can pay for nothing, and her idle lane gets to a file of Bob's before Bob's lane
- * does, which has another one in front.
+ * Alice's share has no room. Her idle lane reaches a file of Bob's before Bob's
+ * lane does, because Bob's has another file in front.
  */
 static void test_poor(void)
 {
@@ -191,16 +194,16 @@ static void test_poor(void)
 	b = get_file(2, alice);
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->over_share,
-	       "payers: it is refused when no user's share has room");
+	       "payers: a table is refused if no user's share has room");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	a = get_file(3, bob);
 	b = get_file(3, alice);
 	kunwind_object_offer(b, NULL, &files[3]);
-	tap_ok(!time_payer(a), "payers: CAP_SYS_ADMIN pays for the time from the beginning");
+	tap_ok(!time_payer(a), "payers: CAP_SYS_ADMIN pays for the time from the start");
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->payer,
-	       "payers: CAP_SYS_ADMIN has no share");
+	       "payers: a table charged to CAP_SYS_ADMIN is in no user's share");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	kunwind_object_put(front);
@@ -213,14 +216,14 @@ static void test_poor(void)
 	over_budget(alice);
 	a = get_file(1, bob);
 	b = get_file(1, alice);
-	/* the lane that came last: Alice's */
+	/* the newest lane: Alice's */
 	a = kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), alice, &wanted);
 	tap_ok(a == b && wanted && time_payer(a) == bob,
-	       "payers: the user who is over the budget pays for no time while another is within");
+	       "payers: a user over the budget pays for no time while another is within");
 	over_budget(bob);
 	now_ns += 15000 * NSEC_PER_MSEC;
 	over_budget(alice);
-	tap_ok(time_payer(a) == bob, "payers: nor when that user becomes so again in mid-build");
+	tap_ok(time_payer(a) == bob, "payers: the first user keeps the build when both are over the budget");
 	ends(a);
 	kunwind_object_put(b);
 	kunwind_object_put(b);
@@ -233,29 +236,31 @@ static void test_poor(void)
 	begins(alice, &wanted);
 	tap_ok(kunwind_payer_take_turn(alice, KUNWIND_TURN_COMPILE), "payers: the first user compiles");
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob &&
-	       time_payer(a) == bob, "payers: then another one's turn is taken");
+	       time_payer(a) == bob, "payers: if the first user's turn is taken, another user's is used");
 	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
-	       "payers: if that user compiles nothing");
+	       "payers: no turn if all users compile");
 	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
 	kunwind_payer_put(bob);
 	kunwind_payer_give_turn(alice, KUNWIND_TURN_COMPILE);
 	over_budget(alice);
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob,
-	       "payers: the turn is of one who is within the budget");
+	       "payers: the turn is that of a user within the budget");
 	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer),
-	       "payers: also if only one who is over it has a turn left");
+	       "payers: no turn if only a user over the budget has one left");
 	kunwind_object_offer(a, NULL, &files[1]);
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
 	       "payers: CAP_SYS_ADMIN waits for no turn");
 	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
 	kunwind_payer_put(bob);
-	/* its second stage goes on: who maps it now can pay, too */
+	/*
+	 * the second stage goes on; users who map the object now can pay, too
+	 */
 	a->filling = true;
 	ends(a);
-	tap_ok(nr_places(a) == 3, "payers: those of a build are known until its second stage ends");
+	tap_ok(nr_places(a) == 3, "payers: the list is kept until the second stage ends");
 	a->filling = false;
 	kunwind_object_build_over(a);
-	tap_ok(list_empty(&a->places), "payers: after the second stage those of a build are forgotten");
+	tap_ok(list_empty(&a->places), "payers: the list is empty after the second stage");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -273,10 +278,10 @@ static void test_lanes(void)
 	tap_ok(nr_works == 1, "lanes: one local build of a user at a time");
 	for (i = 5; i < 8; i++)
 		o[i] = get_file(i, bob);
-	tap_ok(nr_works == 2, "lanes: each user has a lane");
+	tap_ok(nr_works == 2, "lanes: each user has an own lane");
 	for (i = 8; i < 14; i++)
 		o[i] = get_file(i, NULL);
-	tap_ok(nr_works == 4, "lanes: two for CAP_SYS_ADMIN");
+	tap_ok(nr_works == 4, "lanes: CAP_SYS_ADMIN has two");
 	run_work();
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
@@ -292,11 +297,11 @@ static void test_lanes(void)
 	for (i = 0; i < 10; i++)
 		o[i] = get_file(20 + i, alice);
 	tap_ok(nr_works == 2 + 1 + 1,
-	       "lanes: two builds of a user from one remote file system, and others beside");
+	       "lanes: a user's two builds from one remote file system run beside the others");
 	tap_ok(o[0]->module_held && o[8]->module_held && !o[9]->module_held,
-	       "lanes: FUSE and a network are remote, memory is not");
+	       "lanes: FUSE and NFS are remote, tmpfs is not");
 	o[10] = get_file(0, alice);
-	tap_ok(nr_works == 4, "lanes: local ones are in one lane");
+	tap_ok(nr_works == 4, "lanes: all local files of a user are in one lane");
 	build_all();
 	for (i = 0; i < 11; i++)
 		kunwind_object_put(o[i]);

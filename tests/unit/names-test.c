@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names-test.c - every reason, refusal and trust has a name of its own
+ * names-test.c - each reason, refusal and trust has its own name
  */
 #include <ctype.h>
 
@@ -19,8 +19,10 @@ static void check(const char *what, const char *(*name)(unsigned int), unsigned 
 		for (j = 0; j < i; j++)
 			bad += !strcmp(name(i), name(j));
 	}
-	tap_ok(!bad, "%s: %u names, lower case, all different", what, nr);
-	tap_ok(!strcmp(name(nr), "?") && !strcmp(name(~0U), "?"), "%s: none beyond", what);
+	tap_ok(!bad, "%s: all %u names are lower case and differ", what, nr);
+	tap_ok(!strcmp(name(nr),
+		       "?") && !strcmp(name(~0U),
+				       "?"), "%s: the name of an unknown number is \"?\"", what);
 }
 
 int main(void)
@@ -30,6 +32,6 @@ int main(void)
 	check("trusts", kunwind_trust_name, KUNWIND_NR_TRUSTS);
 	tap_ok(!strcmp(kunwind_reason_name(KUNWIND_CFA_STUCK), "cfa_stuck") &&
 	       !strcmp(kunwind_refusal_name(KUNWIND_E_STATE_STACK), "state_stack"),
-	       "as in the enumerations");
+	       "names: reason and refusal are named like their enumerators");
 	return tap_done();
 }

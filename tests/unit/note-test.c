@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * note-test.c - a walk that depends on more than a note can hold is not noted
+ * note-test.c - a walk is not recorded if it depends on an input that a record
+ * cannot hold
  *
- * Each walk is complete. Then an input changes that no note contains: a word from which the
- * CFA was computed, a register, the target of a return probe. The next walk must not use
- * the note.
+ * Each walk is complete. Then an input changes that no record contains: a word
+ * from which the CFA was computed, a register, the target of a return probe.
+ * The next walk must not reuse the record.
  */
 #include "scene.h"
 
@@ -16,7 +17,7 @@ static struct kunwind_walk noted(unsigned long *addresses)
 	};
 }
 
-/* Two walks, the second by the cache; both complete with @count addresses. */
+/* Walks twice, then by the cache; both complete with @count addresses. */
 static bool walks(u32 count)
 {
 	unsigned long addresses[8];
@@ -53,35 +54,35 @@ static void begin(const char *code)
 int main(void)
 {
 	begin("0e 50");
-	tap_ok(walks(1) && taken(), "a walk by rsp is noted");
+	tap_ok(walks(1) && taken(), "CFA from rsp: the walk is recorded and reused");
 	stack[9] = CALLER;
-	tap_ok(!taken(), "and not taken when its word changed");
+	tap_ok(!taken(), "CFA from rsp: the record is not reused after a stack word changed");
 
 	begin("0f 03 76 78 06");
-	tap_ok(walks(1), "a CFA that is read from memory");
+	tap_ok(walks(1), "CFA read from memory: the walk is complete");
 	stack[3] = WORD(20);
-	tap_ok(!taken(), "it may be another then");
+	tap_ok(!taken(), "CFA read from memory: the walk is not reused");
 
 	begin("0f 05 76 78 06 23 00");
-	tap_ok(walks(1), "a CFA by a wide rule");
+	tap_ok(walks(1), "CFA by a wide rule: the walk is complete");
 	stack[3] = WORD(20);
-	tap_ok(!taken(), "it may be another then, too");
+	tap_ok(!taken(), "CFA by a wide rule: the walk is not reused");
 
 	begin("0c 0f 10");
-	tap_ok(walks(1), "a CFA in r15");
+	tap_ok(walks(1), "CFA from r15: the walk is complete");
 	regs.r[KUNWIND_R15] = WORD(20);
-	tap_ok(!taken(), "r15 may be another");
+	tap_ok(!taken(), "CFA from r15: the walk is not reused");
 
 	begin("");
 	stack[0] = 0x123456;
 	stack[1] = 0;
 	mem.probe_slot = STACK;
 	mem.probe_return = CODE(1, 0x20);
-	tap_ok(walks(2), "a return probe's trampoline");
+	tap_ok(walks(2), "return probe: a walk through its trampoline is complete");
 	mem.probe_return = CODE(1, 0x30);
-	tap_ok(!taken(), "it may lead elsewhere");
+	tap_ok(!taken(), "return probe: the walk is not reused after the target changed");
 
 	begin("");
-	tap_ok(!walks(2) && !recent.id, "a walk that did not come to its end is not noted");
+	tap_ok(!walks(2) && !recent.id, "incomplete walk: not recorded");
 	return tap_done();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object-scene.h - for tests of objects and of their queues: the files of kmod that
- * keep objects, in this program; files, two users, and a builder that reads nothing
+ * object-scene.h - for tests of objects and their queues: includes the files of
+ * kmod that keep objects, and has files, two users, and a builder that reads
+ * nothing
  */
 #ifndef _TEST_OBJECT_SCENE_H
 #define _TEST_OBJECT_SCENE_H
@@ -12,7 +13,7 @@
 
 #include "tap.h"
 
-/* ------------------------------------------------- more of the kernel, and files */
+/* -------------------------------------------- more of the kernel, and files */
 
 struct timespec64 { s64 tv_sec; long tv_nsec; };
 struct inode;
@@ -74,7 +75,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #define kunwind_file_path(file)	(file)
 #define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 
-#define local	lane_local	/* of a file system; below it is a file */
+#define local	lane_local	/* other files use the name, too */
 #define find	filesystem_find
 #define bucket	filesystem_bucket
 
@@ -94,7 +95,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #include "../../kmod/object/object_cache.c"
 #include "../../kmod/object/object.c"
 
-/* ------------------------------------------------ what these need of others */
+/* --------------------------------- functions of other files that these call */
 
 #define TABLE	100000		/* bytes of each table */
 
@@ -206,7 +207,7 @@ static struct kunwind_object *get_file(unsigned int i, struct kunwind_payer *pay
 
 static void build_all(void) { while (run_work()) ; }
 
-/* One that is ready and has no users. */
+/* Makes an object that is ready and that nothing uses. */
 static void once(unsigned int i, struct kunwind_payer *payer)
 {
 	struct kunwind_object *object = get_file(i, payer);
@@ -232,7 +233,7 @@ static void end(const char *what)
 		!kunwind_payer_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		good &= hlist_empty(&filesystems[i]);
-	if (!tap_ok(good, "%s: all is given back", what))
+	if (!tap_ok(good, "%s: all objects, references and charges are released", what))
 		printf("# %u objects, %u idle, %llu bytes; %u and %u of users, %u and %u references\n",
 		       nr_objects, nr_idle, (unsigned long long)idle_bytes, alice->objects, bob->objects,
 		       alice->refs, bob->refs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object.h - for test tools: an ELF file in memory and its table
+ * object.h - for test tools: map an ELF file and find its unwind sections
  */
 #ifndef _TEST_OBJECT_H
 #define _TEST_OBJECT_H
@@ -17,7 +17,7 @@ struct object {
 	const u8 *data;
 	size_t size;
 	struct kunwind_elf elf;
-	struct kunwind_section sections[2], section;	/* the latter to be built from */
+	struct kunwind_section sections[2], section;	/* section: what a build reads */
 };
 
 static inline int object_read(void *file, u64 off, void *buf, size_t len)
@@ -28,7 +28,7 @@ static inline int object_read(void *file, u64 off, void *buf, size_t len)
 	return 0;
 }
 
-/* 0, or a refusal; -1 when the file cannot be opened. */
+/* Returns 0, a refusal, or -1 if the file cannot be opened. */
 static inline int object_open(struct object *o, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odd-test.c - CFI that is legal and rare: return columns other than 16, many remembered
- * states, alignment factors of any size, FDEs that reach out of the code
+ * odd-test.c - CFI that is legal and rare: return columns other than 16, many
+ * remembered states, alignment factors of any size, FDEs that reach out of the
+ * code
  *
- * Source: DWARF 5, 6.4. elfutils reads all of these forms (libdw/cfi.c, cie.c, fde.c),
- * without a limit on states, and with any return column.
+ * Source: DWARF 5, 6.4. elfutils reads all of these forms (libdw/cfi.c, cie.c,
+ * fde.c), with any number of states and any return column.
  */
 #include "rows.h"
 #include "tap.h"
@@ -12,28 +13,29 @@
 /* def_cfa rsp+8; offset rip at cfa-8: how every x86-64 CIE begins */
 #define USUAL	"0c 07 08 90 01"
 
-/* CIEs whose return address is in another column than 16. */
+/* CIEs whose return address is in a column other than 16. */
 static const struct {
 	const char *name;
 	const char *cie, *fde;
 	u8 column;
 	const char *rows;
 } columns[] = {
-	{ "17, at the usual place", "0c 07 08 91 01", "41 0e 10 41 91 02", 17,
+	{ "17, saved at CFA - 8", "0c 07 08 91 01", "41 0e 10 41 91 02", 17,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 rsp+16 s c-16" },
-	{ "17, nothing said of it", "0c 07 08 90 01", "41 0e 10", 17, "0 none - -" },
-	{ "17, said later", "0c 07 08", "41 91 01 41 d1 41 91 01 0a 41 d1 41 0b 41 08 11", 17,
+	{ "17, without a rule", "0c 07 08 90 01", "41 0e 10", 17, "0 none - -" },
+	{ "17, with a rule later", "0c 07 08", "41 91 01 41 d1 41 91 01 0a 41 d1 41 0b 41 08 11", 17,
 	  "0 none - -; 1 rsp+8 s c-8; 2 none - -; 3 rsp+8 s c-8; 4 none - -; 5 rsp+8 s c-8; 6 none - -" },
-	{ "17, column 16 is not it", "0c 07 08 91 01", "41 07 10 41 90 05 41 d0", 17, "0 rsp+8 s c-8" },
+	{ "17, rules of column 16 have no effect",
+	  "0c 07 08 91 01", "41 07 10 41 90 05 41 d0", 17, "0 rsp+8 s c-8" },
 	{ "17, undefined", "0c 07 08 07 11", "", 17, "0 end - -" },
 	{ "17, in rcx", "0c 07 08 09 11 02", "", 17, "0 rsp+8 s rcx" },
-	/* register 16 in a frame is its rip, whichever column is the caller's */
+	/* register 16 is the frame's rip, whatever the return column */
 	{ "17, in column 16", "0c 07 08 09 11 10", "", 17, "0 rsp+8 s rip" },
 	{ "17, expression", "0c 07 08 10 11 02 77 08", "", 17, "0 rsp+8 s exp:7708" },
-	{ "17, an expression that we do not have", "0c 07 08 10 11 03 77 00 f0", "41 91 01", 17,
+	{ "17, an unsupported expression", "0c 07 08 10 11 03 77 00 f0", "41 91 01", 17,
 	  "0 none - -; 1 rsp+8 s c-8" },
 	{ "200", "0c 07 08 05 c8 01 01", "", 200, "0 rsp+8 s c-8" },
-	{ "14, nothing said of it", "0c 07 08", "41 0e 10", 14, "0 rsp+8 s r14; 1 rsp+16 s r14" },
+	{ "14, without a rule", "0c 07 08", "41 0e 10", 14, "0 rsp+8 s r14; 1 rsp+16 s r14" },
 	{ "14, saved", "0c 07 08", "41 8e 01 41 ce 41 08 0e", 14,
 	  "0 rsp+8 s r14; 1 rsp+8 s c-8 r14:c-8; 2 rsp+8 s r14" },
 	{ "14, remembered", "0c 07 08", "0a 41 8e 02 0a 41 8e 03 41 0b 41 0b", 14,
@@ -41,9 +43,9 @@ static const struct {
 	  "3 rsp+8 s c-16 r14:c-16; 4 rsp+8 s r14" },
 	{ "14, undefined", "0c 07 08", "41 07 0e", 14, "0 rsp+8 s r14; 1 end - -" },
 	{ "14, in a vector register", "0c 07 08", "41 09 0e 11", 14, "0 rsp+8 s r14; 1 none - -" },
-	{ "0, nobody's to save", "0c 07 08", "41 80 01", 0, "0 rsp+8 s rax; 1 rsp+8 s c-8 rax:c-8" },
+	{ "0, a caller-saved register", "0c 07 08", "41 80 01", 0, "0 rsp+8 s rax; 1 rsp+8 s c-8 rax:c-8" },
 	{ "6", "0c 07 08", "41 86 01", 6, "0 rsp+8 s rbp; 1 rsp+8 c-8 c-8" },
-	/* the caller's rsp is no address of code */
+	/* the caller's rsp is not the address of any code */
 	{ "7", "0c 07 08", "41 87 01", 7, "0 none - -; 1 rsp+8 s c-8 rsp:c-8" },
 };
 
@@ -79,8 +81,8 @@ static void test_columns(void)
 }
 
 /*
- * States remembered within each other: each has a CFA and an rbp of its own,
- * and is restored. Beyond the limit there is no rule, in this FDE only.
+ * States remembered within each other: each has its own CFA and rbp, and is
+ * restored. Beyond the limit, there is no rule, only in this FDE.
  */
 static void test_states(void)
 {
@@ -103,7 +105,7 @@ static void test_states(void)
 		eh_num(&eh, 0x1000, 4);
 		eh_num(&eh, 0, 1);
 		for (n = 1; n <= depth; n++) {
-			/* remember_state; advance_loc 1; def_cfa_offset, offset rbp */
+			/* remember_state; advance_loc 1; CFA offset, rbp */
 			eh_hex(&eh, "0a 41 0e");
 			eh_uleb(&eh, 8 + n);
 			eh_hex(&eh, "86");
@@ -167,14 +169,15 @@ static void test_data_align(void)
 			     "90 80 80 80 80 80 80 80 80 80 01 41 90 01 41 86 02 41 90 00 c6");
 		err = eh_build(&eh, 0, &table);
 		got = err ? kunwind_refusal_name(err) : rows_text(table);
-		if (!tap_ok(!strncmp(got, rows[i], strlen(rows[i])), "data alignment factor %u", i))
+		if (!tap_ok(!strncmp(got, rows[i], strlen(rows[i])),
+			    "data alignment factor number %u", i))
 			printf("# got  %s\n# want %s\n", got, rows[i]);
 		if (!err)
 			kunwind_table_free(table);
 	}
 }
 
-/* An FDE that reaches out of the code at either end: what is within has its rows. */
+/* An FDE that reaches out of the code at either end: rows inside stay. */
 static void test_clipped(void)
 {
 	static const struct {
@@ -182,9 +185,11 @@ static void test_clipped(void)
 		u64 start, len;
 		const char *rows;
 	} cases[] = {
-		{ "below", TEXT_LO - 4, 0x10, "0 rsp+24 s c-8; 2 rsp+32 s c-8; 4 rsp+40 s c-8" },
-		{ "beyond", TEXT_HI - 6, 0x10, "fffa rsp+8 s c-8; fffc rsp+16 s c-8; fffe rsp+24 s c-8" },
-		{ "both", TEXT_LO - 2, TEXT_HI - TEXT_LO + 4,
+		{ "below its start", TEXT_LO - 4, 0x10,
+		 "0 rsp+24 s c-8; 2 rsp+32 s c-8; 4 rsp+40 s c-8" },
+		{ "beyond its end", TEXT_HI - 6, 0x10,
+		 "fffa rsp+8 s c-8; fffc rsp+16 s c-8; fffe rsp+24 s c-8" },
+		{ "at both ends", TEXT_LO - 2, TEXT_HI - TEXT_LO + 4,
 		  "0 rsp+16 s c-8; 2 rsp+24 s c-8; 4 rsp+32 s c-8; 6 rsp+40 s c-8" },
 	};
 	static struct eh eh;
@@ -206,14 +211,15 @@ static void test_clipped(void)
 		if (!err)
 			kunwind_table_stats(table, &st);
 		if (!tap_ok(!strcmp(got, cases[i].rows) && st.base >= TEXT_LO &&
-			    st.base + st.span <= TEXT_HI, "FDE out of the code: %s", cases[i].name))
+			    st.base + st.span <= TEXT_HI,
+			    "FDE that reaches out of the code: %s", cases[i].name))
 			printf("# got  %s\n# want %s\n", got, cases[i].rows);
 		if (!err)
 			kunwind_table_free(table);
 	}
 }
 
-/* No product of a code alignment factor is taken for a small one: 2^63, 2 * 2^63, 2^15 * 2^49. */
+/* No product may wrap to a small one: 2^63, 2 * 2^63, 2^15 * 2^49. */
 static void test_code_align(void)
 {
 	static const char *const cases[][2] = {
@@ -239,7 +245,7 @@ static void test_code_align(void)
 		eh_plain_fde(&eh, 0, TEXT_LO, 0x100, cases[i][1]);
 		err = eh_build(&eh, 0, &table);
 		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
-		       "a code alignment factor too big for its advance, %u: %s", i,
+		       "a code alignment factor that is too big for its advance, %u: %s", i,
 		       kunwind_refusal_name(err));
 		if (!err)
 			kunwind_table_free(table);
@@ -262,13 +268,13 @@ static void test_factors(void)
 	eh_fde(&eh, cie, false);
 	eh_num(&eh, TEXT_LO, 8);
 	eh_num(&eh, 0x1000, 8);
-	/* advance 3, 0x11, 0x101, offset rbp 4, def_cfa_offset_sf -4, def_cfa_offset 16 */
+	/* advance 3, 0x11, 0x101; rbp 4; CFA offset -4 (sf), 16 */
 	eh_hex(&eh, "43 86 04 02 11 13 7c 03 01 01 0e 10");
 	eh_end(&eh);
 	err = eh_build(&eh, 0, &table);
 	got = err ? kunwind_refusal_name(err) : rows_text(table);
 	if (!tap_ok(!strcmp(got, "0 rsp+8 s c-8; c rsp+8 c-16 c-8; 50 rsp+16 c-16 c-8"),
-		    "factors 4 and -4"))
+		    "code alignment 4 and data alignment -4"))
 		printf("# got %s\n", got);
 	if (!err)
 		kunwind_table_free(table);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operator-test.c - each operator of DWARF expressions at the edges of its numbers,
- * in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4: which are signed)
+ * operator-test.c - each operator of DWARF expressions at the limits of its
+ * operands, in 64-bit code and in 32-bit code (DWARF 5, 2.5.1.4 says which
+ * operators are signed)
  */
 #include "../../kmod/core/walk/expr_eval.h"
 #include "tap.h"
 
 #define MIN64	0x8000000000000000ULL
-#define FAILS	0xfa115fa115fa115ULL	/* evaluation ends with "corrupt" */
+#define FAILS	0xfa115fa115fa115ULL	/* the evaluation fails */
 
 static const struct {
 	const char *name;
 	u8 op;
 	u64 a, b;
-	u64 want, want32;	/* in 32-bit code the numbers are the low halves */
+	u64 want, want32;	/* in 32-bit code, the operands are the low halves */
 } cases[] = {
 	{ "and", KUNWIND_OP_AND, 0xff00ff00ff00ff00, 0x0ff00ff00ff00ff0, 0x0f000f000f000f00, 0x0f000f00 },
 	{ "or", KUNWIND_OP_OR, 0xf0, 0x0f, 0xff, 0xff },
@@ -31,7 +32,7 @@ static const struct {
 	  0x80000000 },
 	{ "div by zero", KUNWIND_OP_DIV, 7, 0, FAILS, FAILS },
 	{ "mod", KUNWIND_OP_MOD, 7, 4, 3, 3 },
-	{ "mod has no sign", KUNWIND_OP_MOD, -1ULL, 10, 5, 5 },
+	{ "mod is unsigned", KUNWIND_OP_MOD, -1ULL, 10, 5, 5 },
 	{ "mod by a number above the sign bit", KUNWIND_OP_MOD, 7, -2ULL, 7, 7 },
 	{ "mod by minus one", KUNWIND_OP_MOD, 7, -1ULL, 7, 7 },
 	{ "mod by zero", KUNWIND_OP_MOD, 7, 0, FAILS, FAILS },
@@ -42,27 +43,27 @@ static const struct {
 	{ "shl by 65", KUNWIND_OP_SHL, 3, 65, 0, 0 },
 	{ "shl by a negative number", KUNWIND_OP_SHL, 3, -1ULL, 0, 0 },
 	{ "shr", KUNWIND_OP_SHR, 0xf0, 4, 0xf, 0xf },
-	{ "shr has no sign", KUNWIND_OP_SHR, -16ULL, 4, 0x0fffffffffffffff, 0x0fffffff },
+	{ "shr is unsigned", KUNWIND_OP_SHR, -16ULL, 4, 0x0fffffffffffffff, 0x0fffffff },
 	{ "shr by 63", KUNWIND_OP_SHR, MIN64, 63, 1, 0 },
 	{ "shr by 64", KUNWIND_OP_SHR, -1ULL, 64, 0, 0 },
 	{ "shra", KUNWIND_OP_SHRA, 0xf0, 4, 0xf, 0xf },
 	{ "shra keeps the sign", KUNWIND_OP_SHRA, -16ULL, 3, -2ULL, 0xfffffffe },
 	{ "shra by 64 keeps the sign", KUNWIND_OP_SHRA, -16ULL, 64, -1ULL, 0xffffffff },
-	{ "shra by more", KUNWIND_OP_SHRA, 16, 1000, 0, 0 },
+	{ "shra by 1000", KUNWIND_OP_SHRA, 16, 1000, 0, 0 },
 	{ "eq", KUNWIND_OP_EQ, 5, 5, 1, 1 },
-	{ "eq, not", KUNWIND_OP_EQ, 5, 6, 0, 0 },
-	{ "eq in the low halves", KUNWIND_OP_EQ, 0x100000005, 5, 0, 1 },
+	{ "eq of different numbers", KUNWIND_OP_EQ, 5, 6, 0, 0 },
+	{ "eq of equal low halves", KUNWIND_OP_EQ, 0x100000005, 5, 0, 1 },
 	{ "ne", KUNWIND_OP_NE, 5, 6, 1, 1 },
-	{ "ne, not", KUNWIND_OP_NE, 5, 5, 0, 0 },
+	{ "ne of equal numbers", KUNWIND_OP_NE, 5, 5, 0, 0 },
 	{ "ge", KUNWIND_OP_GE, 5, 5, 1, 1 },
-	{ "ge has a sign", KUNWIND_OP_GE, -1ULL, 1, 0, 0 },
+	{ "ge is signed", KUNWIND_OP_GE, -1ULL, 1, 0, 0 },
 	{ "gt", KUNWIND_OP_GT, 5, 5, 0, 0 },
-	{ "gt has a sign", KUNWIND_OP_GT, 1, -1ULL, 1, 1 },
+	{ "gt is signed", KUNWIND_OP_GT, 1, -1ULL, 1, 1 },
 	{ "le", KUNWIND_OP_LE, 5, 5, 1, 1 },
-	{ "le has a sign", KUNWIND_OP_LE, -1ULL, 1, 1, 1 },
+	{ "le is signed", KUNWIND_OP_LE, -1ULL, 1, 1, 1 },
 	{ "lt", KUNWIND_OP_LT, 5, 5, 0, 0 },
-	{ "lt has a sign", KUNWIND_OP_LT, -1ULL, 1, 1, 1 },
-	{ "lt of a number whose sign is in bit 31", KUNWIND_OP_LT, 0x80000000, 1, 0, 1 },
+	{ "lt is signed", KUNWIND_OP_LT, -1ULL, 1, 1, 1 },
+	{ "lt of a number with bit 31 set", KUNWIND_OP_LT, 0x80000000, 1, 0, 1 },
 };
 
 static u64 evaluate(u8 op, u64 a, u64 b, bool i386)
@@ -80,7 +81,7 @@ static u64 evaluate(u8 op, u64 a, u64 b, bool i386)
 	       KUNWIND_COMPLETE ? result : FAILS;
 }
 
-/* The result of an expression in hexadecimal. */
+/* Evaluates an expression in hexadecimal. Returns its result, or FAILS. */
 static u64 runs(const char *hex, bool i386)
 {
 	struct kunwind_mem mem = { };
@@ -95,7 +96,7 @@ static u64 runs(const char *hex, bool i386)
 	       result : FAILS;
 }
 
-/* One form: whether its shape is told, and with which offset. */
+/* The check of the expression must report this shape and offset. */
 static void shape_is(const char *name, const char *hex, bool initial, bool i386, u8 shape, s32 off)
 {
 	struct kunwind_expr_info info;
@@ -105,7 +106,8 @@ static void shape_is(const char *name, const char *hex, bool initial, bool i386,
 	for (; *hex; hex += 2 + (hex[2] == ' '))
 		sscanf(hex, "%2hhx", &expr[len++]);
 	tap_ok(!kunwind_expr_check(expr, len, initial, i386, &info) && !info.unknown &&
-	       info.shape == shape && (shape == KUNWIND_EXPR_ANY || info.off == off), "shape: %s", name);
+	       info.shape == shape && (shape == KUNWIND_EXPR_ANY || info.off == off),
+	       "shape: %s", name);
 }
 
 int main(void)
@@ -116,27 +118,30 @@ int main(void)
 		u64 got = evaluate(cases[i].op, cases[i].a, cases[i].b, false);
 		u64 got32 = evaluate(cases[i].op, cases[i].a, cases[i].b, true);
 
-		if (!tap_ok(got == cases[i].want && got32 == cases[i].want32, "operator: %s", cases[i].name))
+		if (!tap_ok(got == cases[i].want && got32 == cases[i].want32,
+			    "operator: %s", cases[i].name))
 			printf("# %#llx, and in 32-bit code %#llx\n", (unsigned long long)got,
 			       (unsigned long long)got32);
 	}
-	/* 65536 * 65536 == 0; a number below the stack */
+	/* 2^16 * 2^16 is 0 in 32 bits; pick of a number below the stack */
 	tap_ok(runs("0c 00 00 01 00 12 1e 30 29", false) == 0 &&
 	       runs("0c 00 00 01 00 12 1e 30 29", true) == 1,
-	       "numbers of 32-bit code have 32 bits on the stack, too");
+	       "a product on the stack has 32 bits in 32-bit code");
 	tap_ok(runs("31 15 01", false) == FAILS && runs("31 15 00", false) == 1,
-	       "pick takes no number from below the stack");
+	       "pick below the bottom of the stack fails");
 	tap_ok(runs("31 14", false) == FAILS && runs("31 16", false) == FAILS &&
 	       runs("31 32 17", false) == FAILS,
-	       "nor do over, swap, rot");
+	       "over, swap and rot with too few numbers fail");
 	tap_ok(runs("32 33 14", false) == 2 && runs("31 32 33 17", false) == 2 &&
 	       runs("32 33 16", false) == 2,
-	       "over, rot and swap");
+	       "over, rot and swap move the right numbers");
 	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8);
-	shape_is("deref by the greatest offset", "76 ff ff ff ff 07 06", false, false,
+	shape_is("deref with the greatest offset", "76 ff ff ff ff 07 06", false, false,
 		 KUNWIND_EXPR_DEREF, 0x7fffffff);
-	shape_is("deref by one more", "76 80 80 80 80 08 06", false, false, KUNWIND_EXPR_ANY, 0);
-	shape_is("deref, and more", "76 78 06 96", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref with an offset that is too great has no shape",
+		 "76 80 80 80 80 08 06", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref and another operator have no shape",
+		 "76 78 06 96", false, false, KUNWIND_EXPR_ANY, 0);
 	shape_is("PLT", "77 08 80 00 3f 1a 3b 2a 33 24 22", false, false, KUNWIND_EXPR_PLT, 11);
 	return tap_done();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payer-test.c - a user's limits of processes, objects, bytes and processor time; and to which
- * user a process belongs
+ * payer-test.c - a user's limits of processes, objects, bytes and processor
+ * time; and to which user a process belongs
  */
 #include "kernel.h"
 #include "tap.h"
@@ -17,7 +17,7 @@ static struct cred cred;
 static struct mm_struct mm;
 static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
 
-/* The current task: of which user, in which namespaces, with CAP_SYS_ADMIN or not. */
+/* Sets the current task's user, namespaces and CAP_SYS_ADMIN. */
 static void be(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns, bool admin)
 {
 	cred = (struct cred){ user_ns, { uid }, admin ? 1ULL << CAP_SYS_ADMIN : 0 };
@@ -60,19 +60,19 @@ static void test_who(void)
 	tap_ok(p == user, "who: a process in a nested user namespace belongs to the outermost one's owner");
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN is charged for nothing");
+	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN is not charged");
 	be(1001, &outer, &init_pid_ns, true);
 	p = kunwind_payer_of(&mm);
 	tap_ok(p == user, "who: CAP_SYS_ADMIN of another user namespace is charged");
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	p = kunwind_payer_of(&others);
-	tap_ok(p == other, "who: another process is its own user's");
+	tap_ok(p == other, "who: another process belongs to its own user");
 	kunwind_payer_put(p);
 	others.owner = NULL;
 	be(1001, &init_user_ns, &init_pid_ns, true);
 	p = kunwind_payer_of(&others);
-	tap_ok(p == &anyone, "who: a process that is ending, whose user is not known, has not CAP_SYS_ADMIN");
+	tap_ok(p == &anyone, "who: an ending process of unknown user is charged even for CAP_SYS_ADMIN");
 	kunwind_payer_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	p = kunwind_payer_of(&others);
@@ -81,15 +81,15 @@ static void test_who(void)
 	root1 = payer(0, &init_user_ns, &container1);
 	root2 = payer(0, &init_user_ns, &container2);
 	p = payer(0, &init_user_ns, &init_pid_ns);
-	tap_ok(root1 != root2 && p != root1 && p != root2, "who: root of each container is another user");
+	tap_ok(root1 != root2 && p != root1 && p != root2, "who: each container's root is a separate user");
 	kunwind_payer_put(p);
 	p = payer(0, &init_user_ns, &nested);
-	tap_ok(p == root1, "who: a PID namespace that a user made gives no other share");
+	tap_ok(p == root1, "who: a PID namespace that a user made gives no second share");
 	kunwind_payer_put(p);
 	p = payer(1001, &init_user_ns, &container1);
-	tap_ok(p == user, "who: other users are the same in each container");
+	tap_ok(p == user, "who: a user other than root is the same in each container");
 	kunwind_payer_put(p);
-	tap_ok(users() == 4, "who: four are shown");
+	tap_ok(users() == 4, "who: the status shows four users");
 	kunwind_payer_put(user);
 	kunwind_payer_put(other);
 	kunwind_payer_put(root1);
@@ -105,26 +105,26 @@ static void test_processes(void)
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	p[0] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
 	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	tap_ok(!IS_ERR(p[0]) && p[0] == p[1], "processes: as many as a user may have");
+	tap_ok(!IS_ERR(p[0]) && p[0] == p[1], "processes: a user may have max_user_processes");
 	more = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	tap_ok(more == ERR_PTR(-ENOSPC), "processes: one more than a user may have is refused");
+	tap_ok(more == ERR_PTR(-ENOSPC), "processes: one more than max_user_processes is refused");
 	p[2] = kunwind_payer_add_process(KUIDT_INIT(1001), true);
-	tap_ok(p[2] == p[0], "processes: without a limit for CAP_SYS_ADMIN, but counted");
+	tap_ok(p[2] == p[0], "processes: CAP_SYS_ADMIN has no limit, but is counted");
 	kunwind_payer_remove_process(p[2]);
 	kunwind_payer_remove_process(p[1]);
 	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	tap_ok(p[1] == p[0], "processes: a process that has ended makes room");
+	tap_ok(p[1] == p[0], "processes: the end of a process makes room for another");
 	kunwind_payer_remove_process(p[0]);
 	kunwind_payer_remove_process(p[1]);
 	no_memory = 1;
 	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOMEM),
-	       "processes: no memory");
+	       "processes: no memory returns ENOMEM");
 	max_user_processes = 0;
 	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOSPC) && !users(),
 	       "processes: a refused process leaves no charge");
 }
 
-/* As many processes of user @uid as fit beside @nr others among @max, at most 99. */
+/* Adds processes of @uid until one is refused (@nr of @max exist), at most 99. */
 static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max,
 			  struct kunwind_payer **p)
 {
@@ -145,19 +145,19 @@ static void test_autos(void)
 
 	max_user_processes = 0;
 	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
-	       "auto: a user has half of the records, whatever may be registered by hand");
+	       "auto: a user has at most half of the records");
 	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user has half of the remaining records");
 	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
 	       "auto: root's processes with CAP_SYS_ADMIN are in no user's share");
 	kunwind_payer_remove_share(p[0], KUNWIND_SHARE_RECORD);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 3);
-	tap_ok(more == ERR_PTR(-ENOSPC), "auto: no more than are free, though one of the user's has ended");
+	tap_ok(more == ERR_PTR(-ENOSPC), "auto: a user has at most as many records as are free");
 	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4);
-	tap_ok(more == p[1], "auto: within the half");
+	tap_ok(more == p[1], "auto: a user may have as many records as are free");
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == p[1] &&
 	       kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == ERR_PTR(-ENOSPC),
-	       "auto: records and unmaps are counted apart");
+	       "auto: records and unmaps are counted separately");
 	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_UNMAP);
 	be(1001, &init_user_ns, &init_pid_ns, true);
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
@@ -171,10 +171,10 @@ static void test_autos(void)
 	kunwind_payer_remove_share(NULL, KUNWIND_SHARE_RECORD);
 	no_memory = 1;
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
-	       "auto: without memory nothing stays charged");
+	       "auto: no memory leaves no charge");
 }
 
-/* Whether the record of @payer is to stay @payer's when the process has become this one. */
+/* Does @payer keep the record of a process that becomes this user's? */
 static bool stays(const struct kunwind_payer *payer, u32 uid, struct pid_namespace *pid_ns, bool admin)
 {
 	be(uid, &init_user_ns, pid_ns, admin);
@@ -190,12 +190,12 @@ static void test_becomes(void)
 	be(0, &init_user_ns, &container1, false);
 	root = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 1);
 	tap_ok(stays(user, 1001, &init_pid_ns, false) && stays(user, 1001, &init_pid_ns, true) &&
-	       stays(NULL, 0, &init_pid_ns, true), "exec: as the same real user");
+	       stays(NULL, 0, &init_pid_ns, true), "exec: the record stays with an unchanged real user");
 	tap_ok(!stays(user, 1002, &init_pid_ns, false) && !stays(user, 0, &init_pid_ns, true) &&
 	       !stays(NULL, 1001, &init_pid_ns, false) && !stays(NULL, 1001, &init_pid_ns, true),
-	       "exec: as another real user");
+	       "exec: the record moves with a changed real user");
 	tap_ok(stays(root, 0, &container1, false) && !stays(root, 0, &container2, false),
-	       "exec: as root of a container");
+	       "exec: root of another container is another user");
 	kunwind_payer_remove_share(user, KUNWIND_SHARE_RECORD);
 	kunwind_payer_remove_share(root, KUNWIND_SHARE_RECORD);
 }
@@ -205,7 +205,7 @@ static void test_objects(void)
 	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
 
 	tap_ok(kunwind_payer_add_object(p, 2) && kunwind_payer_add_object(p, 2) &&
-	       !kunwind_payer_add_object(p, 2), "objects: two of two");
+	       !kunwind_payer_add_object(p, 2), "objects: the limit of two is exact");
 	kunwind_payer_remove_object(p);
 	tap_ok(kunwind_payer_add_object(p, 2) && !kunwind_payer_add_object(p, 2),
 	       "objects: an object that is freed makes room for another");
@@ -221,9 +221,9 @@ static void test_dump(void)
 
 	tap_ok(kunwind_payer_dump(p, 1, 0, 100) && kunwind_payer_dump(p, 1, 99, 100) &&
 	       !kunwind_payer_dump(p, 1, 1, 100) && !kunwind_payer_dump(p, 1, 0, 100),
-	       "dump: as many mappings as a user may have in one");
+	       "dump: a user's limit of mappings in one dump is exact");
 	tap_ok(kunwind_payer_dump(p, 2, 0, 100) && kunwind_payer_dump(p, 2, 99, 100),
-	       "dump: as many in the next one");
+	       "dump: the limit applies to each dump");
 	tap_ok(kunwind_payer_dump(NULL, 2, 1000, 100),
 	       "dump: any number of mappings of CAP_SYS_ADMIN's processes");
 	kunwind_payer_put(p);
@@ -237,21 +237,21 @@ static void test_bytes(void)
 	max_table_mb = 3;
 	max_user_table_mb = 1;
 	tap_ok(!kunwind_memory_charge(p, 1 << 20) && kunwind_memory_charge(p, 1) == -EDQUOT,
-	       "bytes: a user has the share, to the byte");
+	       "bytes: a user's share is exact to the byte");
 	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_payer_add_bytes(p, 0) == 1 << 20,
-	       "bytes: a refused charge is not kept");
-	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has one, too");
+	       "bytes: a refused charge is not counted");
+	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has an own share");
 	tap_ok(!kunwind_memory_charge(NULL, 1 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
-	       "bytes: all together have the limit, to the byte");
+	       "bytes: the limit of all users is exact to the byte");
 	tap_ok(kunwind_memory_charge(q, 1) == -ENOSPC && atomic64_read(&used) == 3 << 20,
-	       "bytes: which comes first");
+	       "bytes: the limit of all users comes before a user's share");
 	kunwind_memory_uncharge(p, 1 << 20);
-	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: bytes that are given back can be charged again");
+	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: uncharged bytes can be charged again");
 	kunwind_memory_uncharge(p, 1 << 20);
 	kunwind_memory_uncharge(q, 1 << 20);
 	kunwind_memory_uncharge(NULL, 1 << 20);
 	tap_ok(!atomic64_read(&used) && !kunwind_payer_add_bytes(p, 0) && !kunwind_payer_add_bytes(q, 0),
-	       "bytes: nothing is left");
+	       "bytes: after all uncharges, no charge is left");
 	kunwind_payer_put(p);
 	kunwind_payer_put(q);
 }
@@ -263,26 +263,26 @@ static void test_time(void)
 	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns), *again;
 
 	max_user_build_ms = 100;
-	tap_ok(!kunwind_payer_over_budget(p), "time: within the budget");
+	tap_ok(!kunwind_payer_over_budget(p), "time: a new user is within the budget");
 	kunwind_payer_add_time(p, 999 * MS);
-	tap_ok(!kunwind_payer_over_budget(p), "time: ten seconds' worth may be used at once");
+	tap_ok(!kunwind_payer_over_budget(p), "time: the budget of ten seconds may be used at once");
 	kunwind_payer_add_time(p, MS);
-	tap_ok(kunwind_payer_over_budget(p), "time: then it is used up");
+	tap_ok(kunwind_payer_over_budget(p), "time: the budget of ten seconds is exact");
 	now_ns += 1000 * MS;
-	tap_ok(!kunwind_payer_over_budget(p), "time: a second pays off its part");
+	tap_ok(!kunwind_payer_over_budget(p), "time: one second pays off its part");
 	kunwind_payer_add_time(p, 99 * MS);
-	tap_ok(!kunwind_payer_over_budget(p), "time: of 100 ms");
+	tap_ok(!kunwind_payer_over_budget(p), "time: the part of one second is not yet used by 99 ms");
 	kunwind_payer_add_time(p, MS);
-	tap_ok(kunwind_payer_over_budget(p), "time: a second pays off no more than its part");
+	tap_ok(kunwind_payer_over_budget(p), "time: one second pays off exactly 100 ms");
 	kunwind_payer_put(p);
 	again = payer(1001, &init_user_ns, &init_pid_ns);
 	tap_ok(again == p && kunwind_payer_over_budget(again),
-	       "time: a user that ends all processes and starts again has no new budget");
+	       "time: a user who ends all processes and starts again has no new budget");
 	kunwind_payer_add_time(p, 3600000 * MS);
 	now_ns += 9999 * MS;
-	tap_ok(kunwind_payer_over_budget(p), "time: a debt of any size");
+	tap_ok(kunwind_payer_over_budget(p), "time: a debt of one hour is not paid off before ten seconds");
 	now_ns += 2 * MS;
-	tap_ok(!kunwind_payer_over_budget(p), "time: is paid off within ten seconds as far as that");
+	tap_ok(!kunwind_payer_over_budget(p), "time: a debt of one hour is paid off after ten seconds");
 	now_ns += 10000 * MS;
 	kunwind_payer_add_time(p, 400 * MS);
 	kunwind_payer_add_time(p, 400 * MS);
@@ -292,9 +292,9 @@ static void test_time(void)
 	now_ns += MS / 2;
 	kunwind_payer_over_budget(p);
 	tap_ok(p->debt == 800 * MS - 100 * USEC_PER_MSEC,
-	       "time: frequent looks at a debt lose no part of a millisecond");
+	       "time: frequent checks lose no part of a millisecond");
 	kunwind_payer_add_time(NULL, 3600000 * MS);
-	tap_ok(!kunwind_payer_over_budget(NULL), "time: CAP_SYS_ADMIN's is not counted");
+	tap_ok(!kunwind_payer_over_budget(NULL), "time: CAP_SYS_ADMIN has no budget");
 	kunwind_payer_put(p);
 	now_ns += 10000 * MS;
 	p = payer(1065, &init_user_ns, &init_pid_ns);
@@ -310,11 +310,13 @@ static void test_turns(void)
 	       !kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE),
 	       "turns: a user compiles one table at a time");
 	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_FILL) &&
-	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL), "turns: and fills one beside it");
+	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL),
+	       "turns: a user fills one table at a time, also while compiling");
 	tap_ok(kunwind_payer_take_turn(q, KUNWIND_TURN_COMPILE), "turns: another user does not wait");
 	kunwind_payer_give_turn(p, KUNWIND_TURN_COMPILE);
 	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE) &&
-	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL), "turns: what is given back can be taken");
+	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL),
+	       "turns: a turn that is given back can be taken again");
 	tap_ok(kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
 	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
 	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_FILL) &&

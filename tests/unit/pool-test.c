@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool-test.c - the parts of a table: the pool of byte strings, the rules by their hash,
- * the exact limits
+ * pool-test.c - how a table is packed: the pool of byte strings, the hash of
+ * rules, the exact limits, wide rules, FDEs of one range, edges of parts
  */
 #include "../../kmod/core/table/pack.h"
 #include "../../kmod/core/cfi/pool.h"
@@ -9,7 +9,7 @@
 #include "eh.h"
 #include "tap.h"
 
-/* Of time and memory: enough for all here. */
+/* Time and memory: enough for all tests here. */
 static struct kunwind_budget budget;
 
 static struct kunwind_budget *plenty(void)
@@ -18,7 +18,7 @@ static struct kunwind_budget *plenty(void)
 	return &budget;
 }
 
-/* So many strings that some have the same hash of 32 bits; each has to be found as it is. */
+/* So many strings that some have the same 32-bit hash; each must be found. */
 static void test_pool(void)
 {
 	enum { NR = 300000 };
@@ -34,23 +34,23 @@ static void test_pool(void)
 	}
 	for (i = 0; i < NR; i++)
 		wrong += memcmp(pool.data + offs[i], &words[i], sizeof(words[i])) != 0;
-	tap_ok(!wrong, "pool: %u strings are there as they were put in", NR);
+	tap_ok(!wrong, "pool: %u strings are stored unchanged", NR);
 	i = 0;
 	wrong = kunwind_pool_add(&pool, &words[5], sizeof(words[5]), &i);
-	tap_ok(!wrong && i == offs[5], "pool: one that is there is not stored again");
+	tap_ok(!wrong && i == offs[5], "pool: an equal string is not stored twice");
 	kunwind_pool_exit(&pool);
 
 	kunwind_pool_init(&pool, 100, plenty());
 	for (i = 0; i < 40; i++)
 		if (kunwind_pool_add(&pool, &words[i], sizeof(words[i]), &offs[i]))
 			break;
-	tap_ok(i == 12 && pool.size <= 100, "pool: 12 strings of 8 bytes are all that 100 bytes hold");
+	tap_ok(i == 12 && pool.size <= 100, "pool: a limit of 100 bytes holds 12 strings of 8 bytes");
 	kunwind_pool_exit(&pool);
 	free(offs);
 	free(words);
 }
 
-/* Rules that differ in one half only. */
+/* Rules that differ only in one half. */
 static void test_rules(void)
 {
 	enum { NR = 400 };
@@ -74,7 +74,7 @@ static void test_rules(void)
 		wrong += rule.off != (i % 2 ? 16 : 16 + 8 * (s32)i) ||
 			 rule.rbp != (i % 2 ? -8 * (s32)i : -16);
 	}
-	tap_ok(!err && !wrong, "rules that differ in one half are two: %u", NR);
+	tap_ok(!err && !wrong, "rules: %u rules that differ only in one half stay different", NR);
 	kunwind_table_free(table);
 }
 
@@ -107,20 +107,20 @@ static void test_limit(void)
 		kunwind_table_stats(table, &stats);
 		kunwind_table_free(table);
 	}
-	tap_ok(!err && stats.nr_rows > 300, "limit: without one it builds");
+	tap_ok(!err && stats.nr_rows > 300, "limit: the section builds with a high limit");
 	table = NULL;
 	err = build(&eh, 16 * stats.bytes, &table);
 	tap_ok(!err, "limit: 16 times the bytes of the table are enough");
 	kunwind_table_free(table);
 	table = NULL;
 	err = build(&eh, stats.bytes - 1, &table);
-	tap_ok(err == KUNWIND_E_LIMIT, "limit: one byte less than the table has is not: %s",
+	tap_ok(err == KUNWIND_E_LIMIT, "limit: one byte less than the table's bytes is not enough: %s",
 	       kunwind_refusal_name(err));
 	if (!err)
 		kunwind_table_free(table);
 }
 
-/* The last wide rule, made one entry longer than there is room for. */
+/* The last wide rule, then with one entry more than the table has. */
 static void test_wide(void)
 {
 	static struct eh eh;
@@ -134,26 +134,31 @@ static void test_wide(void)
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO);
 	wide = kunwind_table_wide(table, rule.off);
-	tap_ok(wide && wide->nr == 1 && (u32)rule.off + 2 == table->wide_units, "wide: it is the last");
+	tap_ok(wide && wide->nr == 1 && (u32)rule.off + 2 == table->wide_units,
+	       "wide: the rule is the last one of the table");
 	((struct kunwind_wide *)wide)->nr = 2;
-	tap_ok(!kunwind_table_wide(table, rule.off), "wide: one with an entry behind the table's is none");
+	tap_ok(!kunwind_table_wide(table, rule.off),
+	       "wide: a rule that reaches beyond the table is not found");
 	((struct kunwind_wide *)wide)->nr = 0;
-	tap_ok(!kunwind_table_wide(table, rule.off), "wide: one without an entry is none");
+	tap_ok(!kunwind_table_wide(table, rule.off), "wide: a rule without entries is not found");
 	kunwind_table_free(table);
 }
 
-/* The same range twice, by CIEs that differ in one thing. */
+/* The same range twice, by CIEs that differ in one property. */
 static void test_twice(void)
 {
 	static const struct {
 		const char *name, *cie;
 		enum kunwind_refusal want;
 	} cases[] = {
-		{ "the same", "00 00 00 00 01 00 01 78 10 0c 07 08 90 01 00 00 00", KUNWIND_OK },
-		{ "data alignment", "00 00 00 00 01 00 01 70 10 0c 07 08 90 01 00 00 00", KUNWIND_E_OVERLAP },
-		{ "code alignment", "00 00 00 00 01 00 02 78 10 0c 07 08 90 01 00 00 00", KUNWIND_E_OVERLAP },
-		{ "augmentation S", "00 00 00 00 01 53 00 01 78 10 0c 07 08 90 01 00 00", KUNWIND_E_OVERLAP },
-		{ "instructions", "00 00 00 00 01 00 01 78 10 0c 07 10 90 01 00 00 00", KUNWIND_E_OVERLAP },
+		{ "equal CIEs", "00 00 00 00 01 00 01 78 10 0c 07 08 90 01 00 00 00", KUNWIND_OK },
+		{ "other data alignment",
+		  "00 00 00 00 01 00 01 70 10 0c 07 08 90 01 00 00 00", KUNWIND_E_OVERLAP },
+		{ "other code alignment",
+		  "00 00 00 00 01 00 02 78 10 0c 07 08 90 01 00 00 00", KUNWIND_E_OVERLAP },
+		{ "signal frame", "00 00 00 00 01 53 00 01 78 10 0c 07 08 90 01 00 00", KUNWIND_E_OVERLAP },
+		{ "other instructions",
+		  "00 00 00 00 01 00 01 78 10 0c 07 10 90 01 00 00 00", KUNWIND_E_OVERLAP },
 	};
 	static struct eh eh;
 	unsigned int i, k;
@@ -183,7 +188,7 @@ static void test_twice(void)
 	}
 }
 
-/* Parts: the byte behind the last, and an FDE that reaches beyond the last one inside it. */
+/* Edges of parts: the byte after the last, and an FDE that others lie in. */
 static void test_parts(void)
 {
 	static struct eh eh;
@@ -199,7 +204,7 @@ static void test_parts(void)
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
 	section.size = eh.size;
 	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages, &table),
-		    "parts: begin"))
+		    "parts: the first stage succeeds"))
 		return;
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO + 0xff) == KUNWIND_NOT_READY,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process-scene.h - for tests of registered processes: includes the files of kmod that keep
- * them, and has processes of two users, which fork, exec and end
+ * process-scene.h - for tests of registered processes: includes the files of
+ * kmod that keep processes, and has processes of two users that fork, exec and
+ * end
  *
- * The hooks are called in the same order as by the kernel. Spaces and payers are the module's
- * own. The mappings of a space are not read.
+ * The hooks are called in the kernel's order. Spaces and payers are the
+ * module's own. The mappings of a space are not read.
  */
 #ifndef _TEST_PROCESS_SCENE_H
 #define _TEST_PROCESS_SCENE_H
@@ -20,7 +21,7 @@
 #define BINPRM_FLAGS_ENFORCE_NONDUMP	1
 #define hash_ptr(p, bits)	hash_long((u64)(uintptr_t)(p), bits)
 #define msecs_to_jiffies(ms)	((ms) / 4)
-#define call_rcu(head, fn)	fn(head)	/* nothing looks at it any more */
+#define call_rcu(head, fn)	fn(head)	/* there are no readers */
 #define atomic_read(p)		(*(p))
 #define capable(cap)		cap_raised(current->cred->cap_effective, cap)
 #define current_uid()		(current->cred->uid)
@@ -30,7 +31,7 @@ struct signal_struct { int live; };
 struct linux_binprm { bool secureexec; unsigned int interp_flags; };
 struct pid { int nr, refs; struct task_struct *task; };
 
-/* A process of one thread. An exec goes from one mm to the next. */
+/* A process of one thread. exec switches between its two mms. */
 struct one {
 	struct task_struct task;
 	struct pid pid;
@@ -46,7 +47,7 @@ struct one {
 static struct pid *get_pid(struct pid *pid) { pid->refs++; return pid; }
 static void put_pid(struct pid *pid) { pid->refs--; }
 
-/* Each hook is a function of its name. */
+/* Each hook is a function named after the function that it hooks. */
 #define _KUNWIND_HOOK_H
 struct kunwind_hook { const char *function; };
 #define KUNWIND_HOOK1(name, type, arg)		static void hook_##name(type arg)
@@ -71,11 +72,11 @@ static int forked, executed, exited;		/* pids of the last events */
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/space.c"
 #undef HASH_BITS
-#define bucket			record_bucket	/* that of space.c is another */
+#define bucket			record_bucket	/* space.c has one of its own */
 #include "../../kmod/process/process_record.c"
 #include "../../kmod/process/process.c"
 
-/* ----------------------------------------- what these files need of others */
+/* --------------------------------- functions of other files that these call */
 
 struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
 void kunwind_object_put(struct kunwind_object *object) { (void)object; }
@@ -97,7 +98,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	(void)object;
 	return KUNWIND_NO_TABLE;
 }
-static struct task_struct *follower;		/* the last task that is to read its mappings */
+static struct task_struct *follower;		/* the last task asked to read its mappings */
 static enum kunwind_follow follow_why;
 static bool no_follow;
 bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
@@ -139,7 +140,7 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 static struct one all[NR];
 static struct one *const nobody = &all[0];	/* the test's own task, never registered */
 
-/* Process @n of a user, without a parent. A test takes its mm away for a kernel thread's helper. */
+/* Starts process @n of user @uid, without a parent (helper: clear .mm). */
 static struct one *start(unsigned int n, u32 uid, u64 caps)
 {
 	struct one *one = &all[n];
@@ -171,7 +172,7 @@ static struct one *forks(struct one *parent, unsigned int n)
 static const struct linux_binprm usual, secure = { .secureexec = true };
 static const struct linux_binprm unreadable = { .interp_flags = BINPRM_FLAGS_ENFORCE_NONDUMP };
 
-/* Execs a program as user @uid. */
+/* @one execs a program, and then runs as user @uid with @caps. */
 static void executes_as(struct one *one, u32 uid, u64 caps, struct linux_binprm bprm)
 {
 	struct mm_struct *old = one->task.mm;
@@ -199,7 +200,7 @@ static void ends(struct one *one)
 		kunwind_space_forget(old);
 }
 
-/* @by registers @one. */
+/* Process @by registers process @one. */
 static int registers(struct one *by, struct one *one, u32 flags)
 {
 	u32 maps, ready;
@@ -214,7 +215,7 @@ static int unregisters(struct one *by, struct one *one)
 	return kunwind_process_unregister(&one->pid);
 }
 
-/* Switches auto on, without registering the running processes, or off. */
+/* Switches auto on or off; processes that already run are not registered. */
 static void switches(bool on)
 {
 	be(nobody);
@@ -223,7 +224,7 @@ static void switches(bool on)
 		kunwind_process_disown();
 }
 
-/* The flags that the status shows of process @one, "" if none; "absent" if it is not in the status. */
+/* Returns the flags that the status shows for @one; "absent" if not listed. */
 static const char *told(struct one *one, bool to_all, u32 uid)
 {
 	static struct seq_file m;
@@ -252,7 +253,7 @@ static bool is(struct one *one, const char *want)
 
 static bool sees(u32 uid, struct one *one) { return strcmp(told(one, false, uid), "absent"); }
 
-/* How many registrations by hand user @uid has, or how many of auto's records. */
+/* Returns how many registrations user @uid has: by hand, or by auto. */
 static unsigned int count_of(u32 uid, bool by_hand)
 {
 	const struct kunwind_payer *payer;
@@ -311,7 +312,7 @@ static void end(const char *what)
 	}
 	tap_ok(!kunwind_process_any() && !refs && !grabbed && !shares_of(ANN) && !shares_of(BOB) &&
 	       !by_hand_of(ANN) && !by_hand_of(BOB) && !by_hand_of(0),
-	       "%s: all is given back", what);
+	       "%s: all records, references and shares are released", what);
 }
 
 #endif /* _TEST_PROCESS_SCENE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process-test.c - which processes are registered, by whom, and in whose quota, through
- * registration, fork and exit; what one user may do to another's registration
+ * process-test.c - which processes are registered, by whom, and in whose quota,
+ * at registration, fork and exit; what a user may do to another's registration
  */
 #include "process-scene.h"
 
@@ -23,7 +23,7 @@ static void test_children(void)
 	tap_ok(is(child, "+children") && kunwind_space_find(child->task.mm) && forked == child->pid.nr,
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child is registered");
 	tap_ok(follower == &child->task && follow_why == FOLLOW_MAP,
-	       "fork: the child reads what its parent had not read yet");
+	       "fork: the child is asked to read its mappings");
 	tap_ok(is(forks(child, 5), "+children"),
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child's child is registered");
 	tap_ok(is(forks(start(6, ANN, 0), 7), "absent"),
@@ -34,37 +34,37 @@ static void test_children(void)
 	       "fork under auto: without KUNWIND_REGISTER_CHILDREN the child is auto's only");
 	child = forks(parent, 9);
 	tap_ok(is(child, "+children+auto") && sees(ANN, child),
-	       "fork under auto: with KUNWIND_REGISTER_CHILDREN the child is both");
+	       "fork under auto: with KUNWIND_REGISTER_CHILDREN the child is registered in both ways");
 	child = forks(&all[6], 10);
 	switches(false);
 	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "+children"),
-	       "auto off: what was registered by hand stays, nothing else");
+	       "auto off: only registrations by hand stay");
 	tap_ok(!shares_of(ANN) && by_hand_of(ANN) == 5,
-	       "auto off: users have no share of records any more");
+	       "auto off: no user's share has records");
 	end("children");
 
-	/* whether fork copies what is known of the parent's space */
+	/* whether fork copies the parent's space */
 	begin();
 	alone = start(1, ANN, 0);
 	registers(alone, alone, 0);
 	tap_ok(!kunwind_space_find(alone->task.mm)->children,
-	       "register without children: fork copies nothing");
+	       "register without children: fork copies no space");
 	registers(alone, alone, KUNWIND_REGISTER_CHILDREN);
 	tap_ok(kunwind_space_find(alone->task.mm)->children == 1,
-	       "register again with children: fork copies");
+	       "register again with children: fork copies the space");
 	unregisters(alone, alone);
 	registers(alone, alone, 0);
 	switches(true);
 	be(nobody);
 	kunwind_process_adopt(alone->task.mm, &alone->pid, true);
-	tap_ok(kunwind_space_find(alone->task.mm)->children == 1, "auto on: fork copies");
+	tap_ok(kunwind_space_find(alone->task.mm)->children == 1, "auto on: fork copies the space");
 	kunwind_process_whole_system(false);
 	parent = forks(alone, 2);
 	tap_ok(is(parent, "absent") && !kunwind_space_find(parent->task.mm),
-	       "auto is switched off meanwhile: the copy is forgotten");
+	       "auto switched off during fork: the copied space is dropped");
 	switches(false);
 	tap_ok(is(alone, "") && !kunwind_space_find(alone->task.mm)->children,
-	       "auto off: fork copies nothing");
+	       "auto off: fork copies no space");
 	end("copies of spaces");
 }
 
@@ -82,21 +82,23 @@ static void test_registrar(void)
 	       "fork: the child is registered by the user who registered the parent");
 	tap_ok(unregisters(ann, child) == -EACCES && unregisters(ann, ann) == -EACCES &&
 	       is(child, "+children") && is(ann, "+children"),
-	       "unregister: a user cannot take away root's registration");
-	tap_ok(!unregisters(root, child) && is(child, "absent"), "unregister: root takes away its own");
+	       "unregister: a user cannot remove root's registration");
+	tap_ok(!unregisters(root, child) && is(child,
+					       "absent"), "unregister: root can remove its own registration");
 	registers(ann, bob, 0);
 	tap_ok(unregisters(bob, bob) == -EACCES && is(bob, "") &&
 	       !unregisters(root, bob) && is(bob, "absent"),
-	       "unregister: another user cannot, CAP_SYS_ADMIN can");
-	tap_ok(unregisters(bob, bob) == -ENOENT, "unregister: a process that is not registered");
+	       "unregister: CAP_SYS_ADMIN can remove a user's registration, another user cannot");
+	tap_ok(unregisters(bob, bob) == -ENOENT,
+	       "unregister: a process that is not registered returns ENOENT");
 
 	registers(ann, bob, 0);
 	tap_ok(!registers(bob, bob, 0) && by_hand_of(ANN) == 1 && !by_hand_of(BOB),
-	       "register: another user may register it again without changing anything");
+	       "register: another user's second registration changes nothing");
 	tap_ok(registers(bob, bob, KUNWIND_REGISTER_CHILDREN) == -EACCES && is(bob, ""),
 	       "register: another user cannot add flags");
 	tap_ok(!registers(ann, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "+children"),
-	       "register: the user who registered it can add flags");
+	       "register: the user who registered the process can add flags");
 	unregisters(ann, bob);
 	registers(ann, bob, 0);
 	tap_ok(!registers(root, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "+children") &&
@@ -108,11 +110,11 @@ static void test_registrar(void)
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 2,
 	       "fork under auto: the child is counted for both users");
 	tap_ok(unregisters(ann, child) == 0 && is(child, "+auto") && !sees(ANN, child),
-	       "unregister: auto's part stays");
+	       "unregister: the registration by auto stays");
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 1,
-	       "unregister: the user has one registration less");
+	       "unregister: the user's count of registrations decreases");
 	tap_ok(unregisters(root, child) == -ENOENT && is(child, "+auto"),
-	       "unregister: auto's part is nobody's to take away");
+	       "unregister: a registration by auto cannot be removed");
 	end("registrar");
 }
 
@@ -129,21 +131,21 @@ static void test_quota(void)
 	forks(ann, 2);
 	missed = missed_by_limit();
 	tap_ok(is(forks(ann, 3), "absent") && missed_by_limit() == missed + 1,
-	       "fork: a child beyond its user's quota is not registered, and counted");
+	       "fork: a child over its user's quota is not registered, missed_limit counts it");
 	tap_ok(!kunwind_space_find(all[3].task.mm),
-	       "fork: nothing is kept of a child that is not registered");
+	       "fork: a child that is not registered has no space");
 	tap_ok(registers(&all[3], &all[3], 0) == -ENOSPC && is(&all[3], "absent"),
-	       "register: a process beyond its user's quota is refused");
+	       "register: a process over its user's quota is refused");
 	registers(start(5, 0, ROOT), start(6, ANN, 0), KUNWIND_REGISTER_CHILDREN);
 	for (i = 7; i < 10; i++)
 		forks(&all[6], i);
 	tap_ok(is(&all[9], "+children") && by_hand_of(0) == 4,
-	       "fork: children of what CAP_SYS_ADMIN registered are in nobody's quota");
+	       "fork: children of a process that CAP_SYS_ADMIN registered are in no quota");
 	switches(true);
 	child = forks(ann, 4);
 	tap_ok(is(child, "+auto") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
-	       "fork under auto: a child beyond its user's quota by hand is registered by auto");
-	tap_ok(kunwind_space_find(child->task.mm), "fork under auto: its space is found");
+	       "fork under auto: a child over the quota by hand is registered by auto");
+	tap_ok(kunwind_space_find(child->task.mm), "fork under auto: a child registered by auto has a space");
 	end("quota by hand");
 
 	begin();
@@ -155,12 +157,12 @@ static void test_quota(void)
 		forks(ann, i);
 	for (i = 2; !strcmp(told(&all[i], true, 0), "+children+auto"); i++)
 		;
-	/* Ann's five and the parent are six: four are free, which is fewer than five. */
+	/* Ann has 5 and the parent: four of ten are free, fewer than five. */
 	tap_ok(i == 7 && shares_of(ANN) == 5,
 	       "fork under auto: a user has at most as many records as are free: %u",
 	       shares_of(ANN));
 	tap_ok(is(&all[7], "+children") && by_hand_of(ANN) > 6,
-	       "fork under auto: a child beyond its user's share is still registered by hand");
+	       "fork under auto: a child over the user's share is still registered by hand");
 	end("share of auto");
 }
 
@@ -173,21 +175,21 @@ static void test_known(void)
 	ann = start(2, ANN, 0);
 	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
 	switches(true);
-	/* between the child's becoming visible and the hook */
+	/* the child is visible, but the hook of its fork has not run yet */
 	child = start(3, ANN, 0);
 	be(root);
 	tap_ok(!kunwind_process_adopt(child->task.mm, &child->pid, true) && is(child, "+auto"),
-	       "a child that is visible before the hook of its fork: auto registers it");
+	       "auto: registers a child before the hook of its fork has run");
 	be(ann);
 	hook_perf_event_fork(&child->task);
 	tap_ok(is(child, "+children+auto") && sees(ANN, child) && shares_of(ANN) == 1,
-	       "a child that auto registered before the hook: the hook adds what its parent has by hand");
+	       "fork: the hook adds the parent's registration by hand to one by auto");
 	child = start(4, ANN, 0);
 	registers(root, child, 0);
 	be(ann);
 	hook_perf_event_fork(&child->task);
 	tap_ok(is(child, "+auto") && sees(0, child) && !sees(ANN, child),
-	       "a child that root registered before the hook stays root's");
+	       "fork: a registration by root before the hook stays root's");
 	end("known children");
 }
 
@@ -206,12 +208,12 @@ static void test_register(void)
 	ann = start(2, ANN, 0);
 	scan_error = -EINTR;
 	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "absent"),
-	       "register: a registration that fails leaves no record");
+	       "register: a failed registration leaves no record");
 	scan_error = 0;
 	registers(root, ann, 0);
 	scan_error = -EINTR;
 	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, ""),
-	       "register: a second one that fails takes nothing away");
+	       "register: a failed second registration leaves the first");
 	switches(true);
 	unregisters(root, ann);
 	be(root);
@@ -219,27 +221,27 @@ static void test_register(void)
 	kunwind_process_adopt(ann->task.mm, &ann->pid, true);
 	scan_error = -EINTR;
 	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "+auto") && !sees(0, ann),
-	       "register: of a process that auto registered auto's part stays when it fails");
+	       "register: a failed registration leaves the registration by auto");
 	switches(false);
 	scan_error = 0;
 	registers(root, ann, 0);
 	max_processes = 1;
 	tap_ok(registers(root, root, 0) == -ENOSPC && is(root, "absent"),
-	       "register: no more than max_processes");
+	       "register: max_processes is the limit");
 	max_processes = 100;
 	be(root);
 	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, true) == -ECANCELED && is(ann, ""),
-	       "auto adopts nobody once it is off");
+	       "auto: it registers no process after it was switched off");
 	switches(true);
 	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, false) == -EAGAIN && is(ann, "+auto"),
-	       "auto registers a process whose mappings it does not read");
+	       "auto: it can register a process without reading its mappings");
 	other = start(6, BOB, 0);
 	max_processes = 1;
 	missed = missed_by_limit();
 	be(root);
 	tap_ok(kunwind_process_adopt(other->task.mm, &other->pid, true) == -ENOSPC &&
 	       is(other, "absent") && missed_by_limit() == missed + 1,
-	       "auto: a process beyond max_processes is not registered, and counted");
+	       "auto: a process over max_processes is not registered, missed_limit counts it");
 	max_processes = 100;
 	missed = missed_by_memory();
 	no_memory = 1;
@@ -248,41 +250,42 @@ static void test_register(void)
 	       "auto, no memory for a space: no registration, missed_memory counts it");
 	other->task.mm = NULL;
 	tap_ok(kunwind_process_adopt(&other->mm[0], &other->pid, true) == -ESRCH && is(other, "absent"),
-	       "auto: a process that has ended since is not registered");
+	       "auto: a process that has ended is not registered");
 	other->task.mm = &other->mm[0];
 	switches(false);
 	scan_error = -ESRCH;
 	other = start(3, BOB, 0);
 	meanwhile = it_ends;
 	tap_ok(registers(root, other, 0) == -ESRCH && is(other, "absent"),
-	       "register: a process that ends meanwhile leaves no record");
+	       "register: a process that ends during the call leaves no record");
 	other = start(4, BOB, 0);
 	meanwhile = it_execs;
 	tap_ok(registers(root, other, 0) == -ESRCH && is(other, "absent"),
-	       "register: a process that execs meanwhile is not registered");
+	       "register: a process that execs during the call is not registered");
 	scan_error = 0;
 	other = start(5, BOB, 0);
 	be(root);
 	executes_as(other, BOB, ROOT, secure);
 	be(root);
 	tap_ok(kunwind_process_register(&other->mm[0], &other->pid, 0, &maps, &ready) == -ESRCH &&
-	       is(other, "absent"), "register: a process that has gone on to another mm is not registered");
+	       is(other,
+		  "absent"), "register: a process that has changed its mm before the call is not registered");
 	registers(other, other, 0);
 	be(root);
 	tap_ok(kunwind_process_register(&other->mm[0], &other->pid, KUNWIND_REGISTER_CHILDREN, &maps,
 					&ready) == -ESRCH && is(other, ""),
-	       "register: by the mm before its exec a registered process is not changed");
+	       "register: a call with the mm before exec does not change the registration");
 	ann->signal.live = 1;
 	be(ann);
 	hook_exit_files(&ann->task);
-	tap_ok(is(ann, ""), "exit of one of several threads: the process stays registered");
+	tap_ok(is(ann, ""), "exit of one of many threads: the process stays registered");
 	ann->signal.live = 0;
 	be(root);
 	hook_exit_files(&ann->task);
-	tap_ok(is(ann, ""), "exit_files() of a fork that failed: no process ends");
+	tap_ok(is(ann, ""), "exit_files() of a failed fork: the process stays registered");
 	ends(ann);
 	tap_ok(is(ann, "absent") && exited == ann->pid.nr,
-	       "exit of the last thread: the process is not registered any more");
+	       "exit of the last thread: the registration ends");
 	end("register");
 }
 
@@ -298,7 +301,7 @@ static unsigned int dumped(u32 dump)
 	return n;
 }
 
-/* The last test: no process can be registered any more. */
+/* The last test, because no process can be registered after it. */
 static void test_all(void)
 {
 	struct kunwind_stats stats;
@@ -310,14 +313,14 @@ static void test_all(void)
 	for (i = 2; i < 7; i++)
 		registers(root, start(i, ANN, 0), 0);
 	kunwind_process_stats(&stats);
-	tap_ok(stats.processes == 5, "status: how many processes are registered");
-	tap_ok(dumped(1) == 5 && !dumped(1) && dumped(2) == 5, "dump: each process once");
+	tap_ok(stats.processes == 5, "status: the number of registered processes");
+	tap_ok(dumped(1) == 5 && !dumped(1) && dumped(2) == 5, "dump: each process is reported once");
 	ends(&all[2]);
 	tap_ok(kunwind_process_stop() && registers(root, start(7, ANN, 0), 0) == -ENOSPC,
-	       "unload: no process is registered any more");
-	tap_ok(is(&all[3], "") && is(&all[7], "absent"), "unload: those that are registered stay so far");
+	       "unload: no more processes are registered");
+	tap_ok(is(&all[3], "") && is(&all[7], "absent"), "unload: registered processes stay until the end");
 	kunwind_process_exit();
-	tap_ok(is(&all[3], "absent") && !kunwind_process_any(), "unload: all records are dropped");
+	tap_ok(is(&all[3], "absent") && !kunwind_process_any(), "unload: the end drops all records");
 	end("all");
 }
 

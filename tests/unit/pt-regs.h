@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt-regs.h - the user's registers as the kernel keeps them on x86-64; to include after kernel.h
+ * pt-regs.h - the user's registers in the order in which x86-64 kernels store
+ * them; include it after kernel.h
  */
 #ifndef _TEST_PT_REGS_H
 #define _TEST_PT_REGS_H

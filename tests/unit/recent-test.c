@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * recent-test.c - the note of the last walk: used while nothing that it depends on has changed
+ * recent-test.c - the record of the last walk is reused while none of its
+ * inputs has changed
  *
- * A copy of this process's own stack is walked with a note and without. Both must
- * give the same result after any change of the copy or the registers, and without
- * one. If any word of the note or the mappings' id differs, the walk must not use it.
+ * A copy of this process's own stack is walked with a record and without. Both
+ * walks must give the same result, after any change of the copy or the
+ * registers and after none. If any recorded word or the mappings' id differs,
+ * the walk must not reuse the record.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -63,7 +65,7 @@ static bool same(const struct found *a, const struct found *b)
 	       !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0]));
 }
 
-/* Every word that was noted, changed and put back. Returns how many were. */
+/* Changes and restores each recorded word. Returns their number. */
 static u32 each_word(const struct kunwind_regs *regs, bool *good)
 {
 	u32 i, nr = recent.words - 1 + recent.rbps;
@@ -89,25 +91,29 @@ static void holds(const struct kunwind_regs *regs)
 
 	walk(regs, NULL, KUNWIND_RECENT_FRAMES, &plain);
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &noted);
-	tap_ok(plain.reason == KUNWIND_COMPLETE && same(&plain, &noted), "a walk that is noted: %u frames",
+	tap_ok(plain.reason == KUNWIND_COMPLETE && same(&plain, &noted), "a recorded walk of %u frames",
 	       plain.count);
-	tap_ok(recent.id && taken(regs, KUNWIND_RECENT_FRAMES), "its note is taken");
+	tap_ok(recent.id && taken(regs, KUNWIND_RECENT_FRAMES),
+	       "record: reused when nothing has changed");
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &again);
-	tap_ok(same(&plain, &again), "and says the same");
-	tap_ok(taken(regs, plain.count) && !taken(regs, plain.count - 1), "not where there is less room");
+	tap_ok(same(&plain, &again), "record: reuse gives the same stack");
+	tap_ok(taken(regs, plain.count) && !taken(regs, plain.count - 1),
+	       "record: not reused if the capacity is too small");
 	walk(regs, &recent, plain.count - 1, &less);
-	tap_ok(less.reason == KUNWIND_DEPTH && !recent.id, "a stack cut short is not noted");
+	tap_ok(less.reason == KUNWIND_DEPTH && !recent.id,
+	       "a stack that is cut off by the capacity is not recorded");
 
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &noted);
 	nr = each_word(regs, &good);
-	tap_ok(good && nr > plain.count, "none of its %u words may change", nr);
+	tap_ok(good && nr > plain.count, "record: not reused if any of its %u words has changed", nr);
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		other = *regs;
 		other.r[reg] ^= 8;
 		good &= taken(&other, KUNWIND_RECENT_FRAMES) !=
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
-	tap_ok(good, "nor rip, rsp, rbp; the others may");
+	tap_ok(good,
+	       "record: not reused if rip, rsp or rbp has changed; other registers do not matter");
 	good = true;
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		other = *regs;
@@ -115,15 +121,16 @@ static void holds(const struct kunwind_regs *regs)
 		good &= taken(&other, KUNWIND_RECENT_FRAMES) !=
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
-	tap_ok(good, "nor may one of these three be unknown, whatever it holds");
+	tap_ok(good, "record: not reused if rip, rsp or rbp is unknown");
 	ranges->id++;
-	tap_ok(!taken(regs, KUNWIND_RECENT_FRAMES), "nor what is mapped");
+	tap_ok(!taken(regs, KUNWIND_RECENT_FRAMES), "record: not reused if the mappings have changed");
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES + 1, &noted);
-	tap_ok(recent.id != ranges->id && same(&plain, &noted), "nobody notes more than %u frames",
+	tap_ok(recent.id != ranges->id && same(&plain, &noted),
+	       "a walk with a capacity above %u frames is not recorded",
 	       KUNWIND_RECENT_FRAMES);
 }
 
-/* Words, registers and the room change by chance, now and then; notes are kept throughout. */
+/* Changes words, registers and capacity at random, with one record. */
 static void by_chance(const struct kunwind_regs *from)
 {
 	static struct found plain, noted;
@@ -158,11 +165,12 @@ static void by_chance(const struct kunwind_regs *from)
 		was = plain.addresses[plain.count / 2];
 	}
 	free(good);
-	tap_ok(!bad && takes > ROUNDS / 8 && takes < ROUNDS, "%u walks with a note, as without; %u took it",
+	tap_ok(!bad && takes > ROUNDS / 8 && takes < ROUNDS,
+	       "%u walks with a record find what walks without one find; %u reused it",
 	       ROUNDS, takes);
 }
 
-/* Other functions' frames: AddressSanitizer keeps them from memcpy(). */
+/* Other functions' frames: AddressSanitizer does not let memcpy() copy them. */
 __attribute__((no_sanitize("address"))) static noinline void stack_copy(void)
 {
 	const volatile u64 *from = (const volatile u64 *)lo;

@@ -2,9 +2,10 @@
 /*
  * rows.h - for tests: a whole table as one line of text
  *
- * "OFF CFA RBP RA; OFF CFA RBP RA REST; ..." in the notation of rule-text.h,
- * OFF in hexadecimal from TEXT_LO. Each row is also looked up at its last byte
- * (and the table's first byte minus one, and the byte behind its end).
+ * "OFF CFA RBP RA; OFF CFA RBP RA REST; ..." in the notation of rule-text.h.
+ * OFF is the distance from TEXT_LO in hexadecimal. Each row is also looked up
+ * at its last byte; and the byte before the table and the byte after it must
+ * have no rule.
  */
 #ifndef _TEST_ROWS_H
 #define _TEST_ROWS_H
@@ -37,7 +38,7 @@ static inline int rows_add(void *data, u64 addr, struct kunwind_rule rule)
 	return 0;
 }
 
-/* The text; "..." where a lookup contradicts the rows. Static storage. */
+/* Returns static text; it ends with "..." if a lookup contradicts the rows. */
 static inline const char *rows_text(const struct kunwind_table *table)
 {
 	static struct rows rows;

@@ -5,9 +5,9 @@
  *   CFA   rsp+8, or exp:HEX (the expression's bytes)
  *   rbp   s same, u unknown, c-16 *(CFA-16), v+0 CFA+0, a register's name,
  *         exp:HEX *(expression), vexp:HEX expression
- *   ra    the same notation
- * "none - -" where nothing covers the address, "end - -" where the return
- * address is undefined. rule_rest() adds what else a wide rule says.
+ *   ra    as for rbp
+ * "none - -" where no row covers the address, "end - -" where the return
+ * address is undefined. rule_rest() writes the other registers of a wide rule.
  */
 #ifndef _TEST_RULE_TEXT_H
 #define _TEST_RULE_TEXT_H
@@ -33,7 +33,7 @@ static inline const char *reg_name(const struct kunwind_table *table, u32 reg)
 	return (table && kunwind_table_i386(table) ? reg_names_i386 : reg_names)[reg];
 }
 
-/* The number that CFI has for a register of ours. */
+/* Returns the DWARF number of a register of enum kunwind_reg. */
 static inline u32 reg_number(bool i386, u32 reg)
 {
 	u32 number = 0;
@@ -54,7 +54,7 @@ static inline int hex_print(char *out, const u8 *bytes, size_t len)
 	return p - out;
 }
 
-/* A signed LEB128 number, as short as it gets. */
+/* Writes a signed LEB128 number in its shortest form. Returns its length. */
 static inline int sleb_write(u8 *out, s64 val)
 {
 	int n = 0;
@@ -112,7 +112,7 @@ static inline const struct kunwind_wide_entry *wide_find(const struct kunwind_wi
 	return NULL;
 }
 
-/* CFA, rbp, ra with @sep between. @buf: 4 KB. */
+/* Writes CFA, rbp and ra, separated by @sep, to @buf (4 KB). */
 static inline void rule_text(const struct kunwind_table *table, struct kunwind_rule rule,
 			     char sep, char *buf)
 {
@@ -180,7 +180,7 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 	sprintf(p, "%cc%d", sep, ra_std.off);
 }
 
-/* "", or " signal", then " REG:RULE" for each register but rbp and ra. @buf: 8 KB. */
+/* Writes "[ signal]", and " REG:RULE" for other registers, to @buf (8 KB). */
 static inline void rule_rest(const struct kunwind_table *table, struct kunwind_rule rule, char *buf)
 {
 	const struct kunwind_wide_entry *e;

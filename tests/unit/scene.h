@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scene.h - for tests of the walk: objects, a stack and registers, and what a walk finds
+ * scene.h - for tests of the walk: objects, a stack, registers, and the
+ * expected walk
  *
- * Object n has its code at TEXT_LO + MAP(n); each word of the stack is a number of
- * its own, a return address in no object, so that a test sees which word was taken.
+ * Object n has its code at TEXT_LO + MAP(n). Each word of the stack is a
+ * different return address that is in no object, so a test sees which word the
+ * walk took.
  */
 #ifndef _TEST_SCENE_H
 #define _TEST_SCENE_H
@@ -22,7 +24,7 @@
 
 struct function {
 	u32 offset, len;
-	const char *code;	/* "S" first: of a signal frame */
+	const char *code;	/* "S" at its start: a signal frame */
 };
 
 static struct kunwind_ranges *ranges;
@@ -31,7 +33,7 @@ static struct kunwind_recent recent;
 static u64 stack[WORDS];
 static struct kunwind_regs regs;
 static struct kunwind_mem mem;
-static u32 room;		/* addresses that there is room for */
+static u32 room;		/* capacity of a walk, in addresses */
 static u64 unread[2];		/* where the last walk could not read */
 
 static inline void scene(void)
@@ -46,7 +48,7 @@ static inline void scene(void)
 		kunwind_table_free((struct kunwind_table *)ranges->range[i].table);
 	ranges->nr = 0;
 	ranges->entry_sp = ranges->entry = ranges->interpreter = 0;
-	ranges->id = id += 1000;	/* scenes count on from it */
+	ranges->id = id += 1000;	/* a new scene must not hit the cache of the last */
 	for (i = 0; i < WORDS; i++)
 		stack[i] = CALLER + i;
 	mem = (struct kunwind_mem){ .lo = STACK, .hi = WORD(WORDS), .delta = (u64)(uintptr_t)stack - STACK };
@@ -57,7 +59,7 @@ static inline void scene(void)
 	room = 8;
 }
 
-/* Object number ranges->nr + 1, of @len bytes, mapped as a whole. */
+/* Adds object number ranges->nr + 1, of @len bytes, mapped as a whole. */
 static inline struct kunwind_range *object(const struct function *functions, unsigned int nr, u32 len)
 {
 	static struct eh eh;
@@ -89,7 +91,7 @@ static inline struct kunwind_range *object(const struct function *functions, uns
 	object((const struct function[]){ __VA_ARGS__ },		\
 	       sizeof((const struct function[]){ __VA_ARGS__ }) / sizeof(struct function), len)
 
-/* Walks without a cache and twice with one; each has to find exactly these addresses behind ip. */
+/* Walks once without a cache, twice with one; all must find @found after ip. */
 static inline void walk_is(const char *name, enum kunwind_reason want, unsigned int nr, const u64 *found)
 {
 	bool good = true;

@@ -3,7 +3,7 @@
  * section-test.c - how FDEs overlap, and where a section ends
  *
  * FDEs beside, within and across each other; records of .debug_frame, alone and
- * beside .eh_frame; terminators; CIEs that are not understood.
+ * together with .eh_frame; terminators; CIEs that are not understood.
  */
 #include "rows.h"
 #include "tap.h"
@@ -11,7 +11,9 @@
 /* def_cfa rsp+8; offset rip at cfa-8: how every x86-64 CIE begins */
 #define USUAL	"0c 07 08 90 01"
 
-/* How FDEs lie: each "START LEN CFA-OFFSET", in the file's order. */
+/*
+ * Positions of FDEs: "START LEN CFA-OFFSET" each, in the order of the section.
+ */
 struct layout_case {
 	const char *name;
 	const char *fdes;
@@ -19,7 +21,7 @@ struct layout_case {
 };
 
 static const struct layout_case layouts[] = {
-	{ "one", "0 10 8", "0 8" },
+	{ "one FDE", "0 10 8", "0 8" },
 	{ "adjacent", "0 10 8, 10 10 16", "0 8; 10 16" },
 	{ "adjacent and equal", "0 10 8, 10 10 8", "0 8" },
 	{ "a gap", "0 10 8, 20 10 8", "0 8; 10 -; 20 8" },
@@ -27,11 +29,11 @@ static const struct layout_case layouts[] = {
 	{ "a far gap", "0 10 8, fff0 10 16", "0 8; 10 -; fff0 16" },
 	{ "descending", "40 10 24, 20 10 16, 0 10 8", "0 8; 10 -; 20 16; 30 -; 40 24" },
 	{ "shuffled", "20 10 16, 0 10 8, 40 10 24, 30 10 32", "0 8; 10 -; 20 16; 30 32; 40 24" },
-	{ "empty ones count for nothing", "10 0 16, 0 20 8, 18 0 32", "0 8" },
+	{ "empty FDEs have no effect", "10 0 16, 0 20 8, 18 0 32", "0 8" },
 	{ "equal duplicates", "0 10 8, 0 10 8", "0 8" },
 	{ "many equal duplicates", "0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, 0 10 8, "
 	  "0 10 8, 0 10 8, 0 10 8, 0 10 8", "0 8" },
-	{ "equal duplicates, not side by side", "0 10 8, 20 10 16, 0 10 8", "0 8; 10 -; 20 16" },
+	{ "equal duplicates with another FDE between them", "0 10 8, 20 10 16, 0 10 8", "0 8; 10 -; 20 16" },
 	{ "equal duplicates around another", "0 20 8, 10 8 16, 0 20 8", "0 8; 10 16; 18 8" },
 	{ "equal duplicates within another", "0 20 8, 10 8 16, 10 8 16", "0 8; 10 16; 18 8" },
 	{ "same range, different rules", "0 10 8, 0 10 16", "overlap" },
@@ -39,12 +41,12 @@ static const struct layout_case layouts[] = {
 	{ "same start, the longer last", "0 10 8, 0 20 16", "0 -; 10 16" },
 	{ "same start, the shorter last", "0 20 8, 0 10 16", "0 -; 10 8" },
 	{ "same start and rules, another length", "0 20 8, 0 10 8", "0 -; 10 8" },
-	{ "one inside another, which goes on", "0 40 8, 10 10 16", "0 8; 10 16; 20 8" },
-	{ "two inside", "0 40 8, 10 8 16, 20 8 24", "0 8; 10 16; 18 8; 20 24; 28 8" },
+	{ "one FDE inside another", "0 40 8, 10 10 16", "0 8; 10 16; 20 8" },
+	{ "two FDEs inside another", "0 40 8, 10 8 16, 20 8 24", "0 8; 10 16; 18 8; 20 24; 28 8" },
 	{ "nested twice", "0 40 8, 10 20 16, 18 8 24", "0 8; 10 16; 18 24; 20 16; 30 8" },
 	{ "inside, to the same end", "0 40 8, 10 30 16", "0 8; 10 16" },
-	{ "inside, two to the same end", "0 40 8, 10 30 16, 20 20 24", "0 8; 10 16; 20 24" },
-	{ "inside, at the end", "0 40 8, 3f 1 16, 40 10 24", "0 8; 3f 16; 40 24" },
+	{ "two inside, to the same end", "0 40 8, 10 30 16, 20 20 24", "0 8; 10 16; 20 24" },
+	{ "inside, the last byte", "0 40 8, 3f 1 16, 40 10 24", "0 8; 3f 16; 40 24" },
 	{ "staggered", "0 20 8, 10 20 16", "0 8; 10 -; 20 16" },
 	{ "staggered by a byte", "0 20 8, 1f 2 16", "0 8; 1f -; 20 16" },
 	{ "staggered, with equal rules", "0 20 8, 10 20 8", "0 8; 10 -; 20 8" },
@@ -53,17 +55,17 @@ static const struct layout_case layouts[] = {
 	{ "staggered, out of an inner one", "0 40 8, 10 20 16, 20 30 24", "0 8; 10 16; 20 -; 40 24" },
 	{ "a contradiction beside a good one", "0 10 8, 0 10 16, 10 10 24", "0 -; 10 24" },
 	{ "three of one range, the last as the second", "0 10 8, 0 10 16, 0 10 16, 10 10 24", "0 -; 10 24" },
-	{ "two alike, and one within that begins where they do", "0 40 8, 0 10 16, 0 40 8, 40 10 24",
+	{ "equal duplicates, and a shorter one with the same start", "0 40 8, 0 10 16, 0 40 8, 40 10 24",
 	  "0 -; 40 24" },
 	{ "staggered three times", "0 20 8, 10 20 16, 18 20 24, 40 10 8", "0 8; 10 -; 30 24; 38 -; 40 8" },
-	{ "one inside what two contradict each other of", "0 20 8, 0 30 16, 8 8 24",
+	{ "one inside a range with a contradiction", "0 20 8, 0 30 16, 8 8 24",
 	  "0 -; 8 24; 10 -; 20 16" },
-	{ "one as long as what two contradict each other of", "0 40 8, 10 40 16, 20 20 24",
+	{ "one as long as a range with a contradiction", "0 40 8, 10 40 16, 20 20 24",
 	  "0 8; 10 -; 20 24; 40 16" },
-	{ "an empty one across an end", "0 20 8, 10 0 16, 20 10 24", "0 8; 20 24" },
+	{ "an empty one before an end", "0 20 8, 10 0 16, 20 10 24", "0 8; 20 24" },
 };
 
-/* FDEs of a CIE with an unknown augmentation: nothing is known there, all else is. */
+/* FDEs of a CIE with an unknown augmentation have no rule; all others have. */
 static void test_unknown(void)
 {
 	static const char *const cies[] = {
@@ -96,14 +98,14 @@ static void test_unknown(void)
 		err = eh_build(&eh, 0, &table);
 		got = err ? kunwind_refusal_name(err) : rows_text(table);
 		if (!tap_ok(!strcmp(got, "10 rsp+16 s c-8; 20 none - -; 30 rsp+16 s c-8"),
-			    "unknown augmentation %u beside a known one", i))
+			    "unknown augmentation %u: no rule there, other FDEs keep theirs", i))
 			printf("# got  %s\n", got);
 		if (!err)
 			kunwind_table_free(table);
 	}
 }
 
-/* Two FDEs of one range whose CIEs are two: equal when their contents are. */
+/* Two FDEs of one range with a CIE each; equal if the CIEs' contents are. */
 static void test_duplicates(void)
 {
 	static const struct {
@@ -111,8 +113,8 @@ static void test_duplicates(void)
 		enum kunwind_refusal err;
 	} cases[] = {
 		{ "equal CIEs", USUAL, USUAL, KUNWIND_OK },
-		{ "CIEs of other rules", USUAL, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
-		{ "CIEs of another length", USUAL, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
+		{ "CIEs with different rules", USUAL, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
+		{ "CIEs of different lengths", USUAL, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
 	};
 	static struct eh eh;
 	unsigned int i;
@@ -135,7 +137,9 @@ static void test_duplicates(void)
 	}
 }
 
-/* A CIE of .debug_frame, and an FDE of the CIE at @cie. */
+/*
+ * Writes a CIE of .debug_frame; debug_fde() writes an FDE of the CIE at @cie.
+ */
 static size_t debug_cie(struct eh *eh, bool wide, const char *head)
 {
 	size_t at = eh->size;
@@ -158,7 +162,7 @@ static void debug_fde(struct eh *eh, bool wide, u64 cie, u64 start, u64 len, con
 	eh_end(eh);
 }
 
-/* Builds from .eh_frame and .debug_frame, one of them NULL perhaps; the rows or the refusal. */
+/* Builds from both sections (or NULL). Returns the rows, or the refusal. */
 static const char *sections_build(const struct eh *eh, const struct eh *debug)
 {
 	struct kunwind_section section[2] = {
@@ -224,12 +228,12 @@ static void test_debug_frame(void)
 	eh.size = 0;
 	debug_fde(&eh, false, 24 + 4, TEXT_LO, 0x20, "0e 10 00 00");
 	debug_cie(&eh, false, heads[0]);
-	rows_are(".debug_frame: a CIE behind its FDE", sections_build(NULL, &eh), "0 rsp+16 s c-8");
+	rows_are(".debug_frame: a CIE after its FDE", sections_build(NULL, &eh), "0 rsp+16 s c-8");
 	eh.size = 0;
 	cie = debug_cie(&eh, false, "01 53 00 01 78 10");
 	debug_fde(&eh, false, cie, TEXT_LO, 0x20, "");
 	rows_are(".debug_frame: a signal frame", sections_build(NULL, &eh), "0 rsp+8 s c-8 signal");
-	/* dropped functions, as GNU ld and LLVM's leave them */
+	/* functions that GNU ld and LLVM's linker dropped */
 	eh.size = 0;
 	cie = debug_cie(&eh, false, heads[0]);
 	debug_fde(&eh, false, cie, 0, TEXT_LO + 0x20, "");
@@ -249,10 +253,10 @@ static void test_debug_frame(void)
 	debug_fde(&eh, true, -2ULL, TEXT_LO, 0x20, "");
 	rows_are(".debug_frame: a CIE pointer of 2^64 - 2", sections_build(NULL, &eh), "cie");
 	eh.size = 0;
-	rows_are(".debug_frame: nothing", sections_build(NULL, &eh), "no_cfi");
+	rows_are(".debug_frame: empty section", sections_build(NULL, &eh), "no_cfi");
 }
 
-/* "START LEN CFA-OFFSET, ..." */
+/* Reads the next of "START LEN CFA-OFFSET, ...". Returns false at the end. */
 static bool fde_next(const char **p, unsigned int *start, unsigned int *len, unsigned int *off)
 {
 	if (!*p || sscanf(*p, "%x %x %u", start, len, off) != 3)
@@ -263,7 +267,7 @@ static bool fde_next(const char **p, unsigned int *start, unsigned int *len, uns
 	return true;
 }
 
-/* Both sections: where they meet, .eh_frame is right. */
+/* Both sections; where they overlap, .eh_frame counts. */
 static void test_both(void)
 {
 	static const struct {
@@ -271,13 +275,13 @@ static void test_both(void)
 	} cases[] = {
 		{ "side by side", "10 10 8, 30 10 8", "0 10 16, 40 10 16",
 		  "0 rsp+16 s c-8; 10 rsp+8 s c-8; 20 none - -; 30 rsp+8 s c-8; 40 rsp+16 s c-8" },
-		{ "the same", "0 10 8, 20 10 8", "0 10 16, 20 10 16",
+		{ "equal ranges", "0 10 8, 20 10 8", "0 10 16, 20 10 16",
 		  "0 rsp+8 s c-8; 10 none - -; 20 rsp+8 s c-8" },
 		{ "between", "0 10 8, 20 10 8", "10 10 16",
 		  "0 rsp+8 s c-8; 10 rsp+16 s c-8; 20 rsp+8 s c-8" },
 		{ "around", "10 10 8", "0 40 16", "10 rsp+8 s c-8" },
 		{ "within", "0 40 8", "10 10 16, 20 8 16", "0 rsp+8 s c-8" },
-		{ "behind what lies within", "0 40 8, 10 8 24", "20 8 16",
+		{ "after an inner FDE", "0 40 8, 10 8 24", "20 8 16",
 		  "0 rsp+8 s c-8; 10 rsp+24 s c-8; 18 rsp+8 s c-8" },
 		{ "across a start", "10 10 8", "8 10 16", "10 rsp+8 s c-8" },
 		{ "across an end", "10 10 8", "1f 10 16", "10 rsp+8 s c-8" },
@@ -288,7 +292,7 @@ static void test_both(void)
 		{ "no FDE in .debug_frame", "0 10 8", "", "0 rsp+8 s c-8" },
 		{ "a contradiction in .debug_frame", "0 10 8", "30 10 16, 38 10 16",
 		  "0 rsp+8 s c-8; 10 none - -; 30 rsp+16 s c-8; 38 none - -; 40 rsp+16 s c-8" },
-		{ "a contradiction that does not count", "0 10 8", "0 8 16, 0 10 16", "0 rsp+8 s c-8" },
+		{ "a contradiction under an FDE of .eh_frame", "0 10 8", "0 8 16, 0 10 16", "0 rsp+8 s c-8" },
 	};
 	static struct eh eh, debug;
 	unsigned int i, start, len, off;
@@ -316,7 +320,7 @@ static void test_both(void)
 	}
 }
 
-/* Terminators in the midst: of a section whose size is exact, or whose FDEs are counted. */
+/* Terminators in the middle; the size is exact, or FDEs are counted. */
 static void test_terminators(void)
 {
 	static const struct {
@@ -324,15 +328,15 @@ static void test_terminators(void)
 		u32 min_fdes;
 		const char *middle, *end, *rows;
 	} cases[] = {
-		{ "passed over", ~0U, "00 00 00 00", "", "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
+		{ "skipped", ~0U, "00 00 00 00", "", "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
 		{ "several", ~0U, "00 00 00 00 00 00 00 00 00 00 00 00", "00 00 00 00 00 00 00 00",
 		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
-		{ "nonsense behind one", ~0U, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
+		{ "invalid record after one", ~0U, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
 		{ "one FDE counted", 1, "00 00 00 00", "ff 00 00 00", "0 rsp+16 s c-8" },
-		{ "two counted", 2, "00 00 00 00", "00 00 00 00 ff 00 00 00",
+		{ "two FDEs counted", 2, "00 00 00 00", "00 00 00 00 ff 00 00 00",
 		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
-		{ "three counted", 3, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
-		{ "three counted, the end", 3, "00 00 00 00", "00 00 00 00",
+		{ "three FDEs counted", 3, "00 00 00 00", "00 00 00 00 ff 00 00 00", "truncated" },
+		{ "three FDEs counted, section ends", 3, "00 00 00 00", "00 00 00 00",
 		  "0 rsp+16 s c-8; 10 rsp+24 s c-8" },
 	};
 	static struct eh eh;
@@ -407,7 +411,9 @@ static void test_layouts(void)
 				break;
 			p++;
 		}
-		/* behind the terminator nothing counts, be it nonsense */
+		/*
+		 * bytes after the terminator have no effect, even invalid ones
+		 */
 		if (terminated)
 			eh_hex(&eh, "00 00 00 00 ff 00 00 00 12 34");
 		err = eh_build(&eh, 0, &table);

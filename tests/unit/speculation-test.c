@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speculation-test.c - a mispredicted bounds check does not let a table lookup
+ * speculation-test.c - a mispredicted bounds check does not make a table lookup
  * load from outside the table
  *
- * table.c is compiled here a second time, with a switch in each unlikely(): when
- * it is on, the branch goes the likely way whatever the condition says, as a
- * mispredicted branch does until the processor notices. Indices that the clamp
- * misses then leave the table's allocation, and the address sanitizer reports
- * the load. (Loops are not mispredicted here: table.c says why that is safe.)
+ * table.c is compiled here a second time, with a switch in each unlikely().
+ * While the switch is on, each such branch goes the likely way whatever its
+ * condition is, as a mispredicted branch does until the processor notices. If
+ * the clamp missed an index, it would then lie outside the table's allocation,
+ * and the address sanitizer would report the load. Loops are not mispredicted
+ * here: table.c says why that is safe.
  */
 #include "kunwind_deps.h"
 
@@ -43,7 +44,7 @@ static u64 rnd(void)
 	return seed;
 }
 
-/* Addresses near the table, and anywhere: the user's stack holds either. */
+/* Returns an address near the table, or any: a stack may hold either. */
 static u64 any_address(const struct kunwind_table *table)
 {
 	switch (rnd() & 3) {
@@ -57,7 +58,7 @@ static u64 any_address(const struct kunwind_table *table)
 	return table->base + rnd() % (2 * table->span);
 }
 
-/* More than 255 distinct rules, so that some rows have a far one; one rule is an expression. */
+/* More than 255 rules, so some are far ones; one is an expression. */
 static struct kunwind_table *table_make(void)
 {
 	struct kunwind_table *table;
@@ -105,7 +106,7 @@ static void test_wide(const struct kunwind_table *table)
 		for (j = 0; j < len && !outside; j++)
 			sink += expr[j];
 	}
-	tap_ok(!outside, "speculation: any number as a wide rule or expression leads into the table");
+	tap_ok(!outside, "speculation: any number of a wide rule or expression leads into the table");
 }
 
 int main(void)
@@ -120,7 +121,7 @@ int main(void)
 	mispredicted = false;
 	tap_ok(predicted_lookup(table, table->base + table->span).kind == KUNWIND_RULE_NONE &&
 	       !predicted_wide(table, -1) && !predicted_expr(table, -1, &(u16){ 0 }),
-	       "speculation: predicted rightly, these are refused");
+	       "speculation: without misprediction, such addresses and numbers have no rule");
 	predicted_free(table);
 	return tap_done();
 }

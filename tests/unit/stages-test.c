@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stages-test.c - a table in parts has the same rules as the whole one; requested parts are
- * built first; contradictory CFI is refused in the first or the second stage
+ * stages-test.c - a table in parts has the rules of the whole table; requested
+ * parts are built first; the first or second stage refuses contradictory CFI
  */
 #include "eh.h"
 #include "object.h"
@@ -19,7 +19,7 @@ static struct kunwind_section section_of(const struct eh *eh)
 	};
 }
 
-/* Real objects, those that are there: every row. */
+/* Compares each row of a real object, if it is installed. */
 static void test_object(const char *path, u32 part_fdes)
 {
 	struct kunwind_table *whole, *parts;
@@ -38,15 +38,16 @@ static void test_object(const char *path, u32 part_fdes)
 	kunwind_table_stats(whole, &ws);
 	kunwind_table_stats(parts, &ps);
 	if (!tap_ok(!same.different && same.compared > 2 * ws.nr_rows,
-		    "%s: %u parts say the same at %u addresses", name, ps.nr_parts, same.compared))
+		    "%s: %u parts have the whole table's rules at %u addresses", name, ps.nr_parts,
+		    same.compared))
 		printf("# %u differ, the first at %#llx\n", same.different,
 		       (unsigned long long)same.first);
 	tap_ok(ps.nr_parts == ps.parts_built && ps.nr_fdes == ws.nr_fdes && ps.base == ws.base &&
 	       ps.span == ws.span && ps.keep == ws.keep && ps.needed == ws.needed,
-	       "%s: and of themselves", name);
-	/* a rule that several parts have is in each of them; a part has a head of its own */
+	       "%s: the table in parts has the FDEs, span and registers of the whole one", name);
+	/* parts repeat rules, and each has its own head */
 	tap_ok(part_fdes < 1024 || ps.bytes < ws.bytes + ws.bytes / 8 + 256ULL * ps.nr_parts,
-	       "%s: %llu bytes, %llu as a whole", name, (unsigned long long)ps.bytes,
+	       "%s: %llu bytes in parts, %llu as a whole", name, (unsigned long long)ps.bytes,
 	       (unsigned long long)ws.bytes);
 	kunwind_table_free(whole);
 	kunwind_table_free(parts);
@@ -56,7 +57,7 @@ static void test_object(const char *path, u32 part_fdes)
 struct made_case {
 	const char *name;
 	enum kunwind_refusal begin, build;	/* refusal of each stage */
-	u32 nr_parts;			/* of one FDE, if it may be */
+	u32 nr_parts;			/* parts of one FDE where possible */
 	struct {
 		u32 start, len;
 		const char *code;
@@ -67,37 +68,39 @@ static const struct made_case made[] = {
 	{ "one FDE", 0, 0, 1, { { 0, 0x10, "" } } },
 	{ "neighbours and a gap", 0, 0, 3,
 	  { { 0, 0x10, "41 0e 10" }, { 0x10, 0x10, "" }, { 0x100, 0x10, "41 0e 20" } } },
-	{ "unsorted", 0, 0, 3, { { 0x40, 0x10, "0e 10" }, { 0, 0x10, "0e 18" }, { 0x20, 8, "0e 20" } } },
-	{ "within another, which goes on behind", 0, 0, 2,
+	{ "unsorted", 0, 0, 3, { { 0x40, 0x10,
+				  "0e 10" }, { 0, 0x10, "0e 18" }, { 0x20, 8, "0e 20" } } },
+	{ "FDEs within another that goes on after them", 0, 0, 2,
 	  { { 0, 0x40, "41 0e 10" }, { 0x10, 0x10, "0e 20" }, { 0x20, 4, "0e 28" }, { 0x40, 4, "" } } },
-	{ "repeated", 0, 0, 2, { { 0, 0x10, "0e 10" }, { 0, 0x10, "0e 10" }, { 0x10, 4, "" } } },
-	{ "repeated, with other instructions", 0, 0, 2,
+	{ "a repeated FDE", 0, 0, 2, { { 0, 0x10, "0e 10" }, { 0, 0x10, "0e 10" }, { 0x10, 4, "" } } },
+	{ "a repeated FDE with other instructions", 0, 0, 2,
 	  { { 0, 0x10, "0e 10" }, { 0, 0x10, "0e 18" }, { 0x10, 4, "" } } },
-	{ "an end within the next", 0, 0, 2,
+	{ "an FDE that ends inside the next", 0, 0, 2,
 	  { { 0, 0x10, "" }, { 0x100, 0x18, "" }, { 0x110, 0x10, "" } } },
-	{ "one start, two ends", 0, 0, 1, { { 0, 0x10, "" }, { 0, 0x18, "" } } },
-	{ "a register that only one without rows needs", 0, 0, 2,
+	{ "two FDEs with one start and different ends", 0, 0, 1, { { 0, 0x10, "" }, { 0, 0x18, "" } } },
+	{ "a register that only an FDE without rows needs", 0, 0, 2,
 	  { { 0, 0x10, "0d 03" }, { 0, 0x18, "0d 0c" }, { 0x20, 4, "83 02 8c 03" } } },
-	{ "one that two others leave without rows", 0, 0, 2,
+	{ "an FDE that two others leave without rows", 0, 0, 2,
 	  { { 0, 0x10, "" }, { 8, 0x10, "0d 03" }, { 0xc, 0x14, "" }, { 0x40, 4, "83 02" } } },
-	/* CFAs by rbx, by r12 in an expression, both found out in the first stage */
+	/* CFAs by rbx, and by r12 in an expression; both seen in stage 1 */
 	{ "a register that only the last part needs", 0, 0, 3,
 	  { { 0, 0x10, "83 02" }, { 0x10, 0x10, "8c 03 41 83 02" }, { 0x20, 0x10, "0d 03" } } },
 	{ "a register that an expression needs", 0, 0, 3,
-	  { { 0, 0x10, "83 02" }, { 0x10, 0x10, "8c 03 41 83 02" }, { 0x20, 0x10, "0f 03 7c 08 06" } } },
-	/* rbx is followed for the CFA, so r13, in which it is kept, is too */
-	{ "a register that another is kept in", 0, 0, 3,
+	  { { 0, 0x10,
+	     "83 02" }, { 0x10, 0x10, "8c 03 41 83 02" }, { 0x20, 0x10, "0f 03 7c 08 06" } } },
+	/* the CFA needs rbx, which is kept in r13: the table follows both */
+	{ "a register in which another one is kept", 0, 0, 3,
 	  { { 0, 0x10, "8d 02" }, { 0x10, 0x10, "09 03 0d" }, { 0x20, 0x10, "0d 03" } } },
-	/* what comes after what cannot be read needs no register */
-	{ "an advance beyond the end", 0, 0, 3,
+	/* instructions after one that cannot be read need no register */
+	{ "an advance beyond the end of the FDE", 0, 0, 3,
 	  { { 0, 0x10, "83 02" }, { 0x10, 0x10, "02 20 0d 03 0f 02 7c 08" }, { 0x20, 4, "8c 02" } } },
 	{ "an unknown instruction", 0, 0, 3,
 	  { { 0, 0x10, "83 02" }, { 0x10, 0x10, "0d 03 3f 0d 0c" }, { 0x20, 4, "8c 02" } } },
-	{ "a state that was not remembered", 0, 0, 2,
+	{ "restore of a state that was not remembered", 0, 0, 2,
 	  { { 0, 0x10, "0b 0d 03" }, { 0x10, 0x10, "83 02" } } },
-	{ "a CFA too far away", 0, 0, 2,
+	{ "a CFA offset that is too big", 0, 0, 2,
 	  { { 0, 0x10, "41 0e ff ff ff ff 7f 0d 03" }, { 0x10, 0x10, "83 02" } } },
-	{ "a CFA of a register, with none before", 0, 0, 2,
+	{ "a CFA register without an offset", 0, 0, 2,
 	  { { 0, 0x10, "0d 03" }, { 0x10, 0x10, "83 02" } } },
 	{ "an operand beyond the record", 0, 0, 1,
 	  { { 0, 0x10, "41 0f 7f 77 08" } } },
@@ -138,7 +141,7 @@ static void test_made(const struct made_case *c)
 	}
 	if (!build && !begin && !err) {
 		same = stages_compare_all(whole, parts);
-		tap_ok(!same.different, "%s: says the same", c->name);
+		tap_ok(!same.different, "%s: the parts have the rules of the whole table", c->name);
 	}
 	if (!build)
 		kunwind_table_free(whole);
@@ -146,7 +149,7 @@ static void test_made(const struct made_case *c)
 		kunwind_table_free(parts);
 }
 
-/* The middle part of five is missed by a walk, built, and given up. */
+/* A walk misses two of five parts; they are built; then all is given up. */
 static void test_walk(void)
 {
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
@@ -178,7 +181,7 @@ static void test_walk(void)
 	/* the last frame's caller lies in no object */
 	stack[3] = 0x700000;
 	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
-		    "walk: five parts"))
+		    "walk: the first stage makes five parts"))
 		return;
 	ranges->nr = 1;
 	ranges->id = 1;
@@ -199,30 +202,32 @@ static void test_walk(void)
 		       "walk: %u addresses, %s", walk.count, kunwind_reason_name(reason));
 		if (rounds[round].build != ~0U)
 			tap_ok(part == rounds[round].build && wanted &&
-			       !kunwind_stages_build(stages, part), "walk: then part %u is wanted", part);
+			       !kunwind_stages_build(stages, part),
+			       "walk: the missed part %u is built next", part);
 		else
-			tap_ok(part == 0 && !wanted, "walk: then none is, and part %u is next", part);
+			tap_ok(part == 0 && !wanted, "walk: no part was missed, part %u is next", part);
 	}
 	kunwind_table_stats(table, &st);
-	tap_ok(st.nr_parts == 5 && st.parts_built == 2 && st.nr_rows == 2, "walk: two are built");
+	tap_ok(st.nr_parts == 5 && st.parts_built == 2 && st.nr_rows == 2,
+	       "walk: only the two missed parts are built");
 	kunwind_table_retire(table, KUNWIND_NO_TABLE);
-	ranges->id = 2;		/* what is in the cache is found no more */
+	ranges->id = 2;		/* the cache's entries are no longer valid */
 	walk.regs.r[KUNWIND_RSP] = 0x7000;
 	walk.regs.r[KUNWIND_RA] = TEXT_LO + 0x44;
 	walk.regs.valid = KUNWIND_ALL_REGS & ~KUNWIND_REG(KUNWIND_RBP);
 	stack[1] = 0;
 	reason = kunwind_walk(&walk);
-	tap_ok(reason == KUNWIND_NO_TABLE && walk.count == 1, "walk: given up: %s",
+	tap_ok(reason == KUNWIND_NO_TABLE && walk.count == 1, "walk: a retired table has no rules: %s",
 	       kunwind_reason_name(reason));
 	kunwind_stages_end(stages);
 	kunwind_table_drop(table);
 	kunwind_table_stats(table, &st);
-	tap_ok(!st.parts_built && !st.nr_rows, "walk: and dropped");
+	tap_ok(!st.parts_built && !st.nr_rows, "walk: a dropped table has no parts");
 	kunwind_table_free(table);
 	free(ranges);
 }
 
-/* The limit is that of all parts together, and of the list. */
+/* The limit includes all parts together and the list of FDEs. */
 static void test_limit(const char *path)
 {
 	struct kunwind_table *table = NULL;
@@ -233,21 +238,23 @@ static void test_limit(const char *path)
 
 	if (object_open(&o, path))
 		return;
-	if (tap_ok(!stages_build(&o.section, 0, 256, LIMIT, NULL, NULL, &table), "limit: without")) {
+	if (tap_ok(!stages_build(&o.section, 0, 256, LIMIT, NULL, NULL, &table),
+		   "limit: the table is built with a high limit")) {
 		kunwind_table_stats(table, &st);
 		kunwind_table_free(table);
 		needed = st.bytes + 8 * st.nr_fdes;
 		err = stages_build(&o.section, 0, 256, needed - 1, NULL, NULL, &table);
-		tap_ok(err == KUNWIND_E_LIMIT, "limit: a byte less than the list and all parts: %s",
+		tap_ok(err == KUNWIND_E_LIMIT,
+		       "limit: one byte less than the list and all parts is not enough: %s",
 		       kunwind_refusal_name(err));
 		err = stages_build(&o.section, 0, 256, needed, NULL, NULL, &table);
-		if (tap_ok(!err, "limit: exactly so much"))
+		if (tap_ok(!err, "limit: the bytes of the list and all parts are enough"))
 			kunwind_table_free(table);
 	}
 	object_close(&o);
 }
 
-/* Several parts are missed before the first of them is built. */
+/* A walk misses several parts before the first of them is built. */
 static void test_wanted(void)
 {
 	static const u32 order[] = { 1, 3, 4, 0, 2 };
@@ -265,7 +272,7 @@ static void test_wanted(void)
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x10 * i, 0x10, "0e 10");
 	section = section_of(&eh);
 	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
-		    "wanted: five parts"))
+		    "wanted: the first stage makes five parts"))
 		return;
 	for (i = 0; i < 3; i++) {
 		const struct kunwind_table *found = table;

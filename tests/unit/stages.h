@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stages.h - for tests: a table in parts, and whether it says what a whole one says
+ * stages.h - for tests: build a table in parts, and compare it with a whole one
  */
 #ifndef _TEST_STAGES_H
 #define _TEST_STAGES_H
@@ -9,8 +9,9 @@
 #include "rule-text.h"
 
 /*
- * Both stages; the parts in an order that has nothing to do with that of their
- * addresses, as walks would ask for them. @table: untouched on failure.
+ * Builds the directory and all parts; the parts in an order unrelated to that
+ * of their addresses, as walks ask for them. Leaves *@table unchanged on
+ * failure.
  */
 static inline enum kunwind_refusal
 stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
@@ -39,7 +40,7 @@ stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, siz
 	return err;
 }
 
-/* What a table of either kind says of an address, as text. @buf: 16 KB. */
+/* Writes a table's rule for @addr, as text, to @buf (16 KB). */
 static inline void stages_text(const struct kunwind_table *table, u64 addr, char *buf)
 {
 	enum kunwind_reason reason = kunwind_table_part(&table, addr);
@@ -53,11 +54,11 @@ static inline void stages_text(const struct kunwind_table *table, u64 addr, char
 	rule_rest(table, rule, buf + strlen(buf));
 }
 
-/* Addresses at which the two were compared and where they differ: counts. */
+/* How many addresses were compared, and how many of them differ. */
 struct stages_same {
 	const struct kunwind_table *a, *b;
 	u32 compared, different;
-	u64 first;		/* address that differs */
+	u64 first;		/* the first address that differs */
 };
 
 static inline void stages_compare(struct stages_same *same, u64 addr)
@@ -91,7 +92,7 @@ static inline int stages_row(void *data, u64 addr, struct kunwind_rule rule)
 	return 0;
 }
 
-/* Compares a whole table with one in parts: at each row of either, and a byte before. */
+/* Compares at each row of either table, and one byte before it. */
 static inline struct stages_same stages_compare_all(const struct kunwind_table *whole,
 						    const struct kunwind_table *parts)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step-test.c - what a step of the walk may not do: use a range, a rule or a register
- * that is not this frame's
+ * step-test.c - what a step of the walk must not do: use a range, a rule or a
+ * register of another frame
  *
- * Each scene has objects of a few functions, a stack of numbered words, and registers.
- * It also has the range, rule or register that a wrong step would use. A wrong step
- * finds another address.
+ * Each scene has objects of a few functions, a stack of numbered words,
+ * registers, and the range, rule or register that a wrong step would use. A
+ * wrong step finds another address.
  */
 #include "../../kmod/core/nocfi/proof.h"
 #include "../../kmod/core/walk/ranges.h"
@@ -13,7 +13,7 @@
 
 static void test_ranges(void)
 {
-	/* the table knows more than is mapped */
+	/* the table covers more than the mapping */
 	scene();
 	OBJECT(0x80, { 0, 0x200, "" });
 	regs.r[KUNWIND_RA] = CODE(1, 0);
@@ -21,12 +21,12 @@ static void test_ranges(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x7f);
 	WALK("the last byte of a range belongs to it", NO_OBJECT, CALLER);
 	regs.r[KUNWIND_RA] = CODE(1, 0x80);
-	WALK("the byte behind a range does not belong to it", NO_OBJECT);
+	WALK("the byte after a range does not belong to it", NO_OBJECT);
 	regs.r[KUNWIND_RA] = CODE(1, 0x40);
 	stack[0] = CODE(1, 0x80);
 	WALK("a call may be the last instruction of a range", NO_OBJECT, stack[0], CALLER + 1);
 	stack[0] = CODE(1, 0x81);
-	WALK("the byte behind the range of the frame before does not belong to it", NO_OBJECT, stack[0]);
+	WALK("caller: the byte after the callee's range does not belong to the range", NO_OBJECT, stack[0]);
 	ranges->range[0].dead = 1;
 	ranges->id++;
 	WALK("a range that was replaced is not used", NOT_READY);
@@ -42,7 +42,9 @@ static void test_ranges(void)
 	WALK("a caller's range that was replaced is not used", NOT_READY, stack[0]);
 }
 
-/* Where a range begins and ends is found by a search of its own: one, two and more. */
+/*
+ * The search for a range: edges of one to four ranges, with gaps and without.
+ */
 static void test_search(void)
 {
 	u32 nr, i;
@@ -61,18 +63,18 @@ static void test_search(void)
 				!kunwind_ranges_find(ranges, range->start - 1) &&
 				!kunwind_ranges_find(ranges, range->end);
 		}
-		tap_ok(good, "each of %u ranges has its first byte and its last, and no other", nr);
+		tap_ok(good, "search: each of %u ranges has its first and its last byte only", nr);
 		for (i = 0; i + 1 < nr; i++)
 			ranges->range[i].end = ranges->range[i + 1].start;
 		for (i = 0; i < nr; i++)
 			good &= kunwind_ranges_find(ranges, ranges->range[i].start) == &ranges->range[i];
-		tap_ok(good, "each of %u ranges that adjoin has its first byte", nr);
+		tap_ok(good, "search: each of %u adjoining ranges has its first byte", nr);
 	}
 	ranges->nr = 0;
-	tap_ok(!kunwind_ranges_find(ranges, CODE(1, 0)), "no range has an address if there is none");
+	tap_ok(!kunwind_ranges_find(ranges, CODE(1, 0)), "search: no range is found if there is none");
 }
 
-/* Frames without CFI that nobody began at the entry point: their stack pointer says nothing. */
+/* Without CFI, the first frame needs the entry point and its stack pointer. */
 static void test_entry(void)
 {
 	scene();
@@ -80,25 +82,25 @@ static void test_entry(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	ranges->entry_sp = WORD(20);
 	regs.r[KUNWIND_RSP] = WORD(20);
-	WALK("no CFI at the entry's stack pointer: not the entry point", NO_TABLE);
+	WALK("no CFI: the first stack pointer at other code does not end the stack", NO_TABLE);
 	ranges->entry = CODE(1, 0x10);
 	ranges->id++;
-	WALK("the entry point, at its stack pointer", COMPLETE);
+	WALK("no CFI: the entry point at the first stack pointer ends the stack", COMPLETE);
 	regs.r[KUNWIND_RSP] = WORD(21);
-	WALK("the entry point, above it", NO_TABLE);
+	WALK("no CFI: the entry point above the first stack pointer", NO_TABLE);
 	regs.r[KUNWIND_RSP] = WORD(19);
-	WALK("the entry point, below it", NO_TABLE);
+	WALK("no CFI: the entry point below the first stack pointer", NO_TABLE);
 	ranges->entry_sp = 0;
 	ranges->id++;
-	WALK("nobody knows the entry's stack pointer", NO_TABLE);
+	WALK("no CFI: the entry point without a known first stack pointer", NO_TABLE);
 
-	/* behind what a table knows, and in a hole of it */
+	/* after the code that a table covers */
 	scene();
 	OBJECT(0x1000, { 0, 0x10, "" });
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	regs.r[KUNWIND_RSP] = ranges->entry_sp = WORD(20);
 	ranges->entry = CODE(1, 0x10);
-	WALK("the entry point, in an object with CFI elsewhere", COMPLETE);
+	WALK("no CFI: the entry point in an object with CFI for other code", COMPLETE);
 }
 
 static void test_lower(void)
@@ -123,7 +125,7 @@ static void test_lower(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
 	WALK("a CFA below the stack pointer, by a wide rule", NO_OBJECT, CALLER + 5);
 
-	/* the innermost frame may have nothing on its stack, no other may */
+	/* only the innermost frame may have nothing on its stack */
 	regs.r[KUNWIND_RBP] = WORD(6);
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
 	WALK("a CFA at the stack pointer, innermost, by rbp which is saved", NO_OBJECT, CALLER + 7);
@@ -144,7 +146,7 @@ static void test_lower(void)
 	stack[8] = CODE(1, 0x510);
 	WALK("a CFA at the stack pointer, of a caller, by a wide rule", CFA_STUCK, stack[8]);
 
-	/* two frames, each of which leads to the other */
+	/* two frames that lead to each other */
 	scene();
 	OBJECT(0x1000, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 20" },
 	       { 0x200, 0x100, "0f 03 77 60 96" });		/* rsp - 32 */
@@ -154,7 +156,7 @@ static void test_lower(void)
 	room = 30;
 	WALK("two frames in a circle", CFA_STUCK, CODE(1, 0x110), CODE(1, 0x210),
 	     CODE(1, 0x110), CODE(1, 0x210));
-	/* each on a new stack below the one before, and then back to the first: rbp leads on */
+	/* each on a new stack below; then back to the first by rbp */
 	scene();
 	OBJECT(0x1000, { 0x000, 0x100, "" }, { 0x100, 0x100, "0c 06 10 86 02" });
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
@@ -173,10 +175,10 @@ static void test_lower(void)
 	room = 64;
 	for (i = 0; i < ARRAY_SIZE(circle); i++)
 		circle[i] = stack[6];
-	walk_is("the same in a circle", KUNWIND_CFA_STUCK, ARRAY_SIZE(circle), circle);
+	walk_is("ten stacks in a circle", KUNWIND_CFA_STUCK, ARRAY_SIZE(circle), circle);
 }
 
-/* A call in the first function leads to @code + 0x200, with a signal frame that leads to 0x300. */
+/* A call in the first function returns to @code + 0x200. */
 static void signal_frame(const u8 *code, u64 size)
 {
 	mem.code_lo = CODE(1, 0);
@@ -184,14 +186,16 @@ static void signal_frame(const u8 *code, u64 size)
 	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	stack[0] = CODE(1, 0x200);
-	/* struct ucontext at word 1: struct sigcontext's rsp, rip and segments */
+	/*
+	 * struct ucontext at word 1: struct sigcontext's rsp, rip and segments
+	 */
 	stack[1 + 5 + 15] = WORD(40);
 	stack[1 + 5 + 16] = CODE(1, 0x300);
 	stack[1 + 5 + 18] = 0x33;
 	stack[41] = CALLER + 41;
 }
 
-/* A signal's trampoline without CFI behind a function that has it. */
+/* A signal's trampoline without CFI, directly after a function with CFI. */
 static void test_trampoline_behind(void)
 {
 	static u8 code[0x400];
@@ -203,32 +207,35 @@ static void test_trampoline_behind(void)
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 0x200, bytes, sizeof(bytes));
 	signal_frame(code, sizeof(code));
-	WALK("a trampoline directly behind a function with CFI", NO_OBJECT, stack[0], CODE(1, 0x300),
+	WALK("trampoline directly after a function with CFI", NO_OBJECT, stack[0], CODE(1, 0x300),
 	     CALLER + 41);
 	memcpy(code + 0x200, shorter, sizeof(shorter));
-	WALK("the same by a mov of 32 bits", NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
+	WALK("trampoline with a 32-bit mov, directly after a function with CFI",
+	     NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
 	memcpy(code + 0x200, bytes, sizeof(bytes));
 	stack[1 + 5 + 18] = 0x23;
-	WALK("the same without a signal frame: the function's rule", NO_OBJECT, stack[0], CALLER + 3);
+	WALK("trampoline without a signal frame: the function's rule is used",
+	     NO_OBJECT, stack[0], CALLER + 3);
 	stack[1 + 5 + 18] = 0x33;
-	WALK("with one again: the rule was not kept", NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
+	WALK("trampoline with a signal frame again: the function's rule was not cached",
+	     NO_OBJECT, stack[0], CODE(1, 0x300), CALLER + 41);
 	code[0x201] = 0xc6;
-	WALK("the same, and it is no trampoline", NO_OBJECT, stack[0], CALLER + 3);
+	WALK("other code with a signal frame: the function's rule is used", NO_OBJECT, stack[0], CALLER + 3);
 	code[0x201] = 0xc7;
 	regs.r[KUNWIND_RA] = CODE(1, 0x150);
 	stack[2] = CALLER + 2;
-	WALK("a frame of that function", NO_OBJECT, CALLER + 2);
+	WALK("a frame of the function before the trampoline", NO_OBJECT, CALLER + 2);
 
-	/* undefined: nothing calls this function */
+	/* return address undefined: nothing calls this function */
 	scene();
 	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "07 10" }, { 0x300, 0x100, "0e 10" });
 	signal_frame(code, sizeof(code));
-	WALK("a trampoline directly behind a function that nothing calls", NO_OBJECT, stack[0],
+	WALK("trampoline directly after a function that nothing calls", NO_OBJECT, stack[0],
 	     CODE(1, 0x300), CALLER + 41);
 	stack[1 + 5 + 18] = 0x23;
-	WALK("the same without a signal frame", COMPLETE, stack[0]);
+	WALK("trampoline after a function that nothing calls, without a signal frame", COMPLETE, stack[0]);
 
-	/* rsp + 8, the return address far above; by rbx */
+	/* CFA rsp + 8, return address far above it; second function by rbx */
 	scene();
 	OBJECT(0x400, { 0x000, 0x100, "10 10 03 77 80 02" }, { 0x100, 0x100, "0c 03 10" });
 	mem.code_lo = CODE(1, 0);
@@ -238,7 +245,7 @@ static void test_trampoline_behind(void)
 	stack[32] = CODE(1, 0x200);
 	stack[1 + 5 + 18] = 0x33;
 	mem.lo = WORD(12);
-	WALK("a signal frame of which a part cannot be read", UNREADABLE, stack[32]);
+	WALK("signal frame that is partly unreadable", UNREADABLE, stack[32]);
 }
 
 static void test_minus_one(void)
@@ -251,13 +258,13 @@ static void test_minus_one(void)
 	       { 0x300, 0x100, "S 10 06 02 77 00" });	/* and wide: rbp by an expression */
 	regs.r[KUNWIND_RA] = CODE(1, 0x50);
 	stack[0] = CODE(1, 0x100);
-	WALK("the return address of a call that ends its function is looked up in it", NO_OBJECT,
+	WALK("return address after a function's last call: that function's rule is used", NO_OBJECT,
 	     stack[0], CALLER + 1);
 	regs.r[KUNWIND_RA] = CODE(1, 0x250);
-	WALK("what a signal interrupted at its first byte is looked up there, short rule", NO_OBJECT,
+	WALK("short rule of a signal frame: the interrupted address itself is looked up", NO_OBJECT,
 	     stack[0], CALLER + 3);
 	regs.r[KUNWIND_RA] = CODE(1, 0x350);
-	WALK("what a signal interrupted at its first byte is looked up there, wide rule", NO_OBJECT,
+	WALK("wide rule of a signal frame: the interrupted address itself is looked up", NO_OBJECT,
 	     stack[0], CALLER + 3);
 	/* a call through a null pointer */
 	stack[0] = 0;
@@ -272,16 +279,17 @@ static void test_minus_one(void)
 }
 
 /*
- * At the entry of rt_sigreturn the program counter stands behind the trampoline's last
- * instruction, where no FDE need be. For any other function that says nothing.
+ * At the entry of rt_sigreturn, the program counter is after the trampoline's
+ * last instruction, where no FDE need be. Other functions' rules do not count
+ * there.
  */
 static void test_trampoline_end(void)
 {
 	static const char *const codes[] = { "S 10 06 02 77 00", "10 06 02 77 00", "S" };
 	static const char *const names[] = {
-		"behind a signal trampoline's last instruction its rule is found",
-		"behind another function's last instruction a wide rule is not found",
-		"behind a signal frame's last instruction a short rule is not found",
+		"after a signal trampoline's last instruction, its rule is found",
+		"after another function's last instruction, a wide rule is not found",
+		"after a signal frame's last instruction, a short rule is not found",
 	};
 	unsigned int i;
 
@@ -297,7 +305,7 @@ static void test_trampoline_end(void)
 	}
 }
 
-/* A handler on a stack of its own, above that of what it interrupted. */
+/* A handler on an alternate stack above the interrupted one. */
 static void test_signal_stack(void)
 {
 	scene();
@@ -307,17 +315,17 @@ static void test_signal_stack(void)
 	regs.r[KUNWIND_R12] = WORD(4);
 	regs.r[KUNWIND_RA] = CODE(1, 0x50);
 	stack[40] = CODE(1, 0x100);
-	WALK("what a signal interrupted may have its stack below the handler's", NO_OBJECT, stack[40],
+	WALK("signal frame: the interrupted stack may lie below the handler's", NO_OBJECT, stack[40],
 	     CALLER + 6);
-	/* its rule could be a short one, but for the signal */
+	/* a rule that could be a short one if it were not a signal frame's */
 	regs.r[KUNWIND_RSP] = WORD(10);
 	stack[10] = CODE(1, 0x100);
 	regs.r[KUNWIND_RA] = CODE(1, 0x250);
-	WALK("a signal frame that saves a register at a usual place is one all the same", NO_OBJECT,
+	WALK("signal frame that saves a register at a usual place: still a signal frame", NO_OBJECT,
 	     stack[10], CALLER + 13);
 	ranges->range[0].dead = 1;
 	tap_ok(!kunwind_ranges_live(ranges, CODE(1, 0x10)) && kunwind_ranges_find(ranges, CODE(1, 0x10)),
-	       "code of a range that was replaced proves nothing");
+	       "code of a replaced range is not live");
 }
 
 static void test_room(void)
@@ -330,19 +338,19 @@ static void test_room(void)
 	stack[2] = 0;
 	WALK("a stack that ends with zero", COMPLETE, stack[0], stack[1]);
 	room = 3;
-	WALK("a stack that has as many addresses as there is room for", COMPLETE, stack[0], stack[1]);
+	WALK("a stack that fills the capacity exactly", COMPLETE, stack[0], stack[1]);
 	room = 2;
-	WALK("a stack that has one address more", DEPTH, stack[0]);
+	WALK("a stack with one address more than the capacity", DEPTH, stack[0]);
 	room = 1;
-	WALK("room for one address", DEPTH);
+	WALK("a capacity of one address", DEPTH);
 	room = 8;
 	stack[2] = 1ULL << 60;
-	WALK("a return address that no user can have", BAD_ADDRESS, stack[0], stack[1]);
+	WALK("a return address outside user memory", BAD_ADDRESS, stack[0], stack[1]);
 	room = 3;
-	WALK("the same where the room ends", BAD_ADDRESS, stack[0], stack[1]);
+	WALK("a return address outside user memory, at the capacity", BAD_ADDRESS, stack[0], stack[1]);
 }
 
-/* A caller's CFA is in a register of which the callee's step knows nothing. */
+/* The caller's CFA is in a register that the callee's table does not follow. */
 static void test_registers(void)
 {
 	static const struct {
@@ -379,7 +387,7 @@ static void test_registers(void)
 	OBJECT(0x1000, { 0, 0x100, "0e 18 07 06" }, { 0x100, 0x100, "0c 06 10" });
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	stack[2] = CODE(1, 0x110);
-	WALK("an undefined rbp is not the callee's", REG_UNKNOWN, stack[2]);
+	WALK("an undefined rbp does not keep the callee's value", REG_UNKNOWN, stack[2]);
 
 	/* saved where nothing can be read */
 	scene();
@@ -388,46 +396,50 @@ static void test_registers(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	stack[2] = CODE(1, 0x110);
 	mem.lo = WORD(1);
-	WALK("an rbp that cannot be read is not the callee's, wide rule", REG_UNKNOWN, stack[2]);
+	WALK("wide rule: a saved rbp that cannot be read does not keep the callee's value",
+	     REG_UNKNOWN, stack[2]);
 	stack[2] = CODE(1, 0x210);
-	WALK("an rbp that cannot be read is not the callee's", UNREADABLE, stack[2]);
+	WALK("short rule: a saved rbp that cannot be read does not keep the callee's value",
+	     UNREADABLE, stack[2]);
 	tap_ok(unread[0] == WORD(3) && unread[1] == WORD(0),
-	       "the walk tells its stack pointer, and where the rbp is that it could not read");
+	       "unreadable rbp: the walk reports its stack pointer and the place of rbp");
 
-	/* a register's place that cannot be read, where the return address can */
+	/*
+	 * a saved register that cannot be read, though the return address can
+	 */
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "0e 18 83 03" }, { 0x100, 0x100, "0c 03 10" });
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	stack[2] = CODE(1, 0x110);
 	stack[0] = WORD(20);
-	WALK("a register saved on the stack is the caller's", NO_OBJECT, stack[2], CALLER + 21);
+	WALK("a register saved on the stack has the caller's value", NO_OBJECT, stack[2], CALLER + 21);
 	mem.lo = WORD(1);
-	WALK("a register whose place cannot be read is not the callee's", REG_UNKNOWN, stack[2]);
+	WALK("a saved register that cannot be read does not keep the callee's value", REG_UNKNOWN, stack[2]);
 
-	/* what is not known is no register to read, by whatever rule */
+	/* a rule that needs an unknown register */
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "0c 03 10" }, { 0x100, 0x100, "0c 03 10 10 06 02 77 00" },
 	       { 0x200, 0x100, "0f 03 73 10 96" }, { 0x300, 0x100, "09 10 03" });
 	regs.valid &= ~KUNWIND_REG(KUNWIND_RBX);
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	WALK("a CFA in a register that is not known", REG_UNKNOWN);
+	WALK("unknown register: CFA by a short rule", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
-	WALK("the same in a wide rule", REG_UNKNOWN);
+	WALK("unknown register: CFA by a wide rule", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x210);
-	WALK("the same in an expression", REG_UNKNOWN);
+	WALK("unknown register: CFA by an expression", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
-	WALK("a return address in a register that is not known", REG_UNKNOWN);
+	WALK("unknown register: return address", REG_UNKNOWN);
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "0c 06 10 86 02" }, { 0x100, 0x100, "0c 06 10" });
 	regs.r[KUNWIND_RBP] = WORD(4);
 	regs.valid &= ~KUNWIND_REG(KUNWIND_RBP);
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	WALK("a CFA in an rbp that is not known, which is saved", REG_UNKNOWN);
+	WALK("unknown rbp: CFA by rbp, which is saved", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
-	WALK("a CFA in an rbp that is not known", REG_UNKNOWN);
+	WALK("unknown rbp: CFA by rbp", REG_UNKNOWN);
 }
 
-/* The same addresses, other mappings: the cache keeps them apart by their id. */
+/* Equal addresses, other mappings: the cache distinguishes them by id. */
 static void test_id(void)
 {
 	struct kunwind_range first, second;
@@ -436,15 +448,15 @@ static void test_id(void)
 	first = *OBJECT(0x1000, { 0, 0x100, "0e 18" });
 	second = *OBJECT(0x1000, { 0, 0x100, "0e 30" });
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	WALK("a rule is cached", NO_OBJECT, CALLER + 2);
+	WALK("cache: the first table's rule", NO_OBJECT, CALLER + 2);
 	ranges->range[0].table = second.table;
 	ranges->range[1].table = first.table;
 	ranges->id += 1000000;
-	WALK("another table at the same address: its rule, not the cached one", NO_OBJECT, CALLER + 5);
+	WALK("cache: another table at the same address: its own rule", NO_OBJECT, CALLER + 5);
 	ranges->range[0].table = first.table;
 	ranges->range[1].table = second.table;
 	ranges->id -= 1000000;
-	WALK("and back again", NO_OBJECT, CALLER + 2);
+	WALK("cache: the first table again: the first table's rule", NO_OBJECT, CALLER + 2);
 }
 
 int main(void)

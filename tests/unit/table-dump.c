@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table-dump - the packed table of an ELF file as text, for tests
+ * table-dump - print the packed table of an ELF file as text, for tests
  *
- * Usage: table-dump [-k MASK] FILE            every row
+ * Usage: table-dump [-k MASK] FILE             every row
  *        table-dump [-k MASK] FILE -l QUERIES  the rule for each address
- * QUERIES holds 8-byte addresses (ELF virtual ones). Lines of -l: CFA, rbp, ra
- * with tabs between (rule-text.h); without it the row's address comes first
- * and the rest of a wide rule last.
+ * QUERIES holds ELF virtual addresses of 8 bytes each. With -l, a line has CFA,
+ * rbp and ra, separated by tabs (rule-text.h). Without -l, the row's address
+ * stands before these, and the rest of a wide rule after them.
  */
 #include "object.h"
 #include "rule-text.h"

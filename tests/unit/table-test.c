@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table-test.c - packed tables: the rule of each address is compared with a plain list of
- * rows of many shapes; and lookups in tables whose bytes are damaged
+ * table-test.c - packed tables: each address's rule against a plain list of
+ * rows of many shapes; and lookups in damaged tables
  */
 #include "../../kmod/core/table/pack.h"
 #include "../../kmod/core/table/table.h"
@@ -54,7 +54,7 @@ static bool lookup_is(const struct kunwind_table *table, u64 offset, struct kunw
 	return same(got, rule);
 }
 
-/* Rows with distances below @distance and @nr_rules rules, some far more often than others. */
+/* Rows less than @distance apart; 8 of @nr_rules rules are frequent. */
 static void rows_make(struct row *rows, u32 nr, u32 distance, u32 nr_rules)
 {
 	u32 addr = 0, i;
@@ -126,14 +126,15 @@ static void test_span(void)
 	struct kunwind_table *table = pack(rows, 2, 0xffffffff);
 
 	tap_ok(table && lookup_is(table, 0xfffffffd, a) && lookup_is(table, 0xfffffffe, b) &&
-	       !kunwind_table_lookup(table, BASE + 0xffffffff).kind, "rows: 4 GB apart");
+	       !kunwind_table_lookup(table, BASE + 0xffffffff).kind,
+	       "rows: two rows that are 4 GB apart");
 	kunwind_table_free(table);
 }
 
 /*
- * Bytes of a table's parts are overwritten at random, the header's counts and
- * pointers are not. Lookups, wide rules and expressions must stay within the
- * allocation: AddressSanitizer is the judge.
+ * The test overwrites random bytes of a table, but not the header with its
+ * counts and pointers. Lookups, wide rules and expressions must stay within the
+ * allocation (AddressSanitizer checks this).
  */
 static void test_damage(void)
 {
@@ -166,10 +167,10 @@ static void test_damage(void)
 		}
 		kunwind_table_free(table);
 	}
-	tap_ok(round == 300 && hits, "damaged tables: lookups stay inside");
+	tap_ok(round == 300 && hits, "damaged tables: lookups stay inside the table");
 }
 
-/* Wide rules and expressions by index, right ones and others. */
+/* Wide rules and expressions by index, valid and invalid ones. */
 static void test_wide(void)
 {
 	static struct eh eh;
@@ -185,22 +186,23 @@ static void test_wide(void)
 
 	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0f 05 77 18 06 23 08 41 16 06 03 77 90 01");
-	/* the same rule in another function is stored once */
+	/* the same expression in another function is stored once */
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0f 05 77 18 06 23 08");
-	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: builds"))
+	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: the table is built"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO + 1);
 	wide = kunwind_table_wide(table, rule.off);
 	e = (const void *)(wide + 1);
 	tap_ok(rule.kind == KUNWIND_RULE_WIDE && wide && wide->nr == 2 && !wide->signal &&
 	       e[0].how == KUNWIND_HOW_EXPR && e[1].how == KUNWIND_HOW_EXPR &&
-	       e[1].reg == KUNWIND_RBP, "wide: CFA and rbp");
+	       e[1].reg == KUNWIND_RBP, "wide: the rule has an expression for CFA and for rbp");
 	expr = kunwind_table_expr(table, e[1].off, &len);
-	tap_ok(expr && len == 3 && !memcmp(expr, "\x77\x90\x01", 3), "wide: rbp's expression");
+	tap_ok(expr && len == 3 && !memcmp(expr,
+					   "\x77\x90\x01", 3), "wide: the expression of rbp has its bytes");
 	rule = kunwind_table_lookup(table, TEXT_LO);
 	tap_ok(same(rule, kunwind_table_lookup(table, TEXT_LO + 0x18)) &&
 	       table->nr_wide == 2 && table->exprs_size == 2 + 5 + 2 + 3,
-	       "wide: equal rules and expressions stored once");
+	       "wide: equal rules and expressions are stored once");
 	for (i = -3; i < 100; i++) {
 		wide = kunwind_table_wide(table, i);
 		good &= !wide || (i >= 0 && i + 1 + wide->nr <= table->wide_units);
@@ -209,11 +211,11 @@ static void test_wide(void)
 				  expr + len <= table->exprs + table->exprs_size);
 	}
 	tap_ok(good && !kunwind_table_wide(table, 0x7fffffff) &&
-	       !kunwind_table_expr(table, 0x7fffffff, &len), "wide: other indexes stay inside");
+	       !kunwind_table_expr(table, 0x7fffffff, &len), "wide: no index leads outside the table");
 	kunwind_table_free(table);
 }
 
-/* A limit below the size that the table would have. */
+/* A limit that is lower than the table's size. */
 static void test_limit(void)
 {
 	struct kunwind_budget budget = { .work = 1 << 20, .memory = 1 << 28 };
@@ -232,7 +234,7 @@ static void test_limit(void)
 	if (!err)
 		err = kunwind_pack_finish(&p, &head, &table);
 	kunwind_pack_exit(&p);
-	tap_ok(err == KUNWIND_E_LIMIT, "limit on the table's bytes: %s", kunwind_refusal_name(err));
+	tap_ok(err == KUNWIND_E_LIMIT, "limit below the table's size: %s", kunwind_refusal_name(err));
 }
 
 int main(void)

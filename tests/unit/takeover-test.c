@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * takeover-test.c - which calls of the kernel's functions that save user stacks are redirected,
- * how much room a walk has in perf's buffer, and which registers it trusts
+ * takeover-test.c - which calls of the kernel's functions that save user stacks
+ * are redirected, how much room a walk has in perf's buffer, which registers it
+ * trusts
  */
 #include "kernel.h"
 #include "pt-regs.h"
@@ -69,7 +70,7 @@ static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs
 			 unsigned long *store, u32 size, u32 *count);
 #include "../../kmod/stack/takeover.c"
 
-/* ----------------------------------------- what this file needs of others */
+/* --------------------------------------- functions that takeover.c calls */
 
 static struct kunwind_space registered;
 static struct mm_struct mm, other_mm;
@@ -87,7 +88,7 @@ struct kunwind_space *kunwind_space_find(const struct mm_struct *of)
 	return of == &mm ? &registered : NULL;
 }
 
-/* A stack that is longer than any buffer. */
+/* The walk finds a stack that is longer than any buffer. */
 static void fill(unsigned long *store, u32 room, u32 valid)
 {
 	u32 i;
@@ -134,7 +135,7 @@ static void begin(void)
 	user_regs = (struct pt_regs){ .ip = 0x400000 };
 }
 
-/* Whether hook number @which redirects a call of its function. */
+/* Returns whether hook number @which redirects a call of its function. */
 static bool redirected(unsigned int which)
 {
 	struct ftrace_regs fregs = { .ip = 1, .argument = { 0, (unsigned long)&user_regs } };
@@ -158,14 +159,15 @@ static bool all_redirected(bool wanted)
 static void test_whose(void)
 {
 	begin();
-	tap_ok(all_redirected(true) && !passed, "a registered process: all three functions are redirected");
+	tap_ok(all_redirected(true) && !passed,
+	       "registered process: all three functions are redirected");
 	excluded = KUNWIND_KTHREAD;
 	tap_ok(all_redirected(false) && !passed,
-	       "a kernel worker that uses a registered process's mm: no function is redirected");
+	       "kernel worker with a registered process's mm: no function is redirected");
 	excluded = KUNWIND_COMPLETE;
 	task.mm = &other_mm;
 	tap_ok(all_redirected(false) && passed == 3,
-	       "a process that is not registered: no function is redirected, each call is counted");
+	       "process that is not registered: no function is redirected, each call is counted");
 }
 
 static void test_registers(void)
@@ -200,7 +202,7 @@ static void test_registers(void)
 	}
 }
 
-/* perf's buffer: marks of a context count in entry->nr, and not in ctx->nr. */
+/* perf's buffer: marks of a context count in entry->nr, but not in ctx->nr. */
 static void test_room(void)
 {
 	static const struct { const char *name; u32 max, used, marks, left; } of[] = {
@@ -215,7 +217,7 @@ static void test_room(void)
 	bool good;
 
 	for (i = 0; i < ARRAY_SIZE(of); i++) {
-		/* From a walk; from the event's stack; for a process unregistered after the hook ran. */
+		/* a walk; the event's; unregistered after the hook ran */
 		for (round = 0; round < 3; round++) {
 			struct perf_callchain_entry_ctx ctx = {
 				.entry = &entry, .max_stack = of[i].max, .nr = of[i].used,
@@ -234,7 +236,7 @@ static void test_room(void)
 				good &= (j >= first && j < first + left) ==
 					(entry.ip[j] != 0xeeeeeeeeeeeeeeeeULL);
 			tap_ok(good, "perf, %s: %u addresses are added%s", of[i].name, left,
-			       round == 1 ? ", the event is on" : round ? ", unregistered meanwhile" : "");
+			       round == 1 ? ", event's walk" : round ? ", unregistered meanwhile" : "");
 		}
 	}
 	begin();
@@ -251,20 +253,21 @@ static void test_save(void)
 	begin();
 	store[5] = 1;
 	tap_ok(save_user(store, 5) == 5 && walks == 1 && room_last == 5 && store[5] == 1,
-	       "stack_trace_save_user: a walk fills the room that there is");
-	tap_ok(!save_user(store, 0) && walks == 1, "stack_trace_save_user: no room, no walk");
+	       "stack_trace_save_user: a walk fills the whole buffer");
+	tap_ok(!save_user(store, 0) && walks == 1,
+	       "stack_trace_save_user: an empty buffer causes no walk");
 	listening = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 1,
-	       "stack_trace_save_user: the event is not emitted again, a walk follows");
+	       "stack_trace_save_user: a walk follows if the event is not emitted");
 	emits = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 2,
-	       "stack_trace_save_user: the event's walk is used, none follows");
+	       "stack_trace_save_user: the walk of the event is used, no other follows");
 	kunwind_enabled = false;
 	tap_ok(save_user(store, 5) == 1 && store[0] == user_regs.ip && walks == 2,
-	       "stack_trace_save_user, switched off after the hook ran: only the program counter");
+	       "stack_trace_save_user, kill switch set after the hook ran: only the program counter");
 	begin();
-	tap_ok(!unwind(&trace, 5) && trace.nr == 5, "unwind_user: a walk fills the room that there is");
-	tap_ok(unwind(&trace, 0) == -EINVAL, "unwind_user: no room is an error");
+	tap_ok(!unwind(&trace, 5) && trace.nr == 5, "unwind_user: a walk fills the whole buffer");
+	tap_ok(unwind(&trace, 0) == -EINVAL, "unwind_user: an empty buffer returns EINVAL");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tap.h - results of tests as TAP: "ok N - name" or "not ok N - name", and the
- * plan "1..N" at the end. Diagnostics are lines that begin with "#".
+ * tap.h - print test results as TAP: "ok N - name" or "not ok N - name", and
+ * the plan "1..N" at the end. Diagnostics are lines that begin with "#".
  */
 #ifndef _TEST_TAP_H
 #define _TEST_TAP_H
@@ -26,7 +26,7 @@ static inline bool tap_ok(bool good, const char *format, ...)
 	return good;
 }
 
-/* For main() to return. */
+/* Prints the plan. Returns the exit status for main(). */
 static inline int tap_done(void)
 {
 	printf("1..%d\n", tap_count);

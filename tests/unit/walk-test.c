@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * walk-test.c - the walk, on this process's own stacks against libunwind, and on
- * hostile registers and memory
+ * walk-test.c - the walk of this process's own stacks, compared with libunwind;
+ * and walks of hostile registers and memory
  *
- * Own stacks: the addresses of kunwind_walk() and of libunwind's unw_step() from
- * the same function must be equal from the caller of that function on.
- * Hostile ones: the walk must end within its capacity, with a reason, and never
- * read outside the memory that it was given (AddressSanitizer watches).
+ * Own stacks: the addresses of kunwind_walk() and of libunwind's unw_step()
+ * must be equal, from the caller of the function that starts both. Hostile
+ * input: the walk must end within its capacity, with a reason, and must not
+ * read outside the memory that it may read (AddressSanitizer checks this).
  */
 #define _GNU_SOURCE
 #define UNW_LOCAL_ONLY
@@ -33,7 +33,7 @@ static void report(bool good, const char *name)
 	printf("%sok %u - walk: %s\n", good ? "" : "not ", tests, name);
 }
 
-/* Walks from here twice, cache cold and warm, and by libunwind; compares. */
+/* Walks from here twice (cache cold, warm) and by libunwind; compares. */
 static noinline void compare(const char *name)
 {
 	static unsigned long ours[2][MOST], theirs[MOST];
@@ -95,7 +95,7 @@ static noinline int with_alloca(int n)
 	return room[n - 1];
 }
 
-/* More alignment than the stack has: gcc finds the CFA through a saved r10 (DRAP). */
+/* More alignment than the stack has: the CFA is found by a saved r10 (DRAP). */
 static noinline int over_aligned(int n)
 {
 	_Alignas(128) volatile char room[256];
@@ -127,7 +127,7 @@ static void on_alternate(int sig)
 	stack_t stack;
 
 	(void)sig;
-	/* Both stacks lie between the lower's start and the higher's end. */
+	/* What lies between the two stacks is readable, too. */
 	sigaltstack(NULL, &stack);
 	stack_lo = min(lo, (u64)stack.ss_sp);
 	stack_hi = max(hi, (u64)stack.ss_sp + stack.ss_size);
@@ -144,7 +144,7 @@ static noinline void by_signals(void)
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 
-	/* A segment below the main stack, so that what lies between is not ours to read. */
+	/* Below the main stack; what lies between must not be read. */
 	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaltstack(&stack, NULL);
@@ -177,7 +177,7 @@ struct bad_case {
 
 static void bad_registers(void)
 {
-	/* Not our own stack: what is looked at there may be what sanitizers guard. */
+	/* Not our own stack: sanitizers may guard what is read there. */
 	static const u64 stack[64];
 	const u64 text = (u64)compare;
 	const struct bad_case cases[] = {
@@ -204,7 +204,7 @@ static void bad_registers(void)
 		walk.regs.r[KUNWIND_RSP] = cases[i].sp;
 		walk.regs.valid = cases[i].valid;
 		reason = kunwind_walk(&walk);
-		/* The user twin of the seam refuses a stack pointer when it reads there. */
+		/* Here, kunwind_deps.h fails at the read. */
 		if (reason != cases[i].reason)
 			printf("# %s, wanted %s\n", kunwind_reason_name(reason),
 			       kunwind_reason_name(cases[i].reason));
@@ -213,8 +213,9 @@ static void bad_registers(void)
 }
 
 /*
- * A stack of which the upper part cannot be read: each walk tells the frame where it ended, and
- * once 64 KB from there can be read, the next one comes further, up to the end.
+ * The upper part of the stack cannot be read. Each walk reports the address
+ * where it ended; when 64 KB from there are readable, the next walk must come
+ * further.
  */
 static noinline void unread(int n)
 {
@@ -247,7 +248,8 @@ static noinline void unread(int n)
 			last = walk.count;
 			hi = walk.unread[0] + 65536;
 		} while (turns++ < 100);
-		report(reason == KUNWIND_COMPLETE && turns > 8, "each walk tells what it could not read");
+		report(reason == KUNWIND_COMPLETE && turns > 8,
+		       "unreadable stack: each walk reports the address, the next comes further");
 		if (reason != KUNWIND_COMPLETE || turns <= 8)
 			printf("# %s, turn %u, %u addresses, %#llx of %#llx\n",
 			       kunwind_reason_name(reason), turns, walk.count,
@@ -256,7 +258,7 @@ static noinline void unread(int n)
 	room[n + 1] = room[n];
 }
 
-/* Random memory of code addresses and near pointers: walks must end, soon and inside. */
+/* Random code addresses and near pointers: walks must end, in bounds. */
 static void random_stacks(void)
 {
 	const u32 words = 512, rounds = 100000;
