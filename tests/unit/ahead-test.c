@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ahead-test.c - where return addresses are by the code ahead, against the CFI of real objects
+ * ahead-test.c - return addresses by the code ahead, against the CFI of real
+ * objects
  *
- * At each instruction of a real object, and behind each call, the code ahead must say of the
- * return address and of the caller's rbp what the object's own rule says, or that it does not
- * know. It may be wrong where a call that never returns has other code directly behind it: in no
- * more than 1 % of the places behind calls, and nowhere in libc. And code by hand.
+ * At each instruction of a real object, and after each call, the code ahead
+ * must agree with the object's own rule about the return address and the
+ * caller's rbp, or report that they are not known. It may be wrong if other
+ * code directly follows a call that never returns: in at most 1 % of the places
+ * after calls, and nowhere in libc. Then hand-written code.
  */
 #include "../../kmod/core/cfi/cfi.h"
 #include "../../kmod/core/x86/insn.h"
@@ -30,7 +32,7 @@ struct corpus {
 	struct counts at, behind, rbp;
 };
 
-/* What the code ahead of @addr says, against the rule for @looked_up. */
+/* Compares the code ahead of @addr with the rule for @looked_up. */
 static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *counts)
 {
 	const struct kunwind_rule rule = kunwind_table_lookup(c->table, looked_up);
@@ -63,7 +65,9 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 	}
 	counts->right++;
 	rbp_at = rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3 ? -word - rule.rbp : -1;
-	/* Popped already: it is still there, and in rbp. */
+	/*
+	 * popped already: the saved word is still there, and rbp has its value
+	 */
 	if (code.rbp_at == rbp_at || (code.rbp_at == -1 && code.depth >= 0 && rbp_at > code.depth))
 		c->rbp.right++;
 	else if (code.rbp_at == KUNWIND_CODE_RBP_LOST)
@@ -139,9 +143,9 @@ static u64 of(const char *what, const struct counts *c)
 }
 
 /*
- * At most @percent percent of the places after calls may have a wrong answer. More than @least_at
- * percent of all instructions must have the right one, and more than @least_behind percent of the
- * places after calls.
+ * At most @percent percent of the places after calls may have a wrong answer.
+ * More than @least_at percent of all instructions must have the right one, and
+ * more than @least_behind percent of the places after calls.
  */
 static void test_object(const char *path, u32 percent, u32 least_at, u32 least_behind)
 {
@@ -165,14 +169,14 @@ static void test_object(const char *path, u32 percent, u32 least_at, u32 least_b
 	c.i386 = o.section.i386;
 	functions(&c, &o);
 	at = of("at instructions", &c.at);
-	behind = of("behind calls", &c.behind);
+	behind = of("after calls", &c.behind);
 	of("rbp", &c.rbp);
 	tap_ok(at > 10000 && c.at.wrong * 500 < at && c.at.right * 100 > at * least_at,
-	       "ahead: return addresses in %s", path);
+	       "ahead: return addresses at instructions of %s agree with its CFI", path);
 	tap_ok(behind > 1000 && c.behind.wrong * 100 <= behind * percent &&
 	       c.behind.right * 100 > behind * least_behind,
-	       "ahead: return addresses after calls in the same file");
-	tap_ok(c.rbp.wrong * 5000 < at, "ahead: places of the saved rbp in the same file");
+	       "ahead: return addresses after calls agree with the file's CFI");
+	tap_ok(c.rbp.wrong * 5000 < at, "ahead: places of the saved rbp agree with the file's CFI");
 	kunwind_table_free(table);
 	object_close(&o);
 }
@@ -181,7 +185,7 @@ static void test_object(const char *path, u32 percent, u32 least_at, u32 least_b
 #define NO	(-100)		/* nothing is known */
 #define LOST	KUNWIND_CODE_RBP_LOST
 
-/* What the code ahead takes off; by rsp, or by rbp. */
+/* How far the return address is from rsp, or from rbp. */
 static const struct ahead_case {
 	const char *name, *hex;
 	s32 depth, frame, rbp_at;
@@ -195,9 +199,9 @@ static const struct ahead_case {
 	{ "pop %rsp", "5c c3", NO, 0, 0 },
 	{ "popf", "9d c3", 8, -1, -1 },
 	{ "pop to memory", "8f 00 c3", 8, -1, -1 },
-	{ "pop %rbx, the long way", "8f c3 c3", 8, -1, -1 },
-	{ "pop %rsp, the long way", "8f c4 c3", NO, 0, 0 },
-	{ "pop %rbp, the long way", "8f c5 c3", 8, -1, 8 },
+	{ "pop %rbx by 8f /0", "8f c3 c3", 8, -1, -1 },
+	{ "pop %rsp by 8f /0", "8f c4 c3", NO, 0, 0 },
+	{ "pop %rbp by 8f /0", "8f c5 c3", 8, -1, 8 },
 	{ "push and pop", "50 5b 41 54 41 5d c3", 0, -1, -1 },
 	{ "push of a byte, of four, and of memory",
 	  "6a 01 68 00 00 00 00 ff 33 9c 48 83 c4 20 c3", 0, -1, -1 },
@@ -232,16 +236,16 @@ static const struct ahead_case {
 	{ "leave", "c9 c3", NO + 1, 8, 8 },
 	{ "alloca'ed stack and leave", "48 29 c4 48 89 e7 c9 c3", NO + 1, 8, 8 },
 	{ "mov %rbp, %rsp; pop %rbp", "48 89 ec 5d c3", NO + 1, 8, 8 },
-	{ "the same by the other opcode", "48 8b e5 5d c3", NO + 1, 8, 8 },
+	{ "mov %rbp, %rsp by 8b; pop %rbp", "48 8b e5 5d c3", NO + 1, 8, 8 },
 	{ "lea -n(%rbp), %rsp", "48 8d 65 e8 5b 41 5c 41 5d 5d c3", NO + 1, 8, 8 },
 	{ "lea (%rbp), %rsp", "48 8d 65 00 5d c3", NO + 1, 8, 8 },
 	{ "rsp from rbp, nothing taken off", "48 89 ec c3", NO, 0, 0 },
 	{ "rsp from rbp, below it", "48 8d 65 f8 c3", NO, 0, 0 },
 	{ "mov %r13, %rsp; pop %rbp", "4c 89 ec 5d c3", NO, 0, 0 },
 	{ "a frame pointer made on the way", "55 48 89 e5 48 83 ec 20 c9 c3", 0, -1, -1 },
-	{ "the same, below what was there", "55 48 89 e5 c9 5b c3", 8, -1, -1 },
-	{ "the same by lea", "55 48 8d 2c 24 48 83 ec 20 c9 c3", 0, -1, -1 },
-	{ "the same by lea from behind", "55 48 83 ec 10 48 8d 6c 24 10 c9 c3", 0, -1, -1 },
+	{ "a frame pointer made on the way, below a saved word", "55 48 89 e5 c9 5b c3", 8, -1, -1 },
+	{ "a frame pointer made by lea", "55 48 8d 2c 24 48 83 ec 20 c9 c3", 0, -1, -1 },
+	{ "a frame pointer made by lea n(%rsp)", "55 48 83 ec 10 48 8d 6c 24 10 c9 c3", 0, -1, -1 },
 	{ "a frame pointer that is changed, and leave", "48 89 c5 c9 c3", NO, 0, 0 },
 	{ "a frame pointer that is added to", "48 83 c5 10 c9 c3", NO, 0, 0 },
 	{ "lea n(%rbp), %rbp; leave", "48 8d 6d 10 c9 c3", NO + 1, 24, 8 },
@@ -258,7 +262,7 @@ static const struct ahead_case {
 	{ "pop of rbp and rbx", "5d 5b c3", 16, -1, 16 },
 	{ "pop %rbp twice: the last", "5d 5d c3", 16, -1, 8 },
 	{ "pop %rbp, and used then", "5d 31 ed c3", 8, -1, LOST },
-	{ "rbp is used and not taken back", "31 ed c3", 0, -1, LOST },
+	{ "rbp is used and not restored", "31 ed c3", 0, -1, LOST },
 	{ "rbp pushed and popped", "55 31 ed 5d c3", 0, -1, -1 },
 	{ "rbp pushed on the way, and another popped", "55 31 ed 5b c3", 0, -1, LOST },
 	{ "rbp popped from a place that was popped before and overwritten", "5b 50 5d c3", 8, -1, LOST },
@@ -267,8 +271,8 @@ static const struct ahead_case {
 	{ "a call with a word on top of the return address", "ff d0 5b c3", 8, -1, -1 },
 	{ "a call in a function that is jumped to", "5b eb 01 06 50 ff d0 58 c3", 8, -1, -1 },
 	{ "rbp pushed; its place written anew", "55 5b 53 5d c3", 0, -1, LOST },
-	{ "the same by mov", "55 48 89 04 24 5d c3", 0, -1, LOST },
-	{ "rbp popped from where nothing is yet", "48 83 ec 08 5d c3", 0, -1, LOST },
+	{ "rbp pushed; its place overwritten by mov", "55 48 89 04 24 5d c3", 0, -1, LOST },
+	{ "rbp popped from a word that the path did not write", "48 83 ec 08 5d c3", 0, -1, LOST },
 	{ "mov n(%rsp), %rbp", "48 8b 6c 24 10 48 83 c4 18 c3", 24, -1, 8 },
 	{ "mov (%rsp), %rbp", "48 8b 2c 24 48 83 c4 18 c3", 24, -1, 24 },
 	{ "mov n(%rsp), %ebp", "8b 6c 24 10 48 83 c4 18 c3", 24, -1, LOST },
@@ -276,8 +280,11 @@ static const struct ahead_case {
 	{ "mov from above the return address", "48 8b 6c 24 20 48 83 c4 18 c3", 24, -1, LOST },
 	{ "rbp is saved by mov on the way", "48 89 6c 24 08 31 ed 48 8b 6c 24 08 48 83 c4 18 c3",
 	  24, -1, -1 },
-	{ "what rbp has become is saved", "55 31 ed 48 83 ec 08 48 89 2c 24 59 5d c3", 0, -1, -1 },
-	/* push %rbp; mov %rsp, %rbp; pop %rbp; jmp 1f; 1: push %rbp; mov ...; pop %rbp; ret */
+	{ "the changed rbp is saved", "55 31 ed 48 83 ec 08 48 89 2c 24 59 5d c3", 0, -1, -1 },
+	/*
+	 * push %rbp; mov %rsp, %rbp; pop %rbp; jmp 1f; 1: push %rbp; mov ...;
+	 * pop %rbp; ret
+	 */
 	{ "rbp is pushed by the function that is jumped to", "5d eb 02 06 06 55 48 89 e5 5d c3", 8, -1, 8 },
 
 	{ "a jump forwards", "eb 02 06 06 5b c3", 8, -1, -1 },
@@ -293,11 +300,12 @@ static const struct ahead_case {
 	{ "jmp by a table", "ff 24 c5 00 00 00 00", NO, 0, 0 },
 	/* je 1f; jmp *%rax; 1: pop; ret */
 	{ "jmp *%rax, and another way", "74 02 ff e0 5b c3", 8, -1, -1 },
-	{ "the same by a long conditional jump", "0f 84 02 00 00 00 ff e0 5b c3", 8, -1, -1 },
-	{ "the same by jrcxz", "e3 02 ff e0 5b c3", 8, -1, -1 },
+	{ "jmp *%rax, and another way by a long conditional jump",
+	  "0f 84 02 00 00 00 ff e0 5b c3", 8, -1, -1 },
+	{ "jmp *%rax, and another way by jrcxz", "e3 02 ff e0 5b c3", 8, -1, -1 },
 	{ "the state is that of the jump", "53 74 05 48 83 c4 40 f4 5b 5b c3", 8, -1, -1 },
 	{ "the nearest of two places", "74 04 74 03 ff e0 5b 5b c3", 16, -1, -1 },
-	{ "the same, it is the second", "74 05 74 02 ff e0 5b 5b c3", 16, -1, -1 },
+	{ "the nearest of two places is that of the second jump", "74 05 74 02 ff e0 5b 5b c3", 16, -1, -1 },
 	/* 1: dec %ecx; jne 1b; pop; ret */
 	{ "a loop", "ff c9 75 fc 5b c3", 8, -1, -1 },
 	/* 1: dec %ecx; je 2f; jmp 1b; 2: pop; ret */
@@ -315,24 +323,24 @@ static const struct ahead_case {
 	  "e8 10 00 00 00 0f 1f 00 e8 10 00 00 00 5b c3", UNSURE + 8, -1, -1 },
 	{ "call and a long nop that aligns a jump",
 	  "e8 10 00 00 00 0f 1f 00 eb 01 06 5b c3", UNSURE + 8, -1, -1 },
-	{ "a jump leads elsewhere than behind the nop",
+	{ "a jump leads to a place that is not after the nop",
 	  "75 09 e8 10 00 00 00 66 90 58 c3 58 58 c3", 16, -1, -1 },
 	/* je 1f; jmp 2f; 1: je 3f; ud2; 2: call; xchg %ax, %ax; 3: pop; ret */
-	{ "a jump leads behind the nop from elsewhere",
+	{ "a jump leads after the nop, from another place",
 	  "74 02 eb 04 74 09 0f 0b e8 10 00 00 00 66 90 58 c3", 8, -1, -1 },
-	{ "a jump leads behind the nop", "74 08 53 e8 10 00 00 00 90 90 5b c3", 8, -1, -1 },
+	{ "a jump leads to the code after the nop", "74 08 53 e8 10 00 00 00 90 90 5b c3", 8, -1, -1 },
 	{ "call and a nop, and a conditional jump follows",
 	  "e8 10 00 00 00 90 74 01 06 5b c3", UNSURE + 8, -1, -1 },
 	{ "call and endbr64", "ff d0 f3 0f 1e fa 5b c3", NO, 0, 0 },
 	{ "call and xchg %r8, %rax", "ff d0 49 90 5b c3", 8, -1, -1 },
-	{ "a nop, and then a nop behind it", "90 90 5b c3", 8, -1, -1 },
+	{ "two nops", "90 90 5b c3", 8, -1, -1 },
 	{ "call, pop and a nop", "ff d0 5b 90 c3", 8, -1, -1 },
 	/* je 1f; push; call; 1: pop; ret */
-	{ "a call that does not return, by the depth of a jump behind it",
+	{ "a call that does not return: a jump after it has another depth",
 	  "74 06 53 e8 10 00 00 00 5b c3", 8, -1, -1 },
 	{ "a call that returns, and a jump of the same depth", "74 05 e8 10 00 00 00 5b c3", 8, -1, -1 },
 	{ "a call of what follows it", "e8 00 00 00 00 5b c3", 0, -1, -1 },
-	{ "the same, and a nop", "e8 00 00 00 00 90 5b 5b c3", 8, -1, -1 },
+	{ "a call of the nop that follows it", "e8 00 00 00 00 90 5b 5b c3", 8, -1, -1 },
 	{ "ud2", "0f 0b 5b c3", NO, 0, 0 },
 	{ "ud1", "0f b9 00 5b c3", NO, 0, 0 },
 	{ "hlt", "f4 5b c3", NO, 0, 0 },
@@ -345,40 +353,42 @@ static const struct ahead_case {
 	{ "exit", "b8 3c 00 00 00 0f 05 5b c3", NO, 0, 0 },
 	{ "exit_group", "b8 e7 00 00 00 0f 05 5b c3", NO, 0, 0 },
 	{ "rt_sigreturn", "b8 0f 00 00 00 0f 05 5b c3", NO, 0, 0 },
-	{ "rt_sigreturn, the long way", "48 c7 c0 0f 00 00 00 0f 05 5b c3", NO, 0, 0 },
+	{ "rt_sigreturn by a mov of 7 bytes", "48 c7 c0 0f 00 00 00 0f 05 5b c3", NO, 0, 0 },
 	{ "exit's number in r8", "41 b8 3c 00 00 00 0f 05 5b c3", 8, -1, -1 },
 	{ "exit, and another way", "74 07 b8 3c 00 00 00 0f 05 5b c3", 8, -1, -1 },
 	{ "exit's number, and another one", "b8 3c 00 00 00 31 c0 0f 05 5b c3", 8, -1, -1 },
 
 	{ "leave; pop; arguments are taken off; push; ret", "c9 59 49 8d 67 08 51 c3", -1, 8, 8 },
 	{ "pop; arguments are taken off; push; ret", "59 48 8d 24 c4 51 c3", 0, -1, -1 },
-	{ "the same, and add and mov between", "59 48 89 c2 01 c2 48 8d 24 d4 51 c3", 0, -1, -1 },
-	{ "the same by r10", "41 5a 48 8d 24 c4 41 52 c3", 0, -1, -1 },
+	{ "pop; add, mov; arguments are taken off; push; ret",
+	  "59 48 89 c2 01 c2 48 8d 24 d4 51 c3", 0, -1, -1 },
+	{ "pop %r10; arguments are taken off; push; ret", "41 5a 48 8d 24 c4 41 52 c3", 0, -1, -1 },
 	{ "another register is pushed", "59 48 8d 24 c4 52 c3", NO, 0, 0 },
 	{ "the register is written before", "59 89 d1 48 8d 24 c4 51 c3", NO, 0, 0 },
 	{ "rax is written by a constant", "58 48 8d 24 cc 05 01 00 00 00 50 c3", NO, 0, 0 },
 	{ "a call is between", "59 48 8d 24 c4 e8 10 00 00 00 51 c3", NO, 0, 0 },
-	{ "something is pushed behind it", "59 48 8d 24 c4 51 52 c3", NO, 0, 0 },
+	{ "another word is pushed after the return address", "59 48 8d 24 c4 51 52 c3", NO, 0, 0 },
 	{ "push; ret", "50 c3", 0, -1, -1 },
 	{ "push; push; ret", "50 50 c3", NO, 0, 0 },
 	/* a retpoline's last instructions */
 	{ "mov %rax, (%rsp); ret", "48 89 04 24 c3", 8, -1, -1 },
 	{ "mov %r11, (%rsp); ret", "4c 89 1c 24 c3", 8, -1, -1 },
-	{ "the same at the return", "c3", 0, -1, -1 },
+	{ "ret after such a mov", "c3", 0, -1, -1 },
 	{ "mov %rax, 8(%rsp); ret", "48 89 44 24 08 c3", 0, -1, -1 },
 	{ "mov %rax, 8(%rsp); pop %rbx; ret", "48 89 44 24 08 5b c3", 16, -1, -1 },
 	{ "mov of a register's half, and ret", "89 04 24 c3", 0, -1, -1 },
 	{ "the return address is below", "48 83 ec 10 c3", NO, 0, 0 },
 	{ "depths that are not aligned", "48 83 c4 0c c3", NO, 0, 0 },
-	{ "the same from rbp on", "48 8d 65 0c c3", NO, 0, 0 },
-	{ "aligned in the end", "48 83 c4 0c 48 83 c4 04 c3", 16, -1, -1 },
+	{ "distances from rbp that are not aligned", "48 8d 65 0c c3", NO, 0, 0 },
+	{ "a depth that is aligned at the end", "48 83 c4 0c 48 83 c4 04 c3", 16, -1, -1 },
 	{ "more than a frame has", "48 81 c4 00 00 00 7f c3", NO, 0, 0 },
-	{ "the same in steps", "48 81 c4 00 00 00 08 48 81 c4 00 00 00 08 48 81 c4 00 00 00 08 c3",
+	{ "more than a frame has, in steps",
+	  "48 81 c4 00 00 00 08 48 81 c4 00 00 00 08 48 81 c4 00 00 00 08 c3",
 	  NO, 0, 0 },
-	{ "and back again", "48 81 c4 00 00 00 7f 48 81 ec 00 00 00 7f c3", NO, 0, 0 },
-	{ "the same by lea", "48 8d a4 24 00 00 00 80 c3", NO, 0, 0 },
-	{ "an instruction that is none", "06 c3", NO, 0, 0 },
-	{ "and another way past it", "74 01 06 5b c3", 8, -1, -1 },
+	{ "more than a frame has, and back again", "48 81 c4 00 00 00 7f 48 81 ec 00 00 00 7f c3", NO, 0, 0 },
+	{ "more than a frame has, by lea", "48 8d a4 24 00 00 00 80 c3", NO, 0, 0 },
+	{ "invalid instruction", "06 c3", NO, 0, 0 },
+	{ "invalid instruction, and another way past it", "74 01 06 5b c3", 8, -1, -1 },
 };
 
 static struct kunwind_mem mem_of(const struct eh *bytes, u32 size)
@@ -389,7 +399,7 @@ static struct kunwind_mem mem_of(const struct eh *bytes, u32 size)
 	};
 }
 
-/* Behind the code is what is no instruction. */
+/* Bytes after the code are invalid instructions. */
 static struct eh *assemble(const char *hex)
 {
 	static struct eh bytes;
@@ -429,7 +439,10 @@ static void test_bounds(void)
 	struct eh *bytes;
 	u32 i, last, spent, least;
 
-	/* 40 conditional jumps, each to a place of its own, and no way on behind them */
+	/*
+	 * 40 conditional jumps, each to a place of its own, and no way on
+	 * behind them
+	 */
 	bytes = assemble("");
 	for (last = 11; last < 40; last += 28) {
 		for (i = 0; i < 40; i++) {
@@ -440,7 +453,7 @@ static void test_bounds(void)
 		memcpy(bytes->data + 122, "\x5b\xc3", 2);
 		mem = mem_of(bytes, sizeof(bytes->data));
 		tap_ok(ahead(&mem, 8) == (last == 11) && mem.left,
-		       "ahead: of more jumps than are kept the first ones are: jump %u", last);
+		       "ahead: only the first jumps are kept: jump %u", last);
 		bytes = assemble("");
 	}
 	for (i = 0; i < 40; i++) {
@@ -449,9 +462,12 @@ static void test_bounds(void)
 	}
 	eh_hex(bytes, "ff e0 5b c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
-	tap_ok(ahead(&mem, 8), "ahead: many jumps to one place");
+	tap_ok(ahead(&mem, 8), "ahead: many jumps to one place need one entry");
 
-	/* 200 loops: code that is read once costs two units an instruction, and its reading */
+	/*
+	 * 200 loops: an instruction that is read once costs two units and its
+	 * reading
+	 */
 	bytes = assemble("");
 	for (i = 0; i < 200; i++)
 		eh_hex(bytes, "31 c0 75 fc");	/* a loop each */
@@ -465,7 +481,7 @@ static void test_bounds(void)
 	eh_hex(bytes, "eb b8");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(!ahead(&mem, 8) && KUNWIND_BUDGET - mem.left < 300,
-	       "ahead: so is each stretch between jumps, %u units", KUNWIND_BUDGET - mem.left);
+	       "ahead: each stretch between jumps is read once, %u units", KUNWIND_BUDGET - mem.left);
 
 	bytes = assemble("");
 	for (i = 0; i < 2000; i++)
@@ -481,7 +497,7 @@ static void test_bounds(void)
 		eh_hex(bytes, "ff d0");
 	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
-	tap_ok(ahead(&mem, 0), "ahead: calls");
+	tap_ok(ahead(&mem, 0), "ahead: 1,000 calls are passed");
 	least = KUNWIND_BUDGET - mem.left;
 	bytes = assemble("50");
 	for (i = 0; i < 12; i++) {
@@ -493,23 +509,23 @@ static void test_bounds(void)
 	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(ahead(&mem, 0) && KUNWIND_BUDGET - mem.left > least + 900,
-	       "ahead: calls cost more where there are jumps, %u and %u units",
+	       "ahead: calls cost more if there are jumps, %u and %u units",
 	       KUNWIND_BUDGET - mem.left, least);
 
 	bytes = assemble("90 90 90 90 90 90 90 90 5b c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	mem.left = 5;
-	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: a budget that is spent");
+	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: nothing is found when the budget is spent");
 	mem.left = 0;
-	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: no budget");
+	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: nothing is found without a budget");
 	bytes = assemble("5b 74 20 c3");
 	mem = mem_of(bytes, 16);
-	tap_ok(ahead(&mem, 8), "ahead: the last bytes that can be read");
+	tap_ok(ahead(&mem, 8), "ahead: code up to the last readable byte");
 	mem.lo += 8;
-	tap_ok(!ahead(&mem, 8), "ahead: the first instruction cannot be read");
+	tap_ok(!ahead(&mem, 8), "ahead: nothing is found if the first instruction cannot be read");
 	bytes = assemble("74 06 e9 f9 01 00 00 06 5b c3");
 	mem = mem_of(bytes, 64);
-	tap_ok(ahead(&mem, 8), "ahead: one way leads to what cannot be read");
+	tap_ok(ahead(&mem, 8), "ahead: a way to unreadable code is left out");
 }
 
 static void test_by_frame(void)
@@ -531,7 +547,7 @@ static void test_by_frame(void)
 		{ "mov 8(%rax), %r12; pop %rbp; ret", "4c 8b 60 08 5d c3", false },
 		{ "mov 8(%rax), %esp; pop %rbp; ret", "8b 60 08 5d c3", false },
 		{ "pop %rbp; ret", "5d c3", false },
-		{ "a return before it", "5d c3 48 8b 60 08 5d c3", false },
+		{ "a return before the switch", "5d c3 48 8b 60 08 5d c3", false },
 	};
 	u32 i;
 
@@ -556,8 +572,9 @@ int main(void)
 	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1, 90, 70);
 	test_object("/usr/bin/python3.11", 1, 90, 70);
 	/*
-	 * In 32-bit code rsp is not known after a call, so fewer are found. (The 32-bit libc is not
-	 * compared: its CFI is wrong in its string functions.)
+	 * In 32-bit code rsp is not known after a call, so fewer are found.
+	 * (The 32-bit libc is not compared: its CFI is wrong in its string
+	 * functions.)
 	 */
 	test_object("/usr/lib32/libstdc++.so.6", 0, 50, 40);
 	return tap_done();

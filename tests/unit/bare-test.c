@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bare-test.c - frames without unwind information: code and a stack by hand (bare-scene.h)
+ * bare-test.c - frames without unwind information: code and a stack by hand
+ * (bare-scene.h)
  */
 #include "bare-scene.h"
 
@@ -13,8 +14,8 @@
 #define UCONTEXT(n)	(5 + (n))
 
 /*
- * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8; mov %rsi, %rsp;
- * mov %eax, 24(%rsp); ret
+ * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8;
+ * mov %rsi, %rsp; mov %eax, 24(%rsp); ret
  */
 #define SWITCHES_BY "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
 		    "48 89 f4 89 44 24 18 "	/* and how it returns */
@@ -23,13 +24,14 @@
 #define TAKES_RSP "48 8b 66 38 48 8b 04 24 48 89 46 38 "
 #define ONE_CALL { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }
 static const struct bare_case cases[] = {
-	{ "an instruction that returns", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
+	{ "a return instruction", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
 	  .no_guess = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "one that returns, jumped to from afar", IN_F, 0,
+	{ "a return instruction in a function that is jumped to", IN_F, 0,
 	  { { LIB + 0x200, NULL, LIB + 0x400 }, { IN_F, "f2 c3", 0 } }, { { 0, RET_F } },
 	  .no_guess = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "a return to no call", IN_F, 0, { { IN_F, "c3", 0 } }, { { 0, RET_F } }, .found = { IN_F },
+	{ "a return to an address that follows no call",
+	  IN_F, 0, { { IN_F, "c3", 0 } }, { { 0, RET_F } }, .found = { IN_F },
 	  .reason = KUNWIND_NO_TABLE },
 	{ "code that restores the flags resumes what was interrupted", IN_F, 0,
 	  { CALL_F, { IN_F, "90 9d 5d c3", 0 }, { LIB + 0x300, "c3", 0 } },
@@ -49,11 +51,11 @@ static const struct bare_case cases[] = {
 	  { CALL_F, { IN_F, "90 9d 48 83 c4 08 c3", 0 }, { LIB + 0x300, "5b c3", 0 } },
 	  { { 2, LIB + 0x300 }, { 4, RET_F } }, .no_guess = true,
 	  .found = { IN_F, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "behind a call with a nop after it, to a word that follows a call of another function", IN_F, 0,
+	{ "after a call and a nop: a word that follows a call of another function", IN_F, 0,
 	  { { LIB + 0x200, NULL, LIB + 0x400 }, { IN_F, "e8 10 00 00 00 90 58 c3", 0 } },
 	  { { 1, RET_F } }, .no_guess = true,
 	  .found = { IN_F }, .trust = { REGS }, .reason = KUNWIND_NO_TABLE },
-	{ "behind a call with a nop after it, to a word that follows a call by a register", IN_F, 0,
+	{ "after a call and a nop: a word that follows a call by a register", IN_F, 0,
 	  { { LIB + 0x200, "ff d0", 0 }, { IN_F, "e8 10 00 00 00 90 58 c3", 0 } },
 	  { { 1, LIB + 0x202 } }, .no_guess = true, .found = { IN_F, LIB + 0x202 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
@@ -65,30 +67,33 @@ static const struct bare_case cases[] = {
 	{ "a call through a null pointer", 0, AT(4), { { LIB + 0x200, "ff d0", 0 } }, { { 0, LIB + 0x202 } },
 	  .no_guess = true, .found = { 0, LIB + 0x202 }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "an address that is no code, no call", NOWHERE, AT(4), { CALL_F }, { { 0, RET_F + 1 } },
+	{ "an address without code, no call", NOWHERE, AT(4), { CALL_F }, { { 0, RET_F + 1 } },
 	  .found = { NOWHERE }, .reason = KUNWIND_NO_OBJECT },
 	{ "frame pointer", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F } },
 	  .found = { IN_F, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
-	{ "two of them", IN_F, AT(4), { CALL_F, { RET_F + 8, "ff 55 10", 0 } },
+	{ "two frame pointers", IN_F, AT(4), { CALL_F, { RET_F + 8, "ff 55 10", 0 } },
 	  { { 4, AT(9) }, { 5, RET_F }, { 9, 0 }, { 10, RET_F + 11 } },
 	  .found = { IN_F, RET_F, RET_F + 11 }, .trust = { REGS, FP, FP },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "frame pointer, no guess wanted", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F } },
+	{ "frame pointer, no guess allowed", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F } },
 	  .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	{ "frame pointer, code of a JIT", JIT + 0x180, AT(0), { { JIT + 0x10, "41 ff d2", 0 } },
 	  { { 0, 0 }, { 1, JIT + 0x13 } },
 	  .found = { JIT + 0x180, JIT + 0x13 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
-	/* a call to elsewhere stands before that word: it may be this frame's return address */
-	{ "the same, and a word below it follows a call", JIT + 0x180, AT(4),
+	/*
+	 * a call to elsewhere stands before that word: it may be this frame's
+	 * return address
+	 */
+	{ "frame pointer, code of a JIT, a word below it follows a call", JIT + 0x180, AT(4),
 	  { { JIT + 0x10, "41 ff d2", 0 }, { JIT + 0x300, NULL, JIT + 0x20 } },
 	  { { 2, JIT + 0x305 }, { 4, 0 }, { 5, JIT + 0x13 } }, .no_guess = true,
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, and more words are below it than are looked at", JIT + 0x180, AT(600),
+	{ "frame pointer, code of a JIT, too many words below it", JIT + 0x180, AT(600),
 	  { { JIT + 0x10, "41 ff d2", 0 } }, { { 600, 0 }, { 601, JIT + 0x13 } }, .no_guess = true,
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	{ "frame pointer, the one before smaller", IN_F, AT(4), { CALL_F },
 	  { { 4, AT(2) }, { 5, RET_F } }, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, of a caller with CFI", IN_F, AT(4), { { PROG + 0x10, NULL, F } },
+	{ "frame pointer, the one before smaller, caller with CFI", IN_F, AT(4), { { PROG + 0x10, NULL, F } },
 	  { { 4, AT(2) }, { 5, PROG + 0x15 }, { 7, NOWHERE } },
 	  .found = { IN_F, PROG + 0x15, NOWHERE }, .trust = { REGS, FP, CFI },
 	  .reason = KUNWIND_NO_OBJECT },
@@ -103,7 +108,7 @@ static const struct bare_case cases[] = {
 	{ "frame pointer, a call of something else", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 } }, { { 4, 0 }, { 5, RET_F } },
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "frame pointer of the caller, not told", IN_F, AT(8),
+	{ "frame pointer of the caller, no guess allowed", IN_F, AT(8),
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 } },
 	  { { 2, RET_F }, { 8, 0 }, { 9, LIB + 0x405 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
@@ -111,55 +116,60 @@ static const struct bare_case cases[] = {
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 } },
 	  { { 2, RET_F }, { 8, 0 }, { 9, LIB + 0x405 } }, .found = { IN_F },
 	  .reason = KUNWIND_NO_TABLE },
-	/* a call of something else, and rbp saved that is none: but the code behind tells */
+	/*
+	 * a call of another function; a saved rbp that is invalid: the code
+	 * ahead is used
+	 */
 	{ "code that leaves by rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "31 c0 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x205 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* mov %rbp, %rsp; pop %rbp */
-	{ "the same by two instructions", IN_F, AT(4),
+	{ "code that leaves by mov %rbp, %rsp; pop %rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "31 c0 48 89 ec 5d c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x205 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* je 1f; lea -8(%rbp), %rsp; pop %rbx; pop %rbp; ret; 1: jmp back */
-	{ "the same behind a jump, with a register saved", IN_F, AT(4),
+	{ "code that leaves by rbp, after a jump, with a saved register", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "74 07 48 8d 65 f8 5b 5d c3 eb f5", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x205 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "it jumps to where it leaves", IN_F, AT(4),
+	{ "code that jumps to where it leaves by rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "eb 02 06 06 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x205 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "it only pops rbp", IN_F, AT(4),
+	{ "code that only pops rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "31 c0 5d c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	/* push %rbp; mov %rsp, %rbp; leave */
-	{ "the next function's frame", IN_F, AT(4),
+	{ "code of the next function that makes a frame", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "55 48 89 e5 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "it returns before", IN_F, AT(4),
+	{ "code that returns before it leaves by rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "31 c0 c3 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "rbp is changed before", IN_F, AT(4),
+	{ "code that changes rbp before it leaves by rbp", IN_F, AT(4),
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "48 89 c5 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	/* F's caller at word 0; word 3 is what is at word 21 less 0x28: word 15 */
+	/*
+	 * F's caller at word 0; word 3 is what is at word 21 less 0x28: word 15
+	 */
 	{ "code that takes another stack", LIB + 0x40, 0,
 	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp is popped there", LIB + 0x40, AT(5),
+	{ "code that takes another stack, rbp is popped there", LIB + 0x40, AT(5),
 	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "5d c3", 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, AT(30) },
 	    { 16, RET_F }, { 30, 0 }, { 31, RET_F } },
 	  .found = { LIB + 0x40, LIB + 0x17a, RET_F, RET_F }, .trust = { REGS, CODE, CODE, FP },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp becomes what is not told", LIB + 0x40, AT(30),
+	{ "code that takes another stack, rbp becomes unknown", LIB + 0x40, AT(30),
 	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "48 89 c5 c3", 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F },
 	    { 30, 0 }, { 31, RET_F } }, .no_guess = true,
@@ -171,23 +181,23 @@ static const struct bare_case cases[] = {
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp taken back by mov", LIB + 0x40, AT(0),
+	{ "a frame pointer on another stack, rbp restored by mov", LIB + 0x40, AT(0),
 	  { ONE_CALL, CALL_F,
 	    { LIB + 0x17a, TAKES_RSP "75 04 90 90 90 90 48 8b 6c 24 18 48 83 c4 20 c3", 0 } },
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp is not next to the return address", LIB + 0x40, AT(0),
+	{ "a frame pointer on another stack, rbp not next to the return address", LIB + 0x40, AT(0),
 	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d 5b c3", 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp taken back before rsp is", LIB + 0x40, AT(0),
+	{ "a frame pointer on another stack, rbp restored before rsp", LIB + 0x40, AT(0),
 	  { ONE_CALL, { LIB + 0x17a, "48 8b 6c 24 10 " TAKES_RSP "48 83 c4 18 c3", 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, no call of its function", LIB + 0x40, AT(0),
+	{ "a frame pointer on another stack, no call of its function", LIB + 0x40, AT(0),
 	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d c3", 0 },
 	    { LIB + 0x200, NULL, LIB + 0x300 } },
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
@@ -198,53 +208,58 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "e8 83 ff ff ff", 0 }, { LIB + 0x17d, SWITCHES, 0 } },
 	  { { 0, LIB + 0x17d }, { 1, 0xa0 }, { 3, AT(19) }, { 20, AT(20) } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17d }, .trust = { REGS, CODE }, .reason = KUNWIND_CFA_STUCK },
-	{ "the same, no call of its function", LIB + 0x40, 0,
+	{ "code that takes another stack, no call of its function", LIB + 0x40, 0,
 	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 },
 	    { LIB + 0x200, NULL, LIB + 0x300 } },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	{ "the same, where that stack is not readable", LIB + 0x40, 0,
+	{ "code that takes another stack, which is not readable", LIB + 0x40, 0,
 	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
 	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, 8 } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
 	/* add $16, %rsp; pop %rbp; cmp 0x340(%r15), %rsp; ja away; ret */
-	{ "a JIT's code that takes off its stack", JIT + 0x180, 0,
+	{ "a JIT's code that takes its frame off the stack", JIT + 0x180, 0,
 	  { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 0, JIT + 0x205 }, { 2, AT(12) }, { 3, JIT + 0x205 }, { 12, 0 }, { 13, JIT + 0x205 } },
 	  .found = { JIT + 0x180, JIT + 0x205, JIT + 0x205 },
 	  .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, to where no call is", JIT + 0x180, 0, { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
+	{ "a JIT's code that takes its frame off, no call",
+	  JIT + 0x180, 0, { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 0, JIT + 0x205 }, { 2, AT(12) }, { 3, JIT + 0x206 } }, .no_guess = true,
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same in a file's code", IN_F, 0, { CALL_JIT, { IN_F, TAKES_OFF, 0 } },
+	{ "a file's code that takes its frame off, called by a JIT",
+	  IN_F, 0, { CALL_JIT, { IN_F, TAKES_OFF, 0 } },
 	  { { 2, AT(12) }, { 3, JIT + 0x205 } }, .no_guess = true, .found = { IN_F, JIT + 0x205 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, called by an interpreter", JIT + 0x180, AT(9),
+	{ "a JIT's code that takes its frame off, called by an interpreter", JIT + 0x180, AT(9),
 	  { BACK, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 2, AT(12) }, { 3, JIT + 0x40 }, { 10, AT(4) } }, .no_guess = true,
 	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
-	/* the callee's frame at word 4; before a stub moved its return address that was at word 7 */
-	{ "the same, its callee entered by a stub", JIT + 0x100, AT(4),
+	/*
+	 * the callee's frame at word 4; before a stub moved its return address
+	 * that was at word 7
+	 */
+	{ "a JIT's code that takes its frame off, callee entered by a stub", JIT + 0x100, AT(4),
 	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 3, AT(8) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 }, { 10, AT(31) },
 	    { 11, JIT + 0x205 } },
 	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
-	{ "the same, and that is no stack pointer", JIT + 0x100, AT(4),
+	{ "a JIT's code that takes its frame off, no stack pointer of a stub", JIT + 0x100, AT(4),
 	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 3, AT(4) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 } },
 	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
 	/* jmp to it */
-	{ "the same behind a jump", JIT + 0x170, 0,
+	{ "a JIT's code that takes its frame off, after a jump", JIT + 0x170, 0,
 	  { CALL_JIT, { JIT + 0x170, "eb 0e", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 3, JIT + 0x205 } }, .no_guess = true, .found = { JIT + 0x170, JIT + 0x205 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
 	/* je 1f; call; hlt; 1: it */
-	{ "the same where a jump leads", JIT + 0x178, 0,
+	{ "a JIT's code that takes its frame off, target of a jump", JIT + 0x178, 0,
 	  { CALL_JIT, { JIT + 0x178, "74 06 e8 00 00 00 00 f4", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 3, JIT + 0x205 } }, .no_guess = true, .found = { JIT + 0x178, JIT + 0x205 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
@@ -253,7 +268,7 @@ static const struct bare_case cases[] = {
 	  { CALL_JIT, { JIT + 0x17b, "55 48 83 ec 10", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 0, JIT + 0x205 }, { 3, JIT + 0x205 } }, .no_guess = true, .found = { JIT + 0x17b, JIT + 0x205 },
 	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same behind a call that does not return", LIB + 0x40, 0,
+	{ "a whole function of a JIT, after a call that does not return", LIB + 0x40, 0,
 	  { { LIB + 0x40, "c3", 0 }, { JIT + 0x176, NULL, LIB + 0x40 }, CALL_JIT,
 	    { JIT + 0x17b, "55 48 83 ec 10", 0 }, { JIT + 0x180, TAKES_OFF, 0 } },
 	  { { 0, JIT + 0x17b }, { 1, JIT + 0x205 } }, .no_guess = true,
@@ -262,38 +277,44 @@ static const struct bare_case cases[] = {
 	{ "a JIT's code that leaves by rbp", JIT + 0x180, 0,
 	  { CALL_JIT, { JIT + 0x180, "48 83 c4 10 c9 c3", 0 } }, { { 3, JIT + 0x205 } },
 	  .no_guess = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	/* mov -16(%rbp), %rsp: at word 12 its frame, above what it pushed for its callee */
+	/*
+	 * mov -16(%rbp), %rsp: at word 12 its frame, above what it pushed for
+	 * its callee
+	 */
 	{ "an interpreter's callee, by its frame pointer", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(7) } },
 	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, its rsp is not there", JIT + 0x180, AT(4), { BACK },
+	{ "an interpreter's callee, saved rsp missing", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, 0 } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, its rsp is below", JIT + 0x180, AT(4), { BACK },
+	{ "an interpreter's callee, saved rsp too low", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(5) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, its rsp is above", JIT + 0x180, AT(4), { BACK },
+	{ "an interpreter's callee, saved rsp too high", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(12) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same, its frame is not aligned", JIT + 0x180, AT(4), { BACK },
+	{ "an interpreter's callee, frame not aligned", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) + 4 }, { 5, JIT + 0x40 }, { 10, AT(7) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
-	{ "the same from a file's code", IN_F, AT(4), { BACK },
+	{ "an interpreter's callee in a file's code", IN_F, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(7) } },
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same to a file's code", JIT + 0x180, AT(4), { { LIB + 0x240, "48 8b 65 f0", 0 } },
+	{ "an interpreter in a file's code", JIT + 0x180, AT(4), { { LIB + 0x240, "48 8b 65 f0", 0 } },
 	  { { 4, AT(12) }, { 5, LIB + 0x240 }, { 10, AT(7) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	{ "an interpreter's callee that pushed rbp", JIT + 0x180, AT(5), { BACK },
 	  { { 2, AT(12) }, { 3, JIT + 0x40 }, { 10, AT(4) }, { 5, AT(20) }, { 6, 0x77 } },
 	  .no_guess = true, .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
-	/* rbp is the caller's; of two frames that it proves the nearer is the caller */
+	/*
+	 * rbp is the caller's; of two frames that it proves the nearer is the
+	 * caller
+	 */
 	{ "an interpreter's callee that left rbp alone", JIT + 0x180, AT(12), { BACK },
 	  { { 3, JIT + 0x40 }, { 10, AT(4) }, { 12, AT(20) }, { 13, JIT + 0x40 }, { 18, AT(15) } },
 	  .found = { JIT + 0x180, JIT + 0x40, JIT + 0x40 },
 	  .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "one of before, whose callee came back", JIT + 0x180, AT(12), { BACK },
+	{ "an interpreter whose callee has returned", JIT + 0x180, AT(12), { BACK },
 	  { { 3, JIT + 0x40 }, { 10, 0 }, { 12, AT(20) }, { 13, JIT + 0x40 }, { 18, AT(15) } },
 	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
@@ -302,7 +323,7 @@ static const struct bare_case cases[] = {
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "55 48 89 e5 48 83 ec 18 90", 0 } },
 	  { { 1, LIB + 0x405 }, { 3, 0 }, { 4, RET_F } }, .no_guess = true,
 	  .found = { F + 8, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "a near word below it, in code of a JIT", JIT + 0x180, AT(4),
+	{ "a near word below the frame pointer, code of a JIT", JIT + 0x180, AT(4),
 	  { { JIT + 0x10, "41 ff d2", 0 }, { JIT + 0x40, NULL, JIT + 0x100 } },
 	  { { 1, JIT + 0x45 }, { 4, 0 }, { 5, JIT + 0x13 } },
 	  .found = { JIT + 0x180, JIT + 0x13 }, .trust = { REGS, FP }, .reason = KUNWIND_NO_OBJECT },
@@ -317,8 +338,10 @@ static const struct bare_case cases[] = {
 	{ "by code that pushed rbp", F + 2, 5, { CALL_F, { F, "55 53 90", 0 } },
 	  { { 1, AT(6) }, { 2, RET_F }, { 6, 0 }, { 7, RET_F } },
 	  .found = { F + 2, RET_F, RET_F }, .trust = { REGS, CODE, FP }, .reason = KUNWIND_NO_TABLE },
-	/* test %edi, %edi; je 1f; push %rax; pop %rax; ret; 1: push %rbx; nop */
-	{ "by code behind a return", F + 8, 0, { CALL_F, { F, "85 ff 74 03 50 58 c3 53 90", 0 } },
+	/*
+	 * test %edi, %edi; je 1f; push %rax; pop %rax; ret; 1: push %rbx; nop
+	 */
+	{ "by code after a return", F + 8, 0, { CALL_F, { F, "85 ff 74 03 50 58 c3 53 90", 0 } },
 	  { { 0, RET_F }, { 1, RET_F } }, .no_guess = true,
 	  .found = { F + 8, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* at 300: mov %ecx, %edx; jmp F; there: push %rbx; nop */
@@ -327,9 +350,11 @@ static const struct bare_case cases[] = {
 	    { F, "53 90", 0 } },
 	  { { 1, RET_F } }, .no_guess = true, .found = { F + 1, RET_F }, .trust = { REGS, CODE },
 	  .reason = KUNWIND_NO_TABLE },
-	/* at 300: push %rbx; sub $16, %rsp; test %edi, %edi; je 1f; add $16, %rsp; pop %rbx; ret;
-	 * 1: add $16, %rsp; pop %rbx; jmp F */
-	{ "a tail call behind a frame", F + 1, 0,
+	/*
+	 * at 300: push %rbx; sub $16, %rsp; test %edi, %edi; je 1f; add $16,
+	 * %rsp; pop %rbx; ret; 1: add $16, %rsp; pop %rbx; jmp F
+	 */
+	{ "a tail call after a frame", F + 1, 0,
 	  { { LIB + 0x200, NULL, LIB + 0x300 },
 	    { LIB + 0x300, "53 48 83 ec 10 85 ff 74 06 48 83 c4 10 5b c3 "
 	      "48 83 c4 10 5b e9 e7 fd ff ff", 0 },
@@ -346,7 +371,7 @@ static const struct bare_case cases[] = {
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "55 48 89 e5 50 ff c9 75 fb 90", 0 } },
 	  { { 0, LIB + 0x405 }, { 2, RET_F }, { 8, 5 }, { 9, RET_F } }, .no_guess = true,
 	  .found = { F + 9, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, and rbp not known", F + 9, 0,
+	{ "a frame pointer, below which a loop pushed, rbp not known", F + 9, 0,
 	  { CALL_F, { F, "55 48 89 e5 50 ff c9 75 fb 90", 0 } },
 	  { { 2, RET_F }, { 8, 5 }, { 9, RET_F } }, .no_guess = true,
 	  .found = { F + 9 }, .reason = KUNWIND_NO_TABLE },
@@ -358,15 +383,15 @@ static const struct bare_case cases[] = {
 	  { CALL_F, { LIB + 0x300, NULL, LIB + 0x400 } },
 	  { { 1, LIB + 0x305 }, { 3, LIB + 0x500 }, { 5, RET_F } },
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "scan, past what is no call", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } },
+	{ "scan, past a word that follows no call", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } },
 	  { { 3, LIB + 0x500 }, { 5, LIB + 0x202 } },
 	  .found = { IN_F, LIB + 0x202 }, .trust = { REGS, SCAN }, .reason = KUNWIND_NO_TABLE },
 	{ "scan, a call of a neighbour", IN_F, 0, { CALL_F }, { { 5, RET_F } },
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "scan, the same in code of a JIT", JIT + 0x180, 0, { { JIT + 0x10, NULL, JIT + 0x100 } },
+	{ "scan, a call of a neighbour, code of a JIT", JIT + 0x180, 0, { { JIT + 0x10, NULL, JIT + 0x100 } },
 	  { { 5, JIT + 0x15 } }, .found = { JIT + 0x180, JIT + 0x15 }, .trust = { REGS, SCAN },
 	  .reason = KUNWIND_NO_OBJECT },
-	{ "scan is not wanted", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } },
+	{ "scan, no guess allowed", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } },
 	  { { 5, LIB + 0x202 } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	{ "scan, the last word", IN_F, 0, { { LIB + 0x200, "ff d0", 0 } }, { { 511, LIB + 0x202 } },
 	  .found = { IN_F, LIB + 0x202 }, .trust = { REGS, SCAN }, .reason = KUNWIND_NO_TABLE },
@@ -402,7 +427,10 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x33f, "cc 90 e8 7b 00 00 00 90", 0 }, { IN_F, "48 83 c4 08 c3", 0 } },
 	  { { 1, LIB + 0x341 } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x341 }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
-	/* xor %ebp, %ebp; pop %rdi; call *%r9; mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall; hlt */
+	/*
+	 * xor %ebp, %ebp; pop %rdi; call *%r9; mov %eax, %edi; xor %eax, %eax;
+	 * mov $60, %al; syscall; hlt
+	 */
 	{ "where a thread begins", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true,
@@ -415,28 +443,28 @@ static const struct bare_case cases[] = {
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 b8 e7 00 00 00 0f 05 0f 0b", 0 } },
 	  { { 5, BASE } }, .no_guess = true,
 	  .found = { IN_F, BASE }, .trust = { REGS, CODE }, .reason = KUNWIND_COMPLETE },
-	{ "the same, rbp not cleared", IN_F, 0,
+	{ "where no thread begins: rbp not cleared", IN_F, 0,
 	  { { LIB + 0x300, "31 c0 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, rbp used before the call", IN_F, 0,
+	{ "where no thread begins: rbp used before the call", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5d 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, another system call", IN_F, 0,
+	{ "where no thread begins: another system call", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3d 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, going on behind it", IN_F, 0,
+	{ "where no thread begins: code goes on after the system call", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 c3", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, calling before it", IN_F, 0,
+	{ "where no thread begins: a call before the system call", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 ff d3 31 c0 b0 3c 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, a number not known", IN_F, 0,
+	{ "where no thread begins: system call number not known", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 b0 3c 0f 05 f4", 0 } },
 	  { { 5, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, not where the psABI aligns it", IN_F, 0,
+	{ "where no thread begins: not aligned as in the psABI", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 } },
 	  { { 4, BASE } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	{ "the same, below a word that follows a call", IN_F, 0,
+	{ "where no thread begins: a word that follows a call below", IN_F, 0,
 	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 },
 	    { LIB + 0x400, NULL, LIB + 0x50 } },
 	  { { 1, LIB + 0x405 }, { 5, BASE } }, .no_guess = true,
@@ -453,7 +481,7 @@ static const struct bare_case cases[] = {
 	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_guess = true,
 	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
 	  .trust = { REGS, CFI, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
-	{ "in rt_sigreturn", LIB + 0x49, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	{ "at the entry of rt_sigreturn", LIB + 0x49, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
 	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x33 },
 	    { 61, NOWHERE } }, .no_guess = true, .found = { LIB + 0x49, PROG + 0x30, NOWHERE },
 	  .trust = { REGS, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
@@ -469,15 +497,18 @@ static const struct bare_case cases[] = {
 	{ "a return probe of another frame", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE } },
 	  .no_guess = true, .probe_slot = AT(3), .probe_return = PROG + 0x40,
 	  .found = { PROG + 0x20, NOWHERE }, .trust = { REGS, CFI }, .reason = KUNWIND_NO_OBJECT },
-	{ "a return probe's record that is no code", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE } },
+	{ "a return probe's record without code", PROG + 0x20, 0, { { 0, NULL, 0 } }, { { 1, NOWHERE } },
 	  .no_guess = true, .probe_slot = AT(1), .probe_return = NOWHERE + 64, .reason = KUNWIND_NO_OBJECT,
 	  .found = { PROG + 0x20, NOWHERE }, .trust = { REGS, CFI } },
-	{ "a return probe behind a frame pointer", IN_F, AT(4), { CALL_F },
+	{ "a return probe at a frame pointer", IN_F, AT(4), { CALL_F },
 	  { { 4, 0 }, { 5, NOWHERE } }, .probe_slot = AT(5), .probe_return = RET_F,
 	  .found = { IN_F, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
 };
 
-/* Every ff /2, by the manual's table of ModRM and SIB; and the same bytes as /3, which is none. */
+/*
+ * Each ff /2, by the manual's table of ModRM and SIB; the same bytes as /3 are
+ * no call.
+ */
 static void test_forms(void)
 {
 	unsigned int modrm, sib, bad = 0, forms = 0;
@@ -508,7 +539,8 @@ static void test_forms(void)
 				printf("# ff %02x %02x, %u bytes: %u frames\n", modrm, sib, len,
 				       walk.count);
 		}
-	tap_ok(!bad && forms == 2 * (8 + 3 * 7 + 3 * 256), "bare: %u forms of calls and not", forms);
+	tap_ok(!bad && forms == 2 * (8 + 3 * 7 + 3 * 256),
+	       "bare: %u forms of calls and of other instructions", forms);
 }
 
 static u64 random_number(void)
@@ -524,7 +556,7 @@ static u64 random_code(void)
 	return LIB + random_number() % 3 * (JIT - LIB) + random_number() % MAPPED;
 }
 
-/* Code and stack of no sense: each walk ends, reads inside, and says how. */
+/* Random code and stack: each walk ends, reads in bounds, and has a reason. */
 static void test_random(void)
 {
 	static unsigned long addresses[256];
@@ -555,7 +587,7 @@ static void test_random(void)
 		for (i = walk.count + 1; i < 256; i++)
 			bad += trust[i] != CFI;
 	}
-	if (!tap_ok(!bad && frames > 1000, "bare: random code and stacks"))
+	if (!tap_ok(!bad && frames > 1000, "bare: walks of random code and stacks end in bounds"))
 		printf("# %u bad, %u frames\n", bad, frames);
 }
 int main(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * builder-test.c - one build: how the file is read, what is charged for it and to whom, how
- * long the module is held, and which failure the object reports
+ * builder-test.c - one build: how the file is read, what is charged to whom,
+ * how long the module is held, and which failure the object reports
  *
- * The file is this program; the core builds its table. Users, jobs and second stages are
- * the test's.
+ * The file is this program; the core builds its table. Users, jobs and second
+ * stages are the test's.
  */
 #include "kernel.h"
 #include "object.h"
@@ -60,7 +60,7 @@ static bool going;			/* the module is unloaded */
 static bool try_module_get(void *module) { (void)module; return !going && ++module_refs; }
 static void module_put(void *module) { (void)module; module_refs--; }
 
-/* What a process hands in: so many tries to copy find a page that is not there. */
+/* A JIT's section: the first @absent_tries copies find a missing page. */
 static unsigned int absent_tries, faults;
 static bool no_page;
 static int fault_in_readable(const void *from, size_t size)
@@ -91,7 +91,7 @@ static struct object data;		/* of the file */
 static struct kunwind_object object;
 
 static unsigned int reads, reads_direct, reads_other, reads_unheld;
-static unsigned int read_fails;		/* the so-manieth, counted from 1 */
+static unsigned int read_fails;		/* number of the read that fails, from 1 */
 static size_t most_read;		/* bytes at once */
 static bool no_direct;
 static void (*at_read)(void);		/* happens at each read */
@@ -125,7 +125,7 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *of)
 	key->ctime_sec = of->inode->ctime;
 }
 
-/* Users 0 to 2, of whom the object knows the first nr_users. */
+/* Users 0 to 2; the object knows the first nr_users of them. */
 static struct kunwind_payer { s64 bytes, most; } users[3];
 static unsigned int nr_users, refused;
 static s64 room;			/* for all of them */
@@ -156,7 +156,7 @@ void kunwind_memory_refused(void) { refused++; }
 
 static unsigned int built, built_over, told, answered, cancelled, started;
 static bool stops, in_parts;
-static unsigned int may_go_on;		/* so often */
+static unsigned int may_go_on;		/* how often a job may go on */
 void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; built_over++; }
 void kunwind_space_object_done(void) { told++; }
@@ -240,7 +240,7 @@ static void attach(bool remote)
 		abort();
 }
 
-/* Builds the object of the file: the state and the refusal that it ends with. */
+/* Builds the object of the file. Returns whether it ends in this state. */
 static bool build(bool remote, enum kunwind_object_state state, enum kunwind_refusal refusal)
 {
 	bool good;
@@ -256,7 +256,7 @@ static bool build(bool remote, enum kunwind_object_state state, enum kunwind_ref
 	return good;
 }
 
-/* Afterwards. */
+/* Checks what is charged and held after the build. */
 static void end(const char *what)
 {
 	s64 kept = object.table && !in_parts ? object.stats.bytes : 0;
@@ -265,7 +265,7 @@ static void end(const char *what)
 		kunwind_builder_uncharge(&object, fill_charged, 0);
 	tap_ok(object.payer->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
 	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
-	       "%s: all is given back but the table", what);
+	       "%s: everything except the table is released", what);
 	kunwind_table_free(object.table);
 }
 
@@ -279,10 +279,10 @@ static void test_read(void)
 	begin();
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.has_elf &&
 	       object.stats.nr_rows > 1000 &&
-	       built == 1 && built_over == 1, "a file: it has a table");
-	tap_ok(!reads_unheld, "a local file: the module is held while it is read");
+	       built == 1 && built_over == 1, "file: it has a table");
+	tap_ok(!reads_unheld, "local file: the module is held while it is read");
 	tap_ok(closed_here == 1 && !closed_elsewhere,
-	       "close: by the worker, not by the kernel's work item");
+	       "file: closed by the worker, not by the kernel's work item");
 	end("a file");
 
 	begin();
@@ -294,7 +294,7 @@ static void test_read(void)
 	most_read = 1000;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.stats.nr_rows == rows,
 	       "reads that bring less than asked for: the table is the same");
-	tap_ok(object.done_at == jiffies, "a build: the time of its end is noted");
+	tap_ok(object.done_at == jiffies, "file: the object has the time of the build's end");
 	end("short reads");
 	begin();
 	object.vdso = &(struct vdso_image){ .data = (void *)data.data };
@@ -370,7 +370,7 @@ static void test_changes(void)
 	max_whole_kb = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && in_parts && cancelled == 1 &&
 	       !started,
-	       "a large file that changes: there is no second stage");
+	       "a large file that changes while it is built has no second stage");
 	end("change in two stages");
 	begin();
 	inode.i_sb = &in_memory;
@@ -392,7 +392,7 @@ static s64 estimate(void)		/* what a build charges at first */
 	return size + 2 * (size + TABLE_SLACK);
 }
 
-/* A build of somebody else, which took the room, is over. */
+/* Another build, which used the room, ends. */
 static void other_ends(void)
 {
 	room = MUCH;
@@ -435,7 +435,7 @@ static void test_charge(void)
 	begin();
 	room = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && !object.over_share,
-	       "no room at all: refused at once, not because of the user");
+	       "no room, no other build: refused at once, not because of the user");
 	room += MUCH;
 	end("no room");
 	begin();
@@ -443,21 +443,21 @@ static void test_charge(void)
 	nr_charged = 1;
 	while_waiting = other_ends;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
-	       "no room while another builds: waits for it");
+	       "no room during another build: waits for its end");
 	end("waits for another build");
 	begin();
 	room = 0;
 	nr_charged = 1;
 	while_waiting = nothing;
 	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT),
-	       "no room: waits at most max_build_ms");
+	       "no room during another build: waits at most max_build_ms");
 	nr_charged--;
 	room += MUCH;
 	end("waits in vain");
 	begin();
 	no_memory = 1;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM),
-	       "no memory for the bytes: not refused for ever");
+	       "no memory for the bytes: failed with nomem, not refused");
 	end("no memory");
 }
 
@@ -474,41 +474,41 @@ static void test_ends(void)
 	begin();
 	may_go_on = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && !reads,
-	       "aborted before: not read");
+	       "aborted before the first read: not read");
 	end("aborted before");
 	begin();
 	at_read = time_passes;
 	tap_ok(build(true, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && reads == 1,
-	       "a remote file: it is read for at most max_build_ms by the clock");
+	       "remote file: reads end max_build_ms after their start");
 	end("a slow remote file");
 	begin();
 	at_read = time_passes;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
-	       "a local file: the clock does not count");
+	       "local file: slow reads are not aborted");
 	end("a slow local file");
 	begin();
 	going = true;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && !reads,
-	       "while the module is unloaded: a local file is not read");
+	       "module unload: a local file is not read");
 	tap_ok(!kunwind_builder_attach(&object, &file, true) && file.refs == 1,
-	       "while the module is unloaded: no remote file is taken");
+	       "module unload: no remote file is accepted");
 	end("unload");
 
 	begin();
 	attach(true);
 	tap_ok(module_refs == 1 && object.reading,
-	       "a remote file: the module is held from its queueing on");
+	       "remote file: the module is held while the file is queued");
 	kunwind_builder_run(&object);
 	tap_ok(module_refs == 1 && !object.reading && answered,
-	       "a remote file: the module is held until it is closed");
+	       "remote file: the module is held until the file is closed");
 	kunwind_builder_close(&object);
 	end("a remote file");
 	begin();
 	attach(false);
-	tap_ok(!module_refs, "a local file: the module is not held while it waits");
+	tap_ok(!module_refs, "local file: the module is not held while the file is queued");
 	kunwind_builder_run(&object);
 	tap_ok(!module_refs && file.refs == 2,
-	       "a local file: the module is not held after its last read");
+	       "local file: the module is not held after the last read");
 	kunwind_builder_close(&object);
 	end("a local file");
 	begin();
@@ -517,7 +517,7 @@ static void test_ends(void)
 	end("a file that was never queued");
 }
 
-/* Unwind information that a process hands in. */
+/* Unwind information of a JIT, read from the process's memory. */
 static bool build_user(enum kunwind_object_state state, enum kunwind_refusal refusal)
 {
 	struct kunwind_section section = data.sections[0];
@@ -533,33 +533,33 @@ static void test_user(void)
 {
 	begin();
 	tap_ok(build_user(KUNWIND_OBJECT_READY, KUNWIND_OK) && built == 1 && faults == 1,
-	       "handed in: it has a table");
-	end("handed in");
+	       "jit: it has a table");
+	end("jit");
 	begin();
 	no_page = true;
 	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !users[0].bytes,
-	       "handed in: an address that is not mapped is refused");
-	end("handed in, not there");
+	       "jit: an address that is not mapped is refused");
+	end("jit, not there");
 	begin();
 	absent_tries = 3;
 	tap_ok(build_user(KUNWIND_OBJECT_READY, KUNWIND_OK) && faults == 4,
-	       "handed in: pages that go before they are copied are brought in again");
-	end("handed in, goes");
+	       "jit: pages that vanish before the copy are faulted in again");
+	end("jit, goes");
 	begin();
 	absent_tries = ~0U;
 	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM) && faults == COPY_TRIES,
-	       "handed in: pages that go each time are refused after 8 tries");
-	end("handed in, does not stay");
+	       "jit: pages that vanish each time are refused after 8 tries");
+	end("jit, does not stay");
 	begin();
 	max_eh_frame_mb = 0;
 	tap_ok(build_user(KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && !faults,
-	       "handed in: more than max_eh_frame_mb is refused");
-	end("handed in, too large");
+	       "jit: more than max_eh_frame_mb is refused");
+	end("jit, too large");
 	begin();
 	users[0].most = estimate() / 2;
 	tap_ok(build_user(KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && object.over_share,
-	       "handed in: more than the user's share is refused");
-	end("handed in, over the share");
+	       "jit: more than the user's share is refused");
+	end("jit, over the share");
 }
 
 int main(void)

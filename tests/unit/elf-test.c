@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf-test.c - ELF headers: a small good file, and what becomes of it when its
- * parts are changed; then the same file cut off and with bytes overwritten
- * everywhere, under AddressSanitizer
+ * elf-test.c - ELF headers: a small valid file, then with changed parts; then
+ * the same file truncated, and with each byte overwritten, under
+ * AddressSanitizer
  *
  * The file (PIE, x86-64), offsets = addresses unless noted:
  *   0x0000 header; 0x0040 program headers
@@ -37,7 +37,7 @@ static void put(u8 *at, u64 val, int size)
 	memcpy(at, &val, size);
 }
 
-/* Offsets of fields, for the cases below. */
+/* Offsets of fields. */
 #define PHDR(n, field)	(0x40 + 56 * (n) + (field))
 #define SHDR(n, field)	(0x1900 + 64 * (n) + (field))
 enum { P_TYPE = 0, P_FLAGS = 4, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, P_MEMSZ = 40, P_ALIGN = 48 };
@@ -107,7 +107,7 @@ static int image_read(void *file, u64 off, void *buf, size_t len)
 {
 	struct image *image = file;
 
-	/* the parser must not ask for what is not there */
+	/* the parser must not read beyond the file */
 	if (off > image->size || len > image->size - off)
 		abort();
 	image->reads++;
@@ -153,7 +153,9 @@ static const struct elf_case cases[] = {
 	{ "LOAD at file offset 2^64 - 4096", { { PHDR(1, P_OFFSET), 8, -0x1000ULL },
 	  { PHDR(1, P_FILESZ), 8, 0x1001 }, { PHDR(1, P_MEMSZ), 8, 0x1001 } }, KUNWIND_E_HEADER, 0, 0 },
 	{ "LOAD that cannot be mapped", { { PHDR(1, P_VADDR), 8, 0x2001 } }, KUNWIND_E_HEADER, 0, 0 },
-	/* the note's place in the table of program headers, for a LOAD of .bss */
+	/*
+	 * the note's place in the table of program headers, for a LOAD of .bss
+	 */
 	{ "LOAD without a file part, offset past the end", { { PHDR(2, P_TYPE), 4, 1 },
 	  { PHDR(2, P_FILESZ), 8, 0 }, { PHDR(2, P_OFFSET), 8, 0x123456 } }, KUNWIND_OK, 0x500, 0x60 },
 	{ "no section headers: to the end of the segment", { { 40, 8, 0 } }, KUNWIND_OK, 0x500, 0xb00 },
@@ -175,12 +177,16 @@ static const struct elf_case cases[] = {
 	  { SHDR(3, S_OFFSET), 8, -1ULL } }, KUNWIND_E_NO_CFI, 0, 0 },
 	{ "no .eh_frame_hdr, section not mapped", { { PHDR(3, P_TYPE), 4, 0 },
 	  { SHDR(2, S_ADDR), 8, 0x9000 } }, KUNWIND_E_NO_CFI, 0, 0 },
-	{ "neither", { { PHDR(3, P_TYPE), 4, 0 }, { 40, 8, 0 } }, KUNWIND_E_NO_CFI, 0, 0 },
+	{ "no .eh_frame_hdr and no section headers",
+	  { { PHDR(3, P_TYPE), 4, 0 }, { 40, 8, 0 } }, KUNWIND_E_NO_CFI, 0, 0 },
 	{ ".eh_frame_hdr, absptr", { { 0x401, 1, 0 }, { 0x404, 8, 0x500 } }, KUNWIND_OK, 0x500, 0x60 },
 	{ ".eh_frame_hdr, datarel udata2", { { 0x401, 1, 0x32 }, { 0x404, 8, 0x100 } }, KUNWIND_OK,
 	  0x500, 0x60 },
-	{ ".eh_frame_hdr omits it: by the section", { { 0x401, 1, 0xff } }, KUNWIND_OK, 0x500, 0x60 },
-	/* unusable, whatever for: by the section's name, and without that the reason */
+	{ ".eh_frame_hdr omits the address: found by the section",
+	  { { 0x401, 1, 0xff } }, KUNWIND_OK, 0x500, 0x60 },
+	/*
+	 * unusable .eh_frame_hdr: by the section's name; otherwise the reason
+	 */
 	{ ".eh_frame_hdr of no bytes", { { PHDR(3, P_FILESZ), 8, 0 }, { PHDR(3, P_OFFSET), 8, 0 } },
 	  KUNWIND_OK, 0x500, 0x60 },
 	{ ".eh_frame_hdr of no bytes, no section", { { PHDR(3, P_FILESZ), 8, 0 }, { 40, 8, 0 } },
@@ -214,8 +220,8 @@ static const struct elf_case cases[] = {
 };
 
 /*
- * The first section becomes .debug_frame: [0x600, 0x640). Changes as above; what
- * is found of both sections.
+ * The first section becomes .debug_frame: [0x600, 0x640). Changes as above,
+ * then the sizes that are found of both sections.
  */
 static const struct {
 	const char *name;
@@ -227,13 +233,14 @@ static const struct {
 	enum kunwind_refusal err;
 	u64 eh_size, debug_size;
 } debug_cases[] = {
-	{ "both", { { 0 } }, KUNWIND_OK, 0x60, 0x40 },
-	{ "it alone", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_NAME), 4, 0 } }, KUNWIND_OK, 0, 0x40 },
-	{ "it alone, .eh_frame not in the file", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_TYPE), 4, 8 } },
+	{ "both sections", { { 0 } }, KUNWIND_OK, 0x60, 0x40 },
+	{ "without .eh_frame",
+	  { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_NAME), 4, 0 } }, KUNWIND_OK, 0, 0x40 },
+	{ "alone, .eh_frame not in the file", { { PHDR(3, P_TYPE), 4, 0 }, { SHDR(2, S_TYPE), 4, 8 } },
 	  KUNWIND_OK, 0, 0x40 },
-	{ "it alone, .eh_frame_hdr of no bytes", { { PHDR(3, P_FILESZ), 8, 0 }, { SHDR(2, S_NAME), 4, 0 } },
+	{ "alone, .eh_frame_hdr of no bytes", { { PHDR(3, P_FILESZ), 8, 0 }, { SHDR(2, S_NAME), 4, 0 } },
 	  KUNWIND_OK, 0, 0x40 },
-	{ "it alone, .eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 }, { SHDR(2, S_NAME), 4, 0 } },
+	{ "alone, .eh_frame_hdr points nowhere", { { 0x404, 4, 0x8000 }, { SHDR(2, S_NAME), 4, 0 } },
 	  KUNWIND_OK, 0, 0x40 },
 	{ "compressed", { { SHDR(1, S_FLAGS), 8, 0x800 } }, KUNWIND_OK, 0x60, 0 },
 	{ "compressed and alone", { { SHDR(1, S_FLAGS), 8, 0x800 }, { PHDR(3, P_TYPE), 4, 0 },
@@ -245,7 +252,7 @@ static const struct {
 	{ "at 2^64 - 16", { { SHDR(1, S_OFFSET), 8, -16ULL } }, KUNWIND_OK, 0x60, 0 },
 	{ "a name that only begins so", { { 0x1800 + 39, 1, 'X' } }, KUNWIND_OK, 0x60, 0 },
 	{ "a name past the strings", { { SHDR(1, S_NAME), 4, 0xfffffff0 } }, KUNWIND_OK, 0x60, 0 },
-	{ "a name cut off by their end", { { SHDR(3, S_SIZE), 8, 39 } }, KUNWIND_OK, 0x60, 0 },
+	{ "a name cut off by the end of the strings", { { SHDR(3, S_SIZE), 8, 39 } }, KUNWIND_OK, 0x60, 0 },
 	{ "no names", { { 62, 2, 9 } }, KUNWIND_OK, 0x60, 0 },
 	{ "no section headers", { { 40, 8, 0 } }, KUNWIND_OK, 0xb00, 0 },
 };
@@ -282,7 +289,7 @@ static void test_cases(void)
 			       elf.data_base == 0x3000 && elf.entry == 0x2010 &&
 			       elf.build_id_len == 20 &&
 			       !memcmp(elf.build_id, "0123456789abcdefghij", 20),
-			       "%s: all else is valid", c->name);
+			       "%s: all other fields are valid", c->name);
 	}
 	free(image.data);
 }
@@ -315,16 +322,16 @@ static void test_debug(void)
 		tap_ok(section[0].lo == 0x2000 && section[0].debug == !elf.eh_size &&
 		       section[0].open_end == (elf.eh_size == 0xb00) &&
 		       section[0].size == (elf.eh_size ? elf.eh_size : elf.debug_size),
-		       "%s: built from the right one", debug_cases[i].name);
+		       ".debug_frame, %s: the first section is the right one", debug_cases[i].name);
 		if (elf.eh_size && elf.debug_size)
 			tap_ok(section[0].more == &section[1] && section[1].debug &&
 			       section[1].size == 0x40 && section[1].data == image.data + 0x600,
-			       "%s: and the other", debug_cases[i].name);
+			       ".debug_frame, %s: the second section is .debug_frame", debug_cases[i].name);
 	}
 	free(image.data);
 }
 
-/* How many FDEs must be there before a terminator counts. */
+/* How many FDEs must be read before a terminator ends the section. */
 static void test_count(void)
 {
 	static const struct {
@@ -357,7 +364,7 @@ static void test_count(void)
 	free(image.data);
 }
 
-/* Notes that mislead: no build-id, no harm. */
+/* Misleading notes: no build-id, and no read out of bounds. */
 static void test_notes(void)
 {
 	static const struct {
@@ -386,7 +393,7 @@ static void test_notes(void)
 	free(image.data);
 }
 
-/* More LOADs than are kept; and a LOAD without memory, which counts for nothing. */
+/* The greatest number of LOADs, and one more. */
 static void test_loads(void)
 {
 	struct image image = { .data = calloc(1, 0x4000), .size = 0x4000 };
@@ -424,28 +431,32 @@ static void test_bias(void)
 	put(image.data + PHDR(1, P_VADDR), 0x2200, 8);
 	put(image.data + PHDR(1, P_FILESZ), 0x600, 8);
 	put(image.data + PHDR(1, P_MEMSZ), 0x600, 8);
-	if (!tap_ok(!parse(&image, &elf), "bias: file"))
+	if (!tap_ok(!parse(&image, &elf), "bias: the file is valid"))
 		return;
 	tap_ok(kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x1000, &bias) &&
 	       bias == 0x5554fffff000, "bias: mapping that begins a page before its segment");
 	tap_ok(kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x1400, &bias) &&
-	       0x555500001000 - bias == 0x2400, "bias: mapping in the midst of it");
-	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x2000, &bias), "bias: behind it");
-	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0, &bias), "bias: before it");
+	       0x555500001000 - bias == 0x2400, "bias: mapping in the middle of its segment");
+	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0x2000, &bias),
+	       "bias: mapping after the segment");
+	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, 0, &bias), "bias: mapping before the segment");
 	tap_ok(!kunwind_elf_bias(&elf, 0x555500001000, 0x1000, -0x1000ULL, &bias),
 	       "bias: offset 2^64 - 4096");
 	tap_ok(!kunwind_elf_bias(&elf, 0, 0, 0x1000, &bias), "bias: nothing mapped");
-	/* the note's place becomes a second executable LOAD, of the page's first bytes */
+	/*
+	 * the note's place becomes a second executable LOAD, of the page's
+	 * first bytes
+	 */
 	phdr(image.data, 2, 1, 5, 0x1000, 0x7000, 0x100);
 	tap_ok(!parse(&image, &elf) && !kunwind_elf_bias(&elf, 0x1000, 0x1000, 0x1000, &bias),
-	       "bias: either of two that share a page of the file");
+	       "bias: none if two segments share a page of the file");
 	put(image.data + PHDR(2, P_VADDR), 0x2000, 8);
 	tap_ok(!parse(&image, &elf) && kunwind_elf_bias(&elf, 0x1000, 0x1000, 0x1000, &bias) &&
-	       bias == -0x1000ULL, "bias: two that share a page of the file and its address");
+	       bias == -0x1000ULL, "bias: two segments that share a page and its address");
 	free(image.data);
 }
 
-/* Each read in its turn fails: E_IO (a name that cannot be read is no name). */
+/* Each read fails in turn: E_IO. (A name that cannot be read is no name.) */
 static void test_io(void)
 {
 	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
@@ -460,11 +471,11 @@ static void test_io(void)
 		image.fail_at = i;
 		good &= parse(&image, &elf) == KUNWIND_E_IO;
 	}
-	tap_ok(good && reads < 40, "each of %u reads fails: io", reads);
+	tap_ok(good && reads < 40, "io: returned when any of %u reads fails", reads);
 	free(image.data);
 }
 
-/* Cut off at each length, and each byte set to several values. */
+/* The file cut off at each length; then each byte set to several values. */
 static void test_damage(void)
 {
 	static const u8 vals[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -482,7 +493,7 @@ static void test_damage(void)
 			refused++;
 		free(image.data);
 	}
-	tap_ok(refused == FILE_SIZE - (FILE_SIZE - 0x1800), "cut off: refused below the LOADs' end");
+	tap_ok(refused == FILE_SIZE - (FILE_SIZE - 0x1800), "cut off: refused if shorter than its LOADs");
 	image.size = FILE_SIZE;
 	image.data = malloc(FILE_SIZE);
 	for (i = 0; i < FILE_SIZE; i++) {
@@ -504,7 +515,7 @@ static void test_damage(void)
 	free(good);
 }
 
-/* A real one: the vDSO that the kernel gave us, where it gave one. */
+/* The vDSO of this process, if there is one. */
 static void test_vdso(void)
 {
 	struct image image = { .data = (u8 *)getauxval(AT_SYSINFO_EHDR) };
@@ -538,7 +549,7 @@ static void test_vdso(void)
 	tap_ok(!err && st.nr_rows, "vDSO: %u rows: %s", st.nr_rows, kunwind_refusal_name(err));
 }
 
-/* Many segments of the kind that is read: each may not cost as much as one alone. */
+/* Many segments of a kind that is read: the number of reads must stay small. */
 static void test_reads(void)
 {
 	static const struct {
@@ -553,7 +564,10 @@ static void test_reads(void)
 	image.data = calloc(1, size);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		image_make(image.data);
-		/* a note without a description, or an entry of the dynamic section */
+		/*
+		 * a note without a description, or an entry of the dynamic
+		 * section
+		 */
 		for (j = 0; j < 512; j++)
 			memcpy(image.data + data + 16 * j, "\4\0\0\0\0\0\0\0\x9\0\0\0XYZ\0", 16);
 		put(image.data + 32, phdrs, 8);

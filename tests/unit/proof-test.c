@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof-test.c - frames for which no table has a rule: how a return address is proved, which
- * registers a signal frame gives, how much of the budget each step costs
+ * proof-test.c - frames for which no table has a rule: how a return address is
+ * proved, which registers a signal frame gives, and what each step costs
  */
 #include "../../kmod/core/nocfi/bare.h"
 #include "../../kmod/core/nocfi/proof.h"
@@ -57,7 +57,7 @@ static u64 call(u32 at, u32 to)
 	return CODE + at + 5;
 }
 
-/* A frame at CODE + @ip that called. What the step took of the budget. */
+/* A step from a frame at CODE + @ip that called. Returns what it cost. */
 static u32 step(u32 ip, enum kunwind_reason *reason, struct kunwind_found *how)
 {
 	walk.mem.left = PLENTY;
@@ -81,7 +81,7 @@ static void test_costs(void)
 	begin();
 	walk.regs.r[KUNWIND_RSP] = STACK + 4;
 	tap_ok(cost(0x100) > 0, "cost: a step is charged, though it finds nothing");
-	/* no code and no stack can be read: one word is tried */
+	/* no code and no stack can be read: the step tries one word */
 	walk.mem.code_hi = walk.mem.code_lo;
 	walk.regs.r[KUNWIND_RBP] = WORD(8);
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
@@ -89,9 +89,11 @@ static void test_costs(void)
 	tap_ok(some >= 4, "cost: a step is charged for more than what it reads, %u for one word", some);
 	begin();
 	none = cost(0x100);
-	tap_ok(none >= 512 / 4, "cost: so is each word of the stack, %u for 512", none);
+	tap_ok(none >= 512 / 4, "cost: each word of the stack is charged, %u for 512", none);
 	begin();
-	/* behind calls through a register, each of which may have led here */
+	/*
+	 * words after calls through a register: each may be the return address
+	 */
 	bytes(0x200, "ff d0");
 	none = cost(0x100);
 	for (i = 0; i < 100; i++)
@@ -99,7 +101,7 @@ static void test_costs(void)
 	some = cost(0x100);
 	tap_ok(some >= none + 100, "cost: each word that may be an address takes more, %u for 100",
 	       some - none);
-	/* behind no call: one word of code is read for each */
+	/* words after no call: one word of code is read for each */
 	begin();
 	none = cost(0x100);
 	for (i = 0; i < 100; i++)
@@ -108,7 +110,7 @@ static void test_costs(void)
 	tap_ok(some >= none + 300,
 	       "cost: a word that points into code costs more than the word read there, %u for 100",
 	       some - none);
-	/* behind calls of a function that begins 4 KB before, by code that is read each time */
+	/* words after calls of a function that begins 4 KB before */
 	begin();
 	bytes(0, "50 58");
 	call(0x2000, 0);
@@ -117,8 +119,8 @@ static void test_costs(void)
 		stack[100 + i] = call(0x2000, 0);
 	some = cost(0x800);
 	tap_ok(some >= none + 20 * 0x800 / 16,
-	       "cost: so does the code that is read for it, %u for 20 times 2 KB", some - none);
-	/* behind a frame pointer that proves nothing, the code is read on */
+	       "cost: code that is read for a word is charged, %u for 20 times 2 KB", some - none);
+	/* a frame pointer that proves nothing: the code ahead is read, too */
 	begin();
 	bytes(0x200, "ff d0");
 	walk.regs.r[KUNWIND_RBP] = WORD(8);
@@ -129,7 +131,7 @@ static void test_costs(void)
 	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
 			  KUNWIND_REG(KUNWIND_RBP);
 	none = cost(0x100);
-	tap_ok(none >= 64, "cost: and what is read on for a frame pointer, %u", none);
+	tap_ok(none >= 64, "cost: code that is read for a frame pointer is charged, %u", none);
 }
 
 static enum kunwind_proof prove(u32 ip, u64 sp, u64 bp, bool bp_known, u64 slot, u64 ra)
@@ -155,37 +157,39 @@ static void test_proofs(void)
 	bytes(0x100, "55");
 	ra = call(0x200, 0x100);
 	tap_ok(prove(0x120, STACK, 0, false, STACK + 8, ra) == KUNWIND_PROOF_PROVEN,
-	       "proof: the word that the code says");
+	       "proof: the word at the depth of the code is proven");
 	tap_ok(prove(0x120, STACK, 0, false, STACK + 16, ra) == KUNWIND_PROOF_CONTRADICTED,
-	       "proof: another word is contradicted");
+	       "proof: a word at another depth is contradicted");
 	tap_ok(prove(0x80, STACK, 0, false, STACK + 8, ra) == KUNWIND_PROOF_CONTRADICTED,
-	       "proof: a call to behind the frame is contradicted");
+	       "proof: a call of code after the frame's address is contradicted");
 	/* push %rbp; mov %rsp, %rbp; sub %rax, %rsp */
 	begin();
 	bytes(0x100, "55 48 89 e5 48 29 c4");
 	ra = call(0x200, 0x100);
 	tap_ok(prove(0x120, STACK, WORD(10), true, WORD(11), ra) == KUNWIND_PROOF_PROVEN,
-	       "proof: by the frame pointer, where the depth is not known");
+	       "proof: if the depth is not known, the frame pointer proves the word");
 	tap_ok(prove(0x120, STACK, WORD(10), true, WORD(12), ra) == KUNWIND_PROOF_CONTRADICTED,
-	       "proof: another word than the frame pointer says is contradicted");
+	       "proof: a word that is not at the frame pointer is contradicted");
 	tap_ok(prove(0x120, STACK, WORD(10), false, WORD(11), ra) == KUNWIND_PROOF_NEAR,
 	       "proof: a frame pointer that is not known proves nothing");
 }
 
-/* A breakpoint (uprobes) is the first byte of the call, or of the trampoline. */
+/*
+ * A breakpoint (uprobes) is the first byte of the call, or of the trampoline.
+ */
 static void test_breakpoints(void)
 {
 	static const struct {
 		const char *name, *hex;
 		u32 length;
-		u64 target;	/* 0: no call; 1: a call, its target not told */
+		u64 target;	/* 0: no call; 1: a call, its target is not known */
 	} cases[] = {
 		{ "a direct call", "cc fb fd ff ff", 5, CODE + 0x100 },
 		{ "a direct call to no code", "cc fb fd ff 7f", 5, 0 },
 		{ "a call through the GOT", "cc 15 fa 00 00 00", 6, CODE + 0x200 },
 		{ "a call through the GOT to no code", "cc 15 02 01 00 00", 6, 0 },
 		{ "a call by a register", "cc d0", 2, 0 },
-		{ "the same without a breakpoint", "ff d0", 2, 1 },
+		{ "a call by a register, without a breakpoint", "ff d0", 2, 1 },
 	};
 	const u64 pointer = CODE + 0x200;
 	u64 target, ra;
@@ -202,21 +206,23 @@ static void test_breakpoints(void)
 		       "breakpoint: %s", cases[i].name);
 		if (!cases[i].target || strncmp(cases[i].hex, "cc", 2) == 0)
 			tap_ok(!kunwind_proof_no_call(&walk, ra),
-			       "breakpoint: it is not sure that there is no call: %s", cases[i].name);
+			       "breakpoint: it may hide a call: %s", cases[i].name);
 	}
 	begin();
-	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: without one it is");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: without one, there is no call");
 	bytes(0x2f8, "cc");
-	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too far away");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300),
+	       "breakpoint: one that is too far away hides no call");
 	bytes(0x2ff, "cc");
-	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too near");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too near hides no call");
 	begin();
 	bytes(0x100, "cc c7 c0 0f 00 00 00 0f 05");
 	bytes(0x200, "cc 0f 00 00 00 0f 05");
 	bytes(0x300, "cc 0e 00 00 00 0f 05");
 	tap_ok(kunwind_proof_trampoline(&walk, CODE + 0x100) &&
 	       kunwind_proof_trampoline(&walk, CODE + 0x200) &&
-	       !kunwind_proof_trampoline(&walk, CODE + 0x300), "breakpoint: signal trampolines");
+	       !kunwind_proof_trampoline(&walk, CODE + 0x300),
+	       "breakpoint: signal trampolines are recognized");
 }
 
 static void test_tails(void)
@@ -230,46 +236,48 @@ static void test_tails(void)
 	bytes(0x200, "31 c0 e9 f9 fe ff ff");		/* to 0x100 */
 	bytes(0x100, "53");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
-	       "tail: a function that jumps to one that jumps");
+	       "tail: two jumps in a row prove the word");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(2), ra) != KUNWIND_PROOF_PROVEN,
-	       "tail: the same, and another word than the code says");
-	/* one more, and another one */
+	       "tail: two jumps in a row do not prove another word");
+	/* one more jump, and then a fourth */
 	bytes(0x400, "31 c0 e9 f9 fe ff ff");
 	ra = call(0x600, 0x400);
-	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN, "tail: three of them");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
+	       "tail: three jumps in a row prove the word");
 	bytes(0x500, "31 c0 e9 f9 fe ff ff");
 	ra = call(0x600, 0x500);
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) != KUNWIND_PROOF_PROVEN,
-	       "tail: four of them are not followed");
+	       "tail: four jumps in a row are not followed");
 	/* a circle */
 	begin();
 	ra = call(0x400, 0x300);
 	bytes(0x300, "31 c0 eb fc");
-	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED, "tail: a circle");
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "tail: jumps in a circle are contradicted");
 	/* by a register, or a table: to anywhere */
 	begin();
 	ra = call(0x400, 0x300);
 	bytes(0x300, "31 c0 ff e0");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
-	       "tail: a jump by a register may lead here");
+	       "tail: a jump by a register makes the word possible");
 	bytes(0x300, "ff 24 c5 00 00 00 00");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
-	       "tail: so may one by a table");
+	       "tail: a jump by a table makes the word possible");
 	bytes(0x300, "53 ff e0 90 90 90 90");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED,
-	       "tail: but not one that leaves a word on the stack");
+	       "tail: a jump that leaves a word on the stack is contradicted");
 	/* lea n(%rip), %rax; jmp *%rax */
 	bytes(0x300, "48 8d 05 f9 fd ff ff ff e0");
 	bytes(0x100, "53");
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
-	       "tail: a jump by a register whose value the code tells");
-	/* what is jumped to first counts, be it elsewhere; what leads here before that */
+	       "tail: a jump by a register that lea has set proves the word");
+	/* two jumps: the first leads to another function, the second here */
 	begin();
 	ra = call(0x400, 0x300);
 	bytes(0x100, "53");
 	bytes(0x300, "74 05 e9 f9 fe ff ff e9 f4 fd ff ff");	/* to 0x200; to 0x100 */
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_PROVEN,
-	       "tail: the second of two");
+	       "tail: the second of two jumps proves the word");
 }
 
 static void test_handlers(void)
@@ -290,8 +298,10 @@ static void test_handlers(void)
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && how.trust == KUNWIND_TRUST_CODE &&
 	       walk.regs.r[KUNWIND_RA] == CODE + 0x800 && walk.regs.r[KUNWIND_RSP] == WORD(12),
-	       "handler: is stepped from, by its frame pointer");
-	/* the frame pointer of a handler that called what leaves rbp alone */
+	       "handler: a step by its frame pointer");
+	/*
+	 * the frame pointer of a handler that called a function which keeps rbp
+	 */
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.r[KUNWIND_RBP] = WORD(10);
 	stack[4] = CODE + 0x902;
@@ -305,29 +315,34 @@ static void test_handlers(void)
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == CODE + 0x800 &&
 	       walk.regs.r[KUNWIND_RSP] == WORD(12) &&
-	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: the same without one");
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: a step without a frame pointer");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.r[KUNWIND_RBP] = 5;
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12) &&
-	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: rbp may be anything behind it");
-	/* what the handler called: above its return address is what was interrupted */
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: a step whatever rbp holds");
+	/*
+	 * what the handler called: above its return address is what was
+	 * interrupted
+	 */
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	stack[40] = call(0x900, 0x100);
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12),
-	       "handler: no word above it is looked at");
+	       "handler: no word above its return address is used");
 	stack[12 + 5 + 18] = 0x23;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
-	       "handler: none, where no signal frame is");
+	       "handler: not one without a signal frame");
 	stack[12 + 5 + 18] = 0x33;
 	code[0x801] = 0x0e;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
-	       "handler: none, where no trampoline is");
+	       "handler: not one without a trampoline");
 }
 
-/* The instruction is a return, and the push of its word stands before it. */
+/*
+ * The instruction is a return; the instruction before it may push the target.
+ */
 static void test_pushed(void)
 {
 	static const struct {
@@ -340,9 +355,9 @@ static void test_pushed(void)
 		{ "push %rdi; ret", "90 90 90 90 90 90 90 57 c3", KUNWIND_RDI, true },
 		{ "push %r8; ret", "90 90 90 90 90 90 41 50 c3", KUNWIND_R8, true },
 		{ "push %r15; ret", "90 90 90 90 90 90 41 57 c3", KUNWIND_R15, true },
-		{ "push %rax; ret, rax is another", "90 90 90 90 90 90 90 50 c3", KUNWIND_RCX, false },
+		{ "push %rax; ret, rax has another value", "90 90 90 90 90 90 90 50 c3", KUNWIND_RCX, false },
 		{ "pop %rax; ret", "90 90 90 90 90 90 90 58 c3", KUNWIND_RAX, false },
-		{ "push %rax, without its prefix", "90 90 90 90 90 90 90 50 c3", KUNWIND_R8, false },
+		{ "push %rax; ret, the word is in r8", "90 90 90 90 90 90 90 50 c3", KUNWIND_R8, false },
 	};
 	struct kunwind_found how;
 	enum kunwind_reason reason;
@@ -352,7 +367,10 @@ static void test_pushed(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		begin();
 		bytes(0x100, cases[i].hex);
-		/* where it jumps, or returns, to: behind a call, too; pop %rbx; ret */
+		/*
+		 * where it jumps, or returns, to: behind a call, too; pop %rbx;
+		 * ret
+		 */
 		there = call(0x300, 0x108);
 		bytes(0x305, "5b c3");
 		ra = call(0x400, 0x300);
@@ -401,7 +419,7 @@ static void test_steps(void)
 	enum kunwind_reason reason;
 	u64 ra;
 
-	/* one word is where the function pushed, the other where one that runs into it did */
+	/* word 1 is proven by the function; word 2 by one that runs into it */
 	begin();
 	bytes(0x80, "50");
 	bytes(0x100, "55");
@@ -410,7 +428,8 @@ static void test_steps(void)
 	stack[2] = call(0x300, 0x80);
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == ra &&
-	       walk.regs.r[KUNWIND_RSP] == WORD(2), "step: to the nearest of two proven words");
+	       walk.regs.r[KUNWIND_RSP] == WORD(2),
+	       "step: the nearest of two proven words is the return address");
 	begin();
 	bytes(0x100, "55 48 89 e5 48 29 c4");
 	ra = call(0x200, 0x100);
@@ -418,9 +437,11 @@ static void test_steps(void)
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	memcpy((u8 *)stack + 8 * 4 + 12, &ra, 8);
 	step(0x120, &reason, &how);
-	tap_ok(reason != KUNWIND_COMPLETE, "step: a frame pointer that is not aligned is none");
+	tap_ok(reason != KUNWIND_COMPLETE, "step: a frame pointer that is not aligned is not used");
 
-	/* push %rbp; and $-16, %rsp; ... call; mov 8(%rax), %rsp; pop %rbp; ret */
+	/*
+	 * push %rbp; and $-16, %rsp; ... call; mov 8(%rax), %rsp; pop %rbp; ret
+	 */
 	begin();
 	bytes(0x100, "55 48 83 e4 f0");
 	bytes(0x140, "48 8b 60 08 5d c3");
@@ -430,7 +451,7 @@ static void test_steps(void)
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x140, &reason, &how);
 	tap_ok(reason != KUNWIND_COMPLETE,
-	       "step: a frame pointer on this stack is not one on another");
+	       "step: code that switches stacks does not use a frame pointer on this stack");
 }
 
 static void test_signal_frame(void)
@@ -445,7 +466,10 @@ static void test_signal_frame(void)
 	bool good = true;
 	u32 i;
 
-	/* struct sigcontext of the kernel, asm/sigcontext.h; mov $15, %rax; syscall */
+	/*
+	 * struct sigcontext of the kernel, asm/sigcontext.h; mov $15, %rax;
+	 * syscall
+	 */
 	begin();
 	bytes(0x100, "48 c7 c0 0f 00 00 00 0f 05");
 	for (i = 0; i < ARRAY_SIZE(order); i++)
@@ -460,7 +484,7 @@ static void test_signal_frame(void)
 	bytes(0x100, "48 c7 c0 0f 00 00 00 0f 05");
 	stack[5 + 18] = 0x002b000000000023;
 	step(0x100, &reason, &how);
-	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: that of 32-bit code is none");
+	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: that of 32-bit code is not used");
 }
 
 static void test_switches(void)

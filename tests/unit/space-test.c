@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space-test.c - the known mappings of an address space: which of them end when others are mapped
- * over them, which a forked child shares, which references a list of mappings holds
+ * space-test.c - the known mappings of an address space: which end when others
+ * are mapped over them, what a forked child shares, which references a list
+ * holds
  *
- * The address sanitizer finds leaks. It and the reference counts of kernel.h find memory that
- * is freed too early.
+ * The address sanitizer finds leaks. It and the reference counts of kernel.h
+ * find memory that is freed too early.
  */
 #include "kernel.h"
 #include "tap.h"
 
-/* Each bucket of spaces takes a sweep so long. */
+/* How long a sweep takes for each bucket of spaces, in ns. */
 static u64 sweep_costs;
 #undef cond_resched
 #define cond_resched()	((void)(now_ns += sweep_costs))
 
-/* Trace events: the last one, and how many. */
+/* Trace events: the last one, and their number. */
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object/object.h"
 #include "../../kmod/process/memory.h"
@@ -96,7 +97,10 @@ static struct kunwind_object objects[NR];
 static struct kunwind_name name = { .refs = REFCOUNT_INIT(1) };	/* of the first two */
 static struct kunwind_space *space;
 
-/* An object with a table, one segment of code at file offset and address 0x1000. */
+/*
+ * An object with a table, one segment of code at file offset and address
+ * 0x1000.
+ */
 static void object_init(struct kunwind_object *object)
 {
 	memset(object, 0, sizeof(*object));
@@ -152,7 +156,7 @@ static void begin(void)
 
 static struct kunwind_ranges *ranges_of(struct kunwind_space *of) { return of->ranges; }
 
-/* Which ranges are dead, as bits. */
+/* Returns which ranges are dead, as a bit mask. */
 static u32 dead(struct kunwind_space *of)
 {
 	u32 i, bits = 0;
@@ -176,7 +180,7 @@ static void end(const char *what)
 	good &= refcount_read(&name.refs) == 1;
 	tap_ok(good && !user.bytes && user.refs == 1 && !mm.grabbed && !child_mm.grabbed &&
 	       !kunwind_snapshot_bytes() && !kunwind_space_find(&mm) && !kunwind_space_find(&child_mm),
-	       "%s: all is given back", what);
+	       "%s: all references and charges are released", what);
 }
 
 /* ------------------------------------------------------------------- tests */
@@ -194,13 +198,13 @@ static void test_behind(void)
 			kunwind_ranges_behind(ranges, AT(i)) == i &&
 			kunwind_ranges_behind(ranges, AT(i) + 0x1fff) == i &&
 			kunwind_ranges_behind(ranges, AT(i) + 0x2000) == i + 1;
-	tap_ok(good, "the first range that ends after an address");
+	tap_ok(good, "list: lookup of the first range that ends after an address");
 	tap_ok(!kunwind_space_knows(space, AT(0) - 8, 8) && kunwind_space_knows(space, AT(0) - 8, 9) &&
 	       kunwind_space_knows(space, AT(0) + 0x1fff, 1) &&
 	       !kunwind_space_knows(space, AT(0) + 0x2000, 0x1000) &&
 	       kunwind_space_knows(space, AT(3) + 8, ~0ULL) && !kunwind_space_knows(space, AT(4), ~0ULL),
-	       "what is known, to the byte");
-	end("a list");
+	       "list: known addresses are exact to the byte");
+	end("list");
 }
 
 static void test_mapped(void)
@@ -234,22 +238,23 @@ static void test_mapped(void)
 		id = ranges_of(space)->id;
 		kunwind_space_mapped(space, cases[i].start, cases[i].end, cases[i].added, cases[i].read);
 		tap_ok(dead(space) == cases[i].dead && kunwind_space_dirty(space) == cases[i].dirty,
-		       "mapped %s: these ranges are dead: %x", cases[i].what, cases[i].dead);
+		       "mapped %s: dead ranges are %x", cases[i].what, cases[i].dead);
 		tap_ok((ranges_of(space)->id != id) == !!cases[i].dead,
-		       "mapped %s: what is cached of them is %s", cases[i].what,
-		       cases[i].dead ? "not found any more" : "true still");
+		       "mapped %s: cached rules are %s", cases[i].what,
+		       cases[i].dead ? "no longer found" : "still valid");
 		if (i == 0)
-			tap_ok(!kunwind_space_knows(space, AT(1), 0x2000), "what is dead is not known");
+			tap_ok(!kunwind_space_knows(space, AT(1), 0x2000),
+			       "mapped over the second: a dead range is not known");
 		end(cases[i].what);
 	}
-	/* code of no file: what a JIT makes of it is read when it is executable again */
+	/* anonymous code: a JIT's code is read when it is executable again */
 	begin();
 	ranges_of(space)->range[1].table = NULL;
 	ranges_of(space)->range[1].reason = KUNWIND_NO_OBJECT;
 	kunwind_space_mapped(space, AT(1), AT(1) + 0x1000, 0, false);
 	tap_ok(dead(space) == 2 && !kunwind_space_dirty(space),
-	       "a JIT's code that becomes data is dead, and not read before it is code again");
-	end("a JIT's code");
+	       "JIT code that becomes data: dead, and not read before it is code again");
+	end("JIT code that becomes data");
 }
 
 static struct kunwind_space *forked(void)
@@ -270,39 +275,40 @@ static void test_fork(void)
 	child = forked();
 	tap_ok(child && ranges_of(child) == ranges_of(space) &&
 	       refcount_read(&kunwind_snapshot_of(ranges_of(child))->refs) == 2 &&
-	       !kunwind_space_dirty(child), "a child shares what is known, and reads nothing");
+	       !kunwind_space_dirty(child), "fork: the child shares the list, and reads nothing");
 	ranges_of(space)->range[3].dead = 1;
 	kunwind_space_mapped(child, AT(1), AT(1) + 0x2000, 0, true);
 	tap_ok(dead(child) == (2 | 8) && dead(space) == 8,
-	       "what the child maps is dead in the child, what was dead before in both");
+	       "fork: a mapping of the child ends a range only in the child");
 	tap_ok(ranges_of(child)->id != ranges_of(space)->id && ranges_of(child)->nr == NR &&
 	       ranges_of(child)->entry_sp == ranges_of(space)->entry_sp &&
 	       !memcmp(&ranges_of(child)->range[0], &ranges_of(space)->range[0],
 		       sizeof(struct kunwind_range)) &&
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].object == &objects[2] &&
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].offset == 0x1000,
-	       "the rest of the child's copy is the same, under an id of its own");
-	tap_ok(refcount_read(&objects[2].users) == 3, "each list has a reference of each object");
+	       "fork: the child's copy keeps the other ranges, under a new id");
+	tap_ok(refcount_read(&objects[2].users) == 3, "fork: each list has a reference to each object");
 	tap_ok(kunwind_snapshot_of(ranges_of(child))->detail[1].name == &name &&
-	       refcount_read(&name.refs) == 1 + 2 * 2, "and of each name, which a child shares");
+	       refcount_read(&name.refs) == 1 + 2 * 2, "fork: each list has a reference to each name");
 	kunwind_space_count(child, &nr_maps, &nr_ready);
 	tap_ok(nr_maps == NR && kunwind_space_maps(child) == NR && nr_ready == NR - 2,
-	       "what is dead is not ready");
+	       "fork: dead ranges do not count as ready");
 	kunwind_space_forget(&child_mm);
-	tap_ok(!kunwind_space_find(&child_mm) && kunwind_space_find(&mm), "the child's mm ends");
-	end("a child's copy");
+	tap_ok(!kunwind_space_find(&child_mm) && kunwind_space_find(&mm),
+	       "fork: the end of the child's mm removes only its space");
+	end("fork, child's copy");
 
-	/* the parent maps something: the child keeps what it has */
+	/* the parent maps something: the child keeps its ranges */
 	begin();
 	child = forked();
 	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
 	tap_ok(dead(space) == 4 && !dead(child) && !kunwind_space_dirty(child),
-	       "what the parent maps is dead in the parent alone");
+	       "fork: a mapping of the parent ends a range only in the parent");
 	kunwind_space_forget_unused(&child_mm);
-	tap_ok(!kunwind_space_find(&child_mm), "a child that nobody registers is forgotten");
-	end("a parent's copy");
+	tap_ok(!kunwind_space_find(&child_mm), "fork: the space of an unregistered child is dropped");
+	end("fork, parent's copy");
 
-	/* no memory for the copy, of a list that has a JIT's code there, which alone is not read */
+	/* no memory for the copy of a list with JIT code */
 	begin();
 	ranges_of(space)->range[2].table = NULL;
 	ranges_of(space)->range[2].reason = KUNWIND_NO_OBJECT;
@@ -311,16 +317,16 @@ static void test_fork(void)
 	kunwind_space_mapped(child, AT(2), AT(2) + 1, 0, false);
 	no_room = false;
 	tap_ok(!ranges_of(child) && kunwind_space_dirty(child) && !dead(space) && refusals == 1,
-	       "without memory for a copy the child knows nothing, and reads all");
+	       "fork: without memory for a copy, the child knows nothing, and reads all");
 	kunwind_space_forget(&child_mm);
-	end("no memory");
+	end("fork, no memory");
 
-	/* nobody asked for children */
+	/* children are not wanted */
 	begin();
 	kunwind_space_add_children(space, -1);
-	tap_ok(!forked(), "without the flag for children nothing is shared");
+	tap_ok(!forked(), "fork: without the flag for children, nothing is shared");
 	kunwind_space_add_children(space, 1);
-	end("no children");
+	end("fork, no children");
 
 	/* an object is pending */
 	begin();
@@ -330,36 +336,36 @@ static void test_fork(void)
 	child = forked();
 	tap_ok(ranges_of(child) != ranges_of(space) && kunwind_space_dirty(child) &&
 	       ranges_of(child)->range[1].table && !ranges_of(child)->range[2].table,
-	       "a child made while an object is pending has a list of its own, and waits for it");
+	       "fork: while an object is pending, the child has an own list");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	WRITE_ONCE(child->tgid, 101);
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(child)->range[2].table && ranges_of(space)->range[2].table,
-	       "once it is done both have its table");
+	       "fork: when the object is ready, both lists have its table");
 	kunwind_space_forget(&child_mm);
-	end("pending");
+	end("fork, object pending");
 
 	/* a mapping of the parent is not read yet */
 	begin();
 	kunwind_space_mapped(space, AT(5), AT(6), 0, true);
 	child = forked();
-	tap_ok(kunwind_space_dirty(child), "what the parent did not read the child reads");
+	tap_ok(kunwind_space_dirty(child), "fork: the child reads mappings that the parent has not read");
 	kunwind_space_forget(&child_mm);
-	end("not read");
+	end("fork, mapping not read");
 
-	/* a mremap of the parent is under way */
+	/* the parent is in a mremap */
 	begin();
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(0), AT(1));
 	child = forked();
 	tap_ok(!ranges_of(child) && kunwind_space_dirty(child),
-	       "a child made during a mremap knows nothing, and reads all");
+	       "fork: during a mremap, the child knows nothing, and reads all");
 	kunwind_space_end_move(space);
 	kunwind_space_forget(&child_mm);
-	end("mremap");
+	end("fork, mremap");
 }
 
-/* The mappings are read again, all at once. */
+/* Reads all mappings again. */
 static void read_again(void)
 {
 	struct kunwind_snapshot *snapshot = list();
@@ -375,38 +381,39 @@ static void test_moves(void)
 	begin();
 	kunwind_space_begin_move(space);
 	read_again();
-	tap_ok(!dead(space), "a mremap without a destination yet leaves alive what is read");
+	tap_ok(!dead(space), "moves: a mremap without a destination ends no range");
 	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(1));
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(3) + 0x2000, AT(4));
 	read_again();
 	tap_ok(dead(space) == 15 && ranges_of(space)->range[1].dead == KUNWIND_DOUBTED,
-	       "what is read between the destinations of two mremaps is doubted");
-	tap_ok(kunwind_space_knows(space, AT(1), 1), "what is doubted is known still");
+	       "moves: ranges between two destinations are doubted");
+	tap_ok(kunwind_space_knows(space, AT(1), 1), "moves: a doubted range is still known");
 	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
 	tap_ok(ranges_of(space)->range[1].dead == KUNWIND_DEAD && !kunwind_space_knows(space, AT(1), 1),
-	       "and dies when something is mapped over it");
+	       "moves: a doubted range is dead when another is mapped over it");
 	kunwind_space_end_move(space);
 	read_again();
-	tap_ok(dead(space) == 15 && !kunwind_space_dirty(space), "until both have ended");
+	tap_ok(dead(space) == 15 && !kunwind_space_dirty(space),
+	       "moves: ranges stay doubted until both mremaps have ended");
 	kunwind_space_end_move(space);
-	tap_ok(kunwind_space_dirty(space), "then it is to be read again");
+	tap_ok(kunwind_space_dirty(space), "moves: after both have ended, the mappings must be read again");
 	read_again();
-	tap_ok(!dead(space) && !space->moves.nr, "then all is alive when it is read");
+	tap_ok(!dead(space) && !space->moves.nr, "moves: the next read makes all ranges valid");
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(2));
 	read_again();
 	tap_ok(dead(space) == 3,
-	       "what is read during a mremap is doubted in its destination, to the byte, not in former ones");
+	       "moves: only ranges in the current destination are doubted");
 	kunwind_space_end_move(space);
 	read_again();
 	kunwind_space_begin_move(space);
 	kunwind_space_end_move(space);
-	tap_ok(!kunwind_space_dirty(space), "after a mremap that demands no destination nothing is");
+	tap_ok(!kunwind_space_dirty(space), "moves: a mremap without a destination requires no read");
 	end("moves");
 }
 
-/* Something dies while the mappings are read, by a mremap. */
+/* A mremap ends a range while the mappings are read. */
 static void test_meanwhile(void)
 {
 	struct kunwind_snapshot *old, *snapshot;
@@ -420,12 +427,12 @@ static void test_meanwhile(void)
 	snapshot->ranges.range[3].start = AT(2) + 0x1000;
 	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
 	tap_ok(ranges_of(space) != &old->ranges && !kunwind_range_is_dead(&old->ranges.range[2]),
-	       "meanwhile: what is read from stays as it was");
+	       "meanwhile: the old list stays unchanged");
 	spin_lock(&space->lock);
 	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
 	spin_unlock(&space->lock);
 	publish(space, snapshot);
-	tap_ok(may && dead(space) == 12, "meanwhile: what died since is dead in the new list, where it was");
+	tap_ok(may && dead(space) == 12, "meanwhile: a range that died is dead in the new list");
 
 	kunwind_snapshot_put(old);
 	old = kunwind_space_snapshot(space);
@@ -436,7 +443,8 @@ static void test_meanwhile(void)
 	spin_lock(&space->lock);
 	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
 	spin_unlock(&space->lock);
-	tap_ok(!may && !ranges_of(space), "meanwhile: without memory to mark it nothing is published");
+	tap_ok(!may && !ranges_of(space),
+	       "meanwhile: without memory to mark a dead range, no list is published");
 	kunwind_snapshot_destroy(snapshot);
 	kunwind_snapshot_put(old);
 	refusals = 0;
@@ -449,7 +457,7 @@ static void test_settle(void)
 	u64 at = 0;
 
 	begin();
-	objects[0].elf.load[0].offset = 0x8000;		/* its code lies elsewhere in the file */
+	objects[0].elf.load[0].offset = 0x8000;		/* its code is at another place of the file */
 	objects[1].table = NULL;
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	objects[3].jit = true;
@@ -460,25 +468,25 @@ static void test_settle(void)
 	tap_ok(!snapshot->ranges.range[0].table && snapshot->ranges.range[0].reason == KUNWIND_NO_TABLE,
 	       "settle: a mapping of none of the file's segments has no table");
 	tap_ok(!snapshot->ranges.range[1].table && snapshot->ranges.range[1].reason == KUNWIND_NO_TABLE,
-	       "settle: nor has one of an object without one");
+	       "settle: a mapping of an object without a table has none");
 	tap_ok(!snapshot->ranges.range[2].table && snapshot->ranges.range[2].reason == KUNWIND_NOT_READY &&
-	       !snapshot->settled, "settle: one of a pending object is not ready");
+	       !snapshot->settled, "settle: a mapping of a pending object is not ready");
 	tap_ok(snapshot->ranges.range[3].table && !snapshot->ranges.range[3].bias,
-	       "settle: addresses of what is handed in are the process's own");
+	       "settle: a JIT's object has no bias");
 	told = 0;
 	snapshot->ranges.range[1].dead = 1;
 	kunwind_snapshot_announce(snapshot, 100);
 	tap_ok(told == 1 && told_start == AT(0),
-	       "told: what is known and alive, and not what is pending, or a JIT's");
+	       "announce: live mappings of ready files, not pending, dead or JIT ones");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	kunwind_snapshot_settle(snapshot);
 	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
 	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
-	       "settle: once it is done, with the bias of its segment");
+	       "settle: a ready object's table has the bias of its segment");
 	kunwind_snapshot_announce(snapshot, 100);
-	tap_ok(told == 2 && told_start == AT(2), "told: each once");
+	tap_ok(told == 2 && told_start == AT(2), "announce: each mapping once");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 2 && told == 4 && at == U64_MAX,
-	       "told: a dump tells all that are alive");
+	       "announce: a dump reports all live mappings");
 	kunwind_snapshot_destroy(snapshot);
 	end("settle");
 }
@@ -502,13 +510,13 @@ static void test_dump(void)
 	snapshot->ranges.range[2].dead = KUNWIND_DOUBTED;
 	told = 0;
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
-	       at == AT(DUMPED), "dump: of the first few ranges those that are not dead");
+	       at == AT(DUMPED), "dump: the first ranges, except dead ones");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, 10) == 10 && at == AT(DUMPED + 10),
-	       "dump: then the next ones, as many as it may");
+	       "dump: the next ranges, up to the limit");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, DUMPED - 10) == DUMPED - 10 && at == AT(2 * DUMPED),
-	       "dump: and the next");
+	       "dump: the ranges after the limit");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 6 && at == U64_MAX && told == nr - 1,
-	       "dump: up to the last, each once");
+	       "dump: all ranges, each once");
 	kunwind_snapshot_destroy(snapshot);
 	end("dump");
 }
@@ -521,16 +529,16 @@ static void test_sweep(void)
 	id = ranges_of(space)->id;
 	kunwind_space_object_done();
 	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id == id, "sweep: an object that is done changes no rule");
+	tap_ok(ranges_of(space)->id == id, "sweep: a finished object changes no cached rule");
 	kunwind_space_rules_gone();
 	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up leaves no rule in caches");
+	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up invalidates cached rules");
 	sweep_costs = NSEC_PER_MSEC;
 	kunwind_space_rules_gone();
 	flush_delayed_work(&sweeper);
 	sweep_costs = 0;
 	tap_ok(sweep_delay == 1 + 10 * NSEC_PER_MSEC / (NSEC_PER_SEC / HZ),
-	       "sweep: one that is shorter than a jiffy puts off the next one by ten times its time");
+	       "sweep: the next one is delayed by ten times the time of the last");
 	end("sweep");
 }
 
@@ -541,30 +549,32 @@ static void test_links(void)
 	begin();
 	again = kunwind_space_link(&mm, 200, false, false, GFP_KERNEL);
 	tap_ok(again == space && space->processes == 2 && space->tgid == 100,
-	       "two processes of one mm have one space");
+	       "links: two processes of one mm share one space");
 	kunwind_space_unlink(again, false);
 	tap_ok(kunwind_space_find(&mm) == space && space->children == 1,
-	       "which stays as long as one of them");
+	       "links: the space stays as long as one process uses it");
 	kunwind_space_forget_unused(&mm);
-	tap_ok(kunwind_space_find(&mm) == space, "a space in use is not forgotten");
+	tap_ok(kunwind_space_find(&mm) == space, "links: a space in use is not dropped");
 	kunwind_space_forget(&mm);
-	tap_ok(!kunwind_space_find(&mm), "but when its mm ends");
+	tap_ok(!kunwind_space_find(&mm), "links: the end of the mm drops its space");
 	end("links");
 	no_memory = 1;
-	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "no memory for a space");
+	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "links: no memory for a space");
 	no_memory = 0;
 	no_room = true;
 	refusals = 0;
 	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && refusals == 1 && !user.bytes,
-	       "a list beyond the limit of memory is refused, and counted");
+	       "list: over the memory limit it is refused and counted");
 	no_room = false;
 	no_memory = 1;
 	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && !user.bytes,
-	       "a list without memory is not charged");
+	       "list: without memory it is not charged");
 	no_memory = 0;
 }
 
-/* The module goes while a space is there, and one is to be freed. */
+/*
+ * The module is unloaded while a space exists, and another waits to be freed.
+ */
 static void test_exit(void)
 {
 	begin();
@@ -573,8 +583,8 @@ static void test_exit(void)
 	kunwind_space_unlink(space, true);
 	space = NULL;
 	kunwind_space_exit();
-	tap_ok(llist_empty(&reaped), "the module goes: nothing waits to be freed");
-	end("the module goes");
+	tap_ok(llist_empty(&reaped), "module unload: nothing waits to be freed");
+	end("module unload");
 }
 
 int main(void)

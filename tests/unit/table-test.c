@@ -186,7 +186,7 @@ static void test_wide(void)
 
 	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0f 05 77 18 06 23 08 41 16 06 03 77 90 01");
-	/* the same expression in another function is stored once */
+	/* an equal rule in another function is stored once */
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0f 05 77 18 06 23 08");
 	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: the table is built"))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * touch-test.c - requests of walks: which are accepted, when a task's next one is accepted, which
- * pages are faulted in; an event in a task work requests no further task work
+ * touch-test.c - requests of walks: which are accepted, when a task's next one
+ * is accepted, which pages are faulted in; task works cause no further ones
  */
 #include "kernel.h"
 #include "tap.h"
@@ -116,7 +116,7 @@ bool kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
 int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
 {
 	(void)mm, (void)addr, (void)timeout;
-	/* a traced event on the way, whose stack cannot be read either */
+	/* a traced event during the wait, with an unreadable stack */
 	kunwind_touch(area.vm_start, 0);
 	return part_answer;
 }
@@ -159,7 +159,7 @@ static void begin(void)
 	kunwind_touch_init();
 }
 
-/* The irq_work and the thread. Whether a task work was queued. */
+/* Runs the irq_work and the thread. Returns whether a task work was queued. */
 static bool heard(void)
 {
 	struct irq_work *work = raised;
@@ -173,7 +173,7 @@ static bool heard(void)
 	return queued_work;
 }
 
-/* On its way to user mode. */
+/* The task returns to user mode. */
 static void returns(void)
 {
 	struct callback_head *work = queued_work;
@@ -183,7 +183,10 @@ static void returns(void)
 		work->func(work);
 }
 
-/* A walk that could not read the stack: a task work came of it, and ran. */
+/*
+ * A walk cannot read the stack. Returns whether a task work was queued; runs
+ * it.
+ */
 static bool asks(u64 at)
 {
 	bool was;
@@ -214,7 +217,9 @@ static bool asks_breakpoint(void)
 	return was;
 }
 
-/* After how many jiffies a task that asks in vain is heard again; 0: not within @most. */
+/*
+ * After how many jiffies a request of an unhelped task is accepted; 0: > @most.
+ */
 static unsigned int silence(unsigned int most)
 {
 	unsigned int i;
@@ -237,11 +242,12 @@ static void test_pages(void)
 	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "pages: %u are faulted in", PAGES);
 	for (i = 0; i < 64; i++)
 		there += present[i];
-	tap_ok(there == PAGES && present[10] && present[9 + PAGES], "pages: from where the frame begins");
+	tap_ok(there == PAGES && present[10] && present[9 + PAGES],
+	       "pages: the first one is that of the frame");
 	tap_ok(!asks(STACK), "pages: a second request in the same jiffy is refused");
 	jiffies++;
 	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4,
-	       "pages: in the next it is; up to the mapping's end");
+	       "pages: a request in the next jiffy is accepted, up to the mapping's end");
 	jiffies++;
 	present[0] = true;
 	faults = 0;
@@ -265,7 +271,7 @@ static void test_not_helped(void)
 	begin();
 	area.armed = true;
 	asks(STACK);
-	tap_ok(!faults, "left alone: pages for which a userfaultfd answers");
+	tap_ok(!faults, "left alone: pages of a userfaultfd");
 	begin();
 	area.vm_flags = 0;
 	asks(STACK);
@@ -273,16 +279,16 @@ static void test_not_helped(void)
 	begin();
 	mmap_locked = true;
 	asks(STACK);
-	tap_ok(!faults, "left alone: while the memory map is locked");
+	tap_ok(!faults, "left alone: pages, while mmap_lock is taken");
 	begin();
 	asks(STACK - PAGE_SIZE);
-	tap_ok(!faults, "left alone: what is below the mapping");
+	tap_ok(!faults, "left alone: addresses below the mapping");
 	begin();
 	me.prio = 50;
 	tap_ok(!asks(STACK), "left alone: a real-time task");
 	begin();
 	me.flags = PF_EXITING;
-	tap_ok(!asks(STACK), "left alone: a task that ends");
+	tap_ok(!asks(STACK), "left alone: a task that is exiting");
 	begin();
 	part_missing = false;
 	tap_ok(!asks_part(), "left alone: a part that is not missing");
@@ -309,11 +315,11 @@ static void test_again(void)
 	bool good = true;
 
 	begin();
-	tap_ok(asks_part() && asks_part() && asks_part(), "again: at once after the part was built");
+	tap_ok(asks_part() && asks_part() && asks_part(), "again: accepted at once after the part was built");
 	begin();
 	part_answer = -ETIME;
-	tap_ok(asks_part() && !asks_part(), "again: not at once if the part was not built");
-	/* in vain: after one jiffy, two, four ... up to a second */
+	tap_ok(asks_part() && !asks_part(), "again: not accepted at once if the part was not built");
+	/* without success: after one jiffy, two, four ... up to a second */
 	begin();
 	asks(STACK - PAGE_SIZE);
 	for (n = 0; n < 12; n++) {
@@ -324,14 +330,14 @@ static void test_again(void)
 		sum += now;
 	}
 	tap_ok(good && before >= HZ && sum > 4 * HZ,
-	       "again: in vain later each time, up to a second (%u)", before);
-	tap_ok(asks(STACK) == false, "again: nothing in between");
+	       "again: requests without success wait longer each time, up to a second (%u)", before);
+	tap_ok(asks(STACK) == false, "again: no request is accepted during the wait");
 	jiffies += HZ + 1;
 	faults = 0;
 	asks(STACK);
 	jiffies++;
 	tap_ok(faults && asks(STACK - PAGE_SIZE) && silence(3) == 1,
-	       "again: soon, once a request has achieved something");
+	       "again: accepted soon after a request had success");
 }
 
 static void test_breakpoint(void)
@@ -339,36 +345,36 @@ static void test_breakpoint(void)
 	begin();
 	learns = true;
 	tap_ok(asks_breakpoint() && learned_id == 7 && learned_at == 0x401000 && !faults,
-	       "breakpoint: what is under it is asked for, no page is");
+	       "breakpoint: the original byte is requested, no page is");
 	jiffies++;
-	tap_ok(asks_breakpoint(), "breakpoint: once something was learned, the task is heard again soon");
+	tap_ok(asks_breakpoint(), "breakpoint: accepted soon after the byte was found");
 	begin();
 	learns = false;
 	asks_breakpoint();
 	jiffies += 2;
 	asks_breakpoint();
 	jiffies++;
-	tap_ok(!asks_breakpoint(), "breakpoint: after requests in vain, later each time");
+	tap_ok(!asks_breakpoint(), "breakpoint: requests without success wait longer each time");
 	begin();
 	learned_at = 0;
 	mmap_locked = true;
 	asks_breakpoint();
-	tap_ok(!learned_at, "breakpoint: not while the memory map is locked");
+	tap_ok(!learned_at, "breakpoint: not looked up while mmap_lock is taken");
 }
 
 static void test_own(void)
 {
-	/* kunwind_fill_wait() above asks */
+	/* kunwind_fill_wait() above makes a request */
 	begin();
 	kunwind_touch_part(NULL, 0x1000);
 	heard();
 	returns();
-	tap_ok(!raised && !hands.busy, "own work: its own events request nothing");
-	tap_ok(kunwind_touch_own_begin(), "own work: of another kind");
-	tap_ok(!asks(STACK), "own work: asks for nothing either");
+	tap_ok(!raised && !hands.busy, "own work: events during it request nothing");
+	tap_ok(kunwind_touch_own_begin(), "own work: a task can begin it outside touch_run()");
+	tap_ok(!asks(STACK), "own work: a walk during it requests nothing");
 	kunwind_touch_own_end();
 	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
-	/* before the thread has run: one request of this CPU, whoever asks */
+	/* before the thread has run: one request for each CPU */
 	begin();
 	kunwind_touch(STACK, 0);
 	me.pid = 101;
@@ -380,7 +386,10 @@ static void test_own(void)
 	thread.thread_fn(0);
 	tap_ok(hands.request.pid == 100 && !hands.busy,
 	       "own work: the CPU's request is that of the first walk");
-	/* the task did not return to user mode yet: a second is the longest that it is not heard */
+	/*
+	 * the task has not returned to user mode yet: it is refused for one
+	 * second
+	 */
 	kunwind_touch(STACK, 0);
 	tap_ok(!raised, "own work: a task has one request at a time");
 	jiffies += HZ + 1;
@@ -390,13 +399,13 @@ static void test_own(void)
 
 		heard();
 		tap_ok(queued_work == first && module_refs == 1,
-		       "own work: a task has one task work at a time, however long it takes");
+		       "own work: a task has one task work at a time, also after one second");
 	}
 	returns();
 	tap_ok(!module_refs, "own work: the reference to the module is dropped");
 }
 
-/* So many of @nr tasks are heard, the first of which has number @pid. */
+/* Returns how many of @nr tasks from number @pid on are accepted. */
 static unsigned int many(int pid, unsigned int nr, unsigned int *twice)
 {
 	unsigned int i, was = 0;
@@ -409,7 +418,7 @@ static unsigned int many(int pid, unsigned int nr, unsigned int *twice)
 	return was;
 }
 
-/* Each task has a claim of its own. */
+/* Each task has its own claim. */
 static void test_tasks(void)
 {
 	const unsigned int places = ARRAY_SIZE(claims) * GROUP;
@@ -421,13 +430,13 @@ static void test_tasks(void)
 	tap_ok(was > places / 4 * 9 / 10 && !twice,
 	       "tasks: requests of %u of %u are accepted, each once", was, places / 4);
 	was = many(10000, 3 * places, &twice);
-	tap_ok(was < places && !twice, "tasks: no more at a time than there are claims for");
+	tap_ok(was < places && !twice, "tasks: no more requests than claims are accepted");
 	jiffies += 2 * HZ;
 	was = many(50000, 2 * places, &twice);
-	tap_ok(was > places * 9 / 10 && !twice, "tasks: the claims of those before are taken over later");
+	tap_ok(was > places * 9 / 10 && !twice, "tasks: old claims are taken over later");
 }
 
-/* The @nr'th number from 1,000 on that has the same hash of @bits bits as 1,000. */
+/* Returns the @nr'th number after 1,000 with the same hash of @bits bits. */
 static int alike(unsigned int nr, unsigned int bits)
 {
 	int pid;
@@ -439,7 +448,7 @@ static int alike(unsigned int nr, unsigned int bits)
 	return pid;
 }
 
-/* All claims that a task may have are those of others. */
+/* All claims that a task may use belong to other tasks. */
 static void test_taken(void)
 {
 	unsigned int i, round, lost = 0;
@@ -455,9 +464,10 @@ static void test_taken(void)
 		}
 		me.pid = alike(GROUP, GROUP_BITS);
 		if (!round)
-			tap_ok(!asks(STACK), "taken: not the claims of tasks that asked in vain once");
+			tap_ok(!asks(STACK),
+			       "taken: a claim of a task with one failed request is not taken over");
 	}
-	tap_ok(asks(STACK), "taken: a claim of a task that asked in vain often");
+	tap_ok(asks(STACK), "taken: a claim of a task with many failed requests is taken over");
 
 	begin();
 	for (i = 0; i < GROUP; i++) {
@@ -466,10 +476,10 @@ static void test_taken(void)
 	}
 	me.pid = alike(GROUP, GROUP_BITS);
 	jiffies += HZ;
-	tap_ok(!asks(STACK), "taken: not the claims of tasks in own work");
+	tap_ok(!asks(STACK), "taken: a claim of a task in own work is not taken over");
 	jiffies += 2;
 	area.anonymous = false;
-	tap_ok(asks(STACK), "taken: the claim of one that is in it for more than a second");
+	tap_ok(asks(STACK), "taken: a claim of a task in own work for more than a second is taken over");
 	for (i = 0; i < GROUP; i++) {
 		u64 before[GROUP], *group = claims[hash_32((u32)alike(i, GROUP_BITS), GROUP_BITS)];
 		bool had = false;
@@ -485,13 +495,16 @@ static void test_taken(void)
 			changed |= memcmp(before, group, sizeof(before));
 		}
 	}
-	tap_ok(lost == 1, "taken: that one has no claim any more");
-	tap_ok(!changed, "taken: the end of its work changes no claim of others");
+	tap_ok(lost == 1, "taken: one task in own work has lost its claim");
+	tap_ok(!changed, "taken: the end of its own work changes no other task's claim");
 	me.pid = alike(GROUP, GROUP_BITS);
-	tap_ok(!asks(STACK), "taken: and the end of that work leaves it alone");
+	tap_ok(!asks(STACK), "taken: the new claim stays after the end of that work");
 }
 
-/* Their task works stay queued, because the tasks sleep. Last, because they are not freed. */
+/*
+ * The tasks sleep, so their task works stay queued. Last test: nothing frees
+ * them.
+ */
 static void test_sleepers(void)
 {
 	unsigned int i, was = 0;
@@ -506,7 +519,7 @@ static void test_sleepers(void)
 		was += heard();
 	}
 	tap_ok(was == MAX_CHAIN && module_refs == MAX_CHAIN,
-	       "sleepers: %u task works of tasks of one bucket", was);
+	       "sleepers: at most %u task works for tasks of one bucket", was);
 }
 
 int main(void)
