@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attacks.h - crafted .eh_frame that is meant to be dear to build, for tests
+ * attacks.h - crafted .eh_frame that is meant to be expensive to build, for
+ * tests
  *
- * Each attack fills a section with one pattern that makes some loop of the
- * builder do as much as possible for each byte. Most are valid sections; the
- * table that comes of them is small or refused.
+ * Each attack fills a section with one pattern that makes a loop of the builder
+ * do as much work as possible for each byte. Most sections are valid; their
+ * table is small, or refused.
  */
 #ifndef _TEST_ATTACKS_H
 #define _TEST_ATTACKS_H
@@ -50,7 +51,7 @@ static inline u8 *attack_uleb(u8 *p, u64 val)
 	return p;
 }
 
-/* CIE "zR" (@signal: "zRS") with udata4 addresses: CFA = rsp + 8, then @code. */
+/* CIE "zR" (@signal: "zRS"), udata4 addresses: CFA = rsp + 8, then @code. */
 static inline size_t attack_cie(struct attack *a, bool signal, const void *code, size_t len)
 {
 	static const u8 usual[] = { 0x0c, 7, 8, 0x90, 1 };
@@ -67,7 +68,7 @@ static inline size_t attack_cie(struct attack *a, bool signal, const void *code,
 	return cie;
 }
 
-/* FDE of the CIE at a->cie. */
+/* Writes an FDE of the CIE at a->cie. */
 static inline void attack_fde_at(struct attack *a, u64 start, u32 span, const void *code, size_t len)
 {
 	attack_num(a, 4 + 4 + 4 + 1 + len, 4);
@@ -84,7 +85,7 @@ static inline void attack_fde(struct attack *a, u32 span, const void *code, size
 	a->at += span;
 }
 
-/* Rest of the section: FDEs whose instructions are @head, then @code again and again. */
+/* Fills the section with FDEs of instructions @head, then @code repeated. */
 static inline void attack_run(struct attack *a, const void *head, size_t head_len,
 			      const void *code, size_t len)
 {
@@ -103,7 +104,7 @@ static inline void attack_run(struct attack *a, const void *head, size_t head_le
 	}
 }
 
-/* A CIE that says where each register is saved. */
+/* A CIE that saves each register. */
 static inline size_t attack_full_cie(struct attack *a, bool signal)
 {
 	u8 code[2 * KUNWIND_NR_REGS];
@@ -249,7 +250,7 @@ static inline void attack_short_expressions(struct attack *a)
 	attack_run(a, "", 0, "\x16\x03\x01\x30\x41\x16\x03\x01\x31\x41", 10);
 }
 
-/* Expressions of one length whose bytes differ in the middle, so that all have one hash. */
+/* Expressions of one length with equal hashes; they differ in the middle. */
 static inline void attack_expression_hashes(struct attack *a)
 {
 	static u8 programs[40][3 + 40];
@@ -286,7 +287,7 @@ static inline void attack_expression_hashes(struct attack *a)
 	attack_run(a, "", 0, all, 40 * 41);
 }
 
-/* Rules that meet in one place of the builder's hash table. */
+/* Rules in one bucket of the builder's hash table. */
 static inline void attack_rule_hashes(struct attack *a)
 {
 	static u8 head[64 << 10];
@@ -328,7 +329,7 @@ static inline void attack_rule_hashes(struct attack *a)
 	}
 }
 
-/* As many rules as the table has room for: to be ordered by how many rows they have. */
+/* As many rules as a table has room for; they are sorted by frequency. */
 static inline void attack_many_rules(struct attack *a)
 {
 	static u8 code[900];
@@ -362,7 +363,7 @@ static inline void attack_empty_fdes(struct attack *a)
 		attack_fde(a, 0, "", 0);
 }
 
-/* FDEs of @nr CIEs with programs of @len bytes in turn. */
+/* FDEs that alternate between @nr CIEs with programs of @len bytes. */
 static inline void attack_cies(struct attack *a, u32 nr, u32 len, u8 byte)
 {
 	static u8 code[1000];
@@ -437,7 +438,7 @@ static inline void attack_overlapping_cies(struct attack *a)
 			cies[i] = a->size;
 			attack_num(a, end - a->size - 4, 4);
 			attack_put(a, head, sizeof(head));
-			/* an expression of 19 bytes for column 0x60; the last has none */
+			/* a 19-byte expression for column 0x60 */
 			if (i + 1 < ARRAY_SIZE(cies))
 				attack_put(a, "\x16\x60\x13\x9b", 4);
 			else
@@ -452,7 +453,7 @@ static inline void attack_overlapping_cies(struct attack *a)
 	}
 }
 
-/* One long FDE around many short ones: run again behind each. */
+/* One long FDE around many short ones: its program is run again after each. */
 static inline void attack_nested(struct attack *a)
 {
 	static u8 code[512];
@@ -465,7 +466,7 @@ static inline void attack_nested(struct attack *a)
 		attack_fde_at(a, start, 1, "", 0);
 }
 
-/* The same with seven levels, the innermost of which closes again and again. */
+/* Seven FDEs around many; the innermost ends many times. */
 static inline void attack_nested_deep(struct attack *a)
 {
 	static u8 code[64];
@@ -482,7 +483,7 @@ static inline void attack_nested_deep(struct attack *a)
 	}
 }
 
-/* The same FDE again and again, of two long CIEs in turn that say the same. */
+/* One FDE many times, alternately of two long, equal CIEs. */
 static inline void attack_duplicates(struct attack *a)
 {
 	static const u8 code[1000];
@@ -497,7 +498,7 @@ static inline void attack_duplicates(struct attack *a)
 	}
 }
 
-/* One long FDE, and many that begin where it does, each longer than the one before. */
+/* One long FDE, and many with the same start, each longer than the previous. */
 static inline void attack_same_start(struct attack *a)
 {
 	static u8 code[16000];
@@ -521,7 +522,7 @@ static inline void attack_staggered(struct attack *a)
 		attack_fde_at(a, a->at, 12, code, sizeof(code));
 }
 
-/* 128 states within each other, again and again. */
+/* 128 nested states, many times. */
 static inline void attack_remember_128(struct attack *a)
 {
 	static u8 code[4 * 128];
@@ -535,7 +536,7 @@ static inline void attack_remember_128(struct attack *a)
 		attack_fde(a, 16, code, sizeof(code));
 }
 
-/* FDEs whose CIEs are no CIEs, or cannot be read. */
+/* FDEs whose CIE is invalid or unreadable. */
 static inline void attack_unreadable(struct attack *a)
 {
 	static u8 code[1000];
@@ -586,7 +587,7 @@ static inline void attack_debug_frame(struct attack *a)
 		attack_fde_at(a, start, 1, "", 0);
 }
 
-/* A wide rule in each row, none like another: pools, hash tables and draft all grow. */
+/* A different wide rule in each row: pools, hash tables and draft all grow. */
 static inline void attack_wide_rules(struct attack *a)
 {
 	static u8 code[900];
@@ -606,7 +607,7 @@ static inline void attack_wide_rules(struct attack *a)
 	}
 }
 
-/* At the very end each callee-saved register turns out to be needed, through the one before. */
+/* Only the last FDEs show that each callee-saved register is needed. */
 static inline void attack_late_registers(struct attack *a)
 {
 	size_t room = a->room;
@@ -668,7 +669,7 @@ static const struct attack_case attack_cases[] = {
 	{ "128 states remembered", attack_remember_128 },
 	{ "FDEs that cannot be read", attack_unreadable },
 	{ "zero lengths", attack_zeroes },
-	{ "FDEs in falling order", attack_backwards },
+	{ "FDEs in descending order", attack_backwards },
 	{ "FDEs of .debug_frame between those of .eh_frame", attack_debug_frame },
 	{ "registers found to be needed at the end", attack_late_registers },
 };
@@ -681,7 +682,7 @@ static inline void attack_make(struct attack *a, const struct attack_case *c, si
 	c->make(a);
 }
 
-/* Fills section[0] to build from, section[1] perhaps. */
+/* Fills section[0], and section[1] if there is a .debug_frame. */
 static inline void attack_section(const struct attack *a, struct kunwind_section section[2])
 {
 	section[0] = (struct kunwind_section){

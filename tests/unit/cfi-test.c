@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi-test.c - hand-made CIEs and FDEs and the rows that they must become
+ * cfi-test.c - hand-made CIEs and FDEs, and the rows that they must become
  *
  * Sources: DWARF 5, 6.4 (instructions), 7.24; LSB 5.0 core generic 10.5, 10.6
- * (encodings, .eh_frame). Hexadecimal bytes stand beside what they mean.
+ * (encodings, .eh_frame). Hexadecimal bytes stand beside their meaning.
  */
 #include "rows.h"
 #include "tap.h"
@@ -64,13 +64,16 @@ static const struct program_case programs[] = {
 	{ "register", USUAL, "41 09 06 03", 0, "0 rsp+8 s c-8; 1 rsp+8 rbx c-8" },
 	{ "register of the return address", USUAL, "41 09 10 02", 0,
 	  "0 rsp+8 s c-8; 1 rsp+8 s rcx" },
-	{ "register: one that nobody follows", USUAL, "41 09 06 11", 0,
+	{ "register: one that is not followed", USUAL, "41 09 06 11", 0,
 	  "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
 	/* not the end of the stack: it is somewhere */
-	{ "register of the return address: one that nobody follows", USUAL, "41 09 10 11 41 90 01", 0,
+	{ "register of the return address: one that is not followed", USUAL, "41 09 10 11 41 90 01", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8" },
 	{ "register: column 256", USUAL, "41 09 06 80 02", 0, "0 rsp+8 s c-8; 1 rsp+8 u c-8" },
-	/* columns of any number: offset, undefined, restore, same_value, register, expression, val_offset */
+	/*
+	 * columns of any number: offset, undefined, restore, same_value,
+	 * register, expression, val_offset
+	 */
 	{ "columns above 255", USUAL, "05 80 02 01 07 ac 02 06 80 02 08 ff ff 03 09 80 80 04 03 "
 	  "10 80 02 02 77 08 14 ff ff ff ff ff ff ff ff ff 01 02 2f 80 02 01 41 0e 10", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
@@ -78,13 +81,14 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8; 3 none - -; 4 rsp+8 s c-8" },
 	{ "CFA of column 2^32 + 7", USUAL, "41 0c 87 80 80 80 10 08 41 12 87 80 80 80 10 7f 41 0d 07", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 3 rsp+8 s c-8" },
-	{ "CFA of one, remembered", USUAL, "0a 41 0c 11 08 0a 41 0c 07 10 41 0b 41 0b", 0,
+	{ "CFA of a register that is not followed, remembered", USUAL,
+	  "0a 41 0c 11 08 0a 41 0c 07 10 41 0b 41 0b", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+16 s c-8; 3 none - -; 4 rsp+8 s c-8" },
 	{ "def_cfa_offset without a register", "90 01", "0e 10 41 0c 07 08", 0,
 	  "0 none - -; 1 rsp+8 s c-8" },
 	{ "def_cfa_register without an offset", "90 01", "0d 06 41 0e 10 13 7d 41 0c 07 08", 0,
 	  "0 none - -; 2 rsp+8 s c-8" },
-	/* distances beyond 32 bits: 2^31, 2^34, 2^62, -2^34 */
+	/* distances above 32 bits: 2^31, 2^34, 2^62, -2^34 */
 	{ "rbp too far from the CFA", USUAL,
 	  "41 05 06 80 80 80 80 01 41 86 80 80 80 80 08 41 11 06 80 80 80 80 78 41 86 02", 0,
 	  "0 rsp+8 s c-8; 1 rsp+8 c-2147483648 c-8; 2 rsp+8 u c-8; 4 rsp+8 c-16 c-8" },
@@ -94,14 +98,17 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 rsp+8 u c-8; 4 rsp+8 c-16 c-8" },
 	{ "the return address too far from the CFA", USUAL, "41 05 10 81 80 80 80 01 41 90 01", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+8 s c-8" },
-	/* what comes behind the end is of no address, whatever it says */
+	/* instructions after the FDE's end have no effect */
 	{ "advance past the end", USUAL, "41 0e 10 03 01 01 0e 18 41 0e 20 3f", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
 	{ "advance past the end of memory", USUAL, "41 0e 10 1d f0 ff fe ff ff ff ff ff 0e 18", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
 	{ "MIPS_advance_loc8", USUAL, "1d f2 00 00 00 00 00 00 00 0e 10", 0,
 	  "0 rsp+8 s c-8; f2 rsp+16 s c-8" },
-	/* no rule from what cannot be read on; elfutils reads the rows before it, too */
+	/*
+	 * no rule after an unreadable instruction; elfutils also keeps earlier
+	 * rows
+	 */
 	{ "unknown instruction", USUAL, "41 0e 10 41 17 0e 08 41 0c 07 08", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
 	{ "unknown instruction at the very end", USUAL, "41 0e 10 02 ff 17", 0,
@@ -113,7 +120,7 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
 	{ "CFA offset 2^31", USUAL, "41 0e 10 41 0e 80 80 80 80 08 41 0e 10", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8; 2 none - -" },
-	/* expressions that make no sense concern their row */
+	/* an invalid expression makes only its row invalid */
 	{ "expressions that leave nothing", USUAL,
 	  "41 0f 00 41 0c 07 08 10 10 02 13 13 41 90 01 10 06 02 13 13", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 3 rsp+8 u c-8" },
@@ -159,22 +166,23 @@ static const struct program_case programs[] = {
 	{ "columns above the return address", USUAL, "05 20 02 0e 10 07 11 09 21 22 10 31 02 70 00",
 	  0, "0 rsp+16 s c-8" },
 	/* same_value 17; restore 17; restore_extended 32 */
-	{ "columns above it, same and restored", USUAL, "08 11 d1 06 20 0e 10", 0, "0 rsp+16 s c-8" },
+	{ "columns above the return address, same and restored", USUAL,
+	  "08 11 d1 06 20 0e 10", 0, "0 rsp+16 s c-8" },
 	{ "rbp far from the CFA", USUAL, "11 06 80 80 04 41 11 06 80 20", 0,
 	  "0 rsp+8 c-524288 c-8; 1 rsp+8 c-32768 c-8" },
 	{ "far CFA", USUAL, "0e ff ff ff ff 07", 0, "0 rsp+2147483647 s c-8" },
 	{ "return address elsewhere", USUAL, "90 02", 0, "0 rsp+8 s c-16" },
 	{ "return address at the CFA's usual place again", USUAL, "90 02 41 90 01", 0,
 	  "0 rsp+8 s c-16; 1 rsp+8 s c-8" },
-	{ "return address not said", "0c 07 08", "", 0, "0 rsp+8 s s" },
-	{ "CFA not said", "90 01", "41 0c 07 08", 0, "0 none - -; 1 rsp+8 s c-8" },
+	{ "return address without a rule", "0c 07 08", "", 0, "0 rsp+8 s s" },
+	{ "CFA without a rule", "90 01", "41 0c 07 08", 0, "0 none - -; 1 rsp+8 s c-8" },
 	{ "the CIE's rules", USUAL " 86 02 0d 06", "41 0e 20", 0,
 	  "0 rbp+8 c-16 c-8; 1 rbp+32 c-16 c-8" },
-	{ "callee-saved registers that nobody needs", USUAL, "83 02 8c 03 41 0e 10", 0,
+	{ "callee-saved registers that are not needed", USUAL, "83 02 8c 03 41 0e 10", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
 	{ "callee-saved registers to keep", USUAL, "41 83 02 8c 03 41 0e 10 41 c3 cc", RBX,
 	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:c-16; 2 rsp+16 s c-8 rbx:c-16; 3 rsp+16 s c-8" },
-	/* libnvvm of CUDA 13: restored to what is not said */
+	/* libnvvm of CUDA 13: restored to a state without a rule */
 	{ "restore in a CIE", USUAL " 0c 06 10 83 03 86 02 0c 07 08 c3 06 06", "86 03 41 c6", RBX,
 	  "0 rsp+8 c-24 c-8; 1 rsp+8 s c-8" },
 	{ "restored after the CIE's restore", USUAL " 86 02 c6 86 04", "86 03 41 c6", 0,
@@ -183,7 +191,10 @@ static const struct program_case programs[] = {
 	  "0 rsp+16 s c-8" },
 	{ "remembered in a CIE and not restored", USUAL " 0a", "41 0e 10", 0,
 	  "0 rsp+8 s c-8; 1 rsp+16 s c-8" },
-	/* legal expressions that we do not evaluate: no rule, and all goes on */
+	/*
+	 * legal expressions that are not supported: no rule, later rows are
+	 * valid
+	 */
 	{ "CFA by an address", USUAL, "41 0f 09 03 00 00 00 00 00 00 00 00 41 0c 07 10", 0,
 	  "0 rsp+8 s c-8; 1 none - -; 2 rsp+16 s c-8" },
 	{ "CFA by a loop", USUAL, "0f 05 77 00 2f fb ff 41 0d 07", 0, "0 none - -; 1 rsp+8 s c-8" },
@@ -197,23 +208,25 @@ static const struct program_case programs[] = {
 	  "0 rsp+8 s c-8; 1 rsp+8 u c-8; 2 rsp+8 s c-8" },
 	{ "a kept register by entry_value", USUAL, "41 10 03 03 a3 01 53", RBX,
 	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:u" },
-	{ "one that nobody follows by entry_value", USUAL, "41 10 03 03 a3 01 53 10 31 03 a3 01 61",
+	{ "a register that is not followed by entry_value", USUAL, "41 10 03 03 a3 01 53 10 31 03 a3 01 61",
 	  0, "0 rsp+8 s c-8" },
-	{ "in a remembered state", USUAL, "0f 03 77 00 f0 0a 41 0c 07 08 41 0b", 0,
+	{ "an unsupported CFA in a remembered state", USUAL, "0f 03 77 00 f0 0a 41 0c 07 08 41 0b", 0,
 	  "0 none - -; 1 rsp+8 s c-8; 2 none - -" },
-	{ "in the CIE", USUAL " 0f 03 77 00 f0 10 10 03 77 00 f0", "41 0c 07 08 41 90 01", 0,
+	{ "unsupported expressions in the CIE", USUAL " 0f 03 77 00 f0 10 10 03 77 00 f0",
+	  "41 0c 07 08 41 90 01", 0,
 	  "0 none - -; 2 rsp+8 s c-8" },
-	{ "an end is an end all the same", USUAL, "0f 03 77 00 f0 07 10", 0, "0 end - -" },
-	{ "two to keep", USUAL, "41 83 02 8c 03", RBX | R12,
+	{ "an undefined return address with an unsupported CFA", USUAL,
+	  "0f 03 77 00 f0 07 10", 0, "0 end - -" },
+	{ "two registers to keep", USUAL, "41 83 02 8c 03", RBX | R12,
 	  "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:c-16 r12:c-24" },
-	{ "kept and undefined", USUAL, "41 07 03", RBX, "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:u" },
-	{ "kept and same", USUAL, "83 02 41 08 03", RBX,
+	{ "a kept register that is undefined", USUAL, "41 07 03", RBX, "0 rsp+8 s c-8; 1 rsp+8 s c-8 rbx:u" },
+	{ "a kept register with same_value", USUAL, "83 02 41 08 03", RBX,
 	  "0 rsp+8 s c-8 rbx:c-16; 1 rsp+8 s c-8" },
-	{ "a CFA makes its register needed", USUAL, "83 02 41 0c 03 08", 0,
+	{ "a CFA's register is needed", USUAL, "83 02 41 0c 03 08", 0,
 	  "0 rsp+8 s c-8 rbx:c-16; 1 rbx+8 s c-8 rbx:c-16" },
-	{ "so does its expression", USUAL, "8c 02 41 0f 03 7c 00 06", 0,
+	{ "a register in a CFA's expression is needed", USUAL, "8c 02 41 0f 03 7c 00 06", 0,
 	  "0 rsp+8 s c-8 r12:c-16; 1 exp:7c0006 s c-8 r12:c-16" },
-	{ "so does where rbp went, and that register's source", USUAL,
+	{ "the register that holds rbp is needed, and its source", USUAL,
 	  "8d 02 41 09 06 0c 41 09 0c 0d", 0,
 	  "0 rsp+8 s c-8 r13:c-16; 1 rsp+8 r12 c-8 r13:c-16; "
 	  "2 rsp+8 r12 c-8 r12:r13 r13:c-16" },
@@ -243,7 +256,10 @@ static void test_programs(void)
 	}
 }
 
-/* Signal frames keep whatever the CFI lists, whoever follows it or not. */
+/*
+ * Signal frames keep each register of the CFI, also those that are not
+ * followed.
+ */
 static void test_signal(void)
 {
 	static const char want[] =
@@ -282,18 +298,18 @@ static void test_needed(void)
 	cie = eh_plain_cie(&eh, USUAL);
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0c 03 08");
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x20, 0x10, "41 0c 00 08 41 0c 0a 08");
-	if (!tap_ok(!eh_build(&eh, R12 | KUNWIND_REG(KUNWIND_RAX), &table), "stats: builds"))
+	if (!tap_ok(!eh_build(&eh, R12 | KUNWIND_REG(KUNWIND_RAX), &table), "stats: the table is built"))
 		return;
 	kunwind_table_stats(table, &st);
 	tap_ok(st.needed == RBX, "stats: needed holds callee-saved registers only");
 	tap_ok(st.keep == (RBX | R12) && kunwind_table_keep(table) == st.keep,
-	       "stats: keep holds what was asked for and needed");
+	       "stats: keep holds requested and needed registers");
 	tap_ok(st.base == TEXT_LO && st.span == 0x30 && st.nr_fdes == 2 && st.nr_rows == 6 &&
 	       st.nr_rules == 5 && st.nr_wide == 0, "stats: base, span, counts");
 	kunwind_table_free(table);
 }
 
-/* DW_EH_PE_*: format and what it is relative to; FDE's start and length. */
+/* DW_EH_PE_*: a format and a base, for the FDE's start and length. */
 struct encoding_case {
 	u8 encoding;
 	const char *name;
@@ -314,7 +330,7 @@ static const struct {
 	{ 0x00, "absolute" }, { 0x10, "pcrel" }, { 0x20, "textrel" }, { 0x30, "datarel" },
 };
 
-/* Writes @val in a format, as short as it gets. */
+/* Writes @val in a format, in its shortest form. */
 static void encoded(struct eh *eh, const struct encoding_case *f, u64 val)
 {
 	if (f->size)
@@ -326,9 +342,8 @@ static void encoded(struct eh *eh, const struct encoding_case *f, u64 val)
 }
 
 /*
- * The start is chosen so that the distance fits: a function at 0x10100 seen
- * from .eh_frame at 0x2000 is 0xe1xx away, which sdata2 cannot hold. Code then
- * lies lower.
+ * The start is chosen so that the distance fits in 16 bits: a function at
+ * 0x10100 would be 0xe1xx away from .eh_frame at 0x2000, too far for sdata2.
  */
 static void test_encodings(void)
 {
@@ -371,7 +386,10 @@ static void test_encodings(void)
 			encoded(&eh, f, start - base);
 			encoded(&eh, f, 0x123);
 			eh_hex(&eh, "00");
-			/* set_loc start + 0x80 in the same encoding; def_cfa_offset 16 */
+			/*
+			 * set_loc start + 0x80 in the same encoding;
+			 * def_cfa_offset 16
+			 */
 			eh_hex(&eh, "01");
 			if (relations[j].encoding == 0x10)
 				base = EH_ADDR + eh.size;
@@ -435,8 +453,8 @@ static void test_aligned(void)
 }
 
 /*
- * FDEs of functions that the linker dropped: zero where the start was. They
- * count for nothing even where that address, relocated, is code's.
+ * FDEs of functions that the linker dropped have a start of zero. They have no
+ * effect, even if that address, relocated, is in the code.
  */
 static void test_dropped(void)
 {
@@ -490,7 +508,10 @@ static void test_dropped(void)
 	}
 }
 
-/* CIE heads: augmentation string, its data, whether FDEs have augmentation data. */
+/*
+ * CIE heads: augmentation string, its data, whether FDEs have augmentation
+ * data.
+ */
 struct head_case {
 	const char *name;
 	const char *head;	/* from the version up to the initial instructions */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile-test.c - .eh_frame that nobody should be handed: the refusal and, for
- * the large ones, that it comes in linear time
+ * hostile-test.c - hostile .eh_frame: the refusal, and linear time for large
+ * input
  *
- * Time is counted in calls of the builder's abort function, which is called
- * once every 4096 rows or records: no clock, so no flakiness.
+ * Time is counted in calls of the builder's abort function, one for every 4096
+ * rows or records. No clock is read, so the result does not vary.
  */
 #include <time.h>
 
@@ -19,7 +19,9 @@ struct hostile_case {
 	enum kunwind_refusal err;
 };
 
-/* Of one FDE, whose first row cannot be read. Other rows and other FDEs: see cfi-test.c. */
+/*
+ * One FDE whose first row cannot be read. cfi-test.c has other rows and FDEs.
+ */
 static const struct hostile_case programs[] = {
 	{ "advance in a CIE", USUAL " 41", "", KUNWIND_E_OPCODE },
 	{ "advance_loc4 in a CIE", USUAL " 04 00 00 00 00", "", KUNWIND_E_OPCODE },
@@ -80,7 +82,10 @@ static void test_programs(void)
 	}
 }
 
-/* Registers with an expression of 200 nops each: two are fine, a row with three has no rule. */
+/*
+ * Registers with an expression of 200 nops each: two are fine, a row with three
+ * has no rule.
+ */
 static void test_expressions(void)
 {
 	static const char *const ops[] = { " 41 10 06 c8 01", " 41 10 07 c8 01", " 41 10 10 c8 01" };
@@ -100,7 +105,7 @@ static void test_expressions(void)
 	eh.size = 0;
 	cie = eh_plain_cie(&eh, USUAL);
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, code + 1);
-	if (!tap_ok(!eh_build(&eh, 0, &table), "expressions of 200 bytes"))
+	if (!tap_ok(!eh_build(&eh, 0, &table), "expressions of 200 bytes: the table is built"))
 		return;
 	for (i = 0; i < 5; i++)
 		kinds[i] = kunwind_table_lookup(table, TEXT_LO + i).kind & KUNWIND_RULE_KIND;
@@ -111,8 +116,8 @@ static void test_expressions(void)
 }
 
 /*
- * Each instruction cut off in its operands, at the very end of the section. An object of which
- * no row can be read is refused.
+ * Each instruction cut off in its operands, at the very end of the section. An
+ * object of which no row can be read is refused.
  */
 static void test_cut(void)
 {
@@ -161,7 +166,7 @@ static void test_cut(void)
 	tap_ok(good, "every instruction cut off in its operands: operand");
 }
 
-/* What one FDE remembers is not there for the next, and counts for nothing. */
+/* States that one FDE remembers are not there for the next one. */
 static void test_remembered(void)
 {
 	static const struct {
@@ -191,7 +196,7 @@ static void test_remembered(void)
 	}
 }
 
-/* One in three FDEs cannot be read: the others can. */
+/* One of three FDEs cannot be read; the others can. */
 static void test_beside(void)
 {
 	static const struct {
@@ -209,14 +214,14 @@ static void test_beside(void)
 		{ "an unknown instruction",
 		  "30 00 00 00 10 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 17 00 00 00",
 		  KUNWIND_E_OPCODE },
-		/* these may have rows, but not where all has to be right */
+		/* these may have rows, but strict mode refuses most */
 		{ "a function that begins before the code",
 		  "30 00 00 00 ff ff 00 00 00 00 00 00 01 00 00 00 00 00 00 00", KUNWIND_OK },
 		{ "a function that reaches into the code",
 		  "30 00 00 00 ff ff 00 00 00 00 00 00 11 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
 		{ "a function that reaches out of the code",
 		  "30 00 00 00 ff ff 01 00 00 00 00 00 02 00 00 00 00 00 00 00", KUNWIND_E_RANGE },
-		{ "a function that says something else than another",
+		{ "a function that contradicts another",
 		  "30 00 00 00 00 00 01 00 00 00 00 00 10 00 00 00 00 00 00 00 0e 18 00 00",
 		  KUNWIND_E_OVERLAP },
 	};
@@ -256,14 +261,17 @@ static void test_beside(void)
 			kunwind_table_free(table);
 		section.strict = true;
 		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
-		tap_ok(err == cases[i].strict, "%s, where all has to be right: %s", cases[i].name,
+		tap_ok(err == cases[i].strict, "strict: %s: %s", cases[i].name,
 		       kunwind_refusal_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
 }
 
-/* Where the end is not known, it is where no record is, but not before @min_fdes. */
+/*
+ * A section without a known end ends at the first non-record after @min_fdes
+ * FDEs.
+ */
 static void test_open_end(void)
 {
 	static const char *const ends[] = {
@@ -299,7 +307,7 @@ static void test_open_end(void)
 				}
 			}
 		}
-		tap_ok(good, "what is no record ends a section without an end: %s", ends[i]);
+		tap_ok(good, "bytes that are no record end a section of unknown size: %s", ends[i]);
 	}
 }
 
@@ -313,7 +321,7 @@ struct section_case {
 #define CIE	"10 00 00 00 00 00 00 00 01 00 01 78 10 0c 07 08 90 01 00 00 "
 
 static const struct section_case sections[] = {
-	{ "nothing", "", KUNWIND_E_NO_CFI },
+	{ "an empty section", "", KUNWIND_E_NO_CFI },
 	{ "a terminator", "00 00 00 00", KUNWIND_E_NO_CFI },
 	{ "a CIE only", CIE, KUNWIND_E_NO_CFI },
 	{ "one byte", "10", KUNWIND_E_TRUNCATED },
@@ -398,7 +406,7 @@ static void big_bytes(struct big *big, const void *bytes, size_t len)
 	big->size += len;
 }
 
-/* A CIE with absptr addresses and @len bytes of instructions, @op each but for the usual. */
+/* A CIE with absptr addresses, the usual rules, and @len more bytes @op. */
 static void big_cie(struct big *big, u32 len, u8 op)
 {
 	static const u8 head[] = { 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 };
@@ -429,7 +437,7 @@ static bool big_tick(void *data)
 	return ++big->ticks == big->stop_at;
 }
 
-/* Builds and frees; *stats of the table. */
+/* Builds, frees, and sets *stats to the table's figures. */
 static enum kunwind_refusal big_build(struct big *big, size_t limit,
 				      struct kunwind_table_stats *stats)
 {
@@ -494,7 +502,7 @@ static void test_big(void)
 	       clock() - t0 < 60 * CLOCKS_PER_SEC,
 	       "100,000 FDEs of 65 long CIEs: %s, %u rows", kunwind_refusal_name(err), st.nr_rows);
 
-	/* an FDE around many others, which would be run again behind each */
+	/* an FDE around many others, which would be run again after each */
 	big_init(&big, 8 << 20);
 	big.hi = TEXT_LO + 0x1000000;
 	memset(code, 0x41, sizeof(code));
@@ -516,7 +524,7 @@ static void test_big(void)
 	       "1000 FDEs, each within the one before: %s, %u rows", kunwind_refusal_name(err),
 	       st.nr_rows);
 
-	/* the same range, over and over: linear, and one of them counts */
+	/* one range many times: linear time, one FDE counts */
 	big_init(&big, 8 << 20);
 	big_cie(&big, 0, 0);
 	for (i = 0; i < 100000; i++)
@@ -537,7 +545,10 @@ static void test_big(void)
 	err = big_build(&big, 1 << 26, &st);
 	report(err == KUNWIND_E_OPERAND, "a program of 1 MB", err);
 
-	/* 8 MB of instructions that make no row: the clock is looked at all the same */
+	/*
+	 * 8 MB of instructions without a row: the abort function is still
+	 * called
+	 */
 	big_init(&big, 9 << 20);
 	big_cie(&big, 0, 0);
 	{
@@ -574,7 +585,7 @@ static void test_big(void)
 	}
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_rules == 65536 && st.nr_rows == 65536,
-	       "70,000 rules: 65,535 of them, and none: %s, %u rules, %u rows",
+	       "70,000 rules: 65,535 are kept: %s, %u rules, %u rows",
 	       kunwind_refusal_name(err), st.nr_rules, st.nr_rows);
 
 	/* addresses more than 4 GB apart */
@@ -584,10 +595,10 @@ static void test_big(void)
 	big_fde(&big, 0, TEXT_LO, 16, code, 0);
 	big_fde(&big, 0, TEXT_LO + (1ULL << 32), 16, code, 0);
 	err = big_build(&big, 1 << 20, &st);
-	tap_ok(!err && st.nr_fdes == 1 && st.span == 16, "a span of 4 GB: what is in reach: %s",
+	tap_ok(!err && st.nr_fdes == 1 && st.span == 16, "a span of 4 GB: only FDEs within reach count: %s",
 	       kunwind_refusal_name(err));
 
-	/* told to stop: at the first look, and in the midst of the rows */
+	/* aborted at the first check, and in the middle of the rows */
 	for (i = 1; i < 40; i += 29) {
 		u32 j;
 
@@ -598,12 +609,12 @@ static void test_big(void)
 		for (j = 0; j < 50000; j++)
 			big_fde(&big, 0, TEXT_LO + 32 * j, 16, code, 0);
 		err = big_build(&big, 1 << 26, &st);
-		tap_ok(err == KUNWIND_E_ABORTED && big.ticks == i, "told to stop at look %u: %s", i,
+		tap_ok(err == KUNWIND_E_ABORTED && big.ticks == i, "aborted at check %u: %s", i,
 		       kunwind_refusal_name(err));
 	}
 }
 
-/* A section of 4 GB cannot be numbered; its bytes are never looked at. */
+/* A section of 4 GB is refused without a read of its bytes. */
 static void test_huge(void)
 {
 	struct kunwind_section section = { .size = 1ULL << 32, .hi = 0x1000 };

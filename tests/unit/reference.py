@@ -4,15 +4,15 @@
 
 Usage: reference.py TABLE-DUMP FILE...
 
-For each object and each row that readelf prints, at the row's first byte and
+For each row that readelf prints, at the row's first byte and
 at the byte before it (and the same where an FDE ends and nothing follows), the
-rule that the table's lookup finds must say the same of the CFA, rbp and the
+rule that the table's lookup finds must agree on the CFA, rbp and the
 return address. TAP on stdout, one test an object; no sampling.
 
-What the two notations leave open, and who is right:
-- readelf prints "u" for rbp both where it is undefined and where CFI says
-  nothing of it; the latter is what the psABI calls callee-saved, hence "same"
-  (our "s"). Where we say "u" the raw dump must have DW_CFA_undefined for rbp.
+Differences of the two notations:
+- readelf prints "u" for rbp both if it is undefined and if CFI has no rule
+  for it; the psABI calls the latter callee-saved, hence "same"
+  (our "s"). Where our table has "u", the raw dump must have DW_CFA_undefined.
 - readelf prints "exp" without the expression. FDEs with expressions are run
   again here over the raw dump (--debug-dump=frames), and the expressions'
   operations must be equal, decoded from the table's bytes.
@@ -47,7 +47,7 @@ FIXED = {0x08: ("const1u", 1, False), 0x09: ("const1s", 1, True), 0x0a: ("const2
 
 
 def leb(data, at, signed):
-    """A LEB128 number and the offset behind it."""
+    """A LEB128 number and the offset after it."""
     val = shift = 0
     while True:
         byte = data[at]
@@ -116,7 +116,7 @@ def dump(path, kind, section=".eh_frame"):
         raise RuntimeError("readelf failed")
 
 
-# Offsets in .debug_frame are told from those in .eh_frame by this.
+# Added to offsets in .debug_frame, to distinguish them from those in .eh_frame.
 DEBUG = 1 << 40
 
 HEAD = re.compile(r"([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ (CIE|FDE)(?: cie=([0-9a-f]+) "
@@ -297,7 +297,7 @@ class Raw:
 
 
 def cell_ok(want, got, raw, regs):
-    """One cell; raw: what the raw dump says of it, None or an expression."""
+    """One cell; raw: what the raw dump has for it: None or an expression."""
     if want == got and ":" not in got:
         return True
     if want == "s" and got == "u":

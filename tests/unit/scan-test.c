@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan-test.c - reading the mappings of an address space into a list: which are code, which keep
- * their object, which were handed in, how long a task waits
+ * scan-test.c - reading an address space's mappings into a list: which are
+ * code, which keep their object, which belong to a JIT, how long a task waits
  */
 #include "kernel.h"
 #include "tap.h"
 
 /* ------------------------------------------------------ more of the kernel */
 
-/* What happens once while mappings are read. */
+/* Runs once while mappings are read. */
 static void (*meanwhile)(void);
 static void happens(void)
 {
@@ -262,7 +262,8 @@ static void end(const char *what)
 		good &= refcount_read(&jits[i].users) == 1;
 	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed && mm.users < 2 &&
 	       refcount_read(&vdso_object.users) == 1 &&
-	       refcount_read(&kunwind_object_anonymous.users) == 1, "%s: all is given back", what);
+	       refcount_read(&kunwind_object_anonymous.users) == 1,
+	       "%s: all references and locks are released", what);
 }
 
 static int reads(bool force) { return kunwind_space_scan(space, &mm, force, 100, false); }
@@ -284,20 +285,21 @@ static void test_mappings(void)
 	map(AT(2), 0x2000, VM_EXEC, NULL, AT(2) >> 12);
 	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
 	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
-	       "mappings of code are read, those of data are not");
+	       "mappings: code is read, data is not");
 	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table &&
 	       range(0)->bias == AT(0) - 0x3000,
-	       "a file's, from its place there in bytes");
+	       "mappings: a file's mapping has its offset in bytes");
 	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
-	       "memory of no file has no object");
-	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "the vDSO has its own");
-	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1, "those that have one are counted");
-	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "where the program's stack begins");
+	       "mappings: anonymous memory has no object");
+	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "mappings: the vDSO has its own object");
+	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1,
+	       "mappings: those with an object are counted");
+	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "mappings: the first stack pointer is known");
 	tap_ok(space->ranges->entry == 0x401000 && space->ranges->interpreter == 0x7f0000000000,
-	       "where the program and its interpreter begin");
-	tap_ok(told == 2, "the two that have a name are told of");
+	       "mappings: the entry points of program and interpreter are known");
+	tap_ok(told == 2, "mappings: each mapping with a name is announced");
 	reads(true);
-	tap_ok(told == 2 && looked_up == 1, "once, and looked up once, whatever is read again");
+	tap_ok(told == 2 && looked_up == 1, "mappings: a second read announces and looks up nothing");
 	end("mappings");
 }
 
@@ -328,12 +330,12 @@ static void test_names(void)
 	files[1].path = "/usr/lib/y";
 	reads(false);
 	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 2, "/usr/lib/y") && called(space, 3, NULL) &&
-	       called(space, 4, NULL), "names: each file has its own, memory of no file has none");
+	       called(space, 4, NULL), "names: each file has its own, anonymous memory has none");
 	tap_ok(detail(0)->name == detail(1)->name && refcount_read(&detail(0)->name->refs) == 2 && named >= 3,
 	       "names: mappings of one file share it");
 	tap_ok(detail(0)->name->payer == &user &&
 	       user.bytes == (s64)(kunwind_snapshot_of(space->ranges)->size + detail(0)->name->size +
-				   detail(2)->name->size), "names: they are charged to the process's user");
+				   detail(2)->name->size), "names: the process's user is charged");
 	files[0].path = "/renamed";
 	old = kunwind_snapshot_of(space->ranges);
 	reads(true);
@@ -361,10 +363,10 @@ static void test_names(void)
 	tap_ok(space->ranges->nr == 1 && called(space, 0, NULL),
 	       "names: without memory a mapping has no name");
 	reads(true);
-	tap_ok(called(space, 0, "/opt/v/prog"), "names: until the next read");
+	tap_ok(called(space, 0, "/opt/v/prog"), "names: the next read sets a missing name");
 	end("names");
 
-	/* what the memory of a name is: its own, and a page of the longest path if need be */
+	/* memory of a name: its own size, and a page for a long path */
 	begin();
 	memset(path, 'x', sizeof(path) - 1);
 	map(AT(0), 0x1000, VM_EXEC, &files[0], 0);
@@ -373,7 +375,7 @@ static void test_names(void)
 	paths = 0;
 	reads(false);
 	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 1, path) && paths == 3,
-	       "names: a long path is asked for twice, and is whole");
+	       "names: a long path is read twice, and is complete");
 	end("long names");
 
 	begin();
@@ -394,7 +396,7 @@ static void test_names(void)
 	       "names: files whose mappings alternate have one each");
 	tap_ok(paths == 3 + 10 + 1 && called(space, 40, "/usr/lib/x"),
 	       "names: a name is allocated again after those of many others");
-	end("names by turns");
+	end("alternating names");
 }
 
 static void test_known(void)
@@ -407,21 +409,24 @@ static void test_known(void)
 	reads(false);
 	before = space->ranges;
 	reads(true);
-	tap_ok(space->ranges == before && looked_up == 2, "known: nothing changed, the list stays");
-	tap_ok(offered == 2, "known: each read gets objects a place in the queue of the process's user");
+	tap_ok(space->ranges == before && looked_up == 2, "known: an unchanged list stays");
+	tap_ok(offered == 2, "known: each read offers the objects to the process's user");
 	map(AT(2), 0x4000, VM_EXEC, &files[2], 0);
 	kunwind_space_mapped(space, AT(2), AT(2) + 0x4000, 0, true);
 	reads(false);
 	tap_ok(space->ranges != before && space->ranges->nr == 3 && looked_up == 3 && told == 3,
-	       "known: what is there keeps its object when something is mapped");
-	/* the file changed: mapped again at the same place it is another object, of one inode */
+	       "known: a new mapping leaves the objects of the others");
+	/*
+	 * the file has changed: mapped again, it is another object of the same
+	 * inode
+	 */
 	objects[3].key.ino = objects[0].key.ino;
 	files[0].object = &objects[3];
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x4000, 0, true);
 	reads(false);
 	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead &&
 	       is(1, AT(1), 0x4000, &objects[1], 0),
-	       "known: what was mapped over is looked up again");
+	       "known: a mapping that was replaced is looked up again");
 	files[1].object = &objects[2];
 	reads(true);
 	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known: another file is another object");
@@ -449,32 +454,32 @@ static void test_jit(void)
 	tap_ok(!change(AT(0) + 0x100, 0x300, &jits[0]) && is(0, AT(0), 0x100, &kunwind_object_anonymous, 0) &&
 	       is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && !range(1)->bias && range(1)->table &&
 	       is(2, AT(0) + 0x400, 0x7c00, &kunwind_object_anonymous, 0),
-	       "handed in: for a part of a mapping");
+	       "jit: for a part of a mapping");
 	tap_ok(!change(AT(0) + 0x400, 0x100, &jits[1]) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0),
-	       "handed in: for the next");
+	       "jit: for the code directly after another");
 	tap_ok(change(AT(0) + 0x3ff, 1, &jits[2]) == -EEXIST && change(AT(0), 0x101, &jits[2]) == -EEXIST,
-	       "handed in: refused for code that has unwind information");
-	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "handed in: refused for data");
+	       "jit: refused for code that has unwind information");
+	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "jit: refused for data");
 	tap_ok(change(AT(0) + 0x7000, 0x2000, &jits[2]) == -EFAULT && change(AT(5), 1, &jits[2]) == -EFAULT,
-	       "handed in: refused beyond the mapping");
-	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "handed in: refused for a file's code");
-	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "handed in: refused for the vDSO");
+	       "jit: refused beyond the end of the mapping");
+	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "jit: refused for a file's code");
+	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "jit: refused for the vDSO");
 	tap_ok(!change(AT(3) + 0x10, 0x10, &jits[2]) && !change(AT(3) + 0x10, 0x10, NULL),
-	       "handed in: for a memfd");
+	       "jit: for a memfd");
 	reads(true);
 	tap_ok(is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0) &&
-	       refcount_read(&jits[0].users) >= 2, "handed in: kept when the mappings are read again");
+	       refcount_read(&jits[0].users) >= 2, "jit: kept when the mappings are read again");
 	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
-	       "handed in: taken back only with the same arguments");
+	       "jit: removed only with the arguments of the add");
 	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
-	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "handed in: taken back");
+	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "jit: removed");
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
 	reads(false);
 	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0),
-	       "handed in: lost when something is mapped there");
-	end("handed in");
+	       "jit: removed when another mapping replaces it");
+	end("jit");
 }
 
 static void test_jit_killed(void)
@@ -501,11 +506,11 @@ static void test_limit(void)
 	for (i = 0; i < 30; i++)
 		map(AT(20 + i), 0x1000, VM_EXEC, &files[i % 4], 0);
 	tap_ok(!reads(false) && space->ranges->nr == 10 && is(9, AT(29), 0x1000, &objects[1], 0),
-	       "limit: the first mappings are known, the rest is not");
+	       "limit: the first mappings are known, the others are not");
 	map(AT(60), 0x1000, VM_EXEC, NULL, 0);
-	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "limit: nothing can be handed in beyond it");
+	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "limit: no JIT code can be added beyond it");
 	max_ranges = 1000;
-	tap_ok(!reads(true) && space->ranges->nr == 31, "limit: with more room all are known");
+	tap_ok(!reads(true) && space->ranges->nr == 31, "limit: with a higher limit, all are known");
 	end("limit");
 }
 
@@ -521,11 +526,11 @@ static void test_moves(void)
 	       "moves: a mapping read in the destination of a mremap is in doubt");
 	kunwind_space_end_move(space);
 	reads(true);
-	tap_ok(!range(1)->dead, "moves: until it is read again");
+	tap_ok(!range(1)->dead, "moves: the next read makes the mapping valid");
 	end("moves");
 }
 
-/* Two threads move something, below and above what neither touches. */
+/* Two threads move mappings below and above others that stay. */
 static void test_moves_around(void)
 {
 	const struct kunwind_name *name;
@@ -545,17 +550,17 @@ static void test_moves_around(void)
 	map(AT(7), 0x1000, VM_EXEC, &files[2], 0);
 	reads(true);
 	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && range(2)->dead && range(4)->dead,
-	       "moves: what is handed in between two destinations is doubted");
-	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST, "moves: it is still there");
+	       "moves: JIT code between two destinations is doubted");
+	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST, "moves: doubted JIT code is still known");
 	kunwind_space_end_move(space);
 	reads(true);
 	kunwind_space_end_move(space);
-	tap_ok(kunwind_space_dirty(space), "moves: what was doubted is read again, whoever ended last");
+	tap_ok(kunwind_space_dirty(space), "moves: doubted mappings are read again after the last end");
 	reads(false);
 	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && !range(2)->dead,
-	       "moves: what is handed in is there when nothing moves");
+	       "moves: JIT code is valid again after all moves");
 	tap_ok(detail(4)->name == name && !range(4)->dead && looked_up == 1 && told == 1,
-	       "moves: a file between them keeps its name, and is neither looked up nor told of again");
+	       "moves: a file between them is not looked up or announced again");
 	end("moves around");
 }
 
@@ -579,18 +584,18 @@ static void test_meanwhile(void)
 	meanwhile = moves_over;
 	reads(true);
 	tap_ok(range(0)->dead && !range(2)->dead && kunwind_space_dirty(space),
-	       "meanwhile: what a mremap replaces while it is read is dead");
+	       "meanwhile: a mapping that is replaced during the read is dead");
 	reads(false);
 	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
-	       "meanwhile: code that was handed in for a replaced mapping is gone");
+	       "meanwhile: JIT code of a replaced mapping is gone");
 	meanwhile = moves_over_without_memory;
 	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
-	       "meanwhile: nothing is known if there is no memory to mark it");
+	       "meanwhile: without memory to mark a dead range, nothing is known");
 	tap_ok(!reads(false) && is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0),
-	       "meanwhile: until it is read again");
+	       "meanwhile: the next read makes the mappings known again");
 	meanwhile = moves_over_without_memory;
 	tap_ok(!change(AT(1), 0x300, &jits[2]) && is(1, AT(1), 0x300, &jits[2], 0),
-	       "meanwhile: what is handed in just then is not forgotten");
+	       "meanwhile: JIT code that is added during the loss is kept");
 	end("meanwhile");
 }
 
@@ -606,16 +611,16 @@ static void test_waits(void)
 	reads(false);
 	tap_ok(!waited, "waits: a task does not wait for a file system that hangs");
 	kunwind_space_scan(space, &mm, false, 100, true);
-	tap_ok(waited == 100, "waits: but a registration does");
+	tap_ok(waited == 100, "waits: a registration waits for a file system that hangs");
 	hangs = false;
 	objects[0].stalls = MAX_STALLS;
 	waited = 0;
 	reads(false);
-	tap_ok(!waited, "waits: nor for an object for which others waited in vain often");
+	tap_ok(!waited, "waits: a task does not wait for an object after many timeouts");
 	objects[0].stalls = 0;
 	kunwind_enabled = false;
 	reads(false);
-	tap_ok(!waited, "waits: a task does not wait when the module is switched off");
+	tap_ok(!waited, "waits: a task does not wait with the kill switch set");
 	kunwind_enabled = true;
 	killed = true;
 	tap_ok(reads(false) == -EINTR, "waits: a killed task does not wait");
@@ -625,24 +630,29 @@ static void test_waits(void)
 	reads(false);
 	tap_ok(!waited, "waits: a task does not wait for all parts of a table");
 	kunwind_space_scan(space, &mm, false, 100, true);
-	tap_ok(waited == 100, "waits: but a registration does");
+	tap_ok(waited == 100, "waits: a registration waits for all parts of a table");
 
-	/* another process's mappings: nobody waits for its lock */
+	/*
+	 * another process's mappings: a task waits only a limited time for the
+	 * lock
+	 */
 	me.mm = NULL;
 	mmap_taken = true;
 	jiffies = 1000;
 	tap_ok(kunwind_space_scan(space, &mm, true, 50, true) == -EAGAIN && jiffies - 1000 >= 50 &&
-	       jiffies - 1000 < 100 && !space->scan.held, "waits: for another's lock as long as told");
-	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN, "waits: or not at all");
+	       jiffies - 1000 < 100 && !space->scan.held,
+	       "waits: for another process's mmap_lock at most the timeout");
+	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN,
+	       "waits: timeout 0 does not wait for mmap_lock");
 	mmap_taken = false;
 	objects[0].state = KUNWIND_OBJECT_PENDING;
 	waited = 0;
 	tap_ok(!kunwind_space_scan(space, &mm, true, 100, true) && waited == 100 && !kept && mm.users == 1,
-	       "waits: keeps another's mappings alive only while it reads them");
+	       "waits: another process's mm is held only during the read");
 	objects[0].state = KUNWIND_OBJECT_READY;
 	mm.users = 0;
 	tap_ok(kunwind_space_scan(space, &mm, true, 100, true) == -ESRCH && !space->scan.held && !mm.users,
-	       "waits: another's mappings that have gone are not read");
+	       "waits: an mm that has ended is not read");
 	end("waits");
 }
 
