@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * device-test.c - libkunwind before a device that is this test: which descriptors it
- * opens and closes, which errors it gives, what it asks
+ * device-test.c - libkunwind with a device that this test replaces: which
+ * descriptors it opens and closes, which errors it returns, what it requests
  *
- * syscall(2) and fstat(2) are wrapped. Descriptors are numbers of a table here.
+ * syscall(2) and fstat(2) are wrapped. Descriptors are indices of a table here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ enum what { CLOSED, KUNWIND, FOREIGN, MEM };
 static struct {
 	enum what what;
 } descriptor[MOST];
-static int open_error;			/* of the device; 0: it opens */
+static int open_error;			/* of the device's open; 0: it succeeds */
 static int mem_error;
 static int answers[8], nr_answers;	/* of ioctl, in order; then it succeeds */
 static int opened, closed, asked;
@@ -84,7 +84,10 @@ long __wrap_syscall(long number, ...)
 	if (number == SYS_openat) {
 		if (c != (O_RDONLY | O_CLOEXEC) || d)
 			odd_opens++;
-		/* another thread opens the device at the same time, and is the first to keep it */
+		/*
+		 * another thread opens the device at the same time, and is the
+		 * first to keep it
+		 */
 		if (other_thread) {
 			other_thread = false;
 			stack();
@@ -172,11 +175,11 @@ static void test_errors(void)
 		int open, want;
 		const char *name;
 	} cases[] = {
-		{ ENOENT, -ENODEV, "no device node: no device" },
-		{ ENXIO, -ENODEV, "a node without a module: no device" },
-		{ EPERM, -EACCES, "not permitted: no access" },
-		{ EACCES, -EACCES, "no access" },
-		{ EMFILE, -EMFILE, "too many descriptors" },
+		{ ENOENT, -ENODEV, "no device node: ENODEV" },
+		{ ENXIO, -ENODEV, "a node without a module: ENODEV" },
+		{ EPERM, -EACCES, "EPERM at open: EACCES" },
+		{ EACCES, -EACCES, "EACCES at open: EACCES" },
+		{ EMFILE, -EMFILE, "too many descriptors: EMFILE" },
 	};
 	size_t i;
 
@@ -192,81 +195,85 @@ static void test_once(void)
 {
 	begin();
 	check(!kunwind_register_self(0) && last_request == KUNWIND_IOC_REGISTER && opened == 1 &&
-	      closed == 1 && errno == 77, "a single call closes what it opened, and keeps errno");
+	      closed == 1 && errno == 77, "a single call closes its descriptor, and keeps errno");
 	begin();
 	answer(ENOSPC, -1);
 	check(kunwind_register_self(0) == -ENOSPC && opened == closed && errno == 77,
-	      "so does one that fails");
+	      "a failed call closes its descriptor, and keeps errno");
 	begin();
 	answer(EINTR, -1);
 	check(kunwind_register_self(0) == -EINTR && asked == 1,
-	      "a registration that a signal interrupted is not made again");
+	      "a registration that a signal interrupted is not repeated");
 }
 
 static void test_mem(void)
 {
 	begin();
 	check(!kunwind_register_pid(1234567, 0) && opened == 2 && closed == 2,
-	      "what a registration by pid opens it closes");
+	      "register_pid: it closes both descriptors");
 	begin();
 	mem_error = 0;
-	check(!kunwind_unregister_pid(1234567) && opened == 2 && closed == 2, "and its end, too");
+	check(!kunwind_unregister_pid(1234567) && opened == 2 && closed == 2,
+	      "unregister_pid: it closes both descriptors");
 	check(last_request == KUNWIND_IOC_UNREGISTER && last_process.mem_fd >= 0 &&
 	      descriptor[last_process.mem_fd].what == CLOSED &&
-	      !strcmp(last_path, KUNWIND_DEVICE), "which names that process");
-	check(!kunwind_unregister_self() && last_process.mem_fd == -1, "or the caller");
+	      !strcmp(last_path, KUNWIND_DEVICE), "unregister_pid: it opens that process's mem file");
+	check(!kunwind_unregister_self() && last_process.mem_fd == -1,
+	      "unregister_self: it names the caller");
 	begin();
 	mem_error = ENOENT;
 	check(kunwind_register_pid(10203, 0) == -ESRCH && !strcmp(last_path, "/proc/10203/mem"),
-	      "no such process");
+	      "register_pid: a process that does not exist returns ESRCH");
 	mem_error = EACCES;
 	check(kunwind_register_pid(1, 0) == -ESRCH && !strcmp(last_path, "/proc/1/mem"),
-	      "EACCES on /proc/PID/mem becomes ESRCH");
+	      "register_pid: EACCES on /proc/PID/mem becomes ESRCH");
 	mem_error = EPERM;
 	check(kunwind_register_pid(2147483647, 0) == -ESRCH &&
 	      !strcmp(last_path, "/proc/2147483647/mem"),
-	      "EPERM on /proc/PID/mem becomes ESRCH");
+	      "register_pid: EPERM on /proc/PID/mem becomes ESRCH");
 	check(kunwind_register_pid(0, 0) == -ESRCH && kunwind_register_pid(-5, 0) == -ESRCH,
-	      "0 and negative numbers are no process");
+	      "register_pid: 0 and negative numbers are refused");
 }
 
 static void test_kept(void)
 {
 	begin();
 	check(stack() == 1 && stack() == 1 && opened == 1 && !closed && errno == 77,
-	      "stacks use one descriptor, which is kept");
+	      "stack: all calls use one descriptor, which stays open");
 	answer(EINTR, EINTR);
-	check(stack() == 1 && opened == 1, "a stack that signals interrupted is asked for again");
+	check(stack() == 1 && opened == 1, "stack: an interrupted call is repeated");
 
 	/* someone closed it */
 	descriptor[3].what = CLOSED;
-	check(stack() == 1 && opened == 2 && !closed, "a descriptor that someone closed is opened anew");
+	check(stack() == 1 && opened == 2 && !closed,
+	      "stack: a descriptor that the program closed is opened again");
 
 	/* closed, and opened for another file */
 	descriptor[3].what = FOREIGN;
 	check(stack() == 1 && opened == 3 && !closed && descriptor[3].what == FOREIGN,
-	      "one that is another file's by now is not used, and not closed");
-	check(stack() == 1 && opened == 3, "and the new one is kept");
+	      "stack: a descriptor that is now another file's is not used or closed");
+	check(stack() == 1 && opened == 3, "stack: the new descriptor stays open");
 	descriptor[4].what = FOREIGN;
 	kunwind_release();
-	check(!closed && descriptor[4].what == FOREIGN, "nor closed when all is given back");
+	check(!closed && descriptor[4].what == FOREIGN,
+	      "end: a descriptor that is another file's is not closed");
 	begin();
 	stack();
 	kunwind_release();
-	check(closed == 1, "but the library's own is");
+	check(closed == 1, "end: the library's own descriptor is closed");
 
 	begin();
 	other_thread = true;
 	check(stack() == 1 && opened == 2 && closed == 1,
-	      "of two threads that open the device at once one closes its descriptor");
-	check(stack() == 1 && opened == 2, "and the other's is kept");
+	      "stack: of two threads that open the device at once, one closes its descriptor");
+	check(stack() == 1 && opened == 2, "stack: the descriptor of the other thread stays open");
 
 	/* the module knows no such call */
 	begin();
 	stack();
 	answer(ENOTTY, ENOTTY);
 	check(stack() == -ENOTTY && opened == 1 && asked == 2,
-	      "the module's own \"no such call\" is no reason to open it again");
+	      "stack: ENOTTY from the module does not open the device again");
 }
 
 static void test_asks(void)
@@ -278,11 +285,11 @@ static void test_asks(void)
 	kunwind_callstack_trust(addresses, trust, 4, NULL, regs, 0x10080);
 	check(last_stack.trust == (uintptr_t)trust && last_stack.capacity == 4 &&
 	      last_stack.valid_regs == 0x10080 && last_stack.addresses == (uintptr_t)addresses,
-	      "a stack with trust asks for it");
+	      "stack with trust: the request has the address of the array");
 	kunwind_callstack(addresses, 4, NULL);
 	/* rbx, rbp, rsp, r12 to r15, rip */
 	check(last_stack.valid_regs == (0x8 | 0x40 | 0x80 | 0xf000 | 0x10000) && !last_stack.trust,
-	      "the caller's own stack goes by all registers that a call preserves");
+	      "own stack: the request has all registers that a call preserves");
 }
 
 /* What is asked for, and what comes back. */
@@ -294,24 +301,26 @@ static void test_answers(void)
 
 	begin();
 	check(kunwind_callstack_regs(addresses, 4, &reason, regs, 0x10080) == 1 &&
-	      reason == KUNWIND_UNREADABLE, "why a stack ended comes back");
+	      reason == KUNWIND_UNREADABLE, "stack: the reason is returned");
 	check(!kunwind_register_fd(5, KUNWIND_REGISTER_CHILDREN, &maps, &ready) && maps == 9 &&
 	      ready == 8 && last_process.mem_fd == 5 &&
 	      last_process.flags == KUNWIND_REGISTER_CHILDREN,
-	      "a registration: the process, the flags, how many mappings and tables");
+	      "register: process, flags, numbers of mappings and tables");
 	check(kunwind_jit_register(code, sizeof(code), eh_frame, sizeof(eh_frame), &refusal) == 7 &&
 	      refusal == KUNWIND_OK && last_jit.start == (uintptr_t)code &&
 	      last_jit.len == sizeof(code) && last_jit.eh_frame == (uintptr_t)eh_frame &&
 	      last_jit.eh_frame_len == sizeof(eh_frame),
-	      "code that is handed in: where it is, how many functions are described");
+	      "jit_register: addresses, and the number of functions");
 	answer(ENOEXEC, -1);
-	check(kunwind_jit_register(code, 1, eh_frame, 1, NULL) == -ENOEXEC, "or the error");
+	check(kunwind_jit_register(code, 1, eh_frame, 1, NULL) == -ENOEXEC,
+	      "jit_register: a refusal returns ENOEXEC");
 	check(!kunwind_jit_unregister(code, sizeof(code)) && last_request == KUNWIND_IOC_JIT_REMOVE &&
 	      last_jit.start == (uintptr_t)code && last_jit.len == sizeof(code) &&
-	      !last_jit.eh_frame && !last_jit.eh_frame_len, "it is taken back by its place alone");
+	      !last_jit.eh_frame && !last_jit.eh_frame_len,
+	      "jit_unregister: the request has the address only");
 	check(!kunwind_auto(1) && last_auto.flags == KUNWIND_AUTO_ON && !kunwind_auto(0) &&
-	      !last_auto.flags, "the whole system: on and off");
-	check(!odd_opens, "all is opened for reading, and closed by exec");
+	      !last_auto.flags, "auto: it is switched on and off");
+	check(!odd_opens, "all descriptors are opened for reading, with O_CLOEXEC");
 }
 
 int main(void)
