@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Shared by the scripts here, which source it: a directory $work that is removed at
-# their end, and TAP with counts in $tests and $failed.
+# Sourced by the scripts here. Makes a directory $work that is removed at exit,
+# and prints TAP; $tests and $failed count the tests.
 
 tests=0 failed=0
 work=$(mktemp -d) || exit 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pieces-test.c - pieces of the tools by themselves: expressions as text, the pointer
- * map of the plug-in, the tree of calls
+ * pieces-test.c - parts of the tools by themselves: expressions as text, the
+ * pointer map of the plug-in, the tree of calls
  */
 #include <errno.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void test_map(void)
 	unsigned int i, round, seed = 1, nr = 0;
 	bool good = true;
 
-	check(!ptrmap_find(&map, keys) && !ptrmap_remove(&map, keys), "an empty map has nothing");
+	check(!ptrmap_find(&map, keys) && !ptrmap_remove(&map, keys), "map: an empty map has no entry");
 	for (round = 0; round < 200000 && good; round++) {
 		seed = seed * 1103515245 + 12345;
 		i = seed >> 8 & 1023;
@@ -98,9 +98,9 @@ static void test_map(void)
 	}
 	for (i = 0; i < 1000; i++)
 		good &= ptrmap_find(&map, &keys[i]) == plain[i];
-	check(good, "entries that come and go by chance are found as long as they are there");
+	check(good, "map: entries that are added and removed at random are found");
 	ptrmap_clear(&map, NULL);
-	check(!map.nr && !ptrmap_find(&map, keys), "a cleared map has nothing");
+	check(!map.nr && !ptrmap_find(&map, keys), "map: a cleared map has no entry");
 }
 
 static void test_calls(void)
@@ -111,23 +111,24 @@ static void test_calls(void)
 
 	calls_init(&calls);
 	first = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "", "");
-	check(first != CALLS_ROOT, "a frame without a name at the root is not the root");
+	check(first != CALLS_ROOT, "calls: a frame without a name at the root is not the root");
 	first = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "a");
 	again = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "a");
 	other = calls_node(&calls, CALLS_ROOT, FRAME_FUNCTION, "main", "b");
-	check(first == again, "the same call is one node");
+	check(first == again, "calls: equal calls are one node");
 	check(first != other && strcmp(calls_object(&calls, first), calls_object(&calls, other)),
-	      "functions of one name in two objects are two");
-	check(calls_node(&calls, CALLS_ROOT, FRAME_NOTE, "main", "a") != first, "and so is a note");
+	      "calls: functions of one name in two objects are two nodes");
+	check(calls_node(&calls, CALLS_ROOT, FRAME_NOTE,
+			 "main", "a") != first, "calls: a note and a function of one name are two nodes");
 	below = calls_node(&calls, first, FRAME_FUNCTION, "f", "a");
 	calls.node[below].self[WEIGHT_BLOCKED] = 5;
 	calls.node[first].self[WEIGHT_BLOCKED] = 3;
 	total = calls_totals(&calls);
 	check(total[first].weight[WEIGHT_BLOCKED] == 8 && total[CALLS_ROOT].weight[WEIGHT_BLOCKED] == 8 &&
-	      total[other].weight[WEIGHT_BLOCKED] == 0, "a node's total has its children's");
+	      total[other].weight[WEIGHT_BLOCKED] == 0, "calls: a node's total includes its children");
 	free(total);
 	check(!strcmp(calls.string[calls_string(&calls, "a\033[31m")], "a\xef\xbf\xbd[31m"),
-	      "a terminal's escape sequence is none in a name");
+	      "calls: a terminal's escape sequence is escaped in a name");
 	calls_free(&calls);
 }
 
