@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lines.h - lines of the data cache that a walk touches, counted
+ * lines.h - count the lines of the data cache that a walk touches
  *
  * The compiler calls lines.c before every access to memory of a core that was
- * built with -fsanitize=thread (its run-time library is not linked). Locals that
- * stay in the function are not told; nor need they be.
+ * built with -fsanitize=thread (its run-time library is not linked). Accesses
+ * to locals that stay in the function are not counted, and need not be.
  */
 #ifndef _KUNWIND_BENCH_LINES_H
 #define _KUNWIND_BENCH_LINES_H
@@ -23,7 +23,7 @@ struct lines {
 #ifdef COUNTED	/* such a core is linked, and lines.c */
 #define lines_counted	true
 
-/* What is touched between the two, each line once. The walked stack: [lo, hi). */
+/* Count each line once between the two calls. The walked stack: [lo, hi). */
 void lines_begin(void);
 void lines_end(u64 lo, u64 hi, const struct kunwind_walk *walk, struct lines *lines);
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * median.h - the median of what was measured
+ * median.h - the median of measured values
  */
 #ifndef _KUNWIND_BENCH_MEDIAN_H
 #define _KUNWIND_BENCH_MEDIAN_H
