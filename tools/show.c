@@ -2,7 +2,7 @@
 /*
  * show.c - kunwind show: print the events of traces with named call stacks
  *
- * Memory: that of show_reading.c; nothing grows with the number of events.
+ * Memory: trace/reading.c's; nothing grows with the number of events.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,10 +17,10 @@
 #include "kunwind_core.h"
 #include "tool.h"
 #include "show_field.h"
-#include "show_history.h"
+#include "trace/history.h"
 #include "show_json.h"
-#include "show_reading.h"
-#include "show_stack.h"
+#include "trace/reading.h"
+#include "trace/stack.h"
 
 struct show {
 	/* options */

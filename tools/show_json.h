@@ -6,7 +6,7 @@
 #define KUNWIND_SHOW_JSON_H
 
 #include "libkunwind-symbolize.h"
-#include "show_event.h"
+#include "trace/event.h"
 
 /*
  * Prints an event without its stack. The object stays open: call

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "show_reading.h"
+#include "trace/reading.h"
 
 struct stacks {
 	struct kunwind_reading reading;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "samples.h"
-#include "show_reading.h"
+#include "trace/reading.h"
 
 #define ENTRY	"syscall_entry_"
 #define EXIT	"syscall_exit_"

@@ -14,7 +14,7 @@
 
 #include "frames.h"
 #include "mip.h"
-#include "show_stack.h"
+#include "trace/stack.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
 static const char *const added[NR_STACKS] = { "callstack_user_frames", "callstack_kernel_frames" };

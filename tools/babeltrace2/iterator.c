@@ -19,9 +19,9 @@
 #include "filter.h"
 #include "frames.h"
 #include "meta.h"
-#include "show_event.h"
-#include "show_history.h"
-#include "show_stack.h"
+#include "trace/event.h"
+#include "trace/history.h"
+#include "trace/stack.h"
 
 struct iterator {
 	const struct filter *filter;

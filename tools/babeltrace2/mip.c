@@ -2,8 +2,8 @@
 /*
  * mip.c - hide the differences between versions of babeltrace2's protocol
  *
- * Functions that only one version has are called only here, and in
- * show_history.c to get the identity of a trace.
+ * Nothing but this file calls a function that one version has alone, and
+ * trace/history.c, for what tells traces apart.
  */
 #include "mip.h"
 

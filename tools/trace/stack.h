@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_stack.h - read the addresses of an event's call stack
+ * stack.h - the addresses of an event's call stack
  */
-#ifndef KUNWIND_SHOW_STACK_H
-#define KUNWIND_SHOW_STACK_H
+#ifndef KUNWIND_TRACE_STACK_H
+#define KUNWIND_TRACE_STACK_H
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -38,4 +38,4 @@ size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *add
  */
 bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr);
 
-#endif /* KUNWIND_SHOW_STACK_H */
+#endif /* KUNWIND_TRACE_STACK_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_trace.c - read LTTng traces, event by event, with libbabeltrace2
+ * trace.c - read LTTng traces, event by event, through libbabeltrace2
  *
  * The graph is like that of babeltrace2(1): a source.ctf.fs for each trace, a
  * filter.utils.muxer, and this program as the sink, all in this process. A
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "show_trace.h"
+#include "trace.h"
 
 struct source {
 	char *group;			/* from ctf.fs; NULL: a trace by itself */

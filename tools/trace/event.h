@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_event.h - read fields, contexts, process and CPU of an event
+ * event.h - what is read from an event: fields, contexts, where it happened
  */
-#ifndef KUNWIND_SHOW_EVENT_H
-#define KUNWIND_SHOW_EVENT_H
+#ifndef KUNWIND_TRACE_EVENT_H
+#define KUNWIND_TRACE_EVENT_H
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -38,4 +38,4 @@ struct kunwind_head {
 /* Prefers numbers of the initial pid namespace if the trace has them. */
 void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time);
 
-#endif /* KUNWIND_SHOW_EVENT_H */
+#endif /* KUNWIND_TRACE_EVENT_H */

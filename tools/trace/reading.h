@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_reading.h - read the events of traces with their processes and stacks
+ * reading.h - a trace's events, each with its process and its named stack
  */
-#ifndef KUNWIND_SHOW_READING_H
-#define KUNWIND_SHOW_READING_H
+#ifndef KUNWIND_TRACE_READING_H
+#define KUNWIND_TRACE_READING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "show_event.h"
-#include "show_history.h"
-#include "show_stack.h"
-#include "show_trace.h"
+#include "event.h"
+#include "history.h"
+#include "stack.h"
+#include "trace.h"
 #include "libkunwind-symbolize.h"
 
 struct kunwind_reading {
@@ -68,4 +68,4 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
 			   const struct kunwind_stack *stack);
 
-#endif /* KUNWIND_SHOW_READING_H */
+#endif /* KUNWIND_TRACE_READING_H */

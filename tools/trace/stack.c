@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_stack.c - read the addresses of an event's call stack
+ * stack.c - the addresses of an event's call stack
  */
 #include <string.h>
 
-#include "show_event.h"
-#include "show_stack.h"
+#include "event.h"
+#include "stack.h"
 
 static const bt_field_class *member(const bt_field_class *structure, const char *name)
 {

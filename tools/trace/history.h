@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_history.h - one history of mappings for each trace
+ * history.h - what each trace tells of its processes
  */
-#ifndef KUNWIND_SHOW_HISTORY_H
-#define KUNWIND_SHOW_HISTORY_H
+#ifndef KUNWIND_TRACE_HISTORY_H
+#define KUNWIND_TRACE_HISTORY_H
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -38,4 +38,4 @@ bool kunwind_histories_tell(const struct kunwind_histories *histories);
 struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
 					     const bt_event *event);
 
-#endif /* KUNWIND_SHOW_HISTORY_H */
+#endif /* KUNWIND_TRACE_HISTORY_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_event.c - read fields, contexts, process and CPU of an event
+ * event.c - what is read from an event: fields, contexts, where it happened
  */
 #include <string.h>
 
-#include "show_event.h"
+#include "event.h"
 
 const char *kunwind_event_name(const bt_event *event)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_trace.h - read LTTng traces, event by event, with libbabeltrace2
+ * trace.h - read LTTng traces, event by event, through libbabeltrace2
  */
-#ifndef KUNWIND_SHOW_TRACE_H
-#define KUNWIND_SHOW_TRACE_H
+#ifndef KUNWIND_TRACE_H
+#define KUNWIND_TRACE_H
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "show_event.h"
+#include "event.h"
 
 struct kunwind_trace;
 
@@ -45,4 +45,4 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
  */
 const char *kunwind_trace_hostname(const struct kunwind_trace *trace);
 
-#endif /* KUNWIND_SHOW_TRACE_H */
+#endif /* KUNWIND_TRACE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_reading.c - read the events of traces with their processes and stacks
+ * reading.c - a trace's events, each with its process and its named stack
  *
  * To name frames, the traces are read twice: first for kunwind's events, which
  * record what was mapped where and when, then for all events. The first pass is
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "show_reading.h"
+#include "reading.h"
 
 /* Prints progress, at most once a second; only on a terminal. */
 static void tell_progress(struct kunwind_reading *reading)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * show_history.c - one history of mappings for each trace
+ * history.c - what each trace tells of its processes
  *
  * The UUID identifies a trace (a text in version 1 of babeltrace2's message
  * protocol: mip.h). The chunks of a rotated session have the same one. LTTng
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "babeltrace2/mip.h"
-#include "show_event.h"
-#include "show_history.h"
+#include "event.h"
+#include "history.h"
 
 struct trace {
 	struct trace *next;
