@@ -16,11 +16,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 
-#if __has_include(<babeltrace2/trace-ir/field-location.h>)
-#define MIP_MOST	1
-#else
-#define MIP_MOST	0
-#endif
+#include "trace/protocol.h"
 
 /* Creates an array class of dynamic length without a length field; or NULL. */
 bt_field_class *mip_sequence(bt_trace_class *tc, bt_field_class *element);

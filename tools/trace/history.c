@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "babeltrace2/mip.h"
 #include "event.h"
 #include "history.h"
+#include "protocol.h"
 
 struct trace {
 	struct trace *next;
