@@ -74,7 +74,7 @@ static const char usage[] =
 
 static int out_of_memory(void)
 {
-	fprintf(stderr, "kunwind show: out of memory\n");
+	kunwind_tool_error("out of memory");
 	return KUNWIND_TRACE_FAIL;
 }
 
@@ -337,14 +337,14 @@ static bool run(struct show *show, char *const *paths, int nr)
 	if (ok && show->summary)
 		print_summary(show);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "kunwind show: writing: %s\n", strerror(errno));
+		kunwind_tool_error("writing: %s", strerror(errno));
 		return false;
 	}
 	if (ok && !show->events && !show->summary)
-		fprintf(stderr, "kunwind show: no events%s\n",
-			show->pattern || show->only_pid >= 0 ? " match" : "");
+		kunwind_tool_error("no events%s",
+				   show->pattern || show->only_pid >= 0 ? " match" : "");
 	if (show->lost && !show->summary)
-		fprintf(stderr, "kunwind show: the tracer lost %" PRIu64 " events\n", show->lost);
+		kunwind_tool_error("the tracer lost %" PRIu64 " events", show->lost);
 	return ok;
 }
 
@@ -433,10 +433,10 @@ static int parse(struct show *show, int argc, char **argv)
 	}
 	if (optind < argc)
 		return 0;
-	fprintf(stderr, "kunwind show: which trace?\n");
+	kunwind_tool_error("which trace?");
 	return -1;
 bad_number:
-	fprintf(stderr, "kunwind show: not a number that fits: %s\n", optarg);
+	kunwind_tool_error("not a number that fits: %s", optarg);
 	return -1;
 }
 

@@ -10,5 +10,6 @@
 
 int main(int argc, char **argv)
 {
+	kunwind_tool_name = "show";
 	return kunwind_cmd_show(argc, argv);
 }

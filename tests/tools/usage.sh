@@ -68,7 +68,7 @@ printf '\177ELF' >"$work/short"
 expect 1 '' 'refused: ' dump "$work/short"
 for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
-	expect 1 '' 'nonexistent' $command /nonexistent
+	expect 1 '' "^kunwind ${command%% *}: /nonexistent: No such file" $command /nonexistent
 	# shellcheck disable=SC2086
 	expect 1 '' 'which trace' $command
 	# shellcheck disable=SC2086

@@ -10,7 +10,6 @@
  * bytes and an index entry for each function; twice that after an array has
  * grown. Nothing grows with the number of events.
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 void *needed(void *pointer)
 {
 	if (!pointer) {
-		fprintf(stderr, "kunwind %s: out of memory\n", program_invocation_short_name);
+		kunwind_tool_error("out of memory");
 		exit(1);
 	}
 	return pointer;

@@ -11,13 +11,13 @@
  * Memory: the history of mappings and the symbolizer's cache, both of
  * libkunwind-symbolize. Nothing grows with the number of other events.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "reading.h"
+#include "tool.h"
 
 /* Prints progress, at most once a second; only on a terminal. */
 static void tell_progress(struct kunwind_reading *reading)
@@ -30,8 +30,8 @@ static void tell_progress(struct kunwind_reading *reading)
 	if (now == reading->told)
 		return;
 	reading->told = now;
-	fprintf(stderr, "\rkunwind %s: %s, %" PRIu64 " events ", program_invocation_short_name,
-		reading->doing, reading->seen);
+	fprintf(stderr, "\rkunwind %s: %s, %" PRIu64 " events ", kunwind_tool_name, reading->doing,
+		reading->seen);
 }
 
 static int count(const bt_event *event, int64_t time, void *data)
@@ -59,12 +59,6 @@ static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_tra
 	return ok;
 }
 
-static void out_of_memory(void)
-{
-	fprintf(stderr, "kunwind %s: out of memory\n", program_invocation_short_name);
-}
-
-/* First pass: adds the mappings to the histories. */
 static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
@@ -73,7 +67,7 @@ static int learn(const bt_event *event, int64_t time, void *data)
 	if (!kunwind_history_is_own(name) ||
 	    kunwind_histories_learn(reading->histories, event, name, time))
 		return KUNWIND_TRACE_GO_ON;
-	out_of_memory();
+	kunwind_tool_error("out of memory");
 	return KUNWIND_TRACE_FAIL;
 }
 
@@ -90,7 +84,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
 	if (!reading->histories) {
-		out_of_memory();
+		kunwind_tool_error("out of memory");
 		return false;
 	}
 	return pass(reading, "reading mappings", learn, reading, NULL);

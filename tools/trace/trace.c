@@ -11,13 +11,13 @@
  *
  * Memory: that of libbabeltrace2, which does not grow with the trace's length.
  */
-#include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tool.h"
 #include "trace.h"
 
 struct source {
@@ -43,7 +43,7 @@ static void say_error(const char *what)
 	const bt_error *error = bt_current_thread_take_error();
 	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0;
 
-	fprintf(stderr, "kunwind %s: %s\n", program_invocation_short_name, what);
+	kunwind_tool_error("%s", what);
 	for (i = 0; i < nr && i < 3; i++)
 		fprintf(stderr, "  %s\n",
 			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
@@ -179,8 +179,7 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
 			if (!access(metadata, F_OK) && !metadata_is_whole(metadata)) {
-				fprintf(stderr, "kunwind %s: %s: cut off\n",
-					program_invocation_short_name, metadata);
+				kunwind_tool_error("%s: cut off", metadata);
 				ok = false;
 			} else if (!access(metadata, F_OK)) {
 				ok = add_directory(trace, entry->fts_path);
@@ -190,8 +189,7 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		case FTS_NS:
 		case FTS_DNR:
 		case FTS_ERR:
-			fprintf(stderr, "kunwind %s: %s: %s\n", program_invocation_short_name,
-				entry->fts_path, strerror(entry->fts_errno));
+			kunwind_tool_error("%s: %s", entry->fts_path, strerror(entry->fts_errno));
 			ok = false;
 			break;
 		}
@@ -214,8 +212,8 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 	} else if (!search(trace, paths, nr_paths)) {
 		/* search() has printed why, unless out of memory */
 	} else if (!trace->nr_sources) {
-		fprintf(stderr, "kunwind %s: no trace at or below %s%s\n",
-			program_invocation_short_name, paths[0], nr_paths > 1 ? " and the others" : "");
+		kunwind_tool_error("no trace at or below %s%s", paths[0],
+				   nr_paths > 1 ? " and the others" : "");
 	} else {
 		return trace;
 	}
