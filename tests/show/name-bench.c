@@ -76,10 +76,8 @@ static double seconds(int who)
 static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct stacks *stacks = data;
-	const char *name = kunwind_event_name(event);
 
-	if (kunwind_history_is_own(name) &&
-	    !kunwind_histories_learn(stacks->reading.histories, event, name, time))
+	if (!kunwind_histories_learn(stacks->reading.histories, event, time))
 		exit(1);
 	stacks->history = kunwind_histories_of(stacks->reading.histories, event);
 	return KUNWIND_TRACE_GO_ON;

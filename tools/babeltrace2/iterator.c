@@ -94,38 +94,12 @@ void filter_iterator_finalize(bt_self_message_iterator *self)
 	free_iterator(bt_self_message_iterator_get_data(self));
 }
 
-/* Returns nanoseconds since 1970; -1 if the event has no time. */
-static int64_t event_time(const bt_message *message)
-{
-	const bt_clock_snapshot *clock = NULL;
-	int64_t time = -1;
-
-	if (bt_message_event_borrow_stream_class_default_clock_class_const(message))
-		clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-	if (clock && bt_clock_snapshot_get_ns_from_origin(clock, &time))
-		bt_current_thread_clear_error();
-	return time;
-}
-
-/* Records the mappings of one of kunwind's events. False: out of memory. */
+/* False: out of memory. */
 static bool learn(struct iterator *it, const bt_message *message)
 {
-	const bt_event *event;
-	const char *name;
-
-	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
-		return true;
-	event = bt_message_event_borrow_event_const(message);
-	name = kunwind_event_name(event);
-	return !kunwind_history_is_own(name) ||
-	       kunwind_histories_learn(it->histories, event, name, event_time(message));
-}
-
-static const char *environment(const bt_trace *trace, const char *name)
-{
-	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
-
-	return value && bt_value_is_string(value) ? bt_value_string_get(value) : "";
+	return bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT ||
+	       kunwind_histories_learn(it->histories, bt_message_event_borrow_event_const(message),
+				       kunwind_event_time(message));
 }
 
 /*
@@ -144,12 +118,12 @@ static void compare_hosts(struct iterator *it, const bt_trace *trace, int64_t ti
 	it->same_host = false;
 	if (!it->filter->live || uname(&here))
 		return;
-	it->same_host = !strcmp(environment(trace, "hostname"), here.nodename);
+	it->same_host = !strcmp(kunwind_trace_environment(trace, "hostname"), here.nodename);
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	booted = (int64_t)(real.tv_sec - boot.tv_sec) * 1000000000;
 	it->same_boot = it->same_host && time > booted &&
-			!strcmp(environment(trace, "kernel_release"), here.release);
+			!strcmp(kunwind_trace_environment(trace, "kernel_release"), here.release);
 }
 
 /* Names the frames of a stack: address[] to frame[]. False: out of memory. */
@@ -244,7 +218,7 @@ static bt_message *pass_event(struct iterator *it, bt_self_message_iterator *sel
 			bt_clock_snapshot_get_value(clock));
 	else
 		to = bt_message_event_create(self, class, stream);
-	if (to && !fill_event(it, bt_message_event_borrow_event(to), event, event_time(from)))
+	if (to && !fill_event(it, bt_message_event_borrow_event(to), event, kunwind_event_time(from)))
 		BT_MESSAGE_PUT_REF_AND_RESET(to);
 	return to;
 }

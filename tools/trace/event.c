@@ -13,6 +13,25 @@ const char *kunwind_event_name(const bt_event *event)
 	return name ? name : "";
 }
 
+int64_t kunwind_event_time(const bt_message *message)
+{
+	const bt_clock_snapshot *clock = NULL;
+	int64_t time = -1;
+
+	if (bt_message_event_borrow_stream_class_default_clock_class_const(message))
+		clock = bt_message_event_borrow_default_clock_snapshot_const(message);
+	if (clock && bt_clock_snapshot_get_ns_from_origin(clock, &time))
+		bt_current_thread_clear_error();
+	return time;
+}
+
+const char *kunwind_trace_environment(const bt_trace *trace, const char *name)
+{
+	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+
+	return value && bt_value_is_string(value) ? bt_value_string_get(value) : "";
+}
+
 const bt_field *kunwind_event_field(const bt_event *event, const char *name)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);

@@ -12,7 +12,13 @@
 /* Returns the event's name; "" if it has none. */
 const char *kunwind_event_name(const bt_event *event);
 
-/* Return the field @name of the payload, or of a context; NULL: none. */
+/* Nanoseconds since 1970 of a message with an event; -1: its stream has no clock. */
+int64_t kunwind_event_time(const bt_message *message);
+
+/* The text of an entry in the trace's environment; "": no such entry, or no text. */
+const char *kunwind_trace_environment(const bt_trace *trace, const char *name);
+
+/* A field of the event's payload, or of its contexts, by name; NULL: none. */
 const bt_field *kunwind_event_field(const bt_event *event, const char *name);
 const bt_field *kunwind_event_context(const bt_event *event, const char *name);
 

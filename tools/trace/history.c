@@ -161,13 +161,18 @@ static bool learn_mapping(struct kunwind_histories *histories, struct kunwind_hi
 }
 
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
-			     const char *name, int64_t time)
+			     int64_t time)
 {
-	struct kunwind_history *history = kunwind_histories_of(histories, event);
-	int tgid = (int)integer(event, "tgid");
+	const char *name = kunwind_event_name(event);
+	struct kunwind_history *history;
+	int tgid;
 
+	if (!kunwind_history_is_own(name))
+		return true;
+	history = kunwind_histories_of(histories, event);
 	if (!history)
 		return false;
+	tgid = (int)integer(event, "tgid");
 	if (!strcmp(name, "kunwind_map"))
 		return learn_mapping(histories, history, event, time);
 	if (!strcmp(name, "kunwind_unmap"))

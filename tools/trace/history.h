@@ -20,12 +20,9 @@ void kunwind_histories_free(struct kunwind_histories *histories);
 /* Returns whether the event is kunwind_*, except kunwind_callstack. */
 bool kunwind_history_is_own(const char *event_name);
 
-/*
- * Adds an event for which kunwind_history_is_own() to the history of its trace.
- * Events must come in order of time (nanoseconds). False: out of memory.
- */
+/* Takes in what one of kunwind's own events tells. Ignores others. False: out of memory. */
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
-			     const char *name, int64_t time);
+			     int64_t time);
 
 /* Returns whether any mapping was added. */
 bool kunwind_histories_tell(const struct kunwind_histories *histories);

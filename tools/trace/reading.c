@@ -62,10 +62,8 @@ static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_tra
 static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
-	const char *name = kunwind_event_name(event);
 
-	if (!kunwind_history_is_own(name) ||
-	    kunwind_histories_learn(reading->histories, event, name, time))
+	if (kunwind_histories_learn(reading->histories, event, time))
 		return KUNWIND_TRACE_GO_ON;
 	kunwind_tool_error("out of memory");
 	return KUNWIND_TRACE_FAIL;

@@ -240,18 +240,14 @@ void kunwind_trace_close(struct kunwind_trace *trace)
 static void note_hostname(struct kunwind_trace *trace, const bt_message *message)
 {
 	const bt_stream *stream = bt_message_stream_beginning_borrow_stream_const(message);
-	const bt_value *host = bt_trace_borrow_environment_entry_value_by_name_const(
-		bt_stream_borrow_trace_const(stream), "hostname");
 
-	if (host && bt_value_is_string(host) && !*trace->hostname)
+	if (!*trace->hostname)
 		snprintf(trace->hostname, sizeof(trace->hostname), "%s",
-			 bt_value_string_get(host));
+			 kunwind_trace_environment(bt_stream_borrow_trace_const(stream), "hostname"));
 }
 
 static int handle(struct kunwind_trace *trace, const bt_message *message)
 {
-	const bt_clock_snapshot *clock;
-	int64_t time = -1;
 	uint64_t count;
 
 	switch (bt_message_get_type(message)) {
@@ -264,10 +260,8 @@ static int handle(struct kunwind_trace *trace, const bt_message *message)
 			trace->lost += count;
 		break;
 	case BT_MESSAGE_TYPE_EVENT:
-		clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-		if (clock && bt_clock_snapshot_get_ns_from_origin(clock, &time))
-			bt_current_thread_clear_error();
-		return trace->fn(bt_message_event_borrow_event_const(message), time, trace->data);
+		return trace->fn(bt_message_event_borrow_event_const(message),
+				 kunwind_event_time(message), trace->data);
 	default:
 		break;
 	}
