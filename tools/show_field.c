@@ -12,6 +12,7 @@
 
 #include "show_field.h"
 #include "tool.h"
+#include "trace/event.h"
 
 /* Characters in @escape get a backslash. */
 static void print_escaped(FILE *out, const char *text, const char *escape)
@@ -121,9 +122,7 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 	else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
 		print_signed(out, field);
 	else if (type == BT_FIELD_CLASS_TYPE_STRING)
-		/* the text of an empty string may be stale */
-		print_string(out, bt_field_string_get_length(field) ?
-				  bt_field_string_get_value(field) : "");
+		print_string(out, kunwind_field_string(field));
 	else if (type == BT_FIELD_CLASS_TYPE_BOOL)
 		fputs(bt_field_bool_get_value(field) ? "true" : "false", out);
 	else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY)

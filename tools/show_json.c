@@ -121,8 +121,7 @@ static void print_field(const bt_field *field)
 	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) {
 		printf("%" PRId64, bt_field_integer_signed_get_value(field));
 	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
-		kunwind_tool_json_string(bt_field_string_get_length(field) ?
-					 bt_field_string_get_value(field) : "");
+		kunwind_tool_json_string(kunwind_field_string(field));
 	} else if (type == BT_FIELD_CLASS_TYPE_BOOL) {
 		fputs(bt_field_bool_get_value(field) ? "true" : "false", stdout);
 	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
