@@ -15,22 +15,20 @@
 #include <unistd.h>
 
 #include "kunwind_core.h"
-#include "tool.h"
 #include "show_field.h"
-#include "trace/history.h"
 #include "show_json.h"
+#include "tool.h"
+#include "trace/history.h"
+#include "trace/options.h"
 #include "trace/reading.h"
 #include "trace/stack.h"
 
 struct show {
-	/* options */
+	/* all: kunwind's own events, too */
+	struct kunwind_options options;
 	enum { TEXT, TSV, JSON } format;
-	bool symbols, summary, all;
+	bool symbols, summary;
 	uint64_t limit;
-	const char *pattern;
-	int only_pid;
-	struct kunwind_symbolizer_options options;
-	const char **debug_dirs;
 	struct kunwind_reading reading;
 	/* counts */
 	uint64_t events, with_stack, frames, named, complete, cut, lost;
@@ -72,13 +70,7 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0, or 1 after an error.\n";
 
-static int out_of_memory(void)
-{
-	kunwind_tool_error("out of memory");
-	return KUNWIND_TRACE_FAIL;
-}
-
-/* Contexts that are printed elsewhere: in the head, or as the stack. */
+/* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
 	"callstack_user", NULL };
 
@@ -261,9 +253,9 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	struct kunwind_head head;
 
 	kunwind_head_read(&head, event, time);
-	if ((!show->all && kunwind_history_is_own(head.name)) ||
-	    (show->pattern && fnmatch(show->pattern, head.name, 0)) ||
-	    (show->only_pid >= 0 && head.pid != show->only_pid))
+	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
+	    (show->options.pattern && fnmatch(show->options.pattern, head.name, 0)) ||
+	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid))
 		return KUNWIND_TRACE_GO_ON;
 	show->events++;
 	if (!show->summary && show->format == JSON) {
@@ -277,8 +269,10 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		print_fields(show->format == TSV ? "" : " ", event, kunwind_event_is_whole(event));
 		putchar('\n');
 	}
-	if (!handle_stack(show, event, &head))
-		return out_of_memory();
+	if (!handle_stack(show, event, &head)) {
+		kunwind_tool_error("out of memory");
+		return KUNWIND_TRACE_FAIL;
+	}
 	if (ferror(stdout))
 		return KUNWIND_TRACE_FAIL;
 	return show->events == show->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
@@ -330,7 +324,7 @@ static bool run(struct show *show, char *const *paths, int nr)
 {
 	bool ok;
 
-	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options))
+	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options.symbols))
 		return false;
 	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary;
 	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
@@ -342,7 +336,8 @@ static bool run(struct show *show, char *const *paths, int nr)
 	}
 	if (ok && !show->events && !show->summary)
 		kunwind_tool_error("no events%s",
-				   show->pattern || show->only_pid >= 0 ? " match" : "");
+				   show->options.pattern || show->options.only_pid >= 0 ?
+				   " match" : "");
 	if (show->lost && !show->summary)
 		kunwind_tool_error("the tracer lost %" PRIu64 " events", show->lost);
 	return ok;
@@ -361,42 +356,19 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *value)
 static int parse(struct show *show, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "debug-dir", required_argument, NULL, 'D' },
-		{ "event", required_argument, NULL, 'e' },
-		{ "help", no_argument, NULL, 'h' },
+		KUNWIND_LONG_OPTIONS,
 		{ "json", no_argument, NULL, 'j' },
 		{ "limit", required_argument, NULL, 'n' },
-		{ "no-lines", no_argument, NULL, 'L' },
-		{ "no-local", no_argument, NULL, 'O' },
 		{ "no-symbols", no_argument, NULL, 'N' },
-		{ "pid", required_argument, NULL, 'p' },
 		{ "summary", no_argument, NULL, 's' },
 		{ "tsv", no_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t number;
-	int c, nr_dirs = 0;
+	int c;
 
-	show->options.size = sizeof(show->options);
-	show->debug_dirs = calloc((size_t)argc + 1, sizeof(*show->debug_dirs));
-	if (!show->debug_dirs) {
-		out_of_memory();
-		return -1;
-	}
-	show->options.debug_dirs = show->debug_dirs;
-	optind = 1;
-	while ((c = getopt_long(argc, argv, "ae:hjn:p:st", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:st", options, NULL)) != -1) {
 		switch (c) {
-		case 'a':
-			show->all = true;
-			break;
-		case 'D':
-			show->debug_dirs[nr_dirs++] = optarg;
-			break;
-		case 'e':
-			show->pattern = optarg;
-			break;
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
@@ -407,19 +379,13 @@ static int parse(struct show *show, int argc, char **argv)
 			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
 				goto bad_number;
 			break;
-		case 'L':
-			show->options.flags |= KUNWIND_NO_DWARF;
-			break;
 		case 'N':
 			show->symbols = false;
-			break;
-		case 'O':
-			show->options.flags |= KUNWIND_NO_LOCAL;
 			break;
 		case 'p':
 			if (!parse_number(optarg, INT32_MAX, &number))
 				goto bad_number;
-			show->only_pid = (int)number;
+			show->options.only_pid = (int64_t)number;
 			break;
 		case 's':
 			show->summary = true;
@@ -428,7 +394,8 @@ static int parse(struct show *show, int argc, char **argv)
 			show->format = TSV;
 			break;
 		default:
-			return -1;
+			if (!kunwind_options_take(&show->options, c, optarg))
+				return -1;
 		}
 	}
 	if (optind < argc)
@@ -442,10 +409,12 @@ bad_number:
 
 int kunwind_cmd_show(int argc, char **argv)
 {
-	struct show show = { .symbols = true, .only_pid = -1 };
-	int parsed = parse(&show, argc, argv);
+	struct show show = { .symbols = true };
+	int parsed;
 	bool ok;
 
+	kunwind_options_init(&show.options);
+	parsed = parse(&show, argc, argv);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind show --help\n");
 		return 1;
@@ -454,5 +423,6 @@ int kunwind_cmd_show(int argc, char **argv)
 		return 0;
 	ok = run(&show, argv + optind, argc - optind);
 	kunwind_reading_close(&show.reading);
+	kunwind_options_exit(&show.options);
 	return ok ? 0 : 1;
 }

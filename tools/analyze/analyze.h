@@ -15,17 +15,7 @@ int analyze_report(int argc, char **argv);
 int analyze_export(int argc, char **argv);
 int analyze_flamegraph(int argc, char **argv);
 
-/*
- * The options that all subcommands have. analyze_option() takes one from
- * getopt_long(); @value must stay valid. Returns false if @c is none of these
- * options, or after a message if the value is wrong.
- */
-#define ANALYZE_SHORT_OPTIONS	"ae:hp:"
-#define ANALYZE_LONG_OPTIONS \
-	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
-	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
-	{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' }, \
-	{ "pid", required_argument, NULL, 'p' }
+/* The help text of struct kunwind_options. */
 #define ANALYZE_USAGE \
 	"  -e, --event PATTERN  only system calls and events whose name matches\n" \
 	"  -p, --pid PID        only this process\n" \
@@ -34,7 +24,6 @@ int analyze_flamegraph(int argc, char **argv);
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
 	"      --no-local       only those and debuginfod, not this host's own files\n" \
 	"      --no-lines       no inlined functions: less to read\n"
-bool analyze_option(struct samples *samples, int c, const char *value);
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);

@@ -54,7 +54,7 @@ static int parse(struct export *export, int argc, char **argv)
 {
 	enum { FORMAT = 256 };
 	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
+		KUNWIND_LONG_OPTIONS,
 		{ "folded", no_argument, NULL, FORMAT },
 		{ "speedscope", no_argument, NULL, FORMAT + 1 },
 		{ "firefox", no_argument, NULL, FORMAT + 2 },
@@ -65,7 +65,7 @@ static int parse(struct export *export, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -85,7 +85,7 @@ static int parse(struct export *export, int argc, char **argv)
 			}
 			if (c >= FORMAT)
 				export->format = &formats[c - FORMAT];
-			else if (!analyze_option(&export->samples, c, optarg))
+			else if (!kunwind_options_take(&export->samples.options, c, optarg))
 				return -1;
 		}
 	}

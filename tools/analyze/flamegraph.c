@@ -264,7 +264,7 @@ static bool write_page(const struct flamegraph *graph, FILE *file)
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
 	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
+		KUNWIND_LONG_OPTIONS,
 		{ "output", required_argument, NULL, 'o' },
 		{ "title", required_argument, NULL, 't' },
 		{ "weight", required_argument, NULL, 'w' },
@@ -272,7 +272,7 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -289,7 +289,7 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 				return -1;
 			break;
 		default:
-			if (!analyze_option(&graph->samples, c, optarg))
+			if (!kunwind_options_take(&graph->samples.options, c, optarg))
 				return -1;
 		}
 	}

@@ -44,47 +44,6 @@ const char *analyze_weight_title(enum weight weight)
 	return weights[weight].title;
 }
 
-static void add_debug_dir(struct samples *samples, const char *dir)
-{
-	size_t nr = 0;
-
-	while (samples->debug_dirs && samples->debug_dirs[nr])
-		nr++;
-	samples->debug_dirs = needed(realloc(samples->debug_dirs,
-					     (nr + 2) * sizeof(*samples->debug_dirs)));
-	samples->debug_dirs[nr] = dir;
-	samples->debug_dirs[nr + 1] = NULL;
-	samples->symbols.debug_dirs = samples->debug_dirs;
-}
-
-bool analyze_option(struct samples *samples, int c, const char *value)
-{
-	switch (c) {
-	case 'a':
-		samples->all = true;
-		return true;
-	case 'e':
-		samples->pattern = value;
-		return true;
-	case 'p':
-		samples->only_pid = kunwind_tool_pid(value);
-		if (samples->only_pid < 0)
-			kunwind_tool_error("not a PID: %s", value);
-		return samples->only_pid >= 0;
-	case 'D':
-		add_debug_dir(samples, value);
-		return true;
-	case 'L':
-		samples->symbols.flags |= KUNWIND_NO_DWARF;
-		return true;
-	case 'O':
-		samples->symbols.flags |= KUNWIND_NO_LOCAL;
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool analyze_remarks(const struct samples *samples)
 {
 	if (samples->lost)

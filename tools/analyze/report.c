@@ -356,7 +356,7 @@ static void print_functions(const struct report *report, enum weight sort)
 static int parse(struct report *report, int argc, char **argv)
 {
 	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
+		KUNWIND_LONG_OPTIONS,
 		{ "json", no_argument, NULL, 'j' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "top", required_argument, NULL, 'n' },
@@ -365,7 +365,7 @@ static int parse(struct report *report, int argc, char **argv)
 	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "jn:s:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:s:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -386,7 +386,7 @@ static int parse(struct report *report, int argc, char **argv)
 				return -1;
 			break;
 		default:
-			if (!analyze_option(&report->samples, c, optarg))
+			if (!kunwind_options_take(&report->samples.options, c, optarg))
 				return -1;
 		}
 	}

@@ -29,8 +29,7 @@
 void samples_init(struct samples *samples)
 {
 	memset(samples, 0, sizeof(*samples));
-	samples->only_pid = -1;
-	samples->symbols.size = sizeof(samples->symbols);
+	kunwind_options_init(&samples->options);
 	samples->begin = samples->end = -1;
 	calls_init(&samples->calls);
 }
@@ -41,7 +40,7 @@ void samples_free(struct samples *samples)
 	free(samples->thread);
 	free(samples->by_tid);
 	free(samples->by_global_tid);
-	free(samples->debug_dirs);
+	kunwind_options_exit(&samples->options);
 }
 
 /* ------------------------------------------------------------ threads */
@@ -228,8 +227,8 @@ struct moment {
 
 static bool matches(const struct samples *samples, const char *name, const char *full)
 {
-	return !samples->pattern || !fnmatch(samples->pattern, name, 0) ||
-	       (full && !fnmatch(samples->pattern, full, 0));
+	return !samples->options.pattern || !fnmatch(samples->options.pattern, name, 0) ||
+	       (full && !fnmatch(samples->options.pattern, full, 0));
 }
 
 /* Makes a sample that begins now, at a new node below @above. */
@@ -371,7 +370,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	is_switch = !strcmp(head.name, "sched_switch");
 	if (is_switch)
 		switch_back(samples, event, now.trace, time);
-	if (samples->only_pid >= 0 && head.pid != samples->only_pid)
+	if (samples->options.only_pid >= 0 && head.pid != samples->options.only_pid)
 		return KUNWIND_TRACE_GO_ON;
 	if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
 		/* the sample has the stack of the entry */
@@ -380,7 +379,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 		return KUNWIND_TRACE_GO_ON;
 	}
 	needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
-	if (!samples->all && !kunwind_reading_tells(samples->reading, &stack))
+	if (!samples->options.all && !kunwind_reading_tells(samples->reading, &stack))
 		return KUNWIND_TRACE_GO_ON;
 	samples->events++;
 	if (head.tid >= 0 && time >= 0)
@@ -411,9 +410,9 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 	samples->reading = &reading;
 	samples->fn = fn;
 	samples->data = data;
-	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->symbols);
+	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options.symbols);
 	if (ok) {
-		reading.told_only = !samples->all && kunwind_histories_tell(reading.histories);
+		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		if (host)

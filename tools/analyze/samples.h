@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <libkunwind-symbolize.h>
-
 #include "calls.h"
+#include "trace/options.h"
 
 enum sample_kind {
 	SAMPLE_SYSCALL,		/* reported at its exit, or at the next call, or at the end */
@@ -40,12 +39,8 @@ struct sample_thread {
 };
 
 struct samples {
-	/* options */
-	bool all;		/* also processes that kunwind's events do not know */
-	int64_t only_pid;	/* -1: all */
-	struct kunwind_symbolizer_options symbols;
-	const char **debug_dirs;	/* symbols.debug_dirs; NULL-terminated */
-	const char *pattern;	/* only system calls and events that match; or NULL */
+	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */
+	struct kunwind_options options;
 	/* results */
 	struct calls calls;
 	struct sample_thread *thread;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * options.c - the options that all commands reading traces have
+ */
+#include <stdlib.h>
+
+#include "options.h"
+#include "tool.h"
+
+void kunwind_options_init(struct kunwind_options *options)
+{
+	*options = (struct kunwind_options){
+		.only_pid = -1,
+		.symbols.size = sizeof(options->symbols),
+	};
+}
+
+void kunwind_options_exit(struct kunwind_options *options)
+{
+	free(options->debug_dirs);
+}
+
+static bool add_debug_dir(struct kunwind_options *options, const char *dir)
+{
+	const char **dirs;
+	size_t nr = 0;
+
+	while (options->debug_dirs && options->debug_dirs[nr])
+		nr++;
+	dirs = realloc(options->debug_dirs, (nr + 2) * sizeof(*dirs));
+	if (!dirs) {
+		kunwind_tool_error("out of memory");
+		return false;
+	}
+	dirs[nr] = dir;
+	dirs[nr + 1] = NULL;
+	options->debug_dirs = dirs;
+	options->symbols.debug_dirs = dirs;
+	return true;
+}
+
+bool kunwind_options_take(struct kunwind_options *options, int c, const char *value)
+{
+	switch (c) {
+	case 'a':
+		options->all = true;
+		return true;
+	case 'e':
+		options->pattern = value;
+		return true;
+	case 'p':
+		options->only_pid = kunwind_tool_pid(value);
+		if (options->only_pid < 0)
+			kunwind_tool_error("not a PID: %s", value);
+		return options->only_pid >= 0;
+	case 'D':
+		return add_debug_dir(options, value);
+	case 'L':
+		options->symbols.flags |= KUNWIND_NO_DWARF;
+		return true;
+	case 'O':
+		options->symbols.flags |= KUNWIND_NO_LOCAL;
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h - the options that all commands reading traces have
+ */
+#ifndef KUNWIND_TRACE_OPTIONS_H
+#define KUNWIND_TRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libkunwind-symbolize.h"
+
+struct kunwind_options {
+	bool all;		/* also what the command leaves out by default */
+	int64_t only_pid;	/* -1: all */
+	const char *pattern;	/* of the events' names; NULL: all */
+	struct kunwind_symbolizer_options symbols;
+	const char **debug_dirs;	/* of these; NULL-terminated */
+};
+
+/* For getopt_long(3). The command itself handles --help. */
+#define KUNWIND_SHORT_OPTIONS	"ae:hp:"
+#define KUNWIND_LONG_OPTIONS \
+	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
+	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
+	{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' }, \
+	{ "pid", required_argument, NULL, 'p' }
+
+void kunwind_options_init(struct kunwind_options *options);
+void kunwind_options_exit(struct kunwind_options *options);
+
+/* Takes an option that getopt_long() found. False: it is none of these, or is wrong (said). */
+bool kunwind_options_take(struct kunwind_options *options, int c, const char *value);
+
+#endif /* KUNWIND_TRACE_OPTIONS_H */
