@@ -1,121 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * main.c - kunwind-analyze, the program behind "kunwind report", "export" and
- * "flamegraph": dispatch, common options, output
- *
- * libjansson writes all JSON.
+ * "flamegraph"
  */
-#include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze.h"
 #include "tool.h"
-
-static const struct {
-	const char *name, *title;
-} weights[NR_WEIGHTS] = {
-	[WEIGHT_EVENTS] = { "events", "number of events" },
-	[WEIGHT_BLOCKED] = { "blocked", "time between entry and exit of system calls" },
-	[WEIGHT_OFF_CPU] = { "off-cpu", "time off the CPU (sched_switch)" },
-};
-
-int analyze_weight(const char *name)
-{
-	int i;
-
-	for (i = 0; i < NR_WEIGHTS; i++) {
-		if (!strcmp(name, weights[i].name))
-			return i;
-	}
-	kunwind_tool_error("weight \"%s\": events, blocked or off-cpu", name);
-	return -1;
-}
-
-const char *analyze_weight_name(enum weight weight)
-{
-	return weights[weight].name;
-}
-
-const char *analyze_weight_title(enum weight weight)
-{
-	return weights[weight].title;
-}
-
-bool analyze_remarks(const struct samples *samples)
-{
-	if (samples->lost)
-		kunwind_tool_error("the tracer lost %llu events: counts and times are too low",
-				   (unsigned long long)samples->lost);
-	if (samples->events && samples->no_threads)
-		kunwind_tool_error("events do not tell their thread (contexts tid or vtid): no times");
-	if (samples->calls.nr_nodes > 1)
-		return true;
-	kunwind_tool_error("no events%s", samples->events || samples->begin < 0 ? "" :
-			   " of processes that kunwind walked (--all: of all processes)");
-	return false;
-}
-
-bool analyze_output_begin(struct analyze_output *output, const char *path)
-{
-	*output = (struct analyze_output){ .file = stdout };
-	if (!path || !strcmp(path, "-"))
-		return true;
-	output->path = path;
-	if (asprintf(&output->temporary, "%s.%d.part", path, (int)getpid()) < 0)
-		output->temporary = NULL;
-	output->file = fopen(needed(output->temporary), "we");
-	if (!output->file) {
-		kunwind_tool_error("%s: %s", path, strerror(errno));
-		free(output->temporary);
-	}
-	return output->file;
-}
-
-int analyze_output_end(struct analyze_output *output, bool ok)
-{
-	bool written;
-
-	if (!output->path)
-		return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
-	written = !ferror(output->file);
-	if (fclose(output->file))
-		written = false;
-	if (ok && written && !rename(output->temporary, output->path)) {
-		free(output->temporary);
-		return TOOL_OK;
-	}
-	if (ok)
-		kunwind_tool_error("%s: %s", output->path, strerror(errno));
-	unlink(output->temporary);
-	free(output->temporary);
-	return TOOL_FAILED;
-}
-
-json_t *analyze_text(const struct samples *samples, uint32_t string)
-{
-	return needed(json_string(samples->calls.string[string]));
-}
-
-void analyze_set(json_t *object, const char *key, json_t *value)
-{
-	needed(json_object_set_new(object, key, needed(value)) ? NULL : object);
-}
-
-void analyze_append(json_t *array, json_t *value)
-{
-	needed(json_array_append_new(array, needed(value)) ? NULL : array);
-}
-
-bool analyze_dump(json_t *json, FILE *file, size_t flags)
-{
-	bool ok = !json_dumpf(json, file, JSON_COMPACT | flags);
-
-	json_decref(json);
-	return ok;
-}
 
 int main(int argc, char **argv)
 {
