@@ -102,34 +102,7 @@ static void set_running(const struct command *command)
 {
 	running = command;
 	kunwind_tool_name = command ? command->name : NULL;
-}
-
-int kunwind_tool_usage(int status)
-{
-	fprintf(stderr, "Usage: kunwind %s %s\nTry: kunwind %s --help\n",
-		running->name, running->arguments, running->name);
-	return status;
-}
-
-int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json)
-{
-	int i;
-
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		if (!strcmp(argv[i], "--"))
-			return i + 1;
-		if (!strcmp(argv[i], "--children")) {
-			*flags |= KUNWIND_REGISTER_CHILDREN;
-		} else if (!strcmp(argv[i], "--no-children")) {
-			*flags &= ~KUNWIND_REGISTER_CHILDREN;
-		} else if (json && !strcmp(argv[i], "--json")) {
-			*json = true;
-		} else {
-			kunwind_tool_error("unknown option %s", argv[i]);
-			return -1;
-		}
-	}
-	return i;
+	kunwind_tool_arguments = command ? command->arguments : NULL;
 }
 
 static void print_overview(FILE *out)

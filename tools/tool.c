@@ -12,7 +12,7 @@
 
 #include "tool.h"
 
-const char *kunwind_tool_name;
+const char *kunwind_tool_name, *kunwind_tool_arguments;
 
 void kunwind_tool_error(const char *format, ...)
 {
@@ -64,6 +64,34 @@ const char *kunwind_tool_advice(int error)
 void kunwind_tool_failure(const char *what, int error)
 {
 	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", kunwind_tool_advice(error));
+}
+
+int kunwind_tool_usage(int status)
+{
+	fprintf(stderr, "Usage: kunwind %s %s\nTry: kunwind %s --help\n",
+		kunwind_tool_name, kunwind_tool_arguments, kunwind_tool_name);
+	return status;
+}
+
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json)
+{
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		if (!strcmp(argv[i], "--children")) {
+			*flags |= KUNWIND_REGISTER_CHILDREN;
+		} else if (!strcmp(argv[i], "--no-children")) {
+			*flags &= ~KUNWIND_REGISTER_CHILDREN;
+		} else if (json && !strcmp(argv[i], "--json")) {
+			*json = true;
+		} else {
+			kunwind_tool_error("unknown option %s", argv[i]);
+			return -1;
+		}
+	}
+	return i;
 }
 
 int kunwind_tool_pid(const char *text)

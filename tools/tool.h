@@ -33,8 +33,8 @@ int kunwind_cmd_flamegraph(int argc, char **argv);
 int kunwind_cmd_record(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 
-/* Name of the running subcommand, for messages; NULL before it is known. */
-extern const char *kunwind_tool_name;
+/* The subcommand that runs; NULL before it is known. Its arguments, for "Usage: ...". */
+extern const char *kunwind_tool_name, *kunwind_tool_arguments;
 
 /* Flushes stdout and prints "kunwind COMMAND: text" on stderr. */
 void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
@@ -45,10 +45,7 @@ const char *kunwind_tool_advice(int error);
 /* Prints "kunwind COMMAND: @what: advice" on stderr. @what may be NULL. */
 void kunwind_tool_failure(const char *what, int error);
 
-/*
- * (main.c) Prints the usage of the running subcommand on stderr, after an error
- * message. Returns @status.
- */
+/* "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
 int kunwind_tool_usage(int status);
 
 /*
