@@ -430,6 +430,16 @@ def test_failures(trace, work):
     with open(page) as file:
         same("a page that failed leaves the old one", file.read(), "kept")
     same("and nothing beside it", [n for n in os.listdir(work) if ".part" in n], [])
+    cut = os.path.join(work, "cut")
+    ticks = ctf.Trace()
+    for time in (1, 2):
+        ticks.add(time, "tick", (1, 1, "app"))
+    ticks.events[1] = ticks.events[1][:4]
+    ticks.write(cut)
+    for command in ("report", "show"):
+        done = run(command, cut, status=1)
+        check("%s: a stream that ends inside an event is an error" % command,
+              "cannot be read to its end" in done.stderr, done.stderr)
 
 
 def test_namespaces(work, program, symbols, build_id):

@@ -51,6 +51,19 @@ static void say_error(const char *what)
 		bt_error_release(error);
 }
 
+/*
+ * If a stream stops inside an event, ctf.fs of libbabeltrace2 2.0 leaves an error
+ * although it reports the stream's end. The next call into the library would abort.
+ */
+static bool is_error_left(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	if (error)
+		bt_current_thread_move_error(error);
+	return error;
+}
+
 static const bt_component_class_source *ctf_fs(const struct kunwind_trace *trace)
 {
 	return bt_plugin_borrow_source_component_class_by_name_const(trace->ctf, "fs");
@@ -396,7 +409,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	trace->failed = false;
 	if (!graph || !build(trace, graph))
 		say_error("the trace cannot be opened");
-	else if (bt_graph_run(graph))
+	else if (bt_graph_run(graph) || is_error_left())
 		say_error("the trace cannot be read to its end");
 	else
 		ok = !trace->failed;
