@@ -52,19 +52,7 @@ int kunwind_cmd_record(int argc, char **argv)
 	return become("kunwind-record", argv);
 }
 
-int kunwind_cmd_report(int argc, char **argv)
-{
-	(void)argc;
-	return become("kunwind-analyze", argv);
-}
-
-int kunwind_cmd_export(int argc, char **argv)
-{
-	(void)argc;
-	return become("kunwind-analyze", argv);
-}
-
-int kunwind_cmd_flamegraph(int argc, char **argv)
+int kunwind_cmd_analyze(int argc, char **argv)
 {
 	(void)argc;
 	return become("kunwind-analyze", argv);

@@ -27,9 +27,7 @@ int kunwind_cmd_auto(int argc, char **argv);
 int kunwind_cmd_status(int argc, char **argv);
 int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);
-int kunwind_cmd_report(int argc, char **argv);
-int kunwind_cmd_export(int argc, char **argv);
-int kunwind_cmd_flamegraph(int argc, char **argv);
+int kunwind_cmd_analyze(int argc, char **argv);	/* report, export and flamegraph */
 int kunwind_cmd_record(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 
