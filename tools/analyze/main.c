@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * main.c - kunwind-analyze, the program behind "kunwind report", "export" and
- * "flamegraph"
+ * "flamegraph": dispatch, common options, output
+ *
+ * libjansson writes all JSON.
  */
 #include <string.h>
 

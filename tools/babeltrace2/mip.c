@@ -2,8 +2,8 @@
 /*
  * mip.c - hide the differences between versions of babeltrace2's protocol
  *
- * Nothing but this file calls a function that one version has alone, and
- * trace/history.c, for what tells traces apart.
+ * Functions that only one version has are called only here, and in
+ * trace/history.c to get the identity of a trace.
  */
 #include "mip.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * event.c - what is read from an event: fields, contexts, where it happened
+ * event.c - read fields, contexts, process and CPU of an event
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - what is read from an event: fields, contexts, where it happened
+ * event.h - read fields, contexts, process and CPU of an event
  */
 #ifndef KUNWIND_TRACE_EVENT_H
 #define KUNWIND_TRACE_EVENT_H

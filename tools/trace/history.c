@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * history.c - what each trace tells of its processes
+ * history.c - one history of mappings for each trace
  *
  * The UUID identifies a trace (a text in version 1 of babeltrace2's message
  * protocol: mip.h). The chunks of a rotated session have the same one. LTTng

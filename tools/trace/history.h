@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h - what each trace tells of its processes
+ * history.h - one history of mappings for each trace
  */
 #ifndef KUNWIND_TRACE_HISTORY_H
 #define KUNWIND_TRACE_HISTORY_H
@@ -20,7 +20,10 @@ void kunwind_histories_free(struct kunwind_histories *histories);
 /* Returns whether the event is kunwind_*, except kunwind_callstack. */
 bool kunwind_history_is_own(const char *event_name);
 
-/* Takes in what one of kunwind's own events tells. Ignores others. False: out of memory. */
+/*
+ * Adds an event for which kunwind_history_is_own() to the history of its trace.
+ * Events must come in order of time (nanoseconds). False: out of memory.
+ */
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
 			     int64_t time);
 

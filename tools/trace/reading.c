@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reading.c - a trace's events, each with its process and its named stack
+ * reading.c - read the events of traces with their processes and stacks
  *
  * To name frames, the traces are read twice: first for kunwind's events, which
  * record what was mapped where and when, then for all events. The first pass is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reading.h - a trace's events, each with its process and its named stack
+ * reading.h - read the events of traces with their processes and stacks
  */
 #ifndef KUNWIND_TRACE_READING_H
 #define KUNWIND_TRACE_READING_H
@@ -21,7 +21,7 @@ struct kunwind_reading {
 	struct kunwind_histories *histories;	/* NULL: stacks are addresses only */
 	bool quiet;				/* set after opening: print no progress */
 	bool told_only;				/* set after opening: do not use /proc */
-	/* private to show_reading.c */
+	/* private to reading.c */
 	bool same_host, host_known;
 	const char *doing;
 	time_t told;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * stack.c - the addresses of an event's call stack
+ * stack.c - read the addresses of an event's call stack
  */
 #include <string.h>
 

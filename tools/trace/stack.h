@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.h - the addresses of an event's call stack
+ * stack.h - read the addresses of an event's call stack
  */
 #ifndef KUNWIND_TRACE_STACK_H
 #define KUNWIND_TRACE_STACK_H

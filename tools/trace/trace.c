@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * trace.c - read LTTng traces, event by event, through libbabeltrace2
+ * trace.c - read LTTng traces, event by event, with libbabeltrace2
  *
  * The graph is like that of babeltrace2(1): a source.ctf.fs for each trace, a
  * filter.utils.muxer, and this program as the sink, all in this process. A

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - read LTTng traces, event by event, through libbabeltrace2
+ * trace.h - read LTTng traces, event by event, with libbabeltrace2
  */
 #ifndef KUNWIND_TRACE_H
 #define KUNWIND_TRACE_H
