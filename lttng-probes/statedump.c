@@ -9,7 +9,7 @@
  * whichever of the two modules is loaded first, and detaches from it before
  * that module is unloaded.
  *
- * Before 6.13 a probe runs with preemption off, so a work item makes the dump.
+ * Most kernels call a probe with preemption off, so a work item makes the dump.
  * Its length grows with the number of processes, which users choose. Therefore
  * the work is queued on an unbound workqueue: on a CPU's own queue it would
  * delay others' work. `lttng start` does not wait for the dump: a session that

@@ -142,9 +142,10 @@ struct kunwind_info {
  *
  * mem_fd is -1 for the caller, or a descriptor of /proc/PID/mem that the caller
  * opened: the kernel's ptrace check at that open authorises the call.
- * Registering a process twice is no error. A registration lasts across execve,
- * unless the new program gains privilege, and ends with the process or when it
- * is unregistered. May sleep: on return the tables of all objects that are
+ * Registering a process twice is no error. A registration lasts until the
+ * process ends or is unregistered. An execve ends it if the new program gains
+ * privilege or its file is not readable, unless the caller of this ioctl had
+ * CAP_SYS_PTRACE. May sleep: on return the tables of all objects that are
  * mapped now are built, or have failed, or the time allowed for it (parameter
  * register_timeout_ms) is over; then they are built in the background.
  *

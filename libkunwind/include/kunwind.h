@@ -18,9 +18,9 @@
  *                functions return no error; the reason is KUNWIND_DISABLED
  *   -EMFILE, -ENFILE, -ENOMEM  as open(2)
  *
- * Every function may be called from any thread at any time. None is a
- * cancellation point, takes a lock or allocates memory. All except
- * kunwind_release() may be called from a signal handler.
+ * Several threads may call all functions at once, except kunwind_release() (see
+ * there). None is a cancellation point, takes a lock or allocates memory. All
+ * except kunwind_release() may be called from a signal handler.
  *
  * The kunwind_callstack functions open a descriptor of /dev/kunwind for the
  * first stack, and keep it, because an open(2) would cost more than the walk.
@@ -150,7 +150,8 @@ int kunwind_callstack_regs(uint64_t *addresses, unsigned int capacity, unsigned 
  * module proves or guesses who the caller is; @trust shows this. A frame is at
  * most as sure as the least sure frame before it.
  * Return: as kunwind_callstack_regs(), and
- *   -E2BIG  the module is older than this function
+ *   -E2BIG   the module is older than this function
+ *   -EFAULT  also if @trust cannot be written
  */
 int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,
 			    unsigned int *reason, const uint64_t regs[17], unsigned int valid);

@@ -401,7 +401,7 @@ int main(void)
 	tap_ok(same(&none, &first) && same(&none, &again),
 	       "answers: a walk with answers finds what a walk without them finds");
 	tap_ok(first.spent < none.spent && again.spent < first.spent,
-	       "answers: they cut the cost of a walk, and of the next even more");
+	       "answers: a walk that uses answers costs less, the next walk even less");
 
 	for (i = 0; i < sizeof(code); i++)
 		for (flip = 1; flip < 256; flip <<= 1) {

@@ -323,7 +323,7 @@ static void test_read(void)
 	begin();
 	read_fails = 1;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == 1,
-	       "a read that fails: refused");
+	       "a read that fails: failed with io");
 	kunwind_builder_counts(&builds[1], &refusals[1]);
 	tap_ok(builds[1] - builds[0] == 7 && refusals[1] - refusals[0] == 1,
 	       "status: builds and refusals are counted");
@@ -336,7 +336,7 @@ static void test_read(void)
 	object = (struct kunwind_object){ .payer = &users[0], .key = object.key };
 	users[0].bytes = 0;
 	room = MUCH;
-	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO), "the last read fails: refused");
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO), "the last read fails: failed with io");
 	end("the last read fails");
 	begin();
 	inode.i_mode = S_IFIFO;
@@ -538,7 +538,7 @@ static void test_user(void)
 	begin();
 	no_page = true;
 	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !users[0].bytes,
-	       "jit: an address that is not mapped is refused");
+	       "jit: an address that is not mapped: failed with io");
 	end("jit, not there");
 	begin();
 	absent_tries = 3;
@@ -548,7 +548,7 @@ static void test_user(void)
 	begin();
 	absent_tries = ~0U;
 	tap_ok(build_user(KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM) && faults == COPY_TRIES,
-	       "jit: pages that vanish each time are refused after 8 tries");
+	       "jit: pages that vanish each time: failed with nomem after 8 tries");
 	end("jit, does not stay");
 	begin();
 	max_eh_frame_mb = 0;

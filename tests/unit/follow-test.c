@@ -388,7 +388,7 @@ static void test_hooks(void)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		for (n = 0; n < ARRAY_SIZE(hooks) && strcmp(hooks[n].function, names[i]); n++)
 			;
-		tap_ok(n < ARRAY_SIZE(hooks), "hook: %s", names[i]);
+		tap_ok(n < ARRAY_SIZE(hooks), "hook: the list has %s", names[i]);
 	}
 	begin();
 	kunwind_follow_queue(&me, FOLLOW_EXEC);

@@ -85,7 +85,7 @@ static void test_idle_share(void)
 		once(6, NULL);
 	}
 	tap_ok(nr_idle == IDLE_MAX && kunwind_payer_idle(NULL)->nr > IDLE_MAX / USER_PART,
-	       "idle share: objects of CAP_SYS_ADMIN may be all");
+	       "idle share: objects of CAP_SYS_ADMIN may be more than a quarter");
 	end("idle share");
 }
 

@@ -93,7 +93,10 @@ static void test_learned(void)
 	tap_ok(file_page_0.refs == 0, "the file's page: reference is dropped");
 }
 
-/* A request that repeats in vain would cost the task a comparison for each jiffy. */
+/*
+ * If a failure were not reported, the task could repeat the request, and pay for
+ * a comparison of pages, in each jiffy.
+ */
 static void test_in_vain(void)
 {
 	begin();

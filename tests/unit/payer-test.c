@@ -124,7 +124,10 @@ static void test_processes(void)
 	       "processes: a refused process leaves no charge");
 }
 
-/* Adds processes of @uid until one is refused (@nr of @max exist), at most 99. */
+/*
+ * Adds processes of @uid until one is refused, at most 99. @nr of @max records
+ * exist before.
+ */
 static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max,
 			  struct kunwind_payer **p)
 {

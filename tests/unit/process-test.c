@@ -40,7 +40,7 @@ static void test_children(void)
 	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "+children"),
 	       "auto off: only registrations by hand stay");
 	tap_ok(!shares_of(ANN) && by_hand_of(ANN) == 5,
-	       "auto off: no user's share has records");
+	       "auto off: the user's share has no records");
 	end("children");
 
 	/* whether fork copies the parent's space */

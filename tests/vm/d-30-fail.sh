@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# d-30-fail.sh - allocations fail: first each allocation of a call in turn, then
+# d-30-fail.sh - allocations fail: first one allocation of a call at a time, then
 # one in seven of kunwind's own while processes run as usual
+#
+# "storm fail 1" leaves out some allocations of a call, to save time.
 # vm: --debug --many-threads
 # timeout: 900
 
@@ -11,7 +13,7 @@
 
 check "the module loads" modprobe kunwind
 quiet_failures
-check "allocations of each call fail" sh -c "$storm fail 1 >'$KUNWIND_TMP/failed'"
+check "register, status and mmap, one of their allocations fails: results are as the ABI allows" sh -c "$storm fail 1 >'$KUNWIND_TMP/failed'"
 diag "$(cat "$KUNWIND_TMP/failed")"
 fail_allocations 7
 for mode in walk map fork register; do

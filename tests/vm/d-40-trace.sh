@@ -49,7 +49,7 @@ unload_under_load() {
 	done
 	return 1
 }
-check "the module is unloaded and loaded during storms" unload_under_load
+check "rmmod and modprobe during storms: no modprobe fails, and after the storms the module is unloaded" unload_under_load
 check "the session ends without the module" lttng_stop "$KUNWIND_TMP"
 like "$(babeltrace2 "$KUNWIND_TMP/trace" 2>/dev/null | head -n 2000 | grep -c callstack_user)" \
 	'^[1-9]' "the session's trace has stacks"

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: MIT
 #
 # k-selftests.sh - the kernel's selftests (x86, signal stacks) and stress-ng's
-# stressors of fork, clone, exec and signals do the same with the whole system
-# registered and traced, a stack at every system call, page fault and switch of
-# tasks, as with the module absent
+# stressors of fork, clone, exec and signals have the same results with kunwind
+# as without the module
 #
-# Each runs twice without the module; what does not agree with itself there
-# (an emulated processor is not like a real one, and some are races) is listed and
-# not compared. The comparison: the exit status, and how many lines said OK, FAIL
-# and SKIP. scripts/check-kernel-tests builds the selftests. Left out are those with a
-# far return (retf) in user mode: QEMU 7.2 reads its stack as the supervisor, which SMAP
-# forbids, and the kernel, without kunwind too, takes that for a bug of its own.
+# With kunwind, the whole system is registered, and LTTng takes a stack at each
+# system call, page fault and task switch.
+#
+# Each program runs twice without the module. If the two results differ, the
+# program is listed and not compared: an emulated processor differs from a real
+# one, and some tests are races. The test compares the exit status and the
+# numbers of lines with OK, FAIL and SKIP. scripts/check-kernel-tests builds the
+# selftests. Two selftests with a far return (retf) in user mode are left out:
+# QEMU 7.2 reads the stack of a retf as the supervisor, which SMAP forbids. The
+# kernel, also without kunwind, takes this for a bug of its own.
 # timeout: 1800
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -21,7 +24,7 @@ bin=$here/../../build/kernel-selftests
 [ -d "$bin/" ] || { echo "1..0 # SKIP no kernel selftests: run scripts/check-kernel-tests"; exit 0; }
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 
-# ONLY="NAME...": only these, as sigreturn_64 or stress-fork
+# ONLY="NAME...": run only these, for example sigreturn_64 or stress-fork
 wanted() { [ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
 
 far_return="sysret_ss_attrs_64 test_syscall_vdso_32"
@@ -40,7 +43,9 @@ selftests() { # prints: name, status, OK, FAIL, SKIP
 
 stressors="fork vfork vforkmany clone exec sigabrt sigchld sigfd sigfpe sigio signal signest
 	sigpending sigpipe sigq sigrt sigsegv sigsuspend sigtrap"
-stressed() { # prints: name, status, what stress-ng says of its own checks
+# Prints: name, status, and the numbers of lines in which stress-ng reports a
+# completed run, a failure, and a skipped stressor.
+stressed() {
 	local name status
 	for name in $stressors; do
 		wanted "stress-$name" || continue
@@ -61,7 +66,7 @@ done
 diag "twice without the module: $((SECONDS - absent)) s"
 
 check "the module loads" modprobe kunwind
-check "kunwind auto on" kunwind auto on
+check "kunwind auto on succeeds" kunwind auto on
 lttng-sessiond --daemonize >/dev/null
 whole_system() {
 	lttng -q create test --output="$work/trace" &&
@@ -72,34 +77,34 @@ whole_system() {
 		lttng -q start
 }
 whole_system
-verdict $? "an LTTng session of system calls, page faults and switches of all processes"
+verdict $? "an LTTng session of system calls, page faults and task switches of all processes starts"
 before=$(stat_of stacks)
 with=$SECONDS
 { selftests with; stressed with; } >"$work/with.tsv"
-diag "once with it: $((SECONDS - with)) s"
+diag "once with the module: $((SECONDS - with)) s"
 taken=$(($(stat_of stacks) - before))
 diag "stacks by reason: $(awk -F'\t' '$1 == "reason" && $3 > 0 { printf "%s %s; ", $2, $3 }' /dev/kunwind)"
 session_end
 [ "$taken" -gt $([ -n "${ONLY:-}" ] && echo 1000 || echo 100000) ]
-verdict $? "meanwhile $taken stacks were taken"
+verdict $? "stacks are taken while the programs run: $taken"
 
 steady=0
 while IFS=$'\t' read -r name result; do
 	again=$(sed -n "s/^$name\t//p" "$work/absent-2.tsv")
 	if [ "$result" != "$again" ]; then
-		diag "$name: not steady without kunwind: $result, then $again ($(sed -n "s/^$name\t//p" "$work/with.tsv") with it)"
+		diag "$name: two results without kunwind: $result, then $again ($(sed -n "s/^$name\t//p" "$work/with.tsv") with it)"
 		continue
 	fi
 	steady=$((steady + 1))
 	is "$(sed -n "s/^$name\t//p" "$work/with.tsv")" "$result" \
-		"$name: status, OK, FAIL, SKIP are$(printf ' %s' $result)"
+		"$name: status, OK, FAIL, SKIP as without kunwind:$(printf ' %s' $result)"
 done <"$work/absent-1.tsv"
 [ $steady -ge $(($(wc -l <"$work/absent-1.tsv") * 9 / 10)) ]
-verdict $? "$steady of $(wc -l <"$work/absent-1.tsv") were compared"
-# sigreturn_32 does not, in emulation
+verdict $? "at least nine tenths of the programs are compared: $steady of $(wc -l <"$work/absent-1.tsv")"
+# sigreturn_32 is not in this list, because it fails in emulation.
 for name in sigreturn_64 sigaltstack_64 unwind_vdso_32 sas stress-fork stress-exec stress-clone stress-vfork; do
 	wanted $name || continue
-	is "$(awk -F'\t' -v n=$name '$1 == n { print $2 }' "$work/with.tsv")" 0 "$name passes"
+	is "$(awk -F'\t' -v n=$name '$1 == n { print $2 }' "$work/with.tsv")" 0 "$name: exits with status 0 with kunwind"
 done
 [ -z "${KEEP_DIR:-}" ] || cp "$work"/*.tsv "$work"/*.out "$KEEP_DIR/"
 check "the module is unloaded" rmmod kunwind

@@ -3,9 +3,12 @@
 # vm: --mem 6000
 # timeout: 900
 #
-# Programs of other people (programs/README), run by "make check-programs": each
-# is registered from its start and traced until all its threads wait in a system
-# call; then every thread's stack is compared with eu-stack's.
+# p-programs.sh - stacks of widely used programs (programs/README) equal
+# eu-stack's
+#
+# "make check-programs" runs this test. Each program is registered from its
+# start and traced until all its threads wait in a system call. Then the stack
+# of each thread is compared with eu-stack's.
 
 . "$(dirname "$0")/oracle/session.sh"
 # shellcheck disable=SC2034 # the commands in programs/list use these two
@@ -39,7 +42,7 @@ fi
 mkdir "$work/tor" "$work/my"
 
 session_begin "$work/trace"
-verdict $? "an LTTng session with the context callstack-user"
+verdict $? "an LTTng session with the context callstack-user starts"
 mkfifo "$work/never"
 exec {never}<>"$work/never"
 while IFS=$'\t' read -r name _ package command; do
@@ -53,7 +56,8 @@ while IFS=$'\t' read -r name _ package command; do
 done <"$here/programs/list"
 
 mapfile -t pids < <(cut -f2 "$work/programs.tsv")
-# some poll: they are compared as they are, and must be equal all the same
+# Some threads poll, and never rest. Their stacks are compared too, and must be
+# equal.
 SETTLE=60 settle "${pids[@]}" || diag "some threads do not rest"
 session_end
 : >"$work/alive.tsv"

@@ -186,7 +186,7 @@ for _ in $(seq $((100 * ${KUNWIND_TIMEOUT_SCALE:-1}))); do
 	[ "$(stat_of auto_pending)" = 0 ] && break
 	sleep 0.1
 done
-check "auto=1: processes that ran before the load are registered" grep -qP "^process\t1\t.*\tauto\t" /dev/kunwind
+check "auto=1: init, which ran before the load, is registered" grep -qP "^process\t1\t.*\tauto\t" /dev/kunwind
 echo 0 >$params/auto
 is "$(kunwind auto) $(stat_of processes)" "off 0" "parameter auto=0: auto is off, no process is registered"
 check "parameter auto=Y is accepted" sh -c "echo Y >$params/auto"

@@ -41,7 +41,7 @@ for function in "${required[@]}"; do
 		bash -c 'echo Y >/sys/module/kunwind/parameters/auto'
 	like "$(kunwind doctor)" "required hooks.*$function is refused" \
 		"$function refused: kunwind doctor names it"
-	is "$("$progs/perfchain" stranger)" "$stock" "$function refused: stacks are the kernel's own"
+	is "$("$progs/perfchain" stranger)" "$stock" "$function refused: an unregistered program's stack is the kernel's own"
 	check "$function refused: the module is unloaded" rmmod kunwind
 	rmmod refuse
 done

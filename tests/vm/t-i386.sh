@@ -6,7 +6,7 @@
 # The scenes of t-stacks.sh (frames of all kinds, signals by both trampolines of
 # the vDSO, system calls through __kernel_vsyscall and by int $0x80), compared
 # with eu-stack; the ioctl from 32-bit code; and an unregistered program, whose
-# stacks must be the same as without the module. Needs gcc-multilib.
+# stacks must be as many and as long as without the module. Needs gcc-multilib.
 # timeout: 400
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -100,6 +100,6 @@ stock() { # DIRECTORY
 }
 with=$(stock with)
 check "the module is unloaded" rmmod kunwind
-is "$with" "$(stock without)" "an unregistered 32-bit program gets the same stacks as without the module"
+is "$with" "$(stock without)" "an unregistered 32-bit program: as many stacks, of the same lengths, as without the module"
 diag "$with"
 done_testing

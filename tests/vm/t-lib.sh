@@ -57,7 +57,7 @@ for _ in {1..50}; do
 	grep -q released "$KUNWIND_TMP/hold" && break
 	sleep 0.2
 done
-is "$(head -n 1 "$KUNWIND_TMP/hold")" "ok - before it lets go: 1 stacks, 0 wrong" "a program takes a stack before kunwind_release()"
+is "$(head -n 1 "$KUNWIND_TMP/hold")" "ok - before kunwind_release(): 1 stacks, 0 wrong" "a program takes a stack before kunwind_release()"
 check "after kunwind_release() the module can be removed" rmmod kunwind
 kill $holder
 done_testing

@@ -70,7 +70,7 @@ like "$(commands first sched_switch)" "swapper" "record: sched_switch events of 
 pid=$(kunwind show --no-symbols --tsv --event syscall_entry_gettid first |
 	awk -F '\t' '$1 == "event" && $5 == "chain" { print $6; exit }')
 like "$(functions first syscall_entry_gettid "$pid")" "fct_c fct_b fct_a main .*_start $" "record: the stack of gettid() has the known chain"
-like "$(functions first syscall_entry_brk "$pid")" "_start $" "record: stacks of the dynamic linker before main() are whole"
+like "$(functions first syscall_entry_brk "$pid")" "_start $" "record: the first stack of brk(), before main(), ends at _start"
 is "$(registered)" "" "record: no process stays registered"
 is "$(lttng list 2>/dev/null | grep kunwind-record)" "" "record: the session is destroyed"
 check_fails 125 "record: a directory that has a trace is refused" kunwind record -o first true
@@ -132,13 +132,13 @@ wait $recorder
 is $? 0 "record -p: SIGINT ends the recording"
 is "$(registered)" "" "record -p: the process is registered only while it is recorded"
 like "$(functions running syscall_entry_gettid "$pid")" "fct_c fct_b fct_a main .*_start $" "record -p: the stack has the known chain"
-is "$(commands running 'syscall_entry_*')" "chain " "record -p: no events of other processes are recorded"
+is "$(commands running 'syscall_entry_*')" "chain " "record -p: no system calls of other processes are recorded"
 check "the process is registered by hand" kunwind register "$pid"
 kunwind record -q -o until-end -p "$pid" {go}>&- &
 recorder=$!
 until started "kunwind-record-$recorder"; do sleep 0.2; done
 sleep 0.5
-is "$(registered)" "$pid " "record -p: a process that is already registered stays so"
+is "$(registered)" "$pid " "record -p: a process that is already registered can be recorded, and is registered meanwhile"
 exec {go}>&-
 wait $recorder
 is $? 0 "record -p: the recording ends with the process"

@@ -80,7 +80,7 @@ is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "register prints 
 make -s -C tests/vm/progs/lib all >/dev/null
 jit=$PWD/build/vm-progs-lib/jit
 is "$(as 1001 "$jit" errors | grep -c '^ok')" "$(as 1001 "$jit" errors | grep -c .)" \
-	"a user may add unwind information only to his own registered process and for his own memory"
+	"a user who adds unwind information gets the documented result for right and wrong arguments"
 chmod 660 /dev/kunwind
 like "$(as 1001 "$jit" errors | head -n 2)" "# -13, wanted -2" "a user who cannot open the device cannot add unwind information"
 chmod 666 /dev/kunwind

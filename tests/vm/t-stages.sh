@@ -119,10 +119,10 @@ diag "two stages: mmap() $stall_us us, first stack $first us, all $all us, $miss
 [ "${first:-0}" -gt 0 ] && [ "$first" -lt "${whole_first:-0}" ]
 verdict $? "big object: with two stages the first whole stack comes earlier"
 [ "${misses:-0}" -gt 0 ]
-verdict $? "big object: walks request parts that are not built yet"
+verdict $? "big object: some walks meet a part that is not built yet"
 # a busy machine wakes the program later
 [ "${stall_us:-999999999}" -lt $((stall * 1000 * 10)) ]
-verdict $? "big object: mmap() waits no longer than max_stall_ms"
+verdict $? "big object: mmap() ends within ten times max_stall_ms"
 
 start_mapper() { # NAME FILE: a program that maps FILE when it gets a line of input
 	start "$1" /usr/bin/python3 -c 'import mmap, sys, time

@@ -370,7 +370,7 @@ is "$(stat_of table_bytes) $(stat_of objects) $(stat_of table_rows)" "$twenty $o
 	"1,000 processes have no more tables than 20: $twenty bytes"
 diag "lists of mappings: $((($(stat_of map_bytes) - maps) / 980)) bytes a process"
 [ "$((($(stat_of map_bytes) - maps) / 980))" -lt 4096 ]
-is $? 0 "the list of mappings of each of 1,000 processes takes less than a page"
+is $? 0 "the lists of mappings of 1,000 processes take less than a page each on average"
 let_go
 
 # ---- a file system that hangs
@@ -388,17 +388,17 @@ is "$(cat "$work/stuck.out")" "mounted" "a FUSE file system that does not answer
 read -r longest median < <(chrt -f 10 "$tables" map "$work"/stuck/{0..14} </dev/null)
 diag "15 files mapped by a real-time task; an mmap() took $median us, one $longest us"
 [ "$median" -lt $((stall * 800)) ]
-is $? 0 "hung file system: a real-time task does not wait"
+is $? 0 "hung file system: most mmap() calls of a real-time task do not wait"
 hold "$work/stalls" "$tables" map "$work"/stuck/{0..59}
 read -r longest median <"$work/stalls"
 diag "60 files mapped; an mmap() took $median us, one $longest us"
 [ "$longest" -gt $((stall * 800)) ] && [ "$longest" -lt $((stall * 10000)) ]
-is $? 0 "hung file system: another task waits no longer than max_stall_ms"
+is $? 0 "hung file system: another task waits, less than ten times max_stall_ms"
 is "$(object "$work/stuck/7" | cut -d' ' -f1)" "pending" "hung file system: the status shows the file as pending"
 read -r longest median < <("$tables" map "$work"/stuck/{0..59} </dev/null)
 diag "60 files mapped again: an mmap() took $median us, one $longest us"
 [ "$median" -lt $((stall * 800)) ]
-is $? 0 "hung file system: after waits in vain tasks do not wait any more"
+is $? 0 "hung file system: after waits in vain most mmap() calls do not wait"
 # Records of file systems are hashed by device number (kmod/object/filesystem.c,
 # hash_32() with 6 bits). If a file system in the same bucket answers, the other
 # one must still count as hung.
@@ -419,7 +419,7 @@ is "$("$tables" call "$alike/f.so")" "0 1 small" "a file system with the same ha
 read -r longest median < <("$tables" map "$work"/stuck/{0..9} </dev/null)
 diag "10 files of the hung file system mapped then: an mmap() took $median us, one $longest us"
 [ "$median" -lt $((stall * 800)) ]
-is $? 0 "hung file system: tasks still do not wait when the other one has answered"
+is $? 0 "hung file system: most mmap() calls still do not wait when the other one has answered"
 umount "$work"/mounts/*
 echo 20000 >$params/max_stall_ms
 cp "$progs/small.so" "$work/many/new.so"

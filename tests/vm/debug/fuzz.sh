@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs the fuzzer in the VM for SECONDS with SEED. ftrace takes stacks meanwhile, and
-# one of the files that the fuzzer maps is on a FUSE file system that answers
-# only once in 30 s. New inputs and the list of unreached functions go to OUT.
-# scripts/check-fuzz-kernel calls this.
+# Runs the fuzzer in the VM for SECONDS with SEED. ftrace takes stacks
+# meanwhile, and one of the files that the fuzzer maps is on a FUSE file system
+# that answers only once in 30 s. New inputs and the list of unreached functions
+# go to OUT. scripts/check-fuzz-kernel calls this.
 #
 #   fuzz.sh SECONDS SEED CORPUS OUT
 
@@ -16,14 +16,16 @@ tmp=$(mktemp -d)
 
 echo clear >$kmemleak
 modprobe kunwind || exit 2
-# Long waits for a file system that does not answer would leave no time for calls.
+# Long waits for a file system that does not answer would leave no time for
+# calls.
 echo 5 >/sys/module/kunwind/parameters/register_timeout_ms
 echo 2 >/sys/module/kunwind/parameters/max_stall_ms
 chmod 666 /dev/kunwind
 chmod 711 "$tmp"
 mkdir "$tmp/stuck"
 cp "$(realpath /lib/x86_64-linux-gnu/libm.so.6)" "$tmp/library"
-# Children exec programs from here, in the guest's memory: reads of them are quick.
+# Children exec programs from here, in the guest's memory: reads of them are
+# quick.
 cp build/vm-debug/fuzz "$progs/large.so" "$tmp"
 "$progs/stuckfs" "$tmp/stuck" "$tmp/library" 2 >"$tmp/stuckfs" &
 stuckfs=$!

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Functions of the tests of the debug kernel, sourced after lib/tap.sh. The kernel's
-# log decides whether a test passed; lib/guest-run reads it after each file. This
-# file has what is not in the log: a search for leaks, and allocations that fail.
+# Functions of the tests of the debug kernel, sourced after lib/tap.sh. The
+# kernel's log decides whether a test passed; lib/guest-run reads it after each
+# file. This file has what is not in the log: a search for leaks, and
+# allocations that fail.
 
 # A storm that hangs has failed. With a timeout the rest of the file still runs.
 scale=${KUNWIND_TIMEOUT_SCALE:-1}
@@ -15,17 +16,19 @@ kcsan=$([ ! -e $debugfs/kcsan ] || echo yes)
 [ -e $debugfs/kmemleak ] || [ -n "$kcsan" ] || { echo "1..0 # SKIP not on the debug kernel"; exit 0; }
 [ -n "$kcsan" ] || echo clear >$debugfs/kmemleak
 
-# Searches for memory that kunwind allocated and that nothing points to. The first
-# scan may report an object that only a register or RCU holds; the second one is
-# reliable. Memory that leaks while the module is loaded is still lost after rmmod,
-# so a test scans only once, at its end: on a busy machine the scans take most of a
-# test's time. Call this before rmmod to see the names of the functions.
+# Searches for memory that kunwind allocated and that nothing points to. The
+# first scan may report an object that only a register or RCU holds; the second
+# one is reliable. Memory that leaks while the module is loaded is still lost
+# after rmmod, so a test scans only once, at its end: on a busy machine the
+# scans take most of a test's time. Call this before rmmod to see the names of
+# the functions.
 no_leaks() {
 	local found
 	[ -z "$kcsan" ] || return 0
 	sync
 	sleep 1
-	# The write fails if kmemleak has disabled itself: then leaks are unknown.
+	# The write fails if kmemleak has disabled itself: then leaks are
+	# unknown.
 	if ! { echo scan >$debugfs/kmemleak && sleep 6 && echo scan >$debugfs/kmemleak; }; then
 		not_ok "$1: kmemleak scans"
 		return
@@ -38,8 +41,8 @@ no_leaks() {
 	is "$found" "" "$1: no memory has leaked"
 }
 
-# A task that sleeps with a queued task work of kunwind's holds the module in use
-# until it wakes up.
+# A task that sleeps with a queued task work of kunwind's holds the module in
+# use until it wakes up.
 unload() {
 	local i
 	for ((i = 0; i < 100; i++)); do
@@ -50,8 +53,9 @@ unload() {
 	rmmod kunwind
 }
 
-# Sets "start" and "end" to the address of a kernel function and of the next one.
-# The result is kept, because reading the symbols takes seconds on this kernel.
+# Sets "start" and "end" to the address of a kernel function and of the next
+# one. The result is kept, because reading the symbols takes seconds on this
+# kernel.
 declare -A extents=()
 extent() { # FUNCTION
 	[ -n "${extents[$1]:-}" ] || extents[$1]=$(awk -v name="$1" 'start { print start, "0x" $1; exit }
@@ -59,11 +63,12 @@ extent() { # FUNCTION
 	read -r start end <<<"${extents[$1]}"
 }
 
-# About one in N allocations of kunwind's code, or of FUNCTION, fails; at most TIMES
-# of them, unless TIMES is -1.
+# About one in N allocations of kunwind's code, or of FUNCTION, fails; at most
+# TIMES of them, unless TIMES is -1.
 fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 	local dir start end own next
-	# except ftrace's for the trampoline of a hook: it works without, and the kernel warns
+	# ftrace's allocation for the trampoline of a hook does not fail: ftrace
+	# works without the trampoline, and the kernel warns
 	extent arch_ftrace_update_trampoline
 	own=$start next=$end
 	if [ $# -gt 2 ]; then
@@ -72,8 +77,8 @@ fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 		start=$(cat /sys/module/kunwind/sections/.text)
 		end=$(printf '0x%x' $((start + $(awk '$1 == "kunwind" { print $2 }' /proc/modules))))
 	else
-		# the area of modules: an allocation of the module loader must not
-		# fail, because the kernel warns of that
+		# the area of modules: an allocation of the module loader must
+		# not fail, because the kernel warns of that
 		start=0xffffffffc0000000 end=0xffffffffff000000
 	fi
 	for dir in failslab fail_page_alloc; do
@@ -85,7 +90,8 @@ fail_allocations() { # ONE_IN [TIMES [FUNCTION]]
 		echo "$own" >$debugfs/$dir/reject-start
 		echo "$next" >$debugfs/$dir/reject-end
 		echo "${2:--1}" >$debugfs/$dir/times
-		# at random: every Nth allocation would be the same one in each try
+		# at random: every Nth allocation would be the same one in each
+		# try
 		echo 1 >$debugfs/$dir/interval
 		echo $((100 / $1)) >$debugfs/$dir/probability
 	done
@@ -99,7 +105,8 @@ stop_failing() {
 	done
 }
 
-# Lets any allocation of a task that set /proc/self/fail-nth fail, without log lines.
+# Lets any allocation of a task that set /proc/self/fail-nth fail, without log
+# lines.
 quiet_failures() {
 	local dir
 	for dir in failslab fail_page_alloc fail_usercopy; do
@@ -126,7 +133,8 @@ lttng_start() { # DIRECTORY
 }
 
 lttng_stop() { # DIRECTORY
-	# check() runs its command in a subshell, so the export of lttng_start() is lost.
+	# check() runs its command in a subshell, so the export of lttng_start()
+	# is lost.
 	export LTTNG_HOME=$1/home
 	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1 && return
 	tail -n 5 "$1/lttng.log"

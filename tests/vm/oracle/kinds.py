@@ -37,7 +37,8 @@ from tap import Tap                 # noqa: E402
 
 
 # Page faults occur where system calls do not: at the first byte of _init and
-# _fini, which have no CFI in crti.o; and while a stack page is missing or copied.
+# _fini, which have no CFI in crti.o; and while a stack page is missing or
+# copied.
 SHARE = 0.99
 
 

@@ -157,7 +157,8 @@ def main():
             wanted = nested_chain(int(name.split("-")[1]))
             own = [found for found in (names.find(address - 1) for address in stack)
                    if found in wanted]
-            # callers are in node's file: JSON.parse is C++, map and sort are built in
+            # The callers are in node's file: JSON.parse is C++, map and sort
+            # are built in.
             between = [i for i, found in enumerate(names.find(a - 1) for a in stack)
                        if found in CALLBACKS.values()]
             good = own == wanted and all(native(objects[i + 1]) for i in between)

@@ -238,7 +238,7 @@ own_books() {
 quiet() {
 	watch_begin "quiet: the loads end"
 	loads_end || not_ok "all loads end"
-	watch_begin "quiet: what traces ends"
+	watch_begin "quiet: all tracing ends"
 	[ -z "$session_on" ] || tracing
 	[ ! -e $tracefs/events/soak ] || probes
 	! grep -q '^p:soakk/' $tracefs/kprobe_events || kprobes
@@ -247,7 +247,7 @@ quiet() {
 	echo 0 >$tracefs/options/userstacktrace
 	echo 0 >$tracefs/events/sched/sched_switch/enable
 	echo >$tracefs/trace
-	watch_begin "quiet: the module lets go of all"
+	watch_begin "quiet: the counts of the module become 0"
 	local i
 	loaded || attempt load modprobe kunwind
 	own_books

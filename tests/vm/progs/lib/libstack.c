@@ -403,7 +403,7 @@ static int absent(void)
  */
 static int hold(void)
 {
-	struct place place = { .what = "before it lets go" };
+	struct place place = { .what = "before kunwind_release()" };
 
 	look(&place);
 	finish(&place);
