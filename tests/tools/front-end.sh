@@ -6,13 +6,16 @@
 #
 # The real lttng is a recorder that stands behind the front end in PATH: it
 # writes down each argument that it gets, in brackets, and answers with the
-# status and output that the case asks for.
+# status and output that the case asks for. If lttng-tools is installed and no
+# session daemon runs, the recorder also passes each enable-event to LTTng's
+# lttng. That fails, and its error names the session and the channel that it
+# parsed: the front end must have parsed the same.
 
 cd "$(dirname "$0")" || exit 1
 build=$PWD/../../tools/build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/front" "$work/real" "$work/home"
+mkdir "$work/front" "$work/real" "$work/home" "$work/lttng-home"
 ln -s "$build/lttng" "$work/front/lttng"
 cat >"$work/real/lttng" <<'END'
 #!/bin/bash
@@ -20,6 +23,11 @@ cat >"$work/real/lttng" <<'END'
 	printf '[%s]' "$@"
 	echo
 } >>"$RECORD"
+if [ "$1" = enable-event ] && [ -n "$LTTNG" ] && [ ! -e "$PARSED" ]; then
+	LC_ALL=C LTTNG_HOME=$LTTNG_HOMES "$LTTNG" "$@" 2>&1 |
+		sed -n "s/.*(channel \(.*\), session \([^,]*\)\(, filter.*\)\?)\$/\2|\1/p" |
+		head -n 1 >"$PARSED"
+fi
 [ -z "$ECHO_NAME" ] || echo "name=$0"
 for word in "$@"; do
 	case $word in
@@ -39,7 +47,9 @@ exit "${STATUS:-0}"
 END
 chmod +x "$work/real/lttng"
 export PATH="$work/front:$work/real:$PATH" RECORD=$work/record HOME=$work/home
-unset LTTNG_HOME KUNWIND_LTTNG_SEEN
+export PARSED=$work/parsed LTTNG_HOMES=$work/lttng-home LTTNG
+echo session=current >"$LTTNG_HOMES/.lttngrc"
+unset LTTNG_HOME KUNWIND_LTTNG_SEEN POSIXLY_CORRECT POSIX_ME_HARDER
 
 n=0 failed=0
 report() { # STATUS TEXT
@@ -57,9 +67,17 @@ is() { # GOT WANTED TEXT
 	[ "$1" = "$2" ] || diff <(echo "$2") <(echo "$1") | sed 's/^/# /'
 }
 
+LTTNG=$(PATH=/usr/bin:/bin command -v lttng)
+if [ -z "$LTTNG" ] || "$LTTNG" -n list >/dev/null 2>&1 ||
+	! LC_ALL=C "$LTTNG" -n enable-event -k -s s a 2>&1 | grep -q '(channel channel0, session s)$'; then
+	LTTNG=
+	report 0 "what LTTng's lttng parses # SKIP no lttng-tools 2.13, or a session daemon runs"
+fi
+
 # calls LTTNG-ARGUMENTS...: runs it; its calls are in $got, its status in $status
 calls() {
 	: >"$RECORD"
+	rm -f "$PARSED"
 	lttng "$@" >"$work/out" 2>"$work/err"
 	status=$?
 	got=$(cat "$RECORD")
@@ -71,6 +89,10 @@ calls() {
 through() {
 	calls "$@"
 	is "$got" "$(printf '[%s]' "$@")" "handed on: lttng $*"
+	if [ -n "$LTTNG" ] && [[ $1 = enable-event && $* = *--callstack* ]]; then
+		[ -s "$PARSED" ]
+		report $? "LTTng accepts: lttng $*"
+	fi
 }
 through create demo
 through create 'a b' --output='/x y'
@@ -87,7 +109,11 @@ through enable-event -k --filter --callstack x
 through enable-event -k -f --callstack x
 through enable-event -kf --callstack x
 through enable-event -k -- --callstack
-through enable-event -k --callstack=yes x
+through enable-event -kas --callstack
+through enable-event -k -f --callstack=whole x
+through enable-event -k --loglevel --callstack x
+through enable-event -k --channel --callstack x
+through enable-event -k -- --callstack=whole
 through enable-event -k x -s --callstack
 through start --callstack
 through --group enable-event create
@@ -102,6 +128,13 @@ callstack() {
 	calls "$@"
 	is "$got" "$enable
 $context$contexts" "lttng $*"
+	if [ -n "$LTTNG" ] && [ "$1" = enable-event ]; then
+		local session channel
+		IFS='|' read -r session channel <"$PARSED"
+		[ "$session" = current ] && session= || session="[--session][$session]"
+		is "[add-context][--kernel]$session[--channel][$channel]" "$context" \
+			"LTTng parses the same session and channel: lttng $*"
+	fi
 }
 in_default='[add-context][--kernel][--channel][channel0]'
 callstack '[enable-event][--kernel][--syscall][openat,read]' "$in_default" \
@@ -133,8 +166,84 @@ callstack '[enable-event][-k][a][-s][--weird]' \
 	enable-event -k --callstack a -s --weird
 callstack '[enable-event][-k][--filter][a == "b c"][a]' "$in_default" \
 	enable-event -k --callstack --filter 'a == "b c"' a
-callstack '[enable-event][-k][--probe][-c][a][-c][real]' '[add-context][--kernel][--channel][real]' \
+# LTTng refuses this value, but only after it parsed all options
+LTTNG='' callstack '[enable-event][-k][--probe][-c][a][-c][real]' '[add-context][--kernel][--channel][real]' \
 	enable-event -k --callstack --probe -c a -c real
+# what a hostile user types: bundles
+callstack '[enable-event][-kc=][a]' '[add-context][--kernel][--channel][]' \
+	enable-event -kc= a --callstack
+callstack '[enable-event][-kc==x][a]' '[add-context][--kernel][--channel][=x]' \
+	enable-event -kc==x a --callstack
+callstack '[enable-event][-kcs][a]' '[add-context][--kernel][--channel][s]' \
+	enable-event -kcs --callstack a
+callstack '[enable-event][-k][-callstack][a]' '[add-context][--kernel][--channel][allstack]' \
+	enable-event -k -callstack --callstack a
+callstack '[enable-event][-kas][one]' '[add-context][--kernel][--session][one][--channel][channel0]' \
+	enable-event --callstack -kas one
+# a value that looks like an option
+callstack '[enable-event][-k][-c][-k][a]' '[add-context][--kernel][--channel][-k]' \
+	enable-event -k -c -k --callstack a
+callstack '[enable-event][-k][-s][--][a]' '[add-context][--kernel][--session][--][--channel][channel0]' \
+	enable-event -k -s -- --callstack a
+callstack '[enable-event][-k][--channel][--channel=x][a]' \
+	'[add-context][--kernel][--channel][--channel=x]' \
+	enable-event -k --channel --channel=x a --callstack
+callstack '[enable-event][-k][--channel=a=b][a]' '[add-context][--kernel][--channel][a=b]' \
+	enable-event -k --callstack --channel=a=b a
+callstack '[enable-event][-k][-f][-c][-c][x][a]' '[add-context][--kernel][--channel][x]' \
+	enable-event -k -f -c -c x a --callstack
+callstack '[enable-event][-k][-c][--callstack][a]' '[add-context][--kernel][--channel][--callstack]' \
+	enable-event -k --callstack -c --callstack a
+# the end of the options
+callstack '[enable-event][-k][--][a]' "$in_default" enable-event --callstack -k -- a
+callstack '[enable-event][-k][--][--callstack]' "$in_default" \
+	enable-event -k --callstack -- --callstack
+callstack '[enable-event][-k][-]' "$in_default" enable-event -k - --callstack
+POSIX_ME_HARDER=1 callstack '[enable-event][-k][a]' "$in_default" enable-event -k --callstack a
+# repeated, empty, and what popt replaces by the next argument
+callstack '[enable-event][-k][-k][a]' "$in_default" \
+	enable-event --callstack -k --callstack=whole -k --callstack a --callstack
+callstack '[enable-event][-k][-cx][a][--channel][y]' '[add-context][--kernel][--channel][y]' \
+	enable-event -k -cx --callstack a --channel y
+callstack '[enable-event][-k][--channel=][a]' '[add-context][--kernel][--channel][]' \
+	enable-event -k --channel= --callstack a
+callstack '[enable-event][-k][-s][][-c][][a]' '[add-context][--kernel][--session][][--channel][]' \
+	enable-event -k -s '' --callstack -c '' a
+callstack '[enable-event][-ka][]' "$in_default" enable-event -ka '' --callstack
+callstack '[enable-event][-ka][-c][!#:+][big]' '[add-context][--kernel][--channel][big]' \
+	enable-event -ka -c '!#:+' --callstack big
+
+# refuses WANTED ARGUMENTS...: LTTng refuses an option; the front end must pass it on in place
+refuses() {
+	local want=$1
+	shift
+	STATUS=2 calls "$@"
+	is "$status $got" "2 $want" "LTTng's to refuse: lttng $*"
+	if [ -n "$LTTNG" ]; then
+		is "$(cat "$PARSED")" '' "LTTng refuses: lttng $*"
+	fi
+}
+refuses '[enable-event][-k][--chan][big][a]' enable-event -k --callstack --chan big a
+refuses '[enable-event][-k][--chan=big][a]' enable-event -k --chan=big --callstack a
+refuses '[enable-event][--Kernel][a]' enable-event --Kernel a --callstack
+refuses '[enable-event][-k][--callstac][a]' enable-event -k --callstac a
+refuses '[enable-event][-k][---callstack][a]' enable-event -k ---callstack a
+refuses '[enable-event][-k][--callstack-all][a]' enable-event -k --callstack-all --callstack a
+refuses '[enable-event][-zk][a]' enable-event -zk a --callstack
+refuses '[enable-event][-kz=b][-][a]' enable-event -kz=b - a --callstack
+refuses '[enable-event][--kernel=yes][a]' enable-event --kernel=yes --callstack a
+refuses '[enable-event][-k=c][a]' enable-event -k=c --callstack a
+refuses '[enable-event][--help=me][-k][a]' enable-event --help=me -k --callstack a
+refuses '[enable-event][-k][a][-c]' enable-event -k a --callstack -c
+refuses '[enable-event][-k][a][--session]' enable-event --callstack -k a --session
+POSIX_ME_HARDER=1 refuses '[enable-event][-k][a][--callstack]' enable-event -k a --callstack
+
+for value in '' yes Whole whole, =whole; do
+	calls enable-event -k a "--callstack=$value" --callstack=whole
+	is "$status $got$err" "1 lttng: --callstack=$value: --callstack takes no value except \"whole\"" \
+		"one line refuses --callstack=$value, and nothing runs"
+done
+
 callstack '[-n][--group][tracing][-v][enable-event][-k][a]' \
 	"[--no-sessiond][--group=tracing][--verbose]$in_default" \
 	-n --group tracing -v enable-event -k a --callstack

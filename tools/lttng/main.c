@@ -139,9 +139,9 @@ static int enable_own(struct options_general *general, const struct options_even
 	return status;
 }
 
-static int enable_event(char **argv, int command, struct options_general *general)
+static int enable_event(int argc, char **argv, int command, struct options_general *general)
 {
-	struct options_event event = options_event(argv + command);
+	struct options_event event = options_event(argc - command, argv + command);
 	const char *channel = event.channel ? event.channel : DEFAULT_CHANNEL;
 	int status;
 
@@ -156,6 +156,11 @@ static int enable_event(char **argv, int command, struct options_general *genera
 	}
 	if (!event.callstack)
 		real_exec(argv);
+	if (event.refused) {
+		fprintf(stderr, "lttng: %s: --callstack takes no value except \"whole\"\n",
+			event.refused);
+		return 1;
+	}
 	if (event.other_domain) {
 		fputs("lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks "
 		      "in other domains\n", stderr);
@@ -178,7 +183,7 @@ int main(int argc, char **argv)
 	real_find();
 	command = options_command(argc, argv, &general);
 	if (command && !strcmp(argv[command], "enable-event"))
-		return enable_event(argv, command, &general);
+		return enable_event(argc, argv, command, &general);
 	if (command && !strcmp(argv[command], "help") && argv[command + 1] &&
 	    !strcmp(argv[command + 1], "enable-event") && !argv[command + 2]) {
 		status = real_run(argv, REAL_SHOWN, NULL, 0);

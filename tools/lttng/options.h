@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h - parse a command line of lttng(1) as the real lttng does
+ * options.h - a command line of lttng(1), read as the real one reads it
  */
 #ifndef KUNWIND_LTTNG_OPTIONS_H
 #define KUNWIND_LTTNG_OPTIONS_H
 
 #include <stdbool.h>
 
-/* The options before the command. */
+/* What the options before the command say. */
 struct options_general {
 	bool mi;	/* machine-readable output was asked for */
-	char **argv;	/* the program's name and all options except --mi; NULL-terminated */
-	int nr;		/* entries in argv; OPTIONS_ROOM more fit after them */
+	char **argv;	/* the program's name and all options but --mi, NULL-terminated */
+	int nr;		/* of these; OPTIONS_ROOM more fit behind them */
 };
 #define OPTIONS_ROOM	16
 
 /**
- * options_command() - find the command after the general options
- * @general: filled in; complete only if a command was found
- * Return: the command's index in @argv; 0 if there is none to run (--version,
- * --help, a wrong option, no command). Exits with 1 if out of memory.
+ * options_command() - find the command behind the general options
+ * Return: its index in @argv; 0 when there is none to be run (--version,
+ * --help, a mistake, nothing at all). Ends the program when out of memory.
  */
 int options_command(int argc, char **argv, struct options_general *general);
 
-/* The options of enable-event. */
+/* What the options of enable-event say. popt(3) stores flags as int. */
 struct options_event {
-	bool callstack;			/* --callstack or --callstack=whole */
+	int callstack;			/* --callstack, or: */
 	bool whole;			/* --callstack=whole */
-	bool help, list_options;	/* the real command does nothing else then */
-	bool kernel, other_domain;
-	const char *session, *channel;	/* the last one given, or NULL; point into @argv */
+	const char *refused;		/* --callstack= with another value, or NULL */
+	int help, list_options;		/* these end the real command at once */
+	int other_domain;		/* --userspace, --jul and others */
+	const char *session, *channel;	/* last ones given, or NULL */
 };
 
 /**
- * options_event() - read the options of enable-event
- * @argv: NULL-terminated; argv[0] is the command's name. Each --callstack and
- *	--callstack=whole before "--" is removed from it.
+ * options_event() - parse the options of enable-event
+ * @argv: NULL-terminated; argv[0] is the command's name. Each --callstack is
+ *	removed from it. Ends the program when out of memory.
  */
-struct options_event options_event(char **argv);
+struct options_event options_event(int argc, char **argv);
 
 #endif /* KUNWIND_LTTNG_OPTIONS_H */
