@@ -4,11 +4,13 @@
  *
  * Each process has its history, a list of entries in order of time, and the
  * mappings at the time of the last look-up, sorted by address. A look-up first
- * applies the entries up to its time. A forked child copies its parent's
- * mappings when the child is first looked up: those at the fork, or later ones
- * if the parent was looked up for a later time before.
+ * applies the entries up to its time. The first look-up of a forked child copies
+ * the mappings that its parent had at the fork. If the parent was looked up for
+ * a later time, the parent's entries are applied anew up to the fork. Mappings
+ * of a live process are entries before all others.
  *
- * Memory: 48 bytes for each mapping reported, 32 for each that is mapped. A
+ * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
+ * that is mapped in a process that was looked up, or in an ancestor of one. A
  * state dump that repeats known mappings costs nothing.
  */
 #include <stdlib.h>
@@ -26,7 +28,10 @@ struct entry {
 	int64_t time;
 	enum kind kind;
 	int parent;			/* of a FORK */
-	struct kunwind_range map;
+	union {
+		struct kunwind_range map;
+		size_t nr_parent;	/* FORK: entries that the parent had */
+	};
 };
 
 struct process {
@@ -35,6 +40,7 @@ struct process {
 	bool live_tried;
 	struct entry *history;
 	size_t nr_history, cap_history;
+	size_t nr_live;			/* of these, read from /proc */
 	size_t at;			/* entries that were applied */
 	struct kunwind_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
@@ -151,8 +157,10 @@ bool kunwind_maps_exec(struct kunwind_maps *maps, int pid, int64_t time)
 
 bool kunwind_maps_fork(struct kunwind_maps *maps, int parent, int child, int64_t time)
 {
-	return append(maps, child, &(struct entry){ .time = time, .kind = FORK,
-						    .parent = parent });
+	const struct process *p = find_process(maps, parent);
+
+	return append(maps, child, &(struct entry){ .time = time, .kind = FORK, .parent = parent,
+						    .nr_parent = p ? p->nr_history : 0 });
 }
 
 bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time)
@@ -164,7 +172,7 @@ bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid)
 {
 	const struct process *p = find_process(maps, pid);
 
-	return p && (p->nr_history || p->nr_now);
+	return p && p->nr_history;
 }
 
 /* Returns the index of the first mapping that ends after @addr. */
@@ -223,50 +231,92 @@ static bool replace(struct process *p, const struct kunwind_range *m)
 	return true;
 }
 
-static void advance(struct kunwind_maps *maps, struct process *p, int64_t time, int depth);
+/*
+ * Entries that only map and unmap. They change the mappings that the process
+ * had at @fork. NULL: those that it has applied, or none.
+ */
+struct span {
+	struct process *of;
+	const struct entry *fork;
+	size_t first, end;
+};
 
-static bool inherit(struct kunwind_maps *maps, struct process *child, const struct entry *fork,
-		    int depth)
+/* Begins after what @p has applied, or after its last fork, exec or exit. */
+static struct span last_span(struct process *p, size_t end)
 {
-	struct process *parent = find_process(maps, fork->parent);
+	size_t applied = p->at <= end ? p->at : 0, first = end;
+	const struct entry *fork = NULL;
+
+	while (first > applied && p->history[first - 1].kind <= UNMAP)
+		first--;
+	if (first > applied && p->history[first - 1].kind == FORK)
+		fork = &p->history[first - 1];
+	return (struct span){ .of = p, .fork = fork, .first = first, .end = end };
+}
+
+/* If memory runs out, mappings and their names are lost, nothing else. */
+static void apply(struct process *p, const struct span *span)
+{
 	size_t i;
 
-	child->nr_now = 0;
-	if (!parent || parent == child)
-		return true;
-	advance(maps, parent, fork->time, depth + 1);
-	for (i = 0; i < parent->nr_now; i++) {
-		if (!kunwind_reserve((void **)&child->now, child->nr_now, &child->cap_now,
-				     sizeof(*child->now)))
-			return false;
-		child->now[child->nr_now++] = parent->now[i];
-	}
-	return true;
+	for (i = span->first; i < span->end; i++)
+		replace(p, &span->of->history[i].map);
 }
 
 /*
- * If memory runs out, mappings and their names are lost, nothing else. @depth
- * ends the recursion if a trace claims a circle of forks at one time.
+ * Copies to @p the mappings at the end of a span without a fork. For that, the
+ * span's process goes forward, or back if it is past the end.
  */
-static void advance(struct kunwind_maps *maps, struct process *p, int64_t time, int depth)
+static void begin(struct process *p, const struct span *span)
 {
-	while (p->at < p->nr_history && p->history[p->at].time <= time && depth < 64) {
-		struct entry *entry = &p->history[p->at++];
+	struct process *of = span->of;
+	size_t i;
 
-		switch (entry->kind) {
-		case MAP:
-		case UNMAP:
-			replace(p, &entry->map);
-			break;
-		case FORK:
-			inherit(maps, p, entry, depth);
-			break;
-		case EXEC:
-		case EXIT:
-			p->nr_now = 0;
+	if (of->at != span->first)
+		of->nr_now = 0;
+	apply(of, span);
+	of->at = span->end;
+	if (of == p)
+		return;
+	p->nr_now = 0;
+	for (i = 0; i < of->nr_now; i++) {
+		if (!kunwind_reserve((void **)&p->now, p->nr_now, &p->cap_now, sizeof(*p->now)))
+			return;
+		p->now[p->nr_now++] = of->now[i];
+	}
+}
+
+/*
+ * Applies the first @end entries. The loop over forks ends, because each fork
+ * leads to entries that are older than the fork.
+ */
+static void advance(const struct kunwind_maps *maps, struct process *p, size_t end)
+{
+	size_t nr = 0, cap = 0, of_end = end;
+	const struct entry *fork = NULL;
+	struct span *span = NULL;
+	struct process *of = p;
+
+	do {
+		if (!kunwind_reserve((void **)&span, nr, &cap, sizeof(*span))) {
+			of = NULL;
 			break;
 		}
-	}
+		span[nr] = last_span(of, of_end);
+		fork = span[nr++].fork;
+		if (fork) {
+			of = find_process(maps, fork->parent);
+			of_end = of && fork->nr_parent < of->nr_live ? of->nr_live : fork->nr_parent;
+		}
+	} while (fork && of);
+	if (of)
+		begin(p, &span[--nr]);
+	else
+		p->nr_now = 0;
+	while (nr--)
+		apply(p, &span[nr]);
+	free(span);
+	p->at = end;
 }
 
 static const struct kunwind_range *look_ahead(const struct process *p, uint64_t addr)
@@ -288,7 +338,10 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 
 	if (!p)
 		return NULL;
-	advance(maps, p, time, 0);
+	for (i = p->at; i < p->nr_history && p->history[i].time <= time; i++)
+		;
+	if (i > p->at)
+		advance(maps, p, i);
 	i = position(p, addr);
 	if (i < p->nr_now && p->now[i].start <= addr)
 		return &p->now[i];
@@ -309,7 +362,10 @@ bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_
 {
 	struct process *p = get_process(maps, pid);
 
-	return p && replace(p, range);
+	if (!p || !kunwind_maps_map(maps, pid, INT64_MIN, range))
+		return false;
+	p->nr_live = p->nr_history;
+	return true;
 }
 
 int64_t kunwind_maps_began(const struct kunwind_maps *maps, int pid, int64_t time)

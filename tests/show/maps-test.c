@@ -10,15 +10,15 @@
 #include "maps.h"
 #include "pids.h"
 
-enum what { END, MAP, UNMAP, EXEC, FORK, EXIT, ALIAS, ASK, WHO };
+enum what { END, MAP, UNMAP, EXEC, FORK, EXIT, LIVE, ALIAS, ASK, WHO };
 
 struct step {
 	enum what what;
 	int pid;
 	int64_t time;
-	uint64_t a, b;		/* MAP, UNMAP: start, end; FORK: child; ALIAS: vpid; ASK: address;
+	uint64_t a, b;		/* MAP, UNMAP, LIVE: start, end; FORK: child; ALIAS: vpid; ASK: address;
 				 * WHO: address, vpid; its pid is the answer wanted */
-	const char *file;	/* MAP: path; ASK: path wanted, NULL for none */
+	const char *file;	/* MAP, LIVE: path; ASK: path wanted, NULL for none */
 };
 
 struct test {
@@ -157,6 +157,61 @@ static const struct test tests[] = {
 		{ UNMAP, 1, 30, 0x1000, 0x2000, NULL },
 		{ ASK, 2, 40, 0x1000, 0, "a" },
 		{ ASK, 1, 40, 0x1000, 0, NULL } } },
+	{ "fork: the parent execs before anyone asks about the child", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ EXEC, 1, 30, 0, 0, NULL },
+		{ ASK, 1, 40, 0x1000, 0, NULL },
+		{ ASK, 2, 41, 0x1000, 0, "a" } } },
+	{ "fork: the parent is asked about between its later changes", {
+		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
+		{ UNMAP, 1, 15, 0x5000, 0x6000, NULL },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ UNMAP, 1, 30, 0x1000, 0x2000, NULL },
+		{ MAP, 1, 40, 0x3000, 0x4000, "b" },
+		{ MAP, 1, 40, 0xa000, 0xb000, "b" },
+		{ ASK, 1, 35, 0x1000, 0, NULL },
+		{ ASK, 1, 45, 0x3000, 0, "b" },
+		{ ASK, 2, 45, 0x1000, 0, "a" },
+		{ ASK, 2, 45, 0x3000, 0, "a" },
+		{ ASK, 2, 45, 0x5000, 0, NULL },
+		{ ASK, 2, 45, 0xa000, 0, NULL },
+		{ ASK, 1, 45, 0x3000, 0, "b" } } },
+	{ "fork: a grandchild, after parent and grandparent went on", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ MAP, 2, 25, 0x3000, 0x4000, "b" },
+		{ FORK, 2, 30, 3, 0, NULL },
+		{ EXEC, 2, 35, 0, 0, NULL },
+		{ EXIT, 1, 35, 0, 0, NULL },
+		{ ASK, 1, 40, 0x1000, 0, NULL },
+		{ ASK, 2, 40, 0x3000, 0, NULL },
+		{ ASK, 3, 40, 0x1000, 0, "a" },
+		{ ASK, 3, 40, 0x3000, 0, "b" } } },
+	{ "fork: the number of the grandparent is used again", {
+		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ EXIT, 1, 30, 0, 0, NULL },
+		{ FORK, 2, 40, 1, 0, NULL },
+		{ EXEC, 2, 50, 0, 0, NULL },
+		{ ASK, 2, 60, 0x1000, 0, NULL },
+		{ ASK, 1, 60, 0x1000, 0, "a" } } },
+	{ "fork: what the parent does at the same time, but later, is not the child's", {
+		{ MAP, 1, 20, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ EXEC, 1, 20, 0, 0, NULL },
+		{ ASK, 2, 20, 0x1000, 0, "a" },
+		{ ASK, 1, 20, 0x1000, 0, NULL } } },
+	{ "fork: the child of a live process, after the parent went on", {
+		{ LIVE, 1, 0, 0x1000, 0x2000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ EXEC, 1, 30, 0, 0, NULL },
+		{ ASK, 1, 40, 0x1000, 0, NULL },
+		{ ASK, 2, 40, 0x1000, 0, "a" } } },
+	{ "fork: a process that is read from /proc after its fork", {
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ LIVE, 1, 0, 0x1000, 0x2000, "a" },
+		{ ASK, 2, 40, 0x1000, 0, "a" } } },
 	{ "of two processes with one vpid, that with code at the address is meant", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
@@ -238,6 +293,10 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 		case EXIT:
 			ok &= kunwind_maps_exit(maps, step->pid, step->time);
 			break;
+		case LIVE:
+			map.object = kunwind_symbolizer_object(symbolizer, step->file, "", 0);
+			ok &= kunwind_maps_live(maps, step->pid, &map);
+			break;
 		case ALIAS:
 			ok &= kunwind_pids_add(pids, (int)step->a, step->pid);
 			break;
@@ -253,18 +312,85 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
+/* of the sanitizer that this program is built with */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+static bool has(struct kunwind_maps *maps, int pid, uint64_t addr, int64_t time, bool wanted)
+{
+	bool got = kunwind_maps_find(maps, pid, addr, time);
+
+	if (got != wanted)
+		printf("# process %d, address 0x%" PRIx64 ": %s\n", pid, addr, got ? "one" : "none");
+	return got == wanted;
+}
+
+/* Process N forks N + 1, which maps a page of its own. Only the last one is asked about. */
+static bool long_line(struct kunwind_symbolizer *symbolizer)
+{
+	enum { NR = 100000 };
+	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	bool ok = true;
+	int i;
+
+	for (i = 1; i <= NR; i++) {
+		map.start = (uint64_t)(i % 1000) << 12;
+		map.end = map.start + 0x1000;
+		ok &= kunwind_maps_map(maps, i, i, &map) && kunwind_maps_fork(maps, i, i + 1, i);
+	}
+	ok &= has(maps, NR + 1, 0x1000, NR + 1, true) && has(maps, NR + 1, 0x3e7000, NR + 1, true);
+	kunwind_maps_free(maps);
+	return ok;
+}
+
+/* A parent with 1,000 mappings and 10,000 children, of whom one is asked about. */
+static bool fork_storm(struct kunwind_symbolizer *symbolizer)
+{
+	enum { MAPS = 1000, CHILDREN = 10000 };
+	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	size_t before = __sanitizer_get_current_allocated_bytes(), used;
+	bool ok = true;
+	int i;
+
+	for (i = 0; i < MAPS; i++) {
+		map.start = (uint64_t)i << 16;
+		map.end = map.start + 0x1000;
+		ok &= kunwind_maps_map(maps, 1, 10, &map);
+	}
+	for (i = 0; i < CHILDREN; i++)
+		ok &= kunwind_maps_fork(maps, 1, 2 + i, 20 + i) &&
+		      kunwind_maps_unmap(maps, 1, 20 + i, (uint64_t)i << 16, (uint64_t)i << 16 | 0x1000);
+	ok &= has(maps, 1, 0x10000, 100000, false) && has(maps, 2, 0, 100000, true);
+	used = __sanitizer_get_current_allocated_bytes() - before;
+	if (used > CHILDREN * 2048) {
+		printf("# %zu bytes\n", used);
+		ok = false;
+	}
+	kunwind_maps_free(maps);
+	return ok;
+}
+
 int main(void)
 {
 	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
 	size_t i, nr = sizeof(tests) / sizeof(*tests);
+	bool ok;
 	int failed = 0;
 
 	for (i = 0; i < nr; i++) {
-		bool ok = run(&tests[i], symbolizer);
-
+		ok = run(&tests[i], symbolizer);
 		printf("%sok %zu - maps: %s\n", ok ? "" : "not ", i + 1, tests[i].name);
 		failed += !ok;
 	}
+	ok = long_line(symbolizer);
+	printf("%sok %zu - maps: fork: 100,000 generations, of which only the last is looked up\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = fork_storm(symbolizer);
+	printf("%sok %zu - maps: fork: children that are not looked up have no copy of the mappings\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
 	printf("1..%zu\n", nr);
 	kunwind_symbolizer_free(symbolizer);
 	return failed != 0;
