@@ -35,6 +35,7 @@ struct kunwind_answer {
 	struct kunwind_cache *cache;
 	struct kunwind_function function[WIRE_FUNCTIONS];
 	unsigned int nr;
+	bool cut;			/* functions were left out */
 };
 
 struct kunwind_cache {
@@ -167,6 +168,7 @@ struct kunwind_answer *kunwind_answer_begin(struct kunwind_cache *cache)
 {
 	cache->answer.cache = cache;
 	cache->answer.nr = 0;
+	cache->answer.cut = false;
 	return &cache->answer;
 }
 
@@ -187,10 +189,14 @@ static bool copy_string(struct kunwind_cache *cache, const char **text)
 
 bool kunwind_answer_add(struct kunwind_answer *answer, const struct kunwind_function *function)
 {
-	struct kunwind_function *copy = &answer->function[answer->nr];
+	struct kunwind_function *copy;
 
-	if (answer->nr == WIRE_FUNCTIONS)
-		return true;
+	/* the last one is the function itself, so it replaces an inlined one */
+	if (answer->nr == WIRE_FUNCTIONS) {
+		answer->nr--;
+		answer->cut = true;
+	}
+	copy = &answer->function[answer->nr];
 	*copy = *function;
 	if (!copy_string(answer->cache, &copy->name) || !copy_string(answer->cache, &copy->file))
 		return false;
@@ -213,6 +219,8 @@ const struct kunwind_frame *kunwind_answer_keep(struct kunwind_cache *cache,
 	if (!copy || !function)
 		return NULL;
 	*copy = *frame;
+	if (cache->answer.cut)
+		copy->why = KUNWIND_WHY_CUT;
 	memcpy(function, cache->answer.function, size);
 	copy->function = function;
 	copy->nr_functions = cache->answer.nr;

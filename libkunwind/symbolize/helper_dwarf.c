@@ -467,7 +467,7 @@ unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
 	uint64_t at = addr - dwarf->bias;
 	struct unit *unit = find_unit(dwarf, addr);
 	const struct range *range;
-	size_t link[WIRE_FUNCTIONS];
+	size_t link[WIRE_FUNCTIONS + 1];
 	unsigned int nr, i;
 	Dwarf_Addr entry;
 	Dwarf_Die die, inner;
@@ -484,7 +484,7 @@ unsigned int kunwind_dwarf_functions(struct kunwind_dwarf *dwarf, uint64_t addr,
 		return function[0].file != NULL;
 	}
 	tree = dwarf_cu_getdwarf(unit->tree.cu);
-	nr = chain(unit, range->of, at, link, max < WIRE_FUNCTIONS ? max : WIRE_FUNCTIONS);
+	nr = chain(unit, range->of, at, link, max <= WIRE_FUNCTIONS ? max : WIRE_FUNCTIONS + 1);
 	for (i = 0; i < nr; i++) {
 		struct kunwind_dwarf_function *out = &function[nr - 1 - i];
 

@@ -22,6 +22,8 @@
 
 #define NR_OBJECTS	1024
 #define NAME_MAX_LEN	2048		/* of a function; longer ones are cut */
+#define FILE_MAX_LEN	4096
+#define FUNCTION_MAX	(sizeof(struct wire_function) + NAME_MAX_LEN + FILE_MAX_LEN)
 
 struct object {
 	struct kunwind_elf *elf;	/* NULL: number not in use */
@@ -132,21 +134,17 @@ static void open_alt(struct object *object, int *fds, struct writer *to)
 	dwarf_setalt(dwarf, object->alt);
 }
 
-/* Appends a string to the functions written so far. False: no room. */
-static bool put_string(struct writer *to, const char *text, size_t max, uint32_t *len)
+/* Appends a string, for which there is room. Returns its length or WIRE_NONE. */
+static uint32_t put_string(struct writer *to, const char *text, size_t max)
 {
 	size_t n;
 
-	*len = WIRE_NONE;
 	if (!text)
-		return true;
+		return WIRE_NONE;
 	n = strnlen(text, max);
-	if ((size_t)(to->end - to->at) < n)
-		return false;
 	memcpy(to->at, text, n);
 	to->at += n;
-	*len = (uint32_t)n;
-	return true;
+	return (uint32_t)n;
 }
 
 /*
@@ -171,6 +169,7 @@ static char *readable_name(const char *raw)
 	return name;
 }
 
+/* An inlined function is left out if the outermost one might not fit after it. */
 static void put_function(struct writer *to, const struct kunwind_dwarf_function *from)
 {
 	struct wire_function function = {
@@ -181,17 +180,16 @@ static void put_function(struct writer *to, const struct kunwind_dwarf_function 
 	};
 	char *head = to->at, *name;
 
-	if ((size_t)(to->end - to->at) < sizeof(function))
+	if ((size_t)(to->end - to->at) < (from->inlined ? 2 : 1) * FUNCTION_MAX) {
+		to->reply->flags |= WIRE_CUT;
 		return;
+	}
 	name = readable_name(from->name);
 	to->at += sizeof(function);
-	if (put_string(to, name, NAME_MAX_LEN, &function.name_len) &&
-	    put_string(to, from->file, 4096, &function.file_len)) {
-		memcpy(head, &function, sizeof(function));
-		to->reply->nr++;
-	} else {
-		to->at = head;
-	}
+	function.name_len = put_string(to, name, NAME_MAX_LEN);
+	function.file_len = put_string(to, from->file, FILE_MAX_LEN);
+	memcpy(head, &function, sizeof(function));
+	to->reply->nr++;
 	free(name);
 }
 
@@ -245,7 +243,7 @@ static bool wants_split(struct kunwind_dwarf *dwarf, uint64_t addr, struct write
  */
 static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
 {
-	struct kunwind_dwarf_function function[WIRE_FUNCTIONS];
+	struct kunwind_dwarf_function function[WIRE_FUNCTIONS + 1];
 	struct kunwind_dwarf *dwarf = dwarf_of(object);
 	struct kunwind_dwarf_function *outer;
 	unsigned int nr, i;
@@ -259,7 +257,7 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 	if (wants_split(dwarf, at, to))
 		return;
 	raw = kunwind_elf_symbol(object->elf, at, &start, &label);
-	nr = dwarf ? kunwind_dwarf_functions(dwarf, at, function, WIRE_FUNCTIONS) : 0;
+	nr = dwarf ? kunwind_dwarf_functions(dwarf, at, function, WIRE_FUNCTIONS + 1) : 0;
 	outer = &function[nr ? nr - 1 : 0];
 	if (raw && (!nr || !outer->name || !label)) {
 		if (!nr) {
@@ -271,7 +269,9 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 	} else if (nr) {
 		outer->offset += addr - at;
 	}
-	for (i = 0; i < nr; i++)
+	if (nr > WIRE_FUNCTIONS)
+		to->reply->flags |= WIRE_CUT;
+	for (i = nr > WIRE_FUNCTIONS; i < nr; i++)
 		put_function(to, &function[i]);
 	if (trampoline)
 		to->reply->flags |= WIRE_TRAMPOLINE;

@@ -186,6 +186,8 @@ const struct kunwind_frame *kunwind_cache_find(const struct kunwind_cache *cache
 					       const struct kunwind_object *object,
 					       uint64_t address, bool exact);
 
+#define KUNWIND_WHY_CUT	"too many inlined functions, some are left out"
+
 /* One answer at a time: begin, add functions, keep it (NULL: out of memory). */
 struct kunwind_answer *kunwind_answer_begin(struct kunwind_cache *cache);
 const struct kunwind_frame *kunwind_answer_keep(struct kunwind_cache *cache,

@@ -450,6 +450,8 @@ static bool take_answer(const char *at, size_t len, struct kunwind_answer *answe
 	at += sizeof(reply);
 	frame->trampoline = reply.flags & WIRE_TRAMPOLINE;
 	frame->entry = reply.flags & WIRE_ENTRY;
+	if (reply.flags & WIRE_CUT)
+		frame->why = KUNWIND_WHY_CUT;
 	for (i = 0; i < reply.nr; i++) {
 		struct kunwind_function function = { 0 };
 		struct wire_function wire;
@@ -568,7 +570,7 @@ static const struct kunwind_frame *keep(struct kunwind_object *object,
 	const struct kunwind_frame *known =
 		kunwind_answer_keep(object->symbolizer->cache, frame, exact);
 
-	if (known)
+	if (known && !known->why)
 		((struct kunwind_frame *)known)->why = why_no_name(object, known);
 	return known;
 }

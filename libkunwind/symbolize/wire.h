@@ -19,7 +19,7 @@
 #define WIRE_VERSION	2
 #define WIRE_SOCKET	3		/* the helper's descriptor */
 #define WIRE_MAX	(64 * 1024)	/* bytes of a packet */
-#define WIRE_FUNCTIONS	64		/* of one answer; more are cut off at the innermost end */
+#define WIRE_FUNCTIONS	64		/* of one answer; the outermost is always there */
 #define WIRE_FDS	2
 #define WIRE_ID		64		/* bytes of a build-id */
 
@@ -68,6 +68,7 @@ enum wire_holds {
 enum wire_answer {
 	WIRE_TRAMPOLINE = 1,
 	WIRE_ENTRY = 2,
+	WIRE_CUT = 4,		/* inlined functions are left out */
 };
 
 struct wire_reply {

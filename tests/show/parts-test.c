@@ -102,6 +102,62 @@ static bool kept(const struct kunwind_cache *cache, const struct kunwind_object 
 	return name ? frame && !strcmp(frame->function[0].name, name) : !frame;
 }
 
+/* A back end for the objects whose path is a number: so many functions hold each address. */
+static void *open_number(void *data, const char *path, const char *build_id)
+{
+	(void)build_id;
+	*(unsigned int *)data = (unsigned int)atoi(path);
+	return *path >= '0' && *path <= '9' ? data : NULL;
+}
+
+static bool add_number(void *number, uint64_t address, struct kunwind_answer *answer)
+{
+	unsigned int i, nr = *(unsigned int *)number;
+	char name[32];
+
+	(void)address;
+	for (i = 0; i < nr; i++) {
+		struct kunwind_function function = { .name = name, .inlined = i + 1 < nr, .line = i };
+
+		snprintf(name, sizeof(name), "f%u", i);
+		if (!kunwind_answer_add(answer, &function))
+			return false;
+	}
+	return nr;
+}
+
+static void test_many_functions(void)
+{
+	static const unsigned int many[] = { 1, 63, 64, 65, 66, 1000 };
+	unsigned int data, i;
+	const struct kunwind_backend backend = { .size = sizeof(backend), .data = &data,
+						 .open = open_number, .resolve = add_number };
+	const struct kunwind_backend *const backends[] = { &backend, NULL };
+	const struct kunwind_symbolizer_options options = { .size = sizeof(options),
+							    .backends = backends };
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(&options);
+	bool outermost = true, inner = true, why = true;
+
+	for (i = 0; i < sizeof(many) / sizeof(*many); i++) {
+		char path[16], last[16];
+		struct kunwind_frame frame;
+
+		snprintf(path, sizeof(path), "%u", many[i]);
+		snprintf(last, sizeof(last), "f%u", many[i] - 1);
+		kunwind_object_resolve(kunwind_symbolizer_object(symbolizer, path, "", 0), 0x1000, true,
+				       &frame);
+		outermost &= frame.nr_functions && !kunwind_frame_function(&frame)->inlined &&
+			     !strcmp(kunwind_frame_function(&frame)->name, last);
+		inner &= frame.nr_functions == (many[i] > 64 ? 64 : many[i]) &&
+			 !strcmp(frame.function[0].name, "f0");
+		why &= many[i] > 64 ? frame.why && strstr(frame.why, "inlined") : !frame.why;
+	}
+	check(outermost, "back end: the last function is the outermost, however many it adds");
+	check(inner, "back end: the innermost 63 inlined functions are kept");
+	check(why, "back end: the frame says that inlined functions are left out");
+	kunwind_symbolizer_free(symbolizer);
+}
+
 /* Addresses in a row would hardly ever meet in the table. */
 static uint64_t spread(uint64_t i)
 {
@@ -300,6 +356,7 @@ int main(int argc, char **argv)
 	test_perf_map();
 	test_kallsyms();
 	test_answers(symbolizer);
+	test_many_functions();
 	test_options();
 	test_helper(self);
 	kunwind_symbolizer_free(symbolizer);

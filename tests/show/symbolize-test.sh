@@ -156,6 +156,29 @@ is "$(name -I "$inode" "$work/anon" -)" "$twice" "no build-id: the checksum of .
 printf x >>"$work/anon.debug"
 is "$(name -I "$inode" "$work/anon" -)" "??" "and no other file"
 
+# more inlined functions than an answer holds: by number, and by the length of their names
+deep() { # LEVELS LETTERS
+	local letters i
+	letters=$(printf "%$2s" | tr ' ' n)
+	echo "static inline __attribute__((always_inline)) int ${letters}0(int n) { __asm__ volatile(\"nop\" : : \"r\"(n)); return n; }"
+	for ((i = 1; i < $1; i++)); do
+		echo "static inline __attribute__((always_inline)) int $letters$i(int n) { return $letters$((i - 1))(n + $i) * 3; }"
+	done
+	echo "__attribute__((noinline)) int outermost$letters(int n) { return $letters$(($1 - 1))(n); }
+int main(int n, char **argv) { (void)argv; return outermost$letters(n); }"
+}
+count_deep() { # LEVELS LETTERS: how many functions, the last one, is something said to be missing
+	deep "$@" >"$work/deep.c"
+	gcc -g -O2 -Wl,--build-id "$work/deep.c" -o "$work/deep"
+	objdump -d "$work/deep" | awk '/^[0-9a-f]+ <outermost/ { here = 1 } here && $NF == "nop" { print "0x" substr($1, 1, length($1) - 1); exit }' |
+		"$symbolize" -i "$work/deep" "$(build_id "$work/deep")" 2>"$work/said" |
+		awk -F '\t' 'NR > 2 { n++; name = $1 } END { print n, substr(name, 1, 9) }'
+	grep -c 'inlined functions, some are left out' "$work/said"
+}
+is "$(count_deep 63 9 | xargs)" "64 outermost 0" "64 functions at an address: all of them"
+is "$(count_deep 64 9 | xargs)" "64 outermost 1" "65: the outermost is there, and inlined ones are said to be missing"
+is "$(count_deep 40 2500 | cut -d ' ' -f 2- | xargs)" "outermost 1" "names of 100,000 bytes: likewise"
+
 # split DWARF: two units, each with a .dwo file; the same code as without
 cp "$work/addresses" "$work/many"
 echo 'int other(int, char **);

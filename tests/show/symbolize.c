@@ -12,7 +12,7 @@
  * Prints what is wrong with the object, or "ok", then for each hexadecimal
  * address read: address, name, offset, separated by tabs; "??" without a name.
  * With -i the address, and one line "NAME FILE:LINE" for each function, inner
- * ones first, "??" for what is not known.
+ * ones first, "??" for what is not known. Standard error: what is missing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,6 +91,8 @@ int main(int argc, char **argv)
 		kunwind_object_resolve(object, addr, true, &frame);
 		if (inlines) {
 			printf("0x%" PRIx64 "\n", addr);
+			if (frame.why)
+				fprintf(stderr, "0x%" PRIx64 ": %s\n", addr, frame.why);
 			print_functions(&frame);
 			continue;
 		}

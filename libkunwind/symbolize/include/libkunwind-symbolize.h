@@ -102,7 +102,7 @@ struct kunwind_frame {
 	unsigned int nr_functions;	/* 0: no name */
 	bool trampoline;	/* of a signal: the next frame was interrupted, it did not call */
 	bool entry;		/* outermost function of a process or thread */
-	/* why there is no name, or a line is missing; NULL: nothing is wrong */
+	/* why a name, a line or inlined functions are missing; NULL: nothing is wrong */
 	const char *why;
 };
 
@@ -229,8 +229,8 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 struct kunwind_answer;
 
 /*
- * Appends a function: innermost inlined first, the function itself last, at
- * most 64. Strings are copied.
+ * Appends a function: innermost inlined first, the function itself last. A
+ * frame has at most 64: the innermost 63 and the last one. Strings are copied.
  */
 bool kunwind_answer_add(struct kunwind_answer *answer, const struct kunwind_function *function);
 
