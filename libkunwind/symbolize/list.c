@@ -2,11 +2,13 @@
 /*
  * list.c - symbols from text files: /proc/kallsyms, perf-PID.map
  *
- * Sorted by address. A line without a size reaches to the next one. In a perf
- * map, the last line of an address counts: a JIT compiler that reuses memory
- * appends.
+ * A line without a size reaches to the next one. In a perf map, the last line
+ * that holds an address counts: a JIT compiler that reuses memory appends. So
+ * the starts and ends of all lines are sorted, and each has the line that counts
+ * from there to the next one.
  *
- * Memory: 24 bytes a symbol and its text; at most MAX_BYTES of a file are read.
+ * Memory: 24 bytes a symbol and its text, and 32 in a perf map; at most
+ * MAX_BYTES of a file are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +28,18 @@ struct line {
 	uint32_t order;
 };
 
+/* The line from @at to the next edge. */
+struct edge {
+	uint64_t at;
+	uint32_t line;		/* index + 1; 0: none */
+	uint32_t next;		/* while they are made: an edge that may have no line */
+};
+
 struct kunwind_list {
 	char *text;
 	struct line *line;
-	size_t nr, cap;
+	struct edge *edge;	/* of a list with sizes */
+	size_t nr, cap, nr_edges;
 	bool sizes;
 };
 
@@ -39,6 +49,7 @@ void kunwind_list_free(struct kunwind_list *list)
 		return;
 	free(list->text);
 	free(list->line);
+	free(list->edge);
 	free(list);
 }
 
@@ -139,6 +150,70 @@ static bool parse_all(struct kunwind_list *list)
 	return list->nr && last;
 }
 
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Returns the number of edges up to @addr. */
+static size_t edges_to(const struct kunwind_list *list, uint64_t addr)
+{
+	size_t lo = 0, hi = list->nr_edges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (list->edge[mid].at <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Returns the first edge from @i on that has no line, and shortens the way to it. */
+static size_t next_free(struct edge *edge, size_t i)
+{
+	while (edge[i].next != i) {
+		edge[i].next = edge[edge[i].next].next;
+		i = edge[i].next;
+	}
+	return i;
+}
+
+/* Last line first: a line gets the edges that no later line has. */
+static bool make_edges(struct kunwind_list *list)
+{
+	size_t i, j, end;
+
+	list->edge = calloc(list->nr, 2 * sizeof(*list->edge));
+	if (!list->edge)
+		return false;
+	for (i = 0; i < list->nr; i++) {
+		list->edge[2 * i].at = list->line[i].start;
+		list->edge[2 * i + 1].at = list->line[i].end;
+	}
+	qsort(list->edge, 2 * list->nr, sizeof(*list->edge), compare_edges);
+	for (i = 0; i < 2 * list->nr; i++) {
+		if (!i || list->edge[i].at != list->edge[i - 1].at)
+			list->edge[list->nr_edges++].at = list->edge[i].at;
+	}
+	for (i = 0; i < list->nr_edges; i++)
+		list->edge[i].next = (uint32_t)i;
+	for (i = list->nr; i--;) {
+		end = edges_to(list, list->line[i].end) - 1;
+		j = next_free(list->edge, edges_to(list, list->line[i].start) - 1);
+		while (j < end) {
+			list->edge[j].line = (uint32_t)i + 1;
+			list->edge[j].next = (uint32_t)j + 1;
+			j = next_free(list->edge, j);
+		}
+	}
+	return true;
+}
+
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
 {
 	struct kunwind_list *list = calloc(1, sizeof(*list));
@@ -151,7 +226,12 @@ struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
 		kunwind_list_free(list);
 		return NULL;
 	}
-	qsort(list->line, list->nr, sizeof(*list->line), compare);
+	if (!sizes) {
+		qsort(list->line, list->nr, sizeof(*list->line), compare);
+	} else if (!make_edges(list)) {
+		kunwind_list_free(list);
+		return NULL;
+	}
 	return list;
 }
 
@@ -160,6 +240,14 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 	size_t lo = 0, hi = list->nr;
 	const struct line *line;
 
+	if (list->sizes) {
+		lo = edges_to(list, addr);
+		if (!lo || !list->edge[lo - 1].line)
+			return NULL;
+		line = &list->line[list->edge[lo - 1].line - 1];
+		*start = line->start;
+		return list->text + line->name;
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -170,17 +258,12 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 	}
 	if (!lo)
 		return NULL;
-	line = &list->line[lo - 1];
-	if (list->sizes) {
-		if (addr >= line->end)
-			return NULL;
-	} else if (lo == list->nr) {
+	if (lo == list->nr)
 		return NULL;	/* nothing says where the last one ends */
-	} else {
-		/* the kernel's own traces use the first name of an address */
-		while (line > list->line && line[-1].start == line->start)
-			line--;
-	}
+	line = &list->line[lo - 1];
+	/* the kernel's own traces use the first name of an address */
+	while (line > list->line && line[-1].start == line->start)
+		line--;
 	*start = line->start;
 	return list->text + line->name;
 }

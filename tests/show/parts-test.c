@@ -67,6 +67,36 @@ static void test_perf_map(void)
 	kunwind_list_free(list);
 }
 
+/* Each address of a perf map must have the last line that holds it. */
+static void test_overlaps(void)
+{
+	static const char text[] = "1000 100 outer\n1020 10 inner\n1040 20 inner2\n1048 4 innermost\n"
+				   "2000 40 old\n2040 40 old2\n2020 40 new\n3010 10 below\n3000 40 above\n"
+				   "fffffffffffffff0 20 wraps\nfffffffffffffff0 8 top\n";
+	static const struct {
+		uint64_t addr;
+		const char *name;
+		uint64_t start;
+	} want[] = {
+		{ 0x101f, "outer", 0x1000 }, { 0x1020, "inner", 0x1020 }, { 0x1030, "outer", 0x1000 },
+		{ 0x1047, "inner2", 0x1040 }, { 0x104b, "innermost", 0x1048 }, { 0x104c, "inner2", 0x1040 },
+		{ 0x1060, "outer", 0x1000 }, { 0x10ff, "outer", 0x1000 }, { 0x1100, NULL, 0 },
+		{ 0x201f, "old", 0x2000 }, { 0x2020, "new", 0x2020 }, { 0x2040, "new", 0x2020 },
+		{ 0x205f, "new", 0x2020 }, { 0x2060, "old2", 0x2040 }, { 0x207f, "old2", 0x2040 },
+		{ 0x2080, NULL, 0 }, { 0x300f, "above", 0x3000 }, { 0x3010, "above", 0x3000 },
+		{ 0x3020, "above", 0x3000 }, { 0xfffffffffffffff7, "top", 0xfffffffffffffff0 },
+		{ 0xfffffffffffffff8, NULL, 0 },
+	};
+	struct kunwind_list *list = list_of(text, true);
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(*want); i++)
+		good &= name_is(list, want[i].addr, want[i].name, want[i].start);
+	check(good, "perf map: an address has the last line that holds it");
+	kunwind_list_free(list);
+}
+
 static void test_kallsyms(void)
 {
 	struct kunwind_list *list = list_of("ffff0010 T one\nffff0020 d data\nffff0030 t two\t[module]\n"
@@ -354,6 +384,7 @@ int main(int argc, char **argv)
 		abort();
 	symbolizer = kunwind_symbolizer_new(NULL);
 	test_perf_map();
+	test_overlaps();
 	test_kallsyms();
 	test_answers(symbolizer);
 	test_many_functions();
