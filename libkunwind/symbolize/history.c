@@ -7,9 +7,9 @@
  * trampoline: that frame was interrupted, and its address is exact.
  *
  * Code that is in no ELF file may be in a perf-PID.map, which JIT compilers
- * write. A map of this host is used if it was last written after the process
- * started its program: the trace says when, or /proc, if the process still
- * runs.
+ * write. A map of this host is used if it was last written while the process
+ * ran the program: the trace says when, or /proc, if the process still runs.
+ * Each stack decides this anew. The map is read once for each program.
  *
  * Memory: that of maps.c and pids.c.
  */
@@ -21,6 +21,8 @@
 #include "internal.h"
 #include "maps.h"
 #include "pids.h"
+
+#define NSEC	1000000000
 
 struct kunwind_history {
 	struct kunwind_symbolizer *symbolizer;
@@ -102,31 +104,24 @@ static bool is_live(const struct kunwind_history *history, const struct kunwind_
 	return who->live && !(history->symbolizer->options.flags & KUNWIND_NO_LOCAL);
 }
 
-/* Does the trace say that the process got its program only after the event? */
-static bool is_before_program(const struct kunwind_history *history, const struct kunwind_who *who,
-			      int pid)
-{
-	return kunwind_maps_began(history->maps, pid, who->time) == INT64_MAX &&
-	       kunwind_maps_began(history->maps, pid, INT64_MAX) != INT64_MAX;
-}
-
+/*
+ * Was the map last written while @pid ran the program of @who? @program: out,
+ * tells the programs of one process number apart.
+ */
 static bool perf_map_is_of(const struct kunwind_history *history, const struct kunwind_who *who,
-			   int pid, const char *path)
+			   int pid, const struct stat *st, uint64_t *program)
 {
-	int64_t started, written;
-	struct stat st;
+	int64_t written = (int64_t)st->st_mtim.tv_sec * NSEC + st->st_mtim.tv_nsec;
+	int64_t started, ended;
 
-	if (lstat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	if (history->symbolizer->options.perf_map_dir)
-		return true;	/* the user put them there for this trace */
-	if (!is_live(history, who))
-		return false;
-	started = kunwind_maps_began(history->maps, pid, who->time);
-	if (started == INT64_MAX)
+	kunwind_maps_program(history->maps, pid, who->time, &started, &ended);
+	*program = (uint64_t)started;
+	if (started == INT64_MAX) {
 		started = kunwind_live_started(pid, who->comm);
-	written = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	return started >= 0 && started <= written;
+		/* not exact: it is the difference of two clocks */
+		*program = (uint64_t)(started / NSEC);
+	}
+	return started >= 0 && started <= written && written < ended;
 }
 
 /* Returns the list of a JIT compiler's functions as an object; NULL: none. */
@@ -135,18 +130,22 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 {
 	const char *dir = history->symbolizer->options.perf_map_dir;
 	struct kunwind_object *object;
+	uint64_t program = 0;
+	struct stat st;
 	char path[4200];
 
-	if (!dir && (!is_live(history, who) || is_before_program(history, who, pid)))
+	if (!dir && !is_live(history, who))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
-	object = kunwind_symbolizer_object(history->symbolizer, path, "", 0);
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return NULL;
+	/* in a directory of the user, they are there for this trace */
+	if (!dir && !perf_map_is_of(history, who, pid, &st, &program))
+		return NULL;
+	object = kunwind_symbolizer_object(history->symbolizer, path, "", program);
 	if (object && object->state == KUNWIND_STATE_NEW) {
-		object->state = KUNWIND_STATE_ABSENT;
-		if (perf_map_is_of(history, who, pid, path))
-			object->list = kunwind_list_read(path, true);
-		if (object->list)
-			object->state = KUNWIND_STATE_OK;
+		object->list = kunwind_list_read(path, true);
+		object->state = object->list ? KUNWIND_STATE_OK : KUNWIND_STATE_UNREADABLE;
 	}
 	return object && object->list ? object : NULL;
 }
@@ -170,20 +169,26 @@ static const struct kunwind_range *find_range(struct kunwind_history *history,
 	return range;
 }
 
+/* The process's perf map, which is looked for once in a stack. */
+struct jit {
+	bool asked;
+	struct kunwind_object *object;	/* NULL: none */
+};
+
 static void name_frame(struct kunwind_history *history, const struct kunwind_who *who, int pid,
-		       uint64_t address, bool exact, struct kunwind_frame *frame)
+		       uint64_t address, bool exact, struct jit *jit, struct kunwind_frame *frame)
 {
 	const struct kunwind_range *range = find_range(history, who, pid, address, exact);
-	struct kunwind_object *jit;
 
 	memset(frame, 0, sizeof(*frame));
 	if (range) {
 		kunwind_resolve(range->object, address - range->bias, exact, frame);
 		return;
 	}
-	jit = perf_map(history, who, pid);
-	if (jit) {
-		kunwind_resolve(jit, address, exact, frame);
+	if (!jit->asked)
+		*jit = (struct jit){ true, perf_map(history, who, pid) };
+	if (jit->object) {
+		kunwind_resolve(jit->object, address, exact, frame);
 		if (frame->nr_functions)
 			return;
 		memset(frame, 0, sizeof(*frame));
@@ -240,6 +245,7 @@ int kunwind_history_process(struct kunwind_history *history, const struct kunwin
 bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind_who *who,
 			   const uint64_t *address, size_t nr, struct kunwind_frame *frames)
 {
+	struct jit jit = { .asked = false };
 	bool exact = true;
 	size_t i, ahead = 0;
 	int pid;
@@ -255,7 +261,7 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 				prefetch(history, who, pid, address + i, nr - i, exact);
 				ahead = i + KUNWIND_WANTED_MAX;
 			}
-			name_frame(history, who, pid, address[i], exact, &frames[i]);
+			name_frame(history, who, pid, address[i], exact, &jit, &frames[i]);
 		} else {
 			memset(&frames[i], 0, sizeof(frames[i]));
 			frames[i].why = "process not known";

@@ -368,15 +368,19 @@ bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_
 	return true;
 }
 
-int64_t kunwind_maps_began(const struct kunwind_maps *maps, int pid, int64_t time)
+void kunwind_maps_program(const struct kunwind_maps *maps, int pid, int64_t time, int64_t *began,
+			  int64_t *ended)
 {
 	const struct process *p = find_process(maps, pid);
-	int64_t began = INT64_MAX;
 	size_t i;
 
-	for (i = 0; p && i < p->nr_history && p->history[i].time <= time; i++) {
-		if (p->history[i].kind == EXEC || p->history[i].kind == FORK)
-			began = p->history[i].time;
+	*began = *ended = INT64_MAX;
+	for (i = 0; p && i < p->nr_history && *ended == INT64_MAX; i++) {
+		const struct entry *entry = &p->history[i];
+
+		if (entry->kind > UNMAP && entry->time > time)
+			*ended = entry->time;
+		else if (entry->kind == EXEC || entry->kind == FORK)
+			*began = entry->time;
 	}
-	return began;
 }

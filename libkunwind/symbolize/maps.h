@@ -44,10 +44,12 @@ bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_
 bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid);
 
 /*
- * Returns when the program that @pid ran at @time began (its last exec or
- * fork); INT64_MAX if the trace does not say.
+ * Reports when the program that @pid ran at @time began (its last exec or
+ * fork), and when it ended (its next exec, fork or exit). INT64_MAX if the
+ * trace does not say.
  */
-int64_t kunwind_maps_began(const struct kunwind_maps *maps, int pid, int64_t time);
+void kunwind_maps_program(const struct kunwind_maps *maps, int pid, int64_t time, int64_t *began,
+			  int64_t *ended);
 
 /* Does the history, or a live process, know anything of @pid? */
 bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);

@@ -5,6 +5,7 @@
  *
  * Run by the name of the helper, it is a helper whose answers are too long.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 #include "internal.h"
 #include "wire.h"
+
+#define NSEC	1000000000LL
 
 static int count, failed;
 
@@ -95,6 +98,57 @@ static void test_overlaps(void)
 		good &= name_is(list, want[i].addr, want[i].name, want[i].start);
 	check(good, "perf map: an address has the last line that holds it");
 	kunwind_list_free(list);
+}
+
+/* Writes the perf map of a process with one function, as of @seconds since 1970. */
+static void write_map(const char *path, const char *name, int64_t seconds)
+{
+	const struct timespec times[2] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
+	FILE *file = fopen(path, "w");
+
+	if (!file || fprintf(file, "1000 100 %s\n", name) < 0 || fclose(file) ||
+	    utimensat(AT_FDCWD, path, times, 0))
+		abort();
+}
+
+/* The name of 0x1010 in the process at that time; "": it has none. */
+static const char *jit_name(struct kunwind_history *history, int pid, int64_t seconds)
+{
+	const struct kunwind_who who = { .pid = pid, .live = true, .time = seconds * NSEC };
+	const uint64_t address = 0x1010;
+	struct kunwind_frame frame;
+
+	if (!kunwind_history_stack(history, &who, &address, 1, &frame))
+		abort();
+	return frame.nr_functions ? kunwind_frame_function(&frame)->name : "";
+}
+
+/* Programs that one process number runs one after the other, each with another map or none. */
+static void test_programs(void)
+{
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
+	struct kunwind_history *history = kunwind_history_new(symbolizer);
+	const int pid = 1000000000 + getpid();	/* of no process */
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	kunwind_history_exec(history, 1000 * NSEC, pid);
+	kunwind_history_exec(history, 2000 * NSEC, pid);
+	check(!*jit_name(history, pid, 1100), "perf map: no file, no name");
+	write_map(path, "first", 1200);
+	check(!strcmp(jit_name(history, pid, 1300), "first"), "perf map: a file that appears later is used");
+	check(!*jit_name(history, pid, 2100), "perf map: not used for a program that began after it was written");
+	write_map(path, "second", 2200);
+	check(!strcmp(jit_name(history, pid, 2300), "second"), "perf map: after an exec, that of the new program");
+	kunwind_history_exit(history, 2400 * NSEC, pid);
+	kunwind_history_fork(history, 2500 * NSEC, 1, pid, 0);
+	kunwind_history_exec(history, 2700 * NSEC, pid);
+	write_map(path, "third", 2800);
+	check(!*jit_name(history, pid, 2600), "perf map: not used if a later program wrote it");
+	check(!strcmp(jit_name(history, pid, 2800), "third"), "perf map: a process number that is used again");
+	unlink(path);
+	kunwind_history_free(history);
+	kunwind_symbolizer_free(symbolizer);
 }
 
 static void test_kallsyms(void)
@@ -385,6 +439,7 @@ int main(int argc, char **argv)
 	symbolizer = kunwind_symbolizer_new(NULL);
 	test_perf_map();
 	test_overlaps();
+	test_programs();
 	test_kallsyms();
 	test_answers(symbolizer);
 	test_many_functions();
