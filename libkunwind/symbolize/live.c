@@ -74,10 +74,9 @@ void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *sym
 	int64_t started;
 	FILE *f;
 
-	if (!kunwind_maps_ask_live(maps, pid))
-		return;
+	/* another time, or the name of another thread, may be the process's */
 	started = kunwind_live_started(pid, who->comm);
-	if (started < 0 || started > who->time)
+	if (started < 0 || started > who->time || !kunwind_maps_ask_live(maps, pid))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "re");

@@ -151,6 +151,30 @@ static void test_programs(void)
 	kunwind_symbolizer_free(symbolizer);
 }
 
+/* Is this process known from /proc, to a question with that name and time? */
+static bool known_live(struct kunwind_history *history, const char *comm, int64_t time)
+{
+	const struct kunwind_who who = { .pid = getpid(), .live = true, .comm = comm, .time = time };
+
+	kunwind_history_process(history, &who, 0);
+	return kunwind_history_knows(history, who.pid);
+}
+
+static void test_live(void)
+{
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
+	struct kunwind_history *history = kunwind_history_new(symbolizer);
+
+	check(!known_live(history, "another", INT64_MAX) && known_live(history, "", INT64_MAX),
+	      "live process: after a question with another name it can still be read");
+	kunwind_history_free(history);
+	history = kunwind_history_new(symbolizer);
+	check(!known_live(history, "", 1) && known_live(history, "", INT64_MAX),
+	      "live process: after a question about a time before it, it can still be read");
+	kunwind_history_free(history);
+	kunwind_symbolizer_free(symbolizer);
+}
+
 static void test_kallsyms(void)
 {
 	struct kunwind_list *list = list_of("ffff0010 T one\nffff0020 d data\nffff0030 t two\t[module]\n"
@@ -440,6 +464,7 @@ int main(int argc, char **argv)
 	test_perf_map();
 	test_overlaps();
 	test_programs();
+	test_live();
 	test_kallsyms();
 	test_answers(symbolizer);
 	test_many_functions();
