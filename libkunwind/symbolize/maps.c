@@ -4,10 +4,10 @@
  *
  * Each process has its history, a list of entries in order of time, and the
  * mappings at the time of the last look-up, sorted by address. A look-up first
- * applies the entries up to its time. The first look-up of a forked child copies
- * the mappings that its parent had at the fork. If the parent was looked up for
- * a later time, the parent's entries are applied anew up to the fork. Mappings
- * of a live process are entries before all others.
+ * applies the entries up to its time. The first look-up of a forked child
+ * copies the mappings that its parent had at the fork. If the parent was looked
+ * up for a later time, the parent's entries are applied anew up to the fork.
+ * Mappings of a live process are entries before all others.
  *
  * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
  * that is mapped in a process that was looked up, or in an ancestor of one. A
