@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# kunwind: kernel modules, library, tools; their tests; their installation.
-# "make help" lists the targets. The parts have makefiles of their own.
+# Builds, tests and installs kunwind: kernel modules, library, tools. "make help"
+# lists the targets. Each part has a makefile of its own.
 
 include scripts/user.mk
 
-# The running kernel's headers, or else the newest that are installed (the
-# modules are then for the VM, or for the kernel that is booted next).
+# The headers of the running kernel, or the newest ones that are installed. In the
+# second case the modules are for the VM, or for the kernel that is booted next.
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	$(shell ls -1dr $$(ls -1d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V) 2>/dev/null | head -n 1))
 
@@ -23,7 +23,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 all: modules lib tools
 
 modules:
-	@test -n "$(KDIR)" || { echo "no kernel headers: run scripts/setup build" >&2; exit 1; }
+	@test -n "$(KDIR)" || { echo "make modules: no kernel headers in /lib/modules or /usr/src: run scripts/setup build, or set KDIR" >&2; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) W=1 modules
 
 lib:
@@ -32,9 +32,9 @@ lib:
 tools: lib
 	$(MAKE) -C tools all
 
-# Library, tools, man pages and udev rule below PREFIX; the modules through
-# DKMS, which builds them for every kernel that is installed now or later.
-# With DESTDIR the files are laid there and nothing is built or loaded.
+# Installs the library, tools, man pages and udev rule below PREFIX, and the modules
+# through DKMS, which builds them for each kernel that is installed now or later.
+# With DESTDIR, copies the files below it; no module is built or loaded.
 install: lib tools install-user install-modules
 
 install-user:
@@ -50,7 +50,7 @@ uninstall:
 demo:
 	@scripts/demo
 
-# TEST: one file, as unit/NAME-test or vm/t-NAME; may name several
+# TEST: unit/NAME-test or vm/t-NAME; may name several files
 check:
 	@scripts/check $(or $(TEST),unit vm)
 
@@ -129,49 +129,52 @@ clean:
 		$(MAKE) -C $$part clean || exit 1; done
 
 help:
-	@echo 'all         modules, library, tools'
+	@echo 'all         build modules, library and tools'
 	@echo '  KDIR=DIR    kernel headers ($(KDIR))'
-	@echo 'install     library and tools below PREFIX ($(PREFIX)), modules through DKMS'
-	@echo 'uninstall   takes them away again'
-	@echo 'demo        trace a real program in a VM, without and with kunwind'
-	@echo 'check       all tests; check-unit, check-vm: a part of them; TEST=unit/NAME-test or'
+	@echo 'install     install library and tools below PREFIX ($(PREFIX)), the modules through DKMS'
+	@echo 'uninstall   remove what "make install" installed'
+	@echo 'demo        trace a real program in a VM, first without kunwind, then with it'
+	@echo 'check       run all tests; check-unit, check-vm: a part of them; TEST=unit/NAME-test or'
 	@echo '            TEST=vm/t-NAME: one file (docs/testing.md)'
-	@echo 'check-debug storms, failing allocations and tables on a kernel with KASAN, lockdep and'
-	@echo '            kmemleak (built first: 10 min or more; then some 3 h); FILES: only these'
-	@echo 'check-kcsan  two of these on a kernel that reports data races (built first; then 30 min);'
-	@echo '            FILES: only these'
-	@echo 'check-fuzz-kernel  device calls, mappings, processes and parameters at random for SECONDS (300)'
-	@echo '            on the kernel of check-debug, guided by what code they reach; SEED (1)'
-	@echo 'check-names  names for a trace that was carried away, against eu-addr2line (fetches and'
-	@echo '            builds python3, git and sqlite3 with debug files first: 4 min)'
-	@echo 'soak        loading, unloading and switching in random order under full load for SECONDS'
-	@echo '            (600); SEED=N: that order again; DEBUG=1: on the kernel with checkers'
-	@echo 'check-kernel-tests  the selftests of x86 and signals of the kernel itself, and stress-ng, the'
-	@echo '            whole system traced, as without'
-	@echo 'check-selftrace  every event of the kernel with user stacks, by ftrace, perf and LTTng: the'
+	@echo 'check-debug run storms, failing allocations and table tests on a kernel with KASAN, lockdep'
+	@echo '            and kmemleak (built first: 10 min or more; then some 3 h); FILES: only these'
+	@echo 'check-kcsan  run two of these tests on a kernel that reports data races (built first; then'
+	@echo '            30 min); FILES: only these'
+	@echo 'check-fuzz-kernel  make random device calls, mappings, processes and parameter changes for'
+	@echo '            SECONDS (300) on the kernel of check-debug, guided by coverage; SEED (1)'
+	@echo 'check-names  compare the names of frames in a trace from another machine with eu-addr2line'
+	@echo '            (first fetches and builds python3, git and sqlite3 with debug files: 4 min)'
+	@echo 'soak        load, unload and switch the module in random order under full load for SECONDS'
+	@echo '            (600); SEED=N: repeat that order; DEBUG=1: on the kernel of check-debug'
+	@echo "check-kernel-tests  run the kernel's selftests of x86 and of signal stacks, and stress-ng:"
+	@echo '            the results with the whole system traced equal those without the module'
+	@echo 'check-selftrace  trace every kernel event with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
-	@echo 'check-planted  some 800 bugs, one at a time in a copy of the tree: which do the tests find?'
-	@echo '            (hours with those of the VM; UNIT=1: those that need none, 30 min; ROOM=core;'
+	@echo 'check-planted  plant some 850 bugs, one at a time in a copy of the tree: which do the tests'
+	@echo '            find? (hours; UNIT=1: without the VM, 30 min; ROOM=core;'
 	@echo '            NAMES="core/cache-*"; JOBS=2)'
-	@echo 'check-releases  the VM tests on Debian 12, 13 and sid, each with its own kernel and'
-	@echo '            LTTng (root file systems are made first: 10 min each, as root)'
-	@echo "check-rt    the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or sid;"
-	@echo '            FILES: only these'
-	@echo 'check-corpus  every row of every ELF file below DIRS (/usr) against libdw; DIRS=--packages:'
-	@echo '            of a root file system with some four hundred packages, made first'
-	@echo 'check-others  exception and unwind tests of gcc, libunwind and LLVM: stacks from the kernel'
-	@echo '            against libgcc at each throw (220 MB are downloaded first); NAMES: only these'
-	@echo 'check-programs  ninety programs of other people in the VM, every thread as eu-stack has'
-	@echo '            it; those that are installed, or INSTALL=1: all (3 GB; a machine of its own)'
-	@echo 'check-runtimes  OpenJDK, Python -X perf, Ruby, PHP, Go with C, coroutines: the native frames'
-	@echo '            on both sides (4 min); RELEASE: there, with what it has (trixie: -X perf)'
-	@echo 'check-steps  every instruction of some 40 programs and 150 builds, each walk against a shadow'
-	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*"; JOBS=2; INSTALL=1: all'
-	@echo 'fuzz        the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
+	@echo 'check-releases  run the VM tests on Debian 12, 13 and sid, each with its own kernel and'
+	@echo '            LTTng (makes root file systems first: 10 min each, as root)'
+	@echo "check-rt    run the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or"
+	@echo '            sid; FILES: only these'
+	@echo 'check-corpus  compare every row of every ELF file below DIRS (/usr) with libdw;'
+	@echo '            DIRS=--packages: of a root file system with some 400 packages, made first'
+	@echo 'check-others  run exception and unwind tests of gcc, libunwind and LLVM: at each throw, the'
+	@echo "            stack from the kernel equals libgcc's (downloads 220 MB first); NAMES: only these"
+	@echo "check-programs  run ninety other projects' programs in the VM: each thread's stack equals"
+	@echo "            eu-stack's; INSTALL=1: install missing programs (3 GB; on a machine of its own)"
+	@echo 'check-runtimes  compare native frames in OpenJDK, Python -X perf, Ruby, PHP, Go with C, and'
+	@echo "            coroutines with the programs' own records (4 min); RELEASE: in that release's root,"
+	@echo '            with the packages that it has (trixie: -X perf)'
+	@echo 'check-steps  walk at every instruction of some 40 programs and 150 builds, compared with a shadow'
+	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*";'
+	@echo '            JOBS=2; INSTALL=1: install missing programs'
+	@echo 'fuzz        run the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
 	@echo '            stages, walk, bare, elf, cost-build, cost-walk'
-	@echo 'bench       the figures of docs/performance.md; bench-names: of names and sizes of traces'
-	@echo 'check-bench fails when a counted figure (instructions, bytes, lines of the cache) is'
-	@echo '            5 % worse than in tests/bench/figures; bench-accept takes what is counted now'
-	@echo 'style       checks of form'
-	@echo 'clean       what make built'
-	@echo 'demo, check and bench install what they need first (Debian 12).'
+	@echo 'bench       measure the figures of docs/performance.md; bench-names: costs of names, and'
+	@echo '            sizes of traces'
+	@echo 'check-bench fail if a counted figure (instructions, bytes, cache lines) is 5 % worse than in'
+	@echo '            tests/bench/figures; bench-accept: write the present ones there'
+	@echo 'style       check the form of all tracked files'
+	@echo 'clean       remove what make built'
+	@echo 'demo, check and bench first install the packages that they need (Debian 12).'
