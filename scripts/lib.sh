@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What the scripts of this directory share: messages, the cache, one line of
-# progress per stage, and which kernel the VM runs.
+# Functions that the scripts of this directory share: messages, paths in the
+# cache, one line of progress for each stage, and the VM's kernel.
 #
-# Sourced, never run. Everything that is downloaded or generated outside the
-# tree lies in one cache directory; what a stage prints goes to a log there,
-# and the last lines of that log are shown when the stage fails.
+# Sourced, never run. Everything that is downloaded or generated outside the tree
+# is in one cache directory. The output of a stage goes to a log there, whose last
+# lines are shown if the stage fails.
 
 KUNWIND_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 KUNWIND_CACHE=${KUNWIND_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kunwind}
 KUNWIND_LOGS=$KUNWIND_CACHE/logs
 
-# The other releases whose root file systems scripts/release-root makes.
+# Debian releases, besides this machine's, for which scripts/release-root makes root
+# file systems.
 KUNWIND_RELEASES="trixie sid"
 release_dir() { printf '%s/release/%s\n' "$KUNWIND_CACHE" "$1"; }
-# the copy of this tree in which that release builds
+# The copy of this tree that is built in that release's root file system.
 release_tree_dir() { printf '%s/cache/tree/%s\n' "$(release_dir "$1")" "$(tree_hash)"; }
 tree_hash() { printf '%s' "$KUNWIND_TREE" | sha1sum | cut -c1-12; }
 
@@ -23,10 +24,10 @@ say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
-# stage LOG TEXT COMMAND...: one line when COMMAND starts, its time when it
-# ends; its output in LOG, whose tail is shown when it fails. COMMAND may be a
-# function and ends at its first failing line: so call this outside of any
-# condition, where bash would silently ignore "set -e".
+# stage LOG TEXT COMMAND...: prints TEXT when COMMAND starts, and its time when it
+# ends. COMMAND's output goes to LOG, whose last lines are shown if COMMAND fails.
+# COMMAND may be a function, and ends at its first failing line. Do not call stage
+# in a condition: bash would silently ignore "set -e" there.
 stage() {
 	local log=$KUNWIND_LOGS/$1 text=$2 t0=$SECONDS status
 	shift 2
@@ -46,7 +47,7 @@ stage() {
 	return "$status"
 }
 
-# The distribution, as "debian 12".
+# Prints the distribution, as "debian 12".
 distribution() {
 	(
 		ID=unknown VERSION_ID=
@@ -57,8 +58,8 @@ distribution() {
 }
 
 
-# Where the parts of the VM's world lie, for one kernel release. A kernel that
-# was built here, or whose headers are not installed, has them beside it.
+# Paths of the VM's parts for one kernel release. The headers of a kernel that was
+# built here, or whose headers are not installed, are in the kernel's directory.
 vm_headers_dir() {
 	local own
 	own=$(vm_kernel_dir "$1")/build
@@ -67,19 +68,20 @@ vm_headers_dir() {
 }
 vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
 vm_lttng_dir() { printf '%s/lttng-modules/%s\n' "$KUNWIND_CACHE" "$1"; }
-# Trees share the cache, so what is made of a tree's file has its hash in its name.
+# All trees share the cache, so the name has a hash of the file that the initramfs
+# is made from.
 vm_initramfs() {
 	printf '%s/initramfs/%s-%s.cpio.gz\n' "$KUNWIND_CACHE" "$1" \
 		"$(sha1sum <"$KUNWIND_TREE/scripts/guest/initramfs-init" | cut -c1-12)"
 }
-# The layer with this tree's build; a tree elsewhere has one of its own.
+# The layer with this tree's build. Each tree has its own.
 vm_stage_dir() {
 	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(tree_hash)"
 }
 
-# The kernel that the VM runs: the one of Debian's linux-headers-amd64, as
-# "6.1.0-56-amd64", or the one in KUNWIND_VM_KERNEL. Nothing when that package
-# is not installed. ROOT: of another root file system.
+# Prints the release of the VM's kernel, as "6.1.0-56-amd64": KUNWIND_VM_KERNEL, or
+# the one of Debian's package linux-headers-amd64; nothing if that package is not
+# installed. ROOT: another root file system, in which to look for the package.
 vm_kernel_release() { # [ROOT]
 	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
@@ -87,12 +89,12 @@ vm_kernel_release() { # [ROOT]
 		sed -n 's/^\(.*, \)\?linux-headers-\([^ ,]*\).*/\2/p' || true
 }
 
-# The PREEMPT_RT kernel of the same version, as "6.1.0-56-rt-amd64". ROOT: as above.
+# Prints the PREEMPT_RT kernel of the same version, as "6.1.0-56-rt-amd64". ROOT: as above.
 vm_rt_release() { # [ROOT]
 	KUNWIND_VM_KERNEL='' vm_kernel_release "${1:-}" | sed 's/-amd64$/-rt-amd64/'
 }
 
-# Debian's own source of the VM's kernel, as a package and its version.
+# Prints the package with Debian's source of that kernel, and the package's version.
 kernel_source() { # RELEASE
 	local base
 	base=$(cut -d. -f1,2 <<<"$1")
@@ -100,14 +102,14 @@ kernel_source() { # RELEASE
 	printf 'linux-source-%s %s\n' "$base" "$(dpkg-query -W -f '${Version}' "linux-headers-$1")"
 }
 
-# Fetches it (140 MB) and unpacks it, or the named parts of it only, in TO/src.
+# Downloads this package (140 MB), and unpacks it, or only the given parts, in TO/src.
 fetch_kernel_source() { # PACKAGE VERSION TO [PART]...
 	local package=$1 version=$2 to=$3
 	shift 3
 	rm -rf "$to"
 	mkdir -p "$to/deb"
 	cd "$to/deb"
-	# apt's own downloader drops to a user who cannot write to the cache
+	# As root: apt would download as a user who cannot write to the cache.
 	apt-get -q -o APT::Sandbox::User=root download "$package=$version" ||
 		apt-get -q -o APT::Sandbox::User=root download "$package"
 	dpkg-deb --fsys-tarfile ./*.deb | tar -xf - "./usr/src/$package.tar.xz"

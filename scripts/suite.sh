@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What every script that runs tests has in common: it runs suites, which print
-# TAP, and ends with the counts. Sourced after lib.sh.
+# Runs suites of tests, which print TAP, and counts the results. Every script that
+# runs tests sources this file after lib.sh.
 #
-#   suite NAME COMMAND...   COMMAND prints TAP; its log is check-NAME.log. With
-#                           suite_name set, that is the suite's name, for TAP that
-#                           names none; with suite_filter, a function that the TAP
-#                           goes through first. suite_passed, _failed, _skipped say how it went
-#   suites_end              how many were skipped, if any, then "N passed, N failed"
-#                           as the last line; true when none failed and some passed
+#   suite NAME COMMAND...   runs COMMAND, which prints TAP, with the log
+#                           check-NAME.log. suite_name: the suite's name, for TAP
+#                           that names none. suite_filter: a function through which
+#                           the TAP goes first. Sets suite_passed, suite_failed
+#                           and suite_skipped
+#   suites_end              prints the number of skipped tests, if any, then
+#                           "N passed, N failed" as the last line; true if no test
+#                           failed and at least one passed
 #
-# V=1 in the environment shows every line of TAP. How to read it: docs/testing.md
+# V=1 in the environment shows every line of TAP. docs/testing.md explains it.
 
 suites=$(mktemp)
 trap 'rm -f "$suites"' EXIT
 mkdir -p "$KUNWIND_LOGS"
 
-# A status other than 0 without a failed test is a failure too, as is no test at all.
+# A suite also fails if its status is not 0 although no test failed, or if it ran no
+# test.
 suite() {
 	local name=$1 log=$KUNWIND_LOGS/check-$1.log before status t0=$SECONDS
 	shift
@@ -30,7 +33,7 @@ suite() {
 	read -r suite_passed suite_failed suite_skipped < <(suites_sum $((before + 1)))
 	if [ "$suite_failed" -eq 0 ] &&
 	   { [ "$status" -ne 0 ] || [ $((suite_passed + suite_skipped)) -eq 0 ]; }; then
-		say "  not ok $name: ended with status $status"
+		say "  not ok $name: status $status, $suite_passed passed, none failed: a test or its runner ended early"
 		echo "0 1 0" >>"$suites"
 		suite_failed=1
 	fi
@@ -49,7 +52,7 @@ suites_sum() { # FROM-LINE
 suites_end() {
 	local passed failed skipped
 	read -r passed failed skipped < <(suites_sum 1)
-	[ "$skipped" -eq 0 ] || say "$skipped skipped, for the reasons above"
+	[ "$skipped" -eq 0 ] || say "$skipped skipped; the reasons are above"
 	say "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }

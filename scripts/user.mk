@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# What all makefiles of what runs in user space and is installed have in common.
+# Variables that all makefiles of installed user-space parts share.
 
 VERSION   := 0.1.0
 SOVERSION := 0
