@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: MIT
 """A small shop's evening report: the program that "make demo" traces.
 
-Ordinary Python: functions that call functions, which read files and ask
-sqlite. Debian builds the interpreter, libsqlite3 and libc without frame
-pointers, so their stacks are what this project is about. Callbacks from C to
-Python (sqlite's functions, sorted's key) put several evaluation loops on one
-stack.
+The program is ordinary Python: functions that call functions, read files and query
+sqlite. Debian builds the interpreter, libsqlite3 and libc without frame pointers,
+so only unwind information gives their stacks. Callbacks from C to Python (sqlite's
+functions, the key of sorted()) put several evaluation loops on one stack.
 
   demo-app.py DIRECTORY
 
-works in DIRECTORY: waits until a file "go" is there, so that tracing may begin
-first, writes "done" when it has finished, and ends when "end" is there.
+The program works in DIRECTORY. It waits for a file "go", so that tracing can begin
+first, creates "done" when it has finished, and ends when "end" exists.
 """
 
 import csv
@@ -25,7 +24,7 @@ def wait_for(directory, name):
     deadline = time.monotonic() + 300
     while not os.access(os.path.join(directory, name), os.F_OK):
         if time.monotonic() > deadline:
-            sys.exit("demo-app: nobody wrote %s" % name)
+            sys.exit("demo-app: no file %s in %s after 300 s" % (name, directory))
         time.sleep(0.05)
 
 
@@ -39,7 +38,7 @@ def write_orders(directory):
 
 
 def read_rate(directory, customer):
-    """The discount of a customer, from a file of its own."""
+    """Returns the discount of a customer, from the customer's own file."""
     path = os.path.join(directory, "rate-" + customer)
     if not os.path.exists(path):
         with open(path, "w") as file:
@@ -52,7 +51,7 @@ class Shop:
     def __init__(self, directory):
         self.directory = directory
         self.db = sqlite3.connect(os.path.join(directory, "shop.db"))
-        # called back from within sqlite's byte code
+        # sqlite calls this function from within its byte code.
         self.db.create_function("rate", 1, lambda who: read_rate(directory, who))
 
     def load(self, path):
@@ -73,7 +72,7 @@ class Shop:
 
 
 def rank(directory, totals):
-    # sorted, in C, calls back for every key, and the key reads a file
+    # sorted(), in C, calls the key function for each row, and this one reads a file.
     return sorted(totals, key=lambda row: (read_rate(directory, row[0]), -row[1]))
 
 
