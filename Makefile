@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds, tests and installs kunwind: kernel modules, library, tools. "make help"
-# lists the targets. Each part has a makefile of its own.
+# Builds, tests and installs kunwind: kernel modules, library, tools. "make
+# help" lists the targets. Each part has a makefile of its own.
 
 include scripts/user.mk
 
-# The headers of the running kernel, or the newest ones that are installed. In the
-# second case the modules are for the VM, or for the kernel that is booted next.
+# The headers of the running kernel, or the newest ones that are installed. In
+# the second case the modules are for the VM, or for the kernel that is booted
+# next.
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	$(shell ls -1dr $$(ls -1d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V) 2>/dev/null | head -n 1))
 
@@ -32,9 +33,10 @@ lib:
 tools: lib
 	$(MAKE) -C tools all
 
-# Installs the library, tools, man pages and udev rule below PREFIX, and the modules
-# through DKMS, which builds them for each kernel that is installed now or later.
-# With DESTDIR, copies the files below it; no module is built or loaded.
+# Installs the library, tools, man pages and udev rule below PREFIX, and the
+# modules through DKMS, which builds them for each kernel that is installed now
+# or later. With DESTDIR, copies the files below it; no module is built or
+# loaded.
 install: lib tools install-user install-modules
 
 install-user:

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 """A small shop's evening report: the program that "make demo" traces.
 
-The program is ordinary Python: functions that call functions, read files and query
-sqlite. Debian builds the interpreter, libsqlite3 and libc without frame pointers,
-so only unwind information gives their stacks. Callbacks from C to Python (sqlite's
-functions, the key of sorted()) put several evaluation loops on one stack.
+The program is ordinary Python: functions that call functions, read files and
+query sqlite. Debian builds the interpreter, libsqlite3 and libc without frame
+pointers, so only unwind information gives their stacks. Callbacks from C to
+Python (sqlite's functions, the key of sorted()) put several evaluation loops on
+one stack.
 
   demo-app.py DIRECTORY
 
-The program works in DIRECTORY. It waits for a file "go", so that tracing can begin
-first, creates "done" when it has finished, and ends when "end" exists.
+The program works in DIRECTORY. It waits for a file "go", so that tracing can
+begin first, creates "done" when it has finished, and ends when "end" exists.
 """
 
 import csv
@@ -72,7 +73,7 @@ class Shop:
 
 
 def rank(directory, totals):
-    # sorted(), in C, calls the key function for each row, and this one reads a file.
+    # sorted(), in C, calls the key function, which reads a file, for each row.
     return sorted(totals, key=lambda row: (read_rate(directory, row[0]), -row[1]))
 
 

@@ -4,16 +4,16 @@
 # Functions that the scripts of this directory share: messages, paths in the
 # cache, one line of progress for each stage, and the VM's kernel.
 #
-# Sourced, never run. Everything that is downloaded or generated outside the tree
-# is in one cache directory. The output of a stage goes to a log there, whose last
-# lines are shown if the stage fails.
+# Sourced, never run. Everything that is downloaded or generated outside the
+# tree is in one cache directory. The output of a stage goes to a log there,
+# whose last lines are shown if the stage fails.
 
 KUNWIND_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 KUNWIND_CACHE=${KUNWIND_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kunwind}
 KUNWIND_LOGS=$KUNWIND_CACHE/logs
 
-# Debian releases, besides this machine's, for which scripts/release-root makes root
-# file systems.
+# Debian releases, besides this machine's, for which scripts/release-root makes
+# root file systems.
 KUNWIND_RELEASES="trixie sid"
 release_dir() { printf '%s/release/%s\n' "$KUNWIND_CACHE" "$1"; }
 # The copy of this tree that is built in that release's root file system.
@@ -24,10 +24,10 @@ say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
-# stage LOG TEXT COMMAND...: prints TEXT when COMMAND starts, and its time when it
-# ends. COMMAND's output goes to LOG, whose last lines are shown if COMMAND fails.
-# COMMAND may be a function, and ends at its first failing line. Do not call stage
-# in a condition: bash would silently ignore "set -e" there.
+# stage LOG TEXT COMMAND...: prints TEXT when COMMAND starts, and its time when
+# it ends. COMMAND's output goes to LOG, whose last lines are shown if COMMAND
+# fails. COMMAND may be a function, and ends at its first failing line. Do not
+# call stage in a condition: bash would silently ignore "set -e" there.
 stage() {
 	local log=$KUNWIND_LOGS/$1 text=$2 t0=$SECONDS status
 	shift 2
@@ -58,8 +58,9 @@ distribution() {
 }
 
 
-# Paths of the VM's parts for one kernel release. The headers of a kernel that was
-# built here, or whose headers are not installed, are in the kernel's directory.
+# Paths of the VM's parts for one kernel release. The headers of a kernel that
+# was built here, or whose headers are not installed, are in the kernel's
+# directory.
 vm_headers_dir() {
 	local own
 	own=$(vm_kernel_dir "$1")/build
@@ -68,8 +69,8 @@ vm_headers_dir() {
 }
 vm_kernel_dir() { printf '%s/kernel/%s\n' "$KUNWIND_CACHE" "$1"; }
 vm_lttng_dir() { printf '%s/lttng-modules/%s\n' "$KUNWIND_CACHE" "$1"; }
-# All trees share the cache, so the name has a hash of the file that the initramfs
-# is made from.
+# All trees share the cache, so the name has a hash of the file that the
+# initramfs is made from.
 vm_initramfs() {
 	printf '%s/initramfs/%s-%s.cpio.gz\n' "$KUNWIND_CACHE" "$1" \
 		"$(sha1sum <"$KUNWIND_TREE/scripts/guest/initramfs-init" | cut -c1-12)"
@@ -79,9 +80,10 @@ vm_stage_dir() {
 	printf '%s/stage/%s-%s\n' "$KUNWIND_CACHE" "$1" "$(tree_hash)"
 }
 
-# Prints the release of the VM's kernel, as "6.1.0-56-amd64": KUNWIND_VM_KERNEL, or
-# the one of Debian's package linux-headers-amd64; nothing if that package is not
-# installed. ROOT: another root file system, in which to look for the package.
+# Prints the release of the VM's kernel, as "6.1.0-56-amd64": KUNWIND_VM_KERNEL,
+# or the one of Debian's package linux-headers-amd64; nothing if that package is
+# not installed. ROOT: another root file system, in which to look for the
+# package.
 vm_kernel_release() { # [ROOT]
 	[ -z "${KUNWIND_VM_KERNEL:-}" ] || { printf '%s\n' "$KUNWIND_VM_KERNEL"; return; }
 	# shellcheck disable=SC2016
@@ -89,12 +91,13 @@ vm_kernel_release() { # [ROOT]
 		sed -n 's/^\(.*, \)\?linux-headers-\([^ ,]*\).*/\2/p' || true
 }
 
-# Prints the PREEMPT_RT kernel of the same version, as "6.1.0-56-rt-amd64". ROOT: as above.
+# Prints the PREEMPT_RT kernel of the same version, as "6.1.0-56-rt-amd64".
+# ROOT: as above.
 vm_rt_release() { # [ROOT]
 	KUNWIND_VM_KERNEL='' vm_kernel_release "${1:-}" | sed 's/-amd64$/-rt-amd64/'
 }
 
-# Prints the package with Debian's source of that kernel, and the package's version.
+# Prints the package with Debian's source of that kernel, and its version.
 kernel_source() { # RELEASE
 	local base
 	base=$(cut -d. -f1,2 <<<"$1")
@@ -102,7 +105,7 @@ kernel_source() { # RELEASE
 	printf 'linux-source-%s %s\n' "$base" "$(dpkg-query -W -f '${Version}' "linux-headers-$1")"
 }
 
-# Downloads this package (140 MB), and unpacks it, or only the given parts, in TO/src.
+# Downloads a kernel's source (140 MB), and unpacks all or the PARTs in TO/src.
 fetch_kernel_source() { # PACKAGE VERSION TO [PART]...
 	local package=$1 version=$2 to=$3
 	shift 3

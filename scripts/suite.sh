@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Runs suites of tests, which print TAP, and counts the results. Every script that
-# runs tests sources this file after lib.sh.
+# Runs suites of tests, which print TAP, and counts the results. Every script
+# that runs tests sources this file after lib.sh.
 #
 #   suite NAME COMMAND...   runs COMMAND, which prints TAP, with the log
-#                           check-NAME.log. suite_name: the suite's name, for TAP
-#                           that names none. suite_filter: a function through which
-#                           the TAP goes first. Sets suite_passed, suite_failed
-#                           and suite_skipped
+#                           check-NAME.log. suite_name: the suite's name, for
+#                           TAP that names none. suite_filter: a function that
+#                           the TAP passes first. Sets suite_passed,
+#                           suite_failed and suite_skipped
 #   suites_end              prints the number of skipped tests, if any, then
-#                           "N passed, N failed" as the last line; true if no test
-#                           failed and at least one passed
+#                           "N passed, N failed" as the last line; true if no
+#                           test failed and at least one passed
 #
 # V=1 in the environment shows every line of TAP. docs/testing.md explains it.
 
@@ -19,8 +19,8 @@ suites=$(mktemp)
 trap 'rm -f "$suites"' EXIT
 mkdir -p "$KUNWIND_LOGS"
 
-# A suite also fails if its status is not 0 although no test failed, or if it ran no
-# test.
+# A suite also fails if its status is not 0 although no test failed, or if it
+# ran no test.
 suite() {
 	local name=$1 log=$KUNWIND_LOGS/check-$1.log before status t0=$SECONDS
 	shift
