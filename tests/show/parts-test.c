@@ -137,15 +137,18 @@ static void test_programs(void)
 	check(!*jit_name(history, pid, 1100), "perf map: no file, no name");
 	write_map(path, "first", 1200);
 	check(!strcmp(jit_name(history, pid, 1300), "first"), "perf map: a file that appears later is used");
-	check(!*jit_name(history, pid, 2100), "perf map: not used for a program that began after it was written");
+	check(!*jit_name(history, pid, 2100),
+	      "perf map: not used for a program that began after it was written");
 	write_map(path, "second", 2200);
-	check(!strcmp(jit_name(history, pid, 2300), "second"), "perf map: after an exec, that of the new program");
+	check(!strcmp(jit_name(history, pid, 2300), "second"),
+	      "perf map: after an exec, that of the new program");
 	kunwind_history_exit(history, 2400 * NSEC, pid);
 	kunwind_history_fork(history, 2500 * NSEC, 1, pid, 0);
 	kunwind_history_exec(history, 2700 * NSEC, pid);
 	write_map(path, "third", 2800);
 	check(!*jit_name(history, pid, 2600), "perf map: not used if a later program wrote it");
-	check(!strcmp(jit_name(history, pid, 2800), "third"), "perf map: a process number that is used again");
+	check(!strcmp(jit_name(history, pid, 2800), "third"),
+	      "perf map: a process number that is used again");
 	unlink(path);
 	kunwind_history_free(history);
 	kunwind_symbolizer_free(symbolizer);

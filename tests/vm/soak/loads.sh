@@ -114,13 +114,19 @@ loads_in_turn() { # FIRST
 	local i load
 	while still; do
 		for ((i = $1; i < ${#loads[@]}; i += at_once)); do
-			! still || "load_${loads[i]}"
+			load=${loads[i]}
+			! still || "load_$load"
+			echo "$load ${turns[$load]:-0}${slow[$load]:+ (${slow[$load]} not done in time)}" \
+				>"$work/load-$load.turns"
 		done
 	done
-	for ((i = $1; i < ${#loads[@]}; i += at_once)); do
-		load=${loads[i]}
-		echo "$load ${turns[$load]:-0}${slow[$load]:+ (${slow[$load]} not done in time)}" \
-			>"$work/load-$load.turns"
+}
+
+# Prints the loads that have finished no program.
+loads_idle() {
+	local load
+	for load in "${loads[@]}"; do
+		grep -qs "^$load [1-9]" "$work/load-$load.turns" || echo "$load"
 	done
 }
 
