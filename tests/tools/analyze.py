@@ -8,6 +8,7 @@ Formats are judged by others: speedscope's own schema, a browser for the page.
 
 import base64
 import html.parser
+import itertools
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from tap import check, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
+FLAMEGRAPH = os.path.join(os.path.dirname(KUNWIND), "flamegraph/d3.js")
 BIAS = 0x555555554000
 PROGRAM = """
 #include <unistd.h>
@@ -33,6 +35,8 @@ int main(void) { reader(); opener(); recursive(3); return 0; }
 APP = (100, 100, "app")
 THREAD = (100, 101, "app")
 OTHER = (200, 200, "other")
+# the contexts that lttng enable-event --callstack adds
+VIRTUAL = ("callstack_user", "vpid", "vtid", "procname")
 EVIL = (300, 300, "</script><img src=x onerror=alert(1)>\x1b[31m\udcff")
 
 def run(*arguments, status=0):
@@ -359,7 +363,7 @@ def marked(text):
 
 def test_flamegraph(trace, work):
     global count
-    if not os.path.exists(os.path.join(os.path.dirname(KUNWIND), "flamegraph/d3.js")):
+    if not os.path.exists(FLAMEGRAPH):
         count += 1
         print("ok %d - a flame graph # SKIP scripts/setup flamegraph" % count)
         return
@@ -444,7 +448,7 @@ def test_failures(trace, work):
 
 def test_namespaces(work, program, symbols, build_id):
     """lttng enable-event --callstack gives vpid and vtid only."""
-    trace = ctf.Trace(contexts=("vpid", "vtid"))
+    trace = ctf.Trace(contexts=VIRTUAL)
     inner = (1, 1, "app")
     trace.add(900, "kunwind_map", inner, (), ctf.MAP,
               [4100, 1, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
@@ -461,7 +465,7 @@ def test_namespaces(work, program, symbols, build_id):
 
     # a thread of the same number in another name space, and another process, does not end the call
     other = (3, 1, "other")
-    trace = ctf.Trace(contexts=("vpid", "vtid"))
+    trace = ctf.Trace(contexts=VIRTUAL)
     trace.add(1000, "syscall_entry_read", inner, at)
     trace.add(1100, "syscall_entry_futex", other, at)
     trace.add(1200, "syscall_exit_futex", other, at, ctf.RETURN, [0])
@@ -471,6 +475,69 @@ def test_namespaces(work, program, symbols, build_id):
     data = json.loads(run("report", "--json", "--all", directory).stdout)
     same("threads of one number in two processes are two",
          table(data["system_calls"], "count", "timed", "ns"), {"read": (1, 1, 700), "futex": (1, 1, 100)})
+
+
+CONTEXTS = ("callstack_user", "pid", "tid", "procname")
+COMMANDS = (("report",), ("report", "--json"), ("export", "--folded"), ("export", "--speedscope"),
+            ("export", "--firefox"), ("export", "--perfetto"), ("flamegraph", "-o", "-"),
+            ("show",), ("show", "--tsv"), ("show", "--json"))
+
+
+def runs(what, directory, *options, analyzed=True):
+    """Every command reads the trace. analyzed: it has events for report, export and flamegraph."""
+    for command in COMMANDS:
+        if command[0] == "flamegraph" and not os.path.exists(FLAMEGRAPH):
+            continue
+        done = subprocess.run([KUNWIND, *command, *options, directory], capture_output=True)
+        wanted = 0 if analyzed or command[0] == "show" else 1
+        check("%s: kunwind %s: status %d" % (what, " ".join(command), wanted),
+              done.returncode == wanted and (wanted == 0 or done.stderr), (done.returncode, done.stderr))
+        if done.returncode == 0 and done.stdout and command[-1] in ("--json", "--firefox", "--perfetto", "--speedscope"):
+            check("%s: kunwind %s writes JSON" % (what, " ".join(command)),
+                  [json.loads(line) for line in (done.stdout.splitlines() if command[0] == "show"
+                                                 else [done.stdout])])
+
+
+def test_contexts(work, symbols):
+    """Traces without one of the contexts, or with none; with events of one kind."""
+    at = stack(symbols, "reader", "main", "_start")
+    events = {
+        "system calls": [("syscall_entry_read",), ("syscall_exit_read", ctf.RETURN, [1])],
+        "entries": [("syscall_entry_read",)],
+        "exits": [("syscall_exit_read", ctf.RETURN, [1])],
+        "switches": [("sched_switch", ctf.SWITCH, [100, 1, 0]), ("sched_switch", ctf.SWITCH, [0, 1, 100])],
+        "switches without fields": [("sched_switch",)],
+        "others": [("block_rq_issue",)],
+        "kunwind's own": [("kunwind_exit", [("tgid", "s32")], [100])],
+    }
+
+    def written(name, contexts, kinds):
+        trace = ctf.Trace(contexts=contexts)
+        for time, (event, *fields) in enumerate(sum((events[kind] for kind in kinds), [])):
+            trace.add(1000 + time, event, APP, at, *fields)
+        directory = os.path.join(work, name)
+        trace.write(directory)
+        return directory
+
+    for names in (*itertools.combinations(CONTEXTS, 3), ("tid",), ()):
+        directory = written("contexts-" + "-".join(names), names, ["system calls", "switches", "others"])
+        runs("contexts %s" % (" ".join(names) or "none"), directory)
+    for kind in events:
+        runs("only " + kind, written(kind, CONTEXTS, [kind]), analyzed=kind not in ("exits", "kunwind's own"))
+
+    # two traces: events without a thread are not those of the first thread
+    both = os.path.join(work, "both")
+    os.makedirs(both)
+    for name in ("contexts-", "contexts-pid-tid-procname"):
+        os.rename(os.path.join(work, name), os.path.join(both, name))
+    instants = [event for event in json.loads(run("export", "--perfetto", both).stdout)["traceEvents"]
+                if event["ph"] == "i"]
+    same("perfetto: instants without a thread are global",
+         sorted((e["s"], e["name"], e.get("tid")) for e in instants),
+         [("g", "block_rq_issue", None), ("g", "read", None), ("t", "block_rq_issue", 100)])
+    threads = json.loads(run("export", "--firefox", both).stdout)["threads"]
+    same("firefox: they are in a thread of their own", sorted((t["name"], t["pid"], t["tid"]) for t in threads),
+         [("?", "-1", -1), ("app", "100", 100)])
 
 
 def main():
@@ -486,6 +553,7 @@ def main():
         test_perfetto(trace)
         test_flamegraph(trace, work)
         test_failures(trace, work)
+        test_contexts(work, symbols)
         test_namespaces(work, program, symbols, build_id)
     tap.finish()
 

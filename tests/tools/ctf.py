@@ -28,11 +28,10 @@ stream {
 		uint64_t content_size; uint64_t packet_size; uint64_t events_discarded;
 		uint32_t cpu_id; };
 	event.header := struct { uint16_t id; stamp_t timestamp; };
-	event.context := struct { uint32_t _callstack_user_length;
-		uint64_t callstack_user[_callstack_user_length];
-		%(contexts)s string procname; };
+	event.context := struct { %(contexts)s };
 };
 """
+STACK = "uint32_t _callstack_user_length; uint64_t callstack_user[_callstack_user_length];"
 S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
@@ -58,9 +57,10 @@ def declaration(kind, field):
 
 
 class Trace:
-    """Contexts: which of pid, tid, vpid, vtid the events have."""
+    """Contexts: which of callstack_user, pid, tid, vpid, vtid and procname the events have."""
 
-    def __init__(self, host="testhost", seconds=1700000000, contexts=("pid", "tid")):
+    def __init__(self, host="testhost", seconds=1700000000,
+                 contexts=("callstack_user", "pid", "tid", "procname")):
         self.host, self.seconds, self.contexts = host, seconds, contexts
         self.uuid = uuid.uuid4()
         self.classes = {}
@@ -74,10 +74,13 @@ class Trace:
         out = struct.pack("<HQ", number, time)
         # LTTng ends a stack with ULONG_MAX
         addresses = [*stack, (1 << 64) - 1] if stack else []
-        out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
         for context in self.contexts:
-            out += struct.pack("<i", pid if context.endswith("pid") else tid)
-        out += comm.encode("utf-8", "surrogateescape") + b"\0"
+            if context == "callstack_user":
+                out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
+            elif context == "procname":
+                out += comm.encode("utf-8", "surrogateescape") + b"\0"
+            else:
+                out += struct.pack("<i", pid if context.endswith("pid") else tid)
         for (_, kind), value in zip(fields, values):
             form = KINDS[kind][1] if kind in KINDS else None
             if kind in LISTS:
@@ -91,7 +94,8 @@ class Trace:
 
     def write(self, directory, lost=0):
         os.makedirs(directory)
-        contexts = " ".join("%s %s;" % (S32, c) for c in self.contexts)
+        kinds = {"callstack_user": STACK, "procname": "string procname;"}
+        contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
                            "contexts": contexts}
         for name, (number, fields) in self.classes.items():

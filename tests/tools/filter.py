@@ -71,7 +71,7 @@ def names(work, program, symbols, sizes, build_id):
     same("a function inside another is its own", got[1][0][0], "a_part")
     same("the byte behind it is the outer one's", got[2][0][0], "main")
 
-    ctf.METADATA = ctf.METADATA.replace("_callstack_user_length", "_other_length").replace(
+    ctf.STACK = ctf.STACK.replace("_callstack_user_length", "_other_length").replace(
         "callstack_user[", "other[")
     addresses = [BIAS + symbols["main"], BIAS + symbols["outer"] + 1]
     got = traced(work, "whole", [app], [((), "kunwind_callstack", ctf.WHOLE,

@@ -265,17 +265,26 @@ static json_t *thread_markers(const struct state *state, size_t from, size_t to)
 	return table;
 }
 
+/* Without context procname there is no name. */
+static json_t *thread_name(const struct samples *samples, const struct sample_thread *thread)
+{
+	return thread->comm ? analyze_text(samples, thread->comm) : json_string("?");
+}
+
 /* One thread, whose samples are sample[from] to sample[to - 1]. */
 static json_t *thread(const struct state *state, size_t from, size_t to, enum weight weight)
 {
 	const struct samples *samples = state->samples;
-	const struct sample_thread *t = &samples->thread[state->sample[from].thread];
+	static const struct sample_thread unknown = { .pid = -1, .tid = -1 };
+	uint32_t number = state->sample[from].thread;
+	const struct sample_thread *t = number == SAMPLE_NO_THREAD ? &unknown :
+							&samples->thread[number];
 	json_t *object = needed(json_object());
 	char pid[24];
 
 	snprintf(pid, sizeof(pid), "%lld", (long long)t->pid);
-	analyze_set(object, "name", analyze_text(samples, t->comm));
-	analyze_set(object, "processName", analyze_text(samples, t->comm));
+	analyze_set(object, "name", thread_name(samples, t));
+	analyze_set(object, "processName", thread_name(samples, t));
 	analyze_set(object, "processType", json_string("default"));
 	analyze_set(object, "isMainThread", json_boolean(t->pid == t->tid));
 	analyze_set(object, "pid", json_string(pid));

@@ -5,8 +5,9 @@
  * Each system call and each time off the CPU is a complete event ("X") on its
  * thread's track; a time off the CPU in a system call is nested in that call.
  * Other events, except sched_switch, and system calls without an exit are
- * instants ("i"). Perfetto cannot show stacks of such events as stacks, so
- * "args" holds the stack as one text, innermost function first.
+ * instants ("i"), which are global if their thread is not known. Perfetto
+ * cannot show stacks of such events as stacks, so "args" holds the stack as one
+ * text, innermost function first.
  *
  * The output is written while the trace is read; memory does not grow with the
  * number of events.
@@ -67,11 +68,19 @@ static json_t *microseconds(int64_t ns)
 	return needed(json_real((double)ns / 1000));
 }
 
+/* A trace without contexts pid and vpid has no process ids. */
+static void set_thread(json_t *event, const struct sample_thread *thread)
+{
+	if (thread->pid >= 0)
+		analyze_set(event, "pid", json_integer(thread->pid));
+	analyze_set(event, "tid", json_integer(thread->tid));
+}
+
 static void sample(const struct sample *sample, void *data)
 {
 	struct state *state = data;
 	const struct samples *samples = state->samples;
-	const struct sample_thread *thread = &samples->thread[sample->thread];
+	bool threaded = sample->thread != SAMPLE_NO_THREAD;
 	json_t *event, *args;
 	bool instant = sample->duration < 0;
 
@@ -81,13 +90,13 @@ static void sample(const struct sample *sample, void *data)
 	args = needed(json_object());
 	analyze_set(event, "ph", json_string(instant ? "i" : "X"));
 	if (instant)
-		analyze_set(event, "s", json_string("t"));
+		analyze_set(event, "s", json_string(threaded ? "t" : "g"));
 	analyze_set(event, "name", sample->kind == SAMPLE_OFF_CPU ? json_string("off CPU") :
 				   analyze_text(samples, sample->what));
 	analyze_set(event, "cat", json_string(sample->kind == SAMPLE_SYSCALL ? "system call" :
 					      sample->kind == SAMPLE_EVENT ? "event" : "off CPU"));
-	analyze_set(event, "pid", json_integer(thread->pid));
-	analyze_set(event, "tid", json_integer(thread->tid));
+	if (threaded)
+		set_thread(event, &samples->thread[sample->thread]);
 	analyze_set(event, "ts", microseconds(sample->begin - samples->begin));
 	if (!instant)
 		analyze_set(event, "dur", microseconds(sample->duration));
@@ -100,16 +109,14 @@ static void sample(const struct sample *sample, void *data)
 	put(state, event);
 }
 
-static void put_name(struct state *state, const char *what, int64_t pid, int64_t tid,
-		     uint32_t name)
+static void put_name(struct state *state, const char *what, const struct sample_thread *thread)
 {
 	json_t *event = needed(json_object()), *args = needed(json_object());
 
-	analyze_set(args, "name", analyze_text(state->samples, name));
+	analyze_set(args, "name", analyze_text(state->samples, thread->comm));
 	analyze_set(event, "ph", json_string("M"));
 	analyze_set(event, "name", json_string(what));
-	analyze_set(event, "pid", json_integer(pid));
-	analyze_set(event, "tid", json_integer(tid));
+	set_thread(event, thread);
 	analyze_set(event, "args", args);
 	put(state, event);
 }
@@ -125,8 +132,8 @@ static bool end(void *data, enum weight weight)
 		const struct sample_thread *thread = &state->samples->thread[i];
 
 		if (thread->pid == thread->tid)
-			put_name(state, "process_name", thread->pid, thread->tid, thread->comm);
-		put_name(state, "thread_name", thread->pid, thread->tid, thread->comm);
+			put_name(state, "process_name", thread);
+		put_name(state, "thread_name", thread);
 	}
 	fputs("\n]}\n", state->file);
 	ok = !state->failed && !ferror(state->file);

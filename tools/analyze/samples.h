@@ -17,11 +17,14 @@ enum sample_kind {
 	SAMPLE_OFF_CPU,		/* reported when the thread runs again */
 };
 
+/* The thread of an event that has neither context tid nor vtid. */
+#define SAMPLE_NO_THREAD	UINT32_MAX
+
 struct sample {
 	enum sample_kind kind;
 	uint32_t what;		/* string: system call or event; of OFF_CPU: system call or cause */
 	uint32_t comm;		/* string */
-	uint32_t thread;	/* index of samples->thread; 0 also if not known */
+	uint32_t thread;	/* index of samples->thread, or SAMPLE_NO_THREAD */
 	uint32_t node;		/* of the tree of calls: its FRAME_WHAT, below its stack */
 	int64_t begin;		/* nanoseconds since 1970 */
 	int64_t duration;	/* nanoseconds; -1: not known, or SAMPLE_EVENT */
