@@ -540,6 +540,30 @@ def test_contexts(work, symbols):
          [("?", "-1", -1), ("app", "100", 100)])
 
 
+def test_numbers(work, symbols):
+    """Containers share numbers in their own pid name spaces: a thread's number in sched_switch changes."""
+    trace = ctf.Trace(contexts=VIRTUAL)
+    at = stack(symbols, "reader", "main", "_start")
+    threads, events = 200, 3000
+
+    def number(i):
+        return 4100 + i if i > events / 2 else 4100 + 2 * (i % threads) + i // threads % 2
+
+    for i in range(events):
+        # who left the CPU half a round ago gets it back
+        trace.add(1000 + 10 * i, "sched_switch", (1 + i % threads, 1 + i % threads, "app"), at, ctf.SWITCH,
+                  [number(i), 1, number(i - threads // 2) if i >= threads // 2 else 0])
+    directory = os.path.join(work, "numbers")
+    trace.write(directory)
+    try:
+        done = subprocess.run([KUNWIND, "report", "--json", "--all", directory], capture_output=True, timeout=20)
+        same("numbers in sched_switch change: each time off the CPU is found",
+             table(json.loads(done.stdout)["off_cpu"], "count", "ns"),
+             {"page fault or the like": (events - threads // 2, (events - threads // 2) * 10 * threads // 2)})
+    except subprocess.TimeoutExpired as error:
+        check("numbers in sched_switch change: the report ends", False, error)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = build(work)
@@ -554,6 +578,7 @@ def main():
         test_flamegraph(trace, work)
         test_failures(trace, work)
         test_contexts(work, symbols)
+        test_numbers(work, symbols)
         test_namespaces(work, program, symbols, build_id)
     tap.finish()
 

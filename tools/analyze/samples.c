@@ -62,6 +62,36 @@ static void index_thread(struct samples *samples, uint32_t *table, int64_t numbe
 	table[at] = i + 1;
 }
 
+/* Takes a thread out of by_global_tid, which has it. */
+static void unindex_thread(struct samples *samples, uint32_t i)
+{
+	uint32_t *table = samples->by_global_tid, other;
+	uint32_t at = slot_of(samples, samples->thread[i].trace, samples->thread[i].global_tid);
+
+	while (table[at] != i + 1)
+		at = (at + 1) & (samples->cap_index - 1);
+	table[at] = 0;
+	/* The empty slot must not hide threads that the search finds after it. */
+	while (table[at = (at + 1) & (samples->cap_index - 1)]) {
+		other = table[at] - 1;
+		table[at] = 0;
+		index_thread(samples, table, samples->thread[other].global_tid, other);
+	}
+}
+
+/* Sets a thread's number in sched_switch. */
+static void set_global_tid(struct samples *samples, struct sample_thread *thread, int64_t tid)
+{
+	uint32_t i = (uint32_t)(thread - samples->thread);
+
+	if (thread->global_tid == tid)
+		return;
+	if (thread->global_tid >= 0)
+		unindex_thread(samples, i);
+	thread->global_tid = tid;
+	index_thread(samples, samples->by_global_tid, tid, i);
+}
+
 static void grow_threads(struct samples *samples)
 {
 	uint32_t i;
@@ -325,13 +355,10 @@ static void switch_away(const struct moment *now)
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
 	if (matches(samples, "sched_switch", NULL))
 		finish_sample(samples, &event);
-	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid))
+	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid) ||
+	    tid < 0)
 		return;
-	if (thread->global_tid != tid) {
-		thread->global_tid = tid;
-		index_thread(samples, samples->by_global_tid, tid,
-			     (uint32_t)(thread - samples->thread));
-	}
+	set_global_tid(samples, thread, tid);
 	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, stack);
 }
 
