@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
  * pieces-test.c - parts of the tools by themselves: expressions as text, the
- * pointer map of the plug-in, the tree of calls
+ * pointer map of the plug-in, the tree of calls, waiting for processes
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <kunwind.h>
 
 #include "analyze/calls.h"
 #include "babeltrace2/ptrmap.h"
 #include "dwarf_op.h"
+#include "record/pids.h"
 
 static int count, failed;
 
@@ -132,11 +137,74 @@ static void test_calls(void)
 	calls_free(&calls);
 }
 
+/* for pids.c; there is no module */
+int kunwind_register_pid(int pid, unsigned int flags)
+{
+	(void)pid, (void)flags;
+	return -ENODEV;
+}
+
+int kunwind_unregister_pid(int pid)
+{
+	(void)pid;
+	return -ENODEV;
+}
+
+static volatile sig_atomic_t too_late;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	too_late = 1;
+}
+
+/* Returns a process that ends after @microseconds. */
+static pid_t process(unsigned int microseconds)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		usleep(microseconds);
+		_exit(0);
+	}
+	return pid;
+}
+
+/* Returns whether pids_wait() returned before an alarm interrupted it. */
+static bool waited(const struct pids *pids, int signals, bool forever)
+{
+	too_late = 0;
+	alarm(5);
+	pids_wait(pids, signals, forever);
+	alarm(0);
+	return !too_late;
+}
+
+static void test_pids(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	pid_t ended = process(0), running = process(300000);
+	struct pids pids = { .pid = { ended, ended }, .nr = 2 };
+	int channel[2];
+
+	sigaction(SIGALRM, &action, NULL);
+	waitpid(ended, NULL, 0);
+	check(waited(&pids, -1, false), "processes that have ended already are not waited for");
+	pids.pid[1] = running;
+	check(waited(&pids, -1, false), "beside one that has ended, another is waited for");
+	check(waitpid(running, NULL, WNOHANG) == running, "until it has ended, too");
+	check(!pipe(channel) && write(channel[1], "", 1) == 1 && waited(&pids, channel[0], true),
+	      "a signal ends the wait");
+	close(channel[0]);
+	close(channel[1]);
+}
+
 int main(void)
 {
 	test_ops();
 	test_map();
 	test_calls();
+	test_pids();
 	printf("1..%d\n", count);
 	return failed != 0;
 }

@@ -6,6 +6,7 @@
  * the chain of parents in /proc. A child whose parent has ended is not found:
  * it stays registered until it ends, which costs some memory of the module.
  */
+#include <errno.h>
 #include <kunwind.h>
 #include <poll.h>
 #include <stdio.h>
@@ -127,13 +128,16 @@ void pids_unregister(struct pids *pids)
 void pids_wait(const struct pids *pids, int signals, bool forever)
 {
 	struct pollfd fds[PIDS_MAX + 1];
-	int i, left = pids->nr;
+	int i, left = 0;
 
 	fds[PIDS_MAX] = (struct pollfd){ .fd = signals, .events = POLLIN };
 	for (i = 0; i < PIDS_MAX; i++) {
 		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-		if (i < pids->nr)
-			fds[i].fd = (int)syscall(SYS_pidfd_open, pids->pid[i], 0);
+		if (i >= pids->nr)
+			continue;
+		fds[i].fd = (int)syscall(SYS_pidfd_open, pids->pid[i], 0);
+		/* ESRCH: it has ended; after other errors only the signal ends the wait */
+		left += fds[i].fd >= 0 || errno != ESRCH;
 	}
 	while (left || forever) {
 		if (poll(fds, PIDS_MAX + 1, -1) < 0 || fds[PIDS_MAX].revents)
