@@ -106,7 +106,7 @@ static const char *const object_fields[] = { "state", "refusal", "rows", "bytes"
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
 static const char *const stacks_fields[] = { "consumer", "reason", "count", NULL };
 static const char *const frames_fields[] = { "consumer", "trust", "count", NULL };
-static const char *const user_fields[] = { "uid", "bytes", "objects", NULL };
+static const char *const user_fields[] = { "uid", "bytes", "objects", "processes", "ms", NULL };
 
 static void print_json(const struct kunwind_report *report)
 {

@@ -79,7 +79,7 @@ SCHEMA = {
         objects=many(members(state={"type": "string"}, refusal={"type": "string"}, rows=COUNT,
                              bytes=COUNT, users=COUNT, path={"type": "string"})),
         parts=many(members(built=COUNT, all=COUNT, path={"type": "string"})),
-        users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT))),
+        users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT, processes=COUNT, ms=COUNT))),
 }
 
 

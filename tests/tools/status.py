@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""kunwind status of a made-up module: a library replaces open(2) of /dev/kunwind."""
+
+import os
+import subprocess
+import tempfile
+
+import json_output
+import tap
+from tap import same
+
+KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
+DEVICE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+int open(const char *path, int flags, ...)
+{
+	int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+
+	return next(strcmp(path, "/dev/kunwind") ? path : getenv("STATUS"), flags, 0666);
+}
+"""
+# one line of each kind (the end of kmod/uapi/kunwind.h)
+LINES = (
+    ("version", "1", "0.1.0"), ("param", "auto", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
+    ("stat", "stacks", "5"), ("reason", "complete", "5"), ("stacks", "lttng", "complete", "5"),
+    ("frames", "lttng", "cfi", "70"), ("process", "100", "app", "3", "children", "4096"),
+    ("object", "ready", "ok", "10", "80", "1", "/bin/app"), ("parts", "1", "2", "/bin/app"),
+    ("user", "1000", "81920", "7", "3", "250"))
+
+tap.suite = "status"
+
+
+class Module:
+    def __init__(self, work):
+        self.library, self.path = os.path.join(work, "device.so"), os.path.join(work, "status")
+        source = os.path.join(work, "device.c")
+        with open(source, "w") as file:
+            file.write(DEVICE)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.library, source, "-ldl"], check=True)
+
+    def status(self, lines, *options):
+        """What kunwind status prints, as bytes."""
+        with open(self.path, "wb") as file:
+            file.write(b"".join(b"\t".join(os.fsencode(field) for field in line) + b"\n" for line in lines))
+        return subprocess.run([KUNWIND, "status", *options], capture_output=True, check=True,
+                              env={**os.environ, "LD_PRELOAD": self.library, "STATUS": self.path}).stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        module = Module(work)
+        data = json_output.parse("status", module.status(LINES, "--json"))
+        # a list of objects has the fields of the lines, in their order
+        lists = {"hook": "hooks", "stacks": "stacks", "frames": "frames", "process": "processes",
+                 "object": "objects", "parts": "parts", "user": "users"}
+        for kind, key in lists.items():
+            same("--json has all fields of a line \"%s\"" % kind, [[str(v) for v in o.values()] for o in data[key]],
+                 [list(line[1:]) for line in LINES if line[0] == kind])
+        same("--tsv has the module's lines", module.status(LINES, "--tsv"),
+             b"".join("\t".join(line).encode() + b"\n" for line in LINES))
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
