@@ -44,13 +44,18 @@ void doctor_line(enum doctor_state state, const char *what, const char *found, c
 		vsnprintf(text, sizeof(text), fix, args);
 	va_end(args);
 	failures += state == DOCTOR_FAIL;
-	if (format == DOCTOR_JSON)
+	if (format == DOCTOR_JSON) {
 		print_json(name[state], what, found, text);
-	else if (format == DOCTOR_TSV)
-		printf("%s\t%s\t%s\t%s\n", name[state], what, found, text);
+		return;
+	}
+	if (format == DOCTOR_TSV)
+		printf("%s\t%s\t", name[state], what);
 	else
-		printf("%s%-5s%s %-18s %s%s%s\n", colour, name[state], c.plain, what, found,
-		       *text ? "; fix: " : "", text);
+		printf("%s%-5s%s %-18s ", colour, name[state], c.plain, what);
+	kunwind_tool_text(stdout, found, "");
+	fputs(format == DOCTOR_TSV ? "\t" : *text ? "; fix: " : "", stdout);
+	kunwind_tool_text(stdout, text, "");
+	putchar('\n');
 }
 
 void doctor_begin(enum doctor_format wanted)

@@ -277,8 +277,10 @@ static void print_head(const struct dump *dump, const char *path)
 
 	kunwind_table_stats(dump->table, &stats);
 	if (dump->format == TEXT) {
-		printf("# %s: %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
-		       "# address\tCFA\t%s\tra\n", path, stats.nr_fdes, stats.nr_rows, stats.nr_rules,
+		fputs("# ", stdout);
+		kunwind_tool_text(stdout, path, "");
+		printf(": %u FDEs, %u rows, %u rules, %" PRIu64 " bytes (%.2f a row)\n"
+		       "# address\tCFA\t%s\tra\n", stats.nr_fdes, stats.nr_rows, stats.nr_rules,
 		       stats.bytes, stats.nr_rows ? (double)stats.bytes / stats.nr_rows : 0.0,
 		       reg_name(dump, KUNWIND_RBP));
 	} else if (dump->format == JSON) {

@@ -150,8 +150,9 @@ static void print_frame_tsv(const struct show *show, uint64_t index,
 	}
 	if (frame->object) {
 		kunwind_text_print(stdout, kunwind_object_path(frame->object));
-		printf("\t0x%" PRIx64 "\t%s\t", frame->object_address,
-		       kunwind_object_build_id(frame->object));
+		printf("\t0x%" PRIx64 "\t", frame->object_address);
+		kunwind_text_print(stdout, kunwind_object_build_id(frame->object));
+		putchar('\t');
 	} else {
 		fputs("\t\t\t", stdout);
 	}

@@ -14,32 +14,15 @@
 #include "tool.h"
 #include "trace/event.h"
 
-/* Characters in @escape get a backslash. */
-static void print_escaped(FILE *out, const char *text, const char *escape)
-{
-	while (*text) {
-		unsigned int len = kunwind_tool_utf8(text);
-
-		if (!len) {
-			fprintf(out, "\\x%02x", (unsigned char)*text++);
-			continue;
-		}
-		if (strchr(escape, *text))
-			putc('\\', out);
-		fwrite(text, 1, len, out);
-		text += len;
-	}
-}
-
 void kunwind_text_print(FILE *out, const char *text)
 {
-	print_escaped(out, text, "");
+	kunwind_tool_text(out, text, "");
 }
 
 static void print_string(FILE *out, const char *s)
 {
 	putc('"', out);
-	print_escaped(out, s, "\"\\");
+	kunwind_tool_text(out, s, "\"\\");
 	putc('"', out);
 }
 

@@ -146,13 +146,6 @@ static const char *bytes(uint64_t n, char *text, size_t size)
 	return text;
 }
 
-/* Names of files and processes may contain control characters. */
-static void print_clean(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 static void print_stacks(const struct kunwind_report *report)
 {
 	uint64_t stacks = stat_of(report, "stacks"), count;
@@ -208,6 +201,7 @@ static void print_processes(const struct kunwind_report *report)
 	const char *whole = kunwind_report_value(report, "param", "auto", 2);
 	uint64_t missed = stat_of(report, "missed_limit") + stat_of(report, "missed_memory");
 	char size[32];
+	unsigned int columns;
 	bool any = false;
 	size_t i;
 
@@ -229,10 +223,8 @@ static void print_processes(const struct kunwind_report *report)
 			printf("  %7s  %-16s %5s %10s  %s\n", "PID", "COMMAND", "MAPS", "MEMORY", "FLAGS");
 		any = true;
 		printf("  %7s  ", line->field[1]);
-		print_clean(line->field[2]);
-		for (size_t n = strlen(line->field[2]); n < 16; n++)
-			putchar(' ');
-		printf(" %5s %10s  %s\n", line->field[3],
+		columns = kunwind_tool_text(stdout, line->field[2], "");
+		printf("%*s %5s %10s  %s\n", columns < 16 ? (int)(16 - columns) : 0, "", line->field[3],
 		       bytes(number(line->field[5]), size, sizeof(size)), line->field[4]);
 	}
 }
@@ -259,7 +251,7 @@ static void print_objects(const struct kunwind_report *report)
 		any = true;
 		printf("  %8s %10s %5s  %-8s ", line->field[3],
 		       bytes(number(line->field[4]), size, sizeof(size)), line->field[5], line->field[1]);
-		print_clean(line->field[6]);
+		kunwind_tool_text(stdout, line->field[6], "");
 		if (refused)
 			printf(" (%s)", line->field[2]);
 		/* A line "parts" follows its object's line. */

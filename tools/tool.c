@@ -17,13 +17,17 @@ const char *kunwind_tool_name, *kunwind_tool_arguments;
 void kunwind_tool_error(const char *format, ...)
 {
 	va_list args;
+	char *text;
 
 	fflush(stdout);
 	fprintf(stderr, "kunwind%s%s: ", kunwind_tool_name ? " " : "",
 		kunwind_tool_name ? kunwind_tool_name : "");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	kunwind_tool_text(stderr, text ? text : "out of memory", "");
+	free(text);
 	fputc('\n', stderr);
 }
 
@@ -161,6 +165,28 @@ unsigned int kunwind_tool_utf8(const char *string)
 		return form[i].length;
 	}
 	return 0;
+}
+
+unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape)
+{
+	unsigned int columns = 0, len;
+
+	while (*text) {
+		len = kunwind_tool_utf8(text);
+		if (!len) {
+			fprintf(out, "\\x%02x", (unsigned char)*text++);
+			columns += 4;
+			continue;
+		}
+		if (strchr(escape, *text)) {
+			putc('\\', out);
+			columns++;
+		}
+		fwrite(text, 1, len, out);
+		text += len;
+		columns++;
+	}
+	return columns;
 }
 
 void kunwind_tool_json_string_to(FILE *out, const char *text)

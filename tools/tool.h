@@ -34,7 +34,10 @@ int kunwind_cmd_show(int argc, char **argv);
 /* The subcommand that runs; NULL before it is known. Its arguments, for "Usage: ...". */
 extern const char *kunwind_tool_name, *kunwind_tool_arguments;
 
-/* Flushes stdout and prints "kunwind COMMAND: text" on stderr. */
+/*
+ * Flushes stdout and prints "kunwind COMMAND: text" on stderr, in the form of
+ * kunwind_tool_text().
+ */
 void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* Returns what a negative errno of libkunwind means, and what to do then. */
@@ -68,6 +71,14 @@ int kunwind_tool_finish(int status);
  * is not valid, is a control character, or ends the string.
  */
 unsigned int kunwind_tool_utf8(const char *string);
+
+/*
+ * Writes text that others chose: names of files and processes, fields of
+ * events. Control characters and bytes that are not UTF-8 become \xNN, so the
+ * text is safe in a terminal and in a table. Characters in @escape get a
+ * backslash. Returns the number of characters written.
+ */
+unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape);
 
 /*
  * Writes @text as a JSON string, with its quotation marks, to stdout or @out.

@@ -102,7 +102,7 @@ class Trace:
             body = " ".join(declaration(kind, field) for field, kind in fields)
             text += 'event { name = "%s"; id = %d; stream_id = 0; fields := struct { %s }; };\n' % (
                 name, number, body)
-        with open(os.path.join(directory, "metadata"), "w") as file:
+        with open(os.path.join(directory, "metadata"), "w", errors="surrogateescape") as file:
             file.write(text)
         with open(os.path.join(directory, "channel_0"), "wb") as file:
             # an empty packet first: what its end counts as lost was lost since

@@ -8,6 +8,7 @@ and a trace allow. (What needs the module is in tests/vm/t-tools.sh and t-record
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,7 +140,9 @@ def make_trace(work):
     trace.add(1000, "kunwind_map", thread, (), ctf.MAP,
               [100, 100, bias, bias + 0x10000, 0, bias, 0, build_id, path])
     fields = [("filename", "string"), ("flags", "s32"), ("large", "u64"), ("small", "s64")]
-    stack = [bias + odd + 2, bias + main + 2, 0xffffffff81000000]
+    trace.add(1001, "kunwind_map", thread, (), ctf.MAP,
+              [100, 100, 0x10000, 0x20000, 0, 0x10000, 0, "\x1b[31m\u009b31m\udcff", "/nonexistent"])
+    stack = [bias + odd + 2, bias + main + 2, 0xffffffff81000000, 0x10010]
     trace.add(2000, "syscall_entry_openat", thread, stack, fields, [HOSTILE, -1, 2**64 - 1, -2**63])
     trace.add(3000, "syscall_exit_openat", thread, stack, ctf.RETURN, [-2])
     trace.add(4000, "other", thread, (), fields, ["", 0, 0, 0])
@@ -170,7 +173,7 @@ def main():
         everything = values("event", "show --all --no-symbols",
                             run("show", "--json", "--all", "--no-symbols", trace), lines=True)
         check("without symbols",
-              len(everything) == 4 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
+              len(everything) == 5 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
         summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
         check("its numbers", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
         report = values("report", "report", run("report", "--json", trace))
@@ -181,6 +184,13 @@ def main():
         text = run("dump", "--tsv", program).decode().splitlines()
         check("the same as --tsv", dump and [line.split("\t")[:4] for line in text] ==
               [[row["address"][2:], row["cfa"], row["rbp"], row["ra"]] for row in dump[0]["table"]])
+        for command in (("show",), ("show", "--tsv"), ("show", "--no-symbols"), ("report",), ("dump",)):
+            try:
+                text = run(*command, program if command[0] == "dump" else trace).decode("utf-8", "strict")
+                check("%s: no control characters, and UTF-8" % " ".join(command),
+                      text and not re.search("[^ -~\n\t\u00a0-\U0010ffff]", text), ascii(text))
+            except ValueError as error:
+                check("%s: no control characters, and UTF-8" % " ".join(command), False, error)
         values("doctor", "doctor", subprocess.run([KUNWIND, "doctor", "--json"], capture_output=True).stdout)
         for export in ("--speedscope", "--firefox", "--perfetto"):
             try:

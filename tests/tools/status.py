@@ -64,6 +64,16 @@ def main():
                  [list(line[1:]) for line in LINES if line[0] == kind])
         same("--tsv has the module's lines", module.status(LINES, "--tsv"),
              b"".join("\t".join(line).encode() + b"\n" for line in LINES))
+
+        names = {"\033[31m": "\\x1b[31m", "\u009b31m": "\\xc2\\x9b31m", "\udcff\udcc3": "\\xff\\xc3",
+                 "\u00e4": "\u00e4"}
+        for name, shown in names.items():
+            text = module.status([(*line[:2], name, *line[3:]) if line[0] == "process" else
+                                  (*line[:-1], "/" + name) if line[0] == "object" else line for line in LINES])
+            same("names like %s cannot control the terminal, and keep the columns" % ascii(name),
+                 [line for line in text.decode("utf-8", "surrogateescape").splitlines() if shown in line],
+                 ["  %7s  %-16s %5s %10s  children" % (100, shown, 3, "4.0 KiB"),
+                  "  %8s %10s %5s  %-8s /%s (1 of 2 parts)" % (10, "80 bytes", 1, "ready", shown)])
     tap.finish()
 
 

@@ -12,17 +12,19 @@ trap 'rm -rf "$work"' EXIT
 n=0 failed=0
 # expect STATUS OUT-REGEX ERR-REGEX ARGUMENTS...; an empty one: nothing at all
 expect() {
-	local status=$1 out=$2 err=$3 got o e
+	local status=$1 out=$2 err=$3 name got o e
 	shift 3
+	name=$(LC_ALL=C tr -c '[:print:]' '?' <<<"kunwind $*")
+	name=${name%?}
 	"$kunwind" "$@" >"$work/out" 2>"$work/err" </dev/null
 	got=$?
 	o=$(cat "$work/out") e=$(cat "$work/err")
 	n=$((n + 1))
-	if [ "$got" = "$status" ] && { [ -n "$out" ] && [[ $o =~ $out ]] || [ "$o" = "$out" ]; } &&
+	if [[ $got =~ ^$status$ ]] && { [ -n "$out" ] && [[ $o =~ $out ]] || [ "$o" = "$out" ]; } &&
 		{ [ -n "$err" ] && [[ $e =~ $err ]] || [ "$e" = "$err" ]; }; then
-		echo "ok $n - kunwind $*"
+		echo "ok $n - $name"
 	else
-		echo "not ok $n - kunwind $*"
+		echo "not ok $n - $name"
 		printf '# status %s, wanted %s\n# stdout: %s\n# stderr: %s\n' "$got" "$status" "$o" "$e"
 		failed=1
 	fi
@@ -66,6 +68,14 @@ expect 1 '' 'not a regular file' dump /dev/null
 expect 1 '' 'refused: not_elf' dump "$0"
 printf '\177ELF' >"$work/short"
 expect 1 '' 'refused: ' dump "$work/short"
+odd=$'\033[31m\302\2331m\377'
+expect 1 '' '^[^[:cntrl:]]*nonexistent\\x1b\[31m\\xc2\\x9b1m\\xff: No such file' dump "/nonexistent$odd"
+mkdir "$work/$odd"
+printf '\x57\x1d\xd1\x75' >"$work/$odd/metadata"	# the begin of a packet
+expect 1 '' '^kunwind show: [^[:cntrl:]]*\\x1b\[31m' show "$work/$odd"
+ln -s /bin/true "$work/$odd/babeltrace2"
+PATH=$work/$odd:$PATH expect '[01]' 'babeltrace2 +[^[:cntrl:]]*\\x1b\[31m\\xc2' '' doctor
+PATH=$work/$odd:$PATH expect '[01]' $'babeltrace2\t[^[:cntrl:]]*\\\\x1b\\[31m' '' doctor --tsv
 for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
 	expect 1 '' "^kunwind ${command%% *}: /nonexistent: No such file" $command /nonexistent

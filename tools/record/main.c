@@ -347,14 +347,16 @@ static void closing_words(const struct record *record)
 	if (record->quiet)
 		return;
 	if (session_is_remote(record->output)) {
-		fprintf(stderr, "kunwind record: the trace went to %s, session %s\n", record->output,
-			record->session.name);
+		kunwind_tool_error("the trace went to %s, session %s", record->output,
+				   record->session.name);
 		return;
 	}
-	fprintf(stderr, "kunwind record: the trace is in %s; now:\n"
-		"  kunwind report %s\n"
-		"  kunwind flamegraph %s -o flame.html\n",
-		record->output, record->output, record->output);
+	kunwind_tool_error("the trace is in %s; now:", record->output);
+	fputs("  kunwind report ", stderr);
+	kunwind_tool_text(stderr, record->output, "");
+	fputs("\n  kunwind flamegraph ", stderr);
+	kunwind_tool_text(stderr, record->output, "");
+	fputs(" -o flame.html\n", stderr);
 }
 
 /* Records. Returns the exit status; the caller cleans up. */

@@ -44,9 +44,12 @@ static void say_error(const char *what)
 	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0;
 
 	kunwind_tool_error("%s", what);
-	for (i = 0; i < nr && i < 3; i++)
-		fprintf(stderr, "  %s\n",
-			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
+	for (i = 0; i < nr && i < 3; i++) {
+		fputs("  ", stderr);
+		kunwind_tool_text(stderr, bt_error_cause_get_message(
+					  bt_error_borrow_cause_by_index(error, i)), "");
+		putc('\n', stderr);
+	}
 	if (error)
 		bt_error_release(error);
 }
