@@ -136,7 +136,8 @@ def make_trace(work):
     path, build_id, odd, main = hostile_program(work)
     bias = 0x555555554000
     thread = (100, 100, HOSTILE[:15] + "\udcff")
-    trace = ctf.Trace(host="host\\\\name")
+    # longer than the room of 255 bytes for it, which ends inside a character
+    trace = ctf.Trace(host="host\\\\name\u009b31m\udcff" + "\u00e4" * 200)
     trace.add(1000, "kunwind_map", thread, (), ctf.MAP,
               [100, 100, bias, bias + 0x10000, 0, bias, 0, build_id, path])
     fields = [("filename", "string"), ("flags", "s32"), ("large", "u64"), ("small", "s64")]

@@ -313,14 +313,13 @@ static void add_category(json_t *array, const char *name, const char *colour)
 static json_t *meta(const struct samples *samples, enum weight weight)
 {
 	json_t *object = needed(json_object()), *categories = needed(json_array());
-	char product[320];
 
 	add_category(categories, "Other", "grey");
 	add_category(categories, "System call", "blue");
 	add_category(categories, "Off the CPU", "orange");
-	snprintf(product, sizeof(product), "%s: %s", *samples->hostname ? samples->hostname : "trace",
-		 analyze_weight_title(weight));
-	analyze_set(object, "product", json_string(product));
+	analyze_set(object, "product",
+		    json_sprintf("%s: %s", *samples->hostname ? samples->hostname : "trace",
+				 analyze_weight_title(weight)));
 	analyze_set(object, "version", json_integer(GECKO_VERSION));
 	analyze_set(object, "preprocessedProfileVersion", json_integer(FORMAT_VERSION));
 	analyze_set(object, "interval", json_integer(1));

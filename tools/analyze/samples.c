@@ -32,6 +32,7 @@ void samples_init(struct samples *samples)
 	kunwind_options_init(&samples->options);
 	samples->begin = samples->end = -1;
 	calls_init(&samples->calls);
+	samples->hostname = samples->calls.string[0];
 }
 
 void samples_free(struct samples *samples)
@@ -444,7 +445,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		if (host)
-			snprintf(samples->hostname, sizeof(samples->hostname), "%s", host);
+			samples->hostname = samples->calls.string[calls_string(&samples->calls, host)];
 	}
 	for (i = 0; ok && i < samples->nr_threads; i++)
 		call_does_not_return(samples, &samples->thread[i]);

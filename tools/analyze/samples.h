@@ -48,7 +48,7 @@ struct samples {
 	struct calls calls;
 	struct sample_thread *thread;
 	uint32_t nr_threads;
-	char hostname[256];
+	const char *hostname;	/* in calls.string */
 	int64_t begin, end;	/* of the trace, nanoseconds since 1970; -1: no events */
 	uint64_t lost;		/* by the tracer */
 	uint64_t events, with_stack, frames, named, complete;
