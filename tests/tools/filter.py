@@ -20,7 +20,9 @@ PROGRAM = """
 static inline __attribute__((always_inline)) long inner(void) { return getppid(); }
 __attribute__((noinline)) long outer(void) { return inner() + 1; }
 __attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
-int main(void) { asm volatile("nop; a_label: nop; .type a_part, @function; a_part: nop; .size a_part, 1; nop"); if (outer() == 0) last(); return 0; }
+int main(void) { asm volatile("nop; a_label: nop; .type a_part, @function; a_part: nop; .size a_part, 1; nop; nop"); if (outer() == 0) last(); return 0; }
+#line 0
+long no_line(void) { return inner() + 2; }
 """
 
 tap.suite = "filter"
@@ -42,7 +44,7 @@ def traced(work, name, build_id, events):
             for line in lines[-len(events):]]
 
 
-def names(work, program, symbols, sizes, build_id):
+def names(work, program, symbols, sizes, build_id, calls):
     app = (program, build_id, BIAS)
     end = BIAS + symbols["last"] + sizes["last"]
     read = ("syscall_entry_read", [("fd", "s32")], [3])
@@ -70,6 +72,17 @@ def names(work, program, symbols, sizes, build_id):
     same("a label inside a function is not its name", got[0][0][0], "main")
     same("a function inside another is its own", got[1][0][0], "a_part")
     same("the byte behind it is the outer one's", got[2][0][0], "main")
+
+    trace = ctf.Trace()
+    trace.add(1, "kunwind_map", THREAD, (), ctf.MAP,
+              [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    trace.add(2, "syscall_entry_read", THREAD, [BIAS + calls[-1]], *read[1:])   # in no_line()
+    path = os.path.join(work, "no-line")
+    trace.write(path)
+    line = run("babeltrace2", "--plugin-path", PLUGIN, path, "-c", "filter.kunwind.symbolize",
+               "--params", 'format="text"').splitlines()[-1]
+    same("format=text: a line number that is not known is left out",
+         [at.replace(program, "") for at in re.findall(r' at ([^"]*)', line)], [".c:3", ".c"])
 
     ctf.STACK = ctf.STACK.replace("_callstack_user_length", "_other_length").replace(
         "callstack_user[", "other[")
@@ -102,7 +115,7 @@ def main():
         line = run(*babeltrace).splitlines()[-1]
         sizes = {line.split()[3]: int(line.split()[1], 16)
                  for line in run("nm", "-S", program).splitlines() if len(line.split()) == 4}
-        names(work, program, symbols, sizes, build_id)
+        names(work, program, symbols, sizes, build_id, calls)
         frames = re.findall(r'function = "([^"]*)", offset = (\w+), inlined = (\d).*?why = "([^"]*)"', line)
         same("functions that are inlined come before the one that they are part of",
              [(frame[0], frame[2]) for frame in frames[:4]],

@@ -161,8 +161,8 @@ static bool put_text(bt_field *field, const struct kunwind_frame *frame,
 		n = snprintf(text, sizeof(text), "0x%" PRIx64 " (%s)", frame->address,
 			     frame->why ? frame->why : "?");
 	if (function && function->file && n < (int)sizeof(text))
-		snprintf(text + n, sizeof(text) - (size_t)n, " at %s:%u", function->file,
-			 function->line);
+		snprintf(text + n, sizeof(text) - (size_t)n, function->line ? " at %s:%u" : " at %s",
+			 function->file, function->line);
 	return !bt_field_string_set_value(field, text);
 }
 
