@@ -176,7 +176,7 @@ static bool metadata_is_whole(const char *path)
 	return whole;
 }
 
-/* Adds all traces in and below @paths. False: after a message, or no memory. */
+/* Adds all traces in and below @paths. False: after a message. */
 static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
 {
 	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
@@ -184,8 +184,10 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 	FTSENT *entry;
 	FTS *fts;
 
-	if (!roots)
+	if (!roots) {
+		kunwind_tool_error("out of memory");
 		return false;
+	}
 	memcpy(roots, paths, (size_t)nr_paths * sizeof(*roots));
 	fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	while (ok && fts && (entry = fts_read(fts))) {
@@ -199,6 +201,8 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 				ok = false;
 			} else if (!access(metadata, F_OK)) {
 				ok = add_directory(trace, entry->fts_path);
+				if (!ok)
+					kunwind_tool_error("out of memory");
 				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
 			}
 			break;
@@ -210,23 +214,30 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 			break;
 		}
 	}
+	/* fts_read() sets errno to 0 at the end */
+	if (ok && (!fts || errno)) {
+		kunwind_tool_error("cannot search for traces: %s", strerror(errno));
+		ok = false;
+	}
 	if (fts)
 		fts_close(fts);
 	free(roots);
-	return ok && fts;
+	return ok;
 }
 
 struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 {
 	struct kunwind_trace *trace = calloc(1, sizeof(*trace));
 
-	if (!trace)
+	if (!trace) {
+		kunwind_tool_error("out of memory");
 		return NULL;
+	}
 	if (bt_plugin_find("ctf", true, true, true, true, true, &trace->ctf) ||
 	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
 		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
 	} else if (!search(trace, paths, nr_paths)) {
-		/* search() has printed why, unless out of memory */
+		/* search() has printed why */
 	} else if (!trace->nr_sources) {
 		kunwind_tool_error("no trace at or below %s%s", paths[0],
 				   nr_paths > 1 ? " and the others" : "");

@@ -16,7 +16,7 @@ struct kunwind_trace;
 
 /**
  * kunwind_trace_open() - find the traces in and below some directories
- * Return: NULL after a message on stderr (out of memory: without one).
+ * Return: NULL after a message on stderr.
  */
 struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths);
 void kunwind_trace_close(struct kunwind_trace *trace);
