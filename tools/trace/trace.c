@@ -45,9 +45,10 @@ static void say_error(const char *what)
 
 	kunwind_tool_error("%s", what);
 	for (i = 0; i < nr && i < 3; i++) {
+		const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, i);
+
 		fputs("  ", stderr);
-		kunwind_tool_text(stderr, bt_error_cause_get_message(
-					  bt_error_borrow_cause_by_index(error, i)), "");
+		kunwind_tool_text(stderr, bt_error_cause_get_message(cause), "");
 		putc('\n', stderr);
 	}
 	if (error)
