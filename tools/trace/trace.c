@@ -11,6 +11,7 @@
  *
  * Memory: that of libbabeltrace2, which does not grow with the trace's length.
  */
+#include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
