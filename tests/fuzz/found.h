@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * found.h - what a walk found, for the fuzzers that walk one stack in several ways
+ * found.h - results of walks, for the fuzzers that walk one stack in several
+ * ways and compare the results
  */
 #ifndef _TEST_FOUND_H
 #define _TEST_FOUND_H
@@ -11,13 +12,17 @@
 
 struct found {
 	unsigned long addresses[MOST_FOUND];
-	u8 trust[MOST_FOUND];		/* where walk->trust is this */
+	u8 trust[MOST_FOUND];		/* filled if walk->trust points here */
 	u32 count;
-	bool spent;			/* the budget, which pays for more without a cache */
+	bool spent;			/* the budget is used up */
 	enum kunwind_reason reason;
 };
 
-/* @walk: with @found->addresses, MOST_FOUND at most. With a note it is taken from that if it can be. */
+/*
+ * Makes the walk @walk, whose addresses point to @found->addresses (capacity at
+ * most MOST_FOUND), and stores its result. If @walk->recent has a valid result
+ * of the last walk, that result is used.
+ */
 static inline void found_take(struct kunwind_walk *walk, struct found *found)
 {
 	memset(found->addresses, 0xee, sizeof(found->addresses));
@@ -31,9 +36,13 @@ static inline void found_take(struct kunwind_walk *walk, struct found *found)
 	found->count = walk->count;
 	found->spent = found->reason == KUNWIND_DEPTH && !walk->mem.left;
 	property(walk->count <= walk->capacity && found->reason < KUNWIND_NR_REASONS,
-		 "%u addresses, reason %d", walk->count, found->reason);
+		 "walk ends with %u addresses, reason %d", walk->count, found->reason);
 }
 
+/*
+ * @a: the result without a cache. @what: how walk @b was made. A walk without a
+ * cache uses more of its budget: if one budget is used up, results may differ.
+ */
 static inline void found_compare(const struct found *a, const struct found *b, const char *what)
 {
 	if (a->spent || b->spent)
@@ -41,7 +50,7 @@ static inline void found_compare(const struct found *a, const struct found *b, c
 	property(a->count == b->count && a->reason == b->reason &&
 		 !memcmp(a->addresses, b->addresses, a->count * sizeof(a->addresses[0])) &&
 		 !memcmp(a->trust, b->trust, a->count),
-		 "%s: %u addresses (%s), without a cache %u (%s)", what, b->count,
+		 "walk %s finds %u addresses (%s), without a cache %u (%s)", what, b->count,
 		 kunwind_reason_name(b->reason), a->count, kunwind_reason_name(a->reason));
 }
 

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: whatever the code and the stack, where no table has a rule (bare.c and what
- * it asks of code: proof.c, code.c, switch.c, insn.c) the walk reads nothing outside
- * the memory that it was given, ends with a reason, within its capacity and in bounded
- * time (libFuzzer's -timeout), and finds the same, and trusts it as much, with an empty
- * cache, with one that it filled itself, and with none, with a note of the walk before, and with
- * what code answered to the walk before, even if a byte of the code has changed since.
+ * Property: a walk through code without rules (bare.c, and proof.c, code.c,
+ * switch.c and insn.c, which it calls), for any code and any stack:
+ *  - reads nothing outside the memory that it was given
+ *  - ends with a reason, within its capacity and in bounded time (libFuzzer's
+ *    -timeout)
+ *  - finds equal addresses with equal trust without a cache, with an empty
+ *    cache, with the cache that it filled, with the note of the last walk, and
+ *    with answers about code kept from the last walk, even if a byte of the
+ *    code has changed since.
  *
- * Input: a byte of choices (the enum below), a byte for what is mapped where, three numbers of two
- * bytes for rip, rsp and rbp and one for a return probe, CALLS pairs of them (a call from
- * the one to the other is written into the code), the number of words of stack, these of two
- * bytes each; then pieces of code: two bytes of where, one of how many bytes, these. All else of the
- * code is no instruction. A number's low two bits say what it is: small, an address on the stack, one
- * in the code, behind one of the calls.
+ * Input: a byte of options (the enum below); a byte that selects the mappings;
+ * a number each for rip, rsp, rbp and a return probe; CALLS pairs of numbers (a
+ * call from the first to the second is written into the code); a byte with the
+ * number of words on the stack, and a number for each word; then pieces of
+ * code: two bytes of offset, one of length, the bytes. The other bytes of the
+ * code are no valid instructions. A number has two bytes. Its low two bits
+ * select the kind: a small number, an address on the stack, an address in the
+ * code, an address after one of the calls.
  */
 #include "../unit/eh.h"
 #include "found.h"
@@ -33,8 +38,8 @@ struct input {
 struct memory {
 	u8 *stack, *code;
 	size_t stack_size, code_size;
-	u64 base, code_base;		/* where they lie in the process */
-	u64 calls[CALLS];		/* behind them */
+	u64 base, code_base;		/* their addresses in the process */
+	u64 calls[CALLS];		/* return addresses of the calls */
 	u64 probe_slot, probe_return;
 };
 
@@ -62,7 +67,10 @@ static u64 word(const struct memory *m, u32 number)
 	return m->calls[n % CALLS] + (n / CALLS < 8 ? 0 : n / CALLS - 8);
 }
 
-/* One function has a CFA of rsp + 16, one of rbp + 16, one saves rbp and rbx; the rest has no rule. */
+/*
+ * Three functions: a CFA of rsp + 16; a CFA of rbp + 16; one that saves rbp and
+ * rbx. The rest has no rule.
+ */
 static struct kunwind_table *table_of_part(void)
 {
 	static struct kunwind_table *table;
@@ -94,7 +102,7 @@ static struct kunwind_ranges *ranges_of(const struct memory *m, u8 how)
 			.start = m->code_base + starts[i], .end = m->code_base + starts[i + 1],
 			.reason = reasons[how & 3],
 		};
-	/* only the last is of a file that has one */
+	/* Only the last range can have a table. */
 	if (ranges->range[PARTS - 1].reason == KUNWIND_NO_OBJECT) {
 		ranges->range[PARTS - 1].table = table_of_part();
 		ranges->range[PARTS - 1].bias = ranges->range[PARTS - 1].start - TEXT_LO;
@@ -121,11 +129,11 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 	u32 i;
 
 	found_take(&walk, found);
-	property(walk.count >= 1, "no address, reason %d", found->reason);
+	property(walk.count >= 1, "walk has no address, reason %d", found->reason);
 	for (i = 0; i < walk.count; i++)
 		property(found->trust[i] < KUNWIND_NR_TRUSTS && (!(how & NO_SCAN) ||
 								 found->trust[i] != KUNWIND_TRUST_SCAN),
-			 "trust %u", found->trust[i]);
+			 "trust %u is invalid, or a guess that was not asked for", found->trust[i]);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -200,19 +208,19 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	walk(&m, &regs, how, ranges, &cache, NULL, NULL, &warm);
 	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &noted);
 	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &taken);
-	found_compare(&none, &cold, "cache cold");
-	found_compare(&none, &warm, "cache warm");
-	found_compare(&none, &noted, "while it is noted");
+	found_compare(&none, &cold, "with an empty cache");
+	found_compare(&none, &warm, "with its own cache");
+	found_compare(&none, &noted, "that is noted");
 	found_compare(&none, &taken, "with a note");
 	memset(&answers, 0, sizeof(answers));
 	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &kept);
 	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
-	found_compare(&none, &kept, "answers kept");
-	found_compare(&none, &known, "with answers");
+	found_compare(&none, &kept, "that keeps answers");
+	found_compare(&none, &known, "with kept answers");
 	m.code[(from[0] ^ probe) % CODE_MAX] ^= 1 + mapped;
 	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
 	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
-	found_compare(&none, &known, "with answers, the code has changed");
+	found_compare(&none, &known, "with kept answers, after the code changed,");
 	free(ranges);
 	free(m.stack);
 	free(m.code);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: whatever the bytes of .eh_frame, building a table of them, as a whole
- * or in parts, costs at most MOST_COST a byte and a fixed amount (../unit/cost.h
- * says how the work is counted), and the builder allocates no more than its
- * caller has charged. The fuzzer keeps inputs that cost more than any before.
+ * Property: for any bytes of .eh_frame, building a table, as a whole or in
+ * parts, costs at most MOST_COST a byte plus FIXED_COST (../unit/cost.h says
+ * how work is counted). The fuzzer keeps inputs that cost more than any before.
  */
 #include "../unit/cost.h"
 #include "../unit/stages.h"
 #include "fuzz.h"
 
 #define MOST_COST	100	/* as in ../unit/build-cost-test.c */
-#define FIXED_COST	20000	/* memory that is cleared, whatever the size */
+#define FIXED_COST	20000	/* memory that is cleared for any size */
 #define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
 #define PART_FDES	16
 
-#ifdef __clang__	/* under libFuzzer, which has this function: linked with --wrap */
+#ifdef __clang__	/* libFuzzer has a function of this name: linked with --wrap */
 #define __sanitizer_cov_trace_pc __wrap___sanitizer_cov_trace_pc
 #define uncounted __attribute__((__no_sanitize__("coverage")))
 __attribute__((__section__("__libfuzzer_extra_counters")))
@@ -36,7 +35,7 @@ static void spent_check(const char *how, size_t size, enum kunwind_refusal err)
 	unsigned long spent = cost_spent, most = FIXED_COST + MOST_COST * size;
 	unsigned long step = spent * (ARRAY_SIZE(dearest) / 2) / most;
 
-	property(spent <= most, "%s: %lu for %zu bytes, %.1f a byte (%s)", how, spent, size,
+	property(spent <= most, "build (%s) costs %lu for %zu bytes, %.1f a byte (%s)", how, spent, size,
 		 (spent < FIXED_COST ? 0.0 : spent - FIXED_COST) / size, kunwind_refusal_name(err));
 	dearest[2 * step + (*how == 'p')] = 1;
 }
@@ -61,7 +60,7 @@ static void build(const u8 *data, size_t size, bool i386)
 		kunwind_table_free(table);
 }
 
-/* As 64-bit code's, and as 32-bit code's. */
+/* Builds the section as 64-bit code's, and as 32-bit code's. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	if (!size || size > FUZZ_MAX)

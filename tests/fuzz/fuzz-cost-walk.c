@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: a walk does no more work than its bound, whatever the code, the stack and
- * the table. Work is counted in basic blocks of the core, which is compiled with
- * -fsanitize-coverage=trace-pc: the count is the same on every machine, whatever else
- * runs. The bound goes by what the walk spent, so that one kind of unit that costs
- * more than others is found even if the rest of the walk is cheap:
+ * Property: for any code, stack and table, the work of a walk is within a
+ * bound. Work is counted in basic blocks of the core, which is compiled with
+ * -fsanitize-coverage=trace-pc. The count does not depend on the machine or its
+ * load. The bound depends on the units of the budget that the walk spent, so
+ * that a kind of unit that costs too much is found even in a short walk:
  *
  *	blocks <= BLOCKS_OF_WALK + BLOCKS_OF_FRAME * addresses + BLOCKS_OF_UNIT * units
  *
- * The walk may also spend no more units than it has.
+ * The walk also spends no more units than its budget.
  *
- * Input: a byte, then the input of fuzz-bare.c, or of fuzz-walk.c if the byte's bit 0
- * is set. Bit 1: the walk is urgent. Both are linked here and make the walks; the
- * linker sends their calls of kunwind_walk() and kunwind_walk_i386() here, and
- * those that count blocks (--wrap), because libFuzzer has a function of that name.
- * An input that costs more a unit than those before is kept.
+ * Input: a byte, then the input of fuzz-bare.c, or of fuzz-walk.c if the byte's
+ * bit 0 is set. Bit 1: the walk has the urgent budget. Both fuzzers are linked
+ * here and make the walks; --wrap redirects their calls of kunwind_walk() and
+ * kunwind_walk_i386() to this file, and also __sanitizer_cov_trace_pc(),
+ * because libFuzzer has a function of that name. The fuzzer keeps an input if
+ * its work comes closer to the bound than that of inputs before. With DEAREST
+ * in the environment, each new maximum is printed.
  */
 #include "../../kmod/core/walk/mem.h"
 #include "fuzz.h"
 
-/* A fifth above the highest that 16 minutes of fuzzing found: 100 for a unit, by gcc. */
+/* 20 % above the maximum of 16 minutes of fuzzing: 100 for a unit, with gcc. */
 #define BLOCKS_OF_WALK	300
 #define BLOCKS_OF_FRAME	60
 #define BLOCKS_OF_UNIT	120
@@ -54,10 +56,14 @@ static enum kunwind_reason counted(struct kunwind_walk *walk,
 	blocks = 0;
 	reason = make(walk);
 	work = blocks;
-	property(walk->mem.left <= budget, "%u units left of %u", walk->mem.left, budget);
+	property(walk->mem.left <= budget, "walk has %u units left of a budget of %u", walk->mem.left,
+		 budget);
 	units = budget - walk->mem.left;
 	bound = BLOCKS_OF_WALK + BLOCKS_OF_FRAME * walk->count + BLOCKS_OF_UNIT * (u64)units;
-	/* a new class for each 1 % of the bound, apart by how much was spent */
+	/*
+	 * One class for each 1 % of the bound and each power of 4 of units
+	 * spent.
+	 */
 	share = min(100 * work / bound, (u64)100);
 	classes[min(share * 8 + (units ? (u64)(63 - __builtin_clzll(units)) / 2 : 0),
 		    (u64)CLASSES - 1)] = 1;
@@ -66,7 +72,7 @@ static enum kunwind_reason counted(struct kunwind_walk *walk,
 		fprintf(stderr, "# %llu blocks for %u addresses and %u units\n",
 			(unsigned long long)work, walk->count, units);
 	}
-	property(work <= bound, "%llu blocks for %u addresses and %u units",
+	property(work <= bound, "walk runs %llu blocks for %u addresses and %u units",
 		 (unsigned long long)work, walk->count, units);
 	return reason;
 }

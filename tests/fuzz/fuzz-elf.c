@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: whatever the bytes of an ELF file, the parser asks only for bytes
- * that are there, at most once for eight bytes of the file and 300 times more,
- * and the places that it gives for .eh_frame and .debug_frame lie in the file.
- * A file that is not refused has at least one of them.
+ * Property: for any bytes of an ELF file, the parser reads only bytes within
+ * the file, in at most 300 + size / 8 reads. The places that it returns for
+ * .eh_frame and .debug_frame lie in the file. A file that is not refused has at
+ * least one of the two sections.
  */
 #include "../../kmod/core/cfi/elf.h"
 #include "fuzz.h"
@@ -19,8 +19,9 @@ static int image_read(void *file, u64 off, void *buf, size_t len)
 	struct image *image = file;
 
 	property(off <= image->size && len <= image->size - off && len <= 4096,
-		 "read of %zu at %llx", len, (unsigned long long)off);
-	property(++image->reads <= 300 + image->size / 8, "%u reads of a file of %zu bytes",
+		 "parser reads %zu bytes at %llx, outside the file or too many", len,
+		 (unsigned long long)off);
+	property(++image->reads <= 300 + image->size / 8, "parser makes %u reads of a file of %zu bytes",
 		 image->reads, image->size);
 	memcpy(buf, image->data + off, len);
 	return 0;
@@ -38,20 +39,24 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	property(elf.nr_loads && elf.nr_loads <= KUNWIND_ELF_MAX_LOADS &&
 		 elf.build_id_len <= KUNWIND_BUILD_ID_MAX && elf.text_lo <= elf.text_hi,
-		 "counts");
+		 "segments, build-id or code are out of range");
 	for (i = 0; i < elf.nr_loads; i++) {
-		/* the offset of what no file backs means nothing */
+		/*
+		 * The offset of a segment without bytes in the file has no
+		 * meaning.
+		 */
 		property(!elf.load[i].filesz ||
 			 (elf.load[i].offset <= size &&
-			  elf.load[i].filesz <= size - elf.load[i].offset), "load %u", i);
+			  elf.load[i].filesz <= size - elf.load[i].offset),
+			 "segment %u lies outside the file", i);
 		kunwind_elf_bias(&elf, 0x7f0000000000, 0x1000, elf.load[i].offset & ~0xfffULL, &bias);
 	}
 	property(elf.eh_offset <= size && elf.eh_size <= size - elf.eh_offset,
-		 ".eh_frame at %llx", (unsigned long long)elf.eh_offset);
+		 ".eh_frame at %llx lies outside the file", (unsigned long long)elf.eh_offset);
 	property(elf.debug_offset <= size && elf.debug_size <= size - elf.debug_offset,
-		 ".debug_frame at %llx", (unsigned long long)elf.debug_offset);
+		 ".debug_frame at %llx lies outside the file", (unsigned long long)elf.debug_offset);
 	property(err ? !elf.eh_size && !elf.debug_size : elf.eh_size || elf.debug_size,
-		 "refusal %u, but sizes are %llx and %llx", err,
+		 "refusal %u contradicts the sections' sizes %llx and %llx", err,
 		 (unsigned long long)elf.eh_size, (unsigned long long)elf.debug_size);
 	return 0;
 }

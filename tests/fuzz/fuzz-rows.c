@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: where the builder accepts .eh_frame, the rule that a lookup finds
- * is what slow.c, which shares no code with it, finds in the bytes: at every
- * row's first byte and the byte before, at and around each FDE's ends, and
- * throughout each FDE. Where slow.c finds an expression that is not evaluated
- * (expr.h), the table has "none", or "u" for rbp and other registers.
+ * Property: if the builder accepts .eh_frame, a lookup finds the rule that
+ * slow.c, which shares no code with the builder, finds in the bytes. Compared
+ * are the first byte of each row and the byte before, the bytes at both ends of
+ * each FDE, and addresses throughout each FDE. Where slow.c finds an expression
+ * that is not evaluated (expr.h), the table has "none", or "u" for rbp and
+ * other registers.
  */
 #include "../../kmod/core/table/build.h"
 #include "../unit/rule-text.h"
@@ -22,7 +23,10 @@ struct check {
 
 static bool i386_now;	/* the table is of 32-bit code */
 
-/* Is the value at *text, up to the next space, an expression that is not evaluated? */
+/*
+ * Whether the value at @text, up to a space, is an expression that is not
+ * evaluated.
+ */
 static bool value_unknown(const char *text, bool cfa)
 {
 	struct kunwind_expr_info info;
@@ -39,7 +43,7 @@ static bool value_unknown(const char *text, bool cfa)
 	return kunwind_expr_check(expr, len, !cfa, i386_now, &info) || info.unknown;
 }
 
-/* Are the expressions of a rule longer than a row's may be? */
+/* Whether the expressions of a rule are together longer than a row's may be. */
 static bool too_long(const char *text)
 {
 	size_t len = 0;
@@ -51,7 +55,10 @@ static bool too_long(const char *text)
 	return len > KUNWIND_ROW_MAX_EXPR;
 }
 
-/* Rewrites what slow.c says to what a table can say. */
+/*
+ * Replaces expressions that are not evaluated in slow.c's text, as a table
+ * does.
+ */
 static void unknown_drop(char *text)
 {
 	char *rbp = strchr(text, ' '), *ra = rbp ? strchr(rbp + 1, ' ') : NULL, *p, *end;
@@ -64,7 +71,9 @@ static void unknown_drop(char *text)
 		char *value = p + 1, *colon = strchr(value, ':');
 
 		end = strchr(value, ' ');
-		/* "exp:...", "vexp:..."; behind the return address "REG:exp:..." */
+		/*
+		 * "exp:...", "vexp:..."; after the return address "REG:exp:..."
+		 */
 		if (p > ra && colon && (!end || colon < end))
 			value = colon + 1;
 		if (!value_unknown(value, false))
@@ -91,7 +100,8 @@ static void address_check(struct check *c, u64 addr)
 		unknown_drop(theirs);
 	if (too_long(theirs))
 		strcpy(theirs, "none - -");
-	property(!strcmp(ours, theirs) || (c->disputed && !rule.kind), "at %llx: table \"%s\", slow \"%s\"",
+	property(!strcmp(ours, theirs) || (c->disputed && !rule.kind),
+		 "rule at %llx: the table has \"%s\", slow.c finds \"%s\"",
 		 (unsigned long long)addr, ours, theirs);
 }
 
@@ -117,8 +127,10 @@ static void fde_check(void *data, u64 start, u64 end)
 }
 
 /*
- * FDEs that contradict each other, are the same, or nest too deeply: then the table may have
- * no rule where slow.c has one (tests/unit/section-test.c: where it has).
+ * Sets check->disputed if FDEs overlap (unless one starts earlier and contains
+ * the other), nest too deeply, or are too many to compare. Then the table may
+ * have no rule where slow.c finds one; tests/unit/section-test.c tests where
+ * the table has one.
  */
 static void disputed_check(void *data, u64 start, u64 end)
 {
@@ -157,7 +169,7 @@ static void rows(const u8 *data, size_t size, bool i386)
 		return;
 	kunwind_table_stats(table, &stats);
 	property((stats.needed & ~stats.keep) == 0 && (keep & ~stats.keep) == 0 && stats.i386 == i386,
-		 "keep %x", stats.keep);
+		 "table keeps registers %x, not all of those requested or needed", stats.keep);
 	for (i = 0; i < 2; i++)
 		slow[i] = (struct slow_section){
 			.data = section[i].data, .size = section[i].size, .addr = section[i].addr,
@@ -180,7 +192,7 @@ static void rows(const u8 *data, size_t size, bool i386)
 	kunwind_table_free(table);
 }
 
-/* As 64-bit code's, and as 32-bit code's. */
+/* Builds the section as 64-bit code's, and as 32-bit code's. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	if (!size || size > FUZZ_MAX)

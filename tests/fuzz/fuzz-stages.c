@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: a table in parts is made of exactly those bytes of .eh_frame of which
- * a whole one is, but for limits of number and size, reads nothing outside them,
- * follows the same registers, and says the same of every address. So it is
- * whatever the size of its parts (the last byte of the input says).
+ * Property: for any bytes of .eh_frame, a table in parts is built if and only
+ * if a whole table is built (except for limits of number and size). The builder
+ * reads nothing outside the bytes. Both tables follow the same registers, and
+ * have the same rule for every address. The last byte of the input selects the
+ * size of the parts.
  */
 #include "fuzz.h"
 #include "../../kmod/core/cfi/fdes.h"
@@ -34,22 +35,28 @@ static void stages(const u8 *data, size_t size, bool i386)
 	one = kunwind_table_build(section, fuzz_keep(*data), LIMIT, NULL, NULL, &whole);
 	two = stages_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
 	free(copy);
-	property(ticks <= 1 + size / 16, "%u looks at the clock for %zu bytes", ticks, size);
-	/* a whole one knows that no row can be read */
+	property(ticks <= 1 + size / 16, "builder in parts checks the time %u times for %zu bytes", ticks,
+		 size);
+	/*
+	 * Only the build of a whole table can refuse because no row is
+	 * readable.
+	 */
 	property(!one == !two || one == KUNWIND_E_LIMIT || two == KUNWIND_E_LIMIT ||
 		 (!two && kunwind_refusal_local(one)),
-		 "as a whole %s, in parts %s", kunwind_refusal_name(one), kunwind_refusal_name(two));
+		 "whole table is refused with \"%s\", table in parts with \"%s\"",
+		 kunwind_refusal_name(one), kunwind_refusal_name(two));
 	if (!one && !two) {
 		kunwind_table_stats(whole, &ws);
 		kunwind_table_stats(parts, &ps);
 		property(ws.base == ps.base && ws.span == ps.span && ws.keep == ps.keep &&
 			 ws.needed == ps.needed && ws.nr_fdes == ps.nr_fdes,
-			 "keep %x, in parts %x", ws.keep, ps.keep);
-		property(ps.parts_built == ps.nr_parts, "%u of %u parts", ps.parts_built,
+			 "whole table and table in parts have other spans, FDEs or registers (%x, %x)",
+			 ws.keep, ps.keep);
+		property(ps.parts_built == ps.nr_parts, "only %u of %u parts are built", ps.parts_built,
 			 ps.nr_parts);
 		same = stages_compare_all(whole, parts);
-		property(!same.different, "%u addresses differ, the first is %llx", same.different,
-			 (unsigned long long)same.first);
+		property(!same.different, "table in parts has other rules at %u addresses, first at %llx",
+			 same.different, (unsigned long long)same.first);
 	}
 	if (!one)
 		kunwind_table_free(whole);
@@ -57,7 +64,7 @@ static void stages(const u8 *data, size_t size, bool i386)
 		kunwind_table_free(parts);
 }
 
-/* As 64-bit code's, and as 32-bit code's. */
+/* Builds the section as 64-bit code's, and as 32-bit code's. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	if (!size || size > FUZZ_MAX)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: whatever the table (bytes of it are overwritten after it was
- * built), the registers and the memory, the walk reads nothing outside the
- * memory that it was given and the table, ends with a reason, within its
- * capacity and in bounded time (libFuzzer's -timeout), and finds the same with
- * an empty cache, with one that it filled itself, and with none, and with a note of
- * the walk before.
+ * Property: a walk by a table, for any table (bytes of it are overwritten after
+ * the build), registers and memory:
+ *  - reads nothing outside the memory that it was given and the table
+ *  - ends with a reason, within its capacity and in bounded time (libFuzzer's
+ *    -timeout)
+ *  - finds equal addresses without a cache, with an empty cache, with the cache
+ *    that it filled, and with the note of the last walk.
  *
- * Input: 17 numbers of two bytes for the registers, the number of words of
- * memory and these, of two bytes each; 4 places of two bytes and a value each
- * to overwrite in the table; then as for the other fuzzers (fuzz.h). A number's
- * low two bits say what it is: nothing (a register that is not known), an
- * address in memory, one in the code, its upper bits spread over 64.
+ * Input: 17 numbers for the registers; a byte with the number of words of
+ * memory, and a number for each word; four offsets of two bytes in the table,
+ * each with a byte to write there; then the input of fuzz.h. A number has two
+ * bytes. Its low two bits select the kind: zero (for a register: not known), an
+ * address in memory, an address in the code, upper bits spread over 64 bits.
  */
 #include "../../kmod/core/table/table.h"
 #include "found.h"
@@ -61,7 +62,7 @@ static void table_damage(struct kunwind_table *table, struct input *in)
 	}
 }
 
-/* 32-bit code has the low halves of all addresses. */
+/* Addresses of 32-bit code are the low halves of those of 64-bit code. */
 static u64 here(bool i386, u64 addr)
 {
 	return i386 ? (u32)addr : addr;
@@ -106,9 +107,9 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 	walk(regs, ranges, i386, &cache, NULL, memory, size, &warm);
 	walk(regs, ranges, i386, &cache, &recent, memory, size, &noted);
 	walk(regs, ranges, i386, &cache, &recent, memory, size, &taken);
-	found_compare(&none, &cold, "cache cold");
-	found_compare(&none, &warm, "cache warm");
-	found_compare(&none, &noted, "while it is noted");
+	found_compare(&none, &cold, "with an empty cache");
+	found_compare(&none, &warm, "with its own cache");
+	found_compare(&none, &noted, "that is noted");
 	found_compare(&none, &taken, "with a note");
 	free(ranges);
 }
@@ -148,7 +149,7 @@ static void one(const u8 *data, size_t size, bool i386)
 	free(memory);
 }
 
-/* As 64-bit code's, and as 32-bit code's. */
+/* Walks with tables of 64-bit code, and of 32-bit code. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	one(data, size, false);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - what the fuzzers share: an input's shape, a failed property
+ * fuzz.h - format of the .eh_frame fuzzers' input, and the report of a violated
+ * property
  *
- * Input of the .eh_frame fuzzers: a byte whose low five bits choose the
- * registers to keep (rbx, r12 to r15), then the section. It lies at 0x1000, the
- * object's code at [0, 1 MB): so addresses are found by chance. Bit 5: nothing
- * but its end ends the section; bit 6: it is .debug_frame; bit 7: its second
- * half is .debug_frame, the first .eh_frame.
+ * The first byte of an input has options; the section follows. Bits 0 to 4
+ * select the registers to keep (rbx, r12 to r15). Bit 5: records of length zero
+ * do not end the section. Bit 6: the section is .debug_frame. Bit 7: the first
+ * half is .eh_frame, the second half .debug_frame. The section is at 0x1000,
+ * the object's code at [0, 1 MB), so that random bytes are often addresses of
+ * code.
  */
 #ifndef _TEST_FUZZ_H
 #define _TEST_FUZZ_H
@@ -40,7 +42,11 @@ static inline u32 fuzz_keep(u8 byte)
 	return (byte & 1) << KUNWIND_RBX | (u32)(byte >> 1 & 15) << KUNWIND_R12;
 }
 
-/* Fills section[0] to build from, section[1] perhaps. */
+/*
+ * Describes an input: @how is its first byte, @bytes the rest. Fills
+ * section[0], which the builder gets. section[1] is the second half, used if
+ * bit 7 is set.
+ */
 static inline void fuzz_section(u8 how, bool i386, const u8 *bytes, size_t size,
 				struct kunwind_section section[2])
 {

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Inputs of fuzzers, many to a file: u32 length and bytes, each.
+"""Store many fuzzer inputs in one file: for each, its length (u32) and its bytes.
 
-Usage: inputs.py pack FILE DIRECTORY...    all files of the directories
-       inputs.py unpack FILE DIRECTORY     one file each, by number
+Usage: inputs.py pack FILE DIRECTORY...    writes all files of the directories to FILE
+       inputs.py unpack FILE DIRECTORY     writes each input of FILE to DIRECTORY/NUMBER
 """
 
 import os

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - runs a fuzzer's property on a file of inputs, without a fuzzer
+ * replay.c - check a fuzzer's property with each input of a file, without
+ * libFuzzer
  *
  * Usage: REPLAY NAME INPUTS [N]
- * INPUTS: for each input its length in bytes (u32) and its bytes (made by
- * inputs.py). TAP, one test for all; with N only the Nth is run. A violated
- * property, or a sanitizer's complaint, ends it with the input's number.
+ * INPUTS is a file made by inputs.py. With N, only the Nth input is run. Prints
+ * TAP, one test for all inputs. A violated property or a sanitizer's report
+ * ends the program, and the test's line has the input's number.
  */
 #include <sanitizer/common_interface_defs.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ int main(int argc, char **argv)
 	u32 len;
 
 	if (!f) {
-		fprintf(stderr, "usage: replay NAME INPUTS [N]\n");
+		fprintf(stderr, "usage: replay NAME INPUTS [N]; INPUTS must be readable\n");
 		return 2;
 	}
 	name = argv[1];
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
 		u8 *bytes = malloc(len + !len);
 
 		if (!bytes || fread(bytes, 1, len, f) != len) {
-			fprintf(stderr, "replay: %s is cut off\n", argv[2]);
+			fprintf(stderr, "replay: %s ends within an input\n", argv[2]);
 			return 2;
 		}
 		number++;

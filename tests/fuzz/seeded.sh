@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# seeded.sh OUT CC CFLAGS... - are bugs found?
+# seeded.sh OUT CC CFLAGS... - check that the fuzzers find planted bugs
 #
-# Plants one bug at a time in a copy of the core, a line changed by sed, builds
-# the fuzzers with it and runs them: first over the inputs that are kept, then,
-# where these do not show it, under libFuzzer for at most 60 s. TAP: each must be
-# found; without a bug they must pass. The core itself stays as it is. OUT/core
-# holds its objects, which serve where the bug changes nothing.
+# Plants one bug at a time in a copy of the core (sed changes a line), and
+# builds a fuzzer with it. Runs the fuzzer with the kept inputs; if none finds
+# the bug, under libFuzzer for at most 60 s. Prints TAP: each bug must be found,
+# and without a bug each fuzzer must pass. The core itself is not changed.
+# OUT/core has its objects, which are used for files that the bug does not
+# change.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -18,26 +19,27 @@ flags=("$@")
 clang=${CLANG:-clang}
 n=0 failed=0
 
-# of the fuzzers that count the work: as in the Makefile
+# Flags of the fuzzers that count work: as in the Makefile.
 cost=(-DCOST_CORE -include "$PWD/../unit/cost.h" -fsanitize-coverage=trace-pc)
 cost_flags=()
 for flag in "${flags[@]}"; do
 	[[ $flag == -fsanitize=* || $flag == -fno-sanitize* ]] || cost_flags+=("$flag")
 done
 
-# plant FILE SED-EXPRESSION: a fresh copy, changed
+# plant FILE SED-EXPRESSION: makes a new copy of the core, and changes FILE in
+# it
 plant() {
 	rm -rf "$out/kmod"
 	mkdir -p "$out/kmod"
 	cp -r ../../kmod/core ../../kmod/uapi "$out/kmod/"
 	[ -z "$1" ] || {
 		sed -i "$2" "$out/kmod/core/$1"
-		! cmp -s "../../kmod/core/$1" "$out/kmod/core/$1" || { echo "# nothing to change: $2"; return 1; }
+		! cmp -s "../../kmod/core/$1" "$out/kmod/core/$1" || { echo "# $1: no line matches $2"; return 1; }
 	}
 }
 
-# build_replay CORE FILE SOURCES...: the changed file, what includes it, and the rest's
-# objects, which lie in OUT/CORE
+# build_replay CORE FILE SOURCES...: compiles the changed file and the files
+# that include it; takes the other objects from OUT/CORE
 build_replay() {
 	local core=$1 changed=$2 source name flags=("${flags[@]}")
 	shift 2
@@ -50,7 +52,7 @@ build_replay() {
 		"$cc" "${flags[@]}" -MM "$source" | tr ' ' '\n' | grep -q "/$changed\$" || continue
 		"$cc" "${flags[@]//..\/..\/kmod\/core/$out/kmod/core}" -c "$out/kmod/core/$name.c" -o "$out/objects/$name.o"
 	done
-	# the program's own work is not counted
+	# Work of the fuzzer itself is not counted.
 	if [ "$core" = cost ]; then flags=("${cost_flags[@]}" -fsanitize=undefined); fi
 	"$cc" "${flags[@]}" "$@" "$out"/objects/*.o "$out"/objects/*/*.o -o "$out/replay"
 }
@@ -61,7 +63,8 @@ report() {
 	[ "$1" = ok ] || failed=1
 }
 
-# bug TARGET NAME FILE SED-EXPRESSION; without FILE: nothing must be found
+# bug TARGET NAME [FILE SED-EXPRESSION]: the fuzzer must find the bug; without
+# FILE, it must pass
 bug() {
 	local target=$1 name=$2 inputs input t0=$SECONDS core=core flags=("${flags[@]}") sources=(slow.c)
 	case $target in elf | walk | bare | cost-build | cost-walk) inputs=$target ;; *) inputs=eh ;; esac
@@ -69,7 +72,7 @@ bug() {
 		core=cost sources=()
 	fi
 	plant "${3-}" "${4-}" || { report 'not ok' "$name"; return; }
-	if [ "$target" = cost-walk ]; then	# compiled in a way of its own
+	if [ "$target" = cost-walk ]; then	# the Makefile has other rules for it
 		rm -rf "$out/counted" "$out/replay"
 		make -s OUT="$out/counted" CORE="$out/kmod/core" "$out/counted/replay-$target" ||
 			{ report 'not ok' "$name: not built"; return; }
@@ -81,7 +84,8 @@ bug() {
 		flags=("${cost_flags[@]}" "${cost[@]}" -Wl,--wrap=__sanitizer_cov_trace_pc)
 	fi
 	if ! "$out/replay" x "../data/fuzz/$inputs.inputs" >"$out/log" 2>&1; then
-		# which one it was is known but for what the compiler's checks end at once
+		# the input's number is known unless a compiler's check ended
+		# the program
 		input=$(sed -n 's/^not ok.*: \(input [0-9]*\)$/\1/p' "$out/log")
 		if [ $# -gt 2 ]; then report ok "$name: found by ${input:-a kept input}"
 		else report 'not ok' "$name"; sed 's/^/# /' "$out/log" | tail -n 5; fi
@@ -101,33 +105,33 @@ bug() {
 }
 
 for target in build rows stages walk bare elf cost-build cost-walk; do
-	bug $target "no bug in $target"
+	bug $target "fuzz-$target passes without a bug"
 done
-bug build 'a LEB128 number read past the end' cfi/bytes.h \
+bug build 'LEB128 number is read past the end' cfi/bytes.h \
 	's/while (b->at < b->end) {/while (b->at <= b->end) {/'
-bug build 'a record that may end one byte too far' cfi/cfi.c \
+bug build 'record may end one byte after its section' cfi/cfi.c \
 	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
-bug build 'a lookup past its block' table/table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
-bug rows 'a row that begins a byte late' table/table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
-bug rows 'DW_CFA_restore_state without the CFA' cfi/program.c \
+bug build 'lookup reads past its block' table/table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
+bug rows 'row begins one byte late' table/table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
+bug rows 'DW_CFA_restore_state does not restore the CFA' cfi/program.c \
 	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
-bug rows 'the first distance of two bytes' table/pack.c \
+bug rows 'first distance of two bytes is packed as one byte' table/pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
-bug rows 'an FDE within another that ends both' table/build.c \
+bug rows 'end of an inner FDE also ends the outer FDE' table/build.c \
 	's/outer->end == fde->start + fde->len)$/outer->end >= fde->start + fde->len)/'
-bug stages 'a part that begins within an FDE' table/stages.c 's/(!b->nr_active && i - /(i - /'
-bug stages 'an instruction whose register is not seen' cfi/program.c \
+bug stages 'part begins within an FDE' table/stages.c 's/(!b->nr_active && i - /(i - /'
+bug stages 'needed register of an instruction is missed' cfi/program.c \
 	's/^			p->needed |= KUNWIND_REG(reg);$/			p->needed |= KUNWIND_REG(reg \& 7);/'
-bug walk 'an expression that takes what was not pushed' walk/expr_eval.h \
+bug walk 'expression pops from an empty stack' walk/expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
-bug walk 'a register beyond the last' walk/wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
-bug bare 'a jump more than there is room for' nocfi/code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
-bug cost-build 'an FDE that is run again is not paid for' table/build.c \
+bug walk 'register number is not checked' walk/wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
+bug bare 'list of jump targets overflows by one' nocfi/code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
+bug cost-build 'FDE that is run again is not charged' table/build.c \
 	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
-bug cost-build 'a wide rule for each row, changed or not' table/build.c 's/likely(p->changed || !packed)/1/'
-bug cost-walk 'an instruction of user code that the budget does not pay for' x86/insn.c \
+bug cost-build 'each unchanged row makes a wide rule' table/build.c 's/likely(p->changed || !packed)/1/'
+bug cost-walk 'decoded instruction of user code is not charged' x86/insn.c \
 	's/if (!text->left || !kunwind_pay(text->mem, 1))/if (!text->left)/'
-bug elf 'an offset that wraps around' cfi/elf.c \
+bug elf 'sum of offset and size overflows' cfi/elf.c \
 	's/off > p->size || len > p->size - off/off + len > p->size/'
 echo "1..$n"
 exit $failed

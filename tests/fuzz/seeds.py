@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes the fuzzers' first inputs: seeds.py DIRECTORY.
+"""Writes the fuzzers' first inputs. Usage: seeds.py DIRECTORY
 
 DIRECTORY/eh gets sections with every CFI instruction, every pointer encoding
-and several arrangements of FDEs (shape of an input: fuzz.h); DIRECTORY/elf a
-small ELF file. What the fuzzers grow from them lies in tests/data/fuzz.
+and several arrangements of FDEs (format of an input: fuzz.h). DIRECTORY/walk
+gets registers and memory before each of these sections (format: fuzz-walk.c),
+DIRECTORY/elf a small 64-bit and a small 32-bit ELF file. The inputs that the
+fuzzers made from them are in tests/data/fuzz.
 """
 
 import os
@@ -156,7 +158,7 @@ def sections():
 
 
 def walks():
-    """Registers and memory (shape: fuzz-walk.c) before each of the sections."""
+    """Yields each section after registers and memory (format: fuzz-walk.c)."""
     code = [(4 * n) | 2 for n in (0x1000, 0x1002, 0xc00, 0x2000, 0x2010, 0x1001)]
     for i, (name, data, keep) in enumerate(sections()):
         regs = [(4 * (64 + 8 * r)) | 1 for r in range(16)] + [code[i % 6]]

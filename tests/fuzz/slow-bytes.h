@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow-bytes.h - numbers for slow.c, from bytes that may end at any place. DWARF 5, 7.6.
+ * slow-bytes.h - read numbers for slow.c; the bytes may end anywhere (DWARF 5,
+ * 7.6)
  */
 #ifndef _TEST_SLOW_BYTES_H
 #define _TEST_SLOW_BYTES_H
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes up to an end: what is not there is 0, and known to be missing. */
+/* Bytes up to @end. Reads beyond @end return 0 and set @bad. */
 struct in {
 	const uint8_t *p, *end;
 	bool bad;
@@ -47,7 +48,7 @@ static inline int64_t fixed_signed(struct in *p, int size)
 	return (int64_t)((val ^ sign) - sign);
 }
 
-/* The digits of a LEB128 number, at most ten, and how many bits they are. */
+/* Returns the bits of a LEB128 number of at most ten bytes; *bits: how many. */
 static inline unsigned __int128 leb(struct in *p, int *bits)
 {
 	unsigned __int128 val = 0;
@@ -64,7 +65,7 @@ static inline unsigned __int128 leb(struct in *p, int *bits)
 	return val;
 }
 
-/* No more than 64 bits are taken. */
+/* A value of more than 64 bits sets p->bad. */
 static inline uint64_t uleb(struct in *p)
 {
 	int bits;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow.c - CFI the slow way; see slow.h. DWARF 5, 6.4; LSB 5.0 core 10.5, 10.6.
+ * slow.c - a simple and slow CFI interpreter (slow.h). DWARF 5, 6.4; LSB 5.0
+ * core 10.5, 10.6.
  */
 #include "slow.h"
 #include "slow-bytes.h"
@@ -10,7 +11,7 @@
 
 enum how { UNSET, SAME, UNDEFINED, UNKNOWN, AT_CFA, IS_CFA, IN_REG, AT_EXPR, IS_EXPR };
 
-/* Limits of the builder. */
+/* Limits of the builder in kmod/core, which this interpreter shares. */
 #define MOST_STATES	1024
 #define MOST_CODE	(1 << 20)
 #define CIE_MOST	1280
@@ -37,7 +38,7 @@ struct cie {
 	uint64_t ra;		/* column of the return address */
 	uint8_t encoding;
 	bool sized, signal;
-	bool unknown;		/* it cannot be read, and so nor can its FDEs */
+	bool unknown;		/* invalid: its FDEs are ignored */
 	struct state first;
 	const uint8_t *code, *end;
 };
@@ -56,7 +57,7 @@ static const char *name_of(const struct slow_section *s, uint64_t reg)
 	return s->i386 ? names_i386[reg] : names[reg];
 }
 
-/* Registers have the numbers of x86-64 here; 17 and more: not followed. */
+/* Returns a register's x86-64 number. Numbers from 17 on are not followed. */
 static uint64_t column(const struct slow_section *s, uint64_t number)
 {
 	static const int of_i386[] = { 0, 2, 1, 3, 7, 6, 4, 5, 16 };
@@ -66,7 +67,7 @@ static uint64_t column(const struct slow_section *s, uint64_t number)
 	return number < 9 ? of_i386[number] : 17;
 }
 
-/* Is it one that can be read without an object's memory? */
+/* Whether the encoding is valid, and not indirect (DW_EH_PE_indirect). */
 static bool encoding_exists(uint8_t encoding)
 {
 	static const char formats[] = "\0\1\2\3\4\x8\x9\xa\xb\xc";
@@ -133,9 +134,9 @@ static uint64_t pointer(const struct slow_section *s, struct in *p, uint8_t enco
 }
 
 /*
- * Runs the code until the location would pass @pc. cie->first: the state that
- * DW_CFA_restore goes back to. @initial: the code is the CIE's, where that is "not said".
- * False: something before that cannot be read.
+ * Runs the code until the location would pass @pc. DW_CFA_restore takes the
+ * rule from cie->first; in the CIE's own code (@initial) it removes the rule.
+ * Returns false if an instruction before @pc is invalid.
  */
 static bool run(const struct slow_section *s, const struct cie *cie, const uint8_t *code,
 		const uint8_t *end, uint64_t loc, uint64_t pc, bool initial, struct state *st)
@@ -224,7 +225,7 @@ static bool run(const struct slow_section *s, const struct cie *cie, const uint8
 			break;
 		case 0x0d:
 			reg = column(s, uleb(&p));
-			/* with no CFA before it says nothing */
+			/* Without an earlier CFA it has no effect. */
 			if (st->cfa_known) {
 				st->cfa_reg = reg;
 				st->cfa_is_expr = false;
@@ -281,7 +282,7 @@ static bool run(const struct slow_section *s, const struct cie *cie, const uint8
 		}
 		if (p.bad || (moves && initial))
 			return false;
-		/* a rule's offsets have 32 bits */
+		/* Offsets of a rule have 32 bits. */
 		if (cfa) {
 			if (off != (int32_t)off)
 				return false;
@@ -292,7 +293,10 @@ static bool run(const struct slow_section *s, const struct cie *cie, const uint8
 			if (off != (int32_t)off)
 				v.how = UNKNOWN;
 		}
-		/* the return column is number 16, unless it is a register, too; nothing else is */
+		/*
+		 * The return address is number 16, unless its column is also a
+		 * register. No other column is number 16.
+		 */
 		reg = column(s, number);
 		if (number == cie->ra)
 			reg = reg < 16 ? reg : 16;
@@ -309,7 +313,7 @@ static bool run(const struct slow_section *s, const struct cie *cie, const uint8
 	return true;
 }
 
-/* cie->unknown: it cannot be read. */
+/* Reads the CIE at offset @at of the section; cie->unknown if it is invalid. */
 static void cie_parse(const struct slow_section *s, uint64_t at, struct cie *cie)
 {
 	struct in p = { s->data, s->data + s->size, false }, data;
@@ -347,7 +351,7 @@ static void cie_parse(const struct slow_section *s, uint64_t at, struct cie *cie
 		return;
 	eh = !strncmp(letters, "eh", 2);
 	letters += eh ? 2 : 0;
-	/* without 'z' there may be anything behind the letters */
+	/* Without 'z', the size of a letter's data is not known. */
 	if (*letters != 'z' && letters[strspn(letters, "SB")])
 		return;
 	if (version == 4 && (fixed(&p, 1) != (uint64_t)word || fixed(&p, 1)))
@@ -393,8 +397,9 @@ static void cie_parse(const struct slow_section *s, uint64_t at, struct cie *cie
 }
 
 /*
- * FDEs that do not count: empty ones, those of functions that the linker
- * dropped (a start of zero bytes), those that lie outside the object's code.
+ * Returns false for an FDE that is ignored: it is empty, or outside the
+ * object's code, or of a function that the linker dropped (the bytes of its
+ * start are zero, or in .debug_frame all ones).
  */
 static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_t encoding,
 		   uint64_t start, uint64_t size)
@@ -417,13 +422,13 @@ static bool counts(const struct slow_section *s, const uint8_t *start_at, uint8_
 	return size && start != zero && start < s->hi && start + size > s->lo;
 }
 
-/* All FDEs; those that hold @pc set *best by the rule of kmod/core/table/build.c. */
+/* The FDE that is used for an address. */
 struct found {
-	uint64_t start, from;	/* where it begins in the code, and where its program does */
+	uint64_t start, from;	/* its first address in the object's code; its own start */
 	struct cie cie;
 	const uint8_t *code, *code_end;
 	bool any;
-	const struct slow_section *beside;	/* FDEs that meet one of its do not count */
+	const struct slow_section *beside;	/* FDEs that overlap one of this section are ignored */
 };
 
 struct meets {
@@ -448,6 +453,10 @@ static bool meets_any(const struct slow_section *s, uint64_t start, uint64_t end
 	return meets.any;
 }
 
+/*
+ * Calls @fn, if not NULL, for each valid FDE. Sets *@best, if not NULL, to the
+ * FDE of @pc; if several cover @pc, selects as kmod/core/table/build.c does.
+ */
 static void scan(const struct slow_section *s, uint64_t pc, struct found *best,
 		 void (*fn)(void *data, uint64_t start, uint64_t end), void *data)
 {
@@ -514,7 +523,10 @@ void slow_fdes(const struct slow_section *s,
 	scan(s, 0, NULL, fn, data);
 }
 
-/* Shortest form of "breg N, off; deref", which a rule keeps as numbers. */
+/*
+ * Writes "breg N, off; deref" in its shortest form, because a rule stores it as
+ * numbers. Returns its size, or 0 if the expression has another form.
+ */
 static uint64_t deref_shorten(const uint8_t *expr, uint64_t len, uint8_t *out)
 {
 	struct in p = { expr, expr + len, false };
@@ -571,7 +583,10 @@ static char *value_text(const struct slow_section *s, char *p, const struct valu
 	return p;
 }
 
-/* What becomes of the return address; of another column than 16 it may not be said. */
+/*
+ * Returns the rule of the return address. If its column is a register without a
+ * rule, the return address is in that register.
+ */
 static const struct value *return_of(const struct slow_section *s, const struct cie *cie,
 				     const struct state *st)
 {
