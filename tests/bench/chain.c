@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * chain.c - a program of a known stack, for counting the kernel's walk of it
+ * chain.c - count the kernel's walk of a known stack
  *
- * chain DEPTH [register]: calls DEPTH functions of different frames, then reads
- * /dev/kunwind-bench. Prints: addresses found, instructions of the first call
- * (cold), of the last (warm). "register": with kunwind, else as the kernel does.
- * Built three times: chain-fp with frame pointers, chain without; chain-saved as
- * chain, but with a function whose CFA is in r15 (as in libcrypto's assembler),
- * so that the object's table follows r15, and every function saves it.
+ * chain DEPTH [register]: calls DEPTH functions with different frames, then
+ * reads /dev/kunwind-bench. Prints: addresses found, instructions of the first
+ * call (cold) and of the last (warm). "register": with kunwind, otherwise with
+ * the kernel's own walk. Built three times: chain-fp has frame pointers; chain
+ * has none; chain-saved has none, and one function has its CFA in r15 (as in
+ * libcrypto's assembler), so that the object's table follows r15, which every
+ * function saves.
  */
 #include <err.h>
 #include <fcntl.h>

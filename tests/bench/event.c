@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * event.c - instructions of one traced system call, as user space sees it
+ * event.c - measure one traced system call, from user space
  *
- * event [register] [changing]: with a stack of twenty addresses, calls getppid(2)
- * many times and prints the median of what the TSC counts around it. Under
- * QEMU's -icount these are instructions, of the kernel and of the tracer's probes
- * included. "changing": each call from another depth of stack than the one before.
+ * event [register] [changing]: with a stack of twenty addresses, calls
+ * getppid(2) CALLS times and prints the median TSC difference around the call.
+ * Under QEMU's -icount the TSC counts instructions, including those of the
+ * kernel and the tracer's probes. "register": with kunwind. "changing": each
+ * call has another stack pointer than the call before.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -55,8 +56,8 @@ static __attribute__((noinline)) int measure(void)
 }
 
 /*
- * Thirteen here; the other seven: syscall(), call(), measure(), main(), libc's two
- * functions that call it, _start().
+ * Thirteen of the twenty addresses. The other seven: syscall(), call(),
+ * measure(), main(), libc's two functions that call main(), _start().
  */
 static __attribute__((noinline)) int deeper(int left)
 {

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# guest.sh DIR - counts in-kernel costs, inside the VM under --icount; DIR has
-# what tests/bench/Makefile built. Prints tab-separated lines:
+# guest.sh DIR - count in-kernel costs, inside the VM under --icount. DIR has
+# the programs that tests/bench/Makefile built. Prints tab-separated lines:
 #   kernel  FRAMES  WALKER  INSTRUCTIONS  PER_FRAME
 #   event   WHAT    INSTRUCTIONS  ABOVE_NO_STACK  (of one event: a call has two)
 #   real    ...     of real programs: stacks.c
-# PER_FRAME is the slope between this depth and the next smaller one, so that
-# what a walk costs once does not count.
+# PER_FRAME is the slope between this depth and the next smaller one, so it does
+# not include the fixed cost of a walk.
 set -eu
 dir=$1
 
 lsmod | grep -q '^kunwind ' || modprobe kunwind
 modprobe kunwind_bench
 
-# walk NAME COLUMN COMMAND...: COLUMN 2 is the first call, 3 the last of eight
+# walk NAME COLUMN COMMAND...: COLUMN 2 has the first call, 3 the last of eight
 walk() {
 	local name=$1 column=$2 before_n=0 before_c=0 depth n c
 	shift 2
@@ -35,15 +35,15 @@ walk 'kunwind warm' 3 chain register
 walk 'kunwind cold' 2 chain register
 walk 'kunwind warm, r15 followed' 3 chain-saved register
 
-# Real programs' stacks: one process, and a hundred at once. Of big objects, tables
-# are made as walks ask for them, here by the one processor: the first time is for that.
+# Stacks of real programs: one process, and 100 at once. Tables of large objects
+# are built in parts when walks miss them; the first run does so on the one CPU.
 "$dir/stacks" 1 tests/bench/programs >/dev/null
 sleep 2
 "$dir/stacks" 1 tests/bench/programs
 "$dir/stacks" 100 tests/bench/programs
 
-# A traced getppid(2), twenty addresses deep: without a stack, with one. LTTng
-# records its entry and its exit, each with its stack.
+# A traced getppid(2), twenty addresses deep, without and with its stack. LTTng
+# records the entry and the exit of the system call, each with a stack.
 export LTTNG_HOME=/tmp/bench-home
 mkdir -p "$LTTNG_HOME"
 lttng-sessiond --daemonize >/dev/null 2>&1

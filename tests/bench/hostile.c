@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile.c - instructions of walks over stacks that are made to be expensive
+ * hostile.c - count instructions of walks over stacks made to be expensive
  *
  *	hostile off|on|interrupt FRAMES
  *	hostile spin
  *
- * Registers itself and reads /dev/kunwind-bench, which walks this thread's stack eight
- * times with interrupts off or on, or in a hard interrupt (kmod/count.c). rsp then points
- * to a stack that this program filled: FRAMES return addresses whose rule is in the cache,
- * then the frames below, which spend the budget of the walk. Prints a line for each stack: name, addresses
- * found, instructions of the most expensive of the eight walks. "interrupt": the mean of
- * 256 walks, because what walks in interrupts spend is limited on average. "spin" runs on the
- * stack each-loops until it is ended.
+ * Registers itself and reads /dev/kunwind-bench, which walks this thread's
+ * stack eight times with interrupts off or on, or in a hard interrupt
+ * (kmod/count.c). rsp then points to a stack that this program filled: FRAMES
+ * return addresses whose rule is in the cache, then the frames listed here,
+ * which spend the budget of the walk. Prints a line for each stack: name,
+ * addresses found, instructions of the most expensive of the eight walks.
+ * "interrupt": the mean of 256 walks, because the budget of walks in interrupts
+ * is limited on average. "spin" runs on the stack each-loops until it is
+ * killed.
  *
  *	words        each word follows a call of one function, whose code the walk decodes
- *	jumps        the same; the function consists of conditional jumps
- *	prefixes     the same; each instruction has eleven prefixes
- *	both         the same; conditional jumps with nine prefixes
- *	loops        the same; loops of two instructions that push
- *	returns      frames of a JIT, found by what the code after each call pops
+ *	jumps        as words; the function consists of conditional jumps
+ *	prefixes     as words; each instruction has eleven prefixes
+ *	both         as words; conditional jumps with nine prefixes
+ *	loops        as words; loops of two instructions that push
+ *	returns      frames of a JIT, found by the pops in the code after each call
  *	lookups      frames with unwind information, at addresses that are not in the cache
  *	expressions  frames whose CFA is a DWARF expression that reads memory 100 times
  *
- * The walk keeps answers about code. The stacks above have many words for one question;
- * those named each-... have another question for each word (words, jumps, prefixes, both,
- * loops) or frame (returns). In "checks", all answers are kept from the walks before, and
- * nearly all of the budget goes on comparing code.
+ * The walk keeps answers about code (kmod/core/nocfi/answers.h). Most stacks
+ * above ask one question for many words. A stack each-NAME asks another
+ * question for each word (words, jumps, prefixes, both, loops) or frame
+ * (returns). In "checks", all answers are kept from earlier walks, and nearly
+ * all of the budget is spent on comparing code.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -41,29 +44,29 @@
 
 #include "../../kmod/uapi/kunwind.h"
 
-#define WALKS	8		/* of kmod/count.c, as is the next one */
+#define WALKS	8		/* WALKS and MOST as ROUNDS and MOST in kmod/count.c */
 #define MOST	1024
 #define WORDS	8192
 #define CODE	0x4000
-#define AT	0x300		/* return address of the frame; calls lead before it */
-#define CALL	0x1000		/* calls offset 0; each CALL_SIZE bytes another one may follow */
+#define AT	0x300		/* return address of the frame; calls have targets below it */
+#define CALL	0x1000		/* a call of offset 0; others may follow, CALL_SIZE bytes apart */
 #define CALL_SIZE 8
 #define CALLS	512
 #define LARGE	0x2000		/* instructions of INSN_SIZE bytes; the first LARGE_CALLS are called */
 #define INSN_SIZE 15
 #define LARGE_CALLS 64
-#define LARGE_AT (LARGE + (LARGE_CALLS + 200) * INSN_SIZE)	/* as AT */
+#define LARGE_AT (LARGE + (LARGE_CALLS + 200) * INSN_SIZE)	/* return address, as AT */
 #define SELF	0x10000000	/* a word that holds its own address */
 
 static uint64_t result[1 + WALKS + MOST], stack[WORDS];
 static uint8_t *code;
 static int bench, frames;
 static long mode;		/* file offset: kmod/count.c */
-static int reads = 1;		/* for a line */
+static int reads = 1;		/* of the device, for each line */
 
 /*
- * In flat(), the return address is at rsp at each of 4,096 places. In dear() too, by an
- * expression: const4u SELF; 100 times deref; drop; breg7 8.
+ * In flat(), the return address is at rsp at each of 4,096 addresses. In dear()
+ * too, by an expression: const4u SELF; 100 times deref; drop; breg7 8.
  */
 __asm__(".text\n"
 	"flat:\n"
@@ -108,7 +111,7 @@ static void read_stack(const char *name)
 		errx(1, "%s: read: %ld", name ? name : "checks", (long)ret);
 }
 
-/* Prints nothing without @name. */
+/* Walks the stack and prints its line; with @name NULL, only walks it. */
 static void measure(const char *name)
 {
 	uint64_t dearest = 0, sum = 0;
@@ -128,7 +131,7 @@ static void measure(const char *name)
 		printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
 }
 
-/* The call of this number leads to @to. */
+/* Writes call number @number, of the function at @to. */
 static void call(uint32_t number, uint32_t to)
 {
 	const uint32_t at = CALL + CALL_SIZE * number;
@@ -138,7 +141,10 @@ static void call(uint32_t number, uint32_t to)
 	memcpy(code + at + 1, &distance, 4);
 }
 
-/* Return addresses from @from on, of so many calls by turns. */
+/*
+ * Fills the stack from word @from with return addresses of @calls calls, in
+ * turn.
+ */
 static void fill(int from, uint32_t calls)
 {
 	int i;
@@ -147,7 +153,10 @@ static void fill(int from, uint32_t calls)
 		stack[i] = (uint64_t)code + CALL + CALL_SIZE * (i % calls) + 5;
 }
 
-/* The function that is called: @bytes again and again up to the frame's return address. */
+/*
+ * Writes the function that is called: @bytes repeated up to the frame's return
+ * address.
+ */
 static void function_of(const void *bytes, size_t size)
 {
 	uint32_t i;
@@ -158,7 +167,7 @@ static void function_of(const void *bytes, size_t size)
 		memcpy(code + i, bytes, size);
 }
 
-/* By its code, the function's return address is at rsp at @at, where the stack has a zero. */
+/* Measures with the frame at @at: its return address is at rsp, and is zero. */
 static void measure_at(const char *name, uint32_t at, uint32_t calls)
 {
 	stack[frames] = (uint64_t)code + at;
@@ -198,7 +207,9 @@ static void measure_returns(void)
 	measure("each-returns");
 }
 
-/* A walk of this kind answers a few questions for the first time; later ones find all answers. */
+/*
+ * Each walk answers a few new questions; after 16 reads, all answers are kept.
+ */
 static void measure_checks(void)
 {
 	static const uint8_t insn[INSN_SIZE] = { 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e,
@@ -215,7 +226,7 @@ static void measure_checks(void)
 	measure_at("checks", LARGE_AT, LARGE_CALLS);
 }
 
-/* Runs at AT, with rsp behind the zero there: jmp to itself. */
+/* Runs a jmp to itself at AT, with rsp at a zero word. Does not return. */
 static void spin(void)
 {
 	uint32_t i;
@@ -258,7 +269,7 @@ int main(int argc, char **argv)
 	if (bench < 0 || fd < 0 || code == MAP_FAILED || self == MAP_FAILED)
 		err(1, "/dev/kunwind-bench");
 	*self = SELF;
-	memset(result, 0, sizeof(result));	/* present: no page fault while it is measured */
+	memset(result, 0, sizeof(result));	/* makes pages present: no fault in the bench */
 	memset(code, 0x90, CODE);
 	if (ioctl(fd, KUNWIND_IOC_REGISTER, &process))
 		err(1, KUNWIND_DEVICE);

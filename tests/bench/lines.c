@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * lines.c - lines of the data cache that a walk touches (lines.h)
+ * lines.c - count the lines of the data cache that a walk touches (lines.h)
  *
- * Built without -fsanitize=thread itself.
+ * This file itself is built without -fsanitize=thread.
  */
 #include "lines.h"
 #include "table/table.h"

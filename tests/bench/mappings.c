@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * mappings.c - instructions of one more executable mapping of a registered process
+ * mappings.c - measure mmap(2) of code in a registered process with many
+ * mappings
  *
- * mappings NUMBER: has so many already, each apart from the others, registers
- * itself and prints the median of what the TSC counts around mmap(2), which
- * includes that the list is read again on the way back. Under QEMU's -icount
- * these are instructions.
+ * mappings NUMBER: makes NUMBER separate executable mappings, registers itself,
+ * makes MORE further ones, and prints the median TSC difference around mmap(2).
+ * This includes the task work that reads the list of mappings again. Under
+ * QEMU's -icount the TSC counts instructions.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -37,17 +38,17 @@ int main(int argc, char **argv)
 	char *at;
 
 	if (number < 1 || number > 16000)
-		errx(2, "mappings NUMBER");
+		errx(2, "usage: mappings NUMBER (1 to 16000)");
 	at = mmap(NULL, 2L * (number + MORE) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code < 0 || at == MAP_FAILED)
-		err(1, "room");
+		err(1, "cannot open /proc/self/exe, or reserve addresses");
 	for (i = 0; i < number + MORE; i++, at += 2 * PAGE) {
 		if (i == number) {
 			fd = open(KUNWIND_DEVICE, O_RDWR);
 			if (fd < 0 || ioctl(fd, KUNWIND_IOC_REGISTER, &process))
 				err(1, KUNWIND_DEVICE);
 			if (process.nr_maps < (unsigned int)number)
-				errx(1, "%u mappings are known", process.nr_maps);
+				errx(1, "kunwind knows only %u mappings", process.nr_maps);
 		}
 		start = __rdtsc();
 		if (mmap(at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, code, 0) != at)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * real.c - walks of real programs' own stacks in user space, against libunwind
+ * real.c - measure walks of real programs' own stacks in user space, compared
+ * with libunwind
  *
- * A library to preload. Now and then, when the program's first thread calls one of
- * the functions below, the stack at that point is taken by kunwind_walk(), by
- * unw_backtrace() (libunwind's cached fast path) and by unw_step(); a stack that
- * was not seen before is measured, interleaved, medians of ROUNDS. Where the
- * addresses differ, nothing is measured and the line says so.
+ * A library to preload. When the program's first thread calls one of the
+ * functions at the end of this file (malloc(): each EVERYth call), the library
+ * walks the stack. A stack that was not seen before is compared with
+ * unw_step(), then walked by kunwind_walk(), unw_backtrace() (libunwind's
+ * cached fast path) and unw_step() in turn; the results are medians of ROUNDS.
+ * If the addresses differ, the stack is not measured, and the line says so.
  *
- * Built a second time with the core instrumented (lines.c), it counts the lines
- * of the data cache that a walk touches instead.
+ * Built a second time with an instrumented core (lines.c), the library instead
+ * counts the lines of the data cache that a walk touches.
  *
- * To the file that KUNWIND_BENCH_OUT names it appends tab-separated lines:
+ * Appends tab-separated lines to the file named by KUNWIND_BENCH_OUT:
  *	stack  PROGRAM  FRAMES  WARM  COLD  UNW_BACKTRACE  UNW_STEP	ns of a whole walk
  *	lines  PROGRAM  FRAMES  CACHE  STACK  RULES  TABLE  OTHER	lines touched
  *	differs  PROGRAM  FRAMES  WHY
@@ -35,15 +37,15 @@
 #include "self.h"
 
 #define MOST		512	/* frames */
-#define STACKS		200	/* that are measured of one program */
-#define EVERY		61	/* calls of malloc() from one try to the next */
+#define STACKS		200	/* measured stacks of one program, at most */
+#define EVERY		61	/* calls of malloc() from one walk to the next */
 #define ROUNDS		9
 #define REPEAT		16
 
 static struct kunwind_ranges *ranges;
 static struct kunwind_cache cache;
 static u64 stack_lo, stack_hi;
-static unsigned long long objects;	/* when ranges were made */
+static unsigned long long objects;	/* loads and unloads when ranges were made */
 static int busy;
 static int wanted = -1;			/* -1: not known yet */
 static u64 seen[STACKS];
@@ -66,7 +68,7 @@ static double now(void)
 }
 
 static struct kunwind_walk walk;
-static u64 stack_top;			/* where the last walk began */
+static u64 stack_top;			/* rsp at the start of the last walk */
 static unsigned long ours[MOST], step[MOST], fast[MOST];
 
 static noinline enum kunwind_reason walk_ours(void)
@@ -103,7 +105,7 @@ static noinline u32 walk_fast(void)
 
 static void say(const char *line)
 {
-	/* The program may have closed every descriptor. */
+	/* The program may have closed all descriptors. */
 	if (write(out, line, strlen(line)) < 0)
 		_exit(99);
 }
@@ -113,11 +115,11 @@ static const char *differs(u32 n, u32 n_step)
 	u32 i;
 
 	if (n != n_step)
-		return "unw_step has another number";
-	/* The first lie in the walkers and in their caller. */
+		return "unw_step finds another number of addresses";
+	/* The first two addresses are in the walkers and in their caller. */
 	for (i = 2; i < n; i++)
 		if (ours[i] != step[i])
-			return "unw_step has other addresses";
+			return "unw_step finds other addresses";
 	return NULL;
 }
 
@@ -213,7 +215,10 @@ static noinline void look(void)
 	}
 }
 
-/* Whether this process is one to look at: its first thread, and it is not ours to write. */
+/*
+ * Returns whether to walk now: in the process's first thread, not within a walk
+ * of this library, and if the output file can be opened. Sets busy.
+ */
 static int begin(void)
 {
 	const char *path;
@@ -241,7 +246,7 @@ do {										\
 	}									\
 } while (0)
 
-/* What programs call often, from everywhere. The true ones are the loader's next. */
+/* Functions that programs call often. Each calls the original function. */
 #define NEXT(name)	((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 void *__libc_malloc(size_t size);

@@ -1,18 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""real.py BUILD COMMANDS user|lines: walks of real programs' stacks in user space.
+"""real.py BUILD COMMANDS user|lines: measure walks of real programs' stacks in user space.
 
-Runs each line of COMMANDS with real.c preloaded, as BUILD has it: "user" takes
-times against libunwind, "lines" counts lines of the data cache. Prints medians
-over the distinct stacks, tab-separated, one line a program and one for all:
+Runs each line of COMMANDS with the library of real.c in BUILD preloaded. "user"
+measures time, compared with libunwind; "lines" counts lines of the data cache.
+Prints medians over the distinct stacks, tab-separated, for each program and for
+all together:
 
     user   PROGRAM  STACKS  FRAMES  WALKER  NS_PER_FRAME  TO_UNW_BACKTRACE  TO_UNW_STEP
     lines  PROGRAM  STACKS  FRAMES  CACHE  STACK  RULES  TABLES  OTHER  SUM
 
-The two ratios are medians of each stack's own. Lines are per frame: of the walked
-stack, of the cache of rules, of tables, and the rest (registers, ranges, addresses
-out). A stack on which the walkers differ fails the bench. One whose walk ends for
-want of unwind information (crti's _init, as code is not memory here) is left out.
+The two ratios are medians of the ratios of each stack. Lines are per frame: of the
+walked stack, of the cache of rules, of tables, and others (registers, ranges,
+addresses out). The bench fails if the walkers find different addresses, or if a walk
+is incomplete. A walk that ends with "no_rule" is left out (in crti's _init, because
+this walk cannot read code).
 """
 import os
 import subprocess
@@ -25,13 +27,16 @@ WALKERS = ("kunwind warm", "kunwind cold", "unw_backtrace", "unw_step")
 
 
 def rows_of(library, commands):
-    """The lines that the programs' own walks leave, split; of those programs only."""
+    """Runs the commands; returns the split lines that real.c wrote in these programs.
+
+    Lines of the programs' children with other names are left out.
+    """
     names = {os.path.basename(c.split()[0]) for c in commands}
     rows = []
     with tempfile.TemporaryDirectory() as work:
         for number, command in enumerate(commands):
             out = f"{work}/{number}"
-            # the same addresses each time: what is counted is then the same, too
+            # Without address randomization the counts are equal in each run.
             subprocess.run(["setarch", "-R", "env", f"LD_PRELOAD={library}", f"KUNWIND_BENCH_OUT={out}",
                             "sh", "-c", "exec " + command], check=False, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

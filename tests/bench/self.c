@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * self.c - tables and ranges of the running process, from /proc/self/maps and
- * the files named there. The vDSO is left out: nothing here calls through it.
+ * self.c - make tables and ranges of the running process, from /proc/self/maps
+ * and the files named there. The vDSO is left out, because no walk here begins
+ * in it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -15,7 +16,7 @@
 #include "cfi/elf.h"
 #include "self.h"
 
-/* The stack pointer at the program's entry: ld.so keeps it. */
+/* ld.so stores the stack pointer at the program's entry here. */
 extern void *__libc_stack_end;
 
 struct image {

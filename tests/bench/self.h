@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self.h - tables and ranges of the running process, for tests and benches of
- * the walk in user space: what the module keeps for a registered process
+ * self.h - make tables and ranges of the running process, as the module has for
+ * a registered process; for tests and benches of the walk in user space
  */
 #ifndef _KUNWIND_TEST_SELF_H
 #define _KUNWIND_TEST_SELF_H
 
 #include "kunwind_core.h"
 
-/* The ranges of all executable mappings of files now; exits on failure. */
+/*
+ * Returns the ranges of all executable mappings of files (at most 256), which
+ * are never freed. Exits on failure.
+ */
 struct kunwind_ranges *self_ranges(void);
 
-/* [lo, hi) of the calling thread's stack. */
+/* Sets [*lo, *hi) to the bounds of the calling thread's stack. */
 void self_stack(u64 *lo, u64 *hi);
 
-/* The registers at the point of the macro's use. */
+/* Sets *@regs to the registers at the point where the macro is used. */
 #define self_regs(regs)								\
 do {										\
 	struct kunwind_regs *r_ = (regs);					\

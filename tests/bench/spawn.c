@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * spawn.c - what fork, exec and exit of a program cost
+ * spawn.c - measure fork, exec and exit of a program
  *
- *	spawn TIMES PROGRAM	prints the mean of what the TSC counts from
- *				before the fork until the child was waited for,
- *				without the tenth that is highest
+ *	spawn TIMES PROGRAM	runs PROGRAM TIMES times; prints the mean TSC
+ *				difference from before the fork until waitpid()
+ *				returned, without the highest 10 %
  *
- * Under QEMU's -icount these are instructions: of both processes, of the kernel
- * for them, and of what it does for those before (grace periods, workers).
+ * Under QEMU's -icount the TSC counts instructions: of both processes, of the
+ * kernel for them, and of the kernel's deferred work for earlier processes
+ * (grace periods, workers).
  */
 #include <err.h>
 #include <stdint.h>

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * stacks.c - starts real programs, and sums up what their stacks cost to walk
+ * stacks.c - run real programs, and print the cost of walks of their stacks
  *
- *	stacks PROCESSES FILE	starts PROCESSES at once, as many of each command of FILE
- *				(one a line); 1: one command after another. All are
- *				registered with kunwind
+ *	stacks PROCESSES FILE	starts PROCESSES at once, with the commands of FILE
+ *				(one a line) in turn; 1: one command after another. All
+ *				are registered with kunwind
  *
- * kunwind_bench.ko counts at each system call (kmod/record.c). Address spaces are
- * not randomized, so that one stack has one hash in all processes. Each distinct stack
- * counts once, with the median of what it cost each time. Prints tab-separated:
+ * kunwind_bench.ko counts at each system call (kmod/record.c). Address spaces
+ * are not randomized, so that equal stacks have one hash in all processes. Each
+ * distinct stack counts once, with the median of its costs. Prints
+ * tab-separated lines:
  *
  *	real  PROGRAM  PROCESSES  STACKS  FRAMES  CACHE  INSTRUCTIONS  PER_FRAME  SLOPE
  *
- * FRAMES, INSTRUCTIONS (whole call), PER_FRAME (whole call by frames) are medians
- * over the STACKS; SLOPE is that of the line of least squares through (frames,
- * instructions), so without what a walk costs once. CACHE (of rules): found (as the
- * programs leave it), cold, warm, again (the same walk is noted). Last, the program "all".
+ * FRAMES, INSTRUCTIONS (whole call) and PER_FRAME (whole call divided by
+ * frames) are medians over the STACKS. SLOPE is the slope of the least-squares
+ * line through (frames, instructions), without the fixed cost of a walk. CACHE
+ * (of rules): found (as the programs left it), cold, warm, again (with the note
+ * of this walk). The last program is "all".
  */
 #include <err.h>
 #include <fcntl.h>
@@ -121,7 +123,10 @@ static int by_stack(const void *a, const void *b)
 	return order ? order : (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* The records of one stack become one, with medians. Returns how many stacks. */
+/*
+ * Merges the records of each stack into one, with medians. Returns the number
+ * of stacks.
+ */
 static size_t merge(void)
 {
 	double *v = calloc(nr_records, sizeof(*v));
@@ -196,7 +201,9 @@ int main(int argc, char **argv)
 		for (to = from; to < nr && !strncmp(records[to].program, records[from].program,
 						    sizeof(records[0].program)); to++)
 			;
-		/* a shell that becomes a program, a child of one */
+		/*
+		 * Few stacks: a shell before its exec, or a child of a program.
+		 */
 		if (to - from >= FEWEST)
 			print(records[from].program, processes, records + from, to - from);
 	}

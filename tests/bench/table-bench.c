@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table-bench - size of tables and speed of building and looking up
+ * table-bench.c - measure the size of tables, and the time of builds and
+ * lookups
  *
  * Usage: table-bench [-k MASK] FILE...
- * One line an object, headed "table": bytes of .eh_frame + .eh_frame_hdr, rows (gaps
- * included), bytes a row all in, table as a share of the sections, rows
- * compiled a second (best of several runs), nanoseconds a lookup (pseudo-
- * random addresses; and the same 16 over and over). Then, of building as a whole
- * and in two stages (stages.c): milliseconds of the whole, of the first stage,
- * of the longest of the parts (the best of the runs each), and the bytes of all parts.
- * Tab-separated.
+ * MASK: registers to keep. Prints a tab-separated line for each object: table,
+ * name, bytes of .eh_frame + .eh_frame_hdr, FDEs, rows (gaps included), rules,
+ * wide rules, bytes of the table, bytes a row (of the whole table), table as a
+ * share of the sections, million rows built a second, nanoseconds a lookup
+ * (pseudo-random addresses; then 16 addresses repeatedly). Then milliseconds of
+ * a build as a whole, of the first stage of a build in parts (stages.c) and of
+ * its longest part, and the bytes of all parts. Times of builds are the best of
+ * RUNS.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +21,7 @@
 #define RUNS	7
 #define PART_FDES	1024	/* as in kmod/object/fill.c */
 
-/* Time of ours, not of the machine: others may be at work on it. */
+/* CPU time of this process, because other processes may be running. */
 static double now(void)
 {
 	struct timespec t;
@@ -28,7 +30,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* Size of the PT_GNU_EH_FRAME segment, 0 without one. */
+/* Returns the size of the PT_GNU_EH_FRAME segment, or 0 if there is none. */
 static u64 hdr_size(const struct object *o)
 {
 	u64 phoff;
@@ -70,7 +72,11 @@ static double less(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Seconds of the first stage and of the longest part; the bytes of all. */
+/*
+ * Builds a table in parts. Lowers *@first and *@part to the seconds of the
+ * first stage and of the longest part, if these are less. Sets *@bytes to the
+ * size of all parts. Returns whether all parts were built.
+ */
 static bool stages(const struct object *o, u32 keep, double *first, double *part, u64 *bytes)
 {
 	struct kunwind_table_stats st;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * walk-bench.c - the walk in user space, against libunwind, in one run
+ * walk-bench.c - measure the walk in user space, compared with libunwind
  *
- * The same stack of the running program is walked by kunwind_walk(), cache warm
- * and cold, by unw_backtrace() (libunwind's cached fast path) and by
- * unw_step(). First the addresses are compared: a walk that is fast and wrong
- * ends the bench with status 1. Rounds are interleaved, medians are printed.
+ * Walks one stack of the running program by kunwind_walk(), with a warm and a
+ * cold cache, by unw_backtrace() (libunwind's cached fast path) and by
+ * unw_step(). First compares the addresses of kunwind_walk() and unw_step();
+ * the exit status is 1 if they differ. Measures in interleaved rounds, and
+ * prints medians.
  *
- * Prints tab-separated: depth, walker, ns a frame, ratio to unw_backtrace.
+ * Prints tab-separated: walk, frames, walker, ns a frame, ratio to
+ * unw_backtrace.
  */
 #define _GNU_SOURCE
 #define UNW_LOCAL_ONLY
@@ -81,7 +83,7 @@ static void measure(int depth)
 	n = walk_ours(a, &cache, &reason);
 	nb = walk_step(b);
 	nc = walk_backtrace(c);
-	/* The first two entries lie in the walkers themselves or in this function's body. */
+	/* The first two addresses are in the walkers and in this function. */
 	if (reason != KUNWIND_COMPLETE || n != nb) {
 		printf("# depth %d: %u frames (%s), unw_step %u, unw_backtrace %u\n", depth, n,
 		       kunwind_reason_name(reason), nb, nc);
@@ -128,8 +130,8 @@ static void measure(int depth)
 }
 
 /*
- * Twenty-four functions of different frames, called in turn through a table and
- * now and then through qsort(), so that a stack is no mere recursion.
+ * Twenty-four functions with different frames, called in turn through a table;
+ * one calls the next through qsort(). So the stack has many different rules.
  */
 typedef int chain_fn(int left, int total);
 static chain_fn *const chain[24];

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * count.c - count what one stack_trace_save_user() costs (bench only, never installed)
+ * count.c - count instructions of stack_trace_save_user() (bench only, never
+ * installed)
  *
- * A read of /dev/kunwind-bench calls the kernel's function for the reader's own stack
- * several times and returns 64-bit words: number of addresses of the last call, the TSC
- * difference of each call less that of an empty measurement, the addresses. Interrupts are
- * off, or on if the file offset is 1; if it is 2, the calls are made in a hard interrupt,
- * for as many addresses as perf records by default.
- * Preemption is off. Under QEMU's -icount the TSC counts executed instructions.
+ * A read of /dev/kunwind-bench calls the kernel's function for the reader's own
+ * stack ROUNDS times and returns 64-bit words: number of addresses of the last
+ * call, the TSC difference of each call minus that of an empty measurement, the
+ * addresses. Preemption is off. Interrupts are off, or on if the file offset is
+ * 1. If it is 2, the calls are made in a hard interrupt, with room for as many
+ * addresses as perf records by default. Under QEMU's -icount the TSC counts
+ * executed instructions.
  *
  * Functions that are not exported are found by a kprobe that is registered and
- * removed at once. Such a call is fit for a bench on an emulated machine
- * without IBT, and for nothing else.
+ * removed at once. Calling them in this way is only acceptable for a bench on
+ * an emulated machine without IBT.
  */
 #include <linux/fs.h>
 #include <linux/irq_work.h>
@@ -55,7 +57,7 @@ static void count_all(u64 *out, unsigned int most)
 	}
 }
 
-/* An interrupt of this CPU while the reader is in its system call. */
+/* Calls in a hard interrupt of this CPU while the reader is in read(). */
 struct interrupt {
 	struct irq_work work;
 	u64 *out;
@@ -148,5 +150,5 @@ static void __exit bench_exit(void)
 }
 module_exit(bench_exit);
 
-MODULE_DESCRIPTION("count what one stack_trace_save_user() costs");
+MODULE_DESCRIPTION("count instructions of stack_trace_save_user()");
 MODULE_LICENSE("GPL");

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record.c - count the walks of real programs' stacks, at each of their system calls
+ * record.c - count instructions of walks of real programs' stacks, at each of
+ * their system calls
  *
- * While somebody has /dev/kunwind-record open, each system call of a task of the
- * opener's session (the opener itself left out) has its stack taken several times:
- *   found	with the cache of rules, and the note of the last walk, as the programs
- *		themselves have left them
- *   cold	with neither
- *   warm	with the cache; the second time counts
- *   again	with the note, too
- * All but the first use a cache and a note of the bench's own, lent to kunwind.ko
- * for the time: its two pointers are found by name (KALLSYMS_ALL). A read returns
- * the records so far, at most MOST: struct bench_record, documented in record.h.
+ * While a process has /dev/kunwind-record open, each system call of a task of
+ * its session (except of the process itself) takes its stack several times:
+ *   found	with the cache of rules and the note of the last walk as the
+ *		programs have left them
+ *   cold	with an empty cache and no note
+ *   warm	with the filled cache and no note; the second call counts
+ *   again	with the filled cache and the note of this walk
+ * All but the first use a cache and a note of this module. For these calls,
+ * record.c replaces two pointers of kunwind.ko, which it finds by name
+ * (KALLSYMS_ALL). Interrupts are off during the calls, and there may be only
+ * one CPU. A read returns the records so far, at most MOST (struct
+ * bench_record, record.h).
  */
 #include <linux/fs.h>
 #include <linux/jhash.h>
@@ -30,7 +33,7 @@
 #include "record.h"
 
 #define MOST		100000
-#define DEEPEST		128	/* as LTTng's context; what is deeper is not noted */
+#define DEEPEST		128	/* as LTTng's context; longer walks have no note */
 
 typedef unsigned long symbol_fn(const char *name);
 
@@ -41,9 +44,9 @@ static struct kunwind_cache __percpu *own_cache;
 static struct kunwind_recent __percpu *own_recent;
 static struct bench_record *records;
 static unsigned int nr_records;
-static struct pid *session;	/* of the opener */
+static struct pid *session;	/* of the process that opened the device */
 static unsigned long in_use;
-static unsigned long store[DEEPEST];	/* interrupts are off, one processor */
+static unsigned long store[DEEPEST];	/* no lock: interrupts are off, one CPU */
 
 static void count(struct bench_record *r)
 {
