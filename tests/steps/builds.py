@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The one program of many builds (cases/work.c, cases/throw.cc), and the hand-made cases.
+"""Many builds of cases/work.c and cases/throw.cc, and the hand-made cases.
 
-Each entry is (name, what must be installed, shell command that makes $out from $cases,
+Each entry is (name, program that must be installed, shell command that makes $out from $cases,
 environment of the run). The program runs in the directory of $out.
 """
 

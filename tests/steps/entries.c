@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * entries.c - find each function's first instruction, where a breakpoint is put
+ * entries.c - find each function's first instruction, for breakpoints
  *
- * By libelf (symbols) and libdw (FDEs of .eh_frame). Not in PLTs: these are one
- * FDE, which is no function.
+ * By libelf (symbols) and libdw (FDEs of .eh_frame). PLTs are left out, because
+ * a PLT has one FDE and is not a function.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -67,7 +67,10 @@ static void add_fdes(Elf *elf, Elf_Scn *scn, struct list *list)
 
 	if (!data || !cfi || !gelf_getshdr(scn, &header))
 		return;
-	/* Pointers are relative to where they are, four bytes, as every linker's tables have them. */
+	/*
+	 * Pointers have four bytes and are relative to their own place, as in
+	 * all linkers' output.
+	 */
 	for (; !dwarf_next_cfi(ident, data, true, off, &next, &entry) && next != (Dwarf_Off)-1;
 	     off = next) {
 		const u8 *start;
@@ -123,7 +126,7 @@ void entries_read(struct target_object *object)
 	object->entries = list.at;
 }
 
-/* How many entries lie before @addr. */
+/* Returns the number of entries before @addr. */
 static size_t nr_before(const struct target_object *object, u64 addr)
 {
 	size_t lo = 0, hi = object->nr_entries, mid;

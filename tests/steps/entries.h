@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entries.h - where functions of an ELF file begin: by its symbols and by its FDEs
+ * entries.h - find the entries of an ELF file's functions, by symbols and FDEs
  */
 #ifndef _STEPS_ENTRIES_H
 #define _STEPS_ENTRIES_H
@@ -8,13 +8,16 @@
 #include "memory.h"
 #include "target.h"
 
-/* Fills object->entries, if that was not done: ELF virtual addresses, sorted. */
+/* Fills object->entries once: ELF virtual addresses, sorted. */
 void entries_read(struct target_object *object);
 
-/* The last entry that is not behind @addr, an ELF virtual address; false: none is. */
+/*
+ * Sets *@entry to the last entry at or before @addr (ELF virtual addresses).
+ * Returns false if there is none.
+ */
 bool entries_before(struct target_object *object, u64 addr, u64 *entry);
 
-/* memory->patch, with a struct target: 0xcc at each entry in the page. */
+/* Function for memory->patch: writes 0xcc at each entry in the page. */
 void entries_patch(void *target, u64 addr, u8 *page);
 
 #endif /* _STEPS_ENTRIES_H */

@@ -2,8 +2,8 @@
 /*
  * memory.c - copies of the stopped process's pages, for one position each
  *
- * process_vm_readv() reads what the process itself may read, which is what a walk in
- * the kernel may. It faults pages in, which a walk does not.
+ * process_vm_readv() reads memory that the process itself may read, as a walk
+ * in the kernel does. Unlike a walk, it faults pages in.
  */
 #include <sys/uio.h>
 

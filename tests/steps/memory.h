@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - the memory of the stopped process, as a walk in the kernel would see it
+ * memory.h - the memory of the stopped process, as a walk in the kernel would
+ * see it
  *
- * Pages are copied when they are first read after memory_new_position(). Where
- * breakpoints are asked for, the copy has 0xcc at each function's entry, as uprobes
- * would have put it there; the process itself is left alone.
+ * Pages are copied when they are first read after memory_new_position(). With
+ * memory->patch, the copy has 0xcc at each function's entry, as with uprobes on
+ * all functions. The process itself is not changed.
  */
 #ifndef _STEPS_MEMORY_H
 #define _STEPS_MEMORY_H
@@ -22,7 +23,7 @@ struct memory {
 	/* Writes 0xcc into the copy of the page at @addr; may be NULL. */
 	void (*patch)(void *data, u64 addr, u8 *page);
 	void *patch_data;
-	bool known;			/* what the patch replaces is known to the walk */
+	bool known;			/* the walk knows the bytes that the patch replaces */
 	struct {
 		u64 addr, position;
 		bool there;
@@ -33,7 +34,10 @@ struct memory {
 /* The process ran: copies made before are no longer valid. */
 void memory_new_position(struct memory *memory);
 
-/* Reads the process's own bytes, without breakpoints or copies. Returns how many. */
+/*
+ * Reads the process's own bytes, without breakpoints or copies. Returns the
+ * number of bytes read.
+ */
 size_t memory_raw(pid_t pid, u64 addr, void *to, size_t len);
 
 #endif /* _STEPS_MEMORY_H */

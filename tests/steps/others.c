@@ -2,8 +2,8 @@
 /*
  * others.c - ask libdwfl and libunwind for the stack of the stopped thread
  *
- * libdwfl gets the modules that the target has, with the files' own CFI: no separate
- * debug files. Both start anew when the executable mappings have changed.
+ * libdwfl gets the objects of the target with their own CFI, without separate
+ * debug files. Both start again after the executable mappings changed.
  */
 #include <elfutils/libdwfl.h>
 #include <err.h>
@@ -98,7 +98,7 @@ static bool dw_begin(struct target *target)
 
 		if (!mapping->object || (i && target->mapping[i - 1].object == mapping->object))
 			continue;
-		/* It closes the descriptor. */
+		/* dwfl_report_elf() closes the descriptor. */
 		if (!dwfl_report_elf(dw.dwfl, mapping->object->path, mapping->object->path,
 				     dup(mapping->object->fd), mapping->bias, true))
 			continue;

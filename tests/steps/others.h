@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * others.h - the same stack by elfutils' libdwfl and by libunwind, and names of places
+ * others.h - walk the stack with elfutils' libdwfl and with libunwind; names of
+ * addresses
  *
- * Both read the memory that the walk reads: with breakpoints, where these are asked for.
+ * Both libraries read the memory that the walk reads, with its breakpoints.
  */
 #ifndef _STEPS_OTHERS_H
 #define _STEPS_OTHERS_H
 
 #include "target.h"
 
-/* Both return how many addresses they have, the first being that in @regs. */
+/*
+ * Both return the number of addresses; the first is the thread's program
+ * counter.
+ */
 u32 others_libdw(struct target *target, pid_t tid, const struct kunwind_regs *regs,
 		 u64 *addresses, u32 most);
 u32 others_libunwind(struct target *target, pid_t tid, u64 *addresses, u32 most);
 
-/* "function+0x12<tab>object", for a message. */
+/*
+ * Writes "function+0x12<tab>object" for @addr to @text. Without a symbol, the
+ * function is the address of its entry.
+ */
 void others_name(struct target *target, u64 addr, char *text, size_t size);
 
 #endif /* _STEPS_OTHERS_H */

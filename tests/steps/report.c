@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * report.c - verdicts by class
+ * report.c - count verdicts by class, and print them
  *
  * Prints tab-separated lines:
  *	steps  PROGRAM  STEPS  POSITIONS  RIGHT  EXPLAINED  WRONG  FALSE  SHORTER  OPEN
  *	sample  PROGRAM  WHO  POSITIONS  RIGHT  SHORTER  WRONG	WHO: core, libdw, libunwind
  *	trust  PROGRAM  TRUST  COUNT	of first wrong addresses
  *	class  PROGRAM  COUNT  VERDICT  REASON  FUNCTION+OFFSET  OBJECT  LIBDW  LIBUNWIND
- * REASON of "wrong" is the trust of the first wrong address. LIBDW and LIBUNWIND are
- * right/shorter/wrong: their results at the positions of the class that they walked.
+ * REASON of "wrong" is the trust of the first wrong address. LIBDW and
+ * LIBUNWIND are right/shorter/wrong: their results at the positions of the
+ * class that they walked.
  */
 #include <err.h>
 
@@ -65,7 +66,10 @@ static bool is_explained(const char *name)
 	return false;
 }
 
-/* Whether the list has one of the last functions before the first wrong address. */
+/*
+ * Whether the list has one of the last functions before the first wrong
+ * address.
+ */
 static bool any_explained(struct target *target, const struct verdict_stack *stack, u32 at)
 {
 	char name[400];
@@ -167,7 +171,7 @@ void report_add(struct report *report, struct target *target, const struct shado
 
 		if (verdict == VERDICT_WRONG)
 			reason = kunwind_trust_name(ours->trust[at]);
-		/* A return address minus one is in the call, as everywhere. */
+		/* A return address minus one is in the call instruction. */
 		class = class_of(report, target, verdict,
 				 ours->address[at ? at - 1 : 0] - (at > 1), reason,
 				 verdict >= VERDICT_FALSE && any_explained(target, ours, at));

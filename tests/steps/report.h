@@ -2,8 +2,8 @@
 /*
  * report.h - count verdicts of one program, by class, and print them
  *
- * A class is a verdict, its reason or trust, and the place at which the first wrong step
- * began: the address before the first one that differs.
+ * A class is a verdict, its reason or trust, and the place at which the first
+ * wrong step began: the address before the first one that differs.
  */
 #ifndef _STEPS_REPORT_H
 #define _STEPS_REPORT_H
@@ -23,10 +23,16 @@ struct report {
 	u32 stacks;			/* stacks still to show that are not right */
 };
 
-/* Reads functions whose object's CFI is wrong: lines "OBJECT<tab>FUNCTION<tab>WHY". */
+/*
+ * Reads functions whose object's CFI is wrong: lines
+ * "OBJECT<tab>FUNCTION<tab>WHY".
+ */
 void report_read_explained(const char *path);
 
-/* Counts one position. @sample: libdw and libunwind walk it, whatever our verdict is. */
+/*
+ * Counts one position. @sample: libdw and libunwind walk it, whatever our
+ * verdict is.
+ */
 void report_add(struct report *report, struct target *target, const struct shadow_thread *thread,
 		pid_t tid, const struct kunwind_regs *regs, const struct verdict_stack *ours,
 		bool sample);

@@ -6,7 +6,7 @@
 
 #include "shadow.h"
 
-#define NEAR_BELOW	4096		/* rsp at most so far below its interval: the same stack */
+#define NEAR_BELOW	4096		/* rsp at most this far below its interval: same stack */
 #define NEAR_ABOVE	512
 #define SIGNAL_FRAME	16384		/* the kernel's, at most: AVX-512's state, and the red zone */
 #define WHOLE		(64U << 10)	/* a larger interval is a thread's stack */
@@ -101,7 +101,7 @@ void shadow_begin(struct shadow_thread *thread, struct shadow *shadow, u64 sp)
 	drop(thread->on, sp);
 }
 
-/* Whether @sp is on the stack that the thread is on. */
+/* Whether @sp is on the stack @on, or near it. */
 static bool same_stack(const struct shadow_stack *on, u64 sp)
 {
 	if (sp >= on->lowest)
@@ -123,7 +123,7 @@ static void set_sp(struct shadow_thread *thread, u64 from, u64 to)
 	other = find_or_make(thread->shadow, to);
 	last = top(on);
 	if (thread->left == other) {
-		/* Back on the first stack, without a call meanwhile. */
+		/* Back on the first stack; no call was made meanwhile. */
 		thread->left = NULL;
 	} else if (last && last->kind == SHADOW_LINK && last->to == other) {
 		on->nr--;
@@ -158,10 +158,11 @@ static void called(struct shadow_thread *thread, const struct shadow_regs *befor
 }
 
 /*
- * Finds a stack without entries that is a copy (Go grows stacks in this way). The stack that
- * was left has a link to the original, and the words of the original's entries are also on
- * this stack, at the same distances. The function that asked for the copy starts again from
- * its entry, so its call, at the link's rsp, is over.
+ * Finds a stack without entries that is a copy (Go grows stacks in this way).
+ * The stack that was left has a link to the original, and the words of the
+ * original's entries are also on this stack, at the same distances. The
+ * function that asked for the copy starts again from its entry, so its call, at
+ * the link's rsp, is over.
  */
 static void adopt_copy(struct shadow_thread *thread, u64 sp)
 {
@@ -193,7 +194,10 @@ static void adopt_copy(struct shadow_thread *thread, u64 sp)
 		drop(on, sp);
 }
 
-/* A jump or return to another stack. If it is new, the word at rsp may be a return address. */
+/*
+ * A jump or return to another stack. If it is new, the word at rsp may be a
+ * return address.
+ */
 static void jumped(struct shadow_thread *thread, const struct shadow_regs *after)
 {
 	struct shadow_stack *on = thread->on;
@@ -207,7 +211,10 @@ static void jumped(struct shadow_thread *thread, const struct shadow_regs *after
 	on->fresh = false;
 }
 
-/* Whether the handler of the signal turned the interrupted place into a call (Go's preemption). */
+/*
+ * Whether the handler of the signal turned the interrupted place into a call
+ * (Go's preemption).
+ */
 static bool is_call(const struct shadow_entry *context, u64 sp, u64 word)
 {
 	return sp == context->to_sp - 8 && word == context->address;
@@ -284,7 +291,10 @@ bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *befor
 		on = was;
 	if (!on)
 		on = find_or_make(thread->shadow, after->sp);
-	/* The kernel starts at the top of another stack: its old entries are gone. */
+	/*
+	 * The kernel starts at the top of another stack: its old entries are
+	 * gone.
+	 */
 	if (on != was)
 		on->nr = 0;
 	thread->on = on;
@@ -320,7 +330,7 @@ static u32 below(const struct shadow_stack *stack, u64 sp)
 	return i;
 }
 
-/* mov %reg, (%rsp) */
+/* Whether the instruction is mov %reg, (%rsp). */
 static bool replaces_top(const struct shadow_thread *thread, u64 ip)
 {
 	u8 code[4];
@@ -330,8 +340,9 @@ static bool replaces_top(const struct shadow_thread *thread, u64 ip)
 }
 
 /*
- * The function to which the handler of a signal will return, because it turned the interrupted place
- * into a call: it changed the signal frame's rip, and pushed the old one. 0: it did not.
+ * The function to which the handler of a signal will return, because it turned
+ * the interrupted place into a call: it changed the signal frame's rip, and
+ * pushed the old one. 0: it did not.
  */
 static u64 injected(struct memory *memory, const struct shadow_entry *context)
 {
@@ -384,7 +395,10 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 				continue;
 		}
 		if (entry->kind == SHADOW_CALL || entry->kind == SHADOW_PLANTED) {
-			/* The word was overwritten: nothing will return to this address. */
+			/*
+			 * The word was overwritten: nothing will return to this
+			 * address.
+			 */
 			if (memory_word(memory, entry->slot, &word) && word != entry->address)
 				continue;
 			if (nr == 1 && entry->slot == sp && replaces_top(thread, ip)) {

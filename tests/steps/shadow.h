@@ -2,12 +2,13 @@
 /*
  * shadow.h - shadow stacks: calls that have not returned
  *
- * They follow the instructions that run: calls, returns, the kernel's signal frames,
- * rt_sigreturn, and changes of rsp to another stack. No unwind information is read.
- * README states the rules.
+ * They follow the instructions that run: calls, returns, the kernel's signal
+ * frames, rt_sigreturn, and changes of rsp to another stack. No unwind
+ * information is read. README states the rules.
  *
- * A stack is an interval of addresses that rsp has had. It belongs to the process and
- * not to a thread, because a coroutine may move from one thread to another.
+ * A stack is an interval of addresses that rsp has had. It belongs to the
+ * process and not to a thread, because a coroutine may move from one thread to
+ * another.
  */
 #ifndef _STEPS_SHADOW_H
 #define _STEPS_SHADOW_H
@@ -28,7 +29,7 @@ struct shadow_stack;
 
 struct shadow_entry {
 	u64 slot, address;
-	u64 hash;			/* of the addresses from the outermost one to this */
+	u64 hash;			/* of all addresses from the outermost one to this one */
 	enum shadow_kind kind;
 	struct shadow_stack *to;
 	u64 to_sp;
@@ -47,14 +48,17 @@ struct shadow {
 	pid_t pid;
 };
 
-/* Of one thread. */
+/* State of one thread. */
 struct shadow_thread {
 	struct shadow *shadow;
 	struct shadow_stack *on;
-	/* rsp was set to another stack, and no call, return or jump followed yet. */
+	/*
+	 * rsp was set to another stack, and no call, return or jump followed
+	 * yet.
+	 */
 	struct shadow_stack *left;
 	u64 left_sp, taken_sp;
-	/* The return address that the last pop read, if it was one. */
+	/* The last popped return address, until a call, return or jump. */
 	struct shadow_entry popped;
 };
 
@@ -73,8 +77,8 @@ void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct s
 		 const struct shadow_regs *after);
 
 /*
- * Returns whether the kernel delivered a signal between @before and @after, with its frame
- * at after->sp. If so, adds its entries.
+ * Returns whether the kernel delivered a signal between @before and @after,
+ * with its frame at after->sp. If so, adds its entries.
  */
 bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *before,
 		   const struct shadow_regs *after);
@@ -83,8 +87,8 @@ bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *befor
 u64 shadow_hash(const struct shadow_thread *thread, u64 ip);
 
 /*
- * Readings of the shadow, if it has more than one (README). shadow_truth() adds to *had
- * the readings that would make a difference.
+ * Readings of the shadow, if it has more than one (README). shadow_truth() adds
+ * to *had the readings that would make a difference.
  */
 #define SHADOW_OLDER	1	/* at a link: the older entries of the stack that was taken */
 #define SHADOW_POPPED	2	/* with the return address that a pop took into a register */
@@ -95,7 +99,10 @@ u64 shadow_hash(const struct shadow_thread *thread, u64 ip);
 #define SHADOW_INJECTED	64	/* with the call that a signal handler put where it will return */
 #define SHADOW_READINGS	128
 
-/* The addresses of the stack, @ip first; returns how many, at most @most. */
+/*
+ * Writes the addresses of the stack, @ip first, to @addresses. Returns their
+ * number, at most @most.
+ */
 u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,
 		 u32 reading, u64 *addresses, u32 most, u32 *had);
 

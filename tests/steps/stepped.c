@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * stepped.c - the kind of one instruction, by Intel's SDM, volume 2, appendix A
+ * stepped.c - find the kind of an instruction (Intel's SDM, vol. 2, appendix A)
  */
 #include "stepped.h"
 

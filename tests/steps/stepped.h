@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepped.h - what an instruction does to the stack, as far as the shadow needs it
+ * stepped.h - kinds of instructions that the shadow stacks distinguish
  *
- * This decoder is independent of the core's, so that the oracle does not share its faults. It
- * finds only the kind; the length of a call follows from the return address that it pushed.
+ * This decoder is independent of the core's, so that the oracle does not share
+ * its faults. It finds only the kind; the length of a call follows from the
+ * return address that it pushed.
  */
 #ifndef _STEPS_STEPPED_H
 #define _STEPS_STEPPED_H

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * steps.c - run a program one instruction at a time, and walk its stack at each one
+ * steps.c - run a program one instruction at a time, and walk its stack at each
+ * one
  *
  *	steps [-bm] [-n STEPS] [-s EVERY] [-e LIST] [-d STACKS] [-p NAME] -- PROGRAM [ARGUMENT]...
  *
- * -b: walks again with 0xcc at each function's entry, counted as PROGRAM+int3; and once more with
- *     the bytes under these known to the walk, counted as PROGRAM+known.
+ * -b: walks again with 0xcc at each function's entry, counted as PROGRAM+int3;
+ *     then also with the original bytes known to the walk, as PROGRAM+known.
  * -m: does not step ld.so; stepping begins at the program's entry.
- * -n: ends after STEPS instructions of all threads together (default: no limit).
- * -s: takes every EVERYth position as a sample for libdw and libunwind (default 997).
+ * -n: ends after STEPS instructions of all threads together (default: never).
+ * -s: every EVERYth position is a sample for libdw and libunwind (default 997).
  * -e: the list of explained functions (report.h).
- * -d: shows STACKS stacks that are not right, on stderr. -p: the name in the output.
+ * -d: shows STACKS stacks that are not right, on stderr.
+ * -p: the name in the output.
  *
- * Steps all threads, and programs that they exec; their children run without being
- * stepped. Also ends when no thread makes a step for PATIENCE seconds. A position
- * that was visited before is not walked again. The program's standard input and output
- * are /dev/null. report.c describes the output.
+ * Steps all threads, and programs that they exec; their children run without
+ * being stepped. Also ends when no thread makes a step for PATIENCE seconds. A
+ * position that was visited before is not walked again. The program's standard
+ * input and output are /dev/null. report.c describes the output.
  */
 #include <err.h>
 #include <errno.h>
@@ -55,7 +57,10 @@ static struct thread *threads;
 static u32 nr_threads;
 static struct shadow shadow;
 static struct target target;
-/* Memory as it is; with breakpoints; with breakpoints of which the walk knows the bytes under them. */
+/*
+ * Memory as it is; with breakpoints; with breakpoints whose original bytes are
+ * known.
+ */
 static struct report report[WAYS];
 static struct memory memory[WAYS];
 static u32 nr_reports = 1;
@@ -87,7 +92,7 @@ static void forget(pid_t tid)
 	*thread = threads[--nr_threads];
 }
 
-/* True: the hash was not remembered before. */
+/* Returns true if the hash is new. */
 static bool remember(u64 hash)
 {
 	size_t i;
@@ -130,7 +135,7 @@ static enum stepped kind_at(u64 ip)
 	if (memory_raw(target.pid, ip, code, sizeof(code)) < sizeof(code))
 		memory_raw(target.pid, ip, code, MEMORY_PAGE - ip % MEMORY_PAGE);
 	mapping = target_find(&target, ip);
-	/* Code of a JIT may change: not kept. */
+	/* A JIT's code may change, so its kinds are not kept. */
 	if (mapping && mapping->object)
 		*kind = (struct kind){ .ip = ip, .epoch = target.epoch };
 	kind->kind = stepped_kind(code);
@@ -163,7 +168,10 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		if (reason != KUNWIND_DEPTH || walk.count < walk.capacity ||
 		    walk.capacity == VERDICT_MOST)
 			break;
-		/* Deeper than tracers ask for: with the larger room of the ioctl. */
+		/*
+		 * Deeper than tracers record: walk again with the ioctl's
+		 * capacity.
+		 */
 		walk.capacity = VERDICT_MOST;
 		walk.regs = regs;
 	}
@@ -272,7 +280,9 @@ static u64 entry_of(pid_t pid)
 	return entry;
 }
 
-/* Runs ld.so without steps up to the program's entry, where the stack is empty. */
+/*
+ * Runs ld.so without steps up to the program's entry, where the stack is empty.
+ */
 static void run_loader(pid_t pid)
 {
 	const u64 entry = entry_of(pid);
@@ -294,7 +304,10 @@ static void run_loader(pid_t pid)
 	ptrace(PTRACE_SETREGS, pid, NULL, &user);
 }
 
-/* One thread stopped. Lets it make the next step. False: it cannot. */
+/*
+ * Handles a stop of one thread, and lets it make the next step. False: it
+ * cannot.
+ */
 static bool stopped(pid_t tid, int status)
 {
 	struct thread *thread = thread_of(tid);
@@ -305,13 +318,19 @@ static bool stopped(pid_t tid, int status)
 			run_loader(tid);
 		program_begins(tid);
 	} else if (event) {
-		/* clone: the new thread has a stop of its own. The system call goes on. */
+		/*
+		 * clone: the new thread has its own stop. The system call
+		 * continues.
+		 */
 	} else if (!thread->begun && signal == SIGSTOP) {
 		stepped(thread);
 	} else if (signal == SIGTRAP) {
 		stepped(thread);
 	} else {
-		/* A signal to deliver: the next stop has the signal frame, if there is a handler. */
+		/*
+		 * A signal to deliver: the next stop has the signal frame, if
+		 * there is a handler.
+		 */
 		struct user_regs_struct user;
 
 		ptrace(PTRACE_GETREGS, tid, NULL, &user);
@@ -406,7 +425,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc || !every)
-		errx(2, "no program");
+		errx(2, "no program to run, or EVERY is zero");
 	if (!report->program)
 		report->program = argv[optind];
 	for (n = 0; n < WAYS; n++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * target.c - executable mappings and tables of the stopped process, as scan.c and
- * object.c of the module make them
+ * target.c - read executable mappings of the stopped process and build their
+ * tables, as scan.c and object.c of the module do
  *
  * Tables are whole, not in parts, without a limit on their size. The vDSO is
  * read from the process; the module has the kernel's image of it.
@@ -46,7 +46,7 @@ static void read_table(struct target_object *object)
 	munmap(data, st.st_size);
 }
 
-/* Copies the vDSO to a file. */
+/* Copies the vDSO to a file. Returns its descriptor. */
 static int copy_of(pid_t pid, u64 start, u64 end)
 {
 	u8 *bytes = malloc(end - start);
@@ -103,7 +103,7 @@ static u64 start_stack(pid_t pid)
 	return start;
 }
 
-/* A value of the auxiliary vector; 0: not there. */
+/* Returns a value of the auxiliary vector, or 0. */
 static u64 auxiliary(pid_t pid, u64 type)
 {
 	u64 entry[2], value = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - the executable mappings of the stopped process, with their objects'
- * tables, as the module would keep them
+ * target.h - the executable mappings of the stopped process, with their
+ * objects' tables, as the module would keep them
  */
 #ifndef _STEPS_TARGET_H
 #define _STEPS_TARGET_H
@@ -23,7 +23,7 @@ struct target_object {
 
 struct target_mapping {
 	u64 start, end;
-	struct target_object *object;	/* NULL: memory of no file */
+	struct target_object *object;	/* NULL: no file, or it cannot be opened */
 	u64 bias;
 };
 
@@ -33,13 +33,13 @@ struct target {
 	u32 nr;
 	struct target_mapping *mapping;	/* the executable ones, as in ranges */
 	struct kunwind_ranges *ranges;
-	struct memory *memory;		/* that walks read now */
+	struct memory *memory;		/* the memory that the current walk reads */
 };
 
-/* Reads the mappings again; tables of objects stay, across programs too. */
+/* Reads the mappings again. Tables of objects are kept, also after an exec. */
 void target_read(struct target *target);
 
-/* NULL: no executable mapping is there. */
+/* Returns the executable mapping that contains @addr, or NULL. */
 const struct target_mapping *target_find(const struct target *target, u64 addr);
 
 #endif /* _STEPS_TARGET_H */

@@ -12,7 +12,7 @@
 
 #define VERDICT_MOST	1024		/* addresses of a stack that are compared */
 
-/* The best first. */
+/* From the best to the worst. */
 enum verdict {
 	VERDICT_RIGHT,		/* all addresses, and "complete" (or as deep as there is room) */
 	VERDICT_OPEN,		/* all addresses, and a reason why there may be more */
@@ -34,8 +34,9 @@ struct verdict_stack {
 };
 
 /*
- * Returns the best verdict over all readings of the shadow. *at: the number of the first
- * address that differs or is missing in the reading with that verdict.
+ * Returns the best verdict over all readings of the shadow. *at: the number of
+ * the first address that differs or is missing in the reading with that
+ * verdict.
  */
 enum verdict verdict_of(const struct verdict_stack *stack, const struct shadow_thread *thread,
 			struct memory *memory, u64 ip, u64 sp, u32 *at);

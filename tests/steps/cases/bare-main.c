@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bare-main.c - calls bare.S, directly and through pointers, and is called by it; no libc */
+/*
+ * bare-main.c - calls bare.S, directly and through pointers, and is called by
+ * it; no libc
+ */
 typedef int bare_fn(int (*fn)(void));
 
 bare_fn bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves,

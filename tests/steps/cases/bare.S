@@ -8,7 +8,7 @@
 	.globl	bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves
 	.globl	bare_resume
 	.type	bare_pointer, @function
-/* Leaves rbp alone, and calls through a pointer. */
+/* Calls through a pointer, and does not change rbp. */
 bare_pointer:
 	sub	$24, %rsp
 	call	*%rdi
@@ -44,7 +44,7 @@ bare_frame:
 	ret
 	.size	bare_frame, . - bare_frame
 
-/* A jump to what it pushes. */
+/* Jumps to a pushed address by ret. */
 	.type	bare_push_ret, @function
 bare_push_ret:
 	push	%rdi
@@ -52,7 +52,7 @@ bare_push_ret:
 	ret
 	.size	bare_push_ret, . - bare_push_ret
 
-/* The same, to behind a call (code that Guile makes goes on so). */
+/* Jumps by ret to an address after a call (as Guile's code does). */
 	.type	bare_resume, @function
 bare_resume:
 	lea	1f(%rip), %rax
@@ -63,7 +63,7 @@ bare_resume:
 	ret
 	.size	bare_resume, . - bare_resume
 
-/* One calls the next, directly. */
+/* Calls another function without CFI, directly. */
 	.type	bare_many, @function
 bare_many:
 	push	%rbx
@@ -80,7 +80,7 @@ bare_many:
 	ret
 	.size	.Lsecond, . - .Lsecond
 
-/* rbp holds something else. */
+/* Uses rbp as a general register. */
 	.type	bare_saves, @function
 bare_saves:
 	push	%rbp

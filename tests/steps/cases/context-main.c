@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* context-main.c - a coroutine by libc's ucontext; a CFA in r12 across a call of qsort() */
+/*
+ * context-main.c - a coroutine by libc's ucontext; a CFA in r12 across a call
+ * of qsort()
+ */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <ucontext.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.S - by_r12(array, nr, size, compare): calls qsort() while its CFA is in r12; only
- * qsort()'s own CFI gives the place where it saves r12
+ * context.S - by_r12(array, nr, size, compare): calls qsort() while its CFA is
+ * in r12; only qsort()'s own CFI gives the place where it saves r12
  */
 	.text
 	.globl	by_r12

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* entry.S - for cases without libc: the entry point, with CFI that ends the stack, calls main() */
+/*
+ * entry.S - for cases without libc: the entry point, with CFI that ends the
+ * stack, calls main()
+ */
 	.text
 	.globl	_start
 	.type	_start, @function

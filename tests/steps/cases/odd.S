@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odd.S - CFI that is legal and rare. Each build defines one of ODD_COLUMN, ODD_REGISTER,
- * ODD_STATES and ODD_OPCODE, because an object that cannot be read loses the CFI of all its
- * functions.
+ * odd.S - CFI that is legal and rare. Each build defines one of ODD_COLUMN,
+ * ODD_REGISTER, ODD_STATES and ODD_OPCODE, because an object that cannot be
+ * read loses the CFI of all its functions.
  */
 	.text
 	.globl	odd
@@ -37,7 +37,7 @@ odd:
 	.cfi_def_cfa_offset 8
 #ifdef ODD_OPCODE
 	nop
-	/* an unknown one: what is before it can be read */
+	/* An unknown opcode: the rows before it are valid. */
 	.cfi_escape 0x17
 #endif
 	ret

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * signal-main.c - handlers with and without CFI, libc's restorer and another one, an alternate
- * stack, one signal inside another
+ * signal-main.c - handlers with and without CFI, libc's restorer and another
+ * one, an alternate stack, one signal inside another
  */
 #define _GNU_SOURCE
 #include <signal.h>

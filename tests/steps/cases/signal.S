@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.S - a handler without CFI that has a frame pointer; a restorer without CFI directly after a
- * function with CFI (as in dietlibc)
+ * signal.S - a handler without CFI that has a frame pointer; a restorer without
+ * CFI directly after a function with CFI (as in dietlibc)
  */
 	.text
 	.globl	bare_handler, before_restorer, bare_restorer

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* start.S - a program without libc and without CFI: frames near the entry's rsp */
+/*
+ * start.S - a program without libc and without CFI: frames near the entry's rsp
+ */
 	.text
 	.globl	_start
 	.type	_start, @function

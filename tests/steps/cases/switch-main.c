@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* switch-main.c - calls on a stack below the one in use, and from there on one above; no libc */
+/*
+ * switch-main.c - calls on a stack below the one in use, and from there on one
+ * above; no libc
+ */
 #define SIZE	65536
 
 int on_stack(void *top, int (*fn)(void));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch.S - on_stack(top, fn): calls fn on another stack, with CFI that leads back (as in the
- * Rust crate psm)
+ * switch.S - on_stack(top, fn): calls fn on another stack, with CFI that leads
+ * back (as in the Rust crate psm)
  */
 	.text
 	.globl	on_stack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * throw.cc - C++: exceptions through frames with and without cleanup, virtual calls, a vector
+ * throw.cc - C++: exceptions through frames with and without cleanup, virtual
+ * calls, a vector
  */
 #include <cstdio>
 #include <stdexcept>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kunwind_deps.h (the stepper's twin) - the user twin, with the memory of a stopped
- * process as the memory that is walked
+ * kunwind_deps.h (the stepper's twin) - libkunwind's twin with another reader:
+ * walks read the memory of a stopped process
  *
- * All but the reader is libkunwind's: its reader gets other names here.
+ * The functions of libkunwind's reader get other names here.
  */
 #ifndef _STEPS_DEPS_H
 #define _STEPS_DEPS_H
@@ -39,7 +39,7 @@ struct kunwind_mem {
 	bool asked;			/* answers.h: the walk has begun to ask */
 };
 
-/* There is one stopped process, and its answers are its own. */
+/* There is only one stopped process, so all answers are its own. */
 static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
 	(void)mem;
@@ -67,7 +67,7 @@ do {										\
 	(val) = word_;								\
 } while (0)
 
-/* As in the kernel: not known the first time, and known to later walks. */
+/* The byte is known only with memory->known. */
 static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {
 	return memory_original(mem->memory, addr, byte);
