@@ -428,7 +428,7 @@ struct found {
 	struct cie cie;
 	const uint8_t *code, *code_end;
 	bool any;
-	const struct slow_section *beside;	/* FDEs that overlap one of this section are ignored */
+	const struct slow_section *beside;	/* FDEs that overlap any FDE of it are ignored */
 };
 
 struct meets {
