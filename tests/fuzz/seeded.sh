@@ -114,14 +114,14 @@ bug build 'record may end one byte after its section' cfi/cfi.c \
 bug build 'lookup reads past its block' table/table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
 bug rows 'row begins one byte late' table/table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
 bug rows 'DW_CFA_restore_state does not restore the CFA' cfi/program.c \
-	's/^	row_copy(&p->row, &p->remembered\[--p->nr_remembered\]);/	memcpy(\&p->row.changed, \&p->remembered[--p->nr_remembered].changed, sizeof(p->row) - offsetof(struct kunwind_row, changed));/'
+	's/^	memcpy(&p->row, &last->row, offsetof(struct kunwind_row, saved));/	memcpy(\&p->row.changed, \&last->row.changed, 2 * sizeof(u32));/'
 bug rows 'first distance of two bytes is packed as one byte' table/pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
 bug rows 'end of an inner FDE also ends the outer FDE' table/build.c \
-	's/outer->end == fde->start + fde->len)$/outer->end >= fde->start + fde->len)/'
+	's/outer->start < fde->start && outer->end > end)$/0)/; s/outer->end == end)$/outer->end >= end)/'
 bug stages 'part begins within an FDE' table/stages.c 's/(!b->nr_active && i - /(i - /'
 bug stages 'needed register of an instruction is missed' cfi/program.c \
-	's/^			p->needed |= KUNWIND_REG(reg);$/			p->needed |= KUNWIND_REG(reg \& 7);/'
+	's/^		p->needed |= KUNWIND_REG(reg);$/		p->needed |= KUNWIND_REG(reg \& 7);/'
 bug walk 'expression pops from an empty stack' walk/expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'register number is not checked' walk/wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
