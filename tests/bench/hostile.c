@@ -12,8 +12,8 @@
  * which spend the budget of the walk. Prints a line for each stack: name,
  * addresses found, instructions of the most expensive of the eight walks.
  * "interrupt": the mean of 256 walks, because the budget of walks in interrupts
- * is limited on average. "spin" runs on the stack each-loops until it is
- * killed.
+ * is limited on average, and then the most expensive of them. "spin" runs on
+ * the stack each-loops until it is killed.
  *
  *	words        each word follows a call of one function, whose code the walk decodes
  *	jumps        as words; the function consists of conditional jumps
@@ -125,10 +125,12 @@ static void measure(const char *name)
 				dearest = result[i];
 		}
 	}
+	if (!name)
+		return;
+	printf("%s %lu ", name, (unsigned long)result[0]);
 	if (reads > 1)
-		dearest = sum / (reads * WALKS);
-	if (name)
-		printf("%s %lu %lu\n", name, (unsigned long)result[0], (unsigned long)dearest);
+		printf("%lu ", (unsigned long)(sum / (reads * WALKS)));
+	printf("%lu\n", (unsigned long)dearest);
 }
 
 /* Writes call number @number, of the function at @to. */
