@@ -10,35 +10,24 @@
 scale=${KUNWIND_TIMEOUT_SCALE:-1}
 storm="timeout -k 5 $((180 * scale)) build/vm-debug/storm"
 debugfs=/sys/kernel/debug
+# shellcheck source=tests/vm/lib/kmemleak.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/kmemleak.sh"
 
 # the kernel with KCSAN, which has no kmemleak
 kcsan=$([ ! -e $debugfs/kcsan ] || echo yes)
 [ -e $debugfs/kmemleak ] || [ -n "$kcsan" ] || { echo "1..0 # SKIP not on the debug kernel"; exit 0; }
 [ -n "$kcsan" ] || echo clear >$debugfs/kmemleak
 
-# Searches for memory that kunwind allocated and that nothing points to. The
-# first scan may report an object that only a register or RCU holds; the second
-# one is reliable. Memory that leaks while the module is loaded is still lost
-# after rmmod, so a test scans only once, at its end: on a busy machine the
-# scans take most of a test's time. Call this before rmmod to see the names of
-# the functions.
+# A test searches only once, at its end: on a busy machine the search takes most
+# of a test's time. Call this before rmmod to see the names of the functions.
 no_leaks() {
 	local found
 	[ -z "$kcsan" ] || return 0
-	sync
-	sleep 1
-	# The write fails if kmemleak has disabled itself: then leaks are
-	# unknown.
-	if ! { echo scan >$debugfs/kmemleak && sleep 6 && echo scan >$debugfs/kmemleak; }; then
+	if found=$(kmemleak_ours); then
+		is "$found" "" "$1: no memory has leaked"
+	else
 		not_ok "$1: kmemleak scans"
-		return
 	fi
-	# An unloaded module has no symbols any more, only addresses.
-	found=$(awk '/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
-		{ text = text $0 "\n" }
-		/\[kunwind\]|\[<?0*ffffffffc/ { ours = 1 }
-		END { if (ours) printf "%s", text }' $debugfs/kmemleak | head -n 60)
-	is "$found" "" "$1: no memory has leaked"
 }
 
 # A task that sleeps with a queued task work of kunwind's holds the module in

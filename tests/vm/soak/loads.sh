@@ -10,6 +10,8 @@
 loads=(make python dlopen forks threads signals moving profile)
 ! command -v node >/dev/null || loads+=(jit)
 at_once=${LOADS:-${#loads[@]}}
+# the seconds that a program may take
+turn=${TURN:-300}
 declare -A turns=() slow=()
 
 still() { [ ! -e "$work/stop" ]; }
@@ -19,7 +21,7 @@ still() { [ ! -e "$work/stop" ]; }
 run() {
 	local name=$1 status=0
 	shift
-	timeout 300 "$@" >"$work/load-$name.out" 2>&1 </dev/null || status=$?
+	timeout "$turn" "$@" >"$work/load-$name.out" 2>&1 </dev/null || status=$?
 	case $status in
 	0) turns[$name]=$((${turns[$name]:-0} + 1)) ;;
 	124) slow[$name]=$((${slow[$name]:-0} + 1)) ;;
@@ -70,6 +72,7 @@ load_threads() {
 	run threads perl -e 'for (1 .. 20) { my $p = fork(); die unless defined $p; if (!$p) { exec "/bin/true" if $_ % 2; exit 0 } waitpid $p, 0 }'
 }
 
+# Each handler starts the timer again: at any pace, the program gets on.
 load_signals() {
 	run signals /usr/bin/python3 -c 'import os, signal
 n = 0
@@ -77,8 +80,9 @@ def handler(*_):
     global n
     n += 1
     open("/dev/null").close()
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
 while n < 40:
     os.getppid()
 signal.setitimer(signal.ITIMER_REAL, 0)'
@@ -141,10 +145,10 @@ loads_begin() {
 	done
 }
 
-# A load sees $work/stop only when its program has ended, after at most 300 s
-# (run()); the load "profile" runs two programs in a row.
+# A load sees $work/stop only when its program has ended, after at most $turn
+# seconds (run()); the load "profile" runs two programs in a row.
 loads_end() {
-	local end=$((SECONDS + 700))
+	local end=$((SECONDS + 2 * turn + 100))
 	touch "$work/stop"
 	while kill -0 "${load_pids[@]}" 2>/dev/null; do
 		[ "$SECONDS" -lt "$end" ] || return 1

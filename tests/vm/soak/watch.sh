@@ -3,12 +3,12 @@
 #
 # watch.sh - say where an action of the soak hangs. Sourced by soak.sh.
 #
-# An action takes seconds, or minutes on the debug kernel; the loads have 700 s
-# to end (loads.sh). If an action takes more than STUCK seconds, watch.sh prints
+# An action takes seconds, or minutes on the debug kernel; the loads have 100
+# seconds less than STUCK to end (loads.sh). If an action takes more than STUCK seconds, watch.sh prints
 # the action's processes with the kernel stack of each, all processes in
 # uninterruptible sleep, and the module's status. It does so once for each
 # action and ends nothing: the VM's time limit does that.
-STUCK=900
+STUCK=$((2 * turn + 200))
 
 watched=$work/action
 watch_begin() { echo "$*" >"$watched"; }
