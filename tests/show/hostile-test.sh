@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Files that are wrong, truncated, circular or far too large: each loses only its
-# own names, and the viewer reports that. The viewer survives, another
-# object keeps its names, and if only the debug information is bad, names come
-# from the file's symbol table.
+# Files that are damaged, truncated, circular or too large, and helpers that
+# fail: the program that uses the library survives. An address of a truncated
+# file has the right name or none. Of a file that is too large, and of a helper
+# that fails, the library reports the reason. If only the debug information is
+# bad, names come from the file's symbol table.
 #
 #   hostile-test.sh SYMBOLIZE PARSE
 
@@ -20,12 +21,12 @@ END
 gcc -g -O2 -Wl,--build-id "$work/base.c" -o "$work/base"
 id=$(build_id "$work/base")
 addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
-ask() { # OPTION... OBJECT: "what is wrong|names"
+ask() { # OPTION... OBJECT; prints "what is wrong|name|name"
 	timeout -k 5 120 "$symbolize" "$@" "$id" <<<"$addresses" 2>"$work/stderr" | cut -f 2 | paste -s -d '|'
 }
-is "$(ask "$work/base")" "ok|main|outer" "the file as it is"
+is "$(ask "$work/base")" "ok|main|outer" "undamaged file: both functions have a name"
 
-# ends early: at no size any name but the true ones
+# The file cut off at several sizes.
 size=$(stat -c %s "$work/base")
 wrong=
 for at in 0 1 16 63 64 100 600 1000 2000 4000 4200 $((size / 2)) $((size - 2000)) $((size - 500)) $((size - 64)) $((size - 1)); do
@@ -36,9 +37,9 @@ for at in 0 1 16 63 64 100 600 1000 2000 4000 4200 $((size / 2)) $((size - 2000)
 	*) wrong+="$at: $got"$'\n' ;;
 	esac
 done
-is "$wrong" "" "cut off anywhere: the true names or none"
+is "$wrong" "" "file cut off at 16 sizes: the right names or none"
 
-# sections and entries that lie, at random but the same every time
+# Writes wrong bytes and section headers at random; SEED decides which.
 mutate() { # SEED FILE OUT
 	/usr/bin/python3 - "$@" <<'END'
 import random, struct, sys
@@ -53,7 +54,7 @@ for i in range(shnum):
     flags, addr, offset, size = struct.unpack_from("<QQQQ", data, at + 8)
     if flags & 2 == 0 and size and offset + size <= len(data):
         places.append((offset, size))	# debug sections and symbol tables
-    if random.random() < 0.02:		# a header that lies about place or size
+    if random.random() < 0.02:		# a header with a wrong offset or size
         struct.pack_into("<Q", data, at + random.choice((24, 32)),
                          random.choice((0, 1, 2**31, 2**32 + 5, 2**63, random.randrange(2**20))))
 for _ in range(random.choice((1, 3, 10, 100))):
@@ -66,7 +67,8 @@ END
 parse_mutant() { # ADDRESSES ARGUMENT...
 	timeout -k 5 10 "$parse" "${@:2}" <<<"$1" >"$work/out" 2>"$work/stderr"
 	[ $? -eq 124 ] && slow=$((slow + 1))
-	# what libdw itself trips over is why there is a process of its own
+	# Errors inside libdw do not count: because of them, the parser normally
+	# runs in a process of its own.
 	if grep -q 'AddressSanitizer\|runtime error' "$work/stderr" &&
 		grep -m 1 '^ *#0\|runtime error' "$work/stderr" | grep -q 'helper_'; then
 		unsafe+="$seed "
@@ -79,29 +81,29 @@ for seed in $(seq 40); do
 	grep -q ' 0 lost' "$work/stderr" || died=$((died + 1))
 	parse_mutant "$addresses" "$work/mutant"
 done
-is "$bad" "" "40 files with wrong bytes: the viewer survives (the helper died of $died)"
-is "$unsafe" "" "and our part of the parser stays within its bounds ($slow took long)"
+is "$bad" "" "40 files with wrong bytes: the program survives (helper lost: $died)"
+is "$unsafe" "" "40 files with wrong bytes: the parser outside libdw stays in bounds (timeouts: $slow)"
 
-# the same of a .dwo file, and of a package of such
+# The same with a .dwo file, and with a .dwp file (a package of .dwo files).
 (cd "$work" && gcc -g -gsplit-dwarf -O2 -c base.c -o split.o && gcc -Wl,--build-id split.o -o split)
 inside=$(objdump -d --no-show-raw-insn "$work/split" | awk '/^[0-9a-f]+ <outer>/ { on = 1; next } !NF { on = 0 } on { sub(":", "", $1); print "0x" $1 }')
 wanted=$("$parse" "$work/base" <<<"$inside" | grep ' 2$')
 is "$("$parse" "$work/split" '' "$work/split.dwo" <<<"$inside" | grep ' 2$')" "${wanted:-some}" \
-	"a .dwo file as it is: inlined functions"
+	"undamaged .dwo file: inlined functions are found"
 (cd "$work" && gcc -g -gdwarf-4 -gsplit-dwarf -O2 -c base.c -o packed.o && gcc -Wl,--build-id packed.o -o packed &&
 	dwp -o packed.dwp packed.dwo)
 is "$("$parse" "$work/packed" '' "$work/packed.dwp" <<<"$inside" | grep ' 2$')" "${wanted:-some}" \
-	"a .dwp file as it is: likewise"
+	"undamaged .dwp file: inlined functions are found"
 for kind in split.dwo packed.dwp; do
 	unsafe= slow=0
 	for seed in $(seq 40); do
 		mutate "$seed" "$work/$kind" "$work/mutant.${kind#*.}"
 		parse_mutant "$inside" "$work/${kind%.*}" '' "$work/mutant.${kind#*.}"
 	done
-	is "$unsafe" "" "40 .${kind#*.} files with wrong bytes: our part stays within its bounds ($slow took long)"
+	is "$unsafe" "" "40 .${kind#*.} files with wrong bytes: the parser outside libdw stays in bounds (timeouts: $slow)"
 done
 
-# entries in a circle: a sibling that is the entry itself, an origin likewise
+# A DWARF entry that is its own sibling (0x01), or its own origin (0x31).
 circle() { # NAME ABBREV-ATTRIBUTE
 	cat >"$work/$1.s" <<-END
 	.text
@@ -140,11 +142,11 @@ circle() { # NAME ABBREV-ATTRIBUTE
 		addresses=$(nm "$work/$1" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
 }
 circle sibling 0x01
-is "$(ask -t 1000 "$work/sibling")" "ok|main|outer" "siblings in a circle: symbols remain"
+is "$(ask -t 1000 "$work/sibling")" "ok|main|outer" "DWARF entry that is its own sibling: names come from the symbol table"
 circle origin 0x31
-is "$(ask -t 1000 "$work/origin")" "ok|main|outer" "an origin that is itself: symbols remain"
+is "$(ask -t 1000 "$work/origin")" "ok|main|outer" "DWARF entry that is its own origin: names come from the symbol table"
 
-# debug information of gigabytes: zeros, which take no room on the disk
+# A .debug_info section of gigabytes: a hole, which takes no room on the disk.
 huge() { # NAME BYTES
 	gcc -Wl,--build-id "$work/base.c" -o "$work/$1" && id=$(build_id "$work/$1")
 	addresses=$(nm "$work/$1" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
@@ -167,24 +169,24 @@ with open(sys.argv[1], "wb") as f:
 END
 }
 huge large $((4 << 30))
-is "$(ask "$work/large")" "file larger than the limit on memory|??|??" "4 GB of debug information: named, and not read"
+is "$(ask "$work/large")" "file larger than the limit on memory|??|??" "4 GB of debug information: not read, the reason is reported"
 huge less $((2 << 30))
 got=$(ask -t 1000 "$work/less")
-is "$got" "ok|main|outer" "2 GB of debug information: symbols remain"
+is "$got" "ok|main|outer" "2 GB of debug information: names come from the symbol table"
 
-# a helper that is no good
+# Helpers that fail.
 cat >"$work/helper" <<'END'
 #!/bin/sh
 kill -SEGV $$
 END
 chmod +x "$work/helper"
 got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask "$work/base")
-is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that dies at once"
+is "$got" "kunwind-symbolize-helper does not start|??|??" "helper that dies at its start: reported, no names"
 got=$(KUNWIND_SYMBOLIZE_HELPER=/nonexistent ask "$work/base")
-is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that is not there"
+is "$got" "kunwind-symbolize-helper does not start|??|??" "missing helper: reported, no names"
 echo 'echo no packet; sleep 100' >"$work/helper"
 got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask -t 100 "$work/base")
-is "$got" "kunwind-symbolize-helper does not start|??|??" "a helper that is something else"
+is "$got" "kunwind-symbolize-helper does not start|??|??" "helper that is another program: reported, no names"
 cat >"$work/helper" <<'END'
 #!/usr/bin/python3
 import socket, struct
@@ -196,7 +198,7 @@ while True:
     pass
 END
 got=$(KUNWIND_SYMBOLIZE_HELPER=$work/helper ask -t 200 "$work/base")
-is "$got" "parsing this file took too long|??|??" "a helper that never answers"
+is "$got" "parsing this file took too long|??|??" "helper that never answers: reported after the time limit, no names"
 cat >"$work/helper" <<'END'
 #!/usr/bin/python3
 import os, socket, struct
@@ -212,9 +214,9 @@ while True:
     s.send(b"\0" * 16 + b"\xff" * 20 + b"\0" * 60 + b"\xff" * 5000)
 END
 timeout 20 "$symbolize" -i "$work/base" "$id" <<<"$addresses" >"$work/out" 2>"$work/stderr"
-is "$?" 0 "a helper that answers nonsense"
+is "$?" 0 "helper with invalid answers: the program ends with status 0"
 
-# what the helper may do is what it needs
+# The limits of the helper, and a helper that hangs between two questions.
 id=$(build_id "$work/base")
 addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
 mkfifo "$work/in"
@@ -224,19 +226,19 @@ exec {go}>"$work/in"
 head -n 1 <<<"$addresses" >&"$go"
 helper=
 seccomp() { awk '/^Seccomp:/ { print $2 }' "/proc/$helper/status" 2>/dev/null; }
-# until it has started and given up what it may not do; a busy machine takes its time
+# Waits until the helper has installed its filter: up to 60 s on a busy machine.
 for _ in $(seq 600); do
 	helper=$(pgrep -P $viewer | head -n 1)
 	[ -z "$helper" ] || [ "$(seccomp)" != 2 ] || break
 	sleep 0.1
 done
-is "$(seccomp)" 2 "the helper has a filter of system calls"
-is "$(awk '/^Max address space/ { print $4 }' "/proc/$helper/limits")" $((4096 << 20)) "and a limit on memory"
+is "$(seccomp)" 2 "the helper has a filter for system calls"
+is "$(awk '/^Max address space/ { print $4 }' "/proc/$helper/limits")" $((4096 << 20)) "the helper has a limit of 4 GB on its address space"
 kill -STOP "$helper"
 tail -n 1 <<<"$addresses" >&"$go"
 exec {go}>&-
 wait $viewer
-is "$(cut -f 2 "$work/out" | paste -s -d '|')" "ok|main|outer" "stopped between two questions: another one answers"
-is "$(grep -c ' 2 started, 1 lost' "$work/stderr")" 1 "and that was counted"
+is "$(cut -f 2 "$work/out" | paste -s -d '|')" "ok|main|outer" "helper stopped between two questions: a new helper answers"
+is "$(grep -c ' 2 started, 1 lost' "$work/stderr")" 1 "helper stopped between two questions: counted as lost"
 echo "1..$tests"
 [ "$failed" -eq 0 ]

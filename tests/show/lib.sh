@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Sourced by the scripts here. Makes a directory $work that is removed at exit,
-# and prints TAP; $tests and $failed count the tests.
+# Sourced by the scripts of this directory. Creates a directory $work, which is
+# removed at exit. is() prints TAP; $tests and $failed count the tests.
 
 tests=0 failed=0
 work=$(mktemp -d) || exit 1

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * live.c - a deleted file that a process has mapped, for symbolize-test.sh
+ * live.c - name a function of a deleted file that a process has mapped; run by
+ * symbolize-test.sh
  *
  *   live FILE BUILD-ID
  *
- * Maps the code of FILE, deletes it, and prints the name of the function that
- * holds inner::twice<long>'s address in the mapping. First the history has the
- * mapping and its build-id, as from a trace. Then only /proc gives the file, by its
- * inode, and the name must be the same.
+ * Maps the code of FILE, deletes FILE, and prints the name that the library
+ * finds for the address of inner::twice<long> in the mapping. The first history
+ * has the mapping and its build-id, as from a trace. The second history has no
+ * events: it reads the mapping from /proc and identifies FILE by its inode.
+ * Prints a second line if the second history gives another name.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 
 #include "libkunwind-symbolize.h"
 
-/* Address of the function in the file, from its symbol table. */
+/* Returns the function's ELF virtual address from .symtab; 0: not found. */
 static uint64_t find_function(const char *image)
 {
 	const Elf64_Ehdr *ehdr = (const void *)image;
@@ -100,7 +102,7 @@ int main(int argc, char **argv)
 	snprintf(name, sizeof(name), "%s", ask(told, &who, bias + function));
 	printf("%s\n", name);
 	if (strcmp(name, ask(untold, &who, bias + function)))
-		printf("but %s\n", ask(untold, &who, bias + function));
+		printf("another name from /proc: %s\n", ask(untold, &who, bias + function));
 	kunwind_history_free(told);
 	kunwind_history_free(untold);
 	kunwind_symbolizer_free(symbolizer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * maps-test.c - which mapping holds an address at a given time, and which process a
- * vpid means then: a table of histories and questions
+ * maps-test.c - look up the mapping that holds an address at a given time, and
+ * the process that a vpid means: a table of histories and questions
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +16,12 @@ struct step {
 	enum what what;
 	int pid;
 	int64_t time;
-	uint64_t a, b;		/* MAP, UNMAP, LIVE: start, end; FORK: child; ALIAS: vpid; ASK: address;
-				 * WHO: address, vpid; its pid is the answer wanted */
-	const char *file;	/* MAP, LIVE: path; ASK: path wanted, NULL for none */
+	/*
+	 * MAP, UNMAP, LIVE: start, end; FORK: child; ALIAS: vpid; ASK: address;
+	 * WHO: address, vpid (pid is the expected answer)
+	 */
+	uint64_t a, b;
+	const char *file;	/* MAP, LIVE: path; ASK: expected path, NULL: no mapping */
 };
 
 struct test {
@@ -26,23 +29,23 @@ struct test {
 	struct step step[14];
 };
 
-/* All steps that tell come before those that ask, as in the tool. */
+/* In each test all events come before the first question, as in the tool. */
 static const struct test tests[] = {
-	{ "a mapping holds from its start to before its end", {
+	{ "a mapping holds its start, not its end, and only in its process", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ ASK, 1, 20, 0xfff, 0, NULL },
 		{ ASK, 1, 20, 0x1000, 0, "a" },
 		{ ASK, 1, 20, 0x1fff, 0, "a" },
 		{ ASK, 1, 20, 0x2000, 0, NULL },
 		{ ASK, 2, 20, 0x1000, 0, NULL } } },
-	{ "a new mapping replaces what it covers, and nothing else", {
+	{ "a mapping inside another replaces only the addresses that it covers", {
 		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
 		{ MAP, 1, 20, 0x3000, 0x4000, "b" },
 		{ ASK, 1, 15, 0x3000, 0, "a" },
 		{ ASK, 1, 25, 0x2fff, 0, "a" },
 		{ ASK, 1, 25, 0x3000, 0, "b" },
 		{ ASK, 1, 25, 0x4000, 0, "a" } } },
-	{ "a new mapping over several old ones", {
+	{ "a mapping over several others replaces only the addresses that it covers", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ MAP, 1, 10, 0x2000, 0x3000, "b" },
 		{ MAP, 1, 10, 0x3000, 0x4000, "c" },
@@ -51,37 +54,37 @@ static const struct test tests[] = {
 		{ ASK, 1, 20, 0x1800, 0, "d" },
 		{ ASK, 1, 20, 0x2800, 0, "d" },
 		{ ASK, 1, 20, 0x3800, 0, "c" } } },
-	{ "the same range again, with another file", {
+	{ "a range that is mapped again: the file mapped at the given time is found", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ MAP, 1, 20, 0x1000, 0x2000, "b" },
 		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
 		{ ASK, 1, 10, 0x1000, 0, "a" },
 		{ ASK, 1, 20, 0x1000, 0, "b" },
 		{ ASK, 1, 30, 0x1000, 0, "a" } } },
-	{ "exec forgets", {
+	{ "exec ends the mappings of the process", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ EXEC, 1, 20, 0, 0, NULL },
 		{ MAP, 1, 30, 0x5000, 0x6000, "b" },
 		{ ASK, 1, 15, 0x1000, 0, "a" },
 		{ ASK, 1, 25, 0x1000, 0, NULL },
-		{ ASK, 1, 25, 0x5000, 0, "b" },		/* told late */
+		{ ASK, 1, 25, 0x5000, 0, "b" },		/* reported late */
 		{ ASK, 1, 35, 0x5000, 0, "b" } } },
-	{ "what is behind an exec is not looked ahead at", {
+	{ "a mapping made after an exec is not used for times before the exec", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ EXEC, 1, 20, 0, 0, NULL },
 		{ MAP, 1, 30, 0x5000, 0x6000, "b" },
 		{ ASK, 1, 15, 0x5000, 0, NULL } } },
-	{ "a state dump behind the first events", {
+	{ "a mapping that a state dump reports late is used for earlier times", {
 		{ MAP, 1, 100, 0x1000, 0x2000, "a" },
 		{ ASK, 1, 5, 0x1000, 0, "a" } } },
-	{ "a state dump that repeats", {
+	{ "a state dump that repeats known mappings changes nothing", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ MAP, 1, 10, 0x2000, 0x3000, "b" },
 		{ MAP, 1, 20, 0x1000, 0x2000, "a" },
 		{ MAP, 1, 20, 0x2000, 0x3000, "b" },
 		{ ASK, 1, 30, 0x1000, 0, "a" },
 		{ ASK, 1, 30, 0x2fff, 0, "b" } } },
-	{ "fork copies what the parent had then", {
+	{ "fork: the child has the parent's mappings at the time of the fork", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ MAP, 1, 30, 0x1000, 0x2000, "b" },
@@ -89,7 +92,7 @@ static const struct test tests[] = {
 		{ ASK, 2, 25, 0x1000, 0, "a" },
 		{ ASK, 1, 35, 0x1000, 0, "b" },
 		{ ASK, 2, 35, 0x1000, 0, "a" } } },
-	{ "the child execs, the parent stays", {
+	{ "exec of a child does not end the parent's mappings", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ EXEC, 2, 30, 0, 0, NULL },
@@ -97,40 +100,40 @@ static const struct test tests[] = {
 		{ ASK, 2, 25, 0x1000, 0, "a" },
 		{ ASK, 1, 40, 0x1000, 0, "a" },
 		{ ASK, 2, 40, 0x1000, 0, "b" } } },
-	{ "a grandchild, asked for first", {
+	{ "fork: a grandchild has the mappings if it is the first process looked up", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ FORK, 2, 30, 3, 0, NULL },
 		{ ASK, 3, 40, 0x1000, 0, "a" } } },
-	{ "a number that is used again", {
+	{ "pid used again: each process has its own mappings", {
 		{ MAP, 7, 10, 0x1000, 0x2000, "a" },
 		{ EXIT, 7, 20, 0, 0, NULL },
 		{ MAP, 7, 50, 0x1000, 0x2000, "b" },
 		{ ASK, 7, 15, 0x1000, 0, "a" },
-		{ ASK, 7, 30, 0x1000, 0, "b" },		/* its new user, told late */
+		{ ASK, 7, 30, 0x1000, 0, "b" },		/* the new process, reported late */
 		{ ASK, 7, 60, 0x1000, 0, "b" } } },
-	{ "an exited process has nothing", {
+	{ "a process has no mapping after its exit", {
 		{ MAP, 7, 10, 0x1000, 0x2000, "a" },
 		{ EXIT, 7, 20, 0, 0, NULL },
 		{ ASK, 7, 30, 0x1000, 0, NULL } } },
-	{ "a circle of forks at one instant ends", {
+	{ "two processes that fork each other at one time: the lookup ends", {
 		{ FORK, 1, 10, 2, 0, NULL },
 		{ FORK, 2, 10, 1, 0, NULL },
 		{ ASK, 1, 20, 0x1000, 0, NULL } } },
-	{ "a mapping whose end is not behind its start is none", {
+	{ "a mapping whose end is not above its start is ignored", {
 		{ MAP, 1, 10, 0x2000, 0x1000, "a" },
 		{ MAP, 1, 10, 0x3000, 0x3000, "a" },
 		{ ASK, 1, 20, 0x1800, 0, NULL },
 		{ ASK, 1, 20, 0x3000, 0, NULL } } },
-	{ "a vpid of which nothing is known means itself", {
+	{ "vpid of no known process: the vpid itself is returned", {
 		{ WHO, 5, 20, 0x1000, 5, NULL } } },
-	{ "a vpid of one process means that one, wherever it stands", {
+	{ "vpid of one process: the process is found for any address", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
 		{ WHO, 500, 20, 0x1000, 5, NULL },
 		{ WHO, 500, 20, 0x9000, 5, NULL } } },
-	{ "what is unmapped is gone, and nothing else", {
+	{ "munmap ends the mapping only for the unmapped addresses", {
 		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
 		{ UNMAP, 1, 20, 0x3000, 0x4000, NULL },
 		{ ASK, 1, 15, 0x3000, 0, "a" },
@@ -138,32 +141,32 @@ static const struct test tests[] = {
 		{ ASK, 1, 25, 0x3000, 0, NULL },
 		{ ASK, 1, 25, 0x3fff, 0, NULL },
 		{ ASK, 1, 25, 0x4000, 0, "a" } } },
-	{ "unmapped, then mapped again alike", {
+	{ "a file that is unmapped and mapped again is found before, between and after", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ UNMAP, 1, 20, 0x1000, 0x2000, NULL },
 		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
 		{ ASK, 1, 15, 0x1000, 0, "a" },
-		{ ASK, 1, 25, 0x1000, 0, "a" },		/* by looking ahead: told late */
+		{ ASK, 1, 25, 0x1000, 0, "a" },		/* by looking ahead: reported late */
 		{ ASK, 1, 35, 0x1000, 0, "a" } } },
-	{ "no looking ahead past the end of what is not known", {
+	{ "munmap of an unknown mapping: a later mapping is not used before the munmap", {
 		{ MAP, 1, 5, 0x8000, 0x9000, "b" },
 		{ UNMAP, 1, 20, 0x1000, 0x2000, NULL },
 		{ MAP, 1, 30, 0x1000, 0x2000, "a" },
 		{ ASK, 1, 10, 0x1000, 0, NULL },
 		{ ASK, 1, 35, 0x1000, 0, "a" } } },
-	{ "a child keeps what its parent unmaps later", {
+	{ "fork: the child keeps mappings that the parent unmaps later", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ UNMAP, 1, 30, 0x1000, 0x2000, NULL },
 		{ ASK, 2, 40, 0x1000, 0, "a" },
 		{ ASK, 1, 40, 0x1000, 0, NULL } } },
-	{ "fork: the parent execs before anyone asks about the child", {
+	{ "fork: the child, first looked up after the parent's exec, keeps the mappings", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ EXEC, 1, 30, 0, 0, NULL },
 		{ ASK, 1, 40, 0x1000, 0, NULL },
 		{ ASK, 2, 41, 0x1000, 0, "a" } } },
-	{ "fork: the parent is asked about between its later changes", {
+	{ "fork: a lookup of the parent between its later changes does not affect the child", {
 		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
 		{ UNMAP, 1, 15, 0x5000, 0x6000, NULL },
 		{ FORK, 1, 20, 2, 0, NULL },
@@ -177,7 +180,7 @@ static const struct test tests[] = {
 		{ ASK, 2, 45, 0x5000, 0, NULL },
 		{ ASK, 2, 45, 0xa000, 0, NULL },
 		{ ASK, 1, 45, 0x3000, 0, "b" } } },
-	{ "fork: a grandchild, after parent and grandparent went on", {
+	{ "fork: a grandchild keeps the mappings after changes of its ancestors", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ MAP, 2, 25, 0x3000, 0x4000, "b" },
@@ -188,7 +191,7 @@ static const struct test tests[] = {
 		{ ASK, 2, 40, 0x3000, 0, NULL },
 		{ ASK, 3, 40, 0x1000, 0, "a" },
 		{ ASK, 3, 40, 0x3000, 0, "b" } } },
-	{ "fork: the number of the grandparent is used again", {
+	{ "fork: a child with its grandparent's pid has the parent's mappings", {
 		{ MAP, 1, 10, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ EXIT, 1, 30, 0, 0, NULL },
@@ -196,23 +199,23 @@ static const struct test tests[] = {
 		{ EXEC, 2, 50, 0, 0, NULL },
 		{ ASK, 2, 60, 0x1000, 0, NULL },
 		{ ASK, 1, 60, 0x1000, 0, "a" } } },
-	{ "fork: what the parent does at the same time, but later, is not the child's", {
+	{ "fork: an exec of the parent at the time of the fork does not affect the child", {
 		{ MAP, 1, 20, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ EXEC, 1, 20, 0, 0, NULL },
 		{ ASK, 2, 20, 0x1000, 0, "a" },
 		{ ASK, 1, 20, 0x1000, 0, NULL } } },
-	{ "fork: the child of a live process, after the parent went on", {
+	{ "fork: the child of a live process keeps the mappings after the parent's exec", {
 		{ LIVE, 1, 0, 0x1000, 0x2000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ EXEC, 1, 30, 0, 0, NULL },
 		{ ASK, 1, 40, 0x1000, 0, NULL },
 		{ ASK, 2, 40, 0x1000, 0, "a" } } },
-	{ "fork: a process that is read from /proc after its fork", {
+	{ "fork: the child has the mappings of a parent that is read from /proc after the fork", {
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ LIVE, 1, 0, 0x1000, 0x2000, "a" },
 		{ ASK, 2, 40, 0x1000, 0, "a" } } },
-	{ "of two processes with one vpid, that with code at the address is meant", {
+	{ "vpid of two processes: the process with code at the address is found", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
@@ -220,19 +223,19 @@ static const struct test tests[] = {
 		{ WHO, 500, 20, 0x1000, 5, NULL },
 		{ WHO, 600, 20, 0x5000, 5, NULL },
 		{ WHO, -1, 20, 0x9000, 5, NULL } } },
-	{ "both have, but other objects: none is", {
+	{ "vpid of two processes with different objects at the address: no process is found", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
 		{ MAP, 600, 10, 0x1000, 0x2000, "b" },
 		{ WHO, -1, 20, 0x1000, 5, NULL } } },
-	{ "both have, the same object: any will do", {
+	{ "vpid of two processes with one object at the address: one of them is found", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
 		{ MAP, 600, 10, 0x1000, 0x2000, "a" },
 		{ WHO, 500, 20, 0x1000, 5, NULL } } },
-	{ "a vpid that is used again by another process", {
+	{ "vpid used again by another process: the process of that time is found", {
 		{ ALIAS, 500, 0, 5, 0, NULL },
 		{ ALIAS, 600, 0, 5, 0, NULL },
 		{ MAP, 500, 10, 0x1000, 0x2000, "a" },
@@ -312,7 +315,7 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
-/* of the sanitizer that this program is built with */
+/* A function of the sanitizer that this program is built with. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
 static bool has(struct kunwind_maps *maps, int pid, uint64_t addr, int64_t time, bool wanted)
@@ -324,7 +327,10 @@ static bool has(struct kunwind_maps *maps, int pid, uint64_t addr, int64_t time,
 	return got == wanted;
 }
 
-/* Process N forks N + 1, which maps a page of its own. Only the last one is asked about. */
+/*
+ * Process N maps a page and forks process N + 1. Only the last process is
+ * looked up.
+ */
 static bool long_line(struct kunwind_symbolizer *symbolizer)
 {
 	enum { NR = 100000 };
@@ -343,7 +349,10 @@ static bool long_line(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
-/* A parent with 1,000 mappings and 10,000 children, of whom one is asked about. */
+/*
+ * A parent has 1,000 mappings and 10,000 children. Only the parent and one
+ * child are looked up. The library may allocate 2 KB for each child.
+ */
 static bool fork_storm(struct kunwind_symbolizer *symbolizer)
 {
 	enum { MAPS = 1000, CHILDREN = 10000 };
@@ -384,7 +393,7 @@ int main(void)
 		failed += !ok;
 	}
 	ok = long_line(symbolizer);
-	printf("%sok %zu - maps: fork: 100,000 generations, of which only the last is looked up\n",
+	printf("%sok %zu - maps: fork: the last of 100,000 generations has its ancestors' mappings\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	ok = fork_storm(symbolizer);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * name-bench.c - what it costs to name the frames of a trace
+ * name-bench.c - measure what it costs to name the frames of a trace
  *
  *   name-bench FRAMES TRACE [DIRECTORY]
  *
- * Reads the stacks of the trace, then names at least FRAMES of their frames, and
- * repeats the trace until there are that many. The first run is cold: only the
- * mappings are known. The second is warm. Then both run without debug information.
- * Times are processor times, including the helper process, as one core would take.
- * Reading the trace is not counted. The page cache is not dropped.
- * With a DIRECTORY, names come only from the objects and debug files below it.
+ * Reads the stacks of the trace, then names all of them, repeatedly until at
+ * least FRAMES frames are named. The first run is cold: only the mappings are
+ * known. The second run is warm. Then both runs are repeated without debug
+ * information. The times are processor times. All time of the helper process is
+ * part of the cold time. The time to read the trace is not counted. The page
+ * cache is not dropped. With DIRECTORY, names come only from the objects and
+ * debug files below it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,9 +31,12 @@ struct stacks {
 	size_t nr, nr_addresses;
 };
 
+/*
+ * Returns @array with room for one more than @nr elements of @size bytes. Its
+ * size doubles at each power of 2. Exits if there is no memory.
+ */
 static void *more(void *array, size_t nr, size_t size)
 {
-	/* doubles at each power of 2 */
 	if (nr & (nr - 1))
 		return array;
 	array = realloc(array, (nr ? nr * 2 : 1) * size);
@@ -83,7 +87,10 @@ static int learn(const bt_event *event, int64_t time, void *data)
 	return KUNWIND_TRACE_GO_ON;
 }
 
-/* The mappings as they were at the beginning: a history does not go back in time. */
+/*
+ * Reads the mappings from the trace again, into new histories: the time of
+ * questions to one history must not decrease.
+ */
 static void begin(struct stacks *stacks)
 {
 	kunwind_histories_free(stacks->reading.histories);
@@ -93,7 +100,10 @@ static void begin(struct stacks *stacks)
 		exit(1);
 }
 
-/* All stacks once, and the time that it took. */
+/*
+ * Names all stacks once. Adds the number of frames with a name to @named.
+ * Returns the processor time in seconds, without that of the helper.
+ */
 static double name(struct stacks *stacks, uint64_t *named)
 {
 	static struct kunwind_frame frame[KUNWIND_STACK_MAX];
@@ -146,7 +156,7 @@ static void run(char *path, const char *directory, uint64_t frames, unsigned int
 	warm = name_all(&stacks, frames, &ignored);
 	kunwind_symbolizer_stats(stacks.reading.symbolizer, &stats);
 	before = seconds(RUSAGE_CHILDREN);
-	kunwind_reading_close(&stacks.reading);	/* waits for the helper */
+	kunwind_reading_close(&stacks.reading);	/* ends the helper and waits for it */
 	cold += seconds(RUSAGE_CHILDREN) - before;
 	printf("%s\t%" PRIu64 " frames, %.1f %% named, %" PRIu64 " questions to the helper: "
 	       "cold %.2f s, warm %.2f s\n", what, frames, 100.0 * (double)named / (double)frames,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * parse.c - the helper's parser in this process, under sanitizers
+ * parse.c - run the helper's parser in this process, with sanitizers
  *
  *   parse FILE [DEBUG-FILE | '' [DWO-FILE | DWP-FILE]]
  *
- * Opens the file and resolves the hexadecimal addresses of standard input;
- * prints how many functions each gave. Whatever the file contains, the parser must
- * not read beyond a buffer or have undefined behaviour, and must end.
+ * Opens FILE and resolves the hexadecimal addresses of standard input. Prints
+ * each address with the number of its functions, or "refused" if the parser
+ * cannot open FILE. For any content of the files, the parser must not read
+ * outside a buffer, must not have undefined behaviour, and must end.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static uint32_t ask(struct wire_request request, int fd, int other)
 	       reply.status == WIRE_WANTS_SPLIT ? WANTS : UINT32_MAX;
 }
 
-/* The memory that a unit of a package goes to. */
+/* Returns a memory file of 1 MB for one unit of a .dwp file; -1: an error. */
 static int lend(void)
 {
 	int fd = memfd_create("dwo", MFD_CLOEXEC);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * parts-test.c - parts of libkunwind-symbolize by themselves: lists of symbols, the
- * cache of answers, objects, options, what it believes of its helper
+ * parts-test.c - test parts of libkunwind-symbolize: lists of symbols, the
+ * cache of answers, objects, options, checks of the helper's answers
  *
- * Run by the name of the helper, it is a helper whose answers are too long.
+ * If argv[0] is the name of the helper, this program is a helper that sends
+ * wrong lengths.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void check(bool good, const char *name)
 	failed += !good;
 }
 
-/* A list from this text; NULL: it is none. */
+/* Returns a list of the symbols in @text; NULL: @text is not a list. */
 static struct kunwind_list *list_of(const char *text, bool sizes)
 {
 	char path[] = "/tmp/kunwind-list-XXXXXX";
@@ -61,16 +62,16 @@ static void test_perf_map(void)
 					    "zzz\n5000 0 empty\n3000 8 newest\n", true);
 
 	check(name_is(list, 0x1000, "first one", 0x1000) && name_is(list, 0x101f, "first one", 0x1000),
-	      "a function of a perf map, whose name has a blank");
+	      "perf map: a function name may contain a blank");
 	check(name_is(list, 0x1020, NULL, 0) && name_is(list, 0xfff, NULL, 0),
-	      "the byte after a function and the byte before it have no name");
-	check(name_is(list, 0x2008, "second", 0x2000), "a line that is not in order");
-	check(name_is(list, 0x3004, "newest", 0x3000), "of several lines for one address the last counts");
-	check(name_is(list, 0x5000, NULL, 0), "a function without bytes has none");
+	      "perf map: the byte before a function and the byte after it have no name");
+	check(name_is(list, 0x2008, "second", 0x2000), "perf map: a line out of order is used");
+	check(name_is(list, 0x3004, "newest", 0x3000),
+	      "perf map: of several lines for one address, the last is used");
+	check(name_is(list, 0x5000, NULL, 0), "perf map: a function of size 0 has no address");
 	kunwind_list_free(list);
 }
 
-/* Each address of a perf map must have the last line that holds it. */
 static void test_overlaps(void)
 {
 	static const char text[] = "1000 100 outer\n1020 10 inner\n1040 20 inner2\n1048 4 innermost\n"
@@ -96,11 +97,11 @@ static void test_overlaps(void)
 
 	for (i = 0; i < sizeof(want) / sizeof(*want); i++)
 		good &= name_is(list, want[i].addr, want[i].name, want[i].start);
-	check(good, "perf map: an address has the last line that holds it");
+	check(good, "perf map: an address has the name of the last line that holds the address");
 	kunwind_list_free(list);
 }
 
-/* Writes the perf map of a process with one function, as of @seconds since 1970. */
+/* Writes a perf map with one function, last modified @seconds after 1970. */
 static void write_map(const char *path, const char *name, int64_t seconds)
 {
 	const struct timespec times[2] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
@@ -111,7 +112,7 @@ static void write_map(const char *path, const char *name, int64_t seconds)
 		abort();
 }
 
-/* The name of 0x1010 in the process at that time; "": it has none. */
+/* Returns the name of 0x1010 in the process at that time; "": no name. */
 static const char *jit_name(struct kunwind_history *history, int pid, int64_t seconds)
 {
 	const struct kunwind_who who = { .pid = pid, .live = true, .time = seconds * NSEC };
@@ -123,7 +124,7 @@ static const char *jit_name(struct kunwind_history *history, int pid, int64_t se
 	return frame.nr_functions ? kunwind_frame_function(&frame)->name : "";
 }
 
-/* Programs that one process number runs one after the other, each with another map or none. */
+/* One pid runs several programs in turn, each with another perf map or none. */
 static void test_programs(void)
 {
 	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
@@ -134,27 +135,29 @@ static void test_programs(void)
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
 	kunwind_history_exec(history, 1000 * NSEC, pid);
 	kunwind_history_exec(history, 2000 * NSEC, pid);
-	check(!*jit_name(history, pid, 1100), "perf map: no file, no name");
+	check(!*jit_name(history, pid, 1100), "perf map: without a file there is no name");
 	write_map(path, "first", 1200);
-	check(!strcmp(jit_name(history, pid, 1300), "first"), "perf map: a file that appears later is used");
+	check(!strcmp(jit_name(history, pid, 1300), "first"),
+	      "perf map: a file that appears later is used");
 	check(!*jit_name(history, pid, 2100),
-	      "perf map: not used for a program that began after it was written");
+	      "perf map: a file that was written before the program began is not used");
 	write_map(path, "second", 2200);
 	check(!strcmp(jit_name(history, pid, 2300), "second"),
-	      "perf map: after an exec, that of the new program");
+	      "perf map: after an exec, the file of the new program is used");
 	kunwind_history_exit(history, 2400 * NSEC, pid);
 	kunwind_history_fork(history, 2500 * NSEC, 1, pid, 0);
 	kunwind_history_exec(history, 2700 * NSEC, pid);
 	write_map(path, "third", 2800);
-	check(!*jit_name(history, pid, 2600), "perf map: not used if a later program wrote it");
+	check(!*jit_name(history, pid, 2600),
+	      "perf map: a file that a later program wrote is not used");
 	check(!strcmp(jit_name(history, pid, 2800), "third"),
-	      "perf map: a process number that is used again");
+	      "perf map: pid used again: the file of the new process is used");
 	unlink(path);
 	kunwind_history_free(history);
 	kunwind_symbolizer_free(symbolizer);
 }
 
-/* Is this process known from /proc, to a question with that name and time? */
+/* Asks about this process with @comm and @time; is it known afterwards? */
 static bool known_live(struct kunwind_history *history, const char *comm, int64_t time)
 {
 	const struct kunwind_who who = { .pid = getpid(), .live = true, .comm = comm, .time = time };
@@ -169,11 +172,11 @@ static void test_live(void)
 	struct kunwind_history *history = kunwind_history_new(symbolizer);
 
 	check(!known_live(history, "another", INT64_MAX) && known_live(history, "", INT64_MAX),
-	      "live process: after a question with another name it can still be read");
+	      "live process: found after a question with another process name");
 	kunwind_history_free(history);
 	history = kunwind_history_new(symbolizer);
 	check(!known_live(history, "", 1) && known_live(history, "", INT64_MAX),
-	      "live process: after a question about a time before it, it can still be read");
+	      "live process: found after a question about a time before its start");
 	kunwind_history_free(history);
 	kunwind_symbolizer_free(symbolizer);
 }
@@ -185,15 +188,19 @@ static void test_kallsyms(void)
 					    "ffff0050 W last\n", false);
 
 	check(name_is(list, 0xffff0010, "one", 0xffff0010) && name_is(list, 0xffff002f, "one", 0xffff0010),
-	      "a function of the kernel reaches to the next one, over data");
-	check(name_is(list, 0xffff0038, "two", 0xffff0030), "of two names of one address the first counts");
-	check(name_is(list, 0xffff0050, NULL, 0), "nothing says where the last one ends");
+	      "kallsyms: a function extends to the next function, across data");
+	check(name_is(list, 0xffff0038, "two", 0xffff0030),
+	      "kallsyms: of two names for one address, the first is used");
+	check(name_is(list, 0xffff0050, NULL, 0),
+	      "kallsyms: the last function has no address, because its end is unknown");
 	kunwind_list_free(list);
-	check(!list_of("0 T one\n0 T two\n", false), "addresses that the kernel hides are none");
-	check(!list_of("", false) && !list_of("no list\n", true), "what is no list is none");
+	check(!list_of("0 T one\n0 T two\n", false),
+	      "kallsyms: addresses that the kernel hides are not a list");
+	check(!list_of("", false) && !list_of("no list\n", true),
+	      "kallsyms and perf map: empty or other text is not a list");
 }
 
-/* An answer with one function of this name. */
+/* Adds an answer with one function, @name. */
 static void keep(struct kunwind_cache *cache, struct kunwind_object *object, uint64_t address,
 		 bool exact, const char *name)
 {
@@ -213,7 +220,7 @@ static bool kept(const struct kunwind_cache *cache, const struct kunwind_object 
 	return name ? frame && !strcmp(frame->function[0].name, name) : !frame;
 }
 
-/* A back end for the objects whose path is a number: so many functions hold each address. */
+/* A back end. The path is a number: each address has so many functions. */
 static void *open_number(void *data, const char *path, const char *build_id)
 {
 	(void)build_id;
@@ -263,13 +270,13 @@ static void test_many_functions(void)
 			 !strcmp(frame.function[0].name, "f0");
 		why &= many[i] > 64 ? frame.why && strstr(frame.why, "inlined") : !frame.why;
 	}
-	check(outermost, "back end: the last function is the outermost, however many it adds");
-	check(inner, "back end: the innermost 63 inlined functions are kept");
-	check(why, "back end: the frame says that inlined functions are left out");
+	check(outermost, "back end: the last of any number of functions is the outermost");
+	check(inner, "back end: the 63 innermost inlined functions are kept");
+	check(why, "back end: the frame reports that inlined functions are left out");
 	kunwind_symbolizer_free(symbolizer);
 }
 
-/* Addresses in a row would hardly ever meet in the table. */
+/* Returns a pseudo-random address: consecutive ones would rarely collide. */
 static uint64_t spread(uint64_t i)
 {
 	i = (i ^ i >> 13) * 0x2545f4914f6cdd1d;
@@ -277,7 +284,7 @@ static uint64_t spread(uint64_t i)
 	return i >> 17;
 }
 
-/* One address in many objects. */
+/* Returns whether answers for one address in many objects are separate. */
 static bool one_address(struct kunwind_symbolizer *symbolizer)
 {
 	enum { NR = 60000 };
@@ -290,7 +297,7 @@ static bool one_address(struct kunwind_symbolizer *symbolizer)
 	for (i = 0; i < NR; i++) {
 		snprintf(name, sizeof(name), "o%u", i);
 		objects[i] = kunwind_symbolizer_object(symbolizer, name, "", 1);
-		/* not all: what lies in a row hardly ever meets */
+		/* Only some objects: consecutive ones would rarely collide. */
 		if (spread(i) % 8 == 0)
 			keep(cache, objects[i], 0x1000, false, name);
 	}
@@ -302,7 +309,11 @@ static bool one_address(struct kunwind_symbolizer *symbolizer)
 	return good;
 }
 
-/* Puts in 8,000 answers from @base on, and asks for them and for others beside them. */
+/*
+ * Adds 8,000 answers for addresses that follow from @base. Sets @good to false
+ * if one of them is not found, or is found after a clear; @apart if an answer
+ * for another object, or for another value of "exact", is found.
+ */
 static void some_answers(struct kunwind_object *a, struct kunwind_object *b, uint64_t base, bool *good,
 			 bool *apart)
 {
@@ -338,17 +349,21 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 	unsigned int round;
 
 	check(a != other && a == kunwind_symbolizer_object(symbolizer, "a", "", 1),
-	      "objects of one path and other inodes are two");
-	/* again and again: one is taken for another only where their places meet */
+	      "objects: one path with two inodes is two objects");
+	/* Many rounds: only answers that collide can be confused. */
 	for (round = 0; round < 100; round++)
 		some_answers(a, b, round * 100003ULL, &good, &apart);
-	check(good, "answers are kept, and forgotten");
-	check(apart, "by object, and by whether the address is exact");
+	check(good, "cache: answers are found, and not found after a clear");
+	check(apart,
+	      "cache: answers of two objects, and for exact and other addresses, are separate");
 	check(one_address(symbolizer),
-	      "one address in some of 60,000 objects has an answer for each of these");
+	      "cache: answers for one address in some of 60,000 objects are separate");
 }
 
-/* A caller that was built when the structure had fewer members gives no more than these. */
+/*
+ * A caller that was built when the structure had fewer members passes only
+ * those: the library must not read beyond @size.
+ */
 static void test_options(void)
 {
 	const size_t size = offsetof(struct kunwind_symbolizer_options, flags) + 4;
@@ -359,21 +374,24 @@ static void test_options(void)
 	options->flags = KUNWIND_NO_LOCAL;
 	symbolizer = kunwind_symbolizer_new(options);
 	check(symbolizer && symbolizer->options.flags == KUNWIND_NO_LOCAL &&
-	      !symbolizer->options.debug_dirs, "options of an older caller");
+	      !symbolizer->options.debug_dirs, "options: a shorter structure of an older caller is accepted");
 	kunwind_symbolizer_free(symbolizer);
 	free(options);
 }
 
 enum lie {
-	LIE_NONE = 0x1000,	/* the address that is asked for */
+	LIE_NONE = 0x1000,	/* no lie; each constant is the address of the question */
 	LIE_NAME,		/* the name is longer than the packet */
-	LIE_FILE,		/* the file's name */
+	LIE_FILE,		/* the file's name is longer than the packet */
 	LIE_BOTH,		/* the name leaves no byte for the file's name */
 	LIE_NUMBER,		/* more functions than there are in the packet */
-	LIE_HUGE,		/* the name is as long as a number can say, but for "none" */
+	LIE_HUGE,		/* the name has the largest length that does not mean "no name" */
 };
 
-/* The helper: each answer holds the function "name" of "file" and 400 bytes of 'x' behind it. */
+/*
+ * The helper. Each answer has the function "name" of "file". An answer that is
+ * right also has 400 bytes of 'x' after it.
+ */
 static void be_helper(void)
 {
 	struct {
@@ -403,7 +421,7 @@ static void be_helper(void)
 		packet.function.file_len = 4;
 		memcpy(packet.text, "namefile", text);
 		memset(packet.text + text, 'x', 400);
-		/* a long packet first: what it leaves in the reader's memory is behind the next */
+		/* Comes first: the 'x' stay in the library's buffer. */
 		if (request.address == LIE_NONE)
 			text += 400;
 		else if (request.address == LIE_NAME)
@@ -426,12 +444,12 @@ static void test_helper(const char *self)
 		unsigned int functions;
 		const char *name;
 	} cases[] = {
-		{ LIE_NONE, 1, "a helper's answer is taken" },
-		{ LIE_NAME, 0, "a name longer than the helper's answer is not taken" },
-		{ LIE_FILE, 0, "a file's name longer than the helper's answer is not taken" },
-		{ LIE_BOTH, 0, "two names together longer than the helper's answer are not taken" },
-		{ LIE_NUMBER, 1, "more functions than the helper's answer holds: those that it holds" },
-		{ LIE_HUGE, 0, "a name of 4 GB in the helper's answer is not taken" },
+		{ LIE_NONE, 1, "helper: a right answer is used" },
+		{ LIE_NAME, 0, "helper: a name longer than the answer is not used" },
+		{ LIE_FILE, 0, "helper: a file name longer than the answer is not used" },
+		{ LIE_BOTH, 0, "helper: two names together longer than the answer are not used" },
+		{ LIE_NUMBER, 1, "helper: more functions announced than sent: those sent are used" },
+		{ LIE_HUGE, 0, "helper: a name of 4 GB is not used" },
 	};
 	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(&options);
 	struct kunwind_object *object;

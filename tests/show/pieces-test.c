@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pieces-test.c - parts of the tools by themselves: expressions as text, the
- * pointer map of the plug-in, the tree of calls, waiting for processes
+ * pieces-test.c - test parts of the tools: expressions as text, the pointer map
+ * of the plug-in, the tree of calls, waiting for processes
  */
 #include <errno.h>
 #include <signal.h>
@@ -73,7 +73,7 @@ static void test_ops(void)
 	}
 }
 
-/* Adds and takes out by chance, beside a plain table. */
+/* Adds and removes entries at random, in the map and in a plain table. */
 static void test_map(void)
 {
 	static void *plain[1000];
@@ -82,7 +82,8 @@ static void test_map(void)
 	unsigned int i, round, seed = 1, nr = 0;
 	bool good = true;
 
-	check(!ptrmap_find(&map, keys) && !ptrmap_remove(&map, keys), "map: an empty map has no entry");
+	check(!ptrmap_find(&map, keys) && !ptrmap_remove(&map, keys),
+	      "map: an empty map has no entry");
 	for (round = 0; round < 200000 && good; round++) {
 		seed = seed * 1103515245 + 12345;
 		i = seed >> 8 & 1023;
@@ -137,7 +138,7 @@ static void test_calls(void)
 	calls_free(&calls);
 }
 
-/* for pids.c; there is no module */
+/* pids.c calls these two functions; there is no module. */
 int kunwind_register_pid(int pid, unsigned int flags)
 {
 	(void)pid, (void)flags;
@@ -189,12 +190,14 @@ static void test_pids(void)
 
 	sigaction(SIGALRM, &action, NULL);
 	waitpid(ended, NULL, 0);
-	check(waited(&pids, -1, false), "processes that have ended already are not waited for");
+	check(waited(&pids, -1, false), "pids: processes that have ended are not waited for");
 	pids.pid[1] = running;
-	check(waited(&pids, -1, false), "beside one that has ended, another is waited for");
-	check(waitpid(running, NULL, WNOHANG) == running, "until it has ended, too");
+	check(waited(&pids, -1, false),
+	      "pids: the wait for an ended and a running process ends without a signal");
+	check(waitpid(running, NULL, WNOHANG) == running,
+	      "pids: the wait lasts until the running process has ended");
 	check(!pipe(channel) && write(channel[1], "", 1) == 1 && waited(&pids, channel[0], true),
-	      "a signal ends the wait");
+	      "pids: a signal ends the wait");
 	close(channel[0]);
 	close(channel[1]);
 }

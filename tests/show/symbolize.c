@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * symbolize.c - names for addresses from standard input, for symbolize-test.sh
+ * symbolize.c - print the names of addresses from standard input; run by
+ * symbolize-test.sh and hostile-test.sh
  *
  *   symbolize [OPTION]... PATH BUILD-ID     BUILD-ID "-": none
  *
- *   -d DIR  debug directory    -i  inlined functions and lines too
- *   -n      no DWARF           -o  nothing of this host
- *   -t MS   limit on time      -w  only what is wrong with the object
+ *   -d DIR  debug directory         -i  also inlined functions and lines
+ *   -n      no DWARF                -o  no files of this host's directories
+ *   -t MS   time limit of a question
+ *   -w      only what is wrong with the object
  *   -I N    inode of the file
  *
- * Prints what is wrong with the object, or "ok", then for each hexadecimal
- * address read: address, name, offset, separated by tabs; "??" without a name.
- * With -i the address, and one line "NAME FILE:LINE" for each function, inner
- * ones first, "??" for what is not known. Standard error: what is missing.
+ * Prints what is wrong with the object, or "ok". Then reads hexadecimal
+ * addresses and prints for each: address, name ("??": none), offset, and
+ * "entry" in an entry point, separated by tabs. With -i, prints the address,
+ * then one line for each function, innermost first: name, tab, FILE:LINE; "??"
+ * stands for an unknown name or file. Standard error: how often the helper was
+ * started and lost, and why names are missing.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * text-test.c - text from traces and objects is escaped, so that it cannot
- * disturb a terminal or a table
+ * text-test.c - kunwind_text_print() escapes text from traces and objects, so
+ * that the text cannot disturb a terminal or a table
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@ static const struct {
 	{ "plain", "plain", "plain text" },
 	{ "a\tb\nc", "a\\x09b\\x0ac", "a tab, a line feed" },
 	{ "\033[31m", "\\x1b[31m", "a terminal's escape sequence" },
-	{ "\302\23331m", "\\xc2\\x9b31m", "an escape sequence by a control character above ASCII" },
-	{ "\177", "\\x7f", "delete" },
+	{ "\302\23331m", "\\xc2\\x9b31m", "an escape sequence with a C1 control character" },
+	{ "\177", "\\x7f", "the character DEL" },
 	{ "\303\244 \342\202\254 \360\237\230\200", "\303\244 \342\202\254 \360\237\230\200", "UTF-8" },
 	{ "x\377", "x\\xff", "a byte that is never UTF-8" },
 	{ "x\303", "x\\xc3", "a character that is cut off" },
 	{ "\342\202", "\\xe2\\x82", "a character of three bytes that is cut off" },
-	{ "\342\202x", "\\xe2\\x82x", "a character of three bytes with another after two" },
+	{ "\342\202x", "\\xe2\\x82x", "a character of three bytes, cut off before an x" },
 	{ "\360\237\230", "\\xf0\\x9f\\x98", "a character of four bytes that is cut off" },
-	{ "\300\257", "\\xc0\\xaf", "an overlong character" },
+	{ "\300\257", "\\xc0\\xaf", "a character in an overlong form" },
 	{ "\355\240\200", "\\xed\\xa0\\x80", "half a surrogate pair" },
-	{ "\364\220\200\200", "\\xf4\\x90\\x80\\x80", "a code point after the last one" },
+	{ "\364\220\200\200", "\\xf4\\x90\\x80\\x80", "a code point above U+10FFFF" },
 };
 
 int main(void)
