@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""kunwind report, export and flamegraph on a trace whose every nanosecond is known.
+"""Tests kunwind report, export and flamegraph on traces with known times.
 
-The program below is compiled for its symbols; its "process" is a made-up one.
-Formats are judged by others: speedscope's own schema, a browser for the page.
+The program below is compiled for its symbols; its processes in the traces are
+made up. speedscope's schema and page, and a browser, check the output formats if
+they are installed.
 """
 
 import base64
@@ -35,7 +36,7 @@ int main(void) { reader(); opener(); recursive(3); return 0; }
 APP = (100, 100, "app")
 THREAD = (100, 101, "app")
 OTHER = (200, 200, "other")
-# the contexts that lttng enable-event --callstack adds
+# The contexts that lttng enable-event --callstack adds, and procname.
 VIRTUAL = ("callstack_user", "vpid", "vtid", "procname")
 EVIL = (300, 300, "</script><img src=x onerror=alert(1)>\x1b[31m\udcff")
 
@@ -62,7 +63,7 @@ def build(work):
 
 
 def stack(symbols, *functions):
-    """Innermost first, as the tracer has them; return addresses are behind calls."""
+    """Returns addresses in the functions, given innermost first, as in a trace."""
     return [BIAS + symbols[name] + 2 for name in functions]
 
 
@@ -89,7 +90,7 @@ def make_trace(work, program, symbols, build_id):
     mapped(1001, EVIL)
     back(1500, "close", APP, read, 0)           # entered before the trace began
     call(2000, "read", APP, read)
-    call(2100, "read", OTHER, [0x1234])         # nobody told of this process
+    call(2100, "read", OTHER, [0x1234])         # the trace has no mapping of this process
     switch(2500, APP, read, 100, 1, 0)
     back(2600, "read", OTHER, [0x1234], 1)
     call(3000, "futex", THREAD, deep)
@@ -102,7 +103,7 @@ def make_trace(work, program, symbols, build_id):
     back(9500, "openat", APP, opened, -2)
     switch(10000, APP, read, 100, 0, 0)         # runnable: preempted
     switch(10300, (0, 0, "swapper/0"), (), 0, 0, 100)
-    trace.add(10400, "block_rq_issue", APP, opened[:2])     # a stack that is cut off
+    trace.add(10400, "block_rq_issue", APP, opened[:2])     # an incomplete stack
     call(10500, "read", EVIL, read)
     back(10600, "read", EVIL, read, 0)
     call(11000, "exit_group", APP, read)        # does not return
@@ -118,40 +119,40 @@ def table(rows, *keys):
 def test_report(trace, program):
     done = run("report", "--json", trace)
     data = json.loads(done.stdout)
-    same("what the tracer lost is said", done.stderr.splitlines(),
+    same("report: events that the tracer lost are reported", done.stderr.splitlines(),
          ["kunwind report: the tracer lost 3 events: counts and times are too low"])
-    same("system calls: count, failed, timed, time, longest, off CPU",
+    same("report: system calls: count, failed, timed, time, longest, off CPU",
          table(data["system_calls"], "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns"),
          {"read": (2, 0, 2, 6100, 6000, 5000), "futex": (1, 1, 1, 6000, 6000, 5800),
           "openat": (1, 1, 1, 400, 400, 0), "exit_group": (1, 0, 0, 0, 0, 0)})
-    same("off the CPU: by call or cause", table(data["off_cpu"], "count", "ns"),
+    same("report: time off the CPU, by system call or cause", table(data["off_cpu"], "count", "ns"),
          {"read": (1, 5000), "futex": (1, 5800), "preempted": (1, 300)})
-    same("other events", table(data["events"], "count"), {"sched_switch": (3,), "block_rq_issue": (1,)})
-    same("functions: events, blocked, off CPU, innermost",
+    same("report: number of other events", table(data["events"], "count"), {"sched_switch": (3,), "block_rq_issue": (1,)})
+    same("report: functions: events, blocked, off CPU, innermost",
          table(data["functions"], "events", "blocked_ns", "off_cpu_ns", "self"),
          {"reader": (5, 6100, 5300, 6100), "opener": (2, 400, 0, 400),
           "recursive": (2, 6000, 5800, 6000), "main": (9, 12500, 11100, 0),
           "_start": (8, 12500, 11100, 0)})
-    same("objects by their path", {row["object"] for row in data["functions"]}, {program})
+    same("report: objects have their path", {row["object"] for row in data["functions"]}, {program})
     facts = data["trace"]
-    same("the trace's own facts", [facts[key] for key in ("hostname", "end_ns", "lost", "stacks",
+    same("report: facts about the trace", [facts[key] for key in ("hostname", "end_ns", "lost", "stacks",
          "stacks_complete", "frames_named", "calls_not_returned")],
          ["testhost", 1700000000000011000, 3, 9, 8, facts["frames"], 1])
-    same("sorted by time in calls", data["sorted_by"], "blocked")
-    same("system calls in that order", [row["name"] for row in data["system_calls"]],
+    same("report: sorted by time in system calls", data["sorted_by"], "blocked")
+    same("report: order of the system calls", [row["name"] for row in data["system_calls"]],
          ["read", "futex", "openat", "exit_group"])
     by_events = json.loads(run("report", "--json", "--sort", "events", trace).stdout)
-    same("sorted by events", by_events["functions"][0]["name"], "main")
+    same("report --sort events: most frequent function first", by_events["functions"][0]["name"], "main")
     everyone = json.loads(run("report", "--json", "--all", trace).stdout)
-    same("--all: the others, too", table(everyone["system_calls"], "count", "ns")["read"], (3, 6600))
+    same("report --all: processes without mappings, too", table(everyone["system_calls"], "count", "ns")["read"], (3, 6600))
     one = json.loads(run("report", "--json", "--pid", "300", trace).stdout)
-    same("--pid", table(one["system_calls"], "count", "ns"), {"read": (1, 100)})
+    same("report --pid: only events of the process", table(one["system_calls"], "count", "ns"), {"read": (1, 100)})
     some = json.loads(run("report", "--json", "--event", "op*", trace).stdout)
-    same("--event", table(some["system_calls"], "count"), {"openat": (1,)})
+    same("report --event: only matching events", table(some["system_calls"], "count"), {"openat": (1,)})
     nothing = run("show", "--event", "nosuch", trace)
-    same("show: no event matches", (nothing.stdout, nothing.stderr.splitlines()[:1]),
+    same("show: no event matches: a message", (nothing.stdout, nothing.stderr.splitlines()[:1]),
          ("", ["kunwind show: no events match"]))
-    check("no events of a process: status 1, and why",
+    check("report: no events of the process: status 1 and a message",
           "no events" in run("report", "--pid", "77", trace, status=1).stderr)
 
     text = run("report", trace).stdout
@@ -176,7 +177,7 @@ def folded(trace, weight):
 def test_folded(trace):
     evil = "</script><img src=x onerror=alert(1)>\ufffd[31m\ufffd;_start;main;reader;read"
     blocked, said = folded(trace, "blocked")
-    check("which weight it is, is said", "time between entry and exit" in said, said)
+    check("folded: the weight is named on stderr", "time between entry and exit" in said, said)
     same("folded, blocked", blocked, {
         "app;_start;main;reader;read": 6000, "app;_start;main;opener;openat": 400,
         "app;_start;main;recursive;recursive;recursive;futex": 6000, evil: 100})
@@ -184,9 +185,9 @@ def test_folded(trace):
         "app;_start;main;reader;read": 5000, "app;_start;main;reader;preempted": 300,
         "app;_start;main;recursive;recursive;recursive;futex": 5800})
     events = folded(trace, "events")[0]
-    same("folded, events: an incomplete stack says so",
+    same("folded, events: an incomplete stack is marked",
          events.get("app;[stack ends here];main;opener;block_rq_issue"), 1)
-    same("folded, events: their number", sum(events.values()), 9)
+    same("folded, events: number of events", sum(events.values()), 9)
 
 
 def test_speedscope(trace, work):
@@ -210,13 +211,13 @@ def test_speedscope(trace, work):
     except ImportError:
         schema = None
     if not schema:
-        tap.skip("speedscope: its schema", "scripts/setup test")
+        tap.skip("speedscope: valid by its schema", "scripts/setup test")
         return
     try:
         jsonschema.validate(data, schema)
-        check("speedscope: its schema", True)
+        check("speedscope: valid by its schema", True)
     except jsonschema.ValidationError as error:
-        check("speedscope: its schema", False, error)
+        check("speedscope: valid by its schema", False, error)
 
 
 def speedscope_package():
@@ -234,7 +235,7 @@ def speedscope_schema():
 
 
 def speedscope_itself(path, work):
-    """Its own page, handed the file as its own command does it."""
+    """Opens the file in speedscope's page, as speedscope's command does."""
     page = os.path.join(speedscope_package(), "index.html")
     if not browser() or not os.path.exists(page):
         return
@@ -246,7 +247,7 @@ def speedscope_itself(path, work):
                            "--virtual-time-budget=10000", "--dump-dom",
                            "file://%s#localProfilePath=%s" % (page, script)],
                           capture_output=True, text=True, timeout=300)
-    check("speedscope: it shows the file", "testhost - speedscope</title>" in done.stdout and
+    check("speedscope: its page shows the file", "testhost - speedscope</title>" in done.stdout and
           "time between entry and exit of system calls" in done.stdout, done.stderr[-2000:])
 
 
@@ -311,7 +312,10 @@ def browser():
 
 
 def dom(page, work, fragment="", script=""):
-    """The page after it has run, and then the script, as a person's hands would do it."""
+    """Opens the page in the browser and runs the script, which acts for a person.
+
+    Returns the page afterwards, and the messages of the browser.
+    """
     copy = os.path.join(work, "copy.html")
     with open(page) as file:
         text = file.read()
@@ -324,7 +328,11 @@ def dom(page, work, fragment="", script=""):
 
 
 class Frames(html.parser.HTMLParser):
-    """What the drawing shows: each frame's title, width, colour, and whether it is faded."""
+    """The drawn frames: found[name] has title, width, faded and found.
+
+    found: the frame has the colour of search results. If several frames have one
+    name, the widest counts.
+    """
 
     def __init__(self, text):
         super().__init__()
@@ -347,7 +355,6 @@ class Frames(html.parser.HTMLParser):
         self.in_title = False
         if tag == "g" and self.frame is not None:
             name = self.frame["title"].split(" (")[0].split(": ")[0]
-            # the widest of a name
             if name not in self.found or self.found[name]["width"] < self.frame["width"]:
                 self.found[name] = self.frame
             self.frame = None
@@ -365,15 +372,15 @@ def test_flamegraph(trace, work):
     global count
     if not os.path.exists(FLAMEGRAPH):
         count += 1
-        print("ok %d - a flame graph # SKIP scripts/setup flamegraph" % count)
+        print("ok %d - flame graph # SKIP scripts/setup flamegraph" % count)
         return
     page = os.path.join(work, "page.html")
     run("flamegraph", "-o", page, "--title", "A <b>title</b>", trace)
     with open(page) as file:
         text = file.read()
     check("page: nothing is loaded from elsewhere", not re.search(r"""(src|href)=["']?(https?:)?//""", text))
-    check("page: may load nothing", "default-src 'none'" in text)
-    check("page: the data cannot end its element", "<img src=x" not in text)
+    check("page: its policy forbids to load anything", "default-src 'none'" in text)
+    check("page: a name cannot end the data element", "<img src=x" not in text)
     if not browser():
         count += 1
         print("ok %d - page in a browser # SKIP no chromium-headless-shell" % count)
@@ -382,21 +389,21 @@ def test_flamegraph(trace, work):
     check("page: no error in the browser", "CONSOLE" not in errors, errors)
     same("page: the title is text", re.search('<h1 id="title">(.*?)</h1>', shown).group(1),
          "A &lt;b&gt;title&lt;/b&gt;")
-    check("page: says what the width is",
+    check("page: names the weight that the width shows",
           '<span id="measure">time between entry and exit of system calls</span>' in shown and "It is not CPU time" in shown)
     found = frames(shown)
     check("page: frames with their time", found["all"]["title"] == "all: 12.500 µs, 100.00 %", found)
-    check("page: names are text", "<img src" not in re.sub(r"<script.*?</script>", "", shown, flags=re.S))
-    check("page: all of them", {"main", "reader", "opener", "recursive", "futex", "read", "openat"} <= set(found),
+    check("page: names are text, not elements", "<img src" not in re.sub(r"<script.*?</script>", "", shown, flags=re.S))
+    check("page: all functions and system calls are there", {"main", "reader", "opener", "recursive", "futex", "read", "openat"} <= set(found),
           sorted(found))
-    # search, typed
+    # A search typed by the user.
     shown, errors = dom(page, work, script="""
         const box = document.getElementById("search");
         box.value = "READER"; box.dispatchEvent(new Event("input"));""")
-    same("search: what matches is marked", marked(shown), ["reader"])
-    same("search: share", re.search('<span id="found".*?>(.*?)</span>', shown).group(1),
+    same("search: matching frames are marked", marked(shown), ["reader"])
+    same("search: number, time and share of the matching frames", re.search('<span id="found".*?>(.*?)</span>', shown).group(1),
          "2 frames, 6.100 µs, 48.80 %")
-    # zoom, clicked, and back
+    # A zoom by a click, and its reset.
     click = """
         const frame = [...document.querySelectorAll("g.frame")].find((g) => g.querySelector("title").textContent.startsWith("recursive"));
         frame.dispatchEvent(new MouseEvent("click", { bubbles: true }));"""
@@ -404,36 +411,36 @@ def test_flamegraph(trace, work):
     found = frames(shown)
     check("zoom: the frame is as wide as the drawing", found["recursive"]["width"] > 1000, found)
     check("zoom: its callers are faded", found["main"]["faded"] and not found["recursive"]["faded"], found)
-    check("zoom: what is beside it has no width", "reader" not in found or found["reader"]["width"] < 1, found)
-    check("zoom: no error", "CONSOLE" not in errors, errors)
+    check("zoom: frames beside it have no width", "reader" not in found or found["reader"]["width"] < 1, found)
+    check("zoom: no error in the browser", "CONSOLE" not in errors, errors)
     shown, errors = dom(page, work, script=click + """
         document.getElementById("reset").click();""")
-    check("reset: as before", 400 < frames(shown)["recursive"]["width"] < 700, frames(shown))
-    # zoom by a link
+    check("reset: the frame has its width before the zoom", 400 < frames(shown)["recursive"]["width"] < 700, frames(shown))
+    # A zoom in a link.
     data = json.loads(re.search('id="data">(.*?)</script>', text).group(1))
     node = next(i for i, f in enumerate(data["frame"]) if f >= 0 and data["frames"][f][0] == "opener")
     shown, errors = dom(page, work, "#z=%d" % node)
-    check("link: its zoom", frames(shown)["opener"]["width"] > 1000 and frames(shown)["main"]["faded"], frames(shown))
-    # another weight, by a link
+    check("link: the zoom in it is applied", frames(shown)["opener"]["width"] > 1000 and frames(shown)["main"]["faded"], frames(shown))
+    # A weight and a search in a link.
     shown, errors = dom(page, work, "#w=events&s=%2F%5Ere%2F")
-    check("link: its weight", '<span id="measure">number of events</span>, <span id="total">9 events' in shown)
-    same("link: its search, a regular expression",
+    check("link: the weight in it is applied", '<span id="measure">number of events</span>, <span id="total">9 events' in shown)
+    same("link: the search in it, a regular expression, is applied",
          marked(shown), ["read", "reader", "recursive"])
 
 
 def test_failures(trace, work):
     done = run("export", "--folded", "-o", "/nonexistent/x", trace, status=1)
-    check("no such directory for the output", "/nonexistent/x" in done.stderr, done.stderr)
+    check("export: no directory for the output: an error with its path", "/nonexistent/x" in done.stderr, done.stderr)
     full = subprocess.run("%s export --folded %s >/dev/full" % (KUNWIND, trace), shell=True,
                           capture_output=True, text=True)
-    check("a full disk", full.returncode == 1 and "cannot write" in full.stderr, full.stderr)
+    check("export: a full disk is an error", full.returncode == 1 and "cannot write" in full.stderr, full.stderr)
     page = os.path.join(work, "kept.html")
     with open(page, "w") as file:
         file.write("kept")
     run("flamegraph", "-o", page, "--pid", "77", trace, status=1)
     with open(page) as file:
-        same("a page that failed leaves the old one", file.read(), "kept")
-    same("and nothing beside it", [n for n in os.listdir(work) if ".part" in n], [])
+        same("flamegraph: a failure keeps the old page", file.read(), "kept")
+    same("flamegraph: a failure leaves no temporary file", [n for n in os.listdir(work) if ".part" in n], [])
     cut = os.path.join(work, "cut")
     ticks = ctf.Trace()
     for time in (1, 2):
@@ -447,7 +454,7 @@ def test_failures(trace, work):
 
 
 def test_namespaces(work, program, symbols, build_id):
-    """lttng enable-event --callstack gives vpid and vtid only."""
+    """Traces with vpid and vtid only, as of lttng enable-event --callstack."""
     trace = ctf.Trace(contexts=VIRTUAL)
     inner = (1, 1, "app")
     trace.add(900, "kunwind_map", inner, (), ctf.MAP,
@@ -460,10 +467,11 @@ def test_namespaces(work, program, symbols, build_id):
     directory = os.path.join(work, "namespaces")
     trace.write(directory)
     data = json.loads(run("report", "--json", directory).stdout)
-    same("numbers of a pid name space meet sched_switch's",
+    same("thread ids of a pid namespace are matched with those in sched_switch",
          table(data["system_calls"], "count", "ns", "off_cpu_ns"), {"read": (1, 700, 500)})
 
-    # a thread of the same number in another name space, and another process, does not end the call
+    # A process in another pid namespace has a thread with the same id: its events
+    # do not end the call.
     other = (3, 1, "other")
     trace = ctf.Trace(contexts=VIRTUAL)
     trace.add(1000, "syscall_entry_read", inner, at)
@@ -473,7 +481,7 @@ def test_namespaces(work, program, symbols, build_id):
     directory = os.path.join(work, "namespaces-two")
     trace.write(directory)
     data = json.loads(run("report", "--json", "--all", directory).stdout)
-    same("threads of one number in two processes are two",
+    same("one thread id in two processes means two threads",
          table(data["system_calls"], "count", "timed", "ns"), {"read": (1, 1, 700), "futex": (1, 1, 100)})
 
 
@@ -484,7 +492,11 @@ COMMANDS = (("report",), ("report", "--json"), ("export", "--folded"), ("export"
 
 
 def runs(what, directory, *options, analyzed=True):
-    """Every command reads the trace. analyzed: it has events for report, export and flamegraph."""
+    """Runs every command on the trace.
+
+    analyzed: the trace has events for report, export and flamegraph; if not,
+    these must end with status 1 and a message.
+    """
     for command in COMMANDS:
         if command[0] == "flamegraph" and not os.path.exists(FLAMEGRAPH):
             continue
@@ -499,7 +511,7 @@ def runs(what, directory, *options, analyzed=True):
 
 
 def test_contexts(work, symbols):
-    """Traces without one of the contexts, or with none; with events of one kind."""
+    """Traces with three, one or none of the contexts; traces with one kind of events."""
     at = stack(symbols, "reader", "main", "_start")
     events = {
         "system calls": [("syscall_entry_read",), ("syscall_exit_read", ctf.RETURN, [1])],
@@ -525,23 +537,26 @@ def test_contexts(work, symbols):
     for kind in events:
         runs("only " + kind, written(kind, CONTEXTS, [kind]), analyzed=kind not in ("exits", "kunwind's own"))
 
-    # two traces: events without a thread are not those of the first thread
+    # Two traces: events without a thread do not belong to the first thread.
     both = os.path.join(work, "both")
     os.makedirs(both)
     for name in ("contexts-", "contexts-pid-tid-procname"):
         os.rename(os.path.join(work, name), os.path.join(both, name))
     instants = [event for event in json.loads(run("export", "--perfetto", both).stdout)["traceEvents"]
                 if event["ph"] == "i"]
-    same("perfetto: instants without a thread are global",
+    same("perfetto: events without a thread are global",
          sorted((e["s"], e["name"], e.get("tid")) for e in instants),
          [("g", "block_rq_issue", None), ("g", "read", None), ("t", "block_rq_issue", 100)])
     threads = json.loads(run("export", "--firefox", both).stdout)["threads"]
-    same("firefox: they are in a thread of their own", sorted((t["name"], t["pid"], t["tid"]) for t in threads),
+    same("firefox: events without a thread are in a thread of their own", sorted((t["name"], t["pid"], t["tid"]) for t in threads),
          [("?", "-1", -1), ("app", "100", 100)])
 
 
 def test_numbers(work, symbols):
-    """Containers share numbers in their own pid name spaces: a thread's number in sched_switch changes."""
+    """The id of a thread in sched_switch changes during the trace.
+
+    This happens if containers use the same ids in their pid namespaces.
+    """
     trace = ctf.Trace(contexts=VIRTUAL)
     at = stack(symbols, "reader", "main", "_start")
     threads, events = 200, 3000
@@ -550,18 +565,18 @@ def test_numbers(work, symbols):
         return 4100 + i if i > events / 2 else 4100 + 2 * (i % threads) + i // threads % 2
 
     for i in range(events):
-        # who left the CPU half a round ago gets it back
+        # The thread that left the CPU half a round ago gets the CPU back.
         trace.add(1000 + 10 * i, "sched_switch", (1 + i % threads, 1 + i % threads, "app"), at, ctf.SWITCH,
                   [number(i), 1, number(i - threads // 2) if i >= threads // 2 else 0])
     directory = os.path.join(work, "numbers")
     trace.write(directory)
     try:
         done = subprocess.run([KUNWIND, "report", "--json", "--all", directory], capture_output=True, timeout=20)
-        same("numbers in sched_switch change: each time off the CPU is found",
+        same("changing ids in sched_switch: each time off the CPU is found",
              table(json.loads(done.stdout)["off_cpu"], "count", "ns"),
              {"page fault or the like": (events - threads // 2, (events - threads // 2) * 10 * threads // 2)})
     except subprocess.TimeoutExpired as error:
-        check("numbers in sched_switch change: the report ends", False, error)
+        check("changing ids in sched_switch: the report ends within 20 s", False, error)
 
 
 def main():

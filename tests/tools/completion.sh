@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# completion.sh - bash completion of kunwind offers every command, every option
-# that --help tells of, and none that is unknown there
+# completion.sh - bash completion of kunwind offers every command and option
+# that --help lists, and no other
 
 cd "$(dirname "$0")" || exit 1
 kunwind=../../tools/build/kunwind
@@ -21,8 +21,8 @@ is() { # GOT WANTED WHAT
 	fi
 }
 
-# complete WORD...: what is offered for the last one, sorted
-complete_words() {
+# Prints the completions of the last WORD, sorted.
+complete_words() { # WORD...
 	COMP_WORDS=(kunwind "$@")
 	COMP_CWORD=$#
 	COMPREPLY=()
@@ -31,18 +31,18 @@ complete_words() {
 }
 
 commands=$("$kunwind" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
-is "$(complete_words '')" "$(printf '%s\n' $commands --help --version | sort | tr '\n' ' ')" "the commands"
+is "$(complete_words '')" "$(printf '%s\n' $commands --help --version | sort | tr '\n' ' ')" "completion offers the commands of --help"
 for command in $commands; do
 	told=$({ "$kunwind" "$command" --help | grep -o -- '--[a-z][a-z-]*'; echo --help; } | sort -u)
-	is "$(complete_words "$command" -- | sed 's/\(^\| \)-- /\1/')" "$(tr '\n' ' ' <<<"$told")" "the options of $command"
+	is "$(complete_words "$command" -- | sed 's/\(^\| \)-- /\1/')" "$(tr '\n' ' ' <<<"$told")" "completion offers the options of $command --help"
 done
-is "$(complete_words report --sort '')" "blocked events off-cpu " "weights"
-is "$(complete_words export --weight o)" "off-cpu " "a weight that begins with o"
+is "$(complete_words report --sort '')" "blocked events off-cpu " "completion offers the weights of report --sort"
+is "$(complete_words export --weight o)" "off-cpu " "completion offers the weight that begins with o"
 n=$((n + 1))
 if [[ " $(complete_words record -p '') " == *" $$ "* ]]; then
-	echo "ok $n - process numbers"
+	echo "ok $n - completion offers process ids"
 else
-	echo "not ok $n - process numbers"
+	echo "not ok $n - completion offers process ids"
 	failed=1
 fi
 echo "1..$n"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Writes a small trace as LTTng's kernel tracer does (CTF 1.8), event by event.
+"""Writes a small trace in the format of LTTng's kernel tracer (CTF 1.8).
 
-For tests that want to know every nanosecond: what a real kernel records is for
-the tests in the VM. One stream, one packet; events must come in order of time.
+The caller decides about every event and its time. (The tests in the VM use
+traces that a real kernel records.) The trace has one stream with an empty packet
+and a packet with all events. Events must be added in order of time.
 """
 
 import os
@@ -36,7 +37,7 @@ S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
 U8 = "integer { size = 8; align = 8; signed = false; }"
-# sequences, with their length before them as LTTng has it
+# Sequences; their length is a field before them, as in LTTng.
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
 KINDS = {"s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"), "string": ("string", None)}
 
@@ -57,7 +58,11 @@ def declaration(kind, field):
 
 
 class Trace:
-    """Contexts: which of callstack_user, pid, tid, vpid, vtid and procname the events have."""
+    """A trace in memory. Times of events are nanoseconds after seconds.
+
+    contexts: those of the events; any of callstack_user, pid, tid, vpid, vtid
+    and procname.
+    """
 
     def __init__(self, host="testhost", seconds=1700000000,
                  contexts=("callstack_user", "pid", "tid", "procname")):
@@ -68,7 +73,12 @@ class Trace:
         self.times = []
 
     def add(self, time, name, thread, stack=(), fields=(), values=()):
-        """thread: (pid, tid, comm); fields: (name, kind)...; values: one for each."""
+        """Appends an event.
+
+        time: nanoseconds; thread: (pid, tid, comm); stack: addresses, innermost
+        first; fields: (name, kind)..., those of the first event with this name
+        count; values: one for each field.
+        """
         number = self.classes.setdefault(name, (len(self.classes), tuple(fields)))[0]
         pid, tid, comm = thread
         out = struct.pack("<HQ", number, time)
@@ -93,6 +103,7 @@ class Trace:
         self.times.append(time)
 
     def write(self, directory, lost=0):
+        """Writes the trace to a new directory; lost: number of discarded events."""
         os.makedirs(directory)
         kinds = {"callstack_user": STACK, "procname": "string procname;"}
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
@@ -105,7 +116,8 @@ class Trace:
         with open(os.path.join(directory, "metadata"), "w", errors="surrogateescape") as file:
             file.write(text)
         with open(os.path.join(directory, "channel_0"), "wb") as file:
-            # an empty packet first: what its end counts as lost was lost since
+            # The count of lost events must grow from one packet to the next:
+            # the first packet is empty and has the count 0.
             for packet, count in ((b"", 0), (b"".join(self.events), lost)):
                 first, last = (self.times[0], self.times[-1]) if packet else (self.times[0],) * 2
                 size = 8 * (24 + 44 + len(packet))

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""kunwind dump --tsv against readelf --debug-dump=frames-interp.
+"""Compares kunwind dump --tsv with readelf --debug-dump=frames-interp.
 
-Every row of readelf's of each object: the rules of the row of the dump that
-holds its first byte, and the byte before the next one, must be the same, as
-text. (tests/unit compares the table itself, in binary, over larger objects;
-this is about what dump prints.) readelf does not print an expression's
-operations, so there only "exp" is compared, and PLT rules are an expression.
+For the first and the last byte of each row of readelf, the rules that dump
+prints must be the same, as text. (tests/unit compares the table itself, in
+binary, for larger objects.) readelf prints only "exp" for an expression, and so
+for the rule of the PLT, which dump prints in its own form.
 """
 
 import bisect
@@ -21,7 +20,7 @@ OBJECTS = ("/bin/ls", "/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
 
 
 def dump(path):
-    """Ascending addresses, and for each (CFA, rbp, ra)."""
+    """Returns the rows of dump: ascending addresses, and for each (CFA, rbp, ra)."""
     out = subprocess.run([KUNWIND, "dump", "--tsv", path], capture_output=True, text=True, check=True)
     addresses, rules = [], []
     for line in out.stdout.splitlines():
@@ -32,8 +31,9 @@ def dump(path):
 
 
 def reference(path):
-    """(first, last byte, (CFA, rbp, ra)) of each row of readelf's."""
-    # it ends with 1 for what it warns of; a dump that is cut short has no rows to compare
+    """Yields (first byte, last byte, (CFA, rbp, ra)) of each row of readelf."""
+    # The status is ignored: readelf exits with 1 after a warning. If its output
+    # is empty, the test fails, because there are no rows.
     out = subprocess.run(["readelf", "--debug-dump=frames-interp", "-W", path],
                          capture_output=True, text=True, check=False, env={"LC_ALL": "C"})
     columns, pending, end, in_fde = [], None, 0, False
@@ -51,7 +51,7 @@ def reference(path):
             continue
         if not in_fde or not columns or not re.match(r"[0-9a-f]{16} ", line):
             continue
-        # a rule is one word, but for another register: "r5 (rdi)"
+        # Each rule is one word, except "r5 (rdi)" for a register: make it one.
         line = re.sub(r"\br\d+ \((\w+)\)", r"\1", line)
         words = dict(zip(columns, line.split()))
         row = (words["CFA"], words.get("rbp", "u"), words.get("ra", "c-8"))
@@ -62,7 +62,7 @@ def reference(path):
 
 
 def alike(ours, theirs):
-    """Same rules? readelf's "u" for rbp is "nothing was said": the same value."""
+    """Are the rules equal? "u" for rbp in readelf: no rule, the same value."""
     if theirs[2] == "u":
         return ours[2] == "u"
     cfa, rbp, ra = ours
@@ -86,7 +86,7 @@ def main():
                     wrong.append("%#x: %s, readelf %s" % (address, " ".join(ours), " ".join(theirs)))
         good = rows > 0 and not wrong
         failed |= not good
-        print("%sok %d - %s: %d rows as readelf has them" % ("" if good else "not ", number, path, rows))
+        print("%sok %d - %s: %d rows equal those of readelf" % ("" if good else "not ", number, path, rows))
         for line in wrong[:10]:
             print("# " + line)
     print("1..%d" % len(OBJECTS))

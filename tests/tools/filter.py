@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""babeltrace2's filter.kunwind.symbolize on a made-up trace of a program that is compiled here."""
+"""Tests babeltrace2's filter.kunwind.symbolize.
+
+The test compiles a program, and writes a trace with addresses in it.
+"""
 
 import os
 import re
@@ -29,7 +32,11 @@ tap.suite = "filter"
 
 
 def traced(work, name, build_id, events):
-    """The names of the frames of each event, without what is inlined."""
+    """Writes a trace; returns [(function, offset)...] of the stack of each event.
+
+    build_id: (path, build-id, address) of each mapping; events: (stack, name,
+    fields, values). Inlined functions are left out.
+    """
     trace = ctf.Trace()
     for time, (path, identity, base) in enumerate(build_id):
         trace.add(1 + time, "kunwind_map", THREAD, (), ctf.MAP,
@@ -50,28 +57,28 @@ def names(work, program, symbols, sizes, build_id, calls):
     read = ("syscall_entry_read", [("fd", "s32")], [3])
     libc = os.path.realpath("/lib/x86_64-linux-gnu/libc.so.6")
     identity = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-nW", libc)).group(1)
-    # where the program's mapping ends, another begins
+    # A return address at the end of last(): another mapping begins there.
     got = traced(work, "ends", [app, (libc, identity, end)], [([BIAS + symbols["main"], end], *read)])
-    same("a return address behind a call that does not return is the caller's",
+    same("a return address after a call that does not return has the caller's name",
          got[0][1], ("last", sizes["last"]))
     got = traced(work, "behind", [app], [([end], *read)])
-    same("the byte behind a function is not its", got[0][0][0] == "last", False)
+    same("the byte after a function does not have its name", got[0][0][0] == "last", False)
 
     with open(libc, "rb") as file:
         restore = file.read().index(bytes.fromhex("48c7c00f0000000f05"))
     base = 0x7f0000000000
     got = traced(work, "signal", [app, (libc, identity, base)],
                  [([BIAS + symbols["main"], base + restore, BIAS + symbols["outer"]], *read)])
-    same("what a signal interrupted at its first byte is named for it", got[0][2], ("outer", 0))
+    same("a function that a signal interrupted at its first byte has its name", got[0][2], ("outer", 0))
 
-    # without debug information symbols alone speak
+    # Without debug information, names come from symbols only.
     bare = os.path.join(work, "bare")
     subprocess.run(["objcopy", "--strip-debug", program, bare], check=True)
     got = traced(work, "label", [(bare, build_id, BIAS)], [([BIAS + symbols["a_label"]], *read), ([BIAS + symbols["a_part"]], *read),
                   ([BIAS + symbols["a_part"] + 1], *read)])
-    same("a label inside a function is not its name", got[0][0][0], "main")
-    same("a function inside another is its own", got[1][0][0], "a_part")
-    same("the byte behind it is the outer one's", got[2][0][0], "main")
+    same("an address at a label inside a function has the function's name", got[0][0][0], "main")
+    same("an address in a function inside another has the inner function's name", got[1][0][0], "a_part")
+    same("the byte after the inner function has the outer function's name", got[2][0][0], "main")
 
     trace = ctf.Trace()
     trace.add(1, "kunwind_map", THREAD, (), ctf.MAP,
@@ -81,7 +88,7 @@ def names(work, program, symbols, sizes, build_id, calls):
     trace.write(path)
     line = run("babeltrace2", "--plugin-path", PLUGIN, path, "-c", "filter.kunwind.symbolize",
                "--params", 'format="text"').splitlines()[-1]
-    same("format=text: a line number that is not known is left out",
+    same("format=text: an unknown line number is left out",
          [at.replace(program, "") for at in re.findall(r' at ([^"]*)', line)], [".c:3", ".c"])
 
     ctf.STACK = ctf.STACK.replace("_callstack_user_length", "_other_length").replace(
@@ -89,7 +96,7 @@ def names(work, program, symbols, sizes, build_id, calls):
     addresses = [BIAS + symbols["main"], BIAS + symbols["outer"] + 1]
     got = traced(work, "whole", [app], [((), "kunwind_callstack", ctf.WHOLE,
                                          (100, 100, 0, 1, addresses, [0, 1]))])
-    same("the module's own event needs no context to be named", [frame[0] for frame in got[0]], ["main", "outer"])
+    same("kunwind_callstack: frames have names without the context callstack_user", [frame[0] for frame in got[0]], ["main", "outer"])
 
 
 def main():
@@ -103,7 +110,8 @@ def main():
         calls = [int(line.split(":")[0], 16) for line in run("objdump", "-d", program).splitlines()
                  if re.search(r"\tcall.*<getppid@plt>", line)]
         build_id = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-nW", program)).group(1)
-        # at the call, in inner() inlined into outer(); where it returns to; a place without code
+        # The call, in inner() inlined into outer(); its return address; an
+        # address without code.
         stack = [BIAS + calls[0], BIAS + calls[0] + 5, 0x1234]
         trace = ctf.Trace()
         trace.add(1, "kunwind_map", THREAD, (), ctf.MAP,
@@ -117,14 +125,14 @@ def main():
                  for line in run("nm", "-S", program).splitlines() if len(line.split()) == 4}
         names(work, program, symbols, sizes, build_id, calls)
         frames = re.findall(r'function = "([^"]*)", offset = (\w+), inlined = (\d).*?why = "([^"]*)"', line)
-        same("functions that are inlined come before the one that they are part of",
+        same("inlined functions come before the function that contains them",
              [(frame[0], frame[2]) for frame in frames[:4]],
              [("inner", "1"), ("outer", "0")] * 2)
-        same("the offset is that from the function's begin",
+        same("the offset counts from the start of the function",
              int(frames[3][1], 16), calls[0] + 5 - symbols["outer"])
-        same("a frame with a name does not say why it has none", [frame[3] for frame in frames[:4]], [""] * 4)
-        same("one without says so", frames[4][0] == "" and frames[4][3], "no mapping known")
-        same("five functions of three frames", len(frames), 5)
+        same("why is empty for a frame with a name", [frame[3] for frame in frames[:4]], [""] * 4)
+        same("why is the reason for a frame without a name", frames[4][0] == "" and frames[4][3], "no mapping known")
+        same("three frames have five functions", len(frames), 5)
         twice = run(*babeltrace, "-c", "filter.kunwind.symbolize").splitlines()[-1]
         same("a second filter adds nothing", twice, line)
     tap.finish()

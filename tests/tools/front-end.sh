@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 #
 # front-end.sh - the lttng front end: a table of command lines, and the calls of
-# the real lttng that each must lead to
+# the real lttng that each must cause
 #
-# The real lttng is a recorder that stands behind the front end in PATH: it
-# writes down each argument that it gets, in brackets, and answers with the
-# status and output that the case asks for. If lttng-tools is installed and no
-# session daemon runs, the recorder also passes each enable-event to LTTng's
-# lttng. That fails, and its error names the session and the channel that it
-# parsed: the front end must have parsed the same.
+# A recorder, after the front end in PATH, takes the place of the real lttng. It
+# writes each of its arguments, in brackets, to a file, and ends with the status
+# and output that the test sets. If lttng-tools is installed and no session
+# daemon runs, the recorder also passes each enable-event to LTTng's lttng. That
+# call fails, and its error names the session and the channel that lttng parsed:
+# the front end must have parsed the same.
 
 cd "$(dirname "$0")" || exit 1
 build=$PWD/../../tools/build
@@ -74,7 +74,8 @@ if [ -z "$LTTNG" ] || "$LTTNG" -n list >/dev/null 2>&1 ||
 	report 0 "what LTTng's lttng parses # SKIP no lttng-tools 2.13, or a session daemon runs"
 fi
 
-# calls LTTNG-ARGUMENTS...: runs it; its calls are in $got, its status in $status
+# calls ARGUMENTS...: runs the front end; sets $got (its calls of the real
+# lttng), $status, $out and $err
 calls() {
 	: >"$RECORD"
 	rm -f "$PARSED"
@@ -85,10 +86,10 @@ calls() {
 	err=$(cat "$work/err")
 }
 
-# through ARGUMENTS...: one call, with just these arguments
+# through ARGUMENTS...: the front end must pass exactly these on, in one call
 through() {
 	calls "$@"
-	is "$got" "$(printf '[%s]' "$@")" "handed on: lttng $*"
+	is "$got" "$(printf '[%s]' "$@")" "passed on unchanged: lttng $*"
 	if [ -n "$LTTNG" ] && [[ $1 = enable-event && $* = *--callstack* ]]; then
 		[ -s "$PARSED" ]
 		report $? "LTTng accepts: lttng $*"
@@ -120,7 +121,8 @@ through --group enable-event create
 through view -e 'babeltrace2 --x'
 through help create
 
-# callstack WANTED-ENABLE WANTED-CONTEXT ARGUMENTS...
+# callstack WANTED-ENABLE WANTED-CONTEXT ARGUMENTS...: two calls, the second one
+# is add-context
 contexts='[--type=callstack-user][--type=vpid][--type=vtid]'
 callstack() {
 	local enable=$1 context=$2
@@ -166,10 +168,10 @@ callstack '[enable-event][-k][a][-s][--weird]' \
 	enable-event -k --callstack a -s --weird
 callstack '[enable-event][-k][--filter][a == "b c"][a]' "$in_default" \
 	enable-event -k --callstack --filter 'a == "b c"' a
-# LTTng refuses this value, but only after it parsed all options
+# LTTng refuses this value after it has parsed all options.
 LTTNG='' callstack '[enable-event][-k][--probe][-c][a][-c][real]' '[add-context][--kernel][--channel][real]' \
 	enable-event -k --callstack --probe -c a -c real
-# what a hostile user types: bundles
+# Bundles of short options that are easy to misread.
 callstack '[enable-event][-kc=][a]' '[add-context][--kernel][--channel][]' \
 	enable-event -kc= a --callstack
 callstack '[enable-event][-kc==x][a]' '[add-context][--kernel][--channel][=x]' \
@@ -180,7 +182,7 @@ callstack '[enable-event][-k][-callstack][a]' '[add-context][--kernel][--channel
 	enable-event -k -callstack --callstack a
 callstack '[enable-event][-kas][one]' '[add-context][--kernel][--session][one][--channel][channel0]' \
 	enable-event --callstack -kas one
-# a value that looks like an option
+# A value that looks like an option.
 callstack '[enable-event][-k][-c][-k][a]' '[add-context][--kernel][--channel][-k]' \
 	enable-event -k -c -k --callstack a
 callstack '[enable-event][-k][-s][--][a]' '[add-context][--kernel][--session][--][--channel][channel0]' \
@@ -194,13 +196,13 @@ callstack '[enable-event][-k][-f][-c][-c][x][a]' '[add-context][--kernel][--chan
 	enable-event -k -f -c -c x a --callstack
 callstack '[enable-event][-k][-c][--callstack][a]' '[add-context][--kernel][--channel][--callstack]' \
 	enable-event -k --callstack -c --callstack a
-# the end of the options
+# The end of the options.
 callstack '[enable-event][-k][--][a]' "$in_default" enable-event --callstack -k -- a
 callstack '[enable-event][-k][--][--callstack]' "$in_default" \
 	enable-event -k --callstack -- --callstack
 callstack '[enable-event][-k][-]' "$in_default" enable-event -k - --callstack
 POSIX_ME_HARDER=1 callstack '[enable-event][-k][a]' "$in_default" enable-event -k --callstack a
-# repeated, empty, and what popt replaces by the next argument
+# Repeated and empty options; a value that popt replaces by the next argument.
 callstack '[enable-event][-k][-k][a]' "$in_default" \
 	enable-event --callstack -k --callstack=whole -k --callstack a --callstack
 callstack '[enable-event][-k][-cx][a][--channel][y]' '[add-context][--kernel][--channel][y]' \
@@ -213,12 +215,13 @@ callstack '[enable-event][-ka][]' "$in_default" enable-event -ka '' --callstack
 callstack '[enable-event][-ka][-c][!#:+][big]' '[add-context][--kernel][--channel][big]' \
 	enable-event -ka -c '!#:+' --callstack big
 
-# refuses WANTED ARGUMENTS...: LTTng refuses an option; the front end must pass it on in place
+# refuses WANTED ARGUMENTS...: LTTng refuses an option; the front end must pass
+# the option on, in its place
 refuses() {
 	local want=$1
 	shift
 	STATUS=2 calls "$@"
-	is "$status $got" "2 $want" "LTTng's to refuse: lttng $*"
+	is "$status $got" "2 $want" "passed on for LTTng to refuse: lttng $*"
 	if [ -n "$LTTNG" ]; then
 		is "$(cat "$PARSED")" '' "LTTng refuses: lttng $*"
 	fi
@@ -241,7 +244,7 @@ POSIX_ME_HARDER=1 refuses '[enable-event][-k][a][--callstack]' enable-event -k a
 for value in '' yes Whole whole, =whole; do
 	calls enable-event -k a "--callstack=$value" --callstack=whole
 	is "$status $got$err" "1 lttng: --callstack=$value: --callstack takes no value except \"whole\"" \
-		"one line refuses --callstack=$value, and nothing runs"
+		"--callstack=$value is refused with one line, and nothing runs"
 done
 
 callstack '[-n][--group][tracing][-v][enable-event][-k][a]' \
@@ -260,39 +263,39 @@ callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-e
 callstack '[enable-event][-k][a]' "$in_default" enable-event -k a --callstack=whole
 if [ ! -d /sys/module/kunwind ]; then
 	is "$status $err" "1 lttng: --callstack=whole: the module kunwind is not loaded" \
-		"whole stacks need the module"
+		"--callstack=whole is refused without the module"
 fi
 
 SAYS='<xml/>' calls --mi=xml enable-event -k a --callstack
-is "$out" '<xml/>' "with --mi the output is enable-event's alone"
+is "$out" '<xml/>' "with --mi only enable-event prints to stdout"
 
 calls enable-event --userspace --callstack a
 is "$status $got" "1 " "--userspace --callstack runs nothing"
 is "$err" "lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks in other domains" \
-	"and says why"
+	"--userspace --callstack prints the reason"
 calls enable-event -uc x --callstack a
-is "$status $got" "1 " "-u in a bundle too"
+is "$status $got" "1 " "-u in a bundle with --callstack runs nothing"
 calls enable-event --callstack -p a
-is "$status $got" "1 " "--python too"
+is "$status $got" "1 " "-p (--python) --callstack runs nothing"
 
 for code in 0 1 2 3 4 5 77 255; do
 	STATUS=$code calls start
-	is "$status" "$code" "status $code of another command is handed on"
+	is "$status" "$code" "status $code of another command is returned"
 	STATUS=$code calls enable-event -k a --callstack
 	is "$status $(wc -l <"$RECORD")" "$code $([ "$code" = 0 ] && echo 2 || echo 1)" \
-		"status $code of enable-event is, and ends the matter if not 0"
+		"status $code of enable-event is returned; add-context runs only after 0"
 	CONTEXT_STATUS=$code calls enable-event -k a --callstack
-	is "$status" "$code" "status $code of add-context is"
+	is "$status" "$code" "status $code of add-context is returned"
 done
 KILL=TERM calls enable-event -k a --callstack
-is "$status" 143 "a signal that kills the real one kills the front end"
+is "$status" 143 "a signal that kills the real lttng: status 128 + signal"
 
-# the session was started once
+# The session was started once: LTTng accepts no more contexts.
 started='Error: callstack-user: Tracing has already been started once'
 advice='lttng: no contexts can be added to a session that was started: `lttng destroy`, then create a new one and use --callstack before its first `lttng start`'
 CONTEXT_STATUS=4 CONTEXT_SAYS=$started calls enable-event -k a --callstack -s demo
-is "$status" 4 "a session that was started: add-context's status"
-is "$err" "$advice" "and one line of advice"
+is "$status" 4 "started session: status of add-context is returned"
+is "$err" "$advice" "started session: one line of advice on stderr"
 xml() { # DOMAIN CHANNEL CONTEXT...
 	local context
 	printf '<sessions><session><name>demo</name><domains><domain><type>%s</type>' "$1"
@@ -301,63 +304,63 @@ xml() { # DOMAIN CHANNEL CONTEXT...
 	for context in "$@"; do printf '<context><type>%s</type></context>' "$context"; done
 	printf '</contexts></channel><channel><name>other</name><contexts/></channel></channels></domain></domains></session></sessions>'
 }
-has() { # STATUS TEXT SAVED ARGUMENTS...
+has() { # STATUS TEXT SAVED-SESSION ARGUMENTS...
 	local want=$1 text=$2
 	export SAVED=$3
 	shift 3
 	CONTEXT_STATUS=4 CONTEXT_SAYS=$started calls enable-event -k a --callstack "$@"
-	is "$status" "$want" "started: $text"
+	is "$status" "$want" "started session: $text"
 	unset SAVED
 }
-has 0 "contexts that are there already are no error" \
+has 0 "no error if the channel has the contexts" \
 	"$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo
-is "$err" "" "started: nor is anything said"
-has 4 "one of the three is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
-has 4 "the channel has none" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c other
-has 4 "no such channel" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c third
-has 4 "a channel of another domain" "$(xml UST channel0 VPID CALLSTACK_USER VTID)" -s demo
-has 0 "the named channel has them" "$(xml KERNEL big VPID CALLSTACK_USER VTID)" -s demo -c big
-has 4 "no session is named, and none is current" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
+is "$err" "" "started session: no message if the channel has the contexts"
+has 4 "error if one of the three contexts is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
+has 4 "error if the channel has no contexts" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c other
+has 4 "error if the channel does not exist" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c third
+has 4 "error if the channel belongs to another domain" "$(xml UST channel0 VPID CALLSTACK_USER VTID)" -s demo
+has 0 "no error if the named channel has the contexts" "$(xml KERNEL big VPID CALLSTACK_USER VTID)" -s demo -c big
+has 4 "error if no session is named or current" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
 echo session=mine >"$HOME/.lttngrc"
-has 0 "the current session is the one of .lttngrc" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
-is "$(tail -n 1 "$RECORD" | sed 's/.*\[--\]//')" "[mine]" "started: it is asked for by name"
-is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'kunwind-lttng-*' | wc -l)" 0 "no directory is left behind"
+has 0 "the session in .lttngrc is the current one" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
+is "$(tail -n 1 "$RECORD" | sed 's/.*\[--\]//')" "[mine]" "started session: the session in .lttngrc is saved by its name"
+is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'kunwind-lttng-*' | wc -l)" 0 "started session: no temporary directory is left"
 CONTEXT_STATUS=4 CONTEXT_SAYS='Error: callstack-user: Context unavailable on this kernel' \
 	calls enable-event -k a --callstack -s demo
-is "$err" 'Error: callstack-user: Context unavailable on this kernel' "any other error is LTTng's own"
+is "$err" 'Error: callstack-user: Context unavailable on this kernel' "other errors of add-context are LTTng's, without advice"
 
 SAYS='real help' calls enable-event --help
-is "$(head -n 1 <<<"$out") $(grep -c -- '--callstack$' <<<"$out")" "real help 1" "enable-event --help tells of --callstack"
-is "$got" "[enable-event][--help]" "and runs the real one"
+is "$(head -n 1 <<<"$out") $(grep -c -- '--callstack$' <<<"$out")" "real help 1" "enable-event --help: LTTng's help, then --callstack"
+is "$got" "[enable-event][--help]" "enable-event --help runs the real lttng"
 calls help enable-event
-is "$(grep -c -- '--callstack$' <<<"$out") $got" "1 [help][enable-event]" "so does help enable-event"
+is "$(grep -c -- '--callstack$' <<<"$out") $got" "1 [help][enable-event]" "help enable-event lists --callstack"
 calls enable-event --list-options
-is "$out" "--callstack" "enable-event --list-options does, for completion"
+is "$out" "--callstack" "enable-event --list-options lists --callstack, for completion"
 STATUS=1 calls enable-event --help
-is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "where the real help fails (no man): its status, and our part"
+is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "enable-event --help fails (no man): its status, and --callstack is listed"
 STATUS=1 calls help enable-event
-is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "the same with help enable-event"
+is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "help enable-event fails: its status, and --callstack is listed"
 STATUS=1 calls enable-event --list-options
-is "$status $out" "1 " "a failed list of options stays as it is"
+is "$status $out" "1 " "enable-event --list-options fails: its status, and nothing is added"
 
-# who the real one is
+# The search for the real lttng in PATH.
 mkdir "$work/copy" "$work/none"
 cp -L "$build/lttng" "$work/copy/lttng"
 for path in front:copy:front:real front:copy:real:front:copy copy:front:real real:copy:front; do
 	: >"$RECORD"
 	PATH=$work/${path//:/:$work/} "$work/front/lttng" "$path" 2>&1
-	is "$(cat "$RECORD")" "[$path]" "several front ends in PATH: $path"
+	is "$(cat "$RECORD")" "[$path]" "several front ends in PATH: the real lttng runs ($path)"
 done
 PATH=$work/real:$work/front:/usr/bin:/bin
 : >"$RECORD"
 (cd "$work/front" && PATH=:$work/real:/usr/bin:/bin ./lttng three)
-is "$(cat "$RECORD")" "[three]" "called in the current directory, which is in PATH"
+is "$(cat "$RECORD")" "[three]" "front end in the current directory, which is in PATH: the real lttng runs"
 out=$(PATH=$work/front:$work/copy:$work/none "$work/front/lttng" x 2>&1)
-is "$? $(grep -c 'no other lttng in PATH' <<<"$out")" "127 1" "no real one at all"
+is "$? $(grep -c 'no other lttng in PATH' <<<"$out")" "127 1" "no real lttng in PATH: status 127 and a message"
 PATH=$work/front:$work/real:/usr/bin:/bin
-is "$(ECHO_NAME=1 lttng x)" "name=$work/real/lttng" "the real one is run by its path"
+is "$(ECHO_NAME=1 lttng x)" "name=$work/real/lttng" "the real lttng runs by its path"
 input=$(echo text | (printf '#!/bin/sh\ncat\n' >"$work/real/lttng"; lttng x))
-is "$input" text "standard input is the real one's"
+is "$input" text "the real lttng reads standard input"
 
 echo "1..$n"
 exit $failed

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What kunwind writes with --json, by the schema of kunwind-json(5).
+"""Tests what kunwind writes with --json by a schema that follows kunwind-json(5).
 
-Parsed by Python, checked by jsonschema, on names that are as bad as a file system
-and a trace allow. (What needs the module is in tests/vm/t-tools.sh and t-record.sh.)
+Python parses the output and jsonschema checks it, with the worst names that a
+file system and a trace allow. (tests/vm/t-tools.sh and t-record.sh test the
+commands that need the module.)
 """
 
 import json
@@ -21,7 +22,7 @@ import tap
 from tap import check
 
 KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
-# every byte that a file name may hold, and sequences that are nearly UTF-8
+# Control and other special characters, and sequences that are nearly UTF-8.
 HOSTILE = "".join(map(chr, range(1, 47))) + "\x7f\u0085\u2028\ud83d\ude00\\\"'".encode(
     "utf-16", "surrogatepass").decode("utf-16") + "\udcff\udcc0\udcaf\udced\udca0\udc80\udcc3"
 
@@ -85,7 +86,7 @@ SCHEMA = {
 
 
 def parse(kind, text):
-    """The value of bytes that must be strict JSON of a kind; raises."""
+    """Returns the value of bytes; raises if they are not strict JSON of this kind."""
     value = json.loads(text.decode("utf-8", "strict"), parse_constant=lambda name: 1 / 0)
     jsonschema.validate(value, SCHEMA[kind])
     return value
@@ -110,21 +111,25 @@ def run(*arguments, status=0):
 
 
 def hostile_program(work):
-    """A program of functions and a path with bad names; (path, build-id, address of main)."""
+    """Compiles a program; its path and a function have bad names.
+
+    Returns (path, build-id, address of that function, address of main).
+    """
     source, path = os.path.join(work, "app.c"), os.path.join(work, HOSTILE)
     name = HOSTILE.encode("utf-8", "surrogateescape")
     plain = b"hostile_".ljust(len(name), b"x")
     with open(source, "wb") as file:
         file.write(b"int %s(int x) { return x + 1; }\n\nint main(void) { return %s(1); }\n" % (plain, plain))
     subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id", "-o", path, source], check=True)
-    # no compiler takes such a name; the file has its bytes in the tables of strings
+    # No compiler accepts such a name: replace the name in the string tables.
     with open(path, "rb") as file:
         data = file.read()
     with open(path, "wb") as file:
         file.write(data.replace(plain, name))
     notes = subprocess.run(["readelf", "-nW", path], capture_output=True, check=True).stdout.decode("utf-8", "replace")
     symbols = subprocess.run(["readelf", "-sW", path], capture_output=True, check=True).stdout
-    # "Num: Value Size Type ... Name": main is the function behind the hostile one
+    # "Num: Value Size Type ... Name": main begins where the bad name's
+    # function ends.
     functions = sorted((int(field[1], 16), int(field[2])) for field in map(bytes.split, symbols.splitlines())
                        if len(field) > 6 and field[3] == b"FUNC" and int(field[2]) > 0)
     end = {start + size: start for start, size in functions}
@@ -136,7 +141,7 @@ def make_trace(work):
     path, build_id, odd, main = hostile_program(work)
     bias = 0x555555554000
     thread = (100, 100, HOSTILE[:15] + "\udcff")
-    # longer than the room of 255 bytes for it, which ends inside a character
+    # The host name exceeds 255 bytes, and the limit is inside a character.
     trace = ctf.Trace(host="host\\\\name\u009b31m\udcff" + "\u00e4" * 200)
     trace.add(1000, "kunwind_map", thread, (), ctf.MAP,
               [100, 100, bias, bias + 0x10000, 0, bias, 0, build_id, path])
@@ -159,31 +164,31 @@ def main():
         shown = HOSTILE.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         events = values("event", "show", run("show", "--json", trace), lines=True)
         first = events[0] if events else None
-        check("every event, with numbers of 64 bits",
+        check("show --json: all events, with integers of 64 bits",
               first and [e["name"] for e in events] == ["syscall_entry_openat", "syscall_exit_openat", "other"] and
               first["fields"]["large"] == 2**64 - 1 and first["fields"]["small"] == -2**63 and
               first["fields"]["flags"] == -1, events)
-        check("a field with every byte",
+        check("show --json: a field with special characters",
               first and first["fields"]["filename"].replace("\ufffd", "") == shown.replace("\ufffd", ""), first and first["fields"])
-        check("frames with an object and a function of such names, and one without",
+        check("show --json: frames with bad names, and without names",
               first and os.path.basename(first["stack"][0]["object"]).replace("\ufffd", "") ==
               shown.replace("\ufffd", "").rpartition("/")[2] and "\ufffd" in first["stack"][0]["function"] and
               first["stack"][1]["function"] == "main" and first["stack"][1]["sources"][0]["line"] == 3 and
               first["stack"][2]["function"] is None and first["stack"][2]["object"] is None, first and first["stack"])
-        check("no stack is an empty one", events and events[2]["stack"] == [])
+        check("show --json: an event without a stack has an empty list", events and events[2]["stack"] == [])
         everything = values("event", "show --all --no-symbols",
                             run("show", "--json", "--all", "--no-symbols", trace), lines=True)
-        check("without symbols",
+        check("show --json --no-symbols: no functions",
               len(everything) == 5 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
         summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
-        check("its numbers", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
+        check("show --summary: numbers of events and named frames", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
         report = values("report", "report", run("report", "--json", trace))
-        check("its numbers", report and report[0]["system_calls"][0]["failed"] == 1, report)
+        check("report --json: number of failed calls", report and report[0]["system_calls"][0]["failed"] == 1, report)
         dump = values("dump", "dump", run("dump", "--json", program))
-        check("all rows of the table", dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and
+        check("dump --json: all rows of the table", dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and
               len(dump[0]["table"]) == dump[0]["rows"] + 1, dump and dump[0]["rows"])
         text = run("dump", "--tsv", program).decode().splitlines()
-        check("the same as --tsv", dump and [line.split("\t")[:4] for line in text] ==
+        check("dump --json and dump --tsv have the same rows", dump and [line.split("\t")[:4] for line in text] ==
               [[row["address"][2:], row["cfa"], row["rbp"], row["ra"]] for row in dump[0]["table"]])
         for command in (("show",), ("show", "--tsv"), ("show", "--no-symbols"), ("report",), ("dump",)):
             try:
@@ -205,7 +210,8 @@ def main():
 
 
 if __name__ == "__main__":
-    # json_output.py KIND <FILE: is it one? For the tests in the VM
+    # json_output.py KIND <FILE: fails if FILE is not JSON of this KIND. The
+    # tests in the VM call it.
     if len(sys.argv) > 1:
         parse(sys.argv[1], sys.stdin.buffer.read())
         sys.exit(0)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Each allocation of a program fails, one a run: a status other than 0 has a message.
+"""Lets one allocation of kunwind fail in each run.
 
-A library replaces malloc(3) and its kind. Only calls of the program itself fail, not those of
-libraries.
+If the exit status is not 0, stderr must have a message; no run may end by a
+signal. A preloaded library replaces malloc(3), calloc(3) and realloc(3). Only
+calls of the program itself fail, not those of libraries.
 """
 
 import os
@@ -15,7 +16,7 @@ import tap
 from tap import check
 
 KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
-MOST = 30  # runs of one command
+MOST = 30  # runs of one command, plus 1
 ALLOCATOR = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -80,7 +81,7 @@ def main():
                 failures += done.returncode != 0
                 if done.returncode < 0 or (done.returncode and not done.stderr):
                     silent.append((number, done.returncode))
-            check("kunwind %s says that it is out of memory" % " ".join(command), failures and not silent,
+            check("kunwind %s: a run that fails for lack of memory prints a message" % " ".join(command), failures and not silent,
                   "%d runs failed; allocations and statuses of silent ones: %s" % (failures, silent))
     tap.finish()
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# pages.sh - what --help and the manual pages say of a command's options is the same
-# (of the completion: completion.sh)
+# pages.sh - the manual pages and --help list the same options of each command
+# (completion.sh does the same for the completion)
 
 cd "$(dirname "$0")" || exit 1
 tools=../../tools
@@ -20,16 +20,17 @@ is() {
 	fi
 }
 
-# Long options of a text, but for those that every command has.
+# Prints the long options of a text, except --help and --version.
 options() { grep -oE -- '(^|[^-a-z])--[a-z][a-z-]*' | grep -oE -- '--.*' | grep -vxE -- '--(help|version)' | sort -u; }
 help_of() { "$tools/build/kunwind" "$1" --help; }
-# A page's text from a heading on to the next one of its kind (all of it without one).
+# Prints the sections of a page whose heading begins with HEADING, or all.
 page() { # PAGE [HEADING]
 	sed 's/\\-/-/g' "$tools/man/$1" | awk -v heading="${2-}" '
 		/^\.S[HS] / { inside = heading == "" || index($0, heading) == 5 }
 		heading == "" || inside'
 }
-# What stands beside a command of one page for several.
+# Of a page for several commands, prints the options of COMMAND: those without
+# "(COMMAND, ...)" before their text are options of all.
 marked() { # COMMAND: of kunwind-report.1
 	awk -v command="$1" '
 		/^\.TP/ { getline option; getline text
@@ -37,16 +38,16 @@ marked() { # COMMAND: of kunwind-report.1
 }
 
 is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options)" "$(help_of record | options)" "kunwind-record(1) has the options of --help"
-is "$(page kunwind-show.1 OPTIONS | options)" "$(help_of show | options)" "kunwind-show(1) does"
+is "$(page kunwind-show.1 OPTIONS | options)" "$(help_of show | options)" "kunwind-show(1) has the options of --help"
 for command in report flamegraph export; do
 	wanted=$(help_of $command | sed '/^  --folded/,/^$/d' | options)
-	is "$(page kunwind-report.1 OPTIONS | marked $command | options)" "$wanted" "kunwind-report(1) does, of $command"
+	is "$(page kunwind-report.1 OPTIONS | marked $command | options)" "$wanted" "kunwind-report(1) has the options of $command --help"
 done
 is "$(page kunwind-report.1 'kunwind export' | options)" \
-	"$(help_of export | sed -n '/^  --folded/,/^$/p' | options)" "and of its formats"
+	"$(help_of export | sed -n '/^  --folded/,/^$/p' | options)" "kunwind-report(1) has the format options of export --help"
 for command in run register unregister status doctor auto dump; do
 	is "$(page kunwind.1 SYNOPSIS | grep -E "kunwind $command\\W" | options)" \
-		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the usage of $command"
+		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the options in the usage of $command"
 done
 echo "1..$n"
 exit $failed

@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""kunwind status of a made-up module: a library replaces open(2) of /dev/kunwind."""
+"""Tests kunwind status without the module.
+
+A preloaded library makes open(2) of /dev/kunwind open a file with status lines.
+"""
 
 import os
 import subprocess
@@ -25,7 +28,7 @@ int open(const char *path, int flags, ...)
 	return next(strcmp(path, "/dev/kunwind") ? path : getenv("STATUS"), flags, 0666);
 }
 """
-# one line of each kind (the end of kmod/uapi/kunwind.h)
+# One line of each kind that the end of kmod/uapi/kunwind.h describes.
 LINES = (
     ("version", "1", "0.1.0"), ("param", "auto", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
     ("stat", "stacks", "5"), ("reason", "complete", "5"), ("stacks", "lttng", "complete", "5"),
@@ -45,7 +48,7 @@ class Module:
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.library, source, "-ldl"], check=True)
 
     def status(self, lines, *options):
-        """What kunwind status prints, as bytes."""
+        """Returns what kunwind status prints for these lines, as bytes."""
         with open(self.path, "wb") as file:
             file.write(b"".join(b"\t".join(os.fsencode(field) for field in line) + b"\n" for line in lines))
         return subprocess.run([KUNWIND, "status", *options], capture_output=True, check=True,
@@ -56,13 +59,13 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         module = Module(work)
         data = json_output.parse("status", module.status(LINES, "--json"))
-        # a list of objects has the fields of the lines, in their order
+        # A list in JSON has the fields of the lines, in their order.
         lists = {"hook": "hooks", "stacks": "stacks", "frames": "frames", "process": "processes",
                  "object": "objects", "parts": "parts", "user": "users"}
         for kind, key in lists.items():
-            same("--json has all fields of a line \"%s\"" % kind, [[str(v) for v in o.values()] for o in data[key]],
+            same("--json has all fields of the lines \"%s\"" % kind, [[str(v) for v in o.values()] for o in data[key]],
                  [list(line[1:]) for line in LINES if line[0] == kind])
-        same("--tsv has the module's lines", module.status(LINES, "--tsv"),
+        same("--tsv prints the module's lines unchanged", module.status(LINES, "--tsv"),
              b"".join("\t".join(line).encode() + b"\n" for line in LINES))
 
         names = {"\033[31m": "\\x1b[31m", "\u009b31m": "\\xc2\\x9b31m", "\udcff\udcc3": "\\xff\\xc3",
@@ -70,7 +73,7 @@ def main():
         for name, shown in names.items():
             text = module.status([(*line[:2], name, *line[3:]) if line[0] == "process" else
                                   (*line[:-1], "/" + name) if line[0] == "object" else line for line in LINES])
-            same("names like %s cannot control the terminal, and keep the columns" % ascii(name),
+            same("names with %s are escaped, and the columns stay aligned" % ascii(name),
                  [line for line in text.decode("utf-8", "surrogateescape").splitlines() if shown in line],
                  ["  %7s  %-16s %5s %10s  children" % (100, shown, 3, "4.0 KiB"),
                   "  %8s %10s %5s  %-8s /%s (1 of 2 parts)" % (10, "80 bytes", 1, "ready", shown)])

@@ -4,12 +4,12 @@
 import subprocess
 import sys
 
-suite = ""  # prefix of each check's description
+suite = ""  # prefix of the description of each check
 count = failures = 0
 
 
 def check(what, good, detail=""):
-    """One check. detail: lines to print if it fails."""
+    """Prints the result of a check; detail: lines to print if it failed."""
     global count, failures
     count += 1
     failures += not good
@@ -19,12 +19,12 @@ def check(what, good, detail=""):
 
 
 def same(what, got, wanted):
-    """One check: got equals wanted."""
+    """Prints the result of a check: got must equal wanted."""
     check(what, got == wanted, "got:    %.900r\nwanted: %.900r" % (got, wanted))
 
 
 def skip(what, why):
-    """A check that cannot run on this machine."""
+    """Prints that a check cannot run on this machine; why: what is missing."""
     global count
     count += 1
     print("ok %d - %s # SKIP %s" % (count, what, why))

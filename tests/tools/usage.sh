@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# usage.sh - kunwind's help and usage: help on stdout with 0, wrong usage on
-# stderr with 1 (run: 125, as env(1)); what it says without the module
+# usage.sh - help and usage of kunwind: help goes to stdout with status 0, a
+# message about wrong usage to stderr with status 1 (run and record: 125, as
+# env(1) does). Also the messages if the module is not loaded.
 
 cd "$(dirname "$0")" || exit 1
 kunwind=../../tools/build/kunwind
@@ -10,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 n=0 failed=0
-# expect STATUS OUT-REGEX ERR-REGEX ARGUMENTS...; an empty one: nothing at all
+# expect STATUS OUT-REGEX ERR-REGEX ARGUMENTS...; an empty REGEX: no output
 expect() {
 	local status=$1 out=$2 err=$3 name got o e
 	shift 3
@@ -72,7 +73,7 @@ expect 1 '' 'cannot search for traces: No such file' show ''
 odd=$'\033[31m\302\2331m\377'
 expect 1 '' '^[^[:cntrl:]]*nonexistent\\x1b\[31m\\xc2\\x9b1m\\xff: No such file' dump "/nonexistent$odd"
 mkdir "$work/$odd"
-printf '\x57\x1d\xd1\x75' >"$work/$odd/metadata"	# the begin of a packet
+printf '\x57\x1d\xd1\x75' >"$work/$odd/metadata"	# CTF's packet magic
 expect 1 '' '^kunwind show: [^[:cntrl:]]*\\x1b\[31m' show "$work/$odd"
 ln -s /bin/true "$work/$odd/babeltrace2"
 PATH=$work/$odd:$PATH expect '[01]' 'babeltrace2 +[^[:cntrl:]]*\\x1b\[31m\\xc2' '' doctor
@@ -114,17 +115,17 @@ if "$kunwind" doctor --json 2>"$work/err" | /usr/bin/python3 -c '
 import json, sys
 lines = json.load(sys.stdin)
 sys.exit(not (lines and all(set(l) == {"state", "requirement", "finding", "fix"} for l in lines)))'; then
-	echo "ok $n - doctor --json is a list of what it checked"
+	echo "ok $n - doctor --json prints a list of its checks"
 else
-	echo "not ok $n - doctor --json is a list of what it checked"
+	echo "not ok $n - doctor --json prints a list of its checks"
 	failed=1
 fi
 n=$((n + 1))
 if "$kunwind" dump --tsv /bin/ls >/dev/full 2>"$work/err" || ! grep -q 'cannot write' "$work/err"; then
-	echo "not ok $n - a full disk is an error"
+	echo "not ok $n - dump: a full disk is an error"
 	failed=1
 else
-	echo "ok $n - a full disk is an error"
+	echo "ok $n - dump: a full disk is an error"
 fi
 echo "1..$n"
 exit $failed
