@@ -579,6 +579,28 @@ def test_numbers(work, symbols):
         check("changing ids in sched_switch: the report ends within 20 s", False, error)
 
 
+def test_strings(work):
+    """The table of strings grows while the trace's host name, the last string of all, is entered."""
+    def written(name, nr):
+        trace = ctf.Trace(host="the-host")
+        for i in range(nr):
+            trace.add(1000 + i, "event_%d" % i, APP, [0x1234])
+        directory = os.path.join(work, name)
+        trace.write(directory)
+        return directory
+
+    few = json.loads(run("export", "--all", "--firefox", written("few-strings", 1)).stdout)
+    strings = few["shared"]["stringArray"]
+    same("few strings: the host name is the last one", strings[-1], "the-host")
+    # 1,024 strings before the host name fill the table
+    directory = written("many-strings", 1024 + 1 - (len(strings) - 1))
+    done = subprocess.run([KUNWIND, "report", "--all", "--json", directory], capture_output=True)
+    check("the host name is string 1,024: report's status 0", done.returncode == 0,
+          (done.returncode, done.stderr))
+    if done.returncode == 0:
+        same("the host name is string 1,024: reported", json.loads(done.stdout)["trace"]["hostname"], "the-host")
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = build(work)
@@ -594,6 +616,7 @@ def main():
         test_failures(trace, work)
         test_contexts(work, symbols)
         test_numbers(work, symbols)
+        test_strings(work)
         test_namespaces(work, program, symbols, build_id)
     tap.finish()
 

@@ -129,6 +129,13 @@ uint32_t calls_string(struct calls *calls, const char *text)
 	return string;
 }
 
+const char *calls_text(struct calls *calls, const char *text)
+{
+	uint32_t string = calls_string(calls, text);	/* may move calls->string */
+
+	return calls->string[string];
+}
+
 static uint32_t add_frame(struct calls *calls, const struct calls_frame *frame)
 {
 	uint64_t hash = hash_frame(frame);

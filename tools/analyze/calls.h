@@ -61,6 +61,9 @@ void calls_free(struct calls *calls);
  */
 uint32_t calls_string(struct calls *calls, const char *text);
 
+/* The same, but returns the string itself, which lives as long as @calls. */
+const char *calls_text(struct calls *calls, const char *text);
+
 /* Returns @parent's child for a frame. It is made if there is none. */
 uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, const char *name,
 		    const char *object);

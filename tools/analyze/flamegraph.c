@@ -314,7 +314,7 @@ int analyze_flamegraph(int argc, char **argv)
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
 	/* valid UTF-8 without control characters, as all other text */
-	graph.title = graph.samples.calls.string[calls_string(&graph.samples.calls, graph.title)];
+	graph.title = calls_text(&graph.samples.calls, graph.title);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 	} else if (analyze_output_begin(&output, graph.path)) {

@@ -445,7 +445,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		if (host)
-			samples->hostname = samples->calls.string[calls_string(&samples->calls, host)];
+			samples->hostname = calls_text(&samples->calls, host);
 	}
 	for (i = 0; ok && i < samples->nr_threads; i++)
 		call_does_not_return(samples, &samples->thread[i]);
