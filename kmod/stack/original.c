@@ -104,7 +104,8 @@ bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
 	const u64 start = addr & PAGE_MASK;
 	struct page *page = file_page(mm, addr);
 	const u8 *file;
-	u8 here[STRETCH], byte;
+	bool known = false;
+	u8 here[STRETCH];
 	u32 i, j;
 
 	if (!page)
@@ -115,10 +116,15 @@ bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
 			break;
 		for (j = 0; j < sizeof(here); j++)
 			if (here[j] == BREAKPOINT && same_besides(here, file + i, j) &&
-			    (file[i + j] != BREAKPOINT || start + i + j == addr))
+			    (file[i + j] != BREAKPOINT || start + i + j == addr)) {
 				keep(id, start + i + j, file[i + j]);
+				known |= start + i + j == addr;
+			}
 	}
+	/* Last: a later breakpoint of the page may use the same entry. */
+	if (known)
+		keep(id, addr, file[addr - start]);
 	kunmap_local(file);
 	put_page(page);
-	return kunwind_original_find(id, addr, &byte);
+	return known;
 }

@@ -132,6 +132,23 @@ static void test_file_has_int3(void)
 	tap_ok(found(200) == -1, "int3 of the file itself, not asked for: not kept");
 }
 
+/* The table has one place for both; what is asked for must get it. */
+static void test_same_place(void)
+{
+	size_t i, j;
+
+	begin();
+	for (i = 100; i < 2000; i++)
+		for (j = i + BESIDES + 1; j < PAGE_SIZE; j++)
+			if (hash(ID, base + i) >> (64 - BITS) == hash(ID, base + j) >> (64 - BITS))
+				goto found;
+found:
+	bytes[i] = bytes[j] = BREAKPOINT;
+	tap_ok(learn(i), "a later breakpoint of the page has the same place: reported as known");
+	tap_ok(found(i) == file_bytes[i],
+	       "a later breakpoint of the page has the same place: byte of the file");
+}
+
 static void test_partly_readable(void)
 {
 	begin();
@@ -148,5 +165,6 @@ int main(void)
 	test_in_vain();
 	test_file_has_int3();
 	test_partly_readable();
+	test_same_place();
 	return tap_done();
 }
