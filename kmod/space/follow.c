@@ -236,9 +236,9 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 
 /*
  * Uses the arguments of the current system call: narrows [*start, *end) to
- * those of mprotect, so that a JIT that makes one page of its code writable
- * does not lose the tables of all other pages; or sets *added to the length of
- * mmap.
+ * those of mprotect, or of mmap at a fixed address, so that a JIT that makes one
+ * page of its code writable does not lose the tables of all other pages; or
+ * sets *added to the length of mmap at an address that the kernel chose.
  */
 static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
 {
@@ -249,15 +249,18 @@ static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u6
 		return;
 	to = PAGE_ALIGN(to);
 	switch (regs->orig_ax) {
+	case __NR_mmap:
+		if (!(regs->r10 & (MAP_FIXED | MAP_FIXED_NOREPLACE))) {
+			*added = PAGE_ALIGN(regs->si);
+			break;
+		}
+		fallthrough;
 	case __NR_mprotect:
 	case __NR_pkey_mprotect:
 		if (from < *end && to > *start) {
 			*start = max(*start, from);
 			*end = min(*end, to);
 		}
-		break;
-	case __NR_mmap:
-		*added = PAGE_ALIGN(regs->si);
 		break;
 	}
 }
@@ -266,8 +269,11 @@ KUNWIND_HOOK1(perf_event_mmap, struct vm_area_struct *, vma)
 {
 	u64 start = vma->vm_start, end = vma->vm_end, added = 0;
 
-	/* A merge makes the mapping larger than the call's own. */
-	if (runs_in(vma->vm_mm))
+	/*
+	 * A merge makes the mapping larger than the call's own. Huge pages do
+	 * not merge, and the kernel rounds their length up.
+	 */
+	if (runs_in(vma->vm_mm) && !(vma->vm_flags & VM_HUGETLB))
 		changed(task_pt_regs(current), &start, &end, &added);
 	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
 }

@@ -15,13 +15,19 @@
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define MAX_RT_PRIO		100
 #define VM_EXEC			4
+#define VM_HUGETLB		0x400000
 #define MREMAP_MAYMOVE		1
 #define MREMAP_FIXED		2
+#define MAP_FIXED		0x10
+#define MAP_FIXED_NOREPLACE	0x100000
 #define __NR_mmap		9
 #define __NR_mprotect		10
 #define __NR_pkey_mprotect	329
 #define offset_in_page(x)	((x) & (PAGE_SIZE - 1))
 #define PAGE_ALIGN(x)		(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+#ifndef fallthrough
+#define fallthrough		__attribute__((__fallthrough__))
+#endif
 #define IS_ERR_VALUE(x)		((unsigned long)(x) >= -4095UL)
 #define TWA_RESUME		1
 #define THIS_MODULE		NULL
@@ -248,6 +254,24 @@ static void test_mprotect(void)
 	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x4000, VM_EXEC);
 	tap_ok(dead() == 1, "mmap over a page of a mapping: the whole mapping is dead");
 	end("mmap over a page");
+	/* another thread's mapping, which merged and is not read yet, as long as the page */
+	begin();
+	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x5000, VM_EXEC);
+	tap_ok(dead() == 1, "mmap over a page, while another thread maps as much: the mapping is dead");
+	end("mmap over a page, while another thread maps as much");
+	begin();
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
+	tap_ok(!dead() && nr_queued == 1,
+	       "mmap at a fixed address that merges: the known mapping stays valid");
+	end("mmap at a fixed address that merges");
+	begin();
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0) - 0x2000, 0x1000, AT(0) - 0x2000, 0x6000, VM_EXEC | VM_HUGETLB);
+	tap_ok(dead() == 1, "mmap of huge pages at a fixed address: the whole mapping counts");
+	end("mmap of huge pages at a fixed address");
 	begin();
 	listening = true;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
