@@ -82,7 +82,7 @@ static int __init kunwind_init(void)
 
 	err = kunwind_object_init();
 	if (err)
-		return err;
+		goto out_emit;
 	err = kunwind_builder_init();
 	if (err)
 		goto out_object;
@@ -124,6 +124,8 @@ out_builder:
 	kunwind_builder_exit();
 out_object:
 	kunwind_object_exit();
+out_emit:
+	kunwind_emit_exit();	/* the event can be on before init */
 	return err;
 }
 

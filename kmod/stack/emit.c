@@ -314,6 +314,11 @@ void kunwind_emit_show(struct seq_file *m)
 void kunwind_emit_init(void)
 {
 	sys_enter = kunwind_tracepoint_find("sys_enter");
+	mutex_lock(&emit_lock);
+	/* The event can be on before: the work may have run without sys_enter. */
+	if (users)
+		schedule_work(&settle_work);
+	mutex_unlock(&emit_lock);
 }
 
 void kunwind_emit_exit(void)

@@ -313,9 +313,19 @@ static void test_long(void)
 	end();
 }
 
+/* From kernel 6.14 on, set_event=kunwind:...:mod:kunwind does this. */
+static void test_before_init(void)
+{
+	begin();
+	kunwind_emit_init();
+	drain_workqueue(NULL);
+	tap_ok(sys_enter_tracepoint.probe, "event on before the module's init: system calls are probed");
+	end();
+}
+
 int main(void)
 {
-	kunwind_emit_init();
+	test_before_init();
 	test_once();
 	test_listener();
 	test_trust();
