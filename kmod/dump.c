@@ -19,7 +19,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
-#include "process/payer.h"
+#include "base/payer.h"
 #include "process/process.h"
 #include "space/snapshot.h"
 #include "trace/trace_hooks.h"

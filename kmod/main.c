@@ -39,7 +39,7 @@
 #include "device.h"
 #include "stack/emit.h"
 #include "space/follow.h"
-#include "hook.h"
+#include "base/hook.h"
 #include "object/object.h"
 #include "process/process.h"
 #include "space/space.h"

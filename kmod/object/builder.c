@@ -51,7 +51,7 @@
 #include "fill.h"
 #include "job.h"
 #include "lanes.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "object.h"
 #include "../space/space.h"
 

@@ -22,7 +22,7 @@
 
 #include "builder.h"
 #include "jit.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "object.h"
 #include "../space/space.h"
 

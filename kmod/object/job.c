@@ -32,7 +32,7 @@
 
 #include "job.h"
 #include "object.h"
-#include "../process/payer.h"
+#include "../base/payer.h"
 
 #define NICE_BACKGROUND	10
 #define NICE_OVER	MAX_NICE

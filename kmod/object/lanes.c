@@ -35,7 +35,7 @@
 #include "builder.h"
 #include "lanes.h"
 #include "object.h"
-#include "../process/payer.h"
+#include "../base/payer.h"
 
 /* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
 #define LOCAL_WIDTH	2

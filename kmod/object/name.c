@@ -24,7 +24,7 @@
 #include <linux/string.h>
 
 #include "../compat/mm.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "name.h"
 #include "object.h"
 

@@ -48,7 +48,7 @@
 #include "filesystem.h"
 #include "job.h"
 #include "lanes.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"

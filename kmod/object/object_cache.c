@@ -41,7 +41,7 @@
 #include "builder.h"
 #include "../compat/shrinker.h"
 #include "filesystem.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"

@@ -62,7 +62,7 @@
 
 #include "auto.h"
 #include "../stack/callstack.h"
-#include "payer.h"
+#include "../base/payer.h"
 #include "process.h"
 #include "../space/space.h"
 

@@ -54,8 +54,8 @@
 #include <linux/seq_file.h>
 
 #include "../space/follow.h"
-#include "../hook.h"
-#include "payer.h"
+#include "../base/hook.h"
+#include "../base/payer.h"
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"

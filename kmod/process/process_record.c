@@ -29,7 +29,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "payer.h"
+#include "../base/payer.h"
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"

@@ -79,7 +79,7 @@
 #include "../compat/sched.h"
 #include "../object/filesystem.h"
 #include "follow.h"
-#include "../hook.h"
+#include "../base/hook.h"
 #include "space.h"
 #include "../stack/touch.h"
 #include "../trace/kunwind_events.h"

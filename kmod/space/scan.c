@@ -40,7 +40,7 @@
 
 #include "../object/builder.h"
 #include "../stack/callstack.h"
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "../object/name.h"
 #include "../object/object.h"
 #include "snapshot.h"

@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "../process/memory.h"
+#include "../base/memory.h"
 #include "../object/name.h"
 #include "../object/object.h"
 #include "snapshot.h"

@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_CALLSTACK_H
 #define _KUNWIND_CALLSTACK_H
 
-#include "../hook.h"
+#include "../base/hook.h"
 #include "../space/space.h"
 
 struct pt_regs;

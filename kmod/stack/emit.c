@@ -45,7 +45,7 @@
 
 #include "callstack.h"
 #include "emit.h"
-#include "../hook.h"
+#include "../base/hook.h"
 
 #define CONTEXTS	4	/* interrupt_context_level(): task, softirq, hardirq, NMI */
 #define MARK_BITS	10

@@ -36,7 +36,7 @@
 #include "callstack.h"
 #include "../compat/unwind.h"
 #include "emit.h"
-#include "../hook.h"
+#include "../base/hook.h"
 #include "takeover.h"
 
 /*

@@ -89,7 +89,7 @@ static unsigned int nr_all;
 static bool kunwind_enabled;
 static bool kunwind_callstack_allowed(void) { return kunwind_enabled; }
 
-#include "../../kmod/process/payer.c"
+#include "../../kmod/base/payer.c"
 #include "../../kmod/process/auto.c"
 
 /* --------------------------- functions of other files that these files call */

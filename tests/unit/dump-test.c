@@ -17,7 +17,7 @@ static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/process/memory.h"
+#include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"
 #include "../../kmod/trace/dump.h"
 
@@ -35,7 +35,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 		listening = false;
 }
 
-#include "../../kmod/process/payer.c"
+#include "../../kmod/base/payer.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/dump.c"
 

@@ -88,7 +88,7 @@ static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/process/memory.h"
+#include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"
 static void kunwind_trace_map(int number, const struct kunwind_range *range,
 			      const struct kunwind_detail *detail)

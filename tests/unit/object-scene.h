@@ -84,9 +84,9 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #undef bucket
 #undef BITS
 #undef MAX_STALLS
-#include "../../kmod/process/payer.c"
+#include "../../kmod/base/payer.c"
 #define used	memory_used
-#include "../../kmod/process/memory.c"
+#include "../../kmod/base/memory.c"
 #undef used
 #include "../../kmod/object/name.c"
 #include "../../kmod/object/object_key.c"

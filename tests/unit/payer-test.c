@@ -6,8 +6,8 @@
 #include "kernel.h"
 #include "tap.h"
 
-#include "../../kmod/process/memory.c"
-#include "../../kmod/process/payer.c"
+#include "../../kmod/base/memory.c"
+#include "../../kmod/base/payer.c"
 
 static struct user_namespace outer = { &init_user_ns, { 1001 } }, inner = { &outer, { 100000 } };
 static struct pid_namespace container1 = { &init_pid_ns, &init_user_ns, { 11 } };

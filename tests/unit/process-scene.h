@@ -67,8 +67,8 @@ static int forked, executed, exited;		/* pids of the last events */
 #define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
 
 #include "../../kmod/object/object.h"
-#include "../../kmod/process/memory.h"
-#include "../../kmod/process/payer.c"
+#include "../../kmod/base/memory.h"
+#include "../../kmod/base/payer.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/space.c"
 #undef HASH_BITS

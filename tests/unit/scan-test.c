@@ -100,7 +100,7 @@ static char *d_path(const struct file *file, char *buf, int size)
 
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/process/memory.h"
+#include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"
 
 static unsigned int told;

@@ -18,7 +18,7 @@ static u64 sweep_costs;
 /* Trace events: the last one, and their number. */
 #define _KUNWIND_TRACE_HOOKS_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/process/memory.h"
+#include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"
 
 static u64 told_start;

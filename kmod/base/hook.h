@@ -19,7 +19,7 @@
 #include <linux/compiler.h>
 #include <asm/syscall.h>
 
-#include "compat/ftrace.h"
+#include "../compat/ftrace.h"
 
 struct seq_file;
 struct tracepoint;
