@@ -34,7 +34,7 @@
 #include "stack/callstack.h"
 #include "device.h"
 #include "space/follow.h"
-#include "object/jit.h"
+#include "space/jit.h"
 #include "object/object.h"
 #include "process/process.h"
 #include "stack/takeover.h"

@@ -10,7 +10,7 @@
 #define u64_to_user_ptr(p)	((void *)(uintptr_t)(p))
 #define refcount_inc_not_zero(r)	(refcount_read(r) ? (refcount_inc(r), true) : false)
 
-#include "../../kmod/object/jit.c"
+#include "../../kmod/space/jit.c"
 
 static struct mm_struct mm;
 static struct task_struct me = { .mm = &mm };

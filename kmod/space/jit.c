@@ -20,11 +20,11 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "builder.h"
+#include "../object/builder.h"
 #include "jit.h"
 #include "../base/memory.h"
-#include "object.h"
-#include "../space/space.h"
+#include "../object/object.h"
+#include "space.h"
 
 /* The current process's space, with a reference. NULL: not registered. */
 static struct kunwind_space *own_space(void)
