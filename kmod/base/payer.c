@@ -41,6 +41,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/user_namespace.h>
+#include <linux/wait.h>
 
 #include "payer.h"
 
@@ -442,6 +443,7 @@ bool kunwind_payer_over_budget(struct kunwind_payer *payer)
 
 /* Turns without a payer: only to fill, because compiling needs none then. */
 static unsigned long nobodys_turns;
+DECLARE_WAIT_QUEUE_HEAD(kunwind_turns);
 
 bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
 {
@@ -453,6 +455,12 @@ bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn
 void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
 {
 	clear_bit_unlock(turn, payer ? &payer->turns : &nobodys_turns);
+	kunwind_turns_wake();
+}
+
+void kunwind_turns_wake(void)
+{
+	wake_up_all(&kunwind_turns);
 }
 
 void kunwind_payer_exit(void)

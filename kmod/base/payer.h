@@ -11,8 +11,7 @@
 #include <linux/list.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
-
-#include "../object/job.h"
+#include <linux/wait.h>
 
 struct kunwind_payer;
 struct mm_struct;
@@ -88,9 +87,22 @@ void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);
 /* Returns whether the user's builds get the lowest priority. */
 bool kunwind_payer_over_budget(struct kunwind_payer *payer);
 
+/* Rights of jobs: a user can give each of them to one job at a time. */
+enum kunwind_turn {
+	KUNWIND_TURN_COMPILE,	/* the table, or its first stage */
+	KUNWIND_TURN_FILL,	/* its second stage */
+	KUNWIND_NR_TURNS,
+};
+
 /* False: another job has the turn. Without a payer, compiling needs no turn. */
 bool __must_check kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+/* Gives it back, and wakes the jobs that wait for a turn. */
 void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+
+/* Where jobs wait for a turn (job.c). */
+extern struct wait_queue_head kunwind_turns;
+/* Wakes them: another turn may be free, or a job may need none any more. */
+void kunwind_turns_wake(void);
 
 /* Frees all records. No references may be left, only debts. */
 void kunwind_payer_exit(void);

@@ -231,7 +231,7 @@ int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 	enum part_state state = part_state(mm, addr, false);
 
 	if (state == PART_MISSING)
-		kunwind_jobs_wake();
+		kunwind_turns_wake();
 	if (!wait_event_killable_timeout(part_built,
 					 (state = part_state(mm, addr, false)) != PART_MISSING,
 					 timeout))

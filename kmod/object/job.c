@@ -37,7 +37,6 @@
 #define NICE_BACKGROUND	10
 #define NICE_OVER	MAX_NICE
 
-static DECLARE_WAIT_QUEUE_HEAD(turns);
 static bool stopping;
 
 static void set_nice(const struct kunwind_job *job, struct kunwind_payer *payer)
@@ -93,7 +92,6 @@ static void give_turn(struct kunwind_job *job)
 	job->has_turn = false;
 	kunwind_payer_give_turn(job->turn, job->kind);
 	kunwind_payer_put(job->turn);
-	wake_up_all(&turns);
 }
 
 void kunwind_job_end(struct kunwind_job *job)
@@ -116,7 +114,8 @@ bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 {
 	job->kind = kind;
 	/* Timeout: nothing wakes a job when its object becomes unwanted. */
-	while (!wait_event_timeout(turns, kunwind_jobs_stopping() || (urgent && urgent(data)) ||
+	while (!wait_event_timeout(kunwind_turns,
+				   kunwind_jobs_stopping() || (urgent && urgent(data)) ||
 				   (job->has_turn = kunwind_object_take_turn(job->object, kind,
 									     &job->turn)),
 				   HZ / 10))
@@ -136,15 +135,10 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	return job->left && !kunwind_object_unwanted(job->object);
 }
 
-void kunwind_jobs_wake(void)
-{
-	wake_up_all(&turns);
-}
-
 void kunwind_jobs_stop(void)
 {
 	WRITE_ONCE(stopping, true);
-	wake_up_all(&turns);
+	kunwind_turns_wake();
 }
 
 bool kunwind_jobs_stopping(void)

@@ -7,15 +7,9 @@
 
 #include <linux/types.h>
 
-struct kunwind_object;
-struct kunwind_payer;
+#include "../base/payer.h"
 
-/* Rights of jobs: a user can give each of them to one job at a time. */
-enum kunwind_turn {
-	KUNWIND_TURN_COMPILE,	/* the table, or its first stage */
-	KUNWIND_TURN_FILL,	/* its second stage */
-	KUNWIND_NR_TURNS,
-};
+struct kunwind_object;
 
 /**
  * struct kunwind_job - work of the current worker on one object
@@ -63,9 +57,6 @@ bool __must_check kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_tu
  * unwanted, or the module is being unloaded. Charges time: call it often.
  */
 bool kunwind_job_may_go_on(struct kunwind_job *job);
-
-/* Wakes jobs that wait for a turn: one may be free, or they may be urgent. */
-void kunwind_jobs_wake(void);
 
 /* All jobs end soon, and later ones at their first check. */
 void kunwind_jobs_stop(void);

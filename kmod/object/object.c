@@ -46,7 +46,6 @@
 
 #include "builder.h"
 #include "filesystem.h"
-#include "job.h"
 #include "lanes.h"
 #include "../base/memory.h"
 #include "name.h"
@@ -319,7 +318,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *p
 		kunwind_place_free(place);
 	if (lane)
 		kunwind_lane_put(lane);
-	kunwind_jobs_wake();
+	kunwind_turns_wake();
 }
 
 /* A new object, or one that another task has made meanwhile. Never NULL. */

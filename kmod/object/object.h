@@ -10,13 +10,12 @@
 #include <linux/refcount.h>
 #include <linux/stddef.h>
 
+#include "../base/payer.h"
 #include "../core/cfi/elf.h"
-#include "job.h"
 #include "name.h"
 
 struct file;
 struct kunwind_lane;
-struct kunwind_payer;
 struct seq_file;
 struct vdso_image;
 

@@ -70,7 +70,7 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	job->left -= min(job->left, used_each);
 	return job->left;
 }
-void kunwind_jobs_wake(void) { }
+void kunwind_turns_wake(void) { }
 void kunwind_builder_conclude(struct kunwind_object *of, enum kunwind_refusal refusal)
 {
 	of->refusal = conclusion = refusal;

@@ -141,9 +141,10 @@ static void test_take_over(void)
 	begin();
 	a = get_file(0, alice);
 	begins(alice, &wanted);
-	woken = 0;
+	kunwind_turns.woken = 0;
 	b = get_file(0, bob);
-	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && woken == 1 && nr_works == 1,
+	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && kunwind_turns.woken == 1 &&
+	       nr_works == 1,
 	       "take over: within the budget, the first user pays for the build's time");
 	over_budget(alice);
 	tap_ok(time_payer(a) == bob && a->payer == alice,

@@ -99,7 +99,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 
 #define TABLE	100000		/* bytes of each table */
 
-static unsigned int built, closed, woken;
+static unsigned int built, closed;
 static enum kunwind_refusal ends_with;
 
 bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
@@ -158,7 +158,6 @@ const char *kunwind_refusal_name(unsigned int refusal);
 u64 kunwind_snapshot_bytes(void) { return 0; }
 static bool status_full;
 bool kunwind_status_ends(struct seq_file *m) { (void)m; return status_full; }
-void kunwind_jobs_wake(void) { woken++; }
 
 /* --------------------------------------------------------------- the scene */
 
