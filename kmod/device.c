@@ -30,6 +30,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "base/enabled.h"
 #include "process/auto.h"
 #include "stack/callstack.h"
 #include "device.h"
@@ -211,7 +212,7 @@ static long do_process(void __user *arg, bool registers)
 		return err;
 	if (process.reserved || (process.flags & ~(registers ? KUNWIND_REGISTER_CHILDREN : 0)))
 		return -EINVAL;
-	if (registers && !kunwind_callstack_allowed())
+	if (registers && !kunwind_allowed())
 		return -EOPNOTSUPP;
 	err = process_get(process.mem_fd, &mm, &tgid);
 	if (err)
@@ -316,7 +317,7 @@ static long do_jit(void __user *arg, bool adds)
 		return err;
 	if (jit.flags)
 		return -EINVAL;
-	if (adds && !kunwind_callstack_allowed())
+	if (adds && !kunwind_allowed())
 		return -EOPNOTSUPP;
 	jit.refusal = KUNWIND_OK;
 	jit.nr_fdes = 0;

@@ -16,6 +16,7 @@
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
 
+#include "base/enabled.h"
 #include "process/auto.h"
 #include "stack/callstack.h"
 #include "device.h"

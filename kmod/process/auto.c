@@ -61,7 +61,7 @@
 #include <linux/workqueue.h>
 
 #include "auto.h"
-#include "../stack/callstack.h"
+#include "../base/enabled.h"
 #include "../base/payer.h"
 #include "process.h"
 #include "../space/space.h"
@@ -305,7 +305,7 @@ static void adopt_all(struct work_struct *work)
 static int switch_to(bool want)
 {
 	lockdep_assert_held(&auto_lock);
-	if (want && !kunwind_callstack_allowed())
+	if (want && !kunwind_allowed())
 		return -EOPNOTSUPP;
 	kunwind_process_whole_system(want);
 	WRITE_ONCE(auto_on, want);

@@ -38,9 +38,9 @@
 #include <linux/seq_file.h>
 #include <asm/vdso.h>
 
-#include "../object/builder.h"
-#include "../stack/callstack.h"
+#include "../base/enabled.h"
 #include "../base/memory.h"
+#include "../object/builder.h"
 #include "../object/name.h"
 #include "../object/object.h"
 #include "snapshot.h"

@@ -29,16 +29,13 @@
 #include <linux/seq_file.h>
 
 #include "../arch/x86/regs.h"
+#include "../base/enabled.h"
 #include "callstack.h"
 #include "../compat/sched.h"
 #include "../core/walk/mem.h"
 #include "credit.h"
 #include "original.h"
 #include "touch.h"
-
-bool kunwind_enabled = true;
-module_param_named(enabled, kunwind_enabled, bool, 0644);
-MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");
 
 static bool guess;
 module_param(guess, bool, 0644);
@@ -66,7 +63,7 @@ static struct kunwind_recent __percpu *recents;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
 {
-	if (!kunwind_callstack_allowed())
+	if (!kunwind_allowed())
 		return KUNWIND_DISABLED;
 	/*
 	 * Kernel threads and the workers of io_uring and vhost have no user

@@ -5,7 +5,6 @@
 #ifndef _KUNWIND_CALLSTACK_H
 #define _KUNWIND_CALLSTACK_H
 
-#include "../base/hook.h"
 #include "../space/space.h"
 
 struct pt_regs;
@@ -13,18 +12,6 @@ struct seq_file;
 
 int kunwind_callstack_init(void);
 void kunwind_callstack_exit(void);
-
-/* Kill switch: module parameter "enabled". */
-extern bool kunwind_enabled;
-
-/*
- * Returns whether stacks may be walked and processes registered: not while the
- * kill switch is on, nor if a required hook is missing (hook.h). Any context.
- */
-static __always_inline bool kunwind_callstack_allowed(void)
-{
-	return READ_ONCE(kunwind_enabled) && !kunwind_hook_missing();
-}
 
 /*
  * Returns KUNWIND_COMPLETE if the current task's user stack may be walked,

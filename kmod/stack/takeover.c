@@ -33,10 +33,11 @@
 #include <linux/stacktrace.h>
 
 #include "../arch/x86/regs.h"
+#include "../base/enabled.h"
+#include "../base/hook.h"
 #include "callstack.h"
 #include "../compat/unwind.h"
 #include "emit.h"
-#include "../base/hook.h"
 #include "takeover.h"
 
 /*
@@ -101,7 +102,7 @@ static __always_inline void take(struct kunwind_space *space, const struct pt_re
  */
 static __always_inline struct kunwind_space *space_now(void)
 {
-	return likely(kunwind_callstack_allowed()) ? kunwind_space_find(current->mm) : NULL;
+	return likely(kunwind_allowed()) ? kunwind_space_find(current->mm) : NULL;
 }
 
 static notrace unsigned int save_user(unsigned long *store, unsigned int size)

@@ -85,9 +85,9 @@ static unsigned int nr_all;
 	for ((of) = &all[0].task; ONE(of) < &all[nr_all]; (of) = &ONE(of)[1].task)	\
 		if (!ONE(of)->pid.task) { } else
 
-#define _KUNWIND_CALLSTACK_H
+#define _KUNWIND_ENABLED_H
 static bool kunwind_enabled;
-static bool kunwind_callstack_allowed(void) { return kunwind_enabled; }
+static bool kunwind_allowed(void) { return kunwind_enabled; }
 
 #include "../../kmod/base/payer.c"
 #include "../../kmod/process/auto.c"

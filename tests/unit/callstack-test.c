@@ -63,6 +63,7 @@ static bool hook_missing;
 static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
 #define breakpoint		original_at	/* another name for this file; 0: no breakpoint */
 
+#include "../../kmod/base/enabled.c"
 #include "../../kmod/stack/credit.c"
 #include "../../kmod/stack/callstack.c"
 

@@ -76,7 +76,6 @@ static void (*in_walk)(void);
 static u32 frames, guessed;
 static bool no_caller;		/* the last frame is a signal frame, whose caller has no address */
 
-bool kunwind_enabled = true;
 bool kunwind_callstack_guesses(void) { return guesses; }
 struct kunwind_space *kunwind_space_find(const struct mm_struct *mm) { (void)mm; return &space; }
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs)

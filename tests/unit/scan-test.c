@@ -111,7 +111,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 	told++;
 }
 
-#define _KUNWIND_CALLSTACK_H
+#define _KUNWIND_ENABLED_H
 static bool kunwind_enabled = true;
 
 #include "../../kmod/object/name.c"

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * enabled.c - the kill switch: the module parameter "enabled"
+ *
+ * Each walk, registration and wait for tables reads it, in any context.
+ */
+#include <linux/moduleparam.h>
+
+#include "enabled.h"
+
+bool kunwind_enabled = true;
+module_param_named(enabled, kunwind_enabled, bool, 0644);
+MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * enabled.h - whether stacks may be walked and processes registered
+ */
+#ifndef _KUNWIND_ENABLED_H
+#define _KUNWIND_ENABLED_H
+
+#include "hook.h"
+
+/* Kill switch: module parameter "enabled". */
+extern bool kunwind_enabled;
+
+/*
+ * Returns whether stacks may be walked and processes registered: not while the
+ * kill switch is on, nor if a required hook is missing (hook.h). Any context.
+ */
+static __always_inline bool kunwind_allowed(void)
+{
+	return READ_ONCE(kunwind_enabled) && !kunwind_hook_missing();
+}
+
+#endif /* _KUNWIND_ENABLED_H */
