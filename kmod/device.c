@@ -36,8 +36,8 @@
 #include "device.h"
 #include "space/follow.h"
 #include "space/jit.h"
-#include "object/object.h"
 #include "process/process.h"
+#include "status.h"
 #include "stack/takeover.h"
 
 /*
@@ -88,14 +88,6 @@ static long do_info(void __user *arg)
 	return copy_out(arg, &info, sizeof(info), usize);
 }
 
-void kunwind_device_stats(struct kunwind_stats *stats)
-{
-	*stats = (struct kunwind_stats){ };
-	kunwind_process_stats(stats);
-	kunwind_object_stats(stats);
-	kunwind_callstack_stats(stats);
-}
-
 static long do_stats(void __user *arg)
 {
 	struct kunwind_stats stats;
@@ -108,7 +100,7 @@ static long do_stats(void __user *arg)
 		return err;
 	if (stats.reserved)
 		return -EINVAL;
-	kunwind_device_stats(&stats);
+	kunwind_status_stats(&stats);
 	stats.size = usize;
 	return copy_out(arg, &stats, sizeof(stats), usize);
 }

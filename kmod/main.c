@@ -43,6 +43,7 @@
 #include "object/object.h"
 #include "process/process.h"
 #include "space/space.h"
+#include "status.h"
 #include "stack/takeover.h"
 #include "stack/touch.h"
 

@@ -19,7 +19,6 @@
 #include "base/enabled.h"
 #include "process/auto.h"
 #include "stack/callstack.h"
-#include "device.h"
 #include "stack/emit.h"
 #include "space/follow.h"
 #include "object/object.h"
@@ -29,12 +28,20 @@
 #include "stack/touch.h"
 #include "trace/dump.h"
 
+void kunwind_status_stats(struct kunwind_stats *stats)
+{
+	*stats = (struct kunwind_stats){ };
+	kunwind_process_stats(stats);
+	kunwind_object_stats(stats);
+	kunwind_callstack_stats(stats);
+}
+
 static void show_stats(struct seq_file *m)
 {
 	struct kunwind_stats stats;
 	unsigned int i;
 
-	kunwind_device_stats(&stats);
+	kunwind_status_stats(&stats);
 #define SHOW(name)	seq_printf(m, "stat\t" #name "\t%llu\n", stats.name)
 	SHOW(processes);
 	SHOW(missed_limit);
@@ -50,26 +57,6 @@ static void show_stats(struct seq_file *m)
 #undef SHOW
 	for (i = 0; i < KUNWIND_NR_REASONS; i++)
 		seq_printf(m, "reason\t%s\t%llu\n", kunwind_reason_name(i), stats.by_reason[i]);
-}
-
-bool kunwind_status_ends(struct seq_file *m)
-{
-	cond_resched();
-	return seq_has_overflowed(m) || fatal_signal_pending(current);
-}
-
-void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
-			    bool whole_system, size_t bytes)
-{
-	static const char *const names[2][2] = {
-		{ "-", "auto" },
-		{ "children", "children,auto" },
-	};
-
-	seq_printf(m, "process\t%d\t", pid);
-	seq_escape(m, comm, "\t\n\\");
-	seq_printf(m, "\t%u\t%s\t%zu\n", maps,
-		   names[!!(flags & KUNWIND_REGISTER_CHILDREN)][whole_system], bytes);
 }
 
 int kunwind_status_show(struct seq_file *m, void *data)

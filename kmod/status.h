@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status.h - the text that read(2) on /dev/kunwind returns
+ * status.h - the text that read(2) on /dev/kunwind returns, and the counters
  */
 #ifndef _KUNWIND_STATUS_H
 #define _KUNWIND_STATUS_H
 
-#include <linux/types.h>
-
 struct seq_file;
+struct kunwind_stats;
 
-/*
- * Call this in each long loop that writes to @m, without a lock: it lets other
- * tasks run. True: the loop must end, because further text would be lost.
- * Either a fatal signal is pending, or @m is full and seq_file starts again
- * with a larger buffer.
- */
-bool kunwind_status_ends(struct seq_file *m);
+#define KUNWIND_MODULE_VERSION	"0.1.0"
 
-/*
- * Prints a line "process". @flags: KUNWIND_REGISTER_*. @bytes: memory of the
- * process's record and mappings. Does not sleep.
- */
-void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
-			    bool whole_system, size_t bytes);
+/* Sets all counters in @stats. May sleep. */
+void kunwind_status_stats(struct kunwind_stats *stats);
+
+/* Prints the text. May sleep. */
+int kunwind_status_show(struct seq_file *m, void *data);
 
 #endif /* _KUNWIND_STATUS_H */

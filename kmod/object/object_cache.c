@@ -42,10 +42,10 @@
 #include "../compat/shrinker.h"
 #include "filesystem.h"
 #include "../base/memory.h"
+#include "../base/show.h"
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"
-#include "../status.h"
 
 #define BUCKETS		1024
 #define IDLE_MAX	1024
@@ -405,7 +405,7 @@ void kunwind_object_cache_show(struct seq_file *m)
 	seq_printf(m, "stat\tidle_objects\t%u\n", READ_ONCE(nr_idle));
 	seq_printf(m, "stat\tidle_bytes\t%llu\n", READ_ONCE(idle_bytes));
 	for (i = 0; i < BUCKETS; i++) {
-		if (kunwind_status_ends(m))
+		if (kunwind_show_ends(m))
 			return;
 		spin_lock(&kunwind_objects_lock);
 		hlist_for_each_entry(object, &objects[i], node) {

@@ -30,10 +30,10 @@
 #include <linux/slab.h>
 
 #include "../base/payer.h"
+#include "../base/show.h"
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
-#include "../status.h"
 #include "../trace/trace_hooks.h"
 
 #define HASH_BITS	10
@@ -293,6 +293,21 @@ void kunwind_process_stats(struct kunwind_stats *stats)
 	spin_unlock(&kunwind_processes_lock);
 }
 
+/* Prints a line "process". Inside rcu_read_lock(): does not sleep. */
+static void show_line(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
+		      bool whole_system, size_t bytes)
+{
+	static const char *const names[2][2] = {
+		{ "-", "auto" },
+		{ "children", "children,auto" },
+	};
+
+	seq_printf(m, "process\t%d\t", pid);
+	seq_escape(m, comm, "\t\n\\");
+	seq_printf(m, "\t%u\t%s\t%zu\n", maps,
+		   names[!!(flags & KUNWIND_REGISTER_CHILDREN)][whole_system], bytes);
+}
+
 void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t uid, bool all)
 {
 	const struct kunwind_process_record *process;
@@ -301,7 +316,7 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(processes); i++) {
-		if (kunwind_status_ends(m))
+		if (kunwind_show_ends(m))
 			return;
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(process, &processes[i], node) {
@@ -321,8 +336,7 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 				maps = kunwind_space_maps(space);
 				bytes += kunwind_space_bytes(space);
 			}
-			kunwind_status_process(m, nr, task->comm, maps, flags,
-					       all && (owners & BY_AUTO), bytes);
+			show_line(m, nr, task->comm, maps, flags, all && (owners & BY_AUTO), bytes);
 		}
 		rcu_read_unlock();
 	}

@@ -15,23 +15,23 @@ static void test_exec(void)
 	ann = start(2, ANN, 0);
 	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
 	executes_as(ann, ANN, 0, usual);
-	tap_ok(is(ann, "+children") && kunwind_space_find(ann->task.mm) && executed == ann->pid.nr,
+	tap_ok(is(ann, "children") && kunwind_space_find(ann->task.mm) && executed == ann->pid.nr,
 	       "exec: the registration stays, with a space for the new mm");
 	tap_ok(follower == &ann->task && follow_why == FOLLOW_EXEC &&
 	       kunwind_space_find(ann->task.mm)->fresh,
 	       "exec: the task reads its mappings before its first instruction");
 	no_follow = true;
 	executes_as(ann, ANN, 0, usual);
-	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm)->fresh,
+	tap_ok(is(ann, "children") && !kunwind_space_find(ann->task.mm)->fresh,
 	       "exec: if the task cannot be asked to read its mappings, its space is not fresh");
 	no_follow = false;
 	missed = missed_by_memory();
 	no_memory = 1;
 	executes_as(ann, ANN, 0, usual);
-	tap_ok(is(ann, "+children") && !kunwind_space_find(ann->task.mm) &&
+	tap_ok(is(ann, "children") && !kunwind_space_find(ann->task.mm) &&
 	       missed_by_memory() == missed + 1,
 	       "exec: no memory for a space: the record stays, missed_memory counts it");
-	tap_ok(!registers(ann, ann, 0) && is(ann, "+children") &&
+	tap_ok(!registers(ann, ann, 0) && is(ann, "children") &&
 	       kunwind_space_find(ann->task.mm)->children == 1,
 	       "register: a record without a space gets one, which fork copies");
 	executes_as(ann, ANN, ROOT, secure);
@@ -45,7 +45,7 @@ static void test_exec(void)
 	ann = start(4, ANN, 0);
 	registers(root, ann, 0);
 	executes_as(ann, ANN, ROOT, secure);
-	tap_ok(is(ann, ""), "exec of a set-user-ID program: a registration by CAP_SYS_PTRACE stays");
+	tap_ok(is(ann, "-"), "exec of a set-user-ID program: a registration by CAP_SYS_PTRACE stays");
 
 	helper = start(5, 0, ROOT);
 	helper->task.mm = NULL;
@@ -55,7 +55,7 @@ static void test_exec(void)
 	helper = start(6, 0, ROOT);
 	helper->task.mm = NULL;
 	executes_as(helper, 0, ROOT, usual);
-	tap_ok(is(helper, "+auto") && kunwind_space_find(helper->task.mm),
+	tap_ok(is(helper, "auto") && kunwind_space_find(helper->task.mm),
 	       "exec under auto: a program that a kernel thread starts is registered");
 	max_processes = 1;
 	missed = missed_by_limit();
@@ -68,7 +68,7 @@ static void test_exec(void)
 	ann = forks(start(7, ANN, 0), 8);
 	registers(ann, ann, 0);
 	executes_as(ann, ANN, ROOT, secure);
-	tap_ok(is(ann, "+auto") && !sees(ANN, ann),
+	tap_ok(is(ann, "auto") && !sees(ANN, ann),
 	       "exec of a set-user-ID program under auto: only auto's registration stays");
 	end("exec");
 }
@@ -84,21 +84,21 @@ static void test_exec_pays(void)
 	root = start(1, 0, ROOT);
 	switches(true);
 	child = forks(root, 2);
-	tap_ok(is(child, "+auto") && !shares_of(0), "auto: root's processes are in no user's share");
+	tap_ok(is(child, "auto") && !shares_of(0), "auto: root's processes are in no user's share");
 	executes_as(child, ANN, 0, usual);
-	tap_ok(is(child, "+auto") && shares_of(ANN) == 1,
+	tap_ok(is(child, "auto") && shares_of(ANN) == 1,
 	       "exec as a user: the record is in that user's share");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(shares_of(ANN) == 1, "exec as the same user: the record counts once");
 	executes_as(child, BOB, 0, usual);
-	tap_ok(is(child, "+auto") && shares_of(BOB) == 1,
+	tap_ok(is(child, "auto") && shares_of(BOB) == 1,
 	       "exec as another user: the record is in the new user's share");
 	tap_ok(!shares_of(ANN), "exec as another user: the record has left the first user's share");
 	executes_as(child, BOB, ROOT, secure);
 	tap_ok(shares_of(BOB) == 1,
 	       "exec of a set-user-ID program: the record stays in the real user's share");
 	executes_as(child, 0, ROOT, usual);
-	tap_ok(is(child, "+auto") && !shares_of(BOB), "exec as root: the record is in no user's share");
+	tap_ok(is(child, "auto") && !shares_of(BOB), "exec as root: the record is in no user's share");
 
 	/* Ann has 4 records, root 1, 5 are free; one more leaves only 4. */
 	max_processes = 10;
@@ -109,14 +109,14 @@ static void test_exec_pays(void)
 	       "exec as a user: the user has at most as many records as are free: %u",
 	       shares_of(ANN));
 	child = forks(root, 20);
-	tap_ok(is(child, "+auto"), "auto: root's child has a record");
+	tap_ok(is(child, "auto"), "auto: root's child has a record");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "absent") && missed_by_limit() == missed + 1,
 	       "exec as a user whose share is full: auto's registration ends, missed_limit counts it");
 	child = forks(root, 21);
 	registers(root, child, 0);
 	executes_as(child, ANN, 0, usual);
-	tap_ok(is(child, "") && sees(0, child),
+	tap_ok(is(child, "-") && sees(0, child),
 	       "exec as a user whose share is full: a registration by hand stays");
 	end("exec pays");
 }

@@ -75,6 +75,10 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 #define kunwind_file_path(file)	(file)
 #define KUNWIND_BCACHEFS_MAGIC	0xca451a4e
 
+#define _KUNWIND_SHOW_H
+static bool status_full;
+static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full; }
+
 #define local	lane_local	/* other files use the name, too */
 #define find	filesystem_find
 #define bucket	filesystem_bucket
@@ -156,8 +160,6 @@ void kunwind_builder_counts(u64 *builds, u64 *refused) { *builds = built; *refus
 void kunwind_builder_show_params(struct seq_file *m) { (void)m; }
 const char *kunwind_refusal_name(unsigned int refusal);
 u64 kunwind_snapshot_bytes(void) { return 0; }
-static bool status_full;
-bool kunwind_status_ends(struct seq_file *m) { (void)m; return status_full; }
 
 /* --------------------------------------------------------------- the scene */
 

@@ -66,6 +66,9 @@ static int forked, executed, exited;		/* pids of the last events */
 #define trace_kunwind_exit(tgid)		(exited = (tgid))
 #define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
 
+#define _KUNWIND_SHOW_H
+static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
+
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory.h"
 #include "../../kmod/base/payer.c"
@@ -106,14 +109,6 @@ bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
 	follower = task;
 	follow_why = why;
 	return !no_follow;
-}
-bool kunwind_status_ends(struct seq_file *m) { (void)m; return false; }
-void kunwind_status_process(struct seq_file *m, pid_t pid, const char *comm, u32 maps, u32 flags,
-			    bool whole, size_t bytes)
-{
-	(void)comm, (void)maps, (void)bytes;
-	seq_printf(m, "%d%s%s ", pid, flags & KUNWIND_REGISTER_CHILDREN ? "+children" : "",
-		   whole ? "+auto" : "");
 }
 
 static void (*meanwhile)(void);		/* runs while a registration reads the mappings */
@@ -228,17 +223,18 @@ static void switches(bool on)
 static const char *told(struct one *one, bool to_all, u32 uid)
 {
 	static struct seq_file m;
-	static char line[64];
-	char start[16];
+	static char flags[32];
+	char start[32];
 	const char *p;
 
 	m.used = 0;
 	m.text[0] = '\0';
 	kunwind_process_show(&m, &init_pid_ns, KUIDT_INIT(uid), to_all);
-	snprintf(start, sizeof(start), "%d", one->pid.nr);
+	snprintf(start, sizeof(start), "process\t%d\t", one->pid.nr);
 	p = strstr(m.text, start);
-	snprintf(line, sizeof(line), "%.*s", p ? (int)strcspn(p, " ") : 0, p ? p : "");
-	return *line ? line + strlen(start) : "absent";
+	if (!p || sscanf(p + strlen(start), "\t%*u\t%31s", flags) != 1)
+		return "absent";
+	return flags;
 }
 
 static bool is(struct one *one, const char *want)

@@ -17,27 +17,27 @@ static void test_children(void)
 	registers(alone, alone, 0);
 	registers(parent, parent, KUNWIND_REGISTER_CHILDREN);
 	child = forks(alone, 3);
-	tap_ok(is(alone, "") && is(child, "absent") && !kunwind_space_find(child->task.mm) && !forked,
+	tap_ok(is(alone, "-") && is(child, "absent") && !kunwind_space_find(child->task.mm) && !forked,
 	       "fork: without KUNWIND_REGISTER_CHILDREN the child is not registered");
 	child = forks(parent, 4);
-	tap_ok(is(child, "+children") && kunwind_space_find(child->task.mm) && forked == child->pid.nr,
+	tap_ok(is(child, "children") && kunwind_space_find(child->task.mm) && forked == child->pid.nr,
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child is registered");
 	tap_ok(follower == &child->task && follow_why == FOLLOW_MAP,
 	       "fork: the child is asked to read its mappings");
-	tap_ok(is(forks(child, 5), "+children"),
+	tap_ok(is(forks(child, 5), "children"),
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child's child is registered");
 	tap_ok(is(forks(start(6, ANN, 0), 7), "absent"),
 	       "fork: the child of a process that is not registered is not registered");
 	switches(true);
 	child = forks(alone, 8);
-	tap_ok(is(child, "+auto") && !sees(ANN, child),
+	tap_ok(is(child, "auto") && !sees(ANN, child),
 	       "fork under auto: without KUNWIND_REGISTER_CHILDREN the child is auto's only");
 	child = forks(parent, 9);
-	tap_ok(is(child, "+children+auto") && sees(ANN, child),
+	tap_ok(is(child, "children,auto") && sees(ANN, child),
 	       "fork under auto: with KUNWIND_REGISTER_CHILDREN the child is registered in both ways");
 	child = forks(&all[6], 10);
 	switches(false);
-	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "+children"),
+	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "children"),
 	       "auto off: only registrations by hand stay");
 	tap_ok(!shares_of(ANN) && by_hand_of(ANN) == 5,
 	       "auto off: the user's share has no records");
@@ -63,7 +63,7 @@ static void test_children(void)
 	tap_ok(is(parent, "absent") && !kunwind_space_find(parent->task.mm),
 	       "auto switched off during fork: the copied space is dropped");
 	switches(false);
-	tap_ok(is(alone, "") && !kunwind_space_find(alone->task.mm)->children,
+	tap_ok(is(alone, "-") && !kunwind_space_find(alone->task.mm)->children,
 	       "auto off: fork copies no space");
 	end("copies of spaces");
 }
@@ -81,12 +81,12 @@ static void test_registrar(void)
 	tap_ok(sees(0, child) && !sees(ANN, child) && by_hand_of(0) == 2 && !by_hand_of(ANN),
 	       "fork: the child is registered by the user who registered the parent");
 	tap_ok(unregisters(ann, child) == -EACCES && unregisters(ann, ann) == -EACCES &&
-	       is(child, "+children") && is(ann, "+children"),
+	       is(child, "children") && is(ann, "children"),
 	       "unregister: a user cannot remove root's registration");
 	tap_ok(!unregisters(root, child) && is(child,
 					       "absent"), "unregister: root can remove its own registration");
 	registers(ann, bob, 0);
-	tap_ok(unregisters(bob, bob) == -EACCES && is(bob, "") &&
+	tap_ok(unregisters(bob, bob) == -EACCES && is(bob, "-") &&
 	       !unregisters(root, bob) && is(bob, "absent"),
 	       "unregister: CAP_SYS_ADMIN can remove a user's registration, another user cannot");
 	tap_ok(unregisters(bob, bob) == -ENOENT,
@@ -95,13 +95,13 @@ static void test_registrar(void)
 	registers(ann, bob, 0);
 	tap_ok(!registers(bob, bob, 0) && by_hand_of(ANN) == 1 && !by_hand_of(BOB),
 	       "register: another user's second registration changes nothing");
-	tap_ok(registers(bob, bob, KUNWIND_REGISTER_CHILDREN) == -EACCES && is(bob, ""),
+	tap_ok(registers(bob, bob, KUNWIND_REGISTER_CHILDREN) == -EACCES && is(bob, "-"),
 	       "register: another user cannot add flags");
-	tap_ok(!registers(ann, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "+children"),
+	tap_ok(!registers(ann, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "children"),
 	       "register: the user who registered the process can add flags");
 	unregisters(ann, bob);
 	registers(ann, bob, 0);
-	tap_ok(!registers(root, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "+children") &&
+	tap_ok(!registers(root, bob, KUNWIND_REGISTER_CHILDREN) && is(bob, "children") &&
 	       sees(ANN, bob),
 	       "register: CAP_SYS_ADMIN can add flags");
 
@@ -109,11 +109,11 @@ static void test_registrar(void)
 	child = forks(bob, 5);
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 2,
 	       "fork under auto: the child is counted for both users");
-	tap_ok(unregisters(ann, child) == 0 && is(child, "+auto") && !sees(ANN, child),
+	tap_ok(unregisters(ann, child) == 0 && is(child, "auto") && !sees(ANN, child),
 	       "unregister: the registration by auto stays");
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 1,
 	       "unregister: the user's count of registrations decreases");
-	tap_ok(unregisters(root, child) == -ENOENT && is(child, "+auto"),
+	tap_ok(unregisters(root, child) == -ENOENT && is(child, "auto"),
 	       "unregister: a registration by auto cannot be removed");
 	end("registrar");
 }
@@ -139,11 +139,11 @@ static void test_quota(void)
 	registers(start(5, 0, ROOT), start(6, ANN, 0), KUNWIND_REGISTER_CHILDREN);
 	for (i = 7; i < 10; i++)
 		forks(&all[6], i);
-	tap_ok(is(&all[9], "+children") && by_hand_of(0) == 4,
+	tap_ok(is(&all[9], "children") && by_hand_of(0) == 4,
 	       "fork: children of a process that CAP_SYS_ADMIN registered are in no quota");
 	switches(true);
 	child = forks(ann, 4);
-	tap_ok(is(child, "+auto") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
+	tap_ok(is(child, "auto") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
 	       "fork under auto: a child over the quota by hand is registered by auto");
 	tap_ok(kunwind_space_find(child->task.mm), "fork under auto: a child registered by auto has a space");
 	end("quota by hand");
@@ -155,13 +155,13 @@ static void test_quota(void)
 	switches(true);
 	for (i = 2; i < 16; i++)
 		forks(ann, i);
-	for (i = 2; !strcmp(told(&all[i], true, 0), "+children+auto"); i++)
+	for (i = 2; !strcmp(told(&all[i], true, 0), "children,auto"); i++)
 		;
 	/* Ann has 5 and the parent: four of ten are free, fewer than five. */
 	tap_ok(i == 7 && shares_of(ANN) == 5,
 	       "fork under auto: a user has at most as many records as are free: %u",
 	       shares_of(ANN));
-	tap_ok(is(&all[7], "+children") && by_hand_of(ANN) > 6,
+	tap_ok(is(&all[7], "children") && by_hand_of(ANN) > 6,
 	       "fork under auto: a child over the user's share is still registered by hand");
 	end("share of auto");
 }
@@ -178,17 +178,17 @@ static void test_known(void)
 	/* the child is visible, but the hook of its fork has not run yet */
 	child = start(3, ANN, 0);
 	be(root);
-	tap_ok(!kunwind_process_adopt(child->task.mm, &child->pid, true) && is(child, "+auto"),
+	tap_ok(!kunwind_process_adopt(child->task.mm, &child->pid, true) && is(child, "auto"),
 	       "auto: registers a child before the hook of its fork has run");
 	be(ann);
 	hook_perf_event_fork(&child->task);
-	tap_ok(is(child, "+children+auto") && sees(ANN, child) && shares_of(ANN) == 1,
+	tap_ok(is(child, "children,auto") && sees(ANN, child) && shares_of(ANN) == 1,
 	       "fork: the hook adds the parent's registration by hand to one by auto");
 	child = start(4, ANN, 0);
 	registers(root, child, 0);
 	be(ann);
 	hook_perf_event_fork(&child->task);
-	tap_ok(is(child, "+auto") && sees(0, child) && !sees(ANN, child),
+	tap_ok(is(child, "auto") && sees(0, child) && !sees(ANN, child),
 	       "fork: a registration by root before the hook stays root's");
 	end("known children");
 }
@@ -212,7 +212,7 @@ static void test_register(void)
 	scan_error = 0;
 	registers(root, ann, 0);
 	scan_error = -EINTR;
-	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, ""),
+	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "-"),
 	       "register: a failed second registration leaves the first");
 	switches(true);
 	unregisters(root, ann);
@@ -220,7 +220,7 @@ static void test_register(void)
 	scan_error = 0;
 	kunwind_process_adopt(ann->task.mm, &ann->pid, true);
 	scan_error = -EINTR;
-	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "+auto") && !sees(0, ann),
+	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "auto") && !sees(0, ann),
 	       "register: a failed registration leaves the registration by auto");
 	switches(false);
 	scan_error = 0;
@@ -230,10 +230,10 @@ static void test_register(void)
 	       "register: max_processes is the limit");
 	max_processes = 100;
 	be(root);
-	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, true) == -ECANCELED && is(ann, ""),
+	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, true) == -ECANCELED && is(ann, "-"),
 	       "auto: it registers no process after it was switched off");
 	switches(true);
-	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, false) == -EAGAIN && is(ann, "+auto"),
+	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, false) == -EAGAIN && is(ann, "auto"),
 	       "auto: it can register a process without reading its mappings");
 	other = start(6, BOB, 0);
 	max_processes = 1;
@@ -273,16 +273,16 @@ static void test_register(void)
 	registers(other, other, 0);
 	be(root);
 	tap_ok(kunwind_process_register(&other->mm[0], &other->pid, KUNWIND_REGISTER_CHILDREN, &maps,
-					&ready) == -ESRCH && is(other, ""),
+					&ready) == -ESRCH && is(other, "-"),
 	       "register: a call with the mm before exec does not change the registration");
 	ann->signal.live = 1;
 	be(ann);
 	hook_exit_files(&ann->task);
-	tap_ok(is(ann, ""), "exit of one of many threads: the process stays registered");
+	tap_ok(is(ann, "-"), "exit of one of many threads: the process stays registered");
 	ann->signal.live = 0;
 	be(root);
 	hook_exit_files(&ann->task);
-	tap_ok(is(ann, ""), "exit_files() of a failed fork: the process stays registered");
+	tap_ok(is(ann, "-"), "exit_files() of a failed fork: the process stays registered");
 	ends(ann);
 	tap_ok(is(ann, "absent") && exited == ann->pid.nr,
 	       "exit of the last thread: the registration ends");
@@ -318,7 +318,7 @@ static void test_all(void)
 	ends(&all[2]);
 	tap_ok(kunwind_process_stop() && registers(root, start(7, ANN, 0), 0) == -ENOSPC,
 	       "unload: no more processes are registered");
-	tap_ok(is(&all[3], "") && is(&all[7], "absent"), "unload: registered processes stay until the end");
+	tap_ok(is(&all[3], "-") && is(&all[7], "absent"), "unload: registered processes stay until the end");
 	kunwind_process_exit();
 	tap_ok(is(&all[3], "absent") && !kunwind_process_any(), "unload: the end drops all records");
 	end("all");
