@@ -17,10 +17,13 @@
 #include <linux/user_namespace.h>
 
 #include "base/enabled.h"
+#include "base/memory.h"
 #include "process/auto.h"
 #include "stack/callstack.h"
 #include "stack/emit.h"
 #include "space/follow.h"
+#include "space/snapshot.h"
+#include "object/builder.h"
 #include "object/object.h"
 #include "process/process.h"
 #include "status.h"
@@ -33,6 +36,7 @@ void kunwind_status_stats(struct kunwind_stats *stats)
 	*stats = (struct kunwind_stats){ };
 	kunwind_process_stats(stats);
 	kunwind_object_stats(stats);
+	kunwind_builder_stats(stats);
 	kunwind_callstack_stats(stats);
 }
 
@@ -69,6 +73,8 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_auto_show(m);
 	kunwind_callstack_show_params(m);
 	kunwind_object_show_params(m);
+	kunwind_memory_show_params(m);
+	kunwind_builder_show_params(m);
 	kunwind_space_show_params(m);
 	kunwind_process_show_params(m);
 	kunwind_follow_show_params(m);
@@ -81,7 +87,11 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_touch_show(m);
 	kunwind_dump_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
-	if (admin)
+	if (admin) {
+		kunwind_object_show_dropped(m);
+		seq_printf(m, "stat\tmap_bytes\t%llu\n", kunwind_snapshot_bytes());
+		kunwind_memory_show(m);
 		kunwind_object_show(m);
+	}
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }

@@ -528,10 +528,10 @@ void kunwind_builder_close(struct kunwind_object *object)
 	let_module_go(object);
 }
 
-void kunwind_builder_counts(u64 *builds, u64 *refused)
+void kunwind_builder_stats(struct kunwind_stats *stats)
 {
-	*builds = atomic64_read(&nr_builds);
-	*refused = atomic64_read(&nr_refused);
+	stats->table_builds += atomic64_read(&nr_builds);
+	stats->table_refused += atomic64_read(&nr_refused);
 }
 
 void kunwind_builder_show_params(struct seq_file *m)

@@ -61,8 +61,11 @@ void kunwind_builder_stalled(struct kunwind_object *object);
 void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal);
 void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
 
-/* Builds since loading, and failures (of second stages, too). */
-void kunwind_builder_counts(u64 *builds, u64 *refused);
+/*
+ * Adds to table_builds and table_refused: builds since loading, and failures
+ * (of second stages, too).
+ */
+void kunwind_builder_stats(struct kunwind_stats *stats);
 void kunwind_builder_show_params(struct seq_file *m);
 
 #endif /* _KUNWIND_BUILDER_H */

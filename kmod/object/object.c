@@ -51,7 +51,6 @@
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"
-#include "../space/snapshot.h"
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1),
@@ -443,10 +442,7 @@ void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name 
 	kunwind_name_put(old);
 }
 
-void kunwind_object_show(struct seq_file *m)
+void kunwind_object_show_dropped(struct seq_file *m)
 {
 	seq_printf(m, "stat\tdropped\t%llu\n", atomic64_read(&nr_dropped));
-	seq_printf(m, "stat\tmap_bytes\t%llu\n", kunwind_snapshot_bytes());
-	kunwind_memory_show(m);
-	kunwind_object_cache_show(m);
 }

@@ -234,9 +234,11 @@ bool kunwind_object_stale(const struct kunwind_object *object, const struct kunw
 /* Why walks end in an object without a table. It must not be pending. */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object);
 
-/* Adds to objects, table_bytes, table_rows, table_builds and table_refused. */
+/* Adds to objects, table_bytes and table_rows. */
 void kunwind_object_stats(struct kunwind_stats *stats);
 void kunwind_object_show_params(struct seq_file *m);
+void kunwind_object_show_dropped(struct seq_file *m);
+/* Lines "stat" about idle objects, and the lines "object" and "parts". */
 void kunwind_object_show(struct seq_file *m);
 
 #endif /* _KUNWIND_OBJECT_H */

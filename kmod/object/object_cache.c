@@ -380,17 +380,12 @@ void kunwind_object_built(struct kunwind_object *object)
 
 void kunwind_object_stats(struct kunwind_stats *stats)
 {
-	u64 builds, refused;
-
-	kunwind_builder_counts(&builds, &refused);
 	stats->objects += READ_ONCE(nr_objects);
 	stats->table_bytes += atomic64_read(&table_bytes);
 	stats->table_rows += atomic64_read(&table_rows);
-	stats->table_builds += builds;
-	stats->table_refused += refused;
 }
 
-void kunwind_object_cache_show(struct seq_file *m)
+void kunwind_object_show(struct seq_file *m)
 {
 	static const char *const states[] = {
 		[KUNWIND_OBJECT_PENDING] = "pending",
@@ -437,8 +432,6 @@ void kunwind_object_cache_show(struct seq_file *m)
 void kunwind_object_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_objects\t%u\n", READ_ONCE(max_objects));
-	kunwind_memory_show_params(m);
-	kunwind_builder_show_params(m);
 }
 
 int kunwind_object_init(void)

@@ -53,7 +53,4 @@ void kunwind_object_cache_free_dead(struct list_head *dead);
 /* Counts one object for @payer. False: the share is used up. Lock or not. */
 bool __must_check kunwind_object_cache_charge(struct kunwind_payer *payer);
 
-/* Lines "stat" about idle objects, and the lines "object" and "parts". */
-void kunwind_object_cache_show(struct seq_file *m);
-
 #endif /* _KUNWIND_OBJECT_CACHE_H */

@@ -273,7 +273,7 @@ static void end(const char *what)
 
 static void test_read(void)
 {
-	u64 builds[2], refusals[2];
+	struct kunwind_stats before = { .objects = 0 }, after = before;
 	u32 rows;
 
 	begin();
@@ -286,7 +286,7 @@ static void test_read(void)
 	end("a file");
 
 	begin();
-	kunwind_builder_counts(&builds[0], &refusals[0]);
+	kunwind_builder_stats(&before);
 	build(false, KUNWIND_OBJECT_READY, KUNWIND_OK);
 	rows = object.stats.nr_rows;
 	end("a file again");
@@ -324,8 +324,9 @@ static void test_read(void)
 	read_fails = 1;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == 1,
 	       "a read that fails: failed with io");
-	kunwind_builder_counts(&builds[1], &refusals[1]);
-	tap_ok(builds[1] - builds[0] == 7 && refusals[1] - refusals[0] == 1,
+	kunwind_builder_stats(&after);
+	tap_ok(after.table_builds - before.table_builds == 7 &&
+	       after.table_refused - before.table_refused == 1,
 	       "status: builds and refusals are counted");
 	end("a read that fails");
 	begin();

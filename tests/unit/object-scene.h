@@ -156,10 +156,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 		kunwind_object_build_over(object);
 }
 
-void kunwind_builder_counts(u64 *builds, u64 *refused) { *builds = built; *refused = 0; }
-void kunwind_builder_show_params(struct seq_file *m) { (void)m; }
 const char *kunwind_refusal_name(unsigned int refusal);
-u64 kunwind_snapshot_bytes(void) { return 0; }
 
 /* --------------------------------------------------------------- the scene */
 
