@@ -10,8 +10,8 @@
  * object_cache.c says which objects it bounds).
  *
  * Of this sum, a user without CAP_SYS_ADMIN may have max_user_table_mb. payer.c
- * says which user is charged. Charging takes no lock and does not sleep.
- * kunwind_object_make_room() frees idle objects if a charge fails.
+ * says which user is charged. Charging takes no lock and does not sleep. If it
+ * fails, kunwind_memory_make_room() has object_cache.c free idle objects.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
@@ -31,6 +31,7 @@ MODULE_PARM_DESC(max_user_table_mb,
 
 static atomic64_t used;
 static atomic64_t refusals;
+static int (*reclaim)(struct kunwind_payer *payer, size_t bytes);
 
 int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 {
@@ -53,6 +54,18 @@ void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes)
 {
 	atomic64_sub(bytes, &used);
 	kunwind_payer_remove_bytes(payer, bytes);
+}
+
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	int err = kunwind_memory_charge(payer, bytes);
+
+	return err ? reclaim(payer, bytes) : 0;
+}
+
+void kunwind_memory_set_reclaim(int (*function)(struct kunwind_payer *payer, size_t bytes))
+{
+	reclaim = function;
 }
 
 void kunwind_memory_refused(void)

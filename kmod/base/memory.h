@@ -19,6 +19,20 @@ struct seq_file;
 int __must_check kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes);
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes);
 
+/*
+ * As kunwind_memory_charge(), with the same errors, except that idle objects
+ * make room: only @payer's own if @payer's share is used up. May sleep.
+ */
+int __must_check kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes);
+
+/*
+ * Sets the function that makes room: @reclaim frees idle objects until
+ * kunwind_memory_charge() succeeds or none is left, and returns its last
+ * result. Only for the module's init, before anything is charged. It is never
+ * cleared, because everything that charges memory ends before idle objects do.
+ */
+void kunwind_memory_set_reclaim(int (*reclaim)(struct kunwind_payer *payer, size_t bytes));
+
 /* Counts a table, snapshot, name or object for which there was no room. */
 void kunwind_memory_refused(void);
 

@@ -252,7 +252,7 @@ static enum kunwind_refusal charge(struct build *build, size_t bytes)
 	int err;
 
 	for (;;) {
-		err = kunwind_object_make_room(object->payer, bytes);
+		err = kunwind_memory_make_room(object->payer, bytes);
 		if (!err)
 			break;
 		if (err == -EDQUOT && kunwind_object_next_payer(object))

@@ -26,7 +26,6 @@
 #include "../compat/mm.h"
 #include "../base/memory.h"
 #include "name.h"
-#include "object.h"
 
 /*
  * Most paths fit into this buffer on the stack. Each exec names its files, and
@@ -41,7 +40,7 @@ static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *p
 	struct kunwind_name *name;
 	size_t size = struct_size(name, path, len);
 
-	if (kunwind_object_make_room(payer, size)) {
+	if (kunwind_memory_make_room(payer, size)) {
 		kunwind_memory_refused();
 		return NULL;
 	}

@@ -219,12 +219,6 @@ static inline enum kunwind_object_state kunwind_object_state(const struct kunwin
 	return smp_load_acquire(&object->state);
 }
 
-/*
- * As kunwind_memory_charge(), with the same errors, except that idle objects
- * make room: only @payer's own if @payer's share is used up. May sleep.
- */
-int __must_check kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes);
-
 /* Counts a new table, for which the payer was charged. For the builder. */
 void kunwind_object_built(struct kunwind_object *object);
 

@@ -235,16 +235,14 @@ static struct kunwind_object *victim(int err, struct kunwind_payer *payer)
 	return err == -EDQUOT ? first_idle_of(payer) : first_idle();
 }
 
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+/* Called by kunwind_memory_make_room(). */
+static int make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	struct kunwind_object *object;
 	unsigned int nr;
 	LIST_HEAD(dead);
 	int err;
 
-	err = kunwind_memory_charge(payer, bytes);
-	if (!err)
-		return 0;
 	do {
 		spin_lock(&kunwind_objects_lock);
 		for (nr = 0; nr < BATCH; nr++) {
@@ -437,6 +435,7 @@ void kunwind_object_show_params(struct seq_file *m)
 int kunwind_object_init(void)
 {
 	seed = get_random_u32();
+	kunwind_memory_set_reclaim(make_room);
 	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
 	return shrinker ? 0 : -ENOMEM;
 }

@@ -40,7 +40,7 @@ struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *
 	int err;
 
 	if (gfpflags_allow_blocking(gfp))
-		err = kunwind_object_make_room(payer, size);
+		err = kunwind_memory_make_room(payer, size);
 	else
 		err = kunwind_memory_charge(payer, size);
 	if (err) {

@@ -130,7 +130,7 @@ static struct kunwind_payer { s64 bytes, most; } users[3];
 static unsigned int nr_users, refused;
 static s64 room;			/* for all of them */
 
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	if (payer->bytes + (s64)bytes > payer->most)
 		return -EDQUOT;

@@ -78,7 +78,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	(void)payer, (void)bytes;
 	return 0;

@@ -114,7 +114,7 @@ void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->
 int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	return kunwind_memory_charge(payer, bytes);
 }

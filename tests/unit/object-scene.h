@@ -136,7 +136,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	object->refusal = ends_with;
 	if (!ends_with) {
 		do
-			err = kunwind_object_make_room(object->payer, TABLE);
+			err = kunwind_memory_make_room(object->payer, TABLE);
 		while (err == -EDQUOT && kunwind_object_next_payer(object));
 		object->over_share = err == -EDQUOT;
 		if (err) {

@@ -91,7 +91,7 @@ int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 }
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	(void)payer, (void)bytes;
 	return 0;

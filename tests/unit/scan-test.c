@@ -175,7 +175,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { payer->bytes += bytes; return 0; }
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(payer, bytes);
 }

@@ -69,7 +69,7 @@ int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
 void kunwind_memory_refused(void) { refusals++; }
 
-int kunwind_object_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
 	return kunwind_memory_charge(payer, bytes);
 }
