@@ -15,34 +15,17 @@
  * Bounds: max_build_ms of processor time; the same time by the clock for reads
  * of a remote file and waits for memory; max_eh_frame_mb of sections.
  *
- * Reads call read_iter() of the file system, without the checks of vfs_read().
- * The permission to map the file as code was checked at open and mmap, and a
- * fanotify listener that is registered would wait for itself.
- *
- * A build holds a reference to the module until its last read is over. So rmmod
- * reports "in use", and does not wait for what may never end: the server of a
- * remote file system or, on a local one, the lock of an inode, whose holder may
- * wait for a page fault in what it writes. A build on a remote file system has
- * the reference from its queueing until its file is closed, others from their
- * first read on. The worker gives the reference up before its work is over;
- * this is safe, because kunwind_builder_stop() drains the workers.
- *
  * Memory: during a build, the size of the sections, and 2 x (size +
  * TABLE_SLACK) for the table and its draft. All is charged before the sections
  * are read.
  */
-#include <linux/fs.h>
-#include <linux/file.h>
 #include <linux/jiffies.h>
-#include <linux/magic.h>
-#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/uio.h>
 #include <linux/wait.h>
 #include <asm/vdso.h>
 
@@ -53,6 +36,7 @@
 #include "lanes.h"
 #include "../base/memory.h"
 #include "object.h"
+#include "source.h"
 #include "../space/space.h"
 
 #define CHUNK		(256 * 1024)
@@ -84,18 +68,6 @@ static atomic64_t nr_builds, nr_refused;
 static atomic_t nr_charged;		/* builds that have charged their estimate */
 static DECLARE_WAIT_QUEUE_HEAD(uncharged);
 
-/* Only remote ones can hang: kunwind_builder_stalled() counts no others. */
-bool kunwind_builder_stalls(const struct kunwind_object *object)
-{
-	return kunwind_filesystem_hangs(object->key.dev);
-}
-
-void kunwind_builder_stalled(struct kunwind_object *object)
-{
-	if (READ_ONCE(object->reading))
-		kunwind_filesystem_stalled(object->key.dev);
-}
-
 /* ---------------------------------------------------------------- a build */
 
 struct build {
@@ -122,37 +94,6 @@ static bool build_aborted(void *data)
 	return !kunwind_job_may_go_on(&build->job);
 }
 
-static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int flags)
-{
-	struct kvec kvec = { .iov_base = buf, .iov_len = len };
-	struct kiocb kiocb;
-	struct iov_iter iter;
-
-	init_sync_kiocb(&kiocb, file);
-	kiocb.ki_pos = pos;
-	/* read_chunk() decides on direct I/O, not the flags of the file. */
-	kiocb.ki_flags = (kiocb.ki_flags & ~IOCB_DIRECT) | flags;
-	iov_iter_kvec(&iter, READ, &kvec, 1, len);
-	return file->f_op->read_iter(&kiocb, &iter);
-}
-
-static ssize_t read_chunk(struct file *file, void *buf, size_t len, loff_t pos)
-{
-	ssize_t got;
-
-	/*
-	 * Not through the page cache: a read without an answer would keep pages
-	 * locked, and the next open() of the file, which drops its pages, would
-	 * hang although only this module has read it.
-	 */
-	if (file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC) {
-		got = read_at(file, buf, len, pos, IOCB_DIRECT);
-		if (got != -EINVAL)
-			return got;
-	}
-	return read_at(file, buf, len, pos, 0);
-}
-
 static int read_file(void *data, u64 off, void *buf, size_t len)
 {
 	struct build *build = data;
@@ -171,7 +112,7 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 			build->aborted = true;
 			return -ETIMEDOUT;
 		}
-		got = read_chunk(object->file, buf, min_t(size_t, len, CHUNK), off);
+		got = kunwind_source_read(object, buf, min_t(size_t, len, CHUNK), off);
 		if (got <= 0)
 			return -EIO;
 		buf += got;
@@ -180,58 +121,6 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 		cond_resched();
 	}
 	return 0;
-}
-
-/* Whether the file can be read into a kernel buffer. */
-static bool readable(struct file *file)
-{
-	return S_ISREG(file_inode(file)->i_mode) && (file->f_mode & FMODE_READ) &&
-	       (file->f_mode & FMODE_CAN_READ) && file->f_op->read_iter && !file->f_op->read;
-}
-
-/*
- * Whether writes may leave the file's times unchanged. In file systems in
- * memory, only the first write to a page through a shared mapping changes them.
- */
-static bool written_unseen(struct file *file)
-{
-	switch (file_inode(file)->i_sb->s_magic) {
-	case TMPFS_MAGIC:
-	case RAMFS_MAGIC:
-	case HUGETLBFS_MAGIC:
-		return mapping_writably_mapped(file->f_mapping);
-	default:
-		return false;
-	}
-}
-
-static bool unchanged(const struct kunwind_object *object)
-{
-	struct kunwind_object_key now;
-
-	if (object->vdso)
-		return true;
-	if (written_unseen(object->file))
-		return false;
-	kunwind_object_key_init(&now, object->file);
-	return !memcmp(&now, &object->key, sizeof(now));
-}
-
-static void let_module_go(struct kunwind_object *object)
-{
-	if (object->module_held) {
-		object->module_held = false;
-		module_put(THIS_MODULE);
-	}
-}
-
-/* The build reads nothing any more. */
-static void reads_done(struct kunwind_object *object)
-{
-	WRITE_ONCE(object->reading, false);
-	/* Closing a remote file may take as long as a read. */
-	if (!object->remote)
-		let_module_go(object);
 }
 
 void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
@@ -286,7 +175,7 @@ static enum kunwind_refusal compile(struct build *build, size_t limit)
 					      &object->table);
 	if (refusal)
 		return refusal;
-	if (!unchanged(object)) {
+	if (!kunwind_source_unchanged(object)) {
 		if (build->fill)
 			kunwind_fill_cancel(build->fill);
 		build->fill = NULL;
@@ -305,9 +194,8 @@ static enum kunwind_refusal build_table(struct build *build)
 	enum kunwind_refusal refusal;
 	size_t size, limit, kept = 0;
 
-	if (!object->module_held && !try_module_get(THIS_MODULE))
+	if (!kunwind_source_hold(object))
 		return KUNWIND_E_ABORTED;
-	object->module_held = true;
 	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
 	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
 	if (refusal)
@@ -328,7 +216,7 @@ static enum kunwind_refusal build_table(struct build *build)
 		 read_file(build, elf->debug_offset, build->data + elf->eh_size, elf->debug_size))
 		refusal = KUNWIND_E_IO;
 	kunwind_filesystem_answered(object->key.dev);
-	reads_done(object);
+	kunwind_source_done(object);
 	if (!refusal)
 		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
@@ -476,7 +364,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	enum kunwind_refusal refusal;
 
 	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
-	if (object->file && !readable(object->file))
+	if (object->file && !kunwind_source_readable(object))
 		refusal = KUNWIND_E_IO;
 	else if (build_aborted(&build))
 		refusal = KUNWIND_E_ABORTED;
@@ -486,7 +374,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	if (refusal && build.aborted)
 		refusal = KUNWIND_E_ABORTED;
 	kunwind_filesystem_answered(object->key.dev);
-	reads_done(object);
+	kunwind_source_done(object);
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
 	WRITE_ONCE(object->filling, build.fill);
@@ -498,34 +386,6 @@ void kunwind_builder_run(struct kunwind_object *object)
 	/* Waiting tasks settle their spaces; the sweeper settles the others. */
 	complete_all(&object->done);
 	kunwind_space_object_done();
-}
-
-bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
-{
-	/* This fails only while the module is being unloaded. */
-	if (remote && !try_module_get(THIS_MODULE))
-		return false;
-	object->remote = remote;
-	object->reading = remote;
-	object->module_held = remote;
-	object->file = file ? get_file(file) : NULL;
-	return true;
-}
-
-void kunwind_builder_detach(struct kunwind_object *object)
-{
-	if (object->file)
-		fput(object->file);
-	object->file = NULL;
-	let_module_go(object);
-}
-
-void kunwind_builder_close(struct kunwind_object *object)
-{
-	if (object->file)
-		__fput_sync(object->file);
-	object->file = NULL;
-	let_module_go(object);
 }
 
 void kunwind_builder_stats(struct kunwind_stats *stats)

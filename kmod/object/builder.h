@@ -9,7 +9,6 @@
 
 #include "../core/kunwind_core.h"
 
-struct file;
 struct kunwind_object;
 struct seq_file;
 
@@ -19,21 +18,9 @@ void kunwind_builder_stop(void);
 void kunwind_builder_exit(void);
 
 /*
- * Prepares a new object to be built from @file (NULL: the vDSO): takes a
- * reference to the file and, if @remote, to the module. Returns false if the
- * module is being unloaded.
+ * Builds an attached (source.h), pending object in a worker. Completes
+ * object->done.
  */
-bool __must_check kunwind_builder_attach(struct kunwind_object *object, struct file *file,
-					 bool remote);
-/*
- * Undoes kunwind_builder_attach() for an object that was never queued, while
- * the caller has the file open. No effect after kunwind_builder_close().
- */
-void kunwind_builder_detach(struct kunwind_object *object);
-/* Closes the file; may wait for its file system. Only for workers of lanes. */
-void kunwind_builder_close(struct kunwind_object *object);
-
-/* Builds an attached, pending object in a worker. Completes object->done. */
 void kunwind_builder_run(struct kunwind_object *object);
 
 /*
@@ -45,14 +32,6 @@ void kunwind_builder_run(struct kunwind_object *object);
 enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from);
-
-/*
- * Whether no task is to wait for the object, because too many waits for its
- * file system have timed out. kunwind_builder_stalled(): one more wait for the
- * object has timed out.
- */
-bool kunwind_builder_stalls(const struct kunwind_object *object);
-void kunwind_builder_stalled(struct kunwind_object *object);
 
 /*
  * For builder.c and fill.c: set an object's state, without waking tasks; and

@@ -35,6 +35,7 @@
 #include "builder.h"
 #include "lanes.h"
 #include "object.h"
+#include "source.h"
 #include "../base/payer.h"
 
 /* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
@@ -116,7 +117,7 @@ static void lane_work(struct work_struct *work)
 	if (object) {
 		if (wanted)
 			kunwind_builder_run(object);
-		kunwind_builder_close(object);
+		kunwind_source_close(object);
 		kunwind_object_put(object);
 	}
 

@@ -44,13 +44,13 @@
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
 
-#include "builder.h"
 #include "filesystem.h"
 #include "lanes.h"
 #include "../base/memory.h"
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"
+#include "source.h"
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1),
@@ -229,7 +229,7 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 	if (!object)
 		return NULL;
 	object->vdso = vdso;
-	if (!kunwind_builder_attach(object, file, kunwind_lane_is_remote(lane))) {
+	if (!kunwind_source_attach(object, file, kunwind_lane_is_remote(lane))) {
 		kunwind_object_cache_free(object);
 		return NULL;
 	}

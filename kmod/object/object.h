@@ -94,7 +94,7 @@ struct kunwind_object {
 	struct file *file;		/* NULL after the worker has closed it */
 	bool remote;			/* the file is on a remote file system */
 	bool reading;			/* remote, and the last read is not over */
-	bool module_held;		/* the build has a reference to the module: see builder.c */
+	bool module_held;		/* the build has a reference to the module: see source.c */
 	const struct vdso_image *vdso;
 };
 

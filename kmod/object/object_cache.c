@@ -38,7 +38,6 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "builder.h"
 #include "../compat/shrinker.h"
 #include "filesystem.h"
 #include "../base/memory.h"
@@ -46,6 +45,7 @@
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"
+#include "source.h"
 
 #define BUCKETS		1024
 #define IDLE_MAX	1024
@@ -118,7 +118,7 @@ static void retire(struct kunwind_object *object, struct list_head *dead)
  */
 void kunwind_object_cache_free(struct kunwind_object *object)
 {
-	kunwind_builder_detach(object);
+	kunwind_source_detach(object);
 	if (object->table)
 		kunwind_table_free(object->table);
 	kunwind_filesystem_put(object->key.dev);

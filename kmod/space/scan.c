@@ -40,9 +40,9 @@
 
 #include "../base/enabled.h"
 #include "../base/memory.h"
-#include "../object/builder.h"
 #include "../object/name.h"
 #include "../object/object.h"
+#include "../object/source.h"
 #include "snapshot.h"
 #include "space.h"
 
@@ -431,7 +431,7 @@ static struct completion *awaited(struct kunwind_object *object, bool patient)
 {
 	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
 		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
-				   !kunwind_builder_stalls(object)) ? &object->done : NULL;
+				   !kunwind_source_stalls(object)) ? &object->done : NULL;
 	/* A patient caller also waits for the second stage of a build. */
 	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
 }
@@ -457,7 +457,7 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 		}
 		if (!left && kunwind_object_state(object) == KUNWIND_OBJECT_PENDING) {
 			WRITE_ONCE(object->stalls, READ_ONCE(object->stalls) + 1);
-			kunwind_builder_stalled(object);
+			kunwind_source_stalled(object);
 		}
 	}
 	return 0;

@@ -79,6 +79,7 @@ static int copy_from_user_nofault(void *to, const void *from, size_t size)
 	return 0;
 }
 
+#include "../../kmod/object/source.c"
 #include "../../kmod/object/builder.c"
 
 /* ----------------------------------------- what these files need of others */
@@ -236,7 +237,7 @@ static void begin(void)
 
 static void attach(bool remote)
 {
-	if (!kunwind_builder_attach(&object, &file, remote))
+	if (!kunwind_source_attach(&object, &file, remote))
 		abort();
 }
 
@@ -247,7 +248,7 @@ static bool build(bool remote, enum kunwind_object_state state, enum kunwind_ref
 
 	attach(remote);
 	kunwind_builder_run(&object);
-	kunwind_builder_close(&object);
+	kunwind_source_close(&object);
 	good = object.state == state && object.refusal == refusal && object.done.done &&
 	       told == 1 && !!object.table == (state == KUNWIND_OBJECT_READY);
 	if (!good)
@@ -491,7 +492,7 @@ static void test_ends(void)
 	going = true;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_ABORTED) && !reads,
 	       "module unload: a local file is not read");
-	tap_ok(!kunwind_builder_attach(&object, &file, true) && file.refs == 1,
+	tap_ok(!kunwind_source_attach(&object, &file, true) && file.refs == 1,
 	       "module unload: no remote file is accepted");
 	end("unload");
 
@@ -502,7 +503,7 @@ static void test_ends(void)
 	kunwind_builder_run(&object);
 	tap_ok(module_refs == 1 && !object.reading && answered,
 	       "remote file: the module is held until the file is closed");
-	kunwind_builder_close(&object);
+	kunwind_source_close(&object);
 	end("a remote file");
 	begin();
 	attach(false);
@@ -510,11 +511,11 @@ static void test_ends(void)
 	kunwind_builder_run(&object);
 	tap_ok(!module_refs && file.refs == 2,
 	       "local file: the module is not held after the last read");
-	kunwind_builder_close(&object);
+	kunwind_source_close(&object);
 	end("a local file");
 	begin();
 	attach(true);
-	kunwind_builder_detach(&object);
+	kunwind_source_detach(&object);
 	end("a file that was never queued");
 }
 

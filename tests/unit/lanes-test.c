@@ -39,7 +39,7 @@ static void over_budget(struct kunwind_payer *payer)
 static void ends(struct kunwind_object *object)
 {
 	kunwind_builder_run(object);
-	kunwind_builder_close(object);
+	kunwind_source_close(object);
 	kunwind_object_put(object);
 }
 

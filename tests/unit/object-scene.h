@@ -106,7 +106,7 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full;
 static unsigned int built, closed;
 static enum kunwind_refusal ends_with;
 
-bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bool remote)
+bool kunwind_source_attach(struct kunwind_object *object, struct file *file, bool remote)
 {
 	object->module_held = remote;
 	object->file = file;
@@ -115,17 +115,17 @@ bool kunwind_builder_attach(struct kunwind_object *object, struct file *file, bo
 	return true;
 }
 
-void kunwind_builder_detach(struct kunwind_object *object)
+void kunwind_source_detach(struct kunwind_object *object)
 {
 	if (object->file)
 		object->file->refs--;
 	object->file = NULL;
 }
 
-void kunwind_builder_close(struct kunwind_object *object)
+void kunwind_source_close(struct kunwind_object *object)
 {
 	closed++;
-	kunwind_builder_detach(object);
+	kunwind_source_detach(object);
 }
 
 void kunwind_builder_run(struct kunwind_object *object)

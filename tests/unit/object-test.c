@@ -251,7 +251,7 @@ static void test_names(void)
 	kunwind_name_put(of_root);
 	kunwind_name_put(again);
 	kunwind_builder_run(a);
-	kunwind_builder_close(a);
+	kunwind_source_close(a);
 	kunwind_object_put(a);
 	kunwind_object_put(a);
 	kunwind_object_put(b);

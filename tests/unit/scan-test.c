@@ -182,8 +182,8 @@ int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { payer->refs++; return payer; }
 void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
 struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm) { (void)mm; return kunwind_payer_get(&user); }
-bool kunwind_builder_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
-void kunwind_builder_stalled(struct kunwind_object *object) { (void)object; stalled++; }
+bool kunwind_source_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
+void kunwind_source_stalled(struct kunwind_object *object) { (void)object; stalled++; }
 
 /* --------------------------------------------------------------- the scene */
 
