@@ -25,6 +25,7 @@
 #include "space/snapshot.h"
 #include "object/builder.h"
 #include "object/object.h"
+#include "object/result.h"
 #include "process/process.h"
 #include "status.h"
 #include "stack/takeover.h"
@@ -37,6 +38,7 @@ void kunwind_status_stats(struct kunwind_stats *stats)
 	kunwind_process_stats(stats);
 	kunwind_object_stats(stats);
 	kunwind_builder_stats(stats);
+	kunwind_result_stats(stats);
 	kunwind_callstack_stats(stats);
 }
 

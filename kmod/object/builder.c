@@ -26,16 +26,16 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
 #include <asm/vdso.h>
 
 #include "builder.h"
+#include "estimate.h"
 #include "filesystem.h"
 #include "fill.h"
 #include "job.h"
 #include "lanes.h"
-#include "../base/memory.h"
 #include "object.h"
+#include "result.h"
 #include "source.h"
 #include "../space/space.h"
 
@@ -64,9 +64,7 @@ module_param(max_build_ms, uint, 0644);
 MODULE_PARM_DESC(max_build_ms,
 		 "most processor time that building one table may take, ms (default 10000)");
 
-static atomic64_t nr_builds, nr_refused;
-static atomic_t nr_charged;		/* builds that have charged their estimate */
-static DECLARE_WAIT_QUEUE_HEAD(uncharged);
+static atomic64_t nr_builds;
 
 /* ---------------------------------------------------------------- a build */
 
@@ -123,40 +121,15 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	return 0;
 }
 
-void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
-{
-	kunwind_memory_uncharge(object->payer, charged - kept);
-	atomic_dec(&nr_charged);
-	wake_up_all(&uncharged);
-}
-
-/*
- * Charges the most memory that the build can need to the first user who maps
- * the file and whose share has room. If the limit of all users is reached,
- * waits while other builds have charges, until the deadline.
- */
+/* Charges the most memory that the build can need. */
 static enum kunwind_refusal charge(struct build *build, size_t bytes)
 {
-	struct kunwind_object *object = build->object;
-	int err;
+	enum kunwind_refusal refusal = kunwind_estimate_charge(build->object, bytes, build->deadline,
+							       build_aborted, build);
 
-	for (;;) {
-		err = kunwind_memory_make_room(object->payer, bytes);
-		if (!err)
-			break;
-		if (err == -EDQUOT && kunwind_object_next_payer(object))
-			continue;
-		object->over_share = err == -EDQUOT;
-		if (object->over_share || !atomic_read(&nr_charged) || late(build))
-			return KUNWIND_E_LIMIT;
-		if (build_aborted(build))
-			return KUNWIND_E_ABORTED;
-		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || kunwind_jobs_stopping(),
-				   HZ / 10);
-	}
-	build->charged = bytes;
-	atomic_inc(&nr_charged);
-	return KUNWIND_OK;
+	if (!refusal)
+		build->charged = bytes;
+	return refusal;
 }
 
 /* Builds the whole table, or the first stage of a large one. */
@@ -228,36 +201,8 @@ static enum kunwind_refusal build_table(struct build *build)
 		kept = object->stats.bytes;
 		kunwind_object_built(object);
 	}
-	kunwind_builder_uncharge(object, build->charged, kept);
+	kunwind_estimate_uncharge(object, build->charged, kept);
 	return refusal;
-}
-
-static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
-{
-	switch (refusal) {
-	case KUNWIND_OK:
-		return KUNWIND_OBJECT_READY;
-	case KUNWIND_E_NO_CFI:
-		return KUNWIND_OBJECT_NO_CFI;
-	case KUNWIND_E_NOMEM:
-	case KUNWIND_E_IO:
-	case KUNWIND_E_ABORTED:
-		return KUNWIND_OBJECT_FAILED;
-	default:
-		return KUNWIND_OBJECT_REFUSED;
-	}
-}
-
-void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal)
-{
-	WRITE_ONCE(object->refusal, refusal);
-	WRITE_ONCE(object->done_at, jiffies);
-	if (refusal && refusal != KUNWIND_E_NO_CFI)
-		atomic64_inc(&nr_refused);
-	if (refusal == KUNWIND_E_LIMIT)
-		kunwind_memory_refused();
-	/* Pairs with kunwind_object_state(). */
-	smp_store_release(&object->state, state_of(refusal));
 }
 
 static struct build build_of(struct kunwind_object *object)
@@ -308,7 +253,7 @@ static enum kunwind_refusal copy_in(struct build *build, struct kunwind_section 
 		return KUNWIND_OK;
 	}
 	kvfree(data);
-	kunwind_builder_uncharge(build->object, build->charged, 0);
+	kunwind_estimate_uncharge(build->object, build->charged, 0);
 	return refusal;
 }
 
@@ -351,10 +296,10 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 		kept = object->stats.bytes;
 		kunwind_object_built(object);
 	}
-	kunwind_builder_uncharge(object, build.charged, kept);
+	kunwind_estimate_uncharge(object, build.charged, kept);
 out:
 	atomic64_inc(&nr_builds);
-	kunwind_builder_conclude(object, refusal);
+	kunwind_result_set(object, refusal);
 	return refusal;
 }
 
@@ -378,7 +323,7 @@ void kunwind_builder_run(struct kunwind_object *object)
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
 	WRITE_ONCE(object->filling, build.fill);
-	kunwind_builder_conclude(object, refusal);
+	kunwind_result_set(object, refusal);
 	if (build.fill)
 		kunwind_fill_start(build.fill, build.data, build.charged);
 	else
@@ -391,7 +336,6 @@ void kunwind_builder_run(struct kunwind_object *object)
 void kunwind_builder_stats(struct kunwind_stats *stats)
 {
 	stats->table_builds += atomic64_read(&nr_builds);
-	stats->table_refused += atomic64_read(&nr_refused);
 }
 
 void kunwind_builder_show_params(struct seq_file *m)
@@ -416,7 +360,7 @@ int kunwind_builder_init(void)
 void kunwind_builder_stop(void)
 {
 	kunwind_jobs_stop();
-	wake_up_all(&uncharged);
+	kunwind_estimates_wake();
 	kunwind_lanes_drain();
 	/* No build is left that could start a second stage. */
 	kunwind_fill_stop();

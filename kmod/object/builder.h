@@ -33,17 +33,7 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from);
 
-/*
- * For builder.c and fill.c: set an object's state, without waking tasks; and
- * uncharge a build, except for @kept bytes (the table).
- */
-void kunwind_builder_conclude(struct kunwind_object *object, enum kunwind_refusal refusal);
-void kunwind_builder_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
-
-/*
- * Adds to table_builds and table_refused: builds since loading, and failures
- * (of second stages, too).
- */
+/* Adds to table_builds: builds since loading. */
 void kunwind_builder_stats(struct kunwind_stats *stats);
 void kunwind_builder_show_params(struct seq_file *m);
 

@@ -43,10 +43,11 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "builder.h"
+#include "estimate.h"
 #include "fill.h"
 #include "job.h"
 #include "object.h"
+#include "result.h"
 #include "../space/space.h"
 
 #define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */
@@ -87,7 +88,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 	kunwind_stages_end(fill->stages);
 	kvfree(fill->data);
 	if (refusal) {
-		kunwind_builder_conclude(object, refusal);
+		kunwind_result_set(object, refusal);
 		kunwind_table_retire(object->table, kunwind_object_reason(object));
 		synchronize_rcu();
 		kunwind_table_drop(object->table);
@@ -95,7 +96,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 	}
 	kunwind_table_stats(object->table, &object->stats);
 	kunwind_object_built(object);
-	kunwind_builder_uncharge(object, fill->charged, object->stats.bytes);
+	kunwind_estimate_uncharge(object, fill->charged, object->stats.bytes);
 	WRITE_ONCE(object->filling, false);
 	kunwind_object_build_over(object);
 	complete_all(&object->filled);

@@ -80,6 +80,8 @@ static int copy_from_user_nofault(void *to, const void *from, size_t size)
 }
 
 #include "../../kmod/object/source.c"
+#include "../../kmod/object/estimate.c"
+#include "../../kmod/object/result.c"
 #include "../../kmod/object/builder.c"
 
 /* ----------------------------------------- what these files need of others */
@@ -263,7 +265,7 @@ static void end(const char *what)
 	s64 kept = object.table && !in_parts ? object.stats.bytes : 0;
 
 	if (in_parts && object.table)
-		kunwind_builder_uncharge(&object, fill_charged, 0);
+		kunwind_estimate_uncharge(&object, fill_charged, 0);
 	tap_ok(object.payer->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
 	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
 	       "%s: everything except the table is released", what);
@@ -271,6 +273,12 @@ static void end(const char *what)
 }
 
 /* ------------------------------------------------------------------- tests */
+
+static void stats(struct kunwind_stats *stats)
+{
+	kunwind_builder_stats(stats);
+	kunwind_result_stats(stats);
+}
 
 static void test_read(void)
 {
@@ -287,7 +295,7 @@ static void test_read(void)
 	end("a file");
 
 	begin();
-	kunwind_builder_stats(&before);
+	stats(&before);
 	build(false, KUNWIND_OBJECT_READY, KUNWIND_OK);
 	rows = object.stats.nr_rows;
 	end("a file again");
@@ -325,7 +333,7 @@ static void test_read(void)
 	read_fails = 1;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == 1,
 	       "a read that fails: failed with io");
-	kunwind_builder_stats(&after);
+	stats(&after);
 	tap_ok(after.table_builds - before.table_builds == 7 &&
 	       after.table_refused - before.table_refused == 1,
 	       "status: builds and refusals are counted");

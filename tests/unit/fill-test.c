@@ -71,12 +71,12 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	return job->left;
 }
 void kunwind_turns_wake(void) { }
-void kunwind_builder_conclude(struct kunwind_object *of, enum kunwind_refusal refusal)
+void kunwind_result_set(struct kunwind_object *of, enum kunwind_refusal refusal)
 {
 	of->refusal = conclusion = refusal;
 	concluded++;
 }
-void kunwind_builder_uncharge(struct kunwind_object *of, size_t charged, size_t stays)
+void kunwind_estimate_uncharge(struct kunwind_object *of, size_t charged, size_t stays)
 {
 	(void)of;
 	uncharged = charged;

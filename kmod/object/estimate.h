@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * estimate.h - charge the memory that a build may need
+ */
+#ifndef _KUNWIND_ESTIMATE_H
+#define _KUNWIND_ESTIMATE_H
+
+#include "../core/kunwind_core.h"
+
+struct kunwind_object;
+
+/**
+ * kunwind_estimate_charge() - charge @bytes for the build of @object
+ * @deadline: jiffies
+ * @aborted: returns whether the build must end; gets @data
+ * The first user who maps the file and whose share has room pays. If the limit
+ * of all users is reached, this waits while other builds have charges, until
+ * the deadline. May sleep. On refusal, nothing is charged.
+ */
+enum kunwind_refusal __must_check
+kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,
+			bool (*aborted)(void *data), void *data);
+
+/* At the end of the build: uncharges all but @kept bytes (the table). */
+void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
+
+/* Makes builds that wait look whether they must end. */
+void kunwind_estimates_wake(void);
+
+#endif /* _KUNWIND_ESTIMATE_H */

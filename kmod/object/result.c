@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * result.c - the result of a build: the object's state
+ *
+ * Both stages of a build end here: builder.c and fill.c set the state, which
+ * scans, walks and the status read. Process context; no sleep.
+ */
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
+
+#include "../base/memory.h"
+#include "object.h"
+#include "result.h"
+
+static atomic64_t nr_refused;
+
+static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
+{
+	switch (refusal) {
+	case KUNWIND_OK:
+		return KUNWIND_OBJECT_READY;
+	case KUNWIND_E_NO_CFI:
+		return KUNWIND_OBJECT_NO_CFI;
+	case KUNWIND_E_NOMEM:
+	case KUNWIND_E_IO:
+	case KUNWIND_E_ABORTED:
+		return KUNWIND_OBJECT_FAILED;
+	default:
+		return KUNWIND_OBJECT_REFUSED;
+	}
+}
+
+void kunwind_result_set(struct kunwind_object *object, enum kunwind_refusal refusal)
+{
+	WRITE_ONCE(object->refusal, refusal);
+	WRITE_ONCE(object->done_at, jiffies);
+	if (refusal && refusal != KUNWIND_E_NO_CFI)
+		atomic64_inc(&nr_refused);
+	if (refusal == KUNWIND_E_LIMIT)
+		kunwind_memory_refused();
+	/* Pairs with kunwind_object_state(). */
+	smp_store_release(&object->state, state_of(refusal));
+}
+
+void kunwind_result_stats(struct kunwind_stats *stats)
+{
+	stats->table_refused += atomic64_read(&nr_refused);
+}
