@@ -303,7 +303,8 @@ out:
 	return refusal;
 }
 
-void kunwind_builder_run(struct kunwind_object *object)
+/* Builds an attached (source.h), pending object. Completes object->done. */
+static void build_object(struct kunwind_object *object)
 {
 	struct build build = build_of(object);
 	enum kunwind_refusal refusal;
@@ -333,6 +334,26 @@ void kunwind_builder_run(struct kunwind_object *object)
 	kunwind_space_object_done();
 }
 
+/*
+ * Builds the next object of @lane, in one of its workers, which also closes the
+ * file. This may wait for the file system, as a read may, because FUSE then
+ * writes back dirty pages. fput() in a kernel thread would leave that to one
+ * work item of the kernel, which closes all files.
+ */
+static void build_next(struct kunwind_lane *lane, struct kunwind_payer *payer)
+{
+	struct kunwind_object *object;
+	bool wanted;
+
+	object = kunwind_object_next(lane, payer, &wanted);
+	if (!object)
+		return;
+	if (wanted)
+		build_object(object);
+	kunwind_source_close(object);
+	kunwind_object_put(object);
+}
+
 void kunwind_builder_stats(struct kunwind_stats *stats)
 {
 	stats->table_builds += atomic64_read(&nr_builds);
@@ -351,7 +372,7 @@ int kunwind_builder_init(void)
 
 	if (err)
 		return err;
-	err = kunwind_lanes_init();
+	err = kunwind_lanes_init(build_next);
 	if (err)
 		kunwind_fill_exit();
 	return err;

@@ -18,12 +18,6 @@ void kunwind_builder_stop(void);
 void kunwind_builder_exit(void);
 
 /*
- * Builds an attached (source.h), pending object in a worker. Completes
- * object->done.
- */
-void kunwind_builder_run(struct kunwind_object *object);
-
-/*
  * Builds a pending object of no file in the caller's context, from the caller's
  * memory at @from. @section: all members except data, which is not valid
  * afterwards. Sets the state, and returns the refusal. Sleeps killably, for at

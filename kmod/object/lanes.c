@@ -16,10 +16,6 @@
  * chooses which of them pays. So no user waits in another user's queue, or for
  * another user's share.
  *
- * The worker also closes the file. This may wait for the file system, as a read
- * may, because FUSE then writes back dirty pages. fput() in a kernel thread
- * would leave that to one work item of the kernel, which closes all files.
- *
  * Context: workers; the other functions run in process context.
  * Lock: lanes_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
  * Memory: 240 bytes a lane, 64 bytes an object in it.
@@ -32,10 +28,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "builder.h"
 #include "lanes.h"
 #include "object.h"
-#include "source.h"
 #include "../base/payer.h"
 
 /* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
@@ -64,6 +58,9 @@ struct kunwind_lane {
 
 static LIST_HEAD(lanes);
 static DEFINE_SPINLOCK(lanes_lock);	/* all lanes, and the places that wait in them */
+
+/* Builds the lane's next object (builder.c). */
+static void (*build)(struct kunwind_lane *lane, struct kunwind_payer *payer);
 
 /* Two workqueues, because all workers for remote files may hang. */
 static struct workqueue_struct *builders, *remote_builders;
@@ -110,17 +107,8 @@ static void lane_work(struct work_struct *work)
 {
 	struct lane_worker *worker = container_of(work, struct lane_worker, work);
 	struct kunwind_lane *lane = worker->lane;
-	struct kunwind_object *object;
-	bool wanted;
 
-	object = kunwind_object_next(lane, lane->payer, &wanted);
-	if (object) {
-		if (wanted)
-			kunwind_builder_run(object);
-		kunwind_source_close(object);
-		kunwind_object_put(object);
-	}
-
+	build(lane, lane->payer);
 	spin_lock(&lanes_lock);
 	worker->busy = false;
 	if (!list_empty(&lane->waiting))
@@ -272,8 +260,9 @@ struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane)
 	return object;
 }
 
-int kunwind_lanes_init(void)
+int kunwind_lanes_init(void (*function)(struct kunwind_lane *lane, struct kunwind_payer *payer))
 {
+	build = function;
 	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 0);
 	if (!builders)
 		return -ENOMEM;

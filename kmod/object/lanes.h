@@ -14,7 +14,11 @@ struct kunwind_object;
 struct kunwind_payer;
 struct kunwind_place;
 
-int kunwind_lanes_init(void);
+/*
+ * @build: takes the next object out of @lane, whose user is @payer, and builds
+ * it; called in a worker, which may sleep. 0 or -ENOMEM.
+ */
+int kunwind_lanes_init(void (*build)(struct kunwind_lane *lane, struct kunwind_payer *payer));
 /* After the last kunwind_lane_queue(): returns when no worker runs any more. */
 void kunwind_lanes_drain(void);
 void kunwind_lanes_exit(void);
@@ -51,10 +55,9 @@ void kunwind_place_free(struct kunwind_place *place);
 
 /*
  * Queues an attached, pending object in @lane. If it is queued in several
- * lanes, the first that reaches it builds it (kunwind_builder_run()). The
- * caller has a reference to the lane, and has added @place to object->places.
- * With the first place, the caller passes on a reference to the object, which
- * the worker puts.
+ * lanes, the first that reaches it builds it. The caller has a reference to the
+ * lane, and has added @place to object->places. With the first place, the
+ * caller passes on a reference to the object, which the worker puts.
  * No sleep. Callers of this and the next function hold kunwind_objects_lock.
  */
 void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,

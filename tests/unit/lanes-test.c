@@ -38,8 +38,8 @@ static void over_budget(struct kunwind_payer *payer)
 /* The object's worker builds it and finishes. */
 static void ends(struct kunwind_object *object)
 {
-	kunwind_builder_run(object);
-	kunwind_source_close(object);
+	build_object(object);
+	close_file(object);
 	kunwind_object_put(object);
 }
 
@@ -312,7 +312,7 @@ static void test_lanes(void)
 int main(void)
 {
 	current = &task;
-	kunwind_lanes_init();
+	kunwind_lanes_init(build_next);
 	test_unwanted();
 	test_places();
 	test_take_over();

@@ -122,13 +122,13 @@ void kunwind_source_detach(struct kunwind_object *object)
 	object->file = NULL;
 }
 
-void kunwind_source_close(struct kunwind_object *object)
+static void close_file(struct kunwind_object *object)
 {
 	closed++;
 	kunwind_source_detach(object);
 }
 
-void kunwind_builder_run(struct kunwind_object *object)
+static void build_object(struct kunwind_object *object)
 {
 	int err;
 
@@ -157,6 +157,20 @@ void kunwind_builder_run(struct kunwind_object *object)
 }
 
 const char *kunwind_refusal_name(unsigned int refusal);
+
+static void build_next(struct kunwind_lane *lane, struct kunwind_payer *payer)
+{
+	struct kunwind_object *object;
+	bool wanted;
+
+	object = kunwind_object_next(lane, payer, &wanted);
+	if (!object)
+		return;
+	if (wanted)
+		build_object(object);
+	close_file(object);
+	kunwind_object_put(object);
+}
 
 /* --------------------------------------------------------------- the scene */
 

@@ -250,8 +250,8 @@ static void test_names(void)
 	kunwind_name_put(of_bob);
 	kunwind_name_put(of_root);
 	kunwind_name_put(again);
-	kunwind_builder_run(a);
-	kunwind_source_close(a);
+	build_object(a);
+	close_file(a);
 	kunwind_object_put(a);
 	kunwind_object_put(a);
 	kunwind_object_put(b);
@@ -330,7 +330,7 @@ static void test_jit(void)
 int main(void)
 {
 	current = &task;
-	kunwind_lanes_init();
+	kunwind_lanes_init(build_next);
 	test_states();
 	test_idle_share();
 	test_retry();
