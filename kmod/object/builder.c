@@ -37,7 +37,6 @@
 #include "object.h"
 #include "result.h"
 #include "source.h"
-#include "../space/space.h"
 
 #define CHUNK		(256 * 1024)
 #define TABLE_SLACK	(64 * 1024)	/* a table may exceed its section by this */
@@ -330,8 +329,7 @@ static void build_object(struct kunwind_object *object)
 	else
 		kunwind_object_build_over(object);
 	/* Waiting tasks settle their spaces; the sweeper settles the others. */
-	complete_all(&object->done);
-	kunwind_space_object_done();
+	kunwind_result_done(object);
 }
 
 /*

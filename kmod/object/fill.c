@@ -10,8 +10,8 @@
  * shares the processors out between users.
  *
  * A walk only sets a flag in the directory. The task whose walk missed a part
- * waits for that part (touch.c), so that its next stack is whole, and wakes
- * work items that wait for their slice. Only a registration by hand waits for
+ * waits for that part (part.c), so that its next stack is whole, and wakes work
+ * items that wait for their slice. Only a registration by hand waits for
  * all parts (awaited() in scan.c).
  *
  * Parts that no walk has missed are built, too, because a stack that meets a
@@ -35,7 +35,7 @@
  * process uses the object any more, the work ends as in a build.
  *
  * Context: workers. kunwind_fill_wait() sleeps in the walked task, before it
- * returns to user mode. kunwind_fill_missing(): any context, NMI included.
+ * returns to user mode.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -48,7 +48,6 @@
 #include "job.h"
 #include "object.h"
 #include "result.h"
-#include "../space/space.h"
 
 #define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */
 #define SLICE		(HZ / 100 ? HZ / 100 : 1)	/* jiffies */
@@ -92,7 +91,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 		kunwind_table_retire(object->table, kunwind_object_reason(object));
 		synchronize_rcu();
 		kunwind_table_drop(object->table);
-		kunwind_space_rules_gone();
+		kunwind_result_rules_gone();
 	}
 	kunwind_table_stats(object->table, &object->stats);
 	kunwind_object_built(object);
@@ -179,72 +178,9 @@ void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
 	queue_work(fillers, &fill->work);
 }
 
-bool notrace kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
+long kunwind_fill_wait(bool (*met)(void *data), void *data, unsigned long timeout)
 {
-	const struct kunwind_table *table;
-
-	if (!range || READ_ONCE(range->dead))
-		return false;
-	/* As in a walk: bias is written before table. */
-	table = READ_ONCE(range->table);
-	barrier();
-	return table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
-}
-
-enum part_state {
-	PART_GONE,	/* the mapping or its table has gone */
-	PART_THERE,
-	PART_MISSING,
-	PART_LATE,	/* missing, and no task waits for this object now */
-};
-
-/* @timed_out: a wait for this part has timed out. */
-static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool timed_out)
-{
-	enum part_state state = PART_GONE;
-	const struct kunwind_range *range;
-	struct kunwind_object *object;
-	struct kunwind_ranges *ranges;
-	struct kunwind_space *space;
-
-	rcu_read_lock();
-	space = kunwind_space_find(mm);
-	ranges = space ? rcu_dereference(space->ranges) : NULL;
-	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
-	if (range && !READ_ONCE(range->dead) && READ_ONCE(range->table))
-		state = kunwind_fill_missing(range, addr) ? PART_MISSING : PART_THERE;
-	if (state == PART_MISSING) {
-		unsigned long late;
-
-		object = kunwind_snapshot_of(ranges)->detail[range - ranges->range].object;
-		if (timed_out)
-			WRITE_ONCE(object->late_until, (jiffies + HZ) | 1);
-		late = READ_ONCE(object->late_until);
-		if (late && time_before(jiffies, late))
-			state = PART_LATE;
-	}
-	rcu_read_unlock();
-	return state;
-}
-
-int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
-{
-	enum part_state state = part_state(mm, addr, false);
-
-	if (state == PART_MISSING)
-		kunwind_turns_wake();
-	if (!wait_event_killable_timeout(part_built,
-					 (state = part_state(mm, addr, false)) != PART_MISSING,
-					 timeout))
-		state = part_state(mm, addr, timeout);
-	switch (state) {
-	case PART_THERE:
-		return 0;
-	case PART_GONE:
-		return -ENOENT;
-	default:
-		return -ETIME;
-	}
+	return wait_event_killable_timeout(part_built, met(data), timeout);
 }
 
 int kunwind_fill_init(void)

@@ -9,7 +9,6 @@
 
 struct kunwind_fill;
 struct kunwind_job;
-struct mm_struct;
 
 int kunwind_fill_init(void);
 /* After kunwind_jobs_stop() and the last build: waits for all second stages. */
@@ -37,21 +36,14 @@ void kunwind_fill_cancel(struct kunwind_fill *fill);
  */
 void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged);
 
-/*
- * Whether the code at @addr in @range (or NULL) has no rule only because a part
- * of its table is not built; marks this part as wanted. Any context, with
- * preemption off or inside rcu_read_lock(). notrace.
- */
-bool kunwind_fill_missing(const struct kunwind_range *range, u64 addr);
-
 /**
- * kunwind_fill_wait() - wait for the missing table part of the code at @addr
- * @mm: of the current task
+ * kunwind_fill_wait() - wait for parts of tables
+ * @met: returns whether to wait no longer; called again after each part that is
+ *	built, and each table that is given up
  * @timeout: jiffies
- * Sleeps, killably. Return: 0: no part is missing; -ENOENT: the mapping or its
- * table has gone; -ETIME: a timeout, a fatal signal, or (at once) a wait for a
- * part of the same object has timed out in the last second.
+ * Sleeps, killably. Return: positive: @met has returned true; 0: a timeout;
+ * negative: a fatal signal.
  */
-int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout);
+long kunwind_fill_wait(bool (*met)(void *data), void *data, unsigned long timeout);
 
 #endif /* _KUNWIND_FILL_H */

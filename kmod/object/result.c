@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * result.c - the result of a build: the object's state
+ * result.c - the result of a build: the object's state, and who learns of it
  *
  * Both stages of a build end here: builder.c and fill.c set the state, which
- * scans, walks and the status read. Process context; no sleep.
+ * scans, walks and the status read. space.c, which fills published snapshots
+ * in, is above this room, and listens. Process context; no sleep.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
@@ -13,6 +14,7 @@
 #include "result.h"
 
 static atomic64_t nr_refused;
+static const struct kunwind_result_listener *listener;	/* set by init, constant */
 
 static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
 {
@@ -40,6 +42,22 @@ void kunwind_result_set(struct kunwind_object *object, enum kunwind_refusal refu
 		kunwind_memory_refused();
 	/* Pairs with kunwind_object_state(). */
 	smp_store_release(&object->state, state_of(refusal));
+}
+
+void kunwind_result_listen(const struct kunwind_result_listener *to)
+{
+	listener = to;
+}
+
+void kunwind_result_done(struct kunwind_object *object)
+{
+	complete_all(&object->done);
+	listener->done();
+}
+
+void kunwind_result_rules_gone(void)
+{
+	listener->rules_gone();
 }
 
 void kunwind_result_stats(struct kunwind_stats *stats)

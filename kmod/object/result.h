@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * result.h - the result of a build: the object's state
+ * result.h - the result of a build: the object's state, and who learns of it
  */
 #ifndef _KUNWIND_RESULT_H
 #define _KUNWIND_RESULT_H
@@ -8,6 +8,31 @@
 #include "../core/kunwind_core.h"
 
 struct kunwind_object;
+
+/*
+ * What space.c does about results that concern published snapshots. Process
+ * context; no sleep.
+ */
+struct kunwind_result_listener {
+	/* An object is done: ranges that wait for it can be filled in. */
+	void (*done)(void);
+	/*
+	 * A table that walks have used is given up: walks must forget all
+	 * cached rules, also those of other tables.
+	 */
+	void (*rules_gone)(void);
+};
+
+/*
+ * Call this once, before the first object is queued. It is never undone,
+ * because all builds have ended when @listener's work is given up.
+ */
+void kunwind_result_listen(const struct kunwind_result_listener *listener);
+
+/* Completes object->done, and tells the listener. */
+void kunwind_result_done(struct kunwind_object *object);
+/* Tells the listener. */
+void kunwind_result_rules_gone(void);
 
 /*
  * Sets the object's state by the @refusal that the build, or its second stage,

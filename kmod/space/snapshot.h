@@ -11,7 +11,7 @@
  *     dead, then the snapshot gets a new id, so that walks forget its cached
  *     rules. This concerns one mm only: a shared snapshot is copied before. A
  *     range that was doubted from the beginning (see below) may die, too.
- *   - The sweeper gives it a new id (kunwind_space_rules_gone()).
+ *   - The sweeper gives it a new id (forget_rules() in space.c).
  *
  * The spaces that share a snapshot and the tasks that work on it have
  * references to it. The last put frees it after a grace period, in a worker,
@@ -98,8 +98,8 @@ void kunwind_snapshot_put(struct kunwind_snapshot *snapshot);
 
 /*
  * Returns a copy with references of its own, or NULL: no memory, or over a
- * limit. After the caller has published the copy, it settles the copy or calls
- * kunwind_space_object_done(). No sleep.
+ * limit. After the caller has published the copy, it settles the copy or has
+ * the sweeper do so. No sleep.
  */
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from);
 

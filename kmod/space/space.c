@@ -33,6 +33,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "../object/result.h"
 #include "snapshot.h"
 #include "space.h"
 
@@ -112,6 +113,12 @@ void kunwind_space_flush(void)
 	flush_delayed_work(&reap_work);
 }
 
+/* An object is done: a worker soon fills in the ranges that wait for it. */
+static void sweep_soon(void)
+{
+	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
+}
+
 /*
  * Settles all snapshots whose objects became done after the tasks stopped
  * waiting. One sweep handles all objects that are done by then. The next sweep
@@ -157,12 +164,17 @@ static void sweep(struct work_struct *work)
 	}
 	WRITE_ONCE(sweep_delay, 1 + nsecs_to_jiffies(10 * (ktime_get_ns() - start)));
 	if (again)
-		kunwind_space_object_done();
+		sweep_soon();
 }
 
-void kunwind_space_object_done(void)
+/*
+ * A table that walks have used is given up: a worker soon gives each snapshot a
+ * new id, so that walks forget all cached rules, also those of other tables.
+ */
+static void forget_rules(void)
 {
-	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
+	WRITE_ONCE(rules_gone, true);
+	sweep_soon();
 }
 
 static bool unsettled(void)
@@ -196,12 +208,6 @@ int kunwind_space_settle(unsigned long timeout)
 		left = end - jiffies;
 	}
 	return 0;
-}
-
-void kunwind_space_rules_gone(void)
-{
-	WRITE_ONCE(rules_gone, true);
-	kunwind_space_object_done();
 }
 
 static struct hlist_head *bucket(const struct mm_struct *mm)
@@ -400,7 +406,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	kunwind_space_put(child);
 	/* A sweep before hash() did not see the copy. */
 	if (pending)
-		kunwind_space_object_done();
+		sweep_soon();
 out:
 	rcu_read_unlock();
 }
@@ -617,8 +623,16 @@ size_t kunwind_space_bytes(struct kunwind_space *space)
 
 int kunwind_space_init(void)
 {
+	static const struct kunwind_result_listener listener = {
+		.done = sweep_soon,
+		.rules_gone = forget_rules,
+	};
+
 	reaper = alloc_workqueue("kunwind_free", WQ_UNBOUND, 0);
-	return reaper ? 0 : -ENOMEM;
+	if (!reaper)
+		return -ENOMEM;
+	kunwind_result_listen(&listener);
+	return 0;
 }
 
 void kunwind_space_exit(void)

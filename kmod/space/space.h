@@ -187,15 +187,6 @@ void kunwind_space_forget(const struct mm_struct *mm);
 /* Does the same, unless a process uses the space. */
 void kunwind_space_forget_unused(const struct mm_struct *mm);
 
-/* An object is done: a worker soon fills in the ranges that wait for it. */
-void kunwind_space_object_done(void);
-
-/*
- * A table that walks have used is given up: a worker soon gives each snapshot a
- * new id, so that walks forget all cached rules, also those of other tables.
- */
-void kunwind_space_rules_gone(void);
-
 /* Returns the published snapshot with a reference, or NULL. */
 struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);
 

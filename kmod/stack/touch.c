@@ -37,7 +37,7 @@
  *    Otherwise: after 1 jiffy, then 2, 4 and so on, up to a second, until a
  *    later request achieves something.
  *  - After a wait for a part has timed out, no task waits for that object for a
- *    second (fill.c).
+ *    second (part.c).
  *  - A walk asks only for what can be made available: not for an object whose
  *    table is still to come, nor for a mapping that has changed.
  *
@@ -73,8 +73,8 @@
 #include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
 
-#include "../object/fill.h"
 #include "../space/follow.h"
+#include "../space/part.h"
 #include "original.h"
 #include "touch.h"
 
@@ -310,7 +310,7 @@ static enum result touch_now(const struct request *request)
 	bool helped;
 
 	if (request->code)
-		return kunwind_fill_wait(mm, request->code, kunwind_follow_patience()) ?
+		return kunwind_part_wait(mm, request->code, kunwind_follow_patience()) ?
 		       RESULT_VAIN : RESULT_THERE;
 	if (!mmap_read_trylock(mm))
 		return RESULT_VAIN;
@@ -481,7 +481,7 @@ void notrace kunwind_touch(u64 at, u64 besides)
 
 void notrace kunwind_touch_part(const struct kunwind_range *range, u64 addr)
 {
-	if (kunwind_fill_missing(range, addr))
+	if (kunwind_part_missing(range, addr))
 		ask(&(struct request){ .code = addr });
 }
 

@@ -29,8 +29,9 @@ static unsigned int waited;
 #define kunwind_stages_begin(section, keep, part_fdes, ...) \
 	(kunwind_stages_begin)(section, keep, 1, __VA_ARGS__)
 #include "../../kmod/object/fill.c"
+#include "../../kmod/space/part.c"
 
-/* ---------------------------------------------- functions that fill.c calls */
+/* ---------------------------------------------- functions that these call */
 
 #define NR_PARTS	5
 #define CHARGED		10000
@@ -90,7 +91,7 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; }
 void kunwind_object_put(struct kunwind_object *of) { (void)of; given_back++; }
-void kunwind_space_rules_gone(void) { rules_gone++; }
+void kunwind_result_rules_gone(void) { rules_gone++; }
 struct kunwind_space *kunwind_space_find(const struct mm_struct *of) { return of == &mm ? &space : NULL; }
 
 /* --------------------------------------------------------------- the scene */
@@ -192,7 +193,7 @@ static void test_given_up(void)
 	drain_workqueue(fillers);
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
 	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
-	tap_ok(!kunwind_fill_missing(range, TEXT_LO) && kunwind_fill_wait(&mm, TEXT_LO, HZ) != -ETIME,
+	tap_ok(!kunwind_part_missing(range, TEXT_LO) && kunwind_part_wait(&mm, TEXT_LO, HZ) != -ETIME,
 	       "given up: no task waits for a part any more");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.filled.done && given_back == 1,
 	       "given up: the charge is reduced to the table's bytes");
@@ -206,25 +207,25 @@ static void test_wait(void)
 	struct kunwind_fill *fill = scene(1000);
 
 	kunwind_fill_start(fill, malloc(1), CHARGED);
-	tap_ok(kunwind_fill_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
+	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
 	       "wait: the task waits, and times out");
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
 	       "wait: after a timeout, the next task does not wait");
 	jiffies += HZ;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
 	       "wait: tasks wait again after one second");
 	jiffies += HZ;
 	while_waiting = all_are_built;
-	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3,
+	tap_ok(!kunwind_part_wait(&mm, TEXT_LO, 10) && waited == 3,
 	       "wait: the wait ends when the part is built");
-	tap_ok(!kunwind_fill_wait(&mm, TEXT_LO, 10) && waited == 3,
+	tap_ok(!kunwind_part_wait(&mm, TEXT_LO, 10) && waited == 3,
 	       "wait: a task does not wait for a part that is built");
-	tap_ok(kunwind_fill_wait(NULL, TEXT_LO, 10) == -ENOENT,
+	tap_ok(kunwind_part_wait(NULL, TEXT_LO, 10) == -ENOENT,
 	       "wait: a task does not wait for a part of another address space");
 	snapshot->ranges.range[0].dead = true;
-	tap_ok(kunwind_fill_wait(&mm, TEXT_LO, 10) == -ENOENT && waited == 3,
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ENOENT && waited == 3,
 	       "wait: a task does not wait for a part of a mapping that is gone");
 	while_waiting = NULL;
 }

@@ -121,6 +121,7 @@ int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { return payer; }
 void kunwind_payer_put(struct kunwind_payer *payer) { (void)payer; }
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
+void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 {
 	(void)of;

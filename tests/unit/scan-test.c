@@ -167,6 +167,7 @@ bool kunwind_object_stale(const struct kunwind_object *object, const struct kunw
 	(void)payer;
 	return object == &stale_object;
 }
+void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
 	(void)object;

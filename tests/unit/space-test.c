@@ -81,6 +81,7 @@ struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer)
 }
 
 void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
+void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
 	(void)object;
@@ -527,14 +528,14 @@ static void test_sweep(void)
 
 	begin();
 	id = ranges_of(space)->id;
-	kunwind_space_object_done();
+	sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id == id, "sweep: a finished object changes no cached rule");
-	kunwind_space_rules_gone();
+	forget_rules();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up invalidates cached rules");
 	sweep_costs = NSEC_PER_MSEC;
-	kunwind_space_rules_gone();
+	forget_rules();
 	flush_delayed_work(&sweeper);
 	sweep_costs = 0;
 	tap_ok(sweep_delay == 1 + 10 * NSEC_PER_MSEC / (NSEC_PER_SEC / HZ),

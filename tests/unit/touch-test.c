@@ -108,12 +108,12 @@ static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unloc
 
 static int part_answer;
 static bool part_missing;
-bool kunwind_fill_missing(const struct kunwind_range *range, u64 addr)
+bool kunwind_part_missing(const struct kunwind_range *range, u64 addr)
 {
 	(void)range, (void)addr;
 	return part_missing;
 }
-int kunwind_fill_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
 {
 	(void)mm, (void)addr, (void)timeout;
 	/* a traced event during the wait, with an unreadable stack */
@@ -364,7 +364,7 @@ static void test_breakpoint(void)
 
 static void test_own(void)
 {
-	/* kunwind_fill_wait() above makes a request */
+	/* kunwind_part_wait() above makes a request */
 	begin();
 	kunwind_touch_part(NULL, 0x1000);
 	heard();

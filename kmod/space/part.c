@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * part.c - parts of tables that a walk has missed
+ *
+ * A walk that meets a part that is not built (fill.c) ends there. The request
+ * that it leaves (touch.c) has the address of the code. The task looks the
+ * address up in its own space, because its mappings may have changed meanwhile,
+ * and waits until the part is built. After a wait for a part has timed out, no
+ * task waits for that object for a second.
+ *
+ * kunwind_part_wait() sleeps in the walked task, before it returns to user
+ * mode. kunwind_part_missing(): any context, NMI included.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm_types.h>
+#include <linux/rcupdate.h>
+
+#include "../base/payer.h"
+#include "../object/fill.h"
+#include "../object/object.h"
+#include "part.h"
+#include "snapshot.h"
+#include "space.h"
+
+bool notrace kunwind_part_missing(const struct kunwind_range *range, u64 addr)
+{
+	const struct kunwind_table *table;
+
+	if (!range || READ_ONCE(range->dead))
+		return false;
+	/* As in a walk: bias is written before table. */
+	table = READ_ONCE(range->table);
+	barrier();
+	return table && kunwind_table_part(&table, addr - range->bias) == KUNWIND_NOT_READY;
+}
+
+enum part_state {
+	PART_GONE,	/* the mapping or its table has gone */
+	PART_THERE,
+	PART_MISSING,
+	PART_LATE,	/* missing, and no task waits for this object now */
+};
+
+/* @timed_out: a wait for this part has timed out. */
+static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool timed_out)
+{
+	enum part_state state = PART_GONE;
+	const struct kunwind_range *range;
+	struct kunwind_object *object;
+	struct kunwind_ranges *ranges;
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	ranges = space ? rcu_dereference(space->ranges) : NULL;
+	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
+	if (range && !READ_ONCE(range->dead) && READ_ONCE(range->table))
+		state = kunwind_part_missing(range, addr) ? PART_MISSING : PART_THERE;
+	if (state == PART_MISSING) {
+		unsigned long late;
+
+		object = kunwind_snapshot_of(ranges)->detail[range - ranges->range].object;
+		if (timed_out)
+			WRITE_ONCE(object->late_until, (jiffies + HZ) | 1);
+		late = READ_ONCE(object->late_until);
+		if (late && time_before(jiffies, late))
+			state = PART_LATE;
+	}
+	rcu_read_unlock();
+	return state;
+}
+
+struct wait {
+	const struct mm_struct *mm;
+	u64 addr;
+	enum part_state state;
+};
+
+static bool is_over(void *data)
+{
+	struct wait *wait = data;
+
+	wait->state = part_state(wait->mm, wait->addr, false);
+	return wait->state != PART_MISSING;
+}
+
+int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+{
+	struct wait wait = { .mm = mm, .addr = addr };
+
+	if (!is_over(&wait))
+		kunwind_turns_wake();
+	if (!kunwind_fill_wait(is_over, &wait, timeout))
+		wait.state = part_state(mm, addr, timeout);
+	switch (wait.state) {
+	case PART_THERE:
+		return 0;
+	case PART_GONE:
+		return -ENOENT;
+	default:
+		return -ETIME;
+	}
+}
