@@ -15,7 +15,7 @@
  *     stays.
  *   - The builders end before the records are dropped, so that the objects that
  *     they work on still have their users. Records hold spaces, spaces hold
- *     snapshots, and snapshots hold objects; space.c frees each after a grace
+ *     snapshots, and snapshots hold objects; reap.c frees each after a grace
  *     period.
  *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a
  *     task may be preempted in a replacement (takeover.c), or in the last

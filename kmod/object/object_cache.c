@@ -28,7 +28,7 @@
  * a time; memory is allocated and freed outside. So a task that is throttled or
  * waits for memory does not stop the exec of all others.
  *
- * Callers: tasks that read mappings, JIT calls, builders, the reaper (space.c),
+ * Callers: tasks that read mappings, JIT calls, builders, the reaper (reap.c),
  * the status, and memory reclaim (the shrinker). All run in task context.
  */
 #include <linux/jhash.h>

@@ -43,6 +43,7 @@
 #include "../object/name.h"
 #include "../object/object.h"
 #include "../object/source.h"
+#include "reap.h"
 #include "snapshot.h"
 #include "space.h"
 
@@ -529,7 +530,7 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 	err = scan(space, mm, change);
 	/* Replaced snapshots use up the user's share until they are freed. */
 	if (err == -ENOMEM) {
-		kunwind_space_flush();
+		kunwind_reap_flush();
 		err = scan(space, mm, change);
 	}
 	mutex_unlock(&space->scan);

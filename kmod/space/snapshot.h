@@ -20,23 +20,14 @@
 #ifndef _KUNWIND_SNAPSHOT_H
 #define _KUNWIND_SNAPSHOT_H
 
-#include <linux/llist.h>
 #include <linux/refcount.h>
 
 #include "../core/kunwind_core.h"
+#include "reap.h"
 
 struct kunwind_name;
 struct kunwind_object;
 struct kunwind_payer;
-
-/* An item to be freed after a grace period, by a function that may sleep. */
-struct kunwind_reap {
-	struct llist_node node;
-	void (*free)(struct kunwind_reap *reap);
-};
-
-/* A worker soon calls @free (space.c). Any context except NMI. */
-void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap));
 
 /*
  * Values of kunwind_range.dead. Walks use only ranges that are alive. A doubted

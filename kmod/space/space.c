@@ -34,6 +34,7 @@
 #include <linux/slab.h>
 
 #include "../object/result.h"
+#include "reap.h"
 #include "snapshot.h"
 #include "space.h"
 
@@ -42,18 +43,7 @@
 static struct hlist_head spaces[1 << HASH_BITS];
 static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
 
-/*
- * One run of a worker frees all queued items after one grace period. A grace
- * period and a wake-up for each item would be a large part of the cost of a
- * short-lived process.
- */
-#define REAP_DELAY	(HZ / 20)
 #define SETTLE_DELAY	(1 + HZ / 50)
-
-static struct workqueue_struct *reaper;
-static LLIST_HEAD(reaped);
-static void reap(struct work_struct *work);
-static DECLARE_DELAYED_WORK(reap_work, reap);
 
 static void sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweeper, sweep);
@@ -87,36 +77,10 @@ void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot 
 	kunwind_snapshot_put(kunwind_snapshot_of(old));
 }
 
-void kunwind_reap(struct kunwind_reap *item, void (*free)(struct kunwind_reap *item))
-{
-	item->free = free;
-	if (llist_add(&item->node, &reaped))
-		queue_delayed_work(reaper, &reap_work, REAP_DELAY);
-}
-
-static void reap(struct work_struct *work)
-{
-	struct llist_node *list = llist_del_all(&reaped);
-	struct kunwind_reap *item, *next;
-
-	if (!list)
-		return;
-	synchronize_rcu();
-	llist_for_each_entry_safe(item, next, list, node) {
-		item->free(item);
-		cond_resched();
-	}
-}
-
-void kunwind_space_flush(void)
-{
-	flush_delayed_work(&reap_work);
-}
-
 /* An object is done: a worker soon fills in the ranges that wait for it. */
 static void sweep_soon(void)
 {
-	queue_delayed_work(reaper, &sweeper, READ_ONCE(sweep_delay));
+	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
 }
 
 /*
@@ -627,10 +591,10 @@ int kunwind_space_init(void)
 		.done = sweep_soon,
 		.rules_gone = forget_rules,
 	};
+	int err = kunwind_reap_init();
 
-	reaper = alloc_workqueue("kunwind_free", WQ_UNBOUND, 0);
-	if (!reaper)
-		return -ENOMEM;
+	if (err)
+		return err;
 	kunwind_result_listen(&listener);
 	return 0;
 }
@@ -652,11 +616,7 @@ void kunwind_space_exit(void)
 		spin_unlock(&spaces_lock);
 	}
 	cancel_delayed_work_sync(&sweeper);
-	/* Freeing a space may add its snapshot to the list. */
-	do
-		flush_delayed_work(&reap_work);
-	while (!llist_empty(&reaped));
-	destroy_workqueue(reaper);
+	kunwind_reap_exit();
 	/* Waits until all records of processes are freed. */
 	rcu_barrier();
 }

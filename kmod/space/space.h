@@ -135,9 +135,6 @@ struct kunwind_change {
 int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 			 const struct kunwind_change *change);
 
-/* Frees what kunwind_reap() has queued so far: old snapshots. May sleep. */
-void kunwind_space_flush(void);
-
 /*
  * Waits until no range of any space waits for its object, at most @timeout
  * jiffies. Sleeps killably. Returns 0, also if the time is over, or -EINTR.

@@ -97,6 +97,7 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 }
 #undef tgid
 #include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
 #define tgid	pid
 #include "../../kmod/space/follow.c"

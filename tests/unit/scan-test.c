@@ -116,6 +116,7 @@ static bool kunwind_enabled = true;
 
 #include "../../kmod/object/name.c"
 #include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
 #include "../../kmod/space/scan.c"
 

@@ -33,6 +33,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 }
 
 #include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
 
 /* ----------------------------------------- what these files need of others */

@@ -58,7 +58,7 @@ echo >&"$hold"
 wait "$mapper"
 verdict $? "the process that mapped the hostile files ends with status 0"
 held() { awk -F'\t' -v d="$files" '$1 == "object" && index($7, d) && $6 > 0' /dev/kunwind | wc -l; }
-# a worker drops the references after a grace period (kmod/space/space.c)
+# a worker drops the references after a grace period (kmod/space/reap.c)
 begin=$SECONDS
 until [ "$(held)" -eq 0 ] || [ $((SECONDS - begin)) -ge 20 ]; do sleep 0.2; done
 is "$(held)" 0 "after its end no process holds an object of a hostile file"

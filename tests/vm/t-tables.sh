@@ -26,7 +26,7 @@ stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kun
 # state, refusal, users of the objects of a file
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2, $3, $6 }' /dev/kunwind; }
 # Prints the number of objects, once a worker has freed the mappings of ended
-# processes (kmod/space/space.c). Only for when no registered process runs.
+# processes (kmod/space/reap.c). Only for when no registered process runs.
 objects() {
 	local i
 	for ((i = 0; i < 100; i++)); do
