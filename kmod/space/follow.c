@@ -76,12 +76,12 @@
 #include <linux/unistd.h>
 #include <linux/uprobes.h>
 
+#include "../base/claim.h"
+#include "../base/hook.h"
 #include "../compat/sched.h"
 #include "../object/filesystem.h"
 #include "follow.h"
-#include "../base/hook.h"
 #include "space.h"
-#include "../stack/touch.h"
 #include "../trace/kunwind_events.h"
 
 static unsigned int max_stall_ms = 50;
@@ -124,8 +124,8 @@ static void follow_run(struct callback_head *head)
 {
 	struct follow_work *work = container_of(head, struct follow_work, head);
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
-	/* Walks for events of this work must not queue more work (touch.c). */
-	const bool own = kunwind_touch_own_begin();
+	/* Walks for events of this work must not queue more work (claim.c). */
+	const bool own = kunwind_claim_own_begin();
 	struct kunwind_space *space = NULL;
 
 	if (work->moving)
@@ -149,7 +149,7 @@ static void follow_run(struct callback_head *head)
 	module_put(THIS_MODULE);
 	/* main.c waits for the rest by synchronize_rcu_tasks(). */
 	if (own)
-		kunwind_touch_own_end();
+		kunwind_claim_own_end();
 }
 
 /* Returns a work that holds the module. NULL: no memory, or rmmod has begun. */

@@ -29,13 +29,8 @@
  *    those of events in the irq_work, in the wake-up and in the switch to the
  *    thread. The thread itself is a kernel thread, whose stacks are not walked.
  *  - A task has one request at a time: "queued" has all task works.
- *  - A task in a task work of this module makes no request (CLAIM_OWN).
- *    follow.c marks its own task work in the same way.
- *  - The result of its task work decides when a task may make a request again.
- *    If the part is built: at once, because each part is built once. If a page
- *    was faulted in, or the byte under a breakpoint found: after one jiffy.
- *    Otherwise: after 1 jiffy, then 2, 4 and so on, up to a second, until a
- *    later request achieves something.
+ *  - A task in a task work of this module makes no request, and the result of
+ *    its task work decides when it may make one again (claim.c).
  *  - After a wait for a part has timed out, no task waits for that object for a
  *    second (part.c).
  *  - A walk asks only for what can be made available: not for an object whose
@@ -50,9 +45,9 @@
  * take mmap_lock, and leaves memory alone that a userfaultfd or a file
  * provides. Real-time tasks make no requests.
  *
- * Memory: 10 KB, 96 bytes for each queued task work, and a hand and a thread
- * for each CPU. A task that sleeps for hours with its task work queued holds
- * these 96 bytes, and the module: rmmod then reports that it is in use.
+ * Memory: 2 KB, 96 bytes for each queued task work, and a hand and a thread for
+ * each CPU. A task that sleeps for hours with its task work queued holds these
+ * 96 bytes, and the module: rmmod then reports that it is in use.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -73,17 +68,14 @@
 #include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
 
+#include "../base/claim.h"
 #include "../space/follow.h"
 #include "../space/part.h"
 #include "original.h"
 #include "touch.h"
 
 #define PAGES		16
-#define GROUP_BITS	7
-#define GROUP		8	/* claims that a task may use: one cache line */
 #define MAX_CHAIN	32	/* queued task works whose pids have the same hash */
-#define OFTEN		4
-#define MAX_SHIFT	10	/* 2^10 jiffies are at least a second with every HZ */
 
 struct request {
 	pid_t pid;
@@ -111,159 +103,14 @@ struct counters {
 	u64 touched;		/* pages faulted in */
 	u64 requests;		/* requests that reached the thread */
 	u64 works;		/* task works that ran */
-	u64 dropped;		/* no task work was queued: no memory, or the task has one or has
-				 * gone; also: own work had no claim */
+	u64 dropped;		/* no task work was queued: no memory, or the task has one or has gone */
 };
 
-/*
- * The claim of a task is one word, so that the task and the NMIs that hit it
- * can change it without a lock:
- *   bits 0-31	jiffy up to which the task may make no request; during work of
- *		this module: the jiffy when the work began, or a later one
- *   bits 32-53	the task's pid in the initial namespace; 0: the place is free
- *   bits 54-57	log2 of the jiffies to wait after the next request in vain
- *   bit 58	the task is in work of this module
- * Only the task itself changes its word, with two exceptions. Another task may
- * take over a word whose time has passed (if bit 58 is set: more than a second
- * ago; the task in work then waits for a lock, and makes no request). If all
- * places of a group are in use, another task may take over the word of a task
- * that has made OFTEN or more requests in vain.
- */
-#define CLAIM_PID_SHIFT		32
-#define CLAIM_PID		GENMASK_ULL(53, 32)
-#define CLAIM_SHIFT_SHIFT	54
-#define CLAIM_SHIFT		GENMASK_ULL(57, 54)
-#define CLAIM_OWN		BIT_ULL(58)
-
-static u64 claims[1 << GROUP_BITS][GROUP] ____cacheline_aligned;
 static DEFINE_PER_CPU(struct hand, hands);
 static DEFINE_PER_CPU(struct task_struct *, threads);
 static DEFINE_PER_CPU(struct counters, counters);
 static DEFINE_HASHTABLE(queued, 8);
 static DEFINE_SPINLOCK(queued_lock);	/* taken in process context only */
-
-/* ----------------------------------------------------------------- claims */
-
-static __always_inline u64 claim_pid(void)
-{
-	return (u64)(u32)current->pid << CLAIM_PID_SHIFT;
-}
-
-static __always_inline u32 claim_shift(u64 claim)
-{
-	return (claim & CLAIM_SHIFT) >> CLAIM_SHIFT_SHIFT;
-}
-
-/* No valid time is more than a second ahead: a later one has long passed. */
-static __always_inline bool claim_waits(u64 claim, u32 now)
-{
-	return (u32)claim - now - 1 < HZ;
-}
-
-/* Returns how readily a place is given to another task; 0: not at all. */
-static __always_inline u64 claim_surplus(u64 claim, u32 now)
-{
-	if (!claim)
-		return U64_MAX;
-	if (claim_waits(claim, now)) {
-		if ((claim & CLAIM_OWN) || claim_shift(claim) < OFTEN)
-			return 0;
-		return claim_shift(claim);
-	}
-	if ((claim & CLAIM_OWN) && now - (u32)claim <= HZ)
-		return 0;
-	return (u64)(now - (u32)claim) + 1 + MAX_SHIFT;
-}
-
-/*
- * Returns the place of the current task, or one that the task may take over,
- * with its content in *@claim. NULL: all places of the task's group are in use.
- */
-static __always_inline u64 *claim_find(u32 now, u64 *claim)
-{
-	u64 *group = claims[hash_32((u32)current->pid, GROUP_BITS)], *place = NULL;
-	u64 most = 0;
-	unsigned int i;
-
-	for (i = 0; i < GROUP; i++) {
-		u64 here = READ_ONCE(group[i]), surplus;
-
-		if ((here & CLAIM_PID) == claim_pid()) {
-			*claim = here;
-			return &group[i];
-		}
-		surplus = claim_surplus(here, now);
-		if (surplus > most) {
-			most = surplus;
-			place = &group[i];
-			*claim = here;
-		}
-	}
-	return place;
-}
-
-/*
- * Returns whether the current task may make a request now. If so, it may not
- * make another for a second, or until its request has run.
- */
-static __always_inline bool claim_begin(u32 now)
-{
-	u64 claim, *place = claim_find(now, &claim);
-	u64 shift = 0;
-
-	if (!place)
-		return false;
-	if ((claim & CLAIM_PID) == claim_pid()) {
-		if (claim & CLAIM_OWN || claim_waits(claim, now))
-			return false;
-		shift = claim & CLAIM_SHIFT;
-	}
-	return cmpxchg(place, claim, claim_pid() | shift | (u32)(now + HZ)) == claim;
-}
-
-bool notrace kunwind_touch_own_begin(void)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < GROUP; tries++) {
-		u32 now = (u32)jiffies;
-		u64 claim, new, *place = claim_find(now, &claim);
-
-		if (!place)
-			break;
-		if ((claim & CLAIM_PID) != claim_pid())
-			new = claim_pid() | CLAIM_OWN | now;
-		else if (claim_waits(claim, now))
-			new = claim | CLAIM_OWN;
-		else
-			new = claim_pid() | (claim & CLAIM_SHIFT) | CLAIM_OWN | now;
-		if (cmpxchg(place, claim, new) == claim)
-			return true;
-	}
-	this_cpu_inc(counters.dropped);
-	return false;
-}
-
-/*
- * Ends own work. The task may make no request before the jiffy @until. @shift
- * is the new claim's.
- */
-static __always_inline void own_end(u32 until, u64 shift)
-{
-	u64 claim, *place = claim_find((u32)jiffies, &claim);
-
-	/* Other tasks change the word only to take it over. */
-	if (place && (claim & CLAIM_PID) == claim_pid())
-		cmpxchg(place, claim, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
-}
-
-void notrace kunwind_touch_own_end(void)
-{
-	u64 claim, *place = claim_find((u32)jiffies, &claim);
-
-	if (place && (claim & CLAIM_PID) == claim_pid())
-		cmpxchg(place, claim, claim & ~CLAIM_OWN);
-}
 
 /* -------------------------------------------------------------- task work */
 
@@ -298,22 +145,16 @@ static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 	return helped;
 }
 
-enum result {
-	RESULT_THERE,	/* the part is built */
-	RESULT_HELPED,	/* a page, or the byte under a breakpoint */
-	RESULT_VAIN,
-};
-
-static enum result touch_now(const struct request *request)
+static enum kunwind_claim_result touch_now(const struct request *request)
 {
 	struct mm_struct *mm = current->mm;
 	bool helped;
 
 	if (request->code)
 		return kunwind_part_wait(mm, request->code, kunwind_follow_patience()) ?
-		       RESULT_VAIN : RESULT_THERE;
+		       KUNWIND_CLAIM_VAIN : KUNWIND_CLAIM_THERE;
 	if (!mmap_read_trylock(mm))
-		return RESULT_VAIN;
+		return KUNWIND_CLAIM_VAIN;
 	if (request->breakpoint) {
 		helped = kunwind_original_learn(mm, request->id, request->breakpoint);
 	} else {
@@ -321,17 +162,15 @@ static enum result touch_now(const struct request *request)
 		helped |= touch_pages(mm, request->besides, 1);
 	}
 	mmap_read_unlock(mm);
-	return helped ? RESULT_HELPED : RESULT_VAIN;
+	return helped ? KUNWIND_CLAIM_HELPED : KUNWIND_CLAIM_VAIN;
 }
 
 /* Runs in the task, on its way to user mode or to its end. */
 static void touch_run(struct callback_head *head)
 {
 	struct touch *touch = container_of(head, struct touch, head);
-	const bool own = kunwind_touch_own_begin();
-	enum result result = RESULT_VAIN;
-	u64 claim, *place;
-	u32 shift = 0;
+	const bool own = kunwind_claim_own_begin();
+	enum kunwind_claim_result result = KUNWIND_CLAIM_VAIN;
 
 	/* In exit the mm is NULL. Without a claim the work may cause itself. */
 	if (own && current->mm && !(current->flags & PF_EXITING))
@@ -343,22 +182,8 @@ static void touch_run(struct callback_head *head)
 	this_cpu_inc(counters.works);
 	module_put(THIS_MODULE);
 	/* main.c waits for the rest of this call by synchronize_rcu_tasks(). */
-	if (!own)
-		return;
-	place = claim_find((u32)jiffies, &claim);
-	if (result == RESULT_VAIN && place && (claim & CLAIM_PID) == claim_pid())
-		shift = claim_shift(claim);
-	switch (result) {
-	case RESULT_THERE:
-		own_end((u32)jiffies, 0);
-		break;
-	case RESULT_HELPED:
-		own_end((u32)jiffies + 1, 0);
-		break;
-	case RESULT_VAIN:
-		own_end((u32)jiffies + min(1U << shift, (u32)HZ), min(shift + 1U, (u32)MAX_SHIFT));
-		break;
-	}
+	if (own)
+		kunwind_claim_end(result);
 }
 
 /* ----------------------------------------------------------------- thread */
@@ -464,7 +289,7 @@ static notrace void ask(const struct request *request)
 	/* From now on no other walk uses this hand, not even an NMI's. */
 	if (cmpxchg_local(&hand->busy, false, true))
 		return;
-	if (!claim_begin((u32)jiffies)) {
+	if (!kunwind_claim_begin()) {
 		WRITE_ONCE(hand->busy, false);
 		return;
 	}
@@ -506,7 +331,7 @@ void kunwind_touch_show(struct seq_file *m)
 	seq_printf(m, "stat\ttouched\t%llu\n", sum.touched);
 	seq_printf(m, "stat\ttouch_requests\t%llu\n", sum.requests);
 	seq_printf(m, "stat\ttouch_works\t%llu\n", sum.works);
-	seq_printf(m, "stat\ttouch_dropped\t%llu\n", sum.dropped);
+	seq_printf(m, "stat\ttouch_dropped\t%llu\n", sum.dropped + kunwind_claims_refused());
 }
 
 int kunwind_touch_init(void)

@@ -44,15 +44,6 @@ void kunwind_touch_part(const struct kunwind_range *range, u64 addr);
  */
 void kunwind_touch_breakpoint(u64 id, u64 addr);
 
-/*
- * Between these two calls, walks of the current task leave no request: the task
- * does work of this module, which must not cause itself when it is traced.
- * False: no room for the task's claim, and kunwind_touch_own_end() must not be
- * called. Calls do not nest.
- */
-bool kunwind_touch_own_begin(void);
-void kunwind_touch_own_end(void);
-
 void kunwind_touch_show(struct seq_file *m);
 
 #endif /* _KUNWIND_TOUCH_H */

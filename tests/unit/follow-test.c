@@ -128,8 +128,8 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-bool kunwind_touch_own_begin(void) { return true; }
-void kunwind_touch_own_end(void) { }
+bool kunwind_claim_own_begin(void) { return true; }
+void kunwind_claim_own_end(void) { }
 void kunwind_filesystem_ends(u32 dev) { (void)dev; }
 int kunwind_space_scan(struct kunwind_space *of, struct mm_struct *mm, bool force,
 		       unsigned long timeout, bool patient)

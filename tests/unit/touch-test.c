@@ -104,6 +104,7 @@ static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unloc
 	return 0;
 }
 
+#include "../../kmod/base/claim.c"
 #include "../../kmod/stack/touch.c"
 
 static int part_answer;
@@ -370,9 +371,9 @@ static void test_own(void)
 	heard();
 	returns();
 	tap_ok(!raised && !hands.busy, "own work: events during it request nothing");
-	tap_ok(kunwind_touch_own_begin(), "own work: a task can begin it outside touch_run()");
+	tap_ok(kunwind_claim_own_begin(), "own work: a task can begin it outside touch_run()");
 	tap_ok(!asks(STACK), "own work: a walk during it requests nothing");
-	kunwind_touch_own_end();
+	kunwind_claim_own_end();
 	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
 	/* before the thread has run: one request for each CPU */
 	begin();
@@ -472,7 +473,7 @@ static void test_taken(void)
 	begin();
 	for (i = 0; i < GROUP; i++) {
 		me.pid = alike(i, GROUP_BITS);
-		kunwind_touch_own_begin();
+		kunwind_claim_own_begin();
 	}
 	me.pid = alike(GROUP, GROUP_BITS);
 	jiffies += HZ;
@@ -489,7 +490,7 @@ static void test_taken(void)
 		me.pid = alike(i, GROUP_BITS);
 		for (j = 0; j < GROUP; j++)
 			had |= (before[j] & CLAIM_PID) == claim_pid();
-		kunwind_touch_own_end();
+		kunwind_claim_own_end();
 		if (!had) {
 			lost++;
 			changed |= memcmp(before, group, sizeof(before));
