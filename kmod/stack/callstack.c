@@ -34,7 +34,7 @@
 #include "../compat/sched.h"
 #include "../core/walk/mem.h"
 #include "credit.h"
-#include "original.h"
+#include "../deps/kernel/original.h"
 #include "touch.h"
 
 static bool guess;

@@ -69,9 +69,9 @@
 #include <linux/userfaultfd_k.h>
 
 #include "../base/claim.h"
+#include "../deps/kernel/original.h"
 #include "../space/follow.h"
 #include "../space/part.h"
-#include "original.h"
 #include "touch.h"
 
 #define PAGES		16

@@ -49,7 +49,7 @@ static long copy_from_user_nofault(void *to, const void *from, size_t size)
 	return 0;
 }
 
-#include "../../kmod/stack/original.c"
+#include "../../kmod/deps/kernel/original.c"
 
 /* -------------------------------------------------------------------- tests */
 

@@ -19,7 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "../../compat/uprobes.h"
-#include "../../stack/original.h"
+#include "original.h"
 
 /* ftrace must not trace the walk, which runs in its callers' contexts. */
 #define kunwind_walk_attr	notrace
