@@ -37,7 +37,7 @@
  *    table is still to come, nor for a mapping that has changed.
  *
  * For a breakpoint in code without unwind information, the task reads the byte
- * under the breakpoint from the file's page (original.c).
+ * under the breakpoint from the file's page (breakpoint.c).
  *
  * The task faults in PAGES pages of a mapping of anonymous memory that the user
  * may read, from the beginning of the frame upwards, because the callers'
@@ -69,9 +69,9 @@
 #include <linux/userfaultfd_k.h>
 
 #include "../base/claim.h"
-#include "../deps/kernel/original.h"
 #include "../space/follow.h"
 #include "../space/part.h"
+#include "breakpoint.h"
 #include "touch.h"
 
 #define PAGES		16
@@ -156,7 +156,7 @@ static enum kunwind_claim_result touch_now(const struct request *request)
 	if (!mmap_read_trylock(mm))
 		return KUNWIND_CLAIM_VAIN;
 	if (request->breakpoint) {
-		helped = kunwind_original_learn(mm, request->id, request->breakpoint);
+		helped = kunwind_breakpoint_learn(mm, request->id, request->breakpoint);
 	} else {
 		helped = touch_pages(mm, request->at, PAGES);
 		helped |= touch_pages(mm, request->besides, 1);

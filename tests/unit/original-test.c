@@ -50,6 +50,7 @@ static long copy_from_user_nofault(void *to, const void *from, size_t size)
 }
 
 #include "../../kmod/deps/kernel/original.c"
+#include "../../kmod/stack/breakpoint.c"
 
 /* -------------------------------------------------------------------- tests */
 
@@ -72,7 +73,7 @@ static void begin(void)
 	mapping.page = &file_page_0;
 }
 
-static bool learn(size_t at) { return kunwind_original_learn(NULL, ID, base + at); }
+static bool learn(size_t at) { return kunwind_breakpoint_learn(NULL, ID, base + at); }
 
 static int found(size_t at)
 {

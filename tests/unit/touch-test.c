@@ -125,7 +125,7 @@ unsigned long kunwind_follow_patience(void) { return 10; }
 
 static u64 learned_id, learned_at;
 static bool learns;
-bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr)
+bool kunwind_breakpoint_learn(struct mm_struct *mm, u64 id, u64 addr)
 {
 	(void)mm;
 	learned_id = id;

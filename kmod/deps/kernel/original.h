@@ -7,8 +7,6 @@
 
 #include <linux/types.h>
 
-struct mm_struct;
-
 void kunwind_original_init(void);
 
 /*
@@ -17,16 +15,7 @@ void kunwind_original_init(void);
  */
 bool kunwind_original_find(u64 id, u64 addr, u8 *byte);
 
-/**
- * kunwind_original_learn() - find the bytes under the breakpoints of a page
- * @mm: the current task's, with mmap_lock held
- * @id: of the ranges that were walked
- * @addr: of a breakpoint that a walk has met, in that page
- * Reads no file, only pages in memory. Task context.
- * Return: true: kunwind_original_find() has the byte at @addr now. False: a page
- * is not in memory, @addr is not in code of a file, or the code around it is not
- * the file's. The same request would soon fail in the same way.
- */
-bool kunwind_original_learn(struct mm_struct *mm, u64 id, u64 addr);
+/* Keeps the byte at @addr for ranges with this @id. Any context. */
+void kunwind_original_keep(u64 id, u64 addr, u8 byte);
 
 #endif /* _KUNWIND_ORIGINAL_H */
