@@ -22,7 +22,8 @@
 #include "base/payer.h"
 #include "process/process.h"
 #include "space/snapshot.h"
-#include "trace/trace_hooks.h"
+#include "trace/dump.h"
+#include "trace/kunwind_events.h"
 
 #define PROCESS_MAX	4096U
 #define USER_MAX	(64 * PROCESS_MAX)

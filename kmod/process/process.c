@@ -59,7 +59,7 @@
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
-#include "../trace/trace_hooks.h"
+#include "../trace/kunwind_events.h"
 
 static unsigned int register_timeout_ms = 10000;
 module_param(register_timeout_ms, uint, 0644);

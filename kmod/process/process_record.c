@@ -34,7 +34,7 @@
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
-#include "../trace/trace_hooks.h"
+#include "../trace/kunwind_events.h"
 
 #define HASH_BITS	10
 

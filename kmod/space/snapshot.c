@@ -14,8 +14,8 @@
 #include "../base/memory.h"
 #include "../object/name.h"
 #include "../object/object.h"
+#include "map_event.h"
 #include "snapshot.h"
-#include "../trace/trace_hooks.h"
 
 #define DUMPED	64		/* most ranges that one call of a dump looks at */
 

@@ -6,7 +6,7 @@
 #define _KUNWIND_EMIT_H
 
 #include "../space/space.h"
-#include "../trace/trace_hooks.h"
+#include "../trace/kunwind_events.h"
 
 struct pt_regs;
 struct seq_file;

@@ -15,7 +15,8 @@ static void put_pid(struct pid *pid) { pid->refs--; }
 static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
 static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_EVENTS_H
+#define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"

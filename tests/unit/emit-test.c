@@ -56,7 +56,7 @@ static struct tracepoint sys_enter_tracepoint;
 
 #define _KUNWIND_COMPAT_TRACE_H
 #define KUNWIND_DECLARE_TRACE(...)	struct unused
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_EVENTS_H
 #include "../../kmod/trace/stack.h"
 static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
 #define trace_kunwind_callstack_enabled()	true

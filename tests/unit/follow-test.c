@@ -86,7 +86,7 @@ static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 }
 #define tgid	pid
 
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"

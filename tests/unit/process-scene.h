@@ -56,7 +56,8 @@ struct kunwind_hook { const char *function; };
 #define kunwind_hooks_disable(hooks, nr)	((void)(hooks), true)
 #define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
 
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_EVENTS_H
+#define _KUNWIND_MAP_EVENT_H
 static int forked, executed, exited;		/* pids of the last events */
 #define trace_kunwind_fork_enabled()		true
 #define trace_kunwind_exec_enabled()		true

@@ -98,7 +98,8 @@ static char *d_path(const struct file *file, char *buf, int size)
 	return len > size ? ERR_PTR(-ENAMETOOLONG) : memcpy(buf + size - len, file->path, len);
 }
 
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_EVENTS_H
+#define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"

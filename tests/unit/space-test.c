@@ -16,7 +16,8 @@ static u64 sweep_costs;
 #define cond_resched()	((void)(now_ns += sweep_costs))
 
 /* Trace events: the last one, and their number. */
-#define _KUNWIND_TRACE_HOOKS_H
+#define _KUNWIND_EVENTS_H
+#define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory.h"
 #include "../../kmod/space/snapshot.h"

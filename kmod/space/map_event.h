@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * trace_hooks.h - the trace events, for callers in this module
+ * map_event.h - emit kunwind_map for a range
  */
-#ifndef _KUNWIND_TRACE_HOOKS_H
-#define _KUNWIND_TRACE_HOOKS_H
+#ifndef _KUNWIND_MAP_EVENT_H
+#define _KUNWIND_MAP_EVENT_H
 
 #include "../core/kunwind_core.h"
 #include "../object/object.h"
-#include "../space/snapshot.h"
-#include "dump.h"
-#include "kunwind_events.h"
+#include "../trace/kunwind_events.h"
+#include "snapshot.h"
 
 /* Emits kunwind_map for a range whose object is not pending. Any context. */
 static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
@@ -25,4 +24,4 @@ static inline void kunwind_trace_map(pid_t tgid, const struct kunwind_range *ran
 			  kunwind_object_path(object, detail->name));
 }
 
-#endif /* _KUNWIND_TRACE_HOOKS_H */
+#endif /* _KUNWIND_MAP_EVENT_H */
