@@ -20,96 +20,28 @@
  * is never missing for that reason.
  *
  * kunwind_emit() runs in any context, NMI included; the probe runs when a
- * system call begins. Neither sleeps. The functions that turn the event on and
- * off, the work item and kunwind_emit_exit() may sleep.
- *
- * Memory, while the event is on: 36 KB for each of four contexts of each CPU,
- * and 8 KB. The task that turns the event on allocates it, and gets -ENOMEM if
- * that fails. The probe cannot be registered there, because the lock of the
- * tracepoints is held; a work item registers it some milliseconds later. The
- * same work item removes the probe and frees the memory.
+ * system call begins. Neither sleeps. emitter.c makes and frees the memory, and
+ * registers the probe.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>
 #include <linux/preempt.h>
-#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/workqueue.h>
 #include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
 #include "callstack.h"
 #include "emit.h"
-#include "../base/hook.h"
-
-#define CONTEXTS	4	/* interrupt_context_level(): task, softirq, hardirq, NMI */
-#define MARK_BITS	10
+#include "../trace/emitter.h"
 
 static bool callstack_syscalls;
 module_param(callstack_syscalls, bool, 0644);
 MODULE_PARM_DESC(callstack_syscalls,
 		 "emit kunwind_callstack, when it is on, at every system call too (default N)");
 
-struct scratch {
-	bool busy;
-	u8 trust[KUNWIND_MAX_FRAMES];		/* between uses CFI, except trust[0] */
-	unsigned long addresses[KUNWIND_MAX_FRAMES];
-};
-
-struct emitter {
-	u64 mark[1 << MARK_BITS];
-	struct scratch *scratch[];		/* CONTEXTS of each possible CPU */
-};
-
-static struct emitter __rcu *emitter;
-static DEFINE_MUTEX(emit_lock);			/* taken inside the tracepoints' lock; protects */
-static unsigned int users;			/* emitter, users and closed */
-static bool closed;
-
-static void settle(struct work_struct *work);
-static DECLARE_WORK(settle_work, settle);
-static struct tracepoint *sys_enter;		/* set by init; only the work uses it and probing */
-static bool probing;
-
 static DEFINE_PER_CPU(u64, emitted);
-
-static void emitter_free(struct emitter *emitter)
-{
-	int cpu;
-
-	if (!emitter)
-		return;
-	for_each_possible_cpu(cpu)
-		kvfree(emitter->scratch[cpu]);
-	kvfree(emitter);
-}
-
-static struct emitter *emitter_alloc(void)
-{
-	struct emitter *new = kvzalloc(struct_size(new, scratch, nr_cpu_ids), GFP_KERNEL);
-	int cpu, i;
-
-	if (!new)
-		return NULL;
-	for_each_possible_cpu(cpu) {
-		new->scratch[cpu] = kvzalloc_node(CONTEXTS * sizeof(struct scratch), GFP_KERNEL,
-						  cpu_to_node(cpu));
-		if (!new->scratch[cpu]) {
-			emitter_free(new);
-			return NULL;
-		}
-		for (i = 0; i < CONTEXTS; i++) {
-			memset(new->scratch[cpu][i].trust, KUNWIND_TRUST_CFI, KUNWIND_MAX_FRAMES);
-			new->scratch[cpu][i].trust[0] = KUNWIND_TRUST_REGISTERS;
-		}
-	}
-	return new;
-}
 
 /*
  * Returns a hash of the task and of all user registers except rax, which the
@@ -127,9 +59,9 @@ static u64 notrace mark_of(const struct pt_regs *regs)
 	       (low ^ (u32)current->pid) | 1;
 }
 
-static u64 notrace *mark_place(struct emitter *emitter)
+static u64 notrace *mark_place(struct kunwind_emitter *emitter)
 {
-	return &emitter->mark[hash_ptr(current, MARK_BITS)];
+	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
 }
 
 static notrace void emit(const struct kunwind_stack *stack)
@@ -149,7 +81,7 @@ static notrace void emit(const struct kunwind_stack *stack)
  * Returns how many of the @count addresses a tracer gets: without the parameter
  * "guess", those before the first guessed frame.
  */
-static notrace u32 proved(const struct scratch *scratch, u32 count)
+static notrace u32 proved(const struct kunwind_scratch *scratch, u32 count)
 {
 	u32 i;
 
@@ -166,13 +98,13 @@ bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *reg
 {
 	struct kunwind_request request;
 	struct kunwind_stack stack;
-	struct scratch *scratch;
-	struct emitter *now;
+	struct kunwind_scratch *scratch;
+	struct kunwind_emitter *now;
 	bool done = false;
 	u64 mark;
 
 	preempt_disable_notrace();
-	now = rcu_dereference_sched(emitter);
+	now = rcu_dereference_sched(kunwind_emitter);
 	if (!now)
 		goto out;
 	scratch = &now->scratch[smp_processor_id()][interrupt_context_level()];
@@ -214,11 +146,11 @@ out:
 static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
 {
 	struct kunwind_space *space;
-	struct emitter *now;
+	struct kunwind_emitter *now;
 	u32 count;
 
 	preempt_disable_notrace();
-	now = rcu_dereference_sched(emitter);
+	now = rcu_dereference_sched(kunwind_emitter);
 	if (now)
 		WRITE_ONCE(*mark_place(now), 0);
 	if (now && READ_ONCE(callstack_syscalls) &&
@@ -228,76 +160,6 @@ static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
 			kunwind_emit(space, regs, KUNWIND_ALL_REGS, NULL, 0, &count);
 	}
 	preempt_enable_notrace();
-}
-
-/* Registers the probe, or removes it and frees the memory, as users says. */
-static void settle(struct work_struct *work)
-{
-	struct emitter *old = NULL;
-	bool wanted;
-	int err;
-
-	mutex_lock(&emit_lock);
-	wanted = users && !closed;
-	mutex_unlock(&emit_lock);
-	check_trace_callback_type_sys_enter(on_sys_enter);
-	if (wanted && !probing && sys_enter) {
-		/* Runs first: other probes' requests are of the new entry. */
-		err = tracepoint_probe_register_prio(sys_enter, on_sys_enter, NULL, INT_MAX);
-		if (err)
-			pr_notice("kunwind_callstack: no probe of system calls: error %d\n", err);
-		probing = !err;
-	} else if (!wanted && probing) {
-		tracepoint_probe_unregister(sys_enter, on_sys_enter, NULL);
-		probing = false;
-	}
-	if (wanted)
-		return;
-	mutex_lock(&emit_lock);
-	if (!users || closed) {
-		old = rcu_dereference_protected(emitter, lockdep_is_held(&emit_lock));
-		RCU_INIT_POINTER(emitter, NULL);
-	}
-	mutex_unlock(&emit_lock);
-	/* Wait for the event's callers (preemption off) and for the probe's. */
-	tracepoint_synchronize_unregister();
-	synchronize_rcu();
-	emitter_free(old);
-}
-
-/*
- * Called by both tracepoints, with their lock held, before the first probe is
- * registered. 0, -ENODEV (the module is being unloaded) or -ENOMEM. May sleep.
- */
-int kunwind_emit_begin(void)
-{
-	struct emitter *new;
-	int err = 0;
-
-	mutex_lock(&emit_lock);
-	if (closed) {
-		err = -ENODEV;
-	} else if (!rcu_access_pointer(emitter)) {
-		new = emitter_alloc();
-		rcu_assign_pointer(emitter, new);
-		err = new ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		users++;
-		schedule_work(&settle_work);
-	}
-	mutex_unlock(&emit_lock);
-	return err;
-}
-
-void kunwind_emit_end(void)
-{
-	mutex_lock(&emit_lock);
-	users--;
-	/* A module's events are turned off after its exit function. */
-	if (!users && !closed)
-		schedule_work(&settle_work);
-	mutex_unlock(&emit_lock);
 }
 
 void kunwind_emit_show(struct seq_file *m)
@@ -313,19 +175,11 @@ void kunwind_emit_show(struct seq_file *m)
 
 void kunwind_emit_init(void)
 {
-	sys_enter = kunwind_tracepoint_find("sys_enter");
-	mutex_lock(&emit_lock);
-	/* The event can be on before: the work may have run without sys_enter. */
-	if (users)
-		schedule_work(&settle_work);
-	mutex_unlock(&emit_lock);
+	check_trace_callback_type_sys_enter(on_sys_enter);
+	kunwind_emitter_init(on_sys_enter);
 }
 
 void kunwind_emit_exit(void)
 {
-	mutex_lock(&emit_lock);
-	closed = true;
-	mutex_unlock(&emit_lock);
-	schedule_work(&settle_work);
-	flush_work(&settle_work);
+	kunwind_emitter_exit();
 }

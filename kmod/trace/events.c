@@ -8,7 +8,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"
 
-DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emit_begin, kunwind_emit_end,
+DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emitter_begin, kunwind_emitter_end,
 		TP_PROTO(const struct kunwind_stack *stack), TP_ARGS(stack));
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_map);

@@ -249,7 +249,7 @@ TRACE_EVENT_FN(kunwind_callstack,
 		  __print_array(__get_dynamic_array(addresses), __entry->nr, 8),
 		  __print_hex_str(__get_dynamic_array(trust), __entry->nr)),
 
-	kunwind_emit_begin, kunwind_emit_end
+	kunwind_emitter_begin, kunwind_emitter_end
 );
 
 #endif /* _KUNWIND_EVENTS_H */

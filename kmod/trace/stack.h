@@ -39,8 +39,9 @@ struct kunwind_stack {
 /* One record of 160 frames, and its text, are shorter than a page. */
 #define KUNWIND_STACK_PART	160
 
-int kunwind_emit_begin(void);
-void kunwind_emit_end(void);
+/* Called by both tracepoints when they are turned on and off (emitter.c). */
+int kunwind_emitter_begin(void);
+void kunwind_emitter_end(void);
 
 KUNWIND_DECLARE_TRACE(kunwind_callstack_whole,
 	TP_PROTO(const struct kunwind_stack *stack),

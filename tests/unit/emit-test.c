@@ -63,6 +63,7 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
 #define trace_kunwind_callstack_whole_enabled()	true
 #define trace_kunwind_callstack_whole(stack)	heard(stack, 0, 0)
 #define trace_kunwind_callstack			heard
+#include "../../kmod/trace/emitter.c"
 #include "../../kmod/stack/emit.c"
 
 /* ------------------------------------------- functions that emit.c calls */
@@ -185,13 +186,13 @@ static void begin(void)
 	emissions = parts = 0;
 	wrong = false;
 	in_walk = in_listener = NULL;
-	kunwind_emit_begin();
+	kunwind_emitter_begin();
 	drain_workqueue(NULL);
 }
 
 static void end(void)
 {
-	kunwind_emit_end();
+	kunwind_emitter_end();
 	drain_workqueue(NULL);
 }
 
@@ -228,7 +229,7 @@ static void test_once(void)
 /* Another task on another CPU emits its stack; its mark has the same place. */
 static void mark_of_other_task(void)
 {
-	WRITE_ONCE(*mark_place(READ_ONCE(emitter)), 1);
+	WRITE_ONCE(*mark_place(READ_ONCE(kunwind_emitter)), 1);
 }
 
 static void listener_asks(void)
@@ -330,6 +331,6 @@ int main(void)
 	test_trust();
 	test_long();
 	kunwind_emit_exit();
-	tap_ok(kunwind_emit_begin() == -ENODEV, "module unload: the event cannot be switched on");
+	tap_ok(kunwind_emitter_begin() == -ENODEV, "module unload: the event cannot be switched on");
 	return tap_done();
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * emitter.c - memory and probe of the event kunwind_callstack, while it is on
+ *
+ * Memory: 36 KB for each of four contexts of each CPU, and 8 KB. The task that
+ * turns the event on allocates it, and gets -ENOMEM if that fails. The probe
+ * cannot be registered there, because the lock of the tracepoints is held; a
+ * work item registers it some milliseconds later. The same work item removes
+ * the probe and frees the memory.
+ *
+ * The kernel can turn the event on before the module's init, and turns it off
+ * after the module's exit. Therefore begin and end need nothing of emit.c,
+ * which is above this room and gives the probe at init. All functions may
+ * sleep.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include "../base/hook.h"
+#include "emitter.h"
+#include "stack.h"
+
+struct kunwind_emitter __rcu *kunwind_emitter;
+static DEFINE_MUTEX(emit_lock);			/* taken inside the tracepoints' lock; protects */
+static unsigned int users;			/* kunwind_emitter, users and closed */
+static bool closed;
+
+static void settle(struct work_struct *work);
+static DECLARE_WORK(settle_work, settle);
+/* Set by init under emit_lock, and constant then. */
+static struct tracepoint *sys_enter;
+static void (*probe)(void *data, struct pt_regs *regs, long id);
+static bool probing;				/* only the work uses it */
+
+static void emitter_free(struct kunwind_emitter *emitter)
+{
+	int cpu;
+
+	if (!emitter)
+		return;
+	for_each_possible_cpu(cpu)
+		kvfree(emitter->scratch[cpu]);
+	kvfree(emitter);
+}
+
+static struct kunwind_emitter *emitter_alloc(void)
+{
+	struct kunwind_emitter *new = kvzalloc(struct_size(new, scratch, nr_cpu_ids), GFP_KERNEL);
+	int cpu, i;
+
+	if (!new)
+		return NULL;
+	for_each_possible_cpu(cpu) {
+		new->scratch[cpu] = kvzalloc_node(KUNWIND_CONTEXTS * sizeof(*new->scratch[cpu]),
+						  GFP_KERNEL, cpu_to_node(cpu));
+		if (!new->scratch[cpu]) {
+			emitter_free(new);
+			return NULL;
+		}
+		for (i = 0; i < KUNWIND_CONTEXTS; i++) {
+			memset(new->scratch[cpu][i].trust, KUNWIND_TRUST_CFI, KUNWIND_MAX_FRAMES);
+			new->scratch[cpu][i].trust[0] = KUNWIND_TRUST_REGISTERS;
+		}
+	}
+	return new;
+}
+
+/* Registers the probe, or removes it and frees the memory, as users says. */
+static void settle(struct work_struct *work)
+{
+	struct kunwind_emitter *old = NULL;
+	bool wanted, known;
+	int err;
+
+	mutex_lock(&emit_lock);
+	wanted = users && !closed;
+	known = sys_enter;
+	mutex_unlock(&emit_lock);
+	if (wanted && !probing && known) {
+		/* Runs first: other probes' requests are of the new entry. */
+		err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
+		if (err)
+			pr_notice("kunwind_callstack: no probe of system calls: error %d\n", err);
+		probing = !err;
+	} else if (!wanted && probing) {
+		tracepoint_probe_unregister(sys_enter, probe, NULL);
+		probing = false;
+	}
+	if (wanted)
+		return;
+	mutex_lock(&emit_lock);
+	if (!users || closed) {
+		old = rcu_dereference_protected(kunwind_emitter, lockdep_is_held(&emit_lock));
+		RCU_INIT_POINTER(kunwind_emitter, NULL);
+	}
+	mutex_unlock(&emit_lock);
+	/* Wait for the event's callers (preemption off) and for the probe's. */
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
+	emitter_free(old);
+}
+
+/*
+ * Called by both tracepoints, with their lock held, before the first probe is
+ * registered. 0, -ENODEV (the module is being unloaded) or -ENOMEM. May sleep.
+ */
+int kunwind_emitter_begin(void)
+{
+	struct kunwind_emitter *new;
+	int err = 0;
+
+	mutex_lock(&emit_lock);
+	if (closed) {
+		err = -ENODEV;
+	} else if (!rcu_access_pointer(kunwind_emitter)) {
+		new = emitter_alloc();
+		rcu_assign_pointer(kunwind_emitter, new);
+		err = new ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		users++;
+		schedule_work(&settle_work);
+	}
+	mutex_unlock(&emit_lock);
+	return err;
+}
+
+void kunwind_emitter_end(void)
+{
+	mutex_lock(&emit_lock);
+	users--;
+	/* A module's events are turned off after its exit function. */
+	if (!users && !closed)
+		schedule_work(&settle_work);
+	mutex_unlock(&emit_lock);
+}
+
+void kunwind_emitter_init(void (*function)(void *data, struct pt_regs *regs, long id))
+{
+	struct tracepoint *found = kunwind_tracepoint_find("sys_enter");
+
+	mutex_lock(&emit_lock);
+	probe = function;
+	sys_enter = found;
+	/* The event can be on before: the work may have run without sys_enter. */
+	if (users)
+		schedule_work(&settle_work);
+	mutex_unlock(&emit_lock);
+}
+
+void kunwind_emitter_exit(void)
+{
+	mutex_lock(&emit_lock);
+	closed = true;
+	mutex_unlock(&emit_lock);
+	schedule_work(&settle_work);
+	flush_work(&settle_work);
+}
