@@ -21,7 +21,6 @@ do {										\
 		goto fault;							\
 	memcpy(&(val), (const void *)(uintptr_t)(at_ + (mem)->delta), 8);	\
 } while (0)
-#define kunwind_walk_rule(...)		interrupted_walk_rule(__VA_ARGS__)
 #define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
 #define kunwind_walk_again(...)		interrupted_walk_again(__VA_ARGS__)
 #include "../../kmod/core/walk/walk.c"

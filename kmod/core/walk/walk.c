@@ -16,116 +16,17 @@
  * code (switch.c) has switched stacks, or a frame that did not call (addr ==
  * ip) has nothing on its stack (glibc's vfork keeps its return address in a
  * register). So any step may lower the stack pointer. A walk in circles ends
- * when it finds a frame twice (returns_lower()).
+ * when it finds a frame twice (goes_round()).
  *
  * Without CFI, bare.c finds the caller by a proof, or by a guess if walk->guess
  * is set; otherwise the walk ends with a reason. docs/unwinding.md describes
  * rules, steps, methods.
  */
-#include "../nocfi/bare.h"
-#include "../nocfi/proof.h"
-#include "../nocfi/start.h"
-#include "../table/table.h"
 #include "cache.h"
 #include "mem.h"
 #include "recent.h"
+#include "slow_step.h"
 #include "walk.h"
-#include "wide.h"
-
-/*
- * Looks up the rule for @addr. A table in parts is replaced in *@table by the
- * part. Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers
- * the address; or the reason why the part cannot be used.
- */
-static __always_inline enum kunwind_reason
-look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
-{
-	const struct kunwind_table *whole = *table;
-	enum kunwind_reason reason;
-
-	*rule = kunwind_table_lookup(whole, addr);
-	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
-		return KUNWIND_COMPLETE;
-	reason = kunwind_table_part(table, addr);
-	if (reason == KUNWIND_COMPLETE && *table != whole)
-		*rule = kunwind_table_lookup(*table, addr);
-	return reason;
-}
-
-/* Tries the range of the last lookup first: most frames are in the same one. */
-static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
-{
-	const struct kunwind_range *range = walk->range;
-
-	if (range && addr - range->start < range->end - range->start)
-		return range;
-	range = kunwind_ranges_find(walk->ranges, addr);
-	walk->range = range;
-	return range;
-}
-
-noinline enum kunwind_reason kunwind_walk_attr
-kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
-		  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
-{
-	const struct kunwind_range *range = find_range(walk, addr);
-	const u64 ip = addr + !exact;
-	const struct kunwind_table *found;
-	enum kunwind_reason reason;
-	u32 kind;
-
-	*end = false;
-	if (!range)
-		return KUNWIND_NO_OBJECT;
-	/* Pairs with the writer, which sets dead first, then a new id. */
-	if (READ_ONCE(range->dead))
-		return KUNWIND_NOT_READY;
-	/* The writer sets bias before table, maybe just now. x86 keeps the order of loads. */
-	found = READ_ONCE(range->table);
-	barrier();
-	if (found) {
-		/* 64-bit rules cannot step from 32-bit code, nor 32-bit rules from 64-bit code. */
-		if (unlikely(found->i386 != walk->i386))
-			return KUNWIND_NO_RULE;
-		addr -= range->bias;
-		*table = found;
-		reason = look_up(table, addr, rule);
-	} else {
-		reason = READ_ONCE(range->reason);
-	}
-	if (unlikely(!found || reason != KUNWIND_COMPLETE)) {
-		*end = reason == KUNWIND_NO_TABLE && kunwind_at_start(walk, ip, sp);
-		return *end ? KUNWIND_COMPLETE : reason;
-	}
-	kind = rule->kind & KUNWIND_RULE_KIND;
-	/*
-	 * At the entry of rt_sigreturn, the program counter is after the
-	 * trampoline's last instruction. A handler returns to the first one,
-	 * and the byte before that may be in no FDE: libc extends the
-	 * trampoline's FDE over it, the 32-bit vDSO of Linux 7.2 no longer
-	 * does.
-	 */
-	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
-		struct kunwind_rule beside;
-
-		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
-		if (unlikely(reason != KUNWIND_COMPLETE))
-			return reason;
-		/* All trampolines' rules are wide. A short one would be cached for this address. */
-		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
-		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-			*table = found;
-			*rule = beside;
-			kind = rule->kind & KUNWIND_RULE_KIND;
-		}
-	}
-	if (kind == KUNWIND_RULE_END)
-		*end = true;
-	if (kind != KUNWIND_RULE_NONE)
-		return KUNWIND_COMPLETE;
-	*end = kunwind_at_start(walk, ip, sp);
-	return *end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
-}
 
 /* Returns whether a cached KUNWIND_RULE_END (end_rule()) holds for this stack pointer. */
 static __always_inline bool ends_here(const struct kunwind_walk *walk, struct kunwind_rule rule,
@@ -192,176 +93,58 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 	return regs->r[kunwind_index(rule.reg, KUNWIND_RA)] + (s64)rule.off - 8;
 }
 
-/* How a walk goes on at an address whose rule is not in the cache. */
-enum slow_how {
-	SLOW_RULE,	/* apply slow.entry */
-	SLOW_STEPPED,	/* walk->regs are already the caller's */
-	SLOW_RETURN,	/* the address is a return probe's trampoline, which returns to slow.ret */
-	SLOW_END,	/* the walk ends with slow.reason */
+/* rbp is in state->bp, and not still on the stack: no user stack is in the upper half. */
+#define NO_SLOT		(1ULL << 63)
+
+/*
+ * The frame that the walk has reached. All functions that get a pointer to it
+ * are inlined, so that its members are registers.
+ */
+struct walk_state {
+	unsigned long *next;	/* where the next address is stored; this frame's is before it */
+	unsigned long *last;	/* there is no room for an address from here on */
+	u64 addr;		/* address to look up: next[-1], or one less after a call */
+	u64 sp, bp;
+	/* Where rbp is saved: it is read only when a rule needs it. Or NO_SLOT. */
+	u64 bp_at;
+	u64 id;			/* of the ranges */
+	u64 key;		/* what a rule in the cache must be for: id, or 0 for none */
+	u64 cfa, ra;		/* stack pointer and address of the caller, after a step */
+	u32 valid;		/* KUNWIND_REG() bits of the registers that are known */
+	enum kunwind_reason reason;	/* why the walk has ended */
+	bool notable;		/* recent.c can repeat the walk */
+	bool zero;		/* a return address of zero ended it */
+	struct kunwind_recent_rbp *rbp;	/* where the next rbp is noted */
 };
 
-struct slow {
-	struct kunwind_cache_entry entry;
-	u64 ret;
-	u8 reason;		/* enum kunwind_reason */
-	struct kunwind_found how;	/* with SLOW_STEPPED */
+/* How walk_by() goes on. */
+enum step {
+	STEP_DONE,	/* state->cfa, ra and addr are the caller's; the window is open */
+	STEP_RULE,	/* the rule for the address was found; the window is open */
+	STEP_AGAIN,	/* look for a rule again; the window is open */
+	STEP_END,	/* the walk ends with state->reason; the window is closed */
 };
 
-/*
- * Discards the step if it spent the budget: some of its reads were refused, so
- * its result may be wrong.
- */
-static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum slow_how how,
-					  struct slow *slow)
+static __always_inline enum step end_walk(struct kunwind_walk *walk, struct walk_state *state,
+				     enum kunwind_reason reason)
 {
-	if (likely(walk->mem.left))
-		return how;
-	slow->reason = KUNWIND_DEPTH;
-	return SLOW_END;
+	kunwind_mem_end(&walk->mem);
+	state->reason = reason;
+	return STEP_END;
 }
 
-/*
- * Steps from the frame in walk->regs, for which no table has a rule. If a later
- * table may have one (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends.
- */
-static noinline enum slow_how kunwind_walk_attr
-slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow *slow)
+/* The cached rule does not hold: the next search finds none. */
+static __always_inline enum step forget_rule(struct walk_state *state)
 {
-	slow->reason = reason;
-	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
-		return SLOW_END;
-	if (!exact && reason == KUNWIND_NO_OBJECT) {
-		u64 ip = walk->regs.r[KUNWIND_RA];
-
-		slow->ret = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
-		if (slow->ret != ip)
-			return SLOW_RETURN;
-	}
-	reason = kunwind_bare_step(walk, exact, &slow->how);
-	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
+	state->key = 0;
+	return STEP_AGAIN;
 }
 
-/* Steps by the wide rule @index, or returns and caches the equivalent short rule. */
-static noinline enum slow_how kunwind_walk_attr
-slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
-	  struct slow *slow)
+static __always_inline enum step end_unreadable(struct kunwind_walk *walk, struct walk_state *state)
 {
-	struct kunwind_rule compact;
-	u64 after;
-
-	if (!kunwind_wide_compact(table, index, &compact, &after)) {
-		slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_CFI };
-		slow->reason = kunwind_wide_step(walk, table, index, &slow->how.signal);
-		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
-	}
-	kunwind_cache_entry_set(&slow->entry, compact, after);
-	if (walk->cache)
-		kunwind_cache_put(walk->cache, &slow->entry);
-	return SLOW_RULE;
+	walk->unread[0] = state->sp;
+	return end_walk(walk, state, KUNWIND_UNREADABLE);
 }
-
-/*
- * The rule that the cache keeps for an outermost frame. Unless CFI marked the
- * frame, the rule holds only for this stack pointer (ends_here()).
- */
-static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
-						    struct kunwind_rule rule)
-{
-	const bool told = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
-
-	return (struct kunwind_rule){
-		.kind = KUNWIND_RULE_END,
-		.reg = KUNWIND_RSP,
-		.off = told ? 0 : 1 + walk->ranges->entry_sp - walk->regs.r[KUNWIND_RSP],
-	};
-}
-
-/* The step from the frame in walk->regs, outside any window. */
-static noinline enum slow_how kunwind_walk_attr
-slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow *slow)
-{
-	const bool exact = addr == walk->regs.r[KUNWIND_RA];
-	const struct kunwind_table *table;
-	enum kunwind_reason reason;
-	struct kunwind_rule rule;
-	bool end, trampoline;
-
-	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
-	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
-	walk->mem.id = id;
-	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
-		slow->reason = KUNWIND_DEPTH;
-		return SLOW_END;
-	}
-	rule.kind = KUNWIND_RULE_NONE;
-	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
-				   &end);
-	slow->entry.addr = addr;
-	slow->entry.id = id;
-	/*
-	 * A signal trampoline without a rule may lie directly after a function.
-	 * Nothing calls a trampoline, so the rule found by the address minus
-	 * one belongs to that function. The cache does not keep this rule.
-	 */
-	trampoline = reason == KUNWIND_COMPLETE && !exact &&
-		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
-	if (trampoline) {
-		const u32 valid = walk->regs.valid;
-
-		if (kunwind_bare_signal(walk, false)) {
-			slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_SIGNAL,
-							    .signal = true };
-			return paid(walk, SLOW_STEPPED, slow);
-		}
-		/* The address is in a trampoline, but the signal frame could not be read. */
-		if (walk->regs.valid != valid) {
-			slow->reason = KUNWIND_UNREADABLE;
-			return SLOW_END;
-		}
-	}
-	if (unlikely(end)) {
-		if (walk->cache && !trampoline) {
-			kunwind_cache_entry_set(&slow->entry, end_rule(walk, rule), 0);
-			kunwind_cache_put(walk->cache, &slow->entry);
-		}
-		slow->reason = KUNWIND_COMPLETE;
-		return SLOW_END;
-	}
-	if (unlikely(reason != KUNWIND_COMPLETE))
-		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
-	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
-		return paid(walk, slow_wide(walk, table, rule.off, slow), slow);
-	/* No builder makes such a rule. A step by a cached rule does not check again. */
-	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
-		slow->reason = KUNWIND_CORRUPT;
-		return SLOW_END;
-	}
-	kunwind_cache_entry_set(&slow->entry, rule, kunwind_after(table->keep));
-	if (walk->cache && !trampoline)
-		kunwind_cache_put(walk->cache, &slow->entry);
-	return SLOW_RULE;
-}
-
-/* Reads a register whose place "after" gives; inside the window. */
-#define restore_reg(number, reg)						\
-do {										\
-	u32 place_ = kunwind_after_place(after, number);			\
-	u64 value_;								\
-										\
-	if (place_) {								\
-		kunwind_mem_read(&walk->mem, value_, cfa - 8 - 8 * place_, lost); \
-		walk->regs.r[reg] = value_;					\
-		valid |= KUNWIND_REG(reg);					\
-	}									\
-} while (0)
-
-/*
- * The element of recent->cfa or recent->address for the address that will be
- * stored at *next. These two arrays and walk->addresses have elements of 8
- * bytes, so one distance ("beside") is enough.
- */
-#define note_of(what)								\
-	((u64 *)((u64)next + beside + offsetof(struct kunwind_recent, what)))
 
 /*
  * True: not a user address. Zero ends a complete stack (psABI 3.4.1 and every
@@ -376,299 +159,367 @@ static __always_inline bool no_address(u64 ra, enum kunwind_reason *reason)
 }
 
 /*
- * A saved rbp is read only when a rule needs it; until then, bp_at is its
- * address. NO_SLOT (in the upper half, no user stack): bp holds the value.
- */
-#define NO_SLOT		(1ULL << 63)
-
-/* Reads the frame's rbp if bp does not hold it yet; inside the window. */
-#define need_rbp()								\
-do {										\
-	if (bp_at != NO_SLOT) {							\
-		walk->unread[1] = bp_at;					\
-		kunwind_mem_read(&walk->mem, bp, bp_at, unreadable);		\
-		if (noted) {							\
-			rbp->at = bp_at;					\
-			rbp->value = bp;					\
-			rbp++;							\
-		}								\
-		bp_at = NO_SLOT;						\
-	}									\
-} while (0)
-
-/* A frame whose CFA counts from rsp, and whose rbp is saved; inside the window. */
-#define saved_by_rsp()								\
-do {										\
-	cfa = sp + (s64)slot->rule.off;						\
-	rule.rbp = slot->rule.rbp;						\
-	if (!kunwind_cache_is(slot, after))					\
-		goto miss;							\
-	bp_at = cfa + (s64)rule.rbp;						\
-	valid |= KUNWIND_REG(KUNWIND_RBP);					\
-} while (0)
-
-/*
  * The caller's stack pointer is not above this frame's: code or a signal has
- * switched stacks. The walk ends if the caller equals this frame or the kept
+ * switched stacks. Returns true if the caller equals this frame or the kept
  * one, because no stack has a frame twice. Each kept frame is kept for twice as
  * many such steps as the one before.
  */
-#define returns_lower(stuck)							\
-do {										\
-	if ((cfa == sp && ra == next[-1] && addr != ra) ||			\
-	    (walk->lower_nr && cfa == walk->lower_cfa && ra == walk->lower_ra)) { \
-		reason = KUNWIND_CFA_STUCK;					\
-		goto stuck;							\
-	}									\
-	if (!(walk->lower_nr & (walk->lower_nr - 1))) {				\
-		walk->lower_cfa = cfa;						\
-		walk->lower_ra = ra;						\
-	}									\
-	walk->lower_nr++;							\
-} while (0)
+static __always_inline bool goes_round(struct kunwind_walk *walk, const struct walk_state *state)
+{
+	if ((state->cfa == state->sp && state->ra == state->next[-1] && state->addr != state->ra) ||
+	    (walk->lower_nr && state->cfa == walk->lower_cfa && state->ra == walk->lower_ra))
+		return true;
+	if (!(walk->lower_nr & (walk->lower_nr - 1))) {
+		walk->lower_cfa = state->cfa;
+		walk->lower_ra = state->ra;
+	}
+	walk->lower_nr++;
+	return false;
+}
+
+/* Reads the frame's rbp if state->bp does not have it yet; inside the window. */
+static __always_inline bool read_rbp(struct kunwind_walk *walk, struct walk_state *state, bool noted)
+{
+	if (state->bp_at == NO_SLOT)
+		return true;
+	walk->unread[1] = state->bp_at;
+	kunwind_mem_read(&walk->mem, state->bp, state->bp_at, unreadable);
+	if (noted) {
+		state->rbp->at = state->bp_at;
+		state->rbp->value = state->bp;
+		state->rbp++;
+	}
+	state->bp_at = NO_SLOT;
+	return true;
+unreadable:
+	return false;
+}
+
+/* Reads a register whose place "after" gives; inside the window. False: it cannot be read. */
+static __always_inline bool read_place(struct kunwind_walk *walk, struct walk_state *state, u64 after,
+				       u32 reg)
+{
+	const u32 place = kunwind_after_place(after, kunwind_after_number(reg));
+	u64 value;
+
+	if (!place)
+		return true;
+	kunwind_mem_read(&walk->mem, value, state->cfa - 8 - 8 * place, unreadable);
+	walk->regs.r[reg] = value;
+	state->valid |= KUNWIND_REG(reg);
+	return true;
+unreadable:
+	return false;
+}
+
+/* If one register cannot be read, all count as unknown. */
+static __always_inline void read_places(struct kunwind_walk *walk, struct walk_state *state, u64 after)
+{
+	if (!read_place(walk, state, after, KUNWIND_RBX) ||
+	    !read_place(walk, state, after, KUNWIND_R12) ||
+	    !read_place(walk, state, after, KUNWIND_R13) ||
+	    !read_place(walk, state, after, KUNWIND_R14) ||
+	    !read_place(walk, state, after, KUNWIND_R15))
+		state->valid &= ~KUNWIND_SAVED_REGS;
+}
+
+/* A step by a rule of a rare form; inside the window. */
+static __always_inline enum step rare_step(struct kunwind_walk *walk, struct walk_state *state,
+					   struct kunwind_rule rule, u64 after, bool noted)
+{
+	const u32 kind = rule.kind & KUNWIND_RULE_KIND;
+	enum kunwind_reason reason;
+
+	if (kind == KUNWIND_RULE_END && !ends_here(walk, rule, state->sp))
+		return forget_rule(state);
+	if (rule.reg == KUNWIND_RBP && !read_rbp(walk, state, noted))
+		return end_unreadable(walk, state);
+	if (!rare_cfa(walk, rule, state->next[-1], state->sp, state->bp, state->valid,
+		      &state->cfa, &reason))
+		return end_walk(walk, state, reason);
+	if (kind == KUNWIND_RULE_DEREF ||
+	    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
+		state->notable = false;
+	kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+	switch (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) {
+	case KUNWIND_RBP_SAVED:
+		state->bp_at = state->cfa + (s64)rule.rbp;
+		state->valid |= KUNWIND_REG(KUNWIND_RBP);
+		break;
+	case KUNWIND_RBP_UNKNOWN:
+		state->valid &= ~KUNWIND_REG(KUNWIND_RBP);
+		break;
+	}
+	state->valid &= (u32)after;
+	if (unlikely(state->cfa <= state->sp) && goes_round(walk, state))
+		return end_walk(walk, state, KUNWIND_CFA_STUCK);
+	state->addr = state->ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
+	if (unlikely((u32)after & KUNWIND_AFTER_PLACES))
+		read_places(walk, state, after);
+	return STEP_DONE;
+unreadable:
+	return end_unreadable(walk, state);
+}
+
+/*
+ * Finds the rule for the address in the cache. The rule is valid only if
+ * kunwind_cache_is() is true after it was read.
+ */
+static __always_inline bool find_rule(struct kunwind_cache *cache, const struct walk_state *state,
+				      struct kunwind_cache_entry **slot, u64 *after)
+{
+	if (unlikely(!cache))
+		return false;
+	*slot = kunwind_cache_slot(cache, state->addr);
+	if (likely(kunwind_cache_has(*slot, state->addr, state->key, after)))
+		return true;
+	*slot = kunwind_cache_second(cache, *slot);
+	return kunwind_cache_has(*slot, state->addr, state->key, after);
+}
+
+/* A step by a rule that is in the cache, the most common forms first; inside the window. */
+static __always_inline enum step fast_step(struct kunwind_walk *walk, struct walk_state *state,
+					   const struct kunwind_cache_entry *slot, u64 after,
+					   bool noted)
+{
+	struct kunwind_rule rule;
+	u16 form;
+
+	form = kunwind_rule_form(&slot->rule);
+	if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
+		state->cfa = state->sp + (s64)slot->rule.off;
+		if (!kunwind_cache_is(slot, after))
+			return forget_rule(state);
+		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
+		state->cfa = state->sp + (s64)slot->rule.off;
+		rule.rbp = slot->rule.rbp;
+		if (!kunwind_cache_is(slot, after))
+			return forget_rule(state);
+		state->bp_at = state->cfa + (s64)rule.rbp;
+		state->valid |= KUNWIND_REG(KUNWIND_RBP);
+		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
+		rule.off = slot->rule.off;
+		rule.rbp = slot->rule.rbp;
+		if (!kunwind_cache_is(slot, after))
+			return forget_rule(state);
+		if (unlikely(!(state->valid & KUNWIND_REG(KUNWIND_RBP))))
+			return end_walk(walk, state, KUNWIND_REG_UNKNOWN);
+		if (!read_rbp(walk, state, noted))
+			return end_unreadable(walk, state);
+		state->cfa = state->bp + (s64)rule.off;
+		state->bp_at = state->cfa + (s64)rule.rbp;
+		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+		if (unlikely(state->cfa <= state->sp) && goes_round(walk, state))
+			return end_walk(walk, state, KUNWIND_CFA_STUCK);
+	} else {
+		rule = slot->rule;
+		if (!kunwind_cache_is(slot, after))
+			return forget_rule(state);
+		if (!(form & KUNWIND_RULE_PLACES))
+			return rare_step(walk, state, rule, after, noted);
+		state->cfa = state->sp + (s64)rule.off;
+		if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
+			state->bp_at = state->cfa + (s64)rule.rbp;
+			state->valid |= KUNWIND_REG(KUNWIND_RBP);
+		}
+		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+		state->valid &= (u32)after;
+		state->addr = state->ra - 1;
+		read_places(walk, state, after);
+		return STEP_DONE;
+	}
+	state->valid &= (u32)after;
+	/*
+	 * A return address follows a call, which may be the last instruction of
+	 * its function: the call is what is looked up.
+	 */
+	state->addr = state->ra - 1;
+	return STEP_DONE;
+unreadable:
+	return end_unreadable(walk, state);
+}
+
+/*
+ * Writes the frame's registers to walk->regs, and the word of code that its
+ * return address points to; inside the window, which is still open.
+ */
+static __always_inline void give_registers(struct kunwind_walk *walk, const struct walk_state *state)
+{
+	struct kunwind_regs *regs = &walk->regs;
+	u64 value;
+
+	regs->valid = state->valid | KUNWIND_REG(KUNWIND_RA);
+	regs->r[KUNWIND_RA] = state->next[-1];
+	regs->r[KUNWIND_RSP] = state->sp;
+	regs->r[KUNWIND_RBP] = state->bp;
+	if (state->bp_at != NO_SLOT) {
+		/* Not noted, because rbp does not decide which short rule applies. */
+		kunwind_mem_read(&walk->mem, value, state->bp_at, no_rbp);
+		regs->r[KUNWIND_RBP] = value;
+	}
+code:
+	walk->code = 0;
+	if (state->addr == state->next[-1])
+		return;
+	kunwind_mem_read(&walk->mem, value, state->next[-1], no_code);
+	walk->code = value;
+no_code:
+	return;
+no_rbp:
+	regs->valid &= ~KUNWIND_REG(KUNWIND_RBP);
+	goto code;
+}
+
+/*
+ * The step from a frame whose rule is not in the cache. The window is closed
+ * meanwhile. STEP_RULE: the rule is slow->entry, and *@after is set.
+ */
+static __always_inline enum step miss_step(struct kunwind_walk *walk, struct walk_state *state,
+					   struct slow_step *slow, u64 *after)
+{
+	enum kunwind_reason reason;
+	enum step step = STEP_DONE;
+
+	state->key = state->id;
+	/* An exact address (first, or interrupted by a signal) may be any number. */
+	if (unlikely(no_address(state->next[-1], &reason)) && state->addr != state->next[-1]) {
+		state->next--;
+		state->zero = !*state->next;
+		return end_walk(walk, state, reason);
+	}
+	give_registers(walk, state);
+	kunwind_mem_end(&walk->mem);
+	switch (kunwind_slow_step(walk, state->addr, state->id, slow)) {
+	case SLOW_RULE:
+		*after = slow->entry.after;
+		step = STEP_RULE;
+		break;
+	case SLOW_STEPPED:
+		state->notable = false;
+		state->ra = walk->regs.r[KUNWIND_RA];
+		state->bp = walk->regs.r[KUNWIND_RBP];
+		state->bp_at = NO_SLOT;
+		state->cfa = walk->regs.r[KUNWIND_RSP];
+		state->valid = walk->regs.valid;
+		if (state->cfa <= state->sp && goes_round(walk, state)) {
+			state->reason = KUNWIND_CFA_STUCK;
+			return STEP_END;
+		}
+		state->addr = state->ra - !slow->how.signal;
+		if (state->next != state->last) {
+			kunwind_count_found(walk, slow->how.trust);
+			if (walk->trust)
+				walk->trust[state->next - walk->addresses] = slow->how.trust;
+		}
+		if (unlikely((s64)state->cfa < 0))
+			goto closed;
+		break;
+	case SLOW_RETURN:
+		state->notable = false;
+		state->addr = slow->ret - 1;
+		state->next[-1] = slow->ret;
+		kunwind_count_found(walk, KUNWIND_TRUST_URETPROBE);
+		if (walk->trust)
+			walk->trust[state->next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
+		step = STEP_AGAIN;
+		break;
+	case SLOW_END:
+		state->reason = slow->reason;
+		return STEP_END;
+	}
+	if (kunwind_mem_begin(&walk->mem, state->sp))
+		return step;
+closed:
+	state->reason = KUNWIND_UNREADABLE;
+	return STEP_END;
+}
+
+/* Stores the first address and opens the window. False: the stack cannot be read. */
+static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *state, bool noted)
+{
+	state->key = state->id;
+	walk->lower_nr = 0;
+	if (noted) {
+		kunwind_recent_begin(walk);
+		state->rbp = walk->recent->rbp;
+	}
+	*state->next++ = state->addr;
+	/* No user stack is in the upper half. In the lower, sp plus a rule's offset cannot wrap. */
+	return likely((s64)state->sp >= 0) &&
+	       (likely(kunwind_mem_begin(&walk->mem, state->sp)) ||
+		kunwind_mem_begin(&walk->mem, first_address(walk)));
+}
+
+/*
+ * The element of recent->cfa or recent->address for the address that will be
+ * stored at state->next. These two arrays and walk->addresses have elements of
+ * 8 bytes, so one distance ("beside") is enough.
+ */
+#define note_of(what)								\
+	((u64 *)((u64)state.next + beside + offsetof(struct kunwind_recent, what)))
 
 /*
  * Compiled twice, so that a walk without a note does not pay for one. A return
  * address is stored before it is checked: an address that the cache has is
- * valid, others are checked at "miss" or "full".
+ * valid, others are checked in miss_step(), or here if there is no more room.
  */
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
-	u64 addr = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
-	u64 bp = walk->regs.r[KUNWIND_RBP], bp_at = NO_SLOT;
-	const u64 id = READ_ONCE(walk->ranges->id);
-	unsigned long *const addresses = walk->addresses, *const last = addresses + walk->capacity;
-	const u64 beside = (u64)walk->recent - (u64)addresses;
-	unsigned long *next = addresses;
+	const u64 beside = (u64)walk->recent - (u64)walk->addresses;
 	struct kunwind_cache *const cache = walk->cache;
+	struct slow_step slow kunwind_unset;
+	struct walk_state state = {
+		.next = walk->addresses,
+		.last = walk->addresses + walk->capacity,
+		.addr = walk->regs.r[KUNWIND_RA],
+		.sp = walk->regs.r[KUNWIND_RSP],
+		.bp = walk->regs.r[KUNWIND_RBP],
+		.bp_at = NO_SLOT,
+		.id = READ_ONCE(walk->ranges->id),
+		.valid = walk->regs.valid,
+		.notable = noted,
+	};
 	struct kunwind_cache_entry *slot;
-	u64 cfa, ra, after;
-	struct kunwind_rule rule;
-	enum kunwind_reason reason;
-	u32 valid = walk->regs.valid;
-	bool notable = noted, zero = false;
-	u16 form;
-	struct kunwind_recent_rbp *rbp = NULL;
-	struct slow slow kunwind_unset;
-	walk->lower_nr = 0;
+	enum step step;
+	u64 after;
 
-	if (noted) {
-		kunwind_recent_begin(walk);
-		rbp = walk->recent->rbp;
-	}
-	*next++ = addr;
-	/* No user stack is in the upper half. In the lower, sp plus a rule's offset cannot wrap. */
-	if (unlikely((s64)sp < 0) ||
-	    (unlikely(!kunwind_mem_begin(&walk->mem, sp)) &&
-	     !kunwind_mem_begin(&walk->mem, first_address(walk)))) {
+	if (!start(walk, &state, noted)) {
 		walk->count = 1;
 		return KUNWIND_UNREADABLE;
 	}
-
 	for (;;) {
-		if (!noted && unlikely(!cache))
-			goto miss;
-		slot = kunwind_cache_slot(cache, addr);
-		if (unlikely(!kunwind_cache_has(slot, addr, id, &after))) {
-			slot = kunwind_cache_second(cache, slot);
-			if (!kunwind_cache_has(slot, addr, id, &after))
-				goto miss;
-		}
-
-apply:
-		/* The most common form first. */
-		form = kunwind_rule_form(&slot->rule);
-		if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
-			cfa = sp + (s64)slot->rule.off;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
-			saved_by_rsp();
-			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
-			rule.off = slot->rule.off;
-			rule.rbp = slot->rule.rbp;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			if (unlikely(!(valid & KUNWIND_REG(KUNWIND_RBP)))) {
-				reason = KUNWIND_REG_UNKNOWN;
-				goto out;
-			}
-			need_rbp();
-			cfa = bp + (s64)rule.off;
-			bp_at = cfa + (s64)rule.rbp;
-			kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-			if (unlikely(cfa <= sp))
-				returns_lower(out);
-		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP) |
-				    KUNWIND_RULE_PLACES)) {
-			cfa = sp + (s64)slot->rule.off;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			goto places;
-		} else if (form == (KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP) |
-				    KUNWIND_RULE_PLACES)) {
-			saved_by_rsp();
-			goto places;
+		if (likely(find_rule(cache, &state, &slot, &after))) {
+			step = STEP_RULE;
 		} else {
-			rule = slot->rule;
-			if (!kunwind_cache_is(slot, after))
-				goto miss;
-			goto rare;
-		}
-		valid &= (u32)after;
-		/*
-		 * A return address follows a call, which may be the last
-		 * instruction of its function: the call is what is looked up.
-		 */
-		addr = ra - 1;
-stepped:
-		if (noted) {
-			*note_of(cfa) = cfa;
-			*note_of(address) = ra;
-		}
-		sp = cfa;
-		if (unlikely(next == last))
-			goto full;
-		*next++ = ra;
-		continue;
-
-rare:
-		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END &&
-		    !ends_here(walk, rule, sp))
-			goto miss;
-		if (rule.reg == KUNWIND_RBP)
-			need_rbp();
-		if (!rare_cfa(walk, rule, next[-1], sp, bp, valid, &cfa, &reason))
-			goto out;
-		if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF ||
-		    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
-			notable = false;
-		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED) {
-			bp_at = cfa + (s64)rule.rbp;
-			valid |= KUNWIND_REG(KUNWIND_RBP);
-		} else if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_UNKNOWN) {
-			valid &= ~KUNWIND_REG(KUNWIND_RBP);
-		}
-		valid &= (u32)after;
-		if (unlikely(cfa <= sp))
-			returns_lower(out);
-		addr = ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
-		if (likely(!((u32)after & KUNWIND_AFTER_PLACES)))
-			goto stepped;
-		goto restore;
-
-places:
-		kunwind_mem_read(&walk->mem, ra, cfa - 8, unreadable);
-		valid &= (u32)after;
-		addr = ra - 1;
-restore:
-		restore_reg(0, KUNWIND_RBX);
-		restore_reg(1, KUNWIND_R12);
-		restore_reg(2, KUNWIND_R13);
-		restore_reg(3, KUNWIND_R14);
-		restore_reg(4, KUNWIND_R15);
-		goto stepped;
-lost:
-		/* The return address was read, but not the registers: all count as unknown. */
-		valid &= ~KUNWIND_SAVED_REGS;
-		goto stepped;
-
-full:
-		if (addr == ra || !no_address(ra, &reason))
-			reason = KUNWIND_DEPTH;
-		zero = !ra;
-		goto out;
-
-no_rbp:
-		walk->regs.valid &= ~KUNWIND_REG(KUNWIND_RBP);
-		goto with_rbp;
-
-miss:
-		/* An exact address (first, or interrupted by a signal) may be any number. */
-		if (unlikely(no_address(next[-1], &reason)) && addr != next[-1]) {
-			next--;
-			zero = !*next;
-			goto out;
-		}
-		walk->regs.valid = valid | KUNWIND_REG(KUNWIND_RA);
-		walk->regs.r[KUNWIND_RBP] = bp;
-		if (bp_at != NO_SLOT) {
-			u64 value;
-
-			/* Not noted, because rbp does not decide which short rule applies. */
-			kunwind_mem_read(&walk->mem, value, bp_at, no_rbp);
-			walk->regs.r[KUNWIND_RBP] = value;
-		}
-with_rbp:
-		walk->code = 0;
-		if (addr != next[-1]) {
-			u64 word;
-
-			/* Cheap, because the window is open. */
-			kunwind_mem_read(&walk->mem, word, next[-1], no_code);
-			walk->code = word;
-		}
-no_code:
-		kunwind_mem_end(&walk->mem);
-		walk->regs.r[KUNWIND_RA] = next[-1];
-		walk->regs.r[KUNWIND_RSP] = sp;
-		switch (slow_step(walk, addr, id, &slow)) {
-		default:	/* SLOW_RULE */
 			slot = &slow.entry;
-			after = slot->after;
-			if (kunwind_mem_begin(&walk->mem, sp))
-				goto apply;
-			goto closed;
-		case SLOW_STEPPED:
-			notable = false;
-			ra = walk->regs.r[KUNWIND_RA];
-			bp = walk->regs.r[KUNWIND_RBP];
-			bp_at = NO_SLOT;
-			cfa = walk->regs.r[KUNWIND_RSP];
-			valid = walk->regs.valid;
-			if (cfa <= sp)
-				returns_lower(out_closed);
-			addr = ra - !slow.how.signal;
-			if (next != last) {
-				kunwind_count_found(walk, slow.how.trust);
-				if (walk->trust)
-					walk->trust[next - walk->addresses] = slow.how.trust;
-			}
-			if (likely((s64)cfa >= 0) && kunwind_mem_begin(&walk->mem, sp))
-				goto stepped;
-			goto closed;
-		case SLOW_RETURN:
-			notable = false;
-			addr = slow.ret - 1;
-			next[-1] = slow.ret;
-			kunwind_count_found(walk, KUNWIND_TRUST_URETPROBE);
-			if (walk->trust)
-				walk->trust[next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
-			if (kunwind_mem_begin(&walk->mem, sp))
-				continue;
-			goto closed;
-		case SLOW_END:
-			reason = slow.reason;
-			goto out_closed;
+			step = miss_step(walk, &state, &slow, &after);
 		}
+		if (likely(step == STEP_RULE))
+			step = fast_step(walk, &state, slot, after, noted);
+		if (unlikely(step == STEP_END))
+			break;
+		if (unlikely(step == STEP_AGAIN))
+			continue;
+		if (noted) {
+			*note_of(cfa) = state.cfa;
+			*note_of(address) = state.ra;
+		}
+		state.sp = state.cfa;
+		if (unlikely(state.next == state.last)) {
+			kunwind_mem_end(&walk->mem);
+			if (state.addr == state.ra || !no_address(state.ra, &state.reason))
+				state.reason = KUNWIND_DEPTH;
+			state.zero = !state.ra;
+			break;
+		}
+		*state.next++ = state.ra;
 	}
-
-closed:
-	reason = KUNWIND_UNREADABLE;
-	goto out_closed;
-unreadable:
-	reason = KUNWIND_UNREADABLE;
-	walk->unread[0] = sp;
-out:
-	kunwind_mem_end(&walk->mem);
-out_closed:
-	walk->count = next - walk->addresses;
-	if (noted && notable && reason == KUNWIND_COMPLETE)
-		kunwind_recent_end(walk, rbp, id, zero);
-	return reason;
+	walk->count = state.next - walk->addresses;
+	if (noted && state.notable && state.reason == KUNWIND_COMPLETE)
+		kunwind_recent_end(walk, state.rbp, state.id, state.zero);
+	return state.reason;
 }
 
 static noinline enum kunwind_reason kunwind_walk_attr walk_noted(struct kunwind_walk *walk)

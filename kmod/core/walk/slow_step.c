@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * slow_step.c - find the rule for an address by range and table, and the step
+ * from a frame whose rule is not in the cache
+ *
+ * A short rule is put in the cache and returned; walk.c applies it. This file
+ * makes all other steps itself: by a wide rule (signal frames, expressions),
+ * and without CFI (bare.c). Any context, NMI included. No window may be open.
+ * Bounds: the walk's budget (mem.h).
+ */
+#include "../nocfi/proof.h"
+#include "../nocfi/start.h"
+#include "../table/table.h"
+#include "cache.h"
+#include "mem.h"
+#include "slow_step.h"
+#include "walk.h"
+#include "wide.h"
+
+/*
+ * Looks up the rule for @addr. A table in parts is replaced in *@table by the
+ * part. Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers
+ * the address; or the reason why the part cannot be used.
+ */
+static __always_inline enum kunwind_reason
+look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
+{
+	const struct kunwind_table *whole = *table;
+	enum kunwind_reason reason;
+
+	*rule = kunwind_table_lookup(whole, addr);
+	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
+		return KUNWIND_COMPLETE;
+	reason = kunwind_table_part(table, addr);
+	if (reason == KUNWIND_COMPLETE && *table != whole)
+		*rule = kunwind_table_lookup(*table, addr);
+	return reason;
+}
+
+/* Tries the range of the last lookup first: most frames are in the same one. */
+static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = walk->range;
+
+	if (range && addr - range->start < range->end - range->start)
+		return range;
+	range = kunwind_ranges_find(walk->ranges, addr);
+	walk->range = range;
+	return range;
+}
+
+noinline enum kunwind_reason kunwind_walk_attr
+kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
+		  struct kunwind_rule *rule, const struct kunwind_table **table, bool *end)
+{
+	const struct kunwind_range *range = find_range(walk, addr);
+	const u64 ip = addr + !exact;
+	const struct kunwind_table *found;
+	enum kunwind_reason reason;
+	u32 kind;
+
+	*end = false;
+	if (!range)
+		return KUNWIND_NO_OBJECT;
+	/* Pairs with the writer, which sets dead first, then a new id. */
+	if (READ_ONCE(range->dead))
+		return KUNWIND_NOT_READY;
+	/* The writer sets bias before table, maybe just now. x86 keeps the order of loads. */
+	found = READ_ONCE(range->table);
+	barrier();
+	if (found) {
+		/* 64-bit rules cannot step from 32-bit code, nor 32-bit rules from 64-bit code. */
+		if (unlikely(found->i386 != walk->i386))
+			return KUNWIND_NO_RULE;
+		addr -= range->bias;
+		*table = found;
+		reason = look_up(table, addr, rule);
+	} else {
+		reason = READ_ONCE(range->reason);
+	}
+	if (unlikely(!found || reason != KUNWIND_COMPLETE)) {
+		*end = reason == KUNWIND_NO_TABLE && kunwind_at_start(walk, ip, sp);
+		return *end ? KUNWIND_COMPLETE : reason;
+	}
+	kind = rule->kind & KUNWIND_RULE_KIND;
+	/*
+	 * At the entry of rt_sigreturn, the program counter is after the
+	 * trampoline's last instruction. A handler returns to the first one,
+	 * and the byte before that may be in no FDE: libc extends the
+	 * trampoline's FDE over it, the 32-bit vDSO of Linux 7.2 no longer
+	 * does.
+	 */
+	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
+		struct kunwind_rule beside;
+
+		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
+		if (unlikely(reason != KUNWIND_COMPLETE))
+			return reason;
+		/* All trampolines' rules are wide. A short one would be cached for this address. */
+		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
+		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+			*table = found;
+			*rule = beside;
+			kind = rule->kind & KUNWIND_RULE_KIND;
+		}
+	}
+	if (kind == KUNWIND_RULE_END)
+		*end = true;
+	if (kind != KUNWIND_RULE_NONE)
+		return KUNWIND_COMPLETE;
+	*end = kunwind_at_start(walk, ip, sp);
+	return *end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
+}
+
+/*
+ * Discards the step if it spent the budget: some of its reads were refused, so
+ * its result may be wrong.
+ */
+static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum slow_how how,
+					  struct slow_step *slow)
+{
+	if (likely(walk->mem.left))
+		return how;
+	slow->reason = KUNWIND_DEPTH;
+	return SLOW_END;
+}
+
+/*
+ * Steps from the frame in walk->regs, for which no table has a rule. If a later
+ * table may have one (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends.
+ */
+static enum slow_how kunwind_walk_attr
+slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow_step *slow)
+{
+	slow->reason = reason;
+	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
+		return SLOW_END;
+	if (!exact && reason == KUNWIND_NO_OBJECT) {
+		u64 ip = walk->regs.r[KUNWIND_RA];
+
+		slow->ret = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
+		if (slow->ret != ip)
+			return SLOW_RETURN;
+	}
+	reason = kunwind_bare_step(walk, exact, &slow->how);
+	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
+}
+
+/* Sets slow->entry to the rule for @addr, and with @keep puts it in the cache. */
+static __always_inline void set_entry(struct kunwind_walk *walk, u64 addr, bool keep,
+				      struct kunwind_rule rule, u64 after, struct slow_step *slow)
+{
+	slow->entry.addr = addr;
+	slow->entry.id = walk->mem.id;
+	kunwind_cache_entry_set(&slow->entry, rule, after);
+	if (walk->cache && keep)
+		kunwind_cache_put(walk->cache, &slow->entry);
+}
+
+/* Steps by the wide rule @index, or returns and caches the equivalent short rule. */
+static enum slow_how kunwind_walk_attr
+slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
+	  struct slow_step *slow)
+{
+	struct kunwind_rule compact;
+	u64 after;
+
+	if (!kunwind_wide_compact(table, index, &compact, &after)) {
+		slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_CFI };
+		slow->reason = kunwind_wide_step(walk, table, index, &slow->how.signal);
+		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
+	}
+	set_entry(walk, addr, true, compact, after, slow);
+	return SLOW_RULE;
+}
+
+/*
+ * The rule that the cache keeps for an outermost frame. Unless CFI marked the
+ * frame, the rule holds only for this stack pointer (ends_here()).
+ */
+static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
+						    struct kunwind_rule rule)
+{
+	const bool told = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
+
+	return (struct kunwind_rule){
+		.kind = KUNWIND_RULE_END,
+		.reg = KUNWIND_RSP,
+		.off = told ? 0 : 1 + walk->ranges->entry_sp - walk->regs.r[KUNWIND_RSP],
+	};
+}
+
+enum slow_how kunwind_walk_attr
+kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
+{
+	const bool exact = addr == walk->regs.r[KUNWIND_RA];
+	const struct kunwind_table *table;
+	enum kunwind_reason reason;
+	struct kunwind_rule rule;
+	bool end, trampoline;
+
+	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
+	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
+	walk->mem.id = id;
+	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
+		slow->reason = KUNWIND_DEPTH;
+		return SLOW_END;
+	}
+	rule.kind = KUNWIND_RULE_NONE;
+	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
+				   &end);
+	/*
+	 * A signal trampoline without a rule may lie directly after a function.
+	 * Nothing calls a trampoline, so the rule found by the address minus
+	 * one belongs to that function. The cache does not keep this rule.
+	 */
+	trampoline = reason == KUNWIND_COMPLETE && !exact &&
+		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
+	if (trampoline) {
+		const u32 valid = walk->regs.valid;
+
+		if (kunwind_bare_signal(walk, false)) {
+			slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_SIGNAL,
+							    .signal = true };
+			return paid(walk, SLOW_STEPPED, slow);
+		}
+		/* The address is in a trampoline, but the signal frame could not be read. */
+		if (walk->regs.valid != valid) {
+			slow->reason = KUNWIND_UNREADABLE;
+			return SLOW_END;
+		}
+	}
+	if (unlikely(end)) {
+		set_entry(walk, addr, !trampoline, end_rule(walk, rule), 0, slow);
+		slow->reason = KUNWIND_COMPLETE;
+		return SLOW_END;
+	}
+	if (unlikely(reason != KUNWIND_COMPLETE))
+		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
+	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+		return paid(walk, slow_wide(walk, table, rule.off, addr, slow), slow);
+	/* No builder makes such a rule. A step by a cached rule does not check again. */
+	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
+		slow->reason = KUNWIND_CORRUPT;
+		return SLOW_END;
+	}
+	set_entry(walk, addr, !trampoline, rule, kunwind_after(table->keep), slow);
+	return SLOW_RULE;
+}
