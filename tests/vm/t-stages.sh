@@ -187,16 +187,31 @@ kill "$pid"
 wait "$pid" 2>/dev/null
 echo 10000 >$params/max_build_ms
 
-# ---- a file that changes again and again while its table is built
-forget "$copy"
-while :; do chmod 755 "$copy"; chmod 700 "$copy"; done &
-writer=$!
-start_mapper changing "$copy"
-echo >"$work/changing/in"
-is "$(built "$copy")" "failed io" "a file that changes while its table is built has no table"
-kill $writer "$pid"
-wait $writer "$pid" 2>/dev/null
 rm "$copy"
+
+# ---- a file that changes while its table is built
+# Reads get no answer until the file has changed, so the build cannot end before.
+modprobe fuse
+mkdir "$work/held"
+"$device/stuckfs" "$work/held" "$big" 1 >"$work/stuckfs" &
+stuckfs=$!
+eventually "a FUSE file system that does not answer reads is mounted" grep -q mounted "$work/stuckfs"
+held=$work/held/0
+echo 300000 >$params/max_build_ms
+start_mapper changing "$held"
+echo >"$work/changing/in"
+pending() { [[ $(parts "$held") == pending* ]]; }
+eventually "a file that changes: its build has begun" pending
+check "a file that changes: its mode is set during the build" chmod 700 "$held"
+pending
+verdict $? "a file that changes: the build waits for a read meanwhile"
+kill -USR1 $stuckfs
+is "$(built "$held")" "failed io" "a file that changes while its table is built has no table"
+kill "$pid"
+wait "$pid" 2>/dev/null
+kill $stuckfs
+wait $stuckfs
+echo 10000 >$params/max_build_ms
 echo 512 >$params/max_whole_kb
 
 # ---- call frame instructions that cannot be read, in the middle of the file

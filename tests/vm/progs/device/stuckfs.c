@@ -8,7 +8,8 @@
  * opened for direct I/O (see stuckmm.c). With "dirty" reads are answered, but
  * writes get no answer until the file system ends.
  *
- * All other requests are answered at once. SIGUSR1 makes it answer all reads,
+ * All other requests are answered at once. chmod() sets the mode of all files,
+ * and their time of change is a second later. SIGUSR1 makes it answer all reads,
  * waiting and new ones; after SIGUSR2 it answers none again. SIGTERM unmounts.
  * The program implements the protocol itself (linux/fuse.h), one request at a
  * time.
@@ -32,6 +33,7 @@
 static int fuse, file, nr_files;
 static bool direct, dirty;
 static struct stat st;
+static unsigned int mode = S_IFREG | 0755;
 static volatile sig_atomic_t answering, ending;
 
 static struct {
@@ -79,7 +81,7 @@ static struct fuse_attr attributes(__u64 node)
 	return (struct fuse_attr){
 		.ino = node,
 		.size = node == FUSE_ROOT_ID ? 0 : st.st_size,
-		.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0755,
+		.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0755 : mode,
 		.nlink = 1,
 		.mtime = st.st_mtime,
 		.ctime = st.st_ctime,
@@ -161,8 +163,21 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
 		break;
+	case FUSE_SETATTR: {
+		const struct fuse_setattr_in *set = arg;
+		struct fuse_attr_out out = { .attr_valid = 3600 };
+
+		if (dirty)
+			break;
+		if (set->valid & FATTR_MODE) {
+			mode = S_IFREG | (set->mode & 07777);
+			st.st_ctime++;
+		}
+		out.attr = attributes(in->nodeid);
+		answer(in->unique, 0, &out, sizeof(out));
+		break;
+	}
 	case FUSE_WRITE:
-	case FUSE_SETATTR:
 		if (dirty)
 			break;
 		answer(in->unique, -ENOSYS, NULL, 0);
