@@ -104,4 +104,22 @@ session_end
 kill -9 "${sleepers[@]}" 2>/dev/null
 wait 2>/dev/null
 check "the module is unloaded at the end" rmmod kunwind
+
+# ---- per-CPU memory: kmemleak does not report it if it is lost
+trace=/sys/kernel/tracing/instances/percpu
+mkdir $trace
+echo 1 >$trace/events/percpu/percpu_alloc_percpu/enable
+echo 1 >$trace/events/percpu/percpu_free_percpu/enable
+modprobe kunwind
+rmmod kunwind
+pointers() { # EVENT [COMMAND]: the pointers of an event in the trace
+	sed -n "/^ *${2:-}.* percpu_$1_percpu:/s/.* ptr=\(\S*\).*/\1/p" $trace/trace | sort
+}
+lost() { comm -23 <(pointers alloc modprobe) <(pointers free); }
+diag "per-CPU memory is allocated $(pointers alloc modprobe | wc -l) times by the load"
+[ "$(pointers alloc modprobe | wc -l)" -gt 0 ]
+verdict $? "per-CPU memory: the trace has the allocations of the load"
+freed() { [ -z "$(lost)" ]; }
+eventually "per-CPU memory of the load is freed by the unload" freed
+rmdir $trace
 done_testing
