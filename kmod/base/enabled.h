@@ -7,12 +7,13 @@
 
 #include "hook.h"
 
-/* Kill switch: module parameter "enabled". */
+/* The kill switch: module parameter "enabled". N switches kunwind off. */
 extern bool kunwind_enabled;
 
 /*
  * Returns whether stacks may be walked and processes registered: not while the
- * kill switch is on, nor if a required hook is missing (hook.h). Any context.
+ * parameter "enabled" is N, nor if a required hook is missing (hook.h). Any
+ * context.
  */
 static __always_inline bool kunwind_allowed(void)
 {

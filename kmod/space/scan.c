@@ -505,7 +505,7 @@ int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool f
 	}
 	if (err)
 		return err;
-	/* After the kill switch no task waits for tables. */
+	/* While kunwind is switched off, no task waits for tables. */
 	if (!READ_ONCE(kunwind_enabled))
 		left = 0;
 

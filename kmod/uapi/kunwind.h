@@ -23,7 +23,7 @@
  *   ENOTTY    no such call
  * Error of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on)
  * and KUNWIND_IOC_JIT_ADD:
- *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N), or a
+ *   EOPNOTSUPP kunwind is switched off (module parameter "enabled" is N), or a
  *             required hook is missing (KUNWIND_F_FOLLOW is not set). In the
  *             second case, KUNWIND_IOC_CALLSTACK does not fail: it returns the
  *             reason KUNWIND_DISABLED

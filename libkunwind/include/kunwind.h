@@ -11,7 +11,7 @@
  *   -ENODEV      the module is not loaded (there is no /dev/kunwind)
  *   -EACCES      the caller may not open /dev/kunwind (only root and the group
  *                tracing may)
- *   -EOPNOTSUPP  the kill switch is on (module parameter "enabled" is N), or a
+ *   -EOPNOTSUPP  kunwind is switched off (module parameter "enabled" is N), or a
  *                hook that stacks need is missing (kunwind doctor names it).
  *                Only from functions that register, take stacks or pass unwind
  *                information. With a missing hook, the kunwind_callstack
