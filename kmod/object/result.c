@@ -3,8 +3,9 @@
  * result.c - the result of a build: the object's state, and who learns of it
  *
  * Both stages of a build end here: builder.c and fill.c set the state, which
- * scans, walks and the status read. space.c, which fills published snapshots
- * in, is above this room, and listens. Process context; no sleep.
+ * readers of mappings and the status read. Walks do not read it: space.c writes
+ * the result into published snapshots. It is above this folder, so it registers
+ * its functions here. Process context; no sleep.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
