@@ -2,7 +2,9 @@
 /*
  * enabled.c - the kill switch: the module parameter "enabled"
  *
- * Each walk, registration and wait for tables reads it, in any context.
+ * Walks, calls that register processes, and waits for tables read it, in any
+ * context. The hooks on fork and exec do not: children of registered processes
+ * are registered also while it is N.
  */
 #include <linux/moduleparam.h>
 

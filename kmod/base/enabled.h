@@ -11,9 +11,9 @@
 extern bool kunwind_enabled;
 
 /*
- * Returns whether stacks may be walked and processes registered: not while the
- * parameter "enabled" is N, nor if a required hook is missing (hook.h). Any
- * context.
+ * Returns whether stacks may be walked, and processes registered by a call: not
+ * while the parameter "enabled" is N, nor if a required hook is missing
+ * (hook.h). Any context.
  */
 static __always_inline bool kunwind_allowed(void)
 {
