@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * object_key.c - tell files, and the states of one file, apart
+ * object_key.c - distinguish files, and the states of one file
  *
  * Process context. Reads only inodes in memory, never a file system.
  */

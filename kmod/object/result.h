@@ -29,9 +29,9 @@ struct kunwind_result_listener {
  */
 void kunwind_result_listen(const struct kunwind_result_listener *listener);
 
-/* Completes object->done, and tells the listener. */
+/* Completes object->done, and calls the listener. */
 void kunwind_result_done(struct kunwind_object *object);
-/* Tells the listener. */
+/* Calls the listener. */
 void kunwind_result_rules_gone(void);
 
 /*

@@ -199,8 +199,8 @@ static void unmap(struct work_struct *work)
 
 /*
  * Drops a reference to the memory, and takes over @ended. The last reference
- * unmaps the memory, which may wait for file systems. So neither this work item
- * nor the kernel's own workqueue does this, but the work in @ended.
+ * unmaps the memory, which may wait for file systems. Therefore the work in
+ * @ended does this, not this work item or the kernel's own workqueue.
  */
 static void put_mm(struct mm_struct *mm, struct ended *ended)
 {

@@ -10,7 +10,7 @@
  *
  * The kernel can turn the event on before the module's init, and turns it off
  * after the module's exit. Therefore begin and end need nothing of emit.c,
- * which is above this room and gives the probe at init. All functions may
+ * which is above this folder, and passes the probe at init. All functions may
  * sleep.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
