@@ -423,7 +423,9 @@ struct kunwind_walk {
 	u32 capacity;
 	u32 count;
 	u16 found[KUNWIND_NR_TRUSTS];
+	u8 found_by;		/* private: the trust that was counted last */
 	bool others;
+	u32 found_at;		/* private: the index of its address */
 	u64 unread[2];
 	u64 code;		/* private: 8 bytes of code at the return address, or 0 */
 	u64 lower_cfa, lower_ra; /* private: a step that did not raise the stack pointer */

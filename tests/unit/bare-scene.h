@@ -115,6 +115,20 @@ static struct kunwind_walk walk_from(u64 ip, u64 bp, bool with_guess, unsigned l
 	return walk;
 }
 
+/* Whether walk->found counts each address that CFI did not find once, by its trust. */
+static bool counted_once(const struct kunwind_walk *walk)
+{
+	u32 count[KUNWIND_NR_TRUSTS] = { 0 }, i;
+	bool good = true;
+
+	for (i = 1; i < walk->count; i++)
+		count[walk->trust[i]]++;
+	count[CFI] = 0;
+	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+		good &= count[i] == (walk->others ? walk->found[i] : 0);
+	return good;
+}
+
 static void test_case(const struct bare_case *c)
 {
 	unsigned long addresses[MOST];
@@ -139,7 +153,8 @@ static void test_case(const struct bare_case *c)
 	good = reason == c->reason && walk.count == want;
 	for (i = 0; good && i < want; i++)
 		good = addresses[i] == c->found[i] && trust[i] == c->trust[i];
-	if (tap_ok(good, "bare: %s", c->name))
+	good = tap_ok(good, "bare: %s", c->name);
+	if (tap_ok(counted_once(&walk), "bare: each frame is counted once: %s", c->name) && good)
 		return;
 	printf("# %s, wanted %s\n", kunwind_reason_name(reason), kunwind_reason_name(c->reason));
 	for (i = 0; i < walk.count; i++)

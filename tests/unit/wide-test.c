@@ -58,6 +58,7 @@ static void test_budget(void)
 			    "CFA by an expression: the budget pays for %u steps of a walk",
 			    most < FRAMES ? most : FRAMES - 1))
 			printf("# %s, %u addresses\n", kunwind_reason_name(reason), walk.count);
+		tap_ok(!walk.others, "frames by a wide rule count as found by CFI");
 	}
 }
 

@@ -408,11 +408,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 			return STEP_END;
 		}
 		state->addr = state->ra - !slow->how.signal;
-		if (state->next != state->last) {
-			kunwind_count_found(walk, slow->how.trust);
-			if (walk->trust)
-				walk->trust[state->next - walk->addresses] = slow->how.trust;
-		}
+		if (state->next != state->last && walk->trust)
+			walk->trust[state->next - walk->addresses] = slow->how.trust;
 		if (unlikely((s64)state->cfa < 0))
 			goto closed;
 		break;
@@ -420,7 +417,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->notable = false;
 		state->addr = slow->ret - 1;
 		state->next[-1] = slow->ret;
-		kunwind_count_found(walk, KUNWIND_TRUST_URETPROBE);
+		kunwind_count_found(walk, state->next - 1 - walk->addresses,
+				    KUNWIND_TRUST_URETPROBE);
 		if (walk->trust)
 			walk->trust[state->next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
 		step = STEP_AGAIN;
@@ -429,8 +427,11 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->reason = slow->reason;
 		return STEP_END;
 	}
-	if (kunwind_mem_begin(&walk->mem, state->sp))
+	if (kunwind_mem_begin(&walk->mem, state->sp)) {
+		if (step == STEP_DONE && slow->how.trust > KUNWIND_TRUST_CFI && state->next != state->last)
+			kunwind_count_found(walk, state->next - walk->addresses, slow->how.trust);
 		return step;
+	}
 closed:
 	state->reason = KUNWIND_UNREADABLE;
 	return STEP_END;
