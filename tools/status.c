@@ -123,6 +123,7 @@ static void print_json(const struct kunwind_report *report)
 	print_json_map(report, "reason", "reasons");
 	print_json_list(report, "stacks", "stacks", stacks_fields, ",");
 	print_json_list(report, "frames", "frames", frames_fields, ",");
+	print_json_map(report, "method", "methods");
 	print_json_list(report, "hook", "hooks", hook_fields, ",");
 	print_json_list(report, "process", "processes", process_fields, ",");
 	print_json_list(report, "object", "objects", object_fields, ",");

@@ -23,6 +23,7 @@
 
 #include "kunwind_deps.h"
 #include "../uapi/kunwind.h"
+#include "nocfi/method.h"
 
 enum {
 	KUNWIND_RAX, KUNWIND_RDX, KUNWIND_RCX, KUNWIND_RBX,
@@ -396,9 +397,9 @@ struct kunwind_answers {
  *	address that it returns
  * @capacity: in: size of @addresses
  * @count: out: addresses found
- * @found: out, if @others is true: the number of addresses found without CFI, for each
- *	enum kunwind_trust
- * @others: in: false; out: true if some addresses after the first were found without CFI
+ * @found: out, if @others is true: the number of addresses found without CFI, for each enum
+ *	kunwind_method. KUNWIND_BY_BEGIN found that there is none: it counts in addition
+ * @others: in: false; out: true if @found counts anything
  * @unread: out, after KUNWIND_UNREADABLE: the stack pointer of the frame that could not be
  *	read, and the address of the last saved rbp that a CFA needed, which may be the cause.
  *	An element that is not known keeps its value
@@ -422,10 +423,10 @@ struct kunwind_walk {
 	u8 *trust;
 	u32 capacity;
 	u32 count;
-	u16 found[KUNWIND_NR_TRUSTS];
-	u8 found_by;		/* private: the trust that was counted last */
+	u16 found[KUNWIND_NR_METHODS];
+	u8 found_by;		/* private: the method that was counted last */
 	bool others;
-	u32 found_at;		/* private: the index of its address */
+	u32 found_at;		/* private: the index of the address that it found */
 	u64 unread[2];
 	u64 code;		/* private: 8 bytes of code at the return address, or 0 */
 	u64 lower_cfa, lower_ra; /* private: a step that did not raise the stack pointer */
@@ -463,6 +464,7 @@ enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);
 const char *kunwind_reason_name(unsigned int reason);
 const char *kunwind_refusal_name(unsigned int refusal);
 const char *kunwind_trust_name(unsigned int trust);
+const char *kunwind_method_name(unsigned int method);
 
 /* The walk ended at an address without a rule, and no other method found the caller. */
 static __always_inline bool kunwind_reason_without_rule(enum kunwind_reason reason)

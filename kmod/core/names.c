@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * names.c - names of stop reasons, refusals and trusts, for people and scripts
+ * names.c - names of stop reasons, refusals, trusts and methods, for people and scripts
  *
  * Any context. The names are constant strings.
  */
@@ -43,6 +43,14 @@ static const char *const trusts[] = {
 	[KUNWIND_TRUST_SCAN]		= "scan",
 };
 
+#define NAMED(id, name, trust, frames, try)	[KUNWIND_BY_##id] = name,
+static const char *const methods[] = {
+	[KUNWIND_BY_CFI]		= "cfi",
+	KUNWIND_METHODS(NAMED)
+	[KUNWIND_BY_URETPROBE]		= "uretprobe",
+};
+#undef NAMED
+
 const char *kunwind_reason_name(unsigned int reason)
 {
 	return reason < ARRAY_SIZE(reasons) && reasons[reason] ? reasons[reason] : "?";
@@ -56,4 +64,9 @@ const char *kunwind_refusal_name(unsigned int refusal)
 const char *kunwind_trust_name(unsigned int trust)
 {
 	return trust < ARRAY_SIZE(trusts) && trusts[trust] ? trusts[trust] : "?";
+}
+
+const char *kunwind_method_name(unsigned int method)
+{
+	return method < ARRAY_SIZE(methods) && methods[method] ? methods[method] : "?";
 }

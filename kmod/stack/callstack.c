@@ -47,7 +47,7 @@ struct counters {
 	struct {
 		u64 frames;
 		u64 by_reason[KUNWIND_NR_REASONS];
-		u64 by_trust[KUNWIND_NR_TRUSTS];	/* frames that CFI did not find */
+		u64 by_method[KUNWIND_NR_METHODS];	/* frames that CFI did not find */
 	} of[KUNWIND_NR_CONSUMERS];
 };
 
@@ -125,8 +125,9 @@ static noinline notrace void count_found(const struct kunwind_walk *walk,
 {
 	u32 i;
 
-	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
-		this_cpu_add(counters.of[consumer].by_trust[i], walk->found[i]);
+	for (i = 0; i < KUNWIND_NR_METHODS; i++)
+		if (walk->found[i])
+			this_cpu_add(counters.of[consumer].by_method[i], walk->found[i]);
 }
 
 /* After an incomplete walk: leaves a request, or counts a spent budget. */
@@ -248,20 +249,34 @@ static void sum_up(u32 of, u64 *frames, u64 *by_reason, u64 *by_trust)
 		*frames += READ_ONCE(c->of[of].frames);
 		for (i = 0; i < KUNWIND_NR_REASONS; i++)
 			by_reason[i] += READ_ONCE(c->of[of].by_reason[i]);
-		for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
-			by_trust[i] += READ_ONCE(c->of[of].by_trust[i]);
+		for (i = 0; i < KUNWIND_NR_METHODS; i++)
+			by_trust[kunwind_method_trust(i)] += READ_ONCE(c->of[of].by_method[i]);
 	}
-	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
-		found += by_trust[i];
 	/*
 	 * Each stack except a nested one has a first frame, found from
-	 * registers. CFI found the frames that nothing else found.
+	 * registers; a method of that trust has found no frame. CFI found the
+	 * frames that nothing else found.
 	 */
+	by_trust[KUNWIND_TRUST_REGISTERS] = 0;
+	for (i = 0; i < KUNWIND_NR_TRUSTS; i++)
+		found += by_trust[i];
 	for (i = 0; i < KUNWIND_NR_REASONS; i++)
 		first += i == KUNWIND_NESTED ? 0 : by_reason[i];
 	by_trust[KUNWIND_TRUST_REGISTERS] = first;
 	found += first;
 	by_trust[KUNWIND_TRUST_CFI] = *frames > found ? *frames - found : 0;
+}
+
+static void show_method(struct seq_file *m, u32 method)
+{
+	u64 steps = 0;
+	int cpu;
+	u32 of;
+
+	for_each_possible_cpu(cpu)
+		for (of = 0; of < KUNWIND_NR_CONSUMERS; of++)
+			steps += READ_ONCE(per_cpu_ptr(&counters, cpu)->of[of].by_method[method]);
+	seq_printf(m, "method\t%s\t%llu\n", kunwind_method_name(method), steps);
 }
 
 void kunwind_callstack_show(struct seq_file *m)
@@ -281,6 +296,8 @@ void kunwind_callstack_show(struct seq_file *m)
 				seq_printf(m, "frames\t%s\t%s\t%llu\n", consumers[of],
 					   kunwind_trust_name(i), by_trust[i]);
 	}
+	for (i = KUNWIND_BY_CFI + 1; i < KUNWIND_NR_METHODS; i++)
+		show_method(m, i);
 }
 
 void kunwind_callstack_stats(struct kunwind_stats *stats)

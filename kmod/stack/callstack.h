@@ -67,7 +67,10 @@ bool kunwind_callstack_guesses(void);
 /* Counts a request that the kernel handles: the process is not registered. */
 void kunwind_callstack_passed(void);
 
-/* Prints status lines of each consumer: stacks by reason, frames by trust. */
+/*
+ * Prints status lines of each consumer: stacks by reason, frames by trust; and
+ * of all together: steps without CFI by method.
+ */
 void kunwind_callstack_show(struct seq_file *m);
 
 /*

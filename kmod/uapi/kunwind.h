@@ -319,6 +319,7 @@ struct kunwind_stats {
  *   reason   NAME  STACKS                   (all consumers, also zeros)
  *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl; no zeros)
  *   frames   CONSUMER  TRUST  FRAMES        (the same)
+ *   method   NAME  STEPS                    (steps without CFI, also zeros)
  *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or auto)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH               (after an object with such a table)
@@ -331,8 +332,8 @@ struct kunwind_stats {
  *
  * The task that opened the device decides what is shown. "Administrator" is an
  * opener with CAP_SYS_ADMIN in the initial user namespace.
- *   - All openers see the lines version, param, hook, reason, stacks and
- *     frames.
+ *   - All openers see the lines version, param, hook, reason, stacks, frames
+ *     and method.
  *   - The administrator sees all lines "process". Another opener sees those of
  *     processes that are registered by hand by the opener's effective user,
  *     without the flag "auto". Processes without a number in the reader's pid

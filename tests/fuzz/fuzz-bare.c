@@ -126,7 +126,7 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 			 .answers = answers },
 		.addresses = found->addresses, .trust = found->trust, .capacity = CAPACITY,
 	};
-	u32 i;
+	u32 uncounted[KUNWIND_NR_TRUSTS] = { 0 }, i;
 
 	found_take(&walk, found);
 	property(walk.count >= 1, "walk has no address, reason %d", found->reason);
@@ -134,6 +134,12 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 		property(found->trust[i] < KUNWIND_NR_TRUSTS && (!(how & NO_SCAN) ||
 								 found->trust[i] != KUNWIND_TRUST_SCAN),
 			 "trust %u is invalid, or a guess that was not asked for", found->trust[i]);
+	for (i = 1; i < walk.count; i++)
+		uncounted[found->trust[i]]++;
+	for (i = 0; walk.others && i < KUNWIND_NR_METHODS; i++)
+		uncounted[kunwind_method_trust(i)] -= walk.found[i];
+	for (i = KUNWIND_TRUST_CFI + 1; i < KUNWIND_NR_TRUSTS; i++)
+		property(!uncounted[i], "%d addresses of trust %u are not counted", (s32)uncounted[i], i);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

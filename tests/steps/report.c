@@ -6,6 +6,7 @@
  *	steps  PROGRAM  STEPS  POSITIONS  RIGHT  EXPLAINED  WRONG  FALSE  SHORTER  OPEN
  *	sample  PROGRAM  WHO  POSITIONS  RIGHT  SHORTER  WRONG	WHO: core, libdw, libunwind
  *	trust  PROGRAM  TRUST  COUNT	of first wrong addresses
+ *	method  PROGRAM  METHOD  STEPS	without CFI, in all walks
  *	class  PROGRAM  COUNT  VERDICT  REASON  FUNCTION+OFFSET  OBJECT  LIBDW  LIBUNWIND
  * REASON of "wrong" is the trust of the first wrong address. LIBDW and
  * LIBUNWIND are right/shorter/wrong: their results at the positions of the
@@ -257,6 +258,14 @@ static void print_class(const struct report *report, FILE *to, const struct repo
 	fputc('\n', to);
 }
 
+void report_methods(struct report *report, const struct kunwind_walk *walk)
+{
+	u32 i;
+
+	for (i = 0; walk->others && i < KUNWIND_NR_METHODS; i++)
+		report->method[i] += walk->found[i];
+}
+
 void report_print(const struct report *report, FILE *to)
 {
 	u32 i;
@@ -280,6 +289,14 @@ void report_print(const struct report *report, FILE *to)
 		print_name(report, to, "trust");
 		fprintf(to, "\t%s", kunwind_trust_name(i));
 		print_number(to, report->trust[i]);
+		fputc('\n', to);
+	}
+	for (i = 0; i < KUNWIND_NR_METHODS; i++) {
+		if (!report->method[i])
+			continue;
+		print_name(report, to, "method");
+		fprintf(to, "\t%s", kunwind_method_name(i));
+		print_number(to, report->method[i]);
 		fputc('\n', to);
 	}
 	qsort(report->classes, report->nr_classes, sizeof(*report->classes), by_count);

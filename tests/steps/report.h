@@ -16,6 +16,7 @@ struct report {
 	u64 verdict[NR_VERDICTS];
 	u64 explained;			/* not in verdict[]: explained by the list */
 	u64 trust[KUNWIND_NR_TRUSTS];	/* of wrong addresses */
+	u64 method[KUNWIND_NR_METHODS];	/* steps without CFI */
 	/* On the sample: right, shorter, wrong. */
 	u64 ours[3], libdw[3], libunwind[3];
 	struct report_class *classes;
@@ -36,6 +37,9 @@ void report_read_explained(const char *path);
 void report_add(struct report *report, struct target *target, const struct shadow_thread *thread,
 		pid_t tid, const struct kunwind_regs *regs, const struct verdict_stack *ours,
 		bool sample);
+
+/* Adds the steps that a walk made without CFI. */
+void report_methods(struct report *report, const struct kunwind_walk *walk);
 
 void report_print(const struct report *report, FILE *to);
 

@@ -164,6 +164,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 	for (;;) {
 		memset(stack.trust, KUNWIND_TRUST_CFI, sizeof(stack.trust));
 		stack.trust[0] = KUNWIND_TRUST_REGISTERS;
+		walk.others = false;
 		reason = kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
 		if (reason != KUNWIND_DEPTH || walk.count < walk.capacity ||
 		    walk.capacity == VERDICT_MOST)
@@ -175,6 +176,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		walk.capacity = VERDICT_MOST;
 		walk.regs = regs;
 	}
+	report_methods(&report[n], &walk);
 	for (stack.nr = 0; stack.nr < walk.count; stack.nr++)
 		stack.address[stack.nr] = addresses[stack.nr];
 	stack.complete = reason == KUNWIND_COMPLETE;

@@ -76,6 +76,7 @@ SCHEMA = {
         reasons={"type": "object", "additionalProperties": COUNT},
         stacks=many(members(consumer={"type": "string"}, reason={"type": "string"}, count=COUNT)),
         frames=many(members(consumer={"type": "string"}, trust={"type": "string"}, count=COUNT)),
+        methods={"type": "object", "additionalProperties": COUNT},
         hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
         processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
         objects=many(members(state={"type": "string"}, refusal={"type": "string"}, rows=COUNT,

@@ -32,7 +32,7 @@ int open(const char *path, int flags, ...)
 LINES = (
     ("version", "1", "0.1.0"), ("param", "auto", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
     ("stat", "stacks", "5"), ("reason", "complete", "5"), ("stacks", "lttng", "complete", "5"),
-    ("frames", "lttng", "cfi", "70"), ("process", "100", "app", "3", "children", "4096"),
+    ("frames", "lttng", "cfi", "70"), ("method", "ahead", "9"), ("process", "100", "app", "3", "children", "4096"),
     ("object", "ready", "ok", "10", "80", "1", "/bin/app"), ("parts", "1", "2", "/bin/app"),
     ("user", "1000", "81920", "7", "3", "250"))
 
@@ -65,6 +65,7 @@ def main():
         for kind, key in lists.items():
             same("--json has all fields of the lines \"%s\"" % kind, [[str(v) for v in o.values()] for o in data[key]],
                  [list(line[1:]) for line in LINES if line[0] == kind])
+        same("--json has the lines \"method\" by name", data["methods"], {"ahead": 9})
         same("--tsv prints the module's lines unchanged", module.status(LINES, "--tsv"),
              b"".join("\t".join(line).encode() + b"\n" for line in LINES))
 

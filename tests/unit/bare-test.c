@@ -481,6 +481,11 @@ static const struct bare_case cases[] = {
 	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_guess = true,
 	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
 	  .trust = { REGS, CFI, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
+	{ "a signal's trampoline above rbp", IN_F, AT(4), { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	  { { 4, 0 }, { 5, LIB + 0x40 }, { 6 + UCONTEXT(15), AT(60) }, { 6 + UCONTEXT(16), PROG + 0x30 },
+	    { 6 + UCONTEXT(18), 0x33 }, { 61, NOWHERE } }, .no_guess = true,
+	  .found = { IN_F, LIB + 0x40, PROG + 0x30, NOWHERE }, .trust = { REGS, CODE, SIGNAL, CFI },
+	  .reason = KUNWIND_NO_OBJECT },
 	{ "at the entry of rt_sigreturn", LIB + 0x49, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
 	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x33 },
 	    { 61, NOWHERE } }, .no_guess = true, .found = { LIB + 0x49, PROG + 0x30, NOWHERE },
@@ -606,6 +611,8 @@ int main(void)
 		return 1;
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
+	for (i = KUNWIND_BY_CFI + 1; i < KUNWIND_NR_METHODS; i++)
+		tap_ok(decided[i], "method %s: decides a frame of these cases", kunwind_method_name(i));
 	test_forms();
 	test_random();
 	bare_end();

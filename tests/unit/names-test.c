@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names-test.c - each reason, refusal and trust has its own name
+ * names-test.c - each reason, refusal, trust and method has its own name
  */
 #include <ctype.h>
 
@@ -25,11 +25,29 @@ static void check(const char *what, const char *(*name)(unsigned int), unsigned 
 				       "?"), "%s: the name of an unknown number is \"?\"", what);
 }
 
+/* The table of methods in the documentation has all of them, in their order. */
+static void documented(void)
+{
+	FILE *file = fopen("../../docs/unwinding.md", "r");
+	unsigned int next = KUNWIND_BY_CFI + 1;
+	char line[400], row[64];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		snprintf(row, sizeof(row), "| `%s` | ", kunwind_method_name(next));
+		next += !strncmp(line, row, strlen(row));
+	}
+	if (file)
+		fclose(file);
+	tap_ok(next == KUNWIND_BY_URETPROBE, "methods: docs/unwinding.md lists all in their order");
+}
+
 int main(void)
 {
+	documented();
 	check("reasons", kunwind_reason_name, KUNWIND_NR_REASONS);
 	check("refusals", kunwind_refusal_name, KUNWIND_NR_REFUSALS);
 	check("trusts", kunwind_trust_name, KUNWIND_NR_TRUSTS);
+	check("methods", kunwind_method_name, KUNWIND_NR_METHODS);
 	tap_ok(!strcmp(kunwind_reason_name(KUNWIND_CFA_STUCK), "cfa_stuck") &&
 	       !strcmp(kunwind_refusal_name(KUNWIND_E_STATE_STACK), "state_stack"),
 	       "names: reason and refusal are named like their enumerators");

@@ -296,7 +296,7 @@ static void test_handlers(void)
 	walk.regs.r[KUNWIND_RBP] = WORD(10);
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x120, &reason, &how);
-	tap_ok(reason == KUNWIND_COMPLETE && how.trust == KUNWIND_TRUST_CODE &&
+	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_RBP_HANDLER &&
 	       walk.regs.r[KUNWIND_RA] == CODE + 0x800 && walk.regs.r[KUNWIND_RSP] == WORD(12),
 	       "handler: a step by its frame pointer");
 	/*
@@ -380,7 +380,7 @@ static void test_pushed(void)
 		walk.regs.r[cases[i].reg] = there;
 		walk.regs.valid |= KUNWIND_REG(cases[i].reg);
 		reason = kunwind_bare_step(&walk, true, &how);
-		if (!tap_ok(reason == KUNWIND_COMPLETE && how.trust == KUNWIND_TRUST_CODE &&
+		if (!tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
 			    walk.regs.r[KUNWIND_RA] == (cases[i].jump ? ra : there),
 			    "jump: %s", cases[i].name))
 			printf("# %d, %#llx\n", reason, (unsigned long long)walk.regs.r[KUNWIND_RA]);

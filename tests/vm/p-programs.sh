@@ -71,6 +71,7 @@ while IFS=$'\t' read -r name pid; do
 	fi
 done <"$work/programs.tsv"
 kunwind status | sed 's/^/# /'
+kunwind status --tsv | grep ^method | sed 's/^/# /'
 [ -z "${KEEP_DIR:-}" ] || cp -r "$work/trace" "$work/eu" "$work/alive.tsv" "$KEEP_DIR/"
 adopt /usr/bin/python3 "$oracle/blocked.py" "$work/trace" "$work/alive.tsv" "$work/eu" \
 	--kinds "$here/programs/list"

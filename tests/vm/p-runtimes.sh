@@ -100,5 +100,6 @@ play cgo cgo-back 'c*g+' "$names" "c=libc. g=cgo" "$built/cgo" 2
 play context context 'c*m{23}c' "record_open,recurse*21,coroutine" "c=libc. m=context" \
 	"$built/context"
 
+kunwind status --tsv | grep ^method | sed 's/^/# /'
 check "the module is unloaded" rmmod kunwind
 done_testing

@@ -73,6 +73,6 @@ if command -v node >/dev/null; then
 else
 	skip "node" "not installed"
 fi
-kunwind status | grep -E '^(reason|param.guess)' | sed 's/^/# /'
+kunwind status --tsv | grep -E '^(reason|method|param.guess)' | sed 's/^/# /'
 check "the module is unloaded" rmmod kunwind
 done_testing

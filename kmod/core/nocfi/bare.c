@@ -3,10 +3,10 @@
  * bare.c - step from a frame that has no unwind information
  *
  * For code of JITs, hand-written assembler, and all of musl. proof.c decides
- * how sure it is that a word is a return address. kunwind_bare_step() tries
- * methods in the order of docs/unwinding.md ("Code without CFI"), which says
- * what proves each result, and what each method reads. The last two methods
- * guess. They run only if walk->guess is set:
+ * how sure it is that a word is a return address. kunwind_bare_step() tries the
+ * methods of method.h in their order. docs/unwinding.md ("Code without CFI")
+ * says what proves each result. The last two methods guess. They run only if
+ * walk->guess is set:
  *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
  *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
  *	  (proof.c). The saved rbp must be greater than rbp, or zero; or the
@@ -451,32 +451,6 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 			   (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
 }
 
-/*
- * Step by the frame pointer in code of a JIT. If true, walk->regs are the
- * caller's. Each return address follows a call. If no word between rsp and rbp
- * follows a call, rbp belongs to this frame and not to its caller. The code
- * ahead may give no answer here: it may jump, by a pointer that the walk does
- * not know, to code that many functions share to release their frames (V8's
- * baseline code).
- */
-static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk,
-					   const struct kunwind_bare *frame, u64 end)
-{
-	struct kunwind_candidate fp, word;
-	u64 saved;
-
-	if (!frame->range || !kunwind_range_is_jit(frame->range) || frame->bp > end ||
-	    !at_frame_pointer(walk, frame, &fp, &saved))
-		return false;
-	if (fp.proof != KUNWIND_PROOF_PROVEN) {
-		scan(walk, frame, frame->bp, true, &word);
-		if (word.proof != KUNWIND_PROOF_NO_CALL || word.slot != frame->bp)
-			return false;
-	}
-	returned(walk, &fp, true, saved);
-	return true;
-}
-
 /* Set walk->regs to the caller's, with rbp as c->rbp_at says (struct kunwind_code). */
 static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 					       const struct kunwind_bare *frame,
@@ -492,101 +466,194 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 	returned(walk, c, known, bp);
 }
 
+/* A step: the frame, and what the methods have found so far. */
+struct trial {
+	struct kunwind_bare frame;
+	u64 end;			/* of the words that are searched */
+	struct kunwind_candidate fp;	/* the word above rbp, if framed */
+	struct kunwind_candidate word;
+	u64 saved;			/* the word at rbp, if framed */
+	bool framed;
+	bool exact, signal;		/* as in kunwind_bare_step(), struct kunwind_found */
+};
+
+/*
+ * The methods of method.h, in its order. If true, walk->regs are the caller's.
+ */
+
+/* A return address of zero ends the stack. */
+static bool kunwind_walk_attr begins(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_bare *frame = &t->frame;
+
+	if (!((!frame->bp_known || !frame->bp) && kunwind_code_outermost(&walk->mem, frame->ip)) &&
+	    !kunwind_code_begins_goroutine(&walk->mem, frame->ip))
+		return false;
+	returned(walk, &(struct kunwind_candidate){ .slot = frame->sp }, false, 0);
+	return true;
+}
+
+static bool kunwind_walk_attr in_trampoline(struct kunwind_walk *walk, struct trial *t)
+{
+	t->signal = kunwind_bare_signal(walk, t->exact);
+	return t->signal;
+}
+
+static bool kunwind_walk_attr by_top(struct kunwind_walk *walk, struct trial *t)
+{
+	if ((t->frame.range && !in_nested(walk, &t->frame)) || !at_top(walk, &t->frame, &t->word))
+		return false;
+	returned_by_code(walk, &t->frame, &t->word);
+	return true;
+}
+
+static bool kunwind_walk_attr by_switch(struct kunwind_walk *walk, struct trial *t)
+{
+	if (!at_switch(walk, &t->frame, &t->word))
+		return false;
+	returned_by_code(walk, &t->frame, &t->word);
+	return true;
+}
+
+static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct trial *t)
+{
+	if (!at_other_frame(walk, &t->frame, &t->word))
+		return false;
+	returned_by_code(walk, &t->frame, &t->word);
+	return true;
+}
+
+/*
+ * Each return address follows a call. If no word between rsp and rbp follows a
+ * call, rbp belongs to this frame and not to its caller. The code ahead may give
+ * no answer here: it may jump, by a pointer that the walk does not know, to code
+ * that many functions share to release their frames (V8's baseline code).
+ * Called frames try this before the code ahead, which costs much more in a
+ * JIT's long functions.
+ */
+static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct trial *t)
+{
+	if (t->frame.bp > t->end || !at_frame_pointer(walk, &t->frame, &t->fp, &t->saved))
+		return false;
+	if (t->fp.proof != KUNWIND_PROOF_PROVEN) {
+		scan(walk, &t->frame, t->frame.bp, true, &t->word);
+		if (t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp)
+			return false;
+	}
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
+{
+	if (!at_return(walk, &t->frame, t->exact, &t->word))
+		return false;
+	t->signal = t->word.resumes;
+	returned_by_code(walk, &t->frame, &t->word);
+	return true;
+}
+
+static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct trial *t)
+{
+	t->framed = at_frame_pointer(walk, &t->frame, &t->fp, &t->saved);
+	if (!t->framed || t->fp.proof < KUNWIND_PROOF_PROVEN)
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct trial *t)
+{
+	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end, t->framed, &t->word);
+	if (t->word.proof == KUNWIND_PROOF_PROVEN || t->word.proof == KUNWIND_PROOF_HANDLER)
+		returned_by_code(walk, &t->frame, &t->word);
+	else if (t->word.proof == KUNWIND_PROOF_OUTERMOST)
+		returned(walk, &t->word, false, 0);
+	else
+		return false;
+	return true;
+}
+
+/* rbp is the handler's frame pointer: no word found below it follows a call. */
+static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial *t)
+{
+	if (!t->framed || t->fp.proof != KUNWIND_PROOF_HANDLER || t->word.proof != KUNWIND_PROOF_NO_CALL)
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_range *range = t->frame.range;
+
+	if (!t->framed || (t->word.proof == KUNWIND_PROOF_NEAR ?
+				   range && !kunwind_range_is_jit(range) :
+				   t->word.proof == KUNWIND_PROOF_POSSIBLE &&
+					   kunwind_proof_uses_rbp(walk, t->word.ra - 1)))
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial *t)
+{
+	struct kunwind_bare *frame = &t->frame;
+
+	if (t->word.proof < KUNWIND_PROOF_POSSIBLE ||
+	    (t->word.proof == KUNWIND_PROOF_NEAR && frame->range && !kunwind_range_is_jit(frame->range)))
+		return false;
+	/* This function may have changed rbp. Keep rbp only if it fits the caller's frame. */
+	frame->ip = t->word.ra;
+	frame->sp = t->word.slot + 8;
+	frame->range = kunwind_ranges_live(walk->ranges, t->word.ra - 1);
+	t->framed = at_frame_pointer(walk, frame, &t->fp, &t->saved);
+	returned(walk, &t->word, t->framed, frame->bp);
+	return true;
+}
+
+/* For which frames a method is: all its bits must be set for the frame. */
+#define CALLED	1	/* it has called */
+#define EXACT	2	/* it has not */
+#define ALIGNED	4	/* its rsp is aligned: words can be read there */
+#define JIT	8	/* it is in code of a JIT */
+#define GUESS	16	/* guesses are allowed */
+
 enum kunwind_reason kunwind_walk_attr
 kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
 {
-	struct kunwind_bare frame = {
-		.ip = walk->regs.r[KUNWIND_RA],
-		.sp = walk->regs.r[KUNWIND_RSP],
-		.bp = walk->regs.r[KUNWIND_RBP],
-		.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
+	u32 tails = KUNWIND_PROOF_TAILS, frame = exact ? EXACT : CALLED;
+	struct trial t = {
+		.frame = {
+			.ip = walk->regs.r[KUNWIND_RA],
+			.sp = walk->regs.r[KUNWIND_RSP],
+			.bp = walk->regs.r[KUNWIND_RBP],
+			.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
+			.tails = &tails,
+		},
+		.exact = exact,
 	};
-	u64 saved, end = frame.sp + 8 * MOST_WORDS;
-	u32 tails = KUNWIND_PROOF_TAILS;
-	struct kunwind_candidate fp, word;
-	bool framed;
 
-	*how = (struct kunwind_found){ };
 	kunwind_answers_begin(walk);
-	frame.tails = &tails;
-	frame.range = kunwind_ranges_live(walk->ranges, exact ? frame.ip : frame.ip - 1);
+	t.end = t.frame.sp + 8 * MOST_WORDS;
+	t.frame.range = kunwind_ranges_live(walk->ranges, exact ? t.frame.ip : t.frame.ip - 1);
 	/* A return address outside all ranges is none: an earlier step was wrong. */
-	if (!exact && !frame.range)
+	if (!exact && !t.frame.range)
 		return KUNWIND_NO_RULE;
 	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
 		return KUNWIND_DEPTH;
-	if (!exact && (((!frame.bp_known || !frame.bp) &&
-			kunwind_code_outermost(&walk->mem, frame.ip)) ||
-		       kunwind_code_begins_goroutine(&walk->mem, frame.ip))) {
-		/* A return address of zero ends the stack. */
-		returned(walk, &(struct kunwind_candidate){ .slot = frame.sp }, false, 0);
-		return KUNWIND_COMPLETE;
+	if (!(t.frame.sp & 7) && t.end >= t.frame.sp)
+		frame |= ALIGNED;
+	if (t.frame.range && kunwind_range_is_jit(t.frame.range))
+		frame |= JIT;
+	if (walk->guess)
+		frame |= GUESS;
+#define TRY(id, name, trust, frames, try)						\
+	if (((frames) & frame) == (frames) && try(walk, &t)) {				\
+		*how = (struct kunwind_found){ KUNWIND_BY_##id, t.signal };		\
+		return KUNWIND_COMPLETE;						\
 	}
-	if (kunwind_bare_signal(walk, exact)) {
-		how->signal = true;
-		how->trust = KUNWIND_TRUST_SIGNAL;
-		return KUNWIND_COMPLETE;
-	}
-	if (frame.sp & 7 || end < frame.sp)
-		return KUNWIND_NO_RULE;
-	how->trust = KUNWIND_TRUST_CODE;
-	if (exact && (!frame.range || in_nested(walk, &frame)) && at_top(walk, &frame, &word)) {
-		returned_by_code(walk, &frame, &word);
-		return KUNWIND_COMPLETE;
-	}
-	if (!exact && (at_switch(walk, &frame, &word) || at_other_frame(walk, &frame, &word))) {
-		returned_by_code(walk, &frame, &word);
-		return KUNWIND_COMPLETE;
-	}
-	/* This runs before the code ahead, which costs much more in a JIT's long functions. */
-	if (!exact && by_jit_frame(walk, &frame, end))
-		return KUNWIND_COMPLETE;
-	if (at_return(walk, &frame, exact, &word)) {
-		how->signal = word.resumes;
-		returned_by_code(walk, &frame, &word);
-		return KUNWIND_COMPLETE;
-	}
-	if (exact && by_jit_frame(walk, &frame, end))
-		return KUNWIND_COMPLETE;
-
-	framed = at_frame_pointer(walk, &frame, &fp, &saved);
-	if (framed && fp.proof >= KUNWIND_PROOF_PROVEN) {
-		returned(walk, &fp, true, saved);
-		return KUNWIND_COMPLETE;
-	}
-	scan(walk, &frame, framed ? min(end, frame.bp) : end, framed, &word);
-	if (word.proof == KUNWIND_PROOF_PROVEN || word.proof == KUNWIND_PROOF_HANDLER) {
-		returned_by_code(walk, &frame, &word);
-		return KUNWIND_COMPLETE;
-	}
-	if (word.proof == KUNWIND_PROOF_OUTERMOST) {
-		returned(walk, &word, false, 0);
-		return KUNWIND_COMPLETE;
-	}
-	/* rbp is the handler's frame pointer: no word found below it follows a call. */
-	if (framed && fp.proof == KUNWIND_PROOF_HANDLER && word.proof == KUNWIND_PROOF_NO_CALL) {
-		returned(walk, &fp, true, saved);
-		return KUNWIND_COMPLETE;
-	}
-	if (!walk->guess)
-		return KUNWIND_NO_RULE;
-	if (framed && (word.proof == KUNWIND_PROOF_NEAR ?
-			       !frame.range || kunwind_range_is_jit(frame.range) :
-			       word.proof != KUNWIND_PROOF_POSSIBLE ||
-				       !kunwind_proof_uses_rbp(walk, word.ra - 1))) {
-		returned(walk, &fp, true, saved);
-		how->trust = KUNWIND_TRUST_FP;
-		return KUNWIND_COMPLETE;
-	}
-	if (word.proof < KUNWIND_PROOF_POSSIBLE ||
-	    (word.proof == KUNWIND_PROOF_NEAR && frame.range && !kunwind_range_is_jit(frame.range)))
-		return KUNWIND_NO_RULE;
-	/* This function may have changed rbp. Keep rbp only if it fits the caller's frame. */
-	frame.ip = word.ra;
-	frame.sp = word.slot + 8;
-	frame.range = kunwind_ranges_live(walk->ranges, word.ra - 1);
-	framed = at_frame_pointer(walk, &frame, &fp, &saved);
-	returned(walk, &word, framed, frame.bp);
-	how->trust = KUNWIND_TRUST_SCAN;
-	return KUNWIND_COMPLETE;
+	KUNWIND_METHODS(TRY)
+#undef TRY
+	return KUNWIND_NO_RULE;
 }

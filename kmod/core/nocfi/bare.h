@@ -11,7 +11,7 @@
 
 /* How a caller was found. */
 struct kunwind_found {
-	u8 trust;		/* enum kunwind_trust */
+	u8 method;		/* enum kunwind_method */
 	bool signal;		/* the caller was interrupted, it did not call */
 };
 

@@ -166,7 +166,7 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 	u64 after;
 
 	if (!kunwind_wide_compact(table, index, &compact, &after)) {
-		slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_CFI };
+		slow->how = (struct kunwind_found){ .method = KUNWIND_BY_CFI };
 		slow->reason = kunwind_wide_step(walk, table, index, &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
@@ -220,7 +220,7 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 		const u32 valid = walk->regs.valid;
 
 		if (kunwind_bare_signal(walk, false)) {
-			slow->how = (struct kunwind_found){ .trust = KUNWIND_TRUST_SIGNAL,
+			slow->how = (struct kunwind_found){ .method = KUNWIND_BY_SIGNAL,
 							    .signal = true };
 			return paid(walk, SLOW_STEPPED, slow);
 		}

@@ -409,7 +409,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		}
 		state->addr = state->ra - !slow->how.signal;
 		if (state->next != state->last && walk->trust)
-			walk->trust[state->next - walk->addresses] = slow->how.trust;
+			walk->trust[state->next - walk->addresses] =
+				kunwind_method_trust(slow->how.method);
 		if (unlikely((s64)state->cfa < 0))
 			goto closed;
 		break;
@@ -418,7 +419,7 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->addr = slow->ret - 1;
 		state->next[-1] = slow->ret;
 		kunwind_count_found(walk, state->next - 1 - walk->addresses,
-				    KUNWIND_TRUST_URETPROBE);
+				    KUNWIND_BY_URETPROBE);
 		if (walk->trust)
 			walk->trust[state->next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
 		step = STEP_AGAIN;
@@ -428,8 +429,9 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		return STEP_END;
 	}
 	if (kunwind_mem_begin(&walk->mem, state->sp)) {
-		if (step == STEP_DONE && slow->how.trust > KUNWIND_TRUST_CFI && state->next != state->last)
-			kunwind_count_found(walk, state->next - walk->addresses, slow->how.trust);
+		if (step == STEP_DONE && slow->how.method != KUNWIND_BY_CFI &&
+		    (state->next != state->last || slow->how.method == KUNWIND_BY_BEGIN))
+			kunwind_count_found(walk, state->next - walk->addresses, slow->how.method);
 		return step;
 	}
 closed:

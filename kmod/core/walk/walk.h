@@ -24,20 +24,21 @@ enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool 
 				      const struct kunwind_table **table, bool *end);
 
 /*
- * Counts the address that is stored, or about to be stored, at @index. It was
- * found by @trust, not by CFI. If the address at @index is already counted, it
- * is replaced: the original of a return probe's trampoline.
+ * Counts the address that is stored, or about to be stored, at @index for the
+ * method that found it, which is not CFI. If the address at @index is already
+ * counted, it is replaced: the original of a return probe's trampoline.
  */
-static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u32 index, u8 trust)
+static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u32 index,
+						enum kunwind_method method)
 {
 	if (!walk->others)
 		memset(walk->found, 0, sizeof(walk->found));
 	else if (walk->found_at == index)
 		walk->found[walk->found_by]--;
 	walk->others = true;
-	walk->found[trust]++;
+	walk->found[method]++;
 	walk->found_at = index;
-	walk->found_by = trust;
+	walk->found_by = method;
 }
 
 #endif /* _KUNWIND_WALK_H */

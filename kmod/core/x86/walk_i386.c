@@ -174,7 +174,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		if (walk->count == walk->capacity)
 			return KUNWIND_DEPTH;
 		if (bare) {
-			kunwind_count_found(walk, walk->count, KUNWIND_TRUST_CODE);
+			kunwind_count_found(walk, walk->count, KUNWIND_BY_AHEAD);
 			if (walk->trust)
 				walk->trust[walk->count] = KUNWIND_TRUST_CODE;
 		}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * method.h - the methods that step from a frame without unwind information, in
+ * the order in which they are tried
+ *
+ * docs/unwinding.md ("Code without CFI") has the same table. bare.c makes one
+ * direct call of each row, because an indirect call is expensive in a kernel
+ * with retpolines. A walk counts each step for the method that made it.
+ *
+ *   enumerator, name in the status
+ *   trust of the caller's address
+ *   the frames that the method is for (bare.c)
+ *   the function in bare.c
+ *   what it reads at most, besides proofs of words. The budget pays for each read
+ *	and each decoded instruction when it is made (walk/mem.h), so a method that
+ *	gives up early costs little
+ *
+ * Proofs come first, guesses last. Of the proofs, those that recognize a special
+ * place come first: they are cheap, and the others would be wrong there.
+ */
+#ifndef _KUNWIND_METHOD_H
+#define _KUNWIND_METHOD_H
+
+#define KUNWIND_METHODS(M)									\
+	M(BEGIN, "begin", REGISTERS, CALLED, begins)		/* 112 instructions */		\
+	M(SIGNAL, "signal", SIGNAL, 0, in_trampoline)		/* 8 words of code */		\
+	M(TOP, "top", CODE, EXACT | ALIGNED, by_top)		/* 15 words of code */		\
+	M(SWITCH, "switch", CODE, CALLED | ALIGNED, by_switch)	/* 16 instructions */		\
+	M(OTHER_STACK, "other_stack", CODE, CALLED | ALIGNED, by_other_frame) /* 1,024 instructions */ \
+	M(JIT_FRAME, "jit_frame", CODE, CALLED | ALIGNED | JIT, by_jit_frame) /* 512 words of stack */ \
+	M(AHEAD, "ahead", CODE, ALIGNED, by_code_ahead)		/* twice 1,024 instructions */	\
+	M(JIT_FRAME_EXACT, "jit_frame_exact", CODE, EXACT | ALIGNED | JIT, by_jit_frame)	\
+	M(RBP, "rbp", CODE, ALIGNED, by_proven_rbp)		/* 2 words of stack */		\
+	M(NEAREST, "nearest", CODE, ALIGNED, by_proven_word)	/* 512 words of stack */	\
+	M(RBP_HANDLER, "rbp_handler", CODE, ALIGNED, by_handler)	/* nothing more */	\
+	M(FP, "fp", FP, ALIGNED | GUESS, guess_rbp)		/* nothing more */		\
+	M(SCAN, "scan", SCAN, ALIGNED | GUESS, guess_word)	/* 2 words of stack */
+
+/* Who found the address of a frame. */
+enum kunwind_method {
+	KUNWIND_BY_CFI,		/* not counted: the rest */
+#define KUNWIND_METHOD(id, name, trust, frames, try)	KUNWIND_BY_##id,
+	KUNWIND_METHODS(KUNWIND_METHOD)
+#undef KUNWIND_METHOD
+	KUNWIND_BY_URETPROBE,	/* the kernel's list of return probes */
+	KUNWIND_NR_METHODS
+};
+
+/* The enum kunwind_trust of an address that @method found. */
+static __always_inline u8 kunwind_method_trust(enum kunwind_method method)
+{
+	static const u8 trusts[KUNWIND_NR_METHODS] = {
+		KUNWIND_TRUST_CFI,
+#define KUNWIND_METHOD(id, name, trust, frames, try)	KUNWIND_TRUST_##trust,
+		KUNWIND_METHODS(KUNWIND_METHOD)
+#undef KUNWIND_METHOD
+		KUNWIND_TRUST_URETPROBE,
+	};
+
+	return trusts[method];
+}
+
+#endif /* _KUNWIND_METHOD_H */
