@@ -8,7 +8,9 @@
  * lea, leave). For each forward jump it keeps the target and the depth at the
  * jump. After a return or a jump, another function may begin, so nothing is
  * known there, except at a target: there the sum continues with the depth that
- * was kept.
+ * was kept. If nothing is known at the instruction in question, the code after
+ * it may have a jump back to it (a loop whose test comes last). Then the sum
+ * continues with the depth at that jump.
  *
  * A backward jump ends a loop. If the loop moves rsp (a run-time system may
  * copy arguments so), one round of it is read again. If the round's sum is not
@@ -22,7 +24,8 @@
  * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
  * tail call, or leads within the function.
  *
- * Bounds: MOST_INSNS instructions, and MOST_LOOP_INSNS more of loops;
+ * Bounds: MOST_INSNS instructions, of which MOST_AFTER after the one in
+ * question, and MOST_LOOP_INSNS more of loops;
  * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
  * included; the seam's reader reads memory. Stack: 750 bytes.
  *
@@ -34,6 +37,7 @@
 
 #define MOST_INSNS	1024
 #define MOST_LOOP_INSNS	512
+#define MOST_AFTER	256
 #define MOST_TARGETS	12
 #define UNKNOWN		(-1)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
@@ -47,7 +51,10 @@ struct way {
 	bool framed;		/* rbp has not changed since */
 	struct kunwind_mem *mem;	/* pays for lookups of targets */
 	s32 moved;		/* offset after the last instruction that moved rsp */
+	s32 stopped;		/* offset after the last jump or return */
 	s32 back;		/* target of the instruction's backward jump; or UNKNOWN */
+	s32 back_depth;		/* depth at that jump */
+	bool back_framed;
 	u32 nr;			/* number of targets */
 	u32 next;		/* if nr is not 0: the next target is not before this offset */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
@@ -61,8 +68,11 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 {
 	u32 i;
 
-	if (at < here)
+	if (at < here) {
 		way->back = at < 0 ? UNKNOWN : at;
+		way->back_depth = way->depth;
+		way->back_framed = way->framed;
+	}
 	if ((way->depth == UNKNOWN && !way->framed) || way->depth > 0x7fff || at < here ||
 	    at > 0xffff)
 		return;
@@ -251,8 +261,9 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 }
 
 /* The next instruction may belong to another function, unless a jump leads there. */
-static void kunwind_walk_attr stop(struct way *way)
+static void kunwind_walk_attr stop(struct way *way, u32 end)
 {
+	way->stopped = end;
 	way->depth = UNKNOWN;
 	way->framed = false;
 }
@@ -277,7 +288,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		jump_to(way, end, (s64)end + insn->imm);
 		fallthrough;
 	case STOP:
-		stop(way);
+		stop(way, end);
 		return;
 	case LEAVE:
 		way->framed = false;
@@ -311,7 +322,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		if (form == 6)
 			push(way, 8, end);
 		else if (form == 4)					/* jmp *x */
-			stop(way);
+			stop(way, end);
 		return;
 	}
 }
@@ -323,7 +334,7 @@ static noinline void kunwind_walk_attr move_more(struct way *way, const struct k
 	if (insn->map != 1)
 		return;
 	if (insn->op == 0x0b)						/* ud2 */
-		stop(way);
+		stop(way, end);
 	else if (insn->op >> 4 == 8 && !insn->vex)
 		jump_to(way, end, (s64)end + insn->imm);
 	else if (writes_two(insn, 5))
@@ -374,32 +385,83 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
 }
 
+/* Read from @at up to @to. False: @to was not reached. */
+static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *text, u64 from,
+					 u64 at, u64 to, u32 *left_of_loops)
+{
+	struct kunwind_insn insn;
+
+	while (at < to && kunwind_insn_next(text, at, &insn)) {
+		at += insn.length;
+		move(way, &insn, at - from);
+		if (way->back != UNKNOWN && way->moved > way->back &&
+		    round_pushes(way->mem, from + way->back, at - insn.length, left_of_loops)) {
+			way->depth = UNKNOWN;
+			way->nr = 0;
+		}
+		if (!jumped_to(way, at - from) && way->depth < 0)
+			way->depth = UNKNOWN;
+	}
+	return at == to;
+}
+
+/*
+ * Look after @to for a jump with a known depth that leads back to code after
+ * the last stop, at or before @to. If true, *way is the state at its target,
+ * which is way->back.
+ */
+static noinline bool kunwind_walk_attr jumped_back(struct way *way, struct kunwind_text *text,
+						   u64 from, u64 to, u32 *left_of_loops)
+{
+	const s32 lowest = way->stopped, highest = to - from;
+	struct kunwind_insn insn;
+	u64 at = to;
+
+	text->left = min(text->left, (u32)MOST_AFTER);
+	while (kunwind_insn_next(text, at, &insn)) {
+		at += insn.length;
+		move(way, &insn, at - from);
+		if (way->back >= lowest && way->back <= highest &&
+		    (way->back_depth != UNKNOWN || way->back_framed)) {
+			if (way->moved > way->back &&
+			    round_pushes(way->mem, from + way->back, at - insn.length,
+					 left_of_loops))
+				return false;
+			way->depth = way->back_depth;
+			way->framed = way->back_framed;
+			way->nr = 0;
+			return true;
+		}
+		if (!jumped_to(way, at - from) && way->depth < 0)
+			way->depth = UNKNOWN;
+	}
+	return false;
+}
+
+static void kunwind_walk_attr answer(const struct way *way, struct kunwind_code *code)
+{
+	code->depth = way->depth;
+	code->frame = way->framed ? way->frame : UNKNOWN;
+	code->rbp_at = way->rbp_at;
+}
+
 void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
 					 struct kunwind_code *code)
 {
 	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
 	u32 left_of_loops = MOST_LOOP_INSNS;
-	struct kunwind_insn insn;
-	u64 at = from;
 
 	*code = (struct kunwind_code){ .depth = UNKNOWN, .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	while (at < to && kunwind_insn_next(&text, at, &insn)) {
-		at += insn.length;
-		move(&way, &insn, at - from);
-		if (way.back != UNKNOWN && way.moved > way.back &&
-		    round_pushes(mem, from + way.back, at - insn.length, &left_of_loops)) {
-			way.depth = UNKNOWN;
-			way.nr = 0;
-		}
-		if (!jumped_to(&way, at - from) && way.depth < 0)
-			way.depth = UNKNOWN;
-	}
-	if (at == to) {
-		code->depth = way.depth;
-		code->frame = way.framed ? way.frame : UNKNOWN;
-		code->rbp_at = way.rbp_at;
-	}
+	if (!read_up_to(&way, &text, from, from, to, &left_of_loops))
+		return;
+	answer(&way, code);
+	if (way.depth != UNKNOWN || way.framed ||
+	    !jumped_back(&way, &text, from, to, &left_of_loops))
+		return;
+	text = (struct kunwind_text){ .mem = mem, .left = MOST_INSNS };
+	if (read_up_to(&way, &text, from, from + way.back, to, &left_of_loops))
+		answer(&way, code);
 }
 
 /* Whether the code after this instruction runs only if a jump leads there. */
