@@ -33,6 +33,7 @@
 #include "answers.h"
 #include "bare.h"
 #include "code.h"
+#include "entry.h"
 #include "proof.h"
 #include "start.h"
 #include "switch.h"
@@ -580,6 +581,40 @@ static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial
 	if (!t->framed || t->fp.proof != KUNWIND_PROOF_HANDLER || t->word.proof != KUNWIND_PROOF_NO_CALL)
 		return false;
 	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+/*
+ * The code from the function's entry on says where the return address is. If
+ * the call before that address says where it leads, it must lead to this entry,
+ * or to a function that jumped to it.
+ */
+static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_bare *frame = &t->frame;
+	struct kunwind_candidate c;
+	struct kunwind_code code;
+	u64 entry, target, slot;
+
+	if (!frame->range || kunwind_range_is_jit(frame->range) ||
+	    !kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
+				&entry))
+		return false;
+	kunwind_asked_read(&walk->mem, entry, frame->ip, &code);
+	if (code.depth >= 0)
+		slot = frame->sp + code.depth;
+	else if (code.frame >= 0 && frame->bp_known && frame->bp - frame->sp <= KUNWIND_FRAME_MOST)
+		slot = frame->bp + code.frame;
+	else
+		return false;
+	if (!returns_by(walk, frame, slot, false, &c) || c.proof == KUNWIND_PROOF_CONTRADICTED)
+		return false;
+	/* The called function is too long for its code to be read as a proof. */
+	if (c.proof == KUNWIND_PROOF_NEAR &&
+	    (!kunwind_proof_call(walk, c.ra, &target) || target != entry))
+		return false;
+	c.rbp_at = code.rbp_at;
+	returned_by_code(walk, frame, &c);
 	return true;
 }
 

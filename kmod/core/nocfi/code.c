@@ -35,7 +35,7 @@
 #include "../x86/insn.h"
 #include "code.h"
 
-#define MOST_INSNS	1024
+#define MOST_INSNS	4096
 #define MOST_LOOP_INSNS	512
 #define MOST_AFTER	256
 #define MOST_TARGETS	12
@@ -146,7 +146,7 @@ static const u8 effects[256] = {
 	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
 	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
 	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
-	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE,
+	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE, [0xcc] = STOP,
 	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
 	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
 };
