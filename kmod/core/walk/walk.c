@@ -373,6 +373,22 @@ no_rbp:
 }
 
 /*
+ * Counts the address at @at, or about to be stored there, and sets its trust.
+ * There may be no room for it. Not inline: the registers of the caller's loop
+ * are for the steps by cached rules.
+ */
+static noinline void kunwind_walk_attr count_step(struct kunwind_walk *walk, const unsigned long *at,
+						  enum kunwind_method method)
+{
+	const u32 index = at - walk->addresses;
+
+	if (index < walk->capacity && walk->trust)
+		walk->trust[index] = kunwind_method_trust(method);
+	if (index < walk->capacity || method == KUNWIND_BY_BEGIN)
+		kunwind_count_found(walk, index, method);
+}
+
+/*
  * The step from a frame whose rule is not in the cache. The window is closed
  * meanwhile. STEP_RULE: the rule is slow->entry, and *@after is set.
  */
@@ -408,9 +424,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 			return STEP_END;
 		}
 		state->addr = state->ra - !slow->how.signal;
-		if (state->next != state->last && walk->trust)
-			walk->trust[state->next - walk->addresses] =
-				kunwind_method_trust(slow->how.method);
+		if (slow->how.method != KUNWIND_BY_CFI)
+			count_step(walk, state->next, slow->how.method);
 		if (unlikely((s64)state->cfa < 0))
 			goto closed;
 		break;
@@ -418,23 +433,17 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->notable = false;
 		state->addr = slow->ret - 1;
 		state->next[-1] = slow->ret;
-		kunwind_count_found(walk, state->next - 1 - walk->addresses,
-				    KUNWIND_BY_URETPROBE);
-		if (walk->trust)
-			walk->trust[state->next - 1 - walk->addresses] = KUNWIND_TRUST_URETPROBE;
+		count_step(walk, state->next - 1, KUNWIND_BY_URETPROBE);
 		step = STEP_AGAIN;
 		break;
 	case SLOW_END:
 		state->reason = slow->reason;
 		return STEP_END;
 	}
-	if (kunwind_mem_begin(&walk->mem, state->sp)) {
-		if (step == STEP_DONE && slow->how.method != KUNWIND_BY_CFI &&
-		    (state->next != state->last || slow->how.method == KUNWIND_BY_BEGIN))
-			kunwind_count_found(walk, state->next - walk->addresses, slow->how.method);
+	if (kunwind_mem_begin(&walk->mem, state->sp))
 		return step;
-	}
 closed:
+	kunwind_discount(walk, state->next - walk->addresses);
 	state->reason = KUNWIND_UNREADABLE;
 	return STEP_END;
 }

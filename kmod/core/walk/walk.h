@@ -41,4 +41,11 @@ static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u32 i
 	walk->found_by = method;
 }
 
+/* The address that was to be stored at @index is not stored: it does not count. */
+static __always_inline void kunwind_discount(struct kunwind_walk *walk, u32 index)
+{
+	if (walk->others && walk->found_at == index)
+		walk->found[walk->found_by]--;
+}
+
 #endif /* _KUNWIND_WALK_H */
