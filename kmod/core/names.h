@@ -24,7 +24,7 @@
 	X(MEMORY_LIMIT, "memory_limit")		\
 	X(NOT_REGISTERED, "not_registered")	\
 	X(KTHREAD, "kthread")			\
-	X(COMPAT32, "compat32")			\
+	X(CODE_SEGMENT, "code_segment")		\
 	X(IN_EXEC, "in_exec")			\
 	X(DISABLED, "disabled")			\
 	X(NESTED, "nested")

@@ -73,7 +73,7 @@ enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *reg
 	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
 		return KUNWIND_KTHREAD;
 	if (!kunwind_regs_64bit(regs) && !kunwind_regs_i386(regs))
-		return KUNWIND_COMPAT32;
+		return KUNWIND_CODE_SEGMENT;
 	return KUNWIND_COMPLETE;
 }
 

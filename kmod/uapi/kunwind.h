@@ -59,7 +59,7 @@ enum kunwind_reason {
 	KUNWIND_MEMORY_LIMIT = 11,	/* no memory for the table, or a limit is reached */
 	KUNWIND_NOT_REGISTERED = 12,	/* not used: KUNWIND_IOC_CALLSTACK returns ENOENT */
 	KUNWIND_KTHREAD = 13,		/* the task has no user stack */
-	KUNWIND_COMPAT32 = 14,		/* neither 64-bit nor 32-bit code: another code segment */
+	KUNWIND_CODE_SEGMENT = 14,	/* the code segment is neither that of 64-bit nor of 32-bit code */
 	KUNWIND_IN_EXEC = 15,		/* not used: such a stack is the new program's entry */
 	KUNWIND_DISABLED = 16,		/* the kill switch is on, or a required hook is missing */
 	KUNWIND_NESTED = 17,		/* requested inside a walk on this CPU */
