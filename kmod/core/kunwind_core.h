@@ -387,7 +387,7 @@ struct kunwind_answers {
  * @recent: in, out: the note of the last walk; may be NULL. No other walk may use it at the
  *	same time. Without @cache, nothing is noted
  * @mem: in: state of the memory reader (kunwind_deps.h); mem.left: out: the rest of the
- *	budget; 0 if the walk ended because the budget was spent (KUNWIND_DEPTH)
+ *	budget; 0 if the walk ended because the budget was spent (KUNWIND_BUDGET_SPENT)
  * @regs: in: registers of the innermost frame, at an instruction that has not run yet or
  *	after a system call (the address is looked up without minus 1); changed by the walk
  * @addresses: out: @capacity words; the first is regs.r[KUNWIND_RA]

@@ -11,7 +11,7 @@
 
 #define KUNWIND_REASON_NAMES(X)			\
 	X(COMPLETE, "complete")			\
-	X(DEPTH, "depth")			\
+	X(BUFFER_FULL, "buffer_full")		\
 	X(NO_OBJECT, "no_object")		\
 	X(NO_RULE, "no_rule")			\
 	X(REG_UNKNOWN, "reg_unknown")		\
@@ -27,6 +27,7 @@
 	X(CODE_SEGMENT, "code_segment")		\
 	X(IN_EXEC, "in_exec")			\
 	X(DISABLED, "disabled")			\
-	X(NESTED, "nested")
+	X(NESTED, "nested")			\
+	X(BUDGET_SPENT, "budget_spent")
 
 #endif /* _KUNWIND_NAMES_H */

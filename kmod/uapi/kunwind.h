@@ -46,7 +46,7 @@
  */
 enum kunwind_reason {
 	KUNWIND_COMPLETE = 0,		/* the walk reached an entry point */
-	KUNWIND_DEPTH = 1,		/* the buffer is full, or the walk's budget is spent */
+	KUNWIND_BUFFER_FULL = 1,	/* the buffer has no room for the next address */
 	KUNWIND_NO_OBJECT = 2,		/* the address is in no known executable mapping */
 	KUNWIND_NO_RULE = 3,		/* the object is known, and has no CFI for this address */
 	KUNWIND_REG_UNKNOWN = 4,	/* a rule needs a register that is not known */
@@ -63,6 +63,7 @@ enum kunwind_reason {
 	KUNWIND_IN_EXEC = 15,		/* not used: such a stack is the new program's entry */
 	KUNWIND_DISABLED = 16,		/* the kill switch is on, or a required hook is missing */
 	KUNWIND_NESTED = 17,		/* requested inside a walk on this CPU */
+	KUNWIND_BUDGET_SPENT = 18,	/* the walk's budget of work is spent */
 	KUNWIND_NR_REASONS
 };
 
@@ -340,8 +341,7 @@ struct kunwind_stats {
  *   - Only the administrator sees the lines object, parts and user. Other
  *     openers do not see their own, either.
  *   - All openers see these lines "stat": those of struct kunwind_stats;
- *     auto_pending (see struct kunwind_auto); budget_spent: walks that ended
- *     because their budget was spent; emitted: events kunwind_callstack;
+ *     auto_pending (see struct kunwind_auto); emitted: events kunwind_callstack;
  *     touched: pages brought in for later walks; touch_requests: requests of
  *     walks for such pages and for parts of tables; touch_works: task works
  *     that ran for requests; touch_dropped: requests without a task work;

@@ -514,7 +514,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (!exact && !frame.range)
 		return KUNWIND_NO_RULE;
 	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
-		return KUNWIND_DEPTH;
+		return KUNWIND_BUDGET_SPENT;
 	if (!exact && (((!frame.bp_known || !frame.bp) &&
 			kunwind_code_outermost(&walk->mem, frame.ip)) ||
 		       kunwind_code_begins_goroutine(&walk->mem, frame.ip))) {
