@@ -12,6 +12,7 @@
 #define KUNWIND_REASON_NAMES(X)			\
 	X(COMPLETE, "complete")			\
 	X(BUFFER_FULL, "buffer_full")		\
+	X(BUDGET_SPENT, "budget_spent")		\
 	X(NO_OBJECT, "no_object")		\
 	X(NO_RULE, "no_rule")			\
 	X(REG_UNKNOWN, "reg_unknown")		\
@@ -22,12 +23,9 @@
 	X(NOT_READY, "not_ready")		\
 	X(NO_TABLE, "no_table")			\
 	X(MEMORY_LIMIT, "memory_limit")		\
-	X(NOT_REGISTERED, "not_registered")	\
 	X(KTHREAD, "kthread")			\
 	X(CODE_SEGMENT, "code_segment")		\
-	X(IN_EXEC, "in_exec")			\
 	X(DISABLED, "disabled")			\
-	X(NESTED, "nested")			\
-	X(BUDGET_SPENT, "budget_spent")
+	X(NESTED, "nested")
 
 #endif /* _KUNWIND_NAMES_H */

@@ -47,23 +47,21 @@
 enum kunwind_reason {
 	KUNWIND_COMPLETE = 0,		/* the walk reached an entry point */
 	KUNWIND_BUFFER_FULL = 1,	/* the buffer has no room for the next address */
-	KUNWIND_NO_OBJECT = 2,		/* the address is in no known executable mapping */
-	KUNWIND_NO_RULE = 3,		/* the object is known, and has no CFI for this address */
-	KUNWIND_REG_UNKNOWN = 4,	/* a rule needs a register that is not known */
-	KUNWIND_UNREADABLE = 5,		/* stack memory is absent or not the user's */
-	KUNWIND_CFA_STUCK = 6,		/* same frame twice; in 32-bit code: the CFA did not grow */
-	KUNWIND_BAD_ADDRESS = 7,	/* the return address is no user address */
-	KUNWIND_CORRUPT = 8,		/* a table or an expression contradicts itself */
-	KUNWIND_NOT_READY = 9,		/* the mappings are not read, or the table is not built */
-	KUNWIND_NO_TABLE = 10,		/* the object has no usable .eh_frame or .debug_frame */
-	KUNWIND_MEMORY_LIMIT = 11,	/* no memory for the table, or a limit is reached */
-	KUNWIND_NOT_REGISTERED = 12,	/* not used: KUNWIND_IOC_CALLSTACK returns ENOENT */
+	KUNWIND_BUDGET_SPENT = 2,	/* the walk's budget of work is spent */
+	KUNWIND_NO_OBJECT = 3,		/* the address is in no known executable mapping */
+	KUNWIND_NO_RULE = 4,		/* the object is known, and has no CFI for this address */
+	KUNWIND_REG_UNKNOWN = 5,	/* a rule needs a register that is not known */
+	KUNWIND_UNREADABLE = 6,		/* stack memory is absent or not the user's */
+	KUNWIND_CFA_STUCK = 7,		/* same frame twice; in 32-bit code: the CFA did not grow */
+	KUNWIND_BAD_ADDRESS = 8,	/* the return address is no user address */
+	KUNWIND_CORRUPT = 9,		/* a table or an expression contradicts itself */
+	KUNWIND_NOT_READY = 10,		/* the mappings are not read, or the table is not built */
+	KUNWIND_NO_TABLE = 11,		/* the object has no usable .eh_frame or .debug_frame */
+	KUNWIND_MEMORY_LIMIT = 12,	/* no memory for the table, or a limit is reached */
 	KUNWIND_KTHREAD = 13,		/* the task has no user stack */
 	KUNWIND_CODE_SEGMENT = 14,	/* the code segment is neither that of 64-bit nor of 32-bit code */
-	KUNWIND_IN_EXEC = 15,		/* not used: such a stack is the new program's entry */
-	KUNWIND_DISABLED = 16,		/* the kill switch is on, or a required hook is missing */
-	KUNWIND_NESTED = 17,		/* requested inside a walk on this CPU */
-	KUNWIND_BUDGET_SPENT = 18,	/* the walk's budget of work is spent */
+	KUNWIND_DISABLED = 15,		/* the kill switch is on, or a required hook is missing */
+	KUNWIND_NESTED = 16,		/* requested inside a walk on this CPU */
 	KUNWIND_NR_REASONS
 };
 
