@@ -6,7 +6,7 @@
  * for. When exit runs, nobody has the device open and no task work is queued,
  * because both hold references to the module; from now on try_module_get()
  * fails. The order matters:
- *   - The callers that can register processes end first: auto, then the device.
+ *   - The callers that can register processes end first: system_wide, then the device.
  *   - No walk may begin after the first required hook is removed, because its
  *     stack could be wrong. So kunwind_hooks_retire() and a grace period come
  *     before that.
@@ -96,7 +96,7 @@ static int __init kunwind_init(void)
 	err = kunwind_touch_init();
 	if (err)
 		goto out_callstack;
-	err = kunwind_auto_init();
+	err = kunwind_system_wide_init();
 	if (err)
 		goto out_touch;
 	kunwind_emit_init();
@@ -107,11 +107,11 @@ static int __init kunwind_init(void)
 	err = kunwind_device_init();
 	if (err)
 		goto out_hooks;
-	kunwind_auto_start();
+	kunwind_system_wide_start();
 	return 0;
 
 out_hooks:
-	kunwind_auto_exit();
+	kunwind_system_wide_exit();
 	let_go();	/* includes kunwind_space_exit() */
 	kunwind_callstack_exit();
 	goto out_builder;
@@ -132,7 +132,7 @@ out_emit:
 
 static void __exit kunwind_exit(void)
 {
-	kunwind_auto_exit();
+	kunwind_system_wide_exit();
 	kunwind_device_exit();
 	let_go();
 	kunwind_callstack_exit();

@@ -72,7 +72,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 
 	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_MODULE_VERSION);
 	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');
-	kunwind_auto_show(m);
+	kunwind_system_wide_show(m);
 	kunwind_callstack_show_params(m);
 	kunwind_object_show_params(m);
 	kunwind_memory_show_params(m);

@@ -78,14 +78,14 @@ EXPORT int kunwind_unregister_pid(pid_t pid)
 	return ret;
 }
 
-EXPORT int kunwind_auto(int on)
+EXPORT int kunwind_system_wide(int on)
 {
-	struct kunwind_auto request = {
+	struct kunwind_system_wide request = {
 		.size = sizeof(request),
-		.flags = on ? KUNWIND_AUTO_ON : 0,
+		.flags = on ? KUNWIND_SYSTEM_WIDE_ON : 0,
 	};
 
-	return kunwind_device_once(KUNWIND_IOC_AUTO, &request);
+	return kunwind_device_once(KUNWIND_IOC_SYSTEM_WIDE, &request);
 }
 
 EXPORT int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,

@@ -23,7 +23,7 @@ enum {
 int kunwind_cmd_run(int argc, char **argv);
 int kunwind_cmd_register(int argc, char **argv);
 int kunwind_cmd_unregister(int argc, char **argv);
-int kunwind_cmd_auto(int argc, char **argv);
+int kunwind_cmd_system_wide(int argc, char **argv);
 int kunwind_cmd_status(int argc, char **argv);
 int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);

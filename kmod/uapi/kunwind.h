@@ -21,8 +21,8 @@
  *             unknown, or padding is not zero
  *   E2BIG     the structure is longer, and its unknown part is not zero
  *   ENOTTY    no such call
- * Error of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on)
- * and KUNWIND_IOC_JIT_ADD:
+ * Error of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK,
+ * KUNWIND_IOC_SYSTEM_WIDE (on) and KUNWIND_IOC_JIT_ADD:
  *   EOPNOTSUPP the kill switch is on (module parameter "enabled" is N), or a
  *             required hook is missing (KUNWIND_F_FOLLOW is not set). In the
  *             second case, KUNWIND_IOC_CALLSTACK does not fail: it returns the
@@ -172,13 +172,13 @@ struct kunwind_process {
 #define KUNWIND_REGISTER_CHILDREN	(1U << 0)	/* also register children from now on */
 
 /*
- * KUNWIND_IOC_AUTO: register the whole system.
+ * KUNWIND_IOC_SYSTEM_WIDE: register the whole system.
  *
  * On: all processes of all namespaces are registered: later ones when they fork
  * or exec, and those that already run. The call waits for the latter, at most
  * as long as a registration does. It does not wait for a process whose memory
  * map stays locked: the module tries that process again until it is registered
- * or has ended (the status line "stat auto_pending" counts such processes).
+ * or has ended (the status line "stat system_wide_pending" counts such processes).
  * Off: drops the registrations of the whole system. Registrations by hand stay,
  * because the two are independent: KUNWIND_IOC_UNREGISTER removes only a
  * registration by hand.
@@ -190,12 +190,12 @@ struct kunwind_process {
  *   EOPNOTSUPP (on) as above
  *   EINTR     a fatal signal came during the wait; the switch has been made
  */
-struct kunwind_auto {
+struct kunwind_system_wide {
 	__u32 size;
-	__u32 flags;			/* KUNWIND_AUTO_ON, or off */
+	__u32 flags;			/* KUNWIND_SYSTEM_WIDE_ON, or off */
 	__u64 reserved;
 };
-#define KUNWIND_AUTO_ON		(1U << 0)
+#define KUNWIND_SYSTEM_WIDE_ON	(1U << 0)
 
 /*
  * KUNWIND_IOC_CALLSTACK: the call stack of the caller, innermost first.
@@ -293,7 +293,7 @@ struct kunwind_stats {
 	__u64 table_builds;		/* builds that ended, refused and failed ones included */
 	__u64 table_refused;		/* of these, refused or failed */
 	__u64 by_reason[32];		/* stacks by enum kunwind_reason */
-	__u64 missed_limit;		/* processes not registered by fork, exec or auto: a limit
+	__u64 missed_limit;		/* processes not registered by fork, exec or system_wide: a limit
 					 * of processes is reached */
 	__u64 missed_memory;		/* the same: no memory */
 };
@@ -304,7 +304,7 @@ struct kunwind_stats {
 #define KUNWIND_IOC_UNREGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe2, struct kunwind_process)
 #define KUNWIND_IOC_CALLSTACK	_IOWR(KUNWIND_IOC_MAGIC, 0xe3, struct kunwind_callstack)
 #define KUNWIND_IOC_STATS	_IOWR(KUNWIND_IOC_MAGIC, 0xe4, struct kunwind_stats)
-#define KUNWIND_IOC_AUTO	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_auto)
+#define KUNWIND_IOC_SYSTEM_WIDE	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_system_wide)
 #define KUNWIND_IOC_JIT_ADD	_IOWR(KUNWIND_IOC_MAGIC, 0xe6, struct kunwind_jit)
 #define KUNWIND_IOC_JIT_REMOVE	_IOWR(KUNWIND_IOC_MAGIC, 0xe7, struct kunwind_jit)
 
@@ -318,7 +318,7 @@ struct kunwind_stats {
  *   reason   NAME  STACKS                   (all consumers, also zeros)
  *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl; no zeros)
  *   frames   CONSUMER  TRUST  FRAMES        (the same)
- *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or auto)
+ *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or system_wide)
  *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH               (after an object with such a table)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
@@ -334,13 +334,13 @@ struct kunwind_stats {
  *     frames.
  *   - The administrator sees all lines "process". Another opener sees those of
  *     processes that are registered by hand by the opener's effective user,
- *     without the flag "auto". Processes without a number in the reader's pid
- *     namespace are left out.
+ *     without the flag "system_wide". Processes without a number in the
+ *     reader's pid namespace are left out.
  *   - Only the administrator sees the lines object, parts and user. Other
  *     openers do not see their own, either.
  *   - All openers see these lines "stat": those of struct kunwind_stats;
- *     auto_pending (see struct kunwind_auto); emitted: events kunwind_callstack;
- *     touched: pages brought in for later walks; touch_requests: requests of
+ *     system_wide_pending (see struct kunwind_system_wide); emitted: events
+ *     kunwind_callstack; touched: pages brought in for later walks; touch_requests: requests of
  *     walks for such pages and for parts of tables; touch_works: task works
  *     that ran for requests; touch_dropped: requests without a task work;
  *     dump_left_out: mappings beyond the limits of the dump for a new LTTng

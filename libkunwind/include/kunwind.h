@@ -96,7 +96,7 @@ int kunwind_unregister_self(void);
 int kunwind_unregister_pid(pid_t pid);
 
 /**
- * kunwind_auto() - register all processes of the system, also future ones
+ * kunwind_system_wide() - register all processes of the system, also future ones
  * @on: 0 ends the registrations that only this function made; registrations by
  *	the functions above stay
  *
@@ -108,7 +108,7 @@ int kunwind_unregister_pid(pid_t pid);
  *   -EPERM  no CAP_SYS_ADMIN in the initial user namespace
  *   -EINTR  a fatal signal came during the wait; the switch has been made
  */
-int kunwind_auto(int on);
+int kunwind_system_wide(int on);
 
 /**
  * kunwind_callstack() - the call stack of the caller

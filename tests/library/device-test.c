@@ -63,7 +63,7 @@ static unsigned int odd_opens;		/* otherwise than for reading, closed by exec */
 static bool other_thread;
 static struct kunwind_process last_process;
 static struct kunwind_jit last_jit;
-static struct kunwind_auto last_auto;
+static struct kunwind_system_wide last_system_wide;
 
 static int stack(void);
 long __wrap_syscall(long number, ...);
@@ -131,8 +131,8 @@ long __wrap_syscall(long number, ...)
 		last_jit = *(struct kunwind_jit *)c;
 		((struct kunwind_jit *)c)->refusal = KUNWIND_OK;
 		((struct kunwind_jit *)c)->nr_fdes = 7;
-	} else if (last_request == KUNWIND_IOC_AUTO) {
-		last_auto = *(struct kunwind_auto *)c;
+	} else if (last_request == KUNWIND_IOC_SYSTEM_WIDE) {
+		last_system_wide = *(struct kunwind_system_wide *)c;
 	}
 	return 0;
 }
@@ -318,8 +318,8 @@ static void test_answers(void)
 	      last_jit.start == (uintptr_t)code && last_jit.len == sizeof(code) &&
 	      !last_jit.eh_frame && !last_jit.eh_frame_len,
 	      "jit_unregister: the request has the address only");
-	check(!kunwind_auto(1) && last_auto.flags == KUNWIND_AUTO_ON && !kunwind_auto(0) &&
-	      !last_auto.flags, "auto: it is switched on and off");
+	check(!kunwind_system_wide(1) && last_system_wide.flags == KUNWIND_SYSTEM_WIDE_ON &&
+	      !kunwind_system_wide(0) && !last_system_wide.flags, "system_wide: it is switched on and off");
 	check(!odd_opens, "all descriptors are opened for reading, with O_CLOEXEC");
 }
 

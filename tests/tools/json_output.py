@@ -69,7 +69,7 @@ SCHEMA = {
     "record": members(trace={"type": "string"}, session={"type": "string"}, lost=COUNT, status=COUNT),
     "register": many(members(["pid", "ok"], pid=COUNT, ok={"type": "boolean"}, maps=COUNT, tables=COUNT,
                              error={"type": "string"})),
-    "auto": members(auto={"type": "boolean"}, pending=COUNT, missed_limit=COUNT, missed_memory=COUNT),
+    "system-wide": members(system_wide={"type": "boolean"}, pending=COUNT, missed_limit=COUNT, missed_memory=COUNT),
     "status": members(
         abi=COUNT, version={"type": "string"}, params={"type": "object"},
         stats={"type": "object", "additionalProperties": COUNT},
