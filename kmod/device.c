@@ -31,7 +31,7 @@
 #include <linux/uaccess.h>
 
 #include "base/enabled.h"
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "device.h"
 #include "space/follow.h"

@@ -33,7 +33,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "object/builder.h"
 #include "stack/callstack.h"
 #include "device.h"

@@ -18,7 +18,7 @@
 
 #include "base/enabled.h"
 #include "base/memory.h"
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "stack/emit.h"
 #include "space/follow.h"

@@ -4,7 +4,7 @@
  *
  * A process is a thread group and the space in which it runs. A user registers
  * the process by hand, or it is registered because the whole system is
- * (auto.c), or both. It stays registered while either holds. process_record.c
+ * (system_wide.c), or both. It stays registered while either holds. process_record.c
  * keeps the records of registered processes. This file has hooks on four kernel
  * functions, all required (hook.h):
  *   perf_event_fork(child)    near the end of copy_process(), which cannot fail
@@ -340,7 +340,7 @@ KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
-	rcu_read_lock();	/* adopt_all() in auto.c waits for readers of whole_system */
+	rcu_read_lock();	/* adopt_all() in system_wide.c waits for readers of whole_system */
 	if (anybody()) {
 		spin_lock(&kunwind_processes_lock);
 		done = inherit(parent, child);

@@ -15,7 +15,7 @@
  * status reads records under RCU alone, so they are freed after a grace period.
  *
  * Callers: hooks and registrations (process.c), the switch of the whole system
- * (auto.c), dumps and the status; all in process context. Hooks may run with
+ * (system_wide.c), dumps and the status; all in process context. Hooks may run with
  * preemption off, and all callers change records under the lock. So records are
  * allocated by GFP_ATOMIC.
  *

@@ -23,7 +23,7 @@ struct task_struct;
 /* Why a process is registered: bits. */
 enum {
 	BY_HAND = 1,		/* a user registered it, or its parent with its children */
-	BY_SYSTEM = 2,		/* the whole system is registered (auto.c) */
+	BY_SYSTEM = 2,		/* the whole system is registered (system_wide.c) */
 };
 
 /* The user who registered a process by hand; children inherit it. */

@@ -10,8 +10,8 @@
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-progs=$PWD/build/vm-progs-auto
-make -s -C tests/vm/progs/auto all >/dev/null || exit 1
+progs=$PWD/build/vm-progs-system-wide
+make -s -C tests/vm/progs/system-wide all >/dev/null || exit 1
 params=/sys/module/kunwind/parameters
 tmp=$KUNWIND_TMP
 chmod 755 "$tmp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto-test.c - registration of the whole system (system_wide): which processes are
+ * system-wide-test.c - registration of the whole system (system_wide): which processes are
  * registered, which are tried again, and how far one user's ending processes
  * delay other users
  *
@@ -90,7 +90,7 @@ static bool kunwind_enabled;
 static bool kunwind_allowed(void) { return kunwind_enabled; }
 
 #include "../../kmod/base/payer.c"
-#include "../../kmod/process/auto.c"
+#include "../../kmod/process/system_wide.c"
 
 /* --------------------------- functions of other files that these files call */
 

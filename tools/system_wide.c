@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * auto.c - kunwind system-wide: register all processes of the system, or stop doing so
+ * system_wide.c - kunwind system-wide: register all processes of the system, or stop doing so
  */
 #include <errno.h>
 #include <stdlib.h>

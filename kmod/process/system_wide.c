@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * auto.c - register every process of the system
+ * system_wide.c - register every process of the system
  *
  * Users switch by the ioctl KUNWIND_IOC_SYSTEM_WIDE or the module parameter
  * "system_wide", with CAP_SYS_ADMIN in the initial user namespace (at load,
@@ -60,7 +60,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "auto.h"
+#include "system_wide.h"
 #include "../base/enabled.h"
 #include "../base/payer.h"
 #include "process.h"

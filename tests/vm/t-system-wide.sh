@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-auto.sh - registration of the whole system (kunwind system-wide)
+# t-system-wide.sh - registration of the whole system (kunwind system-wide)
 #
 # Programs that ran before, programs that live for a moment, in a container, or
 # set-user-ID, and a make -j4. LTTng's stacks of them are compared with

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * auto.h - register every process of the system
+ * system_wide.h - register every process of the system
  */
 #ifndef _KUNWIND_SYSTEM_WIDE_H
 #define _KUNWIND_SYSTEM_WIDE_H
