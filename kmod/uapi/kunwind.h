@@ -340,9 +340,10 @@ struct kunwind_stats {
  *     openers do not see their own, either.
  *   - All openers see these lines "stat": those of struct kunwind_stats;
  *     system_wide_pending (see struct kunwind_system_wide); emitted: events
- *     kunwind_callstack; touched: pages brought in for later walks; touch_requests: requests of
- *     walks for such pages and for parts of tables; touch_works: task works
- *     that ran for requests; touch_dropped: requests without a task work;
+ *     kunwind_callstack; fault_in_pages: pages faulted in for later walks;
+ *     fault_in_requests: requests of walks for such pages, for parts of tables
+ *     and for bytes under breakpoints; fault_in_works: task works that ran for
+ *     requests; fault_in_dropped: requests without a task work;
  *     dump_left_out: mappings beyond the limits of the dump for a new LTTng
  *     session.
  *   - Only the administrator sees these: dropped: objects that no process used

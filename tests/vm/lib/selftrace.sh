@@ -118,15 +118,15 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
 counts_begin() {
 	irqs=$(irq_works)
-	requests=$(stat_of touch_requests)
-	works=$(stat_of touch_works)
+	requests=$(stat_of fault_in_requests)
+	works=$(stat_of fault_in_works)
 	begin=$(uptime_ms)
 }
 
 counts_end() {
 	irqs=$(($(irq_works) - irqs))
-	requests=$(($(stat_of touch_requests) - requests))
-	works=$(($(stat_of touch_works) - works))
+	requests=$(($(stat_of fault_in_requests) - requests))
+	works=$(($(stat_of fault_in_works) - works))
 	ms=$(($(uptime_ms) - begin))
 }
 
