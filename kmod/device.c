@@ -311,10 +311,10 @@ static long do_jit(void __user *arg, bool adds)
 		return -EINVAL;
 	if (adds && !kunwind_allowed())
 		return -EOPNOTSUPP;
-	jit.refusal = KUNWIND_OK;
+	jit.build_error = KUNWIND_OK;
 	jit.nr_fdes = 0;
 	err = adds ? kunwind_jit_add(&jit) : kunwind_jit_remove(&jit);
-	/* Copy the refusal out even after an error: it says more. */
+	/* Copy the build error out even after an error: it says more. */
 	copied = copy_out(arg, &jit, sizeof(jit), usize);
 	return err ? err : copied;
 }

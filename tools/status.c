@@ -102,7 +102,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 
 static const char *const hook_fields[] = { "name", "state", "reason", NULL };
 static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
-static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
+static const char *const object_fields[] = { "state", "build_error", "rows", "bytes", "users", "path", NULL };
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
 static const char *const stacks_fields[] = { "consumer", "reason", "count", NULL };
 static const char *const frames_fields[] = { "consumer", "trust", "count", NULL };

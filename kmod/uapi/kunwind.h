@@ -86,16 +86,17 @@ enum kunwind_object_state {
 	KUNWIND_OBJECT_PENDING = 0,	/* waits for its build, or is being built */
 	KUNWIND_OBJECT_READY = 1,	/* its table is in use */
 	KUNWIND_OBJECT_NO_CFI = 2,	/* no .eh_frame and no .debug_frame */
-	KUNWIND_OBJECT_REFUSED = 3,	/* malformed or beyond a limit: see enum kunwind_refusal */
+	KUNWIND_OBJECT_REFUSED = 3,	/* malformed or beyond a limit: see enum kunwind_build_error */
 	KUNWIND_OBJECT_FAILED = 4,	/* could not be read, no memory, or the build was stopped */
 };
 
 /*
- * Why an ELF object or its unwind information was refused. An object is refused
- * for its unwind information only if no record can be read; the value is then
- * that of the first record that could not be read.
+ * Why an ELF object has no unwind table. Malformed unwind information is an
+ * error only if no record can be read; the value is then that of the first
+ * record that could not be read. kunwind_jit_register() of libkunwind and the
+ * status report the value.
  */
-enum kunwind_refusal {
+enum kunwind_build_error {
 	KUNWIND_OK = 0,
 	KUNWIND_E_NOMEM = 1,
 	KUNWIND_E_IO = 2,		/* the file could not be read */
@@ -117,7 +118,7 @@ enum kunwind_refusal {
 	KUNWIND_E_LIMIT = 16,		/* too many records, rows, rules, bytes */
 	KUNWIND_E_ABORTED = 17,		/* the build was stopped (deadline, kill) */
 	KUNWIND_E_OVERLAP = 18,		/* two FDEs contradict each other */
-	KUNWIND_NR_REFUSALS
+	KUNWIND_NR_BUILD_ERRORS
 };
 
 /* KUNWIND_IOC_INFO: what this module is and can do. Needs no privilege. */
@@ -261,9 +262,9 @@ struct kunwind_callstack {
  *             mapping
  *   EEXIST    some byte of the code already has unwind information: from an
  *             earlier call, or because the mapping is a file's
- *   ENOEXEC   .eh_frame is malformed: refusal says how
- *   ENOSPC    a limit is reached (refusal is KUNWIND_E_LIMIT if it is the limit
- *             of tables)
+ *   ENOEXEC   .eh_frame is malformed: build_error says how
+ *   ENOSPC    a limit is reached (build_error is KUNWIND_E_LIMIT if it is the
+ *             limit of tables)
  *   ENOMEM    no memory
  *   EINTR, ETIME  a fatal signal came; the build took longer than the parameter
  *             max_build_ms
@@ -275,7 +276,7 @@ struct kunwind_jit {
 	__u64 len;			/* bytes */
 	__u64 eh_frame;			/* const void * */
 	__u64 eh_frame_len;		/* bytes */
-	__u32 refusal;			/* out: enum kunwind_refusal */
+	__u32 build_error;		/* out: enum kunwind_build_error */
 	__u32 nr_fdes;			/* out: functions described */
 };
 
@@ -319,7 +320,7 @@ struct kunwind_stats {
  *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl; no zeros)
  *   frames   CONSUMER  TRUST  FRAMES        (the same)
  *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or system_wide)
- *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
+ *   object   STATE  BUILD_ERROR  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH               (after an object with such a table)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
  * Commas separate FLAGS. Of a long PATH, only the end is shown, after "...". A

@@ -78,7 +78,7 @@ SCHEMA = {
         frames=many(members(consumer={"type": "string"}, trust={"type": "string"}, count=COUNT)),
         hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
         processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
-        objects=many(members(state={"type": "string"}, refusal={"type": "string"}, rows=COUNT,
+        objects=many(members(state={"type": "string"}, build_error={"type": "string"}, rows=COUNT,
                              bytes=COUNT, users=COUNT, path={"type": "string"})),
         parts=many(members(built=COUNT, all=COUNT, path={"type": "string"})),
         users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT, processes=COUNT, ms=COUNT))),
