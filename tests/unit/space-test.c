@@ -42,7 +42,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 struct kunwind_payer { int refs; s64 bytes; };
 static struct kunwind_payer user = { .refs = 1 };
 static bool no_room;
-static unsigned int build errors;
+static unsigned int refusals;
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
@@ -69,7 +69,7 @@ int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 }
 
 void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
-void kunwind_memory_refused(void) { build errors++; }
+void kunwind_memory_refused(void) { refusals++; }
 
 int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
 {
@@ -319,7 +319,7 @@ static void test_fork(void)
 	no_room = true;
 	kunwind_space_mapped(child, AT(2), AT(2) + 1, 0, false);
 	no_room = false;
-	tap_ok(!ranges_of(child) && kunwind_space_dirty(child) && !dead(space) && build errors == 1,
+	tap_ok(!ranges_of(child) && kunwind_space_dirty(child) && !dead(space) && refusals == 1,
 	       "fork: without memory for a copy, the child knows nothing, and reads all");
 	kunwind_space_forget(&child_mm);
 	end("fork, no memory");
@@ -450,7 +450,7 @@ static void test_meanwhile(void)
 	       "meanwhile: without memory to mark a dead range, no list is published");
 	kunwind_snapshot_destroy(snapshot);
 	kunwind_snapshot_put(old);
-	build errors = 0;
+	refusals = 0;
 	end("meanwhile");
 }
 
@@ -565,8 +565,8 @@ static void test_links(void)
 	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "links: no memory for a space");
 	no_memory = 0;
 	no_room = true;
-	build errors = 0;
-	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && build errors == 1 && !user.bytes,
+	refusals = 0;
+	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && refusals == 1 && !user.bytes,
 	       "list: over the memory limit it is refused and counted");
 	no_room = false;
 	no_memory = 1;
