@@ -46,6 +46,7 @@
 #include "status.h"
 #include "stack/takeover.h"
 #include "stack/touch.h"
+#include "uapi/kunwind.h"
 
 /*
  * Removes the hooks, and ends walks, builds and requests, after the callers
@@ -145,5 +146,5 @@ module_exit(kunwind_exit);
 
 MODULE_DESCRIPTION("call stacks of user programs from .eh_frame, in the kernel");
 MODULE_AUTHOR("the kunwind project");
-MODULE_VERSION(KUNWIND_MODULE_VERSION);
+MODULE_VERSION(KUNWIND_VERSION);
 MODULE_LICENSE("GPL");

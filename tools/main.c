@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("kunwind %s (ABI %d)\n", KUNWIND_TOOL_VERSION, KUNWIND_ABI_VERSION);
+		printf("kunwind %s (ABI %d)\n", KUNWIND_VERSION, KUNWIND_ABI_VERSION);
 		return kunwind_tool_finish(TOOL_OK);
 	}
 	set_running(find(argv[1]));

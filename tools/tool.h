@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define KUNWIND_TOOL_VERSION	"0.1.0"
-
 /* Exit statuses. Those of "run", which "record" also uses, are env(1)'s. */
 enum {
 	TOOL_OK = 0,

@@ -34,6 +34,12 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/*
+ * The version of all parts: modules, libraries, tools. scripts/user.mk reads it
+ * here for the makefiles, which put it into dkms.conf and the man pages.
+ */
+#define KUNWIND_VERSION		"0.1.0"
+
 #define KUNWIND_DEVICE		"/dev/kunwind"
 #define KUNWIND_ABI_VERSION	1
 
