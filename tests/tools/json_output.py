@@ -30,6 +30,9 @@ STRING = {"type": ["string", "null"]}
 NUMBER = {"type": ["integer", "null"]}
 ADDRESS = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
 COUNT = {"type": "integer", "minimum": 0}
+REASONS = ["complete", "buffer_full", "budget_spent", "no_object", "no_rule", "reg_unknown",
+           "unreadable", "cfa_stuck", "bad_address", "corrupt", "not_ready", "no_table",
+           "memory_limit", "kthread", "code_segment", "disabled", "nested"]
 
 
 def members(required=None, **properties):
@@ -73,8 +76,8 @@ SCHEMA = {
     "status": members(
         abi=COUNT, version={"type": "string"}, params={"type": "object"},
         stats={"type": "object", "additionalProperties": COUNT},
-        reasons={"type": "object", "additionalProperties": COUNT},
-        stacks=many(members(consumer={"type": "string"}, reason={"type": "string"}, count=COUNT)),
+        reasons={"type": "object", "propertyNames": {"enum": REASONS}, "additionalProperties": COUNT},
+        stacks=many(members(consumer={"type": "string"}, reason={"enum": REASONS}, count=COUNT)),
         frames=many(members(consumer={"type": "string"}, trust={"type": "string"}, count=COUNT)),
         hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
         processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
