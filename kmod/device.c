@@ -31,7 +31,7 @@
 #include <linux/uaccess.h>
 
 #include "base/enabled.h"
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "device.h"
 #include "space/follow.h"
@@ -105,21 +105,21 @@ static long do_stats(void __user *arg)
 	return copy_out(arg, &stats, sizeof(stats), usize);
 }
 
-static long do_auto(void __user *arg)
+static long do_system_wide(void __user *arg)
 {
-	struct kunwind_auto request;
+	struct kunwind_system_wide request;
 	u32 usize;
 	int err;
 
-	err = copy_in(&request, sizeof(request), offsetofend(struct kunwind_auto, reserved), arg,
+	err = copy_in(&request, sizeof(request), offsetofend(struct kunwind_system_wide, reserved), arg,
 		      &usize);
 	if (err)
 		return err;
-	if (request.flags & ~KUNWIND_AUTO_ON || request.reserved)
+	if (request.flags & ~KUNWIND_SYSTEM_WIDE_ON || request.reserved)
 		return -EINVAL;
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	return kunwind_auto_set(request.flags & KUNWIND_AUTO_ON);
+	return kunwind_system_wide_set(request.flags & KUNWIND_SYSTEM_WIDE_ON);
 }
 
 /*
@@ -311,10 +311,10 @@ static long do_jit(void __user *arg, bool adds)
 		return -EINVAL;
 	if (adds && !kunwind_allowed())
 		return -EOPNOTSUPP;
-	jit.refusal = KUNWIND_OK;
+	jit.build_error = KUNWIND_OK;
 	jit.nr_fdes = 0;
 	err = adds ? kunwind_jit_add(&jit) : kunwind_jit_remove(&jit);
-	/* Copy the refusal out even after an error: it says more. */
+	/* Copy the build error out even after an error: it says more. */
 	copied = copy_out(arg, &jit, sizeof(jit), usize);
 	return err ? err : copied;
 }
@@ -340,8 +340,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return do_callstack(uarg);
 	case _IOC_NR(KUNWIND_IOC_STATS):
 		return do_stats(uarg);
-	case _IOC_NR(KUNWIND_IOC_AUTO):
-		return do_auto(uarg);
+	case _IOC_NR(KUNWIND_IOC_SYSTEM_WIDE):
+		return do_system_wide(uarg);
 	case _IOC_NR(KUNWIND_IOC_JIT_ADD):
 		return do_jit(uarg, true);
 	case _IOC_NR(KUNWIND_IOC_JIT_REMOVE):

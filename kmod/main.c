@@ -6,7 +6,7 @@
  * for. When exit runs, nobody has the device open and no task work is queued,
  * because both hold references to the module; from now on try_module_get()
  * fails. The order matters:
- *   - The callers that can register processes end first: auto, then the device.
+ *   - The callers that can register processes end first: system_wide, then the device.
  *   - No walk may begin after the first required hook is removed, because its
  *     stack could be wrong. So kunwind_hooks_retire() and a grace period come
  *     before that.
@@ -33,7 +33,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "object/builder.h"
 #include "stack/callstack.h"
 #include "device.h"
@@ -46,6 +46,7 @@
 #include "status.h"
 #include "stack/takeover.h"
 #include "stack/touch.h"
+#include "uapi/kunwind.h"
 
 /*
  * Removes the hooks, and ends walks, builds and requests, after the callers
@@ -96,7 +97,7 @@ static int __init kunwind_init(void)
 	err = kunwind_touch_init();
 	if (err)
 		goto out_callstack;
-	err = kunwind_auto_init();
+	err = kunwind_system_wide_init();
 	if (err)
 		goto out_touch;
 	kunwind_emit_init();
@@ -107,11 +108,11 @@ static int __init kunwind_init(void)
 	err = kunwind_device_init();
 	if (err)
 		goto out_hooks;
-	kunwind_auto_start();
+	kunwind_system_wide_start();
 	return 0;
 
 out_hooks:
-	kunwind_auto_exit();
+	kunwind_system_wide_exit();
 	let_go();	/* includes kunwind_space_exit() */
 	kunwind_callstack_exit();
 	goto out_builder;
@@ -132,7 +133,7 @@ out_emit:
 
 static void __exit kunwind_exit(void)
 {
-	kunwind_auto_exit();
+	kunwind_system_wide_exit();
 	kunwind_device_exit();
 	let_go();
 	kunwind_callstack_exit();
@@ -145,5 +146,5 @@ module_exit(kunwind_exit);
 
 MODULE_DESCRIPTION("call stacks of user programs from .eh_frame, in the kernel");
 MODULE_AUTHOR("the kunwind project");
-MODULE_VERSION(KUNWIND_MODULE_VERSION);
+MODULE_VERSION(KUNWIND_VERSION);
 MODULE_LICENSE("GPL");

@@ -18,7 +18,7 @@
 
 #include "base/enabled.h"
 #include "base/memory.h"
-#include "process/auto.h"
+#include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "stack/emit.h"
 #include "space/follow.h"
@@ -70,9 +70,9 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	struct file *file = m->private;
 	bool admin = file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 
-	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_MODULE_VERSION);
+	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_VERSION);
 	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');
-	kunwind_auto_show(m);
+	kunwind_system_wide_show(m);
 	kunwind_callstack_show_params(m);
 	kunwind_object_show_params(m);
 	kunwind_memory_show_params(m);

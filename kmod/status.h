@@ -8,8 +8,6 @@
 struct seq_file;
 struct kunwind_stats;
 
-#define KUNWIND_MODULE_VERSION	"0.1.0"
-
 /* Sets all counters in @stats. May sleep. */
 void kunwind_status_stats(struct kunwind_stats *stats);
 

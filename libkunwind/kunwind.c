@@ -78,14 +78,14 @@ EXPORT int kunwind_unregister_pid(pid_t pid)
 	return ret;
 }
 
-EXPORT int kunwind_auto(int on)
+EXPORT int kunwind_system_wide(int on)
 {
-	struct kunwind_auto request = {
+	struct kunwind_system_wide request = {
 		.size = sizeof(request),
-		.flags = on ? KUNWIND_AUTO_ON : 0,
+		.flags = on ? KUNWIND_SYSTEM_WIDE_ON : 0,
 	};
 
-	return kunwind_device_once(KUNWIND_IOC_AUTO, &request);
+	return kunwind_device_once(KUNWIND_IOC_SYSTEM_WIDE, &request);
 }
 
 EXPORT int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int capacity,
@@ -125,7 +125,7 @@ HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity
 }
 
 EXPORT int kunwind_jit_register(const void *code, size_t len, const void *eh_frame,
-				size_t eh_frame_len, unsigned int *refusal)
+				size_t eh_frame_len, unsigned int *build_error)
 {
 	struct kunwind_jit jit = {
 		.size = sizeof(jit),
@@ -136,8 +136,8 @@ EXPORT int kunwind_jit_register(const void *code, size_t len, const void *eh_fra
 	};
 	int ret = kunwind_device_once(KUNWIND_IOC_JIT_ADD, &jit);
 
-	if (refusal)
-		*refusal = jit.refusal;
+	if (build_error)
+		*build_error = jit.build_error;
 	return ret ? ret : (int)jit.nr_fdes;
 }
 

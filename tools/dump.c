@@ -265,9 +265,9 @@ static int print_row(void *data, u64 addr, struct kunwind_rule rule)
 	return ferror(stdout);
 }
 
-static int refuse(const char *path, enum kunwind_refusal refusal)
+static int refuse(const char *path, enum kunwind_build_error build_error)
 {
-	kunwind_tool_error("%s: refused: %s", path, kunwind_refusal_name(refusal));
+	kunwind_tool_error("%s: refused: %s", path, kunwind_build_error_name(build_error));
 	return TOOL_FAILED;
 }
 
@@ -296,11 +296,11 @@ static int dump_table(struct dump *dump, const char *path, const struct kunwind_
 {
 	struct kunwind_table_stats stats;
 	struct kunwind_table *table;
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 
-	refusal = kunwind_table_build(section, keep, SIZE_MAX / 2, NULL, NULL, &table);
-	if (refusal)
-		return refuse(path, refusal);
+	build_error = kunwind_table_build(section, keep, SIZE_MAX / 2, NULL, NULL, &table);
+	if (build_error)
+		return refuse(path, build_error);
 	kunwind_table_stats(table, &stats);
 	dump->table = table;
 	print_head(dump, path);
@@ -316,7 +316,7 @@ static int dump_table(struct dump *dump, const char *path, const struct kunwind_
 static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 {
 	struct kunwind_section section[2];
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 	struct kunwind_elf elf;
 	struct stat st;
 	u64 size;
@@ -327,9 +327,9 @@ static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 		kunwind_tool_error("%s: not a regular file", path);
 		return TOOL_FAILED;
 	}
-	refusal = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
-	if (refusal)
-		return refuse(path, refusal);
+	build_error = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
+	if (build_error)
+		return refuse(path, build_error);
 	size = elf.eh_size + elf.debug_size;
 	data = malloc(size ? size : 1);
 	if (!data)

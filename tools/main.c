@@ -45,7 +45,7 @@ static const struct command {
 	  "Needs the right to ptrace each PID.\n"
 	  "\n"
 	  "  --json  a list with an object for each PID, see kunwind-json(5)\n" },
-	{ "auto", kunwind_cmd_auto, "[--json] [on|off]",
+	{ "system-wide", kunwind_cmd_system_wide, "[--json] [on|off]",
 	  "register every process, running or to come",
 	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
 	  "\n"
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("kunwind %s (ABI %d)\n", KUNWIND_TOOL_VERSION, KUNWIND_ABI_VERSION);
+		printf("kunwind %s (ABI %d)\n", KUNWIND_VERSION, KUNWIND_ABI_VERSION);
 		return kunwind_tool_finish(TOOL_OK);
 	}
 	set_running(find(argv[1]));

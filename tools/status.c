@@ -102,7 +102,7 @@ static void print_json_list(const struct kunwind_report *report, const char *kin
 
 static const char *const hook_fields[] = { "name", "state", "reason", NULL };
 static const char *const process_fields[] = { "pid", "comm", "maps", "flags", "bytes", NULL };
-static const char *const object_fields[] = { "state", "refusal", "rows", "bytes", "users", "path", NULL };
+static const char *const object_fields[] = { "state", "build_error", "rows", "bytes", "users", "path", NULL };
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
 static const char *const stacks_fields[] = { "consumer", "reason", "count", NULL };
 static const char *const frames_fields[] = { "consumer", "trust", "count", NULL };
@@ -199,7 +199,7 @@ static void print_frames(const struct kunwind_report *report)
 
 static void print_processes(const struct kunwind_report *report)
 {
-	const char *whole = kunwind_report_value(report, "param", "auto", 2);
+	const char *whole = kunwind_report_value(report, "param", "system_wide", 2);
 	uint64_t missed = stat_of(report, "missed_limit") + stat_of(report, "missed_memory");
 	char size[32];
 	unsigned int columns;
@@ -207,10 +207,10 @@ static void print_processes(const struct kunwind_report *report)
 	size_t i;
 
 	printf("Processes %" PRIu64 " registered%s\n", stat_of(report, "processes"),
-	       whole && *whole == 'Y' ? ", the whole system is (kunwind auto)" : "");
-	if (stat_of(report, "auto_pending"))
+	       whole && *whole == 'Y' ? ", the whole system is (kunwind system-wide)" : "");
+	if (stat_of(report, "system_wide_pending"))
 		printf("  %" PRIu64 " not registered yet, because of a locked memory map\n",
-		       stat_of(report, "auto_pending"));
+		       stat_of(report, "system_wide_pending"));
 	if (missed)
 		printf("  %" PRIu64 " were not: over the limit of processes %" PRIu64
 		       ", no memory %" PRIu64 "\n", missed, stat_of(report, "missed_limit"),

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define KUNWIND_TOOL_VERSION	"0.1.0"
-
 /* Exit statuses. Those of "run", which "record" also uses, are env(1)'s. */
 enum {
 	TOOL_OK = 0,
@@ -23,7 +21,7 @@ enum {
 int kunwind_cmd_run(int argc, char **argv);
 int kunwind_cmd_register(int argc, char **argv);
 int kunwind_cmd_unregister(int argc, char **argv);
-int kunwind_cmd_auto(int argc, char **argv);
+int kunwind_cmd_system_wide(int argc, char **argv);
 int kunwind_cmd_status(int argc, char **argv);
 int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);

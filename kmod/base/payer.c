@@ -8,7 +8,7 @@
  * pays while the table exists, and users who share the table later do not pay.
  * A process inside a user namespace is charged to the owner of the outermost
  * one. A registration by hand is charged to the real user who registers, in the
- * initial namespace; a registration by auto, to the real user of the process.
+ * initial namespace; a system-wide registration, to the real user of the process.
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace.
  * There may be many such containers, so each has a record of its own, found by
@@ -130,7 +130,7 @@ static bool find_key(const struct task_struct *task, struct payer_key *key)
 }
 
 /*
- * Finds the user whose share auto uses for @task; false: nobody's. A
+ * Finds the user whose share system_wide uses for @task; false: nobody's. A
  * set-user-ID program of root has CAP_SYS_ADMIN; its real user started it, and
  * pays.
  */

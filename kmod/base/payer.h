@@ -38,10 +38,10 @@ void kunwind_payer_put(struct kunwind_payer *payer);
 struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
 void kunwind_payer_remove_process(struct kunwind_payer *payer);
 
-/* What users share under auto. */
+/* What users share under system_wide. */
 enum kunwind_share {
-	KUNWIND_SHARE_RECORD,	/* processes registered by auto */
-	KUNWIND_SHARE_UNMAP,	/* works that unmap an ended process, or may have to (auto.c) */
+	KUNWIND_SHARE_RECORD,	/* processes registered system-wide */
+	KUNWIND_SHARE_UNMAP,	/* works that unmap an ended process, or may have to (system_wide.c) */
 	KUNWIND_NR_SHARES
 };
 

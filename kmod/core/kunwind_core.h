@@ -170,9 +170,9 @@ typedef bool kunwind_abort_fn(void *data);
  * read leaves its addresses without a rule. If an instruction of an FDE cannot be read, the
  * rest of that FDE has no rule. elfutils does the same. If nothing in the object can be
  * read, the object is refused with the reason of the first unreadable record.
- * Return: KUNWIND_OK or the refusal.
+ * Return: KUNWIND_OK or the build error.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limit,
 		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table);
 
@@ -194,7 +194,7 @@ struct kunwind_stages;
  * kunwind_stages_end(), and that kunwind_stages_build() also calls @abort. An object is
  * not refused if some FDE can be read, even if the instructions of all FDEs are unreadable.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
 		     kunwind_abort_fn *abort, void *data, struct kunwind_stages **stages,
 		     struct kunwind_table **table);
@@ -211,9 +211,9 @@ bool kunwind_stages_wanted(const struct kunwind_stages *stages);
 /*
  * Builds and publishes one part. May sleep. After KUNWIND_E_NOMEM and
  * KUNWIND_E_ABORTED the caller may try the same part again. After any other
- * refusal the caller must give up the table (kunwind_table_retire()).
+ * error the caller must give up the table (kunwind_table_retire()).
  */
-enum kunwind_refusal __must_check kunwind_stages_build(struct kunwind_stages *stages, u32 part);
+enum kunwind_build_error __must_check kunwind_stages_build(struct kunwind_stages *stages, u32 part);
 
 /* Ends the second stage. The table remains. @stages may be NULL. */
 void kunwind_stages_end(struct kunwind_stages *stages);
@@ -388,7 +388,7 @@ struct kunwind_answers {
  * @recent: in, out: the note of the last walk; may be NULL. No other walk may use it at the
  *	same time. Without @cache, nothing is noted
  * @mem: in: state of the memory reader (kunwind_deps.h); mem.left: out: the rest of the
- *	budget; 0 if the walk ended because the budget was spent (KUNWIND_DEPTH)
+ *	budget; 0 if the walk ended because the budget was spent (KUNWIND_BUDGET_SPENT)
  * @regs: in: registers of the innermost frame, at an instruction that has not run yet or
  *	after a system call (the address is looked up without minus 1); changed by the walk
  * @addresses: out: @capacity words; the first is regs.r[KUNWIND_RA]
@@ -462,7 +462,7 @@ enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);
 
 /* The name in the enum, without its prefix, in lower case; "?" for any other number. */
 const char *kunwind_reason_name(unsigned int reason);
-const char *kunwind_refusal_name(unsigned int refusal);
+const char *kunwind_build_error_name(unsigned int err);
 const char *kunwind_trust_name(unsigned int trust);
 const char *kunwind_method_name(unsigned int method);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * names.c - names of stop reasons, refusals, trusts and methods, for people and scripts
+ * names.c - names of stop reasons, build errors, trusts and methods, for people and scripts
  *
  * Any context. The names are constant strings.
  */
@@ -11,7 +11,7 @@
 static const char *const reasons[] = { KUNWIND_REASON_NAMES(NAMED) };
 #undef NAMED
 
-static const char *const refusals[] = {
+static const char *const build_errors[] = {
 	[KUNWIND_OK]			= "ok",
 	[KUNWIND_E_NOMEM]		= "nomem",
 	[KUNWIND_E_IO]			= "io",
@@ -56,9 +56,9 @@ const char *kunwind_reason_name(unsigned int reason)
 	return reason < ARRAY_SIZE(reasons) && reasons[reason] ? reasons[reason] : "?";
 }
 
-const char *kunwind_refusal_name(unsigned int refusal)
+const char *kunwind_build_error_name(unsigned int err)
 {
-	return refusal < ARRAY_SIZE(refusals) && refusals[refusal] ? refusals[refusal] : "?";
+	return err < ARRAY_SIZE(build_errors) && build_errors[err] ? build_errors[err] : "?";
 }
 
 const char *kunwind_trust_name(unsigned int trust)

@@ -11,7 +11,8 @@
 
 #define KUNWIND_REASON_NAMES(X)			\
 	X(COMPLETE, "complete")			\
-	X(DEPTH, "depth")			\
+	X(BUFFER_FULL, "buffer_full")		\
+	X(BUDGET_SPENT, "budget_spent")		\
 	X(NO_OBJECT, "no_object")		\
 	X(NO_RULE, "no_rule")			\
 	X(REG_UNKNOWN, "reg_unknown")		\
@@ -22,10 +23,8 @@
 	X(NOT_READY, "not_ready")		\
 	X(NO_TABLE, "no_table")			\
 	X(MEMORY_LIMIT, "memory_limit")		\
-	X(NOT_REGISTERED, "not_registered")	\
 	X(KTHREAD, "kthread")			\
-	X(COMPAT32, "compat32")			\
-	X(IN_EXEC, "in_exec")			\
+	X(CODE_SEGMENT, "code_segment")		\
 	X(DISABLED, "disabled")			\
 	X(NESTED, "nested")
 

@@ -121,32 +121,32 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 }
 
 /* Charges the most memory that the build can need. */
-static enum kunwind_refusal charge(struct build *build, size_t bytes)
+static enum kunwind_build_error charge(struct build *build, size_t bytes)
 {
-	enum kunwind_refusal refusal = kunwind_estimate_charge(build->object, bytes, build->deadline,
+	enum kunwind_build_error build_error = kunwind_estimate_charge(build->object, bytes, build->deadline,
 							       build_aborted, build);
 
-	if (!refusal)
+	if (!build_error)
 		build->charged = bytes;
-	return refusal;
+	return build_error;
 }
 
 /* Builds the whole table, or the first stage of a large one. */
-static enum kunwind_refusal compile(struct build *build, size_t limit)
+static enum kunwind_build_error compile(struct build *build, size_t limit)
 {
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
 	struct kunwind_section section[2];
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
-		refusal = kunwind_fill_begin(&build->job, section, limit, &build->fill);
+		build_error = kunwind_fill_begin(&build->job, section, limit, &build->fill);
 	else
-		refusal = kunwind_table_build(section, 0, limit, build_aborted, build,
+		build_error = kunwind_table_build(section, 0, limit, build_aborted, build,
 					      &object->table);
-	if (refusal)
-		return refusal;
+	if (build_error)
+		return build_error;
 	if (!kunwind_source_unchanged(object)) {
 		if (build->fill)
 			kunwind_fill_cancel(build->fill);
@@ -159,49 +159,49 @@ static enum kunwind_refusal compile(struct build *build, size_t limit)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal build_table(struct build *build)
+static enum kunwind_build_error build_table(struct build *build)
 {
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 	size_t size, limit, kept = 0;
 
 	if (!kunwind_source_hold(object))
 		return KUNWIND_E_ABORTED;
-	refusal = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
-	object->has_elf = refusal == KUNWIND_OK || refusal == KUNWIND_E_NO_CFI;
-	if (refusal)
-		return refusal;
+	build_error = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
+	object->has_elf = build_error == KUNWIND_OK || build_error == KUNWIND_E_NO_CFI;
+	if (build_error)
+		return build_error;
 	/* The sum does not overflow: no section is larger than the file. */
 	size = elf->eh_size + elf->debug_size;
 	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
 		return KUNWIND_E_LIMIT;
 	/* A table takes a third of its section, its draft no more than that. */
 	limit = size + TABLE_SLACK;
-	refusal = charge(build, size + 2 * limit);
-	if (refusal)
-		return refusal;
+	build_error = charge(build, size + 2 * limit);
+	if (build_error)
+		return build_error;
 	build->data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!build->data)
-		refusal = KUNWIND_E_NOMEM;
+		build_error = KUNWIND_E_NOMEM;
 	else if (read_file(build, elf->eh_offset, build->data, elf->eh_size) ||
 		 read_file(build, elf->debug_offset, build->data + elf->eh_size, elf->debug_size))
-		refusal = KUNWIND_E_IO;
+		build_error = KUNWIND_E_IO;
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
-	if (!refusal)
-		refusal = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
+	if (!build_error)
+		build_error = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
 	/* The second stage takes over the data and the charge. */
 	if (build->fill)
 		return KUNWIND_OK;
 	kvfree(build->data);
-	if (!refusal) {
+	if (!build_error) {
 		kept = object->stats.bytes;
 		kunwind_object_built(object);
 	}
 	kunwind_estimate_uncharge(object, build->charged, kept);
-	return refusal;
+	return build_error;
 }
 
 static struct build build_of(struct kunwind_object *object)
@@ -232,20 +232,20 @@ static bool copy_present(u8 *to, const u8 __user *from, size_t size)
  * Charges the build and copies the section to new memory. On failure, nothing
  * stays charged; *@absent: a page of the section was not present.
  */
-static enum kunwind_refusal copy_in(struct build *build, struct kunwind_section *section,
+static enum kunwind_build_error copy_in(struct build *build, struct kunwind_section *section,
 				    const void __user *from, size_t limit, bool *absent)
 {
-	enum kunwind_refusal refusal = charge(build, section->size + 2 * limit);
+	enum kunwind_build_error build_error = charge(build, section->size + 2 * limit);
 	u8 *data;
 
 	*absent = false;
-	if (refusal)
-		return refusal;
+	if (build_error)
+		return build_error;
 	data = kvmalloc(section->size, GFP_KERNEL | __GFP_NOWARN);
 	if (!data) {
-		refusal = KUNWIND_E_NOMEM;
+		build_error = KUNWIND_E_NOMEM;
 	} else if (!copy_present(data, from, section->size)) {
-		refusal = KUNWIND_E_IO;
+		build_error = KUNWIND_E_IO;
 		*absent = true;
 	} else {
 		section->data = data;
@@ -253,22 +253,22 @@ static enum kunwind_refusal copy_in(struct build *build, struct kunwind_section 
 	}
 	kvfree(data);
 	kunwind_estimate_uncharge(build->object, build->charged, 0);
-	return refusal;
+	return build_error;
 }
 
-enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
+enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from)
 {
 	const size_t size = section->size, limit = size + TABLE_SLACK;
 	struct build build = build_of(object);
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 	unsigned int tries = COPY_TRIES;
 	bool absent = true;
 	size_t kept = 0;
 
 	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20) {
-		refusal = KUNWIND_E_LIMIT;
+		build_error = KUNWIND_E_LIMIT;
 		goto out;
 	}
 	/*
@@ -277,20 +277,20 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 	 */
 	do {
 		if (fault_in_readable(from, size)) {
-			refusal = KUNWIND_E_IO;
+			build_error = KUNWIND_E_IO;
 			goto out;
 		}
-		refusal = copy_in(&build, section, from, limit, &absent);
+		build_error = copy_in(&build, section, from, limit, &absent);
 	} while (absent && --tries && !build_aborted(&build));
-	if (refusal) {
+	if (build_error) {
 		/* Some page was never present for long enough to be copied. */
 		if (absent)
-			refusal = build_aborted(&build) ? KUNWIND_E_ABORTED : KUNWIND_E_NOMEM;
+			build_error = build_aborted(&build) ? KUNWIND_E_ABORTED : KUNWIND_E_NOMEM;
 		goto out;
 	}
-	refusal = kunwind_table_build(section, 0, limit, build_aborted, &build, &object->table);
+	build_error = kunwind_table_build(section, 0, limit, build_aborted, &build, &object->table);
 	kvfree(section->data);
-	if (!refusal) {
+	if (!build_error) {
 		kunwind_table_stats(object->table, &object->stats);
 		kept = object->stats.bytes;
 		kunwind_object_built(object);
@@ -298,32 +298,32 @@ enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
 	kunwind_estimate_uncharge(object, build.charged, kept);
 out:
 	atomic64_inc(&nr_builds);
-	kunwind_result_set(object, refusal);
-	return refusal;
+	kunwind_result_set(object, build_error);
+	return build_error;
 }
 
 /* Builds an attached (source.h), pending object. Completes object->done. */
 static void build_object(struct kunwind_object *object)
 {
 	struct build build = build_of(object);
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 
 	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
 	if (object->file && !kunwind_source_readable(object))
-		refusal = KUNWIND_E_IO;
+		build_error = KUNWIND_E_IO;
 	else if (build_aborted(&build))
-		refusal = KUNWIND_E_ABORTED;
+		build_error = KUNWIND_E_ABORTED;
 	else
-		refusal = build_table(&build);
+		build_error = build_table(&build);
 	/* The parser reports a read that was not done as a read error. */
-	if (refusal && build.aborted)
-		refusal = KUNWIND_E_ABORTED;
+	if (build_error && build.aborted)
+		build_error = KUNWIND_E_ABORTED;
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
 	WRITE_ONCE(object->filling, build.fill);
-	kunwind_result_set(object, refusal);
+	kunwind_result_set(object, build_error);
 	if (build.fill)
 		kunwind_fill_start(build.fill, build.data, build.charged);
 	else

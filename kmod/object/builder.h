@@ -20,10 +20,10 @@ void kunwind_builder_exit(void);
 /*
  * Builds a pending object of no file in the caller's context, from the caller's
  * memory at @from. @section: all members except data, which is not valid
- * afterwards. Sets the state, and returns the refusal. Sleeps killably, for at
+ * afterwards. Sets the state, and returns the build error. Sleeps killably, for at
  * most max_build_ms by the clock, except for page faults of that memory.
  */
-enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *object,
+enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *object,
 						struct kunwind_section *section,
 						const void __user *from);
 

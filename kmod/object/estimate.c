@@ -22,7 +22,7 @@
 static atomic_t nr_charged;		/* builds that have charged their estimate */
 static DECLARE_WAIT_QUEUE_HEAD(uncharged);
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,
 			bool (*aborted)(void *data), void *data)
 {

@@ -15,9 +15,9 @@ struct kunwind_object;
  * @aborted: returns whether the build must end; gets @data
  * The first user who maps the file and whose share has room pays. If the limit
  * of all users is reached, this waits while other builds have charges, until
- * the deadline. May sleep. On refusal, nothing is charged.
+ * the deadline. May sleep. If it fails, nothing is charged.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,
 			bool (*aborted)(void *data), void *data);
 

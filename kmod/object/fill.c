@@ -80,14 +80,14 @@ static bool fill_wanted(void *data)
 }
 
 /* Ends the second stage, and gives up the table if it failed. Frees @fill. */
-static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
+static void fill_end(struct kunwind_fill *fill, enum kunwind_build_error build_error)
 {
 	struct kunwind_object *object = fill->object;
 
 	kunwind_stages_end(fill->stages);
 	kvfree(fill->data);
-	if (refusal) {
-		kunwind_result_set(object, refusal);
+	if (build_error) {
+		kunwind_result_set(object, build_error);
 		kunwind_table_retire(object->table, kunwind_object_reason(object));
 		synchronize_rcu();
 		kunwind_table_drop(object->table);
@@ -107,7 +107,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_refusal refusal)
 static void fill_work(struct work_struct *work)
 {
 	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
-	enum kunwind_refusal refusal = KUNWIND_OK;
+	enum kunwind_build_error build_error = KUNWIND_OK;
 	struct kunwind_job job;
 	unsigned long end;
 	bool wanted;
@@ -116,52 +116,52 @@ static void fill_work(struct work_struct *work)
 	kunwind_job_begin(&job, fill->object, fill->left);
 	fill->job = &job;
 	end = jiffies + SLICE;
-	while (!refusal && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
+	while (!build_error && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
 		if (!time_before(jiffies, end))
 			break;
 		if (!wanted && !job.has_turn) {
 			if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL, fill_wanted, fill))
-				refusal = KUNWIND_E_ABORTED;
+				build_error = KUNWIND_E_ABORTED;
 			end = jiffies + SLICE;
 			continue;
 		}
 		kunwind_job_set_background(&job, !wanted);
-		refusal = kunwind_stages_build(fill->stages, part);
-		if (!refusal && fill_aborted(fill))
-			refusal = KUNWIND_E_ABORTED;
+		build_error = kunwind_stages_build(fill->stages, part);
+		if (!build_error && fill_aborted(fill))
+			build_error = KUNWIND_E_ABORTED;
 		if (wq_has_sleeper(&part_built))
 			wake_up_all(&part_built);
 	}
 	kunwind_job_end(&job);
 	fill->left = job.left;
-	if (refusal || part == ~0U) {
-		fill_end(fill, refusal);
+	if (build_error || part == ~0U) {
+		fill_end(fill, build_error);
 		return;
 	}
 	kunwind_table_stats(fill->object->table, &fill->object->stats);
 	queue_work(fillers, &fill->work);
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
 		   size_t limit, struct kunwind_fill **result)
 {
 	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 
 	if (!fill)
 		return KUNWIND_E_NOMEM;
 	INIT_WORK(&fill->work, fill_work);
 	fill->object = job->object;
 	fill->job = job;
-	refusal = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
+	build_error = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
 				       &fill->stages, &fill->object->table);
 	fill->left = job->left;
-	if (refusal)
+	if (build_error)
 		kfree(fill);
 	else
 		*result = fill;
-	return refusal;
+	return build_error;
 }
 
 void kunwind_fill_cancel(struct kunwind_fill *fill)

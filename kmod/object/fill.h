@@ -21,9 +21,9 @@ void kunwind_fill_exit(void);
  * @section: its bytes must stay until the second stage ends
  * @limit: most bytes of the table
  * @fill: out: the second stage, to be started or cancelled
- * Makes the object's table. May sleep. On refusal, there is nothing to free.
+ * Makes the object's table. May sleep. If it fails, there is nothing to free.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
 		   size_t limit, struct kunwind_fill **fill);
 

@@ -55,7 +55,7 @@
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1),
 	.state = KUNWIND_OBJECT_NO_CFI,
-	.refusal = KUNWIND_E_NO_CFI,
+	.build_error = KUNWIND_E_NO_CFI,
 };
 
 static atomic64_t nr_dropped;		/* objects that no process used when their turn came */
@@ -188,7 +188,7 @@ void kunwind_object_build_over(struct kunwind_object *object)
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
 	/* The second stage of a build may change it (fill.c). */
-	switch (READ_ONCE(object->refusal)) {
+	switch (READ_ONCE(object->build_error)) {
 	case KUNWIND_E_LIMIT:
 	case KUNWIND_E_NOMEM:
 		return KUNWIND_MEMORY_LIMIT;

@@ -42,9 +42,9 @@ struct kunwind_object_key {
  * @users: references of ranges, of the build, and of its second stage; 0: the
  *	object is only kept for reuse (idle)
  * @state: enum kunwind_object_state. After it was read (acquire) as other than
- *	PENDING, the members from refusal to done_at are valid and constant.
+ *	PENDING, the members from build_error to done_at are valid and constant.
  *	Exception: while filling is set, stats changes, and a failure may still
- *	change state, refusal and done_at; the table gives walks its reason.
+ *	change state, build error and done_at; the table gives walks its reason.
  * @payer: user to whom object and table are charged; NULL: nobody
  * @time_payer: user who pays for the processor time of the build; NULL: nobody
  * @places: the users who map the file and can pay, until the build is over
@@ -71,7 +71,7 @@ struct kunwind_object {
 	const struct kunwind_payer *name_payer;
 
 	u32 state;
-	u32 refusal;		/* enum kunwind_refusal */
+	u32 build_error;		/* enum kunwind_build_error */
 	struct kunwind_table *table;
 	struct kunwind_table_stats stats;
 	struct kunwind_elf elf;

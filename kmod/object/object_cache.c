@@ -69,7 +69,7 @@ DEFINE_SPINLOCK(kunwind_objects_lock);
 struct kunwind_object kunwind_object_overflow = {
 	.users = REFCOUNT_INIT(1),
 	.state = KUNWIND_OBJECT_FAILED,
-	.refusal = KUNWIND_E_LIMIT,
+	.build_error = KUNWIND_E_LIMIT,
 };
 
 static atomic64_t table_bytes, table_rows;
@@ -191,7 +191,7 @@ static bool transient(const struct kunwind_object *object)
 	u32 state = kunwind_object_state(object);
 
 	return state == KUNWIND_OBJECT_FAILED ||
-	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->refusal) == KUNWIND_E_LIMIT);
+	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->build_error) == KUNWIND_E_LIMIT);
 }
 
 bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
@@ -412,7 +412,7 @@ void kunwind_object_show(struct seq_file *m)
 				stats = data_race(object->stats);
 
 			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", states[state],
-				   done ? kunwind_refusal_name(READ_ONCE(object->refusal)) : "-",
+				   done ? kunwind_build_error_name(READ_ONCE(object->build_error)) : "-",
 				   stats.nr_rows, stats.bytes,
 				   refcount_read(&object->users) - READ_ONCE(object->filling));
 			kunwind_name_show(m, path);

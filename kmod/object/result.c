@@ -17,9 +17,9 @@
 static atomic64_t nr_refused;
 static const struct kunwind_result_listener *listener;	/* set by init, constant */
 
-static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
+static enum kunwind_object_state state_of(enum kunwind_build_error build_error)
 {
-	switch (refusal) {
+	switch (build_error) {
 	case KUNWIND_OK:
 		return KUNWIND_OBJECT_READY;
 	case KUNWIND_E_NO_CFI:
@@ -33,16 +33,16 @@ static enum kunwind_object_state state_of(enum kunwind_refusal refusal)
 	}
 }
 
-void kunwind_result_set(struct kunwind_object *object, enum kunwind_refusal refusal)
+void kunwind_result_set(struct kunwind_object *object, enum kunwind_build_error build_error)
 {
-	WRITE_ONCE(object->refusal, refusal);
+	WRITE_ONCE(object->build_error, build_error);
 	WRITE_ONCE(object->done_at, jiffies);
-	if (refusal && refusal != KUNWIND_E_NO_CFI)
+	if (build_error && build_error != KUNWIND_E_NO_CFI)
 		atomic64_inc(&nr_refused);
-	if (refusal == KUNWIND_E_LIMIT)
+	if (build_error == KUNWIND_E_LIMIT)
 		kunwind_memory_refused();
 	/* Pairs with kunwind_object_state(). */
-	smp_store_release(&object->state, state_of(refusal));
+	smp_store_release(&object->state, state_of(build_error));
 }
 
 void kunwind_result_listen(const struct kunwind_result_listener *to)

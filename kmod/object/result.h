@@ -35,10 +35,10 @@ void kunwind_result_done(struct kunwind_object *object);
 void kunwind_result_rules_gone(void);
 
 /*
- * Sets the object's state by the @refusal that the build, or its second stage,
+ * Sets the object's state by the @build_error that the build, or its second stage,
  * ended with. Wakes no task.
  */
-void kunwind_result_set(struct kunwind_object *object, enum kunwind_refusal refusal);
+void kunwind_result_set(struct kunwind_object *object, enum kunwind_build_error build_error);
 
 /* Adds to table_refused: failed builds since loading (second stages, too). */
 void kunwind_result_stats(struct kunwind_stats *stats);

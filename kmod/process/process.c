@@ -4,7 +4,7 @@
  *
  * A process is a thread group and the space in which it runs. A user registers
  * the process by hand, or it is registered because the whole system is
- * (auto.c), or both. It stays registered while either holds. process_record.c
+ * (system_wide.c), or both. It stays registered while either holds. process_record.c
  * keeps the records of registered processes. This file has hooks on four kernel
  * functions, all required (hook.h):
  *   perf_event_fork(child)    near the end of copy_process(), which cannot fail
@@ -94,12 +94,12 @@ static bool runs_in(struct pid *pid, const struct mm_struct *mm)
  * Registers the process for @owner (BY_*): makes its record and the space of
  * @mm unless they exist. On success, *@spacep is the space with a reference,
  * and *@added is true if @owner had not registered the process before. May
- * sleep. Errors: -ENOMEM, -ENOSPC, -ESRCH, -EACCES; -ECANCELED: auto is off.
+ * sleep. Errors: -ENOMEM, -ENOSPC, -ESRCH, -EACCES; -ECANCELED: system_wide is off.
  */
 static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		 const struct kunwind_registrar *registrar, struct kunwind_space **spacep, bool *added)
 {
-	bool children = (flags & KUNWIND_REGISTER_CHILDREN) || owner == BY_AUTO;
+	bool children = (flags & KUNWIND_REGISTER_CHILDREN) || owner == BY_SYSTEM;
 	struct kunwind_process_record *process;
 	struct kunwind_space *space;
 	bool inserted = false;
@@ -109,7 +109,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
 	if (!space) {
 		spin_lock(&kunwind_processes_lock);
-		if (owner == BY_AUTO)
+		if (owner == BY_SYSTEM)
 			kunwind_process_missed(-ENOMEM);
 		spin_unlock(&kunwind_processes_lock);
 		return -ENOMEM;
@@ -118,7 +118,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 
 	spin_lock(&kunwind_processes_lock);
 	process = kunwind_process_find(tgid);
-	if (owner == BY_AUTO && !whole_system) {
+	if (owner == BY_SYSTEM && !whole_system) {
 		err = -ECANCELED;	/* switched off meanwhile */
 	} else if (!process) {
 		err = kunwind_process_insert(tgid, owner, flags, registrar, space);
@@ -141,7 +141,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 	}
 	if (space && !inserted)
 		kunwind_space_unlink(space, children);
-	if (err && owner == BY_AUTO)
+	if (err && owner == BY_SYSTEM)
 		kunwind_process_missed(err);
 	spin_unlock(&kunwind_processes_lock);
 	if (err)
@@ -207,14 +207,14 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 	bool added;
 	int err;
 
-	err = enter(mm, tgid, BY_AUTO, 0, NULL, &space, &added);
+	err = enter(mm, tgid, BY_SYSTEM, 0, NULL, &space, &added);
 	if (err)
 		return err;
 	smp_mb();	/* as above */
 	if (!runs_in(tgid, mm)) {
 		err = -ESRCH;
 		if (added)
-			leave(tgid, space, BY_AUTO);
+			leave(tgid, space, BY_SYSTEM);
 	} else {
 		/* Errors end no registration: a later mapping is read again. */
 		err = read ? kunwind_space_scan(space, mm, false, 0, false) : -EAGAIN;
@@ -259,7 +259,7 @@ void kunwind_process_show_params(struct seq_file *m)
 
 /*
  * @known: the record of a child that was registered before perf_event_fork()
- * was called: by the work item of auto, or by hand. Adds the registrations
+ * was called: by the work item of system_wide, or by hand. Adds the registrations
  * @owners that it gets from its parent. Return: as kunwind_process_claim().
  */
 static int inherit_known(struct kunwind_process_record *known,
@@ -267,14 +267,14 @@ static int inherit_known(struct kunwind_process_record *known,
 {
 	int err = 0;
 
-	if (owners & BY_AUTO)
-		err = kunwind_process_claim(known, BY_AUTO, 0, NULL);
+	if (owners & BY_SYSTEM)
+		err = kunwind_process_claim(known, BY_SYSTEM, 0, NULL);
 	if (!err && (owners & BY_HAND) && !(known->owners & BY_HAND))
 		err = kunwind_process_claim(known, BY_HAND, parent->flags, &parent->registrar);
 	return err;
 }
 
-/* Makes a record for a new child. @parent: NULL only if @owners is BY_AUTO. */
+/* Makes a record for a new child. @parent: NULL only if @owners is BY_SYSTEM. */
 static int inherit_new(struct task_struct *child, const struct kunwind_process_record *parent,
 		       u8 owners)
 {
@@ -287,8 +287,8 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 	err = kunwind_process_insert(task_tgid(child), owners, parent ? parent->flags : 0,
 				    parent ? &parent->registrar : NULL, space);
 	/* One of the two may have no room: tries each alone. */
-	if (err && owners == (BY_HAND | BY_AUTO)) {
-		err = kunwind_process_insert(task_tgid(child), BY_AUTO, 0, NULL, space);
+	if (err && owners == (BY_HAND | BY_SYSTEM)) {
+		err = kunwind_process_insert(task_tgid(child), BY_SYSTEM, 0, NULL, space);
 		if (err)
 			err = kunwind_process_insert(task_tgid(child), BY_HAND, parent->flags,
 						    &parent->registrar, space);
@@ -307,7 +307,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 static bool inherit(struct task_struct *parent, struct task_struct *child)
 {
 	struct kunwind_process_record *process, *known;
-	u8 owners = whole_system ? BY_AUTO : 0;
+	u8 owners = whole_system ? BY_SYSTEM : 0;
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
@@ -340,7 +340,7 @@ KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
-	rcu_read_lock();	/* adopt_all() in auto.c waits for readers of whole_system */
+	rcu_read_lock();	/* adopt_all() in system_wide.c waits for readers of whole_system */
 	if (anybody()) {
 		spin_lock(&kunwind_processes_lock);
 		done = inherit(parent, child);
@@ -369,7 +369,7 @@ KUNWIND_HOOK1(setup_new_exec, struct linux_binprm *, bprm)
 /*
  * Returns the record of a process that calls exec, or NULL: it has none. If the
  * whole system is registered, makes one, or charges it to the present user, who
- * may have no share left: then the registration by auto ends.
+ * may have no share left: then the system-wide registration ends.
  */
 static struct kunwind_process_record *of_program(struct task_struct *task)
 {
@@ -380,13 +380,13 @@ static struct kunwind_process_record *of_program(struct task_struct *task)
 		err = kunwind_process_recharge(process, task);
 		if (err) {
 			kunwind_process_missed(err);
-			kunwind_process_release(process, BY_AUTO);
+			kunwind_process_release(process, BY_SYSTEM);
 			process = kunwind_process_find(task_tgid(task));
 		}
 		return process;
 	}
 	if (whole_system) {
-		err = kunwind_process_insert(task_tgid(task), BY_AUTO, 0, NULL, NULL);
+		err = kunwind_process_insert(task_tgid(task), BY_SYSTEM, 0, NULL, NULL);
 		if (err)
 			kunwind_process_missed(err);
 		process = kunwind_process_find(task_tgid(task));

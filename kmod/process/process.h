@@ -69,7 +69,7 @@ void kunwind_process_whole_system(bool on);
  */
 int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read);
 
-/* Ends all registrations by auto. May sleep (cond_resched() only). */
+/* Ends all system-wide registrations. May sleep (cond_resched() only). */
 void kunwind_process_disown(void);
 
 /* Returns the parameter register_timeout_ms, in jiffies. */

@@ -5,17 +5,17 @@
  * A hash table finds the record of a process by its struct pid. The record has
  * a reference to the struct pid, so the kernel does not use this address for
  * another process. A record says why the process is registered: a user has
- * registered it (by hand), the whole system is registered (by auto), or both.
+ * registered it (by hand), the whole system is registered (by system_wide), or both.
  * It is freed when neither holds any more, or when the process ends. It refers
  * to the space in which the process runs (space.c). It is charged to the user
- * who registered by hand, and, if it is registered by auto, to the real user of
+ * who registered by hand, and, if it is registered system-wide, to the real user of
  * the process (payer.c) at the time of the registration or of the last exec.
  *
  * Lock: kunwind_processes_lock, a spinlock; docs/locking.md has its order. The
  * status reads records under RCU alone, so they are freed after a grace period.
  *
  * Callers: hooks and registrations (process.c), the switch of the whole system
- * (auto.c), dumps and the status; all in process context. Hooks may run with
+ * (system_wide.c), dumps and the status; all in process context. Hooks may run with
  * preemption off, and all callers change records under the lock. So records are
  * allocated by GFP_ATOMIC.
  *
@@ -42,7 +42,7 @@
 static unsigned int max_processes = 32768;
 module_param(max_processes, uint, 0644);
 MODULE_PARM_DESC(max_processes,
-		 "most processes registered at a time, of which \"auto\" registers at most half "
+		 "most processes registered at a time, of which \"system_wide\" registers at most half "
 		 "for one user, except root with CAP_SYS_ADMIN (default 32768)");
 
 static struct hlist_head processes[1 << HASH_BITS];
@@ -94,7 +94,7 @@ void kunwind_process_drop(struct kunwind_process_record *process)
 	hlist_del_rcu(&process->node);
 	kunwind_process_set_space(process, NULL);
 	kunwind_payer_remove_process(process->payer);
-	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
+	kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
@@ -120,7 +120,7 @@ static int set_registrar(struct kunwind_process_record *process,
  * Charges the record to the real user of the process. @new: it is not counted
  * in nr_processes yet. 0, -ENOSPC, -ENOMEM or -ESRCH (the process has ended).
  */
-static int set_auto(struct kunwind_process_record *process, struct pid *pid, bool new)
+static int set_system_payer(struct kunwind_process_record *process, struct pid *pid, bool new)
 {
 	unsigned int limit = READ_ONCE(max_processes);
 	struct kunwind_payer *payer = ERR_PTR(-ESRCH);
@@ -135,7 +135,7 @@ static int set_auto(struct kunwind_process_record *process, struct pid *pid, boo
 	rcu_read_unlock();
 	if (IS_ERR(payer))
 		return PTR_ERR(payer);
-	process->auto_payer = payer;
+	process->system_payer = payer;
 	return 0;
 }
 
@@ -152,8 +152,8 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 	if (!process)
 		return -ENOMEM;
 	process->owners = owners;
-	if (owners & BY_AUTO) {
-		err = set_auto(process, pid, true);
+	if (owners & BY_SYSTEM) {
+		err = set_system_payer(process, pid, true);
 		if (err)
 			goto out_free;
 	}
@@ -161,7 +161,7 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 		process->flags = flags;
 		err = set_registrar(process, registrar);
 		if (err)
-			goto out_auto;
+			goto out_system_wide;
 	}
 	process->pid = get_pid(pid);
 	RCU_INIT_POINTER(process->space, space);
@@ -169,8 +169,8 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 	WRITE_ONCE(nr_processes, nr_processes + 1);
 	return 0;
 
-out_auto:
-	kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
+out_system_wide:
+	kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
 out_free:
 	kfree(process);
 	return err;
@@ -203,9 +203,9 @@ void kunwind_process_release(struct kunwind_process_record *process, u8 owner)
 		kunwind_payer_remove_process(process->payer);
 		process->payer = NULL;
 	}
-	if (owner & BY_AUTO) {
-		kunwind_payer_remove_share(process->auto_payer, KUNWIND_SHARE_RECORD);
-		process->auto_payer = NULL;
+	if (owner & BY_SYSTEM) {
+		kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
+		process->system_payer = NULL;
 	}
 	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
 }
@@ -223,8 +223,8 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 	} else if (owner == BY_HAND && (flags & ~process->flags) && !registrar->unlimited &&
 		   !uid_eq(process->registrar.uid, registrar->uid)) {
 		return -EACCES;
-	} else if (owner == BY_AUTO && !(process->owners & BY_AUTO)) {
-		err = set_auto(process, process->pid, false);
+	} else if (owner == BY_SYSTEM && !(process->owners & BY_SYSTEM)) {
+		err = set_system_payer(process, process->pid, false);
 		if (err)
 			return err;
 	}
@@ -235,19 +235,19 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 int kunwind_process_recharge(struct kunwind_process_record *process,
 			     const struct task_struct *task)
 {
-	struct kunwind_payer *before = process->auto_payer;
+	struct kunwind_payer *before = process->system_payer;
 	bool same;
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
-	if (!(process->owners & BY_AUTO))
+	if (!(process->owners & BY_SYSTEM))
 		return 0;
 	rcu_read_lock();
 	same = kunwind_payer_shares(before, task);
 	rcu_read_unlock();
 	if (same)
 		return 0;
-	err = set_auto(process, process->pid, false);
+	err = set_system_payer(process, process->pid, false);
 	if (!err)
 		kunwind_payer_remove_share(before, KUNWIND_SHARE_RECORD);
 	return err;
@@ -278,8 +278,8 @@ void kunwind_process_disown(void)
 	for (i = 0; i < ARRAY_SIZE(processes); i++) {
 		spin_lock(&kunwind_processes_lock);
 		hlist_for_each_entry_safe(process, next, &processes[i], node)
-			if (process->owners & BY_AUTO)
-				kunwind_process_release(process, BY_AUTO);
+			if (process->owners & BY_SYSTEM)
+				kunwind_process_release(process, BY_SYSTEM);
 		spin_unlock(&kunwind_processes_lock);
 		cond_resched();
 	}
@@ -299,8 +299,8 @@ static void show_line(struct seq_file *m, pid_t pid, const char *comm, u32 maps,
 		      bool whole_system, size_t bytes)
 {
 	static const char *const names[2][2] = {
-		{ "-", "auto" },
-		{ "children", "children,auto" },
+		{ "-", "system_wide" },
+		{ "children", "children,system_wide" },
 	};
 
 	seq_printf(m, "process\t%d\t", pid);
@@ -337,7 +337,7 @@ void kunwind_process_show(struct seq_file *m, struct pid_namespace *ns, kuid_t u
 				maps = kunwind_space_maps(space);
 				bytes += kunwind_space_bytes(space);
 			}
-			show_line(m, nr, task->comm, maps, flags, all && (owners & BY_AUTO), bytes);
+			show_line(m, nr, task->comm, maps, flags, all && (owners & BY_SYSTEM), bytes);
 		}
 		rcu_read_unlock();
 	}

@@ -23,7 +23,7 @@ struct task_struct;
 /* Why a process is registered: bits. */
 enum {
 	BY_HAND = 1,		/* a user registered it, or its parent with its children */
-	BY_AUTO = 2,		/* the whole system is registered (auto.c) */
+	BY_SYSTEM = 2,		/* the whole system is registered (system_wide.c) */
 };
 
 /* The user who registered a process by hand; children inherit it. */
@@ -41,7 +41,7 @@ struct kunwind_process_record {
 	u32 flags;		/* KUNWIND_REGISTER_*; 0 if not by hand */
 	struct kunwind_registrar registrar;	/* valid if by hand */
 	struct kunwind_payer *payer;	/* by hand: the registrar; NULL: not by hand */
-	struct kunwind_payer *auto_payer;	/* by auto: the process's real user; NULL: nobody */
+	struct kunwind_payer *system_payer;	/* by system_wide: the process's real user; NULL: nobody */
 	struct kunwind_space __rcu *space;	/* with a reference; NULL: no memory for one */
 	u32 dump;			/* number of the last dump that visited it, or 0 */
 	struct rcu_head rcu;
@@ -72,7 +72,7 @@ kunwind_process_space(const struct kunwind_process_record *process)
 /* Returns whether the children of the process are registered. */
 static inline bool kunwind_process_wants_children(const struct kunwind_process_record *process)
 {
-	return (process->flags & KUNWIND_REGISTER_CHILDREN) || (process->owners & BY_AUTO);
+	return (process->flags & KUNWIND_REGISTER_CHILDREN) || (process->owners & BY_SYSTEM);
 }
 
 /*
@@ -100,7 +100,7 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 			  const struct kunwind_registrar *registrar);
 
 /*
- * If the process is registered by auto and its real user has changed, charges
+ * If the process is registered system-wide and its real user has changed, charges
  * the record to the new user. @task: the leader. Return: 0; or, with nothing
  * changed, -ENOSPC, -ENOMEM, -ESRCH.
  */
@@ -113,7 +113,7 @@ void kunwind_process_release(struct kunwind_process_record *process, u8 owner);
 /* Takes the record out of the hash, and frees it after an RCU grace period. */
 void kunwind_process_drop(struct kunwind_process_record *process);
 
-/* Counts a process that a hook or auto failed to register, by the error. */
+/* Counts a process that a hook or system_wide failed to register, by the error. */
 void kunwind_process_missed(int err);
 
 #endif /* _KUNWIND_PROCESS_RECORD_H */

@@ -47,9 +47,9 @@ static bool valid_range(u64 start, u64 len)
 	return len && !check_add_overflow(start, len, &end) && end <= TASK_SIZE_MAX;
 }
 
-static int error_of(enum kunwind_refusal refusal)
+static int error_of(enum kunwind_build_error build_error)
 {
-	switch (refusal) {
+	switch (build_error) {
 	case KUNWIND_OK:
 		return 0;
 	case KUNWIND_E_NOMEM:
@@ -77,9 +77,9 @@ static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunw
 
 	if (IS_ERR(object))
 		return PTR_ERR(object);
-	jit->refusal = kunwind_builder_build_user(object, &section,
+	jit->build_error = kunwind_builder_build_user(object, &section,
 						  u64_to_user_ptr(jit->eh_frame));
-	err = error_of(jit->refusal);
+	err = error_of(jit->build_error);
 	if (!err) {
 		jit->nr_fdes = object->stats.nr_fdes;
 		change.object = object;

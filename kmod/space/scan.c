@@ -9,7 +9,7 @@
  * without a lock. Process context; may sleep. At most max_ranges are known.
  *
  * Only a task of the process itself waits for mmap_lock or for another scan. A
- * reader from outside (a registration, auto.c) only tries both locks, and
+ * reader from outside (a registration, system_wide.c) only tries both locks, and
  * sleeps without a lock before it tries again. So nothing that holds up one
  * process holds up another.
  *
@@ -18,7 +18,7 @@
  * file system to which it is written back. A registration does this in its
  * caller's context, like a read of /proc/PID/maps, because the kernel's own
  * workqueue (mmput_async()) has a limited number of workers, which others need.
- * auto.c uses a workqueue of its own.
+ * system_wide.c uses a workqueue of its own.
  *
  * Executable memory of no file (a JIT's) is in the list, too. Its ranges have
  * no object of their own: the walk finds the callers without a table there

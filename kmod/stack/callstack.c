@@ -43,7 +43,6 @@ MODULE_PARM_DESC(guess, "include guessed frames in stacks of LTTng, perf and BPF
 
 struct counters {
 	u64 passed_through;
-	u64 budget_spent;
 	struct {
 		u64 frames;
 		u64 by_reason[KUNWIND_NR_REASONS];
@@ -73,7 +72,7 @@ enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *reg
 	if (current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_VCPU))
 		return KUNWIND_KTHREAD;
 	if (!kunwind_regs_64bit(regs) && !kunwind_regs_i386(regs))
-		return KUNWIND_COMPAT32;
+		return KUNWIND_CODE_SEGMENT;
 	return KUNWIND_COMPLETE;
 }
 
@@ -130,12 +129,10 @@ static noinline notrace void count_found(const struct kunwind_walk *walk,
 			this_cpu_add(counters.of[consumer].by_method[i], walk->found[i]);
 }
 
-/* After an incomplete walk: leaves a request, or counts a spent budget. */
+/* After an incomplete walk: leaves a request for what the walk missed. */
 static noinline notrace void ask(const struct kunwind_walk *walk, enum kunwind_reason reason)
 {
-	if (reason == KUNWIND_DEPTH && !walk->mem.left)
-		this_cpu_inc(counters.budget_spent);
-	else if (reason == KUNWIND_UNREADABLE)
+	if (reason == KUNWIND_UNREADABLE)
 		kunwind_touch(walk->unread[0], walk->unread[1]);
 	else if (reason == KUNWIND_NOT_READY)
 		kunwind_touch_part(walk->range,
@@ -224,13 +221,7 @@ kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u3
 
 void kunwind_callstack_show_params(struct seq_file *m)
 {
-	u64 spent = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		spent += READ_ONCE(per_cpu_ptr(&counters, cpu)->budget_spent);
 	seq_printf(m, "param\tguess\t%c\n", READ_ONCE(guess) ? 'Y' : 'N');
-	seq_printf(m, "stat\tbudget_spent\t%llu\n", spent);
 }
 
 /* Adds up the counters of all CPUs for the consumer @of. */

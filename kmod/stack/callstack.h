@@ -17,8 +17,8 @@ void kunwind_callstack_exit(void);
  * Returns KUNWIND_COMPLETE if the current task's user stack may be walked,
  * otherwise the reason. KUNWIND_DISABLED: the parameter "enabled" is N, or a
  * required hook is missing. KUNWIND_KTHREAD: a kernel thread, a worker of
- * io_uring or vhost, or a vCPU. KUNWIND_COMPAT32: the code segment is neither
- * that of 64-bit nor of 32-bit code. Any context.
+ * io_uring or vhost, or a vCPU. KUNWIND_CODE_SEGMENT: the code segment is
+ * neither that of 64-bit nor of 32-bit code. Any context.
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
 

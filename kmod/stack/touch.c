@@ -100,7 +100,7 @@ struct touch {
 };
 
 struct counters {
-	u64 touched;		/* pages faulted in */
+	u64 pages;		/* faulted in */
 	u64 requests;		/* requests that reached the thread */
 	u64 works;		/* task works that ran */
 	u64 dropped;		/* no task work was queued: no memory, or the task has one or has gone */
@@ -139,7 +139,7 @@ static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 			continue;
 		if (fixup_user_fault(mm, at, 0, NULL))
 			break;
-		this_cpu_inc(counters.touched);
+		this_cpu_inc(counters.pages);
 		helped = true;
 	}
 	return helped;
@@ -323,15 +323,15 @@ void kunwind_touch_show(struct seq_file *m)
 	for_each_possible_cpu(cpu) {
 		const struct counters *c = per_cpu_ptr(&counters, cpu);
 
-		sum.touched += READ_ONCE(c->touched);
+		sum.pages += READ_ONCE(c->pages);
 		sum.requests += READ_ONCE(c->requests);
 		sum.works += READ_ONCE(c->works);
 		sum.dropped += READ_ONCE(c->dropped);
 	}
-	seq_printf(m, "stat\ttouched\t%llu\n", sum.touched);
-	seq_printf(m, "stat\ttouch_requests\t%llu\n", sum.requests);
-	seq_printf(m, "stat\ttouch_works\t%llu\n", sum.works);
-	seq_printf(m, "stat\ttouch_dropped\t%llu\n", sum.dropped + kunwind_claims_refused());
+	seq_printf(m, "stat\tfault_in_pages\t%llu\n", sum.pages);
+	seq_printf(m, "stat\tfault_in_requests\t%llu\n", sum.requests);
+	seq_printf(m, "stat\tfault_in_works\t%llu\n", sum.works);
+	seq_printf(m, "stat\tfault_in_dropped\t%llu\n", sum.dropped + kunwind_claims_refused());
 }
 
 int kunwind_touch_init(void)

@@ -152,7 +152,7 @@ TRACE_EVENT(kunwind_exec,
 
 /**
  * kunwind_fork - a new process is registered at its fork
- * @parent: process; under auto, it may be one that is not registered
+ * @parent: process; under system_wide, it may be one that is not registered
  * @child: new process, with a copy of the parent's mappings
  */
 TRACE_EVENT(kunwind_fork,

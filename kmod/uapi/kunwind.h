@@ -21,8 +21,8 @@
  *             unknown, or padding is not zero
  *   E2BIG     the structure is longer, and its unknown part is not zero
  *   ENOTTY    no such call
- * Error of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK, KUNWIND_IOC_AUTO (on)
- * and KUNWIND_IOC_JIT_ADD:
+ * Error of KUNWIND_IOC_REGISTER, KUNWIND_IOC_CALLSTACK,
+ * KUNWIND_IOC_SYSTEM_WIDE (on) and KUNWIND_IOC_JIT_ADD:
  *   EOPNOTSUPP kunwind is switched off (module parameter "enabled" is N), or a
  *             required hook is missing (KUNWIND_F_FOLLOW is not set). In the
  *             second case, KUNWIND_IOC_CALLSTACK does not fail: it returns the
@@ -33,6 +33,12 @@
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+
+/*
+ * The version of all parts: modules, libraries, tools. scripts/user.mk reads it
+ * here for the makefiles, which put it into dkms.conf and the man pages.
+ */
+#define KUNWIND_VERSION		"0.1.0"
 
 #define KUNWIND_DEVICE		"/dev/kunwind"
 #define KUNWIND_ABI_VERSION	1
@@ -46,23 +52,22 @@
  */
 enum kunwind_reason {
 	KUNWIND_COMPLETE = 0,		/* the walk reached an entry point */
-	KUNWIND_DEPTH = 1,		/* the buffer is full, or the walk's budget is spent */
-	KUNWIND_NO_OBJECT = 2,		/* the address is in no known executable mapping */
-	KUNWIND_NO_RULE = 3,		/* the object is known, and has no CFI for this address */
-	KUNWIND_REG_UNKNOWN = 4,	/* a rule needs a register that is not known */
-	KUNWIND_UNREADABLE = 5,		/* stack memory is absent or not the user's */
-	KUNWIND_CFA_STUCK = 6,		/* same frame twice; in 32-bit code: the CFA did not grow */
-	KUNWIND_BAD_ADDRESS = 7,	/* the return address is no user address */
-	KUNWIND_CORRUPT = 8,		/* a table or an expression contradicts itself */
-	KUNWIND_NOT_READY = 9,		/* the mappings are not read, or the table is not built */
-	KUNWIND_NO_TABLE = 10,		/* the object has no usable .eh_frame or .debug_frame */
-	KUNWIND_MEMORY_LIMIT = 11,	/* no memory for the table, or a limit is reached */
-	KUNWIND_NOT_REGISTERED = 12,	/* not used: KUNWIND_IOC_CALLSTACK returns ENOENT */
+	KUNWIND_BUFFER_FULL = 1,	/* the buffer has no room for the next address */
+	KUNWIND_BUDGET_SPENT = 2,	/* the walk's budget of work is spent */
+	KUNWIND_NO_OBJECT = 3,		/* the address is in no known executable mapping */
+	KUNWIND_NO_RULE = 4,		/* the object is known, and has no CFI for this address */
+	KUNWIND_REG_UNKNOWN = 5,	/* a rule needs a register that is not known */
+	KUNWIND_UNREADABLE = 6,		/* stack memory is absent or not the user's */
+	KUNWIND_CFA_STUCK = 7,		/* same frame twice; in 32-bit code: the CFA did not grow */
+	KUNWIND_BAD_ADDRESS = 8,	/* the return address is no user address */
+	KUNWIND_CORRUPT = 9,		/* a table or an expression contradicts itself */
+	KUNWIND_NOT_READY = 10,		/* the mappings are not read, or the table is not built */
+	KUNWIND_NO_TABLE = 11,		/* the object has no usable .eh_frame or .debug_frame */
+	KUNWIND_MEMORY_LIMIT = 12,	/* no memory for the table, or a limit is reached */
 	KUNWIND_KTHREAD = 13,		/* the task has no user stack */
-	KUNWIND_COMPAT32 = 14,		/* neither 64-bit nor 32-bit code: another code segment */
-	KUNWIND_IN_EXEC = 15,		/* not used: such a stack is the new program's entry */
-	KUNWIND_DISABLED = 16,		/* the kill switch is on, or a required hook is missing */
-	KUNWIND_NESTED = 17,		/* requested inside a walk on this CPU */
+	KUNWIND_CODE_SEGMENT = 14,	/* the code segment is neither that of 64-bit nor of 32-bit code */
+	KUNWIND_DISABLED = 15,		/* the kill switch is on, or a required hook is missing */
+	KUNWIND_NESTED = 16,		/* requested inside a walk on this CPU */
 	KUNWIND_NR_REASONS
 };
 
@@ -87,16 +92,17 @@ enum kunwind_object_state {
 	KUNWIND_OBJECT_PENDING = 0,	/* waits for its build, or is being built */
 	KUNWIND_OBJECT_READY = 1,	/* its table is in use */
 	KUNWIND_OBJECT_NO_CFI = 2,	/* no .eh_frame and no .debug_frame */
-	KUNWIND_OBJECT_REFUSED = 3,	/* malformed or beyond a limit: see enum kunwind_refusal */
+	KUNWIND_OBJECT_REFUSED = 3,	/* malformed or beyond a limit: see enum kunwind_build_error */
 	KUNWIND_OBJECT_FAILED = 4,	/* could not be read, no memory, or the build was stopped */
 };
 
 /*
- * Why an ELF object or its unwind information was refused. An object is refused
- * for its unwind information only if no record can be read; the value is then
- * that of the first record that could not be read.
+ * Why an ELF object has no unwind table. Malformed unwind information is an
+ * error only if no record can be read; the value is then that of the first
+ * record that could not be read. kunwind_jit_register() of libkunwind and the
+ * status report the value.
  */
-enum kunwind_refusal {
+enum kunwind_build_error {
 	KUNWIND_OK = 0,
 	KUNWIND_E_NOMEM = 1,
 	KUNWIND_E_IO = 2,		/* the file could not be read */
@@ -118,7 +124,7 @@ enum kunwind_refusal {
 	KUNWIND_E_LIMIT = 16,		/* too many records, rows, rules, bytes */
 	KUNWIND_E_ABORTED = 17,		/* the build was stopped (deadline, kill) */
 	KUNWIND_E_OVERLAP = 18,		/* two FDEs contradict each other */
-	KUNWIND_NR_REFUSALS
+	KUNWIND_NR_BUILD_ERRORS
 };
 
 /* KUNWIND_IOC_INFO: what this module is and can do. Needs no privilege. */
@@ -173,13 +179,13 @@ struct kunwind_process {
 #define KUNWIND_REGISTER_CHILDREN	(1U << 0)	/* also register children from now on */
 
 /*
- * KUNWIND_IOC_AUTO: register the whole system.
+ * KUNWIND_IOC_SYSTEM_WIDE: register the whole system.
  *
  * On: all processes of all namespaces are registered: later ones when they fork
  * or exec, and those that already run. The call waits for the latter, at most
  * as long as a registration does. It does not wait for a process whose memory
  * map stays locked: the module tries that process again until it is registered
- * or has ended (the status line "stat auto_pending" counts such processes).
+ * or has ended (the status line "stat system_wide_pending" counts such processes).
  * Off: drops the registrations of the whole system. Registrations by hand stay,
  * because the two are independent: KUNWIND_IOC_UNREGISTER removes only a
  * registration by hand.
@@ -191,12 +197,12 @@ struct kunwind_process {
  *   EOPNOTSUPP (on) as above
  *   EINTR     a fatal signal came during the wait; the switch has been made
  */
-struct kunwind_auto {
+struct kunwind_system_wide {
 	__u32 size;
-	__u32 flags;			/* KUNWIND_AUTO_ON, or off */
+	__u32 flags;			/* KUNWIND_SYSTEM_WIDE_ON, or off */
 	__u64 reserved;
 };
-#define KUNWIND_AUTO_ON		(1U << 0)
+#define KUNWIND_SYSTEM_WIDE_ON	(1U << 0)
 
 /*
  * KUNWIND_IOC_CALLSTACK: the call stack of the caller, innermost first.
@@ -262,9 +268,9 @@ struct kunwind_callstack {
  *             mapping
  *   EEXIST    some byte of the code already has unwind information: from an
  *             earlier call, or because the mapping is a file's
- *   ENOEXEC   .eh_frame is malformed: refusal says how
- *   ENOSPC    a limit is reached (refusal is KUNWIND_E_LIMIT if it is the limit
- *             of tables)
+ *   ENOEXEC   .eh_frame is malformed: build_error says how
+ *   ENOSPC    a limit is reached (build_error is KUNWIND_E_LIMIT if it is the
+ *             limit of tables)
  *   ENOMEM    no memory
  *   EINTR, ETIME  a fatal signal came; the build took longer than the parameter
  *             max_build_ms
@@ -276,7 +282,7 @@ struct kunwind_jit {
 	__u64 len;			/* bytes */
 	__u64 eh_frame;			/* const void * */
 	__u64 eh_frame_len;		/* bytes */
-	__u32 refusal;			/* out: enum kunwind_refusal */
+	__u32 build_error;		/* out: enum kunwind_build_error */
 	__u32 nr_fdes;			/* out: functions described */
 };
 
@@ -294,7 +300,7 @@ struct kunwind_stats {
 	__u64 table_builds;		/* builds that ended, refused and failed ones included */
 	__u64 table_refused;		/* of these, refused or failed */
 	__u64 by_reason[32];		/* stacks by enum kunwind_reason */
-	__u64 missed_limit;		/* processes not registered by fork, exec or auto: a limit
+	__u64 missed_limit;		/* processes not registered by fork, exec or system_wide: a limit
 					 * of processes is reached */
 	__u64 missed_memory;		/* the same: no memory */
 };
@@ -305,7 +311,7 @@ struct kunwind_stats {
 #define KUNWIND_IOC_UNREGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe2, struct kunwind_process)
 #define KUNWIND_IOC_CALLSTACK	_IOWR(KUNWIND_IOC_MAGIC, 0xe3, struct kunwind_callstack)
 #define KUNWIND_IOC_STATS	_IOWR(KUNWIND_IOC_MAGIC, 0xe4, struct kunwind_stats)
-#define KUNWIND_IOC_AUTO	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_auto)
+#define KUNWIND_IOC_SYSTEM_WIDE	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_system_wide)
 #define KUNWIND_IOC_JIT_ADD	_IOWR(KUNWIND_IOC_MAGIC, 0xe6, struct kunwind_jit)
 #define KUNWIND_IOC_JIT_REMOVE	_IOWR(KUNWIND_IOC_MAGIC, 0xe7, struct kunwind_jit)
 
@@ -320,8 +326,8 @@ struct kunwind_stats {
  *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl; no zeros)
  *   frames   CONSUMER  TRUST  FRAMES        (the same)
  *   method   NAME  STEPS                    (steps without CFI, also zeros)
- *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or auto)
- *   object   STATE  REFUSAL  ROWS  BYTES  USERS  PATH
+ *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or system_wide)
+ *   object   STATE  BUILD_ERROR  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH               (after an object with such a table)
  *   user     UID  BYTES  OBJECTS  PROCESSES  MS
  * Commas separate FLAGS. Of a long PATH, only the end is shown, after "...". A
@@ -336,16 +342,16 @@ struct kunwind_stats {
  *     and method.
  *   - The administrator sees all lines "process". Another opener sees those of
  *     processes that are registered by hand by the opener's effective user,
- *     without the flag "auto". Processes without a number in the reader's pid
- *     namespace are left out.
+ *     without the flag "system_wide". Processes without a number in the
+ *     reader's pid namespace are left out.
  *   - Only the administrator sees the lines object, parts and user. Other
  *     openers do not see their own, either.
  *   - All openers see these lines "stat": those of struct kunwind_stats;
- *     auto_pending (see struct kunwind_auto); budget_spent: walks that ended
- *     because their budget was spent; emitted: events kunwind_callstack;
- *     touched: pages brought in for later walks; touch_requests: requests of
- *     walks for such pages and for parts of tables; touch_works: task works
- *     that ran for requests; touch_dropped: requests without a task work;
+ *     system_wide_pending (see struct kunwind_system_wide); emitted: events
+ *     kunwind_callstack; fault_in_pages: pages faulted in for later walks;
+ *     fault_in_requests: requests of walks for such pages, for parts of tables
+ *     and for bytes under breakpoints; fault_in_works: task works that ran for
+ *     requests; fault_in_dropped: requests without a task work;
  *     dump_left_out: mappings beyond the limits of the dump for a new LTTng
  *     session.
  *   - Only the administrator sees these: dropped: objects that no process used

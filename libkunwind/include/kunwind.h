@@ -96,7 +96,7 @@ int kunwind_unregister_self(void);
 int kunwind_unregister_pid(pid_t pid);
 
 /**
- * kunwind_auto() - register all processes of the system, also future ones
+ * kunwind_system_wide() - register all processes of the system, also future ones
  * @on: 0 ends the registrations that only this function made; registrations by
  *	the functions above stay
  *
@@ -108,7 +108,7 @@ int kunwind_unregister_pid(pid_t pid);
  *   -EPERM  no CAP_SYS_ADMIN in the initial user namespace
  *   -EINTR  a fatal signal came during the wait; the switch has been made
  */
-int kunwind_auto(int on);
+int kunwind_system_wide(int on);
 
 /**
  * kunwind_callstack() - the call stack of the caller
@@ -162,7 +162,7 @@ int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int ca
  *	its final protection
  * @eh_frame, @eh_frame_len: CIEs and FDEs in memory, as for __register_frame();
  *	a length of zero in them ends them earlier
- * @refusal: out, may be NULL: enum kunwind_refusal, what is wrong with them
+ * @build_error: out, may be NULL: enum kunwind_build_error, what is wrong with them
  *
  * The module reads, checks and compiles them before this returns; the caller
  * may then free them. They are used until kunwind_jit_unregister(), until
@@ -175,12 +175,12 @@ int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int ca
  *   -EINVAL   a length is 0, or an address is out of range
  *   -EFAULT   @eh_frame cannot be read; @code is not in one executable mapping
  *   -EEXIST   some byte of the code has unwind information, or is a file's
- *   -ENOEXEC  malformed: see @refusal
+ *   -ENOEXEC  malformed: see @build_error
  *   -ENOSPC, -ENOMEM, -ETIME  a limit is reached; no memory; it took too long
  *   -ENOTTY   the module is older than this function
  */
 int kunwind_jit_register(const void *code, size_t len, const void *eh_frame,
-			 size_t eh_frame_len, unsigned int *refusal);
+			 size_t eh_frame_len, unsigned int *build_error);
 
 /**
  * kunwind_jit_unregister() - end the use of what kunwind_jit_register() passed

@@ -38,7 +38,7 @@ static const struct kunwind_table *file_table(const char *path, struct kunwind_e
 {
 	struct kunwind_section section = { 0 };
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal refusal;
+	enum kunwind_build_error build_error;
 	struct image image;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -58,9 +58,9 @@ static const struct kunwind_table *file_table(const char *path, struct kunwind_e
 		section.data_base = elf->data_base;
 		section.lo = elf->text_lo;
 		section.hi = elf->text_hi;
-		refusal = kunwind_table_build(&section, 0, 1UL << 30, NULL, NULL, &table);
-		if (refusal != KUNWIND_OK && refusal != KUNWIND_E_NO_CFI)
-			errx(1, "%s: %s", path, kunwind_refusal_name(refusal));
+		build_error = kunwind_table_build(&section, 0, 1UL << 30, NULL, NULL, &table);
+		if (build_error != KUNWIND_OK && build_error != KUNWIND_E_NO_CFI)
+			errx(1, "%s: %s", path, kunwind_build_error_name(build_error));
 	}
 	munmap((void *)image.data, image.size);
 	return table;

@@ -114,7 +114,7 @@ static int bench(const char *path, u32 keep)
 	int i, err = object_open(&o, path);
 
 	if (err) {
-		fprintf(stderr, "%s: %s\n", path, err < 0 ? "cannot open" : kunwind_refusal_name(err));
+		fprintf(stderr, "%s: %s\n", path, err < 0 ? "cannot open" : kunwind_build_error_name(err));
 		return 1;
 	}
 	for (i = 0; i < RUNS; i++) {
@@ -125,7 +125,7 @@ static int bench(const char *path, u32 keep)
 		if (!err && !stages(&o, keep, &first, &part, &bytes))
 			err = KUNWIND_E_ABORTED;
 		if (err) {
-			fprintf(stderr, "%s: %s\n", path, kunwind_refusal_name(err));
+			fprintf(stderr, "%s: %s\n", path, kunwind_build_error_name(err));
 			return 1;
 		}
 		if (i < RUNS - 1)

@@ -422,7 +422,7 @@ static void stages_check(struct file *f)
 
 	if (err) {
 		f->bad++;
-		printf("# %s: refused in two stages: %s\n", f->path, kunwind_refusal_name(err));
+		printf("# %s: refused in two stages: %s\n", f->path, kunwind_build_error_name(err));
 		return;
 	}
 	same = stages_compare_all(f->tables[0].table, parts);
@@ -478,7 +478,7 @@ static int check(const char *path)
 
 		printf("%s\t%s\t%s\n", none ? "none" : "refused", path,
 		       err < 0 ? "cannot open" : err == KUNWIND_E_NO_CFI || !none ?
-		       kunwind_refusal_name(err) : "separate debug information");
+		       kunwind_build_error_name(err) : "separate debug information");
 		file_free(&f);
 		return !none;
 	}

@@ -34,7 +34,9 @@ static inline void found_take(struct kunwind_walk *walk, struct found *found)
 	else
 		found->reason = kunwind_walk(walk);
 	found->count = walk->count;
-	found->spent = found->reason == KUNWIND_DEPTH && !walk->mem.left;
+	found->spent = found->reason == KUNWIND_BUDGET_SPENT;
+	property(!found->spent || !walk->mem.left, "%u units are left of a spent budget",
+		 walk->mem.left);
 	property(walk->count <= walk->capacity && found->reason < KUNWIND_NR_REASONS,
 		 "walk ends with %u addresses, reason %d", walk->count, found->reason);
 }

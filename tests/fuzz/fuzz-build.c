@@ -46,7 +46,7 @@ static void build(const u8 *data, size_t size, bool i386)
 	struct kunwind_table_stats stats;
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 ticks = 0, i;
 	u8 *copy;
 
@@ -59,7 +59,7 @@ static void build(const u8 *data, size_t size, bool i386)
 	err = kunwind_table_build(section, fuzz_keep(*data), LIMIT, tick, &ticks, &table);
 	free(copy);
 	property(ticks <= 1 + size / 64, "builder checks the time %u times for %zu bytes", ticks, size);
-	property(err < KUNWIND_NR_REFUSALS, "refusal %d is unknown", err);
+	property(err < KUNWIND_NR_BUILD_ERRORS, "build error %d is unknown", err);
 	if (err)
 		return;
 	kunwind_table_stats(table, &stats);

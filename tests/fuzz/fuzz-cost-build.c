@@ -30,13 +30,13 @@ uncounted void __sanitizer_cov_trace_pc(void)
 	cost_spent++;
 }
 
-static void spent_check(const char *how, size_t size, enum kunwind_refusal err)
+static void spent_check(const char *how, size_t size, enum kunwind_build_error err)
 {
 	unsigned long spent = cost_spent, most = FIXED_COST + MOST_COST * size;
 	unsigned long step = spent * (ARRAY_SIZE(dearest) / 2) / most;
 
 	property(spent <= most, "build (%s) costs %lu for %zu bytes, %.1f a byte (%s)", how, spent, size,
-		 (spent < FIXED_COST ? 0.0 : spent - FIXED_COST) / size, kunwind_refusal_name(err));
+		 (spent < FIXED_COST ? 0.0 : spent - FIXED_COST) / size, kunwind_build_error_name(err));
 	dearest[2 * step + (*how == 'p')] = 1;
 }
 
@@ -44,7 +44,7 @@ static void build(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	size_t limit = size + SLACK;
 
 	fuzz_section(*data, i386, data + 1, size - 1, section);

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct image image = { .data = data, .size = size };
 	struct kunwind_elf elf;
-	enum kunwind_refusal err = kunwind_elf_parse(image_read, &image, size, &elf);
+	enum kunwind_build_error err = kunwind_elf_parse(image_read, &image, size, &elf);
 	u64 bias;
 	u32 i;
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	property(elf.debug_offset <= size && elf.debug_size <= size - elf.debug_offset,
 		 ".debug_frame at %llx lies outside the file", (unsigned long long)elf.debug_offset);
 	property(err ? !elf.eh_size && !elf.debug_size : elf.eh_size || elf.debug_size,
-		 "refusal %u contradicts the sections' sizes %llx and %llx", err,
+		 "build error %u contradicts the sections' sizes %llx and %llx", err,
 		 (unsigned long long)elf.eh_size, (unsigned long long)elf.debug_size);
 	return 0;
 }

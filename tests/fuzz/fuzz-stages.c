@@ -21,7 +21,7 @@ static bool tick(void *data)
 static void stages(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
-	enum kunwind_refusal one, two;
+	enum kunwind_build_error one, two;
 	struct kunwind_table_stats ws, ps;
 	struct kunwind_section section[2];
 	struct stages_same same;
@@ -42,9 +42,9 @@ static void stages(const u8 *data, size_t size, bool i386)
 	 * readable.
 	 */
 	property(!one == !two || one == KUNWIND_E_LIMIT || two == KUNWIND_E_LIMIT ||
-		 (!two && kunwind_refusal_local(one)),
+		 (!two && kunwind_build_error_local(one)),
 		 "whole table is refused with \"%s\", table in parts with \"%s\"",
-		 kunwind_refusal_name(one), kunwind_refusal_name(two));
+		 kunwind_build_error_name(one), kunwind_build_error_name(two));
 	if (!one && !two) {
 		kunwind_table_stats(whole, &ws);
 		kunwind_table_stats(parts, &ps);

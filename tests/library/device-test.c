@@ -63,7 +63,7 @@ static unsigned int odd_opens;		/* otherwise than for reading, closed by exec */
 static bool other_thread;
 static struct kunwind_process last_process;
 static struct kunwind_jit last_jit;
-static struct kunwind_auto last_auto;
+static struct kunwind_system_wide last_system_wide;
 
 static int stack(void);
 long __wrap_syscall(long number, ...);
@@ -129,10 +129,10 @@ long __wrap_syscall(long number, ...)
 		((struct kunwind_process *)c)->nr_ready = 8;
 	} else if (last_request == KUNWIND_IOC_JIT_ADD || last_request == KUNWIND_IOC_JIT_REMOVE) {
 		last_jit = *(struct kunwind_jit *)c;
-		((struct kunwind_jit *)c)->refusal = KUNWIND_OK;
+		((struct kunwind_jit *)c)->build_error = KUNWIND_OK;
 		((struct kunwind_jit *)c)->nr_fdes = 7;
-	} else if (last_request == KUNWIND_IOC_AUTO) {
-		last_auto = *(struct kunwind_auto *)c;
+	} else if (last_request == KUNWIND_IOC_SYSTEM_WIDE) {
+		last_system_wide = *(struct kunwind_system_wide *)c;
 	}
 	return 0;
 }
@@ -296,7 +296,7 @@ static void test_asks(void)
 static void test_answers(void)
 {
 	static char code[32], eh_frame[64];
-	unsigned int reason = 77, maps = 77, ready = 77, refusal = 77;
+	unsigned int reason = 77, maps = 77, ready = 77, build_error = 77;
 	uint64_t addresses[4], regs[17] = { 0 };
 
 	begin();
@@ -306,20 +306,20 @@ static void test_answers(void)
 	      ready == 8 && last_process.mem_fd == 5 &&
 	      last_process.flags == KUNWIND_REGISTER_CHILDREN,
 	      "register: process, flags, numbers of mappings and tables");
-	check(kunwind_jit_register(code, sizeof(code), eh_frame, sizeof(eh_frame), &refusal) == 7 &&
-	      refusal == KUNWIND_OK && last_jit.start == (uintptr_t)code &&
+	check(kunwind_jit_register(code, sizeof(code), eh_frame, sizeof(eh_frame), &build_error) == 7 &&
+	      build_error == KUNWIND_OK && last_jit.start == (uintptr_t)code &&
 	      last_jit.len == sizeof(code) && last_jit.eh_frame == (uintptr_t)eh_frame &&
 	      last_jit.eh_frame_len == sizeof(eh_frame),
 	      "jit_register: addresses, and the number of functions");
 	answer(ENOEXEC, -1);
 	check(kunwind_jit_register(code, 1, eh_frame, 1, NULL) == -ENOEXEC,
-	      "jit_register: a refusal returns ENOEXEC");
+	      "jit_register: a build error returns ENOEXEC");
 	check(!kunwind_jit_unregister(code, sizeof(code)) && last_request == KUNWIND_IOC_JIT_REMOVE &&
 	      last_jit.start == (uintptr_t)code && last_jit.len == sizeof(code) &&
 	      !last_jit.eh_frame && !last_jit.eh_frame_len,
 	      "jit_unregister: the request has the address only");
-	check(!kunwind_auto(1) && last_auto.flags == KUNWIND_AUTO_ON && !kunwind_auto(0) &&
-	      !last_auto.flags, "auto: it is switched on and off");
+	check(!kunwind_system_wide(1) && last_system_wide.flags == KUNWIND_SYSTEM_WIDE_ON &&
+	      !kunwind_system_wide(0) && !last_system_wide.flags, "system_wide: it is switched on and off");
 	check(!odd_opens, "all descriptors are opened for reading, with O_CLOEXEC");
 }
 

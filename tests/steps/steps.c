@@ -166,8 +166,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		stack.trust[0] = KUNWIND_TRUST_REGISTERS;
 		walk.others = false;
 		reason = kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
-		if (reason != KUNWIND_DEPTH || walk.count < walk.capacity ||
-		    walk.capacity == VERDICT_MOST)
+		if (reason != KUNWIND_BUFFER_FULL || walk.capacity == VERDICT_MOST)
 			break;
 		/*
 		 * Deeper than tracers record: walk again with the ioctl's

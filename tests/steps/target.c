@@ -34,14 +34,14 @@ static void read_table(struct target_object *object)
 	elf = object->elf = calloc(1, sizeof(*elf));
 	if (fstat(object->fd, &st))
 		err(1, "%s", object->path);
-	object->refusal = kunwind_elf_parse(file_read, &object->fd, st.st_size, elf);
-	if (object->refusal)
+	object->build_error = kunwind_elf_parse(file_read, &object->fd, st.st_size, elf);
+	if (object->build_error)
 		return;
 	data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, object->fd, 0);
 	if (data == MAP_FAILED)
 		err(1, "%s", object->path);
 	kunwind_elf_sections(elf, data + elf->eh_offset, data + elf->debug_offset, sections);
-	object->refusal = kunwind_table_build(&sections[0], 0, 1UL << 30, NULL, NULL,
+	object->build_error = kunwind_table_build(&sections[0], 0, 1UL << 30, NULL, NULL,
 					      &object->table);
 	munmap(data, st.st_size);
 }
@@ -140,8 +140,8 @@ static void add(struct target *target, const char *path, u64 start, u64 end, u64
 		return;
 	mapping->object = object_of(target, path, start, end);
 	range->reason = KUNWIND_NO_TABLE;
-	if (!mapping->object || (mapping->object->refusal == KUNWIND_E_NOMEM ||
-				 mapping->object->refusal == KUNWIND_E_LIMIT)) {
+	if (!mapping->object || (mapping->object->build_error == KUNWIND_E_NOMEM ||
+				 mapping->object->build_error == KUNWIND_E_LIMIT)) {
 		range->reason = KUNWIND_MEMORY_LIMIT;
 		return;
 	}

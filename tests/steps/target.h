@@ -14,7 +14,7 @@ struct target_object {
 	char *path;			/* or "[vdso]" */
 	int fd;				/* of the file, or of a copy of the vDSO */
 	struct kunwind_table *table;
-	u32 refusal;
+	u32 build_error;
 	void *elf;			/* struct kunwind_elf */
 	bool entries_read;		/* entries.h */
 	u64 *entries;

@@ -30,7 +30,7 @@ complete_words() { # WORD...
 	printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
 }
 
-commands=$("$kunwind" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+commands=$("$kunwind" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 is "$(complete_words '')" "$(printf '%s\n' $commands --help --version | sort | tr '\n' ' ')" "completion offers the commands of --help"
 for command in $commands; do
 	told=$({ "$kunwind" "$command" --help | grep -o -- '--[a-z][a-z-]*'; echo --help; } | sort -u)

@@ -30,6 +30,9 @@ STRING = {"type": ["string", "null"]}
 NUMBER = {"type": ["integer", "null"]}
 ADDRESS = {"type": "string", "pattern": "^0x[0-9a-f]+$"}
 COUNT = {"type": "integer", "minimum": 0}
+REASONS = ["complete", "buffer_full", "budget_spent", "no_object", "no_rule", "reg_unknown",
+           "unreadable", "cfa_stuck", "bad_address", "corrupt", "not_ready", "no_table",
+           "memory_limit", "kthread", "code_segment", "disabled", "nested"]
 
 
 def members(required=None, **properties):
@@ -69,17 +72,17 @@ SCHEMA = {
     "record": members(trace={"type": "string"}, session={"type": "string"}, lost=COUNT, status=COUNT),
     "register": many(members(["pid", "ok"], pid=COUNT, ok={"type": "boolean"}, maps=COUNT, tables=COUNT,
                              error={"type": "string"})),
-    "auto": members(auto={"type": "boolean"}, pending=COUNT, missed_limit=COUNT, missed_memory=COUNT),
+    "system-wide": members(system_wide={"type": "boolean"}, pending=COUNT, missed_limit=COUNT, missed_memory=COUNT),
     "status": members(
         abi=COUNT, version={"type": "string"}, params={"type": "object"},
         stats={"type": "object", "additionalProperties": COUNT},
-        reasons={"type": "object", "additionalProperties": COUNT},
-        stacks=many(members(consumer={"type": "string"}, reason={"type": "string"}, count=COUNT)),
+        reasons={"type": "object", "propertyNames": {"enum": REASONS}, "additionalProperties": COUNT},
+        stacks=many(members(consumer={"type": "string"}, reason={"enum": REASONS}, count=COUNT)),
         frames=many(members(consumer={"type": "string"}, trust={"type": "string"}, count=COUNT)),
         methods={"type": "object", "additionalProperties": COUNT},
         hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
         processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
-        objects=many(members(state={"type": "string"}, refusal={"type": "string"}, rows=COUNT,
+        objects=many(members(state={"type": "string"}, build_error={"type": "string"}, rows=COUNT,
                              bytes=COUNT, users=COUNT, path={"type": "string"})),
         parts=many(members(built=COUNT, all=COUNT, path={"type": "string"})),
         users=many(members(uid=COUNT, bytes=COUNT, objects=COUNT, processes=COUNT, ms=COUNT))),

@@ -45,7 +45,7 @@ for command in report flamegraph export; do
 done
 is "$(page kunwind-report.1 'kunwind export' | options)" \
 	"$(help_of export | sed -n '/^  --folded/,/^$/p' | options)" "kunwind-report(1) has the format options of export --help"
-for command in run register unregister status doctor auto dump; do
+for command in run register unregister status doctor system-wide dump; do
 	is "$(page kunwind.1 SYNOPSIS | grep -E "kunwind $command\\W" | options)" \
 		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the options in the usage of $command"
 done

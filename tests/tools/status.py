@@ -30,7 +30,7 @@ int open(const char *path, int flags, ...)
 """
 # One line of each kind that the end of kmod/uapi/kunwind.h describes.
 LINES = (
-    ("version", "1", "0.1.0"), ("param", "auto", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
+    ("version", "1", "0.1.0"), ("param", "system_wide", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
     ("stat", "stacks", "5"), ("reason", "complete", "5"), ("stacks", "lttng", "complete", "5"),
     ("frames", "lttng", "cfi", "70"), ("method", "ahead", "9"), ("process", "100", "app", "3", "children", "4096"),
     ("object", "ready", "ok", "10", "80", "1", "/bin/app"), ("parts", "1", "2", "/bin/app"),

@@ -39,7 +39,7 @@ expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
 expect 1 '' 'no command "nonsense"' nonsense
 expect 1 '' 'no command "nonsense"' help nonsense
 expect 1 '' 'no command "--nonsense"' --nonsense
-for command in run register unregister auto status doctor dump show record report flamegraph export; do
+for command in run register unregister system-wide status doctor dump show record report flamegraph export; do
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
 done
@@ -56,9 +56,9 @@ done
 expect 1 '' 'no PID given' unregister
 expect 1 '' 'no PID given' unregister --json
 expect 1 '' 'no PID given' register --json
-expect 1 '' 'on or off, not: x' auto x
-expect 1 '' 'on or off, not: x' auto --json x
-expect 1 '' 'on or off, not: off' auto on off
+expect 1 '' 'on or off, not: x' system-wide x
+expect 1 '' 'on or off, not: x' system-wide --json x
+expect 1 '' 'on or off, not: off' system-wide on off
 expect 1 '' 'unknown argument x' status x
 expect 1 '' 'unknown argument x' doctor x
 expect 1 '' 'no file given' dump
@@ -104,8 +104,8 @@ if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' record true
 	expect 1 '' 'sudo modprobe kunwind' register $$
 	expect 1 '' 'sudo modprobe kunwind' unregister $$
-	expect 1 '' 'sudo modprobe kunwind' auto
-	expect 1 '' 'sudo modprobe kunwind' auto on
+	expect 1 '' 'sudo modprobe kunwind' system-wide
+	expect 1 '' 'sudo modprobe kunwind' system-wide on
 	expect 1 '' 'sudo modprobe kunwind' status
 	expect 1 'FAIL +module loaded +no; fix: sudo modprobe kunwind' '' doctor
 	expect 1 $'FAIL\tmodule loaded\tno\tsudo modprobe kunwind' '' doctor --tsv

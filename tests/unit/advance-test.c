@@ -12,8 +12,8 @@
 static void rows_are(const char *name, const struct eh *eh, const char *want)
 {
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err = eh_build(eh, 0, &table);
-	const char *got = err ? kunwind_refusal_name(err) : rows_text(table);
+	enum kunwind_build_error err = eh_build(eh, 0, &table);
+	const char *got = err ? kunwind_build_error_name(err) : rows_text(table);
 
 	if (!tap_ok(!strcmp(got, want), "%s", name))
 		printf("# got %s\n", got);
@@ -119,14 +119,14 @@ static void encoding_is(const char *name, u8 encoding, u64 base, int size)
 			.data_base = base, .lo = TEXT_LO, .hi = TEXT_HI,
 		};
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		memcpy(copy, eh.data, eh.size);
 		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 		free(copy);
 		if (!tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
 			    "an FDE's start below its base: %s", name))
-			printf("# %s\n", err ? kunwind_refusal_name(err) : rows_text(table));
+			printf("# %s\n", err ? kunwind_build_error_name(err) : rows_text(table));
 		if (!err)
 			kunwind_table_free(table);
 	}

@@ -94,7 +94,7 @@ static size_t attack_most(const struct kunwind_section *section, u32 keep, size_
 			  u32 part_fdes)
 {
 	struct kunwind_table *table;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	taken = 0;
 	most = 0;
@@ -135,7 +135,7 @@ static void test_stages(const struct eh *eh)
 		.data = eh->data, .size = eh->size, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
 	};
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err = KUNWIND_E_NOMEM;
+	enum kunwind_build_error err = KUNWIND_E_NOMEM;
 	u32 failed = 0, wrong = 0;
 
 	for (fail_at = 1; fail_at < 1000; fail_at++) {
@@ -172,7 +172,7 @@ int main(void)
 	static struct eh eh;
 	struct kunwind_table_stats st;
 	struct kunwind_table *table;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 failed = 0, wrong = 0;
 
 	section_make(&eh);

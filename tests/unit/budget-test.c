@@ -64,7 +64,7 @@ static void test_loops(u32 words, bool loops, bool urgent, enum kunwind_reason w
 	reason = kunwind_walk(&walk);
 	spent = budget - walk.mem.left;
 	if (!tap_ok(reason == want && walk.count == 1 && spent <= budget &&
-		    !walk.mem.left == (reason == KUNWIND_DEPTH),
+		    !walk.mem.left == (reason == KUNWIND_BUDGET_SPENT),
 		    "budget: %u words after calls of code with%s%s: %s", words - 1,
 		    loops ? " loops" : "out a loop", urgent ? ", urgent" : "",
 		    kunwind_reason_name(want)))
@@ -125,10 +125,10 @@ static void test_frames(bool distinct, enum kunwind_reason want)
 int main(void)
 {
 	test_loops(128, false, false, KUNWIND_NO_TABLE);
-	test_loops(128, true, false, KUNWIND_DEPTH);
-	test_loops(128, false, true, KUNWIND_DEPTH);
+	test_loops(128, true, false, KUNWIND_BUDGET_SPENT);
+	test_loops(128, false, true, KUNWIND_BUDGET_SPENT);
 	test_loops(8, false, true, KUNWIND_NO_TABLE);
 	test_frames(false, KUNWIND_COMPLETE);
-	test_frames(true, KUNWIND_DEPTH);
+	test_frames(true, KUNWIND_BUDGET_SPENT);
 	return tap_done();
 }

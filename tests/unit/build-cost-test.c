@@ -33,7 +33,7 @@ void __sanitizer_cov_trace_pc(void)
 }
 
 struct result {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	unsigned long cost;
 	u64 bytes;
 };
@@ -74,7 +74,7 @@ static void test_attack(const struct attack_case *c)
 	each = (double)parts.cost / a.size;
 	tap_ok(most <= MOST_COST && each <= MOST_COST,
 	       "cost of %s: %.1f a byte, in parts %.1f", c->name, most, each);
-	printf("# %s, table of %llu bytes\n", kunwind_refusal_name(whole.err),
+	printf("# %s, table of %llu bytes\n", kunwind_build_error_name(whole.err),
 	       (unsigned long long)whole.bytes);
 	free(a.data);
 }
@@ -97,7 +97,7 @@ static void object_cost(const char *path, bool test)
 		       path, r[0].cost / size, r[1].cost / size, r[2].cost / size);
 	else
 		printf("%.2f\t%.2f\t%.2f\t%s\t%s\n", r[0].cost / size, r[1].cost / size,
-		       r[2].cost / size, kunwind_refusal_name(r[0].err), path);
+		       r[2].cost / size, kunwind_build_error_name(r[0].err), path);
 	object_close(&o);
 }
 

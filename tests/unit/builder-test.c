@@ -185,7 +185,7 @@ void kunwind_jobs_stop(void) { stops = true; }
 struct kunwind_fill { int unused; };
 static struct kunwind_fill the_fill;
 static size_t fill_charged;
-enum kunwind_refusal kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+enum kunwind_build_error kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
 					size_t limit, struct kunwind_fill **fill)
 {
 	in_parts = true;
@@ -257,18 +257,18 @@ static void attach(bool remote)
 }
 
 /* Builds the object of the file. Returns whether it ends in this state. */
-static bool build(bool remote, enum kunwind_object_state state, enum kunwind_refusal refusal)
+static bool build(bool remote, enum kunwind_object_state state, enum kunwind_build_error build_error)
 {
 	bool good;
 
 	attach(remote);
 	build_object(&object);
 	kunwind_source_close(&object);
-	good = object.state == state && object.refusal == refusal && object.done.done &&
+	good = object.state == state && object.build_error == build_error && object.done.done &&
 	       told == 1 && !!object.table == (state == KUNWIND_OBJECT_READY);
 	if (!good)
-		printf("# state %u, refusal %u, %u reads, table %p\n", object.state, object.refusal, reads,
-		       (void *)object.table);
+		printf("# state %u, build error %u, %u reads, table %p\n", object.state,
+		       object.build_error, reads, (void *)object.table);
 	return good;
 }
 
@@ -349,7 +349,7 @@ static void test_read(void)
 	stats(&after);
 	tap_ok(after.table_builds - before.table_builds == 7 &&
 	       after.table_refused - before.table_refused == 1,
-	       "status: builds and refusals are counted");
+	       "status: builds and build errors are counted");
 	end("a read that fails");
 	begin();
 	build(false, KUNWIND_OBJECT_READY, KUNWIND_OK);
@@ -541,14 +541,14 @@ static void test_ends(void)
 }
 
 /* Unwind information of a JIT, read from the process's memory. */
-static bool build_user(enum kunwind_object_state state, enum kunwind_refusal refusal)
+static bool build_user(enum kunwind_object_state state, enum kunwind_build_error build_error)
 {
 	struct kunwind_section section = data.sections[0];
 	const void *from = section.data;
 
 	section.data = NULL;
 	kunwind_builder_build_user(&object, &section, from);
-	return object.state == state && object.refusal == refusal &&
+	return object.state == state && object.build_error == build_error &&
 	       !!object.table == (state == KUNWIND_OBJECT_READY);
 }
 

@@ -245,7 +245,7 @@ static void test_excluded(void)
 	static const struct { const char *name; u32 flags; u64 cs; enum kunwind_reason reason; } of[] = {
 		{ "64-bit code", 0, __USER_CS, KUNWIND_COMPLETE },
 		{ "32-bit code", 0, __USER32_CS, KUNWIND_COMPLETE },
-		{ "another code segment", 0, 0x10, KUNWIND_COMPAT32 },
+		{ "another code segment", 0, 0x10, KUNWIND_CODE_SEGMENT },
 		{ "kernel thread", PF_KTHREAD, __USER_CS, KUNWIND_KTHREAD },
 		{ "io_uring worker", PF_IO_WORKER, __USER_CS, KUNWIND_KTHREAD },
 		{ "vhost worker", PF_USER_WORKER, __USER_CS, KUNWIND_KTHREAD },

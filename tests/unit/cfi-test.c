@@ -240,7 +240,7 @@ static void test_programs(void)
 	for (i = 0; i < ARRAY_SIZE(programs); i++) {
 		const struct program_case *c = &programs[i];
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *got;
 		size_t cie;
 
@@ -248,7 +248,7 @@ static void test_programs(void)
 		cie = eh_plain_cie(&eh, c->cie);
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
 		err = eh_build(&eh, c->keep, &table);
-		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		got = err ? kunwind_build_error_name(err) : rows_text(table);
 		if (!tap_ok(!strcmp(got, c->rows), "program: %s", c->name))
 			printf("# got  %s\n# want %s\n", got, c->rows);
 		if (!err)
@@ -267,7 +267,7 @@ static void test_signal(void)
 		"10 rsp+8 s c-8 signal";
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	const char *got;
 	size_t cie;
 
@@ -280,7 +280,7 @@ static void test_signal(void)
 		     "0f 04 77 a0 01 06 10 00 03 77 90 01 10 06 03 77 f8 00 10 07 03 77 a0 01 "
 		     "10 10 03 77 a8 01 08 03 50 0c 07 08 c0 c3 c6 c7 d0");
 	err = eh_build(&eh, 0, &table);
-	got = err ? kunwind_refusal_name(err) : rows_text(table);
+	got = err ? kunwind_build_error_name(err) : rows_text(table);
 	if (!tap_ok(!strcmp(got, want), "signal frame: every register listed"))
 		printf("# got  %s\n# want %s\n", got, want);
 	if (!err)
@@ -359,7 +359,7 @@ static void test_encodings(void)
 			};
 			u64 start = 0x6000, place, base = 0;
 			struct kunwind_table *table = NULL;
-			enum kunwind_refusal err;
+			enum kunwind_build_error err;
 			struct kunwind_rule a, b;
 			u8 *copy;
 			size_t cie;
@@ -405,7 +405,7 @@ static void test_encodings(void)
 			free(copy);
 			if (err) {
 				tap_ok(false, "encoding: %s %s: %s", f->name, relations[j].name,
-				       kunwind_refusal_name(err));
+				       kunwind_build_error_name(err));
 				continue;
 			}
 			a = kunwind_table_lookup(table, start + 0x7f);
@@ -425,7 +425,7 @@ static void test_aligned(void)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	unsigned int pad;
 
 	for (pad = 0; pad < 8; pad += 4) {
@@ -446,7 +446,7 @@ static void test_aligned(void)
 		eh_end(&eh);
 		err = eh_build(&eh, 0, &table);
 		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
-		       "encoding: aligned, %u: %s", pad, kunwind_refusal_name(err));
+		       "encoding: aligned, %u: %s", pad, kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -471,7 +471,7 @@ static void test_dropped(void)
 		};
 		struct kunwind_table *table = NULL;
 		struct kunwind_table_stats st = { 0 };
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		u64 base[] = { 0, 0, 0x800, 0x900, 0, 0 };
 		size_t cie;
 
@@ -502,7 +502,7 @@ static void test_dropped(void)
 			kunwind_table_stats(table, &st);
 		tap_ok(!err && st.nr_fdes == 1 && st.base == 0x3000 && st.span == 0x10,
 		       "FDE of a dropped function, encoding 0x%02x: %s", encoding,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -516,7 +516,7 @@ struct head_case {
 	const char *name;
 	const char *head;	/* from the version up to the initial instructions */
 	const char *start;	/* of the FDE's body; "" for pcrel sdata4 without more */
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 };
 
 /* TEXT_LO and 0x10 as absptr */
@@ -598,7 +598,7 @@ static void test_heads(void)
 		for (wide = 0; wide < 2; wide++) {
 			const struct head_case *c = &heads[i];
 			struct kunwind_table *table = NULL;
-			enum kunwind_refusal err;
+			enum kunwind_build_error err;
 			size_t cie;
 
 			eh.size = 0;
@@ -621,7 +621,7 @@ static void test_heads(void)
 			tap_ok(err == c->err &&
 			       (err || kunwind_table_lookup(table, TEXT_LO).off == 16),
 			       "%s bit: %s: %s", wide ? "64" : "32", c->name,
-			       kunwind_refusal_name(err));
+			       kunwind_build_error_name(err));
 			if (!err)
 				kunwind_table_free(table);
 		}

@@ -147,7 +147,7 @@ static inline void eh_plain_fde(struct eh *eh, size_t cie, u64 start, u32 len, c
  * Builds a table from a copy of the bytes that has exactly their length, so
  * that the address sanitizer sees any read after the end.
  */
-static inline enum kunwind_refusal eh_build(const struct eh *eh, u32 keep,
+static inline enum kunwind_build_error eh_build(const struct eh *eh, u32 keep,
 					    struct kunwind_table **table)
 {
 	u8 *copy = malloc(eh->size ? eh->size : 1);
@@ -156,7 +156,7 @@ static inline enum kunwind_refusal eh_build(const struct eh *eh, u32 keep,
 		.text_base = TEXT_BASE, .data_base = DATA_BASE,
 		.lo = TEXT_LO, .hi = TEXT_HI,
 	};
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	memcpy(copy, eh->data, eh->size);
 	err = kunwind_table_build(&section, keep, 1 << 24, NULL, NULL, table);

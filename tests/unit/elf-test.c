@@ -124,7 +124,7 @@ struct elf_case {
 		int size;
 		u64 val;
 	} change[4];
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 eh_addr, eh_size;
 };
 
@@ -230,7 +230,7 @@ static const struct {
 		int size;
 		u64 val;
 	} change[3];
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 eh_size, debug_size;
 } debug_cases[] = {
 	{ "both sections", { { 0 } }, KUNWIND_OK, 0x60, 0x40 },
@@ -257,7 +257,7 @@ static const struct {
 	{ "no section headers", { { 40, 8, 0 } }, KUNWIND_OK, 0xb00, 0 },
 };
 
-static enum kunwind_refusal parse(struct image *image, struct kunwind_elf *elf)
+static enum kunwind_build_error parse(struct image *image, struct kunwind_elf *elf)
 {
 	image->reads = 0;
 	return kunwind_elf_parse(image_read, image, image->size, elf);
@@ -271,7 +271,7 @@ static void test_cases(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct elf_case *c = &cases[i];
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		image_make(image.data);
 		for (j = 0; j < ARRAY_SIZE(c->change); j++)
@@ -281,7 +281,7 @@ static void test_cases(void)
 		if (!tap_ok(err == c->err &&
 			    (err || (elf.eh_addr == c->eh_addr && elf.eh_size == c->eh_size &&
 				     elf.eh_offset == c->eh_addr)),
-			    "%s: %s", c->name, kunwind_refusal_name(err)))
+			    "%s: %s", c->name, kunwind_build_error_name(err)))
 			printf("# .eh_frame at 0x%llx, 0x%llx bytes\n",
 			       (unsigned long long)elf.eh_addr, (unsigned long long)elf.eh_size);
 		if (i == 0 || err == KUNWIND_E_NO_CFI)
@@ -302,7 +302,7 @@ static void test_debug(void)
 	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(debug_cases); i++) {
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		image_make(image.data);
 		shdr(image.data, 1, 27, 1, 0, 0, 0x600, 0x40);
@@ -314,7 +314,7 @@ static void test_debug(void)
 		tap_ok(err == debug_cases[i].err && elf.eh_size == debug_cases[i].eh_size &&
 		       elf.debug_size == debug_cases[i].debug_size &&
 		       (!elf.debug_size || elf.debug_offset == 0x600),
-		       ".debug_frame, %s: %s", debug_cases[i].name, kunwind_refusal_name(err));
+		       ".debug_frame, %s: %s", debug_cases[i].name, kunwind_build_error_name(err));
 		if (err)
 			continue;
 		memset(section, 0xee, sizeof(section));
@@ -401,7 +401,7 @@ static void test_loads(void)
 	unsigned int i, nr;
 
 	for (nr = KUNWIND_ELF_MAX_LOADS; nr <= KUNWIND_ELF_MAX_LOADS + 1; nr++) {
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		image_make(image.data);
 		memset(image.data + 0x40, 0, 0x2000);
@@ -415,7 +415,7 @@ static void test_loads(void)
 		}
 		err = parse(&image, &elf);
 		tap_ok(err == (nr > KUNWIND_ELF_MAX_LOADS ? KUNWIND_E_LIMIT : KUNWIND_E_NO_CFI),
-		       "%u LOADs: %s", nr, kunwind_refusal_name(err));
+		       "%u LOADs: %s", nr, kunwind_build_error_name(err));
 	}
 	free(image.data);
 }
@@ -523,7 +523,7 @@ static void test_vdso(void)
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
 	struct kunwind_elf elf;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	char line[256];
 	FILE *maps = fopen("/proc/self/maps", "r");
 
@@ -538,7 +538,7 @@ static void test_vdso(void)
 	if (!image.data || !image.size)
 		return;
 	err = parse(&image, &elf);
-	if (!tap_ok(!err, "vDSO: headers: %s", kunwind_refusal_name(err)))
+	if (!tap_ok(!err, "vDSO: headers: %s", kunwind_build_error_name(err)))
 		return;
 	kunwind_elf_sections(&elf, image.data + elf.eh_offset, image.data + elf.debug_offset, section);
 	err = kunwind_table_build(section, 0, 1 << 20, NULL, NULL, &table);
@@ -546,7 +546,7 @@ static void test_vdso(void)
 		kunwind_table_stats(table, &st);
 		kunwind_table_free(table);
 	}
-	tap_ok(!err && st.nr_rows, "vDSO: %u rows: %s", st.nr_rows, kunwind_refusal_name(err));
+	tap_ok(!err && st.nr_rows, "vDSO: %u rows: %s", st.nr_rows, kunwind_build_error_name(err));
 }
 
 /* Many segments of a kind that is read: the number of reads must stay small. */

@@ -55,21 +55,21 @@ static void test_exec(void)
 	helper = start(6, 0, ROOT);
 	helper->task.mm = NULL;
 	executes_as(helper, 0, ROOT, usual);
-	tap_ok(is(helper, "auto") && kunwind_space_find(helper->task.mm),
-	       "exec under auto: a program that a kernel thread starts is registered");
+	tap_ok(is(helper, "system_wide") && kunwind_space_find(helper->task.mm),
+	       "exec under system_wide: a program that a kernel thread starts is registered");
 	max_processes = 1;
 	missed = missed_by_limit();
 	helper = start(9, 0, ROOT);
 	helper->task.mm = NULL;
 	executes_as(helper, 0, ROOT, usual);
 	tap_ok(is(helper, "absent") && missed_by_limit() == missed + 1,
-	       "exec under auto: a program beyond max_processes is not registered, missed_limit counts it");
+	       "exec under system_wide: beyond max_processes, missed_limit counts the program");
 	max_processes = 100;
 	ann = forks(start(7, ANN, 0), 8);
 	registers(ann, ann, 0);
 	executes_as(ann, ANN, ROOT, secure);
-	tap_ok(is(ann, "auto") && !sees(ANN, ann),
-	       "exec of a set-user-ID program under auto: only auto's registration stays");
+	tap_ok(is(ann, "system_wide") && !sees(ANN, ann),
+	       "exec of a set-user-ID program under system_wide: only system_wide's registration stays");
 	end("exec");
 }
 
@@ -84,21 +84,22 @@ static void test_exec_pays(void)
 	root = start(1, 0, ROOT);
 	switches(true);
 	child = forks(root, 2);
-	tap_ok(is(child, "auto") && !shares_of(0), "auto: root's processes are in no user's share");
+	tap_ok(is(child, "system_wide") && !shares_of(0),
+	       "system_wide: root's processes are in no user's share");
 	executes_as(child, ANN, 0, usual);
-	tap_ok(is(child, "auto") && shares_of(ANN) == 1,
+	tap_ok(is(child, "system_wide") && shares_of(ANN) == 1,
 	       "exec as a user: the record is in that user's share");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(shares_of(ANN) == 1, "exec as the same user: the record counts once");
 	executes_as(child, BOB, 0, usual);
-	tap_ok(is(child, "auto") && shares_of(BOB) == 1,
+	tap_ok(is(child, "system_wide") && shares_of(BOB) == 1,
 	       "exec as another user: the record is in the new user's share");
 	tap_ok(!shares_of(ANN), "exec as another user: the record has left the first user's share");
 	executes_as(child, BOB, ROOT, secure);
 	tap_ok(shares_of(BOB) == 1,
 	       "exec of a set-user-ID program: the record stays in the real user's share");
 	executes_as(child, 0, ROOT, usual);
-	tap_ok(is(child, "auto") && !shares_of(BOB), "exec as root: the record is in no user's share");
+	tap_ok(is(child, "system_wide") && !shares_of(BOB), "exec as root: the record is in no user's share");
 
 	/* Ann has 4 records, root 1, 5 are free; one more leaves only 4. */
 	max_processes = 10;
@@ -109,10 +110,10 @@ static void test_exec_pays(void)
 	       "exec as a user: the user has at most as many records as are free: %u",
 	       shares_of(ANN));
 	child = forks(root, 20);
-	tap_ok(is(child, "auto"), "auto: root's child has a record");
+	tap_ok(is(child, "system_wide"), "system_wide: root's child has a record");
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "absent") && missed_by_limit() == missed + 1,
-	       "exec as a user whose share is full: auto's registration ends, missed_limit counts it");
+	       "exec as a user whose share is full: system_wide's registration ends, missed_limit counts it");
 	child = forks(root, 21);
 	registers(root, child, 0);
 	executes_as(child, ANN, 0, usual);

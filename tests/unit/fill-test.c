@@ -45,7 +45,7 @@ static u64 used_each;		/* processor time between two checks, in ns */
 static u64 given[16];		/* time of each slice, in ns */
 static unsigned int slices, in_background, turns, rules_gone, concluded, built, given_back;
 static size_t uncharged, kept;
-static enum kunwind_refusal conclusion;
+static enum kunwind_build_error conclusion;
 
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *of, u64 left)
 {
@@ -72,9 +72,9 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	return job->left;
 }
 void kunwind_turns_wake(void) { }
-void kunwind_result_set(struct kunwind_object *of, enum kunwind_refusal refusal)
+void kunwind_result_set(struct kunwind_object *of, enum kunwind_build_error build_error)
 {
-	of->refusal = conclusion = refusal;
+	of->build_error = conclusion = build_error;
 	concluded++;
 }
 void kunwind_estimate_uncharge(struct kunwind_object *of, size_t charged, size_t stays)

@@ -65,7 +65,7 @@ static void test_frame(const struct frame_case *c, const struct kunwind_rule *da
 	unsigned long addresses[4];
 	struct kunwind_table *table = NULL;
 	enum kunwind_reason reason = KUNWIND_CORRUPT;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 stack[WORDS];
 	unsigned int i, round;
 	struct kunwind_walk walk;
@@ -106,7 +106,7 @@ static void test_frame(const struct frame_case *c, const struct kunwind_rule *da
 	good = !err && reason == c->reason && walk.count == 1U + (c->caller >= 0) &&
 	       (c->caller < 0 || addresses[1] == CALLER + c->caller);
 	if (!tap_ok(good, "frame, %s: %s", cached ? "cached" : "not cached", c->name))
-		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
+		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_build_error_name(err),
 		       kunwind_reason_name(reason), err ? 0 : walk.count,
 		       err || !walk.count ? 0 : addresses[walk.count - 1]);
 	if (!err)
@@ -138,7 +138,7 @@ static void test_saved(unsigned int reg, const struct inner *says, unsigned int 
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	struct kunwind_table *table = NULL;
 	enum kunwind_reason reason = KUNWIND_CORRUPT;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	unsigned long addresses[4];
 	char inner[64], outer[32];
 	struct kunwind_walk walk = { };
@@ -186,7 +186,7 @@ static void test_saved(unsigned int reg, const struct inner *says, unsigned int 
 		    "frame, %s: CFA in register %u, which the callee %s %u%s",
 		    cached ? "cached" : "not cached", reg, lost ? "lost" : "saved at", place,
 		    says->name))
-		printf("# %s %s, %u addresses\n", kunwind_refusal_name(err),
+		printf("# %s %s, %u addresses\n", kunwind_build_error_name(err),
 		       kunwind_reason_name(reason), walk.count);
 	if (!err)
 		kunwind_table_free(table);

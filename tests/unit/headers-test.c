@@ -53,7 +53,7 @@ static void image(void)
 	segment(1, 4, 4, 0x1800, 0x1800, 0x200, 0x200);
 }
 
-static enum kunwind_refusal parse(struct kunwind_elf *elf)
+static enum kunwind_build_error parse(struct kunwind_elf *elf)
 {
 	return kunwind_elf_parse(read_file, NULL, SIZE, elf);
 }
@@ -110,7 +110,7 @@ static void test_notes(void)
 }
 
 /* .eh_frame_hdr at 0x1c00 says that .eh_frame is at @addr. */
-static enum kunwind_refusal place(u32 addr, struct kunwind_elf *elf)
+static enum kunwind_build_error place(u32 addr, struct kunwind_elf *elf)
 {
 	image();
 	segment(2, 0x6474e550, 4, 0x1c00, 0x1c00, 12, 12);

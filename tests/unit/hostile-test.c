@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile-test.c - hostile .eh_frame: the refusal, and linear time for large
+ * hostile-test.c - hostile .eh_frame: the build error, and linear time for large
  * input
  *
  * Time is counted in calls of the builder's abort function, one for every 4096
@@ -16,7 +16,7 @@
 struct hostile_case {
 	const char *name;
 	const char *cie, *fde;		/* instructions */
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 };
 
 /*
@@ -42,18 +42,18 @@ static const struct hostile_case programs[] = {
 	  KUNWIND_E_OPERAND },
 };
 
-static void report(bool good, const char *name, enum kunwind_refusal err)
+static void report(bool good, const char *name, enum kunwind_build_error err)
 {
-	tap_ok(good, "%s: %s", name, kunwind_refusal_name(err));
+	tap_ok(good, "%s: %s", name, kunwind_build_error_name(err));
 }
 
-/* Builds an FDE's program and expects a refusal. */
+/* Builds an FDE's program and expects a build error. */
 static void expect(const char *name, const char *cie_code, const char *code,
-		   enum kunwind_refusal want)
+		   enum kunwind_build_error want)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	size_t cie;
 
 	eh.size = 0;
@@ -136,7 +136,7 @@ static void test_cut(void)
 
 		for (n = 1; n < len; n++) {
 			struct kunwind_table *table = NULL;
-			enum kunwind_refusal err;
+			enum kunwind_build_error err;
 			size_t cie, rest;
 			char code[32];
 
@@ -158,7 +158,7 @@ static void test_cut(void)
 				kunwind_table_free(table);
 			if (err != KUNWIND_E_OPERAND) {
 				printf("# %s cut to %u bytes: %s\n", ops[i], n,
-				       kunwind_refusal_name(err));
+				       kunwind_build_error_name(err));
 				good = false;
 			}
 		}
@@ -182,7 +182,7 @@ static void test_remembered(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		size_t cie;
 
 		eh.size = 0;
@@ -201,7 +201,7 @@ static void test_beside(void)
 {
 	static const struct {
 		const char *name, *bytes;	/* of the second FDE, from its CIE pointer on */
-		enum kunwind_refusal strict;
+		enum kunwind_build_error strict;
 	} cases[] = {
 		{ "a CIE pointer before the section", "00 01 00 00", KUNWIND_E_CIE },
 		{ "a CIE pointer of 4 GB - 1", "ff ff ff ff", KUNWIND_E_CIE },
@@ -233,7 +233,7 @@ static void test_beside(void)
 			.data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
 		};
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		eh.size = 0;
 		eh_begin(&eh, false);
@@ -262,7 +262,7 @@ static void test_beside(void)
 		section.strict = true;
 		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 		tap_ok(err == cases[i].strict, "strict: %s: %s", cases[i].name,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -290,7 +290,7 @@ static void test_open_end(void)
 					.open_end = open, .min_fdes = min_fdes,
 				};
 				struct kunwind_table *table = NULL;
-				enum kunwind_refusal err;
+				enum kunwind_build_error err;
 				size_t cie;
 
 				eh.size = 0;
@@ -314,7 +314,7 @@ static void test_open_end(void)
 struct section_case {
 	const char *name;
 	const char *bytes;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 };
 
 /* A good CIE of 20 bytes at 0 */
@@ -374,7 +374,7 @@ static void test_sections(void)
 
 	for (i = 0; i < ARRAY_SIZE(sections); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		eh.size = 0;
 		eh_hex(&eh, sections[i].bytes);
@@ -438,14 +438,14 @@ static bool big_tick(void *data)
 }
 
 /* Builds, frees, and sets *stats to the table's figures. */
-static enum kunwind_refusal big_build(struct big *big, size_t limit,
+static enum kunwind_build_error big_build(struct big *big, size_t limit,
 				      struct kunwind_table_stats *stats)
 {
 	struct kunwind_section section = {
 		.data = big->data, .size = big->size, .addr = EH_ADDR, .lo = TEXT_LO, .hi = big->hi,
 	};
 	struct kunwind_table *table;
-	enum kunwind_refusal err = kunwind_table_build(&section, 0, limit, big_tick, big, &table);
+	enum kunwind_build_error err = kunwind_table_build(&section, 0, limit, big_tick, big, &table);
 
 	memset(stats, 0, sizeof(*stats));
 	if (!err) {
@@ -460,7 +460,7 @@ static void test_big(void)
 {
 	u8 code[4096];
 	struct kunwind_table_stats st;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct big big;
 	clock_t t0;
 	u32 i;
@@ -500,7 +500,7 @@ static void test_big(void)
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_fdes == 100000 && st.nr_rows == 1 && big.ticks < 1000 &&
 	       clock() - t0 < 60 * CLOCKS_PER_SEC,
-	       "100,000 FDEs of 65 long CIEs: %s, %u rows", kunwind_refusal_name(err), st.nr_rows);
+	       "100,000 FDEs of 65 long CIEs: %s, %u rows", kunwind_build_error_name(err), st.nr_rows);
 
 	/* an FDE around many others, which would be run again after each */
 	big_init(&big, 8 << 20);
@@ -512,7 +512,7 @@ static void test_big(void)
 		big_fde(&big, 0, TEXT_LO + 32 + 64 * i, 16, code, 0);
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(err == KUNWIND_E_LIMIT && big.ticks < 20000,
-	       "one FDE around 100,000: %s", kunwind_refusal_name(err));
+	       "one FDE around 100,000: %s", kunwind_build_error_name(err));
 
 	/* nested like an onion */
 	big_init(&big, 8 << 20);
@@ -521,7 +521,7 @@ static void test_big(void)
 		big_fde(&big, 0, TEXT_LO + 2 * i, 0x8000 - 4 * i, code, 0);
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_fdes == 1000 && st.nr_rows == 3,
-	       "1000 FDEs, each within the one before: %s, %u rows", kunwind_refusal_name(err),
+	       "1000 FDEs, each within the one before: %s, %u rows", kunwind_build_error_name(err),
 	       st.nr_rows);
 
 	/* one range many times: linear time, one FDE counts */
@@ -531,7 +531,7 @@ static void test_big(void)
 		big_fde(&big, 0, TEXT_LO, 0x8000, code, 0);
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_rows == 1 && big.ticks < 1000, "100,000 FDEs of one range: %s",
-	       kunwind_refusal_name(err));
+	       kunwind_build_error_name(err));
 
 	/* a program of more than 1 MB */
 	big_init(&big, 2 << 20);
@@ -560,7 +560,7 @@ static void test_big(void)
 	}
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_rows == 1 && big.ticks >= 8, "8 programs of 1 MB without a row: %s",
-	       kunwind_refusal_name(err));
+	       kunwind_build_error_name(err));
 
 	/* a row for each byte: exceeds the limit on the table's size */
 	big_init(&big, 8 << 20);
@@ -586,7 +586,7 @@ static void test_big(void)
 	err = big_build(&big, 1 << 26, &st);
 	tap_ok(!err && st.nr_rules == 65536 && st.nr_rows == 65536,
 	       "70,000 rules: 65,535 are kept: %s, %u rules, %u rows",
-	       kunwind_refusal_name(err), st.nr_rules, st.nr_rows);
+	       kunwind_build_error_name(err), st.nr_rules, st.nr_rows);
 
 	/* addresses more than 4 GB apart */
 	big_init(&big, 1 << 16);
@@ -596,7 +596,7 @@ static void test_big(void)
 	big_fde(&big, 0, TEXT_LO + (1ULL << 32), 16, code, 0);
 	err = big_build(&big, 1 << 20, &st);
 	tap_ok(!err && st.nr_fdes == 1 && st.span == 16, "a span of 4 GB: only FDEs within reach count: %s",
-	       kunwind_refusal_name(err));
+	       kunwind_build_error_name(err));
 
 	/* aborted at the first check, and in the middle of the rows */
 	for (i = 1; i < 40; i += 29) {
@@ -610,7 +610,7 @@ static void test_big(void)
 			big_fde(&big, 0, TEXT_LO + 32 * j, 16, code, 0);
 		err = big_build(&big, 1 << 26, &st);
 		tap_ok(err == KUNWIND_E_ABORTED && big.ticks == i, "aborted at check %u: %s", i,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 	}
 }
 
@@ -619,7 +619,7 @@ static void test_huge(void)
 {
 	struct kunwind_section section = { .size = 1ULL << 32, .hi = 0x1000 };
 	struct kunwind_table *table;
-	enum kunwind_refusal err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	enum kunwind_build_error err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 
 	report(err == KUNWIND_E_LIMIT, "a section of 4 GB", err);
 }

@@ -16,7 +16,7 @@
 #define CALLER	0xf7d00000U		/* in no object */
 #define CODE	0x8048000U		/* where TEXT_LO is mapped */
 
-static enum kunwind_refusal build(const struct eh *eh, struct kunwind_table **table)
+static enum kunwind_build_error build(const struct eh *eh, struct kunwind_table **table)
 {
 	struct kunwind_section section = {
 		.data = eh->data, .size = eh->size, .addr = EH_ADDR,
@@ -74,7 +74,7 @@ static void test_rows(const struct rows_case *c)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	size_t cie;
 
 	eh.size = 0;
@@ -83,7 +83,7 @@ static void test_rows(const struct rows_case *c)
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x200, 1, "");
 	err = build(&eh, &table);
 	if (!tap_ok(!err && !strncmp(rows_text(table), c->rows, strlen(c->rows)), "rows: %s", c->name))
-		printf("# %s %s\n# want %s\n", kunwind_refusal_name(err), err ? "" : rows_text(table),
+		printf("# %s %s\n# want %s\n", kunwind_build_error_name(err), err ? "" : rows_text(table),
 		       c->rows);
 	if (!err)
 		kunwind_table_free(table);
@@ -96,7 +96,7 @@ static void test_pointers(void)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	size_t cie;
 
 	eh.size = 0;
@@ -206,7 +206,7 @@ static void test_frame(const struct frame_case *c)
 	struct kunwind_table *table = NULL;
 	struct kunwind_walk walk = { 0 };
 	unsigned long addresses[4];
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 stack[WORDS], i;
 	size_t cie;
 	bool good;
@@ -243,7 +243,7 @@ static void test_frame(const struct frame_case *c)
 	good = !err && reason == c->reason && walk.count == 1U + (c->caller >= 0) &&
 	       (c->caller < 0 || addresses[1] == CALLER + (u32)c->caller);
 	if (!tap_ok(good, "frame: %s", c->name))
-		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_refusal_name(err),
+		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_build_error_name(err),
 		       kunwind_reason_name(reason), walk.count,
 		       walk.count ? addresses[walk.count - 1] : 0);
 	if (!err)

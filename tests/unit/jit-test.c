@@ -18,7 +18,7 @@ static struct kunwind_space space;
 static struct kunwind_object object;
 static struct kunwind_payer { int refs; } user;
 static bool registered, over;
-static enum kunwind_refusal refusal;
+static enum kunwind_build_error build_error;
 static int change_error;
 static unsigned int built;
 static struct kunwind_change changed;
@@ -41,13 +41,13 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
 	return &object;
 }
 void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
-enum kunwind_refusal kunwind_builder_build_user(struct kunwind_object *of, struct kunwind_section *s,
+enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *of, struct kunwind_section *s,
 						const void __user *from)
 {
 	built += from == (void *)(uintptr_t)s->addr;
 	section = *s;
 	of->stats.nr_fdes = 3;
-	return refusal;
+	return build_error;
 }
 int kunwind_space_change(struct kunwind_space *of, struct mm_struct *its, const struct kunwind_change *change)
 {
@@ -111,24 +111,24 @@ static void test_add(void)
 	tap_ok(!add_at(0x1000, 0x100, 0x5000, 0x80, &jit) && built == 1 && section.lo == 0x1000 &&
 	       section.hi == 0x1100 && section.addr == 0x5000 && section.size == 0x80 &&
 	       changed.start == 0x1000 && changed.end == 0x1100 && changed.object == &object &&
-	       jit.nr_fdes == 3 && jit.refusal == KUNWIND_OK,
+	       jit.nr_fdes == 3 && jit.build_error == KUNWIND_OK,
 	       "add: the table is built from the given bytes for the given code");
 	tap_ok(paid == &user && !user.refs, "add: the process's user pays");
 	tap_ok(refcount_read(&object.users) == 1 && refcount_read(&space.refs) == 1,
 	       "add: only the list keeps a reference");
-	refusal = KUNWIND_E_CIE;
-	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOEXEC && jit.refusal == KUNWIND_E_CIE &&
+	build_error = KUNWIND_E_CIE;
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOEXEC && jit.build_error == KUNWIND_E_CIE &&
 	       !refcount_read(&object.users) && !jit.nr_fdes,
 	       "add: a refused section returns ENOEXEC and the reason, and is not kept");
-	refusal = KUNWIND_E_LIMIT;
+	build_error = KUNWIND_E_LIMIT;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC,
 	       "add: a table over a limit returns ENOSPC");
-	refusal = KUNWIND_E_NOMEM;
+	build_error = KUNWIND_E_NOMEM;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOMEM, "add: no memory returns ENOMEM");
-	refusal = KUNWIND_E_IO;
+	build_error = KUNWIND_E_IO;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -EFAULT,
 	       "add: unreadable bytes return EFAULT");
-	refusal = KUNWIND_OK;
+	build_error = KUNWIND_OK;
 	over = true;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC && !user.refs,
 	       "add: too many objects return ENOSPC");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names-test.c - each reason, refusal, trust and method has its own name
+ * names-test.c - each reason, build error, trust and method has its own name
  */
 #include <ctype.h>
 
@@ -45,11 +45,11 @@ int main(void)
 {
 	documented();
 	check("reasons", kunwind_reason_name, KUNWIND_NR_REASONS);
-	check("refusals", kunwind_refusal_name, KUNWIND_NR_REFUSALS);
+	check("build errors", kunwind_build_error_name, KUNWIND_NR_BUILD_ERRORS);
 	check("trusts", kunwind_trust_name, KUNWIND_NR_TRUSTS);
 	check("methods", kunwind_method_name, KUNWIND_NR_METHODS);
 	tap_ok(!strcmp(kunwind_reason_name(KUNWIND_CFA_STUCK), "cfa_stuck") &&
-	       !strcmp(kunwind_refusal_name(KUNWIND_E_STATE_STACK), "state_stack"),
-	       "names: reason and refusal are named like their enumerators");
+	       !strcmp(kunwind_build_error_name(KUNWIND_E_STATE_STACK), "state_stack"),
+	       "names: reason and build error are named like their enumerators");
 	return tap_done();
 }

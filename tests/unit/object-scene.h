@@ -104,7 +104,7 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full;
 #define TABLE	100000		/* bytes of each table */
 
 static unsigned int built, closed;
-static enum kunwind_refusal ends_with;
+static enum kunwind_build_error ends_with;
 
 bool kunwind_source_attach(struct kunwind_object *object, struct file *file, bool remote)
 {
@@ -133,14 +133,14 @@ static void build_object(struct kunwind_object *object)
 	int err;
 
 	built++;
-	object->refusal = ends_with;
+	object->build_error = ends_with;
 	if (!ends_with) {
 		do
 			err = kunwind_memory_make_room(object->payer, TABLE);
 		while (err == -EDQUOT && kunwind_object_next_payer(object));
 		object->over_share = err == -EDQUOT;
 		if (err) {
-			object->refusal = KUNWIND_E_LIMIT;
+			object->build_error = KUNWIND_E_LIMIT;
 		} else {
 			object->table = kunwind_alloc(1024);
 			object->stats.bytes = TABLE;
@@ -149,14 +149,15 @@ static void build_object(struct kunwind_object *object)
 		}
 	}
 	object->done_at = jiffies;
-	object->state = !object->refusal ? KUNWIND_OBJECT_READY :
-			object->refusal == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
-			object->refusal == KUNWIND_E_NO_CFI ? KUNWIND_OBJECT_NO_CFI : KUNWIND_OBJECT_FAILED;
+	object->state = !object->build_error ? KUNWIND_OBJECT_READY :
+			object->build_error == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
+			object->build_error == KUNWIND_E_NO_CFI ? KUNWIND_OBJECT_NO_CFI :
+								  KUNWIND_OBJECT_FAILED;
 	if (!object->filling)
 		kunwind_object_build_over(object);
 }
 
-const char *kunwind_refusal_name(unsigned int refusal);
+const char *kunwind_build_error_name(unsigned int build_error);
 
 static void build_next(struct kunwind_lane *lane, struct kunwind_payer *payer)
 {

@@ -28,7 +28,7 @@ static inline int object_read(void *file, u64 off, void *buf, size_t len)
 	return 0;
 }
 
-/* Returns 0, a refusal, or -1 if the file cannot be opened. */
+/* Returns 0, a build error, or -1 if the file cannot be opened. */
 static inline int object_open(struct object *o, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -56,7 +56,7 @@ static void test_columns(void)
 
 	for (i = 0; i < ARRAY_SIZE(columns); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *got;
 		size_t cie = 0;
 
@@ -69,7 +69,7 @@ static void test_columns(void)
 		eh_end(&eh);
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x100, columns[i].fde);
 		err = eh_build(&eh, 0, &table);
-		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		got = err ? kunwind_build_error_name(err) : rows_text(table);
 		if (!tap_ok(!strcmp(got, columns[i].rows) &&
 			    (columns[i].column != 14 || kunwind_table_keep(table) == KUNWIND_REG(14)),
 			    "return address in column %s",
@@ -94,7 +94,7 @@ static void test_states(void)
 	for (i = 0; i < ARRAY_SIZE(depths); i++) {
 		const u32 depth = depths[i];
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		struct kunwind_rule rule = { 0 };
 		size_t cie;
 
@@ -132,7 +132,7 @@ static void test_states(void)
 		if (!err)
 			rule = kunwind_table_lookup(table, TEXT_LO + 0x1000);
 		tap_ok(!wrong && rule.off == 16, "%u states remembered within each other: %s, %u wrong",
-		       depth, kunwind_refusal_name(err), wrong);
+		       depth, kunwind_build_error_name(err), wrong);
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -155,7 +155,7 @@ static void test_data_align(void)
 
 	for (i = 0; i < ARRAY_SIZE(aligns); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *got;
 
 		eh.size = 0;
@@ -168,7 +168,7 @@ static void test_data_align(void)
 		eh_plain_fde(&eh, 0, TEXT_LO, 0x100,
 			     "90 80 80 80 80 80 80 80 80 80 01 41 90 01 41 86 02 41 90 00 c6");
 		err = eh_build(&eh, 0, &table);
-		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		got = err ? kunwind_build_error_name(err) : rows_text(table);
 		if (!tap_ok(!strncmp(got, rows[i], strlen(rows[i])),
 			    "data alignment factor number %u", i))
 			printf("# got  %s\n# want %s\n", got, rows[i]);
@@ -198,7 +198,7 @@ static void test_clipped(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kunwind_table *table = NULL;
 		struct kunwind_table_stats st = { 0 };
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *got;
 		size_t cie;
 
@@ -207,7 +207,7 @@ static void test_clipped(void)
 		eh_plain_fde(&eh, cie, cases[i].start, cases[i].len,
 			     "42 0e 10 42 0e 18 42 0e 20 42 0e 28");
 		err = eh_build(&eh, 0, &table);
-		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		got = err ? kunwind_build_error_name(err) : rows_text(table);
 		if (!err)
 			kunwind_table_stats(table, &st);
 		if (!tap_ok(!strcmp(got, cases[i].rows) && st.base >= TEXT_LO &&
@@ -234,7 +234,7 @@ static void test_code_align(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		eh.size = 0;
 		eh_begin(&eh, false);
@@ -246,7 +246,7 @@ static void test_code_align(void)
 		err = eh_build(&eh, 0, &table);
 		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
 		       "a code alignment factor that is too big for its advance, %u: %s", i,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -257,7 +257,7 @@ static void test_factors(void)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	const char *got;
 	size_t cie = 0;
 
@@ -272,7 +272,7 @@ static void test_factors(void)
 	eh_hex(&eh, "43 86 04 02 11 13 7c 03 01 01 0e 10");
 	eh_end(&eh);
 	err = eh_build(&eh, 0, &table);
-	got = err ? kunwind_refusal_name(err) : rows_text(table);
+	got = err ? kunwind_build_error_name(err) : rows_text(table);
 	if (!tap_ok(!strcmp(got, "0 rsp+8 s c-8; c rsp+8 c-16 c-8; 50 rsp+16 c-16 c-8"),
 		    "code alignment 4 and data alignment -4"))
 		printf("# got %s\n", got);

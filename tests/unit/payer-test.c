@@ -148,23 +148,24 @@ static void test_autos(void)
 
 	max_user_processes = 0;
 	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
-	       "auto: a user has at most half of the records");
-	tap_ok(autos(1002, false, 4, 8, q) == 2, "auto: the next user has half of the remaining records");
+	       "system_wide: a user has at most half of the records");
+	tap_ok(autos(1002, false, 4, 8, q) == 2,
+	       "system_wide: the next user has half of the remaining records");
 	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
-	       "auto: root's processes with CAP_SYS_ADMIN are in no user's share");
+	       "system_wide: root's processes with CAP_SYS_ADMIN are in no user's share");
 	kunwind_payer_remove_share(p[0], KUNWIND_SHARE_RECORD);
 	be(1001, &init_user_ns, &init_pid_ns, false);
 	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 3);
-	tap_ok(more == ERR_PTR(-ENOSPC), "auto: a user has at most as many records as are free");
+	tap_ok(more == ERR_PTR(-ENOSPC), "system_wide: a user has at most as many records as are free");
 	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4);
-	tap_ok(more == p[1], "auto: a user may have as many records as are free");
+	tap_ok(more == p[1], "system_wide: a user may have as many records as are free");
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == p[1] &&
 	       kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == ERR_PTR(-ENOSPC),
-	       "auto: records and unmaps are counted separately");
+	       "system_wide: records and unmaps are counted separately");
 	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_UNMAP);
 	be(1001, &init_user_ns, &init_pid_ns, true);
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
-	       "auto: a set-user-ID program is in its real user's share");
+	       "system_wide: a set-user-ID program is in its real user's share");
 	kunwind_payer_remove_share(more, KUNWIND_SHARE_RECORD);
 	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_RECORD);
 	kunwind_payer_remove_share(p[2], KUNWIND_SHARE_RECORD);
@@ -174,7 +175,7 @@ static void test_autos(void)
 	kunwind_payer_remove_share(NULL, KUNWIND_SHARE_RECORD);
 	no_memory = 1;
 	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
-	       "auto: no memory leaves no charge");
+	       "system_wide: no memory leaves no charge");
 }
 
 /* Does @payer keep the record of a process that becomes this user's? */

@@ -57,7 +57,7 @@ static void test_rules(void)
 	struct kunwind_table_stats head = { .base = 0, .span = NR * 8, .nr_fdes = 1 };
 	struct kunwind_table *table = NULL;
 	struct kunwind_pack pack;
-	enum kunwind_refusal err = kunwind_pack_init(&pack, 1 << 20, plenty());
+	enum kunwind_build_error err = kunwind_pack_init(&pack, 1 << 20, plenty());
 	u32 i, wrong = 0;
 
 	for (i = 0; i < NR && !err; i++)
@@ -78,7 +78,7 @@ static void test_rules(void)
 	kunwind_table_free(table);
 }
 
-static enum kunwind_refusal build(const struct eh *eh, size_t limit, struct kunwind_table **table)
+static enum kunwind_build_error build(const struct eh *eh, size_t limit, struct kunwind_table **table)
 {
 	struct kunwind_section section = {
 		.data = eh->data, .size = eh->size, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
@@ -92,7 +92,7 @@ static void test_limit(void)
 	static struct eh eh;
 	struct kunwind_table_stats stats = { };
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	u32 i;
 
@@ -115,7 +115,7 @@ static void test_limit(void)
 	table = NULL;
 	err = build(&eh, stats.bytes - 1, &table);
 	tap_ok(err == KUNWIND_E_LIMIT, "limit: one byte less than the table's bytes is not enough: %s",
-	       kunwind_refusal_name(err));
+	       kunwind_build_error_name(err));
 	if (!err)
 		kunwind_table_free(table);
 }
@@ -149,7 +149,7 @@ static void test_twice(void)
 {
 	static const struct {
 		const char *name, *cie;
-		enum kunwind_refusal want;
+		enum kunwind_build_error want;
 	} cases[] = {
 		{ "equal CIEs", "00 00 00 00 01 00 01 78 10 0c 07 08 90 01 00 00 00", KUNWIND_OK },
 		{ "other data alignment",
@@ -165,7 +165,7 @@ static void test_twice(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		size_t cie;
 
 		eh.size = 0;
@@ -182,7 +182,7 @@ static void test_twice(void)
 		}
 		err = eh_build(&eh, 0, &table);
 		tap_ok(err == cases[i].want, "two FDEs of one range, %s: %s", cases[i].name,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}

@@ -213,7 +213,7 @@ static int unregisters(struct one *by, struct one *one)
 	return kunwind_process_unregister(&one->pid);
 }
 
-/* Switches auto on or off; processes that already run are not registered. */
+/* Switches system_wide on or off; processes that already run are not registered. */
 static void switches(bool on)
 {
 	be(nobody);
@@ -252,7 +252,7 @@ static bool is(struct one *one, const char *want)
 
 static bool sees(u32 uid, struct one *one) { return strcmp(told(one, false, uid), "absent"); }
 
-/* Returns how many registrations user @uid has: by hand, or by auto. */
+/* Returns how many registrations user @uid has: by hand, or by system_wide. */
 static unsigned int count_of(u32 uid, bool by_hand)
 {
 	const struct kunwind_payer *payer;

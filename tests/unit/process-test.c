@@ -30,17 +30,17 @@ static void test_children(void)
 	       "fork: the child of a process that is not registered is not registered");
 	switches(true);
 	child = forks(alone, 8);
-	tap_ok(is(child, "auto") && !sees(ANN, child),
-	       "fork under auto: without KUNWIND_REGISTER_CHILDREN the child is auto's only");
+	tap_ok(is(child, "system_wide") && !sees(ANN, child),
+	       "fork under system_wide: without KUNWIND_REGISTER_CHILDREN the child is system_wide's only");
 	child = forks(parent, 9);
-	tap_ok(is(child, "children,auto") && sees(ANN, child),
-	       "fork under auto: with KUNWIND_REGISTER_CHILDREN the child is registered in both ways");
+	tap_ok(is(child, "children,system_wide") && sees(ANN, child),
+	       "fork under system_wide: with KUNWIND_REGISTER_CHILDREN the child is registered in both ways");
 	child = forks(&all[6], 10);
 	switches(false);
 	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "children"),
-	       "auto off: only registrations by hand stay");
+	       "system_wide off: only registrations by hand stay");
 	tap_ok(!shares_of(ANN) && by_hand_of(ANN) == 5,
-	       "auto off: the user's share has no records");
+	       "system_wide off: the user's share has no records");
 	end("children");
 
 	/* whether fork copies the parent's space */
@@ -57,14 +57,14 @@ static void test_children(void)
 	switches(true);
 	be(nobody);
 	kunwind_process_adopt(alone->task.mm, &alone->pid, true);
-	tap_ok(kunwind_space_find(alone->task.mm)->children == 1, "auto on: fork copies the space");
+	tap_ok(kunwind_space_find(alone->task.mm)->children == 1, "system_wide on: fork copies the space");
 	kunwind_process_whole_system(false);
 	parent = forks(alone, 2);
 	tap_ok(is(parent, "absent") && !kunwind_space_find(parent->task.mm),
-	       "auto switched off during fork: the copied space is dropped");
+	       "system_wide switched off during fork: the copied space is dropped");
 	switches(false);
 	tap_ok(is(alone, "-") && !kunwind_space_find(alone->task.mm)->children,
-	       "auto off: fork copies no space");
+	       "system_wide off: fork copies no space");
 	end("copies of spaces");
 }
 
@@ -108,13 +108,13 @@ static void test_registrar(void)
 	switches(true);
 	child = forks(bob, 5);
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 2,
-	       "fork under auto: the child is counted for both users");
-	tap_ok(unregisters(ann, child) == 0 && is(child, "auto") && !sees(ANN, child),
-	       "unregister: the registration by auto stays");
+	       "fork under system_wide: the child is counted for both users");
+	tap_ok(unregisters(ann, child) == 0 && is(child, "system_wide") && !sees(ANN, child),
+	       "unregister: the system-wide registration stays");
 	tap_ok(shares_of(BOB) == 1 && by_hand_of(ANN) == 1,
 	       "unregister: the user's count of registrations decreases");
-	tap_ok(unregisters(root, child) == -ENOENT && is(child, "auto"),
-	       "unregister: a registration by auto cannot be removed");
+	tap_ok(unregisters(root, child) == -ENOENT && is(child, "system_wide"),
+	       "unregister: a system-wide registration cannot be removed");
 	end("registrar");
 }
 
@@ -143,9 +143,10 @@ static void test_quota(void)
 	       "fork: children of a process that CAP_SYS_ADMIN registered are in no quota");
 	switches(true);
 	child = forks(ann, 4);
-	tap_ok(is(child, "auto") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
-	       "fork under auto: a child over the quota by hand is registered by auto");
-	tap_ok(kunwind_space_find(child->task.mm), "fork under auto: a child registered by auto has a space");
+	tap_ok(is(child, "system_wide") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
+	       "fork under system_wide: a child over the quota by hand is registered system-wide");
+	tap_ok(kunwind_space_find(child->task.mm),
+	       "fork under system_wide: a child registered system-wide has a space");
 	end("quota by hand");
 
 	begin();
@@ -155,15 +156,15 @@ static void test_quota(void)
 	switches(true);
 	for (i = 2; i < 16; i++)
 		forks(ann, i);
-	for (i = 2; !strcmp(told(&all[i], true, 0), "children,auto"); i++)
+	for (i = 2; !strcmp(told(&all[i], true, 0), "children,system_wide"); i++)
 		;
 	/* Ann has 5 and the parent: four of ten are free, fewer than five. */
 	tap_ok(i == 7 && shares_of(ANN) == 5,
-	       "fork under auto: a user has at most as many records as are free: %u",
+	       "fork under system_wide: a user has at most as many records as are free: %u",
 	       shares_of(ANN));
 	tap_ok(is(&all[7], "children") && by_hand_of(ANN) > 6,
-	       "fork under auto: a child over the user's share is still registered by hand");
-	end("share of auto");
+	       "fork under system_wide: a child over the user's share is still registered by hand");
+	end("share of system_wide");
 }
 
 static void test_known(void)
@@ -178,17 +179,17 @@ static void test_known(void)
 	/* the child is visible, but the hook of its fork has not run yet */
 	child = start(3, ANN, 0);
 	be(root);
-	tap_ok(!kunwind_process_adopt(child->task.mm, &child->pid, true) && is(child, "auto"),
-	       "auto: registers a child before the hook of its fork has run");
+	tap_ok(!kunwind_process_adopt(child->task.mm, &child->pid, true) && is(child, "system_wide"),
+	       "system_wide: registers a child before the hook of its fork has run");
 	be(ann);
 	hook_perf_event_fork(&child->task);
-	tap_ok(is(child, "children,auto") && sees(ANN, child) && shares_of(ANN) == 1,
-	       "fork: the hook adds the parent's registration by hand to one by auto");
+	tap_ok(is(child, "children,system_wide") && sees(ANN, child) && shares_of(ANN) == 1,
+	       "fork: the hook adds the parent's registration by hand to one by system_wide");
 	child = start(4, ANN, 0);
 	registers(root, child, 0);
 	be(ann);
 	hook_perf_event_fork(&child->task);
-	tap_ok(is(child, "auto") && sees(0, child) && !sees(ANN, child),
+	tap_ok(is(child, "system_wide") && sees(0, child) && !sees(ANN, child),
 	       "fork: a registration by root before the hook stays root's");
 	end("known children");
 }
@@ -220,8 +221,8 @@ static void test_register(void)
 	scan_error = 0;
 	kunwind_process_adopt(ann->task.mm, &ann->pid, true);
 	scan_error = -EINTR;
-	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "auto") && !sees(0, ann),
-	       "register: a failed registration leaves the registration by auto");
+	tap_ok(registers(root, ann, 0) == -EINTR && is(ann, "system_wide") && !sees(0, ann),
+	       "register: a failed registration leaves the system-wide registration");
 	switches(false);
 	scan_error = 0;
 	registers(root, ann, 0);
@@ -231,26 +232,26 @@ static void test_register(void)
 	max_processes = 100;
 	be(root);
 	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, true) == -ECANCELED && is(ann, "-"),
-	       "auto: it registers no process after it was switched off");
+	       "system_wide: it registers no process after it was switched off");
 	switches(true);
-	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, false) == -EAGAIN && is(ann, "auto"),
-	       "auto: it can register a process without reading its mappings");
+	tap_ok(kunwind_process_adopt(ann->task.mm, &ann->pid, false) == -EAGAIN && is(ann, "system_wide"),
+	       "system_wide: it can register a process without reading its mappings");
 	other = start(6, BOB, 0);
 	max_processes = 1;
 	missed = missed_by_limit();
 	be(root);
 	tap_ok(kunwind_process_adopt(other->task.mm, &other->pid, true) == -ENOSPC &&
 	       is(other, "absent") && missed_by_limit() == missed + 1,
-	       "auto: a process over max_processes is not registered, missed_limit counts it");
+	       "system_wide: a process over max_processes is not registered, missed_limit counts it");
 	max_processes = 100;
 	missed = missed_by_memory();
 	no_memory = 1;
 	tap_ok(kunwind_process_adopt(other->task.mm, &other->pid, true) == -ENOMEM &&
 	       is(other, "absent") && missed_by_memory() == missed + 1,
-	       "auto, no memory for a space: no registration, missed_memory counts it");
+	       "system_wide, no memory for a space: no registration, missed_memory counts it");
 	other->task.mm = NULL;
 	tap_ok(kunwind_process_adopt(&other->mm[0], &other->pid, true) == -ESRCH && is(other, "absent"),
-	       "auto: a process that has ended is not registered");
+	       "system_wide: a process that has ended is not registered");
 	other->task.mm = &other->mm[0];
 	switches(false);
 	scan_error = -ESRCH;

@@ -100,7 +100,7 @@ static void holds(const struct kunwind_regs *regs)
 	tap_ok(taken(regs, plain.count) && !taken(regs, plain.count - 1),
 	       "record: not reused if the capacity is too small");
 	walk(regs, &recent, plain.count - 1, &less);
-	tap_ok(less.reason == KUNWIND_DEPTH && !recent.id,
+	tap_ok(less.reason == KUNWIND_BUFFER_FULL && !recent.id,
 	       "a stack that is cut off by the capacity is not recorded");
 
 	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &noted);

@@ -131,7 +131,7 @@ static unsigned int no_room;		/* this charge is refused, counted from 1 */
 static struct kunwind_object vdso_object, stale_object;
 
 struct kunwind_object kunwind_object_anonymous = {
-	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .refusal = KUNWIND_E_NO_CFI,
+	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
 };
 
 void kunwind_object_put(struct kunwind_object *object)

@@ -17,7 +17,7 @@
 struct layout_case {
 	const char *name;
 	const char *fdes;
-	const char *rows;	/* CFA offsets only: "START OFFSET", "-" where none; or a refusal */
+	const char *rows;	/* CFA offsets only: "START OFFSET", "-" where none; or a build error */
 };
 
 static const struct layout_case layouts[] = {
@@ -77,7 +77,7 @@ static void test_unknown(void)
 
 	for (i = 0; i < ARRAY_SIZE(cies); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *got;
 		size_t cie;
 
@@ -96,7 +96,7 @@ static void test_unknown(void)
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x30, 0x10, "0e 10");
 		err = eh_build(&eh, 0, &table);
-		got = err ? kunwind_refusal_name(err) : rows_text(table);
+		got = err ? kunwind_build_error_name(err) : rows_text(table);
 		if (!tap_ok(!strcmp(got, "10 rsp+16 s c-8; 20 none - -; 30 rsp+16 s c-8"),
 			    "unknown augmentation %u: no rule there, other FDEs keep theirs", i))
 			printf("# got  %s\n", got);
@@ -110,7 +110,7 @@ static void test_duplicates(void)
 {
 	static const struct {
 		const char *name, *first, *second;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 	} cases[] = {
 		{ "equal CIEs", USUAL, USUAL, KUNWIND_OK },
 		{ "CIEs with different rules", USUAL, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
@@ -121,7 +121,7 @@ static void test_duplicates(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		size_t cie;
 
 		eh.size = 0;
@@ -131,7 +131,7 @@ static void test_duplicates(void)
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0e 10");
 		err = eh_build(&eh, 0, &table);
 		tap_ok(err == cases[i].err, "duplicate FDEs, %s: %s", cases[i].name,
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -162,7 +162,7 @@ static void debug_fde(struct eh *eh, bool wide, u64 cie, u64 start, u64 len, con
 	eh_end(eh);
 }
 
-/* Builds from both sections (or NULL). Returns the rows, or the refusal. */
+/* Builds from both sections (or NULL). Returns the rows, or the build error. */
 static const char *sections_build(const struct eh *eh, const struct eh *debug)
 {
 	struct kunwind_section section[2] = {
@@ -171,7 +171,7 @@ static const char *sections_build(const struct eh *eh, const struct eh *debug)
 	};
 	u8 *copy[2] = { NULL, NULL };
 	struct kunwind_table *table = NULL;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	const char *text;
 
 	if (eh) {
@@ -190,7 +190,7 @@ static const char *sections_build(const struct eh *eh, const struct eh *debug)
 	err = kunwind_table_build(&section[!eh], 0, 1 << 20, NULL, NULL, &table);
 	free(copy[0]);
 	free(copy[1]);
-	text = err ? kunwind_refusal_name(err) : rows_text(table);
+	text = err ? kunwind_build_error_name(err) : rows_text(table);
 	if (!err)
 		kunwind_table_free(table);
 	return text;
@@ -349,7 +349,7 @@ static void test_terminators(void)
 			.min_fdes = cases[i].min_fdes,
 		};
 		struct kunwind_table *table;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		char name[64];
 
 		eh.size = 0;
@@ -361,7 +361,7 @@ static void test_terminators(void)
 		section.size = eh.size;
 		err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 		sprintf(name, "terminators: %s", cases[i].name);
-		rows_are(name, err ? kunwind_refusal_name(err) : rows_text(table), cases[i].rows);
+		rows_are(name, err ? kunwind_build_error_name(err) : rows_text(table), cases[i].rows);
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -394,7 +394,7 @@ static void test_layouts(void)
 		unsigned int start, len, off;
 		struct layout_out out = { .at = out.text };
 		struct kunwind_table *table = NULL;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		const char *p = c->fdes, *got;
 		size_t cie;
 
@@ -421,7 +421,7 @@ static void test_layouts(void)
 			kunwind_table_for_each(table, layout_row, &out);
 			kunwind_table_free(table);
 		}
-		got = err ? kunwind_refusal_name(err) : out.text;
+		got = err ? kunwind_build_error_name(err) : out.text;
 		if (!tap_ok(!strcmp(got, c->rows), "FDEs, %s terminator: %s",
 			    terminated ? "with" : "without", c->name))
 			printf("# got  %s\n# want %s\n", got, c->rows);

@@ -45,7 +45,7 @@ static bool no_room;
 static unsigned int refusals;
 
 struct kunwind_object kunwind_object_anonymous = {
-	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .refusal = KUNWIND_E_NO_CFI,
+	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
 };
 
 void kunwind_object_put(struct kunwind_object *object)

@@ -56,7 +56,7 @@ static void test_object(const char *path, u32 part_fdes)
 
 struct made_case {
 	const char *name;
-	enum kunwind_refusal begin, build;	/* refusal of each stage */
+	enum kunwind_build_error begin, build;	/* build_error of each stage */
 	u32 nr_parts;			/* parts of one FDE where possible */
 	struct {
 		u32 start, len;
@@ -109,7 +109,7 @@ static const struct made_case made[] = {
 static void test_made(const struct made_case *c)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
-	enum kunwind_refusal begin, build, err = 0;
+	enum kunwind_build_error begin, build, err = 0;
 	struct kunwind_stages *stages;
 	struct kunwind_section section;
 	struct kunwind_table_stats ps;
@@ -132,8 +132,8 @@ static void test_made(const struct made_case *c)
 		kunwind_stages_end(stages);
 	}
 	tap_ok(begin == c->begin && err == c->build && !build == !(c->begin || c->build),
-	       "%s: %s, then %s; as a whole %s", c->name, kunwind_refusal_name(begin),
-	       kunwind_refusal_name(err), kunwind_refusal_name(build));
+	       "%s: %s, then %s; as a whole %s", c->name, kunwind_build_error_name(begin),
+	       kunwind_build_error_name(err), kunwind_build_error_name(build));
 	if (!begin) {
 		kunwind_table_stats(parts, &ps);
 		tap_ok(ps.nr_parts == c->nr_parts && (err || ps.parts_built == ps.nr_parts),
@@ -232,7 +232,7 @@ static void test_limit(const char *path)
 {
 	struct kunwind_table *table = NULL;
 	struct kunwind_table_stats st;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct object o;
 	size_t needed;
 
@@ -246,7 +246,7 @@ static void test_limit(const char *path)
 		err = stages_build(&o.section, 0, 256, needed - 1, NULL, NULL, &table);
 		tap_ok(err == KUNWIND_E_LIMIT,
 		       "limit: one byte less than the list and all parts is not enough: %s",
-		       kunwind_refusal_name(err));
+		       kunwind_build_error_name(err));
 		err = stages_build(&o.section, 0, 256, needed, NULL, NULL, &table);
 		if (tap_ok(!err, "limit: the bytes of the list and all parts are enough"))
 			kunwind_table_free(table);

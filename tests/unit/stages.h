@@ -13,13 +13,13 @@
  * of their addresses, as walks ask for them. Leaves *@table unchanged on
  * failure.
  */
-static inline enum kunwind_refusal
+static inline enum kunwind_build_error
 stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
 	     kunwind_abort_fn *abort, void *data, struct kunwind_table **table)
 {
 	struct kunwind_stages *stages;
 	struct kunwind_table *made;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	bool wanted;
 	u32 part;
 

@@ -272,7 +272,7 @@ static void test_minus_one(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x250);
 	WALK("a signal at address 0 does not end the stack, short rule", NO_OBJECT, 0);
 	room = 1;
-	WALK("a signal at address 0, no room for it", DEPTH);
+	WALK("a signal at address 0, no room for it", BUFFER_FULL);
 	room = 8;
 	regs.r[KUNWIND_RA] = CODE(1, 0x50);
 	WALK("a return address of 0 ends the stack", COMPLETE);
@@ -340,9 +340,9 @@ static void test_room(void)
 	room = 3;
 	WALK("a stack that fills the capacity exactly", COMPLETE, stack[0], stack[1]);
 	room = 2;
-	WALK("a stack with one address more than the capacity", DEPTH, stack[0]);
+	WALK("a stack with one address more than the capacity", BUFFER_FULL, stack[0]);
 	room = 1;
-	WALK("a capacity of one address", DEPTH);
+	WALK("a capacity of one address", BUFFER_FULL);
 	room = 8;
 	stack[2] = 1ULL << 60;
 	WALK("a return address outside user memory", BAD_ADDRESS, stack[0], stack[1]);

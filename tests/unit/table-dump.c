@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 		err = kunwind_table_build(&o.section, keep, 1UL << 30, NULL, NULL, &table);
 	if (err) {
 		fprintf(stderr, "table-dump: %s: %s\n", argv[1],
-			err < 0 ? "cannot open" : kunwind_refusal_name(err));
+			err < 0 ? "cannot open" : kunwind_build_error_name(err));
 		return 1;
 	}
 	err = argc == 4 ? queries_answer(table, argv[3]) :

@@ -31,7 +31,7 @@ static struct kunwind_table *pack(const struct row *rows, u32 nr, u64 span)
 	struct kunwind_table_stats head = { .base = BASE, .span = span, .nr_fdes = 1 };
 	struct kunwind_table *table = NULL;
 	struct kunwind_pack p;
-	enum kunwind_refusal err = kunwind_pack_init(&p, 1 << 28, &budget);
+	enum kunwind_build_error err = kunwind_pack_init(&p, 1 << 28, &budget);
 	u32 i;
 
 	for (i = 0; i < nr && !err; i++)
@@ -223,7 +223,7 @@ static void test_limit(void)
 	struct kunwind_table_stats head = { .base = BASE, .span = 1 << 30 };
 	struct kunwind_table *table;
 	struct kunwind_pack p;
-	enum kunwind_refusal err = KUNWIND_OK;
+	enum kunwind_build_error err = KUNWIND_OK;
 	u32 i;
 
 	rows_make(rows, ARRAY_SIZE(rows), 100, 50);
@@ -234,7 +234,7 @@ static void test_limit(void)
 	if (!err)
 		err = kunwind_pack_finish(&p, &head, &table);
 	kunwind_pack_exit(&p);
-	tap_ok(err == KUNWIND_E_LIMIT, "limit below the table's size: %s", kunwind_refusal_name(err));
+	tap_ok(err == KUNWIND_E_LIMIT, "limit below the table's size: %s", kunwind_build_error_name(err));
 }
 
 int main(void)

@@ -106,7 +106,7 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const st
 	walks++;
 	fill(request->store, request->capacity, valid);
 	request->count = request->capacity;
-	return KUNWIND_DEPTH;
+	return KUNWIND_BUFFER_FULL;
 }
 
 static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,

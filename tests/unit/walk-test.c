@@ -165,7 +165,7 @@ static void depth(void)
 
 	self_regs(&walk.regs);
 	reason = kunwind_walk(&walk);
-	report(reason == KUNWIND_DEPTH && walk.count == 1, "capacity of one address");
+	report(reason == KUNWIND_BUFFER_FULL && walk.count == 1, "capacity of one address");
 }
 
 struct bad_case {

@@ -53,7 +53,7 @@ static void test_budget(void)
 		};
 		walk.regs.r[KUNWIND_RA] = CODE(1, 0x10);
 		reason = kunwind_walk(&walk);
-		if (!tap_ok(most < FRAMES ? reason == KUNWIND_DEPTH && walk.count == 1 + most :
+		if (!tap_ok(most < FRAMES ? reason == KUNWIND_BUDGET_SPENT && walk.count == 1 + most :
 					    reason == KUNWIND_COMPLETE && walk.count == FRAMES,
 			    "CFA by an expression: the budget pays for %u steps of a walk",
 			    most < FRAMES ? most : FRAMES - 1))

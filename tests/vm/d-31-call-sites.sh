@@ -101,15 +101,15 @@ part_register() {
 	true_stack register && lives $storm leaf
 }
 
-# Without auto a process that is not registered gets the kernel's own stacks.
+# Without system_wide a process that is not registered gets the kernel's own stacks.
 part_system() {
 	local status=0
-	kunwind auto on >/dev/null 2>&1 || return 0
+	kunwind system-wide on >/dev/null 2>&1 || return 0
 	echo 0 >$params/max_whole_kb
 	lives perl -e 'exit(system("/bin/true") >> 8)' || status=1
 	true_stack stranger || status=1
 	echo 6144 >$params/max_whole_kb
-	kunwind auto off >/dev/null 2>&1
+	kunwind system-wide off >/dev/null 2>&1
 	return $status
 }
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# d-60-system.sh - kunwind auto under storms
+# d-60-system.sh - kunwind system-wide under storms
 #
 # Processes that do not use the device start, end, exec, map code and load
-# libraries, while auto is switched on and off and the module is unloaded and
+# libraries, while system_wide is switched on and off and the module is unloaded and
 # loaded. Return probes, 32-bit programs and a JIT are among them. ftrace takes
 # their stacks at each system call and task switch.
 # vm: --debug
@@ -45,18 +45,18 @@ apart() { # SECONDS COMMAND...
 still() { kill -0 "$1" 2>/dev/null; }
 
 check "the module loads" modprobe kunwind
-check "kunwind auto on succeeds" kunwind auto on
+check "kunwind system-wide on succeeds" kunwind system-wide on
 stacks 1
-check "auto on: storms of processes that do not open the device" apart 15 true
-like "$(stat_of stacks)" '^[1-9][0-9]{3,}$' "auto on: stacks of these processes are walked"
+check "system_wide on: storms of processes that do not open the device" apart 15 true
+like "$(stat_of stacks)" '^[1-9][0-9]{3,}$' "system_wide on: stacks of these processes are walked"
 
 on_and_off() {
 	local i
 	for i in 1 2 3 4 5 6; do
-		kunwind auto off && sleep 0.$i && kunwind auto on && sleep 1 || return 1
+		kunwind system-wide off && sleep 0.$i && kunwind system-wide on && sleep 1 || return 1
 	done
 }
-check "storms while auto is switched on and off" apart 15 on_and_off
+check "storms while system_wide is switched on and off" apart 15 on_and_off
 
 in_and_out() {
 	local i gone=0
@@ -66,8 +66,8 @@ in_and_out() {
 			sleep 0.1
 		done
 		sleep 0.$i
-		modprobe kunwind auto=$((i % 2)) 2>/dev/null || [ -d /sys/module/kunwind ] || return 1
-		kunwind auto on || return 1
+		modprobe kunwind system_wide=$((i % 2)) 2>/dev/null || [ -d /sys/module/kunwind ] || return 1
+		kunwind system-wide on || return 1
 		sleep 1
 	done
 	echo "unloaded $gone times"
@@ -106,7 +106,7 @@ check "storms with the return probe, 32-bit programs and node" apart 12 others
 echo 0 >$tracefs/events/debug/enable
 echo '-:debug/ret' >>$tracefs/uprobe_events
 stacks 0
-check "kunwind auto off succeeds" kunwind auto off
+check "kunwind system-wide off succeeds" kunwind system-wide off
 check "the module is unloaded" unload
 no_leaks "once unloaded"
 done_testing

@@ -66,7 +66,7 @@ done
 diag "twice without the module: $((SECONDS - absent)) s"
 
 check "the module loads" modprobe kunwind
-check "kunwind auto on succeeds" kunwind auto on
+check "kunwind system-wide on succeeds" kunwind system-wide on
 lttng-sessiond --daemonize >/dev/null
 whole_system() {
 	lttng -q create test --output="$work/trace" &&

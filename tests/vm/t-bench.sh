@@ -43,20 +43,20 @@ for _ in 1 2 3; do
 	calls+=("$("$bench/event")")
 	modprobe kunwind
 	calls+=("$("$bench/event")")
-	kunwind auto on
+	kunwind system-wide on
 	lives 20 >/dev/null	# builds the tables
 	with+=("$(lives 60)")
 	calls+=("$("$bench/event")")
-	[ "$(kunwind auto)" = on ] || not_ok "auto is still on after the lives"
+	[ "$(kunwind system-wide)" = on ] || not_ok "system_wide is still on after the lives"
 	rmmod kunwind
 done
 is "$(printf '%s\n' "${calls[@]}" | sort -u | grep -c .) $(grep -c '[1-9]' <<<"${calls[0]}")" "1 1" \
-	"a system call costs the same without the module, with it, and with auto on"
+	"a system call costs the same without the module, with it, and with system_wide on"
 diag "instructions of getppid: ${calls[*]}"
 a=$(median "${without[@]}") b=$(median "${with[@]}")
-diag "instructions of a life of true: without kunwind ${without[*]}, with auto on ${with[*]}: $(((b - a) * 10000 / a)) of 10,000 more"
+diag "instructions of a life of true: without kunwind ${without[*]}, with system_wide on ${with[*]}: $(((b - a) * 10000 / a)) of 10,000 more"
 [ "$a" -gt 100000 ] && [ "$b" -le $((a * 102 / 100)) ]
-verdict $? "the life of /bin/true costs at most 2 % more with auto on"
+verdict $? "the life of /bin/true costs at most 2 % more with system_wide on"
 
 check "the module loads" modprobe kunwind
 check "the counting module loads" modprobe kunwind_bench

@@ -37,8 +37,8 @@ for function in "${required[@]}"; do
 	like "$("$device/moved" 2>&1)" "^/dev/kunwind: Operation not supported$" \
 		"$function refused: a program cannot register itself"
 	check_fails 125 "$function refused: kunwind run fails" kunwind run -- true
-	check_fails 1 "$function refused: auto cannot be switched on" \
-		bash -c 'echo Y >/sys/module/kunwind/parameters/auto'
+	check_fails 1 "$function refused: system_wide cannot be switched on" \
+		bash -c 'echo Y >/sys/module/kunwind/parameters/system_wide'
 	like "$(kunwind doctor)" "required hooks.*$function is refused" \
 		"$function refused: kunwind doctor names it"
 	is "$("$progs/perfchain" stranger)" "$stock" "$function refused: an unregistered program's stack is the kernel's own"

@@ -48,7 +48,7 @@ echo >"$tracefs/uprobe_events"
 
 # node. With a quarter of the budget, the first walk on each CPU through the
 # code of V8's built-in functions spends all of it on reading that code, and
-# ends with "depth" (docs/limits.md).
+# ends with "budget_spent" (docs/limits.md).
 early=0
 [[ $(uname -v) != *PREEMPT_RT* ]] || early=$(nproc)
 if command -v node >/dev/null; then

@@ -9,8 +9,8 @@
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-progs=$PWD/build/vm-progs-auto
-make -s -C tests/vm/progs/auto all >/dev/null || exit 1
+progs=$PWD/build/vm-progs-system-wide
+make -s -C tests/vm/progs/system-wide all >/dev/null || exit 1
 rounds=${ROUNDS:-1500}
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
 

@@ -81,12 +81,12 @@ child=$(cat "/proc/$parent/task/$parent/children")
 child=${child% }
 like "$child" '^[0-9]+$' "the child of the delayed fork() is visible"
 check "the child is registered by hand" kunwind register "$child"
-check "auto is on" kunwind auto on
+check "system_wide is on" kunwind system-wide on
 echo Y >/sys/module/delay/parameters/go
 wait $parent
 is "$(cat "$work/child")" "$child" "the registered child has run and ended"
 check "the delay in fork() is removed" end_delay
-check "auto is off" kunwind auto off
+check "system_wide is off" kunwind system-wide off
 eventually "no record of the child is left" stat_is processes 0
 
 # ---- an exec while the process is being registered

@@ -10,8 +10,8 @@
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-progs=$PWD/build/vm-progs-auto
-make -s -C tests/vm/progs/auto all >/dev/null || exit 1
+progs=$PWD/build/vm-progs-system-wide
+make -s -C tests/vm/progs/system-wide all >/dev/null || exit 1
 params=/sys/module/kunwind/parameters
 tmp=$KUNWIND_TMP
 chmod 755 "$tmp"
@@ -53,7 +53,7 @@ gone() { # until no process is registered
 	is "$(stat_of processes)" 0 "$1"
 }
 
-check_fails 2 "a user outside the group cannot open the device" as 1001 "$rights" auto 1
+check_fails 2 "a user outside the group cannot open the device" as 1001 "$rights" system-wide 1
 chmod 666 /dev/kunwind	# from here on the module itself checks permissions
 
 # processes of others
@@ -154,25 +154,25 @@ is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | grep -cx $suid)" 0
 	"a user does not see the set-user-ID program that he started"
 is "$(grep -cP "^process\t$suid\t" /dev/kunwind)" 0 "a set-user-ID exec ends the registration"
 is "$(as 1001 "$rights" pid $suid 0)" EACCES "a user may not register a set-user-ID program"
-kunwind auto on
-like "$(grep -P "^process\t$suid\t" /dev/kunwind)" $'\tauto\t[0-9]+$' "auto registers the set-user-ID program"
+kunwind system-wide on
+like "$(grep -P "^process\t$suid\t" /dev/kunwind)" $'\tsystem_wide\t[0-9]+$' "system_wide registers the set-user-ID program"
 is "$(seen 1001 | awk -F'\t' '$1 == "process" { print $2 }' | sort -n)" "$theirs" \
-	"auto: the user still sees only his own process"
+	"system_wide: the user still sees only his own process"
 like "$(as 1001 kunwind unregister $theirs; grep -P "^process\t$theirs\t" /dev/kunwind)" \
-	$'\tauto\t[0-9]+$' "unregister ends the registration by hand, not the one by auto"
-like "$(as 1001 kunwind unregister $theirs 2>&1)" "not registered" "unregister fails when only auto has registered the process"
-is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user may register by hand a process that auto has registered"
-kunwind auto off
+	$'\tsystem_wide\t[0-9]+$' "unregister ends the registration by hand, not the one by system_wide"
+like "$(as 1001 kunwind unregister $theirs 2>&1)" "not registered" "unregister fails when only system_wide has registered the process"
+is "$(as 1001 "$rights" pid $theirs 0)" 0 "a user may register by hand a process that system_wide has registered"
+kunwind system-wide off
 is "$(awk -F'\t' '$1 == "process" { print $2 }' /dev/kunwind | sort -n | tr '\n' ' ')" \
-	"$(printf '%s\n' $first $theirs | sort -n | tr '\n' ' ')" "auto off keeps registrations by hand"
+	"$(printf '%s\n' $first $theirs | sort -n | tr '\n' ' ')" "system_wide off keeps registrations by hand"
 
 # only capabilities in the initial user namespace count
-is "$("$rights" auto 2)" EINVAL "auto: an unknown flag is refused"
-is "$(as 1001 "$rights" auto 1)" EPERM "auto: a user is refused"
-is "$(as 1001 unshare -U -r "$rights" auto 1)" EPERM "auto: root of a user's user namespace is refused"
-is "$(unshare -U -r "$rights" auto 1)" EPERM "auto: root of root's user namespace is refused"
-is "$(unshare -U -r bash -c "echo 1 >$params/auto" 2>&1 | grep -c 'not permitted')" 1 "auto: root of a user namespace cannot write the parameter"
-is "$(cat $params/auto)" N "auto is off after the refused calls"
+is "$("$rights" system-wide 2)" EINVAL "system_wide: an unknown flag is refused"
+is "$(as 1001 "$rights" system-wide 1)" EPERM "system_wide: a user is refused"
+is "$(as 1001 unshare -U -r "$rights" system-wide 1)" EPERM "system_wide: root of a user's user namespace is refused"
+is "$(unshare -U -r "$rights" system-wide 1)" EPERM "system_wide: root of root's user namespace is refused"
+is "$(unshare -U -r bash -c "echo 1 >$params/system_wide" 2>&1 | grep -c 'not permitted')" 1 "system_wide: root of a user namespace cannot write the parameter"
+is "$(cat $params/system_wide)" N "system_wide is off after the refused calls"
 is "$(as 1001 unshare -U -r cat /dev/kunwind | grep -c '^object')" 0 "root of a user namespace sees no objects"
 is "$(as 1001 unshare -U -r "$rights" pid $others 0)" EACCES "root of a user namespace may not register another user's process"
 kill $roots $theirs $others $first $suid
@@ -195,7 +195,7 @@ named() { # PID: the file's paths in kunwind_map events of the process
 	done
 }
 shown() { awk -F'\t' '$1 == "object" && $7 ~ /(own|false)\/program$/ { print $7 }' /dev/kunwind; }
-kunwind auto on
+kunwind system-wide on
 echo >$tracing/trace
 echo 1 >$tracing/events/kunwind/kunwind_map/enable
 # shellcheck disable=SC2016
@@ -214,8 +214,8 @@ for command in "$user2" "$user1" ""; do
 done
 is "$(shown)" "$tmp/own/program" "the status has the path by which a process with CAP_SYS_ADMIN maps the file"
 echo 0 >$tracing/events/kunwind/kunwind_map/enable
-kunwind auto off
-gone "no process is registered after auto off"
+kunwind system-wide off
+gone "no process is registered after system_wide off"
 
 # quotas
 echo 3 >$params/max_user_processes
@@ -249,12 +249,12 @@ is "$(kunwind run -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1 & done; wait'
 	some "children beyond max_processes are counted in missed_limit"
 missed=$(stat_of missed_limit)
 echo 2 >$params/max_processes
-kunwind auto on 2>"$tmp/err"
-like "$(cat "$tmp/err")" 'not registered.*max_processes' "kunwind auto on reports processes beyond max_processes"
-check "processes that auto cannot register are counted in missed_limit" test "$(stat_of missed_limit)" -gt "$missed"
-kunwind auto off
+kunwind system-wide on 2>"$tmp/err"
+like "$(cat "$tmp/err")" 'not registered.*max_processes' "kunwind system-wide on reports processes beyond max_processes"
+check "processes that system_wide cannot register are counted in missed_limit" test "$(stat_of missed_limit)" -gt "$missed"
+kunwind system-wide off
 echo 32768 >$params/max_processes
-gone "no process is registered after auto off with a small max_processes"
+gone "no process is registered after system_wide off with a small max_processes"
 
 echo 4 >$params/max_user_processes
 out=$(as 1001 "$rights" loops 10000 16)

@@ -170,8 +170,8 @@ echo 10000 >$params/register_timeout_ms
 kill -TERM "${pid[stuckfs]}"
 end stuckfs
 
-# ---- records of processes that auto registers
-kunwind auto on
+# ---- records of processes that system_wide registers
+kunwind system-wide on
 limit=$(($(stat_of processes) + 40))
 echo $limit >$params/max_processes
 # shellcheck disable=SC2016
@@ -183,13 +183,13 @@ runs() { [ "$(pgrep -u "$1" -x sleeper -c)" = "$2" ]; }
 eventually "all 80 processes run their program" runs $attacker 80
 registered() { awk -F'\t' 'NR == FNR { pid[$1]; next } $1 == "process" && $2 in pid { n++ } END { print n + 0 }' "$1" /dev/kunwind; }
 at_least() { [ "$(registered "$work/$1")" -ge "$2" ]; }
-eventually "auto registers at least 10 of the 80 processes" at_least pids 10
+eventually "system_wide registers at least 10 of the 80 processes" at_least pids 10
 nr=$(registered "$work/pids")
 diag "there is room for 40 more processes: $nr of them are registered"
-check "auto registers processes of one user in at most half of the free records" test "$nr" -le 21
+check "system_wide registers processes of one user in at most half of the free records" test "$nr" -le 21
 as $victim sh -c "$many" - "$work/sleeper" 3 >"$work/pids2" &
 eventually "another user starts 3 processes" have pids2 3
-eventually "auto registers all three processes of the other user" at_least pids2 3
+eventually "system_wide registers all three processes of the other user" at_least pids2 3
 xargs kill <"$work/pids"
 xargs kill <"$work/pids2"
 wait
@@ -198,7 +198,7 @@ wait
 share_of() { # DESCRIPTION: tests that the attacker's processes have at most half of 20 free records
 	local nr
 	pgrep -u $attacker -x sleeper >"$work/pids"
-	eventually "auto registers at least 2 of the 17 processes" at_least pids 2
+	eventually "system_wide registers at least 2 of the 17 processes" at_least pids 2
 	nr=$(registered "$work/pids")
 	diag "there is room for 20 more processes: $nr of $(wc -l <"$work/pids") are registered"
 	check "$1" test "$nr" -le 11
@@ -211,7 +211,7 @@ for _ in {1..17}; do
 	setpriv --reuid=$attacker --regid=$attacker --clear-groups "$work/sleeper" &
 done
 eventually "root starts 17 processes that change to another user" runs $attacker 17
-share_of "auto registers processes that change to a user in at most half of the free records"
+share_of "system_wide registers processes that change to a user in at most half of the free records"
 # as su does while it waits for the password
 mkdir "$work/setuid"
 cp "$progs/sleeper" "$work/setuid/sleeper"
@@ -226,16 +226,16 @@ is_setuid() { [ "$(pgrep -U $attacker -u 0 -x sleeper -c)" = 17 ]; }
 eventually "a user starts a set-user-ID program 17 times" is_setuid
 # Fewer would be registered if the 16 programs before still counted in this
 # user's share.
-eventually "auto registers at least five set-user-ID programs: a process that changed its user counts in the other user's share" at_least pids 5
+eventually "system_wide registers at least five set-user-ID programs: a process that changed its user counts in the other user's share" at_least pids 5
 nr=$(registered "$work/pids")
 diag "there is room for 20 more processes: $nr of 17 are registered"
-check "auto registers set-user-ID programs in at most half of the free records of their real user" test "$nr" -le 11
-kunwind auto off
+check "system_wide registers set-user-ID programs in at most half of the free records of their real user" test "$nr" -le 11
+kunwind system-wide off
 echo 32768 >$params/max_processes
 xargs kill <"$work/pids"
 wait
 
-# ---- processes that are killed while auto reads them and cannot unmap memory
+# ---- processes that are killed while system_wide reads them and cannot unmap memory
 mkdir "$work/dirty"
 start dirtyfs "$progs/stuckfs" "$work/dirty" "$progs/large.so" 70 dirty
 eventually "a FUSE file system that does not answer writes is mounted" says dirtyfs mounted
@@ -243,8 +243,8 @@ start dirty setpriv --reuid=$attacker --regid=$attacker --clear-groups "$shares"
 eventually "a user has 70 processes with dirty mappings of that file system" says dirty mapped
 setpriv --reuid=$victim --regid=$victim --clear-groups "$work/sleeper" &
 victims=$!
-check "the module that kills processes while auto reads them is loaded" modprobe killer comm=dirty
-echo Y >$params/auto
+check "the module that kills processes while system_wide reads them is loaded" modprobe killer comm=dirty
+echo Y >$params/system_wide
 maps_of() { awk -F'\t' -v p="$1" '$1 == "process" && $2 == p { print $4 }' /dev/kunwind; }
 has_maps() { [ "$(maps_of "$1")" -gt 0 ] 2>/dev/null; }
 eventually "killed processes: another user's process is registered and read" has_maps $victims
@@ -260,9 +260,9 @@ check "killed processes: at most half of the unmaps in progress are one user's" 
 rmmod killer
 kill -TERM "${pid[dirtyfs]}"
 end dirtyfs
-not_waiting() { [ "$(stat_of auto_pending)" = 0 ]; }
+not_waiting() { [ "$(stat_of system_wide_pending)" = 0 ]; }
 eventually "killed processes: all processes are read after the file system has ended" not_waiting
-kunwind auto off
+kunwind system-wide off
 # This process has the input of the others open.
 kill $victims
 end dirty

@@ -23,7 +23,7 @@ build_progs
 device=$here/../../build/vm-progs-device
 make -s -C "$here/progs/device" all >/dev/null || exit 1
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
-# state, refusal and BUILT/ALL parts of a file's object; "-" if its table is
+# state, build error and BUILT/ALL parts of a file's object; "-" if its table is
 # whole
 parts() {
 	awk -F'\t' -v p="$1" '
@@ -165,7 +165,7 @@ echo 10000 >$params/max_build_ms
 echo "$autogroup" >/proc/sys/kernel/sched_autogroup_enabled
 
 # ---- a build that itself uses more time than max_build_ms
-built() { # FILE: state and refusal of its object, once it is not pending
+built() { # FILE: state and build_error of its object, once it is not pending
 	local i state
 	for ((i = 0; i < 3000; i++)); do
 		state=$(parts "$1")

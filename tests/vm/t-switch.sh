@@ -4,7 +4,7 @@
 # t-switch.sh - a process whose mmap_lock stays locked delays nothing else
 #
 # progs/device/stuckmm.c holds its mmap_lock for writing until a file system
-# answers. Meanwhile auto is set by parameter and by ioctl, the kill switch is
+# answers. Meanwhile system_wide is set by parameter and by ioctl, the kill switch is
 # used, and the module is loaded and unloaded. The time limit of each command
 # distinguishes "at once" from "never": a call that waits for the process would
 # end only after the process.
@@ -40,15 +40,15 @@ sleep 100000 &
 other=$!
 
 check "the module loads" modprobe kunwind
-within "writing auto=Y returns" sh -c "echo Y >$params/auto"
-eventually "auto=Y: the mappings of another process are known" has_maps $other
-eventually "auto=Y: one process is pending" stat_is auto_pending 1
-is "$(maps_of "$stuck")" 0 "auto=Y: the stuck process is registered, its mappings are not known"
+within "writing system_wide=Y returns" sh -c "echo Y >$params/system_wide"
+eventually "system_wide=Y: the mappings of another process are known" has_maps $other
+eventually "system_wide=Y: one process is pending" stat_is system_wide_pending 1
+is "$(maps_of "$stuck")" 0 "system_wide=Y: the stuck process is registered, its mappings are not known"
 within "kunwind status returns" kunwind status
-within "kunwind auto on returns" kunwind auto on
-like "$(timeout -s KILL "$limit" kunwind auto on 2>&1)" '1 process is not registered yet' \
-	"kunwind auto on reports one process that is pending"
-is "$(timeout -s KILL "$limit" kunwind auto --json | cut -d, -f1,2)" '{"auto": true, "pending": 1' "kunwind auto --json reports one process that is pending"
+within "kunwind system-wide on returns" kunwind system-wide on
+like "$(timeout -s KILL "$limit" kunwind system-wide on 2>&1)" '1 process is not registered yet' \
+	"kunwind system-wide on reports one process that is pending"
+is "$(timeout -s KILL "$limit" kunwind system-wide --json | cut -d, -f1,2)" '{"system_wide": true, "pending": 1' "kunwind system-wide --json reports one process that is pending"
 
 within "writing enabled=N returns" sh -c "echo N >$params/enabled"
 timeout -s KILL "$limit" "$progs/device" off >"$work/out" 2>&1
@@ -61,21 +61,21 @@ timeout -s KILL "$limit" kunwind register "$stuck" >"$work/out" 2>&1
 is "$? $(grep -c 'memory map' "$work/out")" "1 1" "registering the stuck process by hand fails with a message about its memory map"
 within "registering another process by hand succeeds" kunwind register $other
 
-within "writing auto=N returns" sh -c "echo N >$params/auto"
-is "$(stat_of processes) $(stat_of auto_pending)" "1 0" "auto=N: only the process registered by hand is left"
-is "$(maps_of "$stuck")" "" "auto=N: the stuck process is not registered any more"
-within "writing auto=Y again returns" sh -c "echo Y >$params/auto"
+within "writing system_wide=N returns" sh -c "echo N >$params/system_wide"
+is "$(stat_of processes) $(stat_of system_wide_pending)" "1 0" "system_wide=N: only the process registered by hand is left"
+is "$(maps_of "$stuck")" "" "system_wide=N: the stuck process is not registered any more"
+within "writing system_wide=Y again returns" sh -c "echo Y >$params/system_wide"
 within "the module is unloaded while the process is stuck" rmmod kunwind
 
-within "the module loads with auto=1" modprobe kunwind auto=1
-eventually "load with auto=1: the mappings of another process are known" has_maps $other
-eventually "load with auto=1: one process is pending" stat_is auto_pending 1
+within "the module loads with system_wide=1" modprobe kunwind system_wide=1
+eventually "load with system_wide=1: the mappings of another process are known" has_maps $other
+eventually "load with system_wide=1: one process is pending" stat_is system_wide_pending 1
 answered() {
 	kill -USR1 $stuckfs
 	said free
 }
 eventually "the file system answers" answered
-eventually "no process is pending any more" stat_is auto_pending 0
+eventually "no process is pending any more" stat_is system_wide_pending 0
 has_maps "$stuck"
 is $? 0 "when the file system has answered, the mappings of the stuck process are known"
 kill -KILL "$stuck" $other

@@ -23,7 +23,7 @@ big=$(compgen -G '/usr/lib/x86_64-linux-gnu/libLLVM*.so.*' | head -n 1)
 big=$(realpath "${big:-$(command -v gdb)}")
 
 stat_of() { awk -F'\t' -v n="$1" '$1 == "stat" && $2 == n { print $3 }' /dev/kunwind; }
-# state, refusal, users of the objects of a file
+# state, build error, users of the objects of a file
 object() { awk -F'\t' -v p="$1" '$1 == "object" && $7 == p { print $2, $3, $6 }' /dev/kunwind; }
 # Prints the number of objects, once a worker has freed the mappings of ended
 # processes (kmod/space/reap.c). Only for when no registered process runs.

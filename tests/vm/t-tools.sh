@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-tools.sh - kunwind run, register, unregister, status, auto and doctor
+# t-tools.sh - kunwind run, register, unregister, status, system-wide and doctor
 # timeout: 500
 
 # shellcheck source=tests/vm/lib/tap.sh
@@ -138,9 +138,9 @@ for one in json.load(sys.stdin): print(one["pid"], one["ok"], one.get("maps", 0)
 	"$last True True False"$'\n'"99999999 False False True" "register --json has a result for each PID"
 kunwind unregister --json $last >"$tmp/json"
 is "$? $(tr -d ' \n' <"$tmp/json")" "0 [{\"pid\":$last,\"ok\":true}]" "unregister --json has the result"
-is "$(kunwind auto --json on | cut -d , -f 1)" '{"auto": true' "auto --json on reports that auto is on"
-kunwind auto --json off >"$tmp/json"
-check "auto --json is as kunwind-json(5) says" is_json auto "$tmp/json"
+is "$(kunwind system-wide --json on | cut -d , -f 1)" '{"system_wide": true' "system_wide --json on reports that system_wide is on"
+kunwind system-wide --json off >"$tmp/json"
+check "system_wide --json is as kunwind-json(5) says" is_json system-wide "$tmp/json"
 kill $last
 is "$(kunwind status | grep -c $'\033')" 0 "status has no colours except on a terminal"
 like "$(script -qec 'TERM=xterm kunwind status' /dev/null)" $'\033' "status has colours on a terminal"

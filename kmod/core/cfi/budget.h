@@ -51,7 +51,7 @@ static __always_inline bool kunwind_budget_work(struct kunwind_budget *budget, u
 }
 
 /*
- * Returns @size bytes of zeroed memory, or NULL. kunwind_budget_refusal() then
+ * Returns @size bytes of zeroed memory, or NULL. kunwind_budget_error() then
  * returns the reason.
  */
 static inline void *kunwind_budget_alloc(struct kunwind_budget *budget, size_t size)
@@ -76,8 +76,8 @@ static inline void kunwind_budget_free(struct kunwind_budget *budget, void *p, s
 	kunwind_free(p);
 }
 
-/* The refusal to return after one of the functions above failed. */
-static inline enum kunwind_refusal kunwind_budget_refusal(const struct kunwind_budget *budget)
+/* The build error to return after one of the functions above failed. */
+static inline enum kunwind_build_error kunwind_budget_error(const struct kunwind_budget *budget)
 {
 	return budget->exceeded ? KUNWIND_E_LIMIT : KUNWIND_E_NOMEM;
 }

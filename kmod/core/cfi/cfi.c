@@ -37,7 +37,7 @@ static struct kunwind_bytes section_bytes(const struct kunwind_section *section,
 	return (struct kunwind_bytes){ .at = section->data + from, .end = section->data + to };
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		    struct kunwind_record *record)
 {
@@ -195,7 +195,7 @@ static bool pointer_skip(const struct kunwind_section *section, struct kunwind_b
  * encoding) is among those letters. elfutils and the unwinders of GCC and LLVM
  * go on after an unknown letter, too.
  */
-static enum kunwind_refusal augmentation_read(const struct kunwind_section *section,
+static enum kunwind_build_error augmentation_read(const struct kunwind_section *section,
 					      struct kunwind_bytes *letters,
 					      struct kunwind_bytes *data,
 					      struct kunwind_cie *cie)
@@ -234,12 +234,12 @@ static enum kunwind_refusal augmentation_read(const struct kunwind_section *sect
 	return letters->bad ? KUNWIND_E_TRUNCATED : KUNWIND_OK;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie)
 {
 	struct kunwind_bytes b, letters, data;
 	struct kunwind_record record;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 len;
 	u8 version;
 	bool eh;
@@ -328,7 +328,7 @@ static u64 dropped_start(const struct kunwind_section *section, u8 encoding, u64
 	}
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
 		 const struct kunwind_cie *cie, struct kunwind_fde *fde)
 {

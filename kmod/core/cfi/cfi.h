@@ -85,7 +85,7 @@ struct kunwind_record {
  *
  * Return: KUNWIND_OK and *record, or KUNWIND_E_TRUNCATED.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_record_read(const struct kunwind_section *section, size_t offset,
 		    struct kunwind_record *record);
 
@@ -93,14 +93,14 @@ kunwind_record_read(const struct kunwind_section *section, size_t offset,
  * Parses the CIE that begins at @offset. After a failure cie->size is valid,
  * too: bytes of the record, or 0 if no CIE of acceptable size is there.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct kunwind_cie *cie);
 
 /*
  * Parses the FDE at @record, whose CIE is @cie. The FDE of a function that the
  * linker dropped gets a length of 0.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_fde_read(const struct kunwind_section *section, const struct kunwind_record *record,
 		 const struct kunwind_cie *cie, struct kunwind_fde *fde);
 

@@ -100,7 +100,7 @@ struct parser {
 	bool dynamic;			/* PT_DYNAMIC was read */
 };
 
-static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size_t len)
+static enum kunwind_build_error get(const struct parser *p, u64 off, void *buf, size_t len)
 {
 	if (off > p->size || len > p->size - off)
 		return KUNWIND_E_TRUNCATED;
@@ -108,11 +108,11 @@ static enum kunwind_refusal get(const struct parser *p, u64 off, void *buf, size
 }
 
 /* Reads the file header. ident[4], the class, is at the same place in both. */
-static enum kunwind_refusal header_get(struct parser *p)
+static enum kunwind_build_error header_get(struct parser *p)
 {
 	struct file_header *h = &p->header;
 	struct file_header_32 h32;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	err = get(p, 0, &h32, sizeof(h32));
 	if (err)
@@ -130,10 +130,10 @@ static enum kunwind_refusal header_get(struct parser *p)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal segment_get(const struct parser *p, unsigned int i, struct segment *s)
+static enum kunwind_build_error segment_get(const struct parser *p, unsigned int i, struct segment *s)
 {
 	struct segment_32 s32;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (p->header.phoff > p->size)
 		return KUNWIND_E_TRUNCATED;
@@ -149,10 +149,10 @@ static enum kunwind_refusal segment_get(const struct parser *p, unsigned int i, 
 	return err;
 }
 
-static enum kunwind_refusal section_get(const struct parser *p, unsigned int i, struct section *s)
+static enum kunwind_build_error section_get(const struct parser *p, unsigned int i, struct section *s)
 {
 	struct section_32 s32;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (!p->elf->i386)
 		return get(p, p->header.shoff + i * sizeof(*s), s, sizeof(*s));
@@ -165,11 +165,11 @@ static enum kunwind_refusal section_get(const struct parser *p, unsigned int i, 
 	return err;
 }
 
-static enum kunwind_refusal header_read(struct parser *p)
+static enum kunwind_build_error header_read(struct parser *p)
 {
 	static const u8 magic[] = { 0x7f, 'E', 'L', 'F' };
 	struct file_header *h = &p->header;
-	enum kunwind_refusal err = header_get(p);
+	enum kunwind_build_error err = header_get(p);
 	bool i386 = p->elf->i386;
 
 	if (err)
@@ -188,7 +188,7 @@ static enum kunwind_refusal header_read(struct parser *p)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
+static enum kunwind_build_error load_add(struct parser *p, const struct segment *s)
 {
 	struct kunwind_elf *elf = p->elf;
 
@@ -219,14 +219,14 @@ static enum kunwind_refusal load_add(struct parser *p, const struct segment *s)
  * Finds the build-id if this segment has it. An invalid note ends the search
  * without an error, because unwinding does not need the build-id.
  */
-static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s)
+static enum kunwind_build_error notes_read(struct parser *p, const struct segment *s)
 {
 	u64 align = s->align == 8 ? 8 : 4, at = 0;
 	struct kunwind_elf *elf = p->elf;
 
 	for (; p->nr_notes < MAX_NOTES && !elf->build_id_len; p->nr_notes++) {
 		struct note note;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		u64 desc;
 
 		if (at >= s->filesz || s->filesz - at < sizeof(note) || s->offset > ~s->filesz)
@@ -249,7 +249,7 @@ static enum kunwind_refusal notes_read(struct parser *p, const struct segment *s
 }
 
 /* Finds the base of DW_EH_PE_datarel: DT_PLTGOT, as in GCC's unwinder. */
-static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment *s)
+static enum kunwind_build_error dynamic_read(struct parser *p, const struct segment *s)
 {
 	const size_t word = kunwind_word(p->elf->i386);
 	u8 bytes[DYNAMIC_READ];
@@ -277,13 +277,13 @@ static enum kunwind_refusal dynamic_read(struct parser *p, const struct segment 
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal segments_read(struct parser *p)
+static enum kunwind_build_error segments_read(struct parser *p)
 {
 	unsigned int i;
 
 	for (i = 0; i < p->header.phnum; i++) {
 		struct segment s;
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		err = segment_get(p, i, &s);
 		if (err)
@@ -337,7 +337,7 @@ static bool eh_place(struct kunwind_elf *elf)
  * the search table that follows. objcopy can remove this section; its segment
  * then stays and is empty.
  */
-static enum kunwind_refusal eh_hdr_read(struct parser *p)
+static enum kunwind_build_error eh_hdr_read(struct parser *p)
 {
 	u8 buf[4 + 2 * 10] = { 0 };
 	struct kunwind_section section = {
@@ -347,7 +347,7 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
 	};
 	struct kunwind_bytes b = { .at = buf + 4, .end = buf + sizeof(buf) };
 	u64 size = min(p->eh_hdr.filesz, (u64)sizeof(buf));
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 count;
 
 	if (!size)
@@ -375,11 +375,11 @@ static enum kunwind_refusal eh_hdr_read(struct parser *p)
  * Sets *is if the name at @off of the string table is @want, of @len bytes with
  * its NUL.
  */
-static enum kunwind_refusal name_is(const struct parser *p, const struct section *names, u32 off,
+static enum kunwind_build_error name_is(const struct parser *p, const struct section *names, u32 off,
 				    const char *want, size_t len, bool *is)
 {
 	char name[16];
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	*is = false;
 	if (off >= names->size || names->size - off < len || names->offset > ~names->size)
@@ -396,13 +396,13 @@ static enum kunwind_refusal name_is(const struct parser *p, const struct section
  * known (*known); otherwise finds the header by its name and takes the address,
  * too. Ignores a header that contradicts the program headers.
  */
-static enum kunwind_refusal section_eh(struct parser *p, const struct section *s,
+static enum kunwind_build_error section_eh(struct parser *p, const struct section *s,
 				       const struct section *names, bool *known)
 {
 	static const char name[] = ".eh_frame";
 	struct kunwind_elf *elf = p->elf;
 	bool is = s->addr == elf->eh_addr;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (!*known) {
 		err = name_is(p, names, s->name, name, sizeof(name), &is);
@@ -420,11 +420,11 @@ static enum kunwind_refusal section_eh(struct parser *p, const struct section *s
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal section_debug(struct parser *p, const struct section *s,
+static enum kunwind_build_error section_debug(struct parser *p, const struct section *s,
 					  const struct section *names)
 {
 	static const char name[] = ".debug_frame";
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	bool is;
 
 	if (p->elf->debug_size || s->offset > p->size || s->size > p->size - s->offset)
@@ -438,12 +438,12 @@ static enum kunwind_refusal section_debug(struct parser *p, const struct section
 }
 
 /* Reads the section headers. Ignores all if place or number is invalid. */
-static enum kunwind_refusal sections_read(struct parser *p, bool *known)
+static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 {
 	const struct file_header *h = &p->header;
 	const size_t size = p->elf->i386 ? sizeof(struct section_32) : sizeof(struct section);
 	struct section s, names = { 0 };
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	bool exact = false;
 	unsigned int i;
 
@@ -474,11 +474,11 @@ static enum kunwind_refusal sections_read(struct parser *p, bool *known)
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwind_elf *elf)
 {
 	struct parser p = { .read = read, .file = file, .size = file_size, .elf = elf };
-	enum kunwind_refusal err, unusable = KUNWIND_E_NO_CFI;
+	enum kunwind_build_error err, unusable = KUNWIND_E_NO_CFI;
 	bool known = false;
 
 	memset(elf, 0, sizeof(*elf));

@@ -64,9 +64,9 @@ typedef int kunwind_read_fn(void *file, u64 off, void *buf, size_t len);
  * 512 program headers, 4096 section headers and 64 notes.
  *
  * Return: KUNWIND_OK; KUNWIND_E_NO_CFI if the file is valid but has neither
- * section; or another refusal.
+ * section; or another build error.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwind_elf *elf);
 
 /**

@@ -193,7 +193,7 @@ static bool shape_plt(const u8 *expr, size_t len, struct kunwind_expr_info *info
 	return true;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 		   struct kunwind_expr_info *info)
 {

@@ -108,7 +108,7 @@ struct kunwind_expr_info {
  * Return: KUNWIND_OK and *info (info->unknown: legal but not to be evaluated),
  * or KUNWIND_E_EXPRESSION.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_expr_check(const u8 *expr, size_t len, bool initial, bool i386,
 		   struct kunwind_expr_info *info);
 

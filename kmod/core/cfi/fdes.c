@@ -15,7 +15,7 @@ static size_t cies_size(const struct kunwind_fdes *f)
 	return sizeof(*f->cies) << f->cie_bits;
 }
 
-enum kunwind_refusal kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
+enum kunwind_build_error kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
 {
 	f->cie_bits = KUNWIND_CIE_BITS;
 	while (f->cie_bits < KUNWIND_CIE_MAX_BITS && size / KUNWIND_CIE_BYTES >> f->cie_bits > 1)
@@ -23,7 +23,7 @@ enum kunwind_refusal kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
 	f->cie_round = 1;
 	f->cies = kunwind_budget_alloc(f->budget, cies_size(f));
 	f->last_cie = f->cies;
-	return f->cies ? KUNWIND_OK : kunwind_budget_refusal(f->budget);
+	return f->cies ? KUNWIND_OK : kunwind_budget_error(f->budget);
 }
 
 /* Returns the slot of the CIE at @place (*found), or the slot to put it in. */
@@ -51,19 +51,19 @@ static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f,
 
 /*
  * Gets the CIE at @place and its initial row, or the reason why it has none (a
- * local refusal). *slot is valid until the next call.
+ * local build error). *slot is valid until the next call.
  */
-static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
+static enum kunwind_build_error cie_get(struct kunwind_fdes *f, u32 place,
 				    struct kunwind_cie_slot **slot)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_cie_slot *s;
 	bool found;
 
 	s = cie_slot(f, place, &found);
 	*slot = s;
 	if (likely(found))
-		return s->refusal;
+		return s->build_error;
 	s->key = 0;
 	err = kunwind_cie_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &s->cie);
 	if (!kunwind_budget_work(f->budget, s->cie.size))
@@ -74,29 +74,29 @@ static enum kunwind_refusal cie_get(struct kunwind_fdes *f, u32 place,
 		f->program.section = kunwind_fdes_section(f, place);
 		err = kunwind_program_initial(&f->program, &s->cie);
 	}
-	if (err && !kunwind_refusal_local(err))
+	if (err && !kunwind_build_error_local(err))
 		return err;
 	s->initial = f->program.row;
-	s->refusal = err;
+	s->build_error = err;
 	s->key = (u64)f->cie_round << 32 | place;
 	return err;
 }
 
-static enum kunwind_refusal fde_parse(struct kunwind_fdes *f, u32 place,
+static enum kunwind_build_error fde_parse(struct kunwind_fdes *f, u32 place,
 				      const struct kunwind_record *record,
 				      struct kunwind_cie_slot **slot, struct kunwind_fde *fde)
 {
-	enum kunwind_refusal err = cie_get(f, record->cie | (place & IN_MORE), slot);
+	enum kunwind_build_error err = cie_get(f, record->cie | (place & IN_MORE), slot);
 
 	return err ? err : kunwind_fde_read(kunwind_fdes_section(f, place), record, &(*slot)->cie, fde);
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_fdes_get(struct kunwind_fdes *f, u32 place, struct kunwind_cie_slot **slot,
 		 struct kunwind_fde *fde)
 {
 	struct kunwind_record record;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	err = kunwind_record_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &record);
 	return err ? err : fde_parse(f, place, &record, slot, fde);
@@ -107,12 +107,12 @@ static bool bytes_same(const u8 *a, const u8 *a_end, const u8 *b, const u8 *b_en
 	return a_end - a == b_end - b && !memcmp(a, b, a_end - a);
 }
 
-enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u32 place2)
+enum kunwind_build_error kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u32 place2)
 {
 	struct kunwind_cie c1, *c2;
 	struct kunwind_fde f1, f2;
 	struct kunwind_cie_slot *slot;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	err = kunwind_fdes_get(f, place1, &slot, &f1);
 	if (err)
@@ -142,11 +142,11 @@ enum kunwind_refusal kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u3
  * or the section's end. If the exact size is not known (open_end), the section
  * ends where no record is: a program linked without crtend.o has no terminator.
  */
-static enum kunwind_refusal record_next(struct kunwind_fdes *f,
+static enum kunwind_build_error record_next(struct kunwind_fdes *f,
 					const struct kunwind_section *section, size_t offset,
 					u32 nr_fdes, struct kunwind_record *record)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	for (;; offset = record->end) {
 		err = kunwind_record_read(section, offset, record);
@@ -167,11 +167,11 @@ static enum kunwind_refusal record_next(struct kunwind_fdes *f,
 }
 
 /* Counts the FDEs, including empty ones. */
-static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
+static enum kunwind_build_error fdes_count(struct kunwind_fdes *f,
 				       const struct kunwind_section *section, u32 *nr)
 {
 	struct kunwind_record record = { .end = 0 };
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	for (*nr = 0;; *nr += record.kind == KUNWIND_RECORD_FDE) {
 		err = record_next(f, section, record.end, *nr, &record);
@@ -184,7 +184,7 @@ static enum kunwind_refusal fdes_count(struct kunwind_fdes *f,
  * Lists the FDEs that cover some code. Ignores others, as all unwinders do.
  * @in: 0 or IN_MORE.
  */
-static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
+static enum kunwind_build_error fdes_list(struct kunwind_fdes *f, u32 in)
 {
 	const struct kunwind_section *section = kunwind_fdes_section(f, in);
 	struct kunwind_record record = { .end = 0 };
@@ -192,7 +192,7 @@ static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 	u32 nr = 0;
 
 	for (;;) {
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		struct kunwind_fde fde;
 		struct kunwind_cie_slot *slot;
 
@@ -221,7 +221,7 @@ static enum kunwind_refusal fdes_list(struct kunwind_fdes *f, u32 in)
 }
 
 /* Sorts by address. Stable: FDEs of equal start stay in the file's order. */
-static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, u32 nr)
+static enum kunwind_build_error fdes_sort(struct kunwind_budget *budget, u64 *fdes, u32 nr)
 {
 	const size_t counts_size = sizeof(u32) << RADIX_BITS;
 	u64 *from = fdes, *to, *scratch, *swap;
@@ -238,7 +238,7 @@ static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, 
 	if (!scratch || !counts) {
 		kunwind_budget_free(budget, scratch, nr * sizeof(*scratch));
 		kunwind_budget_free(budget, counts, counts_size);
-		return kunwind_budget_refusal(budget);
+		return kunwind_budget_error(budget);
 	}
 	to = scratch;
 	for (pass = 0; pass < RADIX_PASSES; pass++) {
@@ -273,7 +273,7 @@ static enum kunwind_refusal fdes_sort(struct kunwind_budget *budget, u64 *fdes, 
  * those of .debug_frame. Drops each FDE of .debug_frame that overlaps one of
  * .eh_frame.
  */
-static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
+static enum kunwind_build_error fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 {
 	u32 i = 0, j = nr_eh, n = 0;
 	u64 end = 0, *merged;	/* highest end of .eh_frame's FDEs so far */
@@ -281,11 +281,11 @@ static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 
 	merged = kunwind_budget_alloc(f->budget, room * sizeof(*merged));
 	if (!merged)
-		return kunwind_budget_refusal(f->budget);
+		return kunwind_budget_error(f->budget);
 	while (i < nr_eh || j < f->nr) {
 		bool eh = j == f->nr ||
 			  (i < nr_eh && f->list[i] >> 32 <= f->list[j] >> 32);
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 		struct kunwind_fde fde;
 		struct kunwind_cie_slot *slot;
 		u64 next = ~0ULL;
@@ -315,10 +315,10 @@ static enum kunwind_refusal fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
+enum kunwind_build_error kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 {
 	u32 nr_eh, nr = 0, nr_more = 0;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	err = fdes_count(f, f->section, &nr);
 	if (!err && f->section->more)
@@ -331,7 +331,7 @@ enum kunwind_refusal kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 		return KUNWIND_E_LIMIT;
 	f->list = kunwind_budget_alloc(f->budget, ((size_t)nr + nr_more) * sizeof(*f->list));
 	if (!f->list)
-		return kunwind_budget_refusal(f->budget);
+		return kunwind_budget_error(f->budget);
 	f->room = nr + nr_more;
 	err = fdes_list(f, 0);
 	nr_eh = f->nr;

@@ -42,7 +42,7 @@
 
 struct kunwind_cie_slot {
 	u64 key;		/* cie_round << 32 | place of the CIE; 0: free */
-	u8 refusal;		/* enum kunwind_refusal: why its FDEs cannot be read */
+	u8 build_error;		/* enum kunwind_build_error: why its FDEs cannot be read */
 	struct kunwind_cie cie;
 	struct kunwind_row initial;
 };
@@ -61,7 +61,7 @@ struct kunwind_fdes {
 	u32 ticks;
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr, room;
-	enum kunwind_refusal unread;	/* reason of the first record that could not be read */
+	enum kunwind_build_error unread;	/* reason of the first record that could not be read */
 	struct kunwind_program program;
 	struct kunwind_cie_slot *cies, *last_cie;
 	u32 cie_bits;		/* log2 of the number of slots */
@@ -70,10 +70,10 @@ struct kunwind_fdes {
 };
 
 /* Allocates the slots for sections of @size bytes. To be called first. */
-enum kunwind_refusal __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u64 size);
+enum kunwind_build_error __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u64 size);
 
 /* Makes the list, which may take @limit bytes. To be called once. */
-enum kunwind_refusal __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
+enum kunwind_build_error __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
 
 /* Frees the list, the slots and the memory of programs. */
 void kunwind_fdes_exit(struct kunwind_fdes *fdes);
@@ -85,23 +85,23 @@ void kunwind_fdes_exit(struct kunwind_fdes *fdes);
 void kunwind_fdes_forget_cies(struct kunwind_fdes *fdes);
 
 /* Reads the FDE at @place. *slot is valid until the next call. */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot **slot,
 		 struct kunwind_fde *fde);
 
 /*
  * Compares two FDEs of the same range: the bytes of their instructions, and the
  * fields and instructions of their CIEs. Returns KUNWIND_OK if they are the
- * same, KUNWIND_E_OVERLAP if not, or another refusal.
+ * same, KUNWIND_E_OVERLAP if not, or another build error.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
 
 /*
- * Whether a refusal concerns one record only. All others (memory, limits of the
+ * Whether a build error concerns one record only. All others (memory, limits of the
  * whole build, I/O, abort) end the build.
  */
-static inline bool kunwind_refusal_local(enum kunwind_refusal err)
+static inline bool kunwind_build_error_local(enum kunwind_build_error err)
 {
 	switch (err) {
 	case KUNWIND_E_NOMEM:
@@ -115,14 +115,14 @@ static inline bool kunwind_refusal_local(enum kunwind_refusal err)
 }
 
 /*
- * Handles the refusal of one record. Returns KUNWIND_OK if the build can go on
- * without the record, or the refusal of the build. With section->strict, the
+ * Handles the build error of one record. Returns KUNWIND_OK if the build can go on
+ * without the record, or the build error of the build. With section->strict, the
  * build goes on only after an unknown augmentation.
  */
-static inline enum kunwind_refusal __must_check
-kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_refusal err)
+static inline enum kunwind_build_error __must_check
+kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_build_error err)
 {
-	if (!kunwind_refusal_local(err) ||
+	if (!kunwind_build_error_local(err) ||
 	    (fdes->section->strict && err != KUNWIND_E_AUGMENTATION))
 		return err;
 	if (!fdes->unread)
@@ -161,7 +161,7 @@ static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
  * Counts a row or record. After KUNWIND_TICKS of them, reschedules and returns
  * KUNWIND_E_ABORTED if abort() says so. May sleep.
  */
-static __always_inline enum kunwind_refusal kunwind_fdes_tick(struct kunwind_fdes *fdes)
+static __always_inline enum kunwind_build_error kunwind_fdes_tick(struct kunwind_fdes *fdes)
 {
 	if (likely(++fdes->ticks < KUNWIND_TICKS))
 		return KUNWIND_OK;

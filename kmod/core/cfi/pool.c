@@ -51,7 +51,7 @@ static u64 bytes_hash(const u8 *bytes, u32 len)
 	return hash ^ hash >> 31;
 }
 
-static enum kunwind_refusal data_grow(struct kunwind_pool *pool, u32 len)
+static enum kunwind_build_error data_grow(struct kunwind_pool *pool, u32 len)
 {
 	u64 capacity = pool->capacity ? pool->capacity : FIRST_BYTES;
 	u8 *data;
@@ -65,7 +65,7 @@ static enum kunwind_refusal data_grow(struct kunwind_pool *pool, u32 len)
 	capacity = min(capacity, (u64)1 << 31);
 	data = kunwind_budget_alloc(pool->budget, capacity);
 	if (!data)
-		return kunwind_budget_refusal(pool->budget);
+		return kunwind_budget_error(pool->budget);
 	if (pool->size)
 		memcpy(data, pool->data, pool->size);
 	kunwind_budget_free(pool->budget, pool->data, pool->capacity);
@@ -74,7 +74,7 @@ static enum kunwind_refusal data_grow(struct kunwind_pool *pool, u32 len)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal slots_grow(struct kunwind_pool *pool)
+static enum kunwind_build_error slots_grow(struct kunwind_pool *pool)
 {
 	u32 nr_slots = pool->nr_slots ? pool->nr_slots * 2 : FIRST_SLOTS;
 	struct kunwind_pool_slot *slots;
@@ -82,7 +82,7 @@ static enum kunwind_refusal slots_grow(struct kunwind_pool *pool)
 
 	slots = kunwind_budget_alloc(pool->budget, (size_t)nr_slots * sizeof(*slots));
 	if (!slots)
-		return kunwind_budget_refusal(pool->budget);
+		return kunwind_budget_error(pool->budget);
 	for (i = 0; i < pool->nr_slots; i++) {
 		if (!pool->slots[i].off1)
 			continue;
@@ -99,12 +99,12 @@ static enum kunwind_refusal slots_grow(struct kunwind_pool *pool)
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len,
+enum kunwind_build_error kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len,
 				      u32 *off)
 {
 	struct kunwind_pool_slot *slot = NULL;
 	u32 hash = bytes_hash(bytes, len);
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 i, extra = 0;
 
 	/* the hash table is at most half full */

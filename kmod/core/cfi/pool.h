@@ -50,7 +50,7 @@ void kunwind_pool_reset(struct kunwind_pool *pool);
  *
  * Return: KUNWIND_OK and its offset in *off; KUNWIND_E_NOMEM; KUNWIND_E_LIMIT.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len, u32 *off);
 
 #endif /* _KUNWIND_POOL_H */

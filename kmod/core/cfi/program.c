@@ -235,14 +235,14 @@ static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
  * after its length. If it is not acceptable, only the rows with it are unknown.
  * @wanted: it is of the CFA or of a register that is followed.
  */
-static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
+static enum kunwind_build_error expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
 				      bool initial, bool wanted, u32 *off,
 				      struct kunwind_expr_info *info)
 {
 	u8 entry[sizeof(u16) + KUNWIND_EXPR_MAX_LEN];
 	u64 len = kunwind_bytes_uleb(b);
 	const u8 *expr = b->at;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u16 len16 = len;
 
 	kunwind_bytes_skip(b, len);
@@ -260,11 +260,11 @@ static enum kunwind_refusal expr_read(struct kunwind_program *p, struct kunwind_
 }
 
 /* Runs an instruction with an expression. */
-static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
+static enum kunwind_build_error expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
 {
 	struct kunwind_saved saved = { 0 };
 	struct kunwind_expr_info info;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	bool followed;
 	u32 off = 0;
 	u64 reg;
@@ -295,7 +295,7 @@ static enum kunwind_refusal expr_op(struct kunwind_program *p, struct kunwind_by
 }
 
 /* Runs an instruction that is rare in real programs. */
-static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct kunwind_bytes *b,
+static noinline enum kunwind_build_error rare_op(struct kunwind_program *p, struct kunwind_bytes *b,
 					     u8 op)
 {
 	struct kunwind_saved saved = { .how = KUNWIND_HOW_AT_CFA };
@@ -380,7 +380,7 @@ static noinline enum kunwind_refusal rare_op(struct kunwind_program *p, struct k
  * time. If an FDE nests states beyond the limit, its addresses from there on
  * have no rule; other FDEs are unaffected.
  */
-static noinline enum kunwind_refusal remembered_grow(struct kunwind_program *p)
+static noinline enum kunwind_build_error remembered_grow(struct kunwind_program *p)
 {
 	const u32 most = p->max_remembered ? 2 * p->max_remembered : FIRST_REMEMBERED;
 	const size_t size = most * sizeof(*p->remembered);
@@ -390,7 +390,7 @@ static noinline enum kunwind_refusal remembered_grow(struct kunwind_program *p)
 		return KUNWIND_E_STATE_STACK;
 	more = kunwind_budget_alloc(p->budget, size);
 	if (!more)
-		return kunwind_budget_refusal(p->budget);
+		return kunwind_budget_error(p->budget);
 	if (p->nr_remembered)
 		memcpy(more, p->remembered, p->nr_remembered * sizeof(*more));
 	kunwind_program_exit(p);
@@ -407,10 +407,10 @@ void kunwind_program_exit(struct kunwind_program *p)
 	p->max_remembered = 0;
 }
 
-static enum kunwind_refusal remember(struct kunwind_program *p)
+static enum kunwind_build_error remember(struct kunwind_program *p)
 {
 	struct kunwind_remembered *last;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (unlikely(p->nr_remembered == p->max_remembered)) {
 		err = remembered_grow(p);
@@ -427,7 +427,7 @@ static enum kunwind_refusal remember(struct kunwind_program *p)
  * Restores the CFA, too: DWARF 5 does not say so explicitly, but GCC, LLVM and
  * all readers agree.
  */
-static enum kunwind_refusal restore(struct kunwind_program *p)
+static enum kunwind_build_error restore(struct kunwind_program *p)
 {
 	const struct kunwind_remembered *last;
 	u32 mask;
@@ -451,10 +451,10 @@ static enum kunwind_refusal restore(struct kunwind_program *p)
 }
 
 /* Runs until the location moves (sets p->to) or the instructions end. */
-static enum kunwind_refusal run(struct kunwind_program *p)
+static enum kunwind_build_error run(struct kunwind_program *p)
 {
 	struct kunwind_bytes b = { .at = p->code, .end = p->code_end };
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 to, reg;
 	s32 off;
 
@@ -594,7 +594,7 @@ static noinline void odd_return_set(struct kunwind_program *p)
 	row->same &= ~ra;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie)
 {
 	columns_set(p, cie);
@@ -623,9 +623,9 @@ void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *
 	row_copy(&p->row, initial);
 }
 
-enum kunwind_refusal kunwind_program_next(struct kunwind_program *p)
+enum kunwind_build_error kunwind_program_next(struct kunwind_program *p)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	p->from = p->to;
 	if (p->from == p->end && p->code == p->code_end)

@@ -99,7 +99,7 @@ struct kunwind_program {
 void kunwind_program_exit(struct kunwind_program *program);
 
 /* Runs the initial instructions of @cie. The result is in program->row. */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_program_initial(struct kunwind_program *program, const struct kunwind_cie *cie);
 
 /*
@@ -115,11 +115,11 @@ void kunwind_program_begin(struct kunwind_program *program, const struct kunwind
  * constant time (DW_CFA_remember_state: amortised).
  *
  * Return: KUNWIND_OK with program->row, ->from, ->to (from < to) and ->changed,
- * or with from == to after the last row; or the refusal. After a local refusal
- * (kunwind_refusal_local()) nothing is known about addresses from ->from on,
+ * or with from == to after the last row; or the build error. After a local build error
+ * (kunwind_build_error_local()) nothing is known about addresses from ->from on,
  * and the rows before remain valid.
  */
-enum kunwind_refusal __must_check kunwind_program_next(struct kunwind_program *program);
+enum kunwind_build_error __must_check kunwind_program_next(struct kunwind_program *program);
 
 /**
  * kunwind_program_look() - find the registers that an FDE needs, without

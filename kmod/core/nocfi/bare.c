@@ -676,7 +676,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 	if (!exact && !t.frame.range)
 		return KUNWIND_NO_RULE;
 	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
-		return KUNWIND_DEPTH;
+		return KUNWIND_BUDGET_SPENT;
 	if (!(t.frame.sp & 7) && t.end >= t.frame.sp)
 		frame |= ALIGNED;
 	if (t.frame.range && kunwind_range_is_jit(t.frame.range))

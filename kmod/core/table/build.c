@@ -47,12 +47,12 @@
  * Makes the rows of FDE @a within [from, to). Runs its program to the end, so
  * that it finds the same registers as the first stage of a build in two stages.
  */
-static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwind_active *a,
+static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct kunwind_active *a,
 				     u64 from, u64 to)
 {
 	static const struct kunwind_rule none;
 	struct kunwind_program *p = &b->fdes.program;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_rule rule;
 	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
@@ -97,10 +97,10 @@ static enum kunwind_refusal fde_rows(struct kunwind_build *b, const struct kunwi
 }
 
 /* Makes the rows of [*at, to) from the active FDEs. */
-static enum kunwind_refusal fill(struct kunwind_build *b, u64 *at, u64 to)
+static enum kunwind_build_error fill(struct kunwind_build *b, u64 *at, u64 to)
 {
 	static const struct kunwind_rule none;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	while (*at < to && b->nr_active) {
 		const struct kunwind_active *top = &b->active[b->nr_active - 1];
@@ -126,10 +126,10 @@ static enum kunwind_refusal fill(struct kunwind_build *b, u64 *at, u64 to)
 	return err;
 }
 
-static enum kunwind_refusal look(struct kunwind_build *b, u32 place)
+static enum kunwind_build_error look(struct kunwind_build *b, u32 place)
 {
 	struct kunwind_cie_slot *slot;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_fde fde;
 
 	if (place == KUNWIND_NO_PLACE)
@@ -138,12 +138,12 @@ static enum kunwind_refusal look(struct kunwind_build *b, u32 place)
 	return err ? err : kunwind_build_look(b, place, &fde);
 }
 
-enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
+enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 place,
 					    struct kunwind_fde *fde)
 {
 	u64 end, disputed = 0;
 	struct kunwind_cie_slot *slot;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	bool deep;
 
 	err = kunwind_fdes_get(&b->fdes, place, &slot, fde);
@@ -213,9 +213,9 @@ enum kunwind_refusal kunwind_build_activate(struct kunwind_build *b, u32 place,
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32 last, u64 *end)
+enum kunwind_build_error kunwind_build_sweep(struct kunwind_build *b, u32 first, u32 last, u64 *end)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_fde fde;
 	u64 at = kunwind_fdes_start(&b->fdes, first);
 	u32 i;
@@ -250,12 +250,12 @@ enum kunwind_refusal kunwind_build_sweep(struct kunwind_build *b, u32 first, u32
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal kunwind_build_look(struct kunwind_build *b, u32 place,
+enum kunwind_build_error kunwind_build_look(struct kunwind_build *b, u32 place,
 					const struct kunwind_fde *fde)
 {
 	struct kunwind_program *p = &b->fdes.program;
 	struct kunwind_cie_slot *slot;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_fde again;
 
 	p->section = kunwind_fdes_section(&b->fdes, place);
@@ -275,12 +275,12 @@ enum kunwind_refusal kunwind_build_look(struct kunwind_build *b, u32 place,
 	return kunwind_fdes_unread(&b->fdes, err);
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_build_init(struct kunwind_build *b, const struct kunwind_section *section, u32 keep,
 		   size_t limit, kunwind_abort_fn *abort, void *data)
 {
 	u64 size = section->size, memory = (u64)limit * KUNWIND_MEMORY_FACTOR;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (section->more)
 		size += section->more->size;
@@ -331,10 +331,10 @@ bool kunwind_build_again(struct kunwind_build *b)
 	return true;
 }
 
-static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table **table)
+static enum kunwind_build_error build(struct kunwind_build *b, struct kunwind_table **table)
 {
 	struct kunwind_table_stats head;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 end;
 
 	err = kunwind_fdes_read(&b->fdes, b->pack.limit);
@@ -360,12 +360,12 @@ static enum kunwind_refusal build(struct kunwind_build *b, struct kunwind_table 
 	return kunwind_pack_finish(&b->pack, &head, table);
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limit,
 		    kunwind_abort_fn *abort, void *data, struct kunwind_table **table)
 {
 	struct kunwind_build *b = kunwind_alloc(sizeof(*b));
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (!b)
 		return KUNWIND_E_NOMEM;

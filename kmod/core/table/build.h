@@ -53,7 +53,7 @@ struct kunwind_build {
  * Prepares a build. @build is zeroed memory. The caller must call
  * kunwind_build_exit(), even after a failure.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_build_init(struct kunwind_build *build, const struct kunwind_section *section, u32 keep,
 		   size_t limit, kunwind_abort_fn *abort, void *data);
 void kunwind_build_exit(struct kunwind_build *build);
@@ -63,7 +63,7 @@ void kunwind_build_exit(struct kunwind_build *build);
  * fdes.program.needed, without making rows. @fde comes from kunwind_fdes_get()
  * or kunwind_build_activate().
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_build_look(struct kunwind_build *build, u32 place, const struct kunwind_fde *fde);
 
 /*
@@ -79,7 +79,7 @@ bool kunwind_build_again(struct kunwind_build *build);
  * addresses where it contradicts others. The caller has already removed FDEs
  * that end at or before its start. Fills *fde; its end is cut to section->hi.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fde *fde);
 
 /*
@@ -87,7 +87,7 @@ kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fd
  * order, up to *end. Stops early where a register is missing
  * (kunwind_fdes_missing()). No FDE before @first may reach into them.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_build_sweep(struct kunwind_build *build, u32 first, u32 last, u64 *end);
 
 #endif /* _KUNWIND_BUILD_H */

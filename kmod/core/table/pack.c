@@ -30,7 +30,7 @@ static void rules_free(struct kunwind_pack *pack, u64 *rules, u32 *counts, u32 *
 	kunwind_budget_free(pack->budget, slots, 2 * max_rules * sizeof(*slots));
 }
 
-static enum kunwind_refusal rules_grow(struct kunwind_pack *pack)
+static enum kunwind_build_error rules_grow(struct kunwind_pack *pack)
 {
 	u32 max_rules = 1U << (pack->slot_bits - 1);
 	u64 *rules = kunwind_budget_alloc(pack->budget, max_rules * sizeof(*rules));
@@ -39,7 +39,7 @@ static enum kunwind_refusal rules_grow(struct kunwind_pack *pack)
 
 	if (!rules || !counts || !slots) {
 		rules_free(pack, rules, counts, slots, max_rules);
-		return kunwind_budget_refusal(pack->budget);
+		return kunwind_budget_error(pack->budget);
 	}
 	if (pack->nr_rules) {
 		memcpy(rules, pack->rules, pack->nr_rules * sizeof(*rules));
@@ -80,9 +80,9 @@ static __always_inline u32 *rule_slot(struct kunwind_pack *pack, u64 rule, u32 *
 	return NULL;
 }
 
-static noinline enum kunwind_refusal rule_add(struct kunwind_pack *pack, u64 rule, u32 *slot)
+static noinline enum kunwind_build_error rule_add(struct kunwind_pack *pack, u64 rule, u32 *slot)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 i, probes;
 
 	if (pack->nr_rules == KUNWIND_MAX_RULES)
@@ -105,7 +105,7 @@ static noinline enum kunwind_refusal rule_add(struct kunwind_pack *pack, u64 rul
 	return KUNWIND_OK;
 }
 
-static noinline enum kunwind_refusal piece_add(struct kunwind_pack *pack)
+static noinline enum kunwind_build_error piece_add(struct kunwind_pack *pack)
 {
 	struct kunwind_draft *piece;
 
@@ -117,7 +117,7 @@ static noinline enum kunwind_refusal piece_add(struct kunwind_pack *pack)
 	}
 	piece = kunwind_budget_alloc(pack->budget, sizeof(*piece));
 	if (!piece)
-		return kunwind_budget_refusal(pack->budget);
+		return kunwind_budget_error(pack->budget);
 	if (pack->last)
 		pack->last->next = piece;
 	else
@@ -158,10 +158,10 @@ static __always_inline const u8 *distance_read(const u8 *p, u32 *distance)
 	return p;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 {
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 *slot, number, probes;
 	u64 key;
 	u8 *p;
@@ -213,11 +213,11 @@ bool kunwind_pack_empty(const struct kunwind_pack *pack)
 	return pack->nr_rules == 1 && !pack->rules[0];
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index)
 {
 	u32 before = pack->wide.size, off;
-	enum kunwind_refusal err = kunwind_pool_add(&pack->wide, wide, len, &off);
+	enum kunwind_build_error err = kunwind_pool_add(&pack->wide, wide, len, &off);
 
 	if (err)
 		return err;
@@ -226,7 +226,7 @@ kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u3
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget *budget)
 {
 	u32 pool_limit = min(limit, (size_t)1 << 31);
@@ -444,12 +444,12 @@ static void top_write(const struct kunwind_table *table, u16 *top, u32 nr_top)
 	}
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats *head,
 		    struct kunwind_table **result)
 {
 	u32 nr_blocks = (pack->nr_rows + KUNWIND_BLOCK_ROWS - 1) / KUNWIND_BLOCK_ROWS;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	struct kunwind_table *table;
 	u32 *order, *rank, nr_far = 0, nr_top, i;
 	u8 shift = top_shift(head->span, nr_blocks), round = 0;
@@ -520,6 +520,6 @@ out:
 	kunwind_budget_free(pack->budget, rank, pack->nr_rules * sizeof(*rank));
 	return err;
 refused:
-	err = kunwind_budget_refusal(pack->budget);
+	err = kunwind_budget_error(pack->budget);
 	goto out;
 }

@@ -33,7 +33,7 @@ struct kunwind_pack {
 	struct kunwind_budget *budget;
 };
 
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget *budget);
 void kunwind_pack_exit(struct kunwind_pack *pack);
 
@@ -45,7 +45,7 @@ void kunwind_pack_reset(struct kunwind_pack *pack);
  * above the row before. A row with the same rule as the row before is merged
  * into it. After KUNWIND_MAX_RULES - 1 rules, a row with a new rule gets none.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule);
 
 /* Returns true if there are rows and none has a rule. */
@@ -55,7 +55,7 @@ bool kunwind_pack_empty(const struct kunwind_pack *pack);
  * Stores a wide rule: @wide and its entries, @len bytes. *index is its offset
  * in units of 8 bytes.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index);
 
 /**
@@ -65,7 +65,7 @@ kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u3
  *
  * There must be at least one row.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats *head,
 		    struct kunwind_table **table);
 

@@ -20,7 +20,7 @@ static unsigned int wide_add(const struct kunwind_pack *pack, struct kunwind_wid
 	return 1 + len;
 }
 
-noinline enum kunwind_refusal
+noinline enum kunwind_build_error
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule)
 {

@@ -17,7 +17,7 @@
  * Converts a row that no plain rule can express and whose CFA is known. Leaves
  * *rule unchanged if the row's expressions exceed KUNWIND_ROW_MAX_EXPR bytes.
  */
-enum kunwind_refusal __must_check
+enum kunwind_build_error __must_check
 kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule);
 
@@ -27,7 +27,7 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
  * be evaluated, or if its expressions are too long.
  * @ra_off: where a call puts the return address, from the CFA: minus one word
  */
-static __always_inline enum kunwind_refusal
+static __always_inline enum kunwind_build_error
 kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		s32 ra_off, struct kunwind_rule *rule)
 {

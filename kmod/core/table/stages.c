@@ -40,7 +40,7 @@ struct kunwind_stages {
 };
 
 /* Looks at all FDEs: finds overlaps, parts, registers and the highest end. */
-static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
+static enum kunwind_build_error look_over(struct kunwind_stages *s, u32 part_fdes)
 {
 	struct kunwind_parts *parts = s->table->parts;
 	struct kunwind_build *b = &s->build;
@@ -54,7 +54,7 @@ static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
 	for (i = 0; i < b->fdes.nr; i++) {
 		u64 start = kunwind_fdes_start(&b->fdes, i);
 		u32 place = b->fdes.list[i];
-		enum kunwind_refusal err;
+		enum kunwind_build_error err;
 
 		while (b->nr_active && b->active[b->nr_active - 1].end <= start)
 			b->nr_active--;
@@ -72,10 +72,10 @@ static enum kunwind_refusal look_over(struct kunwind_stages *s, u32 part_fdes)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
+static enum kunwind_build_error first_stage(struct kunwind_stages *s, u32 part_fdes)
 {
 	struct kunwind_build *b = &s->build;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u32 most;
 	size_t size;
 
@@ -90,7 +90,7 @@ static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
 		return KUNWIND_E_LIMIT;
 	s->table = kunwind_budget_alloc(&b->budget, size);
 	if (!s->table)
-		return kunwind_budget_refusal(&b->budget);
+		return kunwind_budget_error(&b->budget);
 	s->table->parts = (struct kunwind_parts *)(s->table + 1);
 
 	do {
@@ -106,13 +106,13 @@ static enum kunwind_refusal first_stage(struct kunwind_stages *s, u32 part_fdes)
 	return KUNWIND_OK;
 }
 
-enum kunwind_refusal
+enum kunwind_build_error
 kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
 		     kunwind_abort_fn *abort, void *data, struct kunwind_stages **stages,
 		     struct kunwind_table **table)
 {
 	struct kunwind_stages *s = kunwind_alloc(sizeof(*s));
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 
 	if (!s)
 		return KUNWIND_E_NOMEM;
@@ -159,7 +159,7 @@ bool kunwind_stages_wanted(const struct kunwind_stages *s)
 	return READ_ONCE(s->table->parts->wanted);
 }
 
-enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
+enum kunwind_build_error kunwind_stages_build(struct kunwind_stages *s, u32 i)
 {
 	struct kunwind_parts *parts = s->table->parts;
 	struct kunwind_part *part = &parts->part[i];
@@ -167,7 +167,7 @@ enum kunwind_refusal kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	struct kunwind_build *b = &s->build;
 	struct kunwind_table_stats head;
 	struct kunwind_table *table;
-	enum kunwind_refusal err;
+	enum kunwind_build_error err;
 	u64 end;
 
 	/* Free, not empty: each part would have to clear what one let grow. */

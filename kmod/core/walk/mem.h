@@ -21,7 +21,7 @@
  * the entry that needs the word is. docs/unwinding.md lists all units.
  * tests/fuzz/fuzz-cost-walk.c searches for units that cost too much time. The
  * step that spends the budget is discarded, because with more budget it might
- * have found something else. The walk then ends with KUNWIND_DEPTH.
+ * have found something else. The walk then ends with KUNWIND_BUDGET_SPENT.
  */
 #define KUNWIND_BUDGET		16384
 #define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)	/* interrupts off, NMI, PREEMPT_RT */

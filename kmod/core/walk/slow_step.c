@@ -121,7 +121,7 @@ static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum 
 {
 	if (likely(walk->mem.left))
 		return how;
-	slow->reason = KUNWIND_DEPTH;
+	slow->reason = KUNWIND_BUDGET_SPENT;
 	return SLOW_END;
 }
 
@@ -203,7 +203,7 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
 	walk->mem.id = id;
 	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
-		slow->reason = KUNWIND_DEPTH;
+		slow->reason = KUNWIND_BUDGET_SPENT;
 		return SLOW_END;
 	}
 	rule.kind = KUNWIND_RULE_NONE;

@@ -522,7 +522,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		if (unlikely(state.next == state.last)) {
 			kunwind_mem_end(&walk->mem);
 			if (state.addr == state.ra || !no_address(state.ra, &state.reason))
-				state.reason = KUNWIND_DEPTH;
+				state.reason = KUNWIND_BUFFER_FULL;
 			state.zero = !state.ra;
 			break;
 		}
@@ -552,7 +552,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 	walk->range = NULL;
 	walk->mem.left = kunwind_budget(walk);
 	if (!walk->capacity)
-		return KUNWIND_DEPTH;
+		return KUNWIND_BUFFER_FULL;
 	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
 	if (!walk->recent || !walk->cache || missing & KUNWIND_RECENT_NEEDS ||

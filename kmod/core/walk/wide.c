@@ -92,7 +92,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 	if (!wide || !wide->nr)
 		return KUNWIND_CORRUPT;
 	if (!kunwind_pay(&walk->mem, wide->cost))
-		return KUNWIND_DEPTH;
+		return KUNWIND_BUDGET_SPENT;
 	entry = (const struct kunwind_wide_entry *)(wide + 1);
 	reason = wide_value(walk, table, entry, NULL, &cfa);
 	if (reason != KUNWIND_COMPLETE)

@@ -17,7 +17,7 @@
  * Sets walk->regs to the caller's registers. A register whose value cannot be read becomes
  * unknown. Without the CFA, rsp or the return address, the step fails.
  * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, KUNWIND_CORRUPT or
- * KUNWIND_DEPTH (budget spent): walk->regs are unchanged.
+ * KUNWIND_BUDGET_SPENT (budget spent): walk->regs are unchanged.
  */
 enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table,
 				      s32 index, bool *signal);

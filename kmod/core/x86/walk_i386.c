@@ -129,7 +129,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	walk->range = NULL;
 	walk->mem.left = kunwind_budget(walk);
 	if (!walk->capacity)
-		return KUNWIND_DEPTH;
+		return KUNWIND_BUFFER_FULL;
 	if (!(regs->valid & KUNWIND_REG(KUNWIND_RSP)) || !(regs->valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
 	for (i = 0; i < KUNWIND_NR_REGS; i++)
@@ -141,7 +141,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		ip = regs->r[KUNWIND_RA];
 		sp = regs->r[KUNWIND_RSP];
 		if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP))
-			return KUNWIND_DEPTH;
+			return KUNWIND_BUDGET_SPENT;
 		rule.kind = KUNWIND_RULE_NONE;
 		reason = kunwind_walk_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
 		bare = reason == KUNWIND_NO_RULE || reason == KUNWIND_NO_TABLE ||
@@ -159,7 +159,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;
 		}
 		if (!walk->mem.left)
-			return KUNWIND_DEPTH;
+			return KUNWIND_BUDGET_SPENT;
 		if (reason != KUNWIND_COMPLETE) {
 			walk->unread[0] = sp;
 			return reason;
@@ -172,7 +172,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		if (!regs->r[KUNWIND_RA] && !signal)
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
-			return KUNWIND_DEPTH;
+			return KUNWIND_BUFFER_FULL;
 		if (bare) {
 			kunwind_count_found(walk, walk->count, KUNWIND_BY_AHEAD);
 			if (walk->trust)

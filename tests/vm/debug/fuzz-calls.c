@@ -39,7 +39,7 @@
 #define ORDINARY_USER	65534
 
 static const char *const param_names[] = {
-	"auto", "callstack_syscalls", "enabled", "max_build_ms", "max_eh_frame_mb", "max_objects",
+	"system_wide", "callstack_syscalls", "enabled", "max_build_ms", "max_eh_frame_mb", "max_objects",
 	"max_processes", "max_ranges", "max_stall_ms", "max_table_mb", "max_user_processes",
 	"max_user_table_mb", "max_whole_kb", "register_timeout_ms", "guess",
 };
@@ -134,7 +134,7 @@ static long call_device(const struct step *s)
 {
 	static const unsigned int calls[8] = {
 		KUNWIND_IOC_INFO, KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER, KUNWIND_IOC_CALLSTACK,
-		KUNWIND_IOC_STATS, KUNWIND_IOC_AUTO, KUNWIND_IOC_JIT_ADD, KUNWIND_IOC_JIT_REMOVE,
+		KUNWIND_IOC_STATS, KUNWIND_IOC_SYSTEM_WIDE, KUNWIND_IOC_JIT_ADD, KUNWIND_IOC_JIT_REMOVE,
 	};
 	unsigned int call = calls[s->op % 8], i;
 	void *argument = page + 2048;
@@ -143,7 +143,7 @@ static long call_device(const struct step *s)
 		uint32_t size;
 		struct kunwind_process process;
 		struct kunwind_callstack stack;
-		struct kunwind_auto automatic;
+		struct kunwind_system_wide system_wide;
 		struct kunwind_jit jit;
 		char bytes[512];
 	} u;
@@ -173,7 +173,7 @@ static long call_device(const struct step *s)
 		}
 		break;
 	case 5:
-		u.automatic.flags = s->b & 1;
+		u.system_wide.flags = s->b & 1;
 		break;
 	case 6: case 7:
 		u.jit.start = (uintptr_t)slots[s->b % NR_SLOTS].at + (s->b & 0x80 ? s->b >> 8 : 0);
@@ -438,7 +438,7 @@ enum { OP_MAP = FUZZ_DEVICE_OPS, OP_PROTECT, OP_UNMAP, OP_REMAP, OP_ADVISE, OP_C
 	OP_PARAM, OP_MEM, OP_KILL, OP_THREAD, OP_FILE, OP_READ, OP_SIGNAL, OP_MISSING, OP_STACK };
 
 const char *const fuzz_names[FUZZ_NR_OPS] = {
-	"info", "register", "unreg", "stack", "stats", "auto", "jit_add", "jit_del", "map", "protect",
+	"info", "register", "unreg", "stack", "stats", "system_wide", "jit_add", "jit_del", "map", "protect",
 	"unmap", "remap", "advise", "child", "trace", "param", "mem", "kill", "thread", "file", "read",
 	"signal", "missing", "stack",
 };

@@ -22,7 +22,7 @@
  *		  warns with a trace when it cannot allocate the child's stack
  *	run       registers itself and execs the program ARGUMENT...
  *	apart     the mode that follows (fork, map, dlopen or walk), without the
- *		  device: "kunwind auto" registers the process, and the module
+ *		  device: "kunwind system-wide" registers the process, and the module
  *		  may be unloaded
  *	leaf      takes one call stack and exits; the other modes exec this
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * killer.c - kill each process of one name while kunwind registers it by auto
+ * killer.c - kill each process of one name while kunwind registers it by system_wide
  *
  * A kprobe at the entry of kunwind_process_adopt(mm, pid, ...) kills the
  * process if its name is "comm" and other tasks also use its mm. The probe
@@ -61,4 +61,4 @@ static void __exit killer_exit(void)
 module_init(killer_init);
 module_exit(killer_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("kills processes of one name while kunwind registers them by auto");
+MODULE_DESCRIPTION("kills processes of one name while kunwind registers them by system_wide");

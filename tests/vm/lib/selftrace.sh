@@ -118,15 +118,15 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
 counts_begin() {
 	irqs=$(irq_works)
-	requests=$(stat_of touch_requests)
-	works=$(stat_of touch_works)
+	requests=$(stat_of fault_in_requests)
+	works=$(stat_of fault_in_works)
 	begin=$(uptime_ms)
 }
 
 counts_end() {
 	irqs=$(($(irq_works) - irqs))
-	requests=$(($(stat_of touch_requests) - requests))
-	works=$(($(stat_of touch_works) - works))
+	requests=$(($(stat_of fault_in_requests) - requests))
+	works=$(($(stat_of fault_in_works) - works))
 	ms=$(($(uptime_ms) - begin))
 }
 
@@ -172,7 +172,7 @@ run_worker() {
 	until [ -s "$out" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 	[ "$1" != pending ] || kill -USR2 "$stuckfs"
 	if [ -n "${3-}" ]; then
-		modprobe kunwind auto=1
+		modprobe kunwind system_wide=1
 		case $1 in
 		pending | refused)
 			for ((i = 0; i < 200; i++)); do
@@ -243,7 +243,7 @@ parts() { # TRACER
 	# If its files are in memory, the program does not wait for the disk
 	# below.
 	"${PROGRAM[@]}" >/dev/null 2>&1
-	modprobe kunwind auto=1 max_whole_kb=0
+	modprobe kunwind system_wide=1 max_whole_kb=0
 	trace_begin "$1"
 	counts_begin
 	"${PROGRAM[@]}" >/dev/null 2>&1

@@ -6,7 +6,7 @@
 #   . "$(dirname "$0")/lib/tap.sh"
 #   need lttng babeltrace2            # if one is missing, the file is skipped
 #   check "the module loads" modprobe kunwind
-#   is "$(kunwind auto)" off "auto is off by default"
+#   is "$(kunwind system-wide)" off "system_wide is off by default"
 #   done_testing                      # the plan: without it the file fails
 #
 # A test file in the VM runs as root in the tree's directory. $KUNWIND_TMP is an

@@ -115,7 +115,7 @@ def examine(stacks, syscall, calls, program):
             f"stacks {wrong} differ")
     whole = [s.torn or s.count != len(s.addresses) or s.count != len(s.trust) for s in mine]
     verdict(mine and not any(whole), f"{name}: no part of a stack is missing")
-    reason = "depth" if deep else "complete"
+    reason = "buffer_full" if deep else "complete"
     got = {(s.reason, s.count if deep else s.count - len(record)) for s in mine}
     # more than recorded: the program counter, _start, at most three of libc
     limits = {(reason, MOST)} if deep else {(reason, n) for n in range(3, 6)}

@@ -9,7 +9,7 @@ Writes files into DIRECTORY. There is one for each of CASES: a small ELF object
 with one error in its .eh_frame or its headers. MUTANTS more are copies of
 LIBRARY with random changes of bytes in .eh_frame or the headers. Prints for
 each file "name<TAB>expected<TAB>why". expected is "ready", "refused", or "any"
-if both are acceptable. why is the name of the refusal if the case is about only
+if both are acceptable. why is the name of the build error if the case is about only
 that one.
 """
 
@@ -89,7 +89,7 @@ def elf(eh, eh_size=None, eh_offset=EH, eh_addr=EH_ADDR, phnum=2, phoff=64, phen
 GOOD = frame()
 TWO = cie()
 CASES = {
-    # name: (bytes, expected, with the refusal's name); None: "any"
+    # name: (bytes, expected, with the build error's name); None: "any"
     "good": (elf(GOOD), "ready"),
     "good-without-fde": (elf(cie() + b"\0\0\0\0"), None),
     "length-past-end": (elf(cie() + fde(len(TWO), length=0x7ffffff0)), "refused"),

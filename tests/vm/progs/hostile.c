@@ -357,9 +357,9 @@ static int liar(long rounds)
 	regs[RIP] = in_frame;
 	regs[RSP] = (uintptr_t)words;
 	got = lie(regs, ALL, KUNWIND_MAX_FRAMES);
-	expect("forged stack of more than 4096 frames", &got, R(DEPTH) | R(UNREADABLE), 4096, 4096);
+	expect("forged stack of more than 4096 frames", &got, R(BUFFER_FULL) | R(UNREADABLE), 4096, 4096);
 	got = lie(regs, ALL, 7);
-	expect("capacity for seven addresses", &got, R(DEPTH), 7, 7);
+	expect("capacity for seven addresses", &got, R(BUFFER_FULL), 7, 7);
 
 	regs[RIP] = (uintptr_t)by_memory;
 	regs[RBP] = (uintptr_t)&words[30];

@@ -165,9 +165,9 @@ one_action() {
 			rmmod lttng_probe_kunwind 2>/dev/null
 			attempt unload rmmod kunwind && registered=()
 		else
-			attempt load modprobe kunwind auto=$((a % 2))
+			attempt load modprobe kunwind system_wide=$((a % 2))
 		fi ;;
-	3 | 4) loaded && attempt auto kunwind auto $([ $((a % 3)) -eq 0 ] && echo off || echo on) ;;
+	3 | 4) loaded && attempt system-wide kunwind system-wide $([ $((a % 3)) -eq 0 ] && echo off || echo on) ;;
 	5)
 		loaded && { echo N >$params/enabled && sleep 0.0$((a % 10)) && echo Y >$params/enabled; } 2>/dev/null
 		did[switch]=$((${did[switch]:-0} + 1)) ;;
@@ -221,7 +221,7 @@ one_action() {
 # no table is kept.
 own_books() {
 	local i left
-	kunwind auto off >/dev/null
+	kunwind system-wide off >/dev/null
 	for ((i = 0; i < 100; i++)); do
 		echo 2 >/proc/sys/vm/drop_caches
 		left=$(awk -F'\t' '$1 == "user" || $1 == "object" || $1 == "process" ||
@@ -267,7 +267,7 @@ quiet() {
 # the tests ask for have run, and each load has finished a program.
 enough() {
 	[ "${did[load]:-0}" -ge "$1" ] && [ "${did[unload]:-0}" -ge "$1" ] &&
-		[ "${did[session]:-0}" -ge 1 ] && [ $((${did[auto]:-0} + ${did[register]:-0})) -ge 1 ] &&
+		[ "${did[session]:-0}" -ge 1 ] && [ $((${did[system-wide]:-0} + ${did[register]:-0})) -ge 1 ] &&
 		[ -z "$(loads_idle)" ]
 }
 
@@ -310,7 +310,7 @@ loads_tell
 [ "${did[load]:-0}" -ge $least ] && [ "${did[unload]:-0}" -ge $least ]
 verdict $? "under load the module is loaded ${did[load]:-0} times and unloaded ${did[unload]:-0} times"
 if [ "$seconds" -ge 300 ]; then
-	[ "${did[session]:-0}" -ge 1 ] && [ $((${did[auto]:-0} + ${did[register]:-0})) -ge 1 ]
+	[ "${did[session]:-0}" -ge 1 ] && [ $((${did[system-wide]:-0} + ${did[register]:-0})) -ge 1 ]
 	verdict $? "under load sessions are traced and processes are registered"
 	is "$(loads_idle)" "" "each load has finished at least one program"
 else

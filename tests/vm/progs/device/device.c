@@ -190,7 +190,8 @@ static void stacks(void)
 	STACK(EINVAL, "capacity 0", bad.capacity = 0);
 	STACK(EINVAL, "capacity 4097", bad.capacity = KUNWIND_MAX_FRAMES + 1);
 	STACK(0, "capacity 1", bad.capacity = 1);
-	is(bad.count == 1 && bad.reason == KUNWIND_DEPTH, 1, "stack: capacity 1 gives the reason depth");
+	is(bad.count == 1 && bad.reason == KUNWIND_BUFFER_FULL, 1,
+	   "stack: capacity 1 gives the reason buffer_full");
 	STACK(EINVAL, "an unknown flag", bad.flags = 2);
 	STACK(EFAULT, "a buffer that is not mapped", bad.addresses = 8);
 	STACK(EFAULT, "a buffer in the kernel", bad.addresses = (unsigned long)KERNEL_ADDRESS);

@@ -22,13 +22,13 @@ static void unknown(struct unit *unit, const char *what)
 
 static void give(const struct unit *unit, const char *what)
 {
-	unsigned int refusal = 99;
-	int ret = hand_in(unit, &refusal);
+	unsigned int build_error = 99;
+	int ret = hand_in(unit, &build_error);
 
-	verdict(ret == (int)unit->nr && !refusal, "%s: unwind information of %u functions is added", what,
+	verdict(ret == (int)unit->nr && !build_error, "%s: unwind information of %u functions is added", what,
 		unit->nr);
 	if (ret != (int)unit->nr)
-		printf("# %d, refusal %u\n", ret, refusal);
+		printf("# %d, build error %u\n", ret, build_error);
 }
 
 #define MANY	200
@@ -142,15 +142,15 @@ static void refused(struct unit *unit, size_t at, const char *hex, unsigned int 
 		    const char *what)
 {
 	uint8_t *copy = malloc(unit->eh_len);
-	unsigned int refusal = 99;
+	unsigned int build_error = 99;
 	int ret;
 
 	memcpy(copy, unit->eh, unit->eh_len);
 	bytes(copy + at, hex);
-	ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &refusal);
-	verdict(ret == -ENOEXEC && refusal == wanted, "refused: %s", what);
-	if (ret != -ENOEXEC || refusal != wanted)
-		printf("# %d, refusal %u, wanted %u\n", ret, refusal, wanted);
+	ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &build_error);
+	verdict(ret == -ENOEXEC && build_error == wanted, "refused: %s", what);
+	if (ret != -ENOEXEC || build_error != wanted)
+		printf("# %d, build error %u, wanted %u\n", ret, build_error, wanted);
 	if (ret >= 0)
 		kunwind_jit_unregister(unit->code, unit->len);
 	free(copy);
@@ -235,7 +235,7 @@ static void mutants(unsigned int rounds)
 {
 	struct unit *unit = make(6, NULL, -1);
 	uint8_t *copy = malloc(unit->eh_len);
-	unsigned int round, i, refusal, taken = 0, refused = 0, wrong = 0, whole = 0;
+	unsigned int round, i, build_error, taken = 0, refused = 0, wrong = 0, whole = 0;
 
 	srand(1);
 	kunwind_register_self(0);
@@ -246,11 +246,11 @@ static void mutants(unsigned int rounds)
 		for (i = 0; i <= (unsigned int)rand() % 4; i++)
 			copy[(unsigned int)rand() % unit->eh_len] =
 				rand() % 2 ? (uint8_t)rand() : "\0\1\x7f\x80\xff\x0c\x10\x16"[rand() % 8];
-		refusal = 99;
-		ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &refusal);
+		build_error = 99;
+		ret = kunwind_jit_register(unit->code, unit->len, copy, unit->eh_len, &build_error);
 		if (ret < 0) {
 			refused++;
-			wrong += ret != -ENOEXEC || !refusal || refusal >= KUNWIND_NR_REFUSALS;
+			wrong += ret != -ENOEXEC || !build_error || build_error >= KUNWIND_NR_BUILD_ERRORS;
 			continue;
 		}
 		taken++;

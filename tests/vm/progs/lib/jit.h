@@ -172,9 +172,9 @@ static struct unit *make(unsigned int nr, void *where, int fd)
 	return unit;
 }
 
-static int hand_in(const struct unit *unit, unsigned int *refusal)
+static int hand_in(const struct unit *unit, unsigned int *build_error)
 {
-	return kunwind_jit_register(unit->code, unit->len, unit->eh, unit->eh_len, refusal);
+	return kunwind_jit_register(unit->code, unit->len, unit->eh, unit->eh_len, build_error);
 }
 
 /* ------------------------------------------------------------ the stacks */

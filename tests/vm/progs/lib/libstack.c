@@ -316,7 +316,7 @@ static int errors(void)
 	       "stack from registers: registers that are not mapped");
 	expect(reason, 77, "calls that fail do not change the reason");
 	expect(kunwind_callstack(a, 1, &reason), 1, "stack: capacity 1");
-	expect((int)reason, KUNWIND_DEPTH, "stack: capacity 1 gives the reason depth");
+	expect((int)reason, KUNWIND_BUFFER_FULL, "stack: capacity 1 gives the reason buffer_full");
 	expect(kunwind_callstack(a, 4, NULL) > 0, 1, "stack: the pointer for the reason may be NULL");
 	memset(regs, 0xff, sizeof(regs));
 	expect(kunwind_callstack_regs(a, 4, &reason, regs, 0x1ffff), 1,
@@ -326,7 +326,7 @@ static int errors(void)
 		kunwind_reason_name(reason));
 	expect(kunwind_stats(&stats), 0, "kunwind_stats()");
 	verdict(stats.processes >= 1 && stats.objects >= 1 && stats.stacks >= 2 &&
-		stats.by_reason[KUNWIND_DEPTH] >= 1,
+		stats.by_reason[KUNWIND_BUFFER_FULL] >= 1,
 		"kunwind_stats() counts processes, objects, stacks and reasons");
 	expect(kunwind_info(&info), 0, "kunwind_info()");
 	verdict(info.abi_version == KUNWIND_ABI_VERSION && info.max_frames == KUNWIND_MAX_FRAMES &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto-test.c - registration of the whole system (auto): which processes are
+ * system-wide-test.c - registration of the whole system (system_wide): which processes are
  * registered, which are tried again, and how far one user's ending processes
  * delay other users
  *
@@ -90,7 +90,7 @@ static bool kunwind_enabled;
 static bool kunwind_allowed(void) { return kunwind_enabled; }
 
 #include "../../kmod/base/payer.c"
-#include "../../kmod/process/auto.c"
+#include "../../kmod/process/system_wide.c"
 
 /* --------------------------- functions of other files that these files call */
 
@@ -107,7 +107,7 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 	one->tries++;
 	one->reads += read;
 	if (read && mm->users < 2 && one->pid.task)
-		abort();		/* auto must hold a reference to the mm */
+		abort();		/* system_wide must hold a reference to the mm */
 	if (!read)
 		return -EAGAIN;
 	if (one->ends) {
@@ -161,8 +161,8 @@ static unsigned int pending(void)
 {
 	struct seq_file m = { .used = 0 };
 
-	kunwind_auto_show(&m);
-	return atoi(strstr(m.text, "auto_pending\t") + strlen("auto_pending\t"));
+	kunwind_system_wide_show(&m);
+	return atoi(strstr(m.text, "system_wide_pending\t") + strlen("system_wide_pending\t"));
 }
 
 static void begin(void)
@@ -176,10 +176,10 @@ static void begin(void)
 	going = false;
 	phase = LOADING;
 	wanted = false;
-	auto_on = whole = false;
+	system_wide_on = whole = false;
 	while_waiting = waits;
-	kunwind_auto_init();
-	kunwind_auto_start();
+	kunwind_system_wide_init();
+	kunwind_system_wide_start();
 }
 
 static void end(const char *what)
@@ -189,7 +189,7 @@ static void end(const char *what)
 
 	while (run_work())
 		;
-	kunwind_auto_exit();
+	kunwind_system_wide_exit();
 	for (i = 0; i < nr_all; i++)
 		held += all[i].pid.refs + all[i].mm.grabbed + (all[i].mm.users != !!all[i].task.mm);
 	tap_ok(!held && !module_refs && !nr_ended, "%s: all references are released", what);
@@ -221,16 +221,16 @@ static void test_running(void)
 	ended = starts(ANN);
 	ended->task.mm = NULL;
 	ended->mm.users = 0;
-	tap_ok(!kunwind_auto_set(true) && whole, "on: the hooks register new processes");
+	tap_ok(!kunwind_system_wide_set(true) && whole, "on: the hooks register new processes");
 	tap_ok(ann->tries == 1 && ann->reads == 1 && bob->reads == 1,
 	       "on: each running process is registered and read once");
 	tap_ok(!kthread->tries && !ended->tries, "on: kernel threads and ended processes are not tried");
 	tap_ok(!pending() && !adopter.queued, "on: nothing is left to do");
 	starts(ANN);
-	tap_ok(!kunwind_auto_set(true) && all[4].reads == 1 && ann->reads == 2,
+	tap_ok(!kunwind_system_wide_set(true) && all[4].reads == 1 && ann->reads == 2,
 	       "on again: each running process is tried again");
-	tap_ok(!kunwind_auto_set(false) && !whole && disowned == 1,
-	       "off: auto's registrations are removed");
+	tap_ok(!kunwind_system_wide_set(false) && !whole && disowned == 1,
+	       "off: system_wide's registrations are removed");
 	passes();
 	tap_ok(ann->tries == 2 && !adopter.queued, "off: no process is tried");
 	end("running");
@@ -248,7 +248,7 @@ static void test_again(void)
 	full = starts(ANN);
 	stuck->answer = -EAGAIN;
 	full->answer = -ENOSPC;
-	tap_ok(!kunwind_auto_set(true) && other->reads == 1,
+	tap_ok(!kunwind_system_wide_set(true) && other->reads == 1,
 	       "mmap_lock taken: other processes are registered");
 	tap_ok(pending() == 1 && adopter.queued, "mmap_lock taken: the process is pending");
 	tap_ok(stuck->tries > 1 && full->tries == 1 && other->tries == 1,
@@ -269,7 +269,7 @@ static void test_again(void)
 	tap_ok(stuck->tries == i + 1 && !pending() && !adopter.queued,
 	       "mmap_lock free again: the process is not pending any more");
 	stuck->answer = -EAGAIN;
-	kunwind_auto_set(true);
+	kunwind_system_wide_set(true);
 	stuck->pid.task = NULL;
 	stuck->task.mm = NULL;
 	stuck->mm.users = 0;
@@ -287,7 +287,7 @@ static void test_again(void)
 	       "no memory for the list of processes: the list is made later");
 	passes();
 	tap_ok(other->reads == 1 && !pending(), "memory for the list of processes again: all are registered");
-	kunwind_auto_set(false);
+	kunwind_system_wide_set(false);
 	param_set("Y", NULL);
 	adopter.queued = false;
 	list_processes();
@@ -310,7 +310,7 @@ static void test_unmap(void)
 		starts(ANN)->ends = true;
 	bob = starts(BOB);
 	bob->ends = true;
-	kunwind_auto_set(true);
+	kunwind_system_wide_set(true);
 	for (i = 0; i < 70; i++) {
 		anns += !all[i].pid.task;
 		unread += all[i].tries && !all[i].reads;
@@ -346,7 +346,7 @@ static void test_unmap(void)
 	starts(0)->ends = true;
 	for (i = 0; i < 70; i++)
 		starts(0)->ends = true;
-	kunwind_auto_set(true);
+	kunwind_system_wide_set(true);
 	tap_ok(nr_ended == ENDED_MAX && pending() == 71 - ENDED_MAX,
 	       "unmaps: root's ending processes may use all");
 	end("root's unmaps");
@@ -354,12 +354,12 @@ static void test_unmap(void)
 	begin();
 	for (i = 0; i < 40; i++)
 		starts(ANN);
-	kunwind_auto_set(true);
+	kunwind_system_wide_set(true);
 	tap_ok(!pending() && !shares_of(ANN) && !nr_works,
 	       "unmaps: running processes need none, and use no share");
 	going = true;
 	starts(ANN)->ends = true;
-	kunwind_auto_set(true);
+	kunwind_system_wide_set(true);
 	tap_ok(!nr_works && !all[40].mm.users && !shares_of(ANN),
 	       "module unload: the kernel's own work item unmaps the process");
 	end("module unload");
@@ -369,38 +369,40 @@ static void test_switch(void)
 {
 	begin();
 	starts(ANN);
-	tap_ok(param_set("Z", NULL) == -EINVAL && !auto_on,
+	tap_ok(param_set("Z", NULL) == -EINVAL && !system_wide_on,
 	       "parameter: a value other than Y and N is refused");
 	me.cred.cap_effective = 0;
-	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on && !whole,
+	tap_ok(param_set("Y", NULL) == -EPERM && !system_wide_on && !whole,
 	       "parameter: refused without CAP_SYS_ADMIN");
 	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
-	tap_ok(param_set("Y", NULL) == -EPERM && !auto_on,
+	tap_ok(param_set("Y", NULL) == -EPERM && !system_wide_on,
 	       "parameter: CAP_SYS_MODULE is not enough once the module is loaded");
 	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
-	tap_ok(!param_set("Y", NULL) && auto_on && !all[0].tries,
+	tap_ok(!param_set("Y", NULL) && system_wide_on && !all[0].tries,
 	       "parameter: a write does not wait for processes");
-	tap_ok(pending() == 1, "parameter: auto_pending is 1 until the list of processes is made");
+	tap_ok(pending() == 1, "parameter: system_wide_pending is 1 until the list of processes is made");
 	passes();
 	kunwind_enabled = false;
-	tap_ok(kunwind_auto_set(true) == -EOPNOTSUPP, "kill switch: auto cannot be switched on");
-	tap_ok(!param_set("N", NULL) && !auto_on && !whole, "kill switch: auto can be switched off");
+	tap_ok(kunwind_system_wide_set(true) == -EOPNOTSUPP,
+	       "kill switch: system_wide cannot be switched on");
+	tap_ok(!param_set("N", NULL) && !system_wide_on && !whole,
+	       "kill switch: system_wide can be switched off");
 	end("switch");
-	tap_ok(kunwind_auto_set(true) == -ENODEV && param_set("Y", NULL) == -ENODEV && !auto_on,
-	       "module unload: auto cannot be switched on");
+	tap_ok(kunwind_system_wide_set(true) == -ENODEV && param_set("Y", NULL) == -ENODEV && !system_wide_on,
+	       "module unload: system_wide cannot be switched on");
 
 	begin();
 	phase = LOADING;
 	me.cred.cap_effective = 1ULL << CAP_SYS_ADMIN;
 	tap_ok(param_set("Y", NULL) == -EPERM,
-	       "auto=1 at load: CAP_SYS_ADMIN is not enough, only CAP_SYS_MODULE is");
+	       "system_wide=1 at load: CAP_SYS_ADMIN is not enough, only CAP_SYS_MODULE is");
 	me.cred.cap_effective = 1ULL << CAP_SYS_MODULE;
 	starts(ANN);
-	tap_ok(!param_set("Y", NULL) && !auto_on && kunwind_auto_set(true) == -ENODEV,
-	       "auto=1 at load: auto is not on before the module is loaded");
-	kunwind_auto_start();
-	tap_ok(auto_on && whole && passes() && all[0].reads == 1,
-	       "auto=1 at load: auto is on once the module is loaded");
+	tap_ok(!param_set("Y", NULL) && !system_wide_on && kunwind_system_wide_set(true) == -ENODEV,
+	       "system_wide=1 at load: system_wide is not on before the module is loaded");
+	kunwind_system_wide_start();
+	tap_ok(system_wide_on && whole && passes() && all[0].reads == 1,
+	       "system_wide=1 at load: system_wide is on once the module is loaded");
 	end("at load");
 
 	begin();
@@ -409,8 +411,9 @@ static void test_switch(void)
 	param_set("Y", NULL);
 	kunwind_enabled = false;
 	warned = 0;
-	kunwind_auto_start();
-	tap_ok(!auto_on && warned == 1, "auto=1 enabled=N at load: auto stays off, the log has a warning");
+	kunwind_system_wide_start();
+	tap_ok(!system_wide_on && warned == 1,
+	       "system_wide=1 enabled=N at load: system_wide stays off, the log has a warning");
 	end("disabled at load");
 }
 

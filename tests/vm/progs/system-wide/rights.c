@@ -13,7 +13,7 @@
  *	rights stale PROGRAM	registers by a descriptor that was opened before
  *				an exec of PROGRAM; prints the errno
  *	rights pid PID FLAGS	registers PID by descriptor; prints the errno
- *	rights auto FLAGS	prints the errno of KUNWIND_IOC_AUTO
+ *	rights system-wide FLAGS	prints the errno of KUNWIND_IOC_SYSTEM_WIDE
  *	rights sleep		registers itself, prints a line, and waits
  *
  * errno is printed by name, or "0" for success.
@@ -205,12 +205,12 @@ int main(int argc, char **argv)
 		return print_errno(fd < 0 ? errno :
 				   process_call(KUNWIND_IOC_REGISTER, fd, atoi(argv[3])));
 	}
-	if (!strcmp(mode, "auto") && argc > 2) {
-		struct kunwind_auto request = {
+	if (!strcmp(mode, "system-wide") && argc > 2) {
+		struct kunwind_system_wide request = {
 			.size = sizeof(request), .flags = atoi(argv[2]),
 		};
 
-		return print_errno(call(KUNWIND_IOC_AUTO, &request));
+		return print_errno(call(KUNWIND_IOC_SYSTEM_WIDE, &request));
 	}
 	if (!strcmp(mode, "sleep")) {
 		if (process_call(KUNWIND_IOC_REGISTER, -1, 0))

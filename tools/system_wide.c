@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * auto.c - kunwind auto: register all processes of the system, or stop doing so
+ * system_wide.c - kunwind system-wide: register all processes of the system, or stop doing so
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 /* Returns how many running processes are not registered yet. */
 static unsigned long pending_of(const struct kunwind_report *report)
 {
-	const char *pending = kunwind_report_value(report, "stat", "auto_pending", 2);
+	const char *pending = kunwind_report_value(report, "stat", "system_wide_pending", 2);
 
 	return pending ? strtoul(pending, NULL, 10) : 0;
 }
 
 /*
- * Prints how many processes are not registered. The call that switched "auto"
+ * Prints how many processes are not registered. The call that switched "system_wide"
  * on does not fail because of them.
  */
 static void report_missing(void)
@@ -57,9 +57,9 @@ static int print_state(bool json)
 		kunwind_tool_failure(NULL, err);
 		return TOOL_FAILED;
 	}
-	state = kunwind_report_value(&report, "param", "auto", 2);
+	state = kunwind_report_value(&report, "param", "system_wide", 2);
 	if (json)
-		printf("{\"auto\": %s, \"pending\": %lu, \"missed_limit\": %llu, "
+		printf("{\"system_wide\": %s, \"pending\": %lu, \"missed_limit\": %llu, "
 		       "\"missed_memory\": %llu}\n",
 		       state && *state == 'Y' ? "true" : "false", pending_of(&report),
 		       (unsigned long long)stats.missed_limit,
@@ -72,7 +72,7 @@ static int print_state(bool json)
 
 static int set_state(bool on)
 {
-	int err = kunwind_auto(on);
+	int err = kunwind_system_wide(on);
 
 	if (err == -EPERM)
 		kunwind_tool_error("the whole system is root's to register: use sudo");
@@ -83,7 +83,7 @@ static int set_state(bool on)
 	return err ? TOOL_FAILED : TOOL_OK;
 }
 
-int kunwind_cmd_auto(int argc, char **argv)
+int kunwind_cmd_system_wide(int argc, char **argv)
 {
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	int i = 1 + json, status;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-auto.sh - registration of the whole system (kunwind auto)
+# t-system-wide.sh - registration of the whole system (kunwind system-wide)
 #
 # Programs that ran before, programs that live for a moment, in a container, or
 # set-user-ID, and a make -j4. LTTng's stacks of them are compared with
@@ -69,15 +69,15 @@ verdict $? "${#pids[@]} programs sleep until they get a line"
 
 # Long enough to build the tables on a busy machine.
 check "the module loads" modprobe kunwind max_stall_ms=20000
-is "$(kunwind auto)" off "auto is off by default"
-check "kunwind auto on succeeds" kunwind auto on
-is "$(kunwind auto) $(cat $params/auto)" "on Y" "kunwind auto and the parameter report that auto is on"
+is "$(kunwind system-wide)" off "system_wide is off by default"
+check "kunwind system-wide on succeeds" kunwind system-wide on
+is "$(kunwind system-wide) $(cat $params/system_wide)" "on Y" "kunwind system-wide and the parameter report that system_wide is on"
 missing=
 for pid in 1 "${pids[@]}"; do
-	grep -qP "^process\t$pid\t.*\tauto\t[0-9]+$" /dev/kunwind || missing+=" $pid"
+	grep -qP "^process\t$pid\t.*\tsystem_wide\t[0-9]+$" /dev/kunwind || missing+=" $pid"
 done
-is "$missing" "" "auto registers the running programs and init"
-is "$(stat_of missed_limit) $(stat_of missed_memory) $(stat_of auto_pending)" "0 0 0" "auto on: no process was missed, none is pending"
+is "$missing" "" "system_wide registers the running programs and init"
+is "$(stat_of missed_limit) $(stat_of missed_memory) $(stat_of system_wide_pending)" "0 0 0" "system_wide on: no process was missed, none is pending"
 session_begin "$work/readers"
 verdict $? "readers: an LTTng session of all system calls starts"
 for _ in 1 2 3; do
@@ -156,39 +156,39 @@ pattern=$(cat /proc/sys/kernel/core_pattern)
 echo "|$work/helper 1000" >/proc/sys/kernel/core_pattern
 sh -c 'kill -SEGV $$' 2>/dev/null &
 aborts=$!
-is_auto() { grep -qP '^process\t[0-9]+\thelper\t.*\tauto\t[0-9]+$' /dev/kunwind; }
-eventually "auto registers a program that a kernel thread starts (core_pattern)" is_auto
+is_system_wide() { grep -qP '^process\t[0-9]+\thelper\t.*\tsystem_wide\t[0-9]+$' /dev/kunwind; }
+eventually "system_wide registers a program that a kernel thread starts (core_pattern)" is_system_wide
 echo "$pattern" >/proc/sys/kernel/core_pattern
 pkill -x helper
 wait $aborts 2>/dev/null
 
-# auto off
+# system_wide off
 kunwind run -- sleep 1000 &
 hand=$!
-until grep -qP "^process\t$hand\tsleep\t.*\tchildren,auto\t" /dev/kunwind; do sleep 0.1; done
-ok "a process can be registered by hand and by auto at once"
-check "kunwind auto off succeeds" kunwind auto off
+until grep -qP "^process\t$hand\tsleep\t.*\tchildren,system_wide\t" /dev/kunwind; do sleep 0.1; done
+ok "a process can be registered by hand and by system_wide at once"
+check "kunwind system-wide off succeeds" kunwind system-wide off
 is "$(awk -F'\t' '$1 == "process" { print $2, $3, $5 }' /dev/kunwind)" "$hand sleep children" \
-	"auto off: only the process registered by hand is left"
+	"system_wide off: only the process registered by hand is left"
 kill $hand
 wait $hand 2>/dev/null
 for _ in {1..100}; do
 	[ "$(stat_of processes) $(stat_of map_bytes)" = "0 0" ] && break
 	sleep 0.1
 done
-is "$(stat_of processes) $(stat_of map_bytes)" "0 0" "auto off: the memory of lists of mappings is given back"
-check "the module is unloaded while auto is off" rmmod kunwind
+is "$(stat_of processes) $(stat_of map_bytes)" "0 0" "system_wide off: the memory of lists of mappings is given back"
+check "the module is unloaded while system_wide is off" rmmod kunwind
 
-# auto as a parameter
-check "the module loads with auto=1" modprobe kunwind auto=1
-is "$(kunwind auto)" on "auto=1: auto is on after the load"
+# system_wide as a parameter
+check "the module loads with system_wide=1" modprobe kunwind system_wide=1
+is "$(kunwind system-wide)" on "system_wide=1: system_wide is on after the load"
 for _ in $(seq $((100 * ${KUNWIND_TIMEOUT_SCALE:-1}))); do
-	[ "$(stat_of auto_pending)" = 0 ] && break
+	[ "$(stat_of system_wide_pending)" = 0 ] && break
 	sleep 0.1
 done
-check "auto=1: init, which ran before the load, is registered" grep -qP "^process\t1\t.*\tauto\t" /dev/kunwind
-echo 0 >$params/auto
-is "$(kunwind auto) $(stat_of processes)" "off 0" "parameter auto=0: auto is off, no process is registered"
-check "parameter auto=Y is accepted" sh -c "echo Y >$params/auto"
-check "the module is unloaded while auto is on" rmmod kunwind
+check "system_wide=1: init, which ran before the load, is registered" grep -qP "^process\t1\t.*\tsystem_wide\t" /dev/kunwind
+echo 0 >$params/system_wide
+is "$(kunwind system-wide) $(stat_of processes)" "off 0" "parameter system_wide=0: system_wide is off, no process is registered"
+check "parameter system_wide=Y is accepted" sh -c "echo Y >$params/system_wide"
+check "the module is unloaded while system_wide is on" rmmod kunwind
 done_testing

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * auto.c - register every process of the system
+ * system_wide.c - register every process of the system
  *
- * Users switch by the ioctl KUNWIND_IOC_AUTO or the module parameter "auto",
- * with CAP_SYS_ADMIN in the initial user namespace (at load, CAP_SYS_MODULE).
- * Switching sets a flag and returns; switching off also ends all registrations
- * by auto. No process, file system or user can hold this up. Other parameters
- * need this, too, because the kernel writes all parameters of a module, also
- * the kill switch "enabled", under one lock.
+ * Users switch by the ioctl KUNWIND_IOC_SYSTEM_WIDE or the module parameter
+ * "system_wide", with CAP_SYS_ADMIN in the initial user namespace (at load,
+ * CAP_SYS_MODULE). Switching sets a flag and returns; switching off also ends
+ * all system-wide registrations. No process, file system or user can hold this
+ * up. Other parameters need this, too, because the kernel writes all parameters
+ * of a module, also the kill switch "enabled", under one lock.
  *
  * The hooks of process.c register the processes that fork or exec after the
  * flag is set. A work item registers the processes that ran before:
@@ -60,7 +60,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "auto.h"
+#include "system_wide.h"
 #include "../base/enabled.h"
 #include "../base/payer.h"
 #include "process.h"
@@ -71,8 +71,8 @@
 #define DELAY_MAX	HZ
 #define ENDED_MAX	64		/* also the most works that the workqueue runs at a time */
 
-static DEFINE_MUTEX(auto_lock);		/* switching; the holder waits for nothing */
-static bool auto_on;			/* written under auto_lock, as all up to wanted */
+static DEFINE_MUTEX(system_wide_lock);		/* switching; the holder waits for nothing */
+static bool system_wide_on;			/* written under system_wide_lock, as all up to wanted */
 static u32 nr_asked;			/* how often it was switched on */
 static enum { LOADING, LIVE, GOING } phase;
 static bool wanted;			/* value of the parameter at load */
@@ -193,7 +193,7 @@ static void unmap(struct work_struct *work)
 	mmput(ended->mm);
 	free_ended(ended);
 	atomic_dec(&nr_ended);
-	/* kunwind_auto_exit() drains the workqueue after this. */
+	/* kunwind_system_wide_exit() drains the workqueue after this. */
 	module_put(THIS_MODULE);
 }
 
@@ -247,7 +247,7 @@ static bool adopt(struct pid *pid)
 
 static bool stopped(void)
 {
-	return !READ_ONCE(auto_on) || !READ_ONCE(kunwind_enabled);
+	return !READ_ONCE(system_wide_on) || !READ_ONCE(kunwind_enabled);
 }
 
 /* Tries each listed process once. Those to be tried again stay on the list. */
@@ -274,7 +274,7 @@ static void adopt_all(struct work_struct *work)
 	u32 asked = READ_ONCE(nr_asked);
 	bool listed = true;
 
-	if (READ_ONCE(auto_on) && asked != nr_listed) {
+	if (READ_ONCE(system_wide_on) && asked != nr_listed) {
 		/*
 		 * Waits for hooks on fork and exec that saw the switch off, so
 		 * that the list has their processes.
@@ -284,14 +284,14 @@ static void adopt_all(struct work_struct *work)
 		if (listed) {
 			delay = 0;
 			WRITE_ONCE(nr_pending, nr_waiting);
-			/* Pairs with kunwind_auto_show(). */
+			/* Pairs with kunwind_system_wide_show(). */
 			smp_store_release(&nr_listed, asked);
 		}
 	}
 	if (listed)
 		adopt_waiting();
 	delay = clamp(2 * delay, (unsigned long)DELAY_MIN, (unsigned long)DELAY_MAX);
-	if (READ_ONCE(auto_on) && (!listed || nr_waiting))
+	if (READ_ONCE(system_wide_on) && (!listed || nr_waiting))
 		/* Does nothing if switch_to() has queued an earlier run. */
 		queue_delayed_work(adopters, &adopter,
 				   max(delay, nsecs_to_jiffies(10 * (ktime_get_ns() - start))));
@@ -304,11 +304,11 @@ static void adopt_all(struct work_struct *work)
 
 static int switch_to(bool want)
 {
-	lockdep_assert_held(&auto_lock);
+	lockdep_assert_held(&system_wide_lock);
 	if (want && !kunwind_allowed())
 		return -EOPNOTSUPP;
 	kunwind_process_whole_system(want);
-	WRITE_ONCE(auto_on, want);
+	WRITE_ONCE(system_wide_on, want);
 	if (want)
 		WRITE_ONCE(nr_asked, nr_asked + 1);
 	else
@@ -322,18 +322,18 @@ static bool adopted_since(u32 asked)
 	return (s32)(READ_ONCE(nr_adopted) - asked) >= 0;
 }
 
-int kunwind_auto_set(bool want)
+int kunwind_system_wide_set(bool want)
 {
 	int err = -ENODEV;
 	long left;
 	u32 asked;
 
-	if (mutex_lock_killable(&auto_lock))
+	if (mutex_lock_killable(&system_wide_lock))
 		return -EINTR;
 	if (phase == LIVE)
 		err = switch_to(want);
 	asked = nr_asked;
-	mutex_unlock(&auto_lock);
+	mutex_unlock(&system_wide_lock);
 	if (err || !want)
 		return err;
 	left = wait_event_killable_timeout(adopted, adopted_since(asked) || stopped(),
@@ -351,29 +351,29 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	/* Root of a user namespace that maps root owns the file, too. */
 	if (!capable(READ_ONCE(phase) == LOADING ? CAP_SYS_MODULE : CAP_SYS_ADMIN))
 		return -EPERM;
-	mutex_lock(&auto_lock);
+	mutex_lock(&system_wide_lock);
 	if (phase == LIVE)
 		err = switch_to(want);
 	else if (phase == LOADING)
 		wanted = want;
 	else
 		err = -ENODEV;
-	mutex_unlock(&auto_lock);
+	mutex_unlock(&system_wide_lock);
 	return err;
 }
 
 static int param_get(char *buffer, const struct kernel_param *kp)
 {
-	return sprintf(buffer, "%c\n", READ_ONCE(auto_on) ? 'Y' : 'N');
+	return sprintf(buffer, "%c\n", READ_ONCE(system_wide_on) ? 'Y' : 'N');
 }
 
 static const struct kernel_param_ops param_ops = {
 	.set = param_set,
 	.get = param_get,
 };
-int kunwind_auto_init(void)
+int kunwind_system_wide_init(void)
 {
-	adopters = alloc_workqueue("kunwind_auto", WQ_UNBOUND, 0);
+	adopters = alloc_workqueue("kunwind_system_wide", WQ_UNBOUND, 0);
 	if (!adopters)
 		return -ENOMEM;
 	unmappers = alloc_workqueue("kunwind_unmap", WQ_UNBOUND, ENDED_MAX);
@@ -383,21 +383,21 @@ int kunwind_auto_init(void)
 	return -ENOMEM;
 }
 
-void kunwind_auto_start(void)
+void kunwind_system_wide_start(void)
 {
-	mutex_lock(&auto_lock);
+	mutex_lock(&system_wide_lock);
 	WRITE_ONCE(phase, LIVE);
 	if (wanted && switch_to(true))
-		pr_warn("auto=1 has no effect, because enabled is N\n");
-	mutex_unlock(&auto_lock);
+		pr_warn("system_wide=1 has no effect, because enabled is N\n");
+	mutex_unlock(&system_wide_lock);
 }
 
-void kunwind_auto_exit(void)
+void kunwind_system_wide_exit(void)
 {
-	mutex_lock(&auto_lock);
+	mutex_lock(&system_wide_lock);
 	WRITE_ONCE(phase, GOING);
-	WRITE_ONCE(auto_on, false);
-	mutex_unlock(&auto_lock);
+	WRITE_ONCE(system_wide_on, false);
+	mutex_unlock(&system_wide_lock);
 	cancel_delayed_work_sync(&adopter);
 	destroy_workqueue(adopters);
 	/* Each work holds the module: only last instructions can run. */
@@ -405,23 +405,18 @@ void kunwind_auto_exit(void)
 	forget_waiting();
 }
 
-void kunwind_auto_show(struct seq_file *m)
+void kunwind_system_wide_show(struct seq_file *m)
 {
 	unsigned int pending = 0;
 
-	if (READ_ONCE(auto_on)) {
+	if (READ_ONCE(system_wide_on)) {
 		/* 1 until the processes are listed. */
 		pending = smp_load_acquire(&nr_listed) != READ_ONCE(nr_asked);
 		pending = max(pending, READ_ONCE(nr_pending));
 	}
-	seq_printf(m, "param\tauto\t%c\n", READ_ONCE(auto_on) ? 'Y' : 'N');
-	seq_printf(m, "stat\tauto_pending\t%u\n", pending);
+	seq_printf(m, "param\tsystem_wide\t%c\n", READ_ONCE(system_wide_on) ? 'Y' : 'N');
+	seq_printf(m, "stat\tsystem_wide_pending\t%u\n", pending);
 }
 
-/*
- * Headers of newer kernels define "auto" as __auto_type and use it in min() and
- * max(). So no use of these may follow.
- */
-#undef auto
-module_param_cb(auto, &param_ops, NULL, 0644);
-MODULE_PARM_DESC(auto, "register every process, running or new (default N)");
+module_param_cb(system_wide, &param_ops, NULL, 0644);
+MODULE_PARM_DESC(system_wide, "register every process, running or new (default N)");
