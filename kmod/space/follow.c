@@ -104,19 +104,6 @@ unsigned long kunwind_follow_patience(void)
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
 
-/* Returns the space of @mm with a reference, or NULL. */
-static struct kunwind_space *space_get(const struct mm_struct *mm)
-{
-	struct kunwind_space *space;
-
-	rcu_read_lock();
-	space = kunwind_space_find(mm);
-	if (space && !refcount_inc_not_zero(&space->refs))
-		space = NULL;
-	rcu_read_unlock();
-	return space;
-}
-
 static void moved(struct follow_work *work);
 
 /* Runs before the task returns to user mode, or when it exits. May sleep. */
@@ -137,7 +124,7 @@ static void follow_run(struct callback_head *head)
 		kunwind_space_put(work->space);
 	}
 	if (mm && !(current->flags & PF_EXITING))
-		space = space_get(mm);
+		space = kunwind_space_find_get(mm);
 	if (space) {
 		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
 				   false);
@@ -390,7 +377,7 @@ static void notrace mremap(struct mremap call)
 	call.addr &= ~GENMASK_ULL(62, 57);
 	call.old_len = PAGE_ALIGN(call.old_len);
 	call.new_len = PAGE_ALIGN(call.new_len);
-	space = space_get(current->mm);
+	space = kunwind_space_find_get(current->mm);
 	if (!space)
 		return;
 	move(space, &call);
