@@ -6,6 +6,7 @@
 #define KUNWIND_TOOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define KUNWIND_TOOL_VERSION	"0.1.0"
@@ -56,6 +57,9 @@ int kunwind_tool_usage(int status);
  * (argc if there is none), or -1, after a message, at another option.
  */
 int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
+
+/* Reads decimal digits. Returns false if @text has others, or is above @max. */
+bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 
 /* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);

@@ -90,8 +90,18 @@ expect 1 '' 'which format' export x
 expect 1 '' 'one format at a time' export --folded --perfetto x
 expect 1 '' 'weight "cpu"' export --folded --weight cpu x
 expect 1 '' 'where to' flamegraph x
-expect 1 '' 'not a PID' report --pid 0 x
-expect 1 '' 'not a number' report --top -1 x
+for command in show report; do
+	for pid in -1 1x '' 2147483648; do
+		expect 1 '' 'not a PID' $command --pid "$pid" x
+	done
+	expect 1 '' '/nonexistent: No such file' $command --pid 0 /nonexistent
+done
+for top in -1 '' 1x 1000001 4294967297; do
+	expect 1 '' 'not a number' report --top "$top" x
+done
+for limit in 0 -1 18446744073709551616; do
+	expect 1 '' 'not a number' show --limit "$limit" x
+done
 expect 125 '' 'what is to be recorded' record
 expect 125 '' 'Try: kunwind record' record --nonsense true
 expect 125 '' 'not a power of two' record --buffer 5000 true
