@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "read_all.h"
 #include "tool.h"
 
 static enum doctor_format format;
@@ -121,10 +122,8 @@ bool doctor_command(char *text, size_t size, const char *command, ...)
 	posix_spawn_file_actions_t actions;
 	char path[4096], *argv[8];
 	int fd[2], status = -1, argc = 1, err;
-	size_t used = 0;
 	va_list args;
 	pid_t pid;
-	ssize_t n;
 
 	*text = '\0';
 	if (!which_tool(command, path, sizeof(path)))
@@ -144,21 +143,8 @@ bool doctor_command(char *text, size_t size, const char *command, ...)
 	err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[1]);
-	while (!err) {
-		char rest[512];
-		bool room = used < size - 1;
-
-		/* Read to the end: otherwise the command dies of SIGPIPE. */
-		n = room ? read(fd[0], text + used, size - 1 - used) : read(fd[0], rest, sizeof(rest));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		if (room)
-			used += (size_t)n;
-	}
+	kunwind_read_all(fd[0], text, size);
 	close(fd[0]);
-	text[used] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	if (err)
 		return false;

@@ -344,15 +344,6 @@ static bool run(struct show *show, char *const *paths, int nr)
 	return ok;
 }
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno && *value <= max;
-}
-
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct show *show, int argc, char **argv)
 {
@@ -365,7 +356,6 @@ static int parse(struct show *show, int argc, char **argv)
 		{ "tsv", no_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
-	uint64_t number;
 	int c;
 
 	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:st", options, NULL)) != -1) {
@@ -377,16 +367,13 @@ static int parse(struct show *show, int argc, char **argv)
 			show->format = JSON;
 			break;
 		case 'n':
-			if (!parse_number(optarg, UINT64_MAX, &show->limit) || !show->limit)
-				goto bad_number;
+			if (!kunwind_tool_number(optarg, UINT64_MAX, &show->limit) || !show->limit) {
+				kunwind_tool_error("not a number that fits: %s", optarg);
+				return -1;
+			}
 			break;
 		case 'N':
 			show->symbols = false;
-			break;
-		case 'p':
-			if (!parse_number(optarg, INT32_MAX, &number))
-				goto bad_number;
-			show->options.only_pid = (int64_t)number;
 			break;
 		case 's':
 			show->summary = true;
@@ -402,9 +389,6 @@ static int parse(struct show *show, int argc, char **argv)
 	if (optind < argc)
 		return 0;
 	kunwind_tool_error("which trace?");
-	return -1;
-bad_number:
-	kunwind_tool_error("not a number that fits: %s", optarg);
 	return -1;
 }
 

@@ -98,16 +98,20 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json
 	return i;
 }
 
-int kunwind_tool_pid(const char *text)
+bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number)
 {
 	char *end;
-	long pid;
 
 	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (errno || end == text || *end || pid <= 0 || pid > INT_MAX || text[0] < '0' || text[0] > '9')
-		return -1;
-	return (int)pid;
+	*number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *number <= max;
+}
+
+int kunwind_tool_pid(const char *text)
+{
+	uint64_t pid;
+
+	return kunwind_tool_number(text, INT_MAX, &pid) && pid ? (int)pid : -1;
 }
 
 int kunwind_tool_finish(int status)

@@ -6,6 +6,7 @@
 #define KUNWIND_TOOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Exit statuses. Those of "run", which "record" also uses, are env(1)'s. */
@@ -54,6 +55,9 @@ int kunwind_tool_usage(int status);
  * (argc if there is none), or -1, after a message, at another option.
  */
 int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
+
+/* Reads decimal digits. Returns false if @text has others, or is above @max. */
+bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 
 /* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);

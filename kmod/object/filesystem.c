@@ -27,8 +27,8 @@
 
 #include "filesystem.h"
 
-#define BITS		6
-#define MAX_STALLS	20	/* for a file system; scan.c has a limit for one object */
+#define BITS			6
+#define MAX_FILESYSTEM_STALLS	20	/* waits that timed out for any object on it */
 
 struct filesystem {
 	struct hlist_node node;
@@ -76,7 +76,7 @@ bool kunwind_filesystem_hangs(u32 dev)
 
 	rcu_read_lock();
 	fs = find(dev);
-	hangs = fs && READ_ONCE(fs->stalls) >= MAX_STALLS;
+	hangs = fs && READ_ONCE(fs->stalls) >= MAX_FILESYSTEM_STALLS;
 	rcu_read_unlock();
 	return hangs;
 }
@@ -88,7 +88,7 @@ void kunwind_filesystem_stalled(u32 dev)
 	rcu_read_lock();
 	fs = find(dev);
 	/* If two tasks count at a time, one count may be lost: no matter. */
-	if (fs && READ_ONCE(fs->stalls) < MAX_STALLS)
+	if (fs && READ_ONCE(fs->stalls) < MAX_FILESYSTEM_STALLS)
 		WRITE_ONCE(fs->stalls, READ_ONCE(fs->stalls) + 1);
 	rcu_read_unlock();
 }

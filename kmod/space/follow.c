@@ -56,28 +56,22 @@
  *   - fork during a move: the child shares no snapshot, and reads its mappings.
  *   - No memory for the task work: the space is given up. The kernel's own code
  *     walks that process until its next exec or registration.
- *
- * Each queued task work holds a reference to the module, because
- * task_work_cancel() is not exported. The work drops it shortly before its last
- * instruction, so unloading calls synchronize_rcu_tasks().
  */
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/task_work.h>
 #include <linux/unistd.h>
 #include <linux/uprobes.h>
 
 #include "../base/claim.h"
 #include "../base/hook.h"
+#include "../base/task_work.h"
 #include "../compat/sched.h"
 #include "../object/filesystem.h"
 #include "follow.h"
@@ -104,19 +98,6 @@ unsigned long kunwind_follow_patience(void)
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
 
-/* Returns the space of @mm with a reference, or NULL. */
-static struct kunwind_space *space_get(const struct mm_struct *mm)
-{
-	struct kunwind_space *space;
-
-	rcu_read_lock();
-	space = kunwind_space_find(mm);
-	if (space && !refcount_inc_not_zero(&space->refs))
-		space = NULL;
-	rcu_read_unlock();
-	return space;
-}
-
 static void moved(struct follow_work *work);
 
 /* Runs before the task returns to user mode, or when it exits. May sleep. */
@@ -137,7 +118,7 @@ static void follow_run(struct callback_head *head)
 		kunwind_space_put(work->space);
 	}
 	if (mm && !(current->flags & PF_EXITING))
-		space = space_get(mm);
+		space = kunwind_space_find_get(mm);
 	if (space) {
 		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
 				   false);
@@ -145,41 +126,36 @@ static void follow_run(struct callback_head *head)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);
 	}
-	kfree(work);
-	module_put(THIS_MODULE);
-	/* main.c waits for the rest by synchronize_rcu_tasks(). */
+	kunwind_task_work_free(work);
 	if (own)
 		kunwind_claim_own_end();
 }
 
-/* Returns a work that holds the module. NULL: no memory, or rmmod has begun. */
 static struct follow_work *work_new(enum kunwind_follow why)
 {
-	struct follow_work *work;
+	struct follow_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_ATOMIC);
 
-	if (!try_module_get(THIS_MODULE))
-		return NULL;
-	work = kzalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
-	if (!work) {
-		module_put(THIS_MODULE);
-		return NULL;
+	if (work) {
+		init_task_work(&work->head, follow_run);
+		work->why = why;
 	}
-	init_task_work(&work->head, follow_run);
-	work->why = why;
 	return work;
+}
+
+/* Queues the work, or frees it and returns false: the task is exiting. */
+static bool work_add(struct task_struct *task, struct follow_work *work)
+{
+	if (!task_work_add(task, &work->head, TWA_RESUME))
+		return true;
+	kunwind_task_work_free(work);
+	return false;
 }
 
 bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
 {
 	struct follow_work *work = work_new(why);
 
-	if (!work)
-		return false;
-	if (!task_work_add(task, &work->head, TWA_RESUME))
-		return true;
-	kfree(work);	/* the task is exiting */
-	module_put(THIS_MODULE);
-	return false;
+	return work && work_add(task, work);
 }
 
 /*
@@ -199,18 +175,15 @@ static void notrace queue_read(struct kunwind_space *space)
 	if (!work)
 		return;
 	/* Found under RCU. Without references, it has no process any more. */
-	if (!refcount_inc_not_zero(&space->refs))
-		goto out_free;
-	work->space = space;
-	if (!task_work_add(current, &work->head, TWA_RESUME)) {
-		WRITE_ONCE(space->reader, current);
+	if (!refcount_inc_not_zero(&space->refs)) {
+		kunwind_task_work_free(work);
 		return;
 	}
-	/* The task is exiting. */
-	kunwind_space_put(space);
-out_free:
-	kfree(work);
-	module_put(THIS_MODULE);
+	work->space = space;
+	if (work_add(current, work))
+		WRITE_ONCE(space->reader, current);
+	else
+		kunwind_space_put(space);
 }
 
 /* Returns whether the current task runs user code in @mm. */
@@ -365,13 +338,11 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 		kunwind_space_move_to(space, call->new_addr, end);
 		kill(space, call->new_addr, end);
 	}
-	if (!task_work_add(current, &work->head, TWA_RESUME))
+	if (work_add(current, work))
 		return;
 	/* Not reached: a task that can make system calls is not exiting. */
 	kunwind_space_end_move(space);
 	kunwind_space_put(space);
-	kfree(work);
-	module_put(THIS_MODULE);
 give_up:
 	kunwind_space_forget(current->mm);
 }
@@ -390,7 +361,7 @@ static void notrace mremap(struct mremap call)
 	call.addr &= ~GENMASK_ULL(62, 57);
 	call.old_len = PAGE_ALIGN(call.old_len);
 	call.new_len = PAGE_ALIGN(call.new_len);
-	space = space_get(current->mm);
+	space = kunwind_space_find_get(current->mm);
 	if (!space)
 		return;
 	move(space, &call);

@@ -26,20 +26,6 @@
 #include "../object/object.h"
 #include "space.h"
 
-/* The current process's space, with a reference. NULL: not registered. */
-static struct kunwind_space *own_space(void)
-{
-	struct kunwind_space *space = NULL;
-
-	rcu_read_lock();
-	if (current->mm)
-		space = kunwind_space_find(current->mm);
-	if (space && !refcount_inc_not_zero(&space->refs))
-		space = NULL;
-	rcu_read_unlock();
-	return space;
-}
-
 static bool valid_range(u64 start, u64 len)
 {
 	u64 end;
@@ -97,7 +83,7 @@ int kunwind_jit_add(struct kunwind_jit *jit)
 
 	if (!valid_range(jit->start, jit->len) || !valid_range(jit->eh_frame, jit->eh_frame_len))
 		return -EINVAL;
-	space = own_space();
+	space = kunwind_space_find_get(current->mm);
 	if (!space)
 		return -ENOENT;
 	payer = kunwind_payer_of(current->mm);
@@ -115,7 +101,7 @@ int kunwind_jit_remove(const struct kunwind_jit *jit)
 
 	if (!valid_range(jit->start, jit->len) || jit->eh_frame || jit->eh_frame_len)
 		return -EINVAL;
-	space = own_space();
+	space = kunwind_space_find_get(current->mm);
 	if (!space)
 		return -ENOENT;
 	err = kunwind_space_change(space, current->mm, &change);

@@ -47,9 +47,9 @@
 #include "snapshot.h"
 #include "space.h"
 
-#define MAX_STALLS	20	/* timed-out waits for an object; filesystem.c: for a file system */
-#define NAMED		8	/* files whose names a scan remembers */
-#define RETRY_MAX	(1 + HZ / 50)	/* longest sleep before the next try of another's mm, jiffies */
+#define MAX_OBJECT_STALLS	20	/* waits that timed out for one object */
+#define NAMED			8	/* files whose names a scan remembers */
+#define RETRY_MAX		(1 + HZ / 50)	/* longest sleep between tries of another's mm, jiffies */
 
 static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
@@ -431,7 +431,7 @@ out:
 static struct completion *awaited(struct kunwind_object *object, bool patient)
 {
 	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
-		return patient || (READ_ONCE(object->stalls) < MAX_STALLS &&
+		return patient || (READ_ONCE(object->stalls) < MAX_OBJECT_STALLS &&
 				   !kunwind_source_stalls(object)) ? &object->done : NULL;
 	/* A patient caller also waits for the second stage of a build. */
 	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
@@ -440,7 +440,8 @@ static struct completion *awaited(struct kunwind_object *object, bool patient)
 /*
  * Waits until all objects are done, at most @timeout jiffies. Returns 0, also
  * if the time is over, or -EINTR. Unless @patient, it waits neither for an
- * object after MAX_STALLS waits that timed out, nor if its file system hangs.
+ * object after MAX_OBJECT_STALLS waits that timed out, nor if its file system
+ * hangs.
  */
 static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {

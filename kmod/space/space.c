@@ -222,6 +222,18 @@ struct kunwind_space *kunwind_space_get(struct kunwind_space *space)
 	return space;
 }
 
+struct kunwind_space *kunwind_space_find_get(const struct mm_struct *mm)
+{
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	space = kunwind_space_find(mm);
+	if (space && !refcount_inc_not_zero(&space->refs))
+		space = NULL;
+	rcu_read_unlock();
+	return space;
+}
+
 void kunwind_space_put(struct kunwind_space *space)
 {
 	if (!refcount_dec_and_test(&space->refs))

@@ -98,6 +98,8 @@ void kunwind_space_unlink(struct kunwind_space *space, bool children);
 /* Adds @nr (1 or -1) to the processes whose children are registered. */
 void kunwind_space_add_children(struct kunwind_space *space, int nr);
 
+/* Returns the space of @mm with a reference, or NULL. */
+struct kunwind_space *kunwind_space_find_get(const struct mm_struct *mm);
 struct kunwind_space *kunwind_space_get(struct kunwind_space *space);
 void kunwind_space_put(struct kunwind_space *space);
 

@@ -15,12 +15,10 @@
  *   walk	Any context, NMI included. Fills this CPU's hand and raises an
  *		irq_work.
  *   thread	One for each CPU, SCHED_FIFO; the irq_work only wakes it. It
- *		allocates, takes a reference to the module (a queued work must
- *		hold the module, because task_work_cancel() is not exported) and
- *		adds a task work. The thread preempts the task that was walked,
- *		so the work is queued before that task reaches user mode. A
- *		workqueue cannot do this: since 6.6, no nice value makes the
- *		scheduler preempt a task whose slice is not over.
+ *		allocates and adds a task work. The thread preempts the task
+ *		that was walked, so the work is queued before that task reaches
+ *		user mode. A workqueue cannot do this: since 6.6, no nice value
+ *		makes the scheduler preempt a task whose slice is not over.
  *   task work	In the task's own context, where it may sleep.
  *
  * Nothing here may cause itself, whatever is traced:
@@ -54,21 +52,19 @@
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/smpboot.h>
 #include <linux/spinlock.h>
-#include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
 
 #include "../base/claim.h"
+#include "../base/task_work.h"
 #include "../space/follow.h"
 #include "../space/part.h"
 #include "breakpoint.h"
@@ -178,10 +174,8 @@ static void touch_run(struct callback_head *head)
 	spin_lock(&queued_lock);
 	hlist_del(&touch->node);
 	spin_unlock(&queued_lock);
-	kfree(touch);
 	this_cpu_inc(counters.works);
-	module_put(THIS_MODULE);
-	/* main.c waits for the rest of this call by synchronize_rcu_tasks(). */
+	kunwind_task_work_free(touch);
 	if (own)
 		kunwind_claim_end(result);
 }
@@ -212,14 +206,11 @@ static bool queue_add(struct touch *touch)
 
 static bool queue(const struct request *request)
 {
+	struct touch *touch = kunwind_task_work_alloc(sizeof(*touch), GFP_NOWAIT);
 	struct task_struct *task;
-	struct touch *touch;
 
-	if (!try_module_get(THIS_MODULE))
-		return false;
-	touch = kmalloc(sizeof(*touch), GFP_NOWAIT | __GFP_NOWARN);
 	if (!touch)
-		goto put;
+		return false;
 	init_task_work(&touch->head, touch_run);
 	touch->request = *request;
 	if (!queue_add(touch))
@@ -237,9 +228,7 @@ static bool queue(const struct request *request)
 	hlist_del(&touch->node);
 	spin_unlock(&queued_lock);
 free:
-	kfree(touch);
-put:
-	module_put(THIS_MODULE);
+	kunwind_task_work_free(touch);
 	return false;
 }
 

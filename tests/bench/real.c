@@ -19,22 +19,20 @@
  *	differs  PROGRAM  FRAMES  WHY
  */
 #define _GNU_SOURCE
-#define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libunwind.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lines.h"
 #include "median.h"
 #include "self.h"
+#include "unw_step.h"
 
 #define MOST		512	/* frames */
 #define STACKS		200	/* measured stacks of one program, at most */
@@ -59,14 +57,6 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
 static struct kunwind_walk walk;
 static u64 stack_top;			/* rsp at the start of the last walk */
 static unsigned long ours[MOST], step[MOST], fast[MOST];
@@ -80,22 +70,6 @@ static noinline enum kunwind_reason walk_ours(void)
 	self_regs(&walk.regs);
 	stack_top = walk.regs.r[KUNWIND_RSP];
 	return kunwind_walk(&walk);
-}
-
-static noinline u32 walk_step(void)
-{
-	unw_context_t context;
-	unw_cursor_t cursor;
-	unw_word_t ip;
-	u32 n = 0;
-
-	unw_getcontext(&context);
-	unw_init_local(&cursor, &context);
-	do {
-		unw_get_reg(&cursor, UNW_REG_IP, &ip);
-		step[n++] = ip;
-	} while (n < MOST && unw_step(&cursor) > 0);
-	return n;
 }
 
 static noinline u32 walk_fast(void)
@@ -158,7 +132,7 @@ static void measure(void)
 		for (k = 0; k < REPEAT; k++)
 			walk_fast();
 		t2 = now();
-		walk_step();
+		walk_step(step, MOST);
 		t3 = now();
 		memset(&cache, 0, sizeof(cache));
 		cold[r] = now();
@@ -201,7 +175,7 @@ static noinline void look(void)
 	if (reason != KUNWIND_COMPLETE)
 		why = kunwind_reason_name(reason);
 	else if (!lines_counted)
-		why = differs(n, walk_step());
+		why = differs(n, walk_step(step, MOST));
 	if (why) {
 		char line[256];
 

@@ -12,15 +12,13 @@
  * unw_backtrace.
  */
 #define _GNU_SOURCE
-#define UNW_LOCAL_ONLY
 #include <err.h>
-#include <libunwind.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "median.h"
 #include "self.h"
+#include "unw_step.h"
 
 #define MOST	1100
 #define ROUNDS	41
@@ -29,14 +27,6 @@ static struct kunwind_ranges *ranges;
 static struct kunwind_cache cache;
 static u64 stack_lo, stack_hi;
 static int failures;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static noinline u32 walk_ours(unsigned long *store, struct kunwind_cache *c,
 						enum kunwind_reason *reason)
@@ -49,22 +39,6 @@ static noinline u32 walk_ours(unsigned long *store, struct kunwind_cache *c,
 	self_regs(&walk.regs);
 	*reason = kunwind_walk(&walk);
 	return walk.count;
-}
-
-static noinline u32 walk_step(unsigned long *store)
-{
-	unw_context_t context;
-	unw_cursor_t cursor;
-	unw_word_t ip;
-	u32 n = 0;
-
-	unw_getcontext(&context);
-	unw_init_local(&cursor, &context);
-	do {
-		unw_get_reg(&cursor, UNW_REG_IP, &ip);
-		store[n++] = ip;
-	} while (n < MOST && unw_step(&cursor) > 0);
-	return n;
 }
 
 static noinline u32 walk_backtrace(unsigned long *store)
@@ -81,7 +55,7 @@ static void measure(int depth)
 	int repeat = 20000 / (depth + 20) + 1, r, k;
 
 	n = walk_ours(a, &cache, &reason);
-	nb = walk_step(b);
+	nb = walk_step(b, MOST);
 	nc = walk_backtrace(c);
 	/* The first two addresses are in the walkers and in this function. */
 	if (reason != KUNWIND_COMPLETE || n != nb) {
@@ -106,7 +80,7 @@ static void measure(int depth)
 			nc = walk_backtrace(c);
 		t2 = now();
 		for (k = 0; k < repeat / 20 + 1; k++)
-			nb = walk_step(b);
+			nb = walk_step(b, MOST);
 		t3 = now();
 		for (k = 0; k < repeat / 20 + 1; k++) {
 			memset(&cache, 0, sizeof(cache));

@@ -192,12 +192,7 @@ static void rows(const u8 *data, size_t size, bool i386)
 	kunwind_table_free(table);
 }
 
-/* Builds the section as 64-bit code's, and as 32-bit code's. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	if (!size || size > FUZZ_MAX)
-		return 0;
-	rows(data, size, false);
-	rows(data, size, true);
-	return 0;
+	return fuzz_both(data, size, rows);
 }

@@ -64,4 +64,15 @@ static inline void fuzz_section(u8 how, bool i386, const u8 *bytes, size_t size,
 	};
 }
 
+/* Tries an input as 64-bit code's, and as 32-bit code's. */
+static inline int fuzz_both(const u8 *data, size_t size,
+			    void (*fn)(const u8 *data, size_t size, bool i386))
+{
+	if (size && size <= FUZZ_MAX) {
+		fn(data, size, false);
+		fn(data, size, true);
+	}
+	return 0;
+}
+
 #endif /* _TEST_FUZZ_H */

@@ -240,5 +240,4 @@ exec {go}>&-
 wait $viewer
 is "$(cut -f 2 "$work/out" | paste -s -d '|')" "ok|main|outer" "helper stopped between two questions: a new helper answers"
 is "$(grep -c ' 2 started, 1 lost' "$work/stderr")" 1 "helper stopped between two questions: counted as lost"
-echo "1..$tests"
-[ "$failed" -eq 0 ]
+done_testing

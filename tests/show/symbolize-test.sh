@@ -278,5 +278,4 @@ is "$(name "$work/names" "$id")" "??" "stripped function: neither its name nor t
 entry=$(readelf -hW "$work/names" | awk '/Entry point/ { print $4 }')
 is "$(echo "$entry" | "$symbolize" "$work/names" "$id" 2>/dev/null | cut -f 4 | tail -n 1)" \
 	entry "_start without its symbol is reported as an entry point"
-echo "1..$tests"
-[ "$failed" -eq 0 ]
+done_testing

@@ -5,21 +5,11 @@
 # that --help lists, and no other
 
 cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
 kunwind=../../tools/build/kunwind
 # shellcheck disable=SC1091
 . ../../tools/completion/kunwind
-
-n=0 failed=0
-is() { # GOT WANTED WHAT
-	n=$((n + 1))
-	if [ "$1" = "$2" ]; then
-		echo "ok $n - $3"
-	else
-		echo "not ok $n - $3"
-		printf '# got:    %s\n# wanted: %s\n' "$1" "$2"
-		failed=1
-	fi
-}
 
 # Prints the completions of the last WORD, sorted.
 complete_words() { # WORD...
@@ -38,12 +28,5 @@ for command in $commands; do
 done
 is "$(complete_words report --sort '')" "blocked events off-cpu " "completion offers the weights of report --sort"
 is "$(complete_words export --weight o)" "off-cpu " "completion offers the weight that begins with o"
-n=$((n + 1))
-if [[ " $(complete_words record -p '') " == *" $$ "* ]]; then
-	echo "ok $n - completion offers process ids"
-else
-	echo "not ok $n - completion offers process ids"
-	failed=1
-fi
-echo "1..$n"
-exit $failed
+like " $(complete_words record -p '') " " $$ " "completion offers process ids"
+done_testing

@@ -12,6 +12,8 @@
 # the front end must have parsed the same.
 
 cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
 build=$PWD/../../tools/build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -51,27 +53,11 @@ export PARSED=$work/parsed LTTNG_HOMES=$work/lttng-home LTTNG
 echo session=current >"$LTTNG_HOMES/.lttngrc"
 unset LTTNG_HOME KUNWIND_LTTNG_SEEN POSIXLY_CORRECT POSIX_ME_HARDER
 
-n=0 failed=0
-report() { # STATUS TEXT
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		failed=1
-	fi
-}
-is() { # GOT WANTED TEXT
-	[ "$1" = "$2" ]
-	report $? "$3"
-	[ "$1" = "$2" ] || diff <(echo "$2") <(echo "$1") | sed 's/^/# /'
-}
-
 LTTNG=$(PATH=/usr/bin:/bin command -v lttng)
 if [ -z "$LTTNG" ] || "$LTTNG" -n list >/dev/null 2>&1 ||
 	! LC_ALL=C "$LTTNG" -n enable-event -k -s s a 2>&1 | grep -q '(channel channel0, session s)$'; then
 	LTTNG=
-	report 0 "what LTTng's lttng parses # SKIP no lttng-tools 2.13, or a session daemon runs"
+	skip "what LTTng's lttng parses" "no lttng-tools 2.13, or a session daemon runs"
 fi
 
 # calls ARGUMENTS...: runs the front end; sets $got (its calls of the real
@@ -91,8 +77,7 @@ through() {
 	calls "$@"
 	is "$got" "$(printf '[%s]' "$@")" "passed on unchanged: lttng $*"
 	if [ -n "$LTTNG" ] && [[ $1 = enable-event && $* = *--callstack* ]]; then
-		[ -s "$PARSED" ]
-		report $? "LTTng accepts: lttng $*"
+		check "LTTng accepts: lttng $*" [ -s "$PARSED" ]
 	fi
 }
 through create demo
@@ -362,5 +347,4 @@ is "$(ECHO_NAME=1 lttng x)" "name=$work/real/lttng" "the real lttng runs by its 
 input=$(echo text | (printf '#!/bin/sh\ncat\n' >"$work/real/lttng"; lttng x))
 is "$input" text "the real lttng reads standard input"
 
-echo "1..$n"
-exit $failed
+done_testing

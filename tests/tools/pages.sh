@@ -5,20 +5,9 @@
 # (completion.sh does the same for the completion)
 
 cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
 tools=../../tools
-n=0 failed=0
-
-# is GOT WANTED DESCRIPTION
-is() {
-	n=$((n + 1))
-	if [ "$1" = "$2" ]; then
-		echo "ok $n - $3"
-	else
-		echo "not ok $n - $3"
-		diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") | sed 's/^/# /'
-		failed=1
-	fi
-}
 
 # Prints the long options of a text, except --help and --version.
 options() { grep -oE -- '(^|[^-a-z])--[a-z][a-z-]*' | grep -oE -- '--.*' | grep -vxE -- '--(help|version)' | sort -u; }
@@ -49,5 +38,4 @@ for command in run register unregister status doctor system-wide dump; do
 	is "$(page kunwind.1 SYNOPSIS | grep -E "kunwind $command\\W" | options)" \
 		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the options in the usage of $command"
 done
-echo "1..$n"
-exit $failed
+done_testing

@@ -6,11 +6,12 @@
 # env(1) does). Also the messages if the module is not loaded.
 
 cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
 kunwind=../../tools/build/kunwind
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-n=0 failed=0
 # expect STATUS OUT-REGEX ERR-REGEX ARGUMENTS...; an empty REGEX: no output
 expect() {
 	local status=$1 out=$2 err=$3 name got o e
@@ -20,14 +21,14 @@ expect() {
 	"$kunwind" "$@" >"$work/out" 2>"$work/err" </dev/null
 	got=$?
 	o=$(cat "$work/out") e=$(cat "$work/err")
-	n=$((n + 1))
 	if [[ $got =~ ^$status$ ]] && { [ -n "$out" ] && [[ $o =~ $out ]] || [ "$o" = "$out" ]; } &&
 		{ [ -n "$err" ] && [[ $e =~ $err ]] || [ "$e" = "$err" ]; }; then
-		echo "ok $n - $name"
+		ok "$name"
 	else
-		echo "not ok $n - $name"
-		printf '# status %s, wanted %s\n# stdout: %s\n# stderr: %s\n' "$got" "$status" "$o" "$e"
-		failed=1
+		not_ok "$name"
+		diag "status $got, wanted $status"
+		diag "stdout: $o"
+		diag "stderr: $e"
 	fi
 }
 
@@ -90,8 +91,18 @@ expect 1 '' 'which format' export x
 expect 1 '' 'one format at a time' export --folded --perfetto x
 expect 1 '' 'weight "cpu"' export --folded --weight cpu x
 expect 1 '' 'where to' flamegraph x
-expect 1 '' 'not a PID' report --pid 0 x
-expect 1 '' 'not a number' report --top -1 x
+for command in show report; do
+	for pid in -1 1x '' 2147483648; do
+		expect 1 '' 'not a PID' $command --pid "$pid" x
+	done
+	expect 1 '' '/nonexistent: No such file' $command --pid 0 /nonexistent
+done
+for top in -1 '' 1x 1000001 4294967297; do
+	expect 1 '' 'not a number' report --top "$top" x
+done
+for limit in 0 -1 18446744073709551616; do
+	expect 1 '' 'not a number' show --limit "$limit" x
+done
 expect 125 '' 'what is to be recorded' record
 expect 125 '' 'Try: kunwind record' record --nonsense true
 expect 125 '' 'not a power of two' record --buffer 5000 true
@@ -110,22 +121,17 @@ if [ ! -e /dev/kunwind ]; then
 	expect 1 'FAIL +module loaded +no; fix: sudo modprobe kunwind' '' doctor
 	expect 1 $'FAIL\tmodule loaded\tno\tsudo modprobe kunwind' '' doctor --tsv
 fi
-n=$((n + 1))
 if "$kunwind" doctor --json 2>"$work/err" | /usr/bin/python3 -c '
 import json, sys
 lines = json.load(sys.stdin)
 sys.exit(not (lines and all(set(l) == {"state", "requirement", "finding", "fix"} for l in lines)))'; then
-	echo "ok $n - doctor --json prints a list of its checks"
+	ok "doctor --json prints a list of its checks"
 else
-	echo "not ok $n - doctor --json prints a list of its checks"
-	failed=1
+	not_ok "doctor --json prints a list of its checks"
 fi
-n=$((n + 1))
 if "$kunwind" dump --tsv /bin/ls >/dev/full 2>"$work/err" || ! grep -q 'cannot write' "$work/err"; then
-	echo "not ok $n - dump: a full disk is an error"
-	failed=1
+	not_ok "dump: a full disk is an error"
 else
-	echo "ok $n - dump: a full disk is an error"
+	ok "dump: a full disk is an error"
 fi
-echo "1..$n"
-exit $failed
+done_testing

@@ -153,18 +153,12 @@ static void test_object(const char *path, u32 percent, u32 least_at, u32 least_b
 	struct corpus c = { };
 	struct object o;
 	u64 at, behind;
-	u32 i;
 
 	if (object_open(&o, path))
 		return;
 	if (kunwind_table_build(&o.section, 0, 1UL << 30, NULL, NULL, &table))
 		return;
-	for (i = 0; i < o.elf.nr_loads; i++)
-		if (o.elf.load[i].flags & 1) {	/* PF_X */
-			c.mem.lo = o.elf.load[i].vaddr;
-			c.mem.hi = o.elf.load[i].vaddr + o.elf.load[i].filesz;
-			c.mem.delta = (u64)(uintptr_t)o.data + o.elf.load[i].offset - c.mem.lo;
-		}
+	object_code(&o, &c.mem);
 	c.table = table;
 	c.i386 = o.section.i386;
 	functions(&c, &o);

@@ -139,11 +139,11 @@ static void test_numbers(void)
 		b++;
 	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0),
 	       "stalls: device numbers %u and %u share a bucket", a, b);
-	for (i = 0; i < MAX_STALLS - 1; i++)
+	for (i = 0; i < MAX_FILESYSTEM_STALLS - 1; i++)
 		kunwind_filesystem_stalled(a);
 	tap_ok(!kunwind_filesystem_hangs(a),
 	       "stalls: after %u timeouts a file system does not yet count as hung",
-	       MAX_STALLS - 1);
+	       MAX_FILESYSTEM_STALLS - 1);
 	kunwind_filesystem_stalled(a);
 	tap_ok(kunwind_filesystem_hangs(a) && !kunwind_filesystem_hangs(b),
 	       "stalls: the other file system in the bucket does not count as hung");

@@ -34,7 +34,6 @@
 #define CONFIG_IA32_EMULATION	1
 #define msecs_to_jiffies(ms)	((ms) / 4)
 #define new_encode_dev(dev)	(dev)
-#define refcount_inc_not_zero(r)	(refcount_read(r) ? (refcount_inc(r), true) : false)
 struct callback_head { void (*func)(struct callback_head *head); };
 #define init_task_work(head, fn)	((head)->func = (fn))
 struct pt_regs { unsigned long di, si, dx, r10, r8, bx, cx, ax, orig_ax; };

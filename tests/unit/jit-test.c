@@ -8,7 +8,6 @@
 
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define u64_to_user_ptr(p)	((void *)(uintptr_t)(p))
-#define refcount_inc_not_zero(r)	(refcount_read(r) ? (refcount_inc(r), true) : false)
 
 #include "../../kmod/space/jit.c"
 
@@ -25,9 +24,12 @@ static struct kunwind_change changed;
 static struct kunwind_section section;
 static struct kunwind_payer *paid;
 
-struct kunwind_space *kunwind_space_find(const struct mm_struct *of)
+struct kunwind_space *kunwind_space_find_get(const struct mm_struct *of)
 {
-	return registered && of == &mm ? &space : NULL;
+	if (!registered || of != &mm)
+		return NULL;
+	refcount_inc(&space.refs);
+	return &space;
 }
 void kunwind_space_put(struct kunwind_space *of) { refcount_dec_and_test(&of->refs); }
 struct kunwind_payer *kunwind_payer_of(struct mm_struct *of) { (void)of; user.refs++; return &user; }

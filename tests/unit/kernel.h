@@ -100,6 +100,12 @@ static inline void refcount_inc(refcount_t *r)
 	if (!r->n++)
 		abort();		/* use after free */
 }
+static inline bool refcount_inc_not_zero(refcount_t *r)
+{
+	if (r->n)
+		r->n++;
+	return r->n;
+}
 static inline bool refcount_dec_and_test(refcount_t *r)
 {
 	if (!r->n)

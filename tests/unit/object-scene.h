@@ -87,7 +87,6 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full;
 #undef find
 #undef bucket
 #undef BITS
-#undef MAX_STALLS
 #include "../../kmod/base/payer.c"
 #define used	memory_used
 #include "../../kmod/base/memory.c"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../kmod/core/cfi/elf.h"
+#include "../../kmod/core/walk/mem.h"
 
 struct object {
 	const u8 *data;
@@ -50,6 +51,19 @@ static inline int object_open(struct object *o, const char *path)
 			     o->sections);
 	o->section = o->sections[0];
 	return err;
+}
+
+/* Sets *@mem to the last executable segment. */
+static inline void object_code(const struct object *o, struct kunwind_mem *mem)
+{
+	u32 i;
+
+	for (i = 0; i < o->elf.nr_loads; i++)
+		if (o->elf.load[i].flags & 1) {	/* PF_X */
+			mem->lo = o->elf.load[i].vaddr;
+			mem->hi = o->elf.load[i].vaddr + o->elf.load[i].filesz;
+			mem->delta = (u64)(uintptr_t)o->data + o->elf.load[i].offset - mem->lo;
+		}
 }
 
 static inline void object_close(struct object *o)

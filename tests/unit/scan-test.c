@@ -616,7 +616,7 @@ static void test_waits(void)
 	kunwind_space_scan(space, &mm, false, 100, true);
 	tap_ok(waited == 100, "waits: a registration waits for a file system that hangs");
 	hangs = false;
-	objects[0].stalls = MAX_STALLS;
+	objects[0].stalls = MAX_OBJECT_STALLS;
 	waited = 0;
 	reads(false);
 	tap_ok(!waited, "waits: a task does not wait for an object after many timeouts");

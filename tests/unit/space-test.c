@@ -548,6 +548,7 @@ static void test_sweep(void)
 static void test_links(void)
 {
 	struct kunwind_space *again;
+	int refs;
 
 	begin();
 	again = kunwind_space_link(&mm, 200, false, false, GFP_KERNEL);
@@ -556,6 +557,14 @@ static void test_links(void)
 	kunwind_space_unlink(again, false);
 	tap_ok(kunwind_space_find(&mm) == space && space->children == 1,
 	       "links: the space stays as long as one process uses it");
+	refs = refcount_read(&space->refs);
+	tap_ok(kunwind_space_find_get(&mm) == space && refcount_read(&space->refs) == refs + 1,
+	       "links: a space is found with a reference");
+	kunwind_space_put(space);
+	refcount_set(&space->refs, 0);
+	tap_ok(!kunwind_space_find_get(&mm) && !refcount_read(&space->refs),
+	       "links: a space whose last reference has gone is not found");
+	refcount_set(&space->refs, refs);
 	kunwind_space_forget_unused(&mm);
 	tap_ok(kunwind_space_find(&mm) == space, "links: a space in use is not dropped");
 	kunwind_space_forget(&mm);

@@ -362,7 +362,7 @@ static int parse(struct report *report, int argc, char **argv)
 		{ "top", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
-	char *end;
+	uint64_t number;
 	int c;
 
 	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:s:", options, NULL)) != -1) {
@@ -374,11 +374,11 @@ static int parse(struct report *report, int argc, char **argv)
 			report->json = true;
 			break;
 		case 'n':
-			report->top = (uint32_t)strtoul(optarg, &end, 10);
-			if (*optarg < '0' || *optarg > '9' || *end || report->top > 1000000) {
+			if (!kunwind_tool_number(optarg, 1000000, &number)) {
 				kunwind_tool_error("not a number that fits: %s", optarg);
 				return -1;
 			}
+			report->top = (uint32_t)number;
 			break;
 		case 's':
 			report->sort = analyze_weight(optarg);

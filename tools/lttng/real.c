@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../read_all.h"
 #include "real.h"
 
 #define SEEN	"KUNWIND_LTTNG_SEEN"	/* " DEVICE:INODE ..." of the front ends that ran */
@@ -110,27 +111,6 @@ static void signals_take(const struct kept *kept)
 	sigaction(SIGQUIT, &kept->quit, NULL);
 }
 
-/* Reads to the end; keeps what fits into @text, which ends in NUL. */
-static void read_all(int fd, char *text, size_t size)
-{
-	char rest[1024];
-	size_t used = 0;
-	ssize_t n;
-
-	for (;;) {
-		bool room = used + 1 < size;
-
-		n = room ? read(fd, text + used, size - 1 - used) : read(fd, rest, sizeof(rest));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		if (room)
-			used += (size_t)n;
-	}
-	text[used] = '\0';
-}
-
 /* Returns the exit status. A signal that killed the child kills us, too. */
 static int wait_for(pid_t pid)
 {
@@ -183,7 +163,7 @@ static int run(const char *file, bool by_path, char **argv, enum real_output out
 	}
 	if (errors) {
 		close(fd[1]);
-		read_all(fd[0], errors, size);
+		kunwind_read_all(fd[0], errors, size);
 		close(fd[0]);
 	}
 	status = wait_for(pid);

@@ -41,6 +41,8 @@ static bool add_debug_dir(struct kunwind_options *options, const char *dir)
 
 bool kunwind_options_take(struct kunwind_options *options, int c, const char *value)
 {
+	uint64_t pid;
+
 	switch (c) {
 	case 'a':
 		options->all = true;
@@ -49,10 +51,13 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 		options->pattern = value;
 		return true;
 	case 'p':
-		options->only_pid = kunwind_tool_pid(value);
-		if (options->only_pid < 0)
+		/* 0: the idle tasks */
+		if (!kunwind_tool_number(value, INT32_MAX, &pid)) {
 			kunwind_tool_error("not a PID: %s", value);
-		return options->only_pid >= 0;
+			return false;
+		}
+		options->only_pid = (int64_t)pid;
+		return true;
 	case 'D':
 		return add_debug_dir(options, value);
 	case 'L':

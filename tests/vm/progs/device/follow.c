@@ -18,17 +18,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
-static int device, failed;
-static struct kunwind_callstack stack;
-static __u64 addresses[64];
+static int failed;
 
 /* A library: its file, and the offset of the text, where its function is. */
 struct library {
@@ -62,18 +59,6 @@ static struct library library_open(const char *directory, const char *name)
 			library.text = phdr[i].p_offset;
 	munmap(image, st.st_size);
 	return library;
-}
-
-static int back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack)) {
-		perror("KUNWIND_IOC_CALLSTACK");
-		exit(2);
-	}
-	return 0;
 }
 
 /* Calls the function in @page. Returns whether the stack was right. */
@@ -317,18 +302,10 @@ static void hostile(const char *directory)
 
 int main(int argc, char **argv)
 {
-	struct kunwind_process self = {
-		.size = sizeof(self), .mem_fd = -1, .flags = KUNWIND_REGISTER_CHILDREN,
-	};
-
 	if (argc != 3)
 		return 2;
 	setvbuf(stdout, NULL, _IONBF, 0);
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self)) {
-		perror(KUNWIND_DEVICE);
-		return 2;
-	}
+	enroll(KUNWIND_REGISTER_CHILDREN);
 	small = library_open(argv[1], "small.so");
 	large = library_open(argv[1], "large.so");
 	moves();

@@ -27,30 +27,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
 #define MOST_MAPPED	2000
 #define LONGEST_US	60000000L
-
-static int device;
-static struct kunwind_callstack stack;
-static __u64 addresses[64];
 
 static void die(const char *what)
 {
 	perror(what);
 	exit(2);
-}
-
-static void enroll(void)
-{
-	struct kunwind_process self = {
-		.size = sizeof(self), .mem_fd = -1, .flags = KUNWIND_REGISTER_CHILDREN,
-	};
-
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		die(KUNWIND_DEVICE);
 }
 
 static char *map_code(const char *path)
@@ -92,16 +77,6 @@ static void flood(const char *shared, char **files, int nr)
 			map_code(shared);
 		usleep(5000);	/* until the clock of file times ticks */
 	}
-}
-
-static int __attribute__((noinline)) back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		die("KUNWIND_IOC_CALLSTACK");
-	return 0;
 }
 
 static long us_since(const struct timespec *a)
@@ -160,7 +135,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	enroll();
+	enroll(KUNWIND_REGISTER_CHILDREN);
 	if (!strcmp(argv[1], "flood") && argc > 4) {
 		for (i = 1; i < atoi(argv[2]); i++)
 			if (!fork())

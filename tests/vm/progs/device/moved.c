@@ -13,36 +13,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
 #define PAGE	4096UL
 #define RWX	(PROT_READ | PROT_WRITE | PROT_EXEC)
 #define SMALL	40
 #define LARGE	400
 
-static int device, failed;
-static struct kunwind_callstack stack;
-static __u64 addresses[64];
+static int failed;
 
 static void fail(const char *what)
 {
 	perror(what);
 	exit(2);
-}
-
-static int back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		fail("KUNWIND_IOC_CALLSTACK");
-	return 0;
 }
 
 static char *memory(void *where, size_t size)
@@ -227,12 +214,8 @@ static void failing(void)
 
 int main(void)
 {
-	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
-
 	setvbuf(stdout, NULL, _IONBF, 0);
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		fail(KUNWIND_DEVICE);
+	enroll(0);
 	fixed();
 	grown();
 	kept();

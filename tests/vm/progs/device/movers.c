@@ -37,7 +37,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
 #define PAGE	4096UL
 #define RX	(PROT_READ | PROT_EXEC)
@@ -46,7 +46,7 @@
 #define TRIES	60000	/* of a millisecond each */
 #define DELAY	"/sys/module/delay/parameters/"
 
-static int device, failed;
+static int failed;
 static int uffd, last_uffd;		/* last_uffd: for the last mover */
 static int small;
 static off_t text;
@@ -68,21 +68,10 @@ static char *between(int i)
 
 /* ---- stacks */
 
-static struct kunwind_callstack stack;
-static __u64 addresses[64], first[64];
+static __u64 first[64];
 static unsigned int nr_first;
 static char *volatile called_page;
 static sem_t asked, taken;
-
-static int back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		err(2, "KUNWIND_IOC_CALLSTACK");
-	return 0;
-}
 
 static void *walker(void *data)
 {
@@ -410,16 +399,13 @@ static int open_uffd(void)
 
 int main(int argc, char **argv)
 {
-	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
 	char *from;
 	int i, large;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	if (argc < 3)
 		return 2;
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		err(2, KUNWIND_DEVICE);
+	enroll(0);
 	uffd = open_uffd();
 	last_uffd = open_uffd();
 	large = library(argv[argc - 1], "large.so");

@@ -23,20 +23,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
 #define PAGE	4096
 #define RX	(PROT_READ | PROT_EXEC)
 
-static int device, failed;
-static struct kunwind_callstack stack;
-static __u64 addresses[64];
+static int failed;
 
 static void __attribute__((noreturn)) quit(const char *what)
 {
@@ -63,16 +60,6 @@ static off_t text_of(int fd)
 	}
 	munmap(image, st.st_size);
 	return text;
-}
-
-static int back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		quit("KUNWIND_IOC_CALLSTACK");
-	return 0;
 }
 
 static bool __attribute__((noinline)) right(char *page)
@@ -278,14 +265,10 @@ static void reused(const char *path, const char *small, const char *large)
 
 int main(int argc, char **argv)
 {
-	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
-
 	if (argc < 3)
 		return 2;
 	setvbuf(stdout, NULL, _IONBF, 0);
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		quit(KUNWIND_DEVICE);
+	enroll(0);
 	if (!strcmp(argv[1], "moves"))
 		moves(argv[2]);
 	else if (!strcmp(argv[1], "file") && argc == 5)

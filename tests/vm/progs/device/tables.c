@@ -37,7 +37,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -45,28 +44,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
-static int device;
-static struct kunwind_callstack stack;
-static __u64 addresses[64];
 static char *back_frame;
 
 static void die(const char *what)
 {
 	perror(what);
 	exit(2);
-}
-
-static void enroll(void)
-{
-	struct kunwind_process self = {
-		.size = sizeof(self), .mem_fd = -1, .flags = KUNWIND_REGISTER_CHILDREN,
-	};
-
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		die(KUNWIND_DEVICE);
 }
 
 /* Offset of the text, which starts with the function. */
@@ -86,15 +71,10 @@ static off_t text_of(int fd)
 	exit(2);
 }
 
-static int __attribute__((noinline)) back(void)
+static int __attribute__((noinline)) framed_back(void)
 {
 	back_frame = __builtin_frame_address(0);
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		die("KUNWIND_IOC_CALLSTACK");
-	return 0;
+	return back();
 }
 
 static void __attribute__((noinline)) call(const char *page)
@@ -103,7 +83,7 @@ static void __attribute__((noinline)) call(const char *page)
 	char *own = __builtin_frame_address(0);
 	unsigned int i, through = 0;
 
-	called(back);
+	called(framed_back);
 	for (i = 0; i < stack.count; i++)
 		through += addresses[i] - (unsigned long)page < 4096;
 	printf("%u %u %s\n", stack.reason, through, own - back_frame < 400 ? "small" : "large");
@@ -265,7 +245,7 @@ static void share(int nr, int ranges)
 	for (i = 0; i < ranges; i++, at += 2 * PAGE)
 		if (mmap(at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, code, 0) != at)
 			die("mmap");
-	enroll();
+	enroll(KUNWIND_REGISTER_CHILDREN);
 	for (i = 0; i < nr; i++, at += PAGE)
 		if (clone(child_that_waits, at + PAGE, CLONE_VM | SIGCHLD, NULL) < 0)
 			die("clone");
@@ -282,7 +262,7 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "share") && argc == 4)
 		share(atoi(argv[2]), atoi(argv[3]));
-	enroll();
+	enroll(KUNWIND_REGISTER_CHILDREN);
 	if (!strcmp(what, "many")) {
 		many(atoi(argv[2]), argv + 3);
 	} else if (!strcmp(what, "map")) {

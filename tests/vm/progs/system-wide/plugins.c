@@ -16,32 +16,18 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../../../../kmod/uapi/kunwind.h"
+#include "../lib/own_stack.h"
 
 #define KEPT	8
 
-static int device;
-static __u64 addresses[64], known[64];
-static struct kunwind_callstack stack;
-
-static int back(void)
-{
-	stack.size = sizeof(stack);
-	stack.addresses = (unsigned long)addresses;
-	stack.capacity = 64;
-	if (ioctl(device, KUNWIND_IOC_CALLSTACK, &stack))
-		err(2, "KUNWIND_IOC_CALLSTACK");
-	return 0;
-}
+static __u64 known[64];
 
 /* Two addresses of the stack are the callback's: in ioctl() and in back(). */
 #define INNER	2
@@ -83,7 +69,6 @@ static __u64 behind_call(const unsigned char *function)
 
 int main(int argc, char **argv)
 {
-	struct kunwind_process self = { .size = sizeof(self), .mem_fd = -1 };
 	unsigned int number, rounds, wrong = 0, count = 0, i;
 	void *loaded[KEPT] = { NULL };
 
@@ -92,9 +77,7 @@ int main(int argc, char **argv)
 	number = atoi(argv[2]);
 	rounds = atoi(argv[3]);
 	srand(atoi(argv[4]));
-	device = open(KUNWIND_DEVICE, O_RDWR | O_CLOEXEC);
-	if (device < 0 || ioctl(device, KUNWIND_IOC_REGISTER, &self))
-		err(2, KUNWIND_DEVICE);
+	enroll(0);
 	for (i = 0; i < rounds; i++) {
 		void **slot = &loaded[rand() % KEPT];
 		int (*called)(int (*)(void));
