@@ -120,8 +120,10 @@ if [ -e $map/hist ]; then
 	echo 1024 >/sys/module/kunwind/parameters/max_user_processes
 	# a process of another user
 	setpriv --reuid=1002 --regid=1002 --clear-groups -- kunwind run -- sleep 1000 >/dev/null &
-	until victim=$(awk -F'\t' '$1 == "process" && $3 == "sleep" { print $2 "\t" $4 }' /dev/kunwind) &&
-		[ -n "$victim" ]; do sleep 0.1; done
+	victim() { awk -F'\t' '$1 == "process" && $3 == "sleep" { print $2 "\t" $4 }' /dev/kunwind; }
+	# in clock_nanosleep() it has all its mappings
+	until grep -q '^230 ' "/proc/$(victim | cut -f1)/syscall" 2>/dev/null; do sleep 0.1; done
+	victim=$(victim)
 	# shellcheck disable=SC2086
 	share 99 5000 $user
 	before=$(awk -F'\t' '$2 == "dump_left_out" { print $3 }' /dev/kunwind)
