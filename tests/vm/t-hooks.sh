@@ -34,7 +34,7 @@ for function in "${required[@]}"; do
 		"" "$function refused: no function is taken over"
 	is "$(dmesg | grep -c "kunwind: no process can be registered.*$function")" 1 \
 		"$function refused: the log names it once"
-	like "$("$device/moved" 2>&1)" "^/dev/kunwind: Operation not supported$" \
+	like "$("$device/moved" 2>&1)" "^moved: /dev/kunwind: Operation not supported$" \
 		"$function refused: a program cannot register itself"
 	check_fails 125 "$function refused: kunwind run fails" kunwind run -- true
 	check_fails 1 "$function refused: system_wide cannot be switched on" \
@@ -56,7 +56,7 @@ if [ "$(cat /sys/kernel/realtime 2>/dev/null)" = 1 ]; then
 	"$device/moved" >/dev/null 2>&1
 	like "$(awk -F'\t' '$1 == "hook" { print $3 }' /dev/kunwind)" "lost" \
 		"PREEMPT_RT, function tracer on all hooked functions: the status reports a lost hook"
-	like "$("$device/moved" 2>&1)" "^/dev/kunwind: Operation not supported$" \
+	like "$("$device/moved" 2>&1)" "^moved: /dev/kunwind: Operation not supported$" \
 		"PREEMPT_RT, function tracer on all hooked functions: no process can be registered"
 else
 	echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
