@@ -117,7 +117,8 @@ kinds = {}
 for line in lines:
     kinds.setdefault(line[0], []).append(line[1:])
 assert data["version"] == kinds["version"][0][1]
-assert {r[0] for r in kinds["reason"]} == set(data["reasons"]) and len(data["reasons"]) >= 18
+assert {r[0] for r in kinds["reason"]} == set(data["reasons"]) and len(data["reasons"]) >= 17
+assert {m[0] for m in kinds["method"]} == set(data["methods"]) and "ahead" in data["methods"]
 assert {s[0] for s in kinds["stat"]} == set(data["stats"]) and "passed_through" in data["stats"]
 assert [h[:2] for h in kinds["hook"]] == [[h["name"], h["state"]] for h in data["hooks"]]
 assert [o[-1] for o in kinds["object"]] == [o["path"] for o in data["objects"]]
