@@ -10,8 +10,8 @@
  *              kunwind_unset, kunwind_index (clamps an index without a branch)
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset,
  *              memcmp, memmove
- *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_begin,
- *              kunwind_mem_read, kunwind_mem_end
+ *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_fs,
+ *              kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
  *   probes     kunwind_mem_return, kunwind_mem_original
  *   rest       kunwind_resched
  */
@@ -90,12 +90,19 @@ struct kunwind_mem {
 	u32 left;			/* of the walk's budget: mem.h */
 	bool asked;			/* kunwind_answers_begin() was called for this walk */
 	u64 space;			/* returned by kunwind_mem_space() */
+	u64 fs;				/* returned by kunwind_mem_fs() */
 };
 
 /* The number of the address space that is read. No number is used twice. */
 static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
 	return mem->space;
+}
+
+/* The base of the segment fs in the code that is walked. */
+static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
+{
+	return mem->fs;
 }
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)

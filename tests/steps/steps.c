@@ -149,7 +149,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 	static struct verdict_stack stack;
 	struct kunwind_walk walk = {
 		.ranges = target.ranges, .cache = &cache[n], .recent = &recent[n],
-		.mem = { .memory = &memory[n], .answers = &answers[n] },
+		.mem = { .memory = &memory[n], .answers = &answers[n], .fs = user->fs_base },
 		.regs = { .r = { user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
 				 user->rbp, user->rsp, user->r8, user->r9, user->r10, user->r11,
 				 user->r12, user->r13, user->r14, user->r15, user->rip },

@@ -43,6 +43,7 @@ struct bare_case {
 	struct word stack[8];
 	bool no_guess;
 	u64 probe_slot, probe_return;
+	u64 fs;			/* base of the segment */
 	u64 found[MOST];
 	u8 trust[MOST];
 	enum kunwind_reason reason;
@@ -148,6 +149,7 @@ static void test_case(const struct bare_case *c)
 		if (c->stack[i].n || c->stack[i].value || !i)
 			stack[c->stack[i].n] = c->stack[i].value;
 	walk = walk_from(c->ip, c->bp, !c->no_guess, addresses, trust, MOST);
+	walk.mem.fs = c->fs;
 	walk.mem.probe_slot = c->probe_slot;
 	walk.mem.probe_return = c->probe_return;
 	reason = kunwind_walk(&walk);

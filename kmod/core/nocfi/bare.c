@@ -40,6 +40,7 @@
 
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
+#define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define CHUNK		8
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
@@ -336,6 +337,7 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					struct kunwind_candidate *c)
 {
+	u64 target;
 	s32 rbp_at;
 
 	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
@@ -343,7 +345,10 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 		return false;
 	kunwind_prove(walk, frame, c);
 	c->rbp_at = rbp_at;
-	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN;
+	/* Possible: on another path, the function jumps through a register (Go's systemstack()). */
+	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN ||
+	       (c->proof == KUNWIND_PROOF_POSSIBLE && kunwind_proof_call(walk, c->ra, &target) &&
+		target && frame->ip > target && frame->ip - target <= MOST_SWITCHER);
 }
 
 /*

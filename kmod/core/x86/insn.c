@@ -113,6 +113,8 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 	while (unlikely(kind & PREFIX) && n < KUNWIND_INSN_LONGEST - 4) {
 		if (p[n] == 0x66)
 			full = 2;
+		if ((p[n] & 0xfe) == 0x64)
+			insn->segment = p[n];
 		if (unlikely(i386) && p[n] == 0x67)
 			return false;
 		kind = one_byte[p[++n]];
@@ -156,6 +158,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 				if (mod == 0 && (p[n] & 7) == 5)
 					size = 4;
 				insn->on_rsp = p[n] == 0x24 && !insn->rm_high && !insn->index_high;
+				insn->absolute = !mod && (p[n] & 0x3f) == 0x25 && !insn->index_high;
 				n++;
 			}
 			if (size)

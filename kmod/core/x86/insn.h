@@ -18,6 +18,8 @@ struct kunwind_insn {
 	bool reg_high, rm_high;	/* REX.R, REX.B */
 	bool index_high;	/* REX.X */
 	bool on_rsp;		/* the memory operand is disp(%rsp) */
+	bool absolute;		/* the memory operand is disp alone */
+	u8 segment;		/* prefix of the memory operand: 0x64 (fs), 0x65 (gs), or 0 */
 	bool vex;
 	s32 imm;		/* of 1, 2 or 4 bytes: sign-extended; of 3: zero-extended; of 8:
 				 * the low four. Of a branch: the distance */

@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <asm/fsgsbase.h>
 
 #include "../../compat/uprobes.h"
 #include "original.h"
@@ -105,6 +106,17 @@ static __always_inline bool kunwind_mem_is_ours(u64 first)
 static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
 	return current->mm ? current->mm->context.ctx_id : 0;
+}
+
+/*
+ * The base of the segment fs of the current task's user code. The kernel does
+ * not change it. Where user code cannot change it by an instruction,
+ * thread.fsbase is up to date, and no model-specific register is read: that
+ * would be a traced event.
+ */
+static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
+{
+	return boot_cpu_has(X86_FEATURE_FSGSBASE) ? rdfsbase() : READ_ONCE(current->thread.fsbase);
 }
 
 /*

@@ -14,6 +14,7 @@
 #define kunwind_mem_original	kunwind_mem_own_original
 #define kunwind_mem_return	kunwind_mem_own_return
 #define kunwind_mem_space	kunwind_mem_own_space
+#define kunwind_mem_fs		kunwind_mem_own_fs
 #include "../../../libkunwind/deps/kunwind_deps.h"
 #undef kunwind_mem
 #undef kunwind_mem_begin
@@ -21,6 +22,7 @@
 #undef kunwind_mem_original
 #undef kunwind_mem_return
 #undef kunwind_mem_space
+#undef kunwind_mem_fs
 #undef kunwind_mem_read
 
 struct memory;
@@ -37,6 +39,7 @@ struct kunwind_mem {
 	u32 left;			/* of the walk's budget: mem.h */
 	u64 id;				/* of the ranges */
 	bool asked;			/* answers.h: the walk has begun to ask */
+	u64 fs;				/* base of the segment */
 };
 
 /* There is only one stopped process, so all answers are its own. */
@@ -44,6 +47,11 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 {
 	(void)mem;
 	return 1;
+}
+
+static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
+{
+	return mem->fs;
 }
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
