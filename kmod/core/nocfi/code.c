@@ -24,8 +24,8 @@
  * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
  * tail call, or leads within the function.
  *
- * Bounds: MOST_INSNS instructions, of which MOST_AFTER after the one in
- * question, and MOST_LOOP_INSNS more of loops;
+ * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
+ * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
  * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
  * included; the seam's reader reads memory. Stack: 750 bytes.
  *
@@ -385,6 +385,20 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
 }
 
+/* Whether the instruction at @jump jumps back, and ends a loop that moves rsp. */
+static bool kunwind_walk_attr ends_pushing(struct way *way, u64 from, u64 jump, u32 *left_of_loops)
+{
+	return way->back != UNKNOWN && way->moved > way->back &&
+	       round_pushes(way->mem, from + way->back, jump, left_of_loops);
+}
+
+/* After an instruction that ends @here, to which kept jumps may lead. */
+static __always_inline void settle(struct way *way, u32 here)
+{
+	if (!jumped_to(way, here) && way->depth < 0)
+		way->depth = UNKNOWN;
+}
+
 /* Read from @at up to @to. False: @to was not reached. */
 static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *text, u64 from,
 					 u64 at, u64 to, u32 *left_of_loops)
@@ -394,13 +408,11 @@ static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *t
 	while (at < to && kunwind_insn_next(text, at, &insn)) {
 		at += insn.length;
 		move(way, &insn, at - from);
-		if (way->back != UNKNOWN && way->moved > way->back &&
-		    round_pushes(way->mem, from + way->back, at - insn.length, left_of_loops)) {
+		if (ends_pushing(way, from, at - insn.length, left_of_loops)) {
 			way->depth = UNKNOWN;
 			way->nr = 0;
 		}
-		if (!jumped_to(way, at - from) && way->depth < 0)
-			way->depth = UNKNOWN;
+		settle(way, at - from);
 	}
 	return at == to;
 }
@@ -423,17 +435,14 @@ static noinline bool kunwind_walk_attr jumped_back(struct way *way, struct kunwi
 		move(way, &insn, at - from);
 		if (way->back >= lowest && way->back <= highest &&
 		    (way->back_depth != UNKNOWN || way->back_framed)) {
-			if (way->moved > way->back &&
-			    round_pushes(way->mem, from + way->back, at - insn.length,
-					 left_of_loops))
+			if (ends_pushing(way, from, at - insn.length, left_of_loops))
 				return false;
 			way->depth = way->back_depth;
 			way->framed = way->back_framed;
 			way->nr = 0;
 			return true;
 		}
-		if (!jumped_to(way, at - from) && way->depth < 0)
-			way->depth = UNKNOWN;
+		settle(way, at - from);
 	}
 	return false;
 }
