@@ -241,6 +241,22 @@ static void print_sample(const struct report *report, FILE *to, const char *who,
 	fputc('\n', to);
 }
 
+/* A line for each count that is not 0. */
+static void print_counts(const struct report *report, FILE *to, const char *what,
+			 const u64 *counts, u32 nr, const char *(*name)(unsigned int))
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (!counts[i])
+			continue;
+		print_name(report, to, what);
+		fprintf(to, "\t%s", name(i));
+		print_number(to, counts[i]);
+		fputc('\n', to);
+	}
+}
+
 static void print_grades(FILE *to, const u64 *grades)
 {
 	fprintf(to, "\t%llu/%llu/%llu", (unsigned long long)grades[0],
@@ -283,22 +299,8 @@ void report_print(const struct report *report, FILE *to)
 	print_sample(report, to, "core", report->ours);
 	print_sample(report, to, "libdw", report->libdw);
 	print_sample(report, to, "libunwind", report->libunwind);
-	for (i = 0; i < KUNWIND_NR_TRUSTS; i++) {
-		if (!report->trust[i])
-			continue;
-		print_name(report, to, "trust");
-		fprintf(to, "\t%s", kunwind_trust_name(i));
-		print_number(to, report->trust[i]);
-		fputc('\n', to);
-	}
-	for (i = 0; i < KUNWIND_NR_METHODS; i++) {
-		if (!report->method[i])
-			continue;
-		print_name(report, to, "method");
-		fprintf(to, "\t%s", kunwind_method_name(i));
-		print_number(to, report->method[i]);
-		fputc('\n', to);
-	}
+	print_counts(report, to, "trust", report->trust, KUNWIND_NR_TRUSTS, kunwind_trust_name);
+	print_counts(report, to, "method", report->method, KUNWIND_NR_METHODS, kunwind_method_name);
 	qsort(report->classes, report->nr_classes, sizeof(*report->classes), by_count);
 	for (i = 0; i < report->nr_classes; i++)
 		print_class(report, to, &report->classes[i]);
