@@ -41,7 +41,6 @@
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
-#define CHUNK		8
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
 u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
@@ -337,7 +336,6 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
 					struct kunwind_candidate *c)
 {
-	u64 target;
 	s32 rbp_at;
 
 	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
@@ -347,8 +345,8 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
 	c->rbp_at = rbp_at;
 	/* Possible: on another path, the function jumps through a register (Go's systemstack()). */
 	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN ||
-	       (c->proof == KUNWIND_PROOF_POSSIBLE && kunwind_proof_call(walk, c->ra, &target) &&
-		target && frame->ip > target && frame->ip - target <= MOST_SWITCHER);
+	       (c->proof == KUNWIND_PROOF_POSSIBLE && c->target && frame->ip > c->target &&
+		frame->ip - c->target <= MOST_SWITCHER);
 }
 
 /*
@@ -374,20 +372,6 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 	return kunwind_code_ahead_by_frame(&walk->mem, frame->ip);
 }
 
-/* Read up to @most words (at most CHUNK) from @at on. Returns how many were readable. */
-static u32 kunwind_walk_attr read_words(struct kunwind_mem *mem, u64 at, u64 *words, u32 most)
-{
-	u32 n;
-
-	if (!kunwind_mem_begin(mem, at))
-		return 0;
-	for (n = 0; n < most; n++)
-		kunwind_mem_read(mem, words[kunwind_index(n, (u32)CHUNK)], at + 8 * n, fault);
-fault:
-	kunwind_mem_end(mem);
-	return n;
-}
-
 /*
  * The nearest proven or outermost word between rsp and @end. If there is none,
  * the first word that follows a call; with @near, the first near word instead,
@@ -399,17 +383,17 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwi
 				   u64 end, bool near, struct kunwind_candidate *found)
 {
 	struct kunwind_candidate c;
-	u64 words[CHUNK], at;
+	u64 words[KUNWIND_CHUNK], at;
 	u32 n, i;
 
 	found->proof = KUNWIND_PROOF_NO_CALL;
 	found->slot = 0;
 	for (at = frame->sp; at < end; at += 8 * n) {
-		n = min((end - at) / 8, (u64)CHUNK);
+		n = min((end - at) / 8, (u64)KUNWIND_CHUNK);
 		/* The price of a range lookup for each word. */
 		if (!kunwind_pay(&walk->mem, 1 + n / 2))
 			return;
-		n = read_words(&walk->mem, at, words, n);
+		n = kunwind_read_words(&walk->mem, at, words, n);
 		if (!n)
 			return;
 		for (i = 0; i < n; i++) {
@@ -505,28 +489,28 @@ static bool kunwind_walk_attr in_trampoline(struct kunwind_walk *walk, struct tr
 	return t->signal;
 }
 
+/* Step to t->word, if @found. */
+static bool kunwind_walk_attr by_word(struct kunwind_walk *walk, const struct trial *t, bool found)
+{
+	if (found)
+		returned_by_code(walk, &t->frame, &t->word);
+	return found;
+}
+
 static bool kunwind_walk_attr by_top(struct kunwind_walk *walk, struct trial *t)
 {
-	if ((t->frame.range && !in_nested(walk, &t->frame)) || !at_top(walk, &t->frame, &t->word))
-		return false;
-	returned_by_code(walk, &t->frame, &t->word);
-	return true;
+	return by_word(walk, t, (!t->frame.range || in_nested(walk, &t->frame)) &&
+				at_top(walk, &t->frame, &t->word));
 }
 
 static bool kunwind_walk_attr by_switch(struct kunwind_walk *walk, struct trial *t)
 {
-	if (!at_switch(walk, &t->frame, &t->word))
-		return false;
-	returned_by_code(walk, &t->frame, &t->word);
-	return true;
+	return by_word(walk, t, at_switch(walk, &t->frame, &t->word));
 }
 
 static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct trial *t)
 {
-	if (!at_other_frame(walk, &t->frame, &t->word))
-		return false;
-	returned_by_code(walk, &t->frame, &t->word);
-	return true;
+	return by_word(walk, t, at_other_frame(walk, &t->frame, &t->word));
 }
 
 /*
@@ -552,11 +536,10 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct tri
 
 static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
 {
-	if (!at_return(walk, &t->frame, t->exact, &t->word))
-		return false;
-	t->signal = t->word.resumes;
-	returned_by_code(walk, &t->frame, &t->word);
-	return true;
+	const bool found = at_return(walk, &t->frame, t->exact, &t->word);
+
+	t->signal = found && t->word.resumes;
+	return by_word(walk, t, found);
 }
 
 static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct trial *t)
@@ -599,10 +582,9 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	const struct kunwind_bare *frame = &t->frame;
 	struct kunwind_candidate c;
 	struct kunwind_code code;
-	u64 entry, target, slot;
+	u64 entry, slot;
 
-	if (!frame->range || kunwind_range_is_jit(frame->range) ||
-	    !kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
+	if (!kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
 				&entry))
 		return false;
 	kunwind_asked_read(&walk->mem, entry, frame->ip, &code);
@@ -615,8 +597,7 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	if (!returns_by(walk, frame, slot, false, &c) || c.proof == KUNWIND_PROOF_CONTRADICTED)
 		return false;
 	/* The called function is too long for its code to be read as a proof. */
-	if (c.proof == KUNWIND_PROOF_NEAR &&
-	    (!kunwind_proof_call(walk, c.ra, &target) || target != entry))
+	if (c.proof == KUNWIND_PROOF_NEAR && c.target != entry)
 		return false;
 	c.rbp_at = code.rbp_at;
 	returned_by_code(walk, frame, &c);
@@ -658,6 +639,7 @@ static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial
 #define ALIGNED	4	/* its rsp is aligned: words can be read there */
 #define JIT	8	/* it is in code of a JIT */
 #define GUESS	16	/* guesses are allowed */
+#define OF_FILE	32	/* it is in code of a file */
 
 enum kunwind_reason kunwind_walk_attr
 kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
@@ -684,8 +666,8 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		return KUNWIND_BUDGET_SPENT;
 	if (!(t.frame.sp & 7) && t.end >= t.frame.sp)
 		frame |= ALIGNED;
-	if (t.frame.range && kunwind_range_is_jit(t.frame.range))
-		frame |= JIT;
+	if (t.frame.range)
+		frame |= kunwind_range_is_jit(t.frame.range) ? JIT : OF_FILE;
 	if (walk->guess)
 		frame |= GUESS;
 #define TRY(id, name, trust, frames, try)						\

@@ -26,7 +26,7 @@
 #include "../walk/mem.h"
 #include "entry.h"
 
-#define CHUNK		8		/* words */
+#define CHUNK		KUNWIND_CHUNK	/* words */
 #define MOST_CHUNKS	256		/* 16 KiB of code */
 #define ALIGNMENT	16		/* bytes */
 #define PADDING		0xccccccccccccccccULL
@@ -37,26 +37,9 @@ static bool kunwind_walk_attr is_entry(const u64 *words)
 {
 	const u8 first = words[2], second = words[2] >> 8;
 
-	if ((first == 0x49 || first == 0xcc) &&
-	    (u32)(words[2] >> 8 << 8) == STACK_CHECK << 8)
+	if ((first == 0x49 || first == 0xcc) && (u32)words[2] >> 8 == STACK_CHECK)
 		return true;
 	return words[1] == PADDING && words[0] >> 56 == 0xcc && second != 0xcc;
-}
-
-/* Read CHUNK words of code from @at on. */
-static bool kunwind_walk_attr read_chunk(struct kunwind_mem *mem, u64 at, u64 *words)
-{
-	u32 i;
-
-	if (!kunwind_pay(mem, CHUNK / 4) || !kunwind_mem_begin(mem, at))
-		return false;
-	for (i = 0; i < CHUNK; i++)
-		kunwind_mem_read(mem, words[kunwind_index(i, (u32)CHUNK)], at + 8 * i, fault);
-	kunwind_mem_end(mem);
-	return true;
-fault:
-	kunwind_mem_end(mem);
-	return false;
 }
 
 bool kunwind_walk_attr kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 at, u64 *entry)
@@ -67,7 +50,8 @@ bool kunwind_walk_attr kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 a
 	if (!kunwind_read_word(mem, top, &words[CHUNK]))
 		return false;
 	for (chunks = 0; chunks < MOST_CHUNKS && top >= lo + 8 * CHUNK; chunks++) {
-		if (!read_chunk(mem, top - 8 * CHUNK, words))
+		if (!kunwind_pay(mem, CHUNK / 4) ||
+		    kunwind_read_words(mem, top - 8 * CHUNK, words, CHUNK) < CHUNK)
 			return false;
 		for (i = CHUNK; i >= ALIGNMENT / 8; i -= ALIGNMENT / 8)
 			if (is_entry(&words[i - 2])) {

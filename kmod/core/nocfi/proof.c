@@ -298,6 +298,7 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 	u32 i;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
+	c->target = 0;
 	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST))
 		return;
 	if (!kunwind_proof_call(walk, c->ra, &target)) {
@@ -310,6 +311,7 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kun
 		return;
 	}
 	c->proof = KUNWIND_PROOF_POSSIBLE;
+	c->target = target;
 	if (!target || !here)
 		return;
 	if (kunwind_range_is_jit(here) && (target < here->start || target >= here->end))

@@ -30,6 +30,7 @@ enum kunwind_proof {
 struct kunwind_candidate {
 	u64 slot, ra;		/* address and value of the word */
 	enum kunwind_proof proof;
+	u64 target;		/* where the call before @ra leads; 0: not known, or no call */
 	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
 	bool resumes;		/* follows no call: interrupted code continues there */
 };
@@ -88,7 +89,7 @@ bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
 /**
  * kunwind_prove() - judge whether @c->ra at @c->slot is @frame's return address
  *
- * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST. Sets c->rbp_at if the word is
+ * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST, and c->target. Sets c->rbp_at if the word is
  * proven or a handler's; otherwise c->rbp_at may have any value. Charges the
  * walk's budget; if the budget is spent at the start, c->proof is
  * KUNWIND_PROOF_NO_CALL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * mem.c - read a word of the user's memory in a window of its own
+ * mem.c - read words of the user's memory in a window of their own
  *
  * Any context, NMI included. No window may be open.
  */
@@ -21,6 +21,19 @@ bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 
 fault:
 	kunwind_mem_end(mem);
 	return false;
+}
+
+u32 kunwind_walk_attr kunwind_read_words(struct kunwind_mem *mem, u64 addr, u64 *words, u32 most)
+{
+	u32 n;
+
+	if (!kunwind_mem_begin(mem, addr))
+		return 0;
+	for (n = 0; n < most; n++)
+		kunwind_mem_read(mem, words[kunwind_index(n, (u32)KUNWIND_CHUNK)], addr + 8 * n, fault);
+fault:
+	kunwind_mem_end(mem);
+	return n;
 }
 
 bool kunwind_walk_attr kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value)

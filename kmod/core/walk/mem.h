@@ -52,6 +52,13 @@ bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);
 /* The same for 32-bit code: four bytes, at @addr modulo 2^32, without charge. */
 bool kunwind_read_word32(struct kunwind_mem *mem, u64 addr, u64 *value);
 
+#define KUNWIND_CHUNK	8	/* words */
+/*
+ * Reads up to @most words (at most KUNWIND_CHUNK), without charge. Returns how
+ * many were readable.
+ */
+u32 kunwind_read_words(struct kunwind_mem *mem, u64 addr, u64 *words, u32 most);
+
 /*
  * Reads @size bytes (1, 2, 4 or 8) at @addr, without charge. If the bytes lie
  * in one aligned word, this word is read, so that a short read does not fail at
