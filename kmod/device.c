@@ -34,7 +34,7 @@
 #include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "device.h"
-#include "space/follow.h"
+#include "space/mm_hooks.h"
 #include "space/jit.h"
 #include "process/process.h"
 #include "status.h"

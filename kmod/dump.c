@@ -19,7 +19,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
-#include "base/payer.h"
+#include "base/quota.h"
 #include "process/process.h"
 #include "space/snapshot.h"
 #include "trace/dump.h"

@@ -20,7 +20,7 @@
  *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a
  *     task may be preempted in a replacement (takeover.c), or in the last
  *     instructions of a task work, after its module_put().
- *   - The last walk may have left a request (touch.c). Its thread gets no
+ *   - The last walk may have left a request (fault_in.c). Its thread gets no
  *     reference to the module any more, so kunwind_touch_exit() waits for
  *     interrupts and threads.
  *   - The walks' caches, the shrinker and the idle objects are freed last.
@@ -37,15 +37,15 @@
 #include "object/builder.h"
 #include "stack/callstack.h"
 #include "device.h"
-#include "stack/emit.h"
-#include "space/follow.h"
+#include "stack/stack_event.h"
+#include "space/mm_hooks.h"
 #include "base/hook.h"
 #include "object/object.h"
 #include "process/process.h"
 #include "space/space.h"
 #include "status.h"
 #include "stack/takeover.h"
-#include "stack/touch.h"
+#include "stack/fault_in.h"
 #include "uapi/kunwind.h"
 
 /*

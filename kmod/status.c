@@ -17,11 +17,11 @@
 #include <linux/user_namespace.h>
 
 #include "base/enabled.h"
-#include "base/memory.h"
+#include "base/memory_limit.h"
 #include "process/system_wide.h"
 #include "stack/callstack.h"
-#include "stack/emit.h"
-#include "space/follow.h"
+#include "stack/stack_event.h"
+#include "space/mm_hooks.h"
 #include "space/snapshot.h"
 #include "object/builder.h"
 #include "object/object.h"
@@ -29,7 +29,7 @@
 #include "process/process.h"
 #include "status.h"
 #include "stack/takeover.h"
-#include "stack/touch.h"
+#include "stack/fault_in.h"
 #include "trace/dump.h"
 
 void kunwind_status_stats(struct kunwind_stats *stats)

@@ -8,7 +8,7 @@
  * header has a version for the kernel (kmod/deps/kernel) and one for user space
  * (libkunwind/deps); the include path selects one.
  *
- *   bytes of .eh_frame --cfi.c--> records --program.c--> rows --build.c--> packed table (table.h)
+ *   bytes of .eh_frame --cfi.c--> records --cfi_program.c--> rows --build.c--> packed table (table.h)
  *   registers + memory + ranges --walk.c, by kunwind_table_lookup()--> addresses and a reason
  *
  * docs/unwinding.md explains both lines. docs/architecture.md says which files
@@ -71,7 +71,7 @@ struct kunwind_rule {
 	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
 				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Bits 3
-				 * and 7 are used only by the walk and its cache: cache.h */
+				 * and 7 are used only by the walk and its cache: rule_cache.h */
 	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used */
 };
 #define KUNWIND_RULE_KIND	0x0f
@@ -114,7 +114,7 @@ struct kunwind_wide_entry {
 /*
  * A table holds the packed rows of one ELF object (format: table.h) in one
  * allocation. It is read-only after it is built. Its addresses are offsets from
- * base, an ELF virtual address. A table in parts (stages.c) is a directory of
+ * base, an ELF virtual address. A table in parts (build_parts.c) is a directory of
  * parts. Each part is a table. The parts are built and published one by one,
  * while walks use the directory.
  */
@@ -311,7 +311,7 @@ struct kunwind_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */
 	struct kunwind_rule rule;	/* never NONE, never WIDE */
-	u64 after;		/* other registers, and the sequence number: after.h */
+	u64 after;		/* other registers, and the sequence number: regs_after.h */
 };
 /* The alignment puts the two places of an address into one line of the data cache. */
 struct kunwind_cache {
@@ -319,7 +319,7 @@ struct kunwind_cache {
 } __attribute__((__aligned__(64)));
 
 /*
- * Inputs and result of the last complete walk (recent.c). Zeroed memory notes
+ * Inputs and result of the last complete walk (replay.c). Zeroed memory notes
  * no walk.
  */
 #define KUNWIND_RECENT_FRAMES	128
@@ -353,7 +353,7 @@ struct kunwind_code {
 };
 
 /*
- * Answers to questions about code, for one CPU (answers.c). Only one walk at a
+ * Answers to questions about code, for one CPU (analysis_cache.c). Only one walk at a
  * time may use them. Zeroed memory holds no answers.
  */
 #define KUNWIND_ANSWERS_BITS	7

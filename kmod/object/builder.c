@@ -4,8 +4,8 @@
  *
  * A build reads the ELF headers, then all of .eh_frame and .debug_frame, and
  * compiles them. If they are larger than max_whole_kb, it compiles only enough
- * for the table to be used, and fill.c does the rest. The file of an object
- * must not change during the build: otherwise the build fails. lanes.c has the
+ * for the table to be used, and part_builder.c does the rest. The file of an object
+ * must not change during the build: otherwise the build fails. build_queue.c has the
  * queue of objects.
  *
  * Workers build, never the task that maps the file. So memory and page cache
@@ -31,9 +31,9 @@
 #include "builder.h"
 #include "estimate.h"
 #include "filesystem.h"
-#include "fill.h"
+#include "part_builder.h"
 #include "job.h"
-#include "lanes.h"
+#include "build_queue.h"
 #include "object.h"
 #include "result.h"
 #include "source.h"

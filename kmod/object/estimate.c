@@ -14,7 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/wait.h>
 
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "estimate.h"
 #include "job.h"
 #include "object.h"

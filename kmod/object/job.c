@@ -4,10 +4,10 @@
  *
  * Workers build tables outside the control groups of the processes that cause
  * the builds. So each build is charged to a user, the object's time_payer. A
- * user who is over the budget (payer.c) is served at the lowest priority, nice
+ * user who is over the budget (quota.c) is served at the lowest priority, nice
  * 19: the scheduler then runs the workers of all others first, also in the
  * middle of a long build. Each user has one compilation and one slice of a
- * second stage (fill.c) at a time, so most work on the files of one user takes
+ * second stage (part_builder.c) at a time, so most work on the files of one user takes
  * at most two processors. Reads of files, and parts of tables that a walk has
  * missed, need no turn. Builds of CAP_SYS_ADMIN (no payer) are not charged, and
  * any number of them may compile at a time. If several users map the file,
@@ -32,7 +32,7 @@
 
 #include "job.h"
 #include "object.h"
-#include "../base/payer.h"
+#include "../base/quota.h"
 
 #define NICE_BACKGROUND	10
 #define NICE_OVER	MAX_NICE

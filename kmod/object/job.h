@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#include "../base/payer.h"
+#include "../base/quota.h"
 
 struct kunwind_object;
 

@@ -12,7 +12,7 @@
  *
  * Process context. Memory: 16 bytes and the path for each file that a process
  * maps as code, charged to the user of the process. A file that is opened
- * again, or whose mappings lie between those of many others (scan.c), has
+ * again, or whose mappings lie between those of many others (read_mappings.c), has
  * several names.
  */
 #include <linux/dcache.h>
@@ -24,7 +24,7 @@
 #include <linux/string.h>
 
 #include "../compat/mm.h"
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "name.h"
 
 /*

@@ -17,7 +17,7 @@
  * the file has gone or the user who pays for the time is over the budget.
  *
  * An object waits to be built in the queues of all users whose processes map
- * the file (lanes.c). The user whose queue reaches it first is charged for it,
+ * the file (build_queue.c). The user whose queue reaches it first is charged for it,
  * if that user's share has room for the table; otherwise the next of these
  * users. The build has the priority and the turns (job.c) of the user who is
  * served best: if the user who pays for the time is over the budget, or
@@ -45,8 +45,8 @@
 #include <asm/vdso.h>
 
 #include "filesystem.h"
-#include "lanes.h"
-#include "../base/memory.h"
+#include "build_queue.h"
+#include "../base/memory_limit.h"
 #include "name.h"
 #include "object.h"
 #include "object_cache.h"
@@ -187,7 +187,7 @@ void kunwind_object_build_over(struct kunwind_object *object)
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
-	/* The second stage of a build may change it (fill.c). */
+	/* The second stage of a build may change it (part_builder.c). */
 	switch (READ_ONCE(object->build_error)) {
 	case KUNWIND_E_LIMIT:
 	case KUNWIND_E_NOMEM:

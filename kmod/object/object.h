@@ -10,7 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/stddef.h>
 
-#include "../base/payer.h"
+#include "../base/quota.h"
 #include "../core/cfi/elf.h"
 #include "name.h"
 
@@ -52,7 +52,7 @@ struct kunwind_object_key {
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
  * @over_share: refused because its payer's share of memory is used up
- * @filling: the table is in use while its second stage runs (fill.c)
+ * @filling: the table is in use while its second stage runs (part_builder.c)
  * @filled: completed at the end of the second stage
  * @late_until: no task waits for a part of the table before this jiffy; or 0
  * @jit: a process handed the object in, for one range of its own (jit.c)

@@ -40,7 +40,7 @@
 
 #include "../compat/shrinker.h"
 #include "filesystem.h"
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "../base/show.h"
 #include "name.h"
 #include "object.h"
@@ -407,7 +407,7 @@ void kunwind_object_show(struct seq_file *m)
 			const char *path = kunwind_object_path(object, object->name);
 			struct kunwind_table_stats stats = { };
 
-			/* fill.c may write stats. They are only shown. */
+			/* part_builder.c may write stats. They are only shown. */
 			if (done)
 				stats = data_race(object->stats);
 

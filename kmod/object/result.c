@@ -2,7 +2,7 @@
 /*
  * result.c - the result of a build: the object's state, and who learns of it
  *
- * Both stages of a build end here: builder.c and fill.c set the state, which
+ * Both stages of a build end here: builder.c and part_builder.c set the state, which
  * readers of mappings and the status read. Walks do not read it: space.c writes
  * the result into published snapshots. It is above this folder, so it registers
  * its functions here. Process context; no sleep.
@@ -10,7 +10,7 @@
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
 
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "object.h"
 #include "result.h"
 

@@ -53,9 +53,9 @@
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 
-#include "../space/follow.h"
+#include "../space/mm_hooks.h"
 #include "../base/hook.h"
-#include "../base/payer.h"
+#include "../base/quota.h"
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
@@ -131,7 +131,7 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		*added = !(process->owners & owner);
 		err = kunwind_process_claim(process, owner, flags, registrar);
 		if (!err && kunwind_process_space(process) != space) {
-			/* It has none, or one that was given up (follow.c). */
+			/* It has none, or one that was given up (mm_hooks.c). */
 			kunwind_process_set_space(process, NULL);
 			if (kunwind_process_wants_children(process) && !children)
 				kunwind_space_add_children(space, 1);

@@ -9,7 +9,7 @@
  * It is freed when neither holds any more, or when the process ends. It refers
  * to the space in which the process runs (space.c). It is charged to the user
  * who registered by hand, and, if it is registered system-wide, to the real user of
- * the process (payer.c) at the time of the registration or of the last exec.
+ * the process (quota.c) at the time of the registration or of the last exec.
  *
  * Lock: kunwind_processes_lock, a spinlock; docs/locking.md has its order. The
  * status reads records under RCU alone, so they are freed after a grace period.
@@ -30,7 +30,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "../base/payer.h"
+#include "../base/quota.h"
 #include "../base/show.h"
 #include "process.h"
 #include "process_record.h"

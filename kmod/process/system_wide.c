@@ -62,7 +62,7 @@
 
 #include "system_wide.h"
 #include "../base/enabled.h"
-#include "../base/payer.h"
+#include "../base/quota.h"
 #include "process.h"
 #include "../space/space.h"
 

@@ -8,7 +8,7 @@
  * charged to the user of the process. The processor time is the caller's own.
  *
  * The table's object belongs to one range in the process's list of mappings,
- * and is in no other place (scan.c). A new list takes the object over if
+ * and is in no other place (read_mappings.c). A new list takes the object over if
  * nothing was mapped over any byte of the range and its protection did not
  * change. A forked child shares the list. exec and exit drop it.
  *
@@ -22,7 +22,7 @@
 
 #include "../object/builder.h"
 #include "jit.h"
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "../object/object.h"
 #include "space.h"
 

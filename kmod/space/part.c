@@ -2,8 +2,8 @@
 /*
  * part.c - parts of tables that a walk has missed
  *
- * A walk that meets a part that is not built (fill.c) ends there. The request
- * that it leaves (touch.c) has the address of the code. The task looks the
+ * A walk that meets a part that is not built (part_builder.c) ends there. The request
+ * that it leaves (fault_in.c) has the address of the code. The task looks the
  * address up in its own space, because its mappings may have changed meanwhile,
  * and waits until the part is built. After a wait for a part has timed out, no
  * task waits for that object for a second.
@@ -15,8 +15,8 @@
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
 
-#include "../base/payer.h"
-#include "../object/fill.h"
+#include "../base/quota.h"
+#include "../object/part_builder.h"
 #include "../object/object.h"
 #include "part.h"
 #include "snapshot.h"

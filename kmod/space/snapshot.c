@@ -3,7 +3,7 @@
  * snapshot.c - the executable mappings of a space at one time
  *
  * Makes, fills in, reports, copies and frees snapshots, in process context.
- * scan.c reads the mappings; snapshot.h says how a snapshot may change.
+ * read_mappings.c reads the mappings; snapshot.h says how a snapshot may change.
  *
  * Memory: 96 bytes, and 72 for each range that there is room for, counted
  * towards max_table_mb, and charged to the owner of the process.
@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "../base/memory.h"
+#include "../base/memory_limit.h"
 #include "../object/name.h"
 #include "../object/object.h"
 #include "map_event.h"

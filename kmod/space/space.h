@@ -50,7 +50,7 @@ struct kunwind_moves {
  * @map_seq: number of changes so far that a scan has to see; under @lock
  * @scanned_seq: value of @map_seq that the last scan has seen; under @lock
  * @moves: under @lock
- * @reader: task whose queued work will read the mappings, or NULL (follow.c)
+ * @reader: task whose queued work will read the mappings, or NULL (mm_hooks.c)
  */
 struct kunwind_space {
 	struct hlist_node node;

@@ -6,7 +6,7 @@
  * an int3 over the first byte of an instruction, in a copy of the page that
  * belongs to the process. The file's own page still has the byte, but a walk
  * cannot look it up, because a walk takes no references. Therefore a walk that
- * ends at such a byte leaves a request (touch.c). Before the task returns to
+ * ends at such a byte leaves a request (fault_in.c). Before the task returns to
  * user mode, it compares its copy with the file's page and stores the bytes in
  * the table of original.c. The next walk finds them there. An int3 that the
  * file itself contains is kept only if a walk asked for it.

@@ -5,7 +5,7 @@
  * Runs in any context, NMI included. A walk writes only to its own stack and to
  * memory of this CPU:
  *  - the cache of rules, 16 KB, whose entries are checked one by one
- *    (core/walk/cache.c);
+ *    (core/walk/rule_cache.c);
  *  - the note of the last walk, 4 KB, for walks in task context only;
  *  - answers about code, 15 KB, for a walk that interrupts no other walk;
  *  - counters, each changed by one instruction.
@@ -19,7 +19,7 @@
  * the walk. On processors with IBT, LTTng turns interrupts off around each user
  * stack, for any event. On PREEMPT_RT all walks have that budget, because
  * preemption is off during the walk. In hard interrupts and NMIs, the average
- * cost is also limited (credit.c).
+ * cost is also limited (interrupt_budget.c).
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -33,9 +33,9 @@
 #include "callstack.h"
 #include "../compat/sched.h"
 #include "../core/walk/mem.h"
-#include "credit.h"
+#include "interrupt_budget.h"
 #include "../deps/kernel/original.h"
-#include "touch.h"
+#include "fault_in.h"
 
 static bool guess;
 module_param(guess, bool, 0644);

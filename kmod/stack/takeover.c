@@ -37,7 +37,7 @@
 #include "../base/hook.h"
 #include "callstack.h"
 #include "../compat/unwind.h"
-#include "emit.h"
+#include "stack_event.h"
 #include "takeover.h"
 
 /*

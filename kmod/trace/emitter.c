@@ -9,7 +9,7 @@
  * the probe and frees the memory.
  *
  * The kernel can turn the event on before the module's init, and turns it off
- * after the module's exit. Therefore begin and end need nothing of emit.c,
+ * after the module's exit. Therefore begin and end need nothing of stack_event.c,
  * which is above this folder, and passes the probe at init. All functions may
  * sleep.
  */

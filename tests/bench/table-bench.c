@@ -9,7 +9,7 @@
  * wide rules, bytes of the table, bytes a row (of the whole table), table as a
  * share of the sections, million rows built a second, nanoseconds a lookup
  * (pseudo-random addresses; then 16 addresses repeatedly). Then milliseconds of
- * a build as a whole, of the first stage of a build in parts (stages.c) and of
+ * a build as a whole, of the first stage of a build in parts (build_parts.c) and of
  * its longest part, and the bytes of all parts. Times of builds are the best of
  * RUNS.
  */
@@ -19,7 +19,7 @@
 #include "../unit/object.h"
 
 #define RUNS	7
-#define PART_FDES	1024	/* as in kmod/object/fill.c */
+#define PART_FDES	1024	/* as in kmod/object/part_builder.c */
 
 /* CPU time of this process, because other processes may be running. */
 static double now(void)

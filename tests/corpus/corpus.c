@@ -35,7 +35,7 @@
 
 #include "../fuzz/slow.h"
 #include "../unit/object.h"
-#include "../unit/stages.h"
+#include "../unit/parts.h"
 #include "../../kmod/core/cfi/bytes.h"
 #include "text.h"
 

@@ -5,7 +5,7 @@
  * how work is counted). The fuzzer keeps inputs that cost more than any before.
  */
 #include "../unit/cost.h"
-#include "../unit/stages.h"
+#include "../unit/parts.h"
 #include "fuzz.h"
 
 #define MOST_COST	100	/* as in ../unit/build-cost-test.c */

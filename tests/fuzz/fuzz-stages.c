@@ -7,8 +7,8 @@
  * size of the parts.
  */
 #include "fuzz.h"
-#include "../../kmod/core/cfi/fdes.h"
-#include "../unit/stages.h"
+#include "../../kmod/core/cfi/fde_list.h"
+#include "../unit/parts.h"
 
 #define LIMIT	(1 << 24)
 

@@ -113,23 +113,23 @@ bug build 'record may end one byte after its section' cfi/cfi.c \
 	's/if (b.bad || len > kunwind_bytes_left(&b))/if (b.bad || len > kunwind_bytes_left(\&b) + 1)/'
 bug build 'lookup reads past its block' table/table.c 's/stops |= 0x80ULL << 8/stops |= 0 \& 8/'
 bug rows 'row begins one byte late' table/table.c 's/below = ((lefts - sums)/below = ((lefts - EVERY_LANE - sums)/'
-bug rows 'DW_CFA_restore_state does not restore the CFA' cfi/program.c \
+bug rows 'DW_CFA_restore_state does not restore the CFA' cfi/cfi_program.c \
 	's/^	memcpy(&p->row, &last->row, offsetof(struct kunwind_row, saved));/	memcpy(\&p->row.changed, \&last->row.changed, 2 * sizeof(u32));/'
 bug rows 'first distance of two bytes is packed as one byte' table/pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
 bug rows 'end of an inner FDE also ends the outer FDE' table/build.c \
 	's/outer->start < fde->start && outer->end > end)$/0)/; s/outer->end == end)$/outer->end >= end)/'
-bug stages 'part begins within an FDE' table/stages.c 's/(!b->nr_active && i - /(i - /'
-bug stages 'needed register of an instruction is missed' cfi/program.c \
+bug stages 'part begins within an FDE' table/build_parts.c 's/(!b->nr_active && i - /(i - /'
+bug stages 'needed register of an instruction is missed' cfi/cfi_program.c \
 	's/^		p->needed |= KUNWIND_REG(reg);$/		p->needed |= KUNWIND_REG(reg \& 7);/'
 bug walk 'expression pops from an empty stack' walk/expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
-bug walk 'register number is not checked' walk/wide.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
-bug bare 'list of jump targets overflows by one' nocfi/code.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
+bug walk 'register number is not checked' walk/full_rule.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
+bug bare 'list of jump targets overflows by one' nocfi/code_analysis.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
 bug cost-build 'FDE that is run again is not charged' table/build.c \
 	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
 bug cost-build 'each unchanged row makes a wide rule' table/build.c 's/likely(p->changed || !packed)/1/'
-bug cost-walk 'decoded instruction of user code is not charged' x86/insn.c \
+bug cost-walk 'decoded instruction of user code is not charged' x86/insn_decode.c \
 	's/if (!text->left || !kunwind_pay(text->mem, 1))/if (!text->left)/'
 bug elf 'sum of offset and size overflows' cfi/elf.c \
 	's/off > p->size || len > p->size - off/off + len > p->size/'

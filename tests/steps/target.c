@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * target.c - read executable mappings of the stopped process and build their
- * tables, as scan.c and object.c of the module do
+ * tables, as read_mappings.c and object.c of the module do
  *
  * Tables are whole, not in parts, without a limit on their size. The vDSO is
  * read from the process; the module has the kernel's image of it.

@@ -17,7 +17,7 @@
 #include "attacks.h"
 #include "eh.h"
 #include "object.h"
-#include "stages.h"
+#include "parts.h"
 #include "tap.h"
 
 static u32 calls, fail_at;

@@ -15,14 +15,14 @@
 #include "attacks.h"
 #include "cost.h"
 #include "object.h"
-#include "stages.h"
+#include "parts.h"
 #include "tap.h"
 
 #define SIZE		(256 << 10)
 #define MOST_COST	100
 #define REAL_COST	40
 #define SLACK		(64 << 10)	/* as in kmod/object/builder.c */
-#define PART_FDES	1024		/* as in kmod/object/fill.c */
+#define PART_FDES	1024		/* as in kmod/object/part_builder.c */
 
 unsigned long cost_spent;
 

@@ -24,7 +24,7 @@ do {										\
 #define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
 #define kunwind_walk_again(...)		interrupted_walk_again(__VA_ARGS__)
 #include "../../kmod/core/walk/walk.c"
-#include "../../kmod/core/walk/recent.c"
+#include "../../kmod/core/walk/replay.c"
 #include "scene.h"
 
 /* ------------------------------------------------------ more of the kernel */
@@ -63,7 +63,7 @@ static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
 #define breakpoint		original_at	/* another name for this file; 0: no breakpoint */
 
 #include "../../kmod/base/enabled.c"
-#include "../../kmod/stack/credit.c"
+#include "../../kmod/stack/interrupt_budget.c"
 #include "../../kmod/stack/callstack.c"
 
 /* --------------------------------------- functions that callstack.c calls */
@@ -166,7 +166,7 @@ static void before_read(void)
 /*
  * A walk that another one interrupts before read number @n. Returns false if
  * the walk has fewer reads. @noted: it may reuse the previous walk's record
- * (recent.c).
+ * (replay.c).
  */
 static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 {

@@ -8,7 +8,7 @@
  * below the return address; -1: not known. Bytes behind "|" come after that
  * instruction, and may jump back.
  */
-#include "../../kmod/core/nocfi/code.h"
+#include "../../kmod/core/nocfi/code_analysis.h"
 #include "../../kmod/core/walk/mem.h"
 #include "tap.h"
 

@@ -18,7 +18,7 @@ static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 #define _KUNWIND_EVENTS_H
 #define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/base/memory.h"
+#include "../../kmod/base/memory_limit.h"
 #include "../../kmod/space/snapshot.h"
 #include "../../kmod/trace/dump.h"
 
@@ -36,7 +36,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 		listening = false;
 }
 
-#include "../../kmod/base/payer.c"
+#include "../../kmod/base/quota.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/dump.c"
 

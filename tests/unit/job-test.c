@@ -7,7 +7,7 @@
 #include "tap.h"
 
 #include "../../kmod/object/job.c"
-#include "../../kmod/base/payer.c"
+#include "../../kmod/base/quota.c"
 
 #define MS	NSEC_PER_MSEC
 

@@ -87,13 +87,13 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full;
 #undef find
 #undef bucket
 #undef BITS
-#include "../../kmod/base/payer.c"
+#include "../../kmod/base/quota.c"
 #define used	memory_used
-#include "../../kmod/base/memory.c"
+#include "../../kmod/base/memory_limit.c"
 #undef used
 #include "../../kmod/object/name.c"
 #include "../../kmod/object/object_key.c"
-#include "../../kmod/object/lanes.c"
+#include "../../kmod/object/build_queue.c"
 #undef local
 #include "../../kmod/object/object_cache.c"
 #include "../../kmod/object/object.c"

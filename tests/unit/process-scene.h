@@ -71,8 +71,8 @@ static int forked, executed, exited;		/* pids of the last events */
 static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
 
 #include "../../kmod/object/object.h"
-#include "../../kmod/base/memory.h"
-#include "../../kmod/base/payer.c"
+#include "../../kmod/base/memory_limit.h"
+#include "../../kmod/base/quota.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"

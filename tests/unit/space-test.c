@@ -19,7 +19,7 @@ static u64 sweep_costs;
 #define _KUNWIND_EVENTS_H
 #define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
-#include "../../kmod/base/memory.h"
+#include "../../kmod/base/memory_limit.h"
 #include "../../kmod/space/snapshot.h"
 
 static u64 told_start;

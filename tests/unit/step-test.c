@@ -7,7 +7,7 @@
  * registers, and the range, rule or register that a wrong step would use. A
  * wrong step finds another address.
  */
-#include "../../kmod/core/nocfi/proof.h"
+#include "../../kmod/core/nocfi/return_address.h"
 #include "../../kmod/core/walk/ranges.h"
 #include "scene.h"
 

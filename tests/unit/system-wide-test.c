@@ -89,7 +89,7 @@ static unsigned int nr_all;
 static bool kunwind_enabled;
 static bool kunwind_allowed(void) { return kunwind_enabled; }
 
-#include "../../kmod/base/payer.c"
+#include "../../kmod/base/quota.c"
 #include "../../kmod/process/system_wide.c"
 
 /* --------------------------- functions of other files that these files call */

@@ -62,7 +62,7 @@ struct kunwind_hook {
 #define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
 #define kunwind_hook_refusal(hook)	"no reason"
 
-#define _KUNWIND_EMIT_H
+#define _KUNWIND_STACK_EVENT_H
 static bool listening;
 #define kunwind_emit_wanted()	listening
 #include "../../kmod/space/space.h"

@@ -74,7 +74,7 @@ is "$(readelf --debug-dump=frames "$work/plugin-debug.so" | sed -n '/debug_frame
 is "$("$hostile" through "$work/plugin-debug.so")" "$("$hostile" through "$progs/plugin.so")" \
 	"library with .debug_frame: a stack through it is as through the good one"
 read -r reason count own < <("$hostile" through "$work/plugin-broken.so")
-# The walk analyses the library's code (kmod/core/nocfi/bare.c).
+# The walk analyses the library's code (kmod/core/nocfi/step.c).
 read -r _ whole _ < <("$hostile" through "$progs/plugin.so")
 is "$reason $count" "0 $whole" "library with broken .eh_frame: a stack through it is complete, $own addresses to the library"
 

@@ -9,7 +9,7 @@
 # To see which tasks use a page, the kernel makes pages inaccessible, stack
 # pages too, and moves pages between the nodes. A walk cannot fault such a page
 # in: its stack must be right up to there and end with the reason "unreadable".
-# The task's next stack should be whole (kmod/stack/touch.c).
+# The task's next stack should be whole (kmod/stack/fault_in.c).
 #
 # Two programs run: moving.c, which uses all its pages again and again, and
 # numa.c, which does not. The scan period is the default one (one second of a
@@ -17,7 +17,7 @@
 #
 # Expected share of whole stacks: after each scan a thread of numa.c loses the
 # stacks of two system calls, because its stack has 31 pages, of which 16 are
-# faulted in at a time. Measured, in percent, without touch.c and with it:
+# faulted in at a time. Measured, in percent, without fault_in.c and with it:
 # numa.c 47.0 and 99.4 at the default period, 1.4 and 94.2 at the shortest
 # (three threads; two threads: 99.8 and 96.6); moving.c 99.7 and 98.9, 76.1 and
 # 98.2.

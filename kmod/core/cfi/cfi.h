@@ -3,7 +3,7 @@
  * cfi.h - parse the records of .eh_frame and .debug_frame: CIEs and FDEs
  *
  * Each function parses and checks one record or pointer, and keeps no state.
- * program.h runs the CFI programs of the records. The functions neither sleep
+ * cfi_program.h runs the CFI programs of the records. The functions neither sleep
  * nor allocate.
  *
  * Source of the format: DWARF 5, 6.4.1, 7.4, 7.24; LSB 5.0 core generic 10.5

@@ -16,7 +16,7 @@
  * operations), registers above the return address, branches back, code that
  * nothing reaches, paths that meet with different stack depths, and what
  * exceeds the limits below. In both cases only the rows with the expression
- * have no rule (program.h).
+ * have no rule (cfi_program.h).
  */
 #ifndef _KUNWIND_EXPR_H
 #define _KUNWIND_EXPR_H

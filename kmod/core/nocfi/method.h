@@ -3,14 +3,14 @@
  * method.h - the methods that step from a frame without unwind information, in
  * the order in which they are tried
  *
- * docs/unwinding.md ("Code without CFI") has the same table. bare.c makes one
+ * docs/unwinding.md ("Code without CFI") has the same table. step.c makes one
  * direct call of each row, because an indirect call is expensive in a kernel
  * with retpolines. A walk counts each step for the method that made it.
  *
  *   enumerator, name in the status
  *   trust of the caller's address
- *   the frames that the method is for (bare.c)
- *   the function in bare.c
+ *   the frames that the method is for (step.c)
+ *   the function in step.c
  *   what it reads at most, besides proofs of words. The budget pays for each read
  *	and each decoded instruction when it is made (walk/mem.h), so a method that
  *	gives up early costs little

@@ -2,7 +2,7 @@
 /*
  * build.c - compile .eh_frame and .debug_frame into a packed table
  *
- * 1. List all FDEs, sorted by address (fdes.c).
+ * 1. List all FDEs, sorted by address (fde_list.c).
  * 2. Sweep over the FDEs in ascending order, run each FDE's program and hand
  *    its rows to pack.c. Addresses without an FDE get a row without a rule.
  * 3. If a CFA needs a callee-saved register that is not followed, find the
@@ -36,7 +36,7 @@
  * tests/fuzz/fuzz-cost-build.c count the work.
  *
  * Memory: the table and, until it is written, its draft, which is smaller
- * (pack.h); before that, what fdes.h says. With real objects, a build never
+ * (pack.h); before that, what fde_list.h says. With real objects, a build never
  * takes more than the table's size and 64 KB in addition to the table; it never
  * takes more than the budget.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * build.h - functions and limits that the builders of tables share: build.c,
- * stages.c, tests
+ * build_parts.c, tests
  *
  * All functions run in task context and may sleep. A build is used by one
  * thread at a time; there are no locks.
@@ -9,7 +9,7 @@
 #ifndef _KUNWIND_BUILD_H
 #define _KUNWIND_BUILD_H
 
-#include "../cfi/fdes.h"
+#include "../cfi/fde_list.h"
 #include "pack.h"
 
 /* Most FDEs that may lie within each other. Compilers and linkers nest none. */

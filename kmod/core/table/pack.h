@@ -13,7 +13,7 @@
 #define _KUNWIND_PACK_H
 
 #include "../kunwind_core.h"
-#include "../cfi/pool.h"
+#include "../cfi/intern.h"
 
 struct kunwind_draft;		/* a piece of the draft */
 

@@ -11,7 +11,7 @@
 #define _KUNWIND_RULE_H
 
 #include "pack.h"
-#include "../cfi/program.h"
+#include "../cfi/cfi_program.h"
 
 /*
  * Converts a row that no plain rule can express and whose CFA is known. Leaves

@@ -36,7 +36,7 @@ struct kunwind_far {
 };
 
 /*
- * A table in parts (stages.c) has no rows and an empty span: each lookup in it
+ * A table in parts (build_parts.c) has no rows and an empty span: each lookup in it
  * fails, so lookups in other tables need no extra test. Its directory follows
  * the header in the same allocation. Each part is a table of its own.
  */

@@ -2,7 +2,7 @@
 /*
  * expr_eval.h - evaluate a DWARF expression in the walk
  *
- * Each user includes this file (wide.c, tests), because it reads memory by the
+ * Each user includes this file (full_rule.c, tests), because it reads memory by the
  * inline functions of kunwind_deps.h. Any context, NMI included. No window may
  * be open. Each operation moves forward by at least one byte, so the evaluation
  * ends after at most @len operations. This file does not trust the table's

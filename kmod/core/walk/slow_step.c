@@ -5,17 +5,17 @@
  *
  * A short rule is put in the cache and returned; walk.c applies it. This file
  * makes all other steps itself: by a wide rule (signal frames, expressions),
- * and without CFI (bare.c). Any context, NMI included. No window may be open.
+ * and without CFI (step.c). Any context, NMI included. No window may be open.
  * Bounds: the walk's budget (mem.h).
  */
-#include "../nocfi/proof.h"
-#include "../nocfi/start.h"
+#include "../nocfi/return_address.h"
+#include "../nocfi/outermost.h"
 #include "../table/table.h"
-#include "cache.h"
+#include "rule_cache.h"
 #include "mem.h"
 #include "slow_step.h"
 #include "walk.h"
-#include "wide.h"
+#include "full_rule.h"
 
 /*
  * Looks up the rule for @addr. A table in parts is replaced in *@table by the

@@ -7,7 +7,7 @@
 #ifndef _KUNWIND_SLOW_STEP_H
 #define _KUNWIND_SLOW_STEP_H
 
-#include "../nocfi/bare.h"
+#include "../nocfi/step.h"
 
 /* How the walk goes on. */
 enum slow_how {

@@ -13,18 +13,18 @@
  * pays for all others. Stack: below 1,700 bytes.
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
- * code (switch.c) has switched stacks, or a frame that did not call (addr ==
+ * code (stack_switch.c) has switched stacks, or a frame that did not call (addr ==
  * ip) has nothing on its stack (glibc's vfork keeps its return address in a
  * register). So any step may lower the stack pointer. A walk in circles ends
  * when it finds a frame twice (goes_round()).
  *
- * Without CFI, bare.c finds the caller by a proof, or by a guess if walk->guess
+ * Without CFI, step.c finds the caller by a proof, or by a guess if walk->guess
  * is set; otherwise the walk ends with a reason. docs/unwinding.md describes
  * rules, steps, methods.
  */
-#include "cache.h"
+#include "rule_cache.h"
 #include "mem.h"
-#include "recent.h"
+#include "replay.h"
 #include "slow_step.h"
 #include "walk.h"
 
@@ -112,7 +112,7 @@ struct walk_state {
 	u64 cfa, ra;		/* stack pointer and address of the caller, after a step */
 	u32 valid;		/* KUNWIND_REG() bits of the registers that are known */
 	enum kunwind_reason reason;	/* why the walk has ended */
-	bool notable;		/* recent.c can repeat the walk */
+	bool notable;		/* replay.c can repeat the walk */
 	bool zero;		/* a return address of zero ended it */
 	struct kunwind_recent_rbp *rbp;	/* where the next rbp is noted */
 };

@@ -2,11 +2,11 @@
 /*
  * code_hash.c - add code to the hash of the question that is being answered
  *
- * insn.c calls kunwind_answers_note() for all code that it reads; answers.c
+ * insn_decode.c calls kunwind_answers_note() for all code that it reads; analysis_cache.c
  * uses the hash. Any context.
  */
 #include "code_hash.h"
-#include "insn.h"
+#include "insn_decode.h"
 
 u32 kunwind_walk_attr kunwind_answers_note(struct kunwind_answers *answers, u64 at,
 					   const u64 *words, u32 nr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_hash.h - hash the code that is read for an answer (answers.c); any
+ * code_hash.h - hash the code that is read for an answer (analysis_cache.c); any
  * context
  */
 #ifndef _KUNWIND_CODE_HASH_H

@@ -10,7 +10,7 @@
  * eight bytes around it.
  *
  * Without CFI, the return address is the stack word that the code ahead pops to
- * return (ahead.c). It is accepted only if a call ends at this address. A frame
+ * return (code_ahead.c). It is accepted only if a call ends at this address. A frame
  * that has made a call also needs a frame pointer, because the called function
  * may have taken arguments off the stack. Nothing is guessed.
  *
@@ -18,17 +18,17 @@
  * caller has room for; the budget (mem.h) pays for each. Stack: below 1,800
  * bytes.
  *
- * The walk does not use the other methods of bare.c, does not go on if a CFA
+ * The walk does not use the other methods of step.c, does not go on if a CFA
  * needs an unknown register, and does not recognize signal trampolines without
  * CFI.
  */
-#include "../nocfi/ahead.h"
-#include "../nocfi/code.h"
-#include "../nocfi/proof.h"
+#include "../nocfi/code_ahead.h"
+#include "../nocfi/code_analysis.h"
+#include "../nocfi/return_address.h"
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
 #include "../walk/walk.h"
-#include "../walk/wide.h"
+#include "../walk/full_rule.h"
 #include "i386.h"
 
 /* Makes a step by a short rule. Sets walk->regs to the caller's registers. */

@@ -67,7 +67,7 @@ struct kunwind_mem {
 	u32 left;		/* units left of the walk's budget (mem.h) */
 	u64 id;			/* of the ranges */
 	u64 breakpoint;		/* address of the last breakpoint whose byte is not known, or 0 */
-	bool asked;		/* answers.h: the walk has begun to ask */
+	bool asked;		/* analysis_cache.h: the walk has begun to ask */
 	bool probed;
 };
 
@@ -176,7 +176,7 @@ static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 
 /*
  * Sets *@byte to the byte of code that a breakpoint at @addr hides. False: the
  * byte is not known, and @addr is kept in mem->breakpoint for a request
- * (touch.c).
+ * (fault_in.c).
  */
 static inline notrace bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {

@@ -38,7 +38,7 @@ struct kunwind_mem {
 	struct kunwind_answers *answers;
 	u32 left;			/* of the walk's budget: mem.h */
 	u64 id;				/* of the ranges */
-	bool asked;			/* answers.h: the walk has begun to ask */
+	bool asked;			/* analysis_cache.h: the walk has begun to ask */
 	u64 fs;				/* base of the segment */
 };
 

@@ -20,7 +20,7 @@
 #   through code whose unwind information was refused is expensive: the loop
 #   then does an eighth of the iterations, as measured.)
 # - The module makes at most as many requests, task works and irq_works as
-#   touch.c allows. A task whose requests achieve nothing is heard some ten
+#   fault_in.c allows. A task whose requests achieve nothing is heard some ten
 #   times in the first second, then once a second. One or two tasks run here,
 #   and some short commands, so the limit is MOST for each second of
 #   /proc/uptime and each CPU, and one for each part of a table that is built.

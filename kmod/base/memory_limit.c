@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memory_limit.c - limit the memory of tables and mappings, in all and for each user
+ *
+ * One sum stays within max_table_mb: the tables; the memory that running builds
+ * may need, estimated from the size of the section before they begin; and the
+ * lists of mappings with the names of their files. Not counted: some 300 bytes
+ * for a process and 2 KB for an object, because their numbers have limits of
+ * their own: max_processes (by default 10 MB in all), and max_objects (32 MB;
+ * object_cache.c says which objects it bounds).
+ *
+ * Of this sum, a user without CAP_SYS_ADMIN may have max_user_table_mb. quota.c
+ * says which user is charged. Charging takes no lock and does not sleep. If it
+ * fails, kunwind_memory_make_room() has object_cache.c free idle objects.
+ */
+#include <linux/atomic.h>
+#include <linux/moduleparam.h>
+#include <linux/seq_file.h>
+
+#include "memory_limit.h"
+
+static unsigned int max_table_mb = 512;
+module_param(max_table_mb, uint, 0644);
+MODULE_PARM_DESC(max_table_mb,
+		 "most memory for all unwind tables and lists of mappings, MiB (default 512)");
+
+static unsigned int max_user_table_mb = 128;
+module_param(max_user_table_mb, uint, 0644);
+MODULE_PARM_DESC(max_user_table_mb,
+		 "of this, most for one user without CAP_SYS_ADMIN, MiB (default 128)");
+
+static atomic64_t used;
+static atomic64_t refusals;
+static int (*reclaim)(struct kunwind_payer *payer, size_t bytes);
+
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+{
+	u64 limit = (u64)READ_ONCE(max_table_mb) << 20;
+	u64 share = (u64)READ_ONCE(max_user_table_mb) << 20;
+
+	/* Added first, so that two callers cannot both get the last bytes. */
+	if (atomic64_add_return(bytes, &used) > limit) {
+		atomic64_sub(bytes, &used);
+		return -ENOSPC;
+	}
+	if (kunwind_payer_add_bytes(payer, bytes) > share) {
+		kunwind_memory_uncharge(payer, bytes);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes)
+{
+	atomic64_sub(bytes, &used);
+	kunwind_payer_remove_bytes(payer, bytes);
+}
+
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	int err = kunwind_memory_charge(payer, bytes);
+
+	return err ? reclaim(payer, bytes) : 0;
+}
+
+void kunwind_memory_set_reclaim(int (*function)(struct kunwind_payer *payer, size_t bytes))
+{
+	reclaim = function;
+}
+
+void kunwind_memory_refused(void)
+{
+	atomic64_inc(&refusals);
+}
+
+void kunwind_memory_show(struct seq_file *m)
+{
+	seq_printf(m, "stat\tmemory_bytes\t%llu\n", atomic64_read(&used));
+	seq_printf(m, "stat\tmemory_refused\t%llu\n", atomic64_read(&refusals));
+	kunwind_payer_show(m);
+}
+
+void kunwind_memory_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_table_mb\t%u\n", READ_ONCE(max_table_mb));
+	seq_printf(m, "param\tmax_user_table_mb\t%u\n", READ_ONCE(max_user_table_mb));
+}

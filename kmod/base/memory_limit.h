@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * memory_limit.h - limit the memory of tables and mappings, in all and for each user
+ */
+#ifndef _KUNWIND_MEMORY_LIMIT_H
+#define _KUNWIND_MEMORY_LIMIT_H
+
+#include <linux/types.h>
+
+#include "quota.h"
+
+struct seq_file;
+
+/*
+ * Charges @bytes to the sum of all, and to @payer unless it is NULL. Returns 0;
+ * or, with nothing charged, -ENOSPC: over max_table_mb, or -EDQUOT: over
+ * max_user_table_mb. Any context except NMI, both functions.
+ */
+int __must_check kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes);
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes);
+
+/*
+ * As kunwind_memory_charge(), with the same errors, except that idle objects
+ * make room: only @payer's own if @payer's share is used up. May sleep.
+ */
+int __must_check kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes);
+
+/*
+ * Sets the function that makes room: @reclaim frees idle objects until
+ * kunwind_memory_charge() succeeds or none is left, and returns its last
+ * result. Only for the module's init, before anything is charged. It is never
+ * cleared, because everything that charges memory ends before idle objects do.
+ */
+void kunwind_memory_set_reclaim(int (*reclaim)(struct kunwind_payer *payer, size_t bytes));
+
+/* Counts a table, snapshot, name or object for which there was no room. */
+void kunwind_memory_refused(void);
+
+void kunwind_memory_show(struct seq_file *m);
+void kunwind_memory_show_params(struct seq_file *m);
+
+#endif /* _KUNWIND_MEMORY_LIMIT_H */

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * quota.c - count what each user has: processes, objects, bytes, processor time
+ *
+ * A hash table has one record for each user who has registered processes,
+ * objects, memory or a debt of processor time. object.c chooses which user pays
+ * for a table, among the users who map the file during the build. That user
+ * pays while the table exists, and users who share the table later do not pay.
+ * A process inside a user namespace is charged to the owner of the outermost
+ * one. A registration by hand is charged to the real user who registers, in the
+ * initial namespace; a system-wide registration, to the real user of the process.
+ *
+ * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace.
+ * There may be many such containers, so each has a record of its own, found by
+ * its PID namespace: the nearest one that the initial user namespace owns.
+ * CAP_SYS_ADMIN is needed to create this namespace. PID namespaces that another
+ * user namespace owns give no second share.
+ *
+ * Processor time is a debt, which shrinks by max_user_build_ms each second. A
+ * user whose debt reaches BURST times as much is over the budget (job.c). A
+ * record with a debt stays when its user has nothing else, so no user gets a
+ * new budget by ending all processes. The debt is at most twice the burst, so a
+ * user who stops is within the budget again after BURST seconds.
+ *
+ * Lock: payers_lock, innermost (docs/locking.md); quota.h has the context.
+ * Memory: 128 bytes a user.
+ */
+#include <linux/atomic.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/moduleparam.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/user_namespace.h>
+#include <linux/wait.h>
+
+#include "quota.h"
+
+#define BITS	6
+#define BURST	10	/* time that may be used at once: this many seconds' budget */
+
+static unsigned int max_user_processes = 1024;
+module_param(max_user_processes, uint, 0644);
+MODULE_PARM_DESC(max_user_processes,
+		 "most processes registered at a time by one user without CAP_SYS_ADMIN (default 1024)");
+
+static unsigned int max_user_build_ms = 100;
+module_param(max_user_build_ms, uint, 0644);
+MODULE_PARM_DESC(max_user_build_ms,
+		 "processor time a second in which tables are built at normal priority for one "
+		 "user without CAP_SYS_ADMIN, ms; beyond it at the lowest priority (default 100)");
+
+struct payer_key {
+	kuid_t uid;
+	u32 container;		/* for user 0: number of the PID namespace; otherwise 0 */
+};
+
+struct kunwind_payer {
+	struct hlist_node node;
+	struct payer_key key;
+	unsigned int refs;	/* under payers_lock, as all fields up to dumped */
+	unsigned int processes;	/* registered by hand */
+	unsigned int shares[KUNWIND_NR_SHARES];
+	unsigned int objects;
+	u64 debt;		/* processor time, ns */
+	u64 paid_at;		/* when the debt was last reduced, ns */
+	u64 time;		/* all processor time so far, ns */
+	u32 dump, dumped;	/* last dump that had mappings of the user, and how many */
+	unsigned long turns;	/* bits: enum kunwind_turn */
+	atomic64_t bytes;
+	struct kunwind_idle idle;	/* under kunwind_objects_lock */
+};
+
+static struct hlist_head payers[1 << BITS];
+static DEFINE_SPINLOCK(payers_lock);
+/*
+ * Pays for processes whose user is not known any more, or for whose user there
+ * is no memory for a record. Not in the hash, never freed.
+ */
+static struct kunwind_payer anyone = {
+	.key.uid = KUIDT_INIT(-1),
+	.refs = 1,
+	.idle.objects = LIST_HEAD_INIT(anyone.idle.objects),
+};
+
+/*
+ * Returns the number of the PID namespace that stands for the task's container;
+ * 0: the initial one, or the task has ended. Inside rcu_read_lock().
+ */
+static u32 container_of_task(const struct task_struct *task)
+{
+	/* NULL: the task has ended. */
+	const struct pid_namespace *ns = task_active_pid_ns((struct task_struct *)task);
+
+	while (ns && ns->user_ns != &init_user_ns)
+		ns = ns->parent;
+	return ns && ns != &init_pid_ns ? ns->ns.inum : 0;
+}
+
+static struct payer_key key_of(kuid_t uid, const struct task_struct *task)
+{
+	return (struct payer_key){
+		.uid = uid,
+		.container = uid_eq(uid, GLOBAL_ROOT_UID) ? container_of_task(task) : 0,
+	};
+}
+
+/* Finds the user who pays for @task; false: nobody. In rcu_read_lock(). */
+static bool find_key(const struct task_struct *task, struct payer_key *key)
+{
+	const struct cred *cred = __task_cred(task);
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->uid;
+
+	if (ns == &init_user_ns && cap_raised(cred->cap_effective, CAP_SYS_ADMIN))
+		return false;
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	*key = key_of(uid, task);
+	return true;
+}
+
+/*
+ * Finds the user whose share system_wide uses for @task; false: nobody's. A
+ * set-user-ID program of root has CAP_SYS_ADMIN; its real user started it, and
+ * pays.
+ */
+static bool find_share_key(const struct task_struct *task, struct payer_key *key)
+{
+	kuid_t uid = __task_cred(task)->uid;
+
+	if (find_key(task, key))
+		return true;
+	if (uid_eq(uid, GLOBAL_ROOT_UID))
+		return false;
+	*key = key_of(uid, task);
+	return true;
+}
+
+static bool same_key(struct payer_key a, struct payer_key b)
+{
+	return uid_eq(a.uid, b.uid) && a.container == b.container;
+}
+
+/* Returns the budget of a second, in us: at most a second. */
+static u64 budget_us(void)
+{
+	return (u64)min(READ_ONCE(max_user_build_ms), 1000U) * USEC_PER_MSEC;
+}
+
+static u64 burst_ns(void)
+{
+	return BURST * budget_us() * NSEC_PER_USEC;
+}
+
+/* Reduces the debt for the time since the last call, and limits it. */
+static void pay_off(struct kunwind_payer *payer)
+{
+	u64 ms = div_u64(ktime_get_ns() - payer->paid_at, NSEC_PER_MSEC);
+
+	lockdep_assert_held(&payers_lock);
+	payer->paid_at += ms * NSEC_PER_MSEC;
+	/* Microseconds per second are nanoseconds per millisecond. */
+	payer->debt -= min(payer->debt, ms * budget_us());
+	payer->debt = min(payer->debt, 2 * burst_ns());
+}
+
+/* Returns whether the record can be freed: no references and no debt. */
+static bool unused(struct kunwind_payer *payer)
+{
+	if (payer->refs)
+		return false;
+	pay_off(payer);
+	return !payer->debt;
+}
+
+/* Returns the record of @key, with a reference; NULL: no memory to make one. */
+static struct kunwind_payer *payer_find(struct payer_key key)
+{
+	struct hlist_head *head = &payers[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
+	struct kunwind_payer *payer;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&payers_lock);
+	hlist_for_each_entry_safe(payer, next, head, node) {
+		if (same_key(payer->key, key)) {
+			payer->refs++;
+			return payer;
+		}
+		if (unused(payer)) {
+			hlist_del(&payer->node);
+			kfree(payer);
+		}
+	}
+	payer = kzalloc(sizeof(*payer), GFP_ATOMIC | __GFP_NOWARN);
+	if (!payer)
+		return NULL;
+	payer->key = key;
+	payer->refs = 1;
+	payer->paid_at = ktime_get_ns();
+	INIT_LIST_HEAD(&payer->idle.objects);
+	hlist_add_head(&payer->node, head);
+	return payer;
+}
+
+/* Drops a reference. The caller frees the result (or NULL) outside the lock. */
+static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
+{
+	lockdep_assert_held(&payers_lock);
+	payer->refs--;
+	if (!unused(payer))
+		return NULL;
+	hlist_del(&payer->node);
+	return payer;
+}
+
+/*
+ * Returns the task that owns @mm: the current one, or mm->owner. NULL: that
+ * task is ending. A kernel without CONFIG_MEMCG has no mm->owner; there, the
+ * task that reads the mappings pays. Inside rcu_read_lock().
+ */
+static const struct task_struct *owner_of(const struct mm_struct *mm)
+{
+#ifdef CONFIG_MEMCG
+	if (current->mm != mm)
+		return rcu_dereference(mm->owner);
+#endif
+	return current;
+}
+
+struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
+{
+	const struct task_struct *owner;
+	struct kunwind_payer *payer;
+	struct payer_key key;
+	bool known, pays;
+
+	rcu_read_lock();
+	owner = owner_of(mm);
+	known = owner;
+	pays = known && find_key(owner, &key);
+	rcu_read_unlock();
+	/* An unknown owner does not count as having CAP_SYS_ADMIN. */
+	if (known && !pays)
+		return NULL;
+	spin_lock(&payers_lock);
+	payer = pays ? payer_find(key) : NULL;
+	if (!payer) {
+		payer = &anyone;
+		payer->refs++;
+	}
+	spin_unlock(&payers_lock);
+	return payer;
+}
+
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer)
+{
+	if (payer) {
+		spin_lock(&payers_lock);
+		payer->refs++;
+		spin_unlock(&payers_lock);
+	}
+	return payer;
+}
+
+void kunwind_payer_put(struct kunwind_payer *payer)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	payer = payer_drop(payer);
+	spin_unlock(&payers_lock);
+	kfree(payer);
+}
+
+struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited)
+{
+	struct kunwind_payer *payer, *over = NULL;
+	struct payer_key key;
+
+	rcu_read_lock();
+	key = key_of(uid, current);
+	rcu_read_unlock();
+	spin_lock(&payers_lock);
+	payer = payer_find(key);
+	if (!payer) {
+		payer = ERR_PTR(-ENOMEM);
+	} else if (!unlimited && payer->processes >= READ_ONCE(max_user_processes)) {
+		over = payer_drop(payer);
+		payer = ERR_PTR(-ENOSPC);
+	} else {
+		payer->processes++;
+	}
+	spin_unlock(&payers_lock);
+	kfree(over);
+	return payer;
+}
+
+void kunwind_payer_remove_process(struct kunwind_payer *payer)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	payer->processes--;
+	payer = payer_drop(payer);
+	spin_unlock(&payers_lock);
+	kfree(payer);
+}
+
+struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+					      enum kunwind_share share, unsigned int free)
+{
+	struct kunwind_payer *payer, *over = NULL;
+	struct payer_key key;
+
+	if (!find_share_key(task, &key))
+		return NULL;
+	spin_lock(&payers_lock);
+	payer = payer_find(key);
+	if (!payer) {
+		payer = ERR_PTR(-ENOMEM);
+	} else if (payer->shares[share] >= free) {
+		over = payer_drop(payer);
+		payer = ERR_PTR(-ENOSPC);
+	} else {
+		payer->shares[share]++;
+	}
+	spin_unlock(&payers_lock);
+	kfree(over);
+	return payer;
+}
+
+bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task)
+{
+	struct payer_key key;
+
+	if (!find_share_key(task, &key))
+		return !payer;
+	return payer && same_key(payer->key, key);
+}
+
+void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	payer->shares[share]--;
+	payer = payer_drop(payer);
+	spin_unlock(&payers_lock);
+	kfree(payer);
+}
+
+bool kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit)
+{
+	bool fits = true;
+
+	if (payer) {
+		spin_lock(&payers_lock);
+		fits = payer->objects < limit;
+		payer->objects += fits;
+		spin_unlock(&payers_lock);
+	}
+	return fits;
+}
+
+void kunwind_payer_remove_object(struct kunwind_payer *payer)
+{
+	if (payer) {
+		spin_lock(&payers_lock);
+		payer->objects--;
+		spin_unlock(&payers_lock);
+	}
+}
+
+static struct kunwind_idle nobodys_idle = {
+	.objects = LIST_HEAD_INIT(nobodys_idle.objects),
+};
+
+struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer)
+{
+	return payer ? &payer->idle : &nobodys_idle;
+}
+
+u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes)
+{
+	return payer ? atomic64_add_return(bytes, &payer->bytes) : 0;
+}
+
+void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes)
+{
+	if (payer)
+		atomic64_sub(bytes, &payer->bytes);
+}
+
+u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit)
+{
+	u32 left = U32_MAX;
+
+	if (payer) {
+		spin_lock(&payers_lock);
+		if (payer->dump != dump)
+			payer->dumped = 0;
+		payer->dump = dump;
+		payer->dumped += nr;
+		left = limit - min(payer->dumped, limit);
+		spin_unlock(&payers_lock);
+	}
+	return left;
+}
+
+void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns)
+{
+	if (!payer)
+		return;
+	spin_lock(&payers_lock);
+	pay_off(payer);
+	payer->debt = min(payer->debt + ns, 2 * burst_ns());
+	payer->time += ns;
+	spin_unlock(&payers_lock);
+}
+
+bool kunwind_payer_over_budget(struct kunwind_payer *payer)
+{
+	bool over = false;
+
+	if (payer) {
+		spin_lock(&payers_lock);
+		pay_off(payer);
+		over = payer->debt >= burst_ns();
+		spin_unlock(&payers_lock);
+	}
+	return over;
+}
+
+/* Turns without a payer: only to fill, because compiling needs none then. */
+static unsigned long nobodys_turns;
+DECLARE_WAIT_QUEUE_HEAD(kunwind_turns);
+
+bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+{
+	if (!payer && turn == KUNWIND_TURN_COMPILE)
+		return true;
+	return !test_and_set_bit(turn, payer ? &payer->turns : &nobodys_turns);
+}
+
+void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+{
+	clear_bit_unlock(turn, payer ? &payer->turns : &nobodys_turns);
+	kunwind_turns_wake();
+}
+
+void kunwind_turns_wake(void)
+{
+	wake_up_all(&kunwind_turns);
+}
+
+void kunwind_payer_exit(void)
+{
+	struct kunwind_payer *payer;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(payers); i++)
+		hlist_for_each_entry_safe(payer, next, &payers[i], node)
+			kfree(payer);
+}
+
+void kunwind_payer_show(struct seq_file *m)
+{
+	const struct kunwind_payer *payer;
+	unsigned int i;
+
+	spin_lock(&payers_lock);
+	for (i = 0; i < ARRAY_SIZE(payers); i++)
+		hlist_for_each_entry(payer, &payers[i], node)
+			if (payer->refs)
+				seq_printf(m, "user\t%u\t%llu\t%u\t%u\t%llu\n",
+					   from_kuid_munged(&init_user_ns, payer->key.uid),
+					   atomic64_read(&payer->bytes), payer->objects,
+					   payer->processes, div_u64(payer->time, NSEC_PER_MSEC));
+	spin_unlock(&payers_lock);
+}
+
+void kunwind_payer_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tmax_user_processes\t%u\n", READ_ONCE(max_user_processes));
+	seq_printf(m, "param\tmax_user_build_ms\t%u\n", READ_ONCE(max_user_build_ms));
+}

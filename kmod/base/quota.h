@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * quota.h - count what each user has: processes, objects, bytes, processor time
+ *
+ * Process context; preemption may be off (not on PREEMPT_RT). No function
+ * sleeps. @payer may be NULL in each: nobody is charged.
+ */
+#ifndef _KUNWIND_QUOTA_H
+#define _KUNWIND_QUOTA_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+
+struct kunwind_payer;
+struct mm_struct;
+struct seq_file;
+struct task_struct;
+
+/*
+ * Returns the user to charge for what is built for @mm's process, with a
+ * reference; NULL: nobody, because the process has CAP_SYS_ADMIN in the initial
+ * user namespace.
+ */
+struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm);
+
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer);
+void kunwind_payer_put(struct kunwind_payer *payer);
+
+/*
+ * Counts one more registration by hand for @uid, the registrar; for user 0, in
+ * the container of the current task (the registrar, or a parent that forks).
+ * @unlimited: do not apply max_user_processes. Returns the payer, with a
+ * reference, which is for kunwind_payer_remove_process(); or ERR_PTR(-ENOSPC),
+ * ERR_PTR(-ENOMEM).
+ */
+struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
+void kunwind_payer_remove_process(struct kunwind_payer *payer);
+
+/* What users share under system_wide. */
+enum kunwind_share {
+	KUNWIND_SHARE_RECORD,	/* processes registered system-wide */
+	KUNWIND_SHARE_UNMAP,	/* works that unmap an ended process, or may have to (system_wide.c) */
+	KUNWIND_NR_SHARES
+};
+
+/*
+ * Counts one more @share for the real user of @task. @free: how many are left
+ * for all users. Refuses a user who has @free already, so one user has at most
+ * half of all; except root with CAP_SYS_ADMIN. Inside rcu_read_lock(). Returns
+ * the payer, with a reference, which is for kunwind_payer_remove_share(); NULL:
+ * nobody is charged; or ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
+ */
+struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+					      enum kunwind_share share, unsigned int free);
+/* Returns whether @task would now be charged to @payer. In rcu_read_lock(). */
+bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task);
+void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share);
+
+/* Counts one more object. False: not counted, the user has @limit already. */
+bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);
+void kunwind_payer_remove_object(struct kunwind_payer *payer);
+
+/* A user's idle objects, first the next to free. Under kunwind_objects_lock. */
+struct kunwind_idle {
+	struct list_head objects;
+	unsigned int nr;
+};
+
+struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer);
+
+/*
+ * Adds @bytes; returns the user's sum. Any context except NMI, both functions.
+ */
+u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
+void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
+
+/*
+ * Counts @nr more mappings of the user that the dump @dump has reported.
+ * Returns how many more it may report, if @limit is the most for one user.
+ */
+u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit);
+
+/* Charges @ns of processor time. */
+void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);
+/* Returns whether the user's builds get the lowest priority. */
+bool kunwind_payer_over_budget(struct kunwind_payer *payer);
+
+/* Rights of jobs: a user can give each of them to one job at a time. */
+enum kunwind_turn {
+	KUNWIND_TURN_COMPILE,	/* the table, or its first stage */
+	KUNWIND_TURN_FILL,	/* its second stage */
+	KUNWIND_NR_TURNS,
+};
+
+/* False: another job has the turn. Without a payer, compiling needs no turn. */
+bool __must_check kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+/* Gives it back, and wakes the jobs that wait for a turn. */
+void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+
+/* Where jobs wait for a turn (job.c). */
+extern struct wait_queue_head kunwind_turns;
+/* Wakes them: another turn may be free, or a job may need none any more. */
+void kunwind_turns_wake(void);
+
+/* Frees all records. No references may be left, only debts. */
+void kunwind_payer_exit(void);
+
+void kunwind_payer_show(struct seq_file *m);
+void kunwind_payer_show_params(struct seq_file *m);
+
+#endif /* _KUNWIND_QUOTA_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request_limit.h - when a task may make a request of a walk
+ */
+#ifndef _KUNWIND_REQUEST_LIMIT_H
+#define _KUNWIND_REQUEST_LIMIT_H
+
+#include <linux/types.h>
+
+/*
+ * Returns whether the current task may make a request now. If so, it may not
+ * make another for a second, or until its request has run. Any context, NMI
+ * included. notrace.
+ */
+bool kunwind_claim_begin(void);
+
+/*
+ * Between these two calls, walks of the current task leave no request: the task
+ * does work of this module, which must not cause itself when it is traced.
+ * False: no room for the task's claim, and the end must not be called. Calls do
+ * not nest.
+ */
+bool kunwind_claim_own_begin(void);
+void kunwind_claim_own_end(void);
+
+/* What the work for a request of the task has achieved. */
+enum kunwind_claim_result {
+	KUNWIND_CLAIM_THERE,	/* the part is built */
+	KUNWIND_CLAIM_HELPED,	/* a page, or the byte under a breakpoint */
+	KUNWIND_CLAIM_VAIN,
+};
+
+/* Replaces kunwind_claim_own_end() after work for a request of the task. */
+void kunwind_claim_end(enum kunwind_claim_result result);
+
+/* How often kunwind_claim_own_begin() had no room. */
+u64 kunwind_claims_refused(void);
+
+#endif /* _KUNWIND_REQUEST_LIMIT_H */

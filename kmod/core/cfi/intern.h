@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * intern.h - growing store of byte strings, each stored once, for the builder
+ *
+ * A hash table of offsets finds equal strings. The first bytes of a string must
+ * determine its length, so that two strings of different length differ there.
+ *
+ * Memory: at most twice the stored bytes, and 32 bytes a string; half as much
+ * again while the pool grows.
+ *
+ * The hash has no secret, so an attacker can make strings whose hashes collide.
+ * A search therefore ends after 32 steps, and each search that takes more than
+ * 4 steps, or compares different strings with the same hash, is paid for from
+ * the build's budget. A string that the search has not found is stored once
+ * more.
+ *
+ * Allocation may sleep. There are no locks: a pool belongs to one build.
+ */
+#ifndef _KUNWIND_INTERN_H
+#define _KUNWIND_INTERN_H
+
+#include "budget.h"
+
+struct kunwind_pool_slot {
+	u32 hash;
+	u32 off1;			/* offset of the string + 1; 0: free */
+};
+
+struct kunwind_pool {
+	u8 *data;
+	u32 size, capacity, limit;	/* bytes; limit: most bytes that it may hold */
+	struct kunwind_pool_slot *slots;
+	u32 nr, nr_slots;		/* nr_slots is a power of two, or 0 */
+	struct kunwind_budget *budget;
+};
+
+/*
+ * @limit: most bytes that the pool may hold; more than 2 GB counts as 2 GB.
+ * Allocates nothing.
+ */
+void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget);
+void kunwind_pool_exit(struct kunwind_pool *pool);
+
+/* Empties the pool, but keeps its memory. */
+void kunwind_pool_reset(struct kunwind_pool *pool);
+
+/**
+ * kunwind_pool_add() - store a string, unless it is already there
+ * @len: bytes, > 0
+ *
+ * Return: KUNWIND_OK and its offset in *off; KUNWIND_E_NOMEM; KUNWIND_E_LIMIT.
+ */
+enum kunwind_build_error __must_check
+kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len, u32 *off);
+
+#endif /* _KUNWIND_INTERN_H */

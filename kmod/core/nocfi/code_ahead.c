@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * code_ahead.c - find the return address from the code that is still to run
+ *
+ * For code without unwind information (step.c). follow() reads instructions
+ * from an address up to an instruction that returns, and adds up how each
+ * changes rsp and rbp. This gives the distance of the return address from the
+ * rsp of the first instruction; or from its rbp, if the path sets rsp from rbp
+ * (leave, mov, lea). The place of the caller's rbp is found in the same way.
+ *
+ * One path is enough (docs/unwinding.md says why). follow() takes the path on
+ * which no conditional jump is taken. If this path ends without a return,
+ * follow() continues at the lowest address to which a conditional jump led
+ * forward.
+ *
+ * A jump to another function (a tail call) is followed. A jump through a GOT
+ * slot (jmp *n(%rip)) counts as a return, because its target returns from the
+ * same place. A return that takes a word pushed or stored on the path is a jump
+ * to that word, and counts in the same way. If the path first popped that word
+ * into a register, the return address is in the word's old place: between pop
+ * and push, a function may take its arguments off the stack (V8).
+ *
+ * A call does not preserve the flags (psABI 3.2.3). A function that pops the
+ * flags just before it returns was not called. It resumes what was interrupted,
+ * and its return address need not follow a call (Go's asyncPreempt(), OpenJDK's
+ * safepoint handler).
+ *
+ * A 32-bit function may take its arguments off the stack when it returns.
+ * Therefore rsp is not known after a call in 32-bit code.
+ *
+ * A path ends without a return at an indirect jump by register or table; after
+ * a call that endbr64, a trap, or aligning nops follow, because that call does
+ * not return; and at a system call that ends a thread or a signal handler. A
+ * call with other nops after it may return (Go marks places with nops) or not
+ * (gcc's code for exceptions). In 64-bit code, that path is followed last, and
+ * its answer is unsure; in 32-bit code, it ends. If other code directly follows
+ * a call that never returns, the answer is wrong. Therefore step.c also
+ * requires a call before the return address.
+ *
+ * Bounds: MOST_INSNS instructions. Any context, NMI included; the seam's reader
+ * reads memory. Stack: 750 bytes.
+ */
+#include "../walk/mem.h"
+#include "../x86/i386.h"
+#include "../x86/insn_decode.h"
+#include "code_ahead.h"
+#include "code_analysis.h"
+
+#define MOST_INSNS	1024
+#define MOST_TARGETS	12
+#define MOST_SEEN	16
+#define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
+#define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
+#define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
+
+#define RAX		0		/* ModRM's register numbers */
+#define RBX		3
+#define RSP		4
+#define RBP		5
+
+/* System calls that do not return. */
+#define NR_RT_SIGRETURN	15
+#define NR_EXIT		60
+#define NR_EXIT_GROUP	231
+#define NR_I386_EXIT		1
+#define NR_I386_SIGRETURN	119
+#define NR_I386_RT_SIGRETURN	173
+#define NR_I386_EXIT_GROUP	252
+
+enum base {
+	BASE_NONE,		/* not known */
+	BASE_RSP,		/* rsp at the first instruction */
+	BASE_RBP,
+};
+
+/* An address, in bytes above a base. */
+struct place {
+	s32 off : 30;
+	u32 base : 2;		/* enum base */
+};
+
+enum rbp {
+	RBP_SAME,		/* as it was at the first instruction */
+	RBP_PLACE,		/* the address of a place: a frame pointer */
+	RBP_READ,		/* the word of the stack at a place */
+	RBP_OTHER,
+};
+
+/* What is known at an instruction. */
+struct state {
+	struct place rsp, rbp;
+	struct place pushed, pushed_rbp; /* where rbp was written last, and its value then */
+	struct place moved;	/* where the last mov to n(%rsp) wrote */
+	struct place popped;	/* place of a popped word that a register still holds */
+	u8 popped_to;		/* that register */
+	bool back;		/* the last instruction pushed that register */
+	bool flags;		/* popped, and not changed since */
+	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
+	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
+				 * written below it */
+	u8 rbp_is, pushed_is;	/* enum rbp */
+};
+
+/* Addresses of instructions are distances in bytes from the first one. */
+struct ahead {
+	struct state state;
+	struct target {
+		s32 at;
+		bool late;		/* after a call and nops: taken after all others */
+		struct state state;
+	} target[MOST_TARGETS];
+	struct stretch {
+		s32 from, to;
+	} seen[MOST_SEEN];	/* code that was read */
+	u32 nr, nr_seen;
+	bool unsure;		/* the path goes through nops after a call */
+	u32 eax;		/* the constant from the last mov to eax; or ~0 */
+	s32 word;		/* bytes: 8, or 4 in 32-bit code */
+};
+
+/* Where the path continues. */
+enum next {
+	NEXT_ON,
+	NEXT_JUMP,		/* by insn->imm from the next instruction */
+	NEXT_RETURN,
+	NEXT_TAIL,		/* a jump that counts as a return */
+	NEXT_NONE,
+};
+
+static __always_inline bool same(struct place a, struct place b)
+{
+	return a.base == b.base && a.off == b.off;
+}
+
+static struct place kunwind_walk_attr at_distance(struct place place, s64 bytes)
+{
+	const s64 sum = place.off + bytes;
+
+	if (!place.base || sum > MOST_OFFSET || sum < -MOST_OFFSET)
+		return (struct place){ };
+	return (struct place){ .off = sum, .base = place.base };
+}
+
+/* The place that rbp points to; BASE_NONE if it is not known. */
+static struct place kunwind_walk_attr rbp_place(const struct state *state)
+{
+	if (state->rbp_is == RBP_SAME)
+		return (struct place){ .base = BASE_RBP };
+	return state->rbp_is == RBP_PLACE ? state->rbp : (struct place){ };
+}
+
+static void kunwind_walk_attr rbp_becomes(struct state *state, enum rbp is, struct place place)
+{
+	state->rbp_is = place.base ? is : RBP_OTHER;
+	state->rbp = place;
+}
+
+/* rbp is loaded from @from. */
+static void kunwind_walk_attr read_rbp(struct state *state, struct place from)
+{
+	if (from.base && same(from, state->pushed)) {
+		state->rbp_is = state->pushed_is;
+		state->rbp = state->pushed_rbp;
+	} else if (from.base == BASE_RSP && from.off < state->highest) {
+		state->rbp_is = RBP_OTHER;	/* that place may be written on the path */
+	} else {
+		rbp_becomes(state, RBP_READ, from);
+	}
+}
+
+static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
+{
+	struct state *state = &ahead->state;
+	const struct place from = state->rsp;
+
+	if (reg == RSP) {
+		state->rsp = (struct place){ };
+		return;
+	}
+	if (reg == RBP)
+		read_rbp(state, from);
+	state->popped = from;
+	state->popped_to = reg;
+	state->rsp = at_distance(from, ahead->word);
+}
+
+/* @reg is written to the stack; ~0: something else is. */
+static void kunwind_walk_attr store(struct state *state, struct place at, u32 reg)
+{
+	if (reg == RBP) {
+		state->pushed = at;
+		state->pushed_rbp = state->rbp;
+		state->pushed_is = state->rbp_is;
+	} else if (same(at, state->pushed)) {
+		state->pushed = (struct place){ };
+	}
+}
+
+static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
+{
+	struct state *state = &ahead->state;
+
+	state->rsp = at_distance(state->rsp, -ahead->word);
+	store(state, state->rsp, reg);
+	state->back = state->popped.base && reg == state->popped_to;
+}
+
+/* mov and lea between rsp, rbp and the stack. False: another instruction, ignored. */
+static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_insn *insn)
+{
+	const u32 mod = insn->modrm >> 6;
+	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	const u32 rm = (insn->modrm & 7) | insn->rm_high << 3;
+	const u32 to = insn->op == 0x89 ? rm : reg, from = insn->op == 0x89 ? reg : rm;
+	struct place place;
+
+	if (insn->wide && insn->op == 0x89 && insn->on_rsp) {
+		state->moved = at_distance(state->rsp, insn->disp);
+		if (reg != RBP || state->rbp_is == RBP_SAME)
+			store(state, state->moved, reg);
+		return true;
+	}
+	if (!insn->wide || (to != RSP && to != RBP))
+		return false;
+	if (insn->op == 0x8d) {
+		if (mod == 3 || (!mod && rm == RBP))
+			return false;
+		if (insn->on_rsp)
+			place = state->rsp;
+		else if (rm == RBP)
+			place = rbp_place(state);
+		else
+			return false;
+		place = at_distance(place, insn->disp);
+	} else if (mod == 3 && (from == RSP || from == RBP)) {
+		place = from == RSP ? state->rsp : rbp_place(state);
+	} else if (mod != 3 && insn->op == 0x8b && to == RBP && insn->on_rsp) {
+		read_rbp(state, at_distance(state->rsp, insn->disp));
+		return true;
+	} else {
+		return false;
+	}
+	if (to == RSP)
+		state->rsp = place;
+	else
+		rbp_becomes(state, RBP_PLACE, place);
+	return true;
+}
+
+static bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
+{
+	return !insn->map && ((insn->op == 0xe8 && insn->imm) ||
+			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
+}
+
+static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
+{
+	if (reg == RAX)
+		ahead->eax = ~0U;
+	else if (reg == RSP)
+		ahead->state.rsp = (struct place){ };
+	else if (reg == RBP)
+		ahead->state.rbp_is = RBP_OTHER;
+}
+
+/* Forget rax, rsp or rbp if the instruction writes it. A call loses rax. */
+static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_insn *insn)
+{
+	if (kunwind_insn_writes(insn, RAX) || is_call(insn))
+		lose_reg(ahead, RAX);
+	if (kunwind_insn_writes(insn, RSP))
+		lose_reg(ahead, RSP);
+	if (kunwind_insn_writes(insn, RBP))
+		lose_reg(ahead, RBP);
+}
+
+/* Whether an int instruction is a 32-bit system call (int $0x80) that returns. */
+static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct kunwind_insn *insn)
+{
+	return ahead->word == 4 && (u8)insn->imm == 0x80 && ahead->eax != NR_I386_EXIT &&
+	       ahead->eax != NR_I386_EXIT_GROUP && ahead->eax != NR_I386_SIGRETURN &&
+	       ahead->eax != NR_I386_RT_SIGRETURN;
+}
+
+/* An instruction of the one-byte opcode map. */
+static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct kunwind_insn *insn)
+{
+	const u32 form = insn->modrm >> 3 & 7, low = (insn->op & 7) | insn->rm_high << 3;
+	const u32 rm = (insn->modrm & 7) | insn->rm_high << 3;
+	const bool of_rsp = insn->modrm >> 6 == 3 && rm == RSP;
+	struct state *state = &ahead->state;
+
+	switch (insn->op) {
+	case 0x40 ... 0x4f:					/* inc, dec of 32-bit code */
+		lose_reg(ahead, low);
+		return NEXT_ON;
+	case 0x50 ... 0x57:
+		push(ahead, low);
+		return NEXT_ON;
+	case 0x58 ... 0x5f:
+		pop(ahead, low);
+		return NEXT_ON;
+	case 0x68: case 0x6a: case 0x9c:
+		push(ahead, ~0U);
+		return NEXT_ON;
+	case 0x8f: case 0x9d:
+		pop(ahead, insn->op == 0x8f && insn->modrm >> 6 == 3 ? rm : ~0U);
+		state->flags = insn->op == 0x9d;
+		return NEXT_ON;
+	case 0x81: case 0x83:
+		if (!of_rsp || !insn->wide || (form != 0 && form != 5))
+			break;
+		state->rsp = at_distance(state->rsp, form ? -(s64)insn->imm : insn->imm);
+		return NEXT_ON;
+	case 0x89: case 0x8b: case 0x8d:
+		if (copy(state, insn))
+			return NEXT_ON;
+		break;
+	case 0xb8 ... 0xbf:
+		lose_reg(ahead, low);
+		if (low == RAX)
+			ahead->eax = insn->imm;
+		return NEXT_ON;
+	case 0x94:						/* xchg %rsp, %rax */
+		if (!insn->rm_high)
+			state->rsp = (struct place){ };
+		return NEXT_ON;
+	case 0x95:
+		if (!insn->rm_high)
+			state->rbp_is = RBP_OTHER;
+		return NEXT_ON;
+	case 0xc9:
+		state->rsp = rbp_place(state);
+		pop(ahead, RBP);
+		return NEXT_ON;
+	case 0xc2: case 0xc3:
+		return NEXT_RETURN;
+	case 0xe8:
+		if (!insn->imm)					/* to the next insn: pushes rip */
+			push(ahead, ~0U);
+		break;
+	case 0xe9: case 0xeb:
+		return NEXT_JUMP;
+	case 0xcd:
+		if (!comes_back(ahead, insn))
+			return NEXT_NONE;
+		break;
+	case 0xc8: case 0xca ... 0xcc: case 0xce ... 0xcf: case 0xf4:
+		return NEXT_NONE;			/* enter, far returns, traps */
+	case 0xc7:						/* mov imm, %rax */
+		lose(ahead, insn);
+		if (insn->modrm == 0xc0 && !insn->rm_high)
+			ahead->eax = insn->imm;
+		return NEXT_ON;
+	case 0xff:
+		if (form == 6)
+			push(ahead, ~0U);
+		if (form == 4 && insn->modrm == 0x25)
+			return NEXT_TAIL;
+		if (form == 3 || form == 4 || form == 5)
+			return NEXT_NONE;
+		break;
+	}
+	lose(ahead, insn);
+	return NEXT_ON;
+}
+
+/* Arithmetic, test, mov, lea, push and return that do not write the popped register. */
+static bool kunwind_walk_attr leaves_popped(const struct state *state,
+					    const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map || kunwind_insn_writes(insn, state->popped_to))
+		return false;
+	return (op < 0x40 && (op & 7) < 4) || op >> 3 == 10 || op == 0x81 || op == 0x83 ||
+	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
+}
+
+/* pop, mov, lea, leave, jmp and return do not change the flags. */
+static bool kunwind_walk_attr leaves_flags(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	return !insn->map && (op >> 3 == 11 || op == 0x89 || op == 0x8b || op == 0x8d ||
+			      op == 0xc9 || op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3);
+}
+
+static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
+{
+	struct state *state = &ahead->state;
+
+	if (state->flags && !leaves_flags(insn))
+		state->flags = false;
+	if (state->back && (insn->map || (insn->op != 0xc2 && insn->op != 0xc3)))
+		state->back = false;
+	if (state->popped.base && !leaves_popped(state, insn))
+		state->popped = (struct place){ };
+	if (!insn->map)
+		return step_one(ahead, insn);
+	if (insn->map == 1 && !insn->vex) {
+		if (insn->op == 0x0b || insn->op == 0xb9)		/* ud2, ud1 */
+			return NEXT_NONE;
+		if (insn->op == 0x05 && (ahead->eax == NR_RT_SIGRETURN || ahead->eax == NR_EXIT ||
+					 ahead->eax == NR_EXIT_GROUP))
+			return NEXT_NONE;
+	}
+	lose(ahead, insn);
+	return NEXT_ON;
+}
+
+static bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
+	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
+}
+
+static bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && insn->op == 0x1f;
+	return insn->op == 0x90 && !insn->rm_high;
+}
+
+static bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
+{
+	return insn->map == 1 && !insn->vex && insn->op == 0x1e;
+}
+
+/*
+ * Whether the nops after a call align the instruction @at, which then may
+ * belong to other code. Calls, jumps and returns do not count, because Go
+ * aligns them so that they do not cross 32 bytes. Go also marks places with
+ * nops that align nothing.
+ */
+static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
+{
+	if (at & 7)
+		return false;
+	if (insn->map)
+		return insn->map != 1 || insn->vex || insn->op >> 4 != 8;
+	return insn->op >> 4 != 7 && insn->op != 0xe8 && insn->op != 0xe9 && insn->op != 0xeb &&
+	       insn->op != 0xc3;
+}
+
+/* Note a target: of a conditional jump that ends @here; or, if @late, after nops. */
+static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at,
+				   bool late)
+{
+	u32 i;
+
+	if (at < here || at - here > MOST_DISTANCE || ahead->nr >= MOST_TARGETS)
+		return;
+	kunwind_pay(mem, ahead->nr / 8);
+	for (i = 0; i < ahead->nr; i++)
+		if (ahead->target[i].at == at && ahead->target[i].late <= late)
+			return;
+	i = kunwind_index(ahead->nr, (u32)MOST_TARGETS);
+	ahead->target[i] = (struct target){ .at = at, .late = late, .state = ahead->state };
+	ahead->nr++;
+}
+
+/*
+ * Whether a jump with another rsp leads to @at, the address after a call. Then
+ * that call does not return, and the state becomes that of the jump.
+ */
+static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind_mem *mem, s32 at)
+{
+	u32 i;
+
+	kunwind_pay(mem, ahead->nr / 8);
+	for (i = 0; i < ahead->nr; i++)
+		if (ahead->target[i].at == at &&
+		    !same(ahead->target[i].state.rsp, ahead->state.rsp)) {
+			ahead->state = ahead->target[i].state;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Continue at the lowest target, *at; late targets come after all others.
+ * False: no target is left.
+ */
+static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
+{
+	u32 i, lowest = 0;
+
+	if (!ahead->nr)
+		return false;
+	for (i = 1; i < ahead->nr; i++)
+		if (ahead->target[lowest].late > ahead->target[i].late ||
+		    (ahead->target[lowest].late == ahead->target[i].late &&
+		     ahead->target[i].at < ahead->target[lowest].at))
+			lowest = i;
+	lowest = kunwind_index(lowest, (u32)MOST_TARGETS);
+	*at = ahead->target[lowest].at;
+	ahead->state = ahead->target[lowest].state;
+	ahead->unsure |= ahead->target[lowest].late;
+	ahead->target[lowest] = ahead->target[--ahead->nr];
+	ahead->eax = ~0U;
+	return true;
+}
+
+/* The first address from @at on that was read before; MOST_AWAY if there is none. */
+static s32 kunwind_walk_attr first_seen(const struct ahead *ahead, s32 at)
+{
+	s32 first = MOST_AWAY;
+	u32 i;
+
+	for (i = 0; i < ahead->nr_seen; i++)
+		if (ahead->seen[i].to > at)
+			first = min(first, max(ahead->seen[i].from, at));
+	return first;
+}
+
+static void kunwind_walk_attr note_seen(struct ahead *ahead, s32 from, s32 to)
+{
+	const u32 i = kunwind_index(ahead->nr_seen, (u32)MOST_SEEN);
+
+	if (from == to || ahead->nr_seen >= MOST_SEEN)
+		return;
+	ahead->seen[i] = (struct stretch){ from, to };
+	ahead->nr_seen++;
+}
+
+/*
+ * Continue at *at, if @jumps and if the code there was not read yet, or else at
+ * the lowest target that was not read yet. False: there is none. *stop: where
+ * code begins that was read before.
+ */
+static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem, bool jumps,
+				    s64 *at, s32 *stop)
+{
+	while (jumps || take_target(ahead, at)) {
+		jumps = false;
+		/* A lookup of a target takes about as long as an instruction. */
+		kunwind_pay(mem, 1 + ahead->nr_seen / 4);
+		if (*at >= MOST_AWAY || *at <= -MOST_AWAY)
+			continue;
+		*stop = first_seen(ahead, *at);
+		if (*stop != *at)
+			return true;
+	}
+	return false;
+}
+
+/* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */
+static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
+{
+	const bool stores = insn->op == 0x89, memory = insn->modrm >> 6 != 3;
+	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+	const u8 to = stores ? rm : reg, from = stores ? reg : rm;
+
+	if (insn->map || !insn->wide || (!stores && insn->op != 0x8b) || to != RSP)
+		return false;
+	return memory ? !stores : from == RBX || from >= 12;
+}
+
+/* The answer at an instruction that returns. False: the state gives none. */
+static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_code *code)
+{
+	const struct state *state = &ahead->state;
+	s32 distance;
+
+	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1,
+				       .resumes = state->flags, .unsure = ahead->unsure };
+	if (state->rsp.off & (ahead->word - 1))
+		return false;
+	/*
+	 * A function that calls has something on its stack, at least to align
+	 * it (psABI 3.2.2). gcc omits the alignment before some calls of local
+	 * functions. Such a call looks like one that never returns (Go's
+	 * morestack()), and the code after a call that never returns says
+	 * nothing about this frame. So neither gives an answer.
+	 */
+	if (state->rsp.base == BASE_RSP && state->rsp.off <= state->called_at)
+		return false;
+	if (state->rsp.base == BASE_RSP && state->rsp.off >= 0)
+		code->depth = state->rsp.off;
+	else if (state->rsp.base == BASE_RBP && state->rsp.off > 0)
+		code->frame = state->rsp.off;
+	else
+		return false;
+	distance = state->rsp.off - state->rbp.off;
+	if (state->rbp_is == RBP_READ && state->rbp.base == state->rsp.base && distance > 0)
+		code->rbp_at = distance;
+	else if (state->rbp_is != RBP_SAME)
+		code->rbp_at = KUNWIND_CODE_RBP_LOST;
+	return true;
+}
+
+/*
+ * Whether a return jumps to a word that the path pushed on an empty frame, or
+ * stored by mov (retpolines).
+ */
+static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
+{
+	const struct state *state = &ahead->state;
+
+	return state->rsp.base == BASE_RSP &&
+	       (state->rsp.off == -ahead->word || same(state->rsp, state->moved));
+}
+
+static void kunwind_walk_attr note_rsp(struct state *state, bool called)
+{
+	if (state->rsp.base != BASE_RSP)
+		return;
+	state->highest = max(state->highest, (s32)state->rsp.off);
+	if (called)
+		state->called_at = max(state->called_at, (s32)state->rsp.off);
+}
+
+/*
+ * Follow the code from @from on. @elsewhere: there is an answer only after
+ * takes_rsp(), and distances count from the rsp taken there.
+ */
+static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from,
+				     bool elsewhere, struct kunwind_code *code)
+{
+	struct ahead ahead kunwind_unset;
+	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
+	bool there = !elsewhere, called = false, nops = false;
+	struct kunwind_insn insn;
+	s32 begin = 0, stop = MOST_AWAY;
+	enum next next;
+	s64 at = 0;
+
+	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
+	ahead.nr = ahead.nr_seen = 0;
+	ahead.unsure = false;
+	ahead.eax = ~0U;
+	ahead.word = kunwind_word(i386);
+	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1 };
+	for (;;) {
+		next = NEXT_NONE;
+		/* step() takes about as long as decoding. */
+		if (at < stop && kunwind_pay(mem, 1) && kunwind_insn_next(&text, from + at, &insn)) {
+			at += insn.length;
+			if (called && is_nop(&insn)) {
+				nops = true;
+				continue;
+			}
+			if (nops) {
+				at -= insn.length;
+				if (!i386 && !is_aligned(&insn, from + at))
+					note(&ahead, mem, at, at, true);
+				goto ended;
+			}
+			if (!called || !marks_target(&insn))
+				next = step(&ahead, &insn);
+			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at);
+			note_rsp(&ahead.state, called);
+			if (called && i386)
+				ahead.state.rsp = (struct place){ };
+			if (next == NEXT_RETURN && ahead.state.back)
+				ahead.state.rsp = ahead.state.popped;
+			else if (next == NEXT_RETURN && jumps_by_return(&ahead))
+				ahead.state.rsp = at_distance(ahead.state.rsp, ahead.word);
+			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
+			    answer(&ahead, code))
+				return true;
+			if (elsewhere && takes_rsp(&insn)) {
+				ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
+				there = true;
+			}
+			if (is_branch(&insn))
+				note(&ahead, mem, at, at + insn.imm, false);
+			if (next == NEXT_ON)
+				continue;
+		} else if (!text.left || !mem->left) {
+			return false;
+		}
+ended:
+		note_seen(&ahead, begin, at);
+		if (next == NEXT_JUMP)
+			at += insn.imm;
+		if (!go_on(&ahead, mem, next == NEXT_JUMP, &at, &stop))
+			return false;
+		begin = at;
+		text.read = text.used = 0;
+		called = nops = false;
+	}
+}
+
+bool kunwind_walk_attr kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from,
+					  struct kunwind_code *code)
+{
+	return follow(mem, i386, from, false, code);
+}
+
+bool kunwind_walk_attr kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from)
+{
+	struct kunwind_code code;
+
+	return follow(mem, false, from, true, &code) && code.rbp_at == 8;
+}

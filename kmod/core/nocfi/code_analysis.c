@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * code_analysis.c - how deep a function's stack is at one of its instructions
+ *
+ * For code without unwind information (step.c). A call is known to lead to the
+ * function's entry. kunwind_code_read() reads the instructions from there up to
+ * the one in question, and adds up how each changes rsp (push, pop, add, sub,
+ * lea, leave). For each forward jump it keeps the target and the depth at the
+ * jump. After a return or a jump, another function may begin, so nothing is
+ * known there, except at a target: there the sum continues with the depth that
+ * was kept. If nothing is known at the instruction in question, the code after
+ * it may have a jump back to it (a loop whose test comes last). Then the sum
+ * continues with the depth at that jump.
+ *
+ * A backward jump ends a loop. If the loop moves rsp (a run-time system may
+ * copy arguments so), one round of it is read again. If the round's sum is not
+ * zero, no depth is known after the loop. The depth at which rbp became the
+ * frame pointer is known even then.
+ *
+ * The answer is "not known" for everything else: a realigned stack, an invalid
+ * byte, code that is first reached through a jump table. Any other answer is a
+ * fact of the code, unless data lies between the instructions.
+ *
+ * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
+ * tail call, or leads within the function.
+ *
+ * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
+ * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
+ * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
+ * included; the seam's reader reads memory. Stack: 750 bytes.
+ *
+ * What it does not do: see, from inside a loop, that the loop pushes.
+ */
+#include "../walk/mem.h"
+#include "../x86/insn_decode.h"
+#include "code_analysis.h"
+
+#define MOST_INSNS	4096
+#define MOST_LOOP_INSNS	512
+#define MOST_AFTER	256
+#define MOST_TARGETS	12
+#define UNKNOWN		(-1)
+#define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
+#define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
+
+/* What is known at an instruction of a function. */
+struct way {
+	s32 depth;		/* bytes pushed since the entry, or UNKNOWN */
+	s32 frame;		/* depth at which rbp became the frame pointer, or UNKNOWN */
+	s32 rbp_at;		/* from the return address down to where rbp was saved */
+	bool framed;		/* rbp has not changed since */
+	struct kunwind_mem *mem;	/* pays for lookups of targets */
+	s32 moved;		/* offset after the last instruction that moved rsp */
+	s32 stopped;		/* offset after the last jump or return */
+	s32 back;		/* target of the instruction's backward jump; or UNKNOWN */
+	s32 back_depth;		/* depth at that jump */
+	bool back_framed;
+	u32 nr;			/* number of targets */
+	u32 next;		/* if nr is not 0: the next target is not before this offset */
+	u16 at[MOST_TARGETS];	/* bytes from the entry */
+	s16 depth_at[MOST_TARGETS];
+	s16 rbp_at_at[MOST_TARGETS];
+	bool framed_at[MOST_TARGETS];
+};
+
+/* Keep the state for the target @at of a jump that ends @here; or note a backward jump. */
+static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
+{
+	u32 i;
+
+	if (at < here) {
+		way->back = at < 0 ? UNKNOWN : at;
+		way->back_depth = way->depth;
+		way->back_framed = way->framed;
+	}
+	if ((way->depth == UNKNOWN && !way->framed) || way->depth > 0x7fff || at < here ||
+	    at > 0xffff)
+		return;
+	kunwind_pay(way->mem, way->nr / 8);
+	for (i = 0; i < way->nr; i++)
+		if (way->at[i] < here || way->at[i] == at)
+			break;
+	if (i == MOST_TARGETS)
+		return;
+	way->next = way->nr ? min(way->next, (u32)at) : at;
+	if (i == way->nr)
+		way->nr++;
+	i = kunwind_index(i, (u32)MOST_TARGETS);
+	way->at[i] = at;
+	way->depth_at[i] = way->depth;
+	way->rbp_at_at[i] = way->rbp_at;
+	way->framed_at[i] = way->framed;
+}
+
+/* If a kept jump leads @here, continue with its state. */
+static noinline bool kunwind_walk_attr jumped_from(struct way *way, u32 here)
+{
+	u32 i, found = way->nr, next = ~0U;
+
+	kunwind_pay(way->mem, way->nr / 8);
+	for (i = way->nr; i-- > 0;)
+		if (way->at[i] == here)
+			found = i;
+		else if (way->at[i] > here && way->at[i] < next)
+			next = way->at[i];
+	way->next = next;
+	if (found == way->nr)
+		return false;
+	if (way->depth_at[found] != UNKNOWN)
+		way->depth = way->depth_at[found];
+	way->rbp_at = way->rbp_at_at[found];
+	way->framed = way->framed_at[found];
+	return true;
+}
+
+static __always_inline bool jumped_to(struct way *way, u32 here)
+{
+	return way->nr && here >= way->next && jumped_from(way, here);
+}
+
+/* What an instruction of the one-byte opcode map does to registers and to struct way. */
+#define TO_REG		0x01	/* writes the register in ModRM.reg */
+#define TO_RM		0x02	/* writes ModRM.rm, if that is a register */
+#define FORMS		0x0c	/* only if forms[] has ModRM.reg */
+#define FORMS_80	0x04
+#define FORMS_F7	0x08
+#define FORMS_FF	0x0c
+#define ACTION		0xf0
+#define BRANCH		0x10
+#define JUMP		0x20
+#define STOP		0x30
+#define LEAVE		0x40
+#define PUSH		0x50
+#define POP		0x60
+#define LOSE		0x70	/* rsp is not known afterwards */
+#define TO_LOW		0x80	/* writes the register that the opcode names */
+#define GROUP_FF	0x90
+
+#define ARITHMETIC(op)	[(op) ... (op) + 1] = TO_RM, [(op) + 2 ... (op) + 3] = TO_REG
+
+static const u8 effects[256] = {
+	ARITHMETIC(0x00), ARITHMETIC(0x08), ARITHMETIC(0x10), ARITHMETIC(0x18),
+	ARITHMETIC(0x20), ARITHMETIC(0x28), ARITHMETIC(0x30),
+	[0x50 ... 0x57] = PUSH, [0x58 ... 0x5f] = POP, [0x63] = TO_REG,
+	[0x68] = PUSH, [0x69] = TO_REG, [0x6a] = PUSH, [0x6b] = TO_REG, [0x70 ... 0x7f] = BRANCH,
+	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
+	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
+	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
+	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE, [0xcc] = STOP,
+	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
+	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
+};
+
+/* kunwind_insn_writes() for the one-byte opcode map. */
+static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 number)
+{
+	static const u8 forms[] = { 0xff, 0x7f, 0x0c, 0x03 };
+	const u8 form = insn->modrm >> 3 & 7, effect = effects[insn->op];
+
+	if (effect & TO_REG && (form | insn->reg_high << 3) == number)
+		return true;
+	return effect & TO_RM && insn->modrm >> 6 == 3 &&
+	       ((insn->modrm & 7) | insn->rm_high << 3) == number &&
+	       forms[(effect & FORMS) >> 2] >> form & 1;
+}
+
+/* The same for the map 0f: cmov, imul, movzx, movsx, popcnt, bsf, bsr. */
+static __always_inline bool writes_two(const struct kunwind_insn *insn, u8 number)
+{
+	const u8 op = insn->op;
+
+	return insn->map == 1 && !insn->vex &&
+	       ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == number &&
+	       ((op >= 0x40 && op <= 0x4f) || op == 0xaf ||
+		(op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
+}
+
+bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 number)
+{
+	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
+}
+
+/* One instruction can move rsp by two billion bytes, and so can the next one. */
+static __always_inline s32 depth_of(s64 sum)
+{
+	return sum >= -MOST_DEPTH && sum <= MOST_DEPTH ? sum : UNKNOWN;
+}
+
+/* An instruction that writes rsp by an operand that ModRM names. */
+static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
+	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+
+	if (mod == 3 && ((op == 0x89 && form == 5 && !insn->reg_high) ||
+			 (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
+		way->depth = way->frame;
+	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5)	/* lea n(%rbp), %rsp */
+		way->depth = way->frame == UNKNOWN ? UNKNOWN : depth_of((s64)way->frame - insn->disp);
+	else if (way->depth == UNKNOWN)
+		return;
+	else if ((op == 0x83 || op == 0x81) && form == 5)
+		way->depth = depth_of((s64)way->depth + insn->imm);
+	else if ((op == 0x83 || op == 0x81) && form == 0)
+		way->depth = depth_of((s64)way->depth - insn->imm);
+	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 4)	/* lea n(%rsp), %rsp */
+		way->depth = depth_of((s64)way->depth - insn->disp);
+	else
+		way->depth = UNKNOWN;
+}
+
+/*
+ * A function may save rbp without a push, just before it first needs the
+ * register (gcc's -fshrink-wrap-separate): mov %rbp, n(%rsp). It restores rbp
+ * by mov n(%rsp), %rbp.
+ */
+static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
+{
+	const s64 at = (s64)way->depth - insn->disp;
+
+	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
+	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
+		return;
+	if (insn->op == 0x89 && way->rbp_at == UNKNOWN)
+		way->rbp_at = at;
+	else if (insn->op == 0x8b && way->rbp_at == at)
+		way->rbp_at = UNKNOWN;
+}
+
+/* rbp gets another value. If rbp was not saved, the caller's value is lost (longjmp()). */
+static void kunwind_walk_attr write_rbp(struct way *way)
+{
+	way->framed = false;
+	if (way->rbp_at == UNKNOWN)
+		way->rbp_at = KUNWIND_CODE_RBP_LOST;
+}
+
+/* An instruction whose ModRM names rsp or rbp, and which may write or save it. */
+static noinline void kunwind_walk_attr move_named(struct way *way, const struct kunwind_insn *insn,
+						  u32 end)
+{
+	const u8 op = insn->op;
+
+	/* This takes as long as decoding an instruction. */
+	kunwind_pay(way->mem, 1);
+	if (!insn->reg_high && !insn->rm_high &&
+	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
+		write_rbp(way);						/* mov %rsp, %rbp */
+		way->frame = way->depth;
+		way->framed = way->depth != UNKNOWN;
+	} else if (writes_one(insn, 5)) {
+		write_rbp(way);
+	}
+	/* This comes after write_rbp(): a restored rbp is the caller's again. */
+	if (op == 0x89 || op == 0x8b)
+		save_rbp(way, insn);
+	if (writes_one(insn, 4)) {
+		way->moved = end;
+		move_rsp(way, insn);
+	}
+}
+
+/* The next instruction may belong to another function, unless a jump leads there. */
+static void kunwind_walk_attr stop(struct way *way, u32 end)
+{
+	way->stopped = end;
+	way->depth = UNKNOWN;
+	way->framed = false;
+}
+
+static void kunwind_walk_attr push(struct way *way, s32 pushed, u32 end)
+{
+	way->moved = end;
+	if (way->depth != UNKNOWN)
+		way->depth += pushed;
+}
+
+static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind_insn *insn,
+					   u32 end, u8 action)
+{
+	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
+
+	switch (action) {
+	case BRANCH:
+		jump_to(way, end, (s64)end + insn->imm);
+		return;
+	case JUMP:
+		jump_to(way, end, (s64)end + insn->imm);
+		fallthrough;
+	case STOP:
+		stop(way, end);
+		return;
+	case LEAVE:
+		way->framed = false;
+		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - 8;
+		way->moved = end;
+		return;
+	case PUSH:
+		push(way, 8, end);
+		if (op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
+			way->rbp_at = way->depth;
+		return;
+	case POP:
+		if (op == 0x5d && !insn->rm_high)
+			write_rbp(way);
+		if (op != 0x5c || insn->rm_high) {
+			push(way, -8, end);
+			return;
+		}
+		fallthrough;						/* pop %rsp */
+	case LOSE:						/* xchg %rsp, %rax; enter */
+		if (op == 0x94 && insn->rm_high)			/* xchg %r12, %rax */
+			return;
+		way->depth = UNKNOWN;
+		way->moved = end;
+		return;
+	case TO_LOW:
+		if (!insn->rm_high)			/* mov imm, %ebp; xchg %rbp, %rax */
+			write_rbp(way);
+		return;
+	case GROUP_FF:
+		if (form == 6)
+			push(way, 8, end);
+		else if (form == 4)					/* jmp *x */
+			stop(way, end);
+		return;
+	}
+}
+
+/* An instruction of the maps after 0f. */
+static noinline void kunwind_walk_attr move_more(struct way *way, const struct kunwind_insn *insn,
+						 u32 end)
+{
+	if (insn->map != 1)
+		return;
+	if (insn->op == 0x0b)						/* ud2 */
+		stop(way, end);
+	else if (insn->op >> 4 == 8 && !insn->vex)
+		jump_to(way, end, (s64)end + insn->imm);
+	else if (writes_two(insn, 5))
+		write_rbp(way);
+}
+
+/* Apply an instruction. @end: offset of the next one. Most instructions change nothing. */
+static __always_inline void move(struct way *way, const struct kunwind_insn *insn, u32 end)
+{
+	const u8 effect = effects[insn->op];
+
+	way->back = UNKNOWN;
+	if (insn->map) {
+		move_more(way, insn, end);
+		return;
+	}
+	if (effect & (TO_REG | TO_RM)) {
+		const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+		const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+
+		if ((reg | 1) == 5 || ((rm | 1) == 5 && insn->modrm >> 6 == 3))
+			move_named(way, insn, end);
+	}
+	if (effect & ACTION)
+		act(way, insn, end, effect & ACTION);
+}
+
+/*
+ * How many bytes a round of a loop pushes. @from: head of the loop, @to: its
+ * backward jump. Also 0 if this is not known, because few loops push.
+ */
+static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 from, u64 to,
+						   u32 *left)
+{
+	struct way way = { .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct kunwind_text text = { .mem = mem, .left = *left };
+	struct kunwind_insn insn;
+	u64 at = from;
+
+	/* The set-up takes as long as decoding an instruction. */
+	kunwind_pay(mem, 1);
+	while (at < to && kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		move(&way, &insn, at - from);
+		jumped_to(&way, at - from);
+	}
+	*left = text.left;
+	return at == to && way.depth != UNKNOWN ? way.depth - LOOP_DEPTH : 0;
+}
+
+/* Whether the instruction at @jump jumps back, and ends a loop that moves rsp. */
+static bool kunwind_walk_attr ends_pushing(struct way *way, u64 from, u64 jump, u32 *left_of_loops)
+{
+	return way->back != UNKNOWN && way->moved > way->back &&
+	       round_pushes(way->mem, from + way->back, jump, left_of_loops);
+}
+
+/* After an instruction that ends @here, to which kept jumps may lead. */
+static __always_inline void settle(struct way *way, u32 here)
+{
+	if (!jumped_to(way, here) && way->depth < 0)
+		way->depth = UNKNOWN;
+}
+
+/* Read from @at up to @to. False: @to was not reached. */
+static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *text, u64 from,
+					 u64 at, u64 to, u32 *left_of_loops)
+{
+	struct kunwind_insn insn;
+
+	while (at < to && kunwind_insn_next(text, at, &insn)) {
+		at += insn.length;
+		move(way, &insn, at - from);
+		if (ends_pushing(way, from, at - insn.length, left_of_loops)) {
+			way->depth = UNKNOWN;
+			way->nr = 0;
+		}
+		settle(way, at - from);
+	}
+	return at == to;
+}
+
+/*
+ * Look after @to for a jump with a known depth that leads back to code after
+ * the last stop, at or before @to. If true, *way is the state at its target,
+ * which is way->back.
+ */
+static noinline bool kunwind_walk_attr jumped_back(struct way *way, struct kunwind_text *text,
+						   u64 from, u64 to, u32 *left_of_loops)
+{
+	const s32 lowest = way->stopped, highest = to - from;
+	struct kunwind_insn insn;
+	u64 at = to;
+
+	text->left = min(text->left, (u32)MOST_AFTER);
+	while (kunwind_insn_next(text, at, &insn)) {
+		at += insn.length;
+		move(way, &insn, at - from);
+		if (way->back >= lowest && way->back <= highest &&
+		    (way->back_depth != UNKNOWN || way->back_framed)) {
+			if (ends_pushing(way, from, at - insn.length, left_of_loops))
+				return false;
+			way->depth = way->back_depth;
+			way->framed = way->back_framed;
+			way->nr = 0;
+			return true;
+		}
+		settle(way, at - from);
+	}
+	return false;
+}
+
+static void kunwind_walk_attr answer(const struct way *way, struct kunwind_code *code)
+{
+	code->depth = way->depth;
+	code->frame = way->framed ? way->frame : UNKNOWN;
+	code->rbp_at = way->rbp_at;
+}
+
+void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to,
+					 struct kunwind_code *code)
+{
+	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	u32 left_of_loops = MOST_LOOP_INSNS;
+
+	*code = (struct kunwind_code){ .depth = UNKNOWN, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	if (!read_up_to(&way, &text, from, from, to, &left_of_loops))
+		return;
+	answer(&way, code);
+	if (way.depth != UNKNOWN || way.framed ||
+	    !jumped_back(&way, &text, from, to, &left_of_loops))
+		return;
+	text = (struct kunwind_text){ .mem = mem, .left = MOST_INSNS };
+	if (read_up_to(&way, &text, from, from + way.back, to, &left_of_loops))
+		answer(&way, code);
+}
+
+/* Whether the code after this instruction runs only if a jump leads there. */
+static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && op == 0x0b;			/* ud2 */
+	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
+	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
+}
+
+/* The nearest target after @here; 0: none. */
+static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
+{
+	u32 i, nearest = 0;
+
+	for (i = 0; i < way->nr; i++)
+		if (way->at[i] > here && (!nearest || way->at[i] < nearest))
+			nearest = way->at[i];
+	return nearest;
+}
+
+static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
+	return op >= 0x70 && op <= 0x7f;
+}
+
+/* A register that holds a known address, from lea n(%rip), %reg. */
+struct constant {
+	u64 value;
+	u32 reg;
+	bool known;
+};
+
+static void kunwind_walk_attr note_constant(struct constant *constant,
+					    const struct kunwind_insn *insn, u64 end)
+{
+	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+
+	if (!insn->map && insn->op == 0x8d && insn->wide && (insn->modrm & 0xc7) == 5)
+		*constant = (struct constant){ .value = end + (s64)insn->disp, .reg = reg,
+					       .known = true };
+	else if (constant->known && kunwind_insn_writes(insn, constant->reg))
+		constant->known = false;
+	else if (!insn->map && insn->op >> 3 == 0x58 >> 3 &&
+		 ((insn->op & 7) | insn->rm_high << 3) == (int)constant->reg)
+		constant->known = false;
+}
+
+/* The target of an unconditional jump; 0: another instruction, or an unknown target. */
+static u64 kunwind_walk_attr leaves_to(const struct kunwind_insn *insn, u64 end,
+				       const struct constant *constant)
+{
+	if (insn->map)
+		return 0;
+	if (insn->op == 0xe9 || insn->op == 0xeb)
+		return end + (s64)insn->imm;
+	if (insn->op == 0xff && insn->modrm >> 3 == (0xc0 | 4 << 3) >> 3 && constant->known &&
+	    ((insn->modrm & 7) | insn->rm_high << 3) == (int)constant->reg)
+		return constant->value;
+	return 0;
+}
+
+u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
+					u32 *left)
+{
+	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct kunwind_text text = { .mem = mem, .left = *left };
+	struct constant constant = { };
+	struct kunwind_insn insn;
+	u64 at = from, to, found = 0, other = 0;
+
+	while (kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		to = leaves_to(&insn, at, &constant);
+		if (!to && jumps(&insn))
+			to = at + (s64)insn.imm;
+		else if (to && !way.depth && !other)
+			other = to;
+		else if (!to && !way.depth && !insn.map && insn.op == 0xff &&
+			 (insn.modrm >> 3 & 7) == 4)
+			other = KUNWIND_CODE_ANYWHERE;
+		if (to && !way.depth && to >= lo && to <= hi) {
+			found = to;
+			break;
+		}
+		note_constant(&constant, &insn, at);
+		move(&way, &insn, at - from);
+		if (jumped_to(&way, at - from))
+			continue;
+		if (goes_elsewhere(&insn) && !next_target(&way, at - from))
+			break;
+		if (way.depth < 0)
+			way.depth = UNKNOWN;
+	}
+	*left = text.left;
+	return found ?: other;
+}

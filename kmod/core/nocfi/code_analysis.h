@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * code_analysis.h - what a function has put on the stack at an instruction (code_analysis.c)
+ *
+ * 64-bit code only. Any context, NMI included. The caller must have no window
+ * open.
+ */
+#ifndef _KUNWIND_CODE_ANALYSIS_H
+#define _KUNWIND_CODE_ANALYSIS_H
+
+#include "../x86/insn_decode.h"
+
+#define KUNWIND_CODE_RBP_LOST	(-2)	/* as rbp_at: the caller's rbp is not known */
+
+/**
+ * kunwind_code_read() - find the return address at an instruction of a function
+ * @from: the function's entry
+ * @to: the instruction
+ * @code: out: depth, frame, rbp_at; all are -1 if @to was not reached
+ */
+void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
+
+#define KUNWIND_CODE_ANYWHERE	1
+
+/*
+ * Where the function at @from jumps with nothing on its stack (a tail call):
+ * the first target in [@lo, @hi]; or else KUNWIND_CODE_ANYWHERE, if it jumps
+ * through a register of unknown value or through memory; or else the target of
+ * the first unconditional jump. 0: no such jump was found. *left: in: how many
+ * instructions may be read; out: how many of these were not.
+ */
+u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
+
+/*
+ * Whether the instruction writes the register @number (as in ModRM) by an
+ * operand that ModRM names. Not reported: push, pop, leave, registers that the
+ * opcode names (mov imm, %reg; xchg %reg, %rax), and implied registers (mul).
+ */
+bool kunwind_insn_writes(const struct kunwind_insn *insn, u8 number);
+
+#endif /* _KUNWIND_CODE_ANALYSIS_H */

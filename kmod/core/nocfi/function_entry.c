@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * function_entry.c - find the entry of the function at an address
+ *
+ * For code without unwind information (step.c), if the code ahead never returns
+ * or is too long, and the function was called through a pointer (goroutines,
+ * callbacks of Go). If the entry is known, the code from there on says where the
+ * return address is (code_analysis.c).
+ *
+ * Two marks at a multiple of 16 bytes show an entry:
+ *   - Nine bytes of int3 or more before it. Linkers (Go's, lld) fill the
+ *     space between functions with int3. No instruction is that long and ends
+ *     with so many bytes cc, and no execution comes from there. Less padding
+ *     may be the end of an instruction.
+ *   - Go's comparison of rsp with the end of the goroutine's stack, cmp
+ *     0x10(%r14), %rsp. It is the first instruction of most functions of Go (1.17
+ *     or newer), and no other instruction.
+ * A breakpoint may have replaced the first byte at the entry.
+ *
+ * Bounds: MOST_CHUNKS * CHUNK words. Each chunk costs two units of the budget.
+ *
+ * What it does not do: find the entry of each function. The nearest entry that
+ * is found may be of a function before the one at the address. Then code_analysis.c
+ * finds the end of that function, and knows nothing after it.
+ */
+#include "../walk/mem.h"
+#include "function_entry.h"
+
+#define CHUNK		KUNWIND_CHUNK	/* words */
+#define MOST_CHUNKS	256		/* 16 KiB of code */
+#define ALIGNMENT	16		/* bytes */
+#define PADDING		0xccccccccccccccccULL
+#define STACK_CHECK	0x10663bU	/* cmp 0x10(%r14), %rsp, without its first byte, 49 */
+
+/* @words: two before the place, and the first one there. */
+static bool kunwind_walk_attr is_entry(const u64 *words)
+{
+	const u8 first = words[2], second = words[2] >> 8;
+
+	if ((first == 0x49 || first == 0xcc) && (u32)words[2] >> 8 == STACK_CHECK)
+		return true;
+	return words[1] == PADDING && words[0] >> 56 == 0xcc && second != 0xcc;
+}
+
+bool kunwind_walk_attr kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 at, u64 *entry)
+{
+	u64 words[CHUNK + 1], top = at & ~(u64)(ALIGNMENT - 1);
+	u32 chunks, i;
+
+	if (!kunwind_read_word(mem, top, &words[CHUNK]))
+		return false;
+	for (chunks = 0; chunks < MOST_CHUNKS && top >= lo + 8 * CHUNK; chunks++) {
+		if (!kunwind_pay(mem, CHUNK / 4) ||
+		    kunwind_read_words(mem, top - 8 * CHUNK, words, CHUNK) < CHUNK)
+			return false;
+		for (i = CHUNK; i >= ALIGNMENT / 8; i -= ALIGNMENT / 8)
+			if (is_entry(&words[i - 2])) {
+				*entry = top - 8 * (CHUNK - i);
+				return true;
+			}
+		words[CHUNK] = words[0];
+		top -= 8 * CHUNK;
+	}
+	return false;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * outermost.c - recognize the frame where the program, a thread or a goroutine
+ * began
+ *
+ * Nothing called such a frame, so a stack that ends there is complete
+ * (docs/unwinding.md). Without unwind information, three things show this:
+ *
+ * The kernel starts a program at the entry point of its interpreter (ld.so),
+ * which later jumps to the program's own entry point. rsp must be at most
+ * SP_SLACK below the rsp that the program began with. The frame is in the
+ * function at an entry point if the instructions from there lead to the frame's
+ * address, and leave rsp as it is in the frame (or at an unknown value). 32-bit
+ * code is not followed: the frame must be at most MOST_BYTES_I386 after the
+ * entry point.
+ *
+ * The code that begins a thread clears rbp, as the psABI asks (3.4.1), calls,
+ * and ends the thread when the call returns.
+ *
+ * A goroutine of Go begins as if runtime.goexit() had called its first
+ * function: the return address is the second byte of runtime.goexit() (Go:
+ * src/runtime/asm_amd64.s). No call ends there, so no other function has that
+ * return address.
+ *
+ * Bounds: MOST_INSNS instructions for each of the two entry points. Any
+ * context, NMI included; the seam's reader reads memory. Stack: 600 bytes.
+ */
+#include "../walk/mem.h"
+#include "../x86/insn_decode.h"
+#include "code_analysis.h"
+#include "outermost.h"
+
+#define MOST_INSNS	512
+#define MOST_TARGETS	12
+#define MOST_INSNS_OF_END 8
+#define MOST_BYTES_OF_MARK 16
+#define EAX_UNKNOWN	(-1)
+#define NR_EXIT		60
+#define NR_EXIT_GROUP	231
+
+/*
+ * How many bytes the code at an entry point may subtract from rsp, for words
+ * and for alignment (glibc: sysdeps/x86_64/dl-machine.h, RTLD_START; Go:
+ * rt0_go).
+ */
+#define SP_SLACK	96
+
+#define EHDR_ENTRY	24	/* offset of e_entry in struct elf64_hdr and in struct elf32_hdr */
+#define MOST_BYTES_I386	96	/* from the entry point on */
+
+/* Whether the code after this instruction runs only if a jump leads there. */
+static bool kunwind_walk_attr ends(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && (op == 0x0b || op == 0xb9);	/* ud2, ud1 */
+	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
+	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
+}
+
+static bool kunwind_walk_attr branches(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
+	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
+}
+
+static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
+{
+	return !insn->map && (insn->op == 0xe9 || insn->op == 0xeb);
+}
+
+static bool kunwind_walk_attr calls(const struct kunwind_insn *insn)
+{
+	return !insn->map && (insn->op == 0xe8 ||
+			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
+}
+
+/* nop, endbr64 */
+static bool kunwind_walk_attr pads(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && (insn->op == 0x1f || insn->op == 0x1e);
+	return insn->op == 0x90 && !insn->rm_high;
+}
+
+/* The stack pointer at an instruction; sp counts only if known. */
+struct at {
+	u64 ip, sp;
+	bool known;
+};
+
+static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn *insn)
+{
+	const u32 form = insn->modrm >> 3 & 7;
+	const bool of_rsp = insn->modrm >> 6 == 3 && (insn->modrm & 7) == 4 && !insn->rm_high;
+
+	if (insn->map) {
+		at->known &= !kunwind_insn_writes(insn, 4);
+		return;
+	}
+	switch (insn->op) {
+	case 0x50 ... 0x57: case 0x68: case 0x6a: case 0x9c:
+		at->sp -= 8;
+		return;
+	case 0x58 ... 0x5f: case 0x8f: case 0x9d:
+		at->sp += 8;
+		at->known &= insn->op != 0x5c || insn->rm_high;		/* pop %rsp */
+		return;
+	case 0xff:
+		if (form == 6)
+			at->sp -= 8;
+		return;
+	case 0x8d:
+		if (!insn->on_rsp)
+			break;
+		if (!insn->reg_high && form == 4)
+			at->sp += (s64)insn->disp;
+		return;
+	case 0x81: case 0x83:
+		if (!of_rsp || (form != 0 && form != 4 && form != 5))
+			break;
+		if (form == 4)
+			at->sp &= (s64)insn->imm;
+		else
+			at->sp += form ? -(s64)insn->imm : insn->imm;
+		return;
+	}
+	at->known &= !kunwind_insn_writes(insn, 4) && insn->op != 0xc9;
+}
+
+/*
+ * Whether the function at @start, entered with rsp @start_sp, has an
+ * instruction at @ip at which rsp is @sp, or not known. Code after an
+ * instruction that ends() is read if a jump led forward to it. If there is no
+ * such code, a jump (to another function) is followed only if the code has
+ * called nothing before.
+ */
+static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 start_sp, u64 ip,
+				     u64 sp)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	struct at at = { .ip = start, .sp = start_sp, .known = true };
+	struct at target[MOST_TARGETS] kunwind_unset;
+	struct kunwind_insn insn;
+	bool called = false, behind = false;
+	u64 callee = ~0ULL;
+	u32 nr = 0, i, next;
+
+	for (;;) {
+		if (at.ip == ip)
+			return !at.known || at.sp == sp;
+		/*
+		 * The callee is another function, even if it begins directly
+		 * after the call, at the return address.
+		 */
+		if (at.ip >= callee)
+			return false;
+		if (!kunwind_pay(mem, nr / 8) || !kunwind_insn_next(&text, at.ip, &insn))
+			return false;
+		at.ip += insn.length;
+		move_rsp(&at, &insn);
+		if ((branches(&insn) || jumps(&insn)) && insn.imm > 0) {
+			for (i = 0; i < nr; i++)
+				if (target[i].ip < at.ip)
+					break;
+			if (i < MOST_TARGETS) {
+				nr += i == nr;
+				i = kunwind_index(i, (u32)MOST_TARGETS);
+				target[i] = at;
+				target[i].ip += (s64)insn.imm;
+			}
+		}
+		if (!ends(&insn) && !(behind && pads(&insn))) {
+			behind = calls(&insn);
+			called |= behind;
+			if (behind && insn.op == 0xe8 && insn.imm >= 0)
+				callee = min(callee, at.ip + (s64)insn.imm);
+			continue;
+		}
+		/* The code after this is something else, unless a jump leads there. */
+		for (i = 0, next = nr; i < nr; i++)
+			if (target[i].ip >= at.ip && (next == nr || target[i].ip < target[next].ip))
+				next = i;
+		if (next < nr)
+			at = target[kunwind_index(next, (u32)MOST_TARGETS)];
+		else if (jumps(&insn) && !called)
+			at.ip += (s64)insn.imm;
+		else
+			return false;
+		text.read = text.used = 0;
+		behind = false;
+	}
+}
+
+/* Decide by the distance from the entry point: ld.so's _start is that long. */
+static bool kunwind_walk_attr started_i386(struct kunwind_walk *walk, u64 ip)
+{
+	const struct kunwind_ranges *ranges = walk->ranges;
+	u64 entry;
+
+	if (ranges->interpreter &&
+	    kunwind_read_word32(&walk->mem, ranges->interpreter + EHDR_ENTRY, &entry) &&
+	    ip - ranges->interpreter - entry <= MOST_BYTES_I386)
+		return true;
+	return ranges->entry && ip - ranges->entry <= MOST_BYTES_I386;
+}
+
+bool kunwind_walk_attr kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp)
+{
+	const struct kunwind_ranges *ranges = walk->ranges;
+	u64 entry;
+
+	if (!ranges->entry_sp || sp > ranges->entry_sp || ranges->entry_sp - sp > SP_SLACK)
+		return false;
+	if (walk->i386)
+		return started_i386(walk, ip);
+	if (ranges->interpreter &&
+	    kunwind_read_word(&walk->mem, ranges->interpreter + EHDR_ENTRY, &entry) &&
+	    begins(&walk->mem, ranges->interpreter + entry, ranges->entry_sp, ip, sp))
+		return true;
+	return ranges->entry && begins(&walk->mem, ranges->entry, ranges->entry_sp, ip, sp);
+}
+
+static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high)))
+		return true;
+	return insn->has_modrm && kunwind_insn_writes(insn, 5);
+}
+
+/*
+ * Whether xor %ebp, %ebp is at @at, a call ends at @ra, and the instructions in
+ * between neither jump away nor write rbp.
+ */
+static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn insn;
+	bool first = true;
+
+	while (at < ra && kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		if (first && (insn.map || (insn.op != 0x31 && insn.op != 0x33) ||
+			      insn.modrm != 0xed || insn.reg_high || insn.rm_high))
+			return false;
+		if (at == ra)
+			return !insn.map && (insn.op == 0xe8 ||
+					     (insn.op == 0xff && (insn.modrm >> 3 & 7) == 2));
+		if (!first && (ends(&insn) || writes_rbp(&insn)))
+			return false;
+		first = false;
+	}
+	return false;
+}
+
+/* The value of eax after the instruction; EAX_UNKNOWN: not known. */
+static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
+{
+	if (insn->map || insn->vex || insn->rm_high)
+		return EAX_UNKNOWN;
+	switch (insn->op) {
+	case 0xb8:
+		return insn->imm;
+	case 0xb0:
+		return eax == EAX_UNKNOWN ? EAX_UNKNOWN : (eax & ~0xff) | (u8)insn->imm;
+	case 0x31: case 0x33:
+		return insn->modrm == 0xc0 && !insn->reg_high ? 0 : eax;
+	case 0x89: case 0x8b:
+		return kunwind_insn_writes(insn, 0) ? EAX_UNKNOWN : eax;
+	}
+	return EAX_UNKNOWN;
+}
+
+#define GOEXIT_ALIGNED	16
+#define PADDING		0xcc
+
+/*
+ * Whether runtime.goexit() is at @at: an aligned address after padding, with
+ * the code nop (or a breakpoint in its place); call runtime.goexit1; nop. The
+ * target of the call is not compared.
+ */
+static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
+{
+	u64 before, code;
+
+	return at % GOEXIT_ALIGNED == 0 && kunwind_read_word(mem, at - 8, &before) &&
+	       before >> 56 == PADDING && kunwind_read_word(mem, at, &code) &&
+	       ((u16)code == 0xe890 || (u16)code == 0xe8cc) && (u8)(code >> 48) == 0x90;
+}
+
+bool kunwind_walk_attr kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra)
+{
+	return is_goexit(mem, ra - 1) || is_goexit(mem, ra - 6);
+}
+
+bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn insn;
+	s32 eax = EAX_UNKNOWN;
+	u64 at = ra;
+	u32 i;
+
+	for (;;) {
+		if (!kunwind_insn_next(&text, at, &insn))
+			return false;
+		at += insn.length;
+		if (insn.map == 1 && insn.op == 0x05)			/* syscall */
+			break;
+		eax = eax_after(&insn, eax);
+		if (!insn.map && insn.op != 0x31 && insn.op != 0x33 && insn.op != 0x89 &&
+		    insn.op != 0x8b && (insn.op & 0xf0) != 0xb0)
+			return false;
+	}
+	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
+		return false;
+	/* A trap must follow: the system call does not return. */
+	if (!kunwind_insn_next(&text, at, &insn) || !ends(&insn) ||
+	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
+		return false;
+	for (i = 4; i <= MOST_BYTES_OF_MARK; i++)
+		if (marks_end(mem, ra - i, ra))
+			return true;
+	return false;
+}

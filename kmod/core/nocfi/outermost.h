@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * outermost.h - where stacks of programs, threads and goroutines begin (outermost.c)
+ *
+ * Any context, NMI included. The caller must have no window open.
+ */
+#ifndef _KUNWIND_OUTERMOST_H
+#define _KUNWIND_OUTERMOST_H
+
+#include "../kunwind_core.h"
+
+/*
+ * Whether the frame at the instruction @ip, with the stack pointer @sp, is in
+ * the function at the entry point of the interpreter (ld.so) or of the program.
+ */
+bool kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp);
+
+/*
+ * Whether the code around the return address @ra begins a thread: it clears
+ * rbp, calls, and exits when the call returns. Nothing called such code.
+ */
+bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
+
+/*
+ * Whether the return address @ra is in Go's runtime.goexit(), where the stack
+ * of a goroutine ends: at its second byte, to which the goroutine's first
+ * function returns, or after its call of runtime.goexit1().
+ */
+bool kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra);
+
+#endif /* _KUNWIND_OUTERMOST_H */

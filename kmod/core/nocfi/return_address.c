@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * return_address.c - how sure it is that a word of the stack is a frame's return address
+ *
+ * For frames without unwind information (step.c). The word must point into
+ * executable memory that is known for the process, and the bytes before that
+ * address must be a call. If the instruction says where the call leads (e8, ff
+ * 15; followed through PLT stubs and jumps), that place is read too. A call
+ * leads:
+ *   proven        to a function whose code, read up to the frame's own address
+ *                 (code_analysis.c), says that the return address is at this word,
+ *                 counted from rsp, or else from rbp; or to a function that
+ *                 tail-calls such a function
+ *   near          to less than MOST_CODE before the frame's own address, in the
+ *                 same mapping, and the code says nothing about the word
+ *   possible      to an unknown place (call through a register); or to a
+ *                 function that tail-calls through a register or memory; or
+ *                 anywhere, if the frame is in unknown code; or to another
+ *                 mapping, if the frame is in code of a JIT
+ *   contradicted  elsewhere, or the code says otherwise: the word is not the
+ *                 return address of this frame
+ * step.c raises a proof to:
+ *   outermost     if the word is possible, is in code that begins a thread
+ *                 (outermost.c), and no word below it follows a call
+ * No call precedes these return addresses:
+ *   handler       the trampoline of a signal frame, which lies above the word
+ *   interpreter   the place to which a JIT's interpreter makes its callee
+ *                 return, if the frame is in code of a JIT, too. The
+ *                 interpreter's frame proves it (kunwind_proof_jumped()). Above
+ *                 a frame pointer, which may be a caller's, the word is only
+ *                 possible.
+ *   goroutine     the second byte of Go's runtime.goexit() (outermost.c). step.c
+ *                 takes it as proven if the code ahead returns to it.
+ *
+ * Bounds: the walk's budget pays for all that is read. Any context, NMI
+ * included. Stack: 950 bytes.
+ */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
+#include "analysis_cache.h"
+#include "code_analysis.h"
+#include "return_address.h"
+
+#define MOST_CODE	(1U << 16)	/* bytes of one function */
+#define MOST_READ	4096		/* bytes of it that are read */
+#define BREAKPOINT	0xcc
+#define MOST_JUMPS	3
+#define MOST_TAILS	3		/* functions that jumped one to the other */
+#define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
+#define MOST_STUB_INSNS	10		/* the same after KUNWIND_PROOF_TAILS are used up */
+
+/* The rule of a table for @addr; of kind KUNWIND_RULE_NONE if no table has one. */
+static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, u64 addr)
+{
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
+	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
+
+	barrier();	/* load the table before the bias, as in kunwind_walk_rule() */
+	/* A part that is not built has no rules, like a table that is not built. */
+	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
+	    kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
+		return (struct kunwind_rule){ };
+	return kunwind_table_lookup(table, addr - range->bias);
+}
+
+bool kunwind_walk_attr kunwind_proof_covered(struct kunwind_walk *walk, u64 addr)
+{
+	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
+}
+
+bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr)
+{
+	struct kunwind_rule rule = rule_of(walk, addr);
+
+	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
+}
+
+/* Length in bytes of ff /2 (call through a register or memory) with this ModRM and SIB. */
+static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
+{
+	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
+
+	if (mod == 3)
+		return length;
+	length += rm == 4;
+	if (mod == 1)
+		return length + 1;
+	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
+		return length + 4;
+	return length;
+}
+
+/* Where a call to @target leads through at most MOST_JUMPS stubs and jumps; 0: not known. */
+static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
+{
+	u64 at, word;
+	u32 i;
+
+	for (i = 0; i < MOST_JUMPS; i++) {
+		at = target;
+		if (!kunwind_ranges_live(walk->ranges, at) ||
+		    !kunwind_read_word(&walk->mem, at, &word))
+			return 0;
+		if (kunwind_byte(word, 0) == BREAKPOINT) {
+			u8 first;
+
+			if (!kunwind_mem_original(&walk->mem, at, &first))
+				return target;
+			word = (word & ~0xffULL) | first;
+		}
+		if ((u32)word == 0xfa1e0ff3) {			/* endbr64 */
+			at += 4;
+			if (!kunwind_read_word(&walk->mem, at, &word))
+				return 0;
+		}
+		if (kunwind_byte(word, 0) == 0xf2) { /* bnd */
+			at++;
+			word >>= 8;
+		}
+		if ((word & 0xffff) == 0x25ff) {		/* jmp *x(%rip) */
+			if (!kunwind_read_word(&walk->mem, at + 6 + (s64)(s32)(word >> 16),
+					       &target))
+				return 0;
+		} else if (kunwind_byte(word, 0) == 0xe9) {
+			target = at + 5 + (s64)(s32)(word >> 8);
+		} else if (kunwind_byte(word, 0) == 0xeb) {
+			target = at + 2 + (s64)(s8)(word >> 8);
+		} else {
+			return target;
+		}
+	}
+	return 0;
+}
+
+bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target)
+{
+	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
+	u64 word, pointer;
+	u32 i;
+
+	*target = 0;
+	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
+	    !kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	/* A breakpoint may hide e8. In either case, the target must be code. */
+	if (kunwind_byte(word, 3) == 0xe8 || kunwind_byte(word, 3) == BREAKPOINT) {
+		pointer = ra + (s64)(s32)(word >> 32);
+		if (walk->i386)
+			pointer = (u32)pointer;
+		if (kunwind_ranges_live(walk->ranges, pointer)) {
+			*target = follow_jumps(walk, pointer);
+			return true;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		u32 at = 8 - lengths[i];
+		u8 modrm = kunwind_byte(word, at + 1);
+		bool known;
+
+		if ((kunwind_byte(word, at) != 0xff &&
+		     (kunwind_byte(word, at) != BREAKPOINT || modrm != 0x15)) ||
+		    (modrm >> 3 & 7) != 2 ||
+		    indirect_length(modrm, at < 6 ? kunwind_byte(word, at + 2) : 0) != lengths[i])
+			continue;
+		/* call *n(%rip), through a slot of the GOT */
+		known = modrm == 0x15 &&
+			kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
+			kunwind_ranges_live(walk->ranges, pointer);
+		if (known)
+			*target = follow_jumps(walk, pointer);
+		if (known || kunwind_byte(word, at) == 0xff)
+			return true;
+	}
+	return false;
+}
+
+bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
+{
+	u64 word;
+	u32 i;
+
+	if (!kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	for (i = 1; i < 7; i++)
+		if (kunwind_byte(word, i) == BREAKPOINT)
+			return false;
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
+					       const struct kunwind_bare *frame,
+					       const struct kunwind_candidate *c, s8 *at)
+{
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, c->ra);
+	u64 word;
+
+	if (!range || !kunwind_range_is_jit(range) || !frame->range ||
+	    !kunwind_range_is_jit(frame->range) || !kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
+	    !kunwind_read_word(&walk->mem, c->ra, &word) || (word & 0xffffff) != 0x658b48)
+		return false;
+	*at = kunwind_byte(word, 3);
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_proof_noted_rsp(struct kunwind_walk *walk,
+					       const struct kunwind_candidate *c, u64 bp, s8 at)
+{
+	u64 sp;
+
+	return !(bp & 7) && bp > c->slot && bp - c->slot <= KUNWIND_FRAME_MOST &&
+	       kunwind_read_word(&walk->mem, bp + (s64)at, &sp) && !(sp & 7) && sp > c->slot &&
+	       sp < bp;
+}
+
+bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,
+					    const struct kunwind_bare *frame,
+					    struct kunwind_candidate *c)
+{
+	u64 bp;
+	s8 at;
+
+	if (!kunwind_proof_takes_rsp(walk, frame, c, &at))
+		return false;
+	c->rbp_at = -1;
+	if (frame->bp_known && kunwind_proof_noted_rsp(walk, c, frame->bp, at))
+		return true;
+	c->rbp_at = 8;
+	return c->slot > frame->sp && kunwind_read_word(&walk->mem, c->slot - 8, &bp) &&
+	       kunwind_proof_noted_rsp(walk, c, bp, at);
+}
+
+/* A breakpoint may have replaced the first byte. */
+bool kunwind_walk_attr kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at)
+{
+	u64 word, more;
+
+	if (!kunwind_read_word(&walk->mem, at, &word))
+		return false;
+	if ((word & 0xffffffffffff00ULL) == 0x050f0000000f00ULL)
+		return kunwind_byte(word, 0) == 0xb8 || kunwind_byte(word, 0) == BREAKPOINT;
+	return (word & 0xffffffffffff00ULL) == 0x0000000fc0c700ULL &&
+	       (kunwind_byte(word, 0) == 0x48 || kunwind_byte(word, 0) == BREAKPOINT) &&
+	       kunwind_byte(word, 7) == 0x0f && kunwind_read_word(&walk->mem, at + 1, &more) &&
+	       kunwind_byte(more, 7) == 0x05;
+}
+
+/* struct ucontext: flags, link and stack (40 bytes), then struct sigcontext. */
+bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
+{
+	u64 segments;
+
+	/* 0x33 is the code segment of 64-bit code, in the sigcontext's word of segments. */
+	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) && (u16)segments == 0x33;
+}
+
+/* The proof of @c, provided that the frame is in the function at @target. */
+static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
+						       const struct kunwind_bare *frame, u64 target,
+						       struct kunwind_candidate *c)
+{
+	u64 distance = frame->ip - target;
+	struct kunwind_code code;
+
+	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
+		return KUNWIND_PROOF_CONTRADICTED;
+	if (distance > MOST_READ)
+		return KUNWIND_PROOF_NEAR;
+	kunwind_asked_read(&walk->mem, target, frame->ip, &code);
+	c->rbp_at = code.rbp_at;
+	if (code.depth >= 0)
+		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
+							   KUNWIND_PROOF_CONTRADICTED;
+	/* The code does not say how much the stack grew. rbp was set before it grew. */
+	if (code.frame >= 0 && frame->bp_known)
+		return frame->bp + code.frame == c->slot ? KUNWIND_PROOF_PROVEN :
+							   KUNWIND_PROOF_CONTRADICTED;
+	return KUNWIND_PROOF_NEAR;
+}
+
+/* Where the function at @target tail-calls, as kunwind_code_tail() says; 0: nowhere known. */
+static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     u64 target)
+{
+	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
+	u32 left = most, read;
+
+	target = kunwind_asked_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	read = most - left;
+	*frame->tails -= min(*frame->tails, read);
+	return target;
+}
+
+void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     struct kunwind_candidate *c)
+{
+	const struct kunwind_range *here = frame->range;
+	u64 target;
+	u32 i;
+
+	c->proof = KUNWIND_PROOF_NO_CALL;
+	c->target = 0;
+	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST))
+		return;
+	if (!kunwind_proof_call(walk, c->ra, &target)) {
+		if (kunwind_ranges_live(walk->ranges, c->ra) &&
+		    kunwind_proof_trampoline(walk, c->ra) &&
+		    kunwind_proof_sigframe(walk, c->slot + 8)) {
+			c->proof = KUNWIND_PROOF_HANDLER;
+			c->rbp_at = KUNWIND_CODE_RBP_LOST;
+		}
+		return;
+	}
+	c->proof = KUNWIND_PROOF_POSSIBLE;
+	c->target = target;
+	if (!target || !here)
+		return;
+	if (kunwind_range_is_jit(here) && (target < here->start || target >= here->end))
+		return;
+	c->proof = leads_here(walk, frame, target, c);
+	if (c->proof == KUNWIND_PROOF_PROVEN)
+		return;
+	/* The called function may have released its frame and jumped to this function. */
+	for (i = 0; i < MOST_TAILS && target; i++) {
+		target = tail_of(walk, frame, target);
+		if (target == KUNWIND_CODE_ANYWHERE) {
+			c->proof = KUNWIND_PROOF_POSSIBLE;
+			return;
+		}
+		if (target && leads_here(walk, frame, target, c) == KUNWIND_PROOF_PROVEN) {
+			c->proof = KUNWIND_PROOF_PROVEN;
+			return;
+		}
+	}
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * return_address.h - how sure it is that a word is the return address of a frame without
+ * unwind information (return_address.c)
+ *
+ * For step.c. Any context, NMI included. The functions read memory by the
+ * seam's reader, so the caller must have no window open.
+ */
+#ifndef _KUNWIND_RETURN_ADDRESS_H
+#define _KUNWIND_RETURN_ADDRESS_H
+
+#include "../kunwind_core.h"
+
+#define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
+#define KUNWIND_PROOF_TAILS	1024		/* initial *tails of struct kunwind_bare */
+#define KUNWIND_PROOF_COST	2		/* in units of the budget, without reads */
+
+/* How sure it is that a word is a return address, ascending. See return_address.c. */
+enum kunwind_proof {
+	KUNWIND_PROOF_NO_CALL,
+	KUNWIND_PROOF_CONTRADICTED,
+	KUNWIND_PROOF_POSSIBLE,
+	KUNWIND_PROOF_NEAR,
+	KUNWIND_PROOF_HANDLER,		/* the trampoline of a signal frame; follows no call */
+	KUNWIND_PROOF_PROVEN,
+	KUNWIND_PROOF_OUTERMOST,
+};
+
+/* A word that may be a return address. */
+struct kunwind_candidate {
+	u64 slot, ra;		/* address and value of the word */
+	enum kunwind_proof proof;
+	u64 target;		/* where the call before @ra leads; 0: not known, or no call */
+	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
+	bool resumes;		/* follows no call: interrupted code continues there */
+};
+
+/* The frame that has no rule. bp counts only if bp_known. */
+struct kunwind_bare {
+	u64 ip, sp, bp;
+	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
+	bool bp_known;
+	u32 *tails;		/* instructions that the step may still read for tail calls */
+};
+
+static __always_inline u8 kunwind_byte(u64 word, u32 n)
+{
+	return word >> 8 * n;
+}
+
+/* Whether a table has a rule for @addr; and whether that rule computes the CFA from rbp. */
+bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);
+bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
+
+/*
+ * Whether @ra is in code and follows a call. *target: where the call leads,
+ * through stubs and jumps; 0 if the instruction does not say, or if the jumps
+ * could not be followed. (The jumps are read as 64-bit code: ignore *target in
+ * 32-bit code.) If the bytes fit a direct and an indirect call, the direct one
+ * counts, provided that it leads to code.
+ */
+bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
+
+/*
+ * Whether the eight bytes of code @word may begin a signal trampoline. The
+ * first byte is not compared, because it may be a breakpoint. No memory is
+ * read.
+ */
+static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
+{
+	const u32 from_one = word >> 8, from_three = word >> 24;
+
+	return unlikely(from_one == 15 ? (u16)(word >> 40) == 0x050f :	/* mov $15, %eax; syscall */
+			from_three == 15 && (u16)from_one == 0xc0c7);	/* mov $15, %rax */
+}
+
+/* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
+bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
+/* Whether the struct ucontext of a signal frame may lie at @sp. */
+bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
+
+/*
+ * Whether it is certain that @ra follows no call, after kunwind_proof_call()
+ * has found none. False if the code cannot be read, or if a breakpoint may hide
+ * a call.
+ */
+bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
+
+/**
+ * kunwind_prove() - judge whether @c->ra at @c->slot is @frame's return address
+ *
+ * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST, and c->target. Sets c->rbp_at if the word is
+ * proven or a handler's; otherwise c->rbp_at may have any value. Charges the
+ * walk's budget; if the budget is spent at the start, c->proof is
+ * KUNWIND_PROOF_NO_CALL.
+ */
+void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+		   struct kunwind_candidate *c);
+
+/*
+ * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee
+ * returns. The interpreter does not call: it saves rsp in its frame, pushes the
+ * return address, and jumps. Therefore no call precedes @c->ra. Instead, the
+ * code at @c->ra restores rsp from the frame: mov n(%rbp), %rsp. *at: n, in
+ * bytes. Both @c->ra and the frame must be in code of a JIT.
+ */
+bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+			     const struct kunwind_candidate *c, s8 *at);
+/*
+ * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp
+ * saved @at bytes from @bp. The saved rsp is 0 while the interpreter has not
+ * called.
+ */
+bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 bp,
+			     s8 at);
+/*
+ * Both checks, for any word of the stack. The interpreter's callee has not
+ * changed rbp, or has pushed rbp first, just below the word. Sets c->rbp_at,
+ * not c->proof.
+ */
+bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+			  struct kunwind_candidate *c);
+
+#endif /* _KUNWIND_RETURN_ADDRESS_H */

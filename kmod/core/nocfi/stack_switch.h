@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * stack_switch.h - the return address of code that first switches stacks (stack_switch.c)
+ *
+ * Any context, NMI included. The caller must have no window open.
+ */
+#ifndef _KUNWIND_STACK_SWITCH_H
+#define _KUNWIND_STACK_SWITCH_H
+
+#include "../kunwind_core.h"
+
+/*
+ * Whether the 64-bit code from @from on, at which rsp is @sp, sets rsp to a
+ * value that it finds through the stack, and returns. *slot: address of the
+ * return address; *rbp_at: as in struct kunwind_code.
+ */
+bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot, s32 *rbp_at);
+
+#endif /* _KUNWIND_STACK_SWITCH_H */

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * step.c - step from a frame that has no unwind information
+ *
+ * For code of JITs, hand-written assembler, and all of musl. return_address.c decides
+ * how sure it is that a word is a return address. kunwind_bare_step() tries the
+ * methods of method.h in their order. docs/unwinding.md ("Code without CFI")
+ * says what proves each result. The last two methods guess. They run only if
+ * walk->guess is set:
+ *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
+ *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
+ *	  (return_address.c). The saved rbp must be greater than rbp, or zero; or the
+ *	  caller has unwind information (its rbp may have any value). If the
+ *	  function does not change rbp, rbp is its caller's. Therefore this
+ *	  method is not used if a near word lies below rbp (except in code of a
+ *	  JIT), or if a possible word there points into a function whose rule
+ *	  computes the CFA from rbp.
+ *   scan The nearest word that follows a call, if the word is possible, or near
+ *	  in code of a JIT.
+ *
+ * Any context, NMI included. The seam's reader reads user memory. A window
+ * opened here has at most 17 words (a signal frame). Nothing is written to user
+ * memory. Bounds: the walk's budget pays for each word of the stack and for all
+ * code that is read. Stack: 1,400 bytes, including callees.
+ *
+ * What it does not do: recover registers other than rsp, rip and rbp, except
+ * from a signal frame. A stack may end at a function that was called through a
+ * register, if only the code of that function could prove the word.
+ */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
+#include "code_ahead.h"
+#include "analysis_cache.h"
+#include "step.h"
+#include "code_analysis.h"
+#include "function_entry.h"
+#include "return_address.h"
+#include "outermost.h"
+#include "stack_switch.h"
+
+#define MOST_WORDS	512
+#define MOST_MOVED	4096		/* bytes, by a stub between two frames */
+#define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
+#define COST_OF_STEP	4		/* in units of the budget, without reads */
+
+u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
+{
+	u32 looked;
+	u64 real = kunwind_mem_return(&walk->mem, slot, &looked);
+
+	/* If the budget is spent, the walk discards this step. */
+	kunwind_pay(&walk->mem, looked);
+	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
+}
+
+/*
+ * In the trampoline, rsp points to the struct ucontext of the signal frame:
+ * flags, link and stack (40 bytes), then struct sigcontext. A called frame is
+ * at the start of the trampoline, because the handler returns there. An exact
+ * frame may also be directly before or after the system call (5, 7 or 9 bytes
+ * in).
+ */
+bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact)
+{
+	static const u8 order[] = {
+		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
+		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
+		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
+	};
+	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP], value;
+	struct kunwind_mem *mem = &walk->mem;
+	u32 i;
+
+	if (!kunwind_proof_trampoline(walk, ip) &&
+	    (!exact || (!kunwind_proof_trampoline(walk, ip - 5) && !kunwind_proof_trampoline(walk, ip - 7) &&
+			!kunwind_proof_trampoline(walk, ip - 9))))
+		return false;
+	if (!kunwind_proof_sigframe(walk, sp))
+		return false;
+	if (!kunwind_mem_begin(mem, sp + 40))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		kunwind_mem_read(mem, value, sp + 40 + 8 * i, fault);
+		walk->regs.r[order[kunwind_index(i, (u32)ARRAY_SIZE(order))]] = value;
+	}
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_ALL_REGS;
+	return true;
+fault:
+	/* rsp and rip are read last: both are still the frame's, unless only rip failed. */
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
+	return false;
+}
+
+/*
+ * Whether the frame is in the trampoline that gcc puts on the stack to call a
+ * nested function. The trampoline loads constants into r11 and r10, and jumps
+ * through r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
+ */
+static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct kunwind_bare *frame)
+{
+	static const u8 before[] = { 0, 6, 10, 16, 20 };
+	const struct kunwind_range *range = frame->range;
+	struct kunwind_mem *mem = &walk->mem;
+	const u64 ip = frame->ip;
+	u32 i;
+
+	/* The trampoline is on the stack, so one mapping contains both ip and rsp. */
+	if (frame->sp - range->start >= range->end - range->start)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		const u64 at = ip - before[i];
+		u64 first, second, jump, behind;
+
+		if (!kunwind_read_word(mem, at, &first) ||
+		    ((u16)first != 0xbb49 && (u16)first != 0xbb41))
+			continue;
+		behind = at + ((u16)first == 0xbb49 ? 10 : 6);
+		if (kunwind_read_word(mem, behind, &second) && (u16)second == 0xba49 &&
+		    kunwind_read_word(mem, behind + 10, &jump) && (jump & 0xffffff) == 0xe3ff49)
+			return ip == at || ip == behind || ip == behind + 10;
+	}
+	return false;
+}
+
+/* The word at rsp, for a frame that has only its return address on the stack. */
+static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				     struct kunwind_candidate *c)
+{
+	c->slot = frame->sp;
+	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	kunwind_prove(walk, frame, c);
+	c->rbp_at = -1;
+	return c->proof != KUNWIND_PROOF_NO_CALL;
+}
+
+/*
+ * The word above rbp, if it is at least possible. *saved: the word at rbp. The
+ * address in c->ra is the original one if a return probe replaced it.
+ */
+static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
+					       const struct kunwind_bare *frame,
+					       struct kunwind_candidate *c, u64 *saved)
+{
+	u64 bp = frame->bp;
+	s8 at;
+
+	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > KUNWIND_FRAME_MOST)
+		return false;
+	c->slot = bp + 8;
+	if (!kunwind_read_word(&walk->mem, bp, saved) ||
+	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	kunwind_prove(walk, frame, c);
+	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_takes_rsp(walk, frame, c, &at) &&
+	    kunwind_proof_noted_rsp(walk, c, *saved, at))
+		c->proof = KUNWIND_PROOF_POSSIBLE;
+	if (c->proof == KUNWIND_PROOF_NO_CALL)
+		return false;
+	if (c->proof < KUNWIND_PROOF_POSSIBLE)
+		return false;
+	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
+	       kunwind_proof_covered(walk, c->ra - 1);
+}
+
+/*
+ * rsp after the frame's call has returned. A stub between the frame and its
+ * callee may move the return address down to make room for arguments (OpenJDK,
+ * from compiled code to the interpreter). The callee then keeps the original
+ * rsp in the first word of its own frame. Returns @frame->sp if there is no
+ * such word.
+ */
+static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct kunwind_bare *frame)
+{
+	const u64 above = frame->sp;	/* downwards: return address, saved rbp, first word */
+	u64 bp, sp;
+
+	if (frame->bp_known && kunwind_read_word(&walk->mem, above - 16, &bp) && bp == frame->bp &&
+	    kunwind_read_word(&walk->mem, above - 24, &sp) &&
+	    !(sp & 7) && sp > above && sp - above <= MOST_MOVED)
+		return sp;
+	return above;
+}
+
+/*
+ * Examine the word at @slot, which the code ahead takes as its return address.
+ * False: nothing supports it. @by_rbp: the code finds @slot from rbp, so the
+ * function has a frame of its own, and it is enough that the word follows a
+ * call. That call may lead to another function, which jumped to this one with
+ * arguments on its stack (V8).
+ */
+static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
+					 const struct kunwind_bare *frame, u64 slot, bool by_rbp,
+					 struct kunwind_candidate *c)
+{
+	u64 target;
+
+	c->slot = slot;
+	if (slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	if (by_rbp && kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) &&
+	    kunwind_proof_call(walk, c->ra, &target)) {
+		c->proof = KUNWIND_PROOF_POSSIBLE;
+		return true;
+	}
+	kunwind_prove(walk, frame, c);
+	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_code_begins_goroutine(&walk->mem, c->ra))
+		c->proof = KUNWIND_PROOF_PROVEN;
+	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
+}
+
+/*
+ * Whether a push of a register that holds c->ra stands before the return at
+ * @ip. Then the return is a jump to c->ra. (The bytes may be part of another
+ * instruction. Then the register has another value.)
+ */
+static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
+					    const struct kunwind_candidate *c, u64 ip)
+{
+	/* From the instruction's register numbers to those of DWARF. */
+	static const u8 names[] = {
+		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
+		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
+	};
+	u64 word;
+	u32 reg;
+
+	if (!kunwind_read_word(&walk->mem, ip - 8, &word) || (kunwind_byte(word, 7) & 0xf8) != 0x50)
+		return false;
+	reg = kunwind_byte(word, 7) & 7;
+	if (walk->regs.valid & KUNWIND_REG(names[reg]) && walk->regs.r[names[reg]] == c->ra)
+		return true;
+	reg += KUNWIND_R8;
+	return kunwind_byte(word, 6) == 0x41 && walk->regs.valid & KUNWIND_REG(reg) &&
+	       walk->regs.r[reg] == c->ra;
+}
+
+/*
+ * The word that the code ahead takes as its return address. If false, *c still
+ * describes the word that was rejected; c->ra is 0 if no word was read.
+ */
+static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
+					 const struct kunwind_bare *frame, bool exact,
+					 struct kunwind_candidate *c)
+{
+	struct kunwind_code code;
+	u64 sp = frame->sp;
+
+	c->proof = KUNWIND_PROOF_NO_CALL;
+	c->ra = 0;
+	c->rbp_at = KUNWIND_CODE_RBP_LOST;
+	c->resumes = false;
+	if (!frame->range || !kunwind_asked_ahead(&walk->mem, frame->ip, &code))
+		return false;
+	c->rbp_at = code.rbp_at;
+	c->resumes = code.resumes;
+	if (code.depth < 0) {
+		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
+		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
+			return false;
+	} else {
+		if (!exact && kunwind_range_is_jit(frame->range))
+			sp = sender_sp(walk, frame);
+		if (!returns_by(walk, frame, sp + code.depth, false, c) &&
+		    (sp == frame->sp ||
+		     !returns_by(walk, frame, frame->sp + code.depth, false, c)))
+			return false;
+		/* The code may be the next function, after a call that does not return. */
+		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
+			return false;
+	}
+	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
+	if ((!exact || code.unsure) && c->proof == KUNWIND_PROOF_CONTRADICTED &&
+	    !kunwind_range_is_jit(frame->range))
+		return false;
+	c->rbp_at = code.rbp_at;
+	return true;
+}
+
+/* Whether popf stands before @ip, with only pops of registers in between. */
+static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
+{
+	u32 i = 7;
+	u64 word;
+
+	if (!kunwind_read_word(&walk->mem, ip - 8, &word))
+		return false;
+	while (i && (kunwind_byte(word, i) >> 3 == 11 || kunwind_byte(word, i) == 0x41))
+		i--;
+	return kunwind_byte(word, i) == 0x9d;
+}
+
+/*
+ * The return address by the code ahead. In exact frames (unless the answer is
+ * unsure) and in code of a JIT, the target of the call before that address does
+ * not count, because another function may have jumped to this one, and a JIT
+ * patches its calls. Elsewhere the target must not contradict (one_return()).
+ * If no call stands before the address, the function may resume what was
+ * interrupted there (struct kunwind_code). If it does not, or if a push of the
+ * address stands before the return, the return of an exact frame is a jump. The
+ * code at its target then returns from above the word.
+ */
+static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+					bool exact, struct kunwind_candidate *c)
+{
+	struct kunwind_bare there = *frame;
+	bool found;
+
+	found = one_return(walk, frame, exact, c);
+	c->resumes = !found && c->proof == KUNWIND_PROOF_NO_CALL &&
+		     (c->resumes || (exact && popped_flags(walk, frame->ip))) &&
+		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra);
+	if (c->resumes)
+		return true;
+	if (!exact || (found && (c->slot != frame->sp || !pushed_before(walk, c, frame->ip))))
+		return found;
+	there.range = kunwind_ranges_live(walk->ranges, c->ra);
+	if (!there.range || c->rbp_at != -1 || (!found && !kunwind_proof_no_call(walk, c->ra)))
+		return false;
+	there.ip = c->ra;
+	there.sp = c->slot + 8;
+	found = one_return(walk, &there, true, c);
+	c->resumes = false;
+	return found;
+}
+
+/*
+ * If the code after the call switches to another stack (stack_switch.c): the return
+ * address there. The call before that address must lead to this function, or to
+ * a place not far before the frame's address.
+ */
+static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+					struct kunwind_candidate *c)
+{
+	s32 rbp_at;
+
+	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
+	    c->slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	kunwind_prove(walk, frame, c);
+	c->rbp_at = rbp_at;
+	/* Possible: on another path, the function jumps through a register (Go's systemstack()). */
+	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN ||
+	       (c->proof == KUNWIND_PROOF_POSSIBLE && c->target && frame->ip > c->target &&
+		frame->ip - c->target <= MOST_SWITCHER);
+}
+
+/*
+ * The same if no word on this stack leads to the other stack, because its
+ * address is in thread-local storage (Go's cgocallback(), through which C calls
+ * Go). rbp is then the function's frame pointer on the other stack.
+ */
+static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
+					     const struct kunwind_bare *frame,
+					     struct kunwind_candidate *c)
+{
+	const u64 bp = frame->bp;
+
+	if (!frame->bp_known || bp & 7 || bp - frame->sp <= KUNWIND_FRAME_MOST)
+		return false;
+	c->slot = bp + 8;
+	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
+		return false;
+	kunwind_prove(walk, frame, c);
+	if (c->proof != KUNWIND_PROOF_NEAR && c->proof != KUNWIND_PROOF_PROVEN)
+		return false;
+	c->rbp_at = 8;
+	return kunwind_code_ahead_by_frame(&walk->mem, frame->ip);
+}
+
+/*
+ * The nearest proven or outermost word between rsp and @end. If there is none,
+ * the first word that follows a call; with @near, the first near word instead,
+ * if there is one. The search stops at the trampoline of a signal frame, which
+ * is the result if no word before it follows a call. found->slot is @end only
+ * if all words were examined and none follows a call.
+ */
+static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+				   u64 end, bool near, struct kunwind_candidate *found)
+{
+	struct kunwind_candidate c;
+	u64 words[KUNWIND_CHUNK], at;
+	u32 n, i;
+
+	found->proof = KUNWIND_PROOF_NO_CALL;
+	found->slot = 0;
+	for (at = frame->sp; at < end; at += 8 * n) {
+		n = min((end - at) / 8, (u64)KUNWIND_CHUNK);
+		/* The price of a range lookup for each word. */
+		if (!kunwind_pay(&walk->mem, 1 + n / 2))
+			return;
+		n = kunwind_read_words(&walk->mem, at, words, n);
+		if (!n)
+			return;
+		for (i = 0; i < n; i++) {
+			/* Most words are not addresses of code. */
+			if (!kunwind_ranges_live(walk->ranges, words[i] - 1))
+				continue;
+			c.slot = at + 8 * i;
+			c.ra = words[i];
+			kunwind_prove(walk, frame, &c);
+			if (c.proof == KUNWIND_PROOF_NO_CALL &&
+			    kunwind_proof_jumped(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_PROVEN;
+			if (c.proof == KUNWIND_PROOF_POSSIBLE &&
+			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
+			    kunwind_code_outermost(&walk->mem, c.ra))
+				c.proof = KUNWIND_PROOF_OUTERMOST;
+			/* The interrupted frame is above a handler's return address. */
+			if (c.proof == KUNWIND_PROOF_HANDLER) {
+				if (found->proof == KUNWIND_PROOF_NO_CALL)
+					*found = c;
+				return;
+			}
+			if (c.proof >= KUNWIND_PROOF_PROVEN ||
+			    (c.proof != KUNWIND_PROOF_NO_CALL &&
+			     (found->proof == KUNWIND_PROOF_NO_CALL ||
+			      (near && c.proof == KUNWIND_PROOF_NEAR &&
+			       found->proof != KUNWIND_PROOF_NEAR))))
+				*found = c;
+			if (c.proof >= KUNWIND_PROOF_PROVEN || !walk->mem.left)
+				return;
+		}
+	}
+	if (found->proof == KUNWIND_PROOF_NO_CALL)
+		found->slot = end;
+}
+
+/* Set walk->regs to the caller's. The caller's rsp is above the return address. */
+static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct kunwind_candidate *c,
+				       bool bp_known, u64 bp)
+{
+	walk->regs.r[KUNWIND_RA] = c->ra;
+	walk->regs.r[KUNWIND_RSP] = c->slot + 8;
+	walk->regs.r[KUNWIND_RBP] = bp;
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+			   (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
+}
+
+/* Set walk->regs to the caller's, with rbp as c->rbp_at says (struct kunwind_code). */
+static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
+					       const struct kunwind_bare *frame,
+					       const struct kunwind_candidate *c)
+{
+	u64 bp = frame->bp;
+	bool known = frame->bp_known;
+
+	if (c->rbp_at >= 0)
+		known = kunwind_read_word(&walk->mem, c->slot - c->rbp_at, &bp);
+	else if (c->rbp_at == KUNWIND_CODE_RBP_LOST)
+		known = false;
+	returned(walk, c, known, bp);
+}
+
+/* A step: the frame, and what the methods have found so far. */
+struct trial {
+	struct kunwind_bare frame;
+	u64 end;			/* of the words that are searched */
+	struct kunwind_candidate fp;	/* the word above rbp, if framed */
+	struct kunwind_candidate word;
+	u64 saved;			/* the word at rbp, if framed */
+	bool framed;
+	bool exact, signal;		/* as in kunwind_bare_step(), struct kunwind_found */
+};
+
+/*
+ * The methods of method.h, in its order. If true, walk->regs are the caller's.
+ */
+
+/* A return address of zero ends the stack. */
+static bool kunwind_walk_attr begins(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_bare *frame = &t->frame;
+
+	if (!((!frame->bp_known || !frame->bp) && kunwind_code_outermost(&walk->mem, frame->ip)) &&
+	    !kunwind_code_begins_goroutine(&walk->mem, frame->ip))
+		return false;
+	returned(walk, &(struct kunwind_candidate){ .slot = frame->sp }, false, 0);
+	return true;
+}
+
+static bool kunwind_walk_attr in_trampoline(struct kunwind_walk *walk, struct trial *t)
+{
+	t->signal = kunwind_bare_signal(walk, t->exact);
+	return t->signal;
+}
+
+/* Step to t->word, if @found. */
+static bool kunwind_walk_attr by_word(struct kunwind_walk *walk, const struct trial *t, bool found)
+{
+	if (found)
+		returned_by_code(walk, &t->frame, &t->word);
+	return found;
+}
+
+static bool kunwind_walk_attr by_top(struct kunwind_walk *walk, struct trial *t)
+{
+	return by_word(walk, t, (!t->frame.range || in_nested(walk, &t->frame)) &&
+				at_top(walk, &t->frame, &t->word));
+}
+
+static bool kunwind_walk_attr by_switch(struct kunwind_walk *walk, struct trial *t)
+{
+	return by_word(walk, t, at_switch(walk, &t->frame, &t->word));
+}
+
+static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct trial *t)
+{
+	return by_word(walk, t, at_other_frame(walk, &t->frame, &t->word));
+}
+
+/*
+ * Each return address follows a call. If no word between rsp and rbp follows a
+ * call, rbp belongs to this frame and not to its caller. The code ahead may give
+ * no answer here: it may jump, by a pointer that the walk does not know, to code
+ * that many functions share to release their frames (V8's baseline code).
+ * Called frames try this before the code ahead, which costs much more in a
+ * JIT's long functions.
+ */
+static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct trial *t)
+{
+	if (t->frame.bp > t->end || !at_frame_pointer(walk, &t->frame, &t->fp, &t->saved))
+		return false;
+	if (t->fp.proof != KUNWIND_PROOF_PROVEN) {
+		scan(walk, &t->frame, t->frame.bp, true, &t->word);
+		if (t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp)
+			return false;
+	}
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
+{
+	const bool found = at_return(walk, &t->frame, t->exact, &t->word);
+
+	t->signal = found && t->word.resumes;
+	return by_word(walk, t, found);
+}
+
+static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct trial *t)
+{
+	t->framed = at_frame_pointer(walk, &t->frame, &t->fp, &t->saved);
+	if (!t->framed || t->fp.proof < KUNWIND_PROOF_PROVEN)
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct trial *t)
+{
+	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end, t->framed, &t->word);
+	if (t->word.proof == KUNWIND_PROOF_PROVEN || t->word.proof == KUNWIND_PROOF_HANDLER)
+		returned_by_code(walk, &t->frame, &t->word);
+	else if (t->word.proof == KUNWIND_PROOF_OUTERMOST)
+		returned(walk, &t->word, false, 0);
+	else
+		return false;
+	return true;
+}
+
+/* rbp is the handler's frame pointer: no word found below it follows a call. */
+static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial *t)
+{
+	if (!t->framed || t->fp.proof != KUNWIND_PROOF_HANDLER || t->word.proof != KUNWIND_PROOF_NO_CALL)
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+/*
+ * The code from the function's entry on says where the return address is. If
+ * the call before that address says where it leads, it must lead to this entry,
+ * or to a function that jumped to it.
+ */
+static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_bare *frame = &t->frame;
+	struct kunwind_candidate c;
+	struct kunwind_code code;
+	u64 entry, slot;
+
+	if (!kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
+				&entry))
+		return false;
+	kunwind_asked_read(&walk->mem, entry, frame->ip, &code);
+	if (code.depth >= 0)
+		slot = frame->sp + code.depth;
+	else if (code.frame >= 0 && frame->bp_known && frame->bp - frame->sp <= KUNWIND_FRAME_MOST)
+		slot = frame->bp + code.frame;
+	else
+		return false;
+	if (!returns_by(walk, frame, slot, false, &c) || c.proof == KUNWIND_PROOF_CONTRADICTED)
+		return false;
+	/* The called function is too long for its code to be read as a proof. */
+	if (c.proof == KUNWIND_PROOF_NEAR && c.target != entry)
+		return false;
+	c.rbp_at = code.rbp_at;
+	returned_by_code(walk, frame, &c);
+	return true;
+}
+
+static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_range *range = t->frame.range;
+
+	if (!t->framed || (t->word.proof == KUNWIND_PROOF_NEAR ?
+				   range && !kunwind_range_is_jit(range) :
+				   t->word.proof == KUNWIND_PROOF_POSSIBLE &&
+					   kunwind_proof_uses_rbp(walk, t->word.ra - 1)))
+		return false;
+	returned(walk, &t->fp, true, t->saved);
+	return true;
+}
+
+static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial *t)
+{
+	struct kunwind_bare *frame = &t->frame;
+
+	if (t->word.proof < KUNWIND_PROOF_POSSIBLE ||
+	    (t->word.proof == KUNWIND_PROOF_NEAR && frame->range && !kunwind_range_is_jit(frame->range)))
+		return false;
+	/* This function may have changed rbp. Keep rbp only if it fits the caller's frame. */
+	frame->ip = t->word.ra;
+	frame->sp = t->word.slot + 8;
+	frame->range = kunwind_ranges_live(walk->ranges, t->word.ra - 1);
+	t->framed = at_frame_pointer(walk, frame, &t->fp, &t->saved);
+	returned(walk, &t->word, t->framed, frame->bp);
+	return true;
+}
+
+/* For which frames a method is: all its bits must be set for the frame. */
+#define CALLED	1	/* it has called */
+#define EXACT	2	/* it has not */
+#define ALIGNED	4	/* its rsp is aligned: words can be read there */
+#define JIT	8	/* it is in code of a JIT */
+#define GUESS	16	/* guesses are allowed */
+#define OF_FILE	32	/* it is in code of a file */
+
+enum kunwind_reason kunwind_walk_attr
+kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
+{
+	u32 tails = KUNWIND_PROOF_TAILS, frame = exact ? EXACT : CALLED;
+	struct trial t = {
+		.frame = {
+			.ip = walk->regs.r[KUNWIND_RA],
+			.sp = walk->regs.r[KUNWIND_RSP],
+			.bp = walk->regs.r[KUNWIND_RBP],
+			.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
+			.tails = &tails,
+		},
+		.exact = exact,
+	};
+
+	kunwind_answers_begin(walk);
+	t.end = t.frame.sp + 8 * MOST_WORDS;
+	t.frame.range = kunwind_ranges_live(walk->ranges, exact ? t.frame.ip : t.frame.ip - 1);
+	/* A return address outside all ranges is none: an earlier step was wrong. */
+	if (!exact && !t.frame.range)
+		return KUNWIND_NO_RULE;
+	if (!kunwind_pay(&walk->mem, COST_OF_STEP))
+		return KUNWIND_BUDGET_SPENT;
+	if (!(t.frame.sp & 7) && t.end >= t.frame.sp)
+		frame |= ALIGNED;
+	if (t.frame.range)
+		frame |= kunwind_range_is_jit(t.frame.range) ? JIT : OF_FILE;
+	if (walk->guess)
+		frame |= GUESS;
+#define TRY(id, name, trust, frames, try)						\
+	if (((frames) & frame) == (frames) && try(walk, &t)) {				\
+		*how = (struct kunwind_found){ KUNWIND_BY_##id, t.signal };		\
+		return KUNWIND_COMPLETE;						\
+	}
+	KUNWIND_METHODS(TRY)
+#undef TRY
+	return KUNWIND_NO_RULE;
+}

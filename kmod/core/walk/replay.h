@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * replay.h - begin and end the note of a walk, for replay.c
+ *
+ * walk.c includes this file. It notes the words of the stack itself.
+ */
+#ifndef _KUNWIND_REPLAY_H
+#define _KUNWIND_REPLAY_H
+
+#include "../kunwind_core.h"
+
+/* The registers that are inputs of a noted walk. */
+#define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
+				 KUNWIND_REG(KUNWIND_RBP))
+
+/* Begins a note. The previous note becomes invalid. */
+static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk)
+{
+	struct kunwind_recent *recent = walk->recent;
+
+	recent->id = 0;
+	/* The walk changes its registers. */
+	recent->ip = walk->regs.r[KUNWIND_RA];
+	recent->sp = walk->regs.r[KUNWIND_RSP];
+	recent->bp = walk->regs.r[KUNWIND_RBP];
+}
+
+/*
+ * Makes the note valid. The walk is complete, and all its inputs are noted.
+ * @rbp is the end of the noted rbps. @zero: a return address of zero ended the
+ * walk.
+ */
+static __always_inline void kunwind_recent_end(const struct kunwind_walk *walk,
+					       const struct kunwind_recent_rbp *rbp, u64 id,
+					       bool zero)
+{
+	struct kunwind_recent *recent = walk->recent;
+
+	recent->rbps = rbp - recent->rbp;
+	recent->count = walk->count;
+	recent->words = walk->count + zero;
+	recent->id = id;
+}
+
+#endif /* _KUNWIND_REPLAY_H */

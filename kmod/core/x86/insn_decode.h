@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * insn_decode.h - decode instructions of x86-64 and of 32-bit code, one after the
+ * other (insn_decode.c)
+ */
+#ifndef _KUNWIND_INSN_DECODE_H
+#define _KUNWIND_INSN_DECODE_H
+
+#include "../kunwind_core.h"
+
+struct kunwind_insn {
+	u32 length;
+	u8 map;			/* 0: one byte; 1: 0f; 2: 0f 38; 3: 0f 3a; 4 and up: EVEX's own */
+	u8 op;
+	u8 modrm;		/* 0 if there is none */
+	bool has_modrm;
+	bool wide;		/* REX.W; in 32-bit code: no prefix 66 (16 bits) */
+	bool reg_high, rm_high;	/* REX.R, REX.B */
+	bool index_high;	/* REX.X */
+	bool on_rsp;		/* the memory operand is disp(%rsp) */
+	bool absolute;		/* the memory operand is disp alone */
+	u8 segment;		/* prefix of the memory operand: 0x64 (fs), 0x65 (gs), or 0 */
+	bool vex;
+	s32 imm;		/* of 1, 2 or 4 bytes: sign-extended; of 3: zero-extended; of 8:
+				 * the low four. Of a branch: the distance */
+	s32 disp;
+};
+
+#define KUNWIND_INSN_LONGEST	15
+#define KUNWIND_TEXT_WORDS	4	/* words of code at a time */
+#define KUNWIND_TEXT_BEHIND	4	/* words of zeros after them, which the decoder may read */
+
+/* State of a reader of code. Members that the caller does not set must be zero. */
+struct kunwind_text {
+	struct kunwind_mem *mem;
+	bool i386;		/* the code is 32-bit code */
+	u32 left;		/* instructions that may still be read */
+	u32 read, used;		/* bytes in words[]; offset of the next instruction in words[] */
+	u64 words[KUNWIND_TEXT_WORDS + KUNWIND_TEXT_BEHIND];
+};
+
+/**
+ * kunwind_insn_next() - decode the instruction at @at, which follows the previous one
+ *
+ * Any context; no window may be open. To continue at another address, set text->read and
+ * text->used to 0 first.
+ * Return: false if the instruction is not known or cannot be read, if the byte under a
+ * breakpoint is not known, or if text->left or the walk's budget is spent.
+ */
+bool kunwind_insn_next(struct kunwind_text *text, u64 at, struct kunwind_insn *insn);
+
+#endif /* _KUNWIND_INSN_DECODE_H */

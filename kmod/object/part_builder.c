@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * part_builder.c - build the parts of big tables that are already in use
+ *
+ * Each object with an incomplete table has a work item. It builds parts
+ * (core/table/build_parts.c) for a slice of time, then queues itself again: first
+ * the parts that walks missed, then the others, in order and with low priority.
+ * For the others, a user has one slice at a time. The time is charged to the
+ * user who pays, and the work has that user's priority (job.c); the scheduler
+ * shares the processors out between users.
+ *
+ * A walk only sets a flag in the directory. The task whose walk missed a part
+ * waits for that part (part.c), so that its next stack is whole, and wakes work
+ * items that wait for their slice. Only a registration by hand waits for
+ * all parts (awaited() in read_mappings.c).
+ *
+ * Parts that no walk has missed are built, too, because a stack that meets a
+ * missing part is lost, and most parts would cost a stack sooner or later (a
+ * compilation of fifty lines runs code of 62 of libLLVM-14's 93 parts). The
+ * list of FDEs, which is kept for building them, takes 40 % of the memory of
+ * the parts (8 bytes an FDE). The sections' bytes were read once, in one state
+ * of the file. They stay in memory until the last part is built, some 25 ms for
+ * each million rows, and are charged as in any build. Reading them again when a
+ * walk misses a part would mean to keep the file open, and with it the mount
+ * busy, as long as a process maps the file, because a walk cannot reach a file.
+ *
+ * The first stage refuses FDEs that contradict each other. If the second stage
+ * finds an error inside an FDE, it gives up the table with all its parts: they
+ * are freed after a grace period, and the caches forget their rules.
+ *
+ * Bounds: both stages together take at most max_build_ms of processor time, not
+ * of clock time, because a worker with low priority among many tasks does
+ * little work in a second. Memory is charged as for a whole table, so a user's
+ * share of memory limits how many of the user's objects wait at a time. If no
+ * process uses the object any more, the work ends as in a build.
+ *
+ * Context: workers. kunwind_fill_wait() sleeps in the walked task, before it
+ * returns to user mode.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "estimate.h"
+#include "part_builder.h"
+#include "job.h"
+#include "object.h"
+#include "result.h"
+
+#define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */
+#define SLICE		(HZ / 100 ? HZ / 100 : 1)	/* jiffies */
+
+struct kunwind_fill {
+	struct work_struct work;
+	struct kunwind_object *object;
+	struct kunwind_stages *stages;
+	void *data;
+	size_t charged;			/* bytes */
+	struct kunwind_job *job;	/* of the current worker */
+	u64 left;			/* ns of processor time; valid between slices */
+};
+
+static DECLARE_WAIT_QUEUE_HEAD(part_built);
+static struct workqueue_struct *fillers;
+
+static bool fill_aborted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return !kunwind_job_may_go_on(fill->job);
+}
+
+static bool fill_wanted(void *data)
+{
+	const struct kunwind_fill *fill = data;
+
+	return kunwind_stages_wanted(fill->stages);
+}
+
+/* Ends the second stage, and gives up the table if it failed. Frees @fill. */
+static void fill_end(struct kunwind_fill *fill, enum kunwind_build_error build_error)
+{
+	struct kunwind_object *object = fill->object;
+
+	kunwind_stages_end(fill->stages);
+	kvfree(fill->data);
+	if (build_error) {
+		kunwind_result_set(object, build_error);
+		kunwind_table_retire(object->table, kunwind_object_reason(object));
+		synchronize_rcu();
+		kunwind_table_drop(object->table);
+		kunwind_result_rules_gone();
+	}
+	kunwind_table_stats(object->table, &object->stats);
+	kunwind_object_built(object);
+	kunwind_estimate_uncharge(object, fill->charged, object->stats.bytes);
+	WRITE_ONCE(object->filling, false);
+	kunwind_object_build_over(object);
+	complete_all(&object->filled);
+	wake_up_all(&part_built);
+	kunwind_object_put(object);
+	kfree(fill);
+}
+
+static void fill_work(struct work_struct *work)
+{
+	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
+	enum kunwind_build_error build_error = KUNWIND_OK;
+	struct kunwind_job job;
+	unsigned long end;
+	bool wanted;
+	u32 part = 0;
+
+	kunwind_job_begin(&job, fill->object, fill->left);
+	fill->job = &job;
+	end = jiffies + SLICE;
+	while (!build_error && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
+		if (!time_before(jiffies, end))
+			break;
+		if (!wanted && !job.has_turn) {
+			if (!kunwind_job_take_turn(&job, KUNWIND_TURN_FILL, fill_wanted, fill))
+				build_error = KUNWIND_E_ABORTED;
+			end = jiffies + SLICE;
+			continue;
+		}
+		kunwind_job_set_background(&job, !wanted);
+		build_error = kunwind_stages_build(fill->stages, part);
+		if (!build_error && fill_aborted(fill))
+			build_error = KUNWIND_E_ABORTED;
+		if (wq_has_sleeper(&part_built))
+			wake_up_all(&part_built);
+	}
+	kunwind_job_end(&job);
+	fill->left = job.left;
+	if (build_error || part == ~0U) {
+		fill_end(fill, build_error);
+		return;
+	}
+	kunwind_table_stats(fill->object->table, &fill->object->stats);
+	queue_work(fillers, &fill->work);
+}
+
+enum kunwind_build_error
+kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
+		   size_t limit, struct kunwind_fill **result)
+{
+	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
+	enum kunwind_build_error build_error;
+
+	if (!fill)
+		return KUNWIND_E_NOMEM;
+	INIT_WORK(&fill->work, fill_work);
+	fill->object = job->object;
+	fill->job = job;
+	build_error = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
+				       &fill->stages, &fill->object->table);
+	fill->left = job->left;
+	if (build_error)
+		kfree(fill);
+	else
+		*result = fill;
+	return build_error;
+}
+
+void kunwind_fill_cancel(struct kunwind_fill *fill)
+{
+	kunwind_stages_end(fill->stages);
+	kfree(fill);
+}
+
+void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
+{
+	fill->data = data;
+	fill->charged = charged;
+	kunwind_object_get(fill->object);
+	queue_work(fillers, &fill->work);
+}
+
+long kunwind_fill_wait(bool (*met)(void *data), void *data, unsigned long timeout)
+{
+	return wait_event_killable_timeout(part_built, met(data), timeout);
+}
+
+int kunwind_fill_init(void)
+{
+	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 0);
+	return fillers ? 0 : -ENOMEM;
+}
+
+void kunwind_fill_stop(void)
+{
+	drain_workqueue(fillers);
+}
+
+void kunwind_fill_exit(void)
+{
+	destroy_workqueue(fillers);
+}

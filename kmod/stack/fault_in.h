@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fault_in.h - make what a walk could not read available to the next walk
+ */
+#ifndef _KUNWIND_FAULT_IN_H
+#define _KUNWIND_FAULT_IN_H
+
+#include <linux/types.h>
+
+struct kunwind_range;
+struct seq_file;
+
+int kunwind_touch_init(void);
+/* Call it when no walk can run any more. May sleep. */
+void kunwind_touch_exit(void);
+
+/**
+ * kunwind_touch() - ask for stack pages that a walk could not read
+ * @at: address where the frame begins; 16 pages from this address on are
+ *	faulted in
+ * @besides: another address, of which one page is faulted in
+ * Both addresses may be invalid. The pages are those of the current task, which
+ * faults them in before it next runs user code. Any context, NMI included;
+ * preemption off. notrace.
+ */
+void kunwind_touch(u64 at, u64 besides);
+
+/**
+ * kunwind_touch_part() - ask for the table part that a walk did not find
+ * @range: where the walk ended, or NULL
+ * @addr: of the code that has no rule yet
+ * If only a part of a table is missing, the current task waits for that part
+ * before it next runs user code. Otherwise this does nothing. Any context, NMI
+ * included; preemption off. notrace.
+ */
+void kunwind_touch_part(const struct kunwind_range *range, u64 addr);
+
+/**
+ * kunwind_touch_breakpoint() - ask for the byte of code under a breakpoint
+ * @id: of the ranges that were walked
+ * @addr: of the breakpoint
+ * The current task finds out the byte before it next runs user code. Any
+ * context, NMI included; preemption off. notrace.
+ */
+void kunwind_touch_breakpoint(u64 id, u64 addr);
+
+void kunwind_touch_show(struct seq_file *m);
+
+#endif /* _KUNWIND_FAULT_IN_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stack_event.c - the trace event kunwind_callstack: whole stacks
+ *
+ * While the event is on, the first request for a user stack in a kernel entry
+ * (by LTTng's context, perf, BPF or ftrace) causes a walk of the whole stack:
+ * up to 4,096 frames, with the trust of each, into memory of this CPU and
+ * context. The event is emitted at once, so it precedes the event that
+ * requested the stack. The tracer that made the request gets the first
+ * addresses of the same walk. If the module parameter callstack_syscalls is
+ * set, each system call of a registered process emits the event, even without a
+ * request.
+ *
+ * Kernel entries are distinguished by a mark, a hash of the task and its user
+ * registers. A probe of sys_enter, the first of all probes there, clears the
+ * task's mark when a system call begins. Other entries (interrupts, faults) are
+ * distinguished by the registers alone: two of them in a row with the same
+ * registers count as one, for example in an endless loop. Two tasks may share
+ * one place for their marks. Then the event may come twice for one entry, but
+ * is never missing for that reason.
+ *
+ * kunwind_emit() runs in any context, NMI included; the probe runs when a
+ * system call begins. Neither sleeps. emitter.c makes and frees the memory, and
+ * registers the probe.
+ */
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/moduleparam.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <asm/syscall.h>
+#include <trace/events/syscalls.h>
+
+#include "callstack.h"
+#include "stack_event.h"
+#include "../trace/emitter.h"
+
+static bool callstack_syscalls;
+module_param(callstack_syscalls, bool, 0644);
+MODULE_PARM_DESC(callstack_syscalls,
+		 "emit kunwind_callstack, when it is on, at every system call too (default N)");
+
+static DEFINE_PER_CPU(u64, emitted);
+
+/*
+ * Returns a hash of the task and of all user registers except rax, which the
+ * end of a system call changes. Never 0.
+ */
+static u64 notrace mark_of(const struct pt_regs *regs)
+{
+	const u32 *words = (const u32 *)regs;
+	const u32 ax = offsetof(struct pt_regs, ax) / sizeof(u32);
+	const u32 behind = ax + sizeof(regs->ax) / sizeof(u32);
+	u32 seed = (u32)current->start_time;
+	u32 low = jhash2(words, ax, seed);
+
+	return (u64)jhash2(words + behind, sizeof(*regs) / sizeof(u32) - behind, low) << 32 |
+	       (low ^ (u32)current->pid) | 1;
+}
+
+static u64 notrace *mark_place(struct kunwind_emitter *emitter)
+{
+	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
+}
+
+static notrace void emit(const struct kunwind_stack *stack)
+{
+	u32 first, nr;
+
+	trace_kunwind_callstack_whole(stack);
+	if (!trace_kunwind_callstack_enabled())
+		return;
+	for (first = 0; first < stack->count; first += nr) {
+		nr = min_t(u32, stack->count - first, KUNWIND_STACK_PART);
+		trace_kunwind_callstack(stack, first, nr);
+	}
+}
+
+/*
+ * Returns how many of the @count addresses a tracer gets: without the parameter
+ * "guess", those before the first guessed frame.
+ */
+static notrace u32 proved(const struct kunwind_scratch *scratch, u32 count)
+{
+	u32 i;
+
+	if (kunwind_callstack_guesses())
+		return count;
+	for (i = 0; i < count; i++)
+		if (kunwind_trust_is_guess(scratch->trust[i]))
+			break;
+	return i;
+}
+
+bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+			  unsigned long *store, u32 size, u32 *count)
+{
+	struct kunwind_request request;
+	struct kunwind_stack stack;
+	struct kunwind_scratch *scratch;
+	struct kunwind_emitter *now;
+	bool done = false;
+	u64 mark;
+
+	preempt_disable_notrace();
+	now = rcu_dereference_sched(kunwind_emitter);
+	if (!now)
+		goto out;
+	scratch = &now->scratch[smp_processor_id()][interrupt_context_level()];
+	mark = mark_of(regs);
+	/* Busy: a probe of the event, or of a page fault, requests a stack. */
+	if (READ_ONCE(scratch->busy) || READ_ONCE(*mark_place(now)) == mark)
+		goto out;
+	WRITE_ONCE(scratch->busy, true);
+	barrier();
+	request = (struct kunwind_request){
+		.consumer = KUNWIND_FOR_EVENT, .store = scratch->addresses,
+		.trust = scratch->trust, .capacity = KUNWIND_MAX_FRAMES,
+	};
+	stack.reason = kunwind_callstack_walk(space, regs, valid, &request);
+	stack.count = request.count;
+	if (stack.count) {
+		*count = min(proved(scratch, stack.count), size);
+		memcpy(store, scratch->addresses, *count * sizeof(*store));
+		stack.addresses = scratch->addresses;
+		stack.trust = scratch->trust;
+		stack.tgid = current->tgid;
+		stack.tid = current->pid;
+		stack.syscall = syscall_get_nr(current, (struct pt_regs *)regs);
+		WRITE_ONCE(*mark_place(now), mark);
+		this_cpu_inc(emitted);
+		emit(&stack);
+		/* One byte more than frames: the walk may have set it, too. */
+		memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
+		       min_t(u32, stack.count, KUNWIND_MAX_FRAMES - 1));
+		done = true;
+	}
+	barrier();
+	WRITE_ONCE(scratch->busy, false);
+out:
+	preempt_enable_notrace();
+	return done;
+}
+
+static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
+{
+	struct kunwind_space *space;
+	struct kunwind_emitter *now;
+	u32 count;
+
+	preempt_disable_notrace();
+	now = rcu_dereference_sched(kunwind_emitter);
+	if (now)
+		WRITE_ONCE(*mark_place(now), 0);
+	if (now && READ_ONCE(callstack_syscalls) &&
+	    kunwind_callstack_excluded(regs) == KUNWIND_COMPLETE) {
+		space = kunwind_space_find(current->mm);
+		if (space)
+			kunwind_emit(space, regs, KUNWIND_ALL_REGS, NULL, 0, &count);
+	}
+	preempt_enable_notrace();
+}
+
+void kunwind_emit_show(struct seq_file *m)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(&emitted, cpu));
+	seq_printf(m, "param\tcallstack_syscalls\t%c\n", READ_ONCE(callstack_syscalls) ? 'Y' : 'N');
+	seq_printf(m, "stat\temitted\t%llu\n", sum);
+}
+
+void kunwind_emit_init(void)
+{
+	check_trace_callback_type_sys_enter(on_sys_enter);
+	kunwind_emitter_init(on_sys_enter);
+}
+
+void kunwind_emit_exit(void)
+{
+	kunwind_emitter_exit();
+}

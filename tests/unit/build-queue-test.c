@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * build-queue-test.c - the queues in which objects wait to be built: order, users,
+ * and the user who pays
+ */
+#include "object-scene.h"
+
+/* The worker of the oldest lane takes an object, but does not build it yet. */
+static struct kunwind_object *begins(struct kunwind_payer *payer, bool *wanted)
+{
+	return kunwind_object_next(list_entry(lanes.next, struct kunwind_lane, node), payer, wanted);
+}
+
+static unsigned int nr_places(const struct kunwind_object *object)
+{
+	const struct kunwind_place *place;
+	unsigned int nr = 0;
+
+	list_for_each_entry(place, &object->places, of_object)
+		nr++;
+	return nr;
+}
+
+/* Returns the payer of the build's time, without a reference. */
+static struct kunwind_payer *time_payer(struct kunwind_object *object)
+{
+	struct kunwind_payer *payer = kunwind_object_time_payer(object);
+
+	kunwind_payer_put(payer);
+	return payer;
+}
+
+static void over_budget(struct kunwind_payer *payer)
+{
+	kunwind_payer_add_time(payer, 2000 * NSEC_PER_MSEC);
+}
+
+/* The object's worker builds it and finishes. */
+static void ends(struct kunwind_object *object)
+{
+	build_object(object);
+	close_file(object);
+	kunwind_object_put(object);
+}
+
+static void test_unwanted(void)
+{
+	struct kunwind_object *a, *b;
+	bool wanted;
+
+	begin();
+	a = get_file(0, alice);
+	b = get_file(1, alice);
+	kunwind_object_put(b);
+	build_all();
+	tap_ok(atomic64_read(&nr_dropped) == 1 && built == 1 && nr_objects == 1 && alice->objects == 1,
+	       "unwanted: an object without users is dropped, and not built");
+	tap_ok(closed == 2 && files[0].refs == 1 && files[1].refs == 1,
+	       "unwanted: the worker closes the file of each object");
+	kunwind_object_put(a);
+	/* during a build: the worker has one reference */
+	a = get_file(2, alice);
+	tap_ok(begins(alice, &wanted) == a && wanted && !kunwind_object_unwanted(a),
+	       "unwanted: a build for an object with users goes on");
+	refcount_dec_and_test(&a->users);
+	tap_ok(!kunwind_object_unwanted(a), "unwanted: within the budget, a build goes on without users");
+	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
+	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node),
+	       "unwanted: over the budget, a build without users ends");
+	kunwind_object_build_over(a);
+	kunwind_object_put(a);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	a = get_file(3, alice);
+	begins(alice, &wanted);
+	refcount_dec_and_test(&a->users);
+	a->gone = true;
+	tap_ok(kunwind_object_unwanted(a), "unwanted: a build without users ends if the file is deleted");
+	kunwind_object_build_over(a);
+	kunwind_object_put(a);
+	end("unwanted");
+}
+
+/* An object waits in the queue of each user who maps the file. */
+static void test_places(void)
+{
+	struct kunwind_object *o[6], *again;
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 5; i++)
+		o[i] = get_file(i, alice);
+	o[5] = get_file(4, bob);
+	tap_ok(o[5] == o[4] && o[4]->payer == alice,
+	       "places: two users share one object, charged to the first");
+	again = get_file(4, alice);
+	kunwind_object_offer(o[5], bob, &files[4]);
+	tap_ok(nr_places(o[4]) == 2, "places: one for each user, however often a user maps the file");
+	kunwind_object_put(again);
+	run_work();
+	run_work();
+	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
+	       kunwind_object_state(o[4]) == KUNWIND_OBJECT_READY &&
+	       kunwind_object_state(o[1]) == KUNWIND_OBJECT_PENDING,
+	       "places: a user does not wait for objects that another user queued earlier");
+	tap_ok(o[4]->payer == bob && o[4]->time_payer == bob && alice->objects == 4 && bob->objects == 1 &&
+	       kunwind_payer_add_bytes(bob, 0) == TABLE,
+	       "places: the user whose queue reaches the object first pays");
+	build_all();
+	tap_ok(built == 5 && closed == 5, "places: an object in two queues is built once");
+	for (i = 0; i < 6; i++)
+		kunwind_object_put(o[i]);
+	end("places");
+
+	/* no memory for a place; then no room in a user's share of objects */
+	begin();
+	max_objects = 8;
+	for (i = 0; i < 2; i++)
+		o[i] = get_file(i, alice);
+	no_memory = 1;
+	o[2] = get_file(1, bob);
+	tap_ok(o[2] == o[1] && !no_memory && nr_places(o[1]) == 1,
+	       "places: without memory an object keeps its place");
+	kunwind_object_offer(o[2], bob, &files[1]);
+	for (i = 3; i < 5; i++)
+		o[i] = get_file(i, bob);
+	kunwind_object_put(o[0]);
+	build_all();
+	tap_ok(built == 3 && o[1]->time_payer == bob && o[1]->payer == alice && bob->objects == 2,
+	       "places: a user whose share is full pays the time, not the object");
+	for (i = 1; i < 5; i++)
+		kunwind_object_put(o[i]);
+	end("share");
+}
+
+/* A second user maps the file after its build has begun. */
+static void test_take_over(void)
+{
+	struct kunwind_object *a, *b;
+	bool wanted;
+
+	begin();
+	a = get_file(0, alice);
+	begins(alice, &wanted);
+	kunwind_turns.woken = 0;
+	b = get_file(0, bob);
+	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && kunwind_turns.woken == 1 &&
+	       nr_works == 1,
+	       "take over: within the budget, the first user pays for the build's time");
+	over_budget(alice);
+	tap_ok(time_payer(a) == bob && a->payer == alice,
+	       "take over: a user within the budget takes over the time, not the table");
+	over_budget(bob);
+	tap_ok(time_payer(a) == bob, "take over: a user over the budget takes over nothing");
+	kunwind_object_offer(b, NULL, &files[0]);
+	tap_ok(!time_payer(a), "take over: CAP_SYS_ADMIN takes over any build");
+	kunwind_object_offer(b, alice, &files[0]);
+	tap_ok(!time_payer(a) && nr_places(a) == 3,
+	       "take over: no user takes over a build from CAP_SYS_ADMIN");
+	ends(a);
+	tap_ok(list_empty(&a->places), "take over: after the build, the list of payers is empty");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("taken over");
+}
+
+/*
+ * Alice's share has no room. Her idle lane reaches a file of Bob's before Bob's
+ * lane does, because Bob's has another file in front.
+ */
+static void test_poor(void)
+{
+	struct kunwind_object *front, *used, *a, *b;
+	struct kunwind_payer *payer;
+	bool wanted;
+
+	begin();
+	max_user_table_mb = 1;
+	if (kunwind_memory_charge(alice, (1 << 20) - 1000))
+		abort();
+	front = get_file(0, bob);
+	a = get_file(1, bob);
+	b = get_file(1, alice);
+	run_work();
+	run_work();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && a->payer == bob &&
+	       bob->objects == 2 && !alice->objects,
+	       "payers: a table for which one user's share has no room is charged to another");
+	kunwind_object_put(b);
+	/* Two tables of Bob's are in use now. */
+	used = a;
+	if (kunwind_memory_charge(bob, (1 << 20) - 1000 - 2 * TABLE))
+		abort();
+	a = get_file(2, bob);
+	b = get_file(2, alice);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->over_share,
+	       "payers: a table is refused if no user's share has room");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	a = get_file(3, bob);
+	b = get_file(3, alice);
+	kunwind_object_offer(b, NULL, &files[3]);
+	tap_ok(!time_payer(a), "payers: CAP_SYS_ADMIN pays for the time from the start");
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->payer,
+	       "payers: a table charged to CAP_SYS_ADMIN is in no user's share");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	kunwind_object_put(front);
+	kunwind_object_put(used);
+	kunwind_memory_uncharge(alice, (1 << 20) - 1000);
+	kunwind_memory_uncharge(bob, (1 << 20) - 1000 - 2 * TABLE);
+	end("shares of payers");
+
+	begin();
+	over_budget(alice);
+	a = get_file(1, bob);
+	b = get_file(1, alice);
+	/* the newest lane: Alice's */
+	a = kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), alice, &wanted);
+	tap_ok(a == b && wanted && time_payer(a) == bob,
+	       "payers: a user over the budget pays for no time while another is within");
+	over_budget(bob);
+	now_ns += 15000 * NSEC_PER_MSEC;
+	over_budget(alice);
+	tap_ok(time_payer(a) == bob, "payers: the first user keeps the build when both are over the budget");
+	ends(a);
+	kunwind_object_put(b);
+	kunwind_object_put(b);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("budgets of payers");
+
+	begin();
+	a = get_file(1, alice);
+	b = get_file(1, bob);
+	begins(alice, &wanted);
+	tap_ok(kunwind_payer_take_turn(alice, KUNWIND_TURN_COMPILE), "payers: the first user compiles");
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob &&
+	       time_payer(a) == bob, "payers: if the first user's turn is taken, another user's is used");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
+	       "payers: no turn if all users compile");
+	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_payer_put(bob);
+	kunwind_payer_give_turn(alice, KUNWIND_TURN_COMPILE);
+	over_budget(alice);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob,
+	       "payers: the turn is that of a user within the budget");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer),
+	       "payers: no turn if only a user over the budget has one left");
+	kunwind_object_offer(a, NULL, &files[1]);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
+	       "payers: CAP_SYS_ADMIN waits for no turn");
+	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_payer_put(bob);
+	/*
+	 * the second stage goes on; users who map the object now can pay, too
+	 */
+	a->filling = true;
+	ends(a);
+	tap_ok(nr_places(a) == 3, "payers: the list is kept until the second stage ends");
+	a->filling = false;
+	kunwind_object_build_over(a);
+	tap_ok(list_empty(&a->places), "payers: the list is empty after the second stage");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("turns of payers");
+}
+
+static void test_lanes(void)
+{
+	struct kunwind_object *o[30];
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 5; i++)
+		o[i] = get_file(i, alice);
+	tap_ok(nr_works == 1, "lanes: one local build of a user at a time");
+	for (i = 5; i < 8; i++)
+		o[i] = get_file(i, bob);
+	tap_ok(nr_works == 2, "lanes: each user has an own lane");
+	for (i = 8; i < 14; i++)
+		o[i] = get_file(i, NULL);
+	tap_ok(nr_works == 4, "lanes: CAP_SYS_ADMIN has two");
+	run_work();
+	run_work();
+	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
+	       kunwind_object_state(o[5]) == KUNWIND_OBJECT_READY && nr_works == 4,
+	       "lanes: objects are built from each lane in turn, the first of each lane first");
+	build_all();
+	for (i = 0; i < 14; i++)
+		kunwind_object_put(o[i]);
+	tap_ok(list_empty(&lanes), "lanes: an empty lane is freed");
+
+	for (i = 0; i < 10; i++)
+		inodes[20 + i].i_sb = i < 8 ? &fuse : i == 8 ? &nfs : &memory;
+	for (i = 0; i < 10; i++)
+		o[i] = get_file(20 + i, alice);
+	tap_ok(nr_works == 2 + 1 + 1,
+	       "lanes: a user's two builds from one remote file system run beside the others");
+	tap_ok(o[0]->module_held && o[8]->module_held && !o[9]->module_held,
+	       "lanes: FUSE and NFS are remote, tmpfs is not");
+	o[10] = get_file(0, alice);
+	tap_ok(nr_works == 4, "lanes: all local files of a user are in one lane");
+	build_all();
+	for (i = 0; i < 11; i++)
+		kunwind_object_put(o[i]);
+	end("lanes");
+}
+
+int main(void)
+{
+	current = &task;
+	kunwind_lanes_init(build_next);
+	test_unwanted();
+	test_places();
+	test_take_over();
+	test_poor();
+	test_lanes();
+	return tap_done();
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fault-in-test.c - requests of walks: which are accepted, when a task's next one
+ * is accepted, which pages are faulted in; task works cause no further ones
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define ____cacheline_aligned
+#define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
+#define cmpxchg_local(p, old, new)	cmpxchg(p, old, new)
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
+#define this_cpu_ptr(p)		(p)
+#define this_cpu_inc(x)		((x)++)
+#define __this_cpu_read(x)	(x)
+#define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
+#define MAX_RT_PRIO		100
+#define PF_EXITING		4
+#define PF_KTHREAD		0x200000
+#define PAGE_MASK		(~(PAGE_SIZE - 1))
+#define TASK_SIZE_MAX		0x7ffffffff000ULL
+#define VM_READ			1
+#define GFP_NOWAIT		GFP_ATOMIC
+#define TWA_RESUME		1
+#define PIDTYPE_PID		0
+#define THIS_MODULE		NULL
+
+struct irq_work { void (*func)(struct irq_work *work); };
+#define IRQ_WORK_INIT_HARD(fn)	((struct irq_work){ fn })
+struct callback_head { void (*func)(struct callback_head *head); };
+#define init_task_work(head, fn)	((head)->func = (fn))
+struct smp_hotplug_thread {
+	struct task_struct **store;
+	int (*thread_should_run)(unsigned int cpu);
+	void (*thread_fn)(unsigned int cpu);
+	void (*setup)(unsigned int cpu);
+	const char *thread_comm;
+};
+struct vm_area_struct { u64 vm_start, vm_end; u64 vm_flags; bool anonymous, armed; };
+
+#define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define hash_add(table, node, key)	hlist_add_head(node, &table[(key) & 255])
+#define hash_for_each_possible(table, pos, member, key)	hlist_for_each_entry(pos, &table[(key) & 255], member)
+
+/* The task that is walked, and what is queued for it. */
+static struct task_struct me;
+static struct task_struct thread_task;
+static struct callback_head *queued_work;
+static int module_refs;
+static bool module_goes, task_gone, mmap_locked;
+static struct vm_area_struct area;
+static bool present[64];	/* pages of the area */
+static struct irq_work *raised;
+static unsigned int woken, faults;
+
+static bool try_module_get(void *module) { (void)module; module_refs += !module_goes; return !module_goes; }
+static void module_put(void *module) { (void)module; module_refs--; }
+static void irq_work_queue(struct irq_work *w) { raised = w; }
+static void irq_work_sync(struct irq_work *work) { (void)work; }
+static void wake_up_process(struct task_struct *task) { (void)task; woken++; }
+static void sched_set_fifo_low(void *task) { (void)task; }
+static int smpboot_register_percpu_thread(struct smp_hotplug_thread *t)
+{
+	*t->store = &thread_task;
+	return 0;
+}
+static void smpboot_unregister_percpu_thread(struct smp_hotplug_thread *t) { (void)t; }
+#define find_pid_ns(pid, ns)	(pid)
+static struct task_struct *pid_task(int pid, int type)
+{
+	(void)type;
+	return pid == me.pid && !task_gone ? &me : NULL;
+}
+static int task_work_add(void *task, struct callback_head *head, int how)
+{
+	(void)task, (void)how;
+	queued_work = head;
+	return 0;
+}
+static bool mmap_read_trylock(struct mm_struct *mm) { (void)mm; return !mmap_locked; }
+static void mmap_read_unlock(struct mm_struct *mm) { (void)mm; }
+static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
+{
+	(void)mm;
+	return at < area.vm_end ? &area : NULL;
+}
+#define vma_is_anonymous(vma)	((vma)->anonymous)
+#define userfaultfd_armed(vma)	((vma)->armed)
+static int copy_from_user_nofault(void *to, const void *from, size_t size)
+{
+	u64 page = ((u64)from - area.vm_start) >> PAGE_SHIFT;
+
+	(void)to, (void)size;
+	return page < 64 && present[page] ? 0 : -EFAULT;
+}
+static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unlocked)
+{
+	(void)mm, (void)flags, (void)unlocked;
+	present[(at - area.vm_start) >> PAGE_SHIFT] = true;
+	faults++;
+	return 0;
+}
+
+#include "../../kmod/base/request_limit.c"
+#include "../../kmod/stack/fault_in.c"
+
+static int part_answer;
+static bool part_missing;
+bool kunwind_part_missing(const struct kunwind_range *range, u64 addr)
+{
+	(void)range, (void)addr;
+	return part_missing;
+}
+int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
+{
+	(void)mm, (void)addr, (void)timeout;
+	/* a traced event during the wait, with an unreadable stack */
+	kunwind_touch(area.vm_start, 0);
+	return part_answer;
+}
+unsigned long kunwind_follow_patience(void) { return 10; }
+
+static u64 learned_id, learned_at;
+static bool learns;
+bool kunwind_breakpoint_learn(struct mm_struct *mm, u64 id, u64 addr)
+{
+	(void)mm;
+	learned_id = id;
+	learned_at = addr;
+	return learns;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define STACK	0x7f0000000000ULL
+
+static struct mm_struct mm;
+
+static void begin(void)
+{
+	memset(&hands, 0, sizeof(hands));
+	memset(claims, 0, sizeof(claims));
+	memset(&counters, 0, sizeof(counters));
+	memset(present, 0, sizeof(present));
+	me.pid = 100;
+	me.flags = 0;
+	me.prio = 120;
+	me.mm = &mm;
+	area = (struct vm_area_struct){ STACK, STACK + 64 * PAGE_SIZE, VM_READ, true, false };
+	queued_work = NULL;
+	raised = NULL;
+	task_gone = module_goes = mmap_locked = false;
+	part_missing = true;
+	part_answer = 0;
+	faults = 0;
+	jiffies += 100000;
+	kunwind_touch_init();
+}
+
+/* Runs the irq_work and the thread. Returns whether a task work was queued. */
+static bool heard(void)
+{
+	struct irq_work *work = raised;
+
+	raised = NULL;
+	if (!work)
+		return false;
+	work->func(work);
+	if (thread.thread_should_run(0))
+		thread.thread_fn(0);
+	return queued_work;
+}
+
+/* The task returns to user mode. */
+static void returns(void)
+{
+	struct callback_head *work = queued_work;
+
+	queued_work = NULL;
+	if (work)
+		work->func(work);
+}
+
+/*
+ * A walk cannot read the stack. Returns whether a task work was queued; runs
+ * it.
+ */
+static bool asks(u64 at)
+{
+	bool was;
+
+	kunwind_touch(at, 0);
+	was = heard();
+	returns();
+	return was;
+}
+
+static bool asks_part(void)
+{
+	bool was;
+
+	kunwind_touch_part(NULL, 0x1000);
+	was = heard();
+	returns();
+	return was;
+}
+
+static bool asks_breakpoint(void)
+{
+	bool was;
+
+	kunwind_touch_breakpoint(7, 0x401000);
+	was = heard();
+	returns();
+	return was;
+}
+
+/*
+ * After how many jiffies a request of an unhelped task is accepted; 0: > @most.
+ */
+static unsigned int silence(unsigned int most)
+{
+	unsigned int i;
+
+	for (i = 1; i <= most; i++) {
+		jiffies++;
+		if (asks(STACK - PAGE_SIZE))
+			return i;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_pages(void)
+{
+	unsigned int i, there = 0;
+
+	begin();
+	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "pages: %u are faulted in", PAGES);
+	for (i = 0; i < 64; i++)
+		there += present[i];
+	tap_ok(there == PAGES && present[10] && present[9 + PAGES],
+	       "pages: the first one is that of the frame");
+	tap_ok(!asks(STACK), "pages: a second request in the same jiffy is refused");
+	jiffies++;
+	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4,
+	       "pages: a request in the next jiffy is accepted, up to the mapping's end");
+	jiffies++;
+	present[0] = true;
+	faults = 0;
+	asks(STACK);
+	/* 1 to 9 of the first 16 */
+	tap_ok(faults == 9, "pages: resident pages are left alone");
+	begin();
+	kunwind_touch(STACK, STACK + 30 * PAGE_SIZE);
+	heard();
+	returns();
+	tap_ok(faults == PAGES + 1 && present[30],
+	       "pages: the page where a register was saved is faulted in");
+}
+
+static void test_not_helped(void)
+{
+	begin();
+	area.anonymous = false;
+	asks(STACK);
+	tap_ok(!faults, "left alone: a file's pages");
+	begin();
+	area.armed = true;
+	asks(STACK);
+	tap_ok(!faults, "left alone: pages of a userfaultfd");
+	begin();
+	area.vm_flags = 0;
+	asks(STACK);
+	tap_ok(!faults, "left alone: pages that the user may not read");
+	begin();
+	mmap_locked = true;
+	asks(STACK);
+	tap_ok(!faults, "left alone: pages, while mmap_lock is taken");
+	begin();
+	asks(STACK - PAGE_SIZE);
+	tap_ok(!faults, "left alone: addresses below the mapping");
+	begin();
+	me.prio = 50;
+	tap_ok(!asks(STACK), "left alone: a real-time task");
+	begin();
+	me.flags = PF_EXITING;
+	tap_ok(!asks(STACK), "left alone: a task that is exiting");
+	begin();
+	part_missing = false;
+	tap_ok(!asks_part(), "left alone: a part that is not missing");
+	begin();
+	task_gone = true;
+	tap_ok(!asks(STACK) && !module_refs, "left alone: a task that is gone");
+	task_gone = false;
+	begin();
+	me.flags = PF_KTHREAD;
+	kunwind_touch(STACK, 0);
+	tap_ok(!heard() && !module_refs, "left alone: a kernel thread that has the number of an ended task");
+	begin();
+	module_goes = true;
+	tap_ok(!asks(STACK) && !module_refs, "left alone: all pages, while the module is unloaded");
+	begin();
+	no_memory = 1;
+	tap_ok(!asks(STACK) && !module_refs && counters.dropped == 1,
+	       "left alone: a page, without memory for the request");
+}
+
+static void test_again(void)
+{
+	unsigned int n, before = 0, sum = 0;
+	bool good = true;
+
+	begin();
+	tap_ok(asks_part() && asks_part() && asks_part(), "again: accepted at once after the part was built");
+	begin();
+	part_answer = -ETIME;
+	tap_ok(asks_part() && !asks_part(), "again: not accepted at once if the part was not built");
+	/* without success: after one jiffy, two, four ... up to a second */
+	begin();
+	asks(STACK - PAGE_SIZE);
+	for (n = 0; n < 12; n++) {
+		unsigned int now = silence(3 * HZ);
+
+		good &= now >= before && now <= HZ + 1 && now;
+		before = now;
+		sum += now;
+	}
+	tap_ok(good && before >= HZ && sum > 4 * HZ,
+	       "again: requests without success wait longer each time, up to a second (%u)", before);
+	tap_ok(asks(STACK) == false, "again: no request is accepted during the wait");
+	jiffies += HZ + 1;
+	faults = 0;
+	asks(STACK);
+	jiffies++;
+	tap_ok(faults && asks(STACK - PAGE_SIZE) && silence(3) == 1,
+	       "again: accepted soon after a request had success");
+}
+
+static void test_breakpoint(void)
+{
+	begin();
+	learns = true;
+	tap_ok(asks_breakpoint() && learned_id == 7 && learned_at == 0x401000 && !faults,
+	       "breakpoint: the original byte is requested, no page is");
+	jiffies++;
+	tap_ok(asks_breakpoint(), "breakpoint: accepted soon after the byte was found");
+	begin();
+	learns = false;
+	asks_breakpoint();
+	jiffies += 2;
+	asks_breakpoint();
+	jiffies++;
+	tap_ok(!asks_breakpoint(), "breakpoint: requests without success wait longer each time");
+	begin();
+	learned_at = 0;
+	mmap_locked = true;
+	asks_breakpoint();
+	tap_ok(!learned_at, "breakpoint: not looked up while mmap_lock is taken");
+}
+
+static void test_own(void)
+{
+	/* kunwind_part_wait() above makes a request */
+	begin();
+	kunwind_touch_part(NULL, 0x1000);
+	heard();
+	returns();
+	tap_ok(!raised && !hands.busy, "own work: events during it request nothing");
+	tap_ok(kunwind_claim_own_begin(), "own work: a task can begin it outside touch_run()");
+	tap_ok(!asks(STACK), "own work: a walk during it requests nothing");
+	kunwind_claim_own_end();
+	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
+	/* before the thread has run: one request for each CPU */
+	begin();
+	kunwind_touch(STACK, 0);
+	me.pid = 101;
+	raised->func(raised);
+	raised = NULL;
+	kunwind_touch(STACK, 0);
+	tap_ok(!raised, "own work: the CPU has one request at a time");
+	me.pid = 100;
+	thread.thread_fn(0);
+	tap_ok(hands.request.pid == 100 && !hands.busy,
+	       "own work: the CPU's request is that of the first walk");
+	/*
+	 * the task has not returned to user mode yet: it is refused for one
+	 * second
+	 */
+	kunwind_touch(STACK, 0);
+	tap_ok(!raised, "own work: a task has one request at a time");
+	jiffies += HZ + 1;
+	kunwind_touch(STACK, 0);
+	{
+		struct callback_head *first = queued_work;
+
+		heard();
+		tap_ok(queued_work == first && module_refs == 1,
+		       "own work: a task has one task work at a time, also after one second");
+	}
+	returns();
+	tap_ok(!module_refs, "own work: the reference to the module is dropped");
+}
+
+/* Returns how many of @nr tasks from number @pid on are accepted. */
+static unsigned int many(int pid, unsigned int nr, unsigned int *twice)
+{
+	unsigned int i, was = 0;
+
+	for (i = 0; i < nr; i++) {
+		me.pid = pid + i;
+		was += asks(STACK);
+		*twice += asks(STACK);
+	}
+	return was;
+}
+
+/* Each task has its own claim. */
+static void test_tasks(void)
+{
+	const unsigned int places = ARRAY_SIZE(claims) * GROUP;
+	unsigned int was, twice = 0;
+
+	begin();
+	area.anonymous = false;
+	was = many(1000, places / 4, &twice);
+	tap_ok(was > places / 4 * 9 / 10 && !twice,
+	       "tasks: requests of %u of %u are accepted, each once", was, places / 4);
+	was = many(10000, 3 * places, &twice);
+	tap_ok(was < places && !twice, "tasks: no more requests than claims are accepted");
+	jiffies += 2 * HZ;
+	was = many(50000, 2 * places, &twice);
+	tap_ok(was > places * 9 / 10 && !twice, "tasks: old claims are taken over later");
+}
+
+/* Returns the @nr'th number after 1,000 with the same hash of @bits bits. */
+static int alike(unsigned int nr, unsigned int bits)
+{
+	int pid;
+
+	for (pid = 1000; nr; nr--)
+		do
+			pid++;
+		while (hash_32(pid, bits) != hash_32(1000, bits));
+	return pid;
+}
+
+/* All claims that a task may use belong to other tasks. */
+static void test_taken(void)
+{
+	unsigned int i, round, lost = 0;
+	bool changed = false;
+
+	begin();
+	area.anonymous = false;
+	for (round = 0; round <= OFTEN; round++) {
+		jiffies += 1 << OFTEN;
+		for (i = 0; i < GROUP; i++) {
+			me.pid = alike(i, GROUP_BITS);
+			asks(STACK);
+		}
+		me.pid = alike(GROUP, GROUP_BITS);
+		if (!round)
+			tap_ok(!asks(STACK),
+			       "taken: a claim of a task with one failed request is not taken over");
+	}
+	tap_ok(asks(STACK), "taken: a claim of a task with many failed requests is taken over");
+
+	begin();
+	for (i = 0; i < GROUP; i++) {
+		me.pid = alike(i, GROUP_BITS);
+		kunwind_claim_own_begin();
+	}
+	me.pid = alike(GROUP, GROUP_BITS);
+	jiffies += HZ;
+	tap_ok(!asks(STACK), "taken: a claim of a task in own work is not taken over");
+	jiffies += 2;
+	area.anonymous = false;
+	tap_ok(asks(STACK), "taken: a claim of a task in own work for more than a second is taken over");
+	for (i = 0; i < GROUP; i++) {
+		u64 before[GROUP], *group = claims[hash_32((u32)alike(i, GROUP_BITS), GROUP_BITS)];
+		bool had = false;
+		unsigned int j;
+
+		memcpy(before, group, sizeof(before));
+		me.pid = alike(i, GROUP_BITS);
+		for (j = 0; j < GROUP; j++)
+			had |= (before[j] & CLAIM_PID) == claim_pid();
+		kunwind_claim_own_end();
+		if (!had) {
+			lost++;
+			changed |= memcmp(before, group, sizeof(before));
+		}
+	}
+	tap_ok(lost == 1, "taken: one task in own work has lost its claim");
+	tap_ok(!changed, "taken: the end of its own work changes no other task's claim");
+	me.pid = alike(GROUP, GROUP_BITS);
+	tap_ok(!asks(STACK), "taken: the new claim stays after the end of that work");
+}
+
+/*
+ * The tasks sleep, so their task works stay queued. Last test: nothing frees
+ * them.
+ */
+static void test_sleepers(void)
+{
+	unsigned int i, was = 0;
+
+	begin();
+	module_refs = 0;
+	for (i = 0; i < 2 * MAX_CHAIN; i++) {
+		jiffies += 2 * HZ;
+		me.pid = 1000 + 256 * i;
+		queued_work = NULL;
+		kunwind_touch(STACK, 0);
+		was += heard();
+	}
+	tap_ok(was == MAX_CHAIN && module_refs == MAX_CHAIN,
+	       "sleepers: at most %u task works for tasks of one bucket", was);
+}
+
+int main(void)
+{
+	current = &me;
+	test_pages();
+	test_not_helped();
+	test_again();
+	test_breakpoint();
+	test_own();
+	test_tasks();
+	test_taken();
+	test_sleepers();
+	return tap_done();
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * full-rule-test.c - steps by wide rules: their cost, and the values that they
+ * compute
+ */
+#include "../../kmod/core/walk/mem.h"
+#include "scene.h"
+
+#define FRAMES	400
+
+/* A long expression costs its bytes; a spent budget ends the walk. */
+static void test_budget(void)
+{
+	static const u32 lengths[] = { 2, 60, 200, 250 };
+	static u64 deep[FRAMES];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		/* CFA = rsp + 8, followed by DW_OP_nop */
+		char code[16 + 3 * 256] = "", *at = code;
+		unsigned long addresses[FRAMES + 1];
+		/* and each step pays for lookup and return address */
+		const u32 cost = 1 + lengths[i];
+		const u32 most = (KUNWIND_BUDGET - 1) / (cost + KUNWIND_COST_LOOKUP + 1);
+		const struct kunwind_wide *wide;
+		struct kunwind_rule rule;
+		struct kunwind_walk walk;
+		enum kunwind_reason reason;
+
+		at += sprintf(at, "0f %02x", lengths[i] & 0x7f);
+		if (lengths[i] > 0x7f) {
+			at = code;
+			at += sprintf(at, "0f %02x 01", (lengths[i] & 0x7f) | 0x80);
+		}
+		at += sprintf(at, "77 08");
+		for (k = 2; k < lengths[i]; k++)
+			at += sprintf(at, "96");
+		scene();
+		object(&(struct function){ 0, 0x100, code }, 1, 0x1000);
+		rule = kunwind_table_lookup(ranges->range[0].table, TEXT_LO);
+		wide = kunwind_table_wide(ranges->range[0].table, rule.off);
+		tap_ok(wide && wide->cost == cost,
+		       "a CFA by an expression of %u bytes costs %u", lengths[i],
+		       cost);
+		for (k = 0; k < FRAMES; k++)
+			deep[k] = CODE(1, 0x10);
+		deep[FRAMES - 1] = 0;
+		walk = (struct kunwind_walk){
+			.ranges = ranges, .cache = &cache, .regs = regs,
+			.mem = { .lo = STACK, .hi = STACK + sizeof(deep),
+				 .delta = (u64)(uintptr_t)deep - STACK },
+			.addresses = addresses, .capacity = ARRAY_SIZE(addresses),
+		};
+		walk.regs.r[KUNWIND_RA] = CODE(1, 0x10);
+		reason = kunwind_walk(&walk);
+		if (!tap_ok(most < FRAMES ? reason == KUNWIND_BUDGET_SPENT && walk.count == 1 + most :
+					    reason == KUNWIND_COMPLETE && walk.count == FRAMES,
+			    "CFA by an expression: the budget pays for %u steps of a walk",
+			    most < FRAMES ? most : FRAMES - 1))
+			printf("# %s, %u addresses\n", kunwind_reason_name(reason), walk.count);
+		tap_ok(!walk.others, "frames by a wide rule count as found by CFI");
+	}
+}
+
+static void test_values(void)
+{
+	/* r12 from r13 and r13 from r12; a signal frame restores all */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "S 09 0c 0d 09 0d 0c" }, { 0x100, 0x100, "0c 0c 10" },
+	       { 0x200, 0x100, "0c 0d 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_R12] = WORD(20);
+	regs.r[KUNWIND_R13] = WORD(30);
+	stack[0] = CODE(1, 0x110);
+	WALK("swapped r12 and r13: r12 has the value of r13", NO_OBJECT, stack[0], CALLER + 31);
+	stack[0] = CODE(1, 0x210);
+	WALK("swapped r12 and r13: r13 has the value of r12", NO_OBJECT, stack[0], CALLER + 21);
+
+	/* rbx undefined; the second function makes the table follow rbx */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0f 03 77 18 96 07 03" }, { 0x100, 0x100, "0c 03 10" },
+	       { 0x200, 0x100, "0e 18 07 03" }, { 0x300, 0x100, "0f 03 77 18 96 08 03" });
+	regs.r[KUNWIND_RBX] = WORD(20);
+	stack[2] = CODE(1, 0x110);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("wide rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("short rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
+	regs.r[KUNWIND_RA] = CODE(1, 0x310);
+	WALK("a register with rule same_value has the callee's value", NO_OBJECT, stack[2], CALLER + 21);
+
+	/* the caller's rsp is a value, not the CFA; then in a register */
+	scene();
+	OBJECT(0x1000, { 0, 0x100,
+			"S 14 07 7e" }, { 0x100, 0x100, "" }, { 0x200, 0x100, "S 09 07 0c" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = CODE(1, 0x110);
+	mem.hi = WORD(WORDS);
+	regs.r[KUNWIND_RSP] = WORD(0);
+	/* val_offset 126 * -8 leads below the stack */
+	WALK("caller's rsp by val_offset, outside the stack: unreadable", UNREADABLE, stack[0]);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	regs.r[KUNWIND_R12] = WORD(20);
+	WALK("caller's rsp in another register", NO_OBJECT, stack[0], CALLER + 20);
+}
+
+/* rbp is saved 64 KB and a word below the CFA; rbx makes the rule wide. */
+static void test_far(void)
+{
+	u64 far[2] = { WORD(30), WORD(30) };
+
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 18 83 02 11 06 82 80 01" }, { 0x100, 0x100, "0c 06 10" },
+	       { 0x200, 0x100, "0c 03 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[2] = CODE(1, 0x110);
+	stack[1] = WORD(20);
+	regs.r[KUNWIND_RSP] = WORD(0);
+	mem.code_lo = WORD(3) - 8 * 0x4002;
+	mem.code_hi = mem.code_lo + sizeof(far);
+	mem.code_delta = (u64)(uintptr_t)far - mem.code_lo;
+	/* an offset cut to 16 bits would be that of word 1 */
+	WALK("an rbp saved far below the CFA is read there", NO_OBJECT, stack[2], CALLER + 31);
+}
+
+int main(void)
+{
+	test_budget();
+	test_values();
+	test_far();
+	return tap_done();
+}

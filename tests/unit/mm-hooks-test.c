@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mm-hooks-test.c - mmap, mprotect and mremap over known code: which mappings a
+ * call changes, by its arguments
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define PF_EXITING		4
+#define PF_KTHREAD		0x200000
+#define KUNWIND_PF_WORKERS	0x10
+#define _KUNWIND_COMPAT_SCHED_H
+#define TASK_SIZE_MAX		0x7ffffffff000ULL
+#define MAX_RT_PRIO		100
+#define VM_EXEC			4
+#define VM_HUGETLB		0x400000
+#define MREMAP_MAYMOVE		1
+#define MREMAP_FIXED		2
+#define MAP_FIXED		0x10
+#define MAP_FIXED_NOREPLACE	0x100000
+#define __NR_mmap		9
+#define __NR_mprotect		10
+#define __NR_pkey_mprotect	329
+#define offset_in_page(x)	((x) & (PAGE_SIZE - 1))
+#define PAGE_ALIGN(x)		(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+#ifndef fallthrough
+#define fallthrough		__attribute__((__fallthrough__))
+#endif
+#define IS_ERR_VALUE(x)		((unsigned long)(x) >= -4095UL)
+#define TWA_RESUME		1
+#define THIS_MODULE		NULL
+#define CONFIG_IA32_EMULATION	1
+#define msecs_to_jiffies(ms)	((ms) / 4)
+#define new_encode_dev(dev)	(dev)
+struct callback_head { void (*func)(struct callback_head *head); };
+#define init_task_work(head, fn)	((head)->func = (fn))
+struct pt_regs { unsigned long di, si, dx, r10, r8, bx, cx, ax, orig_ax; };
+struct vm_area_struct { unsigned long vm_start, vm_end, vm_flags; struct mm_struct *vm_mm; };
+struct super_block { u32 s_dev; };
+static struct pt_regs user_regs;
+static bool ia32, no_work;
+#define task_pt_regs(task)	((void)(task), &user_regs)
+#define in_ia32_syscall()	ia32
+
+static struct callback_head *queued[8];
+static unsigned int nr_queued;
+static int module_refs;
+static bool try_module_get(void *module) { (void)module; module_refs++; return true; }
+static void module_put(void *module) { (void)module; module_refs--; }
+static int task_work_add(struct task_struct *task, struct callback_head *head, int how)
+{
+	(void)task, (void)how;
+	if (no_work)
+		return -ESRCH;
+	queued[nr_queued++] = head;
+	return 0;
+}
+static int mutex_lock_killable(struct mutex *mutex) { mutex->held = true; return 0; }
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+
+/* Each hook is a function named after the function that it hooks. */
+#define _KUNWIND_HOOK_H
+struct kunwind_hook { const char *function; };
+#define KUNWIND_HOOK1(name, type, arg)				static void hook_##name(type arg)
+#define KUNWIND_HOOK2(name, type1, arg1, type2, arg2)						\
+	static void hook_##name(type1 arg1, type2 arg2)
+#define KUNWIND_HOOK_SYSCALL(name, regs)							\
+	static void hook_##name(const struct pt_regs *regs)
+#define KUNWIND_HOOK_ENTRY(name)				{ #name }
+#define kunwind_hooks_require(hooks, nr)			((void)(hooks))
+#define kunwind_hooks_disable(hooks, nr)			((void)(hooks), true)
+#define kunwind_hooks_show(m, hooks, nr, why)			((void)(hooks))
+#define kunwind_hook_missing()					NULL
+#define _KUNWIND_EVENTS_H
+static u64 told_start, told_end;
+static bool listening;
+#define trace_kunwind_unmap_enabled()	listening
+static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
+{
+	(void)tgid;
+	told_start = start;
+	told_end = end;
+}
+#define tgid	pid
+
+#define _KUNWIND_MAP_EVENT_H
+#include "../../kmod/object/object.h"
+#include "../../kmod/base/memory_limit.h"
+#include "../../kmod/space/snapshot.h"
+static void kunwind_trace_map(int number, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
+{
+	(void)number, (void)range, (void)detail;
+}
+#undef tgid
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/reap.c"
+#include "../../kmod/space/space.c"
+#define tgid	pid
+#include "../../kmod/space/mm_hooks.c"
+#undef tgid
+
+/* ----------------------------------------- what these files need of others */
+
+struct kunwind_payer { int unused; };
+static struct kunwind_payer user;
+static struct kunwind_object object;
+static unsigned int scans, forced;
+
+struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
+void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+void kunwind_memory_refused(void) { }
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	return kunwind_memory_charge(payer, bytes);
+}
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { return payer; }
+void kunwind_payer_put(struct kunwind_payer *payer) { (void)payer; }
+void kunwind_name_put(struct kunwind_name *name) { (void)name; }
+void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
+{
+	(void)of;
+	return KUNWIND_NO_TABLE;
+}
+bool kunwind_claim_own_begin(void) { return true; }
+void kunwind_claim_own_end(void) { }
+void kunwind_filesystem_ends(u32 dev) { (void)dev; }
+int kunwind_space_scan(struct kunwind_space *of, struct mm_struct *mm, bool force,
+		       unsigned long timeout, bool patient)
+{
+	(void)mm, (void)timeout, (void)patient;
+	scans++;
+	forced += force;
+	of->scanned_seq = of->map_seq;
+	return 0;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define AT(n)	(0x100000UL * ((n) + 1))	/* range n, of four pages */
+#define NR	3
+
+static struct mm_struct mm;
+static struct task_struct me = { .mm = &mm, .pid = 100, .prio = 120 };
+static struct kunwind_space *space;
+
+static void begin(void)
+{
+	struct kunwind_snapshot *snapshot;
+	unsigned int i;
+
+	current = &me;
+	me.mm = &mm;
+	memset(&user_regs, 0, sizeof(user_regs));
+	ia32 = no_work = listening = false;
+	nr_queued = scans = forced = 0;
+	refcount_set(&object.users, 1);
+	object.state = KUNWIND_OBJECT_PENDING;
+	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
+	snapshot = kunwind_snapshot_alloc(NR, &user, GFP_KERNEL);
+	for (i = 0; i < NR; i++) {
+		snapshot->ranges.range[i] = (struct kunwind_range){ .start = AT(i), .end = AT(i) + 0x4000 };
+		snapshot->detail[i].object = kunwind_object_get(&object);
+	}
+	snapshot->ranges.nr = NR;
+	spin_lock(&space->lock);
+	kunwind_space_publish(space, snapshot);
+	space->scanned_seq = space->map_seq;
+	spin_unlock(&space->lock);
+}
+
+static u32 dead(void)
+{
+	u32 i, bits = 0;
+
+	for (i = 0; i < NR; i++)
+		bits |= !!space->ranges->range[i].dead << i;
+	return bits;
+}
+
+/* The task returns to user mode. */
+static void returns(void)
+{
+	unsigned int i, nr = nr_queued;
+
+	nr_queued = 0;
+	for (i = 0; i < nr; i++)
+		queued[i]->func(queued[i]);
+}
+
+static void end(const char *what)
+{
+	bool good = !space->moves.nr;
+	unsigned int i;
+
+	returns();
+	kunwind_space_unlink(space, true);
+	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
+		flush_delayed_work(&reap_work);
+	tap_ok(good && !module_refs && !mm.grabbed && refcount_read(&object.users) == 1,
+	       "%s: all references and snapshots are released", what);
+}
+
+static void maps(unsigned long nr, unsigned long from, unsigned long len, unsigned long start,
+		 unsigned long size, unsigned long flags)
+{
+	struct vm_area_struct vma = { start, start + size, flags, &mm };
+
+	user_regs.orig_ax = nr;
+	user_regs.di = from;
+	user_regs.si = len;
+	hook_perf_event_mmap(&vma);
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_mprotect(void)
+{
+	static const struct {
+		const char *what;
+		unsigned long nr, from, len;
+		u32 dead;
+	} cases[] = {
+		{ "mprotect of three mappings that merged", __NR_mprotect, AT(0), AT(2) + 0x4000 - AT(0), 7 },
+		{ "mprotect of one mapping", __NR_mprotect, AT(1), 0x1000, 2 },
+		{ "mprotect of a byte", __NR_mprotect, AT(0) + 0x3000, 1, 1 },
+		{ "mprotect of part of the page before a mapping", __NR_mprotect, AT(1) - 0x1000, 0xfff, 0 },
+		{ "mprotect of the page before a mapping and one byte more",
+		  __NR_mprotect, AT(1) - 0x1000, 0x1001, 2 },
+		{ "pkey_mprotect of one mapping", __NR_pkey_mprotect, AT(2) + 0x3000, 0x1000, 4 },
+		{ "another system call", 1, AT(1), 0x1000, 7 },
+		{ "mprotect of an address that wraps", __NR_mprotect, AT(1), ~0UL, 7 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		maps(cases[i].nr, cases[i].from, cases[i].len, AT(0), AT(2) + 0x4000 - AT(0), 0);
+		tap_ok(dead() == cases[i].dead, "%s: dead mappings are %x", cases[i].what, cases[i].dead);
+		tap_ok(nr_queued == !!cases[i].dead,
+		       "%s: the task is asked to read changed mappings", cases[i].what);
+		end(cases[i].what);
+	}
+	/* mmap: only the length in its arguments is new */
+	begin();
+	maps(__NR_mmap, 0, 0x1001, AT(0), 0x6000, VM_EXEC);
+	tap_ok(!dead() && nr_queued == 1, "mmap that merges: the known mappings stay valid");
+	end("mmap that merges");
+	begin();
+	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x4000, VM_EXEC);
+	tap_ok(dead() == 1, "mmap over a page of a mapping: the whole mapping is dead");
+	end("mmap over a page");
+	/* another thread's mapping, which merged and is not read yet, as long as the page */
+	begin();
+	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x5000, VM_EXEC);
+	tap_ok(dead() == 1, "mmap over a page, while another thread maps as much: the mapping is dead");
+	end("mmap over a page, while another thread maps as much");
+	begin();
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
+	tap_ok(!dead() && nr_queued == 1,
+	       "mmap at a fixed address that merges: the known mapping stays valid");
+	end("mmap at a fixed address that merges");
+	begin();
+	user_regs.r10 = MAP_FIXED;
+	maps(__NR_mmap, AT(0) - 0x2000, 0x1000, AT(0) - 0x2000, 0x6000, VM_EXEC | VM_HUGETLB);
+	tap_ok(dead() == 1, "mmap of huge pages at a fixed address: the whole mapping counts");
+	end("mmap of huge pages at a fixed address");
+	begin();
+	listening = true;
+	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
+	tap_ok(told_start == AT(1) && told_end == AT(1) + 0x1000,
+	       "event kunwind_unmap: the changed addresses");
+	end("event kunwind_unmap");
+	begin();
+	me.mm = NULL;
+	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
+	tap_ok(dead() == 2 && !nr_queued && kunwind_space_dirty(space),
+	       "another process's mm: it is marked, the caller does not read it");
+	me.mm = &mm;
+	end("another process's mm");
+	begin();
+	returns();
+	tap_ok(!scans, "unchanged mappings: nothing is read");
+	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
+	me.prio = 50;
+	tap_ok(!kunwind_follow_patience(), "real-time task: it waits for no table");
+	me.prio = 120;
+	returns();
+	tap_ok(scans == 1 && !forced && kunwind_follow_patience(),
+	       "new code: it is read before the task runs it");
+	end("new code");
+}
+
+/* One mremap, as 64-bit and as 32-bit call; it returns @ret. */
+static void moves(unsigned long addr, unsigned long old, unsigned long len, unsigned long flags,
+		  unsigned long to, unsigned long ret, u32 at_entry, u32 after, const char *what)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		bool at, later;
+
+		begin();
+		/* other registers hold an address */
+		user_regs = (struct pt_regs){ AT(2), AT(2), AT(2), AT(2), AT(2), AT(2), AT(2), 0, 0 };
+		if (i) {
+			user_regs.bx = addr;
+			user_regs.cx = old;
+			user_regs.dx = len;
+			user_regs.si = flags;
+			user_regs.di = to;
+			hook___ia32_sys_mremap(&user_regs);
+		} else {
+			user_regs.di = addr;
+			user_regs.si = old;
+			user_regs.dx = len;
+			user_regs.r10 = flags;
+			user_regs.r8 = to;
+			hook___x64_sys_mremap(&user_regs);
+		}
+		at = dead() == at_entry && nr_queued == 1 && space->moves.nr == 1;
+		user_regs.ax = i ? (u32)ret : ret;
+		returns();
+		later = dead() == after && scans == 1 && forced == 1;
+		tap_ok(at, "%s%s: at its entry, dead mappings are %x", i ? "32-bit " : "", what, at_entry);
+		tap_ok(later,
+		       "%s%s: at its end, dead mappings are %x, and all are read", i ? "32-bit " : "",
+		  what, after);
+		end(what);
+	}
+}
+
+static void test_mremap(void)
+{
+	moves(AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1), AT(1), 2, 2,
+	       "mremap over another mapping");
+	moves(AT(0), 0x1000, 0x1001, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) - 0x1000, AT(1) - 0x1000, 2, 2,
+	      "mremap of a page and one byte");
+	moves(AT(0), 0x4000, 0x4000, MREMAP_MAYMOVE, 0, AT(1) + 0x3000, 0, 2,
+	       "mremap to an address that the kernel chose");
+	moves(AT(0), 0x4000, AT(1) + 0x1000 - AT(0), 0, 0, AT(0), 0, 2, "mremap that grows in place");
+	moves(AT(0), 0x4000, 0x1000, 0, 0, AT(0), 0, 0, "mremap that shrinks");
+	moves(AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1), -ENOMEM, 2, 2,
+	       "mremap that fails");
+	moves(AT(5), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 0x3000, AT(1) + 0x3000, 2, 2,
+	      "mremap of data over code");
+
+	begin();
+	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
+	hook___x64_sys_mremap(&user_regs);
+	tap_ok(!nr_queued && !space->moves.nr, "mremap of data: nothing is read");
+	end("mremap of data");
+	begin();
+	no_memory = 1;
+	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
+	hook___x64_sys_mremap(&user_regs);
+	tap_ok(!kunwind_space_find(&mm) && !module_refs,
+	       "mremap without memory for the work item: the space is dropped");
+	end("mremap without memory");
+	begin();
+	no_work = true;
+	hook___x64_sys_mremap(&user_regs);
+	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
+	hook___x64_sys_mremap(&user_regs);
+	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr,
+	       "mremap whose work item cannot be queued: the space is dropped");
+	end("mremap without work item");
+}
+
+/* Each of these calls fails in every kernel, whatever is mapped. */
+static void test_refused(void)
+{
+	static const struct { const char *what; unsigned long addr, old, len, flags, to; } cases[] = {
+		{ "to no bytes", AT(0), 0x1000, 0, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "from within a page", AT(0) + 1, 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "to within a page", AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 1 },
+		{ "that is fixed and may not move", AT(0), 0x1000, 0x1000, MREMAP_FIXED, AT(1) },
+		{ "beyond user memory", AT(0), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED,
+		  TASK_SIZE_MAX },
+		{ "around the end", AT(0), 0x1000, ~0xfffUL, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) },
+		{ "over its own source", AT(1), 0x2000, 0x2000, MREMAP_MAYMOVE | MREMAP_FIXED,
+		  AT(1) + 0x1000 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		user_regs = (struct pt_regs){ .di = cases[i].addr, .si = cases[i].old, .dx = cases[i].len,
+					      .r10 = cases[i].flags, .r8 = cases[i].to };
+		hook___x64_sys_mremap(&user_regs);
+		tap_ok(!nr_queued && !space->moves.nr && !dead(), "mremap %s: changes nothing",
+		       cases[i].what);
+		end(cases[i].what);
+	}
+}
+
+static void test_hooks(void)
+{
+	static const char *const names[] = {
+		"perf_event_mmap", "uprobe_dup_mmap", "uprobe_clear_state", "generic_shutdown_super",
+		"__x64_sys_mremap", "__ia32_sys_mremap",
+	};
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		for (n = 0; n < ARRAY_SIZE(hooks) && strcmp(hooks[n].function, names[i]); n++)
+			;
+		tap_ok(n < ARRAY_SIZE(hooks), "hook: the list has %s", names[i]);
+	}
+	begin();
+	kunwind_follow_queue(&me, FOLLOW_EXEC);
+	space->fresh = true;
+	returns();
+	tap_ok(!space->fresh && scans == 1, "exec: reading the mappings ends the state \"fresh\"");
+	end("exec");
+}
+
+int main(void)
+{
+	kunwind_space_init();
+	test_mprotect();
+	test_mremap();
+	test_refused();
+	test_hooks();
+	return tap_done();
+}

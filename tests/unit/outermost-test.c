@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outermost-test.c - is a frame the first one of its program? Hand-written code at
+ * an entry point
+ *
+ * The interpreter's ELF header is at INTERP, its code from INTERP + ENTRY on,
+ * the program's own entry point at PROG. Bytes that a case does not set are no
+ * valid instruction.
+ */
+#include "../../kmod/core/nocfi/outermost.h"
+#include "../../kmod/core/walk/mem.h"
+#include "eh.h"
+#include "tap.h"
+
+#define INTERP	0x10000ULL
+#define ENTRY	0x100		/* e_entry */
+#define PROG	0x11000ULL
+#define SIZE	0x2000
+#define SP	0x7000ULL
+
+static u8 code[SIZE + 8];
+static struct kunwind_ranges ranges;
+static struct kunwind_walk walk;
+
+static void begin(void)
+{
+	memset(code, 0x06, sizeof(code));
+	memset(&ranges, 0, sizeof(ranges));
+	ranges.entry_sp = SP;
+	walk = (struct kunwind_walk){
+		.ranges = &ranges,
+		.mem = { .left = KUNWIND_BUDGET, .lo = INTERP, .hi = INTERP + sizeof(code),
+			 .delta = (u64)(uintptr_t)code - INTERP },
+	};
+}
+
+static void put(u64 at, const char *hex)
+{
+	static struct eh bytes;
+
+	bytes.size = 0;
+	eh_hex(&bytes, hex);
+	memcpy(code + (at - INTERP), bytes.data, bytes.size);
+}
+
+static bool at(u64 ip, s64 sp)
+{
+	walk.mem.left = KUNWIND_BUDGET;
+	return kunwind_at_start(&walk, ip, SP + sp);
+}
+
+/* A frame @offset after the entry point, @sp from the first rsp. */
+static const struct start_case {
+	const char *name, *hex;
+	u32 offset;
+	s32 sp;
+	bool begins;
+} cases[] = {
+	{ "the first instruction", "90", 0, 0, true },
+	{ "the first instruction with another stack pointer", "90", 0, -8, false },
+	{ "the byte before the entry point", "90", -1U, 0, false },
+	{ "inside an instruction", "48 89 e7", 1, 0, false },
+	{ "after a call", "48 89 e7 ff d0", 5, 0, true },
+	{ "after a call, stack pointer one word lower", "48 89 e7 ff d0", 5, -8, false },
+	{ "push", "50 ff d0", 3, -8, true },
+	{ "push of an immediate (1 and 4 bytes), of memory, of flags",
+	  "6a 01 68 00 00 00 00 ff 33 9c ff d0", 12, -32, true },
+	{ "pop", "50 50 5f ff d0", 5, -8, true },
+	{ "pop of flags and to memory", "50 50 50 9d 8f 00 ff d0", 8, -8, true },
+	{ "sub", "48 83 ec 28 ff d0", 6, -40, true },
+	{ "sub of four bytes", "48 81 ec 28 00 00 00 ff d0", 9, -40, true },
+	{ "add", "50 48 83 c4 08 ff d0", 7, 0, true },
+	{ "and $-16, %rsp", "50 48 83 e4 f0 ff d0", 7, -16, true },
+	{ "and $-16, %rsp of an aligned stack", "48 83 e4 f0 ff d0", 6, 0, true },
+	{ "and $-16, %rsp with another stack pointer", "50 48 83 e4 f0 ff d0", 7, -8, false },
+	{ "cmp with %rsp", "48 83 fc 08 ff d0", 6, 0, true },
+	{ "lea", "48 8d 64 24 f0 ff d0", 7, -16, true },
+	{ "lea to another register", "48 8d 7c 24 f0 ff d0", 7, 0, true },
+	/* an old ld.so: pop %rdx; lea (%rsp,%rax,8), %rsp */
+	{ "unknown stack pointer", "ff d0 5a 48 8d 24 c4 52 ff d0", 10, -16, true },
+	{ "unknown stack pointer, a value far below the first frame",
+	  "ff d0 5a 48 8d 24 c4 52 ff d0", 10, -104, false },
+	{ "unknown stack pointer, a value above the first frame",
+	  "ff d0 5a 48 8d 24 c4 52 ff d0", 10, 8, false },
+	{ "unknown stack pointer after pop %rsp", "5c ff d0", 3, -16, true },
+
+	/* musl's _start, and _start_c after it */
+	{ "a call of the next function: return address",
+	  "e8 00 00 00 00 55 48 89 e5 48 83 e4 f0 ff d0", 5, 0, true },
+	{ "a call of the next function: its first instruction",
+	  "e8 00 00 00 00 55 48 89 e5 48 83 e4 f0 ff d0", 5, -8, false },
+	{ "a call of the next function: a call in that function",
+	  "e8 00 00 00 00 55 48 89 e5 48 83 e4 f0 ff d0", 15, -16, false },
+	/* call 1f; 1: push %rbp; mov %rsp, %rbp; and $-16, %rsp; call */
+	{ "a function directly after a call of it",
+	  "e8 02 00 00 00 31 c0 55 48 89 e5 48 83 e4 f0 ff d0", 17, -16, false },
+	{ "the first instruction of a function after a call of it", "e8 02 00 00 00 31 c0 55", 7, -8, false },
+	{ "a function after a call and a nop", "ff d0 90 55 ff d0", 6, -8, false },
+	{ "a function after a call and an endbr64", "ff d0 f3 0f 1e fa 55 ff d0", 9, -8, false },
+	{ "a function after a call and hlt", "ff d0 f4 55 ff d0", 6, -8, false },
+	{ "a function after a call and ud2", "ff d0 0f 0b 55 ff d0", 7, -8, false },
+	{ "a function after a call and ud1", "ff d0 0f b9 00 55 ff d0", 8, -8, false },
+	{ "a function after a jump by register", "ff e0 55 ff d0", 5, -8, false },
+	{ "a function after a return", "c3 55 ff d0", 4, -8, false },
+	{ "a nop that does not follow a call", "90 90 ff d0", 4, 0, true },
+	{ "a jump to another function", "eb 02 06 06 50 ff d0", 7, -8, true },
+	{ "a jump backwards to code before a call", "eb 05 50 ff d0 31 c0 eb f9", 5, -8, true },
+	{ "a jump backwards after a call", "eb 04 ff d0 31 c0 ff d0 eb f8", 4, 0, false },
+	/* je 1f; call; hlt; 1: push; call */
+	{ "the target of a conditional jump", "74 03 ff d0 f4 50 ff d0", 8, -8, true },
+	{ "the target of a long conditional jump", "0f 84 03 00 00 00 ff d0 f4 50 ff d0", 12, -8, true },
+	{ "the target of a conditional jump has the jump's stack pointer",
+	  "74 04 50 ff d0 f4 ff d0", 8, 0, true },
+	{ "the target of a conditional jump with another stack pointer",
+	  "74 04 50 ff d0 f4 ff d0", 8, -8, false },
+	{ "the nearer target of two conditional jumps", "74 05 74 02 f4 f4 ff d0 f4 ff d0", 8, 0, true },
+	{ "invalid instruction", "06 ff d0", 3, 0, false },
+	{ "a jump to itself", "eb fe ff d0", 4, 0, false },
+};
+
+static void test_cases(void)
+{
+	const u64 header = ENTRY;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct start_case *c = &cases[i];
+		const s32 offset = c->offset;
+		bool own, interpreted;
+
+		begin();
+		put(PROG, c->hex);
+		ranges.entry = PROG;
+		own = at(PROG + offset, c->sp);
+		begin();
+		put(INTERP + ENTRY, c->hex);
+		memcpy(code + 24, &header, sizeof(header));
+		ranges.interpreter = INTERP;
+		interpreted = at(INTERP + ENTRY + offset, c->sp);
+		tap_ok(own == c->begins && interpreted == c->begins, "start: %s", c->name);
+	}
+}
+
+static void test_points(void)
+{
+	const u64 header = ENTRY;
+	u32 i;
+
+	begin();
+	put(PROG, "ff d0");
+	put(INTERP + ENTRY, "ff d0");
+	memcpy(code + 24, &header, sizeof(header));
+	ranges.entry = PROG;
+	tap_ok(at(PROG + 2, 0) && !at(INTERP + ENTRY + 2, 0), "start: program without an interpreter");
+	ranges.interpreter = INTERP;
+	tap_ok(at(PROG + 2, 0) && at(INTERP + ENTRY + 2, 0), "start: program with an interpreter");
+	ranges.entry = 0;
+	tap_ok(!at(PROG + 2, 0) && at(INTERP + ENTRY + 2, 0),
+	       "start: the program's entry point is not known");
+	ranges.entry = PROG;
+	ranges.interpreter = INTERP + SIZE;
+	tap_ok(at(PROG + 2, 0), "start: the interpreter's header cannot be read");
+	ranges.entry_sp = 0;
+	tap_ok(!at(PROG + 2, 0), "start: the first stack pointer is not known");
+
+	/* 32-bit code: the first 96 bytes after an entry point count */
+	begin();
+	walk.i386 = true;
+	ranges.entry = PROG;
+	ranges.interpreter = INTERP;
+	memcpy(code + 24, &header, 4);
+	tap_ok(at(PROG, 0) && at(PROG + 96, -96) && !at(PROG + 97, 0) && !at(PROG - 1, 0),
+	       "start: 32-bit code near the program's entry point");
+	tap_ok(at(INTERP + ENTRY, 0) && at(INTERP + ENTRY + 96, 0) && !at(INTERP + ENTRY + 97, 0),
+	       "start: 32-bit code near the interpreter's entry point");
+	tap_ok(!at(PROG, 8) && !at(PROG, -97), "start: 32-bit code with another stack pointer");
+
+	/* at most 512 instructions are read; the budget pays for each */
+	begin();
+	ranges.entry = PROG;
+	for (i = 0; i < 600; i++)
+		put(PROG + 2 * i, "31 c0");
+	tap_ok(at(PROG + 2 * 512, 0) && !at(PROG + 2 * 513, 0),
+	       "start: at most 512 instructions are read");
+	tap_ok(KUNWIND_BUDGET - walk.mem.left > 512 && KUNWIND_BUDGET - walk.mem.left < 1024,
+	       "start: the budget pays for each instruction");
+	walk.mem.left = 20;
+	tap_ok(!kunwind_at_start(&walk, PROG + 200, SP) && !walk.mem.left,
+	       "start: a spent budget ends the search");
+}
+
+/* Padding and a function like runtime.goexit(); @ra counts from the padding. */
+static void test_goroutine(void)
+{
+	static const struct {
+		const char *name, *hex;
+		u32 offset, ra;
+		bool begins;
+	} cases[] = {
+		{ "second byte of goexit", "cc 90 e8 7b 00 00 00 90", 15, 2, true },
+		{ "after goexit's call", "cc 90 e8 7b 00 00 00 90", 15, 7, true },
+		{ "first byte of goexit", "cc 90 e8 7b 00 00 00 90", 15, 1, false },
+		{ "second byte of goexit with a breakpoint at its entry",
+		  "cc cc e8 7b 00 00 00 90", 15, 2, true },
+		{ "second byte of goexit without padding before it",
+		  "c3 90 e8 7b 00 00 00 90", 15, 2, false },
+		{ "second byte of a goexit that is not aligned", "cc 90 e8 7b 00 00 00 90", 7, 2, false },
+		{ "second byte of a function without a call", "cc 90 e9 7b 00 00 00 90", 15, 2, false },
+		{ "second byte of a function with other code after the call",
+		  "cc 90 e8 7b 00 00 00 58", 15, 2, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		put(PROG + cases[i].offset, cases[i].hex);
+		tap_ok(kunwind_code_begins_goroutine(&walk.mem, PROG + cases[i].offset + cases[i].ra) ==
+		       cases[i].begins, "goroutine: %s", cases[i].name);
+	}
+	begin();
+	tap_ok(!kunwind_code_begins_goroutine(&walk.mem, 1) &&
+	       !kunwind_code_begins_goroutine(&walk.mem, INTERP + 1),
+	       "goroutine: code that cannot be read");
+}
+
+int main(void)
+{
+	test_cases();
+	test_points();
+	test_goroutine();
+	return tap_done();
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * part-builder-test.c - the second stage of a big table: its total time, the state of
+ * the object after the stage ends or is given up, how long a task waits for a
+ * part
+ */
+#include "kernel.h"
+#include "eh.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+static unsigned int waited;
+#define wq_has_sleeper(queue)		false
+#define wait_event_killable_timeout(queue, condition, timeout)			\
+	({									\
+		bool met_ = (condition);					\
+										\
+		if (!met_) {							\
+			waited++;						\
+			if (while_waiting)					\
+				while_waiting();				\
+			met_ = (condition);					\
+		}								\
+		met_ ? 1L : 0L;							\
+	})
+
+/* Each part has one FDE. */
+#define kunwind_stages_begin(section, keep, part_fdes, ...) \
+	(kunwind_stages_begin)(section, keep, 1, __VA_ARGS__)
+#include "../../kmod/object/part_builder.c"
+#include "../../kmod/space/part.c"
+
+/* ---------------------------------------------- functions that these call */
+
+#define NR_PARTS	5
+#define CHARGED		10000
+
+static struct kunwind_object object;
+static struct kunwind_job build;
+static struct kunwind_space space;
+static struct kunwind_snapshot *snapshot;
+static struct mm_struct mm;
+static u64 used_each;		/* processor time between two checks, in ns */
+static u64 given[16];		/* time of each slice, in ns */
+static unsigned int slices, in_background, turns, rules_gone, concluded, built, given_back;
+static size_t uncharged, kept;
+static enum kunwind_build_error conclusion;
+
+void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *of, u64 left)
+{
+	*job = (struct kunwind_job){ .object = of, .left = left };
+	given[slices++ % ARRAY_SIZE(given)] = left;
+}
+void kunwind_job_end(struct kunwind_job *job) { (void)job; }
+void kunwind_job_set_background(struct kunwind_job *job, bool background)
+{
+	(void)job;
+	in_background += background;
+}
+bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
+			   bool (*urgent)(void *data), void *data)
+{
+	(void)kind, (void)urgent, (void)data;
+	turns++;
+	return job->has_turn = true;
+}
+bool kunwind_job_may_go_on(struct kunwind_job *job)
+{
+	jiffies++;
+	job->left -= min(job->left, used_each);
+	return job->left;
+}
+void kunwind_turns_wake(void) { }
+void kunwind_result_set(struct kunwind_object *of, enum kunwind_build_error build_error)
+{
+	of->build_error = conclusion = build_error;
+	concluded++;
+}
+void kunwind_estimate_uncharge(struct kunwind_object *of, size_t charged, size_t stays)
+{
+	(void)of;
+	uncharged = charged;
+	kept = stays;
+}
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
+{
+	(void)of;
+	return KUNWIND_NO_TABLE;
+}
+void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
+void kunwind_object_build_over(struct kunwind_object *of) { (void)of; }
+void kunwind_object_put(struct kunwind_object *of) { (void)of; given_back++; }
+void kunwind_result_rules_gone(void) { rules_gone++; }
+struct kunwind_space *kunwind_space_find(const struct mm_struct *of) { return of == &mm ? &space : NULL; }
+
+/* --------------------------------------------------------------- the scene */
+
+/* An object of five parts after its first stage; @left: ns for the second. */
+static struct kunwind_fill *scene(u64 left)
+{
+	static struct kunwind_fill *fill;
+	static struct eh eh;
+	struct kunwind_section section;
+	size_t cie;
+	u32 i;
+
+	if (object.table)
+		kunwind_table_free(object.table);
+	object = (struct kunwind_object){ .filling = true, .users = REFCOUNT_INIT(1) };
+	slices = in_background = turns = rules_gone = concluded = built = given_back = waited = 0;
+	uncharged = kept = 0;
+	eh.size = 0;
+	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
+	for (i = 0; i < NR_PARTS; i++)
+		eh_plain_fde(&eh, cie, TEXT_LO + 0x10 * i, 0x10, "0e 10");
+	section = (struct kunwind_section){
+		.data = eh.data, .size = eh.size, .addr = EH_ADDR,
+		.text_base = TEXT_BASE, .data_base = DATA_BASE, .lo = TEXT_LO, .hi = TEXT_HI,
+	};
+	used_each = 0;
+	build = (struct kunwind_job){ .object = &object, .left = ~0ULL };
+	if (kunwind_fill_begin(&build, &section, 1 << 20, &fill))
+		abort();
+	fill->left = left;
+	if (!snapshot)
+		snapshot = calloc(1, sizeof(*snapshot) + sizeof(struct kunwind_range) +
+				  sizeof(struct kunwind_detail));
+	snapshot->detail = (void *)&snapshot->ranges.range[1];
+	snapshot->detail[0].object = &object;
+	snapshot->ranges.nr = 1;
+	snapshot->ranges.range[0] = (struct kunwind_range){
+		.start = TEXT_LO, .end = TEXT_HI, .table = object.table,
+	};
+	space.ranges = &snapshot->ranges;
+	return fill;
+}
+
+static u32 parts_built(void)
+{
+	struct kunwind_table_stats stats;
+
+	kunwind_table_stats(object.table, &stats);
+	return stats.parts_built;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_whole(void)
+{
+	struct kunwind_fill *fill = scene(1000);
+
+	kunwind_fill_start(fill, malloc(1), CHARGED);
+	drain_workqueue(fillers);
+	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
+	tap_ok(!object.filling && object.filled.done && built == 1 && given_back == 1,
+	       "whole table: the object is complete, its reference released");
+	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && kept,
+	       "whole table: the charge is reduced to the table's bytes");
+	tap_ok(!rules_gone, "whole table: the caches keep their rules");
+	tap_ok(turns == slices && in_background,
+	       "whole table: each slice runs in the background, and takes a turn");
+}
+
+static void test_time(void)
+{
+	struct kunwind_fill *fill = scene(1000);
+	unsigned int i;
+	bool less = true;
+
+	used_each = 10;
+	kunwind_fill_start(fill, malloc(1), CHARGED);
+	drain_workqueue(fillers);
+	for (i = 1; i < slices; i++)
+		less &= given[i] < given[i - 1];
+	tap_ok(slices > 1 && less && given[0] == 1000 && parts_built() == NR_PARTS,
+	       "time: each of %u slices gets what the slices before it left", slices);
+	fill = scene(1000);
+	used_each = 300;
+	kunwind_fill_start(fill, malloc(1), CHARGED);
+	drain_workqueue(fillers);
+	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
+	       "time: the second stage is given up when its time is used");
+}
+
+static void test_given_up(void)
+{
+	struct kunwind_fill *fill = scene(0);
+	const struct kunwind_range *range = &snapshot->ranges.range[0];
+
+	used_each = 1;
+	kunwind_fill_start(fill, malloc(1), CHARGED);
+	drain_workqueue(fillers);
+	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
+	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
+	tap_ok(!kunwind_part_missing(range, TEXT_LO) && kunwind_part_wait(&mm, TEXT_LO, HZ) != -ETIME,
+	       "given up: no task waits for a part any more");
+	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.filled.done && given_back == 1,
+	       "given up: the charge is reduced to the table's bytes");
+}
+
+static void all_are_built(void) { drain_workqueue(fillers); }
+static void time_goes_by(void) { jiffies += 10; }
+
+static void test_wait(void)
+{
+	struct kunwind_fill *fill = scene(1000);
+
+	kunwind_fill_start(fill, malloc(1), CHARGED);
+	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
+	while_waiting = time_goes_by;
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
+	       "wait: the task waits, and times out");
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
+	       "wait: after a timeout, the next task does not wait");
+	jiffies += HZ;
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
+	       "wait: tasks wait again after one second");
+	jiffies += HZ;
+	while_waiting = all_are_built;
+	tap_ok(!kunwind_part_wait(&mm, TEXT_LO, 10) && waited == 3,
+	       "wait: the wait ends when the part is built");
+	tap_ok(!kunwind_part_wait(&mm, TEXT_LO, 10) && waited == 3,
+	       "wait: a task does not wait for a part that is built");
+	tap_ok(kunwind_part_wait(NULL, TEXT_LO, 10) == -ENOENT,
+	       "wait: a task does not wait for a part of another address space");
+	snapshot->ranges.range[0].dead = true;
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ENOENT && waited == 3,
+	       "wait: a task does not wait for a part of a mapping that is gone");
+	while_waiting = NULL;
+}
+
+int main(void)
+{
+	kunwind_fill_init();
+	test_whole();
+	test_time();
+	test_given_up();
+	test_wait();
+	kunwind_fill_exit();
+	kunwind_table_free(object.table);
+	free(snapshot);
+	return tap_done();
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read-mappings-test.c - reading an address space's mappings into a list: which are
+ * code, which keep their object, which belong to a JIT, how long a task waits
+ */
+#include "kernel.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+/* Runs once while mappings are read. */
+static void (*meanwhile)(void);
+static void happens(void)
+{
+	void (*what)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (what)
+		what();
+}
+#undef cond_resched
+#define cond_resched()		happens()
+
+#define VM_EXEC		4
+struct super_block { unsigned long s_magic; };
+struct inode { struct super_block *i_sb; unsigned int i_nlink; };
+struct file { struct inode *inode; struct kunwind_object *object; const char *path; };
+#define file_inode(file)	((file)->inode)
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct file *vm_file;
+	struct mm_struct *vm_mm;
+};
+
+#define MOST	64
+static struct vm_area_struct vmas[MOST];
+static unsigned int nr_vmas;
+static bool mmap_taken, killed;
+static unsigned long waited;
+static const unsigned long auxv[] = { 33, 0x7ffe5000, 7, 0x7f0000000000, 9, 0x401000, 0, 0 };
+static struct mm_struct mm;	/* one user, if nobody keeps its mappings alive */
+static bool kept;		/* somebody did while it waited */
+
+#define VMA_ITERATOR(name, mm, addr)	unsigned int name = 0
+#define for_each_vma(vmi, vma)		for (; (vmi) < nr_vmas && ((vma) = &vmas[vmi], true); (vmi)++)
+static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
+{
+	unsigned int i;
+
+	(void)mm;
+	for (i = 0; i < nr_vmas; i++)
+		if (at < vmas[i].vm_end)
+			return &vmas[i];
+	return NULL;
+}
+static int mmap_read_lock_killable(struct mm_struct *mm) { mm->mmap_lock++; return 0; }
+static bool mmap_read_trylock(struct mm_struct *mm)
+{
+	mm->mmap_lock += !mmap_taken;
+	return !mmap_taken;
+}
+static void mmap_read_unlock(struct mm_struct *mm) { mm->mmap_lock--; }
+static bool mutex_trylock(struct mutex *mutex) { return !mutex->held && (mutex->held = true); }
+static unsigned int locks_until_killed;	/* 0: no end */
+static int mutex_lock_killable(struct mutex *mutex)
+{
+	if (locks_until_killed && !--locks_until_killed)
+		return -EINTR;
+	return mutex_trylock(mutex) ? 0 : -EINTR;
+}
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+static long wait_for_completion_killable_timeout(struct completion *done, long timeout)
+{
+	if (killed)
+		return -EINTR;
+	if (done->done)
+		return timeout;
+	kept |= mm.users > 1;
+	waited += timeout;
+	return 0;
+}
+
+static void sleeps(unsigned long time)
+{
+	kept |= mm.users > 1;
+	schedule_timeout_killable(time);
+}
+#define schedule_timeout_killable	sleeps
+
+#define _KUNWIND_COMPAT_MM_H
+#define kunwind_file_path(file)		(file)
+static unsigned int paths;		/* asked for */
+static char *d_path(const struct file *file, char *buf, int size)
+{
+	int len = strlen(file->path) + 1;
+
+	paths++;
+	return len > size ? ERR_PTR(-ENAMETOOLONG) : memcpy(buf + size - len, file->path, len);
+}
+
+#define _KUNWIND_EVENTS_H
+#define _KUNWIND_MAP_EVENT_H
+#include "../../kmod/object/object.h"
+#include "../../kmod/base/memory_limit.h"
+#include "../../kmod/space/snapshot.h"
+
+static unsigned int told;
+static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
+			      const struct kunwind_detail *detail)
+{
+	(void)tgid, (void)range, (void)detail;
+	told++;
+}
+
+#define _KUNWIND_ENABLED_H
+static bool kunwind_enabled = true;
+
+#include "../../kmod/object/name.c"
+#include "../../kmod/space/snapshot.c"
+#include "../../kmod/space/reap.c"
+#include "../../kmod/space/space.c"
+#include "../../kmod/space/read_mappings.c"
+
+/* ----------------------------------------- what these files need of others */
+
+struct kunwind_payer { int refs; s64 bytes; };
+static struct kunwind_payer user = { .refs = 1 };
+static bool hangs;
+static unsigned int looked_up, offered, stalled, named;
+static unsigned int no_room;		/* this charge is refused, counted from 1 */
+static struct kunwind_object vdso_object, stale_object;
+
+struct kunwind_object kunwind_object_anonymous = {
+	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
+};
+
+void kunwind_object_put(struct kunwind_object *object)
+{
+	if (refcount_dec_and_test(&object->users))
+		abort();
+}
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer)
+{
+	(void)payer;
+	looked_up++;
+	return kunwind_object_get(file->object);
+}
+struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
+{
+	(void)image;
+	return kunwind_object_get(&vdso_object);
+}
+void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
+{
+	(void)object;
+	named += name->payer == &user;
+}
+bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
+{
+	return object->key.ino == file->object->key.ino;
+}
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+			  struct file *file)
+{
+	offered += file && object == file->object && payer == &user;
+}
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
+{
+	(void)payer;
+	return object == &stale_object;
+}
+void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
+enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
+{
+	(void)object;
+	return KUNWIND_NO_TABLE;
+}
+int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { payer->bytes += bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
+void kunwind_memory_refused(void) { }
+int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+{
+	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(payer, bytes);
+}
+struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { payer->refs++; return payer; }
+void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
+struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm) { (void)mm; return kunwind_payer_get(&user); }
+bool kunwind_source_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
+void kunwind_source_stalled(struct kunwind_object *object) { (void)object; stalled++; }
+
+/* --------------------------------------------------------------- the scene */
+
+#define AT(n)	(0x100000UL * ((n) + 1))
+
+static struct super_block disk = { 0xef53 }, memory = { TMPFS_MAGIC };
+static struct inode inode = { &disk, 1 }, memfd_inode = { &memory, 0 };
+static struct kunwind_object objects[4], jits[3];
+static struct file files[4], memfd;
+static struct task_struct me = { .mm = &mm };
+static struct kunwind_space *space;
+
+static void object_init(struct kunwind_object *object, u64 ino)
+{
+	memset(object, 0, sizeof(*object));
+	refcount_set(&object->users, 1);
+	object->state = KUNWIND_OBJECT_READY;
+	object->table = (struct kunwind_table *)object;
+	object->key.ino = ino;
+	object->key.dev = 1;
+	object->has_elf = true;
+	object->elf.nr_loads = 1;
+	object->elf.load[0] = (struct kunwind_elf_load){ .filesz = 1UL << 40, .flags = 1 };
+}
+
+static void map(unsigned long start, unsigned long len, unsigned long flags, struct file *file,
+		unsigned long pgoff)
+{
+	vmas[nr_vmas++] = (struct vm_area_struct){ start, start + len, flags, pgoff, file, &mm };
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	current = &me;
+	me.mm = &mm;
+	for (i = 0; i < 4; i++) {
+		object_init(&objects[i], 10 + i);
+		files[i] = (struct file){ &inode, &objects[i], "/usr/lib/x" };
+	}
+	memfd = (struct file){ &memfd_inode, &objects[3], "/memfd:x (deleted)" };
+	object_init(&vdso_object, 1);
+	vdso_object.key.dev = 0;
+	for (i = 0; i < 3; i++) {
+		object_init(&jits[i], 0);
+		jits[i].key.dev = 0;
+		jits[i].has_elf = false;
+		jits[i].jit = true;
+	}
+	nr_vmas = 0;
+	looked_up = offered = stalled = told = named = 0;
+	waited = 0;
+	mmap_taken = killed = hangs = kept = false;
+	mm.users = 1;
+	kunwind_enabled = true;
+	max_ranges = 16384;
+	mm.start_stack = 0x7ffe1234;
+	memcpy(mm.saved_auxv, auxv, sizeof(auxv));
+	mm.context.vdso = (void *)AT(9);
+	mm.context.vdso_image = (const struct vdso_image *)&mm;
+	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
+}
+
+static void end(const char *what)
+{
+	bool good = true;
+	unsigned int i;
+
+	kunwind_space_unlink(space, true);
+	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
+		flush_delayed_work(&reap_work);
+	for (i = 0; i < 4; i++)
+		good &= refcount_read(&objects[i].users) == 1;
+	for (i = 0; i < 3; i++)
+		good &= refcount_read(&jits[i].users) == 1;
+	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed && mm.users < 2 &&
+	       refcount_read(&vdso_object.users) == 1 &&
+	       refcount_read(&kunwind_object_anonymous.users) == 1,
+	       "%s: all references and locks are released", what);
+}
+
+static int reads(bool force) { return kunwind_space_scan(space, &mm, force, 100, false); }
+static struct kunwind_range *range(u32 n) { return &space->ranges->range[n]; }
+static struct kunwind_detail *detail(u32 n) { return &kunwind_snapshot_of(space->ranges)->detail[n]; }
+static bool is(u32 n, u64 start, u64 len, struct kunwind_object *object, u64 offset)
+{
+	return space->ranges->nr > n && range(n)->start == start && range(n)->end == start + len &&
+	       detail(n)->object == object && detail(n)->offset == offset;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_mappings(void)
+{
+	begin();
+	map(AT(0), 0x4000, VM_EXEC, &files[0], 3);
+	map(AT(1), 0x4000, 0, &files[1], 0);
+	map(AT(2), 0x2000, VM_EXEC, NULL, AT(2) >> 12);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
+	       "mappings: code is read, data is not");
+	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table &&
+	       range(0)->bias == AT(0) - 0x3000,
+	       "mappings: a file's mapping has its offset in bytes");
+	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
+	       "mappings: anonymous memory has no object");
+	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "mappings: the vDSO has its own object");
+	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1,
+	       "mappings: those with an object are counted");
+	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "mappings: the first stack pointer is known");
+	tap_ok(space->ranges->entry == 0x401000 && space->ranges->interpreter == 0x7f0000000000,
+	       "mappings: the entry points of program and interpreter are known");
+	tap_ok(told == 2, "mappings: each mapping with a name is announced");
+	reads(true);
+	tap_ok(told == 2 && looked_up == 1, "mappings: a second read announces and looks up nothing");
+	end("mappings");
+}
+
+/* The list's name of range @n. */
+static bool called(const struct kunwind_space *by, u32 n, const char *path)
+{
+	const struct kunwind_name *name = kunwind_snapshot_of(by->ranges)->detail[n].name;
+
+	return path ? name && !strcmp(name->path, path) : !name;
+}
+
+static void test_names(void)
+{
+	static struct mm_struct other_mm;
+	struct file elsewhere = files[0];
+	static char path[PATH_MAX];
+	static struct file several[10];
+	unsigned int i;
+	struct kunwind_space *other;
+	struct kunwind_snapshot *old;
+
+	begin();
+	map(AT(0), 0x1000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x1000, VM_EXEC, &files[0], 4);
+	map(AT(2), 0x1000, VM_EXEC, &files[1], 0);
+	map(AT(3), 0x1000, VM_EXEC, NULL, 0);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	files[1].path = "/usr/lib/y";
+	reads(false);
+	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 2, "/usr/lib/y") && called(space, 3, NULL) &&
+	       called(space, 4, NULL), "names: each file has its own, anonymous memory has none");
+	tap_ok(detail(0)->name == detail(1)->name && refcount_read(&detail(0)->name->refs) == 2 && named >= 3,
+	       "names: mappings of one file share it");
+	tap_ok(detail(0)->name->payer == &user &&
+	       user.bytes == (s64)(kunwind_snapshot_of(space->ranges)->size + detail(0)->name->size +
+				   detail(2)->name->size), "names: the process's user is charged");
+	files[0].path = "/renamed";
+	old = kunwind_snapshot_of(space->ranges);
+	reads(true);
+	tap_ok(kunwind_snapshot_of(space->ranges) == old && called(space, 0, "/usr/lib/x"),
+	       "names: a known mapping keeps its name");
+
+	/* another process maps the same file under another path */
+	elsewhere = files[0];
+	elsewhere.path = "/opt/v/prog";
+	me.mm = &other_mm;
+	other_mm.users = 1;
+	other = kunwind_space_link(&other_mm, 101, true, false, GFP_KERNEL);
+	vmas[0].vm_file = &elsewhere;
+	nr_vmas = 1;
+	kunwind_space_scan(other, &other_mm, false, 0, false);
+	tap_ok(called(other, 0, "/opt/v/prog") && called(space, 0, "/usr/lib/x") &&
+	       kunwind_snapshot_of(other->ranges)->detail[0].object == &objects[0],
+	       "names: each process has its own name of an object");
+	kunwind_space_unlink(other, true);
+
+	me.mm = &mm;
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
+	no_room = 2;		/* the list, and then the name */
+	reads(false);
+	tap_ok(space->ranges->nr == 1 && called(space, 0, NULL),
+	       "names: without memory a mapping has no name");
+	reads(true);
+	tap_ok(called(space, 0, "/opt/v/prog"), "names: the next read sets a missing name");
+	end("names");
+
+	/* memory of a name: its own size, and a page for a long path */
+	begin();
+	memset(path, 'x', sizeof(path) - 1);
+	map(AT(0), 0x1000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x1000, VM_EXEC, &files[1], 0);
+	files[1].path = path;
+	paths = 0;
+	reads(false);
+	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 1, path) && paths == 3,
+	       "names: a long path is read twice, and is complete");
+	end("long names");
+
+	begin();
+	for (i = 0; i < 30; i++)
+		map(AT(i), 0x1000, VM_EXEC, &files[i % 3], i);
+	for (; i < 40; i++) {
+		several[i - 30] = files[3];
+		map(AT(i), 0x1000, VM_EXEC, &several[i - 30], i);
+	}
+	map(AT(i), 0x1000, VM_EXEC, &files[0], i);
+	mm.context.vdso = NULL;
+	reads(false);
+	/* again, with room for all at once */
+	kunwind_space_mapped(space, 0, AT(50), 0, true);
+	paths = 0;
+	reads(false);
+	tap_ok(detail(0)->name == detail(27)->name && detail(1)->name == detail(28)->name,
+	       "names: files whose mappings alternate have one each");
+	tap_ok(paths == 3 + 10 + 1 && called(space, 40, "/usr/lib/x"),
+	       "names: a name is allocated again after those of many others");
+	end("alternating names");
+}
+
+static void test_known(void)
+{
+	const struct kunwind_ranges *before;
+
+	begin();
+	map(AT(0), 0x4000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x4000, VM_EXEC, &files[1], 0);
+	reads(false);
+	before = space->ranges;
+	reads(true);
+	tap_ok(space->ranges == before && looked_up == 2, "known: an unchanged list stays");
+	tap_ok(offered == 2, "known: each read offers the objects to the process's user");
+	map(AT(2), 0x4000, VM_EXEC, &files[2], 0);
+	kunwind_space_mapped(space, AT(2), AT(2) + 0x4000, 0, true);
+	reads(false);
+	tap_ok(space->ranges != before && space->ranges->nr == 3 && looked_up == 3 && told == 3,
+	       "known: a new mapping leaves the objects of the others");
+	/*
+	 * the file has changed: mapped again, it is another object of the same
+	 * inode
+	 */
+	objects[3].key.ino = objects[0].key.ino;
+	files[0].object = &objects[3];
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x4000, 0, true);
+	reads(false);
+	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead &&
+	       is(1, AT(1), 0x4000, &objects[1], 0),
+	       "known: a mapping that was replaced is looked up again");
+	files[1].object = &objects[2];
+	reads(true);
+	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known: another file is another object");
+	vmas[2].vm_pgoff = 1;
+	reads(true);
+	tap_ok(is(2, AT(2), 0x4000, &objects[2], 0x1000),
+	       "known: another part of the file is elsewhere in it");
+	end("known");
+}
+
+static int change(u64 start, u64 len, struct kunwind_object *object)
+{
+	return kunwind_space_change(space, &mm, &(struct kunwind_change){ start, start + len, object });
+}
+
+static void test_jit(void)
+{
+	begin();
+	map(AT(0), 0x8000, VM_EXEC, NULL, 0);
+	map(AT(1), 0x2000, 0, NULL, 0);
+	map(AT(2), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(3), 0x2000, VM_EXEC, &memfd, 2);
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	reads(false);
+	tap_ok(!change(AT(0) + 0x100, 0x300, &jits[0]) && is(0, AT(0), 0x100, &kunwind_object_anonymous, 0) &&
+	       is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && !range(1)->bias && range(1)->table &&
+	       is(2, AT(0) + 0x400, 0x7c00, &kunwind_object_anonymous, 0),
+	       "jit: for a part of a mapping");
+	tap_ok(!change(AT(0) + 0x400, 0x100, &jits[1]) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0),
+	       "jit: for the code directly after another");
+	tap_ok(change(AT(0) + 0x3ff, 1, &jits[2]) == -EEXIST && change(AT(0), 0x101, &jits[2]) == -EEXIST,
+	       "jit: refused for code that has unwind information");
+	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "jit: refused for data");
+	tap_ok(change(AT(0) + 0x7000, 0x2000, &jits[2]) == -EFAULT && change(AT(5), 1, &jits[2]) == -EFAULT,
+	       "jit: refused beyond the end of the mapping");
+	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "jit: refused for a file's code");
+	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "jit: refused for the vDSO");
+	tap_ok(!change(AT(3) + 0x10, 0x10, &jits[2]) && !change(AT(3) + 0x10, 0x10, NULL),
+	       "jit: for a memfd");
+	reads(true);
+	tap_ok(is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0) &&
+	       refcount_read(&jits[0].users) >= 2, "jit: kept when the mappings are read again");
+	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT &&
+	       change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
+	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
+	       "jit: removed only with the arguments of the add");
+	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
+	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "jit: removed");
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
+	reads(false);
+	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0),
+	       "jit: removed when another mapping replaces it");
+	end("jit");
+}
+
+static void test_jit_killed(void)
+{
+	begin();
+	map(AT(0), 0x8000, VM_EXEC, NULL, 0);
+	reads(false);
+	locks_until_killed = 1;
+	tap_ok(change(AT(0), 0x300, &jits[0]) == -EINTR && space->ranges->nr == 1,
+	       "JIT code, error before the change: returned, no range is added");
+	locks_until_killed = 2;
+	tap_ok(!change(AT(0), 0x300, &jits[0]) && is(0, AT(0), 0x300, &jits[0], 0),
+	       "JIT code, error after the change: success, because the range is there");
+	locks_until_killed = 0;
+	end("JIT code, killed task");
+}
+
+static void test_limit(void)
+{
+	unsigned int i;
+
+	begin();
+	max_ranges = 10;
+	for (i = 0; i < 30; i++)
+		map(AT(20 + i), 0x1000, VM_EXEC, &files[i % 4], 0);
+	tap_ok(!reads(false) && space->ranges->nr == 10 && is(9, AT(29), 0x1000, &objects[1], 0),
+	       "limit: the first mappings are known, the others are not");
+	map(AT(60), 0x1000, VM_EXEC, NULL, 0);
+	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "limit: no JIT code can be added beyond it");
+	max_ranges = 1000;
+	tap_ok(!reads(true) && space->ranges->nr == 31, "limit: with a higher limit, all are known");
+	end("limit");
+}
+
+static void test_moves(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(1), AT(1) + 0x1000);
+	reads(false);
+	tap_ok(!range(0)->dead && range(1)->dead,
+	       "moves: a mapping read in the destination of a mremap is in doubt");
+	kunwind_space_end_move(space);
+	reads(true);
+	tap_ok(!range(1)->dead, "moves: the next read makes the mapping valid");
+	end("moves");
+}
+
+/* Two threads move mappings below and above others that stay. */
+static void test_moves_around(void)
+{
+	const struct kunwind_name *name;
+
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x8000, VM_EXEC, NULL, 0);
+	map(AT(2), 0x2000, VM_EXEC, &files[1], 0);
+	reads(false);
+	change(AT(1) + 0x100, 0x300, &jits[0]);
+	name = detail(4)->name;
+	looked_up = told = 0;
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(0), AT(0) + 0x1000);
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, AT(5), AT(5) + 0x1000);
+	map(AT(7), 0x1000, VM_EXEC, &files[2], 0);
+	reads(true);
+	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && range(2)->dead && range(4)->dead,
+	       "moves: JIT code between two destinations is doubted");
+	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST, "moves: doubted JIT code is still known");
+	kunwind_space_end_move(space);
+	reads(true);
+	kunwind_space_end_move(space);
+	tap_ok(kunwind_space_dirty(space), "moves: doubted mappings are read again after the last end");
+	reads(false);
+	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && !range(2)->dead,
+	       "moves: JIT code is valid again after all moves");
+	tap_ok(detail(4)->name == name && !range(4)->dead && looked_up == 1 && told == 1,
+	       "moves: a file between them is not looked up or announced again");
+	end("moves around");
+}
+
+static void moves_over(void) { kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true); }
+
+static void moves_over_without_memory(void)
+{
+	no_memory = 1;
+	moves_over();
+}
+
+static void test_meanwhile(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, NULL, 0);
+	map(AT(1), 0x2000, VM_EXEC, NULL, 0);
+	reads(false);
+	change(AT(0), 0x300, &jits[0]);
+	change(AT(1), 0x300, &jits[1]);
+	map(AT(2), 0x1000, VM_EXEC, &files[0], 0);
+	meanwhile = moves_over;
+	reads(true);
+	tap_ok(range(0)->dead && !range(2)->dead && kunwind_space_dirty(space),
+	       "meanwhile: a mapping that is replaced during the read is dead");
+	reads(false);
+	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
+	       "meanwhile: JIT code of a replaced mapping is gone");
+	meanwhile = moves_over_without_memory;
+	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
+	       "meanwhile: without memory to mark a dead range, nothing is known");
+	tap_ok(!reads(false) && is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0),
+	       "meanwhile: the next read makes the mappings known again");
+	meanwhile = moves_over_without_memory;
+	tap_ok(!change(AT(1), 0x300, &jits[2]) && is(1, AT(1), 0x300, &jits[2], 0),
+	       "meanwhile: JIT code that is added during the loss is kept");
+	end("meanwhile");
+}
+
+static void test_waits(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	tap_ok(!reads(false) && waited == 100 && objects[0].stalls == 1 && stalled == 1,
+	       "waits: a task waits for a pending object, at most its timeout, and is counted");
+	hangs = true;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "waits: a task does not wait for a file system that hangs");
+	kunwind_space_scan(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "waits: a registration waits for a file system that hangs");
+	hangs = false;
+	objects[0].stalls = MAX_OBJECT_STALLS;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "waits: a task does not wait for an object after many timeouts");
+	objects[0].stalls = 0;
+	kunwind_enabled = false;
+	reads(false);
+	tap_ok(!waited, "waits: a task does not wait with the kill switch set");
+	kunwind_enabled = true;
+	killed = true;
+	tap_ok(reads(false) == -EINTR, "waits: a killed task does not wait");
+	killed = false;
+	objects[0].state = KUNWIND_OBJECT_READY;
+	objects[0].filling = true;
+	reads(false);
+	tap_ok(!waited, "waits: a task does not wait for all parts of a table");
+	kunwind_space_scan(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "waits: a registration waits for all parts of a table");
+
+	/*
+	 * another process's mappings: a task waits only a limited time for the
+	 * lock
+	 */
+	me.mm = NULL;
+	mmap_taken = true;
+	jiffies = 1000;
+	tap_ok(kunwind_space_scan(space, &mm, true, 50, true) == -EAGAIN && jiffies - 1000 >= 50 &&
+	       jiffies - 1000 < 100 && !space->scan.held,
+	       "waits: for another process's mmap_lock at most the timeout");
+	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN,
+	       "waits: timeout 0 does not wait for mmap_lock");
+	mmap_taken = false;
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	waited = 0;
+	tap_ok(!kunwind_space_scan(space, &mm, true, 100, true) && waited == 100 && !kept && mm.users == 1,
+	       "waits: another process's mm is held only during the read");
+	objects[0].state = KUNWIND_OBJECT_READY;
+	mm.users = 0;
+	tap_ok(kunwind_space_scan(space, &mm, true, 100, true) == -ESRCH && !space->scan.held && !mm.users,
+	       "waits: an mm that has ended is not read");
+	end("waits");
+}
+
+int main(void)
+{
+	kunwind_space_init();
+	test_mappings();
+	test_names();
+	test_known();
+	test_jit();
+	test_jit_killed();
+	test_limit();
+	test_moves();
+	test_moves_around();
+	test_meanwhile();
+	test_waits();
+	return tap_done();
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule-cache-test.c - the cache of rules under interrupts: a lookup finds the right
+ * entry or none
+ *
+ * The processor's trap flag single-steps a put or a lookup. At each of its
+ * instructions in turn, an interrupt (the signal handler) puts other entries in
+ * the same slots, or looks some up, as a walk in an NMI would. Each rule that a
+ * lookup finds, in the interrupt or afterwards, must be the rule of the address
+ * and id that it looks up.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <ucontext.h>
+
+#include "kunwind_deps.h"
+#include "tap.h"
+
+/* The cache, without sanitizers, so that only its own code is stepped. */
+#define PLAIN		__attribute__((__no_sanitize__("address", "undefined")))
+#undef __always_inline
+#define __always_inline	inline __attribute__((__always_inline__)) PLAIN
+#undef kunwind_walk_attr
+#define kunwind_walk_attr PLAIN
+#define kunwind_cache_put put_stepped
+#include "../../kmod/core/walk/rule_cache.c"
+
+#define TRAP_FLAG	0x100
+#define NR_ADDRESSES	3
+#define NR_IDS		2
+#define SAME_AFTER	0x40c0ULL
+
+static struct kunwind_cache cache;
+static u64 address[NR_ADDRESSES];	/* all use the same slots */
+static bool wrong;
+static u32 hits;
+
+/* Entries differ in all fields of the rule; all have the same "after". */
+PLAIN static struct kunwind_cache_entry entry_of(u32 a, u32 id)
+{
+	struct kunwind_cache_entry entry = { .addr = address[a], .id = 1 + id };
+	struct kunwind_rule rule = {
+		.kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RSP,
+		.off = 8 + 16 * (a * NR_IDS + id), .rbp = -8 * (s32)(a * NR_IDS + id),
+	};
+
+	kunwind_cache_entry_set(&entry, rule, SAME_AFTER);
+	return entry;
+}
+
+static struct kunwind_cache_entry entries[NR_ADDRESSES][NR_IDS];
+
+PLAIN static void put(u32 a, u32 id)
+{
+	kunwind_cache_put(&cache, &entries[a][id]);
+}
+
+/* Looks up as the walk does. */
+PLAIN static void look_up(u32 a, u32 id)
+{
+	struct kunwind_cache_entry *slot = kunwind_cache_slot(&cache, address[a]);
+	const struct kunwind_cache_entry *want = &entries[a][id];
+	struct kunwind_rule rule;
+	u64 after;
+
+	if (!kunwind_cache_has(slot, address[a], 1 + id, &after)) {
+		slot = kunwind_cache_second(&cache, slot);
+		if (!kunwind_cache_has(slot, address[a], 1 + id, &after))
+			return;
+	}
+	rule = slot->rule;
+	if (!kunwind_cache_is(slot, after))
+		return;
+	hits++;
+	wrong |= rule.off != want->rule.off || rule.rbp != want->rule.rbp ||
+		 kunwind_rule_form(&rule) != kunwind_rule_form(&want->rule) ||
+		 (u32)after << 1 != (u32)want->after << 1;
+}
+
+static void look_up_all(void)
+{
+	u32 a, id;
+
+	for (a = 0; a < NR_ADDRESSES; a++)
+		for (id = 0; id < NR_IDS; id++)
+			look_up(a, id);
+}
+
+PLAIN static void put_00(void) { put(0, 0); }
+PLAIN static void put_01(void) { put(0, 1); }
+static void put_two(void) { put(1, 0); put(2, 1); }
+static void put_again(void) { put(1, 0); put(0, 0); }
+PLAIN static void look_00(void) { look_up(0, 0); }
+
+/* The operations that are interrupted, and what the interrupt does. */
+static const struct action {
+	const char *name;
+	void (*run)(void);
+} outers[] = {
+	{ "a put", put_00 }, { "a put of another id", put_01 }, { "a lookup", look_00 },
+}, inners[] = {
+	{ "lookups", look_up_all }, { "that put itself", put_00 }, { "a put of another id", put_01 },
+	{ "two puts of other addresses", put_two }, { "another put, then that put itself", put_again },
+};
+
+static volatile u32 step, at;
+static volatile bool stepping;
+static void (*volatile interrupt)(void);
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	(void)sig;
+	(void)info;
+	if (stepping && step++ == at) {
+		interrupt();
+		look_up_all();
+		stepping = false;
+	}
+	if (!stepping)
+		uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+}
+
+/* Skips the red zone, which the compiler may use. */
+#define trap_on()								\
+	__asm__ __volatile__("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
+			     "lea 128(%%rsp), %%rsp" : : : "memory", "cc")
+
+/* Returns at how many instructions @outer was interrupted. */
+PLAIN static u32 interrupted(const struct action *outer, const struct action *inner)
+{
+	u32 taken = 0;
+
+	interrupt = inner->run;
+	for (at = 0;; at++) {
+		memset(&cache, 0, sizeof(cache));
+		/* entries of both ids: a put may push out either */
+		put(2, 1);
+		put(1, 1);
+		put(0, 0);
+		step = 0;
+		stepping = true;
+		trap_on();
+		outer->run();
+		if (stepping) {
+			stepping = false;
+			break;
+		}
+		taken++;
+		look_up_all();
+	}
+	return taken;
+}
+
+static void test_interrupts(void)
+{
+	u32 outer, inner, steps;
+
+	for (outer = 0; outer < ARRAY_SIZE(outers); outer++)
+		for (inner = 0; inner < ARRAY_SIZE(inners); inner++) {
+			wrong = false;
+			hits = 0;
+			steps = interrupted(&outers[outer], &inners[inner]);
+			tap_ok(!wrong && steps > 20 && hits > steps,
+			       "cache: %s, interrupted at each of %u instructions by %s", outers[outer].name,
+			       steps, inners[inner].name);
+		}
+}
+
+/* Words that no walk looks up must not push out entries that walks look up. */
+PLAIN static void test_no_address(void)
+{
+	struct kunwind_cache_entry entry = entry_of(0, 0);
+	u32 pushed = 0;
+	u64 high;
+
+	memset(&cache, 0, sizeof(cache));
+	put(0, 0);
+	for (high = 1ULL << 57; pushed < 4; high += 0x10001) {
+		if (kunwind_cache_slot(&cache, high) != kunwind_cache_slot(&cache, address[0]))
+			continue;
+		entry.addr = high;
+		kunwind_cache_put(&cache, &entry);
+		pushed++;
+	}
+	hits = 0;
+	wrong = false;
+	look_up(0, 0);
+	tap_ok(hits == 1 && !wrong, "cache: words that cannot be addresses push no entry out");
+}
+
+PLAIN int main(void)
+{
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	u64 at_address = 0x400001;
+	u32 i;
+
+	for (i = 0; i < NR_ADDRESSES; at_address += 5)
+		if (!i || kunwind_cache_slot(&cache, at_address) == kunwind_cache_slot(&cache, address[0]))
+			address[i++] = at_address;
+	for (i = 0; i < NR_ADDRESSES * NR_IDS; i++)
+		entries[i / NR_IDS][i % NR_IDS] = entry_of(i / NR_IDS, i % NR_IDS);
+	sigaction(SIGTRAP, &action, NULL);
+	test_interrupts();
+	test_no_address();
+	return tap_done();
+}

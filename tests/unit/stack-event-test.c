@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack-event-test.c - the event kunwind_callstack: when it is emitted, what its
+ * listeners see, and which addresses the requesting tracer gets
+ */
+#include <limits.h>
+
+#include "kernel.h"
+#include "pt-regs.h"
+#include "tap.h"
+
+/* ------------------------------------------------------ more of the kernel */
+
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
+#define this_cpu_inc(x)		((x)++)
+#define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
+#define nr_cpu_ids		1
+#define smp_processor_id()	0
+#define cpu_to_node(cpu)	(cpu)
+#define kvzalloc_node(size, gfp, node)	((void)(node), kzalloc(size, gfp))
+#define preempt_disable_notrace()	do { } while (0)
+#define preempt_enable_notrace()	do { } while (0)
+#define rcu_dereference_sched(p)	READ_ONCE(p)
+#define DEFINE_MUTEX(name)	struct mutex name
+static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
+static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+#define DECLARE_WORK(name, fn)	struct work_struct name = { fn }
+#define schedule_work(work)	queue_work(NULL, work)
+#define flush_work(work)	drain_workqueue(NULL)
+#define hash_ptr(p, bits)	hash_long((u64)(p), bits)
+static u32 jhash2(const u32 *words, u32 nr, u32 seed)
+{
+	while (nr--)
+		seed = (seed ^ *words++) * 16777619;
+	return seed;
+}
+#define pr_notice(...)		do { } while (0)
+static void *copy(void *to, const void *from, size_t size) { return size ? memcpy(to, from, size) : to; }
+#define memcpy			copy	/* 0 bytes to NULL, too */
+
+#define syscall_get_nr(task, regs)	((int)(regs)->orig_ax)
+static u8 level;
+#define interrupt_context_level()	level
+
+struct tracepoint { void (*probe)(void *data, struct pt_regs *regs, long id); };
+static struct tracepoint sys_enter_tracepoint;
+#define check_trace_callback_type_sys_enter(probe)	((void)(probe))
+#define tracepoint_probe_register_prio(tp, fn, data, prio)	((tp)->probe = (fn), 0)
+#define tracepoint_probe_unregister(tp, fn, data)		((tp)->probe = NULL)
+#define tracepoint_synchronize_unregister()			do { } while (0)
+
+#define _KUNWIND_HOOK_H
+#define kunwind_hook_missing()	false
+#define kunwind_tracepoint_find(name)	(&sys_enter_tracepoint)
+
+#define _KUNWIND_COMPAT_TRACE_H
+#define KUNWIND_DECLARE_TRACE(...)	struct unused
+#define _KUNWIND_EVENTS_H
+#include "../../kmod/trace/stack.h"
+static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
+#define trace_kunwind_callstack_enabled()	true
+#define trace_kunwind_callstack_whole_enabled()	true
+#define trace_kunwind_callstack_whole(stack)	heard(stack, 0, 0)
+#define trace_kunwind_callstack			heard
+#include "../../kmod/trace/emitter.c"
+#include "../../kmod/stack/stack_event.c"
+
+/* ------------------------------------------- functions that stack_event.c calls */
+
+static struct kunwind_space space;
+static struct task_struct task = { .pid = 101, .tgid = 100, .start_time = 7 };
+static bool guesses, walking, excluded;
+static void (*in_walk)(void);
+
+/* Frames of the next walk, and the first guessed one (0: none). */
+static u32 frames, guessed;
+static bool no_caller;		/* the last frame is a signal frame, whose caller has no address */
+
+bool kunwind_callstack_guesses(void) { return guesses; }
+struct kunwind_space *kunwind_space_find(const struct mm_struct *mm) { (void)mm; return &space; }
+enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs)
+{
+	(void)regs;
+	return excluded ? KUNWIND_KTHREAD : KUNWIND_COMPLETE;
+}
+
+enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struct pt_regs *regs,
+					   u32 valid, struct kunwind_request *request)
+{
+	u32 i;
+
+	(void)of, (void)valid;
+	request->count = 0;
+	if (walking)
+		return KUNWIND_NESTED;
+	walking = true;
+	if (in_walk)
+		in_walk();
+	walking = false;
+	request->count = min(frames, request->capacity);
+	for (i = 0; i < request->count; i++) {
+		request->store[i] = regs->ip + i;
+		if (guessed && i >= guessed)
+			request->trust[i] = KUNWIND_TRUST_SCAN;
+	}
+	if (no_caller)
+		request->trust[i] = KUNWIND_TRUST_SIGNAL;
+	return KUNWIND_COMPLETE;
+}
+
+/* --------------------------------------------------------------- the scene */
+
+#define ROOM	(KUNWIND_MAX_FRAMES + 1)
+
+static struct pt_regs regs;
+static unsigned int emissions, parts;
+static bool wrong;			/* a listener saw a stack that differs from the walk's */
+static void (*in_listener)(void);
+static struct { bool done; u32 count; unsigned long store[ROOM]; } tracer, other;
+
+static bool is_right(const struct kunwind_stack *stack)
+{
+	u32 i;
+
+	if (stack->count != frames || stack->tgid != task.tgid || stack->tid != task.pid)
+		return false;
+	for (i = 0; i < stack->count; i++)
+		if (stack->addresses[i] != regs.ip + i || stack->trust[i] !=
+		    (!i ? KUNWIND_TRUST_REGISTERS : guessed && i >= guessed ? KUNWIND_TRUST_SCAN :
+		     KUNWIND_TRUST_CFI))
+			return false;
+	return true;
+}
+
+/* Two listeners: of whole stacks and of parts. The first runs @in_listener. */
+static void heard(const struct kunwind_stack *stack, u32 first, u32 nr)
+{
+	void (*run)(void) = in_listener;
+
+	wrong |= !is_right(stack) || first + nr > stack->count || nr > KUNWIND_STACK_PART;
+	if (nr) {
+		parts++;
+		return;
+	}
+	emissions++;
+	in_listener = NULL;
+	if (run)
+		run();
+}
+
+/* A tracer requests @size frames. Returns whether the event was emitted. */
+static bool asks(u32 size)
+{
+	tracer.count = 0;
+	memset(tracer.store, 0xee, sizeof(tracer.store));
+	tracer.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, tracer.store, size, &tracer.count);
+	return tracer.done;
+}
+
+/* The tracer has exactly the first @count addresses. */
+static bool got(u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (tracer.store[i] != regs.ip + i)
+			return false;
+	return tracer.done && tracer.count == count && tracer.store[count] == 0xeeeeeeeeeeeeeeeeUL;
+}
+
+static void enters(void)
+{
+	if (sys_enter_tracepoint.probe)
+		sys_enter_tracepoint.probe(NULL, &regs, (long)regs.orig_ax);
+}
+
+static void begin(void)
+{
+	current = &task;
+	regs = (struct pt_regs){ .ip = 0x400000, .sp = 0x7000, .orig_ax = 110 };
+	frames = 10;
+	guessed = level = 0;
+	guesses = excluded = no_caller = false;
+	callstack_syscalls = false;
+	emissions = parts = 0;
+	wrong = false;
+	in_walk = in_listener = NULL;
+	kunwind_emitter_begin();
+	drain_workqueue(NULL);
+}
+
+static void end(void)
+{
+	kunwind_emitter_end();
+	drain_workqueue(NULL);
+}
+
+/* ---------------------------------------------------------------- the tests */
+
+static void test_once(void)
+{
+	begin();
+	enters();
+	tap_ok(asks(100) && emissions == 1 && !wrong && got(10), "system call: its stack is emitted");
+	regs.ax = 5;
+	tap_ok(!asks(100) && emissions == 1, "end of a system call: nothing is emitted");
+	regs.ax = 0;
+	enters();
+	tap_ok(asks(100) && emissions == 2,
+	       "next system call with equal registers: its stack is emitted");
+	regs.bx++;
+	tap_ok(asks(100) && emissions == 3, "interrupt with one register changed: its stack is emitted");
+	tap_ok(!asks(100) && emissions == 3, "second tracer of one interrupt: nothing is emitted");
+	callstack_syscalls = true;
+	enters();
+	tap_ok(emissions == 4 && !wrong,
+	       "callstack_syscalls: a system call emits its stack without a tracer");
+	tap_ok(!asks(100) && emissions == 4,
+	       "callstack_syscalls: a tracer's request causes no second event");
+	excluded = true;
+	enters();
+	tap_ok(emissions == 4, "callstack_syscalls: a kernel thread emits nothing");
+	end();
+	tap_ok(!asks(100) && emissions == 4 && !sys_enter_tracepoint.probe,
+	       "event off: nothing is emitted");
+}
+
+/* Another task on another CPU emits its stack; its mark has the same place. */
+static void mark_of_other_task(void)
+{
+	WRITE_ONCE(*mark_place(READ_ONCE(kunwind_emitter)), 1);
+}
+
+static void listener_asks(void)
+{
+	mark_of_other_task();
+	other.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, other.store, 100, &other.count);
+}
+
+static void test_listener(void)
+{
+	begin();
+	guessed = 5;
+	in_listener = listener_asks;
+	tap_ok(asks(100) && !other.done && emissions == 1,
+	       "listener of the event requests a stack: nothing is emitted inside the event");
+	tap_ok(!wrong && parts == 1,
+	       "listener of the event requests a stack: the next listener sees the right stack");
+	regs.bx++;
+	in_walk = listener_asks;
+	tap_ok(asks(100) && !other.done && emissions == 2 && !wrong,
+	       "page fault during the walk requests a stack: nothing is emitted");
+	end();
+}
+
+static void interrupted(void)
+{
+	level = 2;
+	in_walk = NULL;
+	walking = false;		/* callstack.c has a flag for each context */
+	other.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, other.store, 100, &other.count);
+	walking = true;
+	level = 0;
+}
+
+static void test_trust(void)
+{
+	begin();
+	guessed = 3;
+	tap_ok(asks(100) && !wrong, "guessed frames: listeners see which frames are guessed");
+	tap_ok(got(3), "guessed frames: the tracer gets only the frames before them");
+	guesses = true;
+	regs.bx++;
+	tap_ok(asks(100) && got(10), "parameter guess: the tracer gets guessed frames, too");
+	guesses = false;
+	guessed = 0;
+	regs.bx++;
+	wrong = false;
+	tap_ok(asks(100) && !wrong && got(10),
+	       "next stack: it has no trust values of the previous one");
+	regs.bx++;
+	tap_ok(asks(4) && !wrong && got(4), "tracer with a small buffer: the event has the whole stack");
+	guessed = 6;
+	frames = 4;
+	regs.bx++;
+	tap_ok(asks(100) && !wrong && got(4), "shorter stack: its trust values are right");
+	guessed = 0;
+	no_caller = true;
+	regs.bx++;
+	tap_ok(asks(100) && !wrong,
+	       "stack that ends at the signal frame of a jump to 0: its trust values are right");
+	no_caller = false;
+	frames = 10;
+	regs.bx++;
+	tap_ok(asks(100) && !wrong,
+	       "stack after one that ended at a jump to 0: the extra trust value is reset");
+	in_walk = interrupted;
+	regs.bx++;
+	tap_ok(asks(100) && other.done && !wrong, "interrupt during the walk: both stacks are emitted");
+	end();
+}
+
+static void test_long(void)
+{
+	begin();
+	frames = KUNWIND_MAX_FRAMES;
+	tap_ok(asks(ROOM) && !wrong && parts == (KUNWIND_MAX_FRAMES - 1) / KUNWIND_STACK_PART + 1 &&
+	       got(KUNWIND_MAX_FRAMES), "longest stack: it is emitted as a whole and in parts");
+	frames = 0;
+	regs.bx++;
+	tap_ok(!asks(100) && emissions == 1, "stack without addresses: nothing is emitted");
+	end();
+}
+
+/* From kernel 6.14 on, set_event=kunwind:...:mod:kunwind does this. */
+static void test_before_init(void)
+{
+	begin();
+	kunwind_emit_init();
+	drain_workqueue(NULL);
+	tap_ok(sys_enter_tracepoint.probe, "event on before the module's init: system calls are probed");
+	end();
+}
+
+int main(void)
+{
+	test_before_init();
+	test_once();
+	test_listener();
+	test_trust();
+	test_long();
+	kunwind_emit_exit();
+	tap_ok(kunwind_emitter_begin() == -ENODEV, "module unload: the event cannot be switched on");
+	return tap_done();
+}
