@@ -82,7 +82,7 @@ static long do_info(void __user *arg)
 		.abi_version = KUNWIND_ABI_VERSION,
 		.max_frames = KUNWIND_MAX_FRAMES,
 		.nr_reasons = KUNWIND_NR_REASONS,
-		.features = kunwind_takeover_features() | kunwind_follow_features() |
+		.features = kunwind_takeover_features() | kunwind_mm_hooks_features() |
 			    KUNWIND_F_JIT,
 	};
 	return copy_out(arg, &info, sizeof(info), usize);

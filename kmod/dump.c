@@ -48,11 +48,11 @@ static void dump_process(struct pid *pid)
 		snapshot = kunwind_process_snapshot(pid);
 		if (!snapshot)
 			return;
-		room = kunwind_payer_dump(snapshot->payer, dump_nr, 0, USER_MAX);
+		room = kunwind_quota_dump(snapshot->quota, dump_nr, 0, USER_MAX);
 		room = min(room, PROCESS_MAX - emitted);
 		if (room) {
 			nr = kunwind_snapshot_dump(snapshot, pid_nr(pid), &at, room);
-			kunwind_payer_dump(snapshot->payer, dump_nr, nr, USER_MAX);
+			kunwind_quota_dump(snapshot->quota, dump_nr, nr, USER_MAX);
 			emitted += nr;
 		} else {
 			atomic64_add(kunwind_snapshot_known(snapshot, at), &left_out);

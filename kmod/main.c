@@ -21,7 +21,7 @@
  *     task may be preempted in a replacement (takeover.c), or in the last
  *     instructions of a task work, after its module_put().
  *   - The last walk may have left a request (fault_in.c). Its thread gets no
- *     reference to the module any more, so kunwind_touch_exit() waits for
+ *     reference to the module any more, so kunwind_fault_in_exit() waits for
  *     interrupts and threads.
  *   - The walks' caches, the shrinker and the idle objects are freed last.
  */
@@ -61,7 +61,7 @@ static void let_go(void)
 	synchronize_rcu();
 	free = kunwind_takeover_exit();
 	free &= kunwind_process_stop();
-	free &= kunwind_follow_exit();
+	free &= kunwind_mm_hooks_exit();
 	if (!free) {
 		pr_err("ftrace would not let go of a hook: the module stays until the next boot\n");
 		for (;;) {
@@ -69,13 +69,13 @@ static void let_go(void)
 			schedule();
 		}
 	}
-	kunwind_emit_exit();
+	kunwind_stack_event_exit();
 	tracepoint_synchronize_unregister();
 	kunwind_builder_stop();
 	kunwind_process_exit();
 	kunwind_space_exit();
 	synchronize_rcu_tasks();
-	kunwind_touch_exit();
+	kunwind_fault_in_exit();
 }
 
 static int __init kunwind_init(void)
@@ -84,7 +84,7 @@ static int __init kunwind_init(void)
 
 	err = kunwind_object_init();
 	if (err)
-		goto out_emit;
+		goto out_stack_event;
 	err = kunwind_builder_init();
 	if (err)
 		goto out_object;
@@ -94,14 +94,14 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
-	err = kunwind_touch_init();
+	err = kunwind_fault_in_init();
 	if (err)
 		goto out_callstack;
 	err = kunwind_system_wide_init();
 	if (err)
-		goto out_touch;
-	kunwind_emit_init();
-	kunwind_follow_init();
+		goto out_fault_in;
+	kunwind_stack_event_init();
+	kunwind_mm_hooks_init();
 	kunwind_process_init();
 	kunwind_takeover_init();	/* after the required hooks */
 	/* From here on there are callers. */
@@ -116,8 +116,8 @@ out_hooks:
 	let_go();	/* includes kunwind_space_exit() */
 	kunwind_callstack_exit();
 	goto out_builder;
-out_touch:
-	kunwind_touch_exit();
+out_fault_in:
+	kunwind_fault_in_exit();
 out_callstack:
 	kunwind_callstack_exit();
 out_space:
@@ -126,8 +126,8 @@ out_builder:
 	kunwind_builder_exit();
 out_object:
 	kunwind_object_exit();
-out_emit:
-	kunwind_emit_exit();	/* the event can be on before init */
+out_stack_event:
+	kunwind_stack_event_exit();	/* the event can be on before init */
 	return err;
 }
 

@@ -79,14 +79,14 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_builder_show_params(m);
 	kunwind_space_show_params(m);
 	kunwind_process_show_params(m);
-	kunwind_follow_show_params(m);
+	kunwind_mm_hooks_show_params(m);
 	kunwind_takeover_show(m);
-	kunwind_follow_show(m);
+	kunwind_mm_hooks_show(m);
 	kunwind_process_show_hooks(m);
 	show_stats(m);
 	kunwind_callstack_show(m);
-	kunwind_emit_show(m);
-	kunwind_touch_show(m);
+	kunwind_stack_event_show(m);
+	kunwind_fault_in_show(m);
 	kunwind_dump_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);
 	if (admin) {

@@ -99,7 +99,7 @@ static void print_expr(const struct dump *dump, s32 off, const char *name)
 }
 
 /* Prints a register's rule: where the caller's value of the register is. */
-static void print_register(const struct dump *dump, const struct kunwind_wide_entry *entry)
+static void print_register(const struct dump *dump, const struct kunwind_full_rule_entry *entry)
 {
 	switch (entry->how) {
 	case KUNWIND_HOW_UNDEFINED:
@@ -131,7 +131,7 @@ static void print_register(const struct dump *dump, const struct kunwind_wide_en
 }
 
 /* Prints the CFA's rule. "exp" is an expression whose value is the CFA. */
-static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *entry)
+static void print_cfa(const struct dump *dump, const struct kunwind_full_rule_entry *entry)
 {
 	switch (entry->how) {
 	case KUNWIND_HOW_REG:
@@ -151,9 +151,9 @@ static void print_cfa(const struct dump *dump, const struct kunwind_wide_entry *
 }
 
 /* Returns the entry of a register; NULL if the rule has none. */
-static const struct kunwind_wide_entry *wide_find(const struct kunwind_wide *wide, u8 reg)
+static const struct kunwind_full_rule_entry *wide_find(const struct kunwind_full_rule *wide, u8 reg)
 {
-	const struct kunwind_wide_entry *entry = (const void *)(wide + 1);
+	const struct kunwind_full_rule_entry *entry = (const void *)(wide + 1);
 	u32 i;
 
 	for (i = 1; i < wide->nr; i++)
@@ -164,8 +164,8 @@ static const struct kunwind_wide_entry *wide_find(const struct kunwind_wide *wid
 
 static void print_wide(struct dump *dump, struct kunwind_rule rule)
 {
-	const struct kunwind_wide *wide = kunwind_table_wide(dump->table, rule.off);
-	const struct kunwind_wide_entry *entry, *rbp, *ra;
+	const struct kunwind_full_rule *wide = kunwind_table_full_rule(dump->table, rule.off);
+	const struct kunwind_full_rule_entry *entry, *rbp, *ra;
 	const char *space = dump->before[COLUMN_MORE];
 	u32 i;
 
@@ -249,7 +249,7 @@ static int print_row(void *data, u64 addr, struct kunwind_rule rule)
 	case KUNWIND_RULE_END:
 		print_rules(dump, "-", "-", "u");
 		break;
-	case KUNWIND_RULE_WIDE:
+	case KUNWIND_RULE_FULL:
 		print_wide(dump, rule);
 		break;
 	case KUNWIND_RULE_CFA:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory_limit.c - limit the memory of tables and mappings, in all and for each user
+ * memory_limit.c - limit the memory of tables and mappings, in all and for each
+ * user
  *
  * One sum stays within max_table_mb: the tables; the memory that running builds
  * may need, estimated from the size of the section before they begin; and the
@@ -31,9 +32,9 @@ MODULE_PARM_DESC(max_user_table_mb,
 
 static atomic64_t used;
 static atomic64_t refusals;
-static int (*reclaim)(struct kunwind_payer *payer, size_t bytes);
+static int (*reclaim)(struct kunwind_quota *quota, size_t bytes);
 
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 {
 	u64 limit = (u64)READ_ONCE(max_table_mb) << 20;
 	u64 share = (u64)READ_ONCE(max_user_table_mb) << 20;
@@ -43,27 +44,27 @@ int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
 		atomic64_sub(bytes, &used);
 		return -ENOSPC;
 	}
-	if (kunwind_payer_add_bytes(payer, bytes) > share) {
-		kunwind_memory_uncharge(payer, bytes);
+	if (kunwind_quota_add_bytes(quota, bytes) > share) {
+		kunwind_memory_uncharge(quota, bytes);
 		return -EDQUOT;
 	}
 	return 0;
 }
 
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes)
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes)
 {
 	atomic64_sub(bytes, &used);
-	kunwind_payer_remove_bytes(payer, bytes);
+	kunwind_quota_remove_bytes(quota, bytes);
 }
 
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	int err = kunwind_memory_charge(payer, bytes);
+	int err = kunwind_memory_charge(quota, bytes);
 
-	return err ? reclaim(payer, bytes) : 0;
+	return err ? reclaim(quota, bytes) : 0;
 }
 
-void kunwind_memory_set_reclaim(int (*function)(struct kunwind_payer *payer, size_t bytes))
+void kunwind_memory_set_reclaim(int (*function)(struct kunwind_quota *quota, size_t bytes))
 {
 	reclaim = function;
 }
@@ -77,7 +78,7 @@ void kunwind_memory_show(struct seq_file *m)
 {
 	seq_printf(m, "stat\tmemory_bytes\t%llu\n", atomic64_read(&used));
 	seq_printf(m, "stat\tmemory_refused\t%llu\n", atomic64_read(&refusals));
-	kunwind_payer_show(m);
+	kunwind_quota_show(m);
 }
 
 void kunwind_memory_show_params(struct seq_file *m)

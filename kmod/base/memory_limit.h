@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * memory_limit.h - limit the memory of tables and mappings, in all and for each user
+ * memory_limit.h - limit the memory of tables and mappings, in all and for each
+ * user
  */
 #ifndef _KUNWIND_MEMORY_LIMIT_H
 #define _KUNWIND_MEMORY_LIMIT_H
@@ -12,18 +13,18 @@
 struct seq_file;
 
 /*
- * Charges @bytes to the sum of all, and to @payer unless it is NULL. Returns 0;
+ * Charges @bytes to the sum of all, and to @quota unless it is NULL. Returns 0;
  * or, with nothing charged, -ENOSPC: over max_table_mb, or -EDQUOT: over
  * max_user_table_mb. Any context except NMI, both functions.
  */
-int __must_check kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes);
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes);
+int __must_check kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes);
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes);
 
 /*
  * As kunwind_memory_charge(), with the same errors, except that idle objects
- * make room: only @payer's own if @payer's share is used up. May sleep.
+ * make room: only @quota's own if @quota's share is used up. May sleep.
  */
-int __must_check kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes);
+int __must_check kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes);
 
 /*
  * Sets the function that makes room: @reclaim frees idle objects until
@@ -31,7 +32,7 @@ int __must_check kunwind_memory_make_room(struct kunwind_payer *payer, size_t by
  * result. Only for the module's init, before anything is charged. It is never
  * cleared, because everything that charges memory ends before idle objects do.
  */
-void kunwind_memory_set_reclaim(int (*reclaim)(struct kunwind_payer *payer, size_t bytes));
+void kunwind_memory_set_reclaim(int (*reclaim)(struct kunwind_quota *quota, size_t bytes));
 
 /* Counts a table, snapshot, name or object for which there was no room. */
 void kunwind_memory_refused(void);

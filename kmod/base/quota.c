@@ -22,7 +22,7 @@
  * new budget by ending all processes. The debt is at most twice the burst, so a
  * user who stops is within the budget again after BURST seconds.
  *
- * Lock: payers_lock, innermost (docs/locking.md); quota.h has the context.
+ * Lock: quotas_lock, innermost (docs/locking.md); quota.h has the context.
  * Memory: 128 bytes a user.
  */
 #include <linux/atomic.h>
@@ -59,15 +59,15 @@ MODULE_PARM_DESC(max_user_build_ms,
 		 "processor time a second in which tables are built at normal priority for one "
 		 "user without CAP_SYS_ADMIN, ms; beyond it at the lowest priority (default 100)");
 
-struct payer_key {
+struct quota_key {
 	kuid_t uid;
 	u32 container;		/* for user 0: number of the PID namespace; otherwise 0 */
 };
 
-struct kunwind_payer {
+struct kunwind_quota {
 	struct hlist_node node;
-	struct payer_key key;
-	unsigned int refs;	/* under payers_lock, as all fields up to dumped */
+	struct quota_key key;
+	unsigned int refs;	/* under quotas_lock, as all fields up to dumped */
 	unsigned int processes;	/* registered by hand */
 	unsigned int shares[KUNWIND_NR_SHARES];
 	unsigned int objects;
@@ -80,13 +80,13 @@ struct kunwind_payer {
 	struct kunwind_idle idle;	/* under kunwind_objects_lock */
 };
 
-static struct hlist_head payers[1 << BITS];
-static DEFINE_SPINLOCK(payers_lock);
+static struct hlist_head quotas[1 << BITS];
+static DEFINE_SPINLOCK(quotas_lock);
 /*
  * Pays for processes whose user is not known any more, or for whose user there
  * is no memory for a record. Not in the hash, never freed.
  */
-static struct kunwind_payer anyone = {
+static struct kunwind_quota anyone = {
 	.key.uid = KUIDT_INIT(-1),
 	.refs = 1,
 	.idle.objects = LIST_HEAD_INIT(anyone.idle.objects),
@@ -106,16 +106,16 @@ static u32 container_of_task(const struct task_struct *task)
 	return ns && ns != &init_pid_ns ? ns->ns.inum : 0;
 }
 
-static struct payer_key key_of(kuid_t uid, const struct task_struct *task)
+static struct quota_key key_of(kuid_t uid, const struct task_struct *task)
 {
-	return (struct payer_key){
+	return (struct quota_key){
 		.uid = uid,
 		.container = uid_eq(uid, GLOBAL_ROOT_UID) ? container_of_task(task) : 0,
 	};
 }
 
 /* Finds the user who pays for @task; false: nobody. In rcu_read_lock(). */
-static bool find_key(const struct task_struct *task, struct payer_key *key)
+static bool find_key(const struct task_struct *task, struct quota_key *key)
 {
 	const struct cred *cred = __task_cred(task);
 	const struct user_namespace *ns = cred->user_ns;
@@ -134,7 +134,7 @@ static bool find_key(const struct task_struct *task, struct payer_key *key)
  * set-user-ID program of root has CAP_SYS_ADMIN; its real user started it, and
  * pays.
  */
-static bool find_share_key(const struct task_struct *task, struct payer_key *key)
+static bool find_share_key(const struct task_struct *task, struct quota_key *key)
 {
 	kuid_t uid = __task_cred(task)->uid;
 
@@ -146,7 +146,7 @@ static bool find_share_key(const struct task_struct *task, struct payer_key *key
 	return true;
 }
 
-static bool same_key(struct payer_key a, struct payer_key b)
+static bool same_key(struct quota_key a, struct quota_key b)
 {
 	return uid_eq(a.uid, b.uid) && a.container == b.container;
 }
@@ -163,64 +163,64 @@ static u64 burst_ns(void)
 }
 
 /* Reduces the debt for the time since the last call, and limits it. */
-static void pay_off(struct kunwind_payer *payer)
+static void pay_off(struct kunwind_quota *quota)
 {
-	u64 ms = div_u64(ktime_get_ns() - payer->paid_at, NSEC_PER_MSEC);
+	u64 ms = div_u64(ktime_get_ns() - quota->paid_at, NSEC_PER_MSEC);
 
-	lockdep_assert_held(&payers_lock);
-	payer->paid_at += ms * NSEC_PER_MSEC;
+	lockdep_assert_held(&quotas_lock);
+	quota->paid_at += ms * NSEC_PER_MSEC;
 	/* Microseconds per second are nanoseconds per millisecond. */
-	payer->debt -= min(payer->debt, ms * budget_us());
-	payer->debt = min(payer->debt, 2 * burst_ns());
+	quota->debt -= min(quota->debt, ms * budget_us());
+	quota->debt = min(quota->debt, 2 * burst_ns());
 }
 
 /* Returns whether the record can be freed: no references and no debt. */
-static bool unused(struct kunwind_payer *payer)
+static bool unused(struct kunwind_quota *quota)
 {
-	if (payer->refs)
+	if (quota->refs)
 		return false;
-	pay_off(payer);
-	return !payer->debt;
+	pay_off(quota);
+	return !quota->debt;
 }
 
 /* Returns the record of @key, with a reference; NULL: no memory to make one. */
-static struct kunwind_payer *payer_find(struct payer_key key)
+static struct kunwind_quota *quota_find(struct quota_key key)
 {
-	struct hlist_head *head = &payers[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
-	struct kunwind_payer *payer;
+	struct hlist_head *head = &quotas[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
+	struct kunwind_quota *quota;
 	struct hlist_node *next;
 
-	lockdep_assert_held(&payers_lock);
-	hlist_for_each_entry_safe(payer, next, head, node) {
-		if (same_key(payer->key, key)) {
-			payer->refs++;
-			return payer;
+	lockdep_assert_held(&quotas_lock);
+	hlist_for_each_entry_safe(quota, next, head, node) {
+		if (same_key(quota->key, key)) {
+			quota->refs++;
+			return quota;
 		}
-		if (unused(payer)) {
-			hlist_del(&payer->node);
-			kfree(payer);
+		if (unused(quota)) {
+			hlist_del(&quota->node);
+			kfree(quota);
 		}
 	}
-	payer = kzalloc(sizeof(*payer), GFP_ATOMIC | __GFP_NOWARN);
-	if (!payer)
+	quota = kzalloc(sizeof(*quota), GFP_ATOMIC | __GFP_NOWARN);
+	if (!quota)
 		return NULL;
-	payer->key = key;
-	payer->refs = 1;
-	payer->paid_at = ktime_get_ns();
-	INIT_LIST_HEAD(&payer->idle.objects);
-	hlist_add_head(&payer->node, head);
-	return payer;
+	quota->key = key;
+	quota->refs = 1;
+	quota->paid_at = ktime_get_ns();
+	INIT_LIST_HEAD(&quota->idle.objects);
+	hlist_add_head(&quota->node, head);
+	return quota;
 }
 
 /* Drops a reference. The caller frees the result (or NULL) outside the lock. */
-static struct kunwind_payer *payer_drop(struct kunwind_payer *payer)
+static struct kunwind_quota *quota_drop(struct kunwind_quota *quota)
 {
-	lockdep_assert_held(&payers_lock);
-	payer->refs--;
-	if (!unused(payer))
+	lockdep_assert_held(&quotas_lock);
+	quota->refs--;
+	if (!unused(quota))
 		return NULL;
-	hlist_del(&payer->node);
-	return payer;
+	hlist_del(&quota->node);
+	return quota;
 }
 
 /*
@@ -237,11 +237,11 @@ static const struct task_struct *owner_of(const struct mm_struct *mm)
 	return current;
 }
 
-struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
+struct kunwind_quota *kunwind_quota_of(struct mm_struct *mm)
 {
 	const struct task_struct *owner;
-	struct kunwind_payer *payer;
-	struct payer_key key;
+	struct kunwind_quota *quota;
+	struct quota_key key;
 	bool known, pays;
 
 	rcu_read_lock();
@@ -252,132 +252,132 @@ struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm)
 	/* An unknown owner does not count as having CAP_SYS_ADMIN. */
 	if (known && !pays)
 		return NULL;
-	spin_lock(&payers_lock);
-	payer = pays ? payer_find(key) : NULL;
-	if (!payer) {
-		payer = &anyone;
-		payer->refs++;
+	spin_lock(&quotas_lock);
+	quota = pays ? quota_find(key) : NULL;
+	if (!quota) {
+		quota = &anyone;
+		quota->refs++;
 	}
-	spin_unlock(&payers_lock);
-	return payer;
+	spin_unlock(&quotas_lock);
+	return quota;
 }
 
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer)
+struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota)
 {
-	if (payer) {
-		spin_lock(&payers_lock);
-		payer->refs++;
-		spin_unlock(&payers_lock);
+	if (quota) {
+		spin_lock(&quotas_lock);
+		quota->refs++;
+		spin_unlock(&quotas_lock);
 	}
-	return payer;
+	return quota;
 }
 
-void kunwind_payer_put(struct kunwind_payer *payer)
+void kunwind_quota_put(struct kunwind_quota *quota)
 {
-	if (!payer)
+	if (!quota)
 		return;
-	spin_lock(&payers_lock);
-	payer = payer_drop(payer);
-	spin_unlock(&payers_lock);
-	kfree(payer);
+	spin_lock(&quotas_lock);
+	quota = quota_drop(quota);
+	spin_unlock(&quotas_lock);
+	kfree(quota);
 }
 
-struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited)
+struct kunwind_quota *kunwind_quota_add_process(kuid_t uid, bool unlimited)
 {
-	struct kunwind_payer *payer, *over = NULL;
-	struct payer_key key;
+	struct kunwind_quota *quota, *over = NULL;
+	struct quota_key key;
 
 	rcu_read_lock();
 	key = key_of(uid, current);
 	rcu_read_unlock();
-	spin_lock(&payers_lock);
-	payer = payer_find(key);
-	if (!payer) {
-		payer = ERR_PTR(-ENOMEM);
-	} else if (!unlimited && payer->processes >= READ_ONCE(max_user_processes)) {
-		over = payer_drop(payer);
-		payer = ERR_PTR(-ENOSPC);
+	spin_lock(&quotas_lock);
+	quota = quota_find(key);
+	if (!quota) {
+		quota = ERR_PTR(-ENOMEM);
+	} else if (!unlimited && quota->processes >= READ_ONCE(max_user_processes)) {
+		over = quota_drop(quota);
+		quota = ERR_PTR(-ENOSPC);
 	} else {
-		payer->processes++;
+		quota->processes++;
 	}
-	spin_unlock(&payers_lock);
+	spin_unlock(&quotas_lock);
 	kfree(over);
-	return payer;
+	return quota;
 }
 
-void kunwind_payer_remove_process(struct kunwind_payer *payer)
+void kunwind_quota_remove_process(struct kunwind_quota *quota)
 {
-	if (!payer)
+	if (!quota)
 		return;
-	spin_lock(&payers_lock);
-	payer->processes--;
-	payer = payer_drop(payer);
-	spin_unlock(&payers_lock);
-	kfree(payer);
+	spin_lock(&quotas_lock);
+	quota->processes--;
+	quota = quota_drop(quota);
+	spin_unlock(&quotas_lock);
+	kfree(quota);
 }
 
-struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+struct kunwind_quota *kunwind_quota_add_share(const struct task_struct *task,
 					      enum kunwind_share share, unsigned int free)
 {
-	struct kunwind_payer *payer, *over = NULL;
-	struct payer_key key;
+	struct kunwind_quota *quota, *over = NULL;
+	struct quota_key key;
 
 	if (!find_share_key(task, &key))
 		return NULL;
-	spin_lock(&payers_lock);
-	payer = payer_find(key);
-	if (!payer) {
-		payer = ERR_PTR(-ENOMEM);
-	} else if (payer->shares[share] >= free) {
-		over = payer_drop(payer);
-		payer = ERR_PTR(-ENOSPC);
+	spin_lock(&quotas_lock);
+	quota = quota_find(key);
+	if (!quota) {
+		quota = ERR_PTR(-ENOMEM);
+	} else if (quota->shares[share] >= free) {
+		over = quota_drop(quota);
+		quota = ERR_PTR(-ENOSPC);
 	} else {
-		payer->shares[share]++;
+		quota->shares[share]++;
 	}
-	spin_unlock(&payers_lock);
+	spin_unlock(&quotas_lock);
 	kfree(over);
-	return payer;
+	return quota;
 }
 
-bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task)
+bool kunwind_quota_shares(const struct kunwind_quota *quota, const struct task_struct *task)
 {
-	struct payer_key key;
+	struct quota_key key;
 
 	if (!find_share_key(task, &key))
-		return !payer;
-	return payer && same_key(payer->key, key);
+		return !quota;
+	return quota && same_key(quota->key, key);
 }
 
-void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share)
+void kunwind_quota_remove_share(struct kunwind_quota *quota, enum kunwind_share share)
 {
-	if (!payer)
+	if (!quota)
 		return;
-	spin_lock(&payers_lock);
-	payer->shares[share]--;
-	payer = payer_drop(payer);
-	spin_unlock(&payers_lock);
-	kfree(payer);
+	spin_lock(&quotas_lock);
+	quota->shares[share]--;
+	quota = quota_drop(quota);
+	spin_unlock(&quotas_lock);
+	kfree(quota);
 }
 
-bool kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit)
+bool kunwind_quota_add_object(struct kunwind_quota *quota, unsigned int limit)
 {
 	bool fits = true;
 
-	if (payer) {
-		spin_lock(&payers_lock);
-		fits = payer->objects < limit;
-		payer->objects += fits;
-		spin_unlock(&payers_lock);
+	if (quota) {
+		spin_lock(&quotas_lock);
+		fits = quota->objects < limit;
+		quota->objects += fits;
+		spin_unlock(&quotas_lock);
 	}
 	return fits;
 }
 
-void kunwind_payer_remove_object(struct kunwind_payer *payer)
+void kunwind_quota_remove_object(struct kunwind_quota *quota)
 {
-	if (payer) {
-		spin_lock(&payers_lock);
-		payer->objects--;
-		spin_unlock(&payers_lock);
+	if (quota) {
+		spin_lock(&quotas_lock);
+		quota->objects--;
+		spin_unlock(&quotas_lock);
 	}
 }
 
@@ -385,76 +385,76 @@ static struct kunwind_idle nobodys_idle = {
 	.objects = LIST_HEAD_INIT(nobodys_idle.objects),
 };
 
-struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer)
+struct kunwind_idle *kunwind_quota_idle(struct kunwind_quota *quota)
 {
-	return payer ? &payer->idle : &nobodys_idle;
+	return quota ? &quota->idle : &nobodys_idle;
 }
 
-u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes)
+u64 kunwind_quota_add_bytes(struct kunwind_quota *quota, size_t bytes)
 {
-	return payer ? atomic64_add_return(bytes, &payer->bytes) : 0;
+	return quota ? atomic64_add_return(bytes, &quota->bytes) : 0;
 }
 
-void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes)
+void kunwind_quota_remove_bytes(struct kunwind_quota *quota, size_t bytes)
 {
-	if (payer)
-		atomic64_sub(bytes, &payer->bytes);
+	if (quota)
+		atomic64_sub(bytes, &quota->bytes);
 }
 
-u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit)
+u32 kunwind_quota_dump(struct kunwind_quota *quota, u32 dump, u32 nr, u32 limit)
 {
 	u32 left = U32_MAX;
 
-	if (payer) {
-		spin_lock(&payers_lock);
-		if (payer->dump != dump)
-			payer->dumped = 0;
-		payer->dump = dump;
-		payer->dumped += nr;
-		left = limit - min(payer->dumped, limit);
-		spin_unlock(&payers_lock);
+	if (quota) {
+		spin_lock(&quotas_lock);
+		if (quota->dump != dump)
+			quota->dumped = 0;
+		quota->dump = dump;
+		quota->dumped += nr;
+		left = limit - min(quota->dumped, limit);
+		spin_unlock(&quotas_lock);
 	}
 	return left;
 }
 
-void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns)
+void kunwind_quota_add_time(struct kunwind_quota *quota, u64 ns)
 {
-	if (!payer)
+	if (!quota)
 		return;
-	spin_lock(&payers_lock);
-	pay_off(payer);
-	payer->debt = min(payer->debt + ns, 2 * burst_ns());
-	payer->time += ns;
-	spin_unlock(&payers_lock);
+	spin_lock(&quotas_lock);
+	pay_off(quota);
+	quota->debt = min(quota->debt + ns, 2 * burst_ns());
+	quota->time += ns;
+	spin_unlock(&quotas_lock);
 }
 
-bool kunwind_payer_over_budget(struct kunwind_payer *payer)
+bool kunwind_quota_over_budget(struct kunwind_quota *quota)
 {
 	bool over = false;
 
-	if (payer) {
-		spin_lock(&payers_lock);
-		pay_off(payer);
-		over = payer->debt >= burst_ns();
-		spin_unlock(&payers_lock);
+	if (quota) {
+		spin_lock(&quotas_lock);
+		pay_off(quota);
+		over = quota->debt >= burst_ns();
+		spin_unlock(&quotas_lock);
 	}
 	return over;
 }
 
-/* Turns without a payer: only to fill, because compiling needs none then. */
+/* Turns without a quota: only to fill, because compiling needs none then. */
 static unsigned long nobodys_turns;
 DECLARE_WAIT_QUEUE_HEAD(kunwind_turns);
 
-bool kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+bool kunwind_quota_take_turn(struct kunwind_quota *quota, enum kunwind_turn turn)
 {
-	if (!payer && turn == KUNWIND_TURN_COMPILE)
+	if (!quota && turn == KUNWIND_TURN_COMPILE)
 		return true;
-	return !test_and_set_bit(turn, payer ? &payer->turns : &nobodys_turns);
+	return !test_and_set_bit(turn, quota ? &quota->turns : &nobodys_turns);
 }
 
-void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn)
+void kunwind_quota_give_turn(struct kunwind_quota *quota, enum kunwind_turn turn)
 {
-	clear_bit_unlock(turn, payer ? &payer->turns : &nobodys_turns);
+	clear_bit_unlock(turn, quota ? &quota->turns : &nobodys_turns);
 	kunwind_turns_wake();
 }
 
@@ -463,34 +463,34 @@ void kunwind_turns_wake(void)
 	wake_up_all(&kunwind_turns);
 }
 
-void kunwind_payer_exit(void)
+void kunwind_quota_exit(void)
 {
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	struct hlist_node *next;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(payers); i++)
-		hlist_for_each_entry_safe(payer, next, &payers[i], node)
-			kfree(payer);
+	for (i = 0; i < ARRAY_SIZE(quotas); i++)
+		hlist_for_each_entry_safe(quota, next, &quotas[i], node)
+			kfree(quota);
 }
 
-void kunwind_payer_show(struct seq_file *m)
+void kunwind_quota_show(struct seq_file *m)
 {
-	const struct kunwind_payer *payer;
+	const struct kunwind_quota *quota;
 	unsigned int i;
 
-	spin_lock(&payers_lock);
-	for (i = 0; i < ARRAY_SIZE(payers); i++)
-		hlist_for_each_entry(payer, &payers[i], node)
-			if (payer->refs)
+	spin_lock(&quotas_lock);
+	for (i = 0; i < ARRAY_SIZE(quotas); i++)
+		hlist_for_each_entry(quota, &quotas[i], node)
+			if (quota->refs)
 				seq_printf(m, "user\t%u\t%llu\t%u\t%u\t%llu\n",
-					   from_kuid_munged(&init_user_ns, payer->key.uid),
-					   atomic64_read(&payer->bytes), payer->objects,
-					   payer->processes, div_u64(payer->time, NSEC_PER_MSEC));
-	spin_unlock(&payers_lock);
+					   from_kuid_munged(&init_user_ns, quota->key.uid),
+					   atomic64_read(&quota->bytes), quota->objects,
+					   quota->processes, div_u64(quota->time, NSEC_PER_MSEC));
+	spin_unlock(&quotas_lock);
 }
 
-void kunwind_payer_show_params(struct seq_file *m)
+void kunwind_quota_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_user_processes\t%u\n", READ_ONCE(max_user_processes));
 	seq_printf(m, "param\tmax_user_build_ms\t%u\n", READ_ONCE(max_user_build_ms));

@@ -3,7 +3,7 @@
  * quota.h - count what each user has: processes, objects, bytes, processor time
  *
  * Process context; preemption may be off (not on PREEMPT_RT). No function
- * sleeps. @payer may be NULL in each: nobody is charged.
+ * sleeps. @quota may be NULL in each: nobody is charged.
  */
 #ifndef _KUNWIND_QUOTA_H
 #define _KUNWIND_QUOTA_H
@@ -13,7 +13,7 @@
 #include <linux/uidgid.h>
 #include <linux/wait.h>
 
-struct kunwind_payer;
+struct kunwind_quota;
 struct mm_struct;
 struct seq_file;
 struct task_struct;
@@ -23,20 +23,20 @@ struct task_struct;
  * reference; NULL: nobody, because the process has CAP_SYS_ADMIN in the initial
  * user namespace.
  */
-struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm);
+struct kunwind_quota *kunwind_quota_of(struct mm_struct *mm);
 
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer);
-void kunwind_payer_put(struct kunwind_payer *payer);
+struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota);
+void kunwind_quota_put(struct kunwind_quota *quota);
 
 /*
  * Counts one more registration by hand for @uid, the registrar; for user 0, in
  * the container of the current task (the registrar, or a parent that forks).
- * @unlimited: do not apply max_user_processes. Returns the payer, with a
- * reference, which is for kunwind_payer_remove_process(); or ERR_PTR(-ENOSPC),
+ * @unlimited: do not apply max_user_processes. Returns the quota, with a
+ * reference, which is for kunwind_quota_remove_process(); or ERR_PTR(-ENOSPC),
  * ERR_PTR(-ENOMEM).
  */
-struct kunwind_payer *kunwind_payer_add_process(kuid_t uid, bool unlimited);
-void kunwind_payer_remove_process(struct kunwind_payer *payer);
+struct kunwind_quota *kunwind_quota_add_process(kuid_t uid, bool unlimited);
+void kunwind_quota_remove_process(struct kunwind_quota *quota);
 
 /* What users share under system_wide. */
 enum kunwind_share {
@@ -49,18 +49,18 @@ enum kunwind_share {
  * Counts one more @share for the real user of @task. @free: how many are left
  * for all users. Refuses a user who has @free already, so one user has at most
  * half of all; except root with CAP_SYS_ADMIN. Inside rcu_read_lock(). Returns
- * the payer, with a reference, which is for kunwind_payer_remove_share(); NULL:
+ * the quota, with a reference, which is for kunwind_quota_remove_share(); NULL:
  * nobody is charged; or ERR_PTR(-ENOSPC), ERR_PTR(-ENOMEM).
  */
-struct kunwind_payer *kunwind_payer_add_share(const struct task_struct *task,
+struct kunwind_quota *kunwind_quota_add_share(const struct task_struct *task,
 					      enum kunwind_share share, unsigned int free);
-/* Returns whether @task would now be charged to @payer. In rcu_read_lock(). */
-bool kunwind_payer_shares(const struct kunwind_payer *payer, const struct task_struct *task);
-void kunwind_payer_remove_share(struct kunwind_payer *payer, enum kunwind_share share);
+/* Returns whether @task would now be charged to @quota. In rcu_read_lock(). */
+bool kunwind_quota_shares(const struct kunwind_quota *quota, const struct task_struct *task);
+void kunwind_quota_remove_share(struct kunwind_quota *quota, enum kunwind_share share);
 
 /* Counts one more object. False: not counted, the user has @limit already. */
-bool __must_check kunwind_payer_add_object(struct kunwind_payer *payer, unsigned int limit);
-void kunwind_payer_remove_object(struct kunwind_payer *payer);
+bool __must_check kunwind_quota_add_object(struct kunwind_quota *quota, unsigned int limit);
+void kunwind_quota_remove_object(struct kunwind_quota *quota);
 
 /* A user's idle objects, first the next to free. Under kunwind_objects_lock. */
 struct kunwind_idle {
@@ -68,24 +68,24 @@ struct kunwind_idle {
 	unsigned int nr;
 };
 
-struct kunwind_idle *kunwind_payer_idle(struct kunwind_payer *payer);
+struct kunwind_idle *kunwind_quota_idle(struct kunwind_quota *quota);
 
 /*
  * Adds @bytes; returns the user's sum. Any context except NMI, both functions.
  */
-u64 kunwind_payer_add_bytes(struct kunwind_payer *payer, size_t bytes);
-void kunwind_payer_remove_bytes(struct kunwind_payer *payer, size_t bytes);
+u64 kunwind_quota_add_bytes(struct kunwind_quota *quota, size_t bytes);
+void kunwind_quota_remove_bytes(struct kunwind_quota *quota, size_t bytes);
 
 /*
  * Counts @nr more mappings of the user that the dump @dump has reported.
  * Returns how many more it may report, if @limit is the most for one user.
  */
-u32 kunwind_payer_dump(struct kunwind_payer *payer, u32 dump, u32 nr, u32 limit);
+u32 kunwind_quota_dump(struct kunwind_quota *quota, u32 dump, u32 nr, u32 limit);
 
 /* Charges @ns of processor time. */
-void kunwind_payer_add_time(struct kunwind_payer *payer, u64 ns);
+void kunwind_quota_add_time(struct kunwind_quota *quota, u64 ns);
 /* Returns whether the user's builds get the lowest priority. */
-bool kunwind_payer_over_budget(struct kunwind_payer *payer);
+bool kunwind_quota_over_budget(struct kunwind_quota *quota);
 
 /* Rights of jobs: a user can give each of them to one job at a time. */
 enum kunwind_turn {
@@ -94,10 +94,10 @@ enum kunwind_turn {
 	KUNWIND_NR_TURNS,
 };
 
-/* False: another job has the turn. Without a payer, compiling needs no turn. */
-bool __must_check kunwind_payer_take_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+/* False: another job has the turn. Without a quota, compiling needs no turn. */
+bool __must_check kunwind_quota_take_turn(struct kunwind_quota *quota, enum kunwind_turn turn);
 /* Gives it back, and wakes the jobs that wait for a turn. */
-void kunwind_payer_give_turn(struct kunwind_payer *payer, enum kunwind_turn turn);
+void kunwind_quota_give_turn(struct kunwind_quota *quota, enum kunwind_turn turn);
 
 /* Where jobs wait for a turn (job.c). */
 extern struct wait_queue_head kunwind_turns;
@@ -105,9 +105,9 @@ extern struct wait_queue_head kunwind_turns;
 void kunwind_turns_wake(void);
 
 /* Frees all records. No references may be left, only debts. */
-void kunwind_payer_exit(void);
+void kunwind_quota_exit(void);
 
-void kunwind_payer_show(struct seq_file *m);
-void kunwind_payer_show_params(struct seq_file *m);
+void kunwind_quota_show(struct seq_file *m);
+void kunwind_quota_show_params(struct seq_file *m);
 
 #endif /* _KUNWIND_QUOTA_H */

@@ -2,16 +2,16 @@
 /*
  * request_limit.c - when a task may make a request of a walk (fault_in.c)
  *
- * A task in a task work of this module (fault_in.c, mm_hooks.c) makes no request, so
- * that no task work causes itself when it is traced. The result of the task
- * work decides when the task may make a request again. If the part of a table
- * is built: at once, because each part is built once. If a page was faulted in,
- * or the byte under a breakpoint found: after one jiffy. Otherwise: after 1
- * jiffy, then 2, 4 and so on, up to a second, until a later request achieves
- * something.
+ * A task in a task work of this module (fault_in.c, mm_hooks.c) makes no
+ * request, so that no task work causes itself when it is traced. The result of
+ * the task work decides when the task may make a request again. If the part of
+ * a table is built: at once, because each part is built once. If a page was
+ * faulted in, or the byte under a breakpoint found: after one jiffy. Otherwise:
+ * after 1 jiffy, then 2, 4 and so on, up to a second, until a later request
+ * achieves something.
  *
- * Memory: 8 KB. kunwind_claim_begin() runs in any context, NMI included; all
- * other functions run in the task itself.
+ * Memory: 8 KB. kunwind_request_limit_begin() runs in any context, NMI
+ * included; all other functions run in the task itself.
  */
 #include <linux/atomic.h>
 #include <linux/bits.h>
@@ -108,7 +108,7 @@ static __always_inline u64 *claim_find(u32 now, u64 *claim)
 	return place;
 }
 
-bool notrace kunwind_claim_begin(void)
+bool notrace kunwind_request_limit_begin(void)
 {
 	const u32 now = (u32)jiffies;
 	u64 claim, *place = claim_find(now, &claim);
@@ -124,7 +124,7 @@ bool notrace kunwind_claim_begin(void)
 	return cmpxchg(place, claim, claim_pid() | shift | (u32)(now + HZ)) == claim;
 }
 
-bool notrace kunwind_claim_own_begin(void)
+bool notrace kunwind_request_limit_own_begin(void)
 {
 	unsigned int tries;
 
@@ -160,7 +160,7 @@ static __always_inline void own_end(u32 until, u64 shift)
 		cmpxchg(place, claim, claim_pid() | shift << CLAIM_SHIFT_SHIFT | until);
 }
 
-void notrace kunwind_claim_own_end(void)
+void notrace kunwind_request_limit_own_end(void)
 {
 	u64 claim, *place = claim_find((u32)jiffies, &claim);
 
@@ -168,21 +168,21 @@ void notrace kunwind_claim_own_end(void)
 		cmpxchg(place, claim, claim & ~CLAIM_OWN);
 }
 
-void kunwind_claim_end(enum kunwind_claim_result result)
+void kunwind_request_limit_end(enum kunwind_request_limit_result result)
 {
 	u64 claim, *place = claim_find((u32)jiffies, &claim);
 	u32 shift = 0;
 
-	if (result == KUNWIND_CLAIM_VAIN && place && (claim & CLAIM_PID) == claim_pid())
+	if (result == KUNWIND_REQUEST_VAIN && place && (claim & CLAIM_PID) == claim_pid())
 		shift = claim_shift(claim);
 	switch (result) {
-	case KUNWIND_CLAIM_THERE:
+	case KUNWIND_REQUEST_THERE:
 		own_end((u32)jiffies, 0);
 		break;
-	case KUNWIND_CLAIM_HELPED:
+	case KUNWIND_REQUEST_HELPED:
 		own_end((u32)jiffies + 1, 0);
 		break;
-	case KUNWIND_CLAIM_VAIN:
+	case KUNWIND_REQUEST_VAIN:
 		own_end((u32)jiffies + min(1U << shift, (u32)HZ), min(shift + 1U, (u32)MAX_SHIFT));
 		break;
 	}

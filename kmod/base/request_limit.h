@@ -12,7 +12,7 @@
  * make another for a second, or until its request has run. Any context, NMI
  * included. notrace.
  */
-bool kunwind_claim_begin(void);
+bool kunwind_request_limit_begin(void);
 
 /*
  * Between these two calls, walks of the current task leave no request: the task
@@ -20,20 +20,20 @@ bool kunwind_claim_begin(void);
  * False: no room for the task's claim, and the end must not be called. Calls do
  * not nest.
  */
-bool kunwind_claim_own_begin(void);
-void kunwind_claim_own_end(void);
+bool kunwind_request_limit_own_begin(void);
+void kunwind_request_limit_own_end(void);
 
 /* What the work for a request of the task has achieved. */
-enum kunwind_claim_result {
-	KUNWIND_CLAIM_THERE,	/* the part is built */
-	KUNWIND_CLAIM_HELPED,	/* a page, or the byte under a breakpoint */
-	KUNWIND_CLAIM_VAIN,
+enum kunwind_request_limit_result {
+	KUNWIND_REQUEST_THERE,	/* the part is built */
+	KUNWIND_REQUEST_HELPED,	/* a page, or the byte under a breakpoint */
+	KUNWIND_REQUEST_VAIN,
 };
 
-/* Replaces kunwind_claim_own_end() after work for a request of the task. */
-void kunwind_claim_end(enum kunwind_claim_result result);
+/* Replaces kunwind_request_limit_own_end() after work for a request of the task. */
+void kunwind_request_limit_end(enum kunwind_request_limit_result result);
 
-/* How often kunwind_claim_own_begin() had no room. */
+/* How often kunwind_request_limit_own_begin() had no room. */
 u64 kunwind_claims_refused(void);
 
 #endif /* _KUNWIND_REQUEST_LIMIT_H */

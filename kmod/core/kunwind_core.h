@@ -56,10 +56,10 @@ enum kunwind_rule_kind {
 	KUNWIND_RULE_CFA,	/* CFA = reg + off;     ra = *(CFA - 8) */
 	KUNWIND_RULE_DEREF,	/* CFA = *(reg + off);  ra = *(CFA - 8) */
 	KUNWIND_RULE_PLT,	/* CFA = rsp + 8 + ((rip & 15) >= off ? 8 : 0); ra = *(CFA - 8) */
-	KUNWIND_RULE_WIDE,	/* all other rows: off is the index of a struct kunwind_wide */
+	KUNWIND_RULE_FULL,	/* all other rows: off is the index of a struct kunwind_full_rule */
 };
 
-/* The caller's rbp in a rule that is not KUNWIND_RULE_WIDE. */
+/* The caller's rbp in a rule that is not KUNWIND_RULE_FULL. */
 enum kunwind_rbp_how {
 	KUNWIND_RBP_SAME = 0,	/* rbp of this frame: not changed yet, or restored */
 	KUNWIND_RBP_SAVED,	/* caller's rbp = *(CFA + rbp) */
@@ -79,12 +79,13 @@ struct kunwind_rule {
 #define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: a signal interrupted the caller */
 
 /*
- * A wide rule is a list of entries: one for the CFA, then one for each register
+ * A full rule is a list of entries: one for the CFA, then one for each register
  * whose value in the caller is not the default. The default of the return
  * address is *(CFA - 8), or *(CFA - 4) in 32-bit code; that of rsp is the CFA.
  * rbp and the registers of the table's keep mask keep their values by default.
  * All other registers are unknown by default; only a signal frame has entries
- * for them. A wide rule lies in the table's wide area, in units of 8 bytes.
+ * for them. A full rule lies in the table's area of full rules, in units of 8
+ * bytes.
  */
 enum kunwind_how {
 	KUNWIND_HOW_UNDEFINED = 0,
@@ -96,13 +97,13 @@ enum kunwind_how {
 	KUNWIND_HOW_EXPR,	/* expression(off); the same */
 };
 
-struct kunwind_wide {
+struct kunwind_full_rule {
 	u32 nr;			/* entries that follow, the CFA's first (>= 1) */
 	u16 signal;		/* augmentation S */
 	u16 cost;		/* units of the walk's budget: entries plus bytes of expressions */
 };
 
-struct kunwind_wide_entry {
+struct kunwind_full_rule_entry {
 	u8 reg;			/* the register; ignored in the CFA's entry */
 	u8 how;			/* enum kunwind_how */
 	u8 source;		/* register for KUNWIND_HOW_REG */
@@ -114,8 +115,8 @@ struct kunwind_wide_entry {
 /*
  * A table holds the packed rows of one ELF object (format: table.h) in one
  * allocation. It is read-only after it is built. Its addresses are offsets from
- * base, an ELF virtual address. A table in parts (build_parts.c) is a directory of
- * parts. Each part is a table. The parts are built and published one by one,
+ * base, an ELF virtual address. A table in parts (build_parts.c) is a directory
+ * of parts. Each part is a table. The parts are built and published one by one,
  * while walks use the directory.
  */
 struct kunwind_table;
@@ -123,11 +124,11 @@ struct kunwind_table;
 struct kunwind_table_stats {
 	u64 base;		/* lowest covered ELF virtual address */
 	u64 span;		/* bytes from there to the end of the last row */
-	u32 nr_fdes, nr_rows, nr_rules, nr_wide;	/* rows: after merging, gaps included */
-	u64 bytes;		/* total: header, index, rows, rules, wide rules, expressions */
+	u32 nr_fdes, nr_rows, nr_rules, nr_full;	/* rows: after merging, gaps included */
+	u64 bytes;		/* total: header, index, rows, rules, full rules, expressions */
 	u32 keep;		/* registers besides rsp, rbp, ra that its rules follow */
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
-	u32 nr_parts, parts_built; /* of a table in parts. Its nr_rows, nr_rules and nr_wide
+	u32 nr_parts, parts_built; /* of a table in parts. Its nr_rows, nr_rules and nr_full
 				 * count the built parts only; bytes also counts the directory */
 	bool i386;		/* its rules are of 32-bit code */
 };
@@ -181,42 +182,44 @@ kunwind_table_build(const struct kunwind_section *section, u32 keep, size_t limi
  * FDEs, which is a third of the work. The second makes their rows, part by part
  * in any order. Walks use the table during the second stage.
  */
-struct kunwind_stages;
+struct kunwind_build_parts;
 
 /**
- * kunwind_stages_begin() - do the first stage
+ * kunwind_build_parts_begin() - do the first stage
  * @part_fdes: FDEs in a part; a part has more only where FDEs overlap
  * @limit: size limit of the table plus the list of FDEs, in bytes
- * @stages: result, to be freed with kunwind_stages_end()
- * @table: result, a table of which no part is built; to be freed after kunwind_stages_end()
+ * @stages: result, to be freed with kunwind_build_parts_end()
+ * @table: result, a table of which no part is built; to be freed after kunwind_build_parts_end()
  *
  * As kunwind_table_build(), except that the section's bytes must stay until
- * kunwind_stages_end(), and that kunwind_stages_build() also calls @abort. An object is
- * not refused if some FDE can be read, even if the instructions of all FDEs are unreadable.
+ * kunwind_build_parts_end(), and that kunwind_build_parts_one() also calls
+ * @abort. An object is not refused if some FDE can be read, even if the
+ * instructions of all FDEs are unreadable.
  */
 enum kunwind_build_error __must_check
-kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
-		     kunwind_abort_fn *abort, void *data, struct kunwind_stages **stages,
-		     struct kunwind_table **table);
+kunwind_build_parts_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes,
+			  size_t limit, kunwind_abort_fn *abort, void *data,
+			  struct kunwind_build_parts **stages, struct kunwind_table **table);
 
 /*
  * Returns the part to build next, or ~0 if all are built. Parts that a walk has
  * missed come first; *@wanted is true for these.
  */
-u32 kunwind_stages_next(struct kunwind_stages *stages, bool *wanted);
+u32 kunwind_build_parts_next(struct kunwind_build_parts *stages, bool *wanted);
 
 /* Returns whether a walk may have missed a part that is not built. Any context. */
-bool kunwind_stages_wanted(const struct kunwind_stages *stages);
+bool kunwind_build_parts_wanted(const struct kunwind_build_parts *stages);
 
 /*
  * Builds and publishes one part. May sleep. After KUNWIND_E_NOMEM and
  * KUNWIND_E_ABORTED the caller may try the same part again. After any other
  * error the caller must give up the table (kunwind_table_retire()).
  */
-enum kunwind_build_error __must_check kunwind_stages_build(struct kunwind_stages *stages, u32 part);
+enum kunwind_build_error __must_check kunwind_build_parts_one(struct kunwind_build_parts *stages,
+							      u32 part);
 
 /* Ends the second stage. The table remains. @stages may be NULL. */
-void kunwind_stages_end(struct kunwind_stages *stages);
+void kunwind_build_parts_end(struct kunwind_build_parts *stages);
 
 /* From now on, kunwind_table_part() returns @reason for this table in parts. */
 void kunwind_table_retire(struct kunwind_table *table, enum kunwind_reason reason);
@@ -254,11 +257,12 @@ bool kunwind_table_i386(const struct kunwind_table *table);
 u32 kunwind_table_keep(const struct kunwind_table *table);
 
 /*
- * Returns the wide rule at @index (off of a KUNWIND_RULE_WIDE), or NULL if it
- * is out of range. Its nr entries (struct kunwind_wide_entry) follow it. Any
- * context.
+ * Returns the full rule at @index (off of a KUNWIND_RULE_FULL), or NULL if it
+ * is out of range. Its nr entries (struct kunwind_full_rule_entry) follow it.
+ * Any context.
  */
-const struct kunwind_wide *kunwind_table_wide(const struct kunwind_table *table, s32 index);
+const struct kunwind_full_rule *kunwind_table_full_rule(const struct kunwind_table *table,
+							s32 index);
 
 /* Returns the expression at @off, and its bytes in *@len; NULL if out of range. Any context. */
 const u8 *kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len);
@@ -305,25 +309,25 @@ const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ran
  * that an interrupt or NMI can use the cache in the middle of an update. Zeroed
  * memory is an empty cache.
  */
-#define KUNWIND_CACHE_BITS	9
-#define KUNWIND_CACHE_ENTRIES	(1U << KUNWIND_CACHE_BITS)
-struct kunwind_cache_entry {
+#define KUNWIND_RULE_CACHE_BITS	9
+#define KUNWIND_RULE_CACHE_ENTRIES	(1U << KUNWIND_RULE_CACHE_BITS)
+struct kunwind_rule_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */
 	struct kunwind_rule rule;	/* never NONE, never WIDE */
 	u64 after;		/* other registers, and the sequence number: regs_after.h */
 };
 /* The alignment puts the two places of an address into one line of the data cache. */
-struct kunwind_cache {
-	struct kunwind_cache_entry entry[KUNWIND_CACHE_ENTRIES];
+struct kunwind_rule_cache {
+	struct kunwind_rule_cache_entry entry[KUNWIND_RULE_CACHE_ENTRIES];
 } __attribute__((__aligned__(64)));
 
 /*
  * Inputs and result of the last complete walk (replay.c). Zeroed memory notes
  * no walk.
  */
-#define KUNWIND_RECENT_FRAMES	128
-struct kunwind_recent {
+#define KUNWIND_REPLAY_FRAMES	128
+struct kunwind_replay {
 	u64 id;			/* of the ranges; 0: nothing is noted */
 	u64 ip, sp, bp;
 	u32 count;		/* addresses; the first is ip */
@@ -335,12 +339,12 @@ struct kunwind_recent {
 	 * too, so the loop never uses other kernel data as an address. Nothing
 	 * is read at the addresses in address[].
 	 */
-	struct kunwind_recent_rbp {
+	struct kunwind_replay_rbp {
 		u64 at, value;	/* where a saved rbp was read, and its value */
-	} rbp[KUNWIND_RECENT_FRAMES + 1];
+	} rbp[KUNWIND_REPLAY_FRAMES + 1];
 	/* Indexed by the number of the address, from 1: address[i] was read at cfa[i] - 8. */
-	u64 cfa[KUNWIND_RECENT_FRAMES + 1];
-	u64 address[KUNWIND_RECENT_FRAMES + 1];
+	u64 cfa[KUNWIND_REPLAY_FRAMES + 1];
+	u64 address[KUNWIND_REPLAY_FRAMES + 1];
 };
 
 /* The stack at one instruction of a function, as its code shows it. Bytes; -1: not known. */
@@ -353,16 +357,16 @@ struct kunwind_code {
 };
 
 /*
- * Answers to questions about code, for one CPU (analysis_cache.c). Only one walk at a
- * time may use them. Zeroed memory holds no answers.
+ * Answers to questions about code, for one CPU (analysis_cache.c). Only one
+ * walk at a time may use them. Zeroed memory holds no answers.
  */
-#define KUNWIND_ANSWERS_BITS	7
-#define KUNWIND_ANSWERS_PIECES	4
-struct kunwind_answers {
+#define KUNWIND_ANALYSIS_CACHE_BITS	7
+#define KUNWIND_ANALYSIS_CACHE_PIECES	4
+struct kunwind_analysis_cache {
 	u64 id, space;		/* of the current walk: its ranges and address space */
 	u64 walk;		/* number of the current walk */
-	struct kunwind_answer *asked;	/* entry of the question that is being answered, or NULL */
-	struct kunwind_answer {
+	struct kunwind_analysis *asked;	/* entry of the question that is being answered, or NULL */
+	struct kunwind_analysis {
 		u64 id;		/* of the ranges; 0: no answer */
 		u64 space;
 		u64 from, to;	/* addresses in the question */
@@ -371,21 +375,21 @@ struct kunwind_answers {
 		struct kunwind_piece {
 			s32 start;	/* bytes from "from" */
 			u32 words;
-		} piece[KUNWIND_ANSWERS_PIECES];	/* the code that was read */
+		} piece[KUNWIND_ANALYSIS_CACHE_PIECES];	/* the code that was read */
 		u32 pieces;	/* 0: the code is not recorded, the answer holds for one walk */
 		u32 question;
 		u64 tail;	/* target of a tail call: bytes from "from" */
 		u32 left;	/* instructions that may still be read to find a tail call */
 		struct kunwind_code code;
 		bool yes;
-	} answer[1U << KUNWIND_ANSWERS_BITS];
+	} answer[1U << KUNWIND_ANALYSIS_CACHE_BITS];
 };
 
 /**
  * struct kunwind_walk - one walk
  * @ranges: in
  * @cache: in; may be NULL
- * @recent: in, out: the note of the last walk; may be NULL. No other walk may use it at the
+ * @replay: in, out: the note of the last walk; may be NULL. No other walk may use it at the
  *	same time. Without @cache, nothing is noted
  * @mem: in: state of the memory reader (kunwind_deps.h); mem.left: out: the rest of the
  *	budget; 0 if the walk ended because the budget was spent (KUNWIND_BUDGET_SPENT)
@@ -415,8 +419,8 @@ struct kunwind_answers {
 struct kunwind_walk {
 	const struct kunwind_ranges *ranges;
 	const struct kunwind_range *range;	/* private: the range of the last lookup */
-	struct kunwind_cache *cache;
-	struct kunwind_recent *recent;
+	struct kunwind_rule_cache *cache;
+	struct kunwind_replay *replay;
 	struct kunwind_mem mem;
 	struct kunwind_regs regs;
 	unsigned long *addresses;
@@ -447,15 +451,17 @@ struct kunwind_walk {
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
 
 /**
- * kunwind_walk_again() - return the stack that walk->recent notes, if it still holds
+ * kunwind_replay_walk() - return the stack that walk->replay notes, if it still
+ * holds
  *
- * Call this before kunwind_walk(), which makes the note. walk->recent must not be NULL.
- * Of walk->regs, only rip, rsp and rbp must be set.
- * Return: true: walk->addresses and walk->count are a complete stack. False: nothing is
- * noted, an input of the noted walk has changed or cannot be read, or @capacity is too
- * small; walk->addresses are undefined, and kunwind_walk() must be called.
+ * Call this before kunwind_walk(), which makes the note. walk->replay must not
+ * be NULL. Of walk->regs, only rip, rsp and rbp must be set. Return: true:
+ * walk->addresses and walk->count are a complete stack. False: nothing is
+ * noted, an input of the noted walk has changed or cannot be read, or @capacity
+ * is too small; walk->addresses are undefined, and kunwind_walk() must be
+ * called.
  */
-bool kunwind_walk_again(struct kunwind_walk *walk);
+bool kunwind_replay_walk(struct kunwind_walk *walk);
 
 /* kunwind_walk() for 32-bit code (walk->i386). */
 enum kunwind_reason kunwind_walk_i386(struct kunwind_walk *walk);

@@ -2,23 +2,23 @@
 /*
  * build_queue.c - the queues of objects to be built, and their workers
  *
- * Each user (all with CAP_SYS_ADMIN are one) has a lane for all local file
+ * Each user (all with CAP_SYS_ADMIN are one) has a queue for all local file
  * systems, and one for each remote file system (FUSE, network), whose reads may
- * never return. Remote lanes have more workers, because these mostly wait. A
- * worker builds one object, then the lane queues a worker again. Lanes do not
+ * never return. Remote queues have more workers, because these mostly wait. A
+ * worker builds one object, then the queue queues a worker again. Queues do not
  * wait for each other: the scheduler shares the processors out between their
  * workers, by the priority of the user who pays (job.c). A user without
- * CAP_SYS_ADMIN has at most USER_LANES, and compiles one table at a time.
+ * CAP_SYS_ADMIN has at most USER_QUEUES, and compiles one table at a time.
  *
  * Several users may map a file before its table is built. Then the object waits
- * in a lane of each user, and a worker of the lane that reaches it first builds
+ * in a queue of each user, and a worker of the queue that reaches it first builds
  * it. The object keeps all these users until its build is over: object.c
  * chooses which of them pays. So no user waits in another user's queue, or for
  * another user's share.
  *
  * Context: workers; the other functions run in process context.
- * Lock: lanes_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
- * Memory: 240 bytes a lane, 64 bytes an object in it.
+ * Lock: queues_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
+ * Memory: 240 bytes a queue, 64 bytes an object in it.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -32,123 +32,123 @@
 #include "object.h"
 #include "../base/quota.h"
 
-/* Builds at a time in a lane of CAP_SYS_ADMIN, and in one of another user. */
+/* Builds at a time in a queue of CAP_SYS_ADMIN, and in one of another user. */
 #define LOCAL_WIDTH	2
 #define LOCAL_USER_WIDTH 1
 #define REMOTE_WIDTH	4
 #define REMOTE_USER_WIDTH 2
 /* 32 users with hanging file systems use up the workers for remote files. */
-#define USER_LANES	8
+#define USER_QUEUES	8
 
-struct lane_worker {
+struct queue_worker {
 	struct work_struct work;
-	struct kunwind_lane *lane;
+	struct kunwind_build_queue *queue;
 	bool busy;			/* queued or running */
 };
 
-/* A lane exists while it has references, waiting places or busy workers. */
-struct kunwind_lane {
-	struct list_head node;		/* in the list of all lanes */
+/* A queue exists while it has references, waiting places or busy workers. */
+struct kunwind_build_queue {
+	struct list_head node;		/* in the list of all queues */
 	unsigned int refs;		/* of tasks that are about to queue an object */
 	u32 dev;			/* of a remote file system; 0: all local ones */
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	struct list_head waiting;	/* places, in the order in which they were queued */
-	struct lane_worker worker[REMOTE_WIDTH];
+	struct queue_worker worker[REMOTE_WIDTH];
 };
 
-static LIST_HEAD(lanes);
-static DEFINE_SPINLOCK(lanes_lock);	/* all lanes, and the places that wait in them */
+static LIST_HEAD(queues);
+static DEFINE_SPINLOCK(queues_lock);	/* all queues, and the places that wait in them */
 
-/* Builds the lane's next object (builder.c). */
-static void (*build)(struct kunwind_lane *lane, struct kunwind_payer *payer);
+/* Builds the queue's next object (builder.c). */
+static void (*build)(struct kunwind_build_queue *queue, struct kunwind_quota *quota);
 
 /* Two workqueues, because all workers for remote files may hang. */
 static struct workqueue_struct *builders, *remote_builders;
 
-static unsigned int width(const struct kunwind_lane *lane)
+static unsigned int width(const struct kunwind_build_queue *queue)
 {
-	if (lane->dev)
-		return lane->payer ? REMOTE_USER_WIDTH : REMOTE_WIDTH;
-	return lane->payer ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
+	if (queue->dev)
+		return queue->quota ? REMOTE_USER_WIDTH : REMOTE_WIDTH;
+	return queue->quota ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
 }
 
 /* Queues a worker unless all are busy. */
-static void lane_start(struct kunwind_lane *lane)
+static void queue_start(struct kunwind_build_queue *queue)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&lanes_lock);
-	for (i = 0; i < width(lane); i++) {
-		if (lane->worker[i].busy)
+	lockdep_assert_held(&queues_lock);
+	for (i = 0; i < width(queue); i++) {
+		if (queue->worker[i].busy)
 			continue;
-		lane->worker[i].busy = true;
-		queue_work(lane->dev ? remote_builders : builders, &lane->worker[i].work);
+		queue->worker[i].busy = true;
+		queue_work(queue->dev ? remote_builders : builders, &queue->worker[i].work);
 		return;
 	}
 }
 
-/* Frees the lane if it is not needed any more. */
-static void lane_check(struct kunwind_lane *lane)
+/* Frees the queue if it is not needed any more. */
+static void queue_check(struct kunwind_build_queue *queue)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&lanes_lock);
-	if (lane->refs || !list_empty(&lane->waiting))
+	lockdep_assert_held(&queues_lock);
+	if (queue->refs || !list_empty(&queue->waiting))
 		return;
-	for (i = 0; i < ARRAY_SIZE(lane->worker); i++)
-		if (lane->worker[i].busy)
+	for (i = 0; i < ARRAY_SIZE(queue->worker); i++)
+		if (queue->worker[i].busy)
 			return;
-	list_del(&lane->node);
-	kunwind_payer_put(lane->payer);
-	kfree(lane);
+	list_del(&queue->node);
+	kunwind_quota_put(queue->quota);
+	kfree(queue);
 }
 
-static void lane_work(struct work_struct *work)
+static void run_worker(struct work_struct *work)
 {
-	struct lane_worker *worker = container_of(work, struct lane_worker, work);
-	struct kunwind_lane *lane = worker->lane;
+	struct queue_worker *worker = container_of(work, struct queue_worker, work);
+	struct kunwind_build_queue *queue = worker->queue;
 
-	build(lane, lane->payer);
-	spin_lock(&lanes_lock);
+	build(queue, queue->quota);
+	spin_lock(&queues_lock);
 	worker->busy = false;
-	if (!list_empty(&lane->waiting))
-		lane_start(lane);
-	lane_check(lane);
-	spin_unlock(&lanes_lock);
+	if (!list_empty(&queue->waiting))
+		queue_start(queue);
+	queue_check(queue);
+	spin_unlock(&queues_lock);
 }
 
-static struct kunwind_lane *lane_alloc(u32 dev, struct kunwind_payer *payer)
+static struct kunwind_build_queue *queue_alloc(u32 dev, struct kunwind_quota *quota)
 {
-	struct kunwind_lane *lane = kzalloc(sizeof(*lane), GFP_KERNEL | __GFP_NOWARN);
+	struct kunwind_build_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL | __GFP_NOWARN);
 	unsigned int i;
 
-	if (!lane)
+	if (!queue)
 		return NULL;
-	lane->dev = dev;
-	lane->payer = kunwind_payer_get(payer);
-	INIT_LIST_HEAD(&lane->waiting);
-	for (i = 0; i < ARRAY_SIZE(lane->worker); i++) {
-		INIT_WORK(&lane->worker[i].work, lane_work);
-		lane->worker[i].lane = lane;
+	queue->dev = dev;
+	queue->quota = kunwind_quota_get(quota);
+	INIT_LIST_HEAD(&queue->waiting);
+	for (i = 0; i < ARRAY_SIZE(queue->worker); i++) {
+		INIT_WORK(&queue->worker[i].work, run_worker);
+		queue->worker[i].queue = queue;
 	}
-	return lane;
+	return queue;
 }
 
-/* -ENOENT: no such lane; -ENOSPC: no such lane, and the user has too many. */
-static struct kunwind_lane *lane_find(u32 dev, const struct kunwind_payer *payer)
+/* -ENOENT: no such queue; -ENOSPC: no such queue, and the user has too many. */
+static struct kunwind_build_queue *queue_find(u32 dev, const struct kunwind_quota *quota)
 {
-	struct kunwind_lane *lane;
+	struct kunwind_build_queue *queue;
 	unsigned int nr = 0;
 
-	lockdep_assert_held(&lanes_lock);
-	list_for_each_entry(lane, &lanes, node) {
-		if (lane->payer != payer)
+	lockdep_assert_held(&queues_lock);
+	list_for_each_entry(queue, &queues, node) {
+		if (queue->quota != quota)
 			continue;
-		if (lane->dev == dev)
-			return lane;
+		if (queue->dev == dev)
+			return queue;
 		nr++;
 	}
-	return ERR_PTR(payer && nr >= USER_LANES ? -ENOSPC : -ENOENT);
+	return ERR_PTR(quota && nr >= USER_QUEUES ? -ENOSPC : -ENOENT);
 }
 
 /* Whether reads do not wait for another program or machine. */
@@ -172,95 +172,96 @@ static bool remote(const struct file *file)
 	return file && !local(file_inode(file)->i_sb);
 }
 
-bool kunwind_lane_is_remote(const struct kunwind_lane *lane)
+bool kunwind_build_queue_is_remote(const struct kunwind_build_queue *queue)
 {
-	return lane->dev;
+	return queue->dev;
 }
 
-struct kunwind_lane *kunwind_lane_get(struct file *file, struct kunwind_payer *payer)
+struct kunwind_build_queue *kunwind_build_queue_get(struct file *file, struct kunwind_quota *quota)
 {
 	u32 dev = remote(file) ? new_encode_dev(file_inode(file)->i_sb->s_dev) : 0;
-	struct kunwind_lane *lane, *new = NULL;
+	struct kunwind_build_queue *queue, *new = NULL;
 
 	for (;;) {
-		spin_lock(&lanes_lock);
-		lane = lane_find(dev, payer);
-		if (lane == ERR_PTR(-ENOENT) && new) {
-			lane = new;
+		spin_lock(&queues_lock);
+		queue = queue_find(dev, quota);
+		if (queue == ERR_PTR(-ENOENT) && new) {
+			queue = new;
 			new = NULL;
-			list_add_tail(&lane->node, &lanes);
+			list_add_tail(&queue->node, &queues);
 		}
-		if (!IS_ERR(lane))
-			lane->refs++;
-		spin_unlock(&lanes_lock);
-		if (lane != ERR_PTR(-ENOENT))
+		if (!IS_ERR(queue))
+			queue->refs++;
+		spin_unlock(&queues_lock);
+		if (queue != ERR_PTR(-ENOENT))
 			break;
-		new = lane_alloc(dev, payer);
+		new = queue_alloc(dev, quota);
 		if (!new)
 			return NULL;
 	}
 	if (new) {
-		kunwind_payer_put(new->payer);
+		kunwind_quota_put(new->quota);
 		kfree(new);
 	}
-	return IS_ERR(lane) ? NULL : lane;
+	return IS_ERR(queue) ? NULL : queue;
 }
 
-void kunwind_lane_put(struct kunwind_lane *lane)
+void kunwind_build_queue_put(struct kunwind_build_queue *queue)
 {
-	spin_lock(&lanes_lock);
-	lane->refs--;
-	lane_check(lane);
-	spin_unlock(&lanes_lock);
+	spin_lock(&queues_lock);
+	queue->refs--;
+	queue_check(queue);
+	spin_unlock(&queues_lock);
 }
 
-struct kunwind_place *kunwind_place_alloc(struct kunwind_payer *payer)
+struct kunwind_place *kunwind_place_alloc(struct kunwind_quota *quota)
 {
 	struct kunwind_place *place = kzalloc(sizeof(*place), GFP_KERNEL | __GFP_NOWARN);
 
 	if (place)
-		place->payer = kunwind_payer_get(payer);
+		place->quota = kunwind_quota_get(quota);
 	return place;
 }
 
 void kunwind_place_free(struct kunwind_place *place)
 {
-	kunwind_payer_put(place->payer);
+	kunwind_quota_put(place->quota);
 	kfree(place);
 }
 
-void kunwind_lane_queue(struct kunwind_object *object, struct kunwind_lane *lane,
+void kunwind_build_queue_add(struct kunwind_object *object, struct kunwind_build_queue *queue,
 			struct kunwind_place *place)
 {
 	object->queued = true;
 	place->object = object;
-	place->lane = lane;
-	spin_lock(&lanes_lock);
-	list_add_tail(&place->in_lane, &lane->waiting);
-	lane_start(lane);
-	spin_unlock(&lanes_lock);
+	place->queue = queue;
+	spin_lock(&queues_lock);
+	list_add_tail(&place->in_queue, &queue->waiting);
+	queue_start(queue);
+	spin_unlock(&queues_lock);
 }
 
-struct kunwind_object *kunwind_lane_next(struct kunwind_lane *lane)
+struct kunwind_object *kunwind_build_queue_next(struct kunwind_build_queue *queue)
 {
 	struct kunwind_object *object = NULL;
 	struct kunwind_place *place;
 
-	spin_lock(&lanes_lock);
-	place = list_first_entry_or_null(&lane->waiting, struct kunwind_place, in_lane);
+	spin_lock(&queues_lock);
+	place = list_first_entry_or_null(&queue->waiting, struct kunwind_place, in_queue);
 	if (place) {
 		object = place->object;
 		object->queued = false;
 		list_for_each_entry(place, &object->places, of_object) {
-			list_del(&place->in_lane);
-			lane_check(place->lane);
+			list_del(&place->in_queue);
+			queue_check(place->queue);
 		}
 	}
-	spin_unlock(&lanes_lock);
+	spin_unlock(&queues_lock);
 	return object;
 }
 
-int kunwind_lanes_init(void (*function)(struct kunwind_lane *lane, struct kunwind_payer *payer))
+int kunwind_build_queues_init(void (*function)(struct kunwind_build_queue *queue,
+					       struct kunwind_quota *quota))
 {
 	build = function;
 	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 0);
@@ -274,13 +275,13 @@ int kunwind_lanes_init(void (*function)(struct kunwind_lane *lane, struct kunwin
 	return -ENOMEM;
 }
 
-void kunwind_lanes_drain(void)
+void kunwind_build_queues_drain(void)
 {
 	drain_workqueue(builders);
 	drain_workqueue(remote_builders);
 }
 
-void kunwind_lanes_exit(void)
+void kunwind_build_queues_exit(void)
 {
 	destroy_workqueue(remote_builders);
 	destroy_workqueue(builders);

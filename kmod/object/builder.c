@@ -4,9 +4,9 @@
  *
  * A build reads the ELF headers, then all of .eh_frame and .debug_frame, and
  * compiles them. If they are larger than max_whole_kb, it compiles only enough
- * for the table to be used, and part_builder.c does the rest. The file of an object
- * must not change during the build: otherwise the build fails. build_queue.c has the
- * queue of objects.
+ * for the table to be used, and part_builder.c does the rest. The file of an
+ * object must not change during the build: otherwise the build fails.
+ * build_queue.c has the queue of objects.
  *
  * Workers build, never the task that maps the file. So memory and page cache
  * are not charged to that task's control group, and the task waits no longer
@@ -74,7 +74,7 @@ struct build {
 	bool aborted;			/* a read was not done, because the build must end */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
-	struct kunwind_fill *fill;	/* the second stage, to be started; or NULL */
+	struct kunwind_part_builder *fill;	/* the second stage, to be started; or NULL */
 };
 
 static bool late(const struct build *build)
@@ -141,7 +141,7 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
-		build_error = kunwind_fill_begin(&build->job, section, limit, &build->fill);
+		build_error = kunwind_part_builder_begin(&build->job, section, limit, &build->fill);
 	else
 		build_error = kunwind_table_build(section, 0, limit, build_aborted, build,
 					      &object->table);
@@ -149,7 +149,7 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 		return build_error;
 	if (!kunwind_source_unchanged(object)) {
 		if (build->fill)
-			kunwind_fill_cancel(build->fill);
+			kunwind_part_builder_cancel(build->fill);
 		build->fill = NULL;
 		kunwind_table_free(object->table);
 		object->table = NULL;
@@ -325,7 +325,7 @@ static void build_object(struct kunwind_object *object)
 	WRITE_ONCE(object->filling, build.fill);
 	kunwind_result_set(object, build_error);
 	if (build.fill)
-		kunwind_fill_start(build.fill, build.data, build.charged);
+		kunwind_part_builder_start(build.fill, build.data, build.charged);
 	else
 		kunwind_object_build_over(object);
 	/* Waiting tasks settle their spaces; the sweeper settles the others. */
@@ -333,17 +333,17 @@ static void build_object(struct kunwind_object *object)
 }
 
 /*
- * Builds the next object of @lane, in one of its workers, which also closes the
- * file. This may wait for the file system, as a read may, because FUSE then
+ * Builds the next object of @queue, in one of its workers, which also closes
+ * the file. This may wait for the file system, as a read may, because FUSE then
  * writes back dirty pages. fput() in a kernel thread would leave that to one
  * work item of the kernel, which closes all files.
  */
-static void build_next(struct kunwind_lane *lane, struct kunwind_payer *payer)
+static void build_next(struct kunwind_build_queue *queue, struct kunwind_quota *quota)
 {
 	struct kunwind_object *object;
 	bool wanted;
 
-	object = kunwind_object_next(lane, payer, &wanted);
+	object = kunwind_object_next(queue, quota, &wanted);
 	if (!object)
 		return;
 	if (wanted)
@@ -366,13 +366,13 @@ void kunwind_builder_show_params(struct seq_file *m)
 
 int kunwind_builder_init(void)
 {
-	int err = kunwind_fill_init();
+	int err = kunwind_part_builder_init();
 
 	if (err)
 		return err;
-	err = kunwind_lanes_init(build_next);
+	err = kunwind_build_queues_init(build_next);
 	if (err)
-		kunwind_fill_exit();
+		kunwind_part_builder_exit();
 	return err;
 }
 
@@ -380,13 +380,13 @@ void kunwind_builder_stop(void)
 {
 	kunwind_jobs_stop();
 	kunwind_estimates_wake();
-	kunwind_lanes_drain();
+	kunwind_build_queues_drain();
 	/* No build is left that could start a second stage. */
-	kunwind_fill_stop();
+	kunwind_part_builder_stop();
 }
 
 void kunwind_builder_exit(void)
 {
-	kunwind_lanes_exit();
-	kunwind_fill_exit();
+	kunwind_build_queues_exit();
+	kunwind_part_builder_exit();
 }

@@ -29,10 +29,10 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 	int err;
 
 	for (;;) {
-		err = kunwind_memory_make_room(object->payer, bytes);
+		err = kunwind_memory_make_room(object->quota, bytes);
 		if (!err)
 			break;
-		if (err == -EDQUOT && kunwind_object_next_payer(object))
+		if (err == -EDQUOT && kunwind_object_next_quota(object))
 			continue;
 		object->over_share = err == -EDQUOT;
 		if (object->over_share || !atomic_read(&nr_charged) ||
@@ -49,7 +49,7 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
 {
-	kunwind_memory_uncharge(object->payer, charged - kept);
+	kunwind_memory_uncharge(object->quota, charged - kept);
 	atomic_dec(&nr_charged);
 	wake_up_all(&uncharged);
 }

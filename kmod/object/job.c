@@ -3,15 +3,15 @@
  * job.c - charge the processor time of builds to users, and set its priority
  *
  * Workers build tables outside the control groups of the processes that cause
- * the builds. So each build is charged to a user, the object's time_payer. A
+ * the builds. So each build is charged to a user, the object's time_quota. A
  * user who is over the budget (quota.c) is served at the lowest priority, nice
  * 19: the scheduler then runs the workers of all others first, also in the
  * middle of a long build. Each user has one compilation and one slice of a
- * second stage (part_builder.c) at a time, so most work on the files of one user takes
- * at most two processors. Reads of files, and parts of tables that a walk has
- * missed, need no turn. Builds of CAP_SYS_ADMIN (no payer) are not charged, and
- * any number of them may compile at a time. If several users map the file,
- * object.c may choose another time_payer at any time.
+ * second stage (part_builder.c) at a time, so most work on the files of one
+ * user takes at most two processors. Reads of files, and parts of tables that a
+ * walk has missed, need no turn. Builds of CAP_SYS_ADMIN (no quota) are not
+ * charged, and any number of them may compile at a time. If several users map
+ * the file, object.c may choose another time_quota at any time.
  *
  * A job checks itself once a jiffy: it charges the time that it used, adapts
  * the worker's priority, and ends if its time is used up, if the module is
@@ -39,11 +39,11 @@
 
 static bool stopping;
 
-static void set_nice(const struct kunwind_job *job, struct kunwind_payer *payer)
+static void set_nice(const struct kunwind_job *job, struct kunwind_quota *quota)
 {
 	int nice = job->background ? max(job->nice, NICE_BACKGROUND) : job->nice;
 
-	set_user_nice(current, kunwind_payer_over_budget(payer) ? NICE_OVER : nice);
+	set_user_nice(current, kunwind_quota_over_budget(quota) ? NICE_OVER : nice);
 }
 
 /* Processor time of this worker, ns. A tick may write it at the same time. */
@@ -55,7 +55,7 @@ static u64 used_cpu(void)
 /* @extra: most ns of clock time that may be added to the processor time. */
 static void charge(struct kunwind_job *job, u64 extra)
 {
-	struct kunwind_payer *payer = kunwind_object_time_payer(job->object);
+	struct kunwind_quota *quota = kunwind_object_time_quota(job->object);
 	u64 cpu = used_cpu(), clock = ktime_get_ns();
 	u64 used = cpu - job->cpu;
 
@@ -64,14 +64,14 @@ static void charge(struct kunwind_job *job, u64 extra)
 	job->cpu = cpu;
 	job->clock = clock;
 	job->left -= min(job->left, used);
-	kunwind_payer_add_time(payer, used);
-	set_nice(job, payer);
-	kunwind_payer_put(payer);
+	kunwind_quota_add_time(quota, used);
+	set_nice(job, quota);
+	kunwind_quota_put(quota);
 }
 
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left)
 {
-	struct kunwind_payer *payer = kunwind_object_time_payer(object);
+	struct kunwind_quota *quota = kunwind_object_time_quota(object);
 
 	*job = (struct kunwind_job){
 		.object = object,
@@ -81,8 +81,8 @@ void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u
 		.jiffy = jiffies,
 		.nice = task_nice(current),
 	};
-	set_nice(job, payer);
-	kunwind_payer_put(payer);
+	set_nice(job, quota);
+	kunwind_quota_put(quota);
 }
 
 static void give_turn(struct kunwind_job *job)
@@ -90,8 +90,8 @@ static void give_turn(struct kunwind_job *job)
 	if (!job->has_turn)
 		return;
 	job->has_turn = false;
-	kunwind_payer_give_turn(job->turn, job->kind);
-	kunwind_payer_put(job->turn);
+	kunwind_quota_give_turn(job->turn, job->kind);
+	kunwind_quota_put(job->turn);
 }
 
 void kunwind_job_end(struct kunwind_job *job)

@@ -30,7 +30,7 @@ struct kunwind_job {
 	bool background;
 	bool has_turn;
 	enum kunwind_turn kind;
-	struct kunwind_payer *turn;
+	struct kunwind_quota *turn;
 };
 
 /*

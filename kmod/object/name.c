@@ -12,8 +12,8 @@
  *
  * Process context. Memory: 16 bytes and the path for each file that a process
  * maps as code, charged to the user of the process. A file that is opened
- * again, or whose mappings lie between those of many others (read_mappings.c), has
- * several names.
+ * again, or whose mappings lie between those of many others (read_mappings.c),
+ * has several names.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -34,30 +34,30 @@
 #define SHORT	256
 #define SHOWN	256	/* most bytes of a path in the status */
 
-static struct kunwind_name *name_alloc(const char *path, struct kunwind_payer *payer)
+static struct kunwind_name *name_alloc(const char *path, struct kunwind_quota *quota)
 {
 	size_t len = strlen(path) + 1;
 	struct kunwind_name *name;
 	size_t size = struct_size(name, path, len);
 
-	if (kunwind_memory_make_room(payer, size)) {
+	if (kunwind_memory_make_room(quota, size)) {
 		kunwind_memory_refused();
 		return NULL;
 	}
 	name = kmalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!name) {
-		kunwind_memory_uncharge(payer, size);
+		kunwind_memory_uncharge(quota, size);
 		return NULL;
 	}
 	refcount_set(&name->refs, 1);
 	name->size = size;
-	name->payer = kunwind_payer_get(payer);
+	name->quota = kunwind_quota_get(quota);
 	memcpy(name->path, path, len);
 	return name;
 }
 
 /* For a path that does not fit into SHORT bytes. NULL: no memory. */
-static struct kunwind_name *long_name_of(struct file *file, struct kunwind_payer *payer)
+static struct kunwind_name *long_name_of(struct file *file, struct kunwind_quota *quota)
 {
 	struct kunwind_name *name;
 	char *buf, *path;
@@ -66,17 +66,17 @@ static struct kunwind_name *long_name_of(struct file *file, struct kunwind_payer
 	if (!buf)
 		return NULL;
 	path = d_path(kunwind_file_path(file), buf, PATH_MAX);
-	name = name_alloc(IS_ERR(path) ? "?" : path, payer);
+	name = name_alloc(IS_ERR(path) ? "?" : path, quota);
 	kfree(buf);
 	return name;
 }
 
-struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer)
+struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_quota *quota)
 {
 	char buf[SHORT], *path;
 
 	path = d_path(kunwind_file_path(file), buf, sizeof(buf));
-	return IS_ERR(path) ? long_name_of(file, payer) : name_alloc(path, payer);
+	return IS_ERR(path) ? long_name_of(file, quota) : name_alloc(path, quota);
 }
 
 /* How many bytes seq_escape() writes for it. */
@@ -105,7 +105,7 @@ void kunwind_name_put(struct kunwind_name *name)
 {
 	if (!name || !refcount_dec_and_test(&name->refs))
 		return;
-	kunwind_memory_uncharge(name->payer, name->size);
-	kunwind_payer_put(name->payer);
+	kunwind_memory_uncharge(name->quota, name->size);
+	kunwind_quota_put(name->quota);
 	kfree(name);
 }

@@ -9,22 +9,22 @@
 #include <linux/types.h>
 
 struct file;
-struct kunwind_payer;
+struct kunwind_quota;
 struct seq_file;
 
 struct kunwind_name {
 	refcount_t refs;
 	u32 size;			/* bytes that are charged */
-	struct kunwind_payer *payer;	/* user to whom they are charged; NULL: nobody */
+	struct kunwind_quota *quota;	/* user to whom they are charged; NULL: nobody */
 	char path[];
 };
 
 /*
  * Returns the path of @file from the current task's root ("?" if it is too
- * long), with a reference, charged to @payer. NULL: no memory, or over a limit.
+ * long), with a reference, charged to @quota. NULL: no memory, or over a limit.
  * May sleep.
  */
-struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_payer *payer);
+struct kunwind_name *kunwind_name_of(struct file *file, struct kunwind_quota *quota);
 
 /* Takes a reference. No sleep. Here and in kunwind_name_put(), NULL is fine. */
 static inline struct kunwind_name *kunwind_name_get(struct kunwind_name *name)

@@ -17,10 +17,10 @@
  * the file has gone or the user who pays for the time is over the budget.
  *
  * An object waits to be built in the queues of all users whose processes map
- * the file (build_queue.c). The user whose queue reaches it first is charged for it,
- * if that user's share has room for the table; otherwise the next of these
- * users. The build has the priority and the turns (job.c) of the user who is
- * served best: if the user who pays for the time is over the budget, or
+ * the file (build_queue.c). The user whose queue reaches it first is charged
+ * for it, if that user's share has room for the table; otherwise the next of
+ * these users. The build has the priority and the turns (job.c) of the user who
+ * is served best: if the user who pays for the time is over the budget, or
  * compiles another table, another of these users pays from then on. If one of
  * them has CAP_SYS_ADMIN, nobody pays for the time.
  *
@@ -31,8 +31,8 @@
  *
  * Process context; object.h says which functions may sleep.
  * Lock: kunwind_objects_lock (object_cache.h, docs/locking.md). In each object
- * it also protects users from and to 0, payer (which only the worker that
- * builds the object changes), time_payer, places and name.
+ * it also protects users from and to 0, quota (which only the worker that
+ * builds the object changes), time_quota, places and name.
  * Memory: about 1,800 bytes an object (2 KB from the allocator), besides its
  * table and its name. Most of these bytes are the segments in struct
  * kunwind_elf.
@@ -68,7 +68,7 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 		return false;
 	spin_lock(&kunwind_objects_lock);
 	if (refcount_read(&object->users) == 1 &&
-	    (READ_ONCE(object->gone) || kunwind_payer_over_budget(object->time_payer))) {
+	    (READ_ONCE(object->gone) || kunwind_quota_over_budget(object->time_quota))) {
 		/* A process that maps the file later gets a new object. */
 		kunwind_object_cache_remove(object);
 		unwanted = true;
@@ -79,90 +79,90 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 
 /* -------------------------------------------------------------- who pays */
 
-static void set_time_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+static void set_time_quota(struct kunwind_object *object, struct kunwind_quota *quota)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
-	kunwind_payer_put(object->time_payer);
-	object->time_payer = kunwind_payer_get(payer);
+	kunwind_quota_put(object->time_quota);
+	object->time_quota = kunwind_quota_get(quota);
 }
 
-/* Charges @object to @payer. False: @payer has too many objects. */
-static bool set_payer(struct kunwind_object *object, struct kunwind_payer *payer)
+/* Charges @object to @quota. False: @quota has too many objects. */
+static bool set_quota(struct kunwind_object *object, struct kunwind_quota *quota)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
-	if (object->payer == payer)
+	if (object->quota == quota)
 		return true;
-	if (!kunwind_object_cache_charge(payer))
+	if (!kunwind_object_cache_charge(quota))
 		return false;
-	kunwind_payer_remove_object(object->payer);
-	kunwind_payer_put(object->payer);
+	kunwind_quota_remove_object(object->quota);
+	kunwind_quota_put(object->quota);
 	/* Other code reads it without the lock, only to compare it. */
-	WRITE_ONCE(object->payer, kunwind_payer_get(payer));
+	WRITE_ONCE(object->quota, kunwind_quota_get(quota));
 	return true;
 }
 
-static void choose_time_payer(struct kunwind_object *object)
+static void choose_time_quota(struct kunwind_object *object)
 {
-	bool over = kunwind_payer_over_budget(object->time_payer);
+	bool over = kunwind_quota_over_budget(object->time_quota);
 	const struct kunwind_place *place;
 
 	lockdep_assert_held(&kunwind_objects_lock);
 	list_for_each_entry(place, &object->places, of_object) {
-		if (!object->time_payer)
+		if (!object->time_quota)
 			return;
-		if (!place->payer || (over && !kunwind_payer_over_budget(place->payer))) {
-			set_time_payer(object, place->payer);
+		if (!place->quota || (over && !kunwind_quota_over_budget(place->quota))) {
+			set_time_quota(object, place->quota);
 			over = false;
 		}
 	}
 }
 
-struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object)
+struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *object)
 {
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 
 	spin_lock(&kunwind_objects_lock);
-	choose_time_payer(object);
-	payer = kunwind_payer_get(object->time_payer);
+	choose_time_quota(object);
+	quota = kunwind_quota_get(object->time_quota);
 	spin_unlock(&kunwind_objects_lock);
-	return payer;
+	return quota;
 }
 
 bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
-			      struct kunwind_payer **payer)
+			      struct kunwind_quota **quota)
 {
 	const struct kunwind_place *place;
 	bool taken;
 
 	spin_lock(&kunwind_objects_lock);
-	choose_time_payer(object);
-	taken = kunwind_payer_take_turn(object->time_payer, turn);
+	choose_time_quota(object);
+	taken = kunwind_quota_take_turn(object->time_quota, turn);
 	list_for_each_entry(place, &object->places, of_object) {
-		if (taken || !object->time_payer)
+		if (taken || !object->time_quota)
 			break;
-		if (kunwind_payer_over_budget(place->payer))
+		if (kunwind_quota_over_budget(place->quota))
 			continue;
-		taken = kunwind_payer_take_turn(place->payer, turn);
+		taken = kunwind_quota_take_turn(place->quota, turn);
 		if (taken)
-			set_time_payer(object, place->payer);
+			set_time_quota(object, place->quota);
 	}
-	*payer = taken ? kunwind_payer_get(object->time_payer) : NULL;
+	*quota = taken ? kunwind_quota_get(object->time_quota) : NULL;
 	spin_unlock(&kunwind_objects_lock);
 	return taken;
 }
 
-bool kunwind_object_next_payer(struct kunwind_object *object)
+bool kunwind_object_next_quota(struct kunwind_object *object)
 {
-	const struct kunwind_payer *full = object->payer;
+	const struct kunwind_quota *full = object->quota;
 	struct kunwind_place *place;
 	bool found = false;
 
 	spin_lock(&kunwind_objects_lock);
 	list_for_each_entry(place, &object->places, of_object) {
-		if (place->payer == full)
+		if (place->quota == full)
 			place->full = true;
 		if (!found && !place->full)
-			found = set_payer(object, place->payer);
+			found = set_quota(object, place->quota);
 	}
 	spin_unlock(&kunwind_objects_lock);
 	return found;
@@ -197,9 +197,9 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	}
 }
 
-/* A pending object, not yet charged to @payer. NULL: no memory. May sleep. */
+/* A pending object, not yet charged to @quota. NULL: no memory. May sleep. */
 static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
-					   struct kunwind_payer *payer)
+					   struct kunwind_quota *quota)
 {
 	struct kunwind_object *object = kzalloc(sizeof(*object), GFP_KERNEL | __GFP_NOWARN);
 
@@ -208,10 +208,10 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 		return NULL;
 	}
 	object->key = *key;
-	object->name_payer = ERR_PTR(-ENOENT);
+	object->name_quota = ERR_PTR(-ENOENT);
 	object->state = KUNWIND_OBJECT_PENDING;
-	object->payer = kunwind_payer_get(payer);
-	object->time_payer = kunwind_payer_get(payer);
+	object->quota = kunwind_quota_get(quota);
+	object->time_quota = kunwind_quota_get(quota);
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
 	init_completion(&object->filled);
@@ -221,15 +221,16 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 
 /* An object, ready to be queued. NULL: no memory, or unloading. May sleep. */
 static struct kunwind_object *prepare(const struct kunwind_object_key *key,
-				      struct kunwind_payer *payer, struct file *file,
-				      const struct vdso_image *vdso, struct kunwind_lane *lane)
+				      struct kunwind_quota *quota, struct file *file,
+				      const struct vdso_image *vdso,
+				      struct kunwind_build_queue *queue)
 {
-	struct kunwind_object *object = object_alloc(key, payer);
+	struct kunwind_object *object = object_alloc(key, quota);
 
 	if (!object)
 		return NULL;
 	object->vdso = vdso;
-	if (!kunwind_source_attach(object, file, kunwind_lane_is_remote(lane))) {
+	if (!kunwind_source_attach(object, file, kunwind_build_queue_is_remote(queue))) {
 		kunwind_object_cache_free(object);
 		return NULL;
 	}
@@ -237,14 +238,14 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 }
 
 /* Adds @object to the cache and queues it. False: there is no room for it. */
-static bool insert(struct kunwind_object *object, struct kunwind_lane *lane,
+static bool insert(struct kunwind_object *object, struct kunwind_build_queue *queue,
 		   struct kunwind_place *place, struct list_head *dead)
 {
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
 	kunwind_object_get(object);	/* for the build */
 	list_add_tail(&place->of_object, &object->places);
-	kunwind_lane_queue(object, lane, place);
+	kunwind_build_queue_add(object, queue, place);
 	return true;
 }
 
@@ -254,8 +255,8 @@ static bool being_built(const struct kunwind_object *object)
 	       READ_ONCE(object->filling);
 }
 
-/* Whether the build is not over, and @payer is not among those who can pay. */
-static bool wants_payer(const struct kunwind_object *object, const struct kunwind_payer *payer)
+/* Whether the build is not over, and @quota is not among those who can pay. */
+static bool wants_quota(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
 	const struct kunwind_place *place;
 
@@ -263,23 +264,23 @@ static bool wants_payer(const struct kunwind_object *object, const struct kunwin
 	if (!being_built(object))
 		return false;
 	list_for_each_entry(place, &object->places, of_object)
-		if (place->payer == payer)
+		if (place->quota == quota)
 			return false;
 	return true;
 }
 
-struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
-					   bool *wanted)
+struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
+					   struct kunwind_quota *quota, bool *wanted)
 {
 	struct kunwind_object *object;
 
 	spin_lock(&kunwind_objects_lock);
-	object = kunwind_lane_next(lane);
+	object = kunwind_build_queue_next(queue);
 	*wanted = object && refcount_read(&object->users) > 1;
 	if (*wanted) {
 		/* A user with too many objects pays for the time only. */
-		set_payer(object, payer);
-		set_time_payer(object, payer);
+		set_quota(object, quota);
+		set_time_quota(object, quota);
 	} else if (object) {
 		kunwind_object_cache_remove(object);
 		free_places(object);
@@ -289,52 +290,52 @@ struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kun
 	return object;
 }
 
-void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file)
 {
 	struct kunwind_place *place;
-	struct kunwind_lane *lane;
+	struct kunwind_build_queue *queue;
 	bool useful;
 
 	if (!being_built(object))
 		return;
 	spin_lock(&kunwind_objects_lock);
-	useful = wants_payer(object, payer);
+	useful = wants_quota(object, quota);
 	spin_unlock(&kunwind_objects_lock);
 	if (!useful)
 		return;
-	place = kunwind_place_alloc(payer);
-	lane = kunwind_lane_get(file, payer);
+	place = kunwind_place_alloc(quota);
+	queue = kunwind_build_queue_get(file, quota);
 	spin_lock(&kunwind_objects_lock);
-	if (place && (lane || !object->queued) && wants_payer(object, payer)) {
+	if (place && (queue || !object->queued) && wants_quota(object, quota)) {
 		list_add_tail(&place->of_object, &object->places);
 		if (object->queued)
-			kunwind_lane_queue(object, lane, place);
+			kunwind_build_queue_add(object, queue, place);
 		place = NULL;
 	}
 	spin_unlock(&kunwind_objects_lock);
 	if (place)
 		kunwind_place_free(place);
-	if (lane)
-		kunwind_lane_put(lane);
+	if (queue)
+		kunwind_build_queue_put(queue);
 	kunwind_turns_wake();
 }
 
 /* A new object, or one that another task has made meanwhile. Never NULL. */
 static struct kunwind_object *make(const struct kunwind_object_key *key,
-				   struct kunwind_payer *payer, struct file *file,
+				   struct kunwind_quota *quota, struct file *file,
 				   const struct vdso_image *vdso)
 {
-	struct kunwind_lane *lane = kunwind_lane_get(file, payer);
+	struct kunwind_build_queue *queue = kunwind_build_queue_get(file, quota);
 	struct kunwind_object *object, *made = NULL;
-	struct kunwind_place *place = kunwind_place_alloc(payer);
+	struct kunwind_place *place = kunwind_place_alloc(quota);
 	LIST_HEAD(dead);
 
-	if (lane && place)
-		made = prepare(key, payer, file, vdso, lane);
+	if (queue && place)
+		made = prepare(key, quota, file, vdso, queue);
 	spin_lock(&kunwind_objects_lock);
-	object = kunwind_object_cache_find(key, payer, &dead);
-	if (!object && made && insert(made, lane, place, &dead)) {
+	object = kunwind_object_cache_find(key, quota, &dead);
+	if (!object && made && insert(made, queue, place, &dead)) {
 		object = made;
 		made = NULL;
 		place = NULL;
@@ -349,38 +350,38 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 		kunwind_object_cache_free(made);
 	if (place)
 		kunwind_place_free(place);
-	if (lane)
-		kunwind_lane_put(lane);
+	if (queue)
+		kunwind_build_queue_put(queue);
 	if (object == &kunwind_object_overflow)
 		kunwind_memory_refused();
 	return object;
 }
 
 static struct kunwind_object *get(const struct kunwind_object_key *key,
-				  struct kunwind_payer *payer, struct file *file,
+				  struct kunwind_quota *quota, struct file *file,
 				  const struct vdso_image *vdso)
 {
 	struct kunwind_object *object;
 	LIST_HEAD(dead);
 
 	spin_lock(&kunwind_objects_lock);
-	object = kunwind_object_cache_find(key, payer, &dead);
+	object = kunwind_object_cache_find(key, quota, &dead);
 	if (object && file)
 		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_object_cache_free_dead(&dead);
 	if (!object)
-		object = make(key, payer, file, vdso);
-	kunwind_object_offer(object, payer, file);
+		object = make(key, quota, file, vdso);
+	kunwind_object_offer(object, quota, file);
 	return object;
 }
 
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer)
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota)
 {
 	struct kunwind_object_key key;
 
 	kunwind_object_key_init(&key, file);
-	return get(&key, payer, file, NULL);
+	return get(&key, quota, file, NULL);
 }
 
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
@@ -393,17 +394,17 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 	return get(&key, NULL, NULL, image);
 }
 
-struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
+struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota)
 {
 	const struct kunwind_object_key key = { };
 	struct kunwind_object *object;
 
-	/* Without a payer, max_ranges limits the objects of each process. */
-	if (!kunwind_object_cache_charge(payer))
+	/* Without a quota, max_ranges limits the objects of each process. */
+	if (!kunwind_object_cache_charge(quota))
 		return ERR_PTR(-ENOSPC);
-	object = object_alloc(&key, payer);
+	object = object_alloc(&key, quota);
 	if (!object) {
-		kunwind_payer_remove_object(payer);
+		kunwind_quota_remove_object(quota);
 		return ERR_PTR(-ENOMEM);
 	}
 	object->jit = true;
@@ -417,12 +418,12 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
  */
 static bool names(const struct kunwind_name *name, const struct kunwind_object *object)
 {
-	const struct kunwind_payer *shown = READ_ONCE(object->name_payer);
+	const struct kunwind_quota *shown = READ_ONCE(object->name_quota);
 
 	/* NULL: CAP_SYS_ADMIN's name, which stays; or a static object. */
-	if (!shown || shown == name->payer)
+	if (!shown || shown == name->quota)
 		return false;
-	return !name->payer || READ_ONCE(object->payer) == name->payer;
+	return !name->quota || READ_ONCE(object->quota) == name->quota;
 }
 
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
@@ -436,7 +437,7 @@ void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name 
 	if (names(name, object)) {
 		old = object->name;
 		object->name = kunwind_name_get(name);
-		WRITE_ONCE(object->name_payer, name->payer);
+		WRITE_ONCE(object->name_quota, name->quota);
 	}
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_name_put(old);

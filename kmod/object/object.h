@@ -15,7 +15,7 @@
 #include "name.h"
 
 struct file;
-struct kunwind_lane;
+struct kunwind_build_queue;
 struct seq_file;
 struct vdso_image;
 
@@ -45,13 +45,13 @@ struct kunwind_object_key {
  *	PENDING, the members from build_error to done_at are valid and constant.
  *	Exception: while filling is set, stats changes, and a failure may still
  *	change state, build error and done_at; the table gives walks its reason.
- * @payer: user to whom object and table are charged; NULL: nobody
- * @time_payer: user who pays for the processor time of the build; NULL: nobody
+ * @quota: user to whom object and table are charged; NULL: nobody
+ * @time_quota: user who pays for the processor time of the build; NULL: nobody
  * @places: the users who map the file and can pay, until the build is over
- * @queued: the object waits in a lane of each of these users
+ * @queued: the object waits in a queue of each of these users
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
- * @over_share: refused because its payer's share of memory is used up
+ * @over_share: refused because its quota's share of memory is used up
  * @filling: the table is in use while its second stage runs (part_builder.c)
  * @filled: completed at the end of the second stage
  * @late_until: no task waits for a part of the table before this jiffy; or 0
@@ -60,15 +60,15 @@ struct kunwind_object_key {
 struct kunwind_object {
 	struct hlist_node node;
 	struct list_head idle;		/* in the list of all idle objects, or of dead ones */
-	struct list_head payer_idle;	/* in the list of its payer's idle objects */
+	struct list_head quota_idle;	/* in the list of its quota's idle objects */
 	refcount_t users;
 	struct kunwind_object_key key;
 	struct kunwind_name *name;	/* for the status; under kunwind_objects_lock; or NULL */
 	/*
-	 * name->payer, only to compare; ERR_PTR(): no name yet. Written under
+	 * name->quota, only to compare; ERR_PTR(): no name yet. Written under
 	 * kunwind_objects_lock.
 	 */
-	const struct kunwind_payer *name_payer;
+	const struct kunwind_quota *name_quota;
 
 	u32 state;
 	u32 build_error;		/* enum kunwind_build_error */
@@ -78,8 +78,8 @@ struct kunwind_object {
 	bool has_elf;		/* elf is valid */
 	unsigned long done_at;	/* jiffies */
 	u32 stalls;		/* waits for the object that timed out */
-	struct kunwind_payer *payer;
-	struct kunwind_payer *time_payer;
+	struct kunwind_quota *quota;
+	struct kunwind_quota *time_quota;
 	bool gone;
 	bool over_share;
 	bool filling;
@@ -113,11 +113,11 @@ bool kunwind_object_of(const struct kunwind_object *object, const struct file *f
 
 /*
  * Return the object of a mapped file in its present state, or of the vDSO, with
- * a reference. A new object is queued to be built, and charged to @payer (the
+ * a reference. A new object is queued to be built, and charged to @quota (the
  * vDSO: to nobody). Never NULL: without room or memory, they return one object
  * in the state FAILED that stands for all such objects. May sleep.
  */
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer);
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
 /*
@@ -129,9 +129,9 @@ extern struct kunwind_object kunwind_object_anonymous;
 
 /*
  * Returns a pending object for code that a process hands in, with a reference.
- * -ENOMEM; -ENOSPC: @payer has too many objects. No lookup finds it. May sleep.
+ * -ENOMEM; -ENOSPC: @quota has too many objects. No lookup finds it. May sleep.
  */
-struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer);
+struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota);
 
 /* Gives the status the name that a process has for the object. No sleep. */
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name);
@@ -169,22 +169,22 @@ void kunwind_object_put(struct kunwind_object *object);
 bool kunwind_object_unwanted(struct kunwind_object *object);
 
 /*
- * Takes the next object to build out of @lane, and out of all other lanes.
- * Returns it with the reference of the build; NULL: none waits. @payer, the
- * user of the lane, pays from now on; only for the time if the user has too
+ * Takes the next object to build out of @queue, and out of all other queues.
+ * Returns it with the reference of the build; NULL: none waits. @quota, the
+ * user of the queue, pays from now on; only for the time if the user has too
  * many objects. *@wanted: false if no process uses the object any more; then no
  * lookup finds it. No sleep.
  */
-struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
-					   bool *wanted);
+struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
+					   struct kunwind_quota *quota, bool *wanted);
 
 /*
- * Adds @payer, whose process maps the object's @file (NULL: the vDSO), to the
+ * Adds @quota, whose process maps the object's @file (NULL: the vDSO), to the
  * users who can pay for the build, so that it does not wait for another user's
  * builds. No effect after the build. Only for an object that the process
  * already has; kunwind_object_get_file() does this itself. May sleep.
  */
-void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file);
 
 /*
@@ -192,23 +192,23 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *p
  * maps the file has CAP_SYS_ADMIN; otherwise a user within the budget, if there
  * is one. Returns the user with a reference; NULL: nobody pays.
  */
-struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *object);
+struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *object);
 
 /*
  * Takes a turn of the user who pays for the time. If another job has it, takes
  * a turn of another user who maps the file and is within the budget; this user
- * pays for the time from now on. *@payer: the user whose turn was taken, with a
+ * pays for the time from now on. *@quota: the user whose turn was taken, with a
  * reference; NULL: nobody pays. Returns false if no turn is free.
  */
 bool __must_check kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
-					   struct kunwind_payer **payer);
+					   struct kunwind_quota **quota);
 
 /*
  * Makes another user who maps the file pay for object and table, because the
- * share of object->payer has no room for the table. Only for the builder,
+ * share of object->quota has no room for the table. Only for the builder,
  * before it charges memory. Returns false if no other user is left.
  */
-bool __must_check kunwind_object_next_payer(struct kunwind_object *object);
+bool __must_check kunwind_object_next_quota(struct kunwind_object *object);
 
 /* Call after the build with its second stage: forgets who could pay for it. */
 void kunwind_object_build_over(struct kunwind_object *object);
@@ -219,11 +219,11 @@ static inline enum kunwind_object_state kunwind_object_state(const struct kunwin
 	return smp_load_acquire(&object->state);
 }
 
-/* Counts a new table, for which the payer was charged. For the builder. */
+/* Counts a new table, for which the quota was charged. For the builder. */
 void kunwind_object_built(struct kunwind_object *object);
 
-/* Whether a new build of the object, for @payer, may have another result. */
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer);
+/* Whether a new build of the object, for @quota, may have another result. */
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota);
 
 /* Why walks end in an object without a table. It must not be pending. */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object);

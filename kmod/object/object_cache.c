@@ -105,9 +105,9 @@ static void retire(struct kunwind_object *object, struct list_head *dead)
 	if (object->table) {
 		atomic64_sub(object->stats.bytes, &table_bytes);
 		atomic64_sub(object->stats.nr_rows, &table_rows);
-		kunwind_memory_uncharge(object->payer, object->stats.bytes);
+		kunwind_memory_uncharge(object->quota, object->stats.bytes);
 	}
-	kunwind_payer_remove_object(object->payer);
+	kunwind_quota_remove_object(object->quota);
 	list_add(&object->idle, dead);
 }
 
@@ -122,8 +122,8 @@ void kunwind_object_cache_free(struct kunwind_object *object)
 	if (object->table)
 		kunwind_table_free(object->table);
 	kunwind_filesystem_put(object->key.dev);
-	kunwind_payer_put(object->time_payer);
-	kunwind_payer_put(object->payer);
+	kunwind_quota_put(object->time_quota);
+	kunwind_quota_put(object->quota);
 	kunwind_name_put(object->name);
 	kfree(object);
 }
@@ -141,15 +141,15 @@ void kunwind_object_cache_free_dead(struct list_head *dead)
 
 static void idle_add(struct kunwind_object *object)
 {
-	struct kunwind_idle *own = kunwind_payer_idle(object->payer);
+	struct kunwind_idle *own = kunwind_quota_idle(object->quota);
 
 	lockdep_assert_held(&kunwind_objects_lock);
 	if (READ_ONCE(object->gone)) {
 		list_add(&object->idle, &idle);
-		list_add(&object->payer_idle, &own->objects);
+		list_add(&object->quota_idle, &own->objects);
 	} else {
 		list_add_tail(&object->idle, &idle);
-		list_add_tail(&object->payer_idle, &own->objects);
+		list_add_tail(&object->quota_idle, &own->objects);
 	}
 	own->nr++;
 	WRITE_ONCE(nr_idle, nr_idle + 1);
@@ -160,8 +160,8 @@ static void idle_remove(struct kunwind_object *object)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
 	list_del(&object->idle);
-	list_del(&object->payer_idle);
-	kunwind_payer_idle(object->payer)->nr--;
+	list_del(&object->quota_idle);
+	kunwind_quota_idle(object->quota)->nr--;
 	WRITE_ONCE(nr_idle, nr_idle - 1);
 	WRITE_ONCE(idle_bytes, idle_bytes - object->stats.bytes);
 }
@@ -178,11 +178,11 @@ static struct kunwind_object *first_idle(void)
 	return list_first_entry_or_null(&idle, struct kunwind_object, idle);
 }
 
-static struct kunwind_object *first_idle_of(struct kunwind_payer *payer)
+static struct kunwind_object *first_idle_of(struct kunwind_quota *quota)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
-	return list_first_entry_or_null(&kunwind_payer_idle(payer)->objects,
-					struct kunwind_object, payer_idle);
+	return list_first_entry_or_null(&kunwind_quota_idle(quota)->objects,
+					struct kunwind_object, quota_idle);
 }
 
 /* Whether another build of the same file may succeed. */
@@ -194,12 +194,12 @@ static bool transient(const struct kunwind_object *object)
 	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->build_error) == KUNWIND_E_LIMIT);
 }
 
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
 	if (object == &kunwind_object_overflow)
 		return true;
 	return transient(object) && (time_after(jiffies, READ_ONCE(object->done_at) + RETRY) ||
-				     (object->over_share && object->payer != payer));
+				     (object->over_share && object->quota != quota));
 }
 
 static void last_put(struct kunwind_object *object, struct list_head *dead)
@@ -209,9 +209,9 @@ static void last_put(struct kunwind_object *object, struct list_head *dead)
 		retire(object, dead);
 	} else {
 		idle_add(object);
-		if (object->payer &&
-		    kunwind_payer_idle(object->payer)->nr > IDLE_MAX / USER_PART)
-			evict(first_idle_of(object->payer), dead);
+		if (object->quota &&
+		    kunwind_quota_idle(object->quota)->nr > IDLE_MAX / USER_PART)
+			evict(first_idle_of(object->quota), dead);
 		else if (nr_idle > IDLE_MAX)
 			evict(first_idle(), dead);
 	}
@@ -229,14 +229,14 @@ void kunwind_object_put(struct kunwind_object *object)
 	kunwind_object_cache_free_dead(&dead);
 }
 
-/* The idle object to free after a charge failed; -EDQUOT: one of @payer's. */
-static struct kunwind_object *victim(int err, struct kunwind_payer *payer)
+/* The idle object to free after a charge failed; -EDQUOT: one of @quota's. */
+static struct kunwind_object *victim(int err, struct kunwind_quota *quota)
 {
-	return err == -EDQUOT ? first_idle_of(payer) : first_idle();
+	return err == -EDQUOT ? first_idle_of(quota) : first_idle();
 }
 
 /* Called by kunwind_memory_make_room(). */
-static int make_room(struct kunwind_payer *payer, size_t bytes)
+static int make_room(struct kunwind_quota *quota, size_t bytes)
 {
 	struct kunwind_object *object;
 	unsigned int nr;
@@ -246,8 +246,8 @@ static int make_room(struct kunwind_payer *payer, size_t bytes)
 	do {
 		spin_lock(&kunwind_objects_lock);
 		for (nr = 0; nr < BATCH; nr++) {
-			err = kunwind_memory_charge(payer, bytes);
-			object = err ? victim(err, payer) : NULL;
+			err = kunwind_memory_charge(quota, bytes);
+			object = err ? victim(err, quota) : NULL;
 			if (!object)
 				break;
 			evict(object, &dead);
@@ -311,7 +311,7 @@ static void supersede(const struct kunwind_object_key *key, struct list_head *de
 }
 
 struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key *key,
-						 const struct kunwind_payer *payer,
+						 const struct kunwind_quota *quota,
 						 struct list_head *dead)
 {
 	struct kunwind_object *object;
@@ -320,7 +320,7 @@ struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key
 	hlist_for_each_entry(object, bucket(key), node) {
 		if (memcmp(&object->key, key, sizeof(*key)))
 			continue;
-		if (kunwind_object_stale(object, payer)) {
+		if (kunwind_object_stale(object, quota)) {
 			/* Its users keep it; later users get a new object. */
 			if (refcount_read(&object->users))
 				kunwind_object_cache_remove(object);
@@ -352,8 +352,8 @@ bool kunwind_object_cache_insert(struct kunwind_object *object, struct list_head
 			return false;
 		evict(old, dead);
 	}
-	while (!kunwind_payer_add_object(object->payer, limit / USER_PART)) {
-		old = victim(-EDQUOT, object->payer);
+	while (!kunwind_quota_add_object(object->quota, limit / USER_PART)) {
+		old = victim(-EDQUOT, object->quota);
 		if (!old)
 			return false;
 		evict(old, dead);
@@ -363,9 +363,9 @@ bool kunwind_object_cache_insert(struct kunwind_object *object, struct list_head
 	return true;
 }
 
-bool kunwind_object_cache_charge(struct kunwind_payer *payer)
+bool kunwind_object_cache_charge(struct kunwind_quota *quota)
 {
-	return kunwind_payer_add_object(payer, READ_ONCE(max_objects) / USER_PART);
+	return kunwind_quota_add_object(quota, READ_ONCE(max_objects) / USER_PART);
 }
 
 /* ---------------------------------------------------------------- status */
@@ -450,5 +450,5 @@ void kunwind_object_exit(void)
 		evict(first_idle(), &dead);
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_object_cache_free_dead(&dead);
-	kunwind_payer_exit();
+	kunwind_quota_exit();
 }

@@ -3,11 +3,11 @@
  * part_builder.c - build the parts of big tables that are already in use
  *
  * Each object with an incomplete table has a work item. It builds parts
- * (core/table/build_parts.c) for a slice of time, then queues itself again: first
- * the parts that walks missed, then the others, in order and with low priority.
- * For the others, a user has one slice at a time. The time is charged to the
- * user who pays, and the work has that user's priority (job.c); the scheduler
- * shares the processors out between users.
+ * (core/table/build_parts.c) for a slice of time, then queues itself again:
+ * first the parts that walks missed, then the others, in order and with low
+ * priority. For the others, a user has one slice at a time. The time is charged
+ * to the user who pays, and the work has that user's priority (job.c); the
+ * scheduler shares the processors out between users.
  *
  * A walk only sets a flag in the directory. The task whose walk missed a part
  * waits for that part (part.c), so that its next stack is whole, and wakes work
@@ -34,8 +34,8 @@
  * share of memory limits how many of the user's objects wait at a time. If no
  * process uses the object any more, the work ends as in a build.
  *
- * Context: workers. kunwind_fill_wait() sleeps in the walked task, before it
- * returns to user mode.
+ * Context: workers. kunwind_part_builder_wait() sleeps in the walked task,
+ * before it returns to user mode.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -52,10 +52,10 @@
 #define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */
 #define SLICE		(HZ / 100 ? HZ / 100 : 1)	/* jiffies */
 
-struct kunwind_fill {
+struct kunwind_part_builder {
 	struct work_struct work;
 	struct kunwind_object *object;
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	void *data;
 	size_t charged;			/* bytes */
 	struct kunwind_job *job;	/* of the current worker */
@@ -67,24 +67,24 @@ static struct workqueue_struct *fillers;
 
 static bool fill_aborted(void *data)
 {
-	const struct kunwind_fill *fill = data;
+	const struct kunwind_part_builder *fill = data;
 
 	return !kunwind_job_may_go_on(fill->job);
 }
 
 static bool fill_wanted(void *data)
 {
-	const struct kunwind_fill *fill = data;
+	const struct kunwind_part_builder *fill = data;
 
-	return kunwind_stages_wanted(fill->stages);
+	return kunwind_build_parts_wanted(fill->stages);
 }
 
 /* Ends the second stage, and gives up the table if it failed. Frees @fill. */
-static void fill_end(struct kunwind_fill *fill, enum kunwind_build_error build_error)
+static void fill_end(struct kunwind_part_builder *fill, enum kunwind_build_error build_error)
 {
 	struct kunwind_object *object = fill->object;
 
-	kunwind_stages_end(fill->stages);
+	kunwind_build_parts_end(fill->stages);
 	kvfree(fill->data);
 	if (build_error) {
 		kunwind_result_set(object, build_error);
@@ -106,7 +106,7 @@ static void fill_end(struct kunwind_fill *fill, enum kunwind_build_error build_e
 
 static void fill_work(struct work_struct *work)
 {
-	struct kunwind_fill *fill = container_of(work, struct kunwind_fill, work);
+	struct kunwind_part_builder *fill = container_of(work, struct kunwind_part_builder, work);
 	enum kunwind_build_error build_error = KUNWIND_OK;
 	struct kunwind_job job;
 	unsigned long end;
@@ -116,7 +116,7 @@ static void fill_work(struct work_struct *work)
 	kunwind_job_begin(&job, fill->object, fill->left);
 	fill->job = &job;
 	end = jiffies + SLICE;
-	while (!build_error && (part = kunwind_stages_next(fill->stages, &wanted)) != ~0U) {
+	while (!build_error && (part = kunwind_build_parts_next(fill->stages, &wanted)) != ~0U) {
 		if (!time_before(jiffies, end))
 			break;
 		if (!wanted && !job.has_turn) {
@@ -126,7 +126,7 @@ static void fill_work(struct work_struct *work)
 			continue;
 		}
 		kunwind_job_set_background(&job, !wanted);
-		build_error = kunwind_stages_build(fill->stages, part);
+		build_error = kunwind_build_parts_one(fill->stages, part);
 		if (!build_error && fill_aborted(fill))
 			build_error = KUNWIND_E_ABORTED;
 		if (wq_has_sleeper(&part_built))
@@ -143,10 +143,10 @@ static void fill_work(struct work_struct *work)
 }
 
 enum kunwind_build_error
-kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
-		   size_t limit, struct kunwind_fill **result)
+kunwind_part_builder_begin(struct kunwind_job *job, const struct kunwind_section *section,
+			   size_t limit, struct kunwind_part_builder **result)
 {
-	struct kunwind_fill *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
+	struct kunwind_part_builder *fill = kzalloc(sizeof(*fill), GFP_KERNEL | __GFP_NOWARN);
 	enum kunwind_build_error build_error;
 
 	if (!fill)
@@ -154,7 +154,7 @@ kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *sectio
 	INIT_WORK(&fill->work, fill_work);
 	fill->object = job->object;
 	fill->job = job;
-	build_error = kunwind_stages_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
+	build_error = kunwind_build_parts_begin(section, 0, PART_FDES, limit, fill_aborted, fill,
 				       &fill->stages, &fill->object->table);
 	fill->left = job->left;
 	if (build_error)
@@ -164,13 +164,13 @@ kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *sectio
 	return build_error;
 }
 
-void kunwind_fill_cancel(struct kunwind_fill *fill)
+void kunwind_part_builder_cancel(struct kunwind_part_builder *fill)
 {
-	kunwind_stages_end(fill->stages);
+	kunwind_build_parts_end(fill->stages);
 	kfree(fill);
 }
 
-void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
+void kunwind_part_builder_start(struct kunwind_part_builder *fill, void *data, size_t charged)
 {
 	fill->data = data;
 	fill->charged = charged;
@@ -178,23 +178,23 @@ void kunwind_fill_start(struct kunwind_fill *fill, void *data, size_t charged)
 	queue_work(fillers, &fill->work);
 }
 
-long kunwind_fill_wait(bool (*met)(void *data), void *data, unsigned long timeout)
+long kunwind_part_builder_wait(bool (*met)(void *data), void *data, unsigned long timeout)
 {
 	return wait_event_killable_timeout(part_built, met(data), timeout);
 }
 
-int kunwind_fill_init(void)
+int kunwind_part_builder_init(void)
 {
-	fillers = alloc_workqueue("kunwind_fill", WQ_UNBOUND, 0);
+	fillers = alloc_workqueue("kunwind_part_builder", WQ_UNBOUND, 0);
 	return fillers ? 0 : -ENOMEM;
 }
 
-void kunwind_fill_stop(void)
+void kunwind_part_builder_stop(void)
 {
 	drain_workqueue(fillers);
 }
 
-void kunwind_fill_exit(void)
+void kunwind_part_builder_exit(void)
 {
 	destroy_workqueue(fillers);
 }

@@ -2,10 +2,10 @@
 /*
  * result.c - the result of a build: the object's state, and who learns of it
  *
- * Both stages of a build end here: builder.c and part_builder.c set the state, which
- * readers of mappings and the status read. Walks do not read it: space.c writes
- * the result into published snapshots. It is above this folder, so it registers
- * its functions here. Process context; no sleep.
+ * Both stages of a build end here: builder.c and part_builder.c set the state,
+ * which readers of mappings and the status read. Walks do not read it: space.c
+ * writes the result into published snapshots. It is above this folder, so it
+ * registers its functions here. Process context; no sleep.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>

@@ -22,7 +22,7 @@ bool __must_check kunwind_source_attach(struct kunwind_object *object, struct fi
  * caller has the file open. No effect after kunwind_source_close().
  */
 void kunwind_source_detach(struct kunwind_object *object);
-/* Closes the file; may wait for its file system. Only for workers of lanes. */
+/* Closes the file; may wait for its file system. Only for workers of queues. */
 void kunwind_source_close(struct kunwind_object *object);
 
 /*

@@ -185,7 +185,7 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 	if (!runs_in(tgid, mm)) {
 		err = -ESRCH;
 	} else {
-		err = kunwind_space_scan(space, mm, true, kunwind_process_timeout(), true);
+		err = kunwind_space_read_mappings(space, mm, true, kunwind_process_timeout(), true);
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
 	/*
@@ -217,7 +217,7 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 			leave(tgid, space, BY_SYSTEM);
 	} else {
 		/* Errors end no registration: a later mapping is read again. */
-		err = read ? kunwind_space_scan(space, mm, false, 0, false) : -EAGAIN;
+		err = read ? kunwind_space_read_mappings(space, mm, false, 0, false) : -EAGAIN;
 	}
 	kunwind_space_put(space);
 	return err;
@@ -251,7 +251,7 @@ void kunwind_process_whole_system(bool on)
 void kunwind_process_show_params(struct seq_file *m)
 {
 	kunwind_process_show_limit(m);
-	kunwind_payer_show_params(m);
+	kunwind_quota_show_params(m);
 	seq_printf(m, "param\tregister_timeout_ms\t%u\n", READ_ONCE(register_timeout_ms));
 }
 
@@ -299,7 +299,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 	}
 	/* The parent has not read all yet, or there was no memory to share. */
 	if (kunwind_space_dirty(space))
-		kunwind_follow_queue(child, FOLLOW_MAP);
+		kunwind_mm_hooks_queue(child, FOLLOW_MAP);
 	return 0;
 }
 
@@ -411,7 +411,7 @@ static void executes(struct task_struct *task)
 		kunwind_process_missed(-ENOMEM);
 	kunwind_process_set_space(process, space);
 	/* Walks in a fresh space take the program to be at its entry. */
-	if (space && !kunwind_follow_queue(task, FOLLOW_EXEC))
+	if (space && !kunwind_mm_hooks_queue(task, FOLLOW_EXEC))
 		WRITE_ONCE(space->fresh, false);
 }
 

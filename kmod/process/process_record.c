@@ -93,8 +93,8 @@ void kunwind_process_drop(struct kunwind_process_record *process)
 		trace_kunwind_exit(pid_nr(process->pid));
 	hlist_del_rcu(&process->node);
 	kunwind_process_set_space(process, NULL);
-	kunwind_payer_remove_process(process->payer);
-	kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_process(process->quota);
+	kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
 	call_rcu(&process->rcu, free_rcu);
 }
@@ -103,16 +103,16 @@ void kunwind_process_drop(struct kunwind_process_record *process)
 static int set_registrar(struct kunwind_process_record *process,
 			 const struct kunwind_registrar *registrar)
 {
-	struct kunwind_payer *payer = kunwind_payer_add_process(registrar->uid,
+	struct kunwind_quota *quota = kunwind_quota_add_process(registrar->uid,
 								registrar->unlimited);
 
-	if (IS_ERR(payer))
-		return PTR_ERR(payer);
+	if (IS_ERR(quota))
+		return PTR_ERR(quota);
 	process->registrar.unlimited = registrar->unlimited;
 	process->registrar.ptrace = registrar->ptrace;
 	/* kunwind_process_show() reads it without the lock. */
 	WRITE_ONCE(process->registrar.uid, registrar->uid);
-	process->payer = payer;
+	process->quota = quota;
 	return 0;
 }
 
@@ -120,22 +120,22 @@ static int set_registrar(struct kunwind_process_record *process,
  * Charges the record to the real user of the process. @new: it is not counted
  * in nr_processes yet. 0, -ENOSPC, -ENOMEM or -ESRCH (the process has ended).
  */
-static int set_system_payer(struct kunwind_process_record *process, struct pid *pid, bool new)
+static int set_system_quota(struct kunwind_process_record *process, struct pid *pid, bool new)
 {
 	unsigned int limit = READ_ONCE(max_processes);
-	struct kunwind_payer *payer = ERR_PTR(-ESRCH);
+	struct kunwind_quota *quota = ERR_PTR(-ESRCH);
 	const struct task_struct *task;
 
 	rcu_read_lock();
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task)
-		payer = kunwind_payer_add_share(task, KUNWIND_SHARE_RECORD,
+		quota = kunwind_quota_add_share(task, KUNWIND_SHARE_RECORD,
 						limit > nr_processes ?
 						limit - nr_processes : !new);
 	rcu_read_unlock();
-	if (IS_ERR(payer))
-		return PTR_ERR(payer);
-	process->system_payer = payer;
+	if (IS_ERR(quota))
+		return PTR_ERR(quota);
+	process->system_quota = quota;
 	return 0;
 }
 
@@ -153,7 +153,7 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 		return -ENOMEM;
 	process->owners = owners;
 	if (owners & BY_SYSTEM) {
-		err = set_system_payer(process, pid, true);
+		err = set_system_quota(process, pid, true);
 		if (err)
 			goto out_free;
 	}
@@ -170,7 +170,7 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 	return 0;
 
 out_system_wide:
-	kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
 out_free:
 	kfree(process);
 	return err;
@@ -200,12 +200,12 @@ void kunwind_process_release(struct kunwind_process_record *process, u8 owner)
 		return;
 	}
 	if (owner & BY_HAND) {
-		kunwind_payer_remove_process(process->payer);
-		process->payer = NULL;
+		kunwind_quota_remove_process(process->quota);
+		process->quota = NULL;
 	}
 	if (owner & BY_SYSTEM) {
-		kunwind_payer_remove_share(process->system_payer, KUNWIND_SHARE_RECORD);
-		process->system_payer = NULL;
+		kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
+		process->system_quota = NULL;
 	}
 	set_owners(process, process->owners & ~owner, owner & BY_HAND ? 0 : process->flags);
 }
@@ -224,7 +224,7 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 		   !uid_eq(process->registrar.uid, registrar->uid)) {
 		return -EACCES;
 	} else if (owner == BY_SYSTEM && !(process->owners & BY_SYSTEM)) {
-		err = set_system_payer(process, process->pid, false);
+		err = set_system_quota(process, process->pid, false);
 		if (err)
 			return err;
 	}
@@ -235,7 +235,7 @@ int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 
 int kunwind_process_recharge(struct kunwind_process_record *process,
 			     const struct task_struct *task)
 {
-	struct kunwind_payer *before = process->system_payer;
+	struct kunwind_quota *before = process->system_quota;
 	bool same;
 	int err;
 
@@ -243,13 +243,13 @@ int kunwind_process_recharge(struct kunwind_process_record *process,
 	if (!(process->owners & BY_SYSTEM))
 		return 0;
 	rcu_read_lock();
-	same = kunwind_payer_shares(before, task);
+	same = kunwind_quota_shares(before, task);
 	rcu_read_unlock();
 	if (same)
 		return 0;
-	err = set_system_payer(process, process->pid, false);
+	err = set_system_quota(process, process->pid, false);
 	if (!err)
-		kunwind_payer_remove_share(before, KUNWIND_SHARE_RECORD);
+		kunwind_quota_remove_share(before, KUNWIND_SHARE_RECORD);
 	return err;
 }
 

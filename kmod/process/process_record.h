@@ -14,7 +14,7 @@
 
 #include "../uapi/kunwind.h"
 
-struct kunwind_payer;
+struct kunwind_quota;
 struct kunwind_space;
 struct pid;
 struct seq_file;
@@ -40,8 +40,8 @@ struct kunwind_process_record {
 	u8 owners;		/* BY_*, never 0 */
 	u32 flags;		/* KUNWIND_REGISTER_*; 0 if not by hand */
 	struct kunwind_registrar registrar;	/* valid if by hand */
-	struct kunwind_payer *payer;	/* by hand: the registrar; NULL: not by hand */
-	struct kunwind_payer *system_payer;	/* by system_wide: the process's real user; NULL: nobody */
+	struct kunwind_quota *quota;	/* by hand: the registrar; NULL: not by hand */
+	struct kunwind_quota *system_quota;	/* by system_wide: the process's real user; NULL: nobody */
 	struct kunwind_space __rcu *space;	/* with a reference; NULL: no memory for one */
 	u32 dump;			/* number of the last dump that visited it, or 0 */
 	struct rcu_head rcu;

@@ -91,7 +91,7 @@ struct ended {
 	struct work_struct work;
 	struct mm_struct *mm;		/* with the last reference (mmput()) */
 	/* User whose share it uses; NULL: nobody's; ERR_PTR(): no share. */
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 };
 
 static struct workqueue_struct *unmappers;
@@ -150,11 +150,11 @@ static unsigned int free_unmaps(void)
 
 /*
  * Returns the process's mm with a reference (mmdrop()), or NULL: it has ended.
- * Its leader may end before its threads. *@payer: whose share pays for a work
+ * Its leader may end before its threads. *@quota: whose share pays for a work
  * that unmaps the memory (NULL: nobody's), or ERR_PTR(): no such work may be
  * queued.
  */
-static struct mm_struct *mm_of(struct pid *pid, struct kunwind_payer **payer)
+static struct mm_struct *mm_of(struct pid *pid, struct kunwind_quota **quota)
 {
 	struct task_struct *leader, *t;
 	struct mm_struct *mm = NULL;
@@ -171,7 +171,7 @@ static struct mm_struct *mm_of(struct pid *pid, struct kunwind_payer **payer)
 			task_unlock(t);
 			if (!mm)
 				continue;
-			*payer = free ? kunwind_payer_add_share(t, KUNWIND_SHARE_UNMAP, free) :
+			*quota = free ? kunwind_quota_add_share(t, KUNWIND_SHARE_UNMAP, free) :
 					ERR_PTR(-ENOSPC);
 			break;
 		}
@@ -181,8 +181,8 @@ static struct mm_struct *mm_of(struct pid *pid, struct kunwind_payer **payer)
 
 static void free_ended(struct ended *ended)
 {
-	if (!IS_ERR(ended->payer))
-		kunwind_payer_remove_share(ended->payer, KUNWIND_SHARE_UNMAP);
+	if (!IS_ERR(ended->quota))
+		kunwind_quota_remove_share(ended->quota, KUNWIND_SHARE_UNMAP);
 	kfree(ended);
 }
 
@@ -229,12 +229,12 @@ static bool adopt(struct pid *pid)
 	ended = kzalloc(sizeof(*ended), GFP_KERNEL | __GFP_NOWARN);
 	if (!ended)
 		return false;
-	mm = mm_of(pid, &ended->payer);
+	mm = mm_of(pid, &ended->quota);
 	if (!mm) {
 		kfree(ended);
 		return true;
 	}
-	read = !IS_ERR(ended->payer) && mmget_not_zero(mm);
+	read = !IS_ERR(ended->quota) && mmget_not_zero(mm);
 	err = kunwind_process_adopt(mm, pid, read);
 	if (read)
 		put_mm(mm, ended);

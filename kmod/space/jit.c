@@ -8,8 +8,8 @@
  * charged to the user of the process. The processor time is the caller's own.
  *
  * The table's object belongs to one range in the process's list of mappings,
- * and is in no other place (read_mappings.c). A new list takes the object over if
- * nothing was mapped over any byte of the range and its protection did not
+ * and is in no other place (read_mappings.c). A new list takes the object over
+ * if nothing was mapped over any byte of the range and its protection did not
  * change. A forked child shares the list. exec and exit drop it.
  *
  * System call context; sleeps killably. Memory: 2 KB for the object, its table,
@@ -51,14 +51,14 @@ static int error_of(enum kunwind_build_error build_error)
 	}
 }
 
-static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunwind_payer *payer)
+static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunwind_quota *quota)
 {
 	struct kunwind_section section = {
 		.size = jit->eh_frame_len, .addr = jit->eh_frame,
 		.lo = jit->start, .hi = jit->start + jit->len, .strict = true,
 	};
 	struct kunwind_change change = { .start = section.lo, .end = section.hi };
-	struct kunwind_object *object = kunwind_object_new_jit(payer);
+	struct kunwind_object *object = kunwind_object_new_jit(quota);
 	int err;
 
 	if (IS_ERR(object))
@@ -77,7 +77,7 @@ static int add(struct kunwind_space *space, struct kunwind_jit *jit, struct kunw
 
 int kunwind_jit_add(struct kunwind_jit *jit)
 {
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	struct kunwind_space *space;
 	int err;
 
@@ -86,9 +86,9 @@ int kunwind_jit_add(struct kunwind_jit *jit)
 	space = kunwind_space_find_get(current->mm);
 	if (!space)
 		return -ENOENT;
-	payer = kunwind_payer_of(current->mm);
-	err = add(space, jit, payer);
-	kunwind_payer_put(payer);
+	quota = kunwind_quota_of(current->mm);
+	err = add(space, jit, quota);
+	kunwind_quota_put(quota);
 	kunwind_space_put(space);
 	return err;
 }

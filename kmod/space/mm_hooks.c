@@ -83,9 +83,9 @@ module_param(max_stall_ms, uint, 0644);
 MODULE_PARM_DESC(max_stall_ms,
 		 "longest time that a task waits for the tables of what it mapped, ms (default 50)");
 
-struct follow_work {
+struct mappings_work {
 	struct callback_head head;
-	enum kunwind_follow why;
+	enum kunwind_mm_hooks why;
 	struct kunwind_space *space;	/* of which the task is the reader, with a reference; or NULL */
 	/* For mremap: its space, with a reference, and arguments; or NULL. */
 	struct kunwind_space *moving;
@@ -93,20 +93,20 @@ struct follow_work {
 	bool i386;
 };
 
-unsigned long kunwind_follow_patience(void)
+unsigned long kunwind_mm_hooks_patience(void)
 {
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
 
-static void moved(struct follow_work *work);
+static void moved(struct mappings_work *work);
 
 /* Runs before the task returns to user mode, or when it exits. May sleep. */
-static void follow_run(struct callback_head *head)
+static void mappings_run(struct callback_head *head)
 {
-	struct follow_work *work = container_of(head, struct follow_work, head);
+	struct mappings_work *work = container_of(head, struct mappings_work, head);
 	struct mm_struct *mm = current->mm;	/* NULL in exit */
 	/* Walks for events of this work must not queue more work (request_limit.c). */
-	const bool own = kunwind_claim_own_begin();
+	const bool own = kunwind_request_limit_own_begin();
 	struct kunwind_space *space = NULL;
 
 	if (work->moving)
@@ -120,30 +120,30 @@ static void follow_run(struct callback_head *head)
 	if (mm && !(current->flags & PF_EXITING))
 		space = kunwind_space_find_get(mm);
 	if (space) {
-		kunwind_space_scan(space, mm, work->why == FOLLOW_FORCE, kunwind_follow_patience(),
-				   false);
+		kunwind_space_read_mappings(space, mm, work->why == FOLLOW_FORCE,
+					    kunwind_mm_hooks_patience(), false);
 		if (work->why == FOLLOW_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);
 	}
 	kunwind_task_work_free(work);
 	if (own)
-		kunwind_claim_own_end();
+		kunwind_request_limit_own_end();
 }
 
-static struct follow_work *work_new(enum kunwind_follow why)
+static struct mappings_work *work_new(enum kunwind_mm_hooks why)
 {
-	struct follow_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_ATOMIC);
+	struct mappings_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_ATOMIC);
 
 	if (work) {
-		init_task_work(&work->head, follow_run);
+		init_task_work(&work->head, mappings_run);
 		work->why = why;
 	}
 	return work;
 }
 
 /* Queues the work, or frees it and returns false: the task is exiting. */
-static bool work_add(struct task_struct *task, struct follow_work *work)
+static bool work_add(struct task_struct *task, struct mappings_work *work)
 {
 	if (!task_work_add(task, &work->head, TWA_RESUME))
 		return true;
@@ -151,9 +151,9 @@ static bool work_add(struct task_struct *task, struct follow_work *work)
 	return false;
 }
 
-bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why)
 {
-	struct follow_work *work = work_new(why);
+	struct mappings_work *work = work_new(why);
 
 	return work && work_add(task, work);
 }
@@ -167,7 +167,7 @@ bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
  */
 static void notrace queue_read(struct kunwind_space *space)
 {
-	struct follow_work *work;
+	struct mappings_work *work;
 
 	if (READ_ONCE(space->reader) == current)
 		return;
@@ -267,7 +267,7 @@ static void kill(struct kunwind_space *space, u64 start, u64 end)
 }
 
 /* mremap has ended. The caller reads the mappings next. */
-static void moved(struct follow_work *work)
+static void moved(struct mappings_work *work)
 {
 	struct kunwind_space *space = work->moving;
 	u64 start = task_pt_regs(current)->ax, end;
@@ -310,7 +310,7 @@ static bool notrace refused(const struct mremap *call)
 static void notrace move(struct kunwind_space *space, const struct mremap *call)
 {
 	bool fixed = call->flags & MREMAP_FIXED;
-	struct follow_work *work;
+	struct mappings_work *work;
 	u64 end = 0;
 
 	if (refused(call))
@@ -412,27 +412,27 @@ static struct kunwind_hook hooks[] = {
 #endif
 };
 
-void kunwind_follow_init(void)
+void kunwind_mm_hooks_init(void)
 {
 	kunwind_hooks_require(hooks, ARRAY_SIZE(hooks));
 }
 
-bool kunwind_follow_exit(void)
+bool kunwind_mm_hooks_exit(void)
 {
 	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
 }
 
-void kunwind_follow_show_params(struct seq_file *m)
+void kunwind_mm_hooks_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_stall_ms\t%u\n", READ_ONCE(max_stall_ms));
 }
 
-void kunwind_follow_show(struct seq_file *m)
+void kunwind_mm_hooks_show(struct seq_file *m)
 {
 	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks), "");
 }
 
-u64 kunwind_follow_features(void)
+u64 kunwind_mm_hooks_features(void)
 {
 	return kunwind_hook_missing() ? 0 : KUNWIND_F_FOLLOW;
 }

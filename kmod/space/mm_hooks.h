@@ -11,12 +11,12 @@ struct seq_file;
 struct task_struct;
 
 /* Enables the hooks, all required: see kunwind_hooks_require(). May sleep. */
-void kunwind_follow_init(void);
+void kunwind_mm_hooks_init(void);
 /* Removes them. May sleep. False: ftrace kept one, and the module must stay. */
-bool __must_check kunwind_follow_exit(void);
+bool __must_check kunwind_mm_hooks_exit(void);
 
 /* Why a task reads its mappings. */
-enum kunwind_follow {
+enum kunwind_mm_hooks {
 	FOLLOW_MAP,		/* only if a change is known */
 	FOLLOW_FORCE,		/* in any case: no hook sees the change that may have come */
 	FOLLOW_EXEC,		/* the task is at the entry of a new program */
@@ -27,16 +27,16 @@ enum kunwind_follow {
  * mappings before it next runs user code. No sleep; preemption may be off.
  * False: no memory, or the task or the module is about to end.
  */
-bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why);
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why);
 
 /*
  * Returns how long the current task may wait for tables, in jiffies:
  * max_stall_ms, or 0 for a real-time task.
  */
-unsigned long kunwind_follow_patience(void);
+unsigned long kunwind_mm_hooks_patience(void);
 
-void kunwind_follow_show(struct seq_file *m);
-void kunwind_follow_show_params(struct seq_file *m);
-u64 kunwind_follow_features(void);	/* KUNWIND_F_FOLLOW */
+void kunwind_mm_hooks_show(struct seq_file *m);
+void kunwind_mm_hooks_show_params(struct seq_file *m);
+u64 kunwind_mm_hooks_features(void);	/* KUNWIND_F_FOLLOW */
 
 #endif /* _KUNWIND_MM_HOOKS_H */

@@ -2,11 +2,11 @@
 /*
  * part.c - parts of tables that a walk has missed
  *
- * A walk that meets a part that is not built (part_builder.c) ends there. The request
- * that it leaves (fault_in.c) has the address of the code. The task looks the
- * address up in its own space, because its mappings may have changed meanwhile,
- * and waits until the part is built. After a wait for a part has timed out, no
- * task waits for that object for a second.
+ * A walk that meets a part that is not built (part_builder.c) ends there. The
+ * request that it leaves (fault_in.c) has the address of the code. The task
+ * looks the address up in its own space, because its mappings may have changed
+ * meanwhile, and waits until the part is built. After a wait for a part has
+ * timed out, no task waits for that object for a second.
  *
  * kunwind_part_wait() sleeps in the walked task, before it returns to user
  * mode. kunwind_part_missing(): any context, NMI included.
@@ -90,7 +90,7 @@ int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 
 	if (!is_over(&wait))
 		kunwind_turns_wake();
-	if (!kunwind_fill_wait(is_over, &wait, timeout))
+	if (!kunwind_part_builder_wait(is_over, &wait, timeout))
 		wait.state = part_state(mm, addr, timeout);
 	switch (wait.state) {
 	case PART_THERE:

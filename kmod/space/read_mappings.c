@@ -97,7 +97,7 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 	object = old->detail[i].object;
 	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
 	    kunwind_range_is_dead(&old->ranges.range[i]) || old->detail[i].offset != piece->offset ||
-	    object->jit || kunwind_object_stale(object, r->new->payer))
+	    object->jit || kunwind_object_stale(object, r->new->quota))
 		return false;
 	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
 		return false;
@@ -108,7 +108,7 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 	 * Its build may wait in a queue that another user fills, or that is too
 	 * long: this user's queue may be faster.
 	 */
-	kunwind_object_offer(object, r->new->payer, vma->vm_file);
+	kunwind_object_offer(object, r->new->quota, vma->vm_file);
 	detail->object = kunwind_object_get(object);
 	detail->name = kunwind_name_get(old->detail[i].name);
 	return true;
@@ -123,13 +123,13 @@ static bool is_vdso(const struct vm_area_struct *vma)
 }
 
 static struct kunwind_object *object_of(const struct vm_area_struct *vma,
-					struct kunwind_payer *payer)
+					struct kunwind_quota *quota)
 {
 	if (is_vdso(vma))
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
 	if (!vma->vm_file)
 		return kunwind_object_get(&kunwind_object_anonymous);
-	return kunwind_object_get_file(vma->vm_file, payer);
+	return kunwind_object_get_file(vma->vm_file, quota);
 }
 
 /* Returns the name of the mapping's file, with a reference. NULL: no memory. */
@@ -141,7 +141,7 @@ static struct kunwind_name *name_of(struct reading *r, const struct vm_area_stru
 	for (i = 0; i < min_t(u32, r->nr_named, NAMED); i++)
 		if (r->named[i].file == vma->vm_file)
 			return kunwind_name_get(r->named[i].name);
-	name = kunwind_name_of(vma->vm_file, r->new->payer);
+	name = kunwind_name_of(vma->vm_file, r->new->quota);
 	i = r->nr_named++ % NAMED;
 	r->named[i].file = vma->vm_file;
 	r->named[i].name = name;
@@ -167,7 +167,7 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 	if (piece->jit)
 		detail->object = kunwind_object_get(piece->jit);
 	else if (!known(r, vma, piece, detail))
-		detail->object = object_of(vma, new->payer);
+		detail->object = object_of(vma, new->quota);
 	if (vma->vm_file && !piece->jit && !detail->name) {
 		detail->name = name_of(r, vma);
 		if (detail->name)
@@ -357,16 +357,16 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 	struct reading r = { .mm = mm, .change = change };
 	u32 limit = max(1u, READ_ONCE(max_ranges)), seq;
 	struct kunwind_snapshot *old = NULL, *new = NULL;
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	int err;
 
-	payer = kunwind_payer_of(mm);
+	quota = kunwind_quota_of(mm);
 	r.room = kunwind_space_maps(space);
 	/* Little room: each process pays. A new program's first pass counts. */
 	r.room += 4;
 	for (;;) {
 		r.room = min(r.room, limit);
-		new = kunwind_snapshot_alloc(r.room, payer, GFP_KERNEL);
+		new = kunwind_snapshot_alloc(r.room, quota, GFP_KERNEL);
 		if (!new) {
 			err = -ENOMEM;
 			goto out;
@@ -422,7 +422,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 out:
 	if (new)
 		kunwind_snapshot_destroy(new);
-	kunwind_payer_put(payer);
+	kunwind_quota_put(quota);
 	kunwind_snapshot_put(old);
 	return err;
 }
@@ -488,8 +488,8 @@ static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool for
 	return err;
 }
 
-int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout, bool patient)
+int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *mm, bool force,
+				unsigned long timeout, bool patient)
 {
 	const unsigned long end = jiffies + timeout;
 	struct kunwind_snapshot *snapshot;
@@ -541,7 +541,7 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 	 * Fills in and announces all that was read. Waits for no table. An error
 	 * does not undo the change, so the caller must not see one.
 	 */
-	kunwind_space_scan(space, mm, false, 0, false);
+	kunwind_space_read_mappings(space, mm, false, 0, false);
 	return 0;
 }
 

@@ -3,7 +3,8 @@
  * snapshot.c - the executable mappings of a space at one time
  *
  * Makes, fills in, reports, copies and frees snapshots, in process context.
- * read_mappings.c reads the mappings; snapshot.h says how a snapshot may change.
+ * read_mappings.c reads the mappings; snapshot.h says how a snapshot may
+ * change.
  *
  * Memory: 96 bytes, and 72 for each range that there is room for, counted
  * towards max_table_mb, and charged to the owner of the process.
@@ -33,16 +34,16 @@ static size_t snapshot_size(u32 nr)
 	       nr * (sizeof(struct kunwind_range) + sizeof(struct kunwind_detail));
 }
 
-struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp)
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_quota *quota, gfp_t gfp)
 {
 	size_t size = snapshot_size(room);
 	struct kunwind_snapshot *snapshot;
 	int err;
 
 	if (gfpflags_allow_blocking(gfp))
-		err = kunwind_memory_make_room(payer, size);
+		err = kunwind_memory_make_room(quota, size);
 	else
-		err = kunwind_memory_charge(payer, size);
+		err = kunwind_memory_charge(quota, size);
 	if (err) {
 		kunwind_memory_refused();
 		return NULL;
@@ -53,12 +54,12 @@ struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *
 	else
 		snapshot = kzalloc(size, gfp | __GFP_NOWARN);
 	if (!snapshot) {
-		kunwind_memory_uncharge(payer, size);
+		kunwind_memory_uncharge(quota, size);
 		return NULL;
 	}
 	atomic64_add(size, &map_bytes);
 	snapshot->size = size;
-	snapshot->payer = kunwind_payer_get(payer);
+	snapshot->quota = kunwind_quota_get(quota);
 	refcount_set(&snapshot->refs, 1);
 	snapshot->detail = (struct kunwind_detail *)&snapshot->ranges.range[room];
 	snapshot->ranges.id = kunwind_snapshot_new_id();
@@ -74,8 +75,8 @@ void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 		kunwind_object_put(snapshot->detail[i].object);
 	}
 	atomic64_sub(snapshot->size, &map_bytes);
-	kunwind_memory_uncharge(snapshot->payer, snapshot->size);
-	kunwind_payer_put(snapshot->payer);
+	kunwind_memory_uncharge(snapshot->quota, snapshot->size);
+	kunwind_quota_put(snapshot->quota);
 	kvfree(snapshot);
 }
 
@@ -207,7 +208,7 @@ u32 kunwind_ranges_behind(const struct kunwind_ranges *ranges, u64 addr)
 
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from)
 {
-	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, from->payer, GFP_ATOMIC);
+	struct kunwind_snapshot *to = kunwind_snapshot_alloc(from->ranges.nr, from->quota, GFP_ATOMIC);
 	u32 i;
 
 	if (!to)

@@ -27,7 +27,7 @@
 
 struct kunwind_name;
 struct kunwind_object;
-struct kunwind_payer;
+struct kunwind_quota;
 
 /*
  * Values of kunwind_range.dead. Walks use only ranges that are alive. A doubted
@@ -57,8 +57,8 @@ struct kunwind_snapshot {
 	refcount_t refs;
 	bool settled;		/* no range waits for its object */
 	u32 nr_maps;		/* ranges that have an object other than the anonymous one */
-	size_t size;		/* charged to payer, bytes */
-	struct kunwind_payer *payer;	/* with a reference; NULL: nobody */
+	size_t size;		/* charged to quota, bytes */
+	struct kunwind_quota *quota;	/* with a reference; NULL: nobody */
 	struct kunwind_reap reap;
 	struct kunwind_detail *detail;	/* [ranges.nr], stored after the ranges */
 	struct kunwind_ranges ranges;	/* last */
@@ -76,10 +76,10 @@ u64 kunwind_snapshot_bytes(void);
 u64 kunwind_snapshot_new_id(void);
 
 /*
- * Returns an empty snapshot with room for @room ranges, charged to @payer (may
+ * Returns an empty snapshot with room for @room ranges, charged to @quota (may
  * be NULL). NULL: no memory, or over a limit. May sleep if @gfp allows it.
  */
-struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_payer *payer, gfp_t gfp);
+struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_quota *quota, gfp_t gfp);
 
 /* Frees at once a snapshot that was never published. May sleep. */
 void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot);

@@ -3,10 +3,11 @@
  * space.c - address spaces of registered processes, found by mm, read under RCU
  *
  * A space points to a snapshot of the executable mappings: sorted ranges, each
- * with the table of its object. A scan (read_mappings.c) reads the mm's own list of
- * mappings under mmap_lock, and publishes a new snapshot before it drops that
- * lock. So no mapping can change in between. snapshot.h says how a published
- * snapshot can change. This file does not read mappings or build tables.
+ * with the table of its object. A scan (read_mappings.c) reads the mm's own
+ * list of mappings under mmap_lock, and publishes a new snapshot before it
+ * drops that lock. So no mapping can change in between. snapshot.h says how a
+ * published snapshot can change. This file does not read mappings or build
+ * tables.
  *
  * Walks find spaces and read snapshots in any context, NMI included, without a
  * lock. All other functions run in process context (space.h).

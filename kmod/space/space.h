@@ -104,7 +104,8 @@ struct kunwind_space *kunwind_space_get(struct kunwind_space *space);
 void kunwind_space_put(struct kunwind_space *space);
 
 /**
- * kunwind_space_scan() - read the mappings if they changed, and wait for tables
+ * kunwind_space_read_mappings() - read the mappings if they changed, and wait
+ * for tables
  * @mm: the space's; the caller has a reference (mmgrab)
  * @force: read the mappings even if no change is known
  * @timeout: longest wait for tables, jiffies. If @mm is not the current task's,
@@ -115,8 +116,8 @@ void kunwind_space_put(struct kunwind_space *space);
  * (fatal signal); -ENOMEM. If @mm is not the current task's: -EAGAIN, its
  * mmap_lock or @scan was taken all the time; -ESRCH, its mappings are gone.
  */
-int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout, bool patient);
+int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *mm, bool force,
+				unsigned long timeout, bool patient);
 
 /* A change that a process makes to its own list of mappings (jit.c). */
 struct kunwind_change {

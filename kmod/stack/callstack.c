@@ -56,9 +56,9 @@ static DEFINE_PER_CPU(struct counters, counters);
 static DEFINE_PER_CPU(u8 [4], walking);
 /* A walk uses this CPU's answers. Walks that interrupt it have none. */
 static DEFINE_PER_CPU(u8, answering);
-static struct kunwind_cache __percpu *caches;
-static struct kunwind_answers __percpu *answers;
-static struct kunwind_recent __percpu *recents;
+static struct kunwind_rule_cache __percpu *caches;
+static struct kunwind_analysis_cache __percpu *answers;
+static struct kunwind_replay __percpu *replays;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
 {
@@ -95,7 +95,7 @@ static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_
 static __always_inline u32 budget_in(u32 context)
 {
 	if (context >= HARDIRQ_LEVEL)
-		return kunwind_credit_take(KUNWIND_BUDGET_URGENT);
+		return kunwind_interrupt_budget_take(KUNWIND_BUDGET_URGENT);
 	return IS_ENABLED(CONFIG_PREEMPT_RT) || irqs_disabled() ? KUNWIND_BUDGET_URGENT :
 								  KUNWIND_BUDGET;
 }
@@ -113,7 +113,7 @@ static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk,
 	walk->budget = budget_in(context);
 	reason = unlikely(walk->i386) ? kunwind_walk_i386(walk) : kunwind_walk(walk);
 	if (context >= HARDIRQ_LEVEL)
-		kunwind_credit_return(walk->mem.left);
+		kunwind_interrupt_budget_return(walk->mem.left);
 	barrier();
 	this_cpu_write(answering, interrupted);
 	return reason;
@@ -133,12 +133,12 @@ static noinline notrace void count_found(const struct kunwind_walk *walk,
 static noinline notrace void ask(const struct kunwind_walk *walk, enum kunwind_reason reason)
 {
 	if (reason == KUNWIND_UNREADABLE)
-		kunwind_touch(walk->unread[0], walk->unread[1]);
+		kunwind_fault_in(walk->unread[0], walk->unread[1]);
 	else if (reason == KUNWIND_NOT_READY)
-		kunwind_touch_part(walk->range,
-				   walk->addresses[walk->count - 1] - (walk->count > 1));
+		kunwind_fault_in_part(walk->range,
+				      walk->addresses[walk->count - 1] - (walk->count > 1));
 	else if (walk->mem.breakpoint && kunwind_reason_without_rule(reason))
-		kunwind_touch_breakpoint(walk->ranges->id, walk->mem.breakpoint);
+		kunwind_fault_in_breakpoint(walk->ranges->id, walk->mem.breakpoint);
 }
 
 /*
@@ -165,7 +165,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
-	walk.recent = context ? NULL : this_cpu_ptr(recents);
+	walk.replay = context ? NULL : this_cpu_ptr(replays);
 	kunwind_mem_init(&walk.mem);
 	if (regs)
 		walk.regs = *regs;
@@ -180,7 +180,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		walk.addresses[0] = walk.regs.r[KUNWIND_RA];
 		walk.count = 1;
 		reason = READ_ONCE(space->fresh) ? KUNWIND_COMPLETE : KUNWIND_NOT_READY;
-	} else if (walk.recent && !walk.i386 && kunwind_walk_again(&walk)) {
+	} else if (walk.replay && !walk.i386 && kunwind_replay_walk(&walk)) {
 		reason = KUNWIND_COMPLETE;
 	} else {
 		if (!regs)
@@ -312,11 +312,11 @@ void kunwind_callstack_stats(struct kunwind_stats *stats)
 
 int kunwind_callstack_init(void)
 {
-	caches = alloc_percpu(struct kunwind_cache);
-	recents = alloc_percpu(struct kunwind_recent);
-	answers = alloc_percpu(struct kunwind_answers);
+	caches = alloc_percpu(struct kunwind_rule_cache);
+	replays = alloc_percpu(struct kunwind_replay);
+	answers = alloc_percpu(struct kunwind_analysis_cache);
 	kunwind_original_init();
-	if (caches && recents && answers)
+	if (caches && replays && answers)
 		return 0;
 	kunwind_callstack_exit();
 	return -ENOMEM;
@@ -325,6 +325,6 @@ int kunwind_callstack_init(void)
 void kunwind_callstack_exit(void)
 {
 	free_percpu(caches);
-	free_percpu(recents);
+	free_percpu(replays);
 	free_percpu(answers);
 }

@@ -6,8 +6,8 @@
  * fault: NUMA balancing takes away access to all pages from time to time, and
  * pages are swapped out. Without help, all later stacks would end there as
  * "unreadable" until the program itself accesses the page. Likewise, a walk
- * that meets a part of a big table that is not built (part_builder.c) ends as "not
- * ready".
+ * that meets a part of a big table that is not built (part_builder.c) ends as
+ * "not ready".
  *
  * Therefore the walk leaves a request, and the task faults in the pages, or
  * waits for the part, before it next returns to user mode. A request passes
@@ -118,7 +118,7 @@ static bool readable(u64 at)
 }
 
 /* Under mmap_lock. Returns whether a page was faulted in. */
-static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
+static bool fault_in_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 {
 	struct vm_area_struct *vma;
 	bool helped = false;
@@ -141,43 +141,43 @@ static bool touch_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 	return helped;
 }
 
-static enum kunwind_claim_result touch_now(const struct request *request)
+static enum kunwind_request_limit_result fault_in_now(const struct request *request)
 {
 	struct mm_struct *mm = current->mm;
 	bool helped;
 
 	if (request->code)
-		return kunwind_part_wait(mm, request->code, kunwind_follow_patience()) ?
-		       KUNWIND_CLAIM_VAIN : KUNWIND_CLAIM_THERE;
+		return kunwind_part_wait(mm, request->code, kunwind_mm_hooks_patience()) ?
+		       KUNWIND_REQUEST_VAIN : KUNWIND_REQUEST_THERE;
 	if (!mmap_read_trylock(mm))
-		return KUNWIND_CLAIM_VAIN;
+		return KUNWIND_REQUEST_VAIN;
 	if (request->breakpoint) {
 		helped = kunwind_breakpoint_learn(mm, request->id, request->breakpoint);
 	} else {
-		helped = touch_pages(mm, request->at, PAGES);
-		helped |= touch_pages(mm, request->besides, 1);
+		helped = fault_in_pages(mm, request->at, PAGES);
+		helped |= fault_in_pages(mm, request->besides, 1);
 	}
 	mmap_read_unlock(mm);
-	return helped ? KUNWIND_CLAIM_HELPED : KUNWIND_CLAIM_VAIN;
+	return helped ? KUNWIND_REQUEST_HELPED : KUNWIND_REQUEST_VAIN;
 }
 
 /* Runs in the task, on its way to user mode or to its end. */
-static void touch_run(struct callback_head *head)
+static void fault_in_run(struct callback_head *head)
 {
 	struct touch *touch = container_of(head, struct touch, head);
-	const bool own = kunwind_claim_own_begin();
-	enum kunwind_claim_result result = KUNWIND_CLAIM_VAIN;
+	const bool own = kunwind_request_limit_own_begin();
+	enum kunwind_request_limit_result result = KUNWIND_REQUEST_VAIN;
 
 	/* In exit the mm is NULL. Without a claim the work may cause itself. */
 	if (own && current->mm && !(current->flags & PF_EXITING))
-		result = touch_now(&touch->request);
+		result = fault_in_now(&touch->request);
 	spin_lock(&queued_lock);
 	hlist_del(&touch->node);
 	spin_unlock(&queued_lock);
 	this_cpu_inc(counters.works);
 	kunwind_task_work_free(touch);
 	if (own)
-		kunwind_claim_end(result);
+		kunwind_request_limit_end(result);
 }
 
 /* ----------------------------------------------------------------- thread */
@@ -211,7 +211,7 @@ static bool queue(const struct request *request)
 
 	if (!touch)
 		return false;
-	init_task_work(&touch->head, touch_run);
+	init_task_work(&touch->head, fault_in_run);
 	touch->request = *request;
 	if (!queue_add(touch))
 		goto free;
@@ -278,7 +278,7 @@ static notrace void ask(const struct request *request)
 	/* From now on no other walk uses this hand, not even an NMI's. */
 	if (cmpxchg_local(&hand->busy, false, true))
 		return;
-	if (!kunwind_claim_begin()) {
+	if (!kunwind_request_limit_begin()) {
 		WRITE_ONCE(hand->busy, false);
 		return;
 	}
@@ -288,23 +288,23 @@ static notrace void ask(const struct request *request)
 	irq_work_queue(&hand->work);
 }
 
-void notrace kunwind_touch(u64 at, u64 besides)
+void notrace kunwind_fault_in(u64 at, u64 besides)
 {
 	ask(&(struct request){ .at = at, .besides = besides });
 }
 
-void notrace kunwind_touch_part(const struct kunwind_range *range, u64 addr)
+void notrace kunwind_fault_in_part(const struct kunwind_range *range, u64 addr)
 {
 	if (kunwind_part_missing(range, addr))
 		ask(&(struct request){ .code = addr });
 }
 
-void notrace kunwind_touch_breakpoint(u64 id, u64 addr)
+void notrace kunwind_fault_in_breakpoint(u64 id, u64 addr)
 {
 	ask(&(struct request){ .breakpoint = addr, .id = id });
 }
 
-void kunwind_touch_show(struct seq_file *m)
+void kunwind_fault_in_show(struct seq_file *m)
 {
 	struct counters sum = { };
 	int cpu;
@@ -323,7 +323,7 @@ void kunwind_touch_show(struct seq_file *m)
 	seq_printf(m, "stat\tfault_in_dropped\t%llu\n", sum.dropped + kunwind_claims_refused());
 }
 
-int kunwind_touch_init(void)
+int kunwind_fault_in_init(void)
 {
 	int cpu;
 
@@ -332,7 +332,7 @@ int kunwind_touch_init(void)
 	return smpboot_register_percpu_thread(&thread);
 }
 
-void kunwind_touch_exit(void)
+void kunwind_fault_in_exit(void)
 {
 	int cpu;
 

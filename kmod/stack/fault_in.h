@@ -10,12 +10,12 @@
 struct kunwind_range;
 struct seq_file;
 
-int kunwind_touch_init(void);
+int kunwind_fault_in_init(void);
 /* Call it when no walk can run any more. May sleep. */
-void kunwind_touch_exit(void);
+void kunwind_fault_in_exit(void);
 
 /**
- * kunwind_touch() - ask for stack pages that a walk could not read
+ * kunwind_fault_in() - ask for stack pages that a walk could not read
  * @at: address where the frame begins; 16 pages from this address on are
  *	faulted in
  * @besides: another address, of which one page is faulted in
@@ -23,27 +23,27 @@ void kunwind_touch_exit(void);
  * faults them in before it next runs user code. Any context, NMI included;
  * preemption off. notrace.
  */
-void kunwind_touch(u64 at, u64 besides);
+void kunwind_fault_in(u64 at, u64 besides);
 
 /**
- * kunwind_touch_part() - ask for the table part that a walk did not find
+ * kunwind_fault_in_part() - ask for the table part that a walk did not find
  * @range: where the walk ended, or NULL
  * @addr: of the code that has no rule yet
  * If only a part of a table is missing, the current task waits for that part
  * before it next runs user code. Otherwise this does nothing. Any context, NMI
  * included; preemption off. notrace.
  */
-void kunwind_touch_part(const struct kunwind_range *range, u64 addr);
+void kunwind_fault_in_part(const struct kunwind_range *range, u64 addr);
 
 /**
- * kunwind_touch_breakpoint() - ask for the byte of code under a breakpoint
+ * kunwind_fault_in_breakpoint() - ask for the byte of code under a breakpoint
  * @id: of the ranges that were walked
  * @addr: of the breakpoint
  * The current task finds out the byte before it next runs user code. Any
  * context, NMI included; preemption off. notrace.
  */
-void kunwind_touch_breakpoint(u64 id, u64 addr);
+void kunwind_fault_in_breakpoint(u64 id, u64 addr);
 
-void kunwind_touch_show(struct seq_file *m);
+void kunwind_fault_in_show(struct seq_file *m);
 
 #endif /* _KUNWIND_FAULT_IN_H */

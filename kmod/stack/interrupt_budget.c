@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * interrupt_budget.c - limit what walks in hard interrupts and NMIs cost on average
+ * interrupt_budget.c - limit what walks in hard interrupts and NMIs cost on
+ * average
  *
  * perf measures the time of its NMI handler. If the running average of 128
  * samples exceeds perf's limit, perf lowers perf_event_max_sample_rate (from
@@ -33,7 +34,7 @@
 
 static DEFINE_PER_CPU(u32, credit) = MOST;
 
-u32 notrace kunwind_credit_take(u32 most)
+u32 notrace kunwind_interrupt_budget_take(u32 most)
 {
 	u32 before, after, taken;
 
@@ -45,7 +46,7 @@ u32 notrace kunwind_credit_take(u32 most)
 	return taken;
 }
 
-void notrace kunwind_credit_return(u32 units)
+void notrace kunwind_interrupt_budget_return(u32 units)
 {
 	this_cpu_add(credit, units);
 }

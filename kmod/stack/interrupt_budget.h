@@ -2,8 +2,8 @@
 /*
  * interrupt_budget.h - limit what walks in hard interrupts and NMIs cost on average
  *
- * Any context. Preemption is off from kunwind_credit_take() to
- * kunwind_credit_return().
+ * Any context. Preemption is off from kunwind_interrupt_budget_take() to
+ * kunwind_interrupt_budget_return().
  */
 #ifndef _KUNWIND_INTERRUPT_BUDGET_H
 #define _KUNWIND_INTERRUPT_BUDGET_H
@@ -14,8 +14,8 @@
  * Returns the budget of one walk, in units, at most @most. Never 0 if @most is
  * not.
  */
-u32 kunwind_credit_take(u32 most);
+u32 kunwind_interrupt_budget_take(u32 most);
 /* Gives back the units that the walk did not spend. */
-void kunwind_credit_return(u32 units);
+void kunwind_interrupt_budget_return(u32 units);
 
 #endif /* _KUNWIND_INTERRUPT_BUDGET_H */

@@ -19,9 +19,9 @@
  * one place for their marks. Then the event may come twice for one entry, but
  * is never missing for that reason.
  *
- * kunwind_emit() runs in any context, NMI included; the probe runs when a
- * system call begins. Neither sleeps. emitter.c makes and frees the memory, and
- * registers the probe.
+ * kunwind_stack_event() runs in any context, NMI included; the probe runs when
+ * a system call begins. Neither sleeps. emitter.c makes and frees the memory,
+ * and registers the probe.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -93,8 +93,8 @@ static notrace u32 proved(const struct kunwind_scratch *scratch, u32 count)
 	return i;
 }
 
-bool notrace kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
-			  unsigned long *store, u32 size, u32 *count)
+bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+				 unsigned long *store, u32 size, u32 *count)
 {
 	struct kunwind_request request;
 	struct kunwind_stack stack;
@@ -157,12 +157,12 @@ static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
 	    kunwind_callstack_excluded(regs) == KUNWIND_COMPLETE) {
 		space = kunwind_space_find(current->mm);
 		if (space)
-			kunwind_emit(space, regs, KUNWIND_ALL_REGS, NULL, 0, &count);
+			kunwind_stack_event(space, regs, KUNWIND_ALL_REGS, NULL, 0, &count);
 	}
 	preempt_enable_notrace();
 }
 
-void kunwind_emit_show(struct seq_file *m)
+void kunwind_stack_event_show(struct seq_file *m)
 {
 	u64 sum = 0;
 	int cpu;
@@ -173,13 +173,13 @@ void kunwind_emit_show(struct seq_file *m)
 	seq_printf(m, "stat\temitted\t%llu\n", sum);
 }
 
-void kunwind_emit_init(void)
+void kunwind_stack_event_init(void)
 {
 	check_trace_callback_type_sys_enter(on_sys_enter);
 	kunwind_emitter_init(on_sys_enter);
 }
 
-void kunwind_emit_exit(void)
+void kunwind_stack_event_exit(void)
 {
 	kunwind_emitter_exit();
 }

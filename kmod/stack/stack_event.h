@@ -11,32 +11,33 @@
 struct pt_regs;
 struct seq_file;
 
-void kunwind_emit_init(void);
+void kunwind_stack_event_init(void);
 /*
  * May sleep. Call it when the takeover's hooks are removed. On return no probe
  * of system calls is left, and the memory of the event is freed.
  */
-void kunwind_emit_exit(void);
+void kunwind_stack_event_exit(void);
 
 /*
  * Returns whether the event is on. Cost: one patched branch for each
  * tracepoint.
  */
-static __always_inline bool kunwind_emit_wanted(void)
+static __always_inline bool kunwind_stack_event_wanted(void)
 {
 	return trace_kunwind_callstack_enabled() || trace_kunwind_callstack_whole_enabled();
 }
 
 /**
- * kunwind_emit() - emit the current task's stack, once for each kernel entry
- * Arguments are those of kunwind_callstack_walk(), which it calls. @store and
+ * kunwind_stack_event() - emit the current task's stack, once for each kernel
+ * entry Arguments are those of kunwind_callstack_walk(), which it calls. @store
+ * and
  * @count get what that walk would return for a tracer, at most @size addresses.
  * @size may be 0. Any context, NMI included. notrace.
  * Return: false: nothing was emitted, and @store and @count are unchanged.
  */
-bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
-		  unsigned long *store, u32 size, u32 *count);
+bool kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+			 unsigned long *store, u32 size, u32 *count);
 
-void kunwind_emit_show(struct seq_file *m);
+void kunwind_stack_event_show(struct seq_file *m);
 
 #endif /* _KUNWIND_STACK_EVENT_H */

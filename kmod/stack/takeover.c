@@ -90,7 +90,8 @@ static __always_inline void take(struct kunwind_space *space, const struct pt_re
 	};
 	u32 valid = trusted(regs);
 
-	if (kunwind_emit_wanted() && kunwind_emit(space, regs, valid, store, size, count))
+	if (kunwind_stack_event_wanted() &&
+	    kunwind_stack_event(space, regs, valid, store, size, count))
 		return;
 	kunwind_callstack_walk(space, regs, valid, &request);
 	*count = request.count;

@@ -9,9 +9,9 @@
  * the probe and frees the memory.
  *
  * The kernel can turn the event on before the module's init, and turns it off
- * after the module's exit. Therefore begin and end need nothing of stack_event.c,
- * which is above this folder, and passes the probe at init. All functions may
- * sleep.
+ * after the module's exit. Therefore begin and end need nothing of
+ * stack_event.c, which is above this folder, and passes the probe at init. All
+ * functions may sleep.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,13 +29,13 @@
 #include "stack.h"
 
 struct kunwind_emitter __rcu *kunwind_emitter;
-static DEFINE_MUTEX(emit_lock);			/* taken inside the tracepoints' lock; protects */
+static DEFINE_MUTEX(event_lock); /* taken inside the tracepoints' lock; protects */
 static unsigned int users;			/* kunwind_emitter, users and closed */
 static bool closed;
 
 static void settle(struct work_struct *work);
 static DECLARE_WORK(settle_work, settle);
-/* Set by init under emit_lock, and constant then. */
+/* Set by init under event_lock, and constant then. */
 static struct tracepoint *sys_enter;
 static void (*probe)(void *data, struct pt_regs *regs, long id);
 static bool probing;				/* only the work uses it */
@@ -80,10 +80,10 @@ static void settle(struct work_struct *work)
 	bool wanted, known;
 	int err;
 
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	wanted = users && !closed;
 	known = sys_enter;
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 	if (wanted && !probing && known) {
 		/* Runs first: other probes' requests are of the new entry. */
 		err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
@@ -96,12 +96,12 @@ static void settle(struct work_struct *work)
 	}
 	if (wanted)
 		return;
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	if (!users || closed) {
-		old = rcu_dereference_protected(kunwind_emitter, lockdep_is_held(&emit_lock));
+		old = rcu_dereference_protected(kunwind_emitter, lockdep_is_held(&event_lock));
 		RCU_INIT_POINTER(kunwind_emitter, NULL);
 	}
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 	/* Wait for the event's callers (preemption off) and for the probe's. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
@@ -117,7 +117,7 @@ int kunwind_emitter_begin(void)
 	struct kunwind_emitter *new;
 	int err = 0;
 
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	if (closed) {
 		err = -ENODEV;
 	} else if (!rcu_access_pointer(kunwind_emitter)) {
@@ -129,38 +129,38 @@ int kunwind_emitter_begin(void)
 		users++;
 		schedule_work(&settle_work);
 	}
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 	return err;
 }
 
 void kunwind_emitter_end(void)
 {
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	users--;
 	/* A module's events are turned off after its exit function. */
 	if (!users && !closed)
 		schedule_work(&settle_work);
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 }
 
 void kunwind_emitter_init(void (*function)(void *data, struct pt_regs *regs, long id))
 {
 	struct tracepoint *found = kunwind_tracepoint_find("sys_enter");
 
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	probe = function;
 	sys_enter = found;
 	/* The event can be on before: the work may have run without sys_enter. */
 	if (users)
 		schedule_work(&settle_work);
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 }
 
 void kunwind_emitter_exit(void)
 {
-	mutex_lock(&emit_lock);
+	mutex_lock(&event_lock);
 	closed = true;
-	mutex_unlock(&emit_lock);
+	mutex_unlock(&event_lock);
 	schedule_work(&settle_work);
 	flush_work(&settle_work);
 }

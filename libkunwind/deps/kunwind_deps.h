@@ -86,9 +86,9 @@ struct kunwind_mem {
 	u64 original_at;		/* kunwind_mem_original(): address, result */
 	u8 original;
 	u64 id;				/* of the walk's ranges */
-	struct kunwind_answers *answers; /* NULL: none are kept */
+	struct kunwind_analysis_cache *answers; /* NULL: none are kept */
 	u32 left;			/* of the walk's budget: mem.h */
-	bool asked;			/* kunwind_answers_begin() was called for this walk */
+	bool asked; /* kunwind_analysis_cache_begin() was called for this walk */
 	u64 space;			/* returned by kunwind_mem_space() */
 	u64 fs;				/* returned by kunwind_mem_fs() */
 };

@@ -24,8 +24,8 @@
  *	lookups      frames with unwind information, at addresses that are not in the cache
  *	expressions  frames whose CFA is a DWARF expression that reads memory 100 times
  *
- * The walk keeps answers about code (kmod/core/nocfi/analysis_cache.h). Most stacks
- * above ask one question for many words. A stack each-NAME asks another
+ * The walk keeps answers about code (kmod/core/nocfi/analysis_cache.h). Most
+ * stacks above ask one question for many words. A stack each-NAME asks another
  * question for each word (words, jumps, prefixes, both, loops) or frame
  * (returns). In "checks", all answers are kept from earlier walks, and nearly
  * all of the budget is spent on comparing code.

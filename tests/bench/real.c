@@ -41,7 +41,7 @@
 #define REPEAT		16
 
 static struct kunwind_ranges *ranges;
-static struct kunwind_cache cache;
+static struct kunwind_rule_cache cache;
 static u64 stack_lo, stack_hi;
 static unsigned long long objects;	/* loads and unloads when ranges were made */
 static int busy;

@@ -3,15 +3,14 @@
  * table-bench.c - measure the size of tables, and the time of builds and
  * lookups
  *
- * Usage: table-bench [-k MASK] FILE...
- * MASK: registers to keep. Prints a tab-separated line for each object: table,
- * name, bytes of .eh_frame + .eh_frame_hdr, FDEs, rows (gaps included), rules,
- * wide rules, bytes of the table, bytes a row (of the whole table), table as a
- * share of the sections, million rows built a second, nanoseconds a lookup
- * (pseudo-random addresses; then 16 addresses repeatedly). Then milliseconds of
- * a build as a whole, of the first stage of a build in parts (build_parts.c) and of
- * its longest part, and the bytes of all parts. Times of builds are the best of
- * RUNS.
+ * Usage: table-bench [-k MASK] FILE... MASK: registers to keep. Prints a
+ * tab-separated line for each object: table, name, bytes of .eh_frame +
+ * .eh_frame_hdr, FDEs, rows (gaps included), rules, full rules, bytes of the
+ * table, bytes a row (of the whole table), table as a share of the sections,
+ * million rows built a second, nanoseconds a lookup (pseudo-random addresses;
+ * then 16 addresses repeatedly). Then milliseconds of a build as a whole, of
+ * the first stage of a build in parts (build_parts.c) and of its longest part,
+ * and the bytes of all parts. Times of builds are the best of RUNS.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -80,24 +79,25 @@ static double less(double a, double b)
 static bool stages(const struct object *o, u32 keep, double *first, double *part, u64 *bytes)
 {
 	struct kunwind_table_stats st;
-	struct kunwind_stages *s;
+	struct kunwind_build_parts *s;
 	struct kunwind_table *table;
 	double t0 = now(), longest = 0;
 	bool wanted;
 	u32 n;
 
-	if (kunwind_stages_begin(&o->section, keep, PART_FDES, 1UL << 30, NULL, NULL, &s, &table))
+	if (kunwind_build_parts_begin(&o->section, keep, PART_FDES, 1UL << 30, NULL, NULL, &s,
+				      &table))
 		return false;
 	*first = less(*first, now() - t0);
-	while ((n = kunwind_stages_next(s, &wanted)) != ~0U) {
+	while ((n = kunwind_build_parts_next(s, &wanted)) != ~0U) {
 		t0 = now();
-		if (kunwind_stages_build(s, n))
+		if (kunwind_build_parts_one(s, n))
 			break;
 		if (now() - t0 > longest)
 			longest = now() - t0;
 	}
 	*part = less(*part, longest);
-	kunwind_stages_end(s);
+	kunwind_build_parts_end(s);
 	kunwind_table_stats(table, &st);
 	*bytes = st.bytes;
 	kunwind_table_free(table);
@@ -136,7 +136,7 @@ static int bench(const char *path, u32 keep)
 	printf("table\t%s\t%llu\t%u\t%u\t%u\t%u\t%llu\t%.2f\t%.1f%%\t%.1f\t%.0f\t%.0f\t"
 	       "%.2f\t%.2f\t%.2f\t%llu\n",
 	       strrchr(path, '/') ? strrchr(path, '/') + 1 : path, (unsigned long long)sections,
-	       st.nr_fdes, st.nr_rows, st.nr_rules, st.nr_wide, (unsigned long long)st.bytes,
+	       st.nr_fdes, st.nr_rows, st.nr_rules, st.nr_full, (unsigned long long)st.bytes,
 	       (double)st.bytes / st.nr_rows, 100.0 * st.bytes / sections,
 	       st.nr_rows / best * 1e-6, lookup_ns(table, st.base, st.span, 0xffffffff),
 	       lookup_ns(table, st.base, st.span, 0xf0000000),

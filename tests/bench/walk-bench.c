@@ -24,11 +24,11 @@
 #define ROUNDS	41
 
 static struct kunwind_ranges *ranges;
-static struct kunwind_cache cache;
+static struct kunwind_rule_cache cache;
 static u64 stack_lo, stack_hi;
 static int failures;
 
-static noinline u32 walk_ours(unsigned long *store, struct kunwind_cache *c,
+static noinline u32 walk_ours(unsigned long *store, struct kunwind_rule_cache *c,
 						enum kunwind_reason *reason)
 {
 	struct kunwind_walk walk = {

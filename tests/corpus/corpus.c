@@ -15,7 +15,7 @@
  *
  * One line a file, with tabs: verdict (ok, differs, refused, none: no CFI),
  * path, FDEs, libdw's rows, rows of ours that were compared (of both tables),
- * of these by a wide rule, by an expression, legal but not expressed; rows
+ * of these by a full rule, by an expression, legal but not expressed; rows
  * compared with slow.c, differences. Each difference (the first 20) and each
  * expression that is not expressed stands on a line before that begins with
  * "# ". Status 1 when one differs or is refused.
@@ -174,7 +174,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 	int reg;
 
 	f->ours++;
-	f->wide += kind == KUNWIND_RULE_WIDE;
+	f->wide += kind == KUNWIND_RULE_FULL;
 	f->exprs += !strncmp(w->cfa, "exp:", 4) || strstr(w->line, "exp:");
 	rule_text(t->table, rule, ' ', ours);
 	exprs_shorten(ours);

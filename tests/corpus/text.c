@@ -197,11 +197,11 @@ void return_text(bool i386, Dwarf_Frame *frame, int column, char *buf)
 
 void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int reg, char *buf)
 {
-	const struct kunwind_wide_entry *e = NULL;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule_entry *e = NULL;
+	const struct kunwind_full_rule *wide;
 
-	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-		wide = kunwind_table_wide(table, rule.off);
+	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
+		wide = kunwind_table_full_rule(table, rule.off);
 		e = wide ? wide_find(wide, reg) : NULL;
 	}
 	if (e)

@@ -20,7 +20,7 @@ struct found {
 
 /*
  * Makes the walk @walk, whose addresses point to @found->addresses (capacity at
- * most MOST_FOUND), and stores its result. If @walk->recent has a valid result
+ * most MOST_FOUND), and stores its result. If @walk->replay has a valid result
  * of the last walk, that result is used.
  */
 static inline void found_take(struct kunwind_walk *walk, struct found *found)
@@ -29,7 +29,7 @@ static inline void found_take(struct kunwind_walk *walk, struct found *found)
 	memset(found->trust, KUNWIND_TRUST_CFI, sizeof(found->trust));
 	if (walk->i386)
 		found->reason = kunwind_walk_i386(walk);
-	else if (walk->recent && kunwind_walk_again(walk))
+	else if (walk->replay && kunwind_replay_walk(walk))
 		found->reason = KUNWIND_COMPLETE;
 	else
 		found->reason = kunwind_walk(walk);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Property: a walk through code without rules (step.c, and return_address.c, code_analysis.c,
- * stack_switch.c and insn_decode.c, which it calls), for any code and any stack:
+ * Property: a walk through code without rules (step.c, and return_address.c,
+ * code_analysis.c, stack_switch.c and insn_decode.c, which it calls), for any
+ * code and any stack:
  *  - reads nothing outside the memory that it was given
  *  - ends with a reason, within its capacity and in bounded time (libFuzzer's
  *    -timeout)
@@ -111,12 +112,12 @@ static struct kunwind_ranges *ranges_of(const struct memory *m, u8 how)
 }
 
 static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how,
-		 const struct kunwind_ranges *ranges, struct kunwind_cache *cache,
-		 struct kunwind_recent *recent, struct kunwind_answers *answers,
+		 const struct kunwind_ranges *ranges, struct kunwind_rule_cache *cache,
+		 struct kunwind_replay *replay, struct kunwind_analysis_cache *answers,
 		 struct found *found)
 {
 	struct kunwind_walk walk = {
-		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs,
+		.ranges = ranges, .cache = cache, .replay = replay, .regs = *regs,
 		.guess = !(how & NO_SCAN), .i386 = how & I386,
 		.mem = { .lo = m->base, .hi = m->base + m->stack_size,
 			 .delta = (uintptr_t)m->stack - m->base, .code_lo = m->code_base,
@@ -145,9 +146,9 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static struct found none, cold, warm, noted, taken, kept, known;
-	static struct kunwind_answers answers;
-	static struct kunwind_recent recent;
-	static struct kunwind_cache cache;
+	static struct kunwind_analysis_cache answers;
+	static struct kunwind_replay replay;
+	static struct kunwind_rule_cache cache;
 	struct input in = { data, data + size };
 	struct kunwind_regs regs = { .valid = 0 };
 	struct kunwind_ranges *ranges;
@@ -208,12 +209,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	ranges = ranges_of(&m, mapped);
 	memset(&cache, 0, sizeof(cache));
-	recent.id = 0;
+	replay.id = 0;
 	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
 	walk(&m, &regs, how, ranges, &cache, NULL, NULL, &cold);
 	walk(&m, &regs, how, ranges, &cache, NULL, NULL, &warm);
-	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &noted);
-	walk(&m, &regs, how, ranges, &cache, &recent, NULL, &taken);
+	walk(&m, &regs, how, ranges, &cache, &replay, NULL, &noted);
+	walk(&m, &regs, how, ranges, &cache, &replay, NULL, &taken);
 	found_compare(&none, &cold, "with an empty cache");
 	found_compare(&none, &warm, "with its own cache");
 	found_compare(&none, &noted, "that is noted");

@@ -19,24 +19,24 @@ static bool tick(void *data)
 static int row_check(void *data, u64 addr, struct kunwind_rule rule)
 {
 	const struct kunwind_table *table = data;
-	const struct kunwind_wide_entry *e;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule_entry *e;
+	const struct kunwind_full_rule *wide;
 	u16 len;
 	u32 i;
 
 	property(addr < FUZZ_HI, "row at %llx, outside the code", (unsigned long long)addr);
-	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_WIDE)
+	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		return 0;
-	wide = kunwind_table_wide(table, rule.off);
+	wide = kunwind_table_full_rule(table, rule.off);
 	property(wide && wide->nr && wide->nr <= 1 + KUNWIND_NR_REGS,
-		 "wide rule %d is missing, or has no or too many entries", rule.off);
+		 "full rule %d is missing, or has no or too many entries", rule.off);
 	e = (const void *)(wide + 1);
 	for (i = 0; i < wide->nr; i++) {
 		property(e[i].how <= KUNWIND_HOW_EXPR && e[i].source < KUNWIND_NR_REGS &&
-			 e[i].reg < KUNWIND_NR_REGS, "wide rule %d has an invalid entry", rule.off);
+			 e[i].reg < KUNWIND_NR_REGS, "full rule %d has an invalid entry", rule.off);
 		if (e[i].how == KUNWIND_HOW_AT_EXPR || e[i].how == KUNWIND_HOW_EXPR)
 			property(kunwind_table_expr(table, e[i].off, &len) && len <= 256,
-				 "wide rule %d has a missing or too long expression", rule.off);
+				 "full rule %d has a missing or too long expression", rule.off);
 	}
 	return 0;
 }

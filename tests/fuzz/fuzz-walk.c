@@ -69,12 +69,12 @@ static u64 here(bool i386, u64 addr)
 }
 
 static void walk(const struct kunwind_regs *regs, const struct kunwind_ranges *ranges, bool i386,
-		 struct kunwind_cache *cache, struct kunwind_recent *recent, const u8 *memory,
+		 struct kunwind_rule_cache *cache, struct kunwind_replay *replay, const u8 *memory,
 		 size_t size, struct found *found)
 {
 	const u64 mem = here(i386, MEM);
 	struct kunwind_walk walk = {
-		.ranges = ranges, .cache = cache, .recent = recent, .regs = *regs, .i386 = i386,
+		.ranges = ranges, .cache = cache, .replay = replay, .regs = *regs, .i386 = i386,
 		.mem = { .lo = mem, .hi = mem + size, .delta = (uintptr_t)memory - mem },
 		.addresses = found->addresses, .capacity = MOST_FOUND,
 	};
@@ -87,9 +87,9 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 {
 	const bool i386 = kunwind_table_i386(table);
 	const u64 bias = here(i386, BIAS);
-	static struct kunwind_cache cache;
+	static struct kunwind_rule_cache cache;
 	static struct found none, cold, warm, noted, taken;
-	static struct kunwind_recent recent;
+	static struct kunwind_replay replay;
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + 2 * sizeof(ranges->range[0]));
 
 	ranges->id = 1;
@@ -101,12 +101,12 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 		.start = bias + 0x9000, .end = bias + FUZZ_HI, .bias = bias, .table = table,
 	};
 	memset(&cache, 0, sizeof(cache));
-	recent.id = 0;
+	replay.id = 0;
 	walk(regs, ranges, i386, NULL, NULL, memory, size, &none);
 	walk(regs, ranges, i386, &cache, NULL, memory, size, &cold);
 	walk(regs, ranges, i386, &cache, NULL, memory, size, &warm);
-	walk(regs, ranges, i386, &cache, &recent, memory, size, &noted);
-	walk(regs, ranges, i386, &cache, &recent, memory, size, &taken);
+	walk(regs, ranges, i386, &cache, &replay, memory, size, &noted);
+	walk(regs, ranges, i386, &cache, &replay, memory, size, &taken);
 	found_compare(&none, &cold, "with an empty cache");
 	found_compare(&none, &warm, "with its own cache");
 	found_compare(&none, &noted, "that is noted");

@@ -128,7 +128,7 @@ bug walk 'register number is not checked' walk/full_rule.c 's/if (reg >= KUNWIND
 bug bare 'list of jump targets overflows by one' nocfi/code_analysis.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
 bug cost-build 'FDE that is run again is not charged' table/build.c \
 	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
-bug cost-build 'each unchanged row makes a wide rule' table/build.c 's/likely(p->changed || !packed)/1/'
+bug cost-build 'each unchanged row makes a full rule' table/build.c 's/likely(p->changed || !packed)/1/'
 bug cost-walk 'decoded instruction of user code is not charged' x86/insn_decode.c \
 	's/if (!text->left || !kunwind_pay(text->mem, 1))/if (!text->left)/'
 bug elf 'sum of offset and size overflows' cfi/elf.c \

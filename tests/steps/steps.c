@@ -65,9 +65,9 @@ static struct report report[WAYS];
 static struct memory memory[WAYS];
 static u32 nr_reports = 1;
 static struct kind kinds[KINDS];
-static struct kunwind_cache cache[WAYS];
-static struct kunwind_recent recent[WAYS];
-static struct kunwind_answers answers[WAYS];
+static struct kunwind_rule_cache cache[WAYS];
+static struct kunwind_replay replay[WAYS];
+static struct kunwind_analysis_cache answers[WAYS];
 static u64 *seen;
 static size_t nr_seen, room_seen;
 static u64 most_steps = ~0ULL, every = 997;
@@ -148,13 +148,13 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 	static unsigned long addresses[VERDICT_MOST];
 	static struct verdict_stack stack;
 	struct kunwind_walk walk = {
-		.ranges = target.ranges, .cache = &cache[n], .recent = &recent[n],
+		.ranges = target.ranges, .cache = &cache[n], .replay = &replay[n],
 		.mem = { .memory = &memory[n], .answers = &answers[n], .fs = user->fs_base },
 		.regs = { .r = { user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
 				 user->rbp, user->rsp, user->r8, user->r9, user->r10, user->r11,
 				 user->r12, user->r13, user->r14, user->r15, user->rip },
 			  .valid = KUNWIND_ALL_REGS },
-		.addresses = addresses, .trust = stack.trust, .capacity = KUNWIND_RECENT_FRAMES,
+		.addresses = addresses, .trust = stack.trust, .capacity = KUNWIND_REPLAY_FRAMES,
 	};
 	const struct kunwind_regs regs = walk.regs;
 	enum kunwind_reason reason;
@@ -165,7 +165,7 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		memset(stack.trust, KUNWIND_TRUST_CFI, sizeof(stack.trust));
 		stack.trust[0] = KUNWIND_TRUST_REGISTERS;
 		walk.others = false;
-		reason = kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
+		reason = kunwind_replay_walk(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
 		if (reason != KUNWIND_BUFFER_FULL || walk.capacity == VERDICT_MOST)
 			break;
 		/*
@@ -258,7 +258,7 @@ static void program_begins(pid_t pid)
 	for (n = 0; n < WAYS; n++)
 		memory[n].pid = pid;
 	read_maps();
-	memset(recent, 0, sizeof(recent));
+	memset(replay, 0, sizeof(replay));
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
 		return;
 	stepped(thread_of(pid));

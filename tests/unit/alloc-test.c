@@ -152,7 +152,7 @@ static void test_stages(const struct eh *eh)
 	fail_at = 0;
 }
 
-/* Functions in descending order, 1000 rules, wide rules, expressions. */
+/* Functions in descending order, 1000 rules, full rules, expressions. */
 static void section_make(struct eh *eh)
 {
 	size_t cie = eh_plain_cie(eh, "0c 07 08 90 01");
@@ -190,9 +190,9 @@ int main(void)
 	if (!tap_ok(!err, "build: it succeeds when no allocation fails"))
 		return tap_done();
 	kunwind_table_stats(table, &st);
-	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_wide > 60,
+	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_full > 60,
 	       "build: the table has %u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules,
-	       st.nr_wide);
+	       st.nr_full);
 	kunwind_table_free(table);
 	test_stages(&eh);
 	test_most();

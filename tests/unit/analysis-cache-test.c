@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analysis-cache-test.c - a cached answer about code equals the result of decoding it
- * again
+ * analysis-cache-test.c - a cached answer about code equals the result of
+ * decoding it again
  *
  * A stack is walked without a cache of answers, with an empty one, and with one
  * that holds the previous walk's answers. Then each bit of the code is changed
@@ -22,7 +22,7 @@
 
 static u8 code[512];
 static u64 stack[WORDS];
-static struct kunwind_answers answers;
+static struct kunwind_analysis_cache answers;
 static struct kunwind_ranges *ranges;
 
 struct found {
@@ -34,7 +34,7 @@ struct found {
 
 static u64 space = 1;
 
-static void walk_from(u64 ip, struct kunwind_answers *with, struct found *found)
+static void walk_from(u64 ip, struct kunwind_analysis_cache *with, struct found *found)
 {
 	struct kunwind_walk walk = {
 		.ranges = ranges, .addresses = found->addresses, .trust = found->trust,
@@ -108,7 +108,8 @@ struct answer {
 };
 
 /* @with: NULL, or answers for the walk with number with->walk. */
-static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_answers *with, u32 budget)
+static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis_cache *with,
+			 u32 budget)
 {
 	struct kunwind_mem mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 				   .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
@@ -265,7 +266,7 @@ static struct answer ask_again(u32 nr, u8 last, u32 times, u32 *cost)
 
 static void test_nothing(void)
 {
-	const u32 all = 6, few = 1 + 2 * KUNWIND_ANSWERS_PIECES;	/* units */
+	const u32 all = 6, few = 1 + 2 * KUNWIND_ANALYSIS_CACHE_PIECES;	/* units */
 	u32 cost;
 
 	tap_ok(ask_again(all, 0xc3, 1, &cost).yes && cost > few,

@@ -587,7 +587,7 @@ static inline void attack_debug_frame(struct attack *a)
 		attack_fde_at(a, start, 1, "", 0);
 }
 
-/* A different wide rule in each row: pools, hash tables and draft all grow. */
+/* A different full rule in each row: pools, hash tables and draft all grow. */
 static inline void attack_wide_rules(struct attack *a)
 {
 	static u8 code[900];
@@ -652,7 +652,7 @@ static const struct attack_case attack_cases[] = {
 	{ "expressions with equal hashes", attack_expression_hashes },
 	{ "rules with equal hashes", attack_rule_hashes },
 	{ "as many rules as there is room for", attack_many_rules },
-	{ "a wide rule for each row", attack_wide_rules },
+	{ "a full rule for each row", attack_wide_rules },
 	{ "FDEs without instructions", attack_small_fdes },
 	{ "FDEs that cover nothing", attack_empty_fdes },
 	{ "one long CIE", attack_long_cie },

@@ -81,7 +81,7 @@ static void test_frames(bool distinct, enum kunwind_reason want)
 {
 	static unsigned long addresses[KUNWIND_MAX_FRAMES];
 	static u64 stack[KUNWIND_MAX_FRAMES];
-	static struct kunwind_cache cache;
+	static struct kunwind_rule_cache cache;
 	static struct eh eh;
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	struct kunwind_table *table;

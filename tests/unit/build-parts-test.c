@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build-parts-test.c - a table in parts has the rules of the whole table; requested
- * parts are built first; the first or second stage refuses contradictory CFI
+ * build-parts-test.c - a table in parts has the rules of the whole table;
+ * requested parts are built first; the first or second stage refuses
+ * contradictory CFI
  */
 #include "eh.h"
 #include "object.h"
@@ -110,7 +111,7 @@ static void test_made(const struct made_case *c)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
 	enum kunwind_build_error begin, build, err = 0;
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	struct kunwind_section section;
 	struct kunwind_table_stats ps;
 	static struct eh eh;
@@ -125,11 +126,11 @@ static void test_made(const struct made_case *c)
 		eh_plain_fde(&eh, cie, TEXT_LO + c->fde[i].start, c->fde[i].len, c->fde[i].code);
 	section = section_of(&eh);
 	build = eh_build(&eh, 0, &whole);
-	begin = kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &parts);
+	begin = kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &parts);
 	if (!begin) {
-		while (!err && (part = kunwind_stages_next(stages, &wanted)) != ~0U)
-			err = kunwind_stages_build(stages, part);
-		kunwind_stages_end(stages);
+		while (!err && (part = kunwind_build_parts_next(stages, &wanted)) != ~0U)
+			err = kunwind_build_parts_one(stages, part);
+		kunwind_build_parts_end(stages);
 	}
 	tap_ok(begin == c->begin && err == c->build && !build == !(c->begin || c->build),
 	       "%s: %s, then %s; as a whole %s", c->name, kunwind_build_error_name(begin),
@@ -153,10 +154,10 @@ static void test_made(const struct made_case *c)
 static void test_walk(void)
 {
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
-	static struct kunwind_cache cache;
+	static struct kunwind_rule_cache cache;
 	struct kunwind_table *table = NULL;
 	struct kunwind_section section;
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	unsigned long addresses[8];
 	struct kunwind_table_stats st;
 	struct kunwind_walk walk;
@@ -180,7 +181,7 @@ static void test_walk(void)
 	section = section_of(&eh);
 	/* the last frame's caller lies in no object */
 	stack[3] = 0x700000;
-	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
 		    "walk: the first stage makes five parts"))
 		return;
 	ranges->nr = 1;
@@ -197,12 +198,12 @@ static void test_walk(void)
 		walk.regs.r[KUNWIND_RA] = TEXT_LO + 0x44;
 		walk.regs.valid = KUNWIND_ALL_REGS;
 		reason = kunwind_walk(&walk);
-		part = kunwind_stages_next(stages, &wanted);
+		part = kunwind_build_parts_next(stages, &wanted);
 		tap_ok(reason == rounds[round].reason && walk.count == rounds[round].count,
 		       "walk: %u addresses, %s", walk.count, kunwind_reason_name(reason));
 		if (rounds[round].build != ~0U)
 			tap_ok(part == rounds[round].build && wanted &&
-			       !kunwind_stages_build(stages, part),
+			       !kunwind_build_parts_one(stages, part),
 			       "walk: the missed part %u is built next", part);
 		else
 			tap_ok(part == 0 && !wanted, "walk: no part was missed, part %u is next", part);
@@ -219,7 +220,7 @@ static void test_walk(void)
 	reason = kunwind_walk(&walk);
 	tap_ok(reason == KUNWIND_NO_TABLE && walk.count == 1, "walk: a retired table has no rules: %s",
 	       kunwind_reason_name(reason));
-	kunwind_stages_end(stages);
+	kunwind_build_parts_end(stages);
 	kunwind_table_drop(table);
 	kunwind_table_stats(table, &st);
 	tap_ok(!st.parts_built && !st.nr_rows, "walk: a dropped table has no parts");
@@ -259,7 +260,7 @@ static void test_wanted(void)
 {
 	static const u32 order[] = { 1, 3, 4, 0, 2 };
 	struct kunwind_section section;
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	struct kunwind_table *table;
 	static struct eh eh;
 	bool good = true, wanted;
@@ -271,7 +272,7 @@ static void test_wanted(void)
 	for (i = 0; i < 5; i++)
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x10 * i, 0x10, "0e 10");
 	section = section_of(&eh);
-	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
 		    "wanted: the first stage makes five parts"))
 		return;
 	for (i = 0; i < 3; i++) {
@@ -280,12 +281,12 @@ static void test_wanted(void)
 		good &= kunwind_table_part(&found, TEXT_LO + 0x10 * order[2 - i]) == KUNWIND_NOT_READY;
 	}
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		part = kunwind_stages_next(stages, &wanted);
-		good &= part == order[i] && wanted == (i < 3) && !kunwind_stages_build(stages, part);
+		part = kunwind_build_parts_next(stages, &wanted);
+		good &= part == order[i] && wanted == (i < 3) && !kunwind_build_parts_one(stages, part);
 	}
-	tap_ok(good && kunwind_stages_next(stages, &wanted) == ~0U,
+	tap_ok(good && kunwind_build_parts_next(stages, &wanted) == ~0U,
 	       "wanted: all parts that were missed come before the others");
-	kunwind_stages_end(stages);
+	kunwind_build_parts_end(stages);
 	kunwind_table_free(table);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build-queue-test.c - the queues in which objects wait to be built: order, users,
- * and the user who pays
+ * build-queue-test.c - the queues in which objects wait to be built: order,
+ * users, and the user who pays
  */
 #include "object-scene.h"
 
-/* The worker of the oldest lane takes an object, but does not build it yet. */
-static struct kunwind_object *begins(struct kunwind_payer *payer, bool *wanted)
+/* The worker of the oldest queue takes an object, but does not build it yet. */
+static struct kunwind_object *begins(struct kunwind_quota *quota, bool *wanted)
 {
-	return kunwind_object_next(list_entry(lanes.next, struct kunwind_lane, node), payer, wanted);
+	return kunwind_object_next(list_entry(queues.next, struct kunwind_build_queue, node), quota, wanted);
 }
 
 static unsigned int nr_places(const struct kunwind_object *object)
@@ -21,18 +21,18 @@ static unsigned int nr_places(const struct kunwind_object *object)
 	return nr;
 }
 
-/* Returns the payer of the build's time, without a reference. */
-static struct kunwind_payer *time_payer(struct kunwind_object *object)
+/* Returns the quota of the build's time, without a reference. */
+static struct kunwind_quota *time_quota(struct kunwind_object *object)
 {
-	struct kunwind_payer *payer = kunwind_object_time_payer(object);
+	struct kunwind_quota *quota = kunwind_object_time_quota(object);
 
-	kunwind_payer_put(payer);
-	return payer;
+	kunwind_quota_put(quota);
+	return quota;
 }
 
-static void over_budget(struct kunwind_payer *payer)
+static void over_budget(struct kunwind_quota *quota)
 {
-	kunwind_payer_add_time(payer, 2000 * NSEC_PER_MSEC);
+	kunwind_quota_add_time(quota, 2000 * NSEC_PER_MSEC);
 }
 
 /* The object's worker builds it and finishes. */
@@ -64,7 +64,7 @@ static void test_unwanted(void)
 	       "unwanted: a build for an object with users goes on");
 	refcount_dec_and_test(&a->users);
 	tap_ok(!kunwind_object_unwanted(a), "unwanted: within the budget, a build goes on without users");
-	kunwind_payer_add_time(alice, 2000 * NSEC_PER_MSEC);
+	kunwind_quota_add_time(alice, 2000 * NSEC_PER_MSEC);
 	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node),
 	       "unwanted: over the budget, a build without users ends");
 	kunwind_object_build_over(a);
@@ -90,7 +90,7 @@ static void test_places(void)
 	for (i = 0; i < 5; i++)
 		o[i] = get_file(i, alice);
 	o[5] = get_file(4, bob);
-	tap_ok(o[5] == o[4] && o[4]->payer == alice,
+	tap_ok(o[5] == o[4] && o[4]->quota == alice,
 	       "places: two users share one object, charged to the first");
 	again = get_file(4, alice);
 	kunwind_object_offer(o[5], bob, &files[4]);
@@ -102,8 +102,8 @@ static void test_places(void)
 	       kunwind_object_state(o[4]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[1]) == KUNWIND_OBJECT_PENDING,
 	       "places: a user does not wait for objects that another user queued earlier");
-	tap_ok(o[4]->payer == bob && o[4]->time_payer == bob && alice->objects == 4 && bob->objects == 1 &&
-	       kunwind_payer_add_bytes(bob, 0) == TABLE,
+	tap_ok(o[4]->quota == bob && o[4]->time_quota == bob && alice->objects == 4 && bob->objects == 1 &&
+	       kunwind_quota_add_bytes(bob, 0) == TABLE,
 	       "places: the user whose queue reaches the object first pays");
 	build_all();
 	tap_ok(built == 5 && closed == 5, "places: an object in two queues is built once");
@@ -125,7 +125,7 @@ static void test_places(void)
 		o[i] = get_file(i, bob);
 	kunwind_object_put(o[0]);
 	build_all();
-	tap_ok(built == 3 && o[1]->time_payer == bob && o[1]->payer == alice && bob->objects == 2,
+	tap_ok(built == 3 && o[1]->time_quota == bob && o[1]->quota == alice && bob->objects == 2,
 	       "places: a user whose share is full pays the time, not the object");
 	for (i = 1; i < 5; i++)
 		kunwind_object_put(o[i]);
@@ -143,21 +143,21 @@ static void test_take_over(void)
 	begins(alice, &wanted);
 	kunwind_turns.woken = 0;
 	b = get_file(0, bob);
-	tap_ok(a == b && time_payer(a) == alice && nr_places(a) == 2 && kunwind_turns.woken == 1 &&
+	tap_ok(a == b && time_quota(a) == alice && nr_places(a) == 2 && kunwind_turns.woken == 1 &&
 	       nr_works == 1,
 	       "take over: within the budget, the first user pays for the build's time");
 	over_budget(alice);
-	tap_ok(time_payer(a) == bob && a->payer == alice,
+	tap_ok(time_quota(a) == bob && a->quota == alice,
 	       "take over: a user within the budget takes over the time, not the table");
 	over_budget(bob);
-	tap_ok(time_payer(a) == bob, "take over: a user over the budget takes over nothing");
+	tap_ok(time_quota(a) == bob, "take over: a user over the budget takes over nothing");
 	kunwind_object_offer(b, NULL, &files[0]);
-	tap_ok(!time_payer(a), "take over: CAP_SYS_ADMIN takes over any build");
+	tap_ok(!time_quota(a), "take over: CAP_SYS_ADMIN takes over any build");
 	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(!time_payer(a) && nr_places(a) == 3,
+	tap_ok(!time_quota(a) && nr_places(a) == 3,
 	       "take over: no user takes over a build from CAP_SYS_ADMIN");
 	ends(a);
-	tap_ok(list_empty(&a->places), "take over: after the build, the list of payers is empty");
+	tap_ok(list_empty(&a->places), "take over: after the build, the list of quotas is empty");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -165,13 +165,13 @@ static void test_take_over(void)
 }
 
 /*
- * Alice's share has no room. Her idle lane reaches a file of Bob's before Bob's
- * lane does, because Bob's has another file in front.
+ * Alice's share has no room. Her idle queue reaches a file of Bob's before
+ * Bob's queue does, because Bob's has another file in front.
  */
 static void test_poor(void)
 {
 	struct kunwind_object *front, *used, *a, *b;
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	bool wanted;
 
 	begin();
@@ -183,9 +183,9 @@ static void test_poor(void)
 	b = get_file(1, alice);
 	run_work();
 	run_work();
-	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && a->payer == bob &&
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && a->quota == bob &&
 	       bob->objects == 2 && !alice->objects,
-	       "payers: a table for which one user's share has no room is charged to another");
+	       "quotas: a table for which one user's share has no room is charged to another");
 	kunwind_object_put(b);
 	/* Two tables of Bob's are in use now. */
 	used = a;
@@ -195,80 +195,81 @@ static void test_poor(void)
 	b = get_file(2, alice);
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->over_share,
-	       "payers: a table is refused if no user's share has room");
+	       "quotas: a table is refused if no user's share has room");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	a = get_file(3, bob);
 	b = get_file(3, alice);
 	kunwind_object_offer(b, NULL, &files[3]);
-	tap_ok(!time_payer(a), "payers: CAP_SYS_ADMIN pays for the time from the start");
+	tap_ok(!time_quota(a), "quotas: CAP_SYS_ADMIN pays for the time from the start");
 	build_all();
-	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->payer,
-	       "payers: a table charged to CAP_SYS_ADMIN is in no user's share");
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->quota,
+	       "quotas: a table charged to CAP_SYS_ADMIN is in no user's share");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	kunwind_object_put(front);
 	kunwind_object_put(used);
 	kunwind_memory_uncharge(alice, (1 << 20) - 1000);
 	kunwind_memory_uncharge(bob, (1 << 20) - 1000 - 2 * TABLE);
-	end("shares of payers");
+	end("shares of quotas");
 
 	begin();
 	over_budget(alice);
 	a = get_file(1, bob);
 	b = get_file(1, alice);
-	/* the newest lane: Alice's */
-	a = kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), alice, &wanted);
-	tap_ok(a == b && wanted && time_payer(a) == bob,
-	       "payers: a user over the budget pays for no time while another is within");
+	/* the newest queue: Alice's */
+	a = kunwind_object_next(list_entry(queues.prev, struct kunwind_build_queue, node), alice,
+				&wanted);
+	tap_ok(a == b && wanted && time_quota(a) == bob,
+	       "quotas: a user over the budget pays for no time while another is within");
 	over_budget(bob);
 	now_ns += 15000 * NSEC_PER_MSEC;
 	over_budget(alice);
-	tap_ok(time_payer(a) == bob, "payers: the first user keeps the build when both are over the budget");
+	tap_ok(time_quota(a) == bob, "quotas: the first user keeps the build when both are over the budget");
 	ends(a);
 	kunwind_object_put(b);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
-	end("budgets of payers");
+	end("budgets of quotas");
 
 	begin();
 	a = get_file(1, alice);
 	b = get_file(1, bob);
 	begins(alice, &wanted);
-	tap_ok(kunwind_payer_take_turn(alice, KUNWIND_TURN_COMPILE), "payers: the first user compiles");
-	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob &&
-	       time_payer(a) == bob, "payers: if the first user's turn is taken, another user's is used");
-	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
-	       "payers: no turn if all users compile");
-	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
-	kunwind_payer_put(bob);
-	kunwind_payer_give_turn(alice, KUNWIND_TURN_COMPILE);
+	tap_ok(kunwind_quota_take_turn(alice, KUNWIND_TURN_COMPILE), "quotas: the first user compiles");
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && quota == bob &&
+	       time_quota(a) == bob, "quotas: if the first user's turn is taken, another user's is used");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && !quota,
+	       "quotas: no turn if all users compile");
+	kunwind_quota_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_quota_put(bob);
+	kunwind_quota_give_turn(alice, KUNWIND_TURN_COMPILE);
 	over_budget(alice);
-	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && payer == bob,
-	       "payers: the turn is that of a user within the budget");
-	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer),
-	       "payers: no turn if only a user over the budget has one left");
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && quota == bob,
+	       "quotas: the turn is that of a user within the budget");
+	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota),
+	       "quotas: no turn if only a user over the budget has one left");
 	kunwind_object_offer(a, NULL, &files[1]);
-	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &payer) && !payer,
-	       "payers: CAP_SYS_ADMIN waits for no turn");
-	kunwind_payer_give_turn(bob, KUNWIND_TURN_COMPILE);
-	kunwind_payer_put(bob);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && !quota,
+	       "quotas: CAP_SYS_ADMIN waits for no turn");
+	kunwind_quota_give_turn(bob, KUNWIND_TURN_COMPILE);
+	kunwind_quota_put(bob);
 	/*
 	 * the second stage goes on; users who map the object now can pay, too
 	 */
 	a->filling = true;
 	ends(a);
-	tap_ok(nr_places(a) == 3, "payers: the list is kept until the second stage ends");
+	tap_ok(nr_places(a) == 3, "quotas: the list is kept until the second stage ends");
 	a->filling = false;
 	kunwind_object_build_over(a);
-	tap_ok(list_empty(&a->places), "payers: the list is empty after the second stage");
+	tap_ok(list_empty(&a->places), "quotas: the list is empty after the second stage");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
-	end("turns of payers");
+	end("turns of quotas");
 }
 
-static void test_lanes(void)
+static void test_queues(void)
 {
 	struct kunwind_object *o[30];
 	unsigned int i;
@@ -276,47 +277,47 @@ static void test_lanes(void)
 	begin();
 	for (i = 0; i < 5; i++)
 		o[i] = get_file(i, alice);
-	tap_ok(nr_works == 1, "lanes: one local build of a user at a time");
+	tap_ok(nr_works == 1, "queues: one local build of a user at a time");
 	for (i = 5; i < 8; i++)
 		o[i] = get_file(i, bob);
-	tap_ok(nr_works == 2, "lanes: each user has an own lane");
+	tap_ok(nr_works == 2, "queues: each user has an own queue");
 	for (i = 8; i < 14; i++)
 		o[i] = get_file(i, NULL);
-	tap_ok(nr_works == 4, "lanes: CAP_SYS_ADMIN has two");
+	tap_ok(nr_works == 4, "queues: CAP_SYS_ADMIN has two");
 	run_work();
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[5]) == KUNWIND_OBJECT_READY && nr_works == 4,
-	       "lanes: objects are built from each lane in turn, the first of each lane first");
+	       "queues: objects are built from each queue in turn, the first of each queue first");
 	build_all();
 	for (i = 0; i < 14; i++)
 		kunwind_object_put(o[i]);
-	tap_ok(list_empty(&lanes), "lanes: an empty lane is freed");
+	tap_ok(list_empty(&queues), "queues: an empty queue is freed");
 
 	for (i = 0; i < 10; i++)
 		inodes[20 + i].i_sb = i < 8 ? &fuse : i == 8 ? &nfs : &memory;
 	for (i = 0; i < 10; i++)
 		o[i] = get_file(20 + i, alice);
 	tap_ok(nr_works == 2 + 1 + 1,
-	       "lanes: a user's two builds from one remote file system run beside the others");
+	       "queues: a user's two builds from one remote file system run beside the others");
 	tap_ok(o[0]->module_held && o[8]->module_held && !o[9]->module_held,
-	       "lanes: FUSE and NFS are remote, tmpfs is not");
+	       "queues: FUSE and NFS are remote, tmpfs is not");
 	o[10] = get_file(0, alice);
-	tap_ok(nr_works == 4, "lanes: all local files of a user are in one lane");
+	tap_ok(nr_works == 4, "queues: all local files of a user are in one queue");
 	build_all();
 	for (i = 0; i < 11; i++)
 		kunwind_object_put(o[i]);
-	end("lanes");
+	end("queues");
 }
 
 int main(void)
 {
 	current = &task;
-	kunwind_lanes_init(build_next);
+	kunwind_build_queues_init(build_next);
 	test_unwanted();
 	test_places();
 	test_take_over();
 	test_poor();
-	test_lanes();
+	test_queues();
 	return tap_done();
 }

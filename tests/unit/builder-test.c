@@ -129,30 +129,30 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *of)
 }
 
 /* Users 0 to 2; the object knows the first nr_users of them. */
-static struct kunwind_payer { s64 bytes, most; } users[3];
+static struct kunwind_quota { s64 bytes, most; } users[3];
 static unsigned int nr_users, refused;
 static s64 room;			/* for all of them */
 
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	if (payer->bytes + (s64)bytes > payer->most)
+	if (quota->bytes + (s64)bytes > quota->most)
 		return -EDQUOT;
 	if (room < (s64)bytes)
 		return -ENOSPC;
 	room -= bytes;
-	payer->bytes += bytes;
+	quota->bytes += bytes;
 	return 0;
 }
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes)
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes)
 {
 	room += bytes;
-	payer->bytes -= bytes;
+	quota->bytes -= bytes;
 }
-bool kunwind_object_next_payer(struct kunwind_object *of)
+bool kunwind_object_next_quota(struct kunwind_object *of)
 {
-	if (of->payer == &users[nr_users - 1])
+	if (of->quota == &users[nr_users - 1])
 		return false;
-	of->payer++;
+	of->quota++;
 	return true;
 }
 void kunwind_memory_refused(void) { refused++; }
@@ -182,42 +182,44 @@ bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 bool kunwind_jobs_stopping(void) { return stops; }
 void kunwind_jobs_stop(void) { stops = true; }
 
-struct kunwind_fill { int unused; };
-static struct kunwind_fill the_fill;
+struct kunwind_part_builder { int unused; };
+static struct kunwind_part_builder the_fill;
 static size_t fill_charged;
-enum kunwind_build_error kunwind_fill_begin(struct kunwind_job *job, const struct kunwind_section *section,
-					size_t limit, struct kunwind_fill **fill)
+enum kunwind_build_error kunwind_part_builder_begin(struct kunwind_job *job,
+						    const struct kunwind_section *section,
+						    size_t limit, struct kunwind_part_builder **fill)
 {
 	in_parts = true;
 	*fill = &the_fill;
 	return kunwind_table_build(section, 0, limit, NULL, NULL, &job->object->table);
 }
-void kunwind_fill_cancel(struct kunwind_fill *fill) { (void)fill; cancelled++; }
-void kunwind_fill_start(struct kunwind_fill *fill, void *bytes, size_t charged)
+void kunwind_part_builder_cancel(struct kunwind_part_builder *fill) { (void)fill; cancelled++; }
+void kunwind_part_builder_start(struct kunwind_part_builder *fill, void *bytes, size_t charged)
 {
 	(void)fill;
 	started++;
 	fill_charged = charged;
 	kvfree(bytes);
 }
-int kunwind_fill_init(void) { return 0; }
-void kunwind_fill_stop(void) { }
-void kunwind_fill_exit(void) { }
-int kunwind_lanes_init(void (*function)(struct kunwind_lane *lane, struct kunwind_payer *payer))
+int kunwind_part_builder_init(void) { return 0; }
+void kunwind_part_builder_stop(void) { }
+void kunwind_part_builder_exit(void) { }
+int kunwind_build_queues_init(void (*function)(struct kunwind_build_queue *queue,
+					       struct kunwind_quota *quota))
 {
 	(void)function;
 	return 0;
 }
-struct kunwind_object *kunwind_object_next(struct kunwind_lane *lane, struct kunwind_payer *payer,
-					   bool *wanted)
+struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
+					   struct kunwind_quota *quota, bool *wanted)
 {
-	(void)lane, (void)payer;
+	(void)queue, (void)quota;
 	*wanted = false;
 	return NULL;
 }
 void kunwind_object_put(struct kunwind_object *of) { (void)of; }
-void kunwind_lanes_drain(void) { }
-void kunwind_lanes_exit(void) { }
+void kunwind_build_queues_drain(void) { }
+void kunwind_build_queues_exit(void) { }
 
 /* --------------------------------------------------------------- the scene */
 
@@ -231,8 +233,8 @@ static void begin(void)
 	mapping.writably_mapped = false;
 	file = (struct file){ &inode, &mapping, &operations, FMODE_READ | FMODE_CAN_READ, 0, 1 };
 	for (i = 0; i < ARRAY_SIZE(users); i++)
-		users[i] = (struct kunwind_payer){ .most = MUCH };
-	object = (struct kunwind_object){ .payer = &users[0] };
+		users[i] = (struct kunwind_quota){ .most = MUCH };
+	object = (struct kunwind_object){ .quota = &users[0] };
 	kunwind_object_key_init(&object.key, &file);
 	nr_users = 1;
 	room = MUCH;
@@ -279,7 +281,7 @@ static void end(const char *what)
 
 	if (in_parts && object.table)
 		kunwind_estimate_uncharge(&object, fill_charged, 0);
-	tap_ok(object.payer->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
+	tap_ok(object.quota->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
 	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
 	       "%s: everything except the table is released", what);
 	kunwind_table_free(object.table);
@@ -356,7 +358,7 @@ static void test_read(void)
 	kunwind_table_free(object.table);
 	read_fails = reads;
 	built = reads = told = 0;
-	object = (struct kunwind_object){ .payer = &users[0], .key = object.key };
+	object = (struct kunwind_object){ .quota = &users[0], .key = object.key };
 	users[0].bytes = 0;
 	room = MUCH;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO), "the last read fails: failed with io");
@@ -445,7 +447,7 @@ static void test_charge(void)
 	begin();
 	users[0].most = users[1].most = estimate() - 1;
 	nr_users = 3;
-	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.payer == &users[2] &&
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.quota == &users[2] &&
 	       !object.over_share,
 	       "another user who maps the file has room: that user pays");
 	end("another user pays");

@@ -22,7 +22,7 @@ do {										\
 	memcpy(&(val), (const void *)(uintptr_t)(at_ + (mem)->delta), 8);	\
 } while (0)
 #define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
-#define kunwind_walk_again(...)		interrupted_walk_again(__VA_ARGS__)
+#define kunwind_replay_walk(...)		interrupted_walk_again(__VA_ARGS__)
 #include "../../kmod/core/walk/walk.c"
 #include "../../kmod/core/walk/replay.c"
 #include "scene.h"
@@ -69,9 +69,9 @@ static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
 /* --------------------------------------- functions that callstack.c calls */
 
 void kunwind_original_init(void) { }
-void kunwind_touch(u64 at, u64 besides) { (void)at, (void)besides; }
-void kunwind_touch_part(const struct kunwind_range *range, u64 addr) { (void)range, (void)addr; }
-void kunwind_touch_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
+void kunwind_fault_in(u64 at, u64 besides) { (void)at, (void)besides; }
+void kunwind_fault_in_part(const struct kunwind_range *range, u64 addr) { (void)range, (void)addr; }
+void kunwind_fault_in_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
 
 /* --------------------------------------------------------------- the scene */
 
@@ -172,7 +172,7 @@ static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
 {
 	walk(which, found);
 	if (!noted)
-		recents->id = 0;
+		replays->id = 0;
 	reads = 0;
 	before = n;
 	walk(which, found);

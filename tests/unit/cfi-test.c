@@ -305,7 +305,7 @@ static void test_needed(void)
 	tap_ok(st.keep == (RBX | R12) && kunwind_table_keep(table) == st.keep,
 	       "stats: keep holds requested and needed registers");
 	tap_ok(st.base == TEXT_LO && st.span == 0x30 && st.nr_fdes == 2 && st.nr_rows == 6 &&
-	       st.nr_rules == 5 && st.nr_wide == 0, "stats: base, span, counts");
+	       st.nr_rules == 5 && st.nr_full == 0, "stats: base, span, counts");
 	kunwind_table_free(table);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code-ahead-test.c - return addresses by the code ahead, against the CFI of real
- * objects
+ * code-ahead-test.c - return addresses by the code ahead, against the CFI of
+ * real objects
  *
  * At each instruction of a real object, and after each call, the code ahead
  * must agree with the object's own rule about the return address and the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code-analysis-test.c - the stack depth that is read from code, against the CFI of real
- * objects
+ * code-analysis-test.c - the stack depth that is read from code, against the
+ * CFI of real objects
  *
  * Where an object's rule is CFA = rsp + n, the depth from the function's start
  * to that address must be n - 8, or not known. The same holds for rbp where it

@@ -79,13 +79,13 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	(void)payer, (void)bytes;
+	(void)quota, (void)bytes;
 	return 0;
 }
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; }
 void kunwind_memory_refused(void) { }
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
 void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap)) { free(reap); }
@@ -95,13 +95,13 @@ void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *r
 /* Process @n of user @uid (0: root) has @nr mappings of a file. */
 static void process(unsigned int n, u32 uid, u32 nr)
 {
-	struct kunwind_payer *payer;
+	struct kunwind_quota *quota;
 	u32 i;
 
 	cred = (struct cred){ &init_user_ns, { uid }, uid ? 0 : 1ULL << CAP_SYS_ADMIN };
-	payer = kunwind_payer_of(&mm);
-	lists[n] = kunwind_snapshot_alloc(nr, payer, GFP_KERNEL);
-	kunwind_payer_put(payer);
+	quota = kunwind_quota_of(&mm);
+	lists[n] = kunwind_snapshot_alloc(nr, quota, GFP_KERNEL);
+	kunwind_quota_put(quota);
 	for (i = 0; i < nr; i++) {
 		lists[n]->ranges.range[i].start = 0x2000 * (i + 1);
 		lists[n]->ranges.range[i].end = 0x2000 * (i + 1) + 0x1000;
@@ -229,6 +229,6 @@ int main(void)
 	test_process();
 	test_user();
 	test_end();
-	kunwind_payer_exit();
+	kunwind_quota_exit();
 	return tap_done();
 }

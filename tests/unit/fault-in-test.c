@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault-in-test.c - requests of walks: which are accepted, when a task's next one
- * is accepted, which pages are faulted in; task works cause no further ones
+ * fault-in-test.c - requests of walks: which are accepted, when a task's next
+ * one is accepted, which pages are faulted in; task works cause no further ones
  */
 #include "kernel.h"
 #include "tap.h"
@@ -118,10 +118,10 @@ int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 {
 	(void)mm, (void)addr, (void)timeout;
 	/* a traced event during the wait, with an unreadable stack */
-	kunwind_touch(area.vm_start, 0);
+	kunwind_fault_in(area.vm_start, 0);
 	return part_answer;
 }
-unsigned long kunwind_follow_patience(void) { return 10; }
+unsigned long kunwind_mm_hooks_patience(void) { return 10; }
 
 static u64 learned_id, learned_at;
 static bool learns;
@@ -157,7 +157,7 @@ static void begin(void)
 	part_answer = 0;
 	faults = 0;
 	jiffies += 100000;
-	kunwind_touch_init();
+	kunwind_fault_in_init();
 }
 
 /* Runs the irq_work and the thread. Returns whether a task work was queued. */
@@ -192,7 +192,7 @@ static bool asks(u64 at)
 {
 	bool was;
 
-	kunwind_touch(at, 0);
+	kunwind_fault_in(at, 0);
 	was = heard();
 	returns();
 	return was;
@@ -202,7 +202,7 @@ static bool asks_part(void)
 {
 	bool was;
 
-	kunwind_touch_part(NULL, 0x1000);
+	kunwind_fault_in_part(NULL, 0x1000);
 	was = heard();
 	returns();
 	return was;
@@ -212,7 +212,7 @@ static bool asks_breakpoint(void)
 {
 	bool was;
 
-	kunwind_touch_breakpoint(7, 0x401000);
+	kunwind_fault_in_breakpoint(7, 0x401000);
 	was = heard();
 	returns();
 	return was;
@@ -256,7 +256,7 @@ static void test_pages(void)
 	/* 1 to 9 of the first 16 */
 	tap_ok(faults == 9, "pages: resident pages are left alone");
 	begin();
-	kunwind_touch(STACK, STACK + 30 * PAGE_SIZE);
+	kunwind_fault_in(STACK, STACK + 30 * PAGE_SIZE);
 	heard();
 	returns();
 	tap_ok(faults == PAGES + 1 && present[30],
@@ -299,7 +299,7 @@ static void test_not_helped(void)
 	task_gone = false;
 	begin();
 	me.flags = PF_KTHREAD;
-	kunwind_touch(STACK, 0);
+	kunwind_fault_in(STACK, 0);
 	tap_ok(!heard() && !module_refs, "left alone: a kernel thread that has the number of an ended task");
 	begin();
 	module_goes = true;
@@ -367,21 +367,22 @@ static void test_own(void)
 {
 	/* kunwind_part_wait() above makes a request */
 	begin();
-	kunwind_touch_part(NULL, 0x1000);
+	kunwind_fault_in_part(NULL, 0x1000);
 	heard();
 	returns();
 	tap_ok(!raised && !hands.busy, "own work: events during it request nothing");
-	tap_ok(kunwind_claim_own_begin(), "own work: a task can begin it outside touch_run()");
+	tap_ok(kunwind_request_limit_own_begin(),
+	       "own work: a task can begin it outside fault_in_run()");
 	tap_ok(!asks(STACK), "own work: a walk during it requests nothing");
-	kunwind_claim_own_end();
+	kunwind_request_limit_own_end();
 	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
 	/* before the thread has run: one request for each CPU */
 	begin();
-	kunwind_touch(STACK, 0);
+	kunwind_fault_in(STACK, 0);
 	me.pid = 101;
 	raised->func(raised);
 	raised = NULL;
-	kunwind_touch(STACK, 0);
+	kunwind_fault_in(STACK, 0);
 	tap_ok(!raised, "own work: the CPU has one request at a time");
 	me.pid = 100;
 	thread.thread_fn(0);
@@ -391,10 +392,10 @@ static void test_own(void)
 	 * the task has not returned to user mode yet: it is refused for one
 	 * second
 	 */
-	kunwind_touch(STACK, 0);
+	kunwind_fault_in(STACK, 0);
 	tap_ok(!raised, "own work: a task has one request at a time");
 	jiffies += HZ + 1;
-	kunwind_touch(STACK, 0);
+	kunwind_fault_in(STACK, 0);
 	{
 		struct callback_head *first = queued_work;
 
@@ -473,7 +474,7 @@ static void test_taken(void)
 	begin();
 	for (i = 0; i < GROUP; i++) {
 		me.pid = alike(i, GROUP_BITS);
-		kunwind_claim_own_begin();
+		kunwind_request_limit_own_begin();
 	}
 	me.pid = alike(GROUP, GROUP_BITS);
 	jiffies += HZ;
@@ -490,7 +491,7 @@ static void test_taken(void)
 		me.pid = alike(i, GROUP_BITS);
 		for (j = 0; j < GROUP; j++)
 			had |= (before[j] & CLAIM_PID) == claim_pid();
-		kunwind_claim_own_end();
+		kunwind_request_limit_own_end();
 		if (!had) {
 			lost++;
 			changed |= memcmp(before, group, sizeof(before));
@@ -516,7 +517,7 @@ static void test_sleepers(void)
 		jiffies += 2 * HZ;
 		me.pid = 1000 + 256 * i;
 		queued_work = NULL;
-		kunwind_touch(STACK, 0);
+		kunwind_fault_in(STACK, 0);
 		was += heard();
 	}
 	tap_ok(was == MAX_CHAIN && module_refs == MAX_CHAIN,

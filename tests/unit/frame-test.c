@@ -53,12 +53,12 @@ static const struct frame_case cases[] = {
 static const struct kunwind_rule damaged[] = {
 	{ .kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RA, .off = 24 },
 	{ .kind = KUNWIND_RULE_CFA, .reg = 64 + KUNWIND_RSP, .off = 24 },
-	{ .kind = KUNWIND_RULE_WIDE + 1, .reg = KUNWIND_RSP, .off = 24 },
+	{ .kind = KUNWIND_RULE_FULL + 1, .reg = KUNWIND_RSP, .off = 24 },
 };
 
 static void test_frame(const struct frame_case *c, const struct kunwind_rule *damage, bool cached)
 {
-	static struct kunwind_cache cache;
+	static struct kunwind_rule_cache cache;
 	static u64 id;
 	static struct eh eh;
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
@@ -132,7 +132,7 @@ static const struct inner {
 static void test_saved(unsigned int reg, const struct inner *says, unsigned int place, bool lost,
 		       bool cached)
 {
-	static struct kunwind_cache cache;
+	static struct kunwind_rule_cache cache;
 	static u64 id = 1000;
 	static struct eh eh;
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));

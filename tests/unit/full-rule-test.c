@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * full-rule-test.c - steps by wide rules: their cost, and the values that they
+ * full-rule-test.c - steps by full rules: their cost, and the values that they
  * compute
  */
 #include "../../kmod/core/walk/mem.h"
@@ -22,7 +22,7 @@ static void test_budget(void)
 		/* and each step pays for lookup and return address */
 		const u32 cost = 1 + lengths[i];
 		const u32 most = (KUNWIND_BUDGET - 1) / (cost + KUNWIND_COST_LOOKUP + 1);
-		const struct kunwind_wide *wide;
+		const struct kunwind_full_rule *wide;
 		struct kunwind_rule rule;
 		struct kunwind_walk walk;
 		enum kunwind_reason reason;
@@ -38,7 +38,7 @@ static void test_budget(void)
 		scene();
 		object(&(struct function){ 0, 0x100, code }, 1, 0x1000);
 		rule = kunwind_table_lookup(ranges->range[0].table, TEXT_LO);
-		wide = kunwind_table_wide(ranges->range[0].table, rule.off);
+		wide = kunwind_table_full_rule(ranges->range[0].table, rule.off);
 		tap_ok(wide && wide->cost == cost,
 		       "a CFA by an expression of %u bytes costs %u", lengths[i],
 		       cost);
@@ -58,7 +58,7 @@ static void test_budget(void)
 			    "CFA by an expression: the budget pays for %u steps of a walk",
 			    most < FRAMES ? most : FRAMES - 1))
 			printf("# %s, %u addresses\n", kunwind_reason_name(reason), walk.count);
-		tap_ok(!walk.others, "frames by a wide rule count as found by CFI");
+		tap_ok(!walk.others, "frames by a full rule count as found by CFI");
 	}
 }
 
@@ -83,7 +83,7 @@ static void test_values(void)
 	regs.r[KUNWIND_RBX] = WORD(20);
 	stack[2] = CODE(1, 0x110);
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
-	WALK("wide rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
+	WALK("full rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
 	regs.r[KUNWIND_RA] = CODE(1, 0x210);
 	WALK("short rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);

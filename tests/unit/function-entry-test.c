@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * function-entry-test.c - the entry of a function, by the padding before it or by Go's
- * check of the stack
+ * function-entry-test.c - the entry of a function, by the padding before it or
+ * by Go's check of the stack
  */
 #include "../../kmod/core/nocfi/function_entry.h"
 #include "../../kmod/core/walk/mem.h"

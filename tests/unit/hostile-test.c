@@ -109,9 +109,9 @@ static void test_expressions(void)
 		return;
 	for (i = 0; i < 5; i++)
 		kinds[i] = kunwind_table_lookup(table, TEXT_LO + i).kind & KUNWIND_RULE_KIND;
-	tap_ok(kinds[0] == KUNWIND_RULE_CFA && kinds[1] == KUNWIND_RULE_WIDE &&
-	       kinds[2] == KUNWIND_RULE_WIDE && kinds[3] == KUNWIND_RULE_NONE &&
-	       kinds[4] == KUNWIND_RULE_WIDE, "a row with 600 bytes of expressions has no rule");
+	tap_ok(kinds[0] == KUNWIND_RULE_CFA && kinds[1] == KUNWIND_RULE_FULL &&
+	       kinds[2] == KUNWIND_RULE_FULL && kinds[3] == KUNWIND_RULE_NONE &&
+	       kinds[4] == KUNWIND_RULE_FULL, "a row with 600 bytes of expressions has no rule");
 	kunwind_table_free(table);
 }
 

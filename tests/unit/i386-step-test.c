@@ -150,9 +150,9 @@ int main(void)
 	mem.hi = 0x80;
 	mem.delta = (u64)(uintptr_t)stack;
 	WALK("a CFA that wraps at 4 GB ends the walk", CFA_STUCK, 1, AT(0x10), { 0, "0e 10", false });
-	/* by a wide rule: the return address is in eax */
+	/* by a full rule: the return address is in eax */
 	regs.r[KUNWIND_RAX] = CALLER;
-	WALK("wide rule: a CFA that wraps at 4 GB ends the walk", CFA_STUCK, 1, AT(0x10),
+	WALK("full rule: a CFA that wraps at 4 GB ends the walk", CFA_STUCK, 1, AT(0x10),
 	     { 0, "0e 10 09 08 00", false });
 	return tap_done();
 }

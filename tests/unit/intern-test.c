@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * intern-test.c - how a table is packed: the pool of byte strings, the hash of
- * rules, the exact limits, wide rules, FDEs of one range, edges of parts
+ * rules, the exact limits, full rules, FDEs of one range, edges of parts
  */
 #include "../../kmod/core/table/pack.h"
 #include "../../kmod/core/cfi/intern.h"
@@ -24,28 +24,28 @@ static void test_pool(void)
 	enum { NR = 300000 };
 	u32 *offs = malloc(NR * sizeof(*offs)), i, wrong = 0;
 	u64 *words = malloc(NR * sizeof(*words)), seed = 1;
-	struct kunwind_pool pool;
+	struct kunwind_intern pool;
 
-	kunwind_pool_init(&pool, 1 << 30, plenty());
+	kunwind_intern_init(&pool, 1 << 30, plenty());
 	for (i = 0; i < NR; i++) {
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		words[i] = seed ^ seed >> 29;
-		wrong += kunwind_pool_add(&pool, &words[i], sizeof(words[i]), &offs[i]) != KUNWIND_OK;
+		wrong += kunwind_intern_add(&pool, &words[i], sizeof(words[i]), &offs[i]) != KUNWIND_OK;
 	}
 	for (i = 0; i < NR; i++)
 		wrong += memcmp(pool.data + offs[i], &words[i], sizeof(words[i])) != 0;
 	tap_ok(!wrong, "pool: %u strings are stored unchanged", NR);
 	i = 0;
-	wrong = kunwind_pool_add(&pool, &words[5], sizeof(words[5]), &i);
+	wrong = kunwind_intern_add(&pool, &words[5], sizeof(words[5]), &i);
 	tap_ok(!wrong && i == offs[5], "pool: an equal string is not stored twice");
-	kunwind_pool_exit(&pool);
+	kunwind_intern_exit(&pool);
 
-	kunwind_pool_init(&pool, 100, plenty());
+	kunwind_intern_init(&pool, 100, plenty());
 	for (i = 0; i < 40; i++)
-		if (kunwind_pool_add(&pool, &words[i], sizeof(words[i]), &offs[i]))
+		if (kunwind_intern_add(&pool, &words[i], sizeof(words[i]), &offs[i]))
 			break;
 	tap_ok(i == 12 && pool.size <= 100, "pool: a limit of 100 bytes holds 12 strings of 8 bytes");
-	kunwind_pool_exit(&pool);
+	kunwind_intern_exit(&pool);
 	free(offs);
 	free(words);
 }
@@ -120,12 +120,12 @@ static void test_limit(void)
 		kunwind_table_free(table);
 }
 
-/* The last wide rule, then with one entry more than the table has. */
+/* The last full rule, then with one entry more than the table has. */
 static void test_wide(void)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	const struct kunwind_wide *wide = NULL;
+	const struct kunwind_full_rule *wide = NULL;
 	struct kunwind_rule rule;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 
@@ -133,14 +133,15 @@ static void test_wide(void)
 	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: builds"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO);
-	wide = kunwind_table_wide(table, rule.off);
-	tap_ok(wide && wide->nr == 1 && (u32)rule.off + 2 == table->wide_units,
+	wide = kunwind_table_full_rule(table, rule.off);
+	tap_ok(wide && wide->nr == 1 && (u32)rule.off + 2 == table->full_units,
 	       "wide: the rule is the last one of the table");
-	((struct kunwind_wide *)wide)->nr = 2;
-	tap_ok(!kunwind_table_wide(table, rule.off),
+	((struct kunwind_full_rule *)wide)->nr = 2;
+	tap_ok(!kunwind_table_full_rule(table, rule.off),
 	       "wide: a rule that reaches beyond the table is not found");
-	((struct kunwind_wide *)wide)->nr = 0;
-	tap_ok(!kunwind_table_wide(table, rule.off), "wide: a rule without entries is not found");
+	((struct kunwind_full_rule *)wide)->nr = 0;
+	tap_ok(!kunwind_table_full_rule(table, rule.off),
+	       "wide: a rule without entries is not found");
 	kunwind_table_free(table);
 }
 
@@ -192,7 +193,7 @@ static void test_twice(void)
 static void test_parts(void)
 {
 	static struct eh eh;
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	struct kunwind_table *table;
 	const struct kunwind_table *part;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
@@ -203,7 +204,8 @@ static void test_parts(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, "");
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
 	section.size = eh.size;
-	if (!tap_ok(!kunwind_stages_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages, &table),
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages,
+					       &table),
 		    "parts: the first stage succeeds"))
 		return;
 	part = table;
@@ -215,7 +217,7 @@ static void test_parts(void)
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO - 1) == KUNWIND_COMPLETE && part == table,
 	       "parts: the byte before the first FDE belongs to no part");
-	kunwind_stages_end(stages);
+	kunwind_build_parts_end(stages);
 	kunwind_table_free(table);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt-budget-test.c - how much of the budget walks in interrupts may spend: on
- * average, in one walk, and when an NMI interrupts the accounting
+ * interrupt-budget-test.c - how much of the budget walks in interrupts may
+ * spend: on average, in one walk, and when an NMI interrupts the accounting
  */
 #include "kernel.h"
 #include "tap.h"
@@ -37,11 +37,11 @@ static u32 spent[WALKS], least;
 /* Makes a walk that wants to spend @wanted. Returns what it spent. */
 static u32 walk(u32 wanted)
 {
-	const u32 budget = kunwind_credit_take(URGENT);
+	const u32 budget = kunwind_interrupt_budget_take(URGENT);
 	const u32 used = min(wanted, budget);
 
 	least = min(least, budget);
-	kunwind_credit_return(budget - used);
+	kunwind_interrupt_budget_return(budget - used);
 	return used;
 }
 
@@ -126,9 +126,9 @@ static void test_nmi(void)
 	tap_ok(most_of_window() <= 2 * WINDOW * EACH + MOST,
 	       "a cheap NMI during the accounting: the average is limited");
 	for (i = 0; i < WALKS; i++) {
-		before = kunwind_credit_take(URGENT);
+		before = kunwind_interrupt_budget_take(URGENT);
 		spent[i] = walk(~0U);
-		kunwind_credit_return(before);
+		kunwind_interrupt_budget_return(before);
 	}
 	tap_ok(least == EACH && most_of_window() <= 2 * WINDOW * EACH + MOST,
 	       "an NMI during a walk: both take from the same credit");

@@ -15,14 +15,14 @@ static struct mm_struct mm;
 static struct task_struct me = { .mm = &mm };
 static struct kunwind_space space;
 static struct kunwind_object object;
-static struct kunwind_payer { int refs; } user;
+static struct kunwind_quota { int refs; } user;
 static bool registered, over;
 static enum kunwind_build_error build_error;
 static int change_error;
 static unsigned int built;
 static struct kunwind_change changed;
 static struct kunwind_section section;
-static struct kunwind_payer *paid;
+static struct kunwind_quota *paid;
 
 struct kunwind_space *kunwind_space_find_get(const struct mm_struct *of)
 {
@@ -32,11 +32,11 @@ struct kunwind_space *kunwind_space_find_get(const struct mm_struct *of)
 	return &space;
 }
 void kunwind_space_put(struct kunwind_space *of) { refcount_dec_and_test(&of->refs); }
-struct kunwind_payer *kunwind_payer_of(struct mm_struct *of) { (void)of; user.refs++; return &user; }
-void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
-struct kunwind_object *kunwind_object_new_jit(struct kunwind_payer *payer)
+struct kunwind_quota *kunwind_quota_of(struct mm_struct *of) { (void)of; user.refs++; return &user; }
+void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
+struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota)
 {
-	paid = payer;
+	paid = quota;
 	if (over)
 		return ERR_PTR(-ENOSPC);
 	refcount_set(&object.users, 1);

@@ -15,20 +15,20 @@ static struct cred cred = { &init_user_ns, { 0 }, 0 };
 static struct mm_struct mm;
 static struct task_struct worker = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
 static struct kunwind_object object, other;
-static struct kunwind_payer *alice, *bob;
+static struct kunwind_quota *alice, *bob;
 static bool unwanted;
 
-struct kunwind_payer *kunwind_object_time_payer(struct kunwind_object *of)
+struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *of)
 {
-	return kunwind_payer_get(of->time_payer);
+	return kunwind_quota_get(of->time_quota);
 }
 
 bool kunwind_object_take_turn(struct kunwind_object *of, enum kunwind_turn turn,
-			      struct kunwind_payer **payer)
+			      struct kunwind_quota **quota)
 {
-	bool taken = kunwind_payer_take_turn(of->time_payer, turn);
+	bool taken = kunwind_quota_take_turn(of->time_quota, turn);
 
-	*payer = taken ? kunwind_payer_get(of->time_payer) : NULL;
+	*quota = taken ? kunwind_quota_get(of->time_quota) : NULL;
 	return taken;
 }
 
@@ -38,10 +38,10 @@ bool kunwind_object_unwanted(struct kunwind_object *of)
 	return unwanted;
 }
 
-static struct kunwind_payer *user(u32 uid)
+static struct kunwind_quota *user(u32 uid)
 {
 	cred.uid.val = uid;
-	return kunwind_payer_of(&mm);
+	return kunwind_quota_of(&mm);
 }
 
 /* The worker runs for @ns; @ticks: the scheduler's clock counts that time. */
@@ -68,12 +68,12 @@ static void test_time(void)
 	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before + 5 * MS,
 	       "time: the object's user pays for the worker's time");
 	runs(5 * MS, true);
-	object.time_payer = bob;
+	object.time_quota = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS,
 	       "time: a user who took over the build pays");
-	object.time_payer = alice;
+	object.time_quota = alice;
 	runs(10 * MS, true);
 	ticks();
 	tap_ok(!kunwind_job_may_go_on(&job) && !kunwind_job_may_go_on(&job),
@@ -117,25 +117,25 @@ static void test_priority(void)
 	tap_ok(worker.nice == 10, "priority: lower for a build that no task waits for");
 	kunwind_job_set_background(&job, false);
 	tap_ok(worker.nice == 3, "priority: restored when a task waits again");
-	kunwind_payer_add_time(alice, 1000 * MS);
+	kunwind_quota_add_time(alice, 1000 * MS);
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(worker.nice == 19, "priority: the lowest when the user's budget is spent");
-	object.time_payer = bob;
+	object.time_quota = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(worker.nice == 3, "priority: that of the user who took over the build");
-	object.time_payer = alice;
+	object.time_quota = alice;
 	kunwind_job_end(&job);
 	tap_ok(worker.nice == 3, "priority: the worker's own is restored at the end");
 	kunwind_job_begin(&job, &object, MS);
 	tap_ok(worker.nice == 19, "priority: the lowest from the start if the budget is already spent");
 	kunwind_job_end(&job);
-	object.time_payer = NULL;
+	object.time_quota = NULL;
 	kunwind_job_begin(&job, &object, 100000 * MS);
 	tap_ok(worker.nice == 3, "priority: a job of CAP_SYS_ADMIN is not lowered");
 	kunwind_job_end(&job);
-	object.time_payer = alice;
+	object.time_quota = alice;
 	now_ns += 100000 * MS;
 }
 
@@ -145,7 +145,7 @@ static bool wish;
 static bool urgent(void *data) { return *(bool *)data; }
 static void wishes(void) { wish = true; }
 static void first_ends(void) { kunwind_job_end(&first); }
-static void other_takes_over(void) { other.time_payer = bob; }
+static void other_takes_over(void) { other.time_quota = bob; }
 static void module_goes(void) { kunwind_jobs_stop(); }
 static void nobody_wants(void) { unwanted = true; }
 
@@ -178,14 +178,14 @@ static void test_turns(void)
 	while_waiting = other_takes_over;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && second.has_turn &&
 	       second.turn == bob, "turns: a user who takes over the object pays with an own turn");
-	other.time_payer = alice;
+	other.time_quota = alice;
 	kunwind_job_end(&second);
 	kunwind_job_begin(&second, &other, MS);
-	other.time_payer = bob;
+	other.time_quota = bob;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
 	       "turns: the turn of the user who took over is free again");
 	kunwind_job_end(&second);
-	other.time_payer = alice;
+	other.time_quota = alice;
 	kunwind_job_begin(&second, &other, MS);
 	while_waiting = nobody_wants;
 	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && !second.has_turn,
@@ -204,16 +204,16 @@ int main(void)
 	current = &worker;
 	alice = user(1001);
 	bob = user(1002);
-	object.time_payer = alice;
-	other.time_payer = alice;
+	object.time_quota = alice;
+	other.time_quota = alice;
 	test_time();
 	test_priority();
 	test_turns();
 	tap_ok(alice->refs == 1 && bob->refs == 1 && !alice->turns && !bob->turns,
 	       "end: all references and turns are released");
-	kunwind_payer_put(alice);
-	kunwind_payer_put(bob);
+	kunwind_quota_put(alice);
+	kunwind_quota_put(bob);
 	now_ns += 100000 * MS;
-	kunwind_payer_exit();
+	kunwind_quota_exit();
 	return tap_done();
 }

@@ -104,22 +104,22 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 
 /* ----------------------------------------- what these files need of others */
 
-struct kunwind_payer { int unused; };
-static struct kunwind_payer user;
+struct kunwind_quota { int unused; };
+static struct kunwind_quota user;
 static struct kunwind_object object;
 static unsigned int scans, forced;
 
 struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
 void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; return 0; }
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	return kunwind_memory_charge(payer, bytes);
+	return kunwind_memory_charge(quota, bytes);
 }
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { return payer; }
-void kunwind_payer_put(struct kunwind_payer *payer) { (void)payer; }
+struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota) { return quota; }
+void kunwind_quota_put(struct kunwind_quota *quota) { (void)quota; }
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
@@ -127,11 +127,11 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-bool kunwind_claim_own_begin(void) { return true; }
-void kunwind_claim_own_end(void) { }
+bool kunwind_request_limit_own_begin(void) { return true; }
+void kunwind_request_limit_own_end(void) { }
 void kunwind_filesystem_ends(u32 dev) { (void)dev; }
-int kunwind_space_scan(struct kunwind_space *of, struct mm_struct *mm, bool force,
-		       unsigned long timeout, bool patient)
+int kunwind_space_read_mappings(struct kunwind_space *of, struct mm_struct *mm, bool force,
+				unsigned long timeout, bool patient)
 {
 	(void)mm, (void)timeout, (void)patient;
 	scans++;
@@ -291,10 +291,10 @@ static void test_mprotect(void)
 	tap_ok(!scans, "unchanged mappings: nothing is read");
 	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
 	me.prio = 50;
-	tap_ok(!kunwind_follow_patience(), "real-time task: it waits for no table");
+	tap_ok(!kunwind_mm_hooks_patience(), "real-time task: it waits for no table");
 	me.prio = 120;
 	returns();
-	tap_ok(scans == 1 && !forced && kunwind_follow_patience(),
+	tap_ok(scans == 1 && !forced && kunwind_mm_hooks_patience(),
 	       "new code: it is read before the task runs it");
 	end("new code");
 }
@@ -416,7 +416,7 @@ static void test_hooks(void)
 		tap_ok(n < ARRAY_SIZE(hooks), "hook: the list has %s", names[i]);
 	}
 	begin();
-	kunwind_follow_queue(&me, FOLLOW_EXEC);
+	kunwind_mm_hooks_queue(&me, FOLLOW_EXEC);
 	space->fresh = true;
 	returns();
 	tap_ok(!space->fresh && scans == 1, "exec: reading the mappings ends the state \"fresh\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nocfi-step-test.c - frames without unwind information: code and a stack by hand
- * (bare-scene.h)
+ * nocfi-step-test.c - frames without unwind information: code and a stack by
+ * hand (bare-scene.h)
  */
 #include "bare-scene.h"
 

@@ -12,7 +12,7 @@
 static struct kunwind_walk noted(unsigned long *addresses)
 {
 	return (struct kunwind_walk){
-		.ranges = ranges, .cache = &cache, .recent = &recent, .mem = mem, .regs = regs,
+		.ranges = ranges, .cache = &cache, .replay = &replay, .mem = mem, .regs = regs,
 		.addresses = addresses, .capacity = 8,
 	};
 }
@@ -37,7 +37,7 @@ static bool taken(void)
 	unsigned long addresses[8];
 	struct kunwind_walk walk = noted(addresses);
 
-	return kunwind_walk_again(&walk);
+	return kunwind_replay_walk(&walk);
 }
 
 static void begin(const char *code)
@@ -64,9 +64,9 @@ int main(void)
 	tap_ok(!taken(), "CFA read from memory: the walk is not reused");
 
 	begin("0f 05 76 78 06 23 00");
-	tap_ok(walks(1), "CFA by a wide rule: the walk is complete");
+	tap_ok(walks(1), "CFA by a full rule: the walk is complete");
 	stack[3] = WORD(20);
-	tap_ok(!taken(), "CFA by a wide rule: the walk is not reused");
+	tap_ok(!taken(), "CFA by a full rule: the walk is not reused");
 
 	begin("0c 0f 10");
 	tap_ok(walks(1), "CFA from r15: the walk is complete");
@@ -83,6 +83,6 @@ int main(void)
 	tap_ok(!taken(), "return probe: the walk is not reused after the target changed");
 
 	begin("");
-	tap_ok(!walks(2) && !recent.id, "incomplete walk: not recorded");
+	tap_ok(!walks(2) && !replay.id, "incomplete walk: not recorded");
 	return tap_done();
 }

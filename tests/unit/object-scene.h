@@ -79,7 +79,7 @@ static void kunwind_shrinker_unregister(struct shrinker *shrinker) { (void)shrin
 static bool status_full;
 static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full; }
 
-#define local	lane_local	/* other files use the name, too */
+#define local	queue_local	/* other files use the name, too */
 #define find	filesystem_find
 #define bucket	filesystem_bucket
 
@@ -135,8 +135,8 @@ static void build_object(struct kunwind_object *object)
 	object->build_error = ends_with;
 	if (!ends_with) {
 		do
-			err = kunwind_memory_make_room(object->payer, TABLE);
-		while (err == -EDQUOT && kunwind_object_next_payer(object));
+			err = kunwind_memory_make_room(object->quota, TABLE);
+		while (err == -EDQUOT && kunwind_object_next_quota(object));
 		object->over_share = err == -EDQUOT;
 		if (err) {
 			object->build_error = KUNWIND_E_LIMIT;
@@ -158,12 +158,12 @@ static void build_object(struct kunwind_object *object)
 
 const char *kunwind_build_error_name(unsigned int build_error);
 
-static void build_next(struct kunwind_lane *lane, struct kunwind_payer *payer)
+static void build_next(struct kunwind_build_queue *queue, struct kunwind_quota *quota)
 {
 	struct kunwind_object *object;
 	bool wanted;
 
-	object = kunwind_object_next(lane, payer, &wanted);
+	object = kunwind_object_next(queue, quota, &wanted);
 	if (!object)
 		return;
 	if (wanted)
@@ -186,12 +186,12 @@ static struct file files[MANY];
 static struct cred cred;
 static struct mm_struct mm;
 static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
-static struct kunwind_payer *alice, *bob;
+static struct kunwind_quota *alice, *bob;
 
-static struct kunwind_payer *user(u32 uid)
+static struct kunwind_quota *user(u32 uid)
 {
 	cred = (struct cred){ &init_user_ns, { uid }, 0 };
-	return kunwind_payer_of(&mm);
+	return kunwind_quota_of(&mm);
 }
 
 static void begin(void)
@@ -212,17 +212,17 @@ static void begin(void)
 	kunwind_object_init();
 }
 
-static struct kunwind_object *get_file(unsigned int i, struct kunwind_payer *payer)
+static struct kunwind_object *get_file(unsigned int i, struct kunwind_quota *quota)
 {
-	return kunwind_object_get_file(&files[i], payer);
+	return kunwind_object_get_file(&files[i], quota);
 }
 
 static void build_all(void) { while (run_work()) ; }
 
 /* Makes an object that is ready and that nothing uses. */
-static void once(unsigned int i, struct kunwind_payer *payer)
+static void once(unsigned int i, struct kunwind_quota *quota)
 {
-	struct kunwind_object *object = get_file(i, payer);
+	struct kunwind_object *object = get_file(i, quota);
 
 	build_all();
 	kunwind_object_put(object);
@@ -239,20 +239,20 @@ static void end(const char *what)
 		;
 	for (i = 0; i < MANY; i++)
 		good &= files[i].refs == 1;
-	good &= list_empty(&lanes) && alice->refs == 1 && bob->refs == 1 && !alice->objects &&
+	good &= list_empty(&queues) && alice->refs == 1 && bob->refs == 1 && !alice->objects &&
 		!bob->objects && !atomic64_read(&memory_used) && !nr_objects && !nr_idle &&
-		!idle_bytes && !kunwind_payer_idle(alice)->nr && !kunwind_payer_idle(bob)->nr &&
-		!kunwind_payer_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
+		!idle_bytes && !kunwind_quota_idle(alice)->nr && !kunwind_quota_idle(bob)->nr &&
+		!kunwind_quota_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		good &= hlist_empty(&filesystems[i]);
 	if (!tap_ok(good, "%s: all objects, references and charges are released", what))
 		printf("# %u objects, %u idle, %llu bytes; %u and %u of users, %u and %u references\n",
 		       nr_objects, nr_idle, (unsigned long long)idle_bytes, alice->objects, bob->objects,
 		       alice->refs, bob->refs);
-	kunwind_payer_put(alice);
-	kunwind_payer_put(bob);
+	kunwind_quota_put(alice);
+	kunwind_quota_put(bob);
 	kunwind_object_exit();
-	memset(payers, 0, sizeof(payers));
+	memset(quotas, 0, sizeof(quotas));
 }
 
 #endif /* _TEST_OBJECT_SCENE_H */

@@ -63,7 +63,7 @@ static void test_idle_share(void)
 		inodes[5].i_ino = 1000 + i;
 		once(i == IDLE_MAX / USER_PART - 10 ? 4 : 5, alice);
 	}
-	tap_ok(kunwind_payer_idle(alice)->nr == IDLE_MAX / USER_PART &&
+	tap_ok(kunwind_quota_idle(alice)->nr == IDLE_MAX / USER_PART &&
 	       nr_idle == IDLE_MAX / USER_PART + 4 && alice->objects == IDLE_MAX / USER_PART,
 	       "idle share: a user has at most a quarter of the kept objects");
 	before = built;
@@ -75,16 +75,16 @@ static void test_idle_share(void)
 	inodes[5].i_ino = 1000;
 	once(5, alice);
 	tap_ok(built == before + 1, "idle share: the user's least recently used table was freed");
-	list_for_each_entry(object, &kunwind_payer_idle(alice)->objects, payer_idle)
+	list_for_each_entry(object, &kunwind_quota_idle(alice)->objects, quota_idle)
 		if (object->key.ino == 999)
 			break;
-	tap_ok(&object->payer_idle == &kunwind_payer_idle(alice)->objects,
+	tap_ok(&object->quota_idle == &kunwind_quota_idle(alice)->objects,
 	       "idle share: an object whose file is deleted was freed first");
 	for (i = 0; i < IDLE_MAX; i++) {
 		inodes[6].i_ino = 10000 + i;
 		once(6, NULL);
 	}
-	tap_ok(nr_idle == IDLE_MAX && kunwind_payer_idle(NULL)->nr > IDLE_MAX / USER_PART,
+	tap_ok(nr_idle == IDLE_MAX && kunwind_quota_idle(NULL)->nr > IDLE_MAX / USER_PART,
 	       "idle share: objects of CAP_SYS_ADMIN may be more than a quarter");
 	end("idle share");
 }
@@ -166,7 +166,7 @@ static void test_limits(void)
 		once(i, NULL);
 	for (i = 10; i < 30; i++)
 		once(i, alice);
-	tap_ok(nr_idle == 3 + 10 && kunwind_payer_add_bytes(alice, 0) == 10 * TABLE,
+	tap_ok(nr_idle == 3 + 10 && kunwind_quota_add_bytes(alice, 0) == 10 * TABLE,
 	       "memory: a user's next table displaces the user's oldest one");
 	for (i = 0; i < 3; i++) {
 		unsigned int before = built;
@@ -216,7 +216,7 @@ static void test_names(void)
 	files[0].name = "/usr/bin/prog";
 	of_root = kunwind_name_of(&files[0], NULL);
 	again = kunwind_name_of(&files[0], NULL);
-	tap_ok(alice->refs == 2 && kunwind_payer_add_bytes(alice, 0) == of_alice->size &&
+	tap_ok(alice->refs == 2 && kunwind_quota_add_bytes(alice, 0) == of_alice->size &&
 	       !strcmp(of_alice->path,
 		       "/tmp/evil"), "names: a name is charged to the user who mapped the file");
 	a = get_file(0, alice);
@@ -228,16 +228,17 @@ static void test_names(void)
 	kunwind_object_set_name(a, of_alice);
 	tap_ok(a->name == of_alice, "names: the object takes the name from the user who pays");
 	b = get_file(0, bob);
-	kunwind_object_next(list_entry(lanes.prev, struct kunwind_lane, node), bob, &wanted);
+	kunwind_object_next(list_entry(queues.prev, struct kunwind_build_queue, node), bob,
+			    &wanted);
 	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_alice);
 	tap_ok(kunwind_objects_lock.taken == taken,
 	       "names: a name that the object does not take needs no lock");
-	tap_ok(b == a && wanted && a->payer == bob && a->name == of_alice,
+	tap_ok(b == a && wanted && a->quota == bob && a->name == of_alice,
 	       "names: the object keeps its name when another user pays");
 	kunwind_object_set_name(a, of_alice);
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(a->name == of_bob, "names: the new payer's next mapping sets the name");
+	tap_ok(a->name == of_bob, "names: the new quota's next mapping sets the name");
 	kunwind_object_set_name(a, of_root);
 	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_bob);
@@ -330,7 +331,7 @@ static void test_jit(void)
 int main(void)
 {
 	current = &task;
-	kunwind_lanes_init(build_next);
+	kunwind_build_queues_init(build_next);
 	test_states();
 	test_idle_share();
 	test_retry();

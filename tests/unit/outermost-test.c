@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outermost-test.c - is a frame the first one of its program? Hand-written code at
- * an entry point
+ * outermost-test.c - is a frame the first one of its program? Hand-written code
+ * at an entry point
  *
  * The interpreter's ELF header is at INTERP, its code from INTERP + ENTRY on,
  * the program's own entry point at PROG. Bytes that a case does not set are no

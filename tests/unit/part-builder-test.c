@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part-builder-test.c - the second stage of a big table: its total time, the state of
- * the object after the stage ends or is given up, how long a task waits for a
- * part
+ * part-builder-test.c - the second stage of a big table: its total time, the
+ * state of the object after the stage ends or is given up, how long a task
+ * waits for a part
  */
 #include "kernel.h"
 #include "eh.h"
@@ -26,8 +26,8 @@ static unsigned int waited;
 	})
 
 /* Each part has one FDE. */
-#define kunwind_stages_begin(section, keep, part_fdes, ...) \
-	(kunwind_stages_begin)(section, keep, 1, __VA_ARGS__)
+#define kunwind_build_parts_begin(section, keep, part_fdes, ...) \
+	(kunwind_build_parts_begin)(section, keep, 1, __VA_ARGS__)
 #include "../../kmod/object/part_builder.c"
 #include "../../kmod/space/part.c"
 
@@ -97,9 +97,9 @@ struct kunwind_space *kunwind_space_find(const struct mm_struct *of) { return of
 /* --------------------------------------------------------------- the scene */
 
 /* An object of five parts after its first stage; @left: ns for the second. */
-static struct kunwind_fill *scene(u64 left)
+static struct kunwind_part_builder *scene(u64 left)
 {
-	static struct kunwind_fill *fill;
+	static struct kunwind_part_builder *fill;
 	static struct eh eh;
 	struct kunwind_section section;
 	size_t cie;
@@ -120,7 +120,7 @@ static struct kunwind_fill *scene(u64 left)
 	};
 	used_each = 0;
 	build = (struct kunwind_job){ .object = &object, .left = ~0ULL };
-	if (kunwind_fill_begin(&build, &section, 1 << 20, &fill))
+	if (kunwind_part_builder_begin(&build, &section, 1 << 20, &fill))
 		abort();
 	fill->left = left;
 	if (!snapshot)
@@ -148,9 +148,9 @@ static u32 parts_built(void)
 
 static void test_whole(void)
 {
-	struct kunwind_fill *fill = scene(1000);
+	struct kunwind_part_builder *fill = scene(1000);
 
-	kunwind_fill_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
 	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
 	tap_ok(!object.filling && object.filled.done && built == 1 && given_back == 1,
@@ -164,12 +164,12 @@ static void test_whole(void)
 
 static void test_time(void)
 {
-	struct kunwind_fill *fill = scene(1000);
+	struct kunwind_part_builder *fill = scene(1000);
 	unsigned int i;
 	bool less = true;
 
 	used_each = 10;
-	kunwind_fill_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
 	for (i = 1; i < slices; i++)
 		less &= given[i] < given[i - 1];
@@ -177,7 +177,7 @@ static void test_time(void)
 	       "time: each of %u slices gets what the slices before it left", slices);
 	fill = scene(1000);
 	used_each = 300;
-	kunwind_fill_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
 	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
 	       "time: the second stage is given up when its time is used");
@@ -185,11 +185,11 @@ static void test_time(void)
 
 static void test_given_up(void)
 {
-	struct kunwind_fill *fill = scene(0);
+	struct kunwind_part_builder *fill = scene(0);
 	const struct kunwind_range *range = &snapshot->ranges.range[0];
 
 	used_each = 1;
-	kunwind_fill_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(fill, malloc(1), CHARGED);
 	drain_workqueue(fillers);
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
 	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
@@ -204,9 +204,9 @@ static void time_goes_by(void) { jiffies += 10; }
 
 static void test_wait(void)
 {
-	struct kunwind_fill *fill = scene(1000);
+	struct kunwind_part_builder *fill = scene(1000);
 
-	kunwind_fill_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(fill, malloc(1), CHARGED);
 	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
@@ -232,12 +232,12 @@ static void test_wait(void)
 
 int main(void)
 {
-	kunwind_fill_init();
+	kunwind_part_builder_init();
 	test_whole();
 	test_time();
 	test_given_up();
 	test_wait();
-	kunwind_fill_exit();
+	kunwind_part_builder_exit();
 	kunwind_table_free(object.table);
 	free(snapshot);
 	return tap_done();

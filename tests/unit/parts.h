@@ -17,22 +17,23 @@ static inline enum kunwind_build_error
 stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
 	     kunwind_abort_fn *abort, void *data, struct kunwind_table **table)
 {
-	struct kunwind_stages *stages;
+	struct kunwind_build_parts *stages;
 	struct kunwind_table *made;
 	enum kunwind_build_error err;
 	bool wanted;
 	u32 part;
 
-	err = kunwind_stages_begin(section, keep, part_fdes, limit, abort, data, &stages, &made);
+	err = kunwind_build_parts_begin(section, keep, part_fdes, limit, abort, data, &stages,
+					&made);
 	if (err)
 		return err;
 	for (part = 1; part < made->parts->nr; part += 1 + part / 3) {
 		made->parts->part[made->parts->nr - part].wanted = true;
 		made->parts->wanted = true;
 	}
-	while (!err && (part = kunwind_stages_next(stages, &wanted)) != ~0U)
-		err = kunwind_stages_build(stages, part);
-	kunwind_stages_end(stages);
+	while (!err && (part = kunwind_build_parts_next(stages, &wanted)) != ~0U)
+		err = kunwind_build_parts_one(stages, part);
+	kunwind_build_parts_end(stages);
 	if (err)
 		kunwind_table_free(made);
 	else
@@ -72,7 +73,7 @@ static inline void stages_compare(struct stages_same *same, u64 addr)
 	good = kunwind_table_part(&pa, addr) == kunwind_table_part(&pb, addr);
 	ra = kunwind_table_lookup(pa, addr);
 	rb = kunwind_table_lookup(pb, addr);
-	if (good && (ra.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_WIDE)
+	if (good && (ra.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		good = !memcmp(&ra, &rb, sizeof(ra));
 	else if (good) {
 		stages_text(same->a, addr, a);

@@ -4,7 +4,7 @@
  * kmod that keep processes, and has processes of two users that fork, exec and
  * end
  *
- * The hooks are called in the kernel's order. Spaces and payers are the
+ * The hooks are called in the kernel's order. Spaces and quotas are the
  * module's own. The mappings of a space are not read.
  */
 #ifndef _TEST_PROCESS_SCENE_H
@@ -86,16 +86,16 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
 struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
 void kunwind_object_put(struct kunwind_object *object) { (void)object; }
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 {
-	(void)payer, (void)bytes;
+	(void)quota, (void)bytes;
 	return 0;
 }
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { (void)payer, (void)bytes; }
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	(void)payer, (void)bytes;
+	(void)quota, (void)bytes;
 	return 0;
 }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
@@ -105,9 +105,9 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	return KUNWIND_NO_TABLE;
 }
 static struct task_struct *follower;		/* the last task asked to read its mappings */
-static enum kunwind_follow follow_why;
+static enum kunwind_mm_hooks follow_why;
 static bool no_follow;
-bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why)
 {
 	follower = task;
 	follow_why = why;
@@ -116,8 +116,8 @@ bool kunwind_follow_queue(struct task_struct *task, enum kunwind_follow why)
 
 static void (*meanwhile)(void);		/* runs while a registration reads the mappings */
 static int scan_error;
-int kunwind_space_scan(struct kunwind_space *space, struct mm_struct *mm, bool force,
-		       unsigned long timeout, bool patient)
+int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *mm, bool force,
+				unsigned long timeout, bool patient)
 {
 	void (*what)(void) = meanwhile;
 
@@ -255,13 +255,13 @@ static bool sees(u32 uid, struct one *one) { return strcmp(told(one, false, uid)
 /* Returns how many registrations user @uid has: by hand, or by system_wide. */
 static unsigned int count_of(u32 uid, bool by_hand)
 {
-	const struct kunwind_payer *payer;
+	const struct kunwind_quota *quota;
 	unsigned int i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(payers); i++)
-		hlist_for_each_entry(payer, &payers[i], node)
-			if (payer->key.uid.val == uid)
-				n += by_hand ? payer->processes : payer->shares[KUNWIND_SHARE_RECORD];
+	for (i = 0; i < ARRAY_SIZE(quotas); i++)
+		hlist_for_each_entry(quota, &quotas[i], node)
+			if (quota->key.uid.val == uid)
+				n += by_hand ? quota->processes : quota->shares[KUNWIND_SHARE_RECORD];
 	return n;
 }
 #define shares_of(uid)		count_of(uid, false)

@@ -25,10 +25,10 @@ static void be(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pi
 	current = &task;
 }
 
-static struct kunwind_payer *payer(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns)
+static struct kunwind_quota *quota(u32 uid, struct user_namespace *user_ns, struct pid_namespace *pid_ns)
 {
 	be(uid, user_ns, pid_ns, false);
-	return kunwind_payer_of(&mm);
+	return kunwind_quota_of(&mm);
 }
 
 static unsigned int users(void)
@@ -37,7 +37,7 @@ static unsigned int users(void)
 	unsigned int n = 0;
 	const char *p;
 
-	kunwind_payer_show(&m);
+	kunwind_quota_show(&m);
 	for (p = m.text; (p = strstr(p, "user\t")); p++)
 		n++;
 	return n;
@@ -45,82 +45,82 @@ static unsigned int users(void)
 
 static void test_who(void)
 {
-	struct kunwind_payer *user = payer(1001, &init_user_ns, &init_pid_ns);
-	struct kunwind_payer *other = payer(1002, &init_user_ns, &init_pid_ns);
-	struct kunwind_payer *p, *root1, *root2;
+	struct kunwind_quota *user = quota(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *other = quota(1002, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *p, *root1, *root2;
 	struct cred owner_cred = { &init_user_ns, { 1002 }, 0 };
 	struct task_struct owner = { .cred = &owner_cred, .pid_ns = &init_pid_ns };
 	struct mm_struct others = { .owner = &owner };
 
-	tap_ok(user && other && user != other, "who: two users are different payers");
-	p = payer(100000, &outer, &init_pid_ns);
+	tap_ok(user && other && user != other, "who: two users are different quotas");
+	p = quota(100000, &outer, &init_pid_ns);
 	tap_ok(p == user, "who: a process in a user namespace belongs to the namespace's owner");
-	kunwind_payer_put(p);
-	p = payer(7, &inner, &init_pid_ns);
+	kunwind_quota_put(p);
+	p = quota(7, &inner, &init_pid_ns);
 	tap_ok(p == user, "who: a process in a nested user namespace belongs to the outermost one's owner");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	tap_ok(!kunwind_payer_of(&mm), "who: CAP_SYS_ADMIN is not charged");
+	tap_ok(!kunwind_quota_of(&mm), "who: CAP_SYS_ADMIN is not charged");
 	be(1001, &outer, &init_pid_ns, true);
-	p = kunwind_payer_of(&mm);
+	p = kunwind_quota_of(&mm);
 	tap_ok(p == user, "who: CAP_SYS_ADMIN of another user namespace is charged");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	p = kunwind_payer_of(&others);
+	p = kunwind_quota_of(&others);
 	tap_ok(p == other, "who: another process belongs to its own user");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 	others.owner = NULL;
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	p = kunwind_payer_of(&others);
+	p = kunwind_quota_of(&others);
 	tap_ok(p == &anyone, "who: an ending process of unknown user is charged even for CAP_SYS_ADMIN");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	p = kunwind_payer_of(&others);
+	p = kunwind_quota_of(&others);
 	tap_ok(p == &anyone, "who: an ending process does not belong to the user who reads its mappings");
-	kunwind_payer_put(p);
-	root1 = payer(0, &init_user_ns, &container1);
-	root2 = payer(0, &init_user_ns, &container2);
-	p = payer(0, &init_user_ns, &init_pid_ns);
+	kunwind_quota_put(p);
+	root1 = quota(0, &init_user_ns, &container1);
+	root2 = quota(0, &init_user_ns, &container2);
+	p = quota(0, &init_user_ns, &init_pid_ns);
 	tap_ok(root1 != root2 && p != root1 && p != root2, "who: each container's root is a separate user");
-	kunwind_payer_put(p);
-	p = payer(0, &init_user_ns, &nested);
+	kunwind_quota_put(p);
+	p = quota(0, &init_user_ns, &nested);
 	tap_ok(p == root1, "who: a PID namespace that a user made gives no second share");
-	kunwind_payer_put(p);
-	p = payer(1001, &init_user_ns, &container1);
+	kunwind_quota_put(p);
+	p = quota(1001, &init_user_ns, &container1);
 	tap_ok(p == user, "who: a user other than root is the same in each container");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 	tap_ok(users() == 4, "who: the status shows four users");
-	kunwind_payer_put(user);
-	kunwind_payer_put(other);
-	kunwind_payer_put(root1);
-	kunwind_payer_put(root2);
+	kunwind_quota_put(user);
+	kunwind_quota_put(other);
+	kunwind_quota_put(root1);
+	kunwind_quota_put(root2);
 	tap_ok(!users(), "who: users without charges are not shown");
 }
 
 static void test_processes(void)
 {
-	struct kunwind_payer *p[3], *more;
+	struct kunwind_quota *p[3], *more;
 
 	max_user_processes = 2;
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	p[0] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
-	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	p[0] = kunwind_quota_add_process(KUIDT_INIT(1001), false);
+	p[1] = kunwind_quota_add_process(KUIDT_INIT(1001), false);
 	tap_ok(!IS_ERR(p[0]) && p[0] == p[1], "processes: a user may have max_user_processes");
-	more = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	more = kunwind_quota_add_process(KUIDT_INIT(1001), false);
 	tap_ok(more == ERR_PTR(-ENOSPC), "processes: one more than max_user_processes is refused");
-	p[2] = kunwind_payer_add_process(KUIDT_INIT(1001), true);
+	p[2] = kunwind_quota_add_process(KUIDT_INIT(1001), true);
 	tap_ok(p[2] == p[0], "processes: CAP_SYS_ADMIN has no limit, but is counted");
-	kunwind_payer_remove_process(p[2]);
-	kunwind_payer_remove_process(p[1]);
-	p[1] = kunwind_payer_add_process(KUIDT_INIT(1001), false);
+	kunwind_quota_remove_process(p[2]);
+	kunwind_quota_remove_process(p[1]);
+	p[1] = kunwind_quota_add_process(KUIDT_INIT(1001), false);
 	tap_ok(p[1] == p[0], "processes: the end of a process makes room for another");
-	kunwind_payer_remove_process(p[0]);
-	kunwind_payer_remove_process(p[1]);
+	kunwind_quota_remove_process(p[0]);
+	kunwind_quota_remove_process(p[1]);
 	no_memory = 1;
-	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOMEM),
+	tap_ok(kunwind_quota_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOMEM),
 	       "processes: no memory returns ENOMEM");
 	max_user_processes = 0;
-	tap_ok(kunwind_payer_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOSPC) && !users(),
+	tap_ok(kunwind_quota_add_process(KUIDT_INIT(1001), false) == ERR_PTR(-ENOSPC) && !users(),
 	       "processes: a refused process leaves no charge");
 }
 
@@ -129,13 +129,13 @@ static void test_processes(void)
  * exist before.
  */
 static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max,
-			  struct kunwind_payer **p)
+			  struct kunwind_quota **p)
 {
 	unsigned int i;
 
 	be(uid, &init_user_ns, &init_pid_ns, admin);
 	for (i = 0; i < 99; i++) {
-		p[i] = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, nr + i < max ? max - nr - i : 0);
+		p[i] = kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, nr + i < max ? max - nr - i : 0);
 		if (IS_ERR(p[i]))
 			break;
 	}
@@ -144,7 +144,7 @@ static unsigned int autos(u32 uid, bool admin, unsigned int nr, unsigned int max
 
 static void test_autos(void)
 {
-	struct kunwind_payer *p[100], *q[100], *r[100], *more;
+	struct kunwind_quota *p[100], *q[100], *r[100], *more;
 
 	max_user_processes = 0;
 	tap_ok(autos(1001, false, 0, 8, p) == 4 && p[4] == ERR_PTR(-ENOSPC) && p[0] == p[3] && p[0],
@@ -153,46 +153,46 @@ static void test_autos(void)
 	       "system_wide: the next user has half of the remaining records");
 	tap_ok(autos(0, true, 6, 8, r) == 99 && !r[0] && !r[98],
 	       "system_wide: root's processes with CAP_SYS_ADMIN are in no user's share");
-	kunwind_payer_remove_share(p[0], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(p[0], KUNWIND_SHARE_RECORD);
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 3);
+	more = kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 3);
 	tap_ok(more == ERR_PTR(-ENOSPC), "system_wide: a user has at most as many records as are free");
-	more = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4);
+	more = kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 4);
 	tap_ok(more == p[1], "system_wide: a user may have as many records as are free");
-	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == p[1] &&
-	       kunwind_payer_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == ERR_PTR(-ENOSPC),
+	tap_ok(kunwind_quota_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == p[1] &&
+	       kunwind_quota_add_share(&task, KUNWIND_SHARE_UNMAP, 1) == ERR_PTR(-ENOSPC),
 	       "system_wide: records and unmaps are counted separately");
-	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_UNMAP);
+	kunwind_quota_remove_share(p[1], KUNWIND_SHARE_UNMAP);
 	be(1001, &init_user_ns, &init_pid_ns, true);
-	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
+	tap_ok(kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOSPC),
 	       "system_wide: a set-user-ID program is in its real user's share");
-	kunwind_payer_remove_share(more, KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(p[1], KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(p[2], KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(p[3], KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(q[0], KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(q[1], KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(NULL, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(more, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(p[1], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(p[2], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(p[3], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(q[0], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(q[1], KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(NULL, KUNWIND_SHARE_RECORD);
 	no_memory = 1;
-	tap_ok(kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
+	tap_ok(kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 4) == ERR_PTR(-ENOMEM) && !users(),
 	       "system_wide: no memory leaves no charge");
 }
 
-/* Does @payer keep the record of a process that becomes this user's? */
-static bool stays(const struct kunwind_payer *payer, u32 uid, struct pid_namespace *pid_ns, bool admin)
+/* Does @quota keep the record of a process that becomes this user's? */
+static bool stays(const struct kunwind_quota *quota, u32 uid, struct pid_namespace *pid_ns, bool admin)
 {
 	be(uid, &init_user_ns, pid_ns, admin);
-	return kunwind_payer_shares(payer, &task);
+	return kunwind_quota_shares(quota, &task);
 }
 
 static void test_becomes(void)
 {
-	struct kunwind_payer *user, *root;
+	struct kunwind_quota *user, *root;
 
 	be(1001, &init_user_ns, &init_pid_ns, false);
-	user = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 1);
+	user = kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 1);
 	be(0, &init_user_ns, &container1, false);
-	root = kunwind_payer_add_share(&task, KUNWIND_SHARE_RECORD, 1);
+	root = kunwind_quota_add_share(&task, KUNWIND_SHARE_RECORD, 1);
 	tap_ok(stays(user, 1001, &init_pid_ns, false) && stays(user, 1001, &init_pid_ns, true) &&
 	       stays(NULL, 0, &init_pid_ns, true), "exec: the record stays with an unchanged real user");
 	tap_ok(!stays(user, 1002, &init_pid_ns, false) && !stays(user, 0, &init_pid_ns, true) &&
@@ -200,49 +200,49 @@ static void test_becomes(void)
 	       "exec: the record moves with a changed real user");
 	tap_ok(stays(root, 0, &container1, false) && !stays(root, 0, &container2, false),
 	       "exec: root of another container is another user");
-	kunwind_payer_remove_share(user, KUNWIND_SHARE_RECORD);
-	kunwind_payer_remove_share(root, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(user, KUNWIND_SHARE_RECORD);
+	kunwind_quota_remove_share(root, KUNWIND_SHARE_RECORD);
 }
 
 static void test_objects(void)
 {
-	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
 
-	tap_ok(kunwind_payer_add_object(p, 2) && kunwind_payer_add_object(p, 2) &&
-	       !kunwind_payer_add_object(p, 2), "objects: the limit of two is exact");
-	kunwind_payer_remove_object(p);
-	tap_ok(kunwind_payer_add_object(p, 2) && !kunwind_payer_add_object(p, 2),
+	tap_ok(kunwind_quota_add_object(p, 2) && kunwind_quota_add_object(p, 2) &&
+	       !kunwind_quota_add_object(p, 2), "objects: the limit of two is exact");
+	kunwind_quota_remove_object(p);
+	tap_ok(kunwind_quota_add_object(p, 2) && !kunwind_quota_add_object(p, 2),
 	       "objects: an object that is freed makes room for another");
-	tap_ok(kunwind_payer_add_object(NULL, 0), "objects: a user that is not charged has no limit");
-	kunwind_payer_remove_object(p);
-	kunwind_payer_remove_object(p);
-	kunwind_payer_put(p);
+	tap_ok(kunwind_quota_add_object(NULL, 0), "objects: a user that is not charged has no limit");
+	kunwind_quota_remove_object(p);
+	kunwind_quota_remove_object(p);
+	kunwind_quota_put(p);
 }
 
 static void test_dump(void)
 {
-	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
 
-	tap_ok(kunwind_payer_dump(p, 1, 0, 100) && kunwind_payer_dump(p, 1, 99, 100) &&
-	       !kunwind_payer_dump(p, 1, 1, 100) && !kunwind_payer_dump(p, 1, 0, 100),
+	tap_ok(kunwind_quota_dump(p, 1, 0, 100) && kunwind_quota_dump(p, 1, 99, 100) &&
+	       !kunwind_quota_dump(p, 1, 1, 100) && !kunwind_quota_dump(p, 1, 0, 100),
 	       "dump: a user's limit of mappings in one dump is exact");
-	tap_ok(kunwind_payer_dump(p, 2, 0, 100) && kunwind_payer_dump(p, 2, 99, 100),
+	tap_ok(kunwind_quota_dump(p, 2, 0, 100) && kunwind_quota_dump(p, 2, 99, 100),
 	       "dump: the limit applies to each dump");
-	tap_ok(kunwind_payer_dump(NULL, 2, 1000, 100),
+	tap_ok(kunwind_quota_dump(NULL, 2, 1000, 100),
 	       "dump: any number of mappings of CAP_SYS_ADMIN's processes");
-	kunwind_payer_put(p);
+	kunwind_quota_put(p);
 }
 
 static void test_bytes(void)
 {
-	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
-	struct kunwind_payer *q = payer(1002, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *q = quota(1002, &init_user_ns, &init_pid_ns);
 
 	max_table_mb = 3;
 	max_user_table_mb = 1;
 	tap_ok(!kunwind_memory_charge(p, 1 << 20) && kunwind_memory_charge(p, 1) == -EDQUOT,
 	       "bytes: a user's share is exact to the byte");
-	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_payer_add_bytes(p, 0) == 1 << 20,
+	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_quota_add_bytes(p, 0) == 1 << 20,
 	       "bytes: a refused charge is not counted");
 	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has an own share");
 	tap_ok(!kunwind_memory_charge(NULL, 1 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
@@ -254,80 +254,80 @@ static void test_bytes(void)
 	kunwind_memory_uncharge(p, 1 << 20);
 	kunwind_memory_uncharge(q, 1 << 20);
 	kunwind_memory_uncharge(NULL, 1 << 20);
-	tap_ok(!atomic64_read(&used) && !kunwind_payer_add_bytes(p, 0) && !kunwind_payer_add_bytes(q, 0),
+	tap_ok(!atomic64_read(&used) && !kunwind_quota_add_bytes(p, 0) && !kunwind_quota_add_bytes(q, 0),
 	       "bytes: after all uncharges, no charge is left");
-	kunwind_payer_put(p);
-	kunwind_payer_put(q);
+	kunwind_quota_put(p);
+	kunwind_quota_put(q);
 }
 
 #define MS	NSEC_PER_MSEC
 
 static void test_time(void)
 {
-	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns), *again;
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns), *again;
 
 	max_user_build_ms = 100;
-	tap_ok(!kunwind_payer_over_budget(p), "time: a new user is within the budget");
-	kunwind_payer_add_time(p, 999 * MS);
-	tap_ok(!kunwind_payer_over_budget(p), "time: the budget of ten seconds may be used at once");
-	kunwind_payer_add_time(p, MS);
-	tap_ok(kunwind_payer_over_budget(p), "time: the budget of ten seconds is exact");
+	tap_ok(!kunwind_quota_over_budget(p), "time: a new user is within the budget");
+	kunwind_quota_add_time(p, 999 * MS);
+	tap_ok(!kunwind_quota_over_budget(p), "time: the budget of ten seconds may be used at once");
+	kunwind_quota_add_time(p, MS);
+	tap_ok(kunwind_quota_over_budget(p), "time: the budget of ten seconds is exact");
 	now_ns += 1000 * MS;
-	tap_ok(!kunwind_payer_over_budget(p), "time: one second pays off its part");
-	kunwind_payer_add_time(p, 99 * MS);
-	tap_ok(!kunwind_payer_over_budget(p), "time: the part of one second is not yet used by 99 ms");
-	kunwind_payer_add_time(p, MS);
-	tap_ok(kunwind_payer_over_budget(p), "time: one second pays off exactly 100 ms");
-	kunwind_payer_put(p);
-	again = payer(1001, &init_user_ns, &init_pid_ns);
-	tap_ok(again == p && kunwind_payer_over_budget(again),
+	tap_ok(!kunwind_quota_over_budget(p), "time: one second pays off its part");
+	kunwind_quota_add_time(p, 99 * MS);
+	tap_ok(!kunwind_quota_over_budget(p), "time: the part of one second is not yet used by 99 ms");
+	kunwind_quota_add_time(p, MS);
+	tap_ok(kunwind_quota_over_budget(p), "time: one second pays off exactly 100 ms");
+	kunwind_quota_put(p);
+	again = quota(1001, &init_user_ns, &init_pid_ns);
+	tap_ok(again == p && kunwind_quota_over_budget(again),
 	       "time: a user who ends all processes and starts again has no new budget");
-	kunwind_payer_add_time(p, 3600000 * MS);
+	kunwind_quota_add_time(p, 3600000 * MS);
 	now_ns += 9999 * MS;
-	tap_ok(kunwind_payer_over_budget(p), "time: a debt of one hour is not paid off before ten seconds");
+	tap_ok(kunwind_quota_over_budget(p), "time: a debt of one hour is not paid off before ten seconds");
 	now_ns += 2 * MS;
-	tap_ok(!kunwind_payer_over_budget(p), "time: a debt of one hour is paid off after ten seconds");
+	tap_ok(!kunwind_quota_over_budget(p), "time: a debt of one hour is paid off after ten seconds");
 	now_ns += 10000 * MS;
-	kunwind_payer_add_time(p, 400 * MS);
-	kunwind_payer_add_time(p, 400 * MS);
+	kunwind_quota_add_time(p, 400 * MS);
+	kunwind_quota_add_time(p, 400 * MS);
 	tap_ok(p->debt == 800 * MS && p->time > 3600000 * MS, "time: debts add up");
 	now_ns += MS / 2;
-	kunwind_payer_over_budget(p);
+	kunwind_quota_over_budget(p);
 	now_ns += MS / 2;
-	kunwind_payer_over_budget(p);
+	kunwind_quota_over_budget(p);
 	tap_ok(p->debt == 800 * MS - 100 * USEC_PER_MSEC,
 	       "time: frequent checks lose no part of a millisecond");
-	kunwind_payer_add_time(NULL, 3600000 * MS);
-	tap_ok(!kunwind_payer_over_budget(NULL), "time: CAP_SYS_ADMIN has no budget");
-	kunwind_payer_put(p);
+	kunwind_quota_add_time(NULL, 3600000 * MS);
+	tap_ok(!kunwind_quota_over_budget(NULL), "time: CAP_SYS_ADMIN has no budget");
+	kunwind_quota_put(p);
 	now_ns += 10000 * MS;
-	p = payer(1065, &init_user_ns, &init_pid_ns);
-	kunwind_payer_put(p);
+	p = quota(1065, &init_user_ns, &init_pid_ns);
+	kunwind_quota_put(p);
 }
 
 static void test_turns(void)
 {
-	struct kunwind_payer *p = payer(1001, &init_user_ns, &init_pid_ns);
-	struct kunwind_payer *q = payer(1002, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
+	struct kunwind_quota *q = quota(1002, &init_user_ns, &init_pid_ns);
 
-	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE) &&
-	       !kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE),
+	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE) &&
+	       !kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE),
 	       "turns: a user compiles one table at a time");
-	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_FILL) &&
-	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL),
+	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_FILL) &&
+	       !kunwind_quota_take_turn(p, KUNWIND_TURN_FILL),
 	       "turns: a user fills one table at a time, also while compiling");
-	tap_ok(kunwind_payer_take_turn(q, KUNWIND_TURN_COMPILE), "turns: another user does not wait");
-	kunwind_payer_give_turn(p, KUNWIND_TURN_COMPILE);
-	tap_ok(kunwind_payer_take_turn(p, KUNWIND_TURN_COMPILE) &&
-	       !kunwind_payer_take_turn(p, KUNWIND_TURN_FILL),
+	tap_ok(kunwind_quota_take_turn(q, KUNWIND_TURN_COMPILE), "turns: another user does not wait");
+	kunwind_quota_give_turn(p, KUNWIND_TURN_COMPILE);
+	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE) &&
+	       !kunwind_quota_take_turn(p, KUNWIND_TURN_FILL),
 	       "turns: a turn that is given back can be taken again");
-	tap_ok(kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
-	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
-	       kunwind_payer_take_turn(NULL, KUNWIND_TURN_FILL) &&
-	       !kunwind_payer_take_turn(NULL, KUNWIND_TURN_FILL),
+	tap_ok(kunwind_quota_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
+	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
+	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_FILL) &&
+	       !kunwind_quota_take_turn(NULL, KUNWIND_TURN_FILL),
 	       "turns: CAP_SYS_ADMIN compiles any number, and fills one");
-	kunwind_payer_put(p);
-	kunwind_payer_put(q);
+	kunwind_quota_put(p);
+	kunwind_quota_put(q);
 }
 
 int main(void)
@@ -341,6 +341,6 @@ int main(void)
 	test_bytes();
 	test_time();
 	test_turns();
-	kunwind_payer_exit();
+	kunwind_quota_exit();
 	return tap_done();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read-mappings-test.c - reading an address space's mappings into a list: which are
- * code, which keep their object, which belong to a JIT, how long a task waits
+ * read-mappings-test.c - reading an address space's mappings into a list: which
+ * are code, which keep their object, which belong to a JIT, how long a task
+ * waits
  */
 #include "kernel.h"
 #include "tap.h"
@@ -123,8 +124,8 @@ static bool kunwind_enabled = true;
 
 /* ----------------------------------------- what these files need of others */
 
-struct kunwind_payer { int refs; s64 bytes; };
-static struct kunwind_payer user = { .refs = 1 };
+struct kunwind_quota { int refs; s64 bytes; };
+static struct kunwind_quota user = { .refs = 1 };
 static bool hangs;
 static unsigned int looked_up, offered, stalled, named;
 static unsigned int no_room;		/* this charge is refused, counted from 1 */
@@ -139,9 +140,9 @@ void kunwind_object_put(struct kunwind_object *object)
 	if (refcount_dec_and_test(&object->users))
 		abort();
 }
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_payer *payer)
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota)
 {
-	(void)payer;
+	(void)quota;
 	looked_up++;
 	return kunwind_object_get(file->object);
 }
@@ -153,20 +154,20 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name *name)
 {
 	(void)object;
-	named += name->payer == &user;
+	named += name->quota == &user;
 }
 bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
 {
 	return object->key.ino == file->object->key.ino;
 }
-void kunwind_object_offer(struct kunwind_object *object, struct kunwind_payer *payer,
+void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file)
 {
-	offered += file && object == file->object && payer == &user;
+	offered += file && object == file->object && quota == &user;
 }
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_payer *payer)
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
-	(void)payer;
+	(void)quota;
 	return object == &stale_object;
 }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
@@ -175,16 +176,16 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	(void)object;
 	return KUNWIND_NO_TABLE;
 }
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes) { payer->bytes += bytes; return 0; }
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes) { quota->bytes += bytes; return 0; }
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { quota->bytes -= bytes; }
 void kunwind_memory_refused(void) { }
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(payer, bytes);
+	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(quota, bytes);
 }
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer) { payer->refs++; return payer; }
-void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
-struct kunwind_payer *kunwind_payer_of(struct mm_struct *mm) { (void)mm; return kunwind_payer_get(&user); }
+struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota) { quota->refs++; return quota; }
+void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
+struct kunwind_quota *kunwind_quota_of(struct mm_struct *mm) { (void)mm; return kunwind_quota_get(&user); }
 bool kunwind_source_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
 void kunwind_source_stalled(struct kunwind_object *object) { (void)object; stalled++; }
 
@@ -269,7 +270,7 @@ static void end(const char *what)
 	       "%s: all references and locks are released", what);
 }
 
-static int reads(bool force) { return kunwind_space_scan(space, &mm, force, 100, false); }
+static int reads(bool force) { return kunwind_space_read_mappings(space, &mm, force, 100, false); }
 static struct kunwind_range *range(u32 n) { return &space->ranges->range[n]; }
 static struct kunwind_detail *detail(u32 n) { return &kunwind_snapshot_of(space->ranges)->detail[n]; }
 static bool is(u32 n, u64 start, u64 len, struct kunwind_object *object, u64 offset)
@@ -336,7 +337,7 @@ static void test_names(void)
 	       called(space, 4, NULL), "names: each file has its own, anonymous memory has none");
 	tap_ok(detail(0)->name == detail(1)->name && refcount_read(&detail(0)->name->refs) == 2 && named >= 3,
 	       "names: mappings of one file share it");
-	tap_ok(detail(0)->name->payer == &user &&
+	tap_ok(detail(0)->name->quota == &user &&
 	       user.bytes == (s64)(kunwind_snapshot_of(space->ranges)->size + detail(0)->name->size +
 				   detail(2)->name->size), "names: the process's user is charged");
 	files[0].path = "/renamed";
@@ -353,7 +354,7 @@ static void test_names(void)
 	other = kunwind_space_link(&other_mm, 101, true, false, GFP_KERNEL);
 	vmas[0].vm_file = &elsewhere;
 	nr_vmas = 1;
-	kunwind_space_scan(other, &other_mm, false, 0, false);
+	kunwind_space_read_mappings(other, &other_mm, false, 0, false);
 	tap_ok(called(other, 0, "/opt/v/prog") && called(space, 0, "/usr/lib/x") &&
 	       kunwind_snapshot_of(other->ranges)->detail[0].object == &objects[0],
 	       "names: each process has its own name of an object");
@@ -613,7 +614,7 @@ static void test_waits(void)
 	waited = 0;
 	reads(false);
 	tap_ok(!waited, "waits: a task does not wait for a file system that hangs");
-	kunwind_space_scan(space, &mm, false, 100, true);
+	kunwind_space_read_mappings(space, &mm, false, 100, true);
 	tap_ok(waited == 100, "waits: a registration waits for a file system that hangs");
 	hangs = false;
 	objects[0].stalls = MAX_OBJECT_STALLS;
@@ -632,7 +633,7 @@ static void test_waits(void)
 	objects[0].filling = true;
 	reads(false);
 	tap_ok(!waited, "waits: a task does not wait for all parts of a table");
-	kunwind_space_scan(space, &mm, false, 100, true);
+	kunwind_space_read_mappings(space, &mm, false, 100, true);
 	tap_ok(waited == 100, "waits: a registration waits for all parts of a table");
 
 	/*
@@ -642,19 +643,21 @@ static void test_waits(void)
 	me.mm = NULL;
 	mmap_taken = true;
 	jiffies = 1000;
-	tap_ok(kunwind_space_scan(space, &mm, true, 50, true) == -EAGAIN && jiffies - 1000 >= 50 &&
-	       jiffies - 1000 < 100 && !space->scan.held,
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 50, true) == -EAGAIN &&
+		       jiffies - 1000 >= 50 && jiffies - 1000 < 100 && !space->scan.held,
 	       "waits: for another process's mmap_lock at most the timeout");
-	tap_ok(kunwind_space_scan(space, &mm, true, 0, true) == -EAGAIN,
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 0, true) == -EAGAIN,
 	       "waits: timeout 0 does not wait for mmap_lock");
 	mmap_taken = false;
 	objects[0].state = KUNWIND_OBJECT_PENDING;
 	waited = 0;
-	tap_ok(!kunwind_space_scan(space, &mm, true, 100, true) && waited == 100 && !kept && mm.users == 1,
+	tap_ok(!kunwind_space_read_mappings(space, &mm, true, 100, true) && waited == 100 && !kept &&
+	       mm.users == 1,
 	       "waits: another process's mm is held only during the read");
 	objects[0].state = KUNWIND_OBJECT_READY;
 	mm.users = 0;
-	tap_ok(kunwind_space_scan(space, &mm, true, 100, true) == -ESRCH && !space->scan.held && !mm.users,
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 100, true) == -ESRCH && !space->scan.held &&
+	       !mm.users,
 	       "waits: an mm that has ended is not read");
 	end("waits");
 }

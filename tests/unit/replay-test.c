@@ -19,13 +19,13 @@
 #define ROUNDS	60000
 
 static struct kunwind_ranges *ranges;
-static struct kunwind_cache cache;
-static struct kunwind_recent recent;
+static struct kunwind_rule_cache cache;
+static struct kunwind_replay replay;
 static u64 lo, hi;		/* the stack that was copied */
 static u8 *copy;
 
 struct found {
-	unsigned long addresses[KUNWIND_RECENT_FRAMES];
+	unsigned long addresses[KUNWIND_REPLAY_FRAMES];
 	u32 count;
 	enum kunwind_reason reason;
 };
@@ -39,14 +39,14 @@ static struct kunwind_walk walk_of(const struct kunwind_regs *regs, struct found
 	};
 }
 
-static void walk(const struct kunwind_regs *regs, struct kunwind_recent *note, u32 capacity,
+static void walk(const struct kunwind_regs *regs, struct kunwind_replay *note, u32 capacity,
 		 struct found *found)
 {
 	struct kunwind_walk walk = walk_of(regs, found, capacity);
 
 	memset(found, 0xee, sizeof(*found));
-	walk.recent = note;
-	found->reason = note && kunwind_walk_again(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
+	walk.replay = note;
+	found->reason = note && kunwind_replay_walk(&walk) ? KUNWIND_COMPLETE : kunwind_walk(&walk);
 	found->count = walk.count;
 }
 
@@ -55,8 +55,8 @@ static bool taken(const struct kunwind_regs *regs, u32 capacity)
 	static struct found found;
 	struct kunwind_walk walk = walk_of(regs, &found, capacity);
 
-	walk.recent = &recent;
-	return kunwind_walk_again(&walk);
+	walk.replay = &replay;
+	return kunwind_replay_walk(&walk);
 }
 
 static bool same(const struct found *a, const struct found *b)
@@ -68,17 +68,17 @@ static bool same(const struct found *a, const struct found *b)
 /* Changes and restores each recorded word. Returns their number. */
 static u32 each_word(const struct kunwind_regs *regs, bool *good)
 {
-	u32 i, nr = recent.words - 1 + recent.rbps;
+	u32 i, nr = replay.words - 1 + replay.rbps;
 
 	for (i = 0; i < nr; i++) {
-		u64 slot = i < recent.rbps ? recent.rbp[i].at : recent.cfa[i - recent.rbps + 1] - 8;
+		u64 slot = i < replay.rbps ? replay.rbp[i].at : replay.cfa[i - replay.rbps + 1] - 8;
 		u64 *word = (u64 *)(copy + (slot - lo));
 
 		*word ^= 1ULL << i % 48;
-		*good &= !taken(regs, KUNWIND_RECENT_FRAMES);
+		*good &= !taken(regs, KUNWIND_REPLAY_FRAMES);
 		*word ^= 1ULL << i % 48;
 	}
-	*good &= taken(regs, KUNWIND_RECENT_FRAMES);
+	*good &= taken(regs, KUNWIND_REPLAY_FRAMES);
 	return nr;
 }
 
@@ -89,27 +89,27 @@ static void holds(const struct kunwind_regs *regs)
 	bool good = true;
 	u32 nr, reg;
 
-	walk(regs, NULL, KUNWIND_RECENT_FRAMES, &plain);
-	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &noted);
+	walk(regs, NULL, KUNWIND_REPLAY_FRAMES, &plain);
+	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &noted);
 	tap_ok(plain.reason == KUNWIND_COMPLETE && same(&plain, &noted), "a recorded walk of %u frames",
 	       plain.count);
-	tap_ok(recent.id && taken(regs, KUNWIND_RECENT_FRAMES),
+	tap_ok(replay.id && taken(regs, KUNWIND_REPLAY_FRAMES),
 	       "record: reused when nothing has changed");
-	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &again);
+	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &again);
 	tap_ok(same(&plain, &again), "record: reuse gives the same stack");
 	tap_ok(taken(regs, plain.count) && !taken(regs, plain.count - 1),
 	       "record: not reused if the capacity is too small");
-	walk(regs, &recent, plain.count - 1, &less);
-	tap_ok(less.reason == KUNWIND_BUFFER_FULL && !recent.id,
+	walk(regs, &replay, plain.count - 1, &less);
+	tap_ok(less.reason == KUNWIND_BUFFER_FULL && !replay.id,
 	       "a stack that is cut off by the capacity is not recorded");
 
-	walk(regs, &recent, KUNWIND_RECENT_FRAMES, &noted);
+	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &noted);
 	nr = each_word(regs, &good);
 	tap_ok(good && nr > plain.count, "record: not reused if any of its %u words has changed", nr);
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		other = *regs;
 		other.r[reg] ^= 8;
-		good &= taken(&other, KUNWIND_RECENT_FRAMES) !=
+		good &= taken(&other, KUNWIND_REPLAY_FRAMES) !=
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
 	tap_ok(good,
@@ -118,16 +118,16 @@ static void holds(const struct kunwind_regs *regs)
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		other = *regs;
 		other.valid &= ~KUNWIND_REG(reg);
-		good &= taken(&other, KUNWIND_RECENT_FRAMES) !=
+		good &= taken(&other, KUNWIND_REPLAY_FRAMES) !=
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
 	tap_ok(good, "record: not reused if rip, rsp or rbp is unknown");
 	ranges->id++;
-	tap_ok(!taken(regs, KUNWIND_RECENT_FRAMES), "record: not reused if the mappings have changed");
-	walk(regs, &recent, KUNWIND_RECENT_FRAMES + 1, &noted);
-	tap_ok(recent.id != ranges->id && same(&plain, &noted),
+	tap_ok(!taken(regs, KUNWIND_REPLAY_FRAMES), "record: not reused if the mappings have changed");
+	walk(regs, &replay, KUNWIND_REPLAY_FRAMES + 1, &noted);
+	tap_ok(replay.id != ranges->id && same(&plain, &noted),
 	       "a walk with a capacity above %u frames is not recorded",
-	       KUNWIND_RECENT_FRAMES);
+	       KUNWIND_REPLAY_FRAMES);
 }
 
 /* Changes words, registers and capacity at random, with one record. */
@@ -143,7 +143,7 @@ static void by_chance(const struct kunwind_regs *from)
 #define RANDOM() (seed = seed * 6364136223846793005ULL + 1442695040888963407ULL, seed >> 33)
 	for (round = 0; round < ROUNDS; round++) {
 		u32 what = RANDOM() % 16, at = RANDOM() % words, k;
-		u32 capacity = RANDOM() % 8 ? KUNWIND_RECENT_FRAMES : 1 + RANDOM() % 40;
+		u32 capacity = RANDOM() % 8 ? KUNWIND_REPLAY_FRAMES : 1 + RANDOM() % 40;
 
 		if (what < 3)		/* another word of the stack there */
 			((u64 *)copy)[at] = ((u64 *)copy)[RANDOM() % words];
@@ -160,7 +160,7 @@ static void by_chance(const struct kunwind_regs *from)
 				copy[k] = good[k];
 		walk(&regs, NULL, capacity, &plain);
 		takes += taken(&regs, capacity);
-		walk(&regs, &recent, capacity, &noted);
+		walk(&regs, &replay, capacity, &noted);
 		bad += !same(&plain, &noted);
 		was = plain.addresses[plain.count / 2];
 	}

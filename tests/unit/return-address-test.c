@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * return-address-test.c - frames for which no table has a rule: how a return address is
- * proved, which registers a signal frame gives, and what each step costs
+ * return-address-test.c - frames for which no table has a rule: how a return
+ * address is proved, which registers a signal frame gives, and what each step
+ * costs
  */
 #include "../../kmod/core/nocfi/step.h"
 #include "../../kmod/core/nocfi/return_address.h"
@@ -62,7 +63,7 @@ static u32 step(u32 ip, enum kunwind_reason *reason, struct kunwind_found *how)
 {
 	walk.mem.left = PLENTY;
 	walk.regs.r[KUNWIND_RA] = CODE + ip;
-	*reason = kunwind_bare_step(&walk, false, how);
+	*reason = kunwind_nocfi_step(&walk, false, how);
 	return PLENTY - walk.mem.left;
 }
 
@@ -137,7 +138,7 @@ static void test_costs(void)
 static enum kunwind_proof prove(u32 ip, u64 sp, u64 bp, bool bp_known, u64 slot, u64 ra)
 {
 	u32 tails = KUNWIND_PROOF_TAILS;
-	struct kunwind_bare frame = {
+	struct kunwind_nocfi_frame frame = {
 		.ip = CODE + ip, .sp = sp, .bp = bp, .bp_known = bp_known, .range = &ranges->range[0],
 		.tails = &tails,
 	};
@@ -379,7 +380,7 @@ static void test_pushed(void)
 		walk.regs.r[KUNWIND_RA] = CODE + 0x108;
 		walk.regs.r[cases[i].reg] = there;
 		walk.regs.valid |= KUNWIND_REG(cases[i].reg);
-		reason = kunwind_bare_step(&walk, true, &how);
+		reason = kunwind_nocfi_step(&walk, true, &how);
 		if (!tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
 			    walk.regs.r[KUNWIND_RA] == (cases[i].jump ? ra : there),
 			    "jump: %s", cases[i].name))

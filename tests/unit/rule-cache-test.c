@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule-cache-test.c - the cache of rules under interrupts: a lookup finds the right
- * entry or none
+ * rule-cache-test.c - the cache of rules under interrupts: a lookup finds the
+ * right entry or none
  *
  * The processor's trap flag single-steps a put or a lookup. At each of its
  * instructions in turn, an interrupt (the signal handler) puts other entries in
@@ -22,7 +22,7 @@
 #define __always_inline	inline __attribute__((__always_inline__)) PLAIN
 #undef kunwind_walk_attr
 #define kunwind_walk_attr PLAIN
-#define kunwind_cache_put put_stepped
+#define kunwind_rule_cache_put put_stepped
 #include "../../kmod/core/walk/rule_cache.c"
 
 #define TRAP_FLAG	0x100
@@ -30,46 +30,46 @@
 #define NR_IDS		2
 #define SAME_AFTER	0x40c0ULL
 
-static struct kunwind_cache cache;
+static struct kunwind_rule_cache cache;
 static u64 address[NR_ADDRESSES];	/* all use the same slots */
 static bool wrong;
 static u32 hits;
 
 /* Entries differ in all fields of the rule; all have the same "after". */
-PLAIN static struct kunwind_cache_entry entry_of(u32 a, u32 id)
+PLAIN static struct kunwind_rule_cache_entry entry_of(u32 a, u32 id)
 {
-	struct kunwind_cache_entry entry = { .addr = address[a], .id = 1 + id };
+	struct kunwind_rule_cache_entry entry = { .addr = address[a], .id = 1 + id };
 	struct kunwind_rule rule = {
 		.kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RSP,
 		.off = 8 + 16 * (a * NR_IDS + id), .rbp = -8 * (s32)(a * NR_IDS + id),
 	};
 
-	kunwind_cache_entry_set(&entry, rule, SAME_AFTER);
+	kunwind_rule_cache_entry_set(&entry, rule, SAME_AFTER);
 	return entry;
 }
 
-static struct kunwind_cache_entry entries[NR_ADDRESSES][NR_IDS];
+static struct kunwind_rule_cache_entry entries[NR_ADDRESSES][NR_IDS];
 
 PLAIN static void put(u32 a, u32 id)
 {
-	kunwind_cache_put(&cache, &entries[a][id]);
+	kunwind_rule_cache_put(&cache, &entries[a][id]);
 }
 
 /* Looks up as the walk does. */
 PLAIN static void look_up(u32 a, u32 id)
 {
-	struct kunwind_cache_entry *slot = kunwind_cache_slot(&cache, address[a]);
-	const struct kunwind_cache_entry *want = &entries[a][id];
+	struct kunwind_rule_cache_entry *slot = kunwind_rule_cache_slot(&cache, address[a]);
+	const struct kunwind_rule_cache_entry *want = &entries[a][id];
 	struct kunwind_rule rule;
 	u64 after;
 
-	if (!kunwind_cache_has(slot, address[a], 1 + id, &after)) {
-		slot = kunwind_cache_second(&cache, slot);
-		if (!kunwind_cache_has(slot, address[a], 1 + id, &after))
+	if (!kunwind_rule_cache_has(slot, address[a], 1 + id, &after)) {
+		slot = kunwind_rule_cache_second(&cache, slot);
+		if (!kunwind_rule_cache_has(slot, address[a], 1 + id, &after))
 			return;
 	}
 	rule = slot->rule;
-	if (!kunwind_cache_is(slot, after))
+	if (!kunwind_rule_cache_is(slot, after))
 		return;
 	hits++;
 	wrong |= rule.off != want->rule.off || rule.rbp != want->rule.rbp ||
@@ -171,17 +171,18 @@ static void test_interrupts(void)
 /* Words that no walk looks up must not push out entries that walks look up. */
 PLAIN static void test_no_address(void)
 {
-	struct kunwind_cache_entry entry = entry_of(0, 0);
+	struct kunwind_rule_cache_entry entry = entry_of(0, 0);
 	u32 pushed = 0;
 	u64 high;
 
 	memset(&cache, 0, sizeof(cache));
 	put(0, 0);
 	for (high = 1ULL << 57; pushed < 4; high += 0x10001) {
-		if (kunwind_cache_slot(&cache, high) != kunwind_cache_slot(&cache, address[0]))
+		if (kunwind_rule_cache_slot(&cache, high) !=
+		    kunwind_rule_cache_slot(&cache, address[0]))
 			continue;
 		entry.addr = high;
-		kunwind_cache_put(&cache, &entry);
+		kunwind_rule_cache_put(&cache, &entry);
 		pushed++;
 	}
 	hits = 0;
@@ -197,7 +198,8 @@ PLAIN int main(void)
 	u32 i;
 
 	for (i = 0; i < NR_ADDRESSES; at_address += 5)
-		if (!i || kunwind_cache_slot(&cache, at_address) == kunwind_cache_slot(&cache, address[0]))
+		if (!i || kunwind_rule_cache_slot(&cache, at_address) ==
+			  kunwind_rule_cache_slot(&cache, address[0]))
 			address[i++] = at_address;
 	for (i = 0; i < NR_ADDRESSES * NR_IDS; i++)
 		entries[i / NR_IDS][i % NR_IDS] = entry_of(i / NR_IDS, i % NR_IDS);

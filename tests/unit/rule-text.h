@@ -7,7 +7,7 @@
  *         exp:HEX *(expression), vexp:HEX expression
  *   ra    as for rbp
  * "none - -" where no row covers the address, "end - -" where the return
- * address is undefined. rule_rest() writes the other registers of a wide rule.
+ * address is undefined. rule_rest() writes the other registers of a full rule.
  */
 #ifndef _TEST_RULE_TEXT_H
 #define _TEST_RULE_TEXT_H
@@ -72,7 +72,7 @@ static inline int sleb_write(u8 *out, s64 val)
 }
 
 static inline char *entry_text(const struct kunwind_table *table,
-			       const struct kunwind_wide_entry *e, bool cfa, char *p)
+			       const struct kunwind_full_rule_entry *e, bool cfa, char *p)
 {
 	const u8 *expr;
 	u16 len;
@@ -101,9 +101,10 @@ static inline char *entry_text(const struct kunwind_table *table,
 	return p + sprintf(p, "BAD");
 }
 
-static inline const struct kunwind_wide_entry *wide_find(const struct kunwind_wide *wide, u8 reg)
+static inline const struct kunwind_full_rule_entry *wide_find(const struct kunwind_full_rule *wide,
+							      u8 reg)
 {
-	const struct kunwind_wide_entry *e = (const void *)(wide + 1);
+	const struct kunwind_full_rule_entry *e = (const void *)(wide + 1);
 	u32 i;
 
 	for (i = 1; i < wide->nr; i++)
@@ -116,11 +117,11 @@ static inline const struct kunwind_wide_entry *wide_find(const struct kunwind_wi
 static inline void rule_text(const struct kunwind_table *table, struct kunwind_rule rule,
 			     char sep, char *buf)
 {
-	static const struct kunwind_wide_entry same = { .how = KUNWIND_HOW_SAME };
+	static const struct kunwind_full_rule_entry same = { .how = KUNWIND_HOW_SAME };
 	const bool i386 = table && kunwind_table_i386(table);
-	const struct kunwind_wide_entry ra_std = { .how = KUNWIND_HOW_AT_CFA, .off = i386 ? -4 : -8 };
-	const struct kunwind_wide_entry *e;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule_entry ra_std = { .how = KUNWIND_HOW_AT_CFA, .off = i386 ? -4 : -8 };
+	const struct kunwind_full_rule_entry *e;
+	const struct kunwind_full_rule *wide;
 	u8 expr[16];
 	char *p = buf;
 	int n;
@@ -145,8 +146,8 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 	case KUNWIND_RULE_PLT:
 		p += sprintf(p, "exp:770880003f1a%02x2a332422", KUNWIND_OP_LIT0 + rule.off);
 		break;
-	case KUNWIND_RULE_WIDE:
-		wide = kunwind_table_wide(table, rule.off);
+	case KUNWIND_RULE_FULL:
+		wide = kunwind_table_full_rule(table, rule.off);
 		if (!wide) {
 			sprintf(buf, "BAD");
 			return;
@@ -183,17 +184,17 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 /* Writes "[ signal]", and " REG:RULE" for other registers, to @buf (8 KB). */
 static inline void rule_rest(const struct kunwind_table *table, struct kunwind_rule rule, char *buf)
 {
-	const struct kunwind_wide_entry *e;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule_entry *e;
+	const struct kunwind_full_rule *wide;
 	char *p = buf;
 	u32 i;
 
 	*p = 0;
 	if (rule.kind & KUNWIND_RULE_SIGNAL)
 		p += sprintf(p, " signal");
-	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_WIDE)
+	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		return;
-	wide = kunwind_table_wide(table, rule.off);
+	wide = kunwind_table_full_rule(table, rule.off);
 	if (!wide)
 		return;
 	e = (const void *)(wide + 1);

@@ -28,8 +28,8 @@ struct function {
 };
 
 static struct kunwind_ranges *ranges;
-static struct kunwind_cache cache;
-static struct kunwind_recent recent;
+static struct kunwind_rule_cache cache;
+static struct kunwind_replay replay;
 static u64 stack[WORDS];
 static struct kunwind_regs regs;
 static struct kunwind_mem mem;
@@ -43,7 +43,7 @@ static inline void scene(void)
 
 	if (!ranges)
 		ranges = calloc(1, sizeof(*ranges) + 4 * sizeof(ranges->range[0]));
-	memset(&recent, 0, sizeof(recent));
+	memset(&replay, 0, sizeof(replay));
 	for (i = 0; i < ranges->nr; i++)
 		kunwind_table_free((struct kunwind_table *)ranges->range[i].table);
 	ranges->nr = 0;

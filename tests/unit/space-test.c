@@ -39,8 +39,8 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 
 /* ----------------------------------------- what these files need of others */
 
-struct kunwind_payer { int refs; s64 bytes; };
-static struct kunwind_payer user = { .refs = 1 };
+struct kunwind_quota { int refs; s64 bytes; };
+static struct kunwind_quota user = { .refs = 1 };
 static bool no_room;
 static unsigned int refusals;
 
@@ -60,29 +60,29 @@ void kunwind_name_put(struct kunwind_name *name)
 		abort();		/* the test has one */
 }
 
-int kunwind_memory_charge(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 {
 	if (no_room)
 		return -ENOSPC;
-	payer->bytes += bytes;
+	quota->bytes += bytes;
 	return 0;
 }
 
-void kunwind_memory_uncharge(struct kunwind_payer *payer, size_t bytes) { payer->bytes -= bytes; }
+void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { quota->bytes -= bytes; }
 void kunwind_memory_refused(void) { refusals++; }
 
-int kunwind_memory_make_room(struct kunwind_payer *payer, size_t bytes)
+int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
-	return kunwind_memory_charge(payer, bytes);
+	return kunwind_memory_charge(quota, bytes);
 }
 
-struct kunwind_payer *kunwind_payer_get(struct kunwind_payer *payer)
+struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota)
 {
-	payer->refs++;
-	return payer;
+	quota->refs++;
+	return quota;
 }
 
-void kunwind_payer_put(struct kunwind_payer *payer) { payer->refs--; }
+void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {

@@ -20,7 +20,7 @@ static volatile bool mispredicted;
 #define kunwind_table_part	predicted_part
 #define kunwind_table_i386	predicted_i386
 #define kunwind_table_keep	predicted_keep
-#define kunwind_table_wide	predicted_wide
+#define kunwind_table_full_rule	predicted_wide
 #define kunwind_table_expr	predicted_expr
 #define kunwind_table_for_each	predicted_for_each
 #define kunwind_table_stats	predicted_stats
@@ -97,7 +97,7 @@ static void test_wide(const struct kunwind_table *table)
 
 	for (i = 0; i < TRIES; i++) {
 		s32 number = i & 1 ? rnd() : rnd() % 16;
-		const struct kunwind_wide *wide = predicted_wide(table, number);
+		const struct kunwind_full_rule *wide = predicted_wide(table, number);
 		const u8 *expr;
 
 		outside += (const u8 *)wide < begin || (const u8 *)(wide + 1) > end;
@@ -106,14 +106,14 @@ static void test_wide(const struct kunwind_table *table)
 		for (j = 0; j < len && !outside; j++)
 			sink += expr[j];
 	}
-	tap_ok(!outside, "speculation: any number of a wide rule or expression leads into the table");
+	tap_ok(!outside, "speculation: any number of a full rule or expression leads into the table");
 }
 
 int main(void)
 {
 	struct kunwind_table *table = table_make();
 
-	if (!tap_ok(table && table->nr_far && table->nr_wide, "speculation: the table is built"))
+	if (!tap_ok(table && table->nr_far && table->nr_full, "speculation: the table is built"))
 		return tap_done();
 	mispredicted = true;
 	test_lookup(table);

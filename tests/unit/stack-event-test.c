@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack-event-test.c - the event kunwind_callstack: when it is emitted, what its
- * listeners see, and which addresses the requesting tracer gets
+ * stack-event-test.c - the event kunwind_callstack: when it is emitted, what
+ * its listeners see, and which addresses the requesting tracer gets
  */
 #include <limits.h>
 
@@ -154,7 +154,7 @@ static bool asks(u32 size)
 {
 	tracer.count = 0;
 	memset(tracer.store, 0xee, sizeof(tracer.store));
-	tracer.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, tracer.store, size, &tracer.count);
+	tracer.done = kunwind_stack_event(&space, &regs, KUNWIND_ALL_REGS, tracer.store, size, &tracer.count);
 	return tracer.done;
 }
 
@@ -235,7 +235,8 @@ static void mark_of_other_task(void)
 static void listener_asks(void)
 {
 	mark_of_other_task();
-	other.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, other.store, 100, &other.count);
+	other.done = kunwind_stack_event(&space, &regs, KUNWIND_ALL_REGS, other.store, 100,
+					 &other.count);
 }
 
 static void test_listener(void)
@@ -259,7 +260,8 @@ static void interrupted(void)
 	level = 2;
 	in_walk = NULL;
 	walking = false;		/* callstack.c has a flag for each context */
-	other.done = kunwind_emit(&space, &regs, KUNWIND_ALL_REGS, other.store, 100, &other.count);
+	other.done = kunwind_stack_event(&space, &regs, KUNWIND_ALL_REGS, other.store, 100,
+					 &other.count);
 	walking = true;
 	level = 0;
 }
@@ -317,7 +319,7 @@ static void test_long(void)
 static void test_before_init(void)
 {
 	begin();
-	kunwind_emit_init();
+	kunwind_stack_event_init();
 	drain_workqueue(NULL);
 	tap_ok(sys_enter_tracepoint.probe, "event on before the module's init: system calls are probed");
 	end();
@@ -330,7 +332,7 @@ int main(void)
 	test_listener();
 	test_trust();
 	test_long();
-	kunwind_emit_exit();
+	kunwind_stack_event_exit();
 	tap_ok(kunwind_emitter_begin() == -ENODEV, "module unload: the event cannot be switched on");
 	return tap_done();
 }

@@ -123,7 +123,7 @@ static void test_lower(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x210);
 	WALK("a CFA below the stack pointer, by rbp", NO_OBJECT, CALLER + 3);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
-	WALK("a CFA below the stack pointer, by a wide rule", NO_OBJECT, CALLER + 5);
+	WALK("a CFA below the stack pointer, by a full rule", NO_OBJECT, CALLER + 5);
 
 	/* only the innermost frame may have nothing on its stack */
 	regs.r[KUNWIND_RBP] = WORD(6);
@@ -134,7 +134,7 @@ static void test_lower(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x410);
 	WALK("a CFA at the stack pointer, innermost, by rsp", NO_OBJECT, CALLER + 7);
 	regs.r[KUNWIND_RA] = CODE(1, 0x510);
-	WALK("a CFA at the stack pointer, innermost, by a wide rule", NO_OBJECT, CALLER + 7);
+	WALK("a CFA at the stack pointer, innermost, by a full rule", NO_OBJECT, CALLER + 7);
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	regs.r[KUNWIND_RBP] = WORD(7);
 	stack[8] = CODE(1, 0x110);
@@ -144,7 +144,7 @@ static void test_lower(void)
 	stack[8] = CODE(1, 0x410);
 	WALK("a CFA at the stack pointer, of a caller, by rsp", CFA_STUCK, stack[8]);
 	stack[8] = CODE(1, 0x510);
-	WALK("a CFA at the stack pointer, of a caller, by a wide rule", CFA_STUCK, stack[8]);
+	WALK("a CFA at the stack pointer, of a caller, by a full rule", CFA_STUCK, stack[8]);
 
 	/* two frames that lead to each other */
 	scene();
@@ -264,11 +264,11 @@ static void test_minus_one(void)
 	WALK("short rule of a signal frame: the interrupted address itself is looked up", NO_OBJECT,
 	     stack[0], CALLER + 3);
 	regs.r[KUNWIND_RA] = CODE(1, 0x350);
-	WALK("wide rule of a signal frame: the interrupted address itself is looked up", NO_OBJECT,
+	WALK("full rule of a signal frame: the interrupted address itself is looked up", NO_OBJECT,
 	     stack[0], CALLER + 3);
 	/* a call through a null pointer */
 	stack[0] = 0;
-	WALK("a signal at address 0 does not end the stack, wide rule", NO_OBJECT, 0);
+	WALK("a signal at address 0 does not end the stack, full rule", NO_OBJECT, 0);
 	regs.r[KUNWIND_RA] = CODE(1, 0x250);
 	WALK("a signal at address 0 does not end the stack, short rule", NO_OBJECT, 0);
 	room = 1;
@@ -288,7 +288,7 @@ static void test_trampoline_end(void)
 	static const char *const codes[] = { "S 10 06 02 77 00", "10 06 02 77 00", "S" };
 	static const char *const names[] = {
 		"after a signal trampoline's last instruction, its rule is found",
-		"after another function's last instruction, a wide rule is not found",
+		"after another function's last instruction, a full rule is not found",
 		"after a signal frame's last instruction, a short rule is not found",
 	};
 	unsigned int i;
@@ -361,7 +361,7 @@ static void test_registers(void)
 		{ "by rbp", "0c 06 10" },
 		{ "by rbp, which is saved", "0c 06 10 86 02" },
 		{ "by r15", "0c 0f 10" },
-		{ "by a wide rule", "0f 03 77 18 96" },
+		{ "by a full rule", "0f 03 77 18 96" },
 	};
 	unsigned int i;
 	char name[100];
@@ -396,7 +396,7 @@ static void test_registers(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	stack[2] = CODE(1, 0x110);
 	mem.lo = WORD(1);
-	WALK("wide rule: a saved rbp that cannot be read does not keep the callee's value",
+	WALK("full rule: a saved rbp that cannot be read does not keep the callee's value",
 	     REG_UNKNOWN, stack[2]);
 	stack[2] = CODE(1, 0x210);
 	WALK("short rule: a saved rbp that cannot be read does not keep the callee's value",
@@ -424,7 +424,7 @@ static void test_registers(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x10);
 	WALK("unknown register: CFA by a short rule", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x110);
-	WALK("unknown register: CFA by a wide rule", REG_UNKNOWN);
+	WALK("unknown register: CFA by a full rule", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x210);
 	WALK("unknown register: CFA by an expression", REG_UNKNOWN);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);

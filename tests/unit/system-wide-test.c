@@ -4,7 +4,7 @@
  * registered, which are tried again, and how far one user's ending processes
  * delay other users
  *
- * The test runs passes of the work item and unmaps explicitly. Payers are the
+ * The test runs passes of the work item and unmaps explicitly. Quotas are the
  * module's own; kunwind_process_adopt() is replaced.
  */
 #include "kernel.h"
@@ -197,13 +197,13 @@ static void end(const char *what)
 
 static unsigned int shares_of(u32 uid)
 {
-	const struct kunwind_payer *payer;
+	const struct kunwind_quota *quota;
 	unsigned int i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(payers); i++)
-		hlist_for_each_entry(payer, &payers[i], node)
-			if (payer->key.uid.val == uid)
-				n += payer->shares[KUNWIND_SHARE_UNMAP];
+	for (i = 0; i < ARRAY_SIZE(quotas); i++)
+		hlist_for_each_entry(quota, &quotas[i], node)
+			if (quota->key.uid.val == uid)
+				n += quota->shares[KUNWIND_SHARE_UNMAP];
 	return n;
 }
 

@@ -6,7 +6,7 @@
  *        table-dump [-k MASK] FILE -l QUERIES  the rule for each address
  * QUERIES holds ELF virtual addresses of 8 bytes each. With -l, a line has CFA,
  * rbp and ra, separated by tabs (rule-text.h). Without -l, the row's address
- * stands before these, and the rest of a wide rule after them.
+ * stands before these, and the rest of a full rule after them.
  */
 #include "object.h"
 #include "rule-text.h"

@@ -133,7 +133,7 @@ static void test_span(void)
 
 /*
  * The test overwrites random bytes of a table, but not the header with its
- * counts and pointers. Lookups, wide rules and expressions must stay within the
+ * counts and pointers. Lookups, full rules and expressions must stay within the
  * allocation (AddressSanitizer checks this).
  */
 static void test_damage(void)
@@ -162,7 +162,7 @@ static void test_damage(void)
 			u16 len;
 
 			hits += kunwind_table_lookup(table, BASE + rnd(st.span)).kind != 0;
-			kunwind_table_wide(table, (s32)rnd(~0U));
+			kunwind_table_full_rule(table, (s32)rnd(~0U));
 			kunwind_table_expr(table, (s32)rnd(~0U), &len);
 		}
 		kunwind_table_free(table);
@@ -170,12 +170,12 @@ static void test_damage(void)
 	tap_ok(round == 300 && hits, "damaged tables: lookups stay inside the table");
 }
 
-/* Wide rules and expressions by index, valid and invalid ones. */
+/* Full rules and expressions by index, valid and invalid ones. */
 static void test_wide(void)
 {
 	static struct eh eh;
-	const struct kunwind_wide_entry *e;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule_entry *e;
+	const struct kunwind_full_rule *wide;
 	struct kunwind_table *table;
 	struct kunwind_rule rule;
 	const u8 *expr;
@@ -191,9 +191,9 @@ static void test_wide(void)
 	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: the table is built"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO + 1);
-	wide = kunwind_table_wide(table, rule.off);
+	wide = kunwind_table_full_rule(table, rule.off);
 	e = (const void *)(wide + 1);
-	tap_ok(rule.kind == KUNWIND_RULE_WIDE && wide && wide->nr == 2 && !wide->signal &&
+	tap_ok(rule.kind == KUNWIND_RULE_FULL && wide && wide->nr == 2 && !wide->signal &&
 	       e[0].how == KUNWIND_HOW_EXPR && e[1].how == KUNWIND_HOW_EXPR &&
 	       e[1].reg == KUNWIND_RBP, "wide: the rule has an expression for CFA and for rbp");
 	expr = kunwind_table_expr(table, e[1].off, &len);
@@ -201,16 +201,16 @@ static void test_wide(void)
 					   "\x77\x90\x01", 3), "wide: the expression of rbp has its bytes");
 	rule = kunwind_table_lookup(table, TEXT_LO);
 	tap_ok(same(rule, kunwind_table_lookup(table, TEXT_LO + 0x18)) &&
-	       table->nr_wide == 2 && table->exprs_size == 2 + 5 + 2 + 3,
+	       table->nr_full == 2 && table->exprs_size == 2 + 5 + 2 + 3,
 	       "wide: equal rules and expressions are stored once");
 	for (i = -3; i < 100; i++) {
-		wide = kunwind_table_wide(table, i);
-		good &= !wide || (i >= 0 && i + 1 + wide->nr <= table->wide_units);
+		wide = kunwind_table_full_rule(table, i);
+		good &= !wide || (i >= 0 && i + 1 + wide->nr <= table->full_units);
 		expr = kunwind_table_expr(table, i, &len);
 		good &= !expr || (expr >= table->exprs &&
 				  expr + len <= table->exprs + table->exprs_size);
 	}
-	tap_ok(good && !kunwind_table_wide(table, 0x7fffffff) &&
+	tap_ok(good && !kunwind_table_full_rule(table, 0x7fffffff) &&
 	       !kunwind_table_expr(table, 0x7fffffff, &len), "wide: no index leads outside the table");
 	kunwind_table_free(table);
 }

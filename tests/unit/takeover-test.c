@@ -64,10 +64,10 @@ struct kunwind_hook {
 
 #define _KUNWIND_STACK_EVENT_H
 static bool listening;
-#define kunwind_emit_wanted()	listening
+#define kunwind_stack_event_wanted()	listening
 #include "../../kmod/space/space.h"
-static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
-			 unsigned long *store, u32 size, u32 *count);
+static bool kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+				unsigned long *store, u32 size, u32 *count);
 #include "../../kmod/stack/takeover.c"
 
 /* --------------------------------------- functions that takeover.c calls */
@@ -109,8 +109,8 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const st
 	return KUNWIND_BUFFER_FULL;
 }
 
-static bool kunwind_emit(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
-			 unsigned long *store, u32 size, u32 *count)
+static bool kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
+				unsigned long *store, u32 size, u32 *count)
 {
 	(void)space, (void)regs;
 	emissions++;

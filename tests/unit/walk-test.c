@@ -22,7 +22,7 @@
 #define MOST	2048
 
 static struct kunwind_ranges *ranges;
-static struct kunwind_cache cache;
+static struct kunwind_rule_cache cache;
 static u64 stack_lo, stack_hi;
 static unsigned int tests, failed;
 

@@ -22,7 +22,7 @@ tracing=/sys/kernel/tracing
 check "the module loads" modprobe kunwind
 echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 echo 0 >$tracing/tracing_on
-printf '%s\n' kunwind_space_scan kunwind_space_mark >$tracing/set_ftrace_filter
+printf '%s\n' kunwind_space_read_mappings kunwind_space_mark >$tracing/set_ftrace_filter
 echo 1 >$tracing/options/funcgraph-tail
 echo function_graph >$tracing/current_tracer
 
@@ -41,7 +41,7 @@ for threads in 2 64; do
 	check "$threads threads are inside mremap() during 20 reads" "$progs/movers" read $threads "$progs"
 	cat $tracing/trace >"$KUNWIND_TMP/trace.$threads"
 done
-for function in kunwind_space_mark kunwind_space_scan; do
+for function in kunwind_space_mark kunwind_space_read_mappings; do
 	few=$(least $function 2) many=$(least $function 64)
 	diag "$function: $few instructions with 2 threads inside mremap(), $many with 64"
 	[ "${few:-0}" -gt 0 ] && [ "$((${many:-0} * 4))" -gt 0 ] && [ "$((many * 4))" -le "$((few * 5))" ]

@@ -96,7 +96,7 @@ target=$!
 exec {exec}>"$work/exec"
 is_comm() { [ "$(cat /proc/$target/comm)" = "$1" ]; }
 eventually "a shell waits" is_comm sh
-check "a registration stops before it reads the mappings" delay kunwind_space_scan kunwind
+check "a registration stops before it reads the mappings" delay kunwind_space_read_mappings kunwind
 taskset 2 kunwind register $target >"$work/register" 2>&1 &
 registrar=$!
 eventually "a registration has stopped" is_delayed

@@ -22,7 +22,7 @@ static __always_inline bool kunwind_regs_i386(const struct pt_regs *regs)
 	return regs->cs == __USER32_CS;
 }
 
-/* Loads the registers that kunwind_walk_again() needs, and sets to->valid. */
+/* Loads the registers that kunwind_replay_walk() needs, and sets to->valid. */
 static __always_inline void kunwind_regs_load_frame(struct kunwind_regs *to,
 						    const struct pt_regs *regs, u32 valid)
 {

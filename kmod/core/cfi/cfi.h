@@ -3,8 +3,8 @@
  * cfi.h - parse the records of .eh_frame and .debug_frame: CIEs and FDEs
  *
  * Each function parses and checks one record or pointer, and keeps no state.
- * cfi_program.h runs the CFI programs of the records. The functions neither sleep
- * nor allocate.
+ * cfi_program.h runs the CFI programs of the records. The functions neither
+ * sleep nor allocate.
  *
  * Source of the format: DWARF 5, 6.4.1, 7.4, 7.24; LSB 5.0 core generic 10.5
  * (pointer encodings) and 10.6 (.eh_frame); the augmentations B (aarch64), P,

@@ -67,12 +67,12 @@ static __always_inline u64 uleb(struct kunwind_bytes *b)
  * read. Columns of other registers (x87, vector, segment, any 64-bit number)
  * are legal but unknown: the result is then KUNWIND_NR_REGS or more.
  */
-static __always_inline u64 reg_of(const struct kunwind_program *p, u64 number)
+static __always_inline u64 reg_of(const struct kunwind_cfi_program *p, u64 number)
 {
 	return kunwind_reg_of(p->section->i386, number);
 }
 
-static noinline u64 odd_column(const struct kunwind_program *p, u64 number)
+static noinline u64 odd_column(const struct kunwind_cfi_program *p, u64 number)
 {
 	u64 reg = reg_of(p, number);
 
@@ -82,13 +82,13 @@ static noinline u64 odd_column(const struct kunwind_program *p, u64 number)
 }
 
 /* Translates the column that a rule is for: the return column is KUNWIND_RA. */
-static __always_inline u64 column_of(const struct kunwind_program *p, u64 number)
+static __always_inline u64 column_of(const struct kunwind_cfi_program *p, u64 number)
 {
 	return unlikely(p->odd) ? odd_column(p, number) : number;
 }
 
 /* Applies the data alignment factor. False: the result exceeds 32 bits. */
-static __always_inline bool factored(const struct kunwind_program *p, s64 count, s32 *off)
+static __always_inline bool factored(const struct kunwind_cfi_program *p, s64 count, s32 *off)
 {
 	s64 bytes;
 
@@ -99,13 +99,13 @@ static __always_inline bool factored(const struct kunwind_program *p, s64 count,
 }
 
 /* Returns the location after an advance. No product with 16 bits overflows. */
-static __always_inline u64 advanced(const struct kunwind_program *p, u16 count)
+static __always_inline u64 advanced(const struct kunwind_cfi_program *p, u16 count)
 {
 	return p->from + count * p->cie->code_align;
 }
 
 /* The same for any count. A result beyond 2^64 is beyond the FDE, too. */
-static u64 advanced_far(const struct kunwind_program *p, u64 count)
+static u64 advanced_far(const struct kunwind_cfi_program *p, u64 count)
 {
 	u64 bytes;
 
@@ -131,7 +131,7 @@ static __always_inline bool saved_equal(struct kunwind_saved a, struct kunwind_s
 }
 
 /* Sets saved[@reg], and keeps the old rule for the last remembered state. */
-static __always_inline void saved_write(struct kunwind_program *p, unsigned int reg,
+static __always_inline void saved_write(struct kunwind_cfi_program *p, unsigned int reg,
 					struct kunwind_saved saved)
 {
 	if (p->nr_remembered) {
@@ -147,14 +147,14 @@ static __always_inline void saved_write(struct kunwind_program *p, unsigned int 
 }
 
 /* Sets which registers have a rule, and which an explicit "same value". */
-static __always_inline void masks_set(struct kunwind_program *p, u32 changed, u32 same)
+static __always_inline void masks_set(struct kunwind_cfi_program *p, u32 changed, u32 same)
 {
 	p->touched |= p->row.changed != changed || p->row.same != same;
 	p->row.changed = changed;
 	p->row.same = same;
 }
 
-static __always_inline void saved_set(struct kunwind_program *p, u64 reg,
+static __always_inline void saved_set(struct kunwind_cfi_program *p, u64 reg,
 				      struct kunwind_saved saved)
 {
 	if (reg >= KUNWIND_NR_REGS || !(p->follow & KUNWIND_REG(reg)))
@@ -164,7 +164,7 @@ static __always_inline void saved_set(struct kunwind_program *p, u64 reg,
 	masks_set(p, p->row.changed | KUNWIND_REG(reg), p->row.same & ~KUNWIND_REG(reg));
 }
 
-static void same_set(struct kunwind_program *p, u64 reg)
+static void same_set(struct kunwind_cfi_program *p, u64 reg)
 {
 	if (reg >= KUNWIND_NR_REGS)
 		return;
@@ -176,7 +176,7 @@ static void same_set(struct kunwind_program *p, u64 reg)
  * of binaries emit it there (libnvvm of CUDA 13). GCC's unwinder and readelf
  * accept it, elfutils refuses it.
  */
-static void saved_restore(struct kunwind_program *p, u64 reg)
+static void saved_restore(struct kunwind_cfi_program *p, u64 reg)
 {
 	u32 bit;
 
@@ -195,19 +195,19 @@ static void saved_restore(struct kunwind_program *p, u64 reg)
 }
 
 /* The rule of register @reg if its real rule cannot be expressed. */
-static struct kunwind_saved saved_unknown(const struct kunwind_program *p, u64 reg)
+static struct kunwind_saved saved_unknown(const struct kunwind_cfi_program *p, u64 reg)
 {
 	return (struct kunwind_saved){
 		.how = reg == p->ra ? KUNWIND_HOW_UNKNOWN : KUNWIND_HOW_UNDEFINED,
 	};
 }
 
-static noinline void unknown_set(struct kunwind_program *p, u64 reg)
+static noinline void unknown_set(struct kunwind_cfi_program *p, u64 reg)
 {
 	saved_set(p, reg, saved_unknown(p, reg));
 }
 
-static void cfa_set(struct kunwind_program *p, u64 reg, s32 off)
+static void cfa_set(struct kunwind_cfi_program *p, u64 reg, s32 off)
 {
 	u8 how = KUNWIND_HOW_REG;
 
@@ -224,7 +224,7 @@ static void cfa_set(struct kunwind_program *p, u64 reg, s32 off)
 }
 
 /* Sets the offset, also of a CFA by expression: a later register may use it. */
-static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
+static __always_inline void cfa_off_set(struct kunwind_cfi_program *p, s32 off)
 {
 	p->touched |= p->row.cfa_off != off;
 	p->row.cfa_off = off;
@@ -235,7 +235,7 @@ static __always_inline void cfa_off_set(struct kunwind_program *p, s32 off)
  * after its length. If it is not acceptable, only the rows with it are unknown.
  * @wanted: it is of the CFA or of a register that is followed.
  */
-static enum kunwind_build_error expr_read(struct kunwind_program *p, struct kunwind_bytes *b,
+static enum kunwind_build_error expr_read(struct kunwind_cfi_program *p, struct kunwind_bytes *b,
 				      bool initial, bool wanted, u32 *off,
 				      struct kunwind_expr_info *info)
 {
@@ -256,11 +256,12 @@ static enum kunwind_build_error expr_read(struct kunwind_program *p, struct kunw
 	memcpy(entry, &len16, sizeof(len16));
 	memcpy(entry + sizeof(len16), expr, len);
 	p->needed |= info->regs;
-	return kunwind_pool_add(p->exprs, entry, sizeof(len16) + len, off);
+	return kunwind_intern_add(p->exprs, entry, sizeof(len16) + len, off);
 }
 
 /* Runs an instruction with an expression. */
-static enum kunwind_build_error expr_op(struct kunwind_program *p, struct kunwind_bytes *b, u8 op)
+static enum kunwind_build_error expr_op(struct kunwind_cfi_program *p, struct kunwind_bytes *b,
+					u8 op)
 {
 	struct kunwind_saved saved = { 0 };
 	struct kunwind_expr_info info;
@@ -295,8 +296,8 @@ static enum kunwind_build_error expr_op(struct kunwind_program *p, struct kunwin
 }
 
 /* Runs an instruction that is rare in real programs. */
-static noinline enum kunwind_build_error rare_op(struct kunwind_program *p, struct kunwind_bytes *b,
-					     u8 op)
+static noinline enum kunwind_build_error rare_op(struct kunwind_cfi_program *p,
+						 struct kunwind_bytes *b, u8 op)
 {
 	struct kunwind_saved saved = { .how = KUNWIND_HOW_AT_CFA };
 	u64 reg, source;
@@ -380,7 +381,7 @@ static noinline enum kunwind_build_error rare_op(struct kunwind_program *p, stru
  * time. If an FDE nests states beyond the limit, its addresses from there on
  * have no rule; other FDEs are unaffected.
  */
-static noinline enum kunwind_build_error remembered_grow(struct kunwind_program *p)
+static noinline enum kunwind_build_error remembered_grow(struct kunwind_cfi_program *p)
 {
 	const u32 most = p->max_remembered ? 2 * p->max_remembered : FIRST_REMEMBERED;
 	const size_t size = most * sizeof(*p->remembered);
@@ -393,13 +394,13 @@ static noinline enum kunwind_build_error remembered_grow(struct kunwind_program 
 		return kunwind_budget_error(p->budget);
 	if (p->nr_remembered)
 		memcpy(more, p->remembered, p->nr_remembered * sizeof(*more));
-	kunwind_program_exit(p);
+	kunwind_cfi_program_exit(p);
 	p->remembered = more;
 	p->max_remembered = most;
 	return KUNWIND_OK;
 }
 
-void kunwind_program_exit(struct kunwind_program *p)
+void kunwind_cfi_program_exit(struct kunwind_cfi_program *p)
 {
 	kunwind_budget_free(p->budget, p->remembered,
 			    p->max_remembered * sizeof(*p->remembered));
@@ -407,7 +408,7 @@ void kunwind_program_exit(struct kunwind_program *p)
 	p->max_remembered = 0;
 }
 
-static enum kunwind_build_error remember(struct kunwind_program *p)
+static enum kunwind_build_error remember(struct kunwind_cfi_program *p)
 {
 	struct kunwind_remembered *last;
 	enum kunwind_build_error err;
@@ -427,7 +428,7 @@ static enum kunwind_build_error remember(struct kunwind_program *p)
  * Restores the CFA, too: DWARF 5 does not say so explicitly, but GCC, LLVM and
  * all readers agree.
  */
-static enum kunwind_build_error restore(struct kunwind_program *p)
+static enum kunwind_build_error restore(struct kunwind_cfi_program *p)
 {
 	const struct kunwind_remembered *last;
 	u32 mask;
@@ -451,7 +452,7 @@ static enum kunwind_build_error restore(struct kunwind_program *p)
 }
 
 /* Runs until the location moves (sets p->to) or the instructions end. */
-static enum kunwind_build_error run(struct kunwind_program *p)
+static enum kunwind_build_error run(struct kunwind_cfi_program *p)
 {
 	struct kunwind_bytes b = { .at = p->code, .end = p->code_end };
 	enum kunwind_build_error err;
@@ -556,7 +557,8 @@ advance:
 	return KUNWIND_OK;
 }
 
-static __always_inline void columns_set(struct kunwind_program *p, const struct kunwind_cie *cie)
+static __always_inline void columns_set(struct kunwind_cfi_program *p,
+					const struct kunwind_cie *cie)
 {
 	p->cie = cie;
 	p->odd_ra = cie->odd_ra;
@@ -574,7 +576,7 @@ static __always_inline void columns_set(struct kunwind_program *p, const struct 
  * column. Without a rule for the column, the return address is in the column's
  * register if that is one of 0 to 15 except rsp; otherwise it is unknown.
  */
-static noinline void odd_return_set(struct kunwind_program *p)
+static noinline void odd_return_set(struct kunwind_cfi_program *p)
 {
 	const u32 ra = KUNWIND_REG(KUNWIND_RA);
 	struct kunwind_row *row = &p->row;
@@ -595,7 +597,7 @@ static noinline void odd_return_set(struct kunwind_program *p)
 }
 
 enum kunwind_build_error
-kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie)
+kunwind_cfi_program_initial(struct kunwind_cfi_program *p, const struct kunwind_cie *cie)
 {
 	columns_set(p, cie);
 	p->initial = NULL;
@@ -609,8 +611,8 @@ kunwind_program_initial(struct kunwind_program *p, const struct kunwind_cie *cie
 	return run(p);
 }
 
-void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *cie,
-			   const struct kunwind_row *initial, const struct kunwind_fde *fde)
+void kunwind_cfi_program_begin(struct kunwind_cfi_program *p, const struct kunwind_cie *cie,
+			       const struct kunwind_row *initial, const struct kunwind_fde *fde)
 {
 	columns_set(p, cie);
 	p->initial = initial;
@@ -623,7 +625,7 @@ void kunwind_program_begin(struct kunwind_program *p, const struct kunwind_cie *
 	row_copy(&p->row, initial);
 }
 
-enum kunwind_build_error kunwind_program_next(struct kunwind_program *p)
+enum kunwind_build_error kunwind_cfi_program_next(struct kunwind_cfi_program *p)
 {
 	enum kunwind_build_error err;
 
@@ -641,7 +643,7 @@ enum kunwind_build_error kunwind_program_next(struct kunwind_program *p)
 	return err;
 }
 
-bool kunwind_program_look(struct kunwind_program *p, const struct kunwind_fde *fde)
+bool kunwind_cfi_program_look(struct kunwind_cfi_program *p, const struct kunwind_fde *fde)
 {
 	struct kunwind_bytes b = { .at = fde->code, .end = fde->code_end };
 	u32 depth = 0;

@@ -4,9 +4,9 @@
  *
  * A program is the initial instructions of a CIE followed by those of an FDE.
  * The first part runs once for each CIE and makes an initial row. Each FDE
- * starts from a copy of this row. kunwind_program_next() runs instructions up
- * to the next one that moves the location: the row then holds for [from, to).
- * Source: DWARF 5, 6.4.2 and 6.4.3; GNU opcodes as in GCC's unwinder.
+ * starts from a copy of this row. kunwind_cfi_program_next() runs instructions
+ * up to the next one that moves the location: the row then holds for [from,
+ * to). Source: DWARF 5, 6.4.2 and 6.4.3; GNU opcodes as in GCC's unwinder.
  *
  * The return address is the value of the CIE's return column. In each row, the
  * rule of KUNWIND_RA is the rule of this column, whichever it is.
@@ -74,11 +74,11 @@ struct kunwind_remembered {
 	u32 copied;
 };
 
-struct kunwind_program {
+struct kunwind_cfi_program {
 	const struct kunwind_section *section;
 	const struct kunwind_cie *cie;
 	const struct kunwind_row *initial;	/* NULL: runs a CIE's initial instructions */
-	struct kunwind_pool *exprs;
+	struct kunwind_intern *exprs;
 	struct kunwind_budget *budget;		/* of remembered[] */
 	u32 follow;		/* registers whose rules are kept; others are only checked */
 	u32 needed;		/* registers that CFAs and followed rules read; only grows */
@@ -96,20 +96,20 @@ struct kunwind_program {
 };
 
 /* Frees the remembered states. */
-void kunwind_program_exit(struct kunwind_program *program);
+void kunwind_cfi_program_exit(struct kunwind_cfi_program *program);
 
 /* Runs the initial instructions of @cie. The result is in program->row. */
 enum kunwind_build_error __must_check
-kunwind_program_initial(struct kunwind_program *program, const struct kunwind_cie *cie);
+kunwind_cfi_program_initial(struct kunwind_cfi_program *program, const struct kunwind_cie *cie);
 
 /*
  * Prepares to run @fde of @cie. @initial must stay valid until the FDE has run.
  */
-void kunwind_program_begin(struct kunwind_program *program, const struct kunwind_cie *cie,
-			   const struct kunwind_row *initial, const struct kunwind_fde *fde);
+void kunwind_cfi_program_begin(struct kunwind_cfi_program *program, const struct kunwind_cie *cie,
+			       const struct kunwind_row *initial, const struct kunwind_fde *fde);
 
 /**
- * kunwind_program_next() - run to the next row
+ * kunwind_cfi_program_next() - run to the next row
  *
  * A call runs at most KUNWIND_FDE_MAX_CODE bytes of instructions, each in
  * constant time (DW_CFA_remember_state: amortised).
@@ -119,10 +119,10 @@ void kunwind_program_begin(struct kunwind_program *program, const struct kunwind
  * (kunwind_build_error_local()) nothing is known about addresses from ->from on,
  * and the rows before remain valid.
  */
-enum kunwind_build_error __must_check kunwind_program_next(struct kunwind_program *program);
+enum kunwind_build_error __must_check kunwind_cfi_program_next(struct kunwind_cfi_program *program);
 
 /**
- * kunwind_program_look() - find the registers that an FDE needs, without
+ * kunwind_cfi_program_look() - find the registers that an FDE needs, without
  * running it
  *
  * Adds the registers that the CFAs of @fde need to program->needed, as a run
@@ -132,7 +132,7 @@ enum kunwind_build_error __must_check kunwind_program_next(struct kunwind_progra
  * (among them all that would add to ->reads), invalid ones, or deeply nested
  * remembered states.
  */
-bool __must_check kunwind_program_look(struct kunwind_program *program,
-				       const struct kunwind_fde *fde);
+bool __must_check kunwind_cfi_program_look(struct kunwind_cfi_program *program,
+					   const struct kunwind_fde *fde);
 
 #endif /* _KUNWIND_CFI_PROGRAM_H */

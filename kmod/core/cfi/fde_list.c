@@ -10,12 +10,12 @@
 #define IN_MORE		KUNWIND_IN_MORE
 #define CIE_WAYS	4	/* slots that a CIE can have */
 
-static size_t cies_size(const struct kunwind_fdes *f)
+static size_t cies_size(const struct kunwind_fde_list *f)
 {
 	return sizeof(*f->cies) << f->cie_bits;
 }
 
-enum kunwind_build_error kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
+enum kunwind_build_error kunwind_fde_list_init(struct kunwind_fde_list *f, u64 size)
 {
 	f->cie_bits = KUNWIND_CIE_BITS;
 	while (f->cie_bits < KUNWIND_CIE_MAX_BITS && size / KUNWIND_CIE_BYTES >> f->cie_bits > 1)
@@ -27,7 +27,7 @@ enum kunwind_build_error kunwind_fdes_init(struct kunwind_fdes *f, u64 size)
 }
 
 /* Returns the slot of the CIE at @place (*found), or the slot to put it in. */
-static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f, u32 place,
+static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fde_list *f, u32 place,
 							 bool *found)
 {
 	u32 home, mask = (1U << f->cie_bits) - 1, i;
@@ -53,7 +53,7 @@ static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fdes *f,
  * Gets the CIE at @place and its initial row, or the reason why it has none (a
  * local build error). *slot is valid until the next call.
  */
-static enum kunwind_build_error cie_get(struct kunwind_fdes *f, u32 place,
+static enum kunwind_build_error cie_get(struct kunwind_fde_list *f, u32 place,
 				    struct kunwind_cie_slot **slot)
 {
 	enum kunwind_build_error err;
@@ -65,14 +65,14 @@ static enum kunwind_build_error cie_get(struct kunwind_fdes *f, u32 place,
 	if (likely(found))
 		return s->build_error;
 	s->key = 0;
-	err = kunwind_cie_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &s->cie);
+	err = kunwind_cie_read(kunwind_fde_list_section(f, place), place & ~IN_MORE, &s->cie);
 	if (!kunwind_budget_work(f->budget, s->cie.size))
 		return KUNWIND_E_LIMIT;
 	f->ticks += s->cie.size / TICK_BYTES;
 	if (!err) {
-		f->program.follow = kunwind_fdes_follow(f, &s->cie);
-		f->program.section = kunwind_fdes_section(f, place);
-		err = kunwind_program_initial(&f->program, &s->cie);
+		f->program.follow = kunwind_fde_list_follow(f, &s->cie);
+		f->program.section = kunwind_fde_list_section(f, place);
+		err = kunwind_cfi_program_initial(&f->program, &s->cie);
 	}
 	if (err && !kunwind_build_error_local(err))
 		return err;
@@ -82,23 +82,23 @@ static enum kunwind_build_error cie_get(struct kunwind_fdes *f, u32 place,
 	return err;
 }
 
-static enum kunwind_build_error fde_parse(struct kunwind_fdes *f, u32 place,
+static enum kunwind_build_error fde_parse(struct kunwind_fde_list *f, u32 place,
 				      const struct kunwind_record *record,
 				      struct kunwind_cie_slot **slot, struct kunwind_fde *fde)
 {
 	enum kunwind_build_error err = cie_get(f, record->cie | (place & IN_MORE), slot);
 
-	return err ? err : kunwind_fde_read(kunwind_fdes_section(f, place), record, &(*slot)->cie, fde);
+	return err ? err : kunwind_fde_read(kunwind_fde_list_section(f, place), record, &(*slot)->cie, fde);
 }
 
 enum kunwind_build_error
-kunwind_fdes_get(struct kunwind_fdes *f, u32 place, struct kunwind_cie_slot **slot,
+kunwind_fde_list_get(struct kunwind_fde_list *f, u32 place, struct kunwind_cie_slot **slot,
 		 struct kunwind_fde *fde)
 {
 	struct kunwind_record record;
 	enum kunwind_build_error err;
 
-	err = kunwind_record_read(kunwind_fdes_section(f, place), place & ~IN_MORE, &record);
+	err = kunwind_record_read(kunwind_fde_list_section(f, place), place & ~IN_MORE, &record);
 	return err ? err : fde_parse(f, place, &record, slot, fde);
 }
 
@@ -107,18 +107,19 @@ static bool bytes_same(const u8 *a, const u8 *a_end, const u8 *b, const u8 *b_en
 	return a_end - a == b_end - b && !memcmp(a, b, a_end - a);
 }
 
-enum kunwind_build_error kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1, u32 place2)
+enum kunwind_build_error kunwind_fde_list_compare(struct kunwind_fde_list *f, u32 place1,
+						  u32 place2)
 {
 	struct kunwind_cie c1, *c2;
 	struct kunwind_fde f1, f2;
 	struct kunwind_cie_slot *slot;
 	enum kunwind_build_error err;
 
-	err = kunwind_fdes_get(f, place1, &slot, &f1);
+	err = kunwind_fde_list_get(f, place1, &slot, &f1);
 	if (err)
 		return err;
 	c1 = slot->cie;
-	err = kunwind_fdes_get(f, place2, &slot, &f2);
+	err = kunwind_fde_list_get(f, place2, &slot, &f2);
 	if (err)
 		return err;
 	c2 = &slot->cie;
@@ -142,7 +143,7 @@ enum kunwind_build_error kunwind_fdes_compare(struct kunwind_fdes *f, u32 place1
  * or the section's end. If the exact size is not known (open_end), the section
  * ends where no record is: a program linked without crtend.o has no terminator.
  */
-static enum kunwind_build_error record_next(struct kunwind_fdes *f,
+static enum kunwind_build_error record_next(struct kunwind_fde_list *f,
 					const struct kunwind_section *section, size_t offset,
 					u32 nr_fdes, struct kunwind_record *record)
 {
@@ -155,10 +156,10 @@ static enum kunwind_build_error record_next(struct kunwind_fdes *f,
 		if (err)
 			return err;
 		if (record->kind != KUNWIND_RECORD_ZERO)
-			return kunwind_fdes_tick(f);
+			return kunwind_fde_list_tick(f);
 		if (nr_fdes >= section->min_fdes)
 			break;
-		err = kunwind_fdes_tick(f);
+		err = kunwind_fde_list_tick(f);
 		if (err)
 			return err;
 	}
@@ -167,7 +168,7 @@ static enum kunwind_build_error record_next(struct kunwind_fdes *f,
 }
 
 /* Counts the FDEs, including empty ones. */
-static enum kunwind_build_error fdes_count(struct kunwind_fdes *f,
+static enum kunwind_build_error fdes_count(struct kunwind_fde_list *f,
 				       const struct kunwind_section *section, u32 *nr)
 {
 	struct kunwind_record record = { .end = 0 };
@@ -184,9 +185,9 @@ static enum kunwind_build_error fdes_count(struct kunwind_fdes *f,
  * Lists the FDEs that cover some code. Ignores others, as all unwinders do.
  * @in: 0 or IN_MORE.
  */
-static enum kunwind_build_error fdes_list(struct kunwind_fdes *f, u32 in)
+static enum kunwind_build_error fdes_list(struct kunwind_fde_list *f, u32 in)
 {
-	const struct kunwind_section *section = kunwind_fdes_section(f, in);
+	const struct kunwind_section *section = kunwind_fde_list_section(f, in);
 	struct kunwind_record record = { .end = 0 };
 	u64 lo = f->section->lo, hi = f->section->hi;
 	u32 nr = 0;
@@ -211,7 +212,7 @@ static enum kunwind_build_error fdes_list(struct kunwind_fdes *f, u32 in)
 		if (!err && fde.code_end - fde.code > KUNWIND_FDE_MAX_CODE)
 			err = KUNWIND_E_OPERAND;
 		if (err) {
-			err = kunwind_fdes_unread(f, err);
+			err = kunwind_fde_list_unread(f, err);
 			if (err)
 				return err;
 			continue;
@@ -273,7 +274,7 @@ static enum kunwind_build_error fdes_sort(struct kunwind_budget *budget, u64 *fd
  * those of .debug_frame. Drops each FDE of .debug_frame that overlaps one of
  * .eh_frame.
  */
-static enum kunwind_build_error fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
+static enum kunwind_build_error fdes_merge(struct kunwind_fde_list *f, u32 nr_eh)
 {
 	u32 i = 0, j = nr_eh, n = 0;
 	u64 end = 0, *merged;	/* highest end of .eh_frame's FDEs so far */
@@ -290,9 +291,9 @@ static enum kunwind_build_error fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 		struct kunwind_cie_slot *slot;
 		u64 next = ~0ULL;
 
-		err = kunwind_fdes_get(f, (u32)f->list[eh ? i : j], &slot, &fde);
+		err = kunwind_fde_list_get(f, (u32)f->list[eh ? i : j], &slot, &fde);
 		if (!err)
-			err = kunwind_fdes_tick(f);
+			err = kunwind_fde_list_tick(f);
 		if (err) {
 			kunwind_budget_free(f->budget, merged, room * sizeof(*merged));
 			return err;
@@ -303,7 +304,7 @@ static enum kunwind_build_error fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 			continue;
 		}
 		if (i < nr_eh)
-			next = kunwind_fdes_start(f, i);
+			next = kunwind_fde_list_start(f, i);
 		if (fde.start >= end && fde.start + fde.len <= next)
 			merged[n++] = f->list[j];
 		j++;
@@ -315,7 +316,7 @@ static enum kunwind_build_error fdes_merge(struct kunwind_fdes *f, u32 nr_eh)
 	return KUNWIND_OK;
 }
 
-enum kunwind_build_error kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
+enum kunwind_build_error kunwind_fde_list_read(struct kunwind_fde_list *f, size_t limit)
 {
 	u32 nr_eh, nr = 0, nr_more = 0;
 	enum kunwind_build_error err;
@@ -349,16 +350,16 @@ enum kunwind_build_error kunwind_fdes_read(struct kunwind_fdes *f, size_t limit)
 	return err;
 }
 
-void kunwind_fdes_forget_cies(struct kunwind_fdes *f)
+void kunwind_fde_list_forget_cies(struct kunwind_fde_list *f)
 {
 	f->cie_round++;
 }
 
-void kunwind_fdes_exit(struct kunwind_fdes *f)
+void kunwind_fde_list_exit(struct kunwind_fde_list *f)
 {
 	kunwind_budget_free(f->budget, f->list, f->room * sizeof(*f->list));
 	f->list = NULL;
 	kunwind_budget_free(f->budget, f->cies, cies_size(f));
 	f->cies = NULL;
-	kunwind_program_exit(&f->program);
+	kunwind_cfi_program_exit(&f->program);
 }

@@ -52,7 +52,7 @@ struct kunwind_cie_slot {
  * program.budget, program.most_remembered, and, if wanted, abort, abort_data
  * and keep.
  */
-struct kunwind_fdes {
+struct kunwind_fde_list {
 	const struct kunwind_section *section;
 	struct kunwind_budget *budget;
 	kunwind_abort_fn *abort;
@@ -62,7 +62,7 @@ struct kunwind_fdes {
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr, room;
 	enum kunwind_build_error unread;	/* reason of the first record that could not be read */
-	struct kunwind_program program;
+	struct kunwind_cfi_program program;
 	struct kunwind_cie_slot *cies, *last_cie;
 	u32 cie_bits;		/* log2 of the number of slots */
 	u32 cie_round;		/* slots of other rounds are free */
@@ -70,24 +70,26 @@ struct kunwind_fdes {
 };
 
 /* Allocates the slots for sections of @size bytes. To be called first. */
-enum kunwind_build_error __must_check kunwind_fdes_init(struct kunwind_fdes *fdes, u64 size);
+enum kunwind_build_error __must_check kunwind_fde_list_init(struct kunwind_fde_list *fdes,
+							    u64 size);
 
 /* Makes the list, which may take @limit bytes. To be called once. */
-enum kunwind_build_error __must_check kunwind_fdes_read(struct kunwind_fdes *fdes, size_t limit);
+enum kunwind_build_error __must_check kunwind_fde_list_read(struct kunwind_fde_list *fdes,
+							    size_t limit);
 
 /* Frees the list, the slots and the memory of programs. */
-void kunwind_fdes_exit(struct kunwind_fdes *fdes);
+void kunwind_fde_list_exit(struct kunwind_fde_list *fdes);
 
 /*
  * Empties all slots. To be called after fdes->keep changed or program.exprs was
  * emptied.
  */
-void kunwind_fdes_forget_cies(struct kunwind_fdes *fdes);
+void kunwind_fde_list_forget_cies(struct kunwind_fde_list *fdes);
 
 /* Reads the FDE at @place. *slot is valid until the next call. */
 enum kunwind_build_error __must_check
-kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot **slot,
-		 struct kunwind_fde *fde);
+kunwind_fde_list_get(struct kunwind_fde_list *fdes, u32 place, struct kunwind_cie_slot **slot,
+		     struct kunwind_fde *fde);
 
 /*
  * Compares two FDEs of the same range: the bytes of their instructions, and the
@@ -95,7 +97,7 @@ kunwind_fdes_get(struct kunwind_fdes *fdes, u32 place, struct kunwind_cie_slot *
  * same, KUNWIND_E_OVERLAP if not, or another build error.
  */
 enum kunwind_build_error __must_check
-kunwind_fdes_compare(struct kunwind_fdes *fdes, u32 place1, u32 place2);
+kunwind_fde_list_compare(struct kunwind_fde_list *fdes, u32 place1, u32 place2);
 
 /*
  * Whether a build error concerns one record only. All others (memory, limits of the
@@ -120,7 +122,7 @@ static inline bool kunwind_build_error_local(enum kunwind_build_error err)
  * build goes on only after an unknown augmentation.
  */
 static inline enum kunwind_build_error __must_check
-kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_build_error err)
+kunwind_fde_list_unread(struct kunwind_fde_list *fdes, enum kunwind_build_error err)
 {
 	if (!kunwind_build_error_local(err) ||
 	    (fdes->section->strict && err != KUNWIND_E_AUGMENTATION))
@@ -132,19 +134,19 @@ kunwind_fdes_unread(struct kunwind_fdes *fdes, enum kunwind_build_error err)
 
 /* Section of a place: section->more if KUNWIND_IN_MORE is set. */
 static inline const struct kunwind_section *
-kunwind_fdes_section(const struct kunwind_fdes *fdes, u32 place)
+kunwind_fde_list_section(const struct kunwind_fde_list *fdes, u32 place)
 {
 	return place & KUNWIND_IN_MORE ? fdes->section->more : fdes->section;
 }
 
 /* Start of FDE @i of the list, inside the code, as ELF virtual address. */
-static inline u64 kunwind_fdes_start(const struct kunwind_fdes *fdes, u32 i)
+static inline u64 kunwind_fde_list_start(const struct kunwind_fde_list *fdes, u32 i)
 {
 	return fdes->section->lo + (fdes->list[i] >> 32);
 }
 
 /* Returns the registers whose rules are kept in FDEs of @cie. */
-static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const struct kunwind_cie *cie)
+static inline u32 kunwind_fde_list_follow(const struct kunwind_fde_list *fdes, const struct kunwind_cie *cie)
 {
 	return cie->signal ? KUNWIND_ALL_REGS :
 	       fdes->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
@@ -152,7 +154,7 @@ static inline u32 kunwind_fdes_follow(const struct kunwind_fdes *fdes, const str
 }
 
 /* Callee-saved registers that CFAs and rules so far read, but not in @keep. */
-static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
+static inline u32 kunwind_fde_list_missing(const struct kunwind_fde_list *fdes)
 {
 	return fdes->program.needed & kunwind_saved_regs(fdes->section->i386) & ~fdes->keep;
 }
@@ -161,7 +163,7 @@ static inline u32 kunwind_fdes_missing(const struct kunwind_fdes *fdes)
  * Counts a row or record. After KUNWIND_TICKS of them, reschedules and returns
  * KUNWIND_E_ABORTED if abort() says so. May sleep.
  */
-static __always_inline enum kunwind_build_error kunwind_fdes_tick(struct kunwind_fdes *fdes)
+static __always_inline enum kunwind_build_error kunwind_fde_list_tick(struct kunwind_fde_list *fdes)
 {
 	if (likely(++fdes->ticks < KUNWIND_TICKS))
 		return KUNWIND_OK;

@@ -9,24 +9,24 @@
 #define MAX_PROBES	32
 #define FREE_PROBES	4	/* steps of a search that are not paid for */
 
-static size_t slots_size(const struct kunwind_pool *pool)
+static size_t slots_size(const struct kunwind_intern *pool)
 {
 	return (size_t)pool->nr_slots * sizeof(*pool->slots);
 }
 
-void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget)
+void kunwind_intern_init(struct kunwind_intern *pool, u32 limit, struct kunwind_budget *budget)
 {
-	*pool = (struct kunwind_pool){ .limit = min(limit, 1U << 31), .budget = budget };
+	*pool = (struct kunwind_intern){ .limit = min(limit, 1U << 31), .budget = budget };
 }
 
-void kunwind_pool_exit(struct kunwind_pool *pool)
+void kunwind_intern_exit(struct kunwind_intern *pool)
 {
 	kunwind_budget_free(pool->budget, pool->data, pool->capacity);
 	kunwind_budget_free(pool->budget, pool->slots, slots_size(pool));
-	*pool = (struct kunwind_pool){ 0 };
+	*pool = (struct kunwind_intern){ 0 };
 }
 
-void kunwind_pool_reset(struct kunwind_pool *pool)
+void kunwind_intern_reset(struct kunwind_intern *pool)
 {
 	if (pool->slots)
 		memset(pool->slots, 0, slots_size(pool));
@@ -51,7 +51,7 @@ static u64 bytes_hash(const u8 *bytes, u32 len)
 	return hash ^ hash >> 31;
 }
 
-static enum kunwind_build_error data_grow(struct kunwind_pool *pool, u32 len)
+static enum kunwind_build_error data_grow(struct kunwind_intern *pool, u32 len)
 {
 	u64 capacity = pool->capacity ? pool->capacity : FIRST_BYTES;
 	u8 *data;
@@ -74,10 +74,10 @@ static enum kunwind_build_error data_grow(struct kunwind_pool *pool, u32 len)
 	return KUNWIND_OK;
 }
 
-static enum kunwind_build_error slots_grow(struct kunwind_pool *pool)
+static enum kunwind_build_error slots_grow(struct kunwind_intern *pool)
 {
 	u32 nr_slots = pool->nr_slots ? pool->nr_slots * 2 : FIRST_SLOTS;
-	struct kunwind_pool_slot *slots;
+	struct kunwind_intern_slot *slots;
 	u32 i, j, at;
 
 	slots = kunwind_budget_alloc(pool->budget, (size_t)nr_slots * sizeof(*slots));
@@ -99,10 +99,10 @@ static enum kunwind_build_error slots_grow(struct kunwind_pool *pool)
 	return KUNWIND_OK;
 }
 
-enum kunwind_build_error kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len,
+enum kunwind_build_error kunwind_intern_add(struct kunwind_intern *pool, const void *bytes, u32 len,
 				      u32 *off)
 {
-	struct kunwind_pool_slot *slot = NULL;
+	struct kunwind_intern_slot *slot = NULL;
 	u32 hash = bytes_hash(bytes, len);
 	enum kunwind_build_error err;
 	u32 i, extra = 0;
@@ -114,7 +114,7 @@ enum kunwind_build_error kunwind_pool_add(struct kunwind_pool *pool, const void 
 			return err;
 	}
 	for (i = 0; i < MAX_PROBES; i++) {
-		struct kunwind_pool_slot *s = &pool->slots[(hash + i) & (pool->nr_slots - 1)];
+		struct kunwind_intern_slot *s = &pool->slots[(hash + i) & (pool->nr_slots - 1)];
 
 		if (!s->off1) {
 			slot = s;
@@ -141,7 +141,7 @@ enum kunwind_build_error kunwind_pool_add(struct kunwind_pool *pool, const void 
 	*off = pool->size;
 	pool->size += len;
 	if (slot) {
-		*slot = (struct kunwind_pool_slot){ .hash = hash, .off1 = *off + 1 };
+		*slot = (struct kunwind_intern_slot){ .hash = hash, .off1 = *off + 1 };
 		pool->nr++;
 	}
 	return KUNWIND_OK;

@@ -21,15 +21,15 @@
 
 #include "budget.h"
 
-struct kunwind_pool_slot {
+struct kunwind_intern_slot {
 	u32 hash;
 	u32 off1;			/* offset of the string + 1; 0: free */
 };
 
-struct kunwind_pool {
+struct kunwind_intern {
 	u8 *data;
 	u32 size, capacity, limit;	/* bytes; limit: most bytes that it may hold */
-	struct kunwind_pool_slot *slots;
+	struct kunwind_intern_slot *slots;
 	u32 nr, nr_slots;		/* nr_slots is a power of two, or 0 */
 	struct kunwind_budget *budget;
 };
@@ -38,19 +38,19 @@ struct kunwind_pool {
  * @limit: most bytes that the pool may hold; more than 2 GB counts as 2 GB.
  * Allocates nothing.
  */
-void kunwind_pool_init(struct kunwind_pool *pool, u32 limit, struct kunwind_budget *budget);
-void kunwind_pool_exit(struct kunwind_pool *pool);
+void kunwind_intern_init(struct kunwind_intern *pool, u32 limit, struct kunwind_budget *budget);
+void kunwind_intern_exit(struct kunwind_intern *pool);
 
 /* Empties the pool, but keeps its memory. */
-void kunwind_pool_reset(struct kunwind_pool *pool);
+void kunwind_intern_reset(struct kunwind_intern *pool);
 
 /**
- * kunwind_pool_add() - store a string, unless it is already there
+ * kunwind_intern_add() - store a string, unless it is already there
  * @len: bytes, > 0
  *
  * Return: KUNWIND_OK and its offset in *off; KUNWIND_E_NOMEM; KUNWIND_E_LIMIT.
  */
 enum kunwind_build_error __must_check
-kunwind_pool_add(struct kunwind_pool *pool, const void *bytes, u32 len, u32 *off);
+kunwind_intern_add(struct kunwind_intern *pool, const void *bytes, u32 len, u32 *off);
 
 #endif /* _KUNWIND_INTERN_H */

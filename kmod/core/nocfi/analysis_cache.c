@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * analysis_cache.c - keep results of code_analysis.c and code_ahead.c, to avoid decoding code again
+ * analysis_cache.c - keep results of code_analysis.c and code_ahead.c, to avoid
+ * decoding code again
  *
  * A walk asks the same question about the same code many times: for each word
  * of the stack that follows a call of one function, for each frame of a
@@ -46,14 +47,14 @@
 
 /* Whether the code that was read for the answer about @from is unchanged. */
 static noinline bool kunwind_walk_attr unchanged(struct kunwind_mem *mem, u64 from,
-						 const struct kunwind_answer *answer)
+						 const struct kunwind_analysis *answer)
 {
 	u64 hash = KUNWIND_HASH_ODD, word, at;
 	u32 i, words;
 
 	for (i = 0; i < answer->pieces; i++) {
 		const struct kunwind_piece *piece =
-			&answer->piece[kunwind_index(i, (u32)KUNWIND_ANSWERS_PIECES)];
+			&answer->piece[kunwind_index(i, (u32)KUNWIND_ANALYSIS_CACHE_PIECES)];
 
 		/* Under speculation, answer->from may be another process's. @from is not. */
 		at = from + (s64)piece->start;
@@ -77,18 +78,18 @@ fault:
  * entry has a valid answer. Otherwise the caller must find the answer and call
  * keep().
  */
-static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u32 question,
-						     u64 from, u64 to, bool *known)
+static struct kunwind_analysis *kunwind_walk_attr find(struct kunwind_mem *mem, u32 question,
+						       u64 from, u64 to, bool *known)
 {
-	struct kunwind_answers *answers = mem->answers;
-	struct kunwind_answer *answer;
+	struct kunwind_analysis_cache *answers = mem->answers;
+	struct kunwind_analysis *answer;
 
 	*known = false;
 	if (!answers || !mem->asked)
 		return NULL;
 	kunwind_pay(mem, 1);
 	answer = &answers->answer[kunwind_hash_add(kunwind_hash_add(from, to), question) >>
-				  (64 - KUNWIND_ANSWERS_BITS)];
+				  (64 - KUNWIND_ANALYSIS_CACHE_BITS)];
 	if (answer->from == from && answer->to == to && answer->question == question &&
 	    answer->id == answers->id && answer->space == answers->space &&
 	    (answer->walk == answers->walk || unchanged(mem, from, answer))) {
@@ -107,17 +108,17 @@ static struct kunwind_answer *kunwind_walk_attr find(struct kunwind_mem *mem, u3
 }
 
 /* Complete the entry from find(), which may be NULL. @nothing: nothing was found. */
-static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_answer *answer,
+static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind_analysis *answer,
 				   bool nothing)
 {
-	struct kunwind_answers *answers = mem->answers;
+	struct kunwind_analysis_cache *answers = mem->answers;
 
 	if (!answer)
 		return;
 	answers->asked = NULL;
-	if (answer->pieces > KUNWIND_ANSWERS_PIECES)
-		answer->pieces = nothing && answer->pieces != KUNWIND_ANSWERS_SPOILT ?
-					 KUNWIND_ANSWERS_PIECES : 0;
+	if (answer->pieces > KUNWIND_ANALYSIS_CACHE_PIECES)
+		answer->pieces = nothing && answer->pieces != KUNWIND_ANALYSIS_CACHE_SPOILT ?
+					 KUNWIND_ANALYSIS_CACHE_PIECES : 0;
 	answer->walk = answers->walk;
 	answer->space = answers->space;
 	/* If the budget is spent, the answer may be incomplete. */
@@ -127,7 +128,7 @@ static void kunwind_walk_attr keep(const struct kunwind_mem *mem, struct kunwind
 void kunwind_walk_attr kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64 to,
 					  struct kunwind_code *code)
 {
-	struct kunwind_answer *answer;
+	struct kunwind_analysis *answer;
 	bool known;
 
 	answer = find(mem, READ, from, to, &known);
@@ -144,7 +145,7 @@ void kunwind_walk_attr kunwind_asked_read(struct kunwind_mem *mem, u64 from, u64
 bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
 					   struct kunwind_code *code)
 {
-	struct kunwind_answer *answer;
+	struct kunwind_analysis *answer;
 	bool known, yes;
 
 	answer = find(mem, AHEAD, from, 0, &known);
@@ -164,7 +165,7 @@ bool kunwind_walk_attr kunwind_asked_ahead(struct kunwind_mem *mem, u64 from,
 u64 kunwind_walk_attr kunwind_asked_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
 					u32 *left)
 {
-	struct kunwind_answer *answer;
+	struct kunwind_analysis *answer;
 	bool known;
 	u64 found;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * analysis_cache.h - answers about code that are kept on each CPU (analysis_cache.c)
+ * analysis_cache.h - answers about code that are kept on each CPU
+ * (analysis_cache.c)
  *
  * Any context, NMI included.
  */
@@ -13,9 +14,9 @@
  * Call this before the first question of a walk. Without it, no answer is kept
  * or reused. Further calls in the same walk do nothing.
  */
-static __always_inline void kunwind_answers_begin(struct kunwind_walk *walk)
+static __always_inline void kunwind_analysis_cache_begin(struct kunwind_walk *walk)
 {
-	struct kunwind_answers *answers = walk->mem.answers;
+	struct kunwind_analysis_cache *answers = walk->mem.answers;
 
 	if (!answers || walk->mem.asked)
 		return;

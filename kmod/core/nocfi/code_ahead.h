@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_ahead.h - find the return address from the code still to run (code_ahead.c)
+ * code_ahead.h - find the return address from the code still to run
+ * (code_ahead.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_analysis.h - what a function has put on the stack at an instruction (code_analysis.c)
+ * code_analysis.h - what a function has put on the stack at an instruction
+ * (code_analysis.c)
  *
  * 64-bit code only. Any context, NMI included. The caller must have no window
  * open.

@@ -20,8 +20,8 @@
  * Bounds: MOST_CHUNKS * CHUNK words. Each chunk costs two units of the budget.
  *
  * What it does not do: find the entry of each function. The nearest entry that
- * is found may be of a function before the one at the address. Then code_analysis.c
- * finds the end of that function, and knows nothing after it.
+ * is found may be of a function before the one at the address. Then
+ * code_analysis.c finds the end of that function, and knows nothing after it.
  */
 #include "../walk/mem.h"
 #include "function_entry.h"

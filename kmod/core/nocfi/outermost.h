@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * outermost.h - where stacks of programs, threads and goroutines begin (outermost.c)
+ * outermost.h - where stacks of programs, threads and goroutines begin
+ * (outermost.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */

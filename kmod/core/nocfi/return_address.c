@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * return_address.c - how sure it is that a word of the stack is a frame's return address
+ * return_address.c - how sure it is that a word of the stack is a frame's
+ * return address
  *
  * For frames without unwind information (step.c). The word must point into
  * executable memory that is known for the process, and the bytes before that
@@ -188,7 +189,7 @@ bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
 }
 
 bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
-					       const struct kunwind_bare *frame,
+					       const struct kunwind_nocfi_frame *frame,
 					       const struct kunwind_candidate *c, s8 *at)
 {
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, c->ra);
@@ -213,7 +214,7 @@ bool kunwind_walk_attr kunwind_proof_noted_rsp(struct kunwind_walk *walk,
 }
 
 bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,
-					    const struct kunwind_bare *frame,
+					    const struct kunwind_nocfi_frame *frame,
 					    struct kunwind_candidate *c)
 {
 	u64 bp;
@@ -255,8 +256,8 @@ bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
 
 /* The proof of @c, provided that the frame is in the function at @target. */
 static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk,
-						       const struct kunwind_bare *frame, u64 target,
-						       struct kunwind_candidate *c)
+						       const struct kunwind_nocfi_frame *frame,
+						       u64 target, struct kunwind_candidate *c)
 {
 	u64 distance = frame->ip - target;
 	struct kunwind_code code;
@@ -278,8 +279,8 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 }
 
 /* Where the function at @target tail-calls, as kunwind_code_tail() says; 0: nowhere known. */
-static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kunwind_bare *frame,
-				     u64 target)
+static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk,
+				     const struct kunwind_nocfi_frame *frame, u64 target)
 {
 	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
 	u32 left = most, read;
@@ -290,7 +291,8 @@ static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk, const struct kun
 	return target;
 }
 
-void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
+				     const struct kunwind_nocfi_frame *frame,
 				     struct kunwind_candidate *c)
 {
 	const struct kunwind_range *here = frame->range;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * return_address.h - how sure it is that a word is the return address of a frame without
- * unwind information (return_address.c)
+ * return_address.h - how sure it is that a word is the return address of a
+ * frame without unwind information (return_address.c)
  *
  * For step.c. Any context, NMI included. The functions read memory by the
  * seam's reader, so the caller must have no window open.
@@ -12,7 +12,7 @@
 #include "../kunwind_core.h"
 
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
-#define KUNWIND_PROOF_TAILS	1024		/* initial *tails of struct kunwind_bare */
+#define KUNWIND_PROOF_TAILS	1024		/* initial *tails of struct kunwind_nocfi_frame */
 #define KUNWIND_PROOF_COST	2		/* in units of the budget, without reads */
 
 /* How sure it is that a word is a return address, ascending. See return_address.c. */
@@ -36,7 +36,7 @@ struct kunwind_candidate {
 };
 
 /* The frame that has no rule. bp counts only if bp_known. */
-struct kunwind_bare {
+struct kunwind_nocfi_frame {
 	u64 ip, sp, bp;
 	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */
 	bool bp_known;
@@ -94,7 +94,7 @@ bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
  * walk's budget; if the budget is spent at the start, c->proof is
  * KUNWIND_PROOF_NO_CALL.
  */
-void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 		   struct kunwind_candidate *c);
 
 /*
@@ -104,7 +104,7 @@ void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_bare *frame,
  * code at @c->ra restores rsp from the frame: mov n(%rbp), %rsp. *at: n, in
  * bytes. Both @c->ra and the frame must be in code of a JIT.
  */
-bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			     const struct kunwind_candidate *c, s8 *at);
 /*
  * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp
@@ -118,7 +118,7 @@ bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_can
  * changed rbp, or has pushed rbp first, just below the word. Sets c->rbp_at,
  * not c->proof.
  */
-bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			  struct kunwind_candidate *c);
 
 #endif /* _KUNWIND_RETURN_ADDRESS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * stack_switch.h - the return address of code that first switches stacks (stack_switch.c)
+ * stack_switch.h - the return address of code that first switches stacks
+ * (stack_switch.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */

@@ -2,11 +2,11 @@
 /*
  * step.c - step from a frame that has no unwind information
  *
- * For code of JITs, hand-written assembler, and all of musl. return_address.c decides
- * how sure it is that a word is a return address. kunwind_bare_step() tries the
- * methods of method.h in their order. docs/unwinding.md ("Code without CFI")
- * says what proves each result. The last two methods guess. They run only if
- * walk->guess is set:
+ * For code of JITs, hand-written assembler, and all of musl. return_address.c
+ * decides how sure it is that a word is a return address. kunwind_nocfi_step()
+ * tries the methods of method.h in their order. docs/unwinding.md ("Code
+ * without CFI") says what proves each result. The last two methods guess. They
+ * run only if walk->guess is set:
  *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
  *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
  *	  (return_address.c). The saved rbp must be greater than rbp, or zero; or the
@@ -43,7 +43,7 @@
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
-u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot)
+u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot)
 {
 	u32 looked;
 	u64 real = kunwind_mem_return(&walk->mem, slot, &looked);
@@ -60,7 +60,7 @@ u64 kunwind_walk_attr kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64
  * frame may also be directly before or after the system call (5, 7 or 9 bytes
  * in).
  */
-bool kunwind_walk_attr kunwind_bare_signal(struct kunwind_walk *walk, bool exact)
+bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact)
 {
 	static const u8 order[] = {
 		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
@@ -98,7 +98,8 @@ fault:
  * nested function. The trampoline loads constants into r11 and r10, and jumps
  * through r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
  */
-static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct kunwind_bare *frame)
+static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk,
+					const struct kunwind_nocfi_frame *frame)
 {
 	static const u8 before[] = { 0, 6, 10, 16, 20 };
 	const struct kunwind_range *range = frame->range;
@@ -125,7 +126,8 @@ static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk, const struct 
 }
 
 /* The word at rsp, for a frame that has only its return address on the stack. */
-static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
+				     const struct kunwind_nocfi_frame *frame,
 				     struct kunwind_candidate *c)
 {
 	c->slot = frame->sp;
@@ -141,7 +143,7 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk, const struct kun
  * address in c->ra is the original one if a return probe replaced it.
  */
 static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
-					       const struct kunwind_bare *frame,
+					       const struct kunwind_nocfi_frame *frame,
 					       struct kunwind_candidate *c, u64 *saved)
 {
 	u64 bp = frame->bp;
@@ -153,7 +155,7 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 	if (!kunwind_read_word(&walk->mem, bp, saved) ||
 	    !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
-	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
 	kunwind_prove(walk, frame, c);
 	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_takes_rsp(walk, frame, c, &at) &&
 	    kunwind_proof_noted_rsp(walk, c, *saved, at))
@@ -173,7 +175,8 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
  * rsp in the first word of its own frame. Returns @frame->sp if there is no
  * such word.
  */
-static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct kunwind_bare *frame)
+static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk,
+				       const struct kunwind_nocfi_frame *frame)
 {
 	const u64 above = frame->sp;	/* downwards: return address, saved rbp, first word */
 	u64 bp, sp;
@@ -193,15 +196,15 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk, const struct k
  * arguments on its stack (V8).
  */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
-					 const struct kunwind_bare *frame, u64 slot, bool by_rbp,
-					 struct kunwind_candidate *c)
+					 const struct kunwind_nocfi_frame *frame, u64 slot,
+					 bool by_rbp, struct kunwind_candidate *c)
 {
 	u64 target;
 
 	c->slot = slot;
 	if (slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
-	c->ra = kunwind_bare_return(walk, c->ra, c->slot);
+	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
 	if (by_rbp && kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) &&
 	    kunwind_proof_call(walk, c->ra, &target)) {
 		c->proof = KUNWIND_PROOF_POSSIBLE;
@@ -244,7 +247,7 @@ static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
  * describes the word that was rejected; c->ra is 0 if no word was read.
  */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
-					 const struct kunwind_bare *frame, bool exact,
+					 const struct kunwind_nocfi_frame *frame, bool exact,
 					 struct kunwind_candidate *c)
 {
 	struct kunwind_code code;
@@ -304,10 +307,11 @@ static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
  * address stands before the return, the return of an exact frame is a jump. The
  * code at its target then returns from above the word.
  */
-static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct kunwind_bare *frame,
-					bool exact, struct kunwind_candidate *c)
+static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
+					const struct kunwind_nocfi_frame *frame, bool exact,
+					struct kunwind_candidate *c)
 {
-	struct kunwind_bare there = *frame;
+	struct kunwind_nocfi_frame there = *frame;
 	bool found;
 
 	found = one_return(walk, frame, exact, c);
@@ -329,11 +333,12 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk, const struct 
 }
 
 /*
- * If the code after the call switches to another stack (stack_switch.c): the return
- * address there. The call before that address must lead to this function, or to
- * a place not far before the frame's address.
+ * If the code after the call switches to another stack (stack_switch.c): the
+ * return address there. The call before that address must lead to this
+ * function, or to a place not far before the frame's address.
  */
-static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct kunwind_bare *frame,
+static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk,
+					const struct kunwind_nocfi_frame *frame,
 					struct kunwind_candidate *c)
 {
 	s32 rbp_at;
@@ -355,7 +360,7 @@ static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk, const struct 
  * Go). rbp is then the function's frame pointer on the other stack.
  */
 static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
-					     const struct kunwind_bare *frame,
+					     const struct kunwind_nocfi_frame *frame,
 					     struct kunwind_candidate *c)
 {
 	const u64 bp = frame->bp;
@@ -379,8 +384,9 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
  * is the result if no word before it follows a call. found->slot is @end only
  * if all words were examined and none follows a call.
  */
-static void kunwind_walk_attr scan(struct kunwind_walk *walk, const struct kunwind_bare *frame,
-				   u64 end, bool near, struct kunwind_candidate *found)
+static void kunwind_walk_attr scan(struct kunwind_walk *walk,
+				   const struct kunwind_nocfi_frame *frame, u64 end, bool near,
+				   struct kunwind_candidate *found)
 {
 	struct kunwind_candidate c;
 	u64 words[KUNWIND_CHUNK], at;
@@ -443,7 +449,7 @@ static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct k
 
 /* Set walk->regs to the caller's, with rbp as c->rbp_at says (struct kunwind_code). */
 static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
-					       const struct kunwind_bare *frame,
+					       const struct kunwind_nocfi_frame *frame,
 					       const struct kunwind_candidate *c)
 {
 	u64 bp = frame->bp;
@@ -458,13 +464,13 @@ static void kunwind_walk_attr returned_by_code(struct kunwind_walk *walk,
 
 /* A step: the frame, and what the methods have found so far. */
 struct trial {
-	struct kunwind_bare frame;
+	struct kunwind_nocfi_frame frame;
 	u64 end;			/* of the words that are searched */
 	struct kunwind_candidate fp;	/* the word above rbp, if framed */
 	struct kunwind_candidate word;
 	u64 saved;			/* the word at rbp, if framed */
 	bool framed;
-	bool exact, signal;		/* as in kunwind_bare_step(), struct kunwind_found */
+	bool exact, signal;		/* as in kunwind_nocfi_step(), struct kunwind_found */
 };
 
 /*
@@ -474,7 +480,7 @@ struct trial {
 /* A return address of zero ends the stack. */
 static bool kunwind_walk_attr begins(struct kunwind_walk *walk, struct trial *t)
 {
-	const struct kunwind_bare *frame = &t->frame;
+	const struct kunwind_nocfi_frame *frame = &t->frame;
 
 	if (!((!frame->bp_known || !frame->bp) && kunwind_code_outermost(&walk->mem, frame->ip)) &&
 	    !kunwind_code_begins_goroutine(&walk->mem, frame->ip))
@@ -485,7 +491,7 @@ static bool kunwind_walk_attr begins(struct kunwind_walk *walk, struct trial *t)
 
 static bool kunwind_walk_attr in_trampoline(struct kunwind_walk *walk, struct trial *t)
 {
-	t->signal = kunwind_bare_signal(walk, t->exact);
+	t->signal = kunwind_nocfi_signal(walk, t->exact);
 	return t->signal;
 }
 
@@ -579,7 +585,7 @@ static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial
  */
 static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
 {
-	const struct kunwind_bare *frame = &t->frame;
+	const struct kunwind_nocfi_frame *frame = &t->frame;
 	struct kunwind_candidate c;
 	struct kunwind_code code;
 	u64 entry, slot;
@@ -619,7 +625,7 @@ static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial 
 
 static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial *t)
 {
-	struct kunwind_bare *frame = &t->frame;
+	struct kunwind_nocfi_frame *frame = &t->frame;
 
 	if (t->word.proof < KUNWIND_PROOF_POSSIBLE ||
 	    (t->word.proof == KUNWIND_PROOF_NEAR && frame->range && !kunwind_range_is_jit(frame->range)))
@@ -642,7 +648,7 @@ static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial
 #define OF_FILE	32	/* it is in code of a file */
 
 enum kunwind_reason kunwind_walk_attr
-kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
+kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
 {
 	u32 tails = KUNWIND_PROOF_TAILS, frame = exact ? EXACT : CALLED;
 	struct trial t = {
@@ -656,7 +662,7 @@ kunwind_bare_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *h
 		.exact = exact,
 	};
 
-	kunwind_answers_begin(walk);
+	kunwind_analysis_cache_begin(walk);
 	t.end = t.frame.sp + 8 * MOST_WORDS;
 	t.frame.range = kunwind_ranges_live(walk->ranges, exact ? t.frame.ip : t.frame.ip - 1);
 	/* A return address outside all ranges is none: an earlier step was wrong. */

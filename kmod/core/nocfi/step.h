@@ -16,7 +16,7 @@ struct kunwind_found {
 };
 
 /**
- * kunwind_bare_step() - step from a frame for which no table has a rule
+ * kunwind_nocfi_step() - step from a frame for which no table has a rule
  * @exact: the frame did not call: its address is an instruction that has not
  *	run yet, or follows a system call
  * @how: out: how the caller was found
@@ -27,8 +27,8 @@ struct kunwind_found {
  * rip. If the budget is spent (walk->mem.left is 0), the caller must discard
  * the result.
  */
-enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
-				      struct kunwind_found *how);
+enum kunwind_reason kunwind_nocfi_step(struct kunwind_walk *walk, bool exact,
+				       struct kunwind_found *how);
 
 /*
  * Step from a signal trampoline, which is recognized by its code. If true,
@@ -36,13 +36,13 @@ enum kunwind_reason kunwind_bare_step(struct kunwind_walk *walk, bool exact,
  * unless reading the signal frame failed midway: then walk->regs.valid is rsp
  * and rip only.
  */
-bool kunwind_bare_signal(struct kunwind_walk *walk, bool exact);
+bool kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact);
 
 /*
  * The original of the return address @ra at the address @slot, where a return
  * probe of the kernel may have put its trampoline. Returns @ra if no original
  * is known, or if the original is not in a live range.
  */
-u64 kunwind_bare_return(struct kunwind_walk *walk, u64 ra, u64 slot);
+u64 kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot);
 
 #endif /* _KUNWIND_STEP_H */

@@ -51,14 +51,14 @@ static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct k
 				     u64 from, u64 to)
 {
 	static const struct kunwind_rule none;
-	struct kunwind_program *p = &b->fdes.program;
+	struct kunwind_cfi_program *p = &b->fdes.program;
 	enum kunwind_build_error err;
 	struct kunwind_rule rule;
 	struct kunwind_cie_slot *slot;
 	struct kunwind_fde fde;
 	bool packed = false;	/* the row before this one was packed */
 
-	err = kunwind_fdes_get(&b->fdes, a->place, &slot, &fde);
+	err = kunwind_fde_list_get(&b->fdes, a->place, &slot, &fde);
 	if (err)
 		return err;
 	/* instructions without rows take time, too */
@@ -67,13 +67,13 @@ static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct k
 	if (from != a->start && !kunwind_budget_work(&b->budget, 2 * (fde.code_end - fde.code)))
 		return KUNWIND_E_LIMIT;
 
-	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
-	p->section = kunwind_fdes_section(&b->fdes, a->place);
-	kunwind_program_begin(p, &slot->cie, &slot->initial, &fde);
+	p->follow = kunwind_fde_list_follow(&b->fdes, &slot->cie);
+	p->section = kunwind_fde_list_section(&b->fdes, a->place);
+	kunwind_cfi_program_begin(p, &slot->cie, &slot->initial, &fde);
 	for (;;) {
-		err = kunwind_program_next(p);
+		err = kunwind_cfi_program_next(p);
 		if (unlikely(err)) {
-			err = kunwind_fdes_unread(&b->fdes, err);
+			err = kunwind_fde_list_unread(&b->fdes, err);
 			if (err || p->from >= to)
 				return err;
 			return kunwind_pack_row(&b->pack, max(p->from, from) - b->base, none);
@@ -90,7 +90,7 @@ static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct k
 			packed = true;
 		}
 		if (likely(!err))
-			err = kunwind_fdes_tick(&b->fdes);
+			err = kunwind_fde_list_tick(&b->fdes);
 		if (unlikely(err))
 			return err;
 	}
@@ -134,7 +134,7 @@ static enum kunwind_build_error look(struct kunwind_build *b, u32 place)
 
 	if (place == KUNWIND_NO_PLACE)
 		return KUNWIND_OK;
-	err = kunwind_fdes_get(&b->fdes, place, &slot, &fde);
+	err = kunwind_fde_list_get(&b->fdes, place, &slot, &fde);
 	return err ? err : kunwind_build_look(b, place, &fde);
 }
 
@@ -146,9 +146,9 @@ enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 pla
 	enum kunwind_build_error err;
 	bool deep;
 
-	err = kunwind_fdes_get(&b->fdes, place, &slot, fde);
+	err = kunwind_fde_list_get(&b->fdes, place, &slot, fde);
 	if (!err)
-		err = kunwind_fdes_tick(&b->fdes);
+		err = kunwind_fde_list_tick(&b->fdes);
 	if (err)
 		return err;
 	end = min(fde->start + fde->len, b->fdes.section->hi);
@@ -171,10 +171,10 @@ enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 pla
 		err = KUNWIND_E_OVERLAP;
 		if (outer->start == fde->start && outer->end == end &&
 		    outer->place != KUNWIND_NO_PLACE && !disputed)
-			err = kunwind_fdes_compare(&b->fdes, outer->place, place);
+			err = kunwind_fde_list_compare(&b->fdes, outer->place, place);
 		if (!err)
 			return KUNWIND_OK;
-		err = kunwind_fdes_unread(&b->fdes, err);
+		err = kunwind_fde_list_unread(&b->fdes, err);
 		if (!err && !outer->looked)
 			err = look(b, outer->place);
 		if (err)
@@ -191,7 +191,7 @@ enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 pla
 	 * same registers.
 	 */
 	if (deep || disputed) {
-		err = kunwind_fdes_unread(&b->fdes, KUNWIND_E_OVERLAP);
+		err = kunwind_fde_list_unread(&b->fdes, KUNWIND_E_OVERLAP);
 		if (!err)
 			err = look(b, place);
 		if (err)
@@ -217,15 +217,15 @@ enum kunwind_build_error kunwind_build_sweep(struct kunwind_build *b, u32 first,
 {
 	enum kunwind_build_error err;
 	struct kunwind_fde fde;
-	u64 at = kunwind_fdes_start(&b->fdes, first);
+	u64 at = kunwind_fde_list_start(&b->fdes, first);
 	u32 i;
 
 	b->base = at;
 	b->swept = 0;
 	*end = at;
 	b->nr_active = 0;
-	for (i = first; i < last && !kunwind_fdes_missing(&b->fdes); i++) {
-		err = fill(b, &at, kunwind_fdes_start(&b->fdes, i));
+	for (i = first; i < last && !kunwind_fde_list_missing(&b->fdes); i++) {
+		err = fill(b, &at, kunwind_fde_list_start(&b->fdes, i));
 		if (!err)
 			err = kunwind_build_activate(b, (u32)b->fdes.list[i], &fde);
 		if (err)
@@ -240,8 +240,8 @@ enum kunwind_build_error kunwind_build_sweep(struct kunwind_build *b, u32 first,
 	if (b->swept <= b->early)
 		return KUNWIND_OK;
 	/* find all others, so that the next sweep need not end early */
-	for (; i < last && kunwind_fdes_missing(&b->fdes); i++) {
-		err = kunwind_fdes_tick(&b->fdes);
+	for (; i < last && kunwind_fde_list_missing(&b->fdes); i++) {
+		err = kunwind_fde_list_tick(&b->fdes);
 		if (!err)
 			err = look(b, (u32)b->fdes.list[i]);
 		if (err)
@@ -253,26 +253,26 @@ enum kunwind_build_error kunwind_build_sweep(struct kunwind_build *b, u32 first,
 enum kunwind_build_error kunwind_build_look(struct kunwind_build *b, u32 place,
 					const struct kunwind_fde *fde)
 {
-	struct kunwind_program *p = &b->fdes.program;
+	struct kunwind_cfi_program *p = &b->fdes.program;
 	struct kunwind_cie_slot *slot;
 	enum kunwind_build_error err;
 	struct kunwind_fde again;
 
-	p->section = kunwind_fdes_section(&b->fdes, place);
+	p->section = kunwind_fde_list_section(&b->fdes, place);
 	b->fdes.ticks += (fde->code_end - fde->code) / KUNWIND_TICK_BYTES;
-	if (likely(kunwind_program_look(p, fde)))
+	if (likely(kunwind_cfi_program_look(p, fde)))
 		return KUNWIND_OK;
-	err = kunwind_fdes_get(&b->fdes, place, &slot, &again);
+	err = kunwind_fde_list_get(&b->fdes, place, &slot, &again);
 	if (err)
 		return err;
-	p->follow = kunwind_fdes_follow(&b->fdes, &slot->cie);
-	kunwind_program_begin(p, &slot->cie, &slot->initial, &again);
+	p->follow = kunwind_fde_list_follow(&b->fdes, &slot->cie);
+	kunwind_cfi_program_begin(p, &slot->cie, &slot->initial, &again);
 	do {
-		err = kunwind_program_next(p);
+		err = kunwind_cfi_program_next(p);
 		if (!err)
-			err = kunwind_fdes_tick(&b->fdes);
+			err = kunwind_fde_list_tick(&b->fdes);
 	} while (!err && p->from != p->to);
-	return kunwind_fdes_unread(&b->fdes, err);
+	return kunwind_fde_list_unread(&b->fdes, err);
 }
 
 enum kunwind_build_error
@@ -302,31 +302,31 @@ kunwind_build_init(struct kunwind_build *b, const struct kunwind_section *sectio
 	b->fdes.program.most_remembered =
 		min(b->budget.memory / 4 / sizeof(*b->fdes.program.remembered),
 		    (size_t)KUNWIND_MAX_REMEMBERED);
-	err = kunwind_fdes_init(&b->fdes, size);
+	err = kunwind_fde_list_init(&b->fdes, size);
 	return err ? err : kunwind_pack_init(&b->pack, limit, &b->budget);
 }
 
 void kunwind_build_exit(struct kunwind_build *b)
 {
 	kunwind_pack_exit(&b->pack);
-	kunwind_fdes_exit(&b->fdes);
+	kunwind_fde_list_exit(&b->fdes);
 }
 
 bool kunwind_build_again(struct kunwind_build *b)
 {
 	u32 missing;
 
-	if (!kunwind_fdes_missing(&b->fdes))
+	if (!kunwind_fde_list_missing(&b->fdes))
 		return false;
 	/* at most one round for each register: its rules may read others */
 	do {
-		missing = kunwind_fdes_missing(&b->fdes);
+		missing = kunwind_fde_list_missing(&b->fdes);
 		b->fdes.keep |= missing;
 		for (; missing; missing &= missing - 1)
 			b->fdes.program.needed |= b->fdes.program.reads[__builtin_ctz(missing)];
-	} while (kunwind_fdes_missing(&b->fdes));
+	} while (kunwind_fde_list_missing(&b->fdes));
 	/* the initial rows and the draft followed fewer registers */
-	kunwind_fdes_forget_cies(&b->fdes);
+	kunwind_fde_list_forget_cies(&b->fdes);
 	kunwind_pack_reset(&b->pack);
 	return true;
 }
@@ -337,7 +337,7 @@ static enum kunwind_build_error build(struct kunwind_build *b, struct kunwind_ta
 	enum kunwind_build_error err;
 	u64 end;
 
-	err = kunwind_fdes_read(&b->fdes, b->pack.limit);
+	err = kunwind_fde_list_read(&b->fdes, b->pack.limit);
 	if (err)
 		return err;
 	do {
@@ -356,7 +356,7 @@ static enum kunwind_build_error build(struct kunwind_build *b, struct kunwind_ta
 		.i386 = b->fdes.section->i386,
 	};
 	/* free all else before the table is written beside its draft */
-	kunwind_fdes_exit(&b->fdes);
+	kunwind_fde_list_exit(&b->fdes);
 	return kunwind_pack_finish(&b->pack, &head, table);
 }
 

@@ -46,7 +46,7 @@ struct kunwind_build {
 	u32 nr_active;
 	struct kunwind_active active[KUNWIND_MAX_NESTED];
 	struct kunwind_pack pack;
-	struct kunwind_fdes fdes;
+	struct kunwind_fde_list fdes;
 };
 
 /*
@@ -60,8 +60,8 @@ void kunwind_build_exit(struct kunwind_build *build);
 
 /*
  * Adds the registers that the CFAs and rules of an FDE need to
- * fdes.program.needed, without making rows. @fde comes from kunwind_fdes_get()
- * or kunwind_build_activate().
+ * fdes.program.needed, without making rows. @fde comes from
+ * kunwind_fde_list_get() or kunwind_build_activate().
  */
 enum kunwind_build_error __must_check
 kunwind_build_look(struct kunwind_build *build, u32 place, const struct kunwind_fde *fde);
@@ -85,7 +85,7 @@ kunwind_build_activate(struct kunwind_build *build, u32 place, struct kunwind_fd
 /*
  * Makes the rows of the FDEs from number @first to before @last in ascending
  * order, up to *end. Stops early where a register is missing
- * (kunwind_fdes_missing()). No FDE before @first may reach into them.
+ * (kunwind_fde_list_missing()). No FDE before @first may reach into them.
  */
 enum kunwind_build_error __must_check
 kunwind_build_sweep(struct kunwind_build *build, u32 first, u32 last, u64 *end);

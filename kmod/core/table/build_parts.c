@@ -22,16 +22,16 @@
  * Their addresses then have no rule, even if the object has no other rows;
  * kunwind_table_build() refuses an object without other rows.
  *
- * Task context; may sleep, except kunwind_stages_wanted() (any context).
+ * Task context; may sleep, except kunwind_build_parts_wanted() (any context).
  *
- * Memory: until kunwind_stages_end() the list (8 bytes for each FDE), the CIEs
- * (fde_list.h), a draft of one part, and 10 KB; then 24 bytes for each part, and
- * the table's header for each.
+ * Memory: until kunwind_build_parts_end() the list (8 bytes for each FDE), the
+ * CIEs (fde_list.h), a draft of one part, and 10 KB; then 24 bytes for each
+ * part, and the table's header for each.
  */
 #include "build.h"
 #include "table.h"
 
-struct kunwind_stages {
+struct kunwind_build_parts {
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
 	size_t limit, used;		/* bytes; used: list, directory and built parts */
@@ -40,19 +40,19 @@ struct kunwind_stages {
 };
 
 /* Looks at all FDEs: finds overlaps, parts, registers and the highest end. */
-static enum kunwind_build_error look_over(struct kunwind_stages *s, u32 part_fdes)
+static enum kunwind_build_error look_over(struct kunwind_build_parts *s, u32 part_fdes)
 {
 	struct kunwind_parts *parts = s->table->parts;
 	struct kunwind_build *b = &s->build;
 	struct kunwind_fde fde;
 	u32 i;
 
-	parts->base = kunwind_fdes_start(&b->fdes, 0);
+	parts->base = kunwind_fde_list_start(&b->fdes, 0);
 	parts->span = 0;
 	parts->nr = 0;
 	b->nr_active = 0;
 	for (i = 0; i < b->fdes.nr; i++) {
-		u64 start = kunwind_fdes_start(&b->fdes, i);
+		u64 start = kunwind_fde_list_start(&b->fdes, i);
 		u32 place = b->fdes.list[i];
 		enum kunwind_build_error err;
 
@@ -72,14 +72,14 @@ static enum kunwind_build_error look_over(struct kunwind_stages *s, u32 part_fde
 	return KUNWIND_OK;
 }
 
-static enum kunwind_build_error first_stage(struct kunwind_stages *s, u32 part_fdes)
+static enum kunwind_build_error first_stage(struct kunwind_build_parts *s, u32 part_fdes)
 {
 	struct kunwind_build *b = &s->build;
 	enum kunwind_build_error err;
 	u32 most;
 	size_t size;
 
-	err = kunwind_fdes_read(&b->fdes, s->limit);
+	err = kunwind_fde_list_read(&b->fdes, s->limit);
 	if (err)
 		return err;
 	most = b->fdes.nr / part_fdes + 1;
@@ -106,12 +106,13 @@ static enum kunwind_build_error first_stage(struct kunwind_stages *s, u32 part_f
 	return KUNWIND_OK;
 }
 
-enum kunwind_build_error
-kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
-		     kunwind_abort_fn *abort, void *data, struct kunwind_stages **stages,
-		     struct kunwind_table **table)
+enum kunwind_build_error kunwind_build_parts_begin(const struct kunwind_section *section, u32 keep,
+						   u32 part_fdes, size_t limit,
+						   kunwind_abort_fn *abort, void *data,
+						   struct kunwind_build_parts **stages,
+						   struct kunwind_table **table)
 {
-	struct kunwind_stages *s = kunwind_alloc(sizeof(*s));
+	struct kunwind_build_parts *s = kunwind_alloc(sizeof(*s));
 	enum kunwind_build_error err;
 
 	if (!s)
@@ -127,7 +128,7 @@ kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_f
 		err = first_stage(s, part_fdes);
 	if (err) {
 		kunwind_free(s->table);
-		kunwind_stages_end(s);
+		kunwind_build_parts_end(s);
 		return err;
 	}
 	*stages = s;
@@ -135,7 +136,7 @@ kunwind_stages_begin(const struct kunwind_section *section, u32 keep, u32 part_f
 	return KUNWIND_OK;
 }
 
-u32 kunwind_stages_next(struct kunwind_stages *s, bool *wanted)
+u32 kunwind_build_parts_next(struct kunwind_build_parts *s, bool *wanted)
 {
 	struct kunwind_parts *parts = s->table->parts;
 	u32 i;
@@ -154,12 +155,12 @@ u32 kunwind_stages_next(struct kunwind_stages *s, bool *wanted)
 	return s->next < parts->nr ? s->next : ~0U;
 }
 
-bool kunwind_stages_wanted(const struct kunwind_stages *s)
+bool kunwind_build_parts_wanted(const struct kunwind_build_parts *s)
 {
 	return READ_ONCE(s->table->parts->wanted);
 }
 
-enum kunwind_build_error kunwind_stages_build(struct kunwind_stages *s, u32 i)
+enum kunwind_build_error kunwind_build_parts_one(struct kunwind_build_parts *s, u32 i)
 {
 	struct kunwind_parts *parts = s->table->parts;
 	struct kunwind_part *part = &parts->part[i];
@@ -171,7 +172,7 @@ enum kunwind_build_error kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	u64 end;
 
 	/* Free, not empty: each part would have to clear what one let grow. */
-	kunwind_fdes_forget_cies(&b->fdes);
+	kunwind_fde_list_forget_cies(&b->fdes);
 	kunwind_pack_exit(&b->pack);
 	err = kunwind_pack_init(&b->pack, s->limit - s->used, &b->budget);
 	if (!err)
@@ -182,7 +183,7 @@ enum kunwind_build_error kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	 * If the first stage missed a register, no table is better than a wrong
 	 * one.
 	 */
-	if (kunwind_fdes_missing(&b->fdes))
+	if (kunwind_fde_list_missing(&b->fdes))
 		return KUNWIND_E_ABORTED;
 	head = (struct kunwind_table_stats){
 		.base = b->base,
@@ -201,7 +202,7 @@ enum kunwind_build_error kunwind_stages_build(struct kunwind_stages *s, u32 i)
 	return KUNWIND_OK;
 }
 
-void kunwind_stages_end(struct kunwind_stages *s)
+void kunwind_build_parts_end(struct kunwind_build_parts *s)
 {
 	if (!s)
 		return;

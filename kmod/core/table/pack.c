@@ -213,16 +213,17 @@ bool kunwind_pack_empty(const struct kunwind_pack *pack)
 	return pack->nr_rules == 1 && !pack->rules[0];
 }
 
-enum kunwind_build_error
-kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index)
+enum kunwind_build_error kunwind_pack_full_rule(struct kunwind_pack *pack,
+						const struct kunwind_full_rule *full, u32 len,
+						s32 *index)
 {
-	u32 before = pack->wide.size, off;
-	enum kunwind_build_error err = kunwind_pool_add(&pack->wide, wide, len, &off);
+	u32 before = pack->full.size, off;
+	enum kunwind_build_error err = kunwind_intern_add(&pack->full, full, len, &off);
 
 	if (err)
 		return err;
-	pack->nr_wide += pack->wide.size != before;
-	*index = off / sizeof(*wide);
+	pack->nr_full += pack->full.size != before;
+	*index = off / sizeof(*full);
 	return KUNWIND_OK;
 }
 
@@ -235,8 +236,8 @@ kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget
 	pack->limit = limit;
 	pack->budget = budget;
 	pack->slot_bits = FIRST_BITS;
-	kunwind_pool_init(&pack->wide, pool_limit, budget);
-	kunwind_pool_init(&pack->exprs, pool_limit, budget);
+	kunwind_intern_init(&pack->full, pool_limit, budget);
+	kunwind_intern_init(&pack->exprs, pool_limit, budget);
 	return rules_grow(pack);
 }
 
@@ -263,9 +264,9 @@ void kunwind_pack_reset(struct kunwind_pack *pack)
 	memset(pack->slots, 0, sizeof(*pack->slots) << pack->slot_bits);
 	memset(pack->counts, 0, pack->max_rules * sizeof(*pack->counts));
 	pack->nr_rules = 0;
-	pack->nr_wide = 0;
-	kunwind_pool_reset(&pack->wide);
-	kunwind_pool_reset(&pack->exprs);
+	pack->nr_full = 0;
+	kunwind_intern_reset(&pack->full);
+	kunwind_intern_reset(&pack->exprs);
 }
 
 void kunwind_pack_exit(struct kunwind_pack *pack)
@@ -274,8 +275,8 @@ void kunwind_pack_exit(struct kunwind_pack *pack)
 		return;
 	draft_free(pack);
 	rules_free(pack, pack->rules, pack->counts, pack->slots, pack->max_rules);
-	kunwind_pool_exit(&pack->wide);
-	kunwind_pool_exit(&pack->exprs);
+	kunwind_intern_exit(&pack->full);
+	kunwind_intern_exit(&pack->exprs);
 	memset(pack, 0, sizeof(*pack));
 }
 
@@ -321,15 +322,15 @@ static void rules_rank(struct kunwind_pack *pack, u32 *order, u32 *rank)
 
 /* Offsets of the table's parts in its allocation. */
 struct layout {
-	size_t rules, wide, index, far, top, stream, exprs, end;
+	size_t rules, full, index, far, top, stream, exprs, end;
 };
 
 static void layout_make(const struct kunwind_pack *pack, u32 nr_blocks, u32 nr_far, u32 nr_top,
 			size_t stream_size, struct layout *l)
 {
 	l->rules = (sizeof(struct kunwind_table) + 7) & ~(size_t)7;
-	l->wide = l->rules + pack->nr_rules * sizeof(struct kunwind_rule);
-	l->index = l->wide + pack->wide.size;
+	l->full = l->rules + pack->nr_rules * sizeof(struct kunwind_rule);
+	l->index = l->full + pack->full.size;
 	l->far = l->index + ((size_t)nr_blocks + 1) * sizeof(struct kunwind_block);
 	l->top = l->far + (size_t)nr_far * sizeof(struct kunwind_far);
 	l->stream = l->top + nr_top * sizeof(u16);
@@ -492,11 +493,11 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.nr_rules = pack->nr_rules,
 		.nr_far = nr_far,
 		.keep = head->keep,
-		.wide = (struct kunwind_wide *)(bytes + l.wide),
+		.full = (struct kunwind_full_rule *)(bytes + l.full),
 		.exprs = bytes + l.exprs,
-		.wide_units = pack->wide.size / sizeof(struct kunwind_wide),
+		.full_units = pack->full.size / sizeof(struct kunwind_full_rule),
 		.exprs_size = pack->exprs.size,
-		.nr_wide = pack->nr_wide,
+		.nr_full = pack->nr_full,
 		.nr_fdes = head->nr_fdes,
 		.needed = head->needed,
 		.i386 = head->i386,
@@ -506,8 +507,8 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 	};
 	for (i = 0; i < pack->nr_rules; i++)
 		memcpy(bytes + l.rules + i * sizeof(u64), &pack->rules[order[i]], sizeof(u64));
-	if (pack->wide.size)
-		memcpy(bytes + l.wide, pack->wide.data, pack->wide.size);
+	if (pack->full.size)
+		memcpy(bytes + l.full, pack->full.data, pack->full.size);
 	if (pack->exprs.size)
 		memcpy(bytes + l.exprs, pack->exprs.data, pack->exprs.size);
 	stream_write(pack, rank, (struct kunwind_block *)(bytes + l.index),

@@ -6,7 +6,7 @@
  * stream will have, with rules numbered in the order of their first use.
  * kunwind_pack_finish() numbers the rules by frequency and writes the table
  * into one allocation of its exact size. Task context; may sleep. Memory while
- * packing: the draft, the pools of wide rules and expressions, and 20 bytes for
+ * packing: the draft, the pools of full rules and expressions, and 20 bytes for
  * each rule that there is room for (256 at first, then doubled).
  */
 #ifndef _KUNWIND_PACK_H
@@ -28,8 +28,8 @@ struct kunwind_pack {
 	u32 *counts;			/* number of rows of each rule */
 	u32 *slots;			/* hash table: rule number + 1 */
 	u32 nr_rules, max_rules, slot_bits;
-	struct kunwind_pool wide, exprs;
-	u32 nr_wide;
+	struct kunwind_intern full, exprs;
+	u32 nr_full;
 	struct kunwind_budget *budget;
 };
 
@@ -37,7 +37,7 @@ enum kunwind_build_error __must_check
 kunwind_pack_init(struct kunwind_pack *pack, size_t limit, struct kunwind_budget *budget);
 void kunwind_pack_exit(struct kunwind_pack *pack);
 
-/* Forgets all rows, wide rules and expressions. */
+/* Forgets all rows, full rules and expressions. */
 void kunwind_pack_reset(struct kunwind_pack *pack);
 
 /*
@@ -52,11 +52,12 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule);
 bool kunwind_pack_empty(const struct kunwind_pack *pack);
 
 /*
- * Stores a wide rule: @wide and its entries, @len bytes. *index is its offset
+ * Stores a full rule: @full and its entries, @len bytes. *index is its offset
  * in units of 8 bytes.
  */
-enum kunwind_build_error __must_check
-kunwind_pack_wide(struct kunwind_pack *pack, const struct kunwind_wide *wide, u32 len, s32 *index);
+enum kunwind_build_error __must_check kunwind_pack_full_rule(struct kunwind_pack *pack,
+							     const struct kunwind_full_rule *full,
+							     u32 len, s32 *index);
 
 /**
  * kunwind_pack_finish() - write the table

@@ -3,9 +3,9 @@
  * rule.h - convert a row of CFI into the rule that the table stores
  *
  * Nearly every row becomes a plain rule, by an inline function (the builder's
- * hot path). A row that a plain rule cannot express becomes a wide rule (struct
- * kunwind_wide). docs/unwinding.md has the equation of each kind of rule. Task
- * context: storing a wide rule may allocate.
+ * hot path). A row that a plain rule cannot express becomes a full rule (struct
+ * kunwind_full_rule). docs/unwinding.md has the equation of each kind of rule.
+ * Task context: storing a full rule may allocate.
  */
 #ifndef _KUNWIND_RULE_H
 #define _KUNWIND_RULE_H
@@ -48,14 +48,14 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		if (unlikely(saved->how == KUNWIND_HOW_UNKNOWN))
 			return KUNWIND_OK;
 		if (unlikely(saved->how != KUNWIND_HOW_AT_CFA || saved->off != ra_off))
-			goto wide;
+			goto full;
 	}
 	/* a row without a known CFA has no rule */
 	if (unlikely(row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN))
 		return KUNWIND_OK;
 	if (unlikely(!(row->changed & ra) || (row->changed & ~(rbp | ra)) ||
 		     (row->same & (signal ? ~rbp : KUNWIND_REG(KUNWIND_RSP)))))
-		goto wide;
+		goto full;
 	if (row->changed & rbp) {
 		saved = &row->saved[KUNWIND_RBP];
 		if (likely(saved->how == KUNWIND_HOW_AT_CFA && saved->off == (s16)saved->off)) {
@@ -64,7 +64,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		} else if (saved->how == KUNWIND_HOW_UNDEFINED) {
 			rbp_how = KUNWIND_RBP_UNKNOWN;
 		} else {
-			goto wide;
+			goto full;
 		}
 	}
 	if (likely(row->cfa_how == KUNWIND_HOW_REG)) {
@@ -80,11 +80,11 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		reg = KUNWIND_RSP;
 		off = row->shape_off;
 	} else {
-		goto wide;
+		goto full;
 	}
 	/* plain rules use general registers only */
 	if (unlikely(reg == KUNWIND_RA))
-		goto wide;
+		goto full;
 	*rule = (struct kunwind_rule){
 		.off = off,
 		.rbp = rbp_off,
@@ -93,7 +93,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 		.reg = reg,
 	};
 	return KUNWIND_OK;
-wide:
+full:
 	if (row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN)
 		return KUNWIND_OK;
 	return kunwind_rule_wide(pack, row, signal, ra_off, rule);

@@ -49,7 +49,7 @@ static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 	return 2;
 }
 
-/* Masks for four 16-bit lanes in a word, lowest first. */
+/* Masks for four 16-bit queues in a word, lowest first. */
 #define EVERY_BYTE	0x0101010101010101ULL
 #define EVERY_OTHER	0x00ff00ff00ff00ffULL	/* even bytes */
 #define EVERY_LANE	0x0001000100010001ULL
@@ -66,7 +66,7 @@ static __always_inline u64 long_ones(u64 x)
  * Finds the row that holds offset @left in a block. @block has @size bytes and
  * @rows rows, and begins with their distances. Returns the row's number, or
  * @rows if the block is damaged. Adds eight distances at a time without a
- * branch for each: their sums are in the lanes of two words. @at is clamped
+ * branch for each: their sums are in the queues of two words. @at is clamped
  * whenever it moves on, because the comparisons that end the loop may be
  * mispredicted.
  */
@@ -199,18 +199,18 @@ u32 kunwind_walk_attr kunwind_table_keep(const struct kunwind_table *table)
 	return table->keep;
 }
 
-const struct kunwind_wide *kunwind_walk_attr
-kunwind_table_wide(const struct kunwind_table *table, s32 index)
+const struct kunwind_full_rule *kunwind_walk_attr
+kunwind_table_full_rule(const struct kunwind_table *table, s32 index)
 {
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule *full;
 
-	if (unlikely((u32)index >= table->wide_units))
+	if (unlikely((u32)index >= table->full_units))
 		return NULL;
 	/* Clamped: if the kind is mispredicted, the index is any CFI offset. */
-	wide = table->wide + kunwind_index((u32)index, table->wide_units);
-	if (unlikely(!wide->nr || wide->nr > table->wide_units - (u32)index - 1))
+	full = table->full + kunwind_index((u32)index, table->full_units);
+	if (unlikely(!full->nr || full->nr > table->full_units - (u32)index - 1))
 		return NULL;
-	return wide;
+	return full;
 }
 
 const u8 *kunwind_walk_attr
@@ -273,7 +273,7 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 		.nr_fdes = table->nr_fdes,
 		.nr_rows = table->nr_rows,
 		.nr_rules = table->nr_rules,
-		.nr_wide = table->nr_wide,
+		.nr_full = table->nr_full,
 		.bytes = table->bytes,
 		.keep = table->keep,
 		.needed = table->needed,
@@ -292,7 +292,7 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 			continue;
 		stats->nr_rows += part->nr_rows;
 		stats->nr_rules += part->nr_rules;
-		stats->nr_wide += part->nr_wide;
+		stats->nr_full += part->nr_full;
 		stats->bytes += part->bytes;
 	}
 }

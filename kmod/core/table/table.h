@@ -2,7 +2,7 @@
 /*
  * table.h - the format of the packed table, for pack.c, table.c and tests
  *
- * A table is one allocation: header, rules, wide rules, index, far rules, top,
+ * A table is one allocation: header, rules, full rules, index, far rules, top,
  * stream, expressions, pad. docs/table-format.md describes each part byte by
  * byte, the lookup, and the memory that a table takes.
  */
@@ -36,9 +36,9 @@ struct kunwind_far {
 };
 
 /*
- * A table in parts (build_parts.c) has no rows and an empty span: each lookup in it
- * fails, so lookups in other tables need no extra test. Its directory follows
- * the header in the same allocation. Each part is a table of its own.
+ * A table in parts (build_parts.c) has no rows and an empty span: each lookup
+ * in it fails, so lookups in other tables need no extra test. Its directory
+ * follows the header in the same allocation. Each part is a table of its own.
  */
 struct kunwind_part {
 	const struct kunwind_table *table;	/* NULL: not built yet */
@@ -69,11 +69,11 @@ struct kunwind_table {
 	u32 nr_rules;
 	u32 nr_far;
 	u32 keep;
-	const struct kunwind_wide *wide;
+	const struct kunwind_full_rule *full;
 	const u8 *exprs;
-	u32 wide_units;		/* of 8 bytes */
+	u32 full_units;		/* of 8 bytes */
 	u32 exprs_size;		/* bytes */
-	u32 nr_wide;
+	u32 nr_full;
 	u32 nr_fdes;
 	u32 needed;
 	bool i386;

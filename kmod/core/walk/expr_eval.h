@@ -2,12 +2,12 @@
 /*
  * expr_eval.h - evaluate a DWARF expression in the walk
  *
- * Each user includes this file (full_rule.c, tests), because it reads memory by the
- * inline functions of kunwind_deps.h. Any context, NMI included. No window may
- * be open. Each operation moves forward by at least one byte, so the evaluation
- * ends after at most @len operations. This file does not trust the table's
- * bytes: it checks all bounds again that expr.c checked when the table was
- * built. Stack: 380 bytes.
+ * Each user includes this file (full_rule.c, tests), because it reads memory by
+ * the inline functions of kunwind_deps.h. Any context, NMI included. No window
+ * may be open. Each operation moves forward by at least one byte, so the
+ * evaluation ends after at most @len operations. This file does not trust the
+ * table's bytes: it checks all bounds again that expr.c checked when the table
+ * was built. Stack: 380 bytes.
  */
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * full_rule.c - a step of the walk by a wide rule, which eight bytes cannot express
+ * full_rule.c - a step of the walk by a full rule, which eight bytes cannot
+ * express
  *
- * Wide rules are for signal frames, expressions, return addresses in registers,
+ * Full rules are for signal frames, expressions, return addresses in registers,
  * and rows that save a callee-saved register which the table follows. Such rows
  * are most frames of an object whose table follows registers (hand-written
  * cryptography, ld.so). They have a simple form: a CFA relative to a register,
  * and registers saved a few words below it. For the walk's cache,
- * kunwind_wide_compact() converts these into a short rule, and a word that says
- * where the registers are (regs_after.h).
+ * kunwind_full_rule_compact() converts these into a short rule, and a word that
+ * says where the registers are (regs_after.h).
  *
  * Any context. No window may be open: each word is read in a window of its own.
  * Bounds: the budget pays for each entry and each byte of an expression
@@ -28,7 +29,7 @@ static bool kunwind_walk_attr stack_word(struct kunwind_walk *walk, u64 addr, u6
 }
 
 static enum kunwind_reason kunwind_walk_attr
-wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
+full_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	  const u64 *initial, u64 *value)
 {
 	const u8 *expr;
@@ -40,10 +41,10 @@ wide_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, walk->i386, value);
 }
 
-/* Computes the value of one entry of a wide rule; @cfa is NULL in the CFA's own entry. */
+/* Computes the value of one entry of a full rule; @cfa is NULL in the CFA's own entry. */
 static enum kunwind_reason kunwind_walk_attr
-wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
-	   const struct kunwind_wide_entry *entry, const u64 *cfa, u64 *value)
+full_value(struct kunwind_walk *walk, const struct kunwind_table *table,
+	   const struct kunwind_full_rule_entry *entry, const u64 *cfa, u64 *value)
 {
 	const struct kunwind_regs *regs = &walk->regs;
 	enum kunwind_reason reason;
@@ -64,7 +65,7 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 		break;
 	case KUNWIND_HOW_EXPR:
 	case KUNWIND_HOW_AT_EXPR:
-		reason = wide_expr(walk, table, entry->off, cfa, value);
+		reason = full_expr(walk, table, entry->off, cfa, value);
 		if (reason != KUNWIND_COMPLETE)
 			return reason;
 		break;
@@ -79,28 +80,28 @@ wide_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 }
 
 enum kunwind_reason kunwind_walk_attr
-kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
+kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
 		  bool *signal)
 {
-	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
-	const struct kunwind_wide_entry *entry;
+	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, index);
+	const struct kunwind_full_rule_entry *entry;
 	struct kunwind_regs next;
 	enum kunwind_reason reason;
 	u32 i, listed = 0;
 	u64 cfa, value;
 
-	if (!wide || !wide->nr)
+	if (!full || !full->nr)
 		return KUNWIND_CORRUPT;
-	if (!kunwind_pay(&walk->mem, wide->cost))
+	if (!kunwind_pay(&walk->mem, full->cost))
 		return KUNWIND_BUDGET_SPENT;
-	entry = (const struct kunwind_wide_entry *)(wide + 1);
-	reason = wide_value(walk, table, entry, NULL, &cfa);
+	entry = (const struct kunwind_full_rule_entry *)(full + 1);
+	reason = full_value(walk, table, entry, NULL, &cfa);
 	if (reason != KUNWIND_COMPLETE)
 		return reason;
 
 	next = walk->regs;
 	next.valid &= kunwind_table_keep(table) | KUNWIND_REG(KUNWIND_RBP);
-	for (i = 1; i < wide->nr; i++) {
+	for (i = 1; i < full->nr; i++) {
 		u32 reg = entry[i].reg;
 
 		if (reg >= KUNWIND_NR_REGS)
@@ -117,7 +118,7 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 		next.valid &= ~KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_UNDEFINED)
 			continue;
-		reason = wide_value(walk, table, &entry[i], &cfa, &value);
+		reason = full_value(walk, table, &entry[i], &cfa, &value);
 		if (reason == KUNWIND_CORRUPT)
 			return reason;
 		if (reason == KUNWIND_COMPLETE) {
@@ -138,28 +139,28 @@ kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table, 
 	}
 	if (!(next.valid & KUNWIND_REG(KUNWIND_RSP)) || !(next.valid & KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
-	*signal = wide->signal;
+	*signal = full->signal;
 	walk->regs = next;
 	return KUNWIND_COMPLETE;
 }
 
-bool kunwind_walk_attr kunwind_wide_compact(const struct kunwind_table *table, s32 index,
+bool kunwind_walk_attr kunwind_full_rule_compact(const struct kunwind_table *table, s32 index,
 					    struct kunwind_rule *rule, u64 *after)
 {
-	const struct kunwind_wide *wide = kunwind_table_wide(table, index);
-	const struct kunwind_wide_entry *entry;
+	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, index);
+	const struct kunwind_full_rule_entry *entry;
 	u64 result = kunwind_after(kunwind_table_keep(table));
 	u32 i;
 
-	if (!wide || wide->signal)
+	if (!full || full->signal)
 		return false;
-	entry = (const struct kunwind_wide_entry *)(wide + 1);
+	entry = (const struct kunwind_full_rule_entry *)(full + 1);
 	if (entry->how != KUNWIND_HOW_REG || entry->source >= KUNWIND_RA)
 		return false;
 	*rule = (struct kunwind_rule){
 		.off = entry->off, .kind = KUNWIND_RULE_CFA, .reg = entry->source,
 	};
-	for (i = 1; i < wide->nr; i++) {
+	for (i = 1; i < full->nr; i++) {
 		u32 reg = entry[i].reg;
 		s32 off = entry[i].off;
 

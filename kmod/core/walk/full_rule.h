@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * full_rule.h - a step of the walk by a wide rule (full_rule.c)
+ * full_rule.h - a step of the walk by a full rule (full_rule.c)
  *
  * Any context. No window may be open.
  */
@@ -10,7 +10,7 @@
 #include "../kunwind_core.h"
 
 /**
- * kunwind_wide_step() - make a step by a wide rule
+ * kunwind_full_rule_step() - make a step by a full rule
  * @index: off of the rule
  * @signal: out: a signal interrupted the caller; it did not make a call
  *
@@ -19,17 +19,19 @@
  * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, KUNWIND_CORRUPT or
  * KUNWIND_BUDGET_SPENT (budget spent): walk->regs are unchanged.
  */
-enum kunwind_reason kunwind_wide_step(struct kunwind_walk *walk, const struct kunwind_table *table,
-				      s32 index, bool *signal);
+enum kunwind_reason kunwind_full_rule_step(struct kunwind_walk *walk,
+					   const struct kunwind_table *table, s32 index,
+					   bool *signal);
 
 /**
- * kunwind_wide_compact() - convert a wide rule of 64-bit code into a short rule and "after"
+ * kunwind_full_rule_compact() - convert a full rule of 64-bit code into a short
+ * rule and "after"
  * @rule: out
  * @after: out: regs_after.h
  *
  * Return: false if a short rule cannot express it; *@rule and *@after are then undefined.
  */
-bool kunwind_wide_compact(const struct kunwind_table *table, s32 index,
-			  struct kunwind_rule *rule, u64 *after);
+bool kunwind_full_rule_compact(const struct kunwind_table *table, s32 index,
+			       struct kunwind_rule *rule, u64 *after);
 
 #endif /* _KUNWIND_FULL_RULE_H */

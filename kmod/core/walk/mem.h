@@ -16,7 +16,7 @@
  * The budget of a walk (mem.left) pays for all work except steps by rules from
  * the cache. Work is charged where it is done, never by an estimate. One unit
  * pays for one of these: decoding an instruction of user code, reading 32 bytes
- * of code, reading a word in a window of its own, an entry of a wide rule, a
+ * of code, reading a word in a window of its own, an entry of a full rule, a
  * byte of its expressions. kunwind_read_word32() is not charged; the lookup or
  * the entry that needs the word is. docs/unwinding.md lists all units.
  * tests/fuzz/fuzz-cost-walk.c searches for units that cost too much time. The

@@ -11,7 +11,7 @@
  * one task's stack may serve another task.
  *
  * walk.c notes only complete walks by short rules, with room for at most
- * KUNWIND_RECENT_FRAMES addresses. Each CFA must be rsp or rbp plus a number of
+ * KUNWIND_REPLAY_FRAMES addresses. Each CFA must be rsp or rbp plus a number of
  * bytes, because no other inputs are noted. docs/unwinding.md says when a note
  * is accepted.
  *
@@ -20,36 +20,36 @@
  */
 #include "replay.h"
 
-bool kunwind_walk_attr kunwind_walk_again(struct kunwind_walk *walk)
+bool kunwind_walk_attr kunwind_replay_walk(struct kunwind_walk *walk)
 {
-	const struct kunwind_recent *recent = walk->recent;
-	const u32 count = recent->count, words = recent->words, rbps = recent->rbps;
-	const struct kunwind_recent_rbp *rbp;
+	const struct kunwind_replay *replay = walk->replay;
+	const u32 count = replay->count, words = replay->words, rbps = replay->rbps;
+	const struct kunwind_replay_rbp *rbp;
 	unsigned long *addresses = walk->addresses;
 	u64 value;
 	u32 i;
 
-	if (KUNWIND_RECENT_NEEDS & ~walk->regs.valid)
+	if (KUNWIND_REPLAY_NEEDS & ~walk->regs.valid)
 		return false;
-	if (recent->id != READ_ONCE(walk->ranges->id) ||
-	    recent->ip != walk->regs.r[KUNWIND_RA] || recent->sp != walk->regs.r[KUNWIND_RSP] ||
-	    recent->bp != walk->regs.r[KUNWIND_RBP] || count > walk->capacity)
+	if (replay->id != READ_ONCE(walk->ranges->id) ||
+	    replay->ip != walk->regs.r[KUNWIND_RA] || replay->sp != walk->regs.r[KUNWIND_RSP] ||
+	    replay->bp != walk->regs.r[KUNWIND_RBP] || count > walk->capacity)
 		return false;
-	if (!kunwind_mem_begin(&walk->mem, recent->sp))
+	if (!kunwind_mem_begin(&walk->mem, replay->sp))
 		return false;
-	addresses[0] = recent->ip;
+	addresses[0] = replay->ip;
 	for (i = 1; i < count; i++) {
-		kunwind_mem_read(&walk->mem, value, recent->cfa[i] - 8, changed);
-		if (unlikely(value != recent->address[i]))
+		kunwind_mem_read(&walk->mem, value, replay->cfa[i] - 8, changed);
+		if (unlikely(value != replay->address[i]))
 			goto changed;
 		addresses[i] = value;
 	}
 	if (words > count) {
-		kunwind_mem_read(&walk->mem, value, recent->cfa[count] - 8, changed);
+		kunwind_mem_read(&walk->mem, value, replay->cfa[count] - 8, changed);
 		if (unlikely(value))
 			goto changed;
 	}
-	for (rbp = recent->rbp; rbp < recent->rbp + rbps; rbp++) {
+	for (rbp = replay->rbp; rbp < replay->rbp + rbps; rbp++) {
 		kunwind_mem_read(&walk->mem, value, rbp->at, changed);
 		if (unlikely(value != rbp->value))
 			goto changed;

@@ -10,19 +10,19 @@
 #include "../kunwind_core.h"
 
 /* The registers that are inputs of a noted walk. */
-#define KUNWIND_RECENT_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
+#define KUNWIND_REPLAY_NEEDS	(KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) | \
 				 KUNWIND_REG(KUNWIND_RBP))
 
 /* Begins a note. The previous note becomes invalid. */
-static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk)
+static __always_inline void kunwind_replay_begin(const struct kunwind_walk *walk)
 {
-	struct kunwind_recent *recent = walk->recent;
+	struct kunwind_replay *replay = walk->replay;
 
-	recent->id = 0;
+	replay->id = 0;
 	/* The walk changes its registers. */
-	recent->ip = walk->regs.r[KUNWIND_RA];
-	recent->sp = walk->regs.r[KUNWIND_RSP];
-	recent->bp = walk->regs.r[KUNWIND_RBP];
+	replay->ip = walk->regs.r[KUNWIND_RA];
+	replay->sp = walk->regs.r[KUNWIND_RSP];
+	replay->bp = walk->regs.r[KUNWIND_RBP];
 }
 
 /*
@@ -30,16 +30,16 @@ static __always_inline void kunwind_recent_begin(const struct kunwind_walk *walk
  * @rbp is the end of the noted rbps. @zero: a return address of zero ended the
  * walk.
  */
-static __always_inline void kunwind_recent_end(const struct kunwind_walk *walk,
-					       const struct kunwind_recent_rbp *rbp, u64 id,
+static __always_inline void kunwind_replay_end(const struct kunwind_walk *walk,
+					       const struct kunwind_replay_rbp *rbp, u64 id,
 					       bool zero)
 {
-	struct kunwind_recent *recent = walk->recent;
+	struct kunwind_replay *replay = walk->replay;
 
-	recent->rbps = rbp - recent->rbp;
-	recent->count = walk->count;
-	recent->words = walk->count + zero;
-	recent->id = id;
+	replay->rbps = rbp - replay->rbp;
+	replay->count = walk->count;
+	replay->words = walk->count + zero;
+	replay->id = id;
 }
 
 #endif /* _KUNWIND_REPLAY_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * rule_cache.c - write an entry of the walk's cache of rules; rule_cache.h reads entries
+ * rule_cache.c - write an entry of the walk's cache of rules; rule_cache.h
+ * reads entries
  *
  * Any context, NMI included. No locks: only code on this CPU (in user space:
  * this thread) uses the cache.
@@ -17,8 +18,8 @@
  * does not change it. A reader that a writer interrupted finds another sequence
  * number.
  */
-static __always_inline void cache_write(struct kunwind_cache_entry *entry,
-					const struct kunwind_cache_entry *from)
+static __always_inline void cache_write(struct kunwind_rule_cache_entry *entry,
+					const struct kunwind_rule_cache_entry *from)
 {
 	u64 seen = READ_ONCE(entry->after);
 	u64 seq = seen & KUNWIND_AFTER_SEQ, after = from->after & ~KUNWIND_AFTER_SEQ;
@@ -38,10 +39,10 @@ static __always_inline void cache_write(struct kunwind_cache_entry *entry,
 	WRITE_ONCE(entry->after, (seq + 2 * KUNWIND_AFTER_SEQ_ONE) | after);
 }
 
-void kunwind_walk_attr kunwind_cache_put(struct kunwind_cache *cache,
-					 const struct kunwind_cache_entry *new)
+void kunwind_walk_attr kunwind_rule_cache_put(struct kunwind_rule_cache *cache,
+					      const struct kunwind_rule_cache_entry *new)
 {
-	struct kunwind_cache_entry *slot = kunwind_cache_slot(cache, new->addr);
+	struct kunwind_rule_cache_entry *slot = kunwind_rule_cache_slot(cache, new->addr);
 
 	/*
 	 * Such an address is no return address. The walk does not check the
@@ -52,13 +53,13 @@ void kunwind_walk_attr kunwind_cache_put(struct kunwind_cache *cache,
 		return;
 	if (unlikely(slot->id == new->id)) {
 		u64 seen = READ_ONCE(slot->after);
-		struct kunwind_cache_entry old;
+		struct kunwind_rule_cache_entry old;
 
 		barrier();
 		old = *slot;
 		barrier();
 		if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
-			cache_write(kunwind_cache_second(cache, slot), &old);
+			cache_write(kunwind_rule_cache_second(cache, slot), &old);
 	}
 	cache_write(slot, new);
 }

@@ -23,7 +23,7 @@
  * KUNWIND_RULE_PLACES, only beside PLAIN and with a CFA that is computed from
  * rsp: the step reads other callee-saved registers from the stack, and rbp is
  * not KUNWIND_RBP_UNKNOWN. KUNWIND_RULE_PLACES is bit 3, inside
- * KUNWIND_RULE_KIND. No kind uses this bit (the greatest is KUNWIND_RULE_WIDE,
+ * KUNWIND_RULE_KIND. No kind uses this bit (the greatest is KUNWIND_RULE_FULL,
  * 5). So kind & KUNWIND_RULE_KIND of an entry is an enum kunwind_rule_kind only
  * if KUNWIND_RULE_PLACES is clear. walk.c compares the whole form first; a rule
  * that it then examines by kind never has this bit.
@@ -42,8 +42,8 @@ static __always_inline u16 kunwind_rule_form(const struct kunwind_rule *rule)
 }
 
 /* Sets rule and "after" (regs_after.h) of an entry, with the bits described above. */
-static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *entry,
-						    struct kunwind_rule rule, u64 after)
+static __always_inline void kunwind_rule_cache_entry_set(struct kunwind_rule_cache_entry *entry,
+							 struct kunwind_rule rule, u64 after)
 {
 	rule.kind &= ~KUNWIND_RULE_PLAIN;
 	if ((rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) == KUNWIND_RULE_CFA) {
@@ -58,34 +58,35 @@ static __always_inline void kunwind_cache_entry_set(struct kunwind_cache_entry *
 	entry->after = after;
 }
 
-static __always_inline struct kunwind_cache_entry *
-kunwind_cache_slot(struct kunwind_cache *cache, u64 addr)
+static __always_inline struct kunwind_rule_cache_entry *
+kunwind_rule_cache_slot(struct kunwind_rule_cache *cache, u64 addr)
 {
 	/* Fibonacci hashing: the high bits of the product are the well mixed ones. */
-	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> (64 - KUNWIND_CACHE_BITS)];
+	return &cache->entry[(addr * 0x9e3779b97f4a7c15ULL) >> (64 - KUNWIND_RULE_CACHE_BITS)];
 }
 
 /* The second place of an address whose first place is @entry. */
-static __always_inline struct kunwind_cache_entry *
-kunwind_cache_second(struct kunwind_cache *cache, struct kunwind_cache_entry *entry)
+static __always_inline struct kunwind_rule_cache_entry *
+kunwind_rule_cache_second(struct kunwind_rule_cache *cache, struct kunwind_rule_cache_entry *entry)
 {
 	return &cache->entry[(entry - cache->entry) ^ 1];
 }
 
 /*
  * Returns whether the entry is for this address and these ranges. The rule read
- * after this call is valid only if kunwind_cache_is() then returns true for the
- * same *@after.
+ * after this call is valid only if kunwind_rule_cache_is() then returns true
+ * for the same *@after.
  */
-static __always_inline bool kunwind_cache_has(const struct kunwind_cache_entry *entry,
-					      u64 addr, u64 id, u64 *after)
+static __always_inline bool kunwind_rule_cache_has(const struct kunwind_rule_cache_entry *entry,
+						   u64 addr, u64 id, u64 *after)
 {
 	*after = READ_ONCE(entry->after);
 	barrier();
 	return likely(entry->addr == addr) && likely(entry->id == id);
 }
 
-static __always_inline bool kunwind_cache_is(const struct kunwind_cache_entry *entry, u64 after)
+static __always_inline bool kunwind_rule_cache_is(const struct kunwind_rule_cache_entry *entry,
+						  u64 after)
 {
 	barrier();
 	return likely(READ_ONCE(entry->after) == after);
@@ -95,6 +96,7 @@ static __always_inline bool kunwind_cache_is(const struct kunwind_cache_entry *e
  * Puts an entry in the first place of its address. The entry that was there
  * moves to the second place if it is of the same ranges.
  */
-void kunwind_cache_put(struct kunwind_cache *cache, const struct kunwind_cache_entry *new);
+void kunwind_rule_cache_put(struct kunwind_rule_cache *cache,
+			    const struct kunwind_rule_cache_entry *new);
 
 #endif /* _KUNWIND_RULE_CACHE_H */

@@ -4,7 +4,7 @@
  * from a frame whose rule is not in the cache
  *
  * A short rule is put in the cache and returned; walk.c applies it. This file
- * makes all other steps itself: by a wide rule (signal frames, expressions),
+ * makes all other steps itself: by a full rule (signal frames, expressions),
  * and without CFI (step.c). Any context, NMI included. No window may be open.
  * Bounds: the walk's budget (mem.h).
  */
@@ -98,7 +98,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 			return reason;
 		/* All trampolines' rules are wide. A short one would be cached for this address. */
 		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
-		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
+		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
 			*table = found;
 			*rule = beside;
 			kind = rule->kind & KUNWIND_RULE_KIND;
@@ -138,11 +138,11 @@ slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, str
 	if (!exact && reason == KUNWIND_NO_OBJECT) {
 		u64 ip = walk->regs.r[KUNWIND_RA];
 
-		slow->ret = kunwind_bare_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
+		slow->ret = kunwind_nocfi_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
 		if (slow->ret != ip)
 			return SLOW_RETURN;
 	}
-	reason = kunwind_bare_step(walk, exact, &slow->how);
+	reason = kunwind_nocfi_step(walk, exact, &slow->how);
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
 
@@ -152,12 +152,12 @@ static __always_inline void set_entry(struct kunwind_walk *walk, u64 addr, bool 
 {
 	slow->entry.addr = addr;
 	slow->entry.id = walk->mem.id;
-	kunwind_cache_entry_set(&slow->entry, rule, after);
+	kunwind_rule_cache_entry_set(&slow->entry, rule, after);
 	if (walk->cache && keep)
-		kunwind_cache_put(walk->cache, &slow->entry);
+		kunwind_rule_cache_put(walk->cache, &slow->entry);
 }
 
-/* Steps by the wide rule @index, or returns and caches the equivalent short rule. */
+/* Steps by the full rule @index, or returns and caches the equivalent short rule. */
 static enum slow_how kunwind_walk_attr
 slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
 	  struct slow_step *slow)
@@ -165,9 +165,9 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 	struct kunwind_rule compact;
 	u64 after;
 
-	if (!kunwind_wide_compact(table, index, &compact, &after)) {
+	if (!kunwind_full_rule_compact(table, index, &compact, &after)) {
 		slow->how = (struct kunwind_found){ .method = KUNWIND_BY_CFI };
-		slow->reason = kunwind_wide_step(walk, table, index, &slow->how.signal);
+		slow->reason = kunwind_full_rule_step(walk, table, index, &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
 	set_entry(walk, addr, true, compact, after, slow);
@@ -219,7 +219,7 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	if (trampoline) {
 		const u32 valid = walk->regs.valid;
 
-		if (kunwind_bare_signal(walk, false)) {
+		if (kunwind_nocfi_signal(walk, false)) {
 			slow->how = (struct kunwind_found){ .method = KUNWIND_BY_SIGNAL,
 							    .signal = true };
 			return paid(walk, SLOW_STEPPED, slow);
@@ -237,10 +237,10 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
 		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
-	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE)
+	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL)
 		return paid(walk, slow_wide(walk, table, rule.off, addr, slow), slow);
 	/* No builder makes such a rule. A step by a cached rule does not check again. */
-	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_WIDE)) {
+	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
 		slow->reason = KUNWIND_CORRUPT;
 		return SLOW_END;
 	}

@@ -18,7 +18,7 @@ enum slow_how {
 };
 
 struct slow_step {
-	struct kunwind_cache_entry entry;
+	struct kunwind_rule_cache_entry entry;
 	u64 ret;
 	u8 reason;		/* enum kunwind_reason */
 	struct kunwind_found how;	/* with SLOW_STEPPED */

@@ -5,7 +5,7 @@
  * Any context, NMI included. The common frame costs a hit in the cache of
  * rules, one read of the stack and a few comparisons, inside one window of
  * access to user memory. Two cases close the window first: an address that is
- * not in the cache (then range, table and row are looked up), and a wide rule
+ * not in the cache (then range, table and row are looked up), and a full rule
  * (signal frames, expressions).
  *
  * Bounds: at most one step for each address that the caller has room for. A
@@ -13,8 +13,8 @@
  * pays for all others. Stack: below 1,700 bytes.
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
- * code (stack_switch.c) has switched stacks, or a frame that did not call (addr ==
- * ip) has nothing on its stack (glibc's vfork keeps its return address in a
+ * code (stack_switch.c) has switched stacks, or a frame that did not call (addr
+ * == ip) has nothing on its stack (glibc's vfork keeps its return address in a
  * register). So any step may lower the stack pointer. A walk in circles ends
  * when it finds a frame twice (goes_round()).
  *
@@ -114,7 +114,7 @@ struct walk_state {
 	enum kunwind_reason reason;	/* why the walk has ended */
 	bool notable;		/* replay.c can repeat the walk */
 	bool zero;		/* a return address of zero ended it */
-	struct kunwind_recent_rbp *rbp;	/* where the next rbp is noted */
+	struct kunwind_replay_rbp *rbp;	/* where the next rbp is noted */
 };
 
 /* How walk_by() goes on. */
@@ -263,23 +263,24 @@ unreadable:
 
 /*
  * Finds the rule for the address in the cache. The rule is valid only if
- * kunwind_cache_is() is true after it was read.
+ * kunwind_rule_cache_is() is true after it was read.
  */
-static __always_inline bool find_rule(struct kunwind_cache *cache, const struct walk_state *state,
-				      struct kunwind_cache_entry **slot, u64 *after)
+static __always_inline bool find_rule(struct kunwind_rule_cache *cache,
+				      const struct walk_state *state,
+				      struct kunwind_rule_cache_entry **slot, u64 *after)
 {
 	if (unlikely(!cache))
 		return false;
-	*slot = kunwind_cache_slot(cache, state->addr);
-	if (likely(kunwind_cache_has(*slot, state->addr, state->key, after)))
+	*slot = kunwind_rule_cache_slot(cache, state->addr);
+	if (likely(kunwind_rule_cache_has(*slot, state->addr, state->key, after)))
 		return true;
-	*slot = kunwind_cache_second(cache, *slot);
-	return kunwind_cache_has(*slot, state->addr, state->key, after);
+	*slot = kunwind_rule_cache_second(cache, *slot);
+	return kunwind_rule_cache_has(*slot, state->addr, state->key, after);
 }
 
 /* A step by a rule that is in the cache, the most common forms first; inside the window. */
 static __always_inline enum step fast_step(struct kunwind_walk *walk, struct walk_state *state,
-					   const struct kunwind_cache_entry *slot, u64 after,
+					   const struct kunwind_rule_cache_entry *slot, u64 after,
 					   bool noted)
 {
 	struct kunwind_rule rule;
@@ -288,13 +289,13 @@ static __always_inline enum step fast_step(struct kunwind_walk *walk, struct wal
 	form = kunwind_rule_form(&slot->rule);
 	if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
 		state->cfa = state->sp + (s64)slot->rule.off;
-		if (!kunwind_cache_is(slot, after))
+		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
 	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
 		state->cfa = state->sp + (s64)slot->rule.off;
 		rule.rbp = slot->rule.rbp;
-		if (!kunwind_cache_is(slot, after))
+		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		state->bp_at = state->cfa + (s64)rule.rbp;
 		state->valid |= KUNWIND_REG(KUNWIND_RBP);
@@ -302,7 +303,7 @@ static __always_inline enum step fast_step(struct kunwind_walk *walk, struct wal
 	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
 		rule.off = slot->rule.off;
 		rule.rbp = slot->rule.rbp;
-		if (!kunwind_cache_is(slot, after))
+		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		if (unlikely(!(state->valid & KUNWIND_REG(KUNWIND_RBP))))
 			return end_walk(walk, state, KUNWIND_REG_UNKNOWN);
@@ -315,7 +316,7 @@ static __always_inline enum step fast_step(struct kunwind_walk *walk, struct wal
 			return end_walk(walk, state, KUNWIND_CFA_STUCK);
 	} else {
 		rule = slot->rule;
-		if (!kunwind_cache_is(slot, after))
+		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		if (!(form & KUNWIND_RULE_PLACES))
 			return rare_step(walk, state, rule, after, noted);
@@ -454,8 +455,8 @@ static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *
 	state->key = state->id;
 	walk->lower_nr = 0;
 	if (noted) {
-		kunwind_recent_begin(walk);
-		state->rbp = walk->recent->rbp;
+		kunwind_replay_begin(walk);
+		state->rbp = walk->replay->rbp;
 	}
 	*state->next++ = state->addr;
 	/* No user stack is in the upper half. In the lower, sp plus a rule's offset cannot wrap. */
@@ -465,12 +466,12 @@ static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *
 }
 
 /*
- * The element of recent->cfa or recent->address for the address that will be
+ * The element of replay->cfa or replay->address for the address that will be
  * stored at state->next. These two arrays and walk->addresses have elements of
  * 8 bytes, so one distance ("beside") is enough.
  */
 #define note_of(what)								\
-	((u64 *)((u64)state.next + beside + offsetof(struct kunwind_recent, what)))
+	((u64 *)((u64)state.next + beside + offsetof(struct kunwind_replay, what)))
 
 /*
  * Compiled twice, so that a walk without a note does not pay for one. A return
@@ -479,8 +480,8 @@ static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *
  */
 static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
 {
-	const u64 beside = (u64)walk->recent - (u64)walk->addresses;
-	struct kunwind_cache *const cache = walk->cache;
+	const u64 beside = (u64)walk->replay - (u64)walk->addresses;
+	struct kunwind_rule_cache *const cache = walk->cache;
 	struct slow_step slow kunwind_unset;
 	struct walk_state state = {
 		.next = walk->addresses,
@@ -493,7 +494,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		.valid = walk->regs.valid,
 		.notable = noted,
 	};
-	struct kunwind_cache_entry *slot;
+	struct kunwind_rule_cache_entry *slot;
 	enum step step;
 	u64 after;
 
@@ -530,7 +531,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	}
 	walk->count = state.next - walk->addresses;
 	if (noted && state.notable && state.reason == KUNWIND_COMPLETE)
-		kunwind_recent_end(walk, state.rbp, state.id, state.zero);
+		kunwind_replay_end(walk, state.rbp, state.id, state.zero);
 	return state.reason;
 }
 
@@ -555,8 +556,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 		return KUNWIND_BUFFER_FULL;
 	if (missing & (KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA)))
 		return KUNWIND_REG_UNKNOWN;
-	if (!walk->recent || !walk->cache || missing & KUNWIND_RECENT_NEEDS ||
-	    walk->capacity > KUNWIND_RECENT_FRAMES)
+	if (!walk->replay || !walk->cache || missing & KUNWIND_REPLAY_NEEDS ||
+	    walk->capacity > KUNWIND_REPLAY_FRAMES)
 		return walk_plain(walk);
 	return walk_noted(walk);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_hash.h - hash the code that is read for an answer (analysis_cache.c); any
- * context
+ * code_hash.h - hash the code that is read for an answer (analysis_cache.c);
+ * any context
  */
 #ifndef _KUNWIND_CODE_HASH_H
 #define _KUNWIND_CODE_HASH_H
@@ -21,18 +21,19 @@ static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
  * that is being answered. Returns how many of these bytes the caller may
  * decode: those that the hash covers, or all if no question is being answered
  * or the hash cannot cover the code (no room for more pieces, or
- * KUNWIND_ANSWERS_SPOILT).
+ * KUNWIND_ANALYSIS_CACHE_SPOILT).
  */
-u32 kunwind_answers_note(struct kunwind_answers *answers, u64 at, const u64 *words, u32 nr);
+u32 kunwind_analysis_cache_note(struct kunwind_analysis_cache *answers, u64 at, const u64 *words,
+				u32 nr);
 
 /* Instead of the number of pieces: the answer may be different later; it holds for one walk. */
-#define KUNWIND_ANSWERS_SPOILT	(KUNWIND_ANSWERS_PIECES + 2)
+#define KUNWIND_ANALYSIS_CACHE_SPOILT	(KUNWIND_ANALYSIS_CACHE_PIECES + 2)
 
 /* Marks the question that is being answered, if any, as one whose answer may change later. */
-static __always_inline void kunwind_answers_spoil(struct kunwind_answers *answers)
+static __always_inline void kunwind_analysis_cache_spoil(struct kunwind_analysis_cache *answers)
 {
 	if (answers && answers->asked)
-		answers->asked->pieces = KUNWIND_ANSWERS_SPOILT;
+		answers->asked->pieces = KUNWIND_ANALYSIS_CACHE_SPOILT;
 }
 
 #endif /* _KUNWIND_CODE_HASH_H */

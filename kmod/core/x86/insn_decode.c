@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * insn_decode.c - decode the length and operands of instructions of x86-64 and of
- * 32-bit code
+ * insn_decode.c - decode the length and operands of instructions of x86-64 and
+ * of 32-bit code
  *
  * The decoder knows the lengths of all instructions that compilers emit, VEX
  * and EVEX included (Intel SDM, volume 2, appendix A). It refuses most others
@@ -213,8 +213,8 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 			return false;
 		text->read = read_code(text->mem, at, text->words);
 		if (text->mem->answers)
-			text->read = kunwind_answers_note(text->mem->answers, at, text->words,
-							  text->read / 8);
+			text->read = kunwind_analysis_cache_note(text->mem->answers, at,
+								 text->words, text->read / 8);
 		text->used = 0;
 	}
 	/* The byte under a breakpoint is needed: decode() would take int3 for the instruction. */
@@ -223,7 +223,7 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 		*first = 0xcc;
 		/* The byte under it may be known later. Several in a row are padding. */
 		if (text->read - text->used < 2 || first[1] != 0xcc)
-			kunwind_answers_spoil(text->mem->answers);
+			kunwind_analysis_cache_spoil(text->mem->answers);
 		return false;
 	}
 	if (!decode(text->mem, text->i386, (const u8 *)text->words + text->used, insn) ||

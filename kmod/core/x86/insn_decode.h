@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * insn_decode.h - decode instructions of x86-64 and of 32-bit code, one after the
- * other (insn_decode.c)
+ * insn_decode.h - decode instructions of x86-64 and of 32-bit code, one after
+ * the other (insn_decode.c)
  */
 #ifndef _KUNWIND_INSN_DECODE_H
 #define _KUNWIND_INSN_DECODE_H

@@ -10,9 +10,9 @@
  * eight bytes around it.
  *
  * Without CFI, the return address is the stack word that the code ahead pops to
- * return (code_ahead.c). It is accepted only if a call ends at this address. A frame
- * that has made a call also needs a frame pointer, because the called function
- * may have taken arguments off the stack. Nothing is guessed.
+ * return (code_ahead.c). It is accepted only if a call ends at this address. A
+ * frame that has made a call also needs a frame pointer, because the called
+ * function may have taken arguments off the stack. Nothing is guessed.
  *
  * Any context, NMI included. Bounds: at most one step for each address that the
  * caller has room for; the budget (mem.h) pays for each. Stack: below 1,800
@@ -50,7 +50,7 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 		if (!kunwind_read_word32(&walk->mem, cfa, &cfa))
 			return KUNWIND_UNREADABLE;
 		break;
-	default:	/* 32-bit code has no KUNWIND_RULE_PLT: such rows have a wide rule */
+	default:	/* 32-bit code has no KUNWIND_RULE_PLT: such rows have a full rule */
 		return KUNWIND_CORRUPT;
 	}
 	if (!kunwind_read_word32(&walk->mem, cfa - sizeof(u32), &ra))
@@ -152,8 +152,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			signal = false;
 			if (step_by_code(walk, addr == ip))
 				reason = KUNWIND_COMPLETE;
-		} else if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_WIDE) {
-			reason = kunwind_wide_step(walk, table, rule.off, &signal);
+		} else if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
+			reason = kunwind_full_rule_step(walk, table, rule.off, &signal);
 		} else {
 			reason = short_step(walk, table, rule);
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;

@@ -63,7 +63,7 @@ static inline void kunwind_resched(void)
  */
 struct kunwind_mem {
 	u64 limit;		/* first address at which eight bytes are not all user space */
-	struct kunwind_answers *answers; /* NULL: no answers are kept */
+	struct kunwind_analysis_cache *answers; /* NULL: no answers are kept */
 	u32 left;		/* units left of the walk's budget (mem.h) */
 	u64 id;			/* of the ranges */
 	u64 breakpoint;		/* address of the last breakpoint whose byte is not known, or 0 */

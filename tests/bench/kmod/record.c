@@ -38,10 +38,10 @@
 typedef unsigned long symbol_fn(const char *name);
 
 static struct tracepoint *enter;
-static struct kunwind_cache __percpu **caches;
-static struct kunwind_recent __percpu **recents;
-static struct kunwind_cache __percpu *own_cache;
-static struct kunwind_recent __percpu *own_recent;
+static struct kunwind_rule_cache __percpu **caches;
+static struct kunwind_replay __percpu **replays;
+static struct kunwind_rule_cache __percpu *own_cache;
+static struct kunwind_replay __percpu *own_recent;
 static struct bench_record *records;
 static unsigned int nr_records;
 static struct pid *session;	/* of the process that opened the device */
@@ -50,14 +50,14 @@ static unsigned long store[DEEPEST];	/* no lock: interrupts are off, one CPU */
 
 static void count(struct bench_record *r)
 {
-	struct kunwind_cache __percpu *cache = *caches;
-	struct kunwind_recent __percpu *recent = *recents;
+	struct kunwind_rule_cache __percpu *cache = *caches;
+	struct kunwind_replay __percpu *replay = *replays;
 	unsigned int frames, i;
 
 	r->found = bench_count(store, DEEPEST, &frames);
 	*caches = own_cache;
-	*recents = own_recent;
-	for (i = 0; i < KUNWIND_CACHE_ENTRIES; i++)
+	*replays = own_recent;
+	for (i = 0; i < KUNWIND_RULE_CACHE_ENTRIES; i++)
 		this_cpu_ptr(own_cache)->entry[i].id = 0;
 	this_cpu_ptr(own_recent)->id = 0;
 	r->cold = bench_count(store, DEEPEST, &frames);
@@ -67,7 +67,7 @@ static void count(struct bench_record *r)
 	}
 	r->again = bench_count(store, DEEPEST, &frames);
 	*caches = cache;
-	*recents = recent;
+	*replays = replay;
 	r->frames = frames;
 	r->hash = (u64)jhash2((u32 *)store, 2 * frames, 1) << 32 |
 		  jhash2((u32 *)store, 2 * frames, 2);
@@ -151,12 +151,12 @@ int bench_record_init(void)
 
 	for_each_kernel_tracepoint(find_enter, NULL);
 	caches = lookup ? (void *)lookup("kunwind:caches") : NULL;
-	recents = lookup ? (void *)lookup("kunwind:recents") : NULL;
-	if (!enter || !caches || !recents)
+	replays = lookup ? (void *)lookup("kunwind:replays") : NULL;
+	if (!enter || !caches || !replays)
 		return -ENOENT;
 	records = vzalloc(MOST * sizeof(*records));
-	own_cache = alloc_percpu(struct kunwind_cache);
-	own_recent = alloc_percpu(struct kunwind_recent);
+	own_cache = alloc_percpu(struct kunwind_rule_cache);
+	own_recent = alloc_percpu(struct kunwind_replay);
 	err = records && own_cache && own_recent ? misc_register(&record_device) : -ENOMEM;
 	if (err)
 		bench_free();

@@ -35,7 +35,7 @@ bool memory_original(struct memory *memory, u64 addr, u8 *byte);
 
 struct kunwind_mem {
 	struct memory *memory;
-	struct kunwind_answers *answers;
+	struct kunwind_analysis_cache *answers;
 	u32 left;			/* of the walk's budget: mem.h */
 	u64 id;				/* of the ranges */
 	bool asked;			/* analysis_cache.h: the walk has begun to ask */

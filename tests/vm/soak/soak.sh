@@ -147,7 +147,7 @@ kprobes() {
 			echo "-:soakk/$event" >>$tracefs/kprobe_events
 		done
 	else
-		for event in perf_event_mmap uprobe_clear_state generic_shutdown_super kunwind:kunwind_space_scan \
+		for event in perf_event_mmap uprobe_clear_state generic_shutdown_super kunwind:kunwind_space_read_mappings \
 			kunwind:kunwind_object_get_file kunwind:kunwind_snapshot_destroy; do
 			echo "p:soakk/${event##*:} $event" 2>/dev/null >>$tracefs/kprobe_events
 		done
