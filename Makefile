@@ -172,7 +172,7 @@ help:
 	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*";'
 	@echo '            JOBS=2; INSTALL=1: install missing programs'
 	@echo 'fuzz        run the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
-	@echo '            stages, walk, bare, elf, cost-build, cost-walk'
+	@echo '            parts, walk, nocfi, elf, cost-build, cost-walk'
 	@echo 'bench       measure the figures of docs/performance.md; bench-names: costs of names, and'
 	@echo '            sizes of traces'
 	@echo 'check-bench fail if a counted figure (instructions, bytes, cache lines) is 5 % worse than in'

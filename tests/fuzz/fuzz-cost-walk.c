@@ -10,7 +10,7 @@
  *
  * The walk also spends no more units than its budget.
  *
- * Input: a byte, then the input of fuzz-bare.c, or of fuzz-walk.c if the byte's
+ * Input: a byte, then the input of fuzz-nocfi.c, or of fuzz-walk.c if the byte's
  * bit 0 is set. Bit 1: the walk has the urgent budget. Both fuzzers are linked
  * here and make the walks; --wrap redirects their calls of kunwind_walk() and
  * kunwind_walk_i386() to this file, and also __sanitizer_cov_trace_pc(),
@@ -26,7 +26,7 @@
 #define BLOCKS_OF_FRAME	60
 #define BLOCKS_OF_UNIT	120
 
-int fuzz_bare(const u8 *data, size_t size);
+int fuzz_nocfi(const u8 *data, size_t size);
 int fuzz_walk(const u8 *data, size_t size);
 enum kunwind_reason __real_kunwind_walk(struct kunwind_walk *walk);
 enum kunwind_reason __real_kunwind_walk_i386(struct kunwind_walk *walk);
@@ -92,5 +92,5 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (!size)
 		return 0;
 	urgent = *data & 2;
-	return *data & 1 ? fuzz_walk(data + 1, size - 1) : fuzz_bare(data + 1, size - 1);
+	return *data & 1 ? fuzz_walk(data + 1, size - 1) : fuzz_nocfi(data + 1, size - 1);
 }

@@ -67,7 +67,7 @@ report() {
 # FILE, it must pass
 bug() {
 	local target=$1 name=$2 inputs input t0=$SECONDS core=core flags=("${flags[@]}") sources=(slow.c)
-	case $target in elf | walk | bare | cost-build | cost-walk) inputs=$target ;; *) inputs=eh ;; esac
+	case $target in elf | walk | nocfi | cost-build | cost-walk) inputs=$target ;; *) inputs=eh ;; esac
 	if [ "$target" = cost-build ]; then
 		core=cost sources=()
 	fi
@@ -104,7 +104,7 @@ bug() {
 	fi
 }
 
-for target in build rows stages walk bare elf cost-build cost-walk; do
+for target in build rows parts walk nocfi elf cost-build cost-walk; do
 	bug $target "fuzz-$target passes without a bug"
 done
 bug build 'LEB128 number is read past the end' cfi/bytes.h \
@@ -119,13 +119,13 @@ bug rows 'first distance of two bytes is packed as one byte' table/pack.c \
 	's/likely(distance < KUNWIND_NEAR_DISTANCE)/likely(distance <= KUNWIND_NEAR_DISTANCE)/'
 bug rows 'end of an inner FDE also ends the outer FDE' table/build.c \
 	's/outer->start < fde->start && outer->end > end)$/0)/; s/outer->end == end)$/outer->end >= end)/'
-bug stages 'part begins within an FDE' table/build_parts.c 's/(!b->nr_active && i - /(i - /'
-bug stages 'needed register of an instruction is missed' cfi/cfi_program.c \
+bug parts 'part begins within an FDE' table/build_parts.c 's/(!b->nr_active && i - /(i - /'
+bug parts 'needed register of an instruction is missed' cfi/cfi_program.c \
 	's/^		p->needed |= KUNWIND_REG(reg);$/		p->needed |= KUNWIND_REG(reg \& 7);/'
 bug walk 'expression pops from an empty stack' walk/expr_eval.h \
 	's/if (sp < 2 || !kunwind_expr_binary(/if (!kunwind_expr_binary(/'
 bug walk 'register number is not checked' walk/full_rule.c 's/if (reg >= KUNWIND_NR_REGS)$/if (0)/'
-bug bare 'list of jump targets overflows by one' nocfi/code_analysis.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
+bug nocfi 'list of jump targets overflows by one' nocfi/code_analysis.c 's/if (i == MOST_TARGETS)$/if (i > MOST_TARGETS)/'
 bug cost-build 'FDE that is run again is not charged' table/build.c \
 	's/ && !kunwind_budget_work(&b->budget, 2 \* (fde.code_end - fde.code))/ \&\& 0/'
 bug cost-build 'each unchanged row makes a full rule' table/build.c 's/likely(p->changed || !packed)/1/'

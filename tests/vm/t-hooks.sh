@@ -63,7 +63,7 @@ else
 	check "function tracer on all hooked functions: stacks are true" "$device/moved"
 	mkdir -p "$work/follow"
 	check "function tracer on all hooked functions: mappings are followed" \
-		"$device/follow" "$device" "$work/follow"
+		"$device/mm-hooks" "$device" "$work/follow"
 fi
 echo nop >$tracing/current_tracer
 echo >$tracing/set_ftrace_filter

@@ -113,7 +113,7 @@ kill $target
 
 # ---- one system call that changes thousands of mappings
 hold "$work/many" "$races" many 2000 "$progs/small.so"
-echo 'p:work_runs kunwind:follow_run' >$tracing/kprobe_events
+echo 'p:work_runs kunwind:mappings_run' >$tracing/kprobe_events
 echo 1 >$tracing/events/kprobes/work_runs/enable
 let_go
 runs=$(awk '$1 == "work_runs" { print $2 }' $tracing/kprobe_profile)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * stages.c - measure how long mmap() of a big object takes, and when its code
+ * parts.c - measure how long mmap() of a big object takes, and when its code
  * can be walked
  *
- *	stages FILE
+ *	parts FILE
  *		maps FILE's code, and takes stacks until all places are ready
  *
  * The stacks are forged: program counters at places all over the code, and a

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-follow.sh - code that a registered process maps, moves and replaces, also by
+# t-mm-hooks.sh - code that a registered process maps, moves and replaces, also by
 # many threads at once, and files that are not ELF
 # timeout: 300
 
@@ -14,7 +14,7 @@ check "the module loads" modprobe kunwind
 # Long enough for a slow machine, because this file does not test times.
 echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
-"$progs/follow" "$progs" "$KUNWIND_TMP" >"$KUNWIND_TMP/out" 2>&1
+"$progs/mm-hooks" "$progs" "$KUNWIND_TMP" >"$KUNWIND_TMP/out" 2>&1
 status=$?
 tap_from "$KUNWIND_TMP/out"
 is "$status" 0 "code mapped, moved and replaced: each stack leads through the code that is mapped"

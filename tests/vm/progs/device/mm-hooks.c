@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * follow.c - map, move and unmap code in a registered process
+ * mm-hooks.c - map, move and unmap code in a registered process
  *
- *	follow DIRECTORY SCRATCH
+ *	mm-hooks DIRECTORY SCRATCH
  *		DIRECTORY has small.so and large.so; files are made in SCRATCH
  *
  * small.so and large.so have one function at the same offset, with frames of
