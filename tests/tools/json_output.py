@@ -3,7 +3,7 @@
 """Tests what kunwind writes with --json by a schema that follows kunwind-json(5).
 
 Python parses the output and jsonschema checks it, with the worst names that a
-file system and a trace allow. (tests/vm/t-tools.sh and t-record.sh test the
+file system and a trace allow. (tests/vm/check/t-tools.sh and t-record.sh test the
 commands that need the module.)
 """
 

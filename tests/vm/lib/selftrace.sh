@@ -5,7 +5,7 @@
 # t-selftrace.sh and s-selftrace-*.sh, after tap.sh.
 #
 #   prepare                builds the programs and files
-#   state STATE TRACER     runs progs/selftrace/worker in STATE, under TRACER
+#   state STATE TRACER     runs fixtures/selftrace/worker in STATE, under TRACER
 #   parts TRACER           runs a program whose tables are all built in parts
 #
 # STATE: pending (the file system does not answer), dead (the mapping changes
@@ -35,7 +35,7 @@ SECS=${SECS:-1}
 
 prepare() {
 	local tests=$lib/.. offset
-	make -s -C "$tests/progs/device" all >/dev/null && make -s -C "$tests/progs/selftrace" all >/dev/null || exit 1
+	make -s -C "$tests/fixtures/device" all >/dev/null && make -s -C "$tests/fixtures/selftrace" all >/dev/null || exit 1
 	builds=$(cd "$tests/../../build" && pwd -P)
 	worker=$builds/vm-progs-selftrace/worker
 	cp "$builds/vm-progs-device/small.so" "$work/good.so"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-chains.py - compare all events of progs/moving.c with the chains that it records
+chains.py - compare all events of fixtures/moving.c with the chains that it records
 
     chains.py TRACE PROGRAMS RECORDS
 

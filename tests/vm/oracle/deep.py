@@ -8,7 +8,7 @@ deep.py - compare whole stacks of kunwind_callstack with the program's record
     deep.py sleeper DIR SYSCALL LEAST PID FILE
 
 text: FILE is ftrace's, perf script's or bpftrace's text. lttng: DIR is an LTTng
-trace. PROGRAM is PID:FRAMES:RECORD: the FRAMES of progs/deep.c, and its file of
+trace. PROGRAM is PID:FRAMES:RECORD: the FRAMES of fixtures/deep.c, and its file of
 return addresses. Each of the program's CALLS of SYSCALL must have one stack,
 with its parts in order and the right addresses, reason and trust.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-nocfi.py - test the stacks that progs/nocfi took of itself
+nocfi.py - test the stacks that fixtures/nocfi took of itself
 
     nocfi.py PROGRAM <OUTPUT
 

@@ -11,9 +11,9 @@ mappings, and must reach the entry point of the program. If it has code of the
 JIT, it must have frames of node's files on both sides of that code. At most
 EARLY stacks may end early.
 
-With DEPTH, the program is progs/node.js: a stack must have at least DEPTH
+With DEPTH, the program is fixtures/node.js: a stack must have at least DEPTH
 frames of the recursion (one return address, or two, again and again). With
-"nested", the program is progs/node-nested.js: a stack must have all of its
+"nested", the program is fixtures/node-nested.js: a stack must have all of its
 functions in order, by the names that V8 itself wrote for perf. Between them
 must be the C++ functions that call back.
 """

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """
-runtimes.py - test the stacks of one program of progs/runtimes
+runtimes.py - test the stacks of one program of fixtures/runtimes
 
     runtimes.py TRACE MAPS RECORD NAME EVENTS PATTERN NAMES LETTER=FILE...
 
 The program opens /nowhere/NAME-N EVENTS times. For each open it wrote the
-return addresses of its C functions to RECORD (progs/runtimes/record.h). The
+return addresses of its C functions to RECORD (fixtures/runtimes/record.h). The
 stack of the open must have all of them, in order. With one letter for each
 frame, innermost first, the stack must match PATTERN, a regular expression: "j"
 is code of no file, LETTER code of a file whose name begins with FILE, "?" code

@@ -44,7 +44,7 @@ adopt() { # COMMAND...
 }
 
 build_progs() {
-	make -s -C "$here/progs" O="$progs" >"$work/build.log" 2>&1 || {
+	make -s -C "$here/fixtures" O="$progs" >"$work/build.log" 2>&1 || {
 		cat "$work/build.log"
 		echo "Bail out! the test programs do not build"
 		exit 1

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# d-20-storm.sh - everything that can change a registration, at the same time:
+# fork, exec, threads, code mapped and moved, libraries, signals, registrations
+# by other processes, wrong calls
+# vm: --debug --many-threads
+# timeout: 900
+
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/lib.sh"
+
+check "the module loads" modprobe kunwind
+for mode in walk map fork register fuzz; do
+	check "storm: $mode" $storm $mode 10
+done
+check "storm: dlopen" $storm dlopen 10 libstdc++.so.6 libsqlite3.so.0 libxml2.so.2
+check "storms of all modes at the same time" storms 20
+check "the module is unloaded" unload
+no_leaks "once unloaded"
+done_testing
