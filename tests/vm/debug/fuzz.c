@@ -3,7 +3,7 @@
  * fuzz.c - call /dev/kunwind and the kernel around it, guided by coverage
  *
  *	fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR]
- *	     [--complaints FILE] FILE...
+ *	     [--complaints FILE] [--coverage 0] FILE...
  *	fuzz leaf	takes one call stack; the fuzzer's children exec this
  *
  * An input is up to MAX_STEPS steps of 16 bytes; each step is one call whose
@@ -15,7 +15,9 @@
  * Each processor has one worker, which runs mutations of the corpus in its own
  * process; every second worker is an ordinary user. An input is added to the
  * corpus if it is the first to reach some code of kunwind.ko (KCOV, of the
- * calling task only), or the first to get some result of a call.
+ * calling task only), or the first to get some result of a call. With --coverage
+ * 0, for a kernel without KCOV, only results count. Such a kernel makes many
+ * times as many calls in the same time.
  *
  * A call of the device takes microseconds, a child thousands of them. So that a
  * few slow kinds of call do not take all the time, the probability of each kind
@@ -88,6 +90,7 @@ static struct {
 } *shared;
 
 static unsigned long text_base, text_offset;
+static bool coverage = true;
 static uint64_t *kcov;
 static unsigned int worker;
 static pid_t pids[MAX_WORKERS];
@@ -120,13 +123,15 @@ static void become_worker(char **files, int nr_files)
 	CPU_ZERO(&one);
 	CPU_SET(worker, &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
-	kcov = MAP_FAILED;
-	if (fd >= 0 && !ioctl(fd, KCOV_INIT_TRACE, KCOV_WORDS))
-		kcov = mmap(NULL, KCOV_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (kcov == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC)) {
-		perror("fuzz: kcov");
-		_exit(3);
+	if (coverage) {
+		fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+		kcov = MAP_FAILED;
+		if (fd >= 0 && !ioctl(fd, KCOV_INIT_TRACE, KCOV_WORDS))
+			kcov = mmap(NULL, KCOV_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (kcov == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC)) {
+			perror("fuzz: kcov");
+			_exit(3);
+		}
 	}
 	if (!fuzz_begin(worker, files, nr_files, worker & 1)) {
 		perror("fuzz: /dev/kunwind");
@@ -137,11 +142,12 @@ static void become_worker(char **files, int nr_files)
 /* Returns how many points of code and results this input was first to reach. */
 static unsigned int run_input(struct input *input)
 {
-	uint64_t i, n, pc, begin = now_us(), then = begin, now;
+	uint64_t i, n = 0, pc, begin = now_us(), then = begin, now;
 	unsigned int fresh = 0;
 	uint32_t at;
 
-	__atomic_store_n(&kcov[0], 0, __ATOMIC_RELAXED);
+	if (coverage)
+		__atomic_store_n(&kcov[0], 0, __ATOMIC_RELAXED);
 	for (at = 0; at < input->nr; at++) {
 		const struct step *s = &input->step[at];
 		unsigned int op = s->op % FUZZ_NR_OPS;
@@ -158,7 +164,8 @@ static unsigned int run_input(struct input *input)
 			fresh++;
 		}
 	}
-	n = __atomic_load_n(&kcov[0], __ATOMIC_RELAXED);
+	if (coverage)
+		n = __atomic_load_n(&kcov[0], __ATOMIC_RELAXED);
 	for (i = 1; i <= n && i < KCOV_WORDS; i++) {
 		pc = kcov[i] - text_base;
 		if (pc < MAX_TEXT && !shared->seen[pc]) {
@@ -539,12 +546,14 @@ int main(int argc, char **argv)
 			out = argv[at + 1];
 		else if (!strcmp(argv[at], "--complaints"))
 			complaints = argv[at + 1];
+		else if (!strcmp(argv[at], "--coverage"))
+			coverage = number(argv[at + 1]);
 		else
 			break;
 	}
 	if (at < argc && argv[at][0] == '-') {
 		fprintf(stderr, "usage: fuzz [--seconds N] [--seed N] [--corpus FILE] [--out DIR] "
-			"[--complaints FILE] FILE...\n");
+			"[--complaints FILE] [--coverage 0] FILE...\n");
 		return 2;
 	}
 	if (nr_workers > MAX_WORKERS)
@@ -599,7 +608,8 @@ int main(int argc, char **argv)
 		printf("  %-8s %9llu calls %9llu us each\n", fuzz_names[i],
 		       (unsigned long long)shared->op_calls[i],
 		       (unsigned long long)(shared->op_us[i] / (shared->op_calls[i] + !shared->op_calls[i])));
-	write_unreached(out);
+	if (coverage)
+		write_unreached(out);
 	print_counts(begin);
 	if (complaint) {
 		printf("after %llu calls and %llu s the kernel complained: %s\n",
@@ -611,5 +621,5 @@ int main(int argc, char **argv)
 		if (f)
 			fclose(f);
 	}
-	return complaint || !shared->points;
+	return complaint || !(coverage ? shared->points : shared->results);
 }

@@ -4,19 +4,22 @@
 # Runs the fuzzer in the VM for SECONDS with SEED. ftrace takes stacks
 # meanwhile, and one of the files that the fuzzer maps is on a FUSE file system
 # that answers only once in 30 s. New inputs and the list of unreached functions
-# go to OUT. scripts/check-fuzz-kernel calls this.
+# go to OUT. With COVERAGE 0, for a kernel without KCOV and kmemleak, the fuzzer
+# is not guided by coverage, and no leaks are searched for.
+# scripts/check-fuzz-kernel calls this.
 #
-#   fuzz.sh SECONDS SEED CORPUS OUT
+#   fuzz.sh SECONDS SEED CORPUS OUT [COVERAGE]
 
-seconds=$1 seed=$2 corpus=$3 out=$4
+seconds=$1 seed=$2 corpus=$3 out=$4 coverage=${5:-1}
 tracing=/sys/kernel/tracing
 # shellcheck source=tests/vm/lib/kmemleak.sh
 . "$(dirname "$0")/../lib/kmemleak.sh"
 progs=build/vm-progs-device
 tmp=$(mktemp -d)
 
-echo clear >$kmemleak
+[ "$coverage" = 0 ] || echo clear >$kmemleak
 modprobe kunwind || exit 2
+modprobe -q fuse
 # Long waits for a file system that does not answer would leave no time for
 # calls.
 echo 5 >/sys/module/kunwind/parameters/register_timeout_ms
@@ -46,7 +49,7 @@ done 2>/dev/null &
 answers=$!
 
 "$tmp/fuzz" --seconds "$seconds" --seed "$seed" --corpus "$corpus" --out "$out" \
-	--complaints scripts/guest/kernel-complaints \
+	--complaints scripts/guest/kernel-complaints --coverage "$coverage" \
 	/bin/true "$tmp/stuck/0" "$tmp/large.so" "$tmp/library"
 status=$?
 
@@ -63,6 +66,7 @@ if [ -d /sys/module/kunwind ]; then
 	echo "rmmod kunwind failed for 30 s"
 	exit 1
 fi
+[ "$coverage" != 0 ] || exit $status
 leaks=$(kmemleak_ours) || leaks="not known: kmemleak has disabled itself"
 if [ -n "$leaks" ]; then
 	printf 'kunwind leaked memory:\n%s\n' "$leaks"
