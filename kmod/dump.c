@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dump.c - report all known mappings again, for a reader that came late
+ * dump.c - report all known mappings again, for a tracer that starts later
  *
  * The number of events is limited, because users choose the number of processes
  * and mappings: PROCESS_MAX for one process, and USER_MAX for all processes of

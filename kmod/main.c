@@ -3,10 +3,11 @@
  * main.c - load and unload the module
  *
  * docs/lifetimes.md lists the steps of unloading, and what each of them waits
- * for. When exit runs, nobody has the device open and no task work is queued,
- * because both hold references to the module; from now on try_module_get()
- * fails. The order matters:
- *   - The callers that can register processes end first: system_wide, then the device.
+ * for. When exit runs, no process has the device open and no task work is
+ * queued, because both hold references to the module; from now on
+ * try_module_get() fails. The order matters:
+ *   - The callers that can register processes end first: system_wide, then the
+ *     device.
  *   - No walk may begin after the first required hook is removed, because its
  *     stack could be wrong. So kunwind_hooks_retire() and a grace period come
  *     before that.

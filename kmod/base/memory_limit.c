@@ -12,7 +12,7 @@
  *
  * Of this sum, a user without CAP_SYS_ADMIN may have max_user_table_mb. quota.c
  * says which user is charged. Charging takes no lock and does not sleep. If it
- * fails, kunwind_memory_make_room() has object_cache.c free idle objects.
+ * fails, kunwind_memory_make_room() calls object_cache.c to free idle objects.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>

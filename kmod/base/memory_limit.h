@@ -13,16 +13,18 @@
 struct seq_file;
 
 /*
- * Charges @bytes to the sum of all, and to @quota unless it is NULL. Returns 0;
- * or, with nothing charged, -ENOSPC: over max_table_mb, or -EDQUOT: over
- * max_user_table_mb. Any context except NMI, both functions.
+ * Charges @bytes to the sum of all users, and to @quota unless it is NULL.
+ * Returns 0; or, with nothing charged, -ENOSPC: the sum would exceed
+ * max_table_mb, or -EDQUOT: the user would exceed max_user_table_mb. Any
+ * context except NMI, both functions.
  */
 int __must_check kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes);
 void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes);
 
 /*
- * As kunwind_memory_charge(), with the same errors, except that idle objects
- * make room: only @quota's own if @quota's share is used up. May sleep.
+ * Like kunwind_memory_charge(), but first frees idle objects if there is no
+ * room: only those of the user of @quota if that user's share is used up. The
+ * errors are the same. May sleep.
  */
 int __must_check kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes);
 

@@ -2,25 +2,28 @@
 /*
  * quota.c - count what each user has: processes, objects, bytes, processor time
  *
- * A hash table has one record for each user who has registered processes,
- * objects, memory or a debt of processor time. object.c chooses which user pays
- * for a table, among the users who map the file during the build. That user
- * pays while the table exists, and users who share the table later do not pay.
+ * A hash table has one quota for each user who has registered processes,
+ * objects, memory or a debt of processor time. While several users map a file
+ * whose table is built, object.c chooses the user to whom the table is charged.
+ * The table stays charged to that user while it exists. Users who share the
+ * table later are not charged for it.
+ *
  * A process inside a user namespace is charged to the owner of the outermost
  * one. A registration by hand is charged to the real user who registers, in the
- * initial namespace; a system-wide registration, to the real user of the process.
+ * initial namespace; a system-wide registration, to the real user of the
+ * process.
  *
  * User 0 without CAP_SYS_ADMIN is root of a container without a user namespace.
- * There may be many such containers, so each has a record of its own, found by
- * its PID namespace: the nearest one that the initial user namespace owns.
- * CAP_SYS_ADMIN is needed to create this namespace. PID namespaces that another
- * user namespace owns give no second share.
+ * There may be many such containers, so each has a quota of its own. Its PID
+ * namespace identifies the container: the nearest one that the initial user
+ * namespace owns. CAP_SYS_ADMIN is needed to create this namespace. PID
+ * namespaces that another user namespace owns give no second quota.
  *
- * Processor time is a debt, which shrinks by max_user_build_ms each second. A
- * user whose debt reaches BURST times as much is over the budget (job.c). A
- * record with a debt stays when its user has nothing else, so no user gets a
- * new budget by ending all processes. The debt is at most twice the burst, so a
- * user who stops is within the budget again after BURST seconds.
+ * Processor time is counted as a debt, which shrinks by max_user_build_ms each
+ * second. A user whose debt reaches BURST times as much is over the budget
+ * (job.c). A quota with a debt stays when its user has nothing else, so no user
+ * gets a new budget by ending all processes. The debt is at most twice the
+ * burst, so a user who stops is within the budget again after BURST seconds.
  *
  * Lock: quotas_lock, innermost (docs/locking.md); quota.h has the context.
  * Memory: 128 bytes a user.
@@ -83,8 +86,8 @@ struct kunwind_quota {
 static struct hlist_head quotas[1 << BITS];
 static DEFINE_SPINLOCK(quotas_lock);
 /*
- * Pays for processes whose user is not known any more, or for whose user there
- * is no memory for a record. Not in the hash, never freed.
+ * Charged for processes whose user is not known any more, and for those of a
+ * user for whom no quota can be allocated. Not in the hash, never freed.
  */
 static struct kunwind_quota anyone = {
 	.key.uid = KUIDT_INIT(-1),
@@ -114,7 +117,10 @@ static struct quota_key key_of(kuid_t uid, const struct task_struct *task)
 	};
 }
 
-/* Finds the user who pays for @task; false: nobody. In rcu_read_lock(). */
+/*
+ * Finds the user to whom @task is charged. False: nobody is charged. Inside
+ * rcu_read_lock().
+ */
 static bool find_key(const struct task_struct *task, struct quota_key *key)
 {
 	const struct cred *cred = __task_cred(task);
@@ -130,9 +136,9 @@ static bool find_key(const struct task_struct *task, struct quota_key *key)
 }
 
 /*
- * Finds the user whose share system_wide uses for @task; false: nobody's. A
- * set-user-ID program of root has CAP_SYS_ADMIN; its real user started it, and
- * pays.
+ * Finds the user to whom system_wide charges @task. False: nobody is charged. A
+ * set-user-ID program of root has CAP_SYS_ADMIN; it is charged to its real
+ * user, who started it. Inside rcu_read_lock().
  */
 static bool find_share_key(const struct task_struct *task, struct quota_key *key)
 {
@@ -174,7 +180,7 @@ static void pay_off(struct kunwind_quota *quota)
 	quota->debt = min(quota->debt, 2 * burst_ns());
 }
 
-/* Returns whether the record can be freed: no references and no debt. */
+/* Returns whether the quota can be freed: no references and no debt. */
 static bool unused(struct kunwind_quota *quota)
 {
 	if (quota->refs)
@@ -183,7 +189,7 @@ static bool unused(struct kunwind_quota *quota)
 	return !quota->debt;
 }
 
-/* Returns the record of @key, with a reference; NULL: no memory to make one. */
+/* Returns the quota of @key, with a reference; NULL: no memory to make one. */
 static struct kunwind_quota *quota_find(struct quota_key key)
 {
 	struct hlist_head *head = &quotas[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
@@ -226,7 +232,7 @@ static struct kunwind_quota *quota_drop(struct kunwind_quota *quota)
 /*
  * Returns the task that owns @mm: the current one, or mm->owner. NULL: that
  * task is ending. A kernel without CONFIG_MEMCG has no mm->owner; there, the
- * task that reads the mappings pays. Inside rcu_read_lock().
+ * task that reads the mappings counts as the owner. Inside rcu_read_lock().
  */
 static const struct task_struct *owner_of(const struct mm_struct *mm)
 {
@@ -441,7 +447,7 @@ bool kunwind_quota_over_budget(struct kunwind_quota *quota)
 	return over;
 }
 
-/* Turns without a quota: only to fill, because compiling needs none then. */
+/* Only the turn to build parts: without a quota, compiling needs no turn. */
 static unsigned long nobodys_turns;
 DECLARE_WAIT_QUEUE_HEAD(kunwind_turns);
 

@@ -2,10 +2,10 @@
 /*
  * unwind.h - the kernel's own unwinder of user stacks, if it has one
  *
- * perf's deferred call chains (attr.defer_callchain) come from its
- * unwind_user(). 6.1 and 6.12 have no such function. There the declarations
- * below let takeover.c compile without a case, and nothing calls them. Drop
- * them when 6.12 goes.
+ * unwind_user() saves the stacks of perf's deferred call chains
+ * (attr.defer_callchain). 6.1 and 6.12 have no such function. There the
+ * declarations below let takeover.c compile without #ifdef, and nothing calls
+ * the function. Drop them when 6.12 goes.
  */
 #ifndef _KUNWIND_COMPAT_UNWIND_H
 #define _KUNWIND_COMPAT_UNWIND_H

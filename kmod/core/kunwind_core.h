@@ -8,8 +8,10 @@
  * header has a version for the kernel (kmod/deps/kernel) and one for user space
  * (libkunwind/deps); the include path selects one.
  *
- *   bytes of .eh_frame --cfi.c--> records --cfi_program.c--> rows --build.c--> packed table (table.h)
- *   registers + memory + ranges --walk.c, by kunwind_table_lookup()--> addresses and a reason
+ *   bytes of .eh_frame --cfi.c--> records --cfi_program.c--> rows
+ *	--build.c--> packed table (table.h)
+ *   registers + memory + ranges --walk.c, by kunwind_table_lookup()-->
+ *	addresses and a reason
  *
  * docs/unwinding.md explains both lines. docs/architecture.md says which files
  * take part, and has the glossary.
@@ -48,7 +50,8 @@ struct kunwind_regs {
 /*
  * A rule says how to get from a frame to its caller. Each row of CFI has one. A
  * rule has eight bytes. A lookup returns a copy, so a cache needs no reference
- * to the table.
+ * to the table. KUNWIND_RULE_CFA, _DEREF and _PLT are short rules: the eight
+ * bytes express all of the step.
  */
 enum kunwind_rule_kind {
 	KUNWIND_RULE_NONE = 0,	/* no CFI covers the address */
@@ -70,8 +73,8 @@ struct kunwind_rule {
 	s32 off;		/* bytes, threshold or index, by kind */
 	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
-				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Bits 3
-				 * and 7 are used only by the walk and its cache: rule_cache.h */
+				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Only
+				 * the walk and its cache use bits 3 and 7: rule_cache.h */
 	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used */
 };
 #define KUNWIND_RULE_KIND	0x0f
@@ -79,13 +82,13 @@ struct kunwind_rule {
 #define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: a signal interrupted the caller */
 
 /*
- * A full rule is a list of entries: one for the CFA, then one for each register
- * whose value in the caller is not the default. The default of the return
- * address is *(CFA - 8), or *(CFA - 4) in 32-bit code; that of rsp is the CFA.
- * rbp and the registers of the table's keep mask keep their values by default.
- * All other registers are unknown by default; only a signal frame has entries
- * for them. A full rule lies in the table's area of full rules, in units of 8
- * bytes.
+ * A full rule is the rule of a row that eight bytes cannot express. It is a
+ * list of entries: one for the CFA, then one for each register whose value in
+ * the caller is not the default. By default, the return address is at CFA - 8,
+ * or at CFA - 4 in 32-bit code; rsp is the CFA; rbp and the registers of the
+ * table's keep mask keep their values. All other registers are unknown by
+ * default; only a signal frame has entries for them. A full rule lies in the
+ * table's area of full rules, in units of 8 bytes.
  */
 enum kunwind_how {
 	KUNWIND_HOW_UNDEFINED = 0,
@@ -161,16 +164,18 @@ typedef bool kunwind_abort_fn(void *data);
 /**
  * kunwind_table_build() - compile .eh_frame into a table
  * @section: input; the bytes are not needed after the call
- * @keep: callee-saved registers to follow besides those that the object's own CFAs need
+ * @keep: callee-saved registers to follow besides those that the object's own
+ *	CFAs need
  * @limit: size limit of the table, in bytes
  * @abort: may be NULL
  * @data: argument of @abort
  * @table: result, to be freed with kunwind_table_free(); unchanged on failure
  *
- * May sleep. Time and memory are linear in section->size. A CIE or an FDE that cannot be
- * read leaves its addresses without a rule. If an instruction of an FDE cannot be read, the
- * rest of that FDE has no rule. elfutils does the same. If nothing in the object can be
- * read, the object is refused with the reason of the first unreadable record.
+ * May sleep. Time and memory are linear in section->size. A CIE or an FDE that
+ * cannot be read leaves its addresses without a rule. If an instruction of an
+ * FDE cannot be read, the rest of that FDE has no rule. elfutils does the same.
+ * If nothing in the object can be read, the object is refused with the build
+ * error of the first unreadable record.
  * Return: KUNWIND_OK or the build error.
  */
 enum kunwind_build_error __must_check
@@ -188,8 +193,9 @@ struct kunwind_build_parts;
  * kunwind_build_parts_begin() - do the first stage
  * @part_fdes: FDEs in a part; a part has more only where FDEs overlap
  * @limit: size limit of the table plus the list of FDEs, in bytes
- * @stages: result, to be freed with kunwind_build_parts_end()
- * @table: result, a table of which no part is built; to be freed after kunwind_build_parts_end()
+ * @build: result, to be freed with kunwind_build_parts_end()
+ * @table: result, a table of which no part is built; to be freed after
+ *	kunwind_build_parts_end()
  *
  * As kunwind_table_build(), except that the section's bytes must stay until
  * kunwind_build_parts_end(), and that kunwind_build_parts_one() also calls
@@ -199,27 +205,27 @@ struct kunwind_build_parts;
 enum kunwind_build_error __must_check
 kunwind_build_parts_begin(const struct kunwind_section *section, u32 keep, u32 part_fdes,
 			  size_t limit, kunwind_abort_fn *abort, void *data,
-			  struct kunwind_build_parts **stages, struct kunwind_table **table);
+			  struct kunwind_build_parts **build, struct kunwind_table **table);
 
 /*
  * Returns the part to build next, or ~0 if all are built. Parts that a walk has
  * missed come first; *@wanted is true for these.
  */
-u32 kunwind_build_parts_next(struct kunwind_build_parts *stages, bool *wanted);
+u32 kunwind_build_parts_next(struct kunwind_build_parts *build, bool *wanted);
 
 /* Returns whether a walk may have missed a part that is not built. Any context. */
-bool kunwind_build_parts_wanted(const struct kunwind_build_parts *stages);
+bool kunwind_build_parts_wanted(const struct kunwind_build_parts *build);
 
 /*
  * Builds and publishes one part. May sleep. After KUNWIND_E_NOMEM and
  * KUNWIND_E_ABORTED the caller may try the same part again. After any other
  * error the caller must give up the table (kunwind_table_retire()).
  */
-enum kunwind_build_error __must_check kunwind_build_parts_one(struct kunwind_build_parts *stages,
+enum kunwind_build_error __must_check kunwind_build_parts_one(struct kunwind_build_parts *build,
 							      u32 part);
 
-/* Ends the second stage. The table remains. @stages may be NULL. */
-void kunwind_build_parts_end(struct kunwind_build_parts *stages);
+/* Ends the second stage. The table remains. @build may be NULL. */
+void kunwind_build_parts_end(struct kunwind_build_parts *build);
 
 /* From now on, kunwind_table_part() returns @reason for this table in parts. */
 void kunwind_table_retire(struct kunwind_table *table, enum kunwind_reason reason);
@@ -233,20 +239,22 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 /**
  * kunwind_table_lookup() - find the rule for an ELF virtual address
  *
- * Any context. Bounded: a binary search for the block, at most one block of rows, and a
- * second binary search if the row's rule is in the list of far rules (table.h). Never
- * reads outside the table, whatever the address.
+ * Any context. Bounded: a binary search for the block, at most one block of
+ * rows, and a second binary search if the row's rule is in the list of far
+ * rules (table.h). Never reads outside the table, whatever the address.
  * Return: the rule; KUNWIND_RULE_NONE if no row covers the address.
  */
 struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 addr);
 
 /**
- * kunwind_table_part() - find the part for an address that *@table has no rule for
- * @table: in, out: a table in parts is replaced by its part; other tables are kept
+ * kunwind_table_part() - find the part for an address that *@table has no rule
+ * for
+ * @table: in, out: a table in parts is replaced by its part; other tables are
+ *	kept
  *
  * Any context. If @addr is in no part, *@table is kept.
- * Return: KUNWIND_COMPLETE; KUNWIND_NOT_READY: the part is not built yet, and is now
- * marked as wanted; or the reason with which the table was retired.
+ * Return: KUNWIND_COMPLETE; KUNWIND_NOT_READY: the part is not built yet, and
+ * is now marked as wanted; or the reason with which the table was retired.
  */
 enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 addr);
 
@@ -268,10 +276,13 @@ const struct kunwind_full_rule *kunwind_table_full_rule(const struct kunwind_tab
 const u8 *kunwind_table_expr(const struct kunwind_table *table, s32 off, u16 *len);
 
 /**
- * kunwind_table_for_each() - call @fn for each row in ascending order, gaps included
- * @fn: gets the row's first ELF virtual address; if it does not return 0, the loop ends
+ * kunwind_table_for_each() - call @fn for each row in ascending order, gaps
+ * included
+ * @fn: gets the row's first ELF virtual address; if it does not return 0, the
+ *	loop ends
  *
- * For the dump and tests. May sleep. A table in parts has no rows; its parts have.
+ * For the dump and tests. May sleep. A table in parts has no rows; its parts
+ * have.
  * Return: 0, or the last result of @fn.
  */
 int kunwind_table_for_each(const struct kunwind_table *table,
@@ -314,7 +325,7 @@ const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ran
 struct kunwind_rule_cache_entry {
 	u64 addr;		/* address as looked up (return address minus one) */
 	u64 id;			/* of the ranges */
-	struct kunwind_rule rule;	/* never NONE, never WIDE */
+	struct kunwind_rule rule;	/* never NONE, never FULL */
 	u64 after;		/* other registers, and the sequence number: regs_after.h */
 };
 /* The alignment puts the two places of an address into one line of the data cache. */
@@ -323,8 +334,8 @@ struct kunwind_rule_cache {
 } __attribute__((__aligned__(64)));
 
 /*
- * Inputs and result of the last complete walk (replay.c). Zeroed memory notes
- * no walk.
+ * The note of the last complete walk: its inputs and its result (replay.c).
+ * Zeroed memory notes no walk.
  */
 #define KUNWIND_REPLAY_FRAMES	128
 struct kunwind_replay {
@@ -357,15 +368,16 @@ struct kunwind_code {
 };
 
 /*
- * Answers to questions about code, for one CPU (analysis_cache.c). Only one
- * walk at a time may use them. Zeroed memory holds no answers.
+ * A cache of what code_analysis.c and code_ahead.c found in code, for one CPU
+ * (analysis_cache.c). An entry holds a question and its answer. Only one walk
+ * at a time may use the cache. Zeroed memory is an empty cache.
  */
 #define KUNWIND_ANALYSIS_CACHE_BITS	7
 #define KUNWIND_ANALYSIS_CACHE_PIECES	4
 struct kunwind_analysis_cache {
 	u64 id, space;		/* of the current walk: its ranges and address space */
 	u64 walk;		/* number of the current walk */
-	struct kunwind_analysis *asked;	/* entry of the question that is being answered, or NULL */
+	struct kunwind_analysis *asked;	/* of the question that is being answered, or NULL */
 	struct kunwind_analysis {
 		u64 id;		/* of the ranges; 0: no answer */
 		u64 space;
@@ -382,37 +394,41 @@ struct kunwind_analysis_cache {
 		u32 left;	/* instructions that may still be read to find a tail call */
 		struct kunwind_code code;
 		bool yes;
-	} answer[1U << KUNWIND_ANALYSIS_CACHE_BITS];
+	} entry[1U << KUNWIND_ANALYSIS_CACHE_BITS];
 };
 
 /**
  * struct kunwind_walk - one walk
  * @ranges: in
  * @cache: in; may be NULL
- * @replay: in, out: the note of the last walk; may be NULL. No other walk may use it at the
- *	same time. Without @cache, nothing is noted
- * @mem: in: state of the memory reader (kunwind_deps.h); mem.left: out: the rest of the
- *	budget; 0 if the walk ended because the budget was spent (KUNWIND_BUDGET_SPENT)
- * @regs: in: registers of the innermost frame, at an instruction that has not run yet or
- *	after a system call (the address is looked up without minus 1); changed by the walk
+ * @replay: in, out: the note of the last walk; may be NULL. No other walk may
+ *	use it at the same time. Without @cache, nothing is noted
+ * @mem: in: state of the memory reader (kunwind_deps.h); mem.left: out: the
+ *	rest of the budget; 0 if the walk ended because the budget was spent
+ *	(KUNWIND_BUDGET_SPENT)
+ * @regs: in: registers of the innermost frame, at an instruction that has not
+ *	run yet or after a system call (the address is looked up without minus
+ *	1); changed by the walk
  * @addresses: out: @capacity words; the first is regs.r[KUNWIND_RA]
- * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI except the first; out:
- *	enum kunwind_trust of each address; the walk may also change the byte after the last
- *	address that it returns
+ * @trust: in: NULL, or @capacity bytes, all KUNWIND_TRUST_CFI except the first;
+ *	out: enum kunwind_trust of each address; the walk may also change the
+ *	byte after the last address that it returns
  * @capacity: in: size of @addresses
  * @count: out: addresses found
- * @found: out, if @others is true: the number of addresses found without CFI, for each enum
- *	kunwind_method. KUNWIND_BY_BEGIN found that there is none: it counts in addition
+ * @found: out, if @others is true: the number of addresses found without CFI,
+ *	for each enum kunwind_method. KUNWIND_BY_BEGIN counts the steps that
+ *	found that there is no caller
  * @others: in: false; out: true if @found counts anything
- * @unread: out, after KUNWIND_UNREADABLE: the stack pointer of the frame that could not be
- *	read, and the address of the last saved rbp that a CFA needed, which may be the cause.
- *	An element that is not known keeps its value
- * @budget: in: units that the walk may spend (mem.h), at most KUNWIND_BUDGET; 0 means
- *	KUNWIND_BUDGET
- * @guess: in: go on by guesses (KUNWIND_TRUST_FP, KUNWIND_TRUST_SCAN); if false, the walk ends
- *	before the first guess
- * @i386: in: the code is 32-bit code, to be walked by kunwind_walk_i386(): its addresses
- *	and registers are below 2^32
+ * @unread: out, after KUNWIND_UNREADABLE: the stack pointer of the frame that
+ *	could not be read, and the address of the last saved rbp that a CFA
+ *	needed, which may be the cause. An element that is not known keeps its
+ *	value
+ * @budget: in: units that the walk may spend (mem.h), at most KUNWIND_BUDGET; 0
+ *	means KUNWIND_BUDGET
+ * @guess: in: go on by guesses (KUNWIND_TRUST_FP, KUNWIND_TRUST_SCAN); if
+ *	false, the walk ends before the first guess
+ * @i386: in: the code is 32-bit code, to be walked by kunwind_walk_i386(): its
+ *	addresses and registers are below 2^32
  *
  * The other members are private to the walk.
  */
@@ -443,9 +459,9 @@ struct kunwind_walk {
 /**
  * kunwind_walk() - walk a stack until an entry point or a reason to stop
  *
- * Any context, NMI included: takes no lock, allocates nothing, causes no page fault.
- * Bounds: one step for each address of walk->capacity; the budget pays for all work
- * except steps by rules from the cache.
+ * Any context, NMI included: takes no lock, allocates nothing, causes no page
+ * fault. Bounds: one step for each address of walk->capacity; the budget pays
+ * for all work except steps by rules from the cache.
  * Return: why the walk ended.
  */
 enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
@@ -455,11 +471,11 @@ enum kunwind_reason kunwind_walk(struct kunwind_walk *walk);
  * holds
  *
  * Call this before kunwind_walk(), which makes the note. walk->replay must not
- * be NULL. Of walk->regs, only rip, rsp and rbp must be set. Return: true:
- * walk->addresses and walk->count are a complete stack. False: nothing is
- * noted, an input of the noted walk has changed or cannot be read, or @capacity
- * is too small; walk->addresses are undefined, and kunwind_walk() must be
- * called.
+ * be NULL. Of walk->regs, only rip, rsp and rbp must be set.
+ * Return: true: walk->addresses and walk->count are a complete stack. False:
+ * nothing is noted, an input of the noted walk has changed or cannot be read,
+ * or the capacity is too small; walk->addresses are undefined, and
+ * kunwind_walk() must be called.
  */
 bool kunwind_replay_walk(struct kunwind_walk *walk);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * names.c - names of stop reasons, build errors, trusts and methods, for people and scripts
+ * names.c - names of stop reasons, build errors, trusts and methods, for people
+ * and scripts
  *
  * Any context. The names are constant strings.
  */

@@ -4,21 +4,23 @@
  *
  * Each user (all with CAP_SYS_ADMIN are one) has a queue for all local file
  * systems, and one for each remote file system (FUSE, network), whose reads may
- * never return. Remote queues have more workers, because these mostly wait. A
- * worker builds one object, then the queue queues a worker again. Queues do not
- * wait for each other: the scheduler shares the processors out between their
- * workers, by the priority of the user who pays (job.c). A user without
- * CAP_SYS_ADMIN has at most USER_QUEUES, and compiles one table at a time.
+ * never return. A remote queue has more workers, because these mostly wait. A
+ * worker builds one object. If other objects wait in its queue, it then starts
+ * a worker again. Queues do not wait for each other: the scheduler shares the
+ * processors out between their workers, by the priority of the user to whom the
+ * time of the build is charged (job.c). A user without CAP_SYS_ADMIN has at
+ * most USER_QUEUES queues, and compiles one table at a time.
  *
- * Several users may map a file before its table is built. Then the object waits
- * in a queue of each user, and a worker of the queue that reaches it first builds
- * it. The object keeps all these users until its build is over: object.c
- * chooses which of them pays. So no user waits in another user's queue, or for
- * another user's share.
+ * Several users may map a file before its table is built. Then each of them has
+ * a build request for the object in a queue of its own. A worker of the queue
+ * that reaches the object first builds it. The object keeps all these requests
+ * until its build is over, and object.c chooses the user to whom the build is
+ * charged. So no build that a user needs waits only in another user's queue, or
+ * depends only on another user's share of memory.
  *
  * Context: workers; the other functions run in process context.
  * Lock: queues_lock, a spinlock inside kunwind_objects_lock (docs/locking.md).
- * Memory: 240 bytes a queue, 64 bytes an object in it.
+ * Memory: 240 bytes a queue, 64 bytes a build request.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -32,7 +34,9 @@
 #include "object.h"
 #include "../base/quota.h"
 
-/* Builds at a time in a queue of CAP_SYS_ADMIN, and in one of another user. */
+/*
+ * Builds at a time from a queue of CAP_SYS_ADMIN, and from one of another user.
+ */
 #define LOCAL_WIDTH	2
 #define LOCAL_USER_WIDTH 1
 #define REMOTE_WIDTH	4
@@ -46,20 +50,20 @@ struct queue_worker {
 	bool busy;			/* queued or running */
 };
 
-/* A queue exists while it has references, waiting places or busy workers. */
+/* Exists while it has references, waiting build requests or busy workers. */
 struct kunwind_build_queue {
 	struct list_head node;		/* in the list of all queues */
-	unsigned int refs;		/* of tasks that are about to queue an object */
+	unsigned int refs;		/* of tasks that are about to add an object */
 	u32 dev;			/* of a remote file system; 0: all local ones */
 	struct kunwind_quota *quota;
-	struct list_head waiting;	/* places, in the order in which they were queued */
+	struct list_head waiting;	/* build requests, in the order in which they were added */
 	struct queue_worker worker[REMOTE_WIDTH];
 };
 
 static LIST_HEAD(queues);
-static DEFINE_SPINLOCK(queues_lock);	/* all queues, and the places that wait in them */
+static DEFINE_SPINLOCK(queues_lock);	/* all queues, and the build requests in them */
 
-/* Builds the queue's next object (builder.c). */
+/* Builds the next object of a queue (builder.c). */
 static void (*build)(struct kunwind_build_queue *queue, struct kunwind_quota *quota);
 
 /* Two workqueues, because all workers for remote files may hang. */
@@ -72,7 +76,7 @@ static unsigned int width(const struct kunwind_build_queue *queue)
 	return queue->quota ? LOCAL_USER_WIDTH : LOCAL_WIDTH;
 }
 
-/* Queues a worker unless all are busy. */
+/* Starts a worker of the queue, unless all are busy. */
 static void queue_start(struct kunwind_build_queue *queue)
 {
 	unsigned int i;
@@ -151,7 +155,7 @@ static struct kunwind_build_queue *queue_find(u32 dev, const struct kunwind_quot
 	return ERR_PTR(quota && nr >= USER_QUEUES ? -ENOSPC : -ENOENT);
 }
 
-/* Whether reads do not wait for another program or machine. */
+/* Returns whether reads never wait for another program or machine. */
 static bool local(const struct super_block *sb)
 {
 	switch (sb->s_magic) {
@@ -214,29 +218,29 @@ void kunwind_build_queue_put(struct kunwind_build_queue *queue)
 	spin_unlock(&queues_lock);
 }
 
-struct kunwind_place *kunwind_place_alloc(struct kunwind_quota *quota)
+struct kunwind_build_request *kunwind_build_request_alloc(struct kunwind_quota *quota)
 {
-	struct kunwind_place *place = kzalloc(sizeof(*place), GFP_KERNEL | __GFP_NOWARN);
+	struct kunwind_build_request *request = kzalloc(sizeof(*request), GFP_KERNEL | __GFP_NOWARN);
 
-	if (place)
-		place->quota = kunwind_quota_get(quota);
-	return place;
+	if (request)
+		request->quota = kunwind_quota_get(quota);
+	return request;
 }
 
-void kunwind_place_free(struct kunwind_place *place)
+void kunwind_build_request_free(struct kunwind_build_request *request)
 {
-	kunwind_quota_put(place->quota);
-	kfree(place);
+	kunwind_quota_put(request->quota);
+	kfree(request);
 }
 
 void kunwind_build_queue_add(struct kunwind_object *object, struct kunwind_build_queue *queue,
-			struct kunwind_place *place)
+			     struct kunwind_build_request *request)
 {
 	object->queued = true;
-	place->object = object;
-	place->queue = queue;
+	request->object = object;
+	request->queue = queue;
 	spin_lock(&queues_lock);
-	list_add_tail(&place->in_queue, &queue->waiting);
+	list_add_tail(&request->in_queue, &queue->waiting);
 	queue_start(queue);
 	spin_unlock(&queues_lock);
 }
@@ -244,16 +248,16 @@ void kunwind_build_queue_add(struct kunwind_object *object, struct kunwind_build
 struct kunwind_object *kunwind_build_queue_next(struct kunwind_build_queue *queue)
 {
 	struct kunwind_object *object = NULL;
-	struct kunwind_place *place;
+	struct kunwind_build_request *request;
 
 	spin_lock(&queues_lock);
-	place = list_first_entry_or_null(&queue->waiting, struct kunwind_place, in_queue);
-	if (place) {
-		object = place->object;
+	request = list_first_entry_or_null(&queue->waiting, struct kunwind_build_request, in_queue);
+	if (request) {
+		object = request->object;
 		object->queued = false;
-		list_for_each_entry(place, &object->places, of_object) {
-			list_del(&place->in_queue);
-			queue_check(place->queue);
+		list_for_each_entry(request, &object->requests, of_object) {
+			list_del(&request->in_queue);
+			queue_check(request->queue);
 		}
 	}
 	spin_unlock(&queues_lock);

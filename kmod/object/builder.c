@@ -6,11 +6,11 @@
  * compiles them. If they are larger than max_whole_kb, it compiles only enough
  * for the table to be used, and part_builder.c does the rest. The file of an
  * object must not change during the build: otherwise the build fails.
- * build_queue.c has the queue of objects.
+ * build_queue.c has the queues of objects.
  *
  * Workers build, never the task that maps the file. So memory and page cache
- * are not charged to that task's control group, and the task waits no longer
- * than it wants to. Exception: kunwind_builder_build_user() (jit.c).
+ * are not charged to that task's control group, and the task waits at most
+ * max_stall_ms (mm_hooks.c). Exception: kunwind_builder_build_user() (jit.c).
  *
  * Bounds: max_build_ms of processor time; the same time by the clock for reads
  * of a remote file and waits for memory; max_eh_frame_mb of sections.
@@ -74,7 +74,7 @@ struct build {
 	bool aborted;			/* a read was not done, because the build must end */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
-	struct kunwind_part_builder *fill;	/* the second stage, to be started; or NULL */
+	struct kunwind_part_builder *part_builder;	/* the second stage, to be started; or NULL */
 };
 
 static bool late(const struct build *build)
@@ -123,9 +123,10 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 /* Charges the most memory that the build can need. */
 static enum kunwind_build_error charge(struct build *build, size_t bytes)
 {
-	enum kunwind_build_error build_error = kunwind_estimate_charge(build->object, bytes, build->deadline,
-							       build_aborted, build);
+	enum kunwind_build_error build_error;
 
+	build_error = kunwind_estimate_charge(build->object, bytes, build->deadline,
+					      build_aborted, build);
 	if (!build_error)
 		build->charged = bytes;
 	return build_error;
@@ -141,16 +142,17 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
-		build_error = kunwind_part_builder_begin(&build->job, section, limit, &build->fill);
+		build_error = kunwind_part_builder_begin(&build->job, section, limit,
+							 &build->part_builder);
 	else
 		build_error = kunwind_table_build(section, 0, limit, build_aborted, build,
-					      &object->table);
+						  &object->table);
 	if (build_error)
 		return build_error;
 	if (!kunwind_source_unchanged(object)) {
-		if (build->fill)
-			kunwind_part_builder_cancel(build->fill);
-		build->fill = NULL;
+		if (build->part_builder)
+			kunwind_part_builder_cancel(build->part_builder);
+		build->part_builder = NULL;
 		kunwind_table_free(object->table);
 		object->table = NULL;
 		return KUNWIND_E_IO;
@@ -193,7 +195,7 @@ static enum kunwind_build_error build_table(struct build *build)
 		build_error = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
 	/* The second stage takes over the data and the charge. */
-	if (build->fill)
+	if (build->part_builder)
 		return KUNWIND_OK;
 	kvfree(build->data);
 	if (!build_error) {
@@ -233,7 +235,7 @@ static bool copy_present(u8 *to, const u8 __user *from, size_t size)
  * stays charged; *@absent: a page of the section was not present.
  */
 static enum kunwind_build_error copy_in(struct build *build, struct kunwind_section *section,
-				    const void __user *from, size_t limit, bool *absent)
+					const void __user *from, size_t limit, bool *absent)
 {
 	enum kunwind_build_error build_error = charge(build, section->size + 2 * limit);
 	u8 *data;
@@ -257,8 +259,8 @@ static enum kunwind_build_error copy_in(struct build *build, struct kunwind_sect
 }
 
 enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *object,
-						struct kunwind_section *section,
-						const void __user *from)
+						    struct kunwind_section *section,
+						    const void __user *from)
 {
 	const size_t size = section->size, limit = size + TABLE_SLACK;
 	struct build build = build_of(object);
@@ -322,10 +324,10 @@ static void build_object(struct kunwind_object *object)
 	kunwind_source_done(object);
 	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
-	WRITE_ONCE(object->filling, build.fill);
+	WRITE_ONCE(object->building_parts, build.part_builder);
 	kunwind_result_set(object, build_error);
-	if (build.fill)
-		kunwind_part_builder_start(build.fill, build.data, build.charged);
+	if (build.part_builder)
+		kunwind_part_builder_start(build.part_builder, build.data, build.charged);
 	else
 		kunwind_object_build_over(object);
 	/* Waiting tasks settle their spaces; the sweeper settles the others. */
@@ -334,9 +336,9 @@ static void build_object(struct kunwind_object *object)
 
 /*
  * Builds the next object of @queue, in one of its workers, which also closes
- * the file. This may wait for the file system, as a read may, because FUSE then
- * writes back dirty pages. fput() in a kernel thread would leave that to one
- * work item of the kernel, which closes all files.
+ * the file. Closing may wait for the file system, as a read may, because FUSE
+ * then writes back dirty pages. fput() in a kernel thread would leave that to
+ * one work item of the kernel, which closes all files.
  */
 static void build_next(struct kunwind_build_queue *queue, struct kunwind_quota *quota)
 {

@@ -20,12 +20,12 @@ void kunwind_builder_exit(void);
 /*
  * Builds a pending object of no file in the caller's context, from the caller's
  * memory at @from. @section: all members except data, which is not valid
- * afterwards. Sets the state, and returns the build error. Sleeps killably, for at
- * most max_build_ms by the clock, except for page faults of that memory.
+ * afterwards. Sets the state, and returns the build error. Sleeps killably, for
+ * at most max_build_ms by the clock, except for page faults of that memory.
  */
 enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *object,
-						struct kunwind_section *section,
-						const void __user *from);
+						    struct kunwind_section *section,
+						    const void __user *from);
 
 /* Adds to table_builds: builds since loading. */
 void kunwind_builder_stats(struct kunwind_stats *stats);

@@ -13,9 +13,9 @@ struct kunwind_object;
  * kunwind_estimate_charge() - charge @bytes for the build of @object
  * @deadline: jiffies
  * @aborted: returns whether the build must end; gets @data
- * The first user who maps the file and whose share has room pays. If the limit
- * of all users is reached, this waits while other builds have charges, until
- * the deadline. May sleep. If it fails, nothing is charged.
+ * Charges the first user who maps the file and whose share has room. If the
+ * limit of all users is reached, this waits while other builds have charges,
+ * until the deadline. May sleep. If it fails, nothing is charged.
  */
 enum kunwind_build_error __must_check
 kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,
@@ -24,7 +24,7 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 /* At the end of the build: uncharges all but @kept bytes (the table). */
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
 
-/* Makes builds that wait look whether they must end. */
+/* Wakes builds that wait, so that they check whether they must end. */
 void kunwind_estimates_wake(void);
 
 #endif /* _KUNWIND_ESTIMATE_H */

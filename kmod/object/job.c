@@ -3,15 +3,17 @@
  * job.c - charge the processor time of builds to users, and set its priority
  *
  * Workers build tables outside the control groups of the processes that cause
- * the builds. So each build is charged to a user, the object's time_quota. A
- * user who is over the budget (quota.c) is served at the lowest priority, nice
- * 19: the scheduler then runs the workers of all others first, also in the
- * middle of a long build. Each user has one compilation and one slice of a
- * second stage (part_builder.c) at a time, so most work on the files of one
- * user takes at most two processors. Reads of files, and parts of tables that a
- * walk has missed, need no turn. Builds of CAP_SYS_ADMIN (no quota) are not
- * charged, and any number of them may compile at a time. If several users map
- * the file, object.c may choose another time_quota at any time.
+ * the builds. So the processor time of each build is charged to a user, the one
+ * of object->time_quota. If that user is over the budget (quota.c), the worker
+ * has the lowest priority, nice 19: the scheduler then runs the workers of all
+ * other users first, also in the middle of a long build.
+ *
+ * Each user has one compilation and one slice of a second stage
+ * (part_builder.c) at a time, so most work on the files of one user takes at
+ * most two processors. Reads of files, and parts of tables that a walk has
+ * missed, need no turn. Builds of CAP_SYS_ADMIN (no quota) are not charged, and
+ * any number of them may compile at a time. If several users map the file,
+ * object.c may choose another time_quota at any time.
  *
  * A job checks itself once a jiffy: it charges the time that it used, adapts
  * the worker's priority, and ends if its time is used up, if the module is
@@ -19,8 +21,9 @@
  * gone or the user is over the budget. Within the budget the job goes on,
  * because the next process can use the table.
  *
- * The scheduler updates se.sum_exec_runtime at each tick. The last charge of a
- * job adds the clock time since then, at most one tick. Otherwise, many jobs
+ * The scheduler updates se.sum_exec_runtime at each tick. Therefore the last
+ * charge of a job takes the clock time since the charge before it instead, but
+ * at most one tick more than the scheduler's figure. Otherwise, many jobs
  * shorter than a tick would cost nothing.
  *
  * Context: workers, which may sleep.

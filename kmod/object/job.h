@@ -19,7 +19,8 @@ struct kunwind_object;
  * @nice: the worker's own nice value
  * @background: low priority, because no task waits for the result
  * @has_turn: the job has a turn, of the kind @kind
- * @turn: user whose turn it is, with a reference; NULL: nobody pays
+ * @turn: quota of the user whose turn it is, with a reference; NULL: nobody is
+ *	charged
  */
 struct kunwind_job {
 	struct kunwind_object *object;
@@ -34,9 +35,9 @@ struct kunwind_job {
 };
 
 /*
- * From begin to end, the current worker's time is charged to the user who pays,
- * and the worker has that user's priority. @left: ns. kunwind_job_end() gives
- * the turn back, if the job has one.
+ * From begin to end, the current worker's time is charged to the user of
+ * object->time_quota, and the worker has that user's priority. @left: ns.
+ * kunwind_job_end() gives the turn back, if the job has one.
  */
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left);
 void kunwind_job_end(struct kunwind_job *job);
@@ -44,7 +45,7 @@ void kunwind_job_end(struct kunwind_job *job);
 void kunwind_job_set_background(struct kunwind_job *job, bool background);
 
 /**
- * kunwind_job_take_turn() - wait for a turn of a user who can pay
+ * kunwind_job_take_turn() - wait for a turn of a user who maps the file
  * @urgent: NULL, or returns whether the job has work that needs no turn
  * Sleeps. Return: true with the turn, or without it as soon as @urgent returns
  * true; false: the job must end.

@@ -15,7 +15,7 @@ struct seq_file;
 struct kunwind_name {
 	refcount_t refs;
 	u32 size;			/* bytes that are charged */
-	struct kunwind_quota *quota;	/* user to whom they are charged; NULL: nobody */
+	struct kunwind_quota *quota;	/* of the user to whom they are charged; NULL: nobody */
 	char path[];
 };
 

@@ -5,24 +5,27 @@
  * An object is found by what the kernel knows of its file: device, inode number
  * and generation, and the file's handle where two files may have these in
  * common; then size and change time. It is never found by path or build-id,
- * because users can choose these. The first process that maps a file has the
- * table built (builder.c); all others share it. The worker closes the file
- * after the build (of a big table: after its first stage), so a table pins
- * neither mount nor inode. The kernel may give a device number to another file
- * system: the epoch of the number (filesystem.c) keeps the two apart.
+ * because users can choose these. The table is built when the first process
+ * maps the file (builder.c); all other processes share it. The worker closes
+ * the file after the build (of a big table: after its first stage), so a table
+ * pins neither mount nor inode. The kernel may give a device number to another
+ * file system: the epoch of the number (filesystem.c) distinguishes the two.
  * object_cache.c keeps the objects, and decides how long.
  *
- * If no process uses an object any more when its turn to be built comes, it is
- * dropped. A build that has begun ends early if no process uses the object and
- * the file has gone or the user who pays for the time is over the budget.
+ * If no process uses an object any more when a worker takes it out of its
+ * queue, the object is dropped. A build that has begun ends early if no process
+ * uses the object any more and the file has gone or the user who is charged for
+ * the time is over the budget.
  *
  * An object waits to be built in the queues of all users whose processes map
- * the file (build_queue.c). The user whose queue reaches it first is charged
- * for it, if that user's share has room for the table; otherwise the next of
- * these users. The build has the priority and the turns (job.c) of the user who
- * is served best: if the user who pays for the time is over the budget, or
- * compiles another table, another of these users pays from then on. If one of
- * them has CAP_SYS_ADMIN, nobody pays for the time.
+ * the file: each of them has a build request (build_queue.c). The object is
+ * charged to the user whose queue reaches it first, if that user's share has
+ * room for the table; otherwise to the next user with room. The processor time
+ * of the build is also charged to one of these users (time_quota). The build
+ * has that user's priority, and needs one of that user's turns (job.c). If that
+ * user is over the budget, or compiles another table, another of these users is
+ * charged from then on. If one of them has CAP_SYS_ADMIN, nobody is charged for
+ * the time.
  *
  * Each process has its own names of files (name.c). An object keeps one of them
  * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file;
@@ -32,7 +35,7 @@
  * Process context; object.h says which functions may sleep.
  * Lock: kunwind_objects_lock (object_cache.h, docs/locking.md). In each object
  * it also protects users from and to 0, quota (which only the worker that
- * builds the object changes), time_quota, places and name.
+ * builds the object changes), time_quota, the build requests and name.
  * Memory: about 1,800 bytes an object (2 KB from the allocator), besides its
  * table and its name. Most of these bytes are the segments in struct
  * kunwind_elf.
@@ -58,7 +61,7 @@ struct kunwind_object kunwind_object_anonymous = {
 	.build_error = KUNWIND_E_NO_CFI,
 };
 
-static atomic64_t nr_dropped;		/* objects that no process used when their turn came */
+static atomic64_t nr_dropped;		/* objects that no process used when they left their queue */
 
 bool kunwind_object_unwanted(struct kunwind_object *object)
 {
@@ -77,7 +80,7 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 	return unwanted;
 }
 
-/* -------------------------------------------------------------- who pays */
+/* ------------------------------------------------- which user is charged */
 
 static void set_time_quota(struct kunwind_object *object, struct kunwind_quota *quota)
 {
@@ -86,7 +89,7 @@ static void set_time_quota(struct kunwind_object *object, struct kunwind_quota *
 	object->time_quota = kunwind_quota_get(quota);
 }
 
-/* Charges @object to @quota. False: @quota has too many objects. */
+/* Charges @object to @quota. False: that user has too many objects. */
 static bool set_quota(struct kunwind_object *object, struct kunwind_quota *quota)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
@@ -104,14 +107,14 @@ static bool set_quota(struct kunwind_object *object, struct kunwind_quota *quota
 static void choose_time_quota(struct kunwind_object *object)
 {
 	bool over = kunwind_quota_over_budget(object->time_quota);
-	const struct kunwind_place *place;
+	const struct kunwind_build_request *request;
 
 	lockdep_assert_held(&kunwind_objects_lock);
-	list_for_each_entry(place, &object->places, of_object) {
+	list_for_each_entry(request, &object->requests, of_object) {
 		if (!object->time_quota)
 			return;
-		if (!place->quota || (over && !kunwind_quota_over_budget(place->quota))) {
-			set_time_quota(object, place->quota);
+		if (!request->quota || (over && !kunwind_quota_over_budget(request->quota))) {
+			set_time_quota(object, request->quota);
 			over = false;
 		}
 	}
@@ -131,20 +134,20 @@ struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *object)
 bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
 			      struct kunwind_quota **quota)
 {
-	const struct kunwind_place *place;
+	const struct kunwind_build_request *request;
 	bool taken;
 
 	spin_lock(&kunwind_objects_lock);
 	choose_time_quota(object);
 	taken = kunwind_quota_take_turn(object->time_quota, turn);
-	list_for_each_entry(place, &object->places, of_object) {
+	list_for_each_entry(request, &object->requests, of_object) {
 		if (taken || !object->time_quota)
 			break;
-		if (kunwind_quota_over_budget(place->quota))
+		if (kunwind_quota_over_budget(request->quota))
 			continue;
-		taken = kunwind_quota_take_turn(place->quota, turn);
+		taken = kunwind_quota_take_turn(request->quota, turn);
 		if (taken)
-			set_time_quota(object, place->quota);
+			set_time_quota(object, request->quota);
 	}
 	*quota = taken ? kunwind_quota_get(object->time_quota) : NULL;
 	spin_unlock(&kunwind_objects_lock);
@@ -154,34 +157,34 @@ bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn t
 bool kunwind_object_next_quota(struct kunwind_object *object)
 {
 	const struct kunwind_quota *full = object->quota;
-	struct kunwind_place *place;
+	struct kunwind_build_request *request;
 	bool found = false;
 
 	spin_lock(&kunwind_objects_lock);
-	list_for_each_entry(place, &object->places, of_object) {
-		if (place->quota == full)
-			place->full = true;
-		if (!found && !place->full)
-			found = set_quota(object, place->quota);
+	list_for_each_entry(request, &object->requests, of_object) {
+		if (request->quota == full)
+			request->full = true;
+		if (!found && !request->full)
+			found = set_quota(object, request->quota);
 	}
 	spin_unlock(&kunwind_objects_lock);
 	return found;
 }
 
-static void free_places(struct kunwind_object *object)
+static void free_requests(struct kunwind_object *object)
 {
-	struct kunwind_place *place, *next;
+	struct kunwind_build_request *request, *next;
 
 	lockdep_assert_held(&kunwind_objects_lock);
-	list_for_each_entry_safe(place, next, &object->places, of_object)
-		kunwind_place_free(place);
-	INIT_LIST_HEAD(&object->places);
+	list_for_each_entry_safe(request, next, &object->requests, of_object)
+		kunwind_build_request_free(request);
+	INIT_LIST_HEAD(&object->requests);
 }
 
 void kunwind_object_build_over(struct kunwind_object *object)
 {
 	spin_lock(&kunwind_objects_lock);
-	free_places(object);
+	free_requests(object);
 	spin_unlock(&kunwind_objects_lock);
 }
 
@@ -197,7 +200,10 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	}
 }
 
-/* A pending object, not yet charged to @quota. NULL: no memory. May sleep. */
+/*
+ * Returns a pending object, not yet charged to @quota. NULL: no memory. May
+ * sleep.
+ */
 static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 					   struct kunwind_quota *quota)
 {
@@ -214,12 +220,15 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
 	object->time_quota = kunwind_quota_get(quota);
 	refcount_set(&object->users, 1);
 	init_completion(&object->done);
-	init_completion(&object->filled);
-	INIT_LIST_HEAD(&object->places);
+	init_completion(&object->parts_done);
+	INIT_LIST_HEAD(&object->requests);
 	return object;
 }
 
-/* An object, ready to be queued. NULL: no memory, or unloading. May sleep. */
+/*
+ * Returns an object, ready to be queued. NULL: no memory, or unloading. May
+ * sleep.
+ */
 static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 				      struct kunwind_quota *quota, struct file *file,
 				      const struct vdso_image *vdso,
@@ -239,32 +248,35 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 
 /* Adds @object to the cache and queues it. False: there is no room for it. */
 static bool insert(struct kunwind_object *object, struct kunwind_build_queue *queue,
-		   struct kunwind_place *place, struct list_head *dead)
+		   struct kunwind_build_request *request, struct list_head *dead)
 {
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
 	kunwind_object_get(object);	/* for the build */
-	list_add_tail(&place->of_object, &object->places);
-	kunwind_build_queue_add(object, queue, place);
+	list_add_tail(&request->of_object, &object->requests);
+	kunwind_build_queue_add(object, queue, request);
 	return true;
 }
 
 static bool being_built(const struct kunwind_object *object)
 {
 	return kunwind_object_state(object) == KUNWIND_OBJECT_PENDING ||
-	       READ_ONCE(object->filling);
+	       READ_ONCE(object->building_parts);
 }
 
-/* Whether the build is not over, and @quota is not among those who can pay. */
+/*
+ * Returns whether the build is not over, and the user of @quota has no build
+ * request for the object.
+ */
 static bool wants_quota(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
-	const struct kunwind_place *place;
+	const struct kunwind_build_request *request;
 
 	lockdep_assert_held(&kunwind_objects_lock);
 	if (!being_built(object))
 		return false;
-	list_for_each_entry(place, &object->places, of_object)
-		if (place->quota == quota)
+	list_for_each_entry(request, &object->requests, of_object)
+		if (request->quota == quota)
 			return false;
 	return true;
 }
@@ -278,12 +290,12 @@ struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
 	object = kunwind_build_queue_next(queue);
 	*wanted = object && refcount_read(&object->users) > 1;
 	if (*wanted) {
-		/* A user with too many objects pays for the time only. */
+		/* A user with too many objects is charged for the time only. */
 		set_quota(object, quota);
 		set_time_quota(object, quota);
 	} else if (object) {
 		kunwind_object_cache_remove(object);
-		free_places(object);
+		free_requests(object);
 		atomic64_inc(&nr_dropped);
 	}
 	spin_unlock(&kunwind_objects_lock);
@@ -293,7 +305,7 @@ struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
 void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file)
 {
-	struct kunwind_place *place;
+	struct kunwind_build_request *request;
 	struct kunwind_build_queue *queue;
 	bool useful;
 
@@ -304,41 +316,44 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
 	spin_unlock(&kunwind_objects_lock);
 	if (!useful)
 		return;
-	place = kunwind_place_alloc(quota);
+	request = kunwind_build_request_alloc(quota);
 	queue = kunwind_build_queue_get(file, quota);
 	spin_lock(&kunwind_objects_lock);
-	if (place && (queue || !object->queued) && wants_quota(object, quota)) {
-		list_add_tail(&place->of_object, &object->places);
+	if (request && (queue || !object->queued) && wants_quota(object, quota)) {
+		list_add_tail(&request->of_object, &object->requests);
 		if (object->queued)
-			kunwind_build_queue_add(object, queue, place);
-		place = NULL;
+			kunwind_build_queue_add(object, queue, request);
+		request = NULL;
 	}
 	spin_unlock(&kunwind_objects_lock);
-	if (place)
-		kunwind_place_free(place);
+	if (request)
+		kunwind_build_request_free(request);
 	if (queue)
 		kunwind_build_queue_put(queue);
 	kunwind_turns_wake();
 }
 
-/* A new object, or one that another task has made meanwhile. Never NULL. */
+/*
+ * Returns a new object, or one that another task has made meanwhile. Never
+ * NULL.
+ */
 static struct kunwind_object *make(const struct kunwind_object_key *key,
 				   struct kunwind_quota *quota, struct file *file,
 				   const struct vdso_image *vdso)
 {
 	struct kunwind_build_queue *queue = kunwind_build_queue_get(file, quota);
 	struct kunwind_object *object, *made = NULL;
-	struct kunwind_place *place = kunwind_place_alloc(quota);
+	struct kunwind_build_request *request = kunwind_build_request_alloc(quota);
 	LIST_HEAD(dead);
 
-	if (queue && place)
+	if (queue && request)
 		made = prepare(key, quota, file, vdso, queue);
 	spin_lock(&kunwind_objects_lock);
 	object = kunwind_object_cache_find(key, quota, &dead);
-	if (!object && made && insert(made, queue, place, &dead)) {
+	if (!object && made && insert(made, queue, request, &dead)) {
 		object = made;
 		made = NULL;
-		place = NULL;
+		request = NULL;
 	}
 	if (!object)
 		object = kunwind_object_get(&kunwind_object_overflow);
@@ -348,8 +363,8 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 	kunwind_object_cache_free_dead(&dead);
 	if (made)
 		kunwind_object_cache_free(made);
-	if (place)
-		kunwind_place_free(place);
+	if (request)
+		kunwind_build_request_free(request);
 	if (queue)
 		kunwind_build_queue_put(queue);
 	if (object == &kunwind_object_overflow)
@@ -412,9 +427,10 @@ struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota)
 }
 
 /*
- * Whether the status is to show @name for @object: no name or another user's is
- * shown, and @name is CAP_SYS_ADMIN's or of the user who is charged (who may
- * change). Without kunwind_objects_lock, the answer may be out of date.
+ * Returns whether the status is to show @name for @object: it shows no name or
+ * that of another user, and @name is that of CAP_SYS_ADMIN or of the user who
+ * is charged for the object (who may change). Without kunwind_objects_lock, the
+ * result may be out of date.
  */
 static bool names(const struct kunwind_name *name, const struct kunwind_object *object)
 {

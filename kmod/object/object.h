@@ -43,24 +43,28 @@ struct kunwind_object_key {
  *	object is only kept for reuse (idle)
  * @state: enum kunwind_object_state. After it was read (acquire) as other than
  *	PENDING, the members from build_error to done_at are valid and constant.
- *	Exception: while filling is set, stats changes, and a failure may still
- *	change state, build error and done_at; the table gives walks its reason.
- * @quota: user to whom object and table are charged; NULL: nobody
- * @time_quota: user who pays for the processor time of the build; NULL: nobody
- * @places: the users who map the file and can pay, until the build is over
+ *	Exception: while building_parts is set, stats changes, and a failure may
+ *	still change state, build_error and done_at; walks get the reason from
+ *	the table.
+ * @quota: of the user to whom object and table are charged; NULL: nobody
+ * @time_quota: of the user to whom the processor time of the build is charged;
+ *	NULL: nobody
+ * @requests: the build requests of the users who map the file, until the build
+ *	is over
  * @queued: the object waits in a queue of each of these users
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
- * @over_share: refused because its quota's share of memory is used up
- * @filling: the table is in use while its second stage runs (part_builder.c)
- * @filled: completed at the end of the second stage
+ * @over_share: refused because the share of memory of its user is used up
+ * @building_parts: the table is in use while its second stage builds its parts
+ *	(part_builder.c)
+ * @parts_done: completed at the end of the second stage
  * @late_until: no task waits for a part of the table before this jiffy; or 0
  * @jit: a process handed the object in, for one range of its own (jit.c)
  */
 struct kunwind_object {
 	struct hlist_node node;
 	struct list_head idle;		/* in the list of all idle objects, or of dead ones */
-	struct list_head quota_idle;	/* in the list of its quota's idle objects */
+	struct list_head quota_idle;	/* in the list of its user's idle objects */
 	refcount_t users;
 	struct kunwind_object_key key;
 	struct kunwind_name *name;	/* for the status; under kunwind_objects_lock; or NULL */
@@ -82,14 +86,14 @@ struct kunwind_object {
 	struct kunwind_quota *time_quota;
 	bool gone;
 	bool over_share;
-	bool filling;
+	bool building_parts;
 	bool jit;
 	unsigned long late_until;
 
 	struct completion done;
-	struct completion filled;
+	struct completion parts_done;
 	/* For the build. */
-	struct list_head places;
+	struct list_head requests;
 	bool queued;
 	struct file *file;		/* NULL after the worker has closed it */
 	bool remote;			/* the file is on a remote file system */
@@ -106,16 +110,17 @@ void kunwind_object_exit(void);
 void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file);
 
 /*
- * Whether the object is of this file, in any state. Compares only device, inode
- * number and generation: enough for a mapping that has not changed.
+ * Returns whether the object is of this file, in any state. Compares only
+ * device, inode number and generation: enough for a mapping that has not
+ * changed.
  */
 bool kunwind_object_of(const struct kunwind_object *object, const struct file *file);
 
 /*
  * Return the object of a mapped file in its present state, or of the vDSO, with
- * a reference. A new object is queued to be built, and charged to @quota (the
- * vDSO: to nobody). Never NULL: without room or memory, they return one object
- * in the state FAILED that stands for all such objects. May sleep.
+ * a reference. A new object is added to a build queue, and charged to @quota
+ * (the vDSO: to nobody). Never NULL: without room or memory, they return one
+ * object in the state FAILED that stands for all such objects. May sleep.
  */
 struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
@@ -129,7 +134,8 @@ extern struct kunwind_object kunwind_object_anonymous;
 
 /*
  * Returns a pending object for code that a process hands in, with a reference.
- * -ENOMEM; -ENOSPC: @quota has too many objects. No lookup finds it. May sleep.
+ * ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC): the user of @quota has too many objects.
+ * No lookup finds the object. May sleep.
  */
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota);
 
@@ -145,7 +151,10 @@ static inline const char *kunwind_object_path(const struct kunwind_object *objec
 	return object->vdso ? "[vdso]" : "?";
 }
 
-/* Whether the object is code of no file, which trace events do not report. */
+/*
+ * Returns whether the object is code of no file, which trace events do not
+ * report.
+ */
 static inline bool kunwind_object_is_nameless(const struct kunwind_object *object)
 {
 	return object == &kunwind_object_anonymous || object->jit;
@@ -162,55 +171,58 @@ static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *o
 void kunwind_object_put(struct kunwind_object *object);
 
 /*
- * Whether work on the object should end: the caller has the only reference, and
- * the file has gone or the user who pays for the time is over the budget. If
- * so, no lookup finds the object any more.
+ * Returns whether work on the object should end: the caller has the only
+ * reference, and the file has gone or the user who is charged for the time is
+ * over the budget. If so, no lookup finds the object any more.
  */
 bool kunwind_object_unwanted(struct kunwind_object *object);
 
 /*
  * Takes the next object to build out of @queue, and out of all other queues.
- * Returns it with the reference of the build; NULL: none waits. @quota, the
- * user of the queue, pays from now on; only for the time if the user has too
- * many objects. *@wanted: false if no process uses the object any more; then no
- * lookup finds it. No sleep.
+ * Returns it with the reference of the build; NULL: none waits. *@wanted: a
+ * process still uses the object. If so, object and time are charged to @quota,
+ * that of the queue's user, from now on; only the time if the user has too many
+ * objects. If not, no lookup finds the object any more. No sleep.
  */
 struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
 					   struct kunwind_quota *quota, bool *wanted);
 
 /*
- * Adds @quota, whose process maps the object's @file (NULL: the vDSO), to the
- * users who can pay for the build, so that it does not wait for another user's
- * builds. No effect after the build. Only for an object that the process
- * already has; kunwind_object_get_file() does this itself. May sleep.
+ * Adds a build request of the user of @quota, whose process maps the object's
+ * @file (NULL: the vDSO), so that the build does not wait for another user's
+ * builds. No effect if the user already has a request, or after the build. Only
+ * for an object that the process already has; kunwind_object_get_file() does
+ * this itself. May sleep.
  */
 void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file);
 
 /*
- * Chooses who pays for the time of the build from now on: nobody, if a user who
- * maps the file has CAP_SYS_ADMIN; otherwise a user within the budget, if there
- * is one. Returns the user with a reference; NULL: nobody pays.
+ * Chooses the user to whom the time of the build is charged from now on:
+ * nobody, if a user who maps the file has CAP_SYS_ADMIN; otherwise a user
+ * within the budget, if there is one. Returns that user's quota with a
+ * reference; NULL: nobody is charged.
  */
 struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *object);
 
 /*
- * Takes a turn of the user who pays for the time. If another job has it, takes
- * a turn of another user who maps the file and is within the budget; this user
- * pays for the time from now on. *@quota: the user whose turn was taken, with a
- * reference; NULL: nobody pays. Returns false if no turn is free.
+ * Takes the turn of the user who is charged for the time. If another job has
+ * that turn, takes the turn of another user who maps the file and is within the
+ * budget; from now on, the time is charged to this user. *@quota: of the user
+ * whose turn was taken, with a reference; NULL: nobody is charged, or no turn
+ * was taken. Returns false if no turn is free.
  */
 bool __must_check kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn turn,
 					   struct kunwind_quota **quota);
 
 /*
- * Makes another user who maps the file pay for object and table, because the
- * share of object->quota has no room for the table. Only for the builder,
+ * Charges object and table to another user who maps the file, because the share
+ * of the user of object->quota has no room for the table. Only for the builder,
  * before it charges memory. Returns false if no other user is left.
  */
 bool __must_check kunwind_object_next_quota(struct kunwind_object *object);
 
-/* Call after the build with its second stage: forgets who could pay for it. */
+/* Call after the build with its second stage: frees the build requests. */
 void kunwind_object_build_over(struct kunwind_object *object);
 
 /* Any context. See @state of struct kunwind_object. */
@@ -219,10 +231,13 @@ static inline enum kunwind_object_state kunwind_object_state(const struct kunwin
 	return smp_load_acquire(&object->state);
 }
 
-/* Counts a new table, for which the quota was charged. For the builder. */
+/* Counts a new table, whose memory has been charged. For the builder. */
 void kunwind_object_built(struct kunwind_object *object);
 
-/* Whether a new build of the object, for @quota, may have another result. */
+/*
+ * Returns whether a new build of the object, for the user of @quota, may have
+ * another result.
+ */
 bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota);
 
 /* Why walks end in an object without a table. It must not be pending. */

@@ -9,9 +9,9 @@
  * Objects without users (idle) are kept for the next process. They are freed if
  * memory is short (shrinker), if max_objects or a user's share is reached, and
  * if more than IDLE_MAX are idle: first those whose file has gone, then the
- * least recently used. At most IDLE_MAX / USER_PART idle objects belong to one
- * user without CAP_SYS_ADMIN, so files that one user maps for a short time do
- * not displace the tables of others.
+ * least recently used. At most IDLE_MAX / USER_PART idle objects are charged to
+ * one user without CAP_SYS_ADMIN, so files that one user maps for a short time
+ * do not displace the tables of others.
  *
  * Bounds: max_objects objects in the hash, which is some 32 MB by default
  * besides the tables. Each user without CAP_SYS_ADMIN is charged for at most a
@@ -21,8 +21,9 @@
  * each process.
  *
  * A build that failed for lack of memory or time, or because the file could not
- * be read, is repeated when the file is mapped RETRY after its end or later. A
- * build that exceeded a user's share is repeated at once for another user.
+ * be read, is repeated if the file is mapped RETRY after its end or later. A
+ * build that exceeded a user's share is repeated as soon as another user maps
+ * the file.
  *
  * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at
  * a time; memory is allocated and freed outside. So a task that is throttled or
@@ -185,7 +186,7 @@ static struct kunwind_object *first_idle_of(struct kunwind_quota *quota)
 					struct kunwind_object, quota_idle);
 }
 
-/* Whether another build of the same file may succeed. */
+/* Returns whether another build of the same file may succeed. */
 static bool transient(const struct kunwind_object *object)
 {
 	u32 state = kunwind_object_state(object);
@@ -229,7 +230,10 @@ void kunwind_object_put(struct kunwind_object *object)
 	kunwind_object_cache_free_dead(&dead);
 }
 
-/* The idle object to free after a charge failed; -EDQUOT: one of @quota's. */
+/*
+ * Returns the idle object to free after a charge failed with @err; -EDQUOT: one
+ * of the user of @quota.
+ */
 static struct kunwind_object *victim(int err, struct kunwind_quota *quota)
 {
 	return err == -EDQUOT ? first_idle_of(quota) : first_idle();
@@ -407,14 +411,16 @@ void kunwind_object_show(struct seq_file *m)
 			const char *path = kunwind_object_path(object, object->name);
 			struct kunwind_table_stats stats = { };
 
-			/* part_builder.c may write stats. They are only shown. */
+			/*
+			 * part_builder.c may write stats. They are only shown.
+			 */
 			if (done)
 				stats = data_race(object->stats);
 
 			seq_printf(m, "object\t%s\t%s\t%u\t%llu\t%u\t", states[state],
 				   done ? kunwind_build_error_name(READ_ONCE(object->build_error)) : "-",
 				   stats.nr_rows, stats.bytes,
-				   refcount_read(&object->users) - READ_ONCE(object->filling));
+				   refcount_read(&object->users) - READ_ONCE(object->building_parts));
 			kunwind_name_show(m, path);
 			if (stats.nr_parts) {
 				seq_printf(m, "\nparts\t%u\t%u\t", stats.parts_built,

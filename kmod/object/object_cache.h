@@ -13,7 +13,7 @@
 
 /*
  * Protects the data of object_cache.c; of each object users from and to 0,
- * quota, time_quota, places and name; the lists idle and quota_idle. Process
+ * quota, time_quota, requests and name; the lists idle and quota_idle. Process
  * context. Order: docs/locking.md.
  */
 extern spinlock_t kunwind_objects_lock;
@@ -28,15 +28,16 @@ extern struct kunwind_object kunwind_object_overflow;
 
 /*
  * Returns the object of this state of a file, with a reference; NULL: there is
- * none that @quota can use. Removes it if it is stale for @quota.
+ * none that the user of @quota can use. Removes it if it is stale for that
+ * user.
  */
 struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key *key,
 						 const struct kunwind_quota *quota,
 						 struct list_head *dead);
 
 /*
- * Adds a new object, and counts it for its quota. Idle objects make room for
- * it. Returns false if there is no room.
+ * Adds a new object, and counts it in its quota. Idle objects are freed to make
+ * room for it. Returns false if there is no room.
  */
 bool __must_check kunwind_object_cache_insert(struct kunwind_object *object,
 					      struct list_head *dead);
@@ -46,11 +47,14 @@ void kunwind_object_cache_remove(struct kunwind_object *object);
 
 /* Callers of these do not hold the lock. */
 
-/* Frees an object that is in no list and not counted for its quota. */
+/* Frees an object that is in no list and not counted in its quota. */
 void kunwind_object_cache_free(struct kunwind_object *object);
 void kunwind_object_cache_free_dead(struct list_head *dead);
 
-/* Counts one object for @quota. False: the share is used up. Lock or not. */
+/*
+ * Counts one object in @quota. False: the user's share is used up. With or
+ * without the lock.
+ */
 bool __must_check kunwind_object_cache_charge(struct kunwind_quota *quota);
 
 #endif /* _KUNWIND_OBJECT_CACHE_H */

@@ -21,21 +21,21 @@ void kunwind_part_builder_exit(void);
  * @job: of the build; the second stage has the rest of its time
  * @section: its bytes must stay until the second stage ends
  * @limit: most bytes of the table
- * @fill: out: the second stage, to be started or cancelled
+ * @result: out: the second stage, to be started or cancelled
  * Makes the object's table. May sleep. If it fails, there is nothing to free.
  */
 enum kunwind_build_error __must_check
 kunwind_part_builder_begin(struct kunwind_job *job, const struct kunwind_section *section,
-			   size_t limit, struct kunwind_part_builder **fill);
+			   size_t limit, struct kunwind_part_builder **result);
 
-/* Frees @fill, which was not started. The table is left to the caller. */
-void kunwind_part_builder_cancel(struct kunwind_part_builder *fill);
+/* Frees @builder, which was not started. The table is left to the caller. */
+void kunwind_part_builder_cancel(struct kunwind_part_builder *builder);
 
 /*
  * Starts the second stage, in workers. It takes over the sections' bytes @data
  * (kvfree()) and the @charged bytes of the build.
  */
-void kunwind_part_builder_start(struct kunwind_part_builder *fill, void *data, size_t charged);
+void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *data, size_t charged);
 
 /**
  * kunwind_part_builder_wait() - wait for parts of tables

@@ -35,8 +35,8 @@ void kunwind_result_done(struct kunwind_object *object);
 void kunwind_result_rules_gone(void);
 
 /*
- * Sets the object's state by the @build_error that the build, or its second stage,
- * ended with. Wakes no task.
+ * Sets the object's state by the @build_error that the build, or its second
+ * stage, ended with. Wakes no task.
  */
 void kunwind_result_set(struct kunwind_object *object, enum kunwind_build_error build_error);
 

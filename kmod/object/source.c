@@ -87,7 +87,7 @@ static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int
 
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_pos = pos;
-	/* kunwind_source_read() decides on direct I/O, not the flags of the file. */
+	/* The caller decides on direct I/O, not the flags of the file. */
 	kiocb.ki_flags = (kiocb.ki_flags & ~IOCB_DIRECT) | flags;
 	iov_iter_kvec(&iter, READ, &kvec, 1, len);
 	return file->f_op->read_iter(&kiocb, &iter);

@@ -4,14 +4,16 @@
  *
  * A process is a thread group and the space in which it runs. A user registers
  * the process by hand, or it is registered because the whole system is
- * (system_wide.c), or both. It stays registered while either holds. process_record.c
- * keeps the records of registered processes. This file has hooks on four kernel
- * functions, all required (hook.h):
+ * (system_wide.c), or both. It stays registered while one of these
+ * registrations holds. process_record.c keeps the records of registered
+ * processes. This file has hooks on four kernel functions, all required
+ * (hook.h):
  *   perf_event_fork(child)    near the end of copy_process(), which cannot fail
  *	any more: the child has its number and mm, and does not run yet. A child
  *	of a process with KUNWIND_REGISTER_CHILDREN is registered like its
- *	parent, and each child if the whole system is. kunwind_space_dup() made
- *	its space under the parent's mmap_lock; or it has its parent's (vfork).
+ *	parent. If the whole system is registered, each child is.
+ *	kunwind_space_dup() made the child's space under the parent's mmap_lock,
+ *	or the child has the parent's space (vfork).
  *   setup_new_exec(bprm)      the new credentials and mm are installed, and the
  *	kernel still keeps tracers out. A registration by hand may end here.
  *   proc_exec_connector(task) the program is loaded, and its registers are set.
@@ -94,7 +96,8 @@ static bool runs_in(struct pid *pid, const struct mm_struct *mm)
  * Registers the process for @owner (BY_*): makes its record and the space of
  * @mm unless they exist. On success, *@spacep is the space with a reference,
  * and *@added is true if @owner had not registered the process before. May
- * sleep. Errors: -ENOMEM, -ENOSPC, -ESRCH, -EACCES; -ECANCELED: system_wide is off.
+ * sleep. Errors: -ENOMEM, -ENOSPC, -ESRCH, -EACCES; -ECANCELED: system_wide is
+ * off.
  */
 static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		 const struct kunwind_registrar *registrar, struct kunwind_space **spacep, bool *added)
@@ -131,7 +134,9 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		*added = !(process->owners & owner);
 		err = kunwind_process_claim(process, owner, flags, registrar);
 		if (!err && kunwind_process_space(process) != space) {
-			/* It has none, or one that was given up (mm_hooks.c). */
+			/*
+			 * It has none, or one that was given up (mm_hooks.c).
+			 */
 			kunwind_process_set_space(process, NULL);
 			if (kunwind_process_wants_children(process) && !children)
 				kunwind_space_add_children(space, 1);
@@ -189,11 +194,10 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 		kunwind_space_count(space, nr_maps, nr_ready);
 	}
 	/*
-	 * The record may be in the space of a new program by now, also by an
-	 * exec during the scan. It is dropped nevertheless: the caller gets an
-	 * error, so the process must not stay registered. Also, the hook on
-	 * setup_new_exec() may have run before the record existed; then it did
-	 * not check the right to trace that program.
+	 * After an error the registration ends, even if the process has called
+	 * exec meanwhile and its record is in the space of the new program. The
+	 * hook on setup_new_exec() may have run before the record existed; then
+	 * it did not check the right to trace that program.
 	 */
 	if (err && added)
 		leave(tgid, NULL, BY_HAND);
@@ -258,9 +262,10 @@ void kunwind_process_show_params(struct seq_file *m)
 /* ----------------------------------------------------------------- hooks */
 
 /*
- * @known: the record of a child that was registered before perf_event_fork()
- * was called: by the work item of system_wide, or by hand. Adds the registrations
- * @owners that it gets from its parent. Return: as kunwind_process_claim().
+ * Adds the registrations @owners that a child gets from its parent. @known: the
+ * record of the child, which was registered before perf_event_fork() was
+ * called, by the work item of system_wide or by hand. Return: as
+ * kunwind_process_claim().
  */
 static int inherit_known(struct kunwind_process_record *known,
 			 const struct kunwind_process_record *parent, u8 owners)
@@ -274,7 +279,10 @@ static int inherit_known(struct kunwind_process_record *known,
 	return err;
 }
 
-/* Makes a record for a new child. @parent: NULL only if @owners is BY_SYSTEM. */
+/*
+ * Makes a record for a child that has none. @parent: NULL only if @owners is
+ * BY_SYSTEM.
+ */
 static int inherit_new(struct task_struct *child, const struct kunwind_process_record *parent,
 		       u8 owners)
 {
@@ -286,7 +294,9 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 		return -ENOMEM;
 	err = kunwind_process_insert(task_tgid(child), owners, parent ? parent->flags : 0,
 				    parent ? &parent->registrar : NULL, space);
-	/* One of the two may have no room: tries each alone. */
+	/*
+	 * Only one of the two registrations may be refused: tries each alone.
+	 */
 	if (err && owners == (BY_HAND | BY_SYSTEM)) {
 		err = kunwind_process_insert(task_tgid(child), BY_SYSTEM, 0, NULL, space);
 		if (err)
@@ -299,7 +309,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 	}
 	/* The parent has not read all yet, or there was no memory to share. */
 	if (kunwind_space_dirty(space))
-		kunwind_mm_hooks_queue(child, FOLLOW_MAP);
+		kunwind_mm_hooks_queue(child, READ_IF_CHANGED);
 	return 0;
 }
 
@@ -340,7 +350,8 @@ KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
-	rcu_read_lock();	/* adopt_all() in system_wide.c waits for readers of whole_system */
+	/* adopt_all() in system_wide.c waits for readers of whole_system. */
+	rcu_read_lock();
 	if (anybody()) {
 		spin_lock(&kunwind_processes_lock);
 		done = inherit(parent, child);
@@ -368,8 +379,9 @@ KUNWIND_HOOK1(setup_new_exec, struct linux_binprm *, bprm)
 
 /*
  * Returns the record of a process that calls exec, or NULL: it has none. If the
- * whole system is registered, makes one, or charges it to the present user, who
- * may have no share left: then the system-wide registration ends.
+ * whole system is registered, makes a record for a process that has none. If
+ * the process is registered system-wide, charges the record to its present
+ * user. If that user has no share left, this registration ends.
  */
 static struct kunwind_process_record *of_program(struct task_struct *task)
 {
@@ -411,7 +423,7 @@ static void executes(struct task_struct *task)
 		kunwind_process_missed(-ENOMEM);
 	kunwind_process_set_space(process, space);
 	/* Walks in a fresh space take the program to be at its entry. */
-	if (space && !kunwind_mm_hooks_queue(task, FOLLOW_EXEC))
+	if (space && !kunwind_mm_hooks_queue(task, READ_EXEC))
 		WRITE_ONCE(space->fresh, false);
 }
 

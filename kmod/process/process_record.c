@@ -5,19 +5,20 @@
  * A hash table finds the record of a process by its struct pid. The record has
  * a reference to the struct pid, so the kernel does not use this address for
  * another process. A record says why the process is registered: a user has
- * registered it (by hand), the whole system is registered (by system_wide), or both.
- * It is freed when neither holds any more, or when the process ends. It refers
- * to the space in which the process runs (space.c). It is charged to the user
- * who registered by hand, and, if it is registered system-wide, to the real user of
- * the process (quota.c) at the time of the registration or of the last exec.
+ * registered it (by hand), the whole system is registered (by system_wide), or
+ * both. The record is freed when no registration is left, or when the process
+ * ends. It refers to the space in which the process runs (space.c). A
+ * registration by hand is charged to the user who made it. A system-wide
+ * registration is charged to the real user of the process (quota.c) at the time
+ * of the registration or of the last exec.
  *
  * Lock: kunwind_processes_lock, a spinlock; docs/locking.md has its order. The
  * status reads records under RCU alone, so they are freed after a grace period.
  *
- * Callers: hooks and registrations (process.c), the switch of the whole system
- * (system_wide.c), dumps and the status; all in process context. Hooks may run with
- * preemption off, and all callers change records under the lock. So records are
- * allocated by GFP_ATOMIC.
+ * Callers: hooks and registrations (process.c), system_wide.c, dumps and the
+ * status; all in process context. Hooks may run with preemption off, and all
+ * callers change records under the lock. So records are allocated with
+ * GFP_ATOMIC.
  *
  * Bounds: max_processes records. Memory: 88 bytes a process (96 from the
  * allocator).

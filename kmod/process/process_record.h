@@ -40,9 +40,13 @@ struct kunwind_process_record {
 	u8 owners;		/* BY_*, never 0 */
 	u32 flags;		/* KUNWIND_REGISTER_*; 0 if not by hand */
 	struct kunwind_registrar registrar;	/* valid if by hand */
-	struct kunwind_quota *quota;	/* by hand: the registrar; NULL: not by hand */
-	struct kunwind_quota *system_quota;	/* by system_wide: the process's real user; NULL: nobody */
-	struct kunwind_space __rcu *space;	/* with a reference; NULL: no memory for one */
+	struct kunwind_quota *quota;	/* of the registrar; NULL: not by hand */
+	/*
+	 * Of the real user of the process; NULL: not by system_wide, or not
+	 * charged.
+	 */
+	struct kunwind_quota *system_quota;
+	struct kunwind_space __rcu *space;	/* with a reference; or NULL */
 	u32 dump;			/* number of the last dump that visited it, or 0 */
 	struct rcu_head rcu;
 };
@@ -91,18 +95,18 @@ int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
 			   const struct kunwind_registrar *registrar, struct kunwind_space *space);
 
 /*
- * Adds @owner to an existing record, and @flags to its flags. The registrar
- * stays the first who registered by hand. Return: 0; -EACCES: that is another
- * user, @flags are new, and the caller has no CAP_SYS_ADMIN; -ENOSPC, -ENOMEM,
- * -ESRCH as above.
+ * Adds the registration @owner to a record, and @flags to its flags. The record
+ * keeps its registrar, if it has one. Return: 0; -EACCES: the registrar is
+ * another user, some of @flags are new, and the caller has no CAP_SYS_ADMIN;
+ * -ENOSPC, -ENOMEM, -ESRCH as above.
  */
 int kunwind_process_claim(struct kunwind_process_record *process, u8 owner, u32 flags,
 			  const struct kunwind_registrar *registrar);
 
 /*
- * If the process is registered system-wide and its real user has changed, charges
- * the record to the new user. @task: the leader. Return: 0; or, with nothing
- * changed, -ENOSPC, -ENOMEM, -ESRCH.
+ * If the process is registered system-wide and its real user has changed,
+ * charges the record to the new user. @task: the leader. Return: 0; or, with
+ * nothing changed, -ENOSPC, -ENOMEM, -ESRCH.
  */
 int kunwind_process_recharge(struct kunwind_process_record *process,
 			     const struct task_struct *task);
@@ -113,7 +117,9 @@ void kunwind_process_release(struct kunwind_process_record *process, u8 owner);
 /* Takes the record out of the hash, and frees it after an RCU grace period. */
 void kunwind_process_drop(struct kunwind_process_record *process);
 
-/* Counts a process that a hook or system_wide failed to register, by the error. */
+/*
+ * Counts a process that a hook or system_wide failed to register, by the error.
+ */
 void kunwind_process_missed(int err);
 
 #endif /* _KUNWIND_PROCESS_RECORD_H */

@@ -2,12 +2,12 @@
 /*
  * system_wide.c - register every process of the system
  *
- * Users switch by the ioctl KUNWIND_IOC_SYSTEM_WIDE or the module parameter
+ * It is switched by the ioctl KUNWIND_IOC_SYSTEM_WIDE or the module parameter
  * "system_wide", with CAP_SYS_ADMIN in the initial user namespace (at load,
  * CAP_SYS_MODULE). Switching sets a flag and returns; switching off also ends
  * all system-wide registrations. No process, file system or user can hold this
- * up. Other parameters need this, too, because the kernel writes all parameters
- * of a module, also the kill switch "enabled", under one lock.
+ * up. Otherwise the kill switch "enabled" could not be set either, because the
+ * kernel writes all parameters of a module under one lock.
  *
  * The hooks of process.c register the processes that fork or exec after the
  * flag is set. A work item registers the processes that ran before:
@@ -21,12 +21,13 @@
  *	has ended. It takes at most about a tenth of a CPU for any number.
  * While "enabled" is N (the kill switch), the work item only waits.
  *
- * A process may end while the work item reads it. Unmapping its memory may wait
- * for a file system, so a work item of its own does this: at most ENDED_MAX at
- * a time, each with a worker. A user may have at most as many of these as are
- * free. Other processes of a user who has that many are registered without
- * being read, and the work item tries them again. Until then, a process reads
- * its mappings itself when it maps code.
+ * A process may end while the work item reads its mappings. Unmapping its
+ * memory may wait for a file system, so another work item does this for each
+ * such process: at most ENDED_MAX at a time, each with a worker of its own. A
+ * user may have at most as many of these as are free. Other processes of a user
+ * who has that many are registered, but their mappings are not read; the work
+ * item tries them again. Until then, a process reads its mappings itself when
+ * it maps code.
  *
  * After the switch, the ioctl waits until the processes are registered and
  * their tables are built: killably, without a lock, at most
@@ -67,12 +68,14 @@
 #include "../space/space.h"
 
 #define DELAY_MIN	(1 + HZ / 100)	/* between two tries of a process, jiffies */
-#define DELAY_LONG	(HZ / 5)	/* with this delay, the ioctl does not wait for the rest */
+#define DELAY_LONG	(HZ / 5)	/* from this delay on, the ioctl does not wait any more */
 #define DELAY_MAX	HZ
-#define ENDED_MAX	64		/* also the most works that the workqueue runs at a time */
+#define ENDED_MAX	64		/* work items that unmap the memory of ended processes */
 
-static DEFINE_MUTEX(system_wide_lock);		/* switching; the holder waits for nothing */
-static bool system_wide_on;			/* written under system_wide_lock, as all up to wanted */
+/* Held while system_wide is switched. The holder waits for nothing. */
+static DEFINE_MUTEX(system_wide_lock);
+/* The next four are written under system_wide_lock. */
+static bool system_wide_on;
 static u32 nr_asked;			/* how often it was switched on */
 static enum { LOADING, LIVE, GOING } phase;
 static bool wanted;			/* value of the parameter at load */
@@ -90,12 +93,15 @@ static u32 nr_listed;			/* nr_asked when the list was made */
 struct ended {
 	struct work_struct work;
 	struct mm_struct *mm;		/* with the last reference (mmput()) */
-	/* User whose share it uses; NULL: nobody's; ERR_PTR(): no share. */
+	/*
+	 * Of the user who is charged; NULL: nobody is; ERR_PTR(): no share
+	 * left.
+	 */
 	struct kunwind_quota *quota;
 };
 
 static struct workqueue_struct *unmappers;
-static atomic_t nr_ended;		/* works that are queued or run */
+static atomic_t nr_ended;		/* such work items that are queued or run */
 
 /* nr_asked of the last pass after which the ioctl need not wait. */
 static u32 nr_adopted;
@@ -150,9 +156,9 @@ static unsigned int free_unmaps(void)
 
 /*
  * Returns the process's mm with a reference (mmdrop()), or NULL: it has ended.
- * Its leader may end before its threads. *@quota: whose share pays for a work
- * that unmaps the memory (NULL: nobody's), or ERR_PTR(): no such work may be
- * queued.
+ * Its leader may end before its threads. *@quota: of the user who is charged
+ * for a work item that unmaps the memory (NULL: nobody is), or ERR_PTR(): no
+ * such work item may be queued.
  */
 static struct mm_struct *mm_of(struct pid *pid, struct kunwind_quota **quota)
 {
@@ -198,9 +204,10 @@ static void unmap(struct work_struct *work)
 }
 
 /*
- * Drops a reference to the memory, and takes over @ended. The last reference
- * unmaps the memory, which may wait for file systems. Therefore the work in
- * @ended does this, not this work item or the kernel's own workqueue.
+ * Drops a reference to the memory, and takes over @ended. Dropping the last
+ * reference unmaps the memory, which may wait for file systems. Therefore the
+ * work item in @ended drops it, not this work item or the kernel's own
+ * workqueue.
  */
 static void put_mm(struct mm_struct *mm, struct ended *ended)
 {
@@ -371,6 +378,7 @@ static const struct kernel_param_ops param_ops = {
 	.set = param_set,
 	.get = param_get,
 };
+
 int kunwind_system_wide_init(void)
 {
 	adopters = alloc_workqueue("kunwind_system_wide", WQ_UNBOUND, 0);

@@ -12,23 +12,26 @@ struct seq_file;
 /* Makes the workqueues. 0 or -ENOMEM. */
 int kunwind_system_wide_init(void);
 /*
- * Applies the parameter "system_wide" of the load; last in the module's init. Sleeps.
+ * Switches on if the module was loaded with system_wide=1. The last call of the
+ * module's init. Sleeps.
  */
 void kunwind_system_wide_start(void);
 /* After this, nothing is switched, and the work items have ended. May sleep. */
 void kunwind_system_wide_exit(void);
 
 /**
- * kunwind_system_wide_set() - switch the registration of the whole system on or off
+ * kunwind_system_wide_set() - switch the registration of the whole system on or
+ * off
  * @want: true for on
- * On takes effect at once: each process that forks or execs is registered. The
- * caller then waits until the processes that run are registered and their
- * tables are built: killably, at most register_timeout_ms, and not for those
- * whose mmap_lock stays taken (status: system_wide_pending) or for which there is no
- * room (missed_limit, missed_memory). If it is on already, processes that were
- * missed are tried again. May sleep. Return: 0, also if the time is over;
- * -EINTR (fatal signal; it may have been switched); -EOPNOTSUPP ("enabled" is
- * N, or a required hook is missing); -ENODEV (during load or unload).
+ * On takes effect at once: each process that forks or calls exec is registered.
+ * The caller then waits until the processes that run are registered and their
+ * tables are built: killably, at most register_timeout_ms, and not for
+ * processes whose mmap_lock stays taken (status: system_wide_pending) or for
+ * which there is no room (missed_limit, missed_memory). If it is on already,
+ * processes that were missed are tried again. May sleep. Return: 0, also after
+ * a timeout; -EINTR (fatal signal; it may have been switched); -EOPNOTSUPP
+ * ("enabled" is N, or a required hook is missing); -ENODEV (during load or
+ * unload).
  */
 int kunwind_system_wide_set(bool want);
 

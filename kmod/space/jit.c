@@ -7,14 +7,14 @@
  * the table, in one stage, and max_build_ms counts by the clock. The table is
  * charged to the user of the process. The processor time is the caller's own.
  *
- * The table's object belongs to one range in the process's list of mappings,
- * and is in no other place (read_mappings.c). A new list takes the object over
- * if nothing was mapped over any byte of the range and its protection did not
- * change. A forked child shares the list. exec and exit drop it.
+ * The table's object belongs to one range of the process's snapshot, and no
+ * lookup finds it (read_mappings.c). A new snapshot takes the object over if
+ * nothing was mapped over any byte of the range and its protection did not
+ * change. A forked child shares the snapshot. exec and exit drop it.
  *
  * System call context; sleeps killably. Memory: 2 KB for the object, its table,
- * and 72 bytes in the list. Each call makes a new list. A process can hand in
- * nothing for another process.
+ * and 72 bytes in the snapshot. Each call makes a new snapshot. A process can
+ * hand in nothing for another process.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>

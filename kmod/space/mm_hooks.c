@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mm_hooks.c - keep up with what a registered process maps
+ * mm_hooks.c - hooks that report changes of a registered process's mappings
  *
  * An address gets other code only by a new mapping. The hooks are on these
- * kernel functions, which see all new mappings, copies and ends:
+ * kernel functions. Together they see each new mapping, each copy of an mm, and
+ * the end of each mm and file system:
  *   perf_event_mmap(vma)      a mapping was made or changed (mmap_lock is held)
  *   __x64_sys_mremap(regs)    a mapping moves or grows; perf_event_mmap() does
  *	not report this
@@ -11,10 +12,11 @@
  *   uprobe_clear_state(mm)    an mm ends
  *   generic_shutdown_super(sb) a file system ends; another one may soon get its
  *	device number, and known objects must not be used for its files
- * The hooks do not sleep and do little: they mark ranges as dead in place, and
- * queue a task work, in which the task reads its mappings before it returns to
- * user mode. The task waits there for the tables of code that it mapped, at
- * most max_stall_ms. All these hooks are required (hook.h).
+ * The hooks do not sleep. The hooks on mappings mark known ranges as dead in
+ * place, and queue a task work, in which the task reads its mappings before it
+ * returns to user mode (read_mappings.c). The task waits there for the tables
+ * of code that it mapped, at most max_stall_ms. All hooks of this file are
+ * required (hook.h).
  *
  * If another task changes the mm (ptrace, io_uring), the next task work of a
  * task of that mm reads the change.
@@ -85,15 +87,16 @@ MODULE_PARM_DESC(max_stall_ms,
 
 struct mappings_work {
 	struct callback_head head;
-	enum kunwind_mm_hooks why;
-	struct kunwind_space *space;	/* of which the task is the reader, with a reference; or NULL */
-	/* For mremap: its space, with a reference, and arguments; or NULL. */
+	enum kunwind_read_cause why;
+	/* NULL, or a space with a reference: the task may be space->reader. */
+	struct kunwind_space *space;
+	/* NULL, or for mremap: the space with a reference, and its arguments. */
 	struct kunwind_space *moving;
 	u64 addr, old_len, new_len;
 	bool i386;
 };
 
-unsigned long kunwind_mm_hooks_patience(void)
+unsigned long kunwind_mm_hooks_max_wait(void)
 {
 	return current->prio < MAX_RT_PRIO ? 0 : msecs_to_jiffies(READ_ONCE(max_stall_ms));
 }
@@ -112,7 +115,7 @@ static void mappings_run(struct callback_head *head)
 	if (work->moving)
 		moved(work);
 	if (work->space) {
-		/* A mapping made after this needs a work of its own. */
+		/* A mapping that is made from now on needs another task work. */
 		if (READ_ONCE(work->space->reader) == current)
 			WRITE_ONCE(work->space->reader, NULL);
 		kunwind_space_put(work->space);
@@ -120,9 +123,9 @@ static void mappings_run(struct callback_head *head)
 	if (mm && !(current->flags & PF_EXITING))
 		space = kunwind_space_find_get(mm);
 	if (space) {
-		kunwind_space_read_mappings(space, mm, work->why == FOLLOW_FORCE,
-					    kunwind_mm_hooks_patience(), false);
-		if (work->why == FOLLOW_EXEC)
+		kunwind_space_read_mappings(space, mm, work->why == READ_FORCE,
+					    kunwind_mm_hooks_max_wait(), false);
+		if (work->why == READ_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);
 	}
@@ -131,7 +134,7 @@ static void mappings_run(struct callback_head *head)
 		kunwind_request_limit_own_end();
 }
 
-static struct mappings_work *work_new(enum kunwind_mm_hooks why)
+static struct mappings_work *work_new(enum kunwind_read_cause why)
 {
 	struct mappings_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_ATOMIC);
 
@@ -142,7 +145,7 @@ static struct mappings_work *work_new(enum kunwind_mm_hooks why)
 	return work;
 }
 
-/* Queues the work, or frees it and returns false: the task is exiting. */
+/* Queues the work. If the task is exiting, frees the work and returns false. */
 static bool work_add(struct task_struct *task, struct mappings_work *work)
 {
 	if (!task_work_add(task, &work->head, TWA_RESUME))
@@ -151,7 +154,7 @@ static bool work_add(struct task_struct *task, struct mappings_work *work)
 	return false;
 }
 
-bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why)
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_read_cause why)
 {
 	struct mappings_work *work = work_new(why);
 
@@ -160,10 +163,11 @@ bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why)
 
 /*
  * Makes the current task read the mappings of @space before it returns to user
- * mode. One system call may change thousands of mappings: one work reads them
- * all. Each thread has a work of its own, because none may run new code before
- * it is read. @space->reader is a task whose queued work has not begun. If
- * another thread overwrites it, this only costs a second work.
+ * mode. One system call may change thousands of mappings; one task work reads
+ * them all. Each thread that maps something queues a task work of its own,
+ * because no thread may run new code before its mapping is read. @space->reader
+ * is a task whose queued task work has not begun. If another thread overwrites
+ * @space->reader, the first thread only queues a second task work.
  */
 static void notrace queue_read(struct kunwind_space *space)
 {
@@ -171,7 +175,7 @@ static void notrace queue_read(struct kunwind_space *space)
 
 	if (READ_ONCE(space->reader) == current)
 		return;
-	work = work_new(FOLLOW_MAP);
+	work = work_new(READ_IF_CHANGED);
 	if (!work)
 		return;
 	/* Found under RCU. Without references, it has no process any more. */
@@ -208,12 +212,14 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 }
 
 /*
- * Uses the arguments of the current system call: narrows [*start, *end) to
- * those of mprotect, or of mmap at a fixed address, so that a JIT that makes one
- * page of its code writable does not lose the tables of all other pages; or
- * sets *added to the length of mmap at an address that the kernel chose.
+ * Uses the arguments of the current system call, because the kernel may have
+ * merged the changed pages with their neighbours. For mprotect, and for mmap at
+ * a fixed address, limits [*start, *end) to the pages of the call: a JIT that
+ * makes one page of its code writable does not lose the tables of all other
+ * pages. For mmap at an address that the kernel chose, sets *added to the
+ * length.
  */
-static void notrace changed(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
+static void notrace limit_to_syscall(const struct pt_regs *regs, u64 *start, u64 *end, u64 *added)
 {
 	u64 from = regs->di, to;
 
@@ -247,7 +253,7 @@ KUNWIND_HOOK1(perf_event_mmap, struct vm_area_struct *, vma)
 	 * not merge, and the kernel rounds their length up.
 	 */
 	if (runs_in(vma->vm_mm) && !(vma->vm_flags & VM_HUGETLB))
-		changed(task_pt_regs(current), &start, &end, &added);
+		limit_to_syscall(task_pt_regs(current), &start, &end, &added);
 	mapped(vma->vm_mm, start, end, added, vma->vm_flags & VM_EXEC);
 }
 
@@ -259,7 +265,7 @@ struct mremap {
 };
 
 /* Marks the known ranges in [start, end) as dead, and emits kunwind_unmap. */
-static void kill(struct kunwind_space *space, u64 start, u64 end)
+static void mark_dead(struct kunwind_space *space, u64 start, u64 end)
 {
 	if (trace_kunwind_unmap_enabled() && kunwind_space_knows(space, start, end - start))
 		trace_kunwind_unmap(current->tgid, start, end);
@@ -283,7 +289,7 @@ static void moved(struct mappings_work *work)
 		if (start == work->addr)	/* it grew or shrank in place */
 			start += work->old_len;
 		if (start < end)
-			kill(space, start, end);
+			mark_dead(space, start, end);
 	}
 out:
 	kunwind_space_end_move(space);
@@ -325,7 +331,7 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	    !kunwind_space_dirty(space) &&
 	    !(fixed && kunwind_space_knows(space, call->new_addr, call->new_len)))
 		return;
-	work = work_new(FOLLOW_FORCE);
+	work = work_new(READ_FORCE);
 	if (!work)
 		goto give_up;
 	work->moving = kunwind_space_get(space);
@@ -336,7 +342,7 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	kunwind_space_begin_move(space);
 	if (fixed) {
 		kunwind_space_move_to(space, call->new_addr, end);
-		kill(space, call->new_addr, end);
+		mark_dead(space, call->new_addr, end);
 	}
 	if (work_add(current, work))
 		return;

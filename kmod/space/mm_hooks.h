@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mm_hooks.h - keep up with what a registered process maps; process context
+ * mm_hooks.h - hooks that report changes of a registered process's mappings
+ *
+ * Process context.
  */
 #ifndef _KUNWIND_MM_HOOKS_H
 #define _KUNWIND_MM_HOOKS_H
@@ -15,25 +17,26 @@ void kunwind_mm_hooks_init(void);
 /* Removes them. May sleep. False: ftrace kept one, and the module must stay. */
 bool __must_check kunwind_mm_hooks_exit(void);
 
-/* Why a task reads its mappings. */
-enum kunwind_mm_hooks {
-	FOLLOW_MAP,		/* only if a change is known */
-	FOLLOW_FORCE,		/* in any case: no hook sees the change that may have come */
-	FOLLOW_EXEC,		/* the task is at the entry of a new program */
+/* Why a task reads its mappings before it next runs user code. */
+enum kunwind_read_cause {
+	READ_IF_CHANGED,	/* reads them only if a hook has seen a change */
+	READ_FORCE,		/* always: no hook sees what mremap() maps */
+	READ_EXEC,		/* as READ_IF_CHANGED, then clears @fresh of the space */
 };
 
 /*
- * Makes @task (the current one, or a child that does not run yet) read its
- * mappings before it next runs user code. No sleep; preemption may be off.
- * False: no memory, or the task or the module is about to end.
+ * Queues a task work by which @task (the current one, or a child that does not
+ * run yet) reads its mappings before it next runs user code. No sleep;
+ * preemption may be off. False: no memory, the task is exiting, or the module
+ * is being unloaded.
  */
-bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why);
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_read_cause why);
 
 /*
  * Returns how long the current task may wait for tables, in jiffies:
  * max_stall_ms, or 0 for a real-time task.
  */
-unsigned long kunwind_mm_hooks_patience(void);
+unsigned long kunwind_mm_hooks_max_wait(void);
 
 void kunwind_mm_hooks_show(struct seq_file *m);
 void kunwind_mm_hooks_show_params(struct seq_file *m);

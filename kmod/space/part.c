@@ -2,9 +2,9 @@
 /*
  * part.c - parts of tables that a walk has missed
  *
- * A walk that meets a part that is not built (part_builder.c) ends there. The
- * request that it leaves (fault_in.c) has the address of the code. The task
- * looks the address up in its own space, because its mappings may have changed
+ * A walk that needs a part that is not built (part_builder.c) ends there, and
+ * leaves a request (fault_in.c) with the address of the code. The task looks
+ * the address up in its own space, because its mappings may have changed
  * meanwhile, and waits until the part is built. After a wait for a part has
  * timed out, no task waits for that object for a second.
  *
@@ -38,7 +38,7 @@ enum part_state {
 	PART_GONE,	/* the mapping or its table has gone */
 	PART_THERE,
 	PART_MISSING,
-	PART_LATE,	/* missing, and no task waits for this object now */
+	PART_LATE,	/* missing; tasks wait for no part of this object now */
 };
 
 /* @timed_out: a wait for this part has timed out. */

@@ -10,9 +10,9 @@
 struct mm_struct;
 
 /*
- * Whether the code at @addr in @range (or NULL) has no rule only because a part
- * of its table is not built; marks this part as wanted. Any context, with
- * preemption off or inside rcu_read_lock(). notrace.
+ * Returns whether the code at @addr in @range (or NULL) has no rule only
+ * because a part of its table is not built, and marks this part as wanted. Any
+ * context, with preemption off or inside rcu_read_lock(). notrace.
  */
 bool kunwind_part_missing(const struct kunwind_range *range, u64 addr);
 

@@ -2,31 +2,33 @@
 /*
  * read_mappings.c - read an mm's executable mappings into a snapshot
  *
- * A scan holds mmap_lock for reading until the new snapshot is published, so no
- * mapping can change in between. A mapping that was known and is not dead keeps
- * its object: the scan does not look at its file again. Any other mapping gets
- * the object of its file in the present state. The wait for tables comes last,
- * without a lock. Process context; may sleep. At most max_ranges are known.
+ * The reader holds mmap_lock for reading until it has published the new
+ * snapshot, so no mapping can change in between. A mapping that was known and
+ * is not dead keeps its object: the state of its file is not compared again.
+ * Any other mapping gets the object of its file in the present state. The wait
+ * for tables comes last, without a lock. Process context; may sleep. At most
+ * max_ranges mappings are known.
  *
- * Only a task of the process itself waits for mmap_lock or for another scan. A
- * reader from outside (a registration, system_wide.c) only tries both locks, and
- * sleeps without a lock before it tries again. So nothing that holds up one
- * process holds up another.
+ * Only a task of the process itself waits for mmap_lock, or for another reader
+ * of the same mappings (space->read_mutex). A reader from outside (a
+ * registration, system_wide.c) only tries both locks, and sleeps without a lock
+ * before it tries again. So nothing that holds up one process holds up another.
  *
- * A scan keeps the memory alive (mm_users) only while it reads the mappings. If
- * the process ends meanwhile, the reader unmaps this memory, and may wait for a
- * file system to which it is written back. A registration does this in its
- * caller's context, like a read of /proc/PID/maps, because the kernel's own
- * workqueue (mmput_async()) has a limited number of workers, which others need.
- * system_wide.c uses a workqueue of its own.
+ * A reader from outside keeps the memory of the process alive (mm_users) only
+ * while it reads the mappings. If the process ends meanwhile, the reader unmaps
+ * this memory, and may wait for a file system to which it is written back. A
+ * registration does this in its caller's context, like a read of
+ * /proc/PID/maps, because the kernel's own workqueue (mmput_async()) has a
+ * limited number of workers, which others need. system_wide.c uses a workqueue
+ * of its own.
  *
- * Executable memory of no file (a JIT's) is in the list, too. Its ranges have
- * no object of their own: the walk finds the callers without a table there
+ * Executable memory of no file (a JIT's) is in the snapshot, too. Its ranges
+ * have no object of their own: the walk finds the callers without a table there
  * (core/nocfi/step.c). Where the process handed in unwind information (jit.c),
- * the mapping is cut into pieces. Only the list has the objects of these
- * pieces; a new list takes them over.
+ * the mapping is cut into pieces. Only the snapshot refers to the objects of
+ * these pieces; a new snapshot takes them over.
  *
- * A scan reads no memory of the process. The vDSO is the kernel's own copy.
+ * No memory of the process is read. The vDSO is the kernel's own copy.
  */
 #include <linux/auxvec.h>
 #include <linux/fs.h>
@@ -48,14 +50,14 @@
 #include "space.h"
 
 #define MAX_OBJECT_STALLS	20	/* waits that timed out for one object */
-#define NAMED			8	/* files whose names a scan remembers */
-#define RETRY_MAX		(1 + HZ / 50)	/* longest sleep between tries of another's mm, jiffies */
+#define NAMED			8	/* files whose names one read remembers */
+#define RETRY_MAX		(1 + HZ / 50)	/* longest sleep between two tries, jiffies */
 
 static unsigned int max_ranges = 16384;
 module_param(max_ranges, uint, 0644);
 MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
 
-/* State of one scan. */
+/* State of one read of the mappings. */
 struct reading {
 	struct mm_struct *mm;
 	const struct kunwind_snapshot *old;	/* may be NULL */
@@ -63,24 +65,25 @@ struct reading {
 	const struct kunwind_change *change;	/* may be NULL */
 	u32 room;		/* ranges that @new has room for */
 	u32 nr;			/* ranges so far, also those beyond room */
-	/* The files that were named last; mmap_lock keeps them open. */
+	/* The last files whose names were found; mmap_lock keeps them open. */
 	struct {
 		const struct file *file;
 		struct kunwind_name *name;	/* a range of @new has a reference */
 	} named[NAMED];
-	u32 nr_named;		/* all files that were named so far */
+	u32 nr_named;		/* how often a name was added to named[] */
 };
 
-/* A part of a mapping, or all of it: becomes one range. */
+/* A mapping or a part of one, which becomes one range. */
 struct piece {
 	u64 start, end;
 	u64 offset;		/* of its start in the file */
-	struct kunwind_object *jit;	/* handed in for it, no reference; or NULL */
+	struct kunwind_object *jit;	/* NULL, or handed in for it; no reference */
 };
 
 /*
- * Takes object and name of the same piece from the old list, with references.
- * False: it is not there, is dead, has another file, or its object is stale.
+ * Takes object and name of the same piece from the old snapshot, with
+ * references. False: the old snapshot does not have it, it is dead, it has
+ * another file, or its object is stale.
  */
 static bool known(const struct reading *r, const struct vm_area_struct *vma,
 		  const struct piece *piece, struct kunwind_detail *detail)
@@ -181,10 +184,10 @@ static void add_piece(struct reading *r, const struct vm_area_struct *vma,
 }
 
 /*
- * Returns the old list's first range that was handed in, is not dead and
- * overlaps [start, end), or NULL. This looks at each range in [start, end). The
- * caller must not pass a larger @end than it needs, because the whole list for
- * each mapping would take time in proportion to the square of their number.
+ * Returns the first range of the old snapshot that has an object that was
+ * handed in, is not dead and overlaps [start, end), or NULL. Looks at each
+ * range in [start, end). The caller must not pass a larger @end than it needs:
+ * a look at all ranges for each mapping would take quadratic time.
  */
 static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old, u64 start,
 					     u64 end)
@@ -201,8 +204,8 @@ static const struct kunwind_range *handed_in(const struct kunwind_snapshot *old,
 }
 
 /*
- * Finds the mapping's first piece from @start on that has an object that was
- * handed in, in the old list or by the change. False: none.
+ * Finds the mapping's first piece from @start on whose object was handed in:
+ * before (in the old snapshot), or by the change. False: none.
  */
 static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, u64 start,
 		     struct piece *piece)
@@ -214,8 +217,8 @@ static bool next_jit(const struct reading *r, const struct vm_area_struct *vma, 
 	piece->jit = NULL;
 	for (range = handed_in(old, start, vma->vm_end); range;
 	     range = handed_in(old, range->end, vma->vm_end)) {
-		if (range->start < start ||	/* its first part is not in the mapping any more */
-		    (change && !change->object && change->start == range->start))
+		/* Its first part is not in the mapping any more. */
+		if (range->start < start || (change && !change->object && change->start == range->start))
 			continue;
 		if (range->end > vma->vm_end)
 			break;
@@ -350,9 +353,12 @@ static int lock_mappings(struct mm_struct *mm)
 	return mmap_read_trylock(mm) ? 0 : -EAGAIN;
 }
 
-/* Makes and publishes a snapshot; space->scan is held. @change may be NULL. */
-static int scan(struct kunwind_space *space, struct mm_struct *mm,
-		const struct kunwind_change *change)
+/*
+ * Makes a snapshot and publishes it. space->read_mutex is held. @change may be
+ * NULL.
+ */
+static int read_and_publish(struct kunwind_space *space, struct mm_struct *mm,
+			    const struct kunwind_change *change)
 {
 	struct reading r = { .mm = mm, .change = change };
 	u32 limit = max(1u, READ_ONCE(max_ranges)), seq;
@@ -362,7 +368,10 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 
 	quota = kunwind_quota_of(mm);
 	r.room = kunwind_space_maps(space);
-	/* Little room: each process pays. A new program's first pass counts. */
+	/*
+	 * Little more than needed, because each process has a snapshot. For a
+	 * new program, the first pass mostly only counts the mappings.
+	 */
 	r.room += 4;
 	for (;;) {
 		r.room = min(r.room, limit);
@@ -399,11 +408,11 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 		mmap_read_unlock(mm);
 		goto out;
 	}
-	/* Before walks and forks can find it. */
+	/* Before walks and forks can find the snapshot. */
 	kunwind_snapshot_settle(new);
 	/*
-	 * Still under mmap_lock: later mappings find the new snapshot. Only a
-	 * stack can grow meanwhile, and that is no code.
+	 * Still under mmap_lock, so that the hooks on later mappings find the
+	 * new snapshot. Only a stack can grow meanwhile, and that is no code.
 	 */
 	spin_lock(&space->lock);
 	if (!kunwind_space_mark(space, old ? &old->ranges : NULL, &new->ranges)) {
@@ -413,7 +422,7 @@ static int scan(struct kunwind_space *space, struct mm_struct *mm,
 			kunwind_space_publish(space, new);
 			new = NULL;
 		}
-		space->scanned_seq = seq;
+		space->read_seq = seq;
 	}
 	spin_unlock(&space->lock);
 	mmap_read_unlock(mm);
@@ -427,21 +436,24 @@ out:
 	return err;
 }
 
-/* Returns what a task waits for to get the object's table, or NULL: no wait. */
+/*
+ * Returns the completion for which the task waits to get the object's table, or
+ * NULL: the task does not wait.
+ */
 static struct completion *awaited(struct kunwind_object *object, bool patient)
 {
 	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
 		return patient || (READ_ONCE(object->stalls) < MAX_OBJECT_STALLS &&
 				   !kunwind_source_stalls(object)) ? &object->done : NULL;
 	/* A patient caller also waits for the second stage of a build. */
-	return patient && READ_ONCE(object->filling) ? &object->filled : NULL;
+	return patient && READ_ONCE(object->building_parts) ? &object->parts_done : NULL;
 }
 
 /*
  * Waits until all objects are done, at most @timeout jiffies. Returns 0, also
- * if the time is over, or -EINTR. Unless @patient, it waits neither for an
- * object after MAX_OBJECT_STALLS waits that timed out, nor if its file system
- * hangs.
+ * after a timeout, or -EINTR. Unless @patient, does not wait for an object
+ * after MAX_OBJECT_STALLS waits for it have timed out, nor for an object whose
+ * file system hangs.
  */
 static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long timeout, bool patient)
 {
@@ -465,24 +477,27 @@ static int wait_for_objects(struct kunwind_snapshot *snapshot, unsigned long tim
 	return 0;
 }
 
-/* Reads the mappings if they changed or @force. Only tries locks of others. */
+/*
+ * Reads the mappings if they have changed, or with @force. Only tries the locks
+ * of an mm that is not the current task's.
+ */
 static int read_once(struct kunwind_space *space, struct mm_struct *mm, bool force)
 {
 	const bool own = mm == current->mm;
 	int err = 0;
 
 	if (own) {
-		if (mutex_lock_killable(&space->scan))
+		if (mutex_lock_killable(&space->read_mutex))
 			return -EINTR;
-	} else if (!mutex_trylock(&space->scan)) {
+	} else if (!mutex_trylock(&space->read_mutex)) {
 		return -EAGAIN;
 	} else if (!mmget_not_zero(mm)) {
-		mutex_unlock(&space->scan);
+		mutex_unlock(&space->read_mutex);
 		return -ESRCH;
 	}
 	if (force || kunwind_space_dirty(space))
-		err = scan(space, mm, NULL);
-	mutex_unlock(&space->scan);
+		err = read_and_publish(space, mm, NULL);
+	mutex_unlock(&space->read_mutex);
 	if (!own)
 		mmput(mm);
 	return err;
@@ -526,20 +541,20 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
 {
 	int err;
 
-	if (mutex_lock_killable(&space->scan))
+	if (mutex_lock_killable(&space->read_mutex))
 		return -EINTR;
-	err = scan(space, mm, change);
+	err = read_and_publish(space, mm, change);
 	/* Replaced snapshots use up the user's share until they are freed. */
 	if (err == -ENOMEM) {
 		kunwind_reap_flush();
-		err = scan(space, mm, change);
+		err = read_and_publish(space, mm, change);
 	}
-	mutex_unlock(&space->scan);
+	mutex_unlock(&space->read_mutex);
 	if (err)
 		return err;
 	/*
-	 * Fills in and announces all that was read. Waits for no table. An error
-	 * does not undo the change, so the caller must not see one.
+	 * Settles and announces the new snapshot, without a wait for tables. An
+	 * error here does not undo the change, so it is not returned.
 	 */
 	kunwind_space_read_mappings(space, mm, false, 0, false);
 	return 0;

@@ -158,8 +158,9 @@ static bool is_known(const struct kunwind_snapshot *snapshot, u32 i)
 	const struct kunwind_object *object = snapshot->detail[i].object;
 
 	/*
-	 * Doubted ranges, too: the next scan takes over "announced", so that
-	 * they are not announced again when they are alive.
+	 * Doubted ranges, too: the next read of the mappings takes over
+	 * "announced", so these ranges are not announced again when they are
+	 * alive.
 	 */
 	return !kunwind_range_is_dead(&snapshot->ranges.range[i]) &&
 	       !kunwind_object_is_nameless(object) &&

@@ -2,8 +2,8 @@
 /*
  * snapshot.h - the executable mappings of a space at one time
  *
- * What walks read of a published snapshot changes in three ways only. A walk
- * may run in the middle of a change:
+ * The parts of a published snapshot that walks read change in three ways only.
+ * A walk may run in the middle of a change:
  *   - A range whose table was not ready gets its bias, then its table (or the
  *     reason why there is none). This depends on the file only, so it holds for
  *     every space that shares the snapshot.
@@ -11,7 +11,8 @@
  *     dead, then the snapshot gets a new id, so that walks forget its cached
  *     rules. This concerns one mm only: a shared snapshot is copied before. A
  *     range that was doubted from the beginning (see below) may die, too.
- *   - The sweeper gives it a new id (forget_rules() in space.c).
+ *   - The work item sweep() gives the snapshot a new id, because a table was
+ *     given up (forget_rules() in space.c).
  *
  * The spaces that share a snapshot and the tasks that work on it have
  * references to it. The last put frees it after a grace period, in a worker,
@@ -32,7 +33,8 @@ struct kunwind_quota;
 /*
  * Values of kunwind_range.dead. Walks use only ranges that are alive. A doubted
  * range was true when it was read, but an mremap() under way may replace it.
- * The next scan takes over its object if the mapping is still there.
+ * The next read of the mappings takes over its object if the mapping is still
+ * there.
  */
 enum kunwind_dead {
 	KUNWIND_ALIVE,
@@ -48,17 +50,17 @@ static inline bool kunwind_range_is_dead(const struct kunwind_range *range)
 /* The part of a range that walks do not need. */
 struct kunwind_detail {
 	struct kunwind_object *object;	/* never NULL; with a reference */
-	struct kunwind_name *name;	/* of its file, with a reference; NULL: no file or no memory */
+	struct kunwind_name *name;	/* NULL, or of its file, with a reference */
 	u64 offset;		/* of the range's start in the file, bytes; 0: no file */
 	bool announced;		/* kunwind_map was emitted */
 };
 
 struct kunwind_snapshot {
 	refcount_t refs;
-	bool settled;		/* no range waits for its object */
+	bool settled;		/* no object of a range is pending */
 	u32 nr_maps;		/* ranges that have an object other than the anonymous one */
 	size_t size;		/* charged to quota, bytes */
-	struct kunwind_quota *quota;	/* with a reference; NULL: nobody */
+	struct kunwind_quota *quota;	/* with a reference; NULL: nobody is charged */
 	struct kunwind_reap reap;
 	struct kunwind_detail *detail;	/* [ranges.nr], stored after the ranges */
 	struct kunwind_ranges ranges;	/* last */
@@ -89,8 +91,8 @@ void kunwind_snapshot_put(struct kunwind_snapshot *snapshot);
 
 /*
  * Returns a copy with references of its own, or NULL: no memory, or over a
- * limit. After the caller has published the copy, it settles the copy or has
- * the sweeper do so. No sleep.
+ * limit. After the caller has published the copy, the caller settles it, or
+ * queues the work item sweep(). No sleep.
  */
 struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *from);
 

@@ -3,11 +3,10 @@
  * space.c - address spaces of registered processes, found by mm, read under RCU
  *
  * A space points to a snapshot of the executable mappings: sorted ranges, each
- * with the table of its object. A scan (read_mappings.c) reads the mm's own
- * list of mappings under mmap_lock, and publishes a new snapshot before it
- * drops that lock. So no mapping can change in between. snapshot.h says how a
- * published snapshot can change. This file does not read mappings or build
- * tables.
+ * with the table of its object. read_mappings.c reads the mm's own list of
+ * mappings under mmap_lock, and publishes a new snapshot before it drops that
+ * lock, so no mapping can change in between. snapshot.h says how a published
+ * snapshot can change. This file does not read mappings or build tables.
  *
  * Walks find spaces and read snapshots in any context, NMI included, without a
  * lock. All other functions run in process context (space.h).
@@ -21,8 +20,8 @@
  * to it. The last put frees it after a grace period. A task that only has
  * rcu_read_lock() takes a reference by refcount_inc_not_zero().
  *
- * Locks: spaces_lock, space->lock and space->scan; docs/locking.md has their
- * order, and docs/lifetimes.md says which code frees what.
+ * Locks: spaces_lock, space->lock and space->read_mutex; docs/locking.md has
+ * their order, and docs/lifetimes.md says which code frees what.
  *
  * Memory: 152 bytes a space (192 from the allocator), and its snapshot, which
  * forked children share.
@@ -79,7 +78,7 @@ void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot 
 	kunwind_snapshot_put(kunwind_snapshot_of(old));
 }
 
-/* An object is done: a worker soon fills in the ranges that wait for it. */
+/* An object is done. A worker soon fills in the ranges that wait for it. */
 static void sweep_soon(void)
 {
 	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
@@ -100,9 +99,9 @@ static void sweep(struct work_struct *work)
 	unsigned int i;
 
 	/*
-	 * Pairs with the barrier in scan(): either this sweep sees a snapshot
-	 * that was published with a pending object, or its scan sees that the
-	 * object is done.
+	 * Pairs with the barrier in read_and_publish(). If a snapshot was
+	 * published with a pending object, either this sweep sees the snapshot,
+	 * or the task that published it sees that the object is done.
 	 */
 	smp_mb();
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
@@ -201,9 +200,9 @@ static struct kunwind_space *space_alloc(struct mm_struct *mm, pid_t tgid, gfp_t
 	space->mm = mm;
 	space->tgid = tgid;
 	refcount_set(&space->refs, 1);
-	mutex_init(&space->scan);
+	mutex_init(&space->read_mutex);
 	spin_lock_init(&space->lock);
-	space->map_seq = 1;		/* never scanned */
+	space->map_seq = 1;		/* never read */
 	return space;
 }
 
@@ -318,7 +317,9 @@ static void forget(const struct mm_struct *mm, bool used)
 	struct kunwind_space *space;
 	bool known;
 
-	/* Called for every mm that ends: no lock if it has no space. */
+	/*
+	 * Called for each mm that ends. Takes no lock if the mm has no space.
+	 */
 	rcu_read_lock();
 	known = kunwind_space_find(mm);
 	rcu_read_unlock();
@@ -356,12 +357,12 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 		goto out;
 	spin_lock(&parent->lock);
 	child->map_seq = parent->map_seq;
-	child->scanned_seq = parent->scanned_seq;
+	child->read_seq = parent->read_seq;
 	snapshot = kunwind_snapshot_of(locked_ranges(parent));
 	if (parent->moves.nr) {
 		/* It may soon be wrong: the child reads its own mappings. */
 		snapshot = NULL;
-		child->scanned_seq = child->map_seq - 1;
+		child->read_seq = child->map_seq - 1;
 	} else if (snapshot && !READ_ONCE(snapshot->settled)) {
 		/* A copy: parent and child each announce the ranges. */
 		pending = true;
@@ -370,7 +371,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 			kunwind_snapshot_settle(snapshot);
 		/* The child reads its mappings, and waits for tables then. */
 		if (!snapshot || !READ_ONCE(snapshot->settled))
-			child->scanned_seq = child->map_seq - 1;
+			child->read_seq = child->map_seq - 1;
 	} else if (snapshot) {
 		refcount_inc(&snapshot->refs);
 	}
@@ -394,7 +395,7 @@ bool kunwind_space_dirty(struct kunwind_space *space)
 	bool dirty;
 
 	spin_lock(&space->lock);
-	dirty = space->map_seq != space->scanned_seq;
+	dirty = space->map_seq != space->read_seq;
 	spin_unlock(&space->lock);
 	return dirty;
 }
@@ -415,7 +416,7 @@ static struct kunwind_snapshot *own_snapshot(struct kunwind_space *space)
 	copy = kunwind_snapshot_copy(snapshot);
 	kunwind_space_publish(space, copy);
 	if (copy) {
-		smp_mb();	/* as in scan() */
+		smp_mb();	/* as in read_and_publish() */
 		kunwind_snapshot_settle(copy);
 	}
 	return copy;
@@ -439,15 +440,15 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 				bytes += min(ranges->range[i].end, end) -
 					 max(ranges->range[i].start, start);
 				/*
-				 * No scan for memory of no file (a JIT's): the
-				 * call that makes it executable again has
-				 * @read.
+				 * Memory of no file (a JIT's) is not read
+				 * again: the call that makes it executable
+				 * again has @read.
 				 */
 				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			}
 	if (hit && (!added || bytes + added != end - start)) {
 		snapshot = own_snapshot(space);
-		/* No memory for a copy: no ranges until the next scan. */
+		/* No memory for a copy: no ranges until the next read. */
 		if (!snapshot) {
 			read = true;
 		} else {

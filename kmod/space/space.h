@@ -22,9 +22,10 @@ struct seq_file;
 
 /*
  * The mremap() calls that are under way in a space. [start, end) contains all
- * destinations that these calls demand; it is empty if none does. A scan
- * meanwhile marks the ranges in it as doubted. This is one interval and not a
- * list, because threads may have thousands of calls under way.
+ * destinations that these calls demand; it is empty if none does. If mappings
+ * are read meanwhile, the ranges in [start, end) are marked as doubted. One
+ * interval is kept and not a list, because threads may have thousands of calls
+ * under way.
  */
 struct kunwind_moves {
 	unsigned int nr;	/* calls */
@@ -45,12 +46,14 @@ struct kunwind_moves {
  * @processes: number of processes that use it; under the hash's lock
  * @children: number of these whose children are registered; under the hash's
  *	lock, also read without it
- * @scan: held while the mappings are read; taken before mmap_lock
+ * @read_mutex: held while the mappings are read; taken before mmap_lock
  * @lock: taken inside mmap_lock; preemption may be off (docs/locking.md)
- * @map_seq: number of changes so far that a scan has to see; under @lock
- * @scanned_seq: value of @map_seq that the last scan has seen; under @lock
+ * @map_seq: number of changes so far that require a read of the mappings; under
+ *	@lock
+ * @read_seq: value of @map_seq at the last read of the mappings; under @lock
  * @moves: under @lock
- * @reader: task whose queued work will read the mappings, or NULL (mm_hooks.c)
+ * @reader: task whose queued task work will read the mappings, or NULL
+ *	(mm_hooks.c)
  */
 struct kunwind_space {
 	struct hlist_node node;
@@ -63,10 +66,10 @@ struct kunwind_space {
 	refcount_t refs;
 	unsigned int processes;
 	unsigned int children;
-	struct mutex scan;
+	struct mutex read_mutex;
 	spinlock_t lock;
 	u32 map_seq;
-	u32 scanned_seq;
+	u32 read_seq;
 	struct kunwind_moves moves;
 	const struct task_struct *reader;
 	struct kunwind_reap reap;
@@ -110,11 +113,12 @@ void kunwind_space_put(struct kunwind_space *space);
  * @force: read the mappings even if no change is known
  * @timeout: longest wait for tables, jiffies. If @mm is not the current task's,
  *	this includes the wait for its locks
- * @patient: also wait for objects for which tasks waited in vain many times,
- *	and for the second stage of builds
+ * @patient: also wait for objects for which many waits have timed out, and for
+ *	the second stage of builds
  * May sleep, killably. Return: 0, also if tables are not ready in time; -EINTR
  * (fatal signal); -ENOMEM. If @mm is not the current task's: -EAGAIN, its
- * mmap_lock or @scan was taken all the time; -ESRCH, its mappings are gone.
+ * mmap_lock or @read_mutex was taken at each try; -ESRCH, its mappings are
+ * gone.
  */
 int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *mm, bool force,
 				unsigned long timeout, bool patient);
@@ -122,7 +126,7 @@ int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *m
 /* A change that a process makes to its own list of mappings (jit.c). */
 struct kunwind_change {
 	u64 start, end;
-	struct kunwind_object *object;	/* to be added; NULL: the one there is to be removed */
+	struct kunwind_object *object;	/* to add; NULL: remove the object there */
 };
 
 /**
@@ -144,28 +148,33 @@ int kunwind_space_change(struct kunwind_space *space, struct mm_struct *mm,
  */
 int kunwind_space_settle(unsigned long timeout);
 
-/* Returns whether mappings have changed since the last scan. */
+/* Returns whether mappings have changed since they were last read. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 
 /*
  * [start, end) was mapped, or its protection changed. Marks the known ranges
  * there as dead, unless @added bytes are new and all others are known: then the
  * mapping was only merged with its neighbours. @added: 0 if it is not known.
- * @read: a scan is due even if nothing was known. Returns whether a scan is
- * due. A scan under way learns of the dead ranges in kunwind_space_mark().
+ * @read: the mappings must be read even if nothing was known there. Returns
+ * whether the mappings must be read. A read that is under way takes the dead
+ * ranges into account in kunwind_space_mark().
  */
 bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
 
-/* An mremap() begins, (then) demands the destination [start, end), and ends. */
+/*
+ * Report an mremap() call: its begin; its destination [start, end), if its
+ * caller chose the address; its end.
+ */
 void kunwind_space_begin_move(struct kunwind_space *space);
 void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end);
 void kunwind_space_end_move(struct kunwind_space *space);
 
 /*
- * Marks in @ranges, which are to be published, the ranges that moves under way
- * may replace as doubted, and those that have died since @old (or NULL) was
- * published as dead. space->lock is held. Returns false if there was no memory
- * to note what died: then @ranges must not be published.
+ * Prepares @ranges to be published in place of @old (or NULL). Marks as doubted
+ * the ranges that moves under way may replace. Marks as dead the ranges that
+ * have died since the read of @ranges began. space->lock is held. Returns false
+ * if these are not known, because there was no memory for a copy of @old: then
+ * @ranges must not be published.
  */
 bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
 			struct kunwind_ranges *ranges);

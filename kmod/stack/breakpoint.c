@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * breakpoint.c - find out the bytes of code that breakpoints hide
+ * breakpoint.c - find the bytes of code that breakpoints hide
  *
  * Without unwind information, the walk reads code. uprobes and debuggers write
  * an int3 over the first byte of an instruction, in a copy of the page that
- * belongs to the process. The file's own page still has the byte, but a walk
- * cannot look it up, because a walk takes no references. Therefore a walk that
- * ends at such a byte leaves a request (fault_in.c). Before the task returns to
- * user mode, it compares its copy with the file's page and stores the bytes in
- * the table of original.c. The next walk finds them there. An int3 that the
- * file itself contains is kept only if a walk asked for it.
+ * belongs to the process. The file's own page still has the original byte, but
+ * a walk cannot look it up, because a walk takes no references. Therefore a
+ * walk that ends at such a byte leaves a request (fault_in.c). Before the task
+ * returns to user mode, it compares its copy with the file's page, and stores
+ * the original bytes in the table of original.c, where the next walk finds
+ * them. An int3 that the file itself contains is stored only if a walk asked
+ * for it.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -21,7 +22,7 @@
 
 #define BREAKPOINT	0xcc
 #define STRETCH		64	/* bytes that are compared at a time */
-#define BESIDES		16
+#define AROUND		16	/* bytes on each side that must be the file's */
 
 /*
  * Returns the page of the file that is mapped at @addr, with a reference. NULL:
@@ -45,13 +46,13 @@ static struct page *file_page(struct mm_struct *mm, u64 addr)
 
 /*
  * Returns whether the bytes around @at equal the file's, except for
- * breakpoints: a program may have written other code there.
+ * breakpoints. Otherwise the program has written other code there.
  */
-static bool same_besides(const u8 *here, const u8 *file, u32 at)
+static bool same_around(const u8 *here, const u8 *file, u32 at)
 {
-	u32 i, end = min(at + BESIDES, (u32)STRETCH);
+	u32 i, end = min(at + AROUND, (u32)STRETCH);
 
-	for (i = at > BESIDES ? at - BESIDES : 0; i < end; i++)
+	for (i = at > AROUND ? at - AROUND : 0; i < end; i++)
 		if (here[i] != file[i] && here[i] != BREAKPOINT)
 			return false;
 	return true;
@@ -73,7 +74,7 @@ bool kunwind_breakpoint_learn(struct mm_struct *mm, u64 id, u64 addr)
 		if (copy_from_user_nofault(here, (const void __user *)start + i, sizeof(here)))
 			break;
 		for (j = 0; j < sizeof(here); j++)
-			if (here[j] == BREAKPOINT && same_besides(here, file + i, j) &&
+			if (here[j] == BREAKPOINT && same_around(here, file + i, j) &&
 			    (file[i + j] != BREAKPOINT || start + i + j == addr)) {
 				kunwind_original_keep(id, start + i + j, file[i + j]);
 				known |= start + i + j == addr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * breakpoint.h - find out the bytes of code that breakpoints hide
+ * breakpoint.h - find the bytes of code that breakpoints hide
  */
 #ifndef _KUNWIND_BREAKPOINT_H
 #define _KUNWIND_BREAKPOINT_H
@@ -17,7 +17,7 @@ struct mm_struct;
  * Reads no file, only pages in memory. Task context.
  * Return: true: kunwind_original_find() has the byte at @addr now. False: a
  * page is not in memory, @addr is not in code of a file, or the code around it
- * is not the file's. The same request would soon fail in the same way.
+ * is not the file's. The same request would probably fail again.
  */
 bool kunwind_breakpoint_learn(struct mm_struct *mm, u64 id, u64 addr);
 

@@ -4,15 +4,18 @@
  *
  * Runs in any context, NMI included. A walk writes only to its own stack and to
  * memory of this CPU:
- *  - the cache of rules, 16 KB, whose entries are checked one by one
+ *  - the cache of rules, 16 KB, of which each entry has a sequence number
  *    (core/walk/rule_cache.c);
- *  - the note of the last walk, 4 KB, for walks in task context only;
- *  - answers about code, 15 KB, for a walk that interrupts no other walk;
+ *  - the record of the previous walk, 4 KB, for walks in task context only
+ *    (core/walk/replay.c);
+ *  - the cache of code analyses, 15 KB, for a walk that interrupts no other
+ *    walk (core/nocfi/analysis_cache.c);
  *  - counters, each changed by one instruction.
  * A walk's read of user memory may raise a page fault, which is not served. A
  * probe of a tracepoint on the page-fault path may then request a stack. A flag
  * for each context of each CPU detects this, and the inner walk returns
- * KUNWIND_NESTED. The flag also protects the note.
+ * KUNWIND_NESTED. In task context, this flag also protects the record of the
+ * previous walk.
  *
  * With interrupts off, in hard interrupts and in NMIs, a walk has a quarter of
  * the budget (core/walk/mem.h), because nothing else can run on this CPU during
@@ -54,10 +57,10 @@ static DEFINE_PER_CPU(struct counters, counters);
 /* Flags for task, softirq, hardirq and NMI (interrupt_context_level()). */
 #define HARDIRQ_LEVEL	2
 static DEFINE_PER_CPU(u8 [4], walking);
-/* A walk uses this CPU's answers. Walks that interrupt it have none. */
+/* A walk uses this CPU's answers. Walks that interrupt that walk use none. */
 static DEFINE_PER_CPU(u8, answering);
 static struct kunwind_rule_cache __percpu *caches;
-static struct kunwind_analysis_cache __percpu *answers;
+static struct kunwind_analysis_cache __percpu *answers;	/* about code */
 static struct kunwind_replay __percpu *replays;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
@@ -100,7 +103,10 @@ static __always_inline u32 budget_in(u32 context)
 								  KUNWIND_BUDGET;
 }
 
-/* Walks with the answers and the budget that this context allows. */
+/*
+ * Walks with the budget of this context. Uses the answers, unless a walk that
+ * it interrupts uses them.
+ */
 static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk, u32 context)
 {
 	const u8 interrupted = this_cpu_read(answering);

@@ -22,10 +22,13 @@ void kunwind_callstack_exit(void);
  */
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs);
 
-/* For whom a stack is walked. */
+/* For whom a stack is walked; each consumer has counters of its own. */
 enum kunwind_consumer {
-	KUNWIND_FOR_TRACERS,	/* LTTng's callstack_user, perf, BPF, ftrace */
-	KUNWIND_FOR_EVENT,	/* kunwind_callstack, and the tracer whose request caused it */
+	KUNWIND_FOR_TRACERS,	/* LTTng's callstack-user, perf, BPF, ftrace */
+	/*
+	 * The event kunwind_callstack, and the tracer whose request caused it.
+	 */
+	KUNWIND_FOR_EVENT,
 	KUNWIND_FOR_IOCTL,
 	KUNWIND_NR_CONSUMERS,
 };
@@ -34,10 +37,13 @@ enum kunwind_consumer {
 struct kunwind_request {
 	enum kunwind_consumer consumer;	/* whose counters the walk changes */
 	unsigned long *store;		/* @capacity words */
-	u8 *trust;			/* NULL, or @capacity bytes: enum kunwind_trust of each
-					 * address. The caller sets the first to
-					 * KUNWIND_TRUST_REGISTERS, others to KUNWIND_TRUST_CFI. The
-					 * walk may also change the byte after the last frame's */
+	/*
+	 * NULL, or @capacity bytes: enum kunwind_trust of each address. The
+	 * caller sets the first to KUNWIND_TRUST_REGISTERS, and the others to
+	 * KUNWIND_TRUST_CFI. The walk may also change the byte after the last
+	 * frame's.
+	 */
+	u8 *trust;
 	u32 capacity;			/* not 0 */
 	u32 count;			/* out: addresses in @store */
 };
@@ -64,12 +70,15 @@ enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,
 /* Returns the module parameter "guess". */
 bool kunwind_callstack_guesses(void);
 
-/* Counts a request that the kernel handles: the process is not registered. */
+/*
+ * Counts a request that the kernel's own code answers, because the process is
+ * not registered.
+ */
 void kunwind_callstack_passed(void);
 
 /*
- * Prints status lines of each consumer: stacks by reason, frames by trust; and
- * of all together: steps without CFI by method.
+ * Prints status lines for each consumer (stacks by reason, frames by trust),
+ * and for all consumers together (steps without CFI by method).
  */
 void kunwind_callstack_show(struct seq_file *m);
 

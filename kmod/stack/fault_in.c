@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fault_in.c - make what a walk could not read available to the next walk
+ * fault_in.c - make the pages and table parts that a walk could not read
+ * available to the next walk
  *
- * A walk takes no page faults. A stack page can be present and still need a
- * fault: NUMA balancing takes away access to all pages from time to time, and
- * pages are swapped out. Without help, all later stacks would end there as
- * "unreadable" until the program itself accesses the page. Likewise, a walk
- * that meets a part of a big table that is not built (part_builder.c) ends as
- * "not ready".
+ * A walk takes no page faults, but a page of the stack may need one: the page
+ * was swapped out, or NUMA balancing has removed access to it. Then all later
+ * stacks would end there as "unreadable" until the program itself accesses the
+ * page. Likewise, a walk that needs a table part that is not built
+ * (part_builder.c) ends as "not ready".
  *
  * Therefore the walk leaves a request, and the task faults in the pages, or
  * waits for the part, before it next returns to user mode. A request passes
  * through three contexts:
- *   walk	Any context, NMI included. Fills this CPU's hand and raises an
- *		irq_work.
- *   thread	One for each CPU, SCHED_FIFO; the irq_work only wakes it. It
- *		allocates and adds a task work. The thread preempts the task
- *		that was walked, so the work is queued before that task reaches
+ *   walk	Any context, NMI included. Fills this CPU's request slot, and
+ *		raises an irq_work.
+ *   thread	One for each CPU, SCHED_FIFO; the irq_work only wakes it. The
+ *		thread allocates and adds a task work. It preempts the task that
+ *		was walked, so the task work is queued before that task reaches
  *		user mode. A workqueue cannot do this: since 6.6, no nice value
  *		makes the scheduler preempt a task whose slice is not over.
  *   task work	In the task's own context, where it may sleep.
  *
- * Nothing here may cause itself, whatever is traced:
- *  - A CPU's hand holds one request, from the walk until the thread has added
+ * If these steps are traced themselves, the walks of their events must not
+ * cause one request after another. Therefore:
+ *  - A CPU's slot holds one request, from the walk until the thread has added
  *    the task work. Until then all other requests on this CPU are dropped, also
  *    those of events in the irq_work, in the wake-up and in the switch to the
  *    thread. The thread itself is a kernel thread, whose stacks are not walked.
- *  - A task has one request at a time: "queued" has all task works.
+ *  - A task has one request at a time: the hash "queued" has all task works.
  *  - A task in a task work of this module makes no request, and the result of
  *    its task work decides when it may make one again (request_limit.c).
  *  - After a wait for a part has timed out, no task waits for that object for a
  *    second (part.c).
- *  - A walk asks only for what can be made available: not for an object whose
- *    table is still to come, nor for a mapping that has changed.
+ *  - A walk makes no request for an object whose table is not built yet, nor
+ *    for a mapping that has changed.
  *
  * For a breakpoint in code without unwind information, the task reads the byte
  * under the breakpoint from the file's page (breakpoint.c).
@@ -43,9 +44,10 @@
  * take mmap_lock, and leaves memory alone that a userfaultfd or a file
  * provides. Real-time tasks make no requests.
  *
- * Memory: 2 KB, 96 bytes for each queued task work, and a hand and a thread for
- * each CPU. A task that sleeps for hours with its task work queued holds these
- * 96 bytes, and the module: rmmod then reports that it is in use.
+ * Memory: 2 KB, 96 bytes for each queued task work, and a request slot and a
+ * thread for each CPU. A task that sleeps for hours with its task work queued
+ * holds these 96 bytes, and a reference to the module: rmmod then reports that
+ * the module is in use.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -75,23 +77,24 @@
 
 struct request {
 	pid_t pid;
-	u64 at, besides;	/* addresses in the stack, or 0 */
-	u64 code;		/* address whose part of a table is missing, or 0 */
+	u64 at, second;	/* addresses in the stack, or 0 */
+	u64 code;		/* address whose table part is missing, or 0 */
 	u64 breakpoint;		/* address in the ranges with @id, or 0 */
 	u64 id;
 };
 
-struct hand {
+/* The request of one CPU that has not become a task work yet. */
+struct request_slot {
 	struct irq_work work;
 	bool busy;		/* from the walk until the thread is done */
-	bool filled;		/* the rest is valid */
+	bool filled;		/* @request is valid */
 	struct request request;
 };
 
 /* A task work that is queued or runs. */
-struct touch {
+struct fault_in_work {
 	struct callback_head head;
-	struct hlist_node node;	/* queued, by pid */
+	struct hlist_node node;	/* in the hash "queued", by pid */
 	struct request request;
 };
 
@@ -99,10 +102,13 @@ struct counters {
 	u64 pages;		/* faulted in */
 	u64 requests;		/* requests that reached the thread */
 	u64 works;		/* task works that ran */
-	u64 dropped;		/* no task work was queued: no memory, or the task has one or has gone */
+	/*
+	 * No task work was queued: no memory, or the task has one or has ended.
+	 */
+	u64 dropped;
 };
 
-static DEFINE_PER_CPU(struct hand, hands);
+static DEFINE_PER_CPU(struct request_slot, slots);
 static DEFINE_PER_CPU(struct task_struct *, threads);
 static DEFINE_PER_CPU(struct counters, counters);
 static DEFINE_HASHTABLE(queued, 8);
@@ -147,7 +153,7 @@ static enum kunwind_request_limit_result fault_in_now(const struct request *requ
 	bool helped;
 
 	if (request->code)
-		return kunwind_part_wait(mm, request->code, kunwind_mm_hooks_patience()) ?
+		return kunwind_part_wait(mm, request->code, kunwind_mm_hooks_max_wait()) ?
 		       KUNWIND_REQUEST_VAIN : KUNWIND_REQUEST_THERE;
 	if (!mmap_read_trylock(mm))
 		return KUNWIND_REQUEST_VAIN;
@@ -155,7 +161,7 @@ static enum kunwind_request_limit_result fault_in_now(const struct request *requ
 		helped = kunwind_breakpoint_learn(mm, request->id, request->breakpoint);
 	} else {
 		helped = fault_in_pages(mm, request->at, PAGES);
-		helped |= fault_in_pages(mm, request->besides, 1);
+		helped |= fault_in_pages(mm, request->second, 1);
 	}
 	mmap_read_unlock(mm);
 	return helped ? KUNWIND_REQUEST_HELPED : KUNWIND_REQUEST_VAIN;
@@ -164,30 +170,35 @@ static enum kunwind_request_limit_result fault_in_now(const struct request *requ
 /* Runs in the task, on its way to user mode or to its end. */
 static void fault_in_run(struct callback_head *head)
 {
-	struct touch *touch = container_of(head, struct touch, head);
+	struct fault_in_work *work = container_of(head, struct fault_in_work, head);
 	const bool own = kunwind_request_limit_own_begin();
 	enum kunwind_request_limit_result result = KUNWIND_REQUEST_VAIN;
 
-	/* In exit the mm is NULL. Without a claim the work may cause itself. */
+	/*
+	 * In exit, the mm is NULL. Without a slot in request_limit.c, walks
+	 * during this work could make the next request.
+	 */
 	if (own && current->mm && !(current->flags & PF_EXITING))
-		result = fault_in_now(&touch->request);
+		result = fault_in_now(&work->request);
 	spin_lock(&queued_lock);
-	hlist_del(&touch->node);
+	hlist_del(&work->node);
 	spin_unlock(&queued_lock);
 	this_cpu_inc(counters.works);
-	kunwind_task_work_free(touch);
+	kunwind_task_work_free(work);
 	if (own)
 		kunwind_request_limit_end(result);
 }
 
 /* ----------------------------------------------------------------- thread */
 
-/* False: the task has a work queued, or MAX_CHAIN works have the same hash. */
-static bool queue_add(struct touch *touch)
+/*
+ * False: the task has a task work, or MAX_CHAIN task works have the same hash.
+ */
+static bool queue_add(struct fault_in_work *work)
 {
-	const pid_t pid = touch->request.pid;
+	const pid_t pid = work->request.pid;
 	unsigned int seen = 0;
-	struct touch *other;
+	struct fault_in_work *other;
 	bool known = false;
 
 	spin_lock(&queued_lock);
@@ -197,7 +208,7 @@ static bool queue_add(struct touch *touch)
 			break;
 	}
 	if (!known && seen < MAX_CHAIN)
-		hash_add(queued, &touch->node, pid);
+		hash_add(queued, &work->node, pid);
 	else
 		known = true;
 	spin_unlock(&queued_lock);
@@ -206,46 +217,46 @@ static bool queue_add(struct touch *touch)
 
 static bool queue(const struct request *request)
 {
-	struct touch *touch = kunwind_task_work_alloc(sizeof(*touch), GFP_NOWAIT);
+	struct fault_in_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_NOWAIT);
 	struct task_struct *task;
 
-	if (!touch)
+	if (!work)
 		return false;
-	init_task_work(&touch->head, fault_in_run);
-	touch->request = *request;
-	if (!queue_add(touch))
+	init_task_work(&work->head, fault_in_run);
+	work->request = *request;
+	if (!queue_add(work))
 		goto free;
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(request->pid, &init_pid_ns), PIDTYPE_PID);
 	/* A kernel thread that got this pid would run the work at its end. */
-	if (task && !(task->flags & PF_KTHREAD) && !task_work_add(task, &touch->head, TWA_RESUME)) {
+	if (task && !(task->flags & PF_KTHREAD) && !task_work_add(task, &work->head, TWA_RESUME)) {
 		rcu_read_unlock();
 		return true;
 	}
 	rcu_read_unlock();
 	/* The task ends, or has ended. */
 	spin_lock(&queued_lock);
-	hlist_del(&touch->node);
+	hlist_del(&work->node);
 	spin_unlock(&queued_lock);
 free:
-	kunwind_task_work_free(touch);
+	kunwind_task_work_free(work);
 	return false;
 }
 
 static void thread_run(unsigned int cpu)
 {
-	struct hand *hand = per_cpu_ptr(&hands, cpu);
+	struct request_slot *slot = per_cpu_ptr(&slots, cpu);
 
 	this_cpu_inc(counters.requests);
-	if (!queue(&hand->request))
+	if (!queue(&slot->request))
 		this_cpu_inc(counters.dropped);
-	WRITE_ONCE(hand->filled, false);
-	smp_store_release(&hand->busy, false);
+	WRITE_ONCE(slot->filled, false);
+	smp_store_release(&slot->busy, false);
 }
 
 static int thread_due(unsigned int cpu)
 {
-	return smp_load_acquire(&per_cpu_ptr(&hands, cpu)->filled);
+	return smp_load_acquire(&per_cpu_ptr(&slots, cpu)->filled);
 }
 
 static void thread_begin(unsigned int cpu)
@@ -271,26 +282,26 @@ static void wake(struct irq_work *work)
 
 static notrace void ask(const struct request *request)
 {
-	struct hand *hand = this_cpu_ptr(&hands);
+	struct request_slot *slot = this_cpu_ptr(&slots);
 
-	if (READ_ONCE(hand->busy) || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
+	if (READ_ONCE(slot->busy) || current->flags & PF_EXITING || current->prio < MAX_RT_PRIO)
 		return;
-	/* From now on no other walk uses this hand, not even an NMI's. */
-	if (cmpxchg_local(&hand->busy, false, true))
+	/* From now on no other walk uses this slot, not even an NMI's. */
+	if (cmpxchg_local(&slot->busy, false, true))
 		return;
 	if (!kunwind_request_limit_begin()) {
-		WRITE_ONCE(hand->busy, false);
+		WRITE_ONCE(slot->busy, false);
 		return;
 	}
-	hand->request = *request;
-	hand->request.pid = current->pid;
-	smp_store_release(&hand->filled, true);
-	irq_work_queue(&hand->work);
+	slot->request = *request;
+	slot->request.pid = current->pid;
+	smp_store_release(&slot->filled, true);
+	irq_work_queue(&slot->work);
 }
 
-void notrace kunwind_fault_in(u64 at, u64 besides)
+void notrace kunwind_fault_in(u64 at, u64 second)
 {
-	ask(&(struct request){ .at = at, .besides = besides });
+	ask(&(struct request){ .at = at, .second = second });
 }
 
 void notrace kunwind_fault_in_part(const struct kunwind_range *range, u64 addr)
@@ -320,7 +331,7 @@ void kunwind_fault_in_show(struct seq_file *m)
 	seq_printf(m, "stat\tfault_in_pages\t%llu\n", sum.pages);
 	seq_printf(m, "stat\tfault_in_requests\t%llu\n", sum.requests);
 	seq_printf(m, "stat\tfault_in_works\t%llu\n", sum.works);
-	seq_printf(m, "stat\tfault_in_dropped\t%llu\n", sum.dropped + kunwind_claims_refused());
+	seq_printf(m, "stat\tfault_in_dropped\t%llu\n", sum.dropped + kunwind_request_limit_refused());
 }
 
 int kunwind_fault_in_init(void)
@@ -328,7 +339,7 @@ int kunwind_fault_in_init(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(&hands, cpu)->work = IRQ_WORK_INIT_HARD(wake);
+		per_cpu_ptr(&slots, cpu)->work = IRQ_WORK_INIT_HARD(wake);
 	return smpboot_register_percpu_thread(&thread);
 }
 
@@ -337,6 +348,6 @@ void kunwind_fault_in_exit(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		irq_work_sync(&per_cpu_ptr(&hands, cpu)->work);
+		irq_work_sync(&per_cpu_ptr(&slots, cpu)->work);
 	smpboot_unregister_percpu_thread(&thread);
 }

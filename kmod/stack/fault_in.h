@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fault_in.h - make what a walk could not read available to the next walk
+ * fault_in.h - make the pages and table parts that a walk could not read
+ * available to the next walk
  */
 #ifndef _KUNWIND_FAULT_IN_H
 #define _KUNWIND_FAULT_IN_H
@@ -18,15 +19,14 @@ void kunwind_fault_in_exit(void);
  * kunwind_fault_in() - ask for stack pages that a walk could not read
  * @at: address where the frame begins; 16 pages from this address on are
  *	faulted in
- * @besides: another address, of which one page is faulted in
- * Both addresses may be invalid. The pages are those of the current task, which
- * faults them in before it next runs user code. Any context, NMI included;
- * preemption off. notrace.
+ * @second: another address; only its page is faulted in
+ * Both addresses may be invalid. The current task faults the pages in before it
+ * next runs user code. Any context, NMI included; preemption off. notrace.
  */
-void kunwind_fault_in(u64 at, u64 besides);
+void kunwind_fault_in(u64 at, u64 second);
 
 /**
- * kunwind_fault_in_part() - ask for the table part that a walk did not find
+ * kunwind_fault_in_part() - ask for the table part that a walk missed
  * @range: where the walk ended, or NULL
  * @addr: of the code that has no rule yet
  * If only a part of a table is missing, the current task waits for that part
@@ -39,8 +39,8 @@ void kunwind_fault_in_part(const struct kunwind_range *range, u64 addr);
  * kunwind_fault_in_breakpoint() - ask for the byte of code under a breakpoint
  * @id: of the ranges that were walked
  * @addr: of the breakpoint
- * The current task finds out the byte before it next runs user code. Any
- * context, NMI included; preemption off. notrace.
+ * The current task looks the byte up in the file's page before it next runs
+ * user code. Any context, NMI included; preemption off. notrace.
  */
 void kunwind_fault_in_breakpoint(u64 id, u64 addr);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * interrupt_budget.h - limit what walks in hard interrupts and NMIs cost on average
+ * interrupt_budget.h - limit the average cost of walks in hard interrupts and
+ * NMIs
  *
  * Any context. Preemption is off from kunwind_interrupt_budget_take() to
  * kunwind_interrupt_budget_return().
@@ -11,11 +12,11 @@
 #include <linux/types.h>
 
 /*
- * Returns the budget of one walk, in units, at most @most. Never 0 if @most is
- * not.
+ * Returns the budget of one walk, in units: at most @most, and 0 only if @most
+ * is 0.
  */
 u32 kunwind_interrupt_budget_take(u32 most);
-/* Gives back the units that the walk did not spend. */
+/* Returns the units that the walk did not spend to the CPU's token bucket. */
 void kunwind_interrupt_budget_return(u32 units);
 
 #endif /* _KUNWIND_INTERRUPT_BUDGET_H */

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stack_event.c - the trace event kunwind_callstack: whole stacks
+ * stack_event.c - emit the trace event kunwind_callstack, with the whole stack
  *
  * While the event is on, the first request for a user stack in a kernel entry
  * (by LTTng's context, perf, BPF or ftrace) causes a walk of the whole stack:
  * up to 4,096 frames, with the trust of each, into memory of this CPU and
- * context. The event is emitted at once, so it precedes the event that
- * requested the stack. The tracer that made the request gets the first
- * addresses of the same walk. If the module parameter callstack_syscalls is
- * set, each system call of a registered process emits the event, even without a
- * request.
+ * context. The event is emitted at once, so it precedes the event for which the
+ * tracer requested the stack. The tracer gets the first addresses of the same
+ * walk. If the module parameter callstack_syscalls is set, each system call of
+ * a registered process emits the event, even without a request.
  *
- * Kernel entries are distinguished by a mark, a hash of the task and its user
- * registers. A probe of sys_enter, the first of all probes there, clears the
- * task's mark when a system call begins. Other entries (interrupts, faults) are
- * distinguished by the registers alone: two of them in a row with the same
+ * A mark, which is a hash of the task and its user registers, distinguishes
+ * kernel entries. A probe of sys_enter, the first of all probes there, clears
+ * the task's mark when a system call begins. Other entries (interrupts, faults)
+ * are distinguished by the registers alone: two of them in a row with the same
  * registers count as one, for example in an endless loop. Two tasks may share
  * one place for their marks. Then the event may come twice for one entry, but
  * is never missing for that reason.
@@ -51,11 +50,11 @@ static u64 notrace mark_of(const struct pt_regs *regs)
 {
 	const u32 *words = (const u32 *)regs;
 	const u32 ax = offsetof(struct pt_regs, ax) / sizeof(u32);
-	const u32 behind = ax + sizeof(regs->ax) / sizeof(u32);
+	const u32 rest = ax + sizeof(regs->ax) / sizeof(u32);
 	u32 seed = (u32)current->start_time;
 	u32 low = jhash2(words, ax, seed);
 
-	return (u64)jhash2(words + behind, sizeof(*regs) / sizeof(u32) - behind, low) << 32 |
+	return (u64)jhash2(words + rest, sizeof(*regs) / sizeof(u32) - rest, low) << 32 |
 	       (low ^ (u32)current->pid) | 1;
 }
 
@@ -78,8 +77,8 @@ static notrace void emit(const struct kunwind_stack *stack)
 }
 
 /*
- * Returns how many of the @count addresses a tracer gets: without the parameter
- * "guess", those before the first guessed frame.
+ * Returns how many of the @count addresses a tracer gets: with the parameter
+ * "guess", all; otherwise those before the first guessed frame.
  */
 static notrace u32 proved(const struct kunwind_scratch *scratch, u32 count)
 {
@@ -109,7 +108,10 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		goto out;
 	scratch = &now->scratch[smp_processor_id()][interrupt_context_level()];
 	mark = mark_of(regs);
-	/* Busy: a probe of the event, or of a page fault, requests a stack. */
+	/*
+	 * Busy: a probe of this event, or of a page fault of the walk, requests
+	 * a stack.
+	 */
 	if (READ_ONCE(scratch->busy) || READ_ONCE(*mark_place(now)) == mark)
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
@@ -131,7 +133,9 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
 		emit(&stack);
-		/* One byte more than frames: the walk may have set it, too. */
+		/*
+		 * The walk may also have set the byte after the last frame's.
+		 */
 		memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
 		       min_t(u32, stack.count, KUNWIND_MAX_FRAMES - 1));
 		done = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stack_event.h - the trace event kunwind_callstack: whole stacks
+ * stack_event.h - emit the trace event kunwind_callstack, with the whole stack
  */
 #ifndef _KUNWIND_STACK_EVENT_H
 #define _KUNWIND_STACK_EVENT_H
@@ -29,10 +29,12 @@ static __always_inline bool kunwind_stack_event_wanted(void)
 
 /**
  * kunwind_stack_event() - emit the current task's stack, once for each kernel
- * entry Arguments are those of kunwind_callstack_walk(), which it calls. @store
- * and
- * @count get what that walk would return for a tracer, at most @size addresses.
- * @size may be 0. Any context, NMI included. notrace.
+ * entry
+ * @space, @regs, @valid: as for kunwind_callstack_walk(), which it calls
+ * @store: out: the addresses that such a walk finds for a tracer
+ * @size: most addresses in @store; may be 0
+ * @count: out: addresses in @store
+ * Any context, NMI included. notrace.
  * Return: false: nothing was emitted, and @store and @count are unchanged.
  */
 bool kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,

@@ -13,17 +13,17 @@
  * Any context, NMI included: neither the hooks nor the replacements sleep, take
  * locks, or allocate.
  *
- * No function that the kernel does not export is called, not even through a
- * pointer: a task in a replacement needs nothing of the original.
+ * This file calls no function that the kernel does not export, not even through
+ * a pointer, because the replacements need nothing of the original functions.
  *
- * Each of these hooks is optional. If one is refused (a livepatch or a kprobe
- * with a post-handler is on the function), the kernel's own code runs, and log
- * and status say why. If a required hook is refused (hook.h), none of these is
- * enabled.
+ * Each of these hooks is optional. If ftrace refuses one (a livepatch or a
+ * kprobe with a post-handler is on the function), the kernel's own code runs,
+ * and log and status say why. If a required hook is refused (hook.h), none of
+ * these hooks is enabled.
  *
  * Unloading: unregister_ftrace_function() waits for tasks inside the
- * trampoline. After it, main.c calls synchronize_rcu_tasks(), which waits for
- * tasks that were preempted inside a replacement.
+ * trampoline. Then main.c calls synchronize_rcu_tasks(), which waits for tasks
+ * that were preempted inside a replacement.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -98,8 +98,8 @@ static __always_inline void take(struct kunwind_space *space, const struct pt_re
 }
 
 /*
- * Returns the space of the current task. NULL: since the hook looked, the
- * process was unregistered or walks were switched off. Preemption is off.
+ * Returns the space of the current task. NULL: after the hook's check, the
+ * process was unregistered, or walks were switched off. Preemption is off.
  */
 static __always_inline struct kunwind_space *space_now(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dump.h - report all known mappings again, for a reader that came late
+ * dump.h - report all known mappings again, for a tracer that starts later
  */
 #ifndef _KUNWIND_DUMP_H
 #define _KUNWIND_DUMP_H

@@ -9,9 +9,9 @@
  * the probe and frees the memory.
  *
  * The kernel can turn the event on before the module's init, and turns it off
- * after the module's exit. Therefore begin and end need nothing of
- * stack_event.c, which is above this folder, and passes the probe at init. All
- * functions may sleep.
+ * after the module's exit. Therefore kunwind_emitter_begin() and
+ * kunwind_emitter_end() need nothing of stack_event.c, which passes the probe
+ * to kunwind_emitter_init(). All functions may sleep.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,16 +29,19 @@
 #include "stack.h"
 
 struct kunwind_emitter __rcu *kunwind_emitter;
-static DEFINE_MUTEX(event_lock); /* taken inside the tracepoints' lock; protects */
-static unsigned int users;			/* kunwind_emitter, users and closed */
+/*
+ * Taken inside the tracepoints' lock. Protects kunwind_emitter, users, closed.
+ */
+static DEFINE_MUTEX(event_lock);
+static unsigned int users;			/* tracepoints that are on */
 static bool closed;
 
 static void settle(struct work_struct *work);
 static DECLARE_WORK(settle_work, settle);
-/* Set by init under event_lock, and constant then. */
+/* Set by kunwind_emitter_init() under event_lock, and constant from then on. */
 static struct tracepoint *sys_enter;
 static void (*probe)(void *data, struct pt_regs *regs, long id);
-static bool probing;				/* only the work uses it */
+static bool probing;				/* only settle() uses it */
 
 static void emitter_free(struct kunwind_emitter *emitter)
 {
@@ -73,7 +76,10 @@ static struct kunwind_emitter *emitter_alloc(void)
 	return new;
 }
 
-/* Registers the probe, or removes it and frees the memory, as users says. */
+/*
+ * While a tracepoint is on, registers the probe. Otherwise removes the probe
+ * and frees the memory.
+ */
 static void settle(struct work_struct *work)
 {
 	struct kunwind_emitter *old = NULL;
@@ -85,7 +91,10 @@ static void settle(struct work_struct *work)
 	known = sys_enter;
 	mutex_unlock(&event_lock);
 	if (wanted && !probing && known) {
-		/* Runs first: other probes' requests are of the new entry. */
+		/*
+		 * Runs first, before probes that request the stack of the new
+		 * entry.
+		 */
 		err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
 		if (err)
 			pr_notice("kunwind_callstack: no probe of system calls: error %d\n", err);
@@ -102,7 +111,7 @@ static void settle(struct work_struct *work)
 		RCU_INIT_POINTER(kunwind_emitter, NULL);
 	}
 	mutex_unlock(&event_lock);
-	/* Wait for the event's callers (preemption off) and for the probe's. */
+	/* Wait for functions that emit the event, and for the probe. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
 	emitter_free(old);
@@ -150,7 +159,7 @@ void kunwind_emitter_init(void (*function)(void *data, struct pt_regs *regs, lon
 	mutex_lock(&event_lock);
 	probe = function;
 	sys_enter = found;
-	/* The event can be on before: the work may have run without sys_enter. */
+	/* The event is on already: settle() may have run without sys_enter. */
 	if (users)
 		schedule_work(&settle_work);
 	mutex_unlock(&event_lock);

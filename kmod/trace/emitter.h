@@ -14,10 +14,10 @@ struct pt_regs;
 #define KUNWIND_CONTEXTS	4	/* interrupt_context_level(): task, softirq, hardirq, NMI */
 #define KUNWIND_MARK_BITS	10
 
-/* For a stack of one context of one CPU. */
+/* Memory for a stack, of one context of one CPU. */
 struct kunwind_scratch {
 	bool busy;
-	u8 trust[KUNWIND_MAX_FRAMES];		/* between uses CFI, except trust[0] */
+	u8 trust[KUNWIND_MAX_FRAMES];	/* between two uses: REGISTERS, then only CFI */
 	unsigned long addresses[KUNWIND_MAX_FRAMES];
 };
 
@@ -30,14 +30,14 @@ struct kunwind_emitter {
 extern struct kunwind_emitter __rcu *kunwind_emitter;
 
 /*
- * Sets the probe of sys_enter that is registered while the event is on: at the
- * next time when it is switched on. Call it once, in the module's init. The
- * event may be on before that; then it has memory, and no probe.
+ * Sets the probe of sys_enter, which is registered while the event is on. Call
+ * it once, in the module's init. The event may be on before that; until then it
+ * has memory, and no probe.
  */
 void kunwind_emitter_init(void (*probe)(void *data, struct pt_regs *regs, long id));
 /*
- * May sleep. Call it when nothing emits the event any more. On return the probe
- * is not registered, and the memory is freed.
+ * Call it when nothing emits the event any more. On return the probe is not
+ * registered, and the memory is freed. May sleep.
  */
 void kunwind_emitter_exit(void);
 

@@ -417,15 +417,15 @@ static int tables_build(struct file *f)
 static void stages_check(struct file *f)
 {
 	struct kunwind_table *parts;
-	struct stages_same same;
-	int err = stages_build(&f->object.section, 0, 1024, 1UL << 31, NULL, NULL, &parts);
+	struct parts_same same;
+	int err = parts_build(&f->object.section, 0, 1024, 1UL << 31, NULL, NULL, &parts);
 
 	if (err) {
 		f->bad++;
 		printf("# %s: refused in two stages: %s\n", f->path, kunwind_build_error_name(err));
 		return;
 	}
-	same = stages_compare_all(f->tables[0].table, parts);
+	same = parts_compare_all(f->tables[0].table, parts);
 	if (same.different)
 		printf("# %s: in parts %u addresses differ, the first is %#llx\n", f->path,
 		       same.different, (unsigned long long)same.first);

@@ -202,7 +202,7 @@ void ours_text(const struct kunwind_table *table, struct kunwind_rule rule, int 
 
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
 		wide = kunwind_table_full_rule(table, rule.off);
-		e = wide ? wide_find(wide, reg) : NULL;
+		e = wide ? full_rule_find(wide, reg) : NULL;
 	}
 	if (e)
 		*entry_text(table, e, false, buf) = 0;

@@ -20,18 +20,18 @@ static int row_check(void *data, u64 addr, struct kunwind_rule rule)
 {
 	const struct kunwind_table *table = data;
 	const struct kunwind_full_rule_entry *e;
-	const struct kunwind_full_rule *wide;
+	const struct kunwind_full_rule *full;
 	u16 len;
 	u32 i;
 
 	property(addr < FUZZ_HI, "row at %llx, outside the code", (unsigned long long)addr);
 	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		return 0;
-	wide = kunwind_table_full_rule(table, rule.off);
-	property(wide && wide->nr && wide->nr <= 1 + KUNWIND_NR_REGS,
+	full = kunwind_table_full_rule(table, rule.off);
+	property(full && full->nr && full->nr <= 1 + KUNWIND_NR_REGS,
 		 "full rule %d is missing, or has no or too many entries", rule.off);
-	e = (const void *)(wide + 1);
-	for (i = 0; i < wide->nr; i++) {
+	e = (const void *)(full + 1);
+	for (i = 0; i < full->nr; i++) {
 		property(e[i].how <= KUNWIND_HOW_EXPR && e[i].source < KUNWIND_NR_REGS &&
 			 e[i].reg < KUNWIND_NR_REGS, "full rule %d has an invalid entry", rule.off);
 		if (e[i].how == KUNWIND_HOW_AT_EXPR || e[i].how == KUNWIND_HOW_EXPR)

@@ -54,7 +54,7 @@ static void build(const u8 *data, size_t size, bool i386)
 	if (!err)
 		kunwind_table_free(table);
 	cost_spent = 0;
-	err = stages_build(section, fuzz_keep(*data), PART_FDES, limit, NULL, NULL, &table);
+	err = parts_build(section, fuzz_keep(*data), PART_FDES, limit, NULL, NULL, &table);
 	spent_check("parts", size, err);
 	if (!err)
 		kunwind_table_free(table);

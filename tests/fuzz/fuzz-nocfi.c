@@ -8,7 +8,7 @@
  *    -timeout)
  *  - finds equal addresses with equal trust without a cache, with an empty
  *    cache, with the cache that it filled, with the note of the last walk, and
- *    with answers about code kept from the last walk, even if a byte of the
+ *    with the analysis cache that the last walk filled, even if a byte of the
  *    code has changed since.
  *
  * Input: a byte of options (the enum below); a byte that selects the mappings;
@@ -113,7 +113,7 @@ static struct kunwind_ranges *ranges_of(const struct memory *m, u8 how)
 
 static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how,
 		 const struct kunwind_ranges *ranges, struct kunwind_rule_cache *cache,
-		 struct kunwind_replay *replay, struct kunwind_analysis_cache *answers,
+		 struct kunwind_replay *replay, struct kunwind_analysis_cache *analysis_cache,
 		 struct found *found)
 {
 	struct kunwind_walk walk = {
@@ -124,7 +124,7 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 			 .code_hi = m->code_base + m->code_size,
 			 .code_delta = (uintptr_t)m->code - m->code_base,
 			 .probe_slot = m->probe_slot, .probe_return = m->probe_return,
-			 .answers = answers },
+			 .answers = analysis_cache },
 		.addresses = found->addresses, .trust = found->trust, .capacity = CAPACITY,
 	};
 	u32 uncounted[KUNWIND_NR_TRUSTS] = { 0 }, i;
@@ -146,7 +146,7 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static struct found none, cold, warm, noted, taken, kept, known;
-	static struct kunwind_analysis_cache answers;
+	static struct kunwind_analysis_cache analysis_cache;
 	static struct kunwind_replay replay;
 	static struct kunwind_rule_cache cache;
 	struct input in = { data, data + size };
@@ -219,15 +219,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	found_compare(&none, &warm, "with its own cache");
 	found_compare(&none, &noted, "that is noted");
 	found_compare(&none, &taken, "with a note");
-	memset(&answers, 0, sizeof(answers));
-	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &kept);
-	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
-	found_compare(&none, &kept, "that keeps answers");
-	found_compare(&none, &known, "with kept answers");
+	memset(&analysis_cache, 0, sizeof(analysis_cache));
+	walk(&m, &regs, how, ranges, NULL, NULL, &analysis_cache, &kept);
+	walk(&m, &regs, how, ranges, NULL, NULL, &analysis_cache, &known);
+	found_compare(&none, &kept, "that fills the analysis cache");
+	found_compare(&none, &known, "with a filled analysis cache");
 	m.code[(from[0] ^ probe) % CODE_MAX] ^= 1 + mapped;
 	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
-	walk(&m, &regs, how, ranges, NULL, NULL, &answers, &known);
-	found_compare(&none, &known, "with kept answers, after the code changed,");
+	walk(&m, &regs, how, ranges, NULL, NULL, &analysis_cache, &known);
+	found_compare(&none, &known, "with a filled analysis cache, after the code changed,");
 	free(ranges);
 	free(m.stack);
 	free(m.code);

@@ -18,13 +18,13 @@ static bool tick(void *data)
 	return false;
 }
 
-static void stages(const u8 *data, size_t size, bool i386)
+static void in_parts(const u8 *data, size_t size, bool i386)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
 	enum kunwind_build_error one, two;
 	struct kunwind_table_stats ws, ps;
 	struct kunwind_section section[2];
-	struct stages_same same;
+	struct parts_same same;
 	u32 ticks = 0, part_fdes;
 	u8 *copy;
 
@@ -33,7 +33,7 @@ static void stages(const u8 *data, size_t size, bool i386)
 	part_fdes = 1 + (size > 1 ? data[size - 1] % 4 : 0);
 	fuzz_section(*data, i386, copy, size - 1, section);
 	one = kunwind_table_build(section, fuzz_keep(*data), LIMIT, NULL, NULL, &whole);
-	two = stages_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
+	two = parts_build(section, fuzz_keep(*data), part_fdes, LIMIT, tick, &ticks, &parts);
 	free(copy);
 	property(ticks <= 1 + size / 16, "builder in parts checks the time %u times for %zu bytes", ticks,
 		 size);
@@ -54,7 +54,7 @@ static void stages(const u8 *data, size_t size, bool i386)
 			 ws.keep, ps.keep);
 		property(ps.parts_built == ps.nr_parts, "only %u of %u parts are built", ps.parts_built,
 			 ps.nr_parts);
-		same = stages_compare_all(whole, parts);
+		same = parts_compare_all(whole, parts);
 		property(!same.different, "table in parts has other rules at %u addresses, first at %llx",
 			 same.different, (unsigned long long)same.first);
 	}
@@ -66,5 +66,5 @@ static void stages(const u8 *data, size_t size, bool i386)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	return fuzz_both(data, size, stages);
+	return fuzz_both(data, size, in_parts);
 }

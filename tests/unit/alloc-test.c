@@ -74,7 +74,7 @@ static void test_most(void)
 		kunwind_table_free(table);
 		taken = 0;
 		most = 0;
-		if (!tap_ok(!stages_build(&o.section, 0, 1024, 1UL << 30, NULL, NULL, &table),
+		if (!tap_ok(!parts_build(&o.section, 0, 1024, 1UL << 30, NULL, NULL, &table),
 			    "memory: %s builds in parts", paths[i]))
 			continue;
 		kunwind_table_stats(table, &st);
@@ -99,7 +99,7 @@ static size_t attack_most(const struct kunwind_section *section, u32 keep, size_
 	taken = 0;
 	most = 0;
 	if (part_fdes)
-		err = stages_build(section, keep, part_fdes, limit, NULL, NULL, &table);
+		err = parts_build(section, keep, part_fdes, limit, NULL, NULL, &table);
 	else
 		err = kunwind_table_build(section, keep, limit, NULL, NULL, &table);
 	if (!err)
@@ -122,14 +122,14 @@ static void test_attacks(void)
 		whole = attack_most(section, a.keep, limit, 0);
 		parts = attack_most(section, a.keep, limit, 1024);
 		tap_ok(whole <= 2 * limit && parts <= 2 * limit,
-		       "memory of %s: %zu KB, in parts %zu, of %zu charged", attack_cases[i].name,
-		       whole >> 10, parts >> 10, 2 * limit >> 10);
+		       "memory: build of %s: %zu KB, in parts %zu KB, at most the %zu KB charged",
+		       attack_cases[i].name, whole >> 10, parts >> 10, 2 * limit >> 10);
 		free(a.data);
 	}
 }
 
 /* The test of main(), for a build in parts. */
-static void test_stages(const struct eh *eh)
+static void test_parts(const struct eh *eh)
 {
 	struct kunwind_section section = {
 		.data = eh->data, .size = eh->size, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI,
@@ -140,14 +140,15 @@ static void test_stages(const struct eh *eh)
 
 	for (fail_at = 1; fail_at < 1000; fail_at++) {
 		calls = 0;
-		err = stages_build(&section, 0, 100, 1 << 24, NULL, NULL, &table);
+		err = parts_build(&section, 0, 100, 1 << 24, NULL, NULL, &table);
 		if (!err)
 			break;
 		failed++;
 		wrong += err != KUNWIND_E_NOMEM || table;
 	}
 	if (tap_ok(failed > 20 && fail_at < 1000 && !wrong && !err,
-		   "build in parts: nomem when any of %u allocations fails; then it succeeds", failed))
+		   "build in parts: nomem when any of %u allocations fails, succeeds when none fails",
+		   failed))
 		kunwind_table_free(table);
 	fail_at = 0;
 }
@@ -187,14 +188,14 @@ int main(void)
 	}
 	tap_ok(failed > 10 && fail_at < 1000 && !wrong,
 	       "build: nomem when any of %u allocations fails", failed);
-	if (!tap_ok(!err, "build: it succeeds when no allocation fails"))
+	if (!tap_ok(!err, "build: succeeds when no allocation fails"))
 		return tap_done();
 	kunwind_table_stats(table, &st);
 	tap_ok(st.nr_rows == 1500 && st.nr_rules > 500 && st.nr_full > 60,
-	       "build: the table has %u rows, %u rules, %u of them wide", st.nr_rows, st.nr_rules,
+	       "build: the table has %u rows, %u rules, %u of them full rules", st.nr_rows, st.nr_rules,
 	       st.nr_full);
 	kunwind_table_free(table);
-	test_stages(&eh);
+	test_parts(&eh);
 	test_most();
 	test_attacks();
 	return tap_done();

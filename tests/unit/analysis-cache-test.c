@@ -3,10 +3,10 @@
  * analysis-cache-test.c - a cached answer about code equals the result of
  * decoding it again
  *
- * A stack is walked without a cache of answers, with an empty one, and with one
- * that holds the previous walk's answers. Then each bit of the code is changed
- * in turn: a walk with answers about the old code must find what a walk without
- * answers finds. The same must hold for each question about random code.
+ * A stack is walked without a cache, with an empty one, and with one that holds
+ * the answers of the previous walk. Then each bit of the code is changed in
+ * turn: a walk with answers about the old code must find what a walk without a
+ * cache finds. The same must hold for each question about random code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 static u8 code[512];
 static u64 stack[WORDS];
-static struct kunwind_analysis_cache answers;
+static struct kunwind_analysis_cache cache;
 static struct kunwind_ranges *ranges;
 
 struct found {
@@ -107,7 +107,7 @@ struct answer {
 	bool yes;
 };
 
-/* @with: NULL, or answers for the walk with number with->walk. */
+/* @with: NULL, or a cache for the walk with number with->walk. */
 static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis_cache *with,
 			 u32 budget)
 {
@@ -120,15 +120,15 @@ static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis
 
 	switch (question) {
 	case READ:
-		kunwind_asked_read(&mem, from, to, &answer.code);
+		kunwind_cached_code_read(&mem, from, to, &answer.code);
 		break;
 	case AHEAD:
-		answer.yes = kunwind_asked_ahead(&mem, from, &answer.code);
+		answer.yes = kunwind_cached_code_ahead(&mem, from, &answer.code);
 		if (!answer.yes)
 			answer.code = (struct kunwind_code){ };
 		break;
 	default:
-		answer.tail = kunwind_asked_tail(&mem, from, CODE, to, &answer.left);
+		answer.tail = kunwind_cached_code_tail(&mem, from, CODE, to, &answer.left);
 	}
 	answer.spent = budget - mem.left;
 	return answer;
@@ -147,13 +147,13 @@ static bool same_after(u32 left)
 	struct answer want, got;
 	u32 question, bad = 0;
 
-	memset(&answers, 0, sizeof(answers));
-	answers.id = answers.walk = answers.space = 1;
+	memset(&cache, 0, sizeof(cache));
+	cache.id = cache.walk = cache.space = 1;
 	for (question = 0; question < QUESTIONS; question++) {
 		const u64 from = question == READ ? CODE : question == TAIL ? CODE + 0xc0 : CODE + 0x45;
 
-		ask(question, from, CODE + 0x45, &answers, left);
-		got = ask(question, from, CODE + 0x45, &answers, KUNWIND_BUDGET);
+		ask(question, from, CODE + 0x45, &cache, left);
+		got = ask(question, from, CODE + 0x45, &cache, KUNWIND_BUDGET);
 		want = ask(question, from, CODE + 0x45, NULL, KUNWIND_BUDGET);
 		bad += !same_answers(&want, &got);
 	}
@@ -219,12 +219,12 @@ static void test_changes(void)
 				const u8 flip = 1U << drawn(8);
 				struct answer want, got;
 
-				memset(&answers, 0, sizeof(answers));
-				answers.id = answers.walk = 1;
-				ask(question, CODE, to, &answers, KUNWIND_BUDGET);
-				answers.walk++;
+				memset(&cache, 0, sizeof(cache));
+				cache.id = cache.walk = 1;
+				ask(question, CODE, to, &cache, KUNWIND_BUDGET);
+				cache.walk++;
 				code[at] ^= flip;
-				got = ask(question, CODE, to, &answers, KUNWIND_BUDGET);
+				got = ask(question, CODE, to, &cache, KUNWIND_BUDGET);
 				want = ask(question, CODE, to, NULL, KUNWIND_BUDGET);
 				code[at] ^= flip;
 				differ += !same_answers(&want, &before);
@@ -239,7 +239,7 @@ static void test_changes(void)
 	printf("# %u changed answers, %u wrong, %u times nothing was found again\n", differ, bad,
 	       kept);
 	tap_ok(!bad && differ > 1000 && kept < differ / 10,
-	       "answers: a change of random code discards the answer of each question");
+	       "analysis cache: a change of random code discards the answer of each question");
 }
 
 /*
@@ -255,11 +255,11 @@ static struct answer ask_again(u32 nr, u8 last, u32 times, u32 *cost)
 	for (i = 0; i < nr; i++)
 		memcpy(code + 64 * i, "\xeb\x3e", 2);
 	memset(code + 64 * nr, last, times);
-	memset(&answers, 0, sizeof(answers));
-	answers.id = answers.walk = 1;
-	ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
-	answers.walk++;
-	answer = ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
+	memset(&cache, 0, sizeof(cache));
+	cache.id = cache.walk = 1;
+	ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET);
+	cache.walk++;
+	answer = ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET);
 	*cost = answer.spent;
 	return answer;
 }
@@ -270,25 +270,25 @@ static void test_nothing(void)
 	u32 cost;
 
 	tap_ok(ask_again(all, 0xc3, 1, &cost).yes && cost > few,
-	       "answers: a result from too much code is kept for one walk only");
+	       "analysis cache: an answer from too much code is valid for one walk only");
 	tap_ok(!ask_again(all, 0x06, 1, &cost).yes && cost <= few,
-	       "answers: \"nothing\" from much code is kept for the next walk");
+	       "analysis cache: \"nothing found\" in much code is valid for the next walk");
 	code[0] = 0xc3;
-	answers.walk++;
-	tap_ok(ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes,
-	       "answers: \"nothing\" is discarded if the code's first pieces change");
+	cache.walk++;
+	tap_ok(ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET).yes,
+	       "analysis cache: \"nothing found\" is discarded if the code's first pieces change");
 	tap_ok(!ask_again(all, 0xcc, 1, &cost).yes && cost > few,
-	       "answers: \"nothing\" is not kept if a breakpoint hides an instruction");
+	       "analysis cache: \"nothing found\" is not kept if a breakpoint hides an instruction");
 	tap_ok(!ask_again(2, 0xcc, 1, &cost).yes && cost > 3,
-	       "answers: \"nothing\" is not kept if a breakpoint is in the first pieces");
+	       "analysis cache: \"nothing found\" is not kept if a breakpoint is in the first pieces");
 	code[64 * 2 + 1] = 0xcc;
-	ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET);
-	answers.walk++;
-	tap_ok(!ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).yes &&
-	       ask(AHEAD, CODE, 0, &answers, KUNWIND_BUDGET).spent == 1,
-	       "answers: \"nothing\" is kept if a run of breakpoints is padding");
+	ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET);
+	cache.walk++;
+	tap_ok(!ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET).yes &&
+	       ask(AHEAD, CODE, 0, &cache, KUNWIND_BUDGET).spent == 1,
+	       "analysis cache: \"nothing found\" is kept if a run of breakpoints is padding");
 	tap_ok(!ask_again(7, 0x90, 64, &cost).yes && cost > few,
-	       "answers: \"nothing\" is not kept if code could not be read");
+	       "analysis cache: \"nothing found\" is not kept if code could not be read");
 }
 
 /* All questions about all places, in two walks: many use the same entry. */
@@ -298,15 +298,15 @@ static void test_places(void)
 
 	for (round = 0; round < 20; round++) {
 		random_code();
-		memset(&answers, 0, sizeof(answers));
-		answers.id = 1;
+		memset(&cache, 0, sizeof(cache));
+		cache.id = 1;
 		for (walk = 1; walk <= 2; walk++) {
-			answers.walk = walk;
+			cache.walk = walk;
 			for (at = 0; at < sizeof(code) - 4; at++)
 				for (question = 0; question < 2 * QUESTIONS; question++) {
 					const u64 to = CODE + at + drawn(3);
 					const struct answer got = ask(question % QUESTIONS, CODE + at,
-								      to, &answers, KUNWIND_BUDGET);
+								      to, &cache, KUNWIND_BUDGET);
 					const struct answer want = ask(question % QUESTIONS, CODE + at,
 								       to, NULL, KUNWIND_BUDGET);
 
@@ -314,7 +314,7 @@ static void test_places(void)
 				}
 		}
 	}
-	tap_ok(!bad, "answers: no question gets the answer of another");
+	tap_ok(!bad, "analysis cache: no question gets the answer of another");
 }
 
 static void test_cost(void)
@@ -323,19 +323,19 @@ static void test_cost(void)
 	struct answer first, same_walk, next;
 
 	memset(code, 0x90, sizeof(code));
-	memset(&answers, 0, sizeof(answers));
-	answers.id = answers.walk = 1;
-	first = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
-	same_walk = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
-	answers.walk++;
-	next = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
+	memset(&cache, 0, sizeof(cache));
+	cache.id = cache.walk = 1;
+	first = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
+	same_walk = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
+	cache.walk++;
+	next = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
 	printf("# 320 instructions: %u units, %u in the same walk, %u in the next\n", first.spent,
 	       same_walk.spent, next.spent);
 	tap_ok(first.spent > 320 && same_walk.spent == 1 && next.spent >= 2 + 320 / 64,
-	       "answers: the budget pays for a question and for each 64 bytes compared");
-	answers.walk++;
-	tap_ok(ask(READ, CODE, to, &answers, 4).spent == 4,
-	       "answers: comparing the code can spend the whole budget");
+	       "analysis cache: the budget pays for a question and for each 64 bytes compared");
+	cache.walk++;
+	tap_ok(ask(READ, CODE, to, &cache, 4).spent == 4,
+	       "analysis cache: comparing the code can spend the whole budget");
 }
 
 /*
@@ -351,33 +351,33 @@ static void test_spaces(void)
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 3, "\x48\x81\xec\x08\x00\x00\x00", 7);	/* sub $8, %rsp */
 	memcpy(code + 10, "\xb8\x00\x00\x00\x00", 5);		/* mov $0, %eax */
-	memset(&answers, 0, sizeof(answers));
-	answers.id = answers.walk = answers.space = 1;
-	first = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
+	memset(&cache, 0, sizeof(cache));
+	cache.id = cache.walk = cache.space = 1;
+	first = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
 	code[7] ^= 0x80;
 	code[11] ^= 0x10;
 	want = ask(READ, CODE, to, NULL, KUNWIND_BUDGET);
-	answers.walk++;
-	own = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
-	answers.walk++;
-	answers.space = 2;
-	other = ask(READ, CODE, to, &answers, KUNWIND_BUDGET);
+	cache.walk++;
+	own = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
+	cache.walk++;
+	cache.space = 2;
+	other = ask(READ, CODE, to, &cache, KUNWIND_BUDGET);
 	tap_ok(first.code.depth == 8 && want.code.depth == 0x8008 && own.code.depth == 8,
-	       "answers: a process can make its own code collide");
+	       "analysis cache: a process can make its own code collide");
 	tap_ok(other.code.depth == 0x8008,
-	       "answers: code that collides does not change answers in another address space");
+	       "analysis cache: code that collides does not change answers in another address space");
 	/*
 	 * Without a number of its own, a walk might use what another walk
 	 * found.
 	 */
-	kunwind_asked_read(&(struct kunwind_mem){ .lo = STACK, .hi = STACK + sizeof(stack),
+	kunwind_cached_code_read(&(struct kunwind_mem){ .lo = STACK, .hi = STACK + sizeof(stack),
 		.delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 		.code_hi = CODE + sizeof(code), .code_delta = (u64)(uintptr_t)code - CODE,
-		.answers = &answers, .left = KUNWIND_BUDGET }, CODE + 32, CODE + 33, &own.code);
-	for (u32 i = 0; i < ARRAY_SIZE(answers.answer); i++)
-		if (answers.answer[i].from == CODE + 32)
+		.answers = &cache, .left = KUNWIND_BUDGET }, CODE + 32, CODE + 33, &own.code);
+	for (u32 i = 0; i < ARRAY_SIZE(cache.entry); i++)
+		if (cache.entry[i].from == CODE + 32)
 			other.yes = true;
-	tap_ok(!other.yes && !own.code.depth, "answers: a walk without a number stores none");
+	tap_ok(!other.yes && !own.code.depth, "analysis cache: a walk without a number stores none");
 }
 
 int main(void)
@@ -392,48 +392,49 @@ int main(void)
 		.start = CODE, .end = CODE + sizeof(code), .reason = KUNWIND_NO_OBJECT };
 	scene();
 	walk_from(CODE + 0x45, NULL, &none);
-	walk_from(CODE + 0x45, &answers, &first);
-	walk_from(CODE + 0x45, &answers, &again);
+	walk_from(CODE + 0x45, &cache, &first);
+	walk_from(CODE + 0x45, &cache, &again);
 	for (i = 0; i < none.count; i++)
 		printf("# %lx %s\n", none.addresses[i], kunwind_trust_name(none.trust[i]));
-	printf("# %u units without answers, %u with none yet, %u with answers\n", none.spent,
+	printf("# %u units without a cache, %u with an empty one, %u with a filled one\n", none.spent,
 	       first.spent, again.spent);
-	tap_ok(none.count == FRAMES + 2, "scene: the walk finds each call");
+	tap_ok(none.count == FRAMES + 2,
+	       "analysis cache: a walk without it finds each call of the test's code");
 	tap_ok(same(&none, &first) && same(&none, &again),
-	       "answers: a walk with answers finds what a walk without them finds");
+	       "analysis cache: a walk with it finds what a walk without it finds");
 	tap_ok(first.spent < none.spent && again.spent < first.spent,
-	       "answers: a walk that uses answers costs less, the next walk even less");
+	       "analysis cache: a walk with it costs less, the next walk even less");
 
 	for (i = 0; i < sizeof(code); i++)
 		for (flip = 1; flip < 256; flip <<= 1) {
-			memset(&answers, 0, sizeof(answers));
-			walk_from(CODE + 0x45, &answers, &first);
+			memset(&cache, 0, sizeof(cache));
+			walk_from(CODE + 0x45, &cache, &first);
 			code[i] ^= flip;
 			walk_from(CODE + 0x45, NULL, &other);
-			walk_from(CODE + 0x45, &answers, &again);
+			walk_from(CODE + 0x45, &cache, &again);
 			code[i] ^= flip;
 			bad += !same(&other, &again);
 			differ += !same(&other, &none);
 		}
 	printf("# %u changes of a bit, %u of them change what is found, %u unseen\n", 8 * i,
 	       differ, bad);
-	tap_ok(!bad && differ > 50, "answers: no answer about changed code is used");
+	tap_ok(!bad && differ > 50, "analysis cache: no answer about changed code is used");
 
-	memset(&answers, 0, sizeof(answers));
-	walk_from(CODE + 0x45, &answers, &first);
-	walk_from(CODE + 0x45, &answers, &first);
+	memset(&cache, 0, sizeof(cache));
+	walk_from(CODE + 0x45, &cache, &first);
+	walk_from(CODE + 0x45, &cache, &first);
 	ranges->id = 2;
-	walk_from(CODE + 0x45, &answers, &again);
+	walk_from(CODE + 0x45, &cache, &again);
 	tap_ok(same(&none, &again) && again.spent > first.spent,
-	       "answers: an answer for other ranges is not used");
+	       "analysis cache: an answer for other ranges is not used");
 	ranges->id = 1;
-	walk_from(CODE + 0x45, &answers, &first);
-	walk_from(CODE + 0x45, &answers, &first);
+	walk_from(CODE + 0x45, &cache, &first);
+	walk_from(CODE + 0x45, &cache, &first);
 	space = 2;
-	walk_from(CODE + 0x45, &answers, &again);
+	walk_from(CODE + 0x45, &cache, &again);
 	space = 1;
 	tap_ok(same(&none, &again) && again.spent > first.spent,
-	       "answers: an answer for another address space is not used");
+	       "analysis cache: an answer for another address space is not used");
 
 	/*
 	 * Wherever the budget ends, no answer may come from code that was not
@@ -441,7 +442,7 @@ int main(void)
 	 */
 	for (i = bad = 0; i < 100; i++)
 		bad += !same_after(i);
-	tap_ok(!bad, "answers: a question that spends the budget stores none");
+	tap_ok(!bad, "analysis cache: a question that spends the budget stores none");
 
 	test_changes();
 	test_nothing();

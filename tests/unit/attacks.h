@@ -588,7 +588,7 @@ static inline void attack_debug_frame(struct attack *a)
 }
 
 /* A different full rule in each row: pools, hash tables and draft all grow. */
-static inline void attack_wide_rules(struct attack *a)
+static inline void attack_full_rules(struct attack *a)
 {
 	static u8 code[900];
 	u32 off = 64;
@@ -634,10 +634,10 @@ struct attack_case {
 static const struct attack_case attack_cases[] = {
 	{ "nops", attack_nops },
 	{ "advances by nothing", attack_zero_advance },
-	{ "equal wide rows", attack_same_rows },
-	{ "equal wide rows, a register restored in each", attack_same_rows_again },
-	{ "equal plain rows", attack_plain_rows },
-	{ "two wide rows in turn", attack_two_rows },
+	{ "equal rows with a full rule", attack_same_rows },
+	{ "equal rows with a full rule, a register restored in each", attack_same_rows_again },
+	{ "equal rows with a short rule", attack_plain_rows },
+	{ "two rows with full rules in turn", attack_two_rows },
 	{ "two rows in turn, all callee-saved registers followed", attack_two_rows_kept },
 	{ "remember and restore", attack_remember },
 	{ "remember 8 times, restore 8 times", attack_remember_deep },
@@ -652,7 +652,7 @@ static const struct attack_case attack_cases[] = {
 	{ "expressions with equal hashes", attack_expression_hashes },
 	{ "rules with equal hashes", attack_rule_hashes },
 	{ "as many rules as there is room for", attack_many_rules },
-	{ "a full rule for each row", attack_wide_rules },
+	{ "a full rule for each row", attack_full_rules },
 	{ "FDEs without instructions", attack_small_fdes },
 	{ "FDEs that cover nothing", attack_empty_fdes },
 	{ "one long CIE", attack_long_cie },

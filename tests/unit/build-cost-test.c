@@ -47,7 +47,7 @@ static struct result build(const struct kunwind_section *section, u32 keep, u32 
 
 	cost_spent = 0;
 	if (part_fdes)
-		r.err = stages_build(section, keep, part_fdes, limit, NULL, NULL, &table);
+		r.err = parts_build(section, keep, part_fdes, limit, NULL, NULL, &table);
 	else
 		r.err = kunwind_table_build(section, keep, limit, NULL, NULL, &table);
 	r.cost = cost_spent;

@@ -26,29 +26,31 @@ static void test_object(const char *path, u32 part_fdes)
 	struct kunwind_table *whole, *parts;
 	struct kunwind_table_stats ws, ps;
 	const char *name = strrchr(path, '/') + 1;
-	struct stages_same same;
+	struct parts_same same;
 	struct object o;
 
 	if (object_open(&o, path))
 		return;
 	if (!tap_ok(!kunwind_table_build(&o.section, 0, LIMIT, NULL, NULL, &whole) &&
-		    !stages_build(&o.section, 0, part_fdes, LIMIT, NULL, NULL, &parts),
-		    "%s builds as a whole and in parts of %u FDEs", name, part_fdes))
+		    !parts_build(&o.section, 0, part_fdes, LIMIT, NULL, NULL, &parts),
+		    "parts: %s builds as a whole and in parts of %u FDEs", name, part_fdes))
 		return;
-	same = stages_compare_all(whole, parts);
+	same = parts_compare_all(whole, parts);
 	kunwind_table_stats(whole, &ws);
 	kunwind_table_stats(parts, &ps);
 	if (!tap_ok(!same.different && same.compared > 2 * ws.nr_rows,
-		    "%s: %u parts have the whole table's rules at %u addresses", name, ps.nr_parts,
+		    "parts: %s: %u parts have the rules of the whole table at %u addresses",
+		    name, ps.nr_parts,
 		    same.compared))
 		printf("# %u differ, the first at %#llx\n", same.different,
 		       (unsigned long long)same.first);
 	tap_ok(ps.nr_parts == ps.parts_built && ps.nr_fdes == ws.nr_fdes && ps.base == ws.base &&
 	       ps.span == ws.span && ps.keep == ws.keep && ps.needed == ws.needed,
-	       "%s: the table in parts has the FDEs, span and registers of the whole one", name);
+	       "parts: %s: the table has the FDEs, span and registers of the whole one", name);
 	/* parts repeat rules, and each has its own head */
 	tap_ok(part_fdes < 1024 || ps.bytes < ws.bytes + ws.bytes / 8 + 256ULL * ps.nr_parts,
-	       "%s: %llu bytes in parts, %llu as a whole", name, (unsigned long long)ps.bytes,
+	       "parts: %s: size is near that of the whole table: %llu and %llu bytes",
+	       name, (unsigned long long)ps.bytes,
 	       (unsigned long long)ws.bytes);
 	kunwind_table_free(whole);
 	kunwind_table_free(parts);
@@ -111,11 +113,11 @@ static void test_made(const struct made_case *c)
 {
 	struct kunwind_table *whole = NULL, *parts = NULL;
 	enum kunwind_build_error begin, build, err = 0;
-	struct kunwind_build_parts *stages;
+	struct kunwind_build_parts *builder;
 	struct kunwind_section section;
 	struct kunwind_table_stats ps;
 	static struct eh eh;
-	struct stages_same same;
+	struct parts_same same;
 	size_t cie;
 	u32 i, part = ~0U;
 	bool wanted;
@@ -126,23 +128,24 @@ static void test_made(const struct made_case *c)
 		eh_plain_fde(&eh, cie, TEXT_LO + c->fde[i].start, c->fde[i].len, c->fde[i].code);
 	section = section_of(&eh);
 	build = eh_build(&eh, 0, &whole);
-	begin = kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &parts);
+	begin = kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &builder, &parts);
 	if (!begin) {
-		while (!err && (part = kunwind_build_parts_next(stages, &wanted)) != ~0U)
-			err = kunwind_build_parts_one(stages, part);
-		kunwind_build_parts_end(stages);
+		while (!err && (part = kunwind_build_parts_next(builder, &wanted)) != ~0U)
+			err = kunwind_build_parts_one(builder, part);
+		kunwind_build_parts_end(builder);
 	}
 	tap_ok(begin == c->begin && err == c->build && !build == !(c->begin || c->build),
-	       "%s: %s, then %s; as a whole %s", c->name, kunwind_build_error_name(begin),
+	       "parts: %s: first stage %s, second stage %s, whole table %s",
+	       c->name, kunwind_build_error_name(begin),
 	       kunwind_build_error_name(err), kunwind_build_error_name(build));
 	if (!begin) {
 		kunwind_table_stats(parts, &ps);
 		tap_ok(ps.nr_parts == c->nr_parts && (err || ps.parts_built == ps.nr_parts),
-		       "%s: %u parts", c->name, ps.nr_parts);
+		       "parts: %s: the table has %u parts", c->name, ps.nr_parts);
 	}
 	if (!build && !begin && !err) {
-		same = stages_compare_all(whole, parts);
-		tap_ok(!same.different, "%s: the parts have the rules of the whole table", c->name);
+		same = parts_compare_all(whole, parts);
+		tap_ok(!same.different, "parts: %s: each address has the rule of the whole table", c->name);
 	}
 	if (!build)
 		kunwind_table_free(whole);
@@ -157,7 +160,7 @@ static void test_walk(void)
 	static struct kunwind_rule_cache cache;
 	struct kunwind_table *table = NULL;
 	struct kunwind_section section;
-	struct kunwind_build_parts *stages;
+	struct kunwind_build_parts *builder;
 	unsigned long addresses[8];
 	struct kunwind_table_stats st;
 	struct kunwind_walk walk;
@@ -181,8 +184,8 @@ static void test_walk(void)
 	section = section_of(&eh);
 	/* the last frame's caller lies in no object */
 	stack[3] = 0x700000;
-	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
-		    "walk: the first stage makes five parts"))
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &builder, &table),
+		    "walk: the table has five parts that are not built"))
 		return;
 	ranges->nr = 1;
 	ranges->id = 1;
@@ -198,12 +201,13 @@ static void test_walk(void)
 		walk.regs.r[KUNWIND_RA] = TEXT_LO + 0x44;
 		walk.regs.valid = KUNWIND_ALL_REGS;
 		reason = kunwind_walk(&walk);
-		part = kunwind_build_parts_next(stages, &wanted);
+		part = kunwind_build_parts_next(builder, &wanted);
 		tap_ok(reason == rounds[round].reason && walk.count == rounds[round].count,
-		       "walk: %u addresses, %s", walk.count, kunwind_reason_name(reason));
+		       "walk over missing parts: ends after %u addresses with %s",
+		       walk.count, kunwind_reason_name(reason));
 		if (rounds[round].build != ~0U)
 			tap_ok(part == rounds[round].build && wanted &&
-			       !kunwind_build_parts_one(stages, part),
+			       !kunwind_build_parts_one(builder, part),
 			       "walk: the missed part %u is built next", part);
 		else
 			tap_ok(part == 0 && !wanted, "walk: no part was missed, part %u is next", part);
@@ -220,7 +224,7 @@ static void test_walk(void)
 	reason = kunwind_walk(&walk);
 	tap_ok(reason == KUNWIND_NO_TABLE && walk.count == 1, "walk: a retired table has no rules: %s",
 	       kunwind_reason_name(reason));
-	kunwind_build_parts_end(stages);
+	kunwind_build_parts_end(builder);
 	kunwind_table_drop(table);
 	kunwind_table_stats(table, &st);
 	tap_ok(!st.parts_built && !st.nr_rows, "walk: a dropped table has no parts");
@@ -239,16 +243,16 @@ static void test_limit(const char *path)
 
 	if (object_open(&o, path))
 		return;
-	if (tap_ok(!stages_build(&o.section, 0, 256, LIMIT, NULL, NULL, &table),
+	if (tap_ok(!parts_build(&o.section, 0, 256, LIMIT, NULL, NULL, &table),
 		   "limit: the table is built with a high limit")) {
 		kunwind_table_stats(table, &st);
 		kunwind_table_free(table);
 		needed = st.bytes + 8 * st.nr_fdes;
-		err = stages_build(&o.section, 0, 256, needed - 1, NULL, NULL, &table);
+		err = parts_build(&o.section, 0, 256, needed - 1, NULL, NULL, &table);
 		tap_ok(err == KUNWIND_E_LIMIT,
 		       "limit: one byte less than the list and all parts is not enough: %s",
 		       kunwind_build_error_name(err));
-		err = stages_build(&o.section, 0, 256, needed, NULL, NULL, &table);
+		err = parts_build(&o.section, 0, 256, needed, NULL, NULL, &table);
 		if (tap_ok(!err, "limit: the bytes of the list and all parts are enough"))
 			kunwind_table_free(table);
 	}
@@ -260,7 +264,7 @@ static void test_wanted(void)
 {
 	static const u32 order[] = { 1, 3, 4, 0, 2 };
 	struct kunwind_section section;
-	struct kunwind_build_parts *stages;
+	struct kunwind_build_parts *builder;
 	struct kunwind_table *table;
 	static struct eh eh;
 	bool good = true, wanted;
@@ -272,8 +276,8 @@ static void test_wanted(void)
 	for (i = 0; i < 5; i++)
 		eh_plain_fde(&eh, cie, TEXT_LO + 0x10 * i, 0x10, "0e 10");
 	section = section_of(&eh);
-	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &stages, &table),
-		    "wanted: the first stage makes five parts"))
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, LIMIT, NULL, NULL, &builder, &table),
+		    "wanted: the table has five parts that are not built"))
 		return;
 	for (i = 0; i < 3; i++) {
 		const struct kunwind_table *found = table;
@@ -281,12 +285,12 @@ static void test_wanted(void)
 		good &= kunwind_table_part(&found, TEXT_LO + 0x10 * order[2 - i]) == KUNWIND_NOT_READY;
 	}
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		part = kunwind_build_parts_next(stages, &wanted);
-		good &= part == order[i] && wanted == (i < 3) && !kunwind_build_parts_one(stages, part);
+		part = kunwind_build_parts_next(builder, &wanted);
+		good &= part == order[i] && wanted == (i < 3) && !kunwind_build_parts_one(builder, part);
 	}
-	tap_ok(good && kunwind_build_parts_next(stages, &wanted) == ~0U,
+	tap_ok(good && kunwind_build_parts_next(builder, &wanted) == ~0U,
 	       "wanted: all parts that were missed come before the others");
-	kunwind_build_parts_end(stages);
+	kunwind_build_parts_end(builder);
 	kunwind_table_free(table);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * build-queue-test.c - the queues in which objects wait to be built: order,
- * users, and the user who pays
+ * build requests of several users, and the user who is charged
  */
 #include "object-scene.h"
 
@@ -11,12 +11,12 @@ static struct kunwind_object *begins(struct kunwind_quota *quota, bool *wanted)
 	return kunwind_object_next(list_entry(queues.next, struct kunwind_build_queue, node), quota, wanted);
 }
 
-static unsigned int nr_places(const struct kunwind_object *object)
+static unsigned int nr_requests(const struct kunwind_object *object)
 {
-	const struct kunwind_place *place;
+	const struct kunwind_build_request *request;
 	unsigned int nr = 0;
 
-	list_for_each_entry(place, &object->places, of_object)
+	list_for_each_entry(request, &object->requests, of_object)
 		nr++;
 	return nr;
 }
@@ -81,7 +81,7 @@ static void test_unwanted(void)
 }
 
 /* An object waits in the queue of each user who maps the file. */
-static void test_places(void)
+static void test_requests(void)
 {
 	struct kunwind_object *o[6], *again;
 	unsigned int i;
@@ -91,45 +91,48 @@ static void test_places(void)
 		o[i] = get_file(i, alice);
 	o[5] = get_file(4, bob);
 	tap_ok(o[5] == o[4] && o[4]->quota == alice,
-	       "places: two users share one object, charged to the first");
+	       "requests: two users share one object, charged to the first user");
 	again = get_file(4, alice);
 	kunwind_object_offer(o[5], bob, &files[4]);
-	tap_ok(nr_places(o[4]) == 2, "places: one for each user, however often a user maps the file");
+	tap_ok(nr_requests(o[4]) == 2, "requests: a user has one, however often the user maps the file");
 	kunwind_object_put(again);
 	run_work();
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[4]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[1]) == KUNWIND_OBJECT_PENDING,
-	       "places: a user does not wait for objects that another user queued earlier");
+	       "requests: a user does not wait for objects that another user queued earlier");
 	tap_ok(o[4]->quota == bob && o[4]->time_quota == bob && alice->objects == 4 && bob->objects == 1 &&
 	       kunwind_quota_add_bytes(bob, 0) == TABLE,
-	       "places: the user whose queue reaches the object first pays");
+	       "requests: the user whose queue reaches the object first is charged");
 	build_all();
-	tap_ok(built == 5 && closed == 5, "places: an object in two queues is built once");
+	tap_ok(built == 5 && closed == 5, "requests: an object in two queues is built once");
 	for (i = 0; i < 6; i++)
 		kunwind_object_put(o[i]);
-	end("places");
+	end("requests");
 
-	/* no memory for a place; then no room in a user's share of objects */
+	/*
+	 * no memory for a build request; then no room in a user's share of
+	 * objects
+	 */
 	begin();
 	max_objects = 8;
 	for (i = 0; i < 2; i++)
 		o[i] = get_file(i, alice);
 	no_memory = 1;
 	o[2] = get_file(1, bob);
-	tap_ok(o[2] == o[1] && !no_memory && nr_places(o[1]) == 1,
-	       "places: without memory an object keeps its place");
+	tap_ok(o[2] == o[1] && !no_memory && nr_requests(o[1]) == 1,
+	       "requests: without memory for a second request, the first one stays");
 	kunwind_object_offer(o[2], bob, &files[1]);
 	for (i = 3; i < 5; i++)
 		o[i] = get_file(i, bob);
 	kunwind_object_put(o[0]);
 	build_all();
 	tap_ok(built == 3 && o[1]->time_quota == bob && o[1]->quota == alice && bob->objects == 2,
-	       "places: a user whose share is full pays the time, not the object");
+	       "requests: a user with too many objects is charged for the time only");
 	for (i = 1; i < 5; i++)
 		kunwind_object_put(o[i]);
-	end("share");
+	end("share of objects");
 }
 
 /* A second user maps the file after its build has begun. */
@@ -143,21 +146,21 @@ static void test_take_over(void)
 	begins(alice, &wanted);
 	kunwind_turns.woken = 0;
 	b = get_file(0, bob);
-	tap_ok(a == b && time_quota(a) == alice && nr_places(a) == 2 && kunwind_turns.woken == 1 &&
+	tap_ok(a == b && time_quota(a) == alice && nr_requests(a) == 2 && kunwind_turns.woken == 1 &&
 	       nr_works == 1,
-	       "take over: within the budget, the first user pays for the build's time");
+	       "take over: within the budget, the first user is charged for the build's time");
 	over_budget(alice);
 	tap_ok(time_quota(a) == bob && a->quota == alice,
-	       "take over: a user within the budget takes over the time, not the table");
+	       "take over: a user within the budget is charged for the time, not for the table");
 	over_budget(bob);
 	tap_ok(time_quota(a) == bob, "take over: a user over the budget takes over nothing");
 	kunwind_object_offer(b, NULL, &files[0]);
 	tap_ok(!time_quota(a), "take over: CAP_SYS_ADMIN takes over any build");
 	kunwind_object_offer(b, alice, &files[0]);
-	tap_ok(!time_quota(a) && nr_places(a) == 3,
+	tap_ok(!time_quota(a) && nr_requests(a) == 3,
 	       "take over: no user takes over a build from CAP_SYS_ADMIN");
 	ends(a);
-	tap_ok(list_empty(&a->places), "take over: after the build, the list of quotas is empty");
+	tap_ok(list_empty(&a->requests), "take over: after the build, no build request is left");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
@@ -166,9 +169,9 @@ static void test_take_over(void)
 
 /*
  * Alice's share has no room. Her idle queue reaches a file of Bob's before
- * Bob's queue does, because Bob's has another file in front.
+ * Bob's queue does, because another file waits in Bob's queue before it.
  */
-static void test_poor(void)
+static void test_charged(void)
 {
 	struct kunwind_object *front, *used, *a, *b;
 	struct kunwind_quota *quota;
@@ -185,7 +188,7 @@ static void test_poor(void)
 	run_work();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && a->quota == bob &&
 	       bob->objects == 2 && !alice->objects,
-	       "quotas: a table for which one user's share has no room is charged to another");
+	       "charged: a table for which one user's share has no room is charged to another");
 	kunwind_object_put(b);
 	/* Two tables of Bob's are in use now. */
 	used = a;
@@ -195,23 +198,23 @@ static void test_poor(void)
 	b = get_file(2, alice);
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->over_share,
-	       "quotas: a table is refused if no user's share has room");
+	       "charged: a table is refused if no user's share has room");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	a = get_file(3, bob);
 	b = get_file(3, alice);
 	kunwind_object_offer(b, NULL, &files[3]);
-	tap_ok(!time_quota(a), "quotas: CAP_SYS_ADMIN pays for the time from the start");
+	tap_ok(!time_quota(a), "charged: no user is charged for the time if CAP_SYS_ADMIN maps the file");
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->quota,
-	       "quotas: a table charged to CAP_SYS_ADMIN is in no user's share");
+	       "charged: a table that only CAP_SYS_ADMIN has room for is in no user's share");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	kunwind_object_put(front);
 	kunwind_object_put(used);
 	kunwind_memory_uncharge(alice, (1 << 20) - 1000);
 	kunwind_memory_uncharge(bob, (1 << 20) - 1000 - 2 * TABLE);
-	end("shares of quotas");
+	end("shares of several users");
 
 	begin();
 	over_budget(alice);
@@ -221,52 +224,50 @@ static void test_poor(void)
 	a = kunwind_object_next(list_entry(queues.prev, struct kunwind_build_queue, node), alice,
 				&wanted);
 	tap_ok(a == b && wanted && time_quota(a) == bob,
-	       "quotas: a user over the budget pays for no time while another is within");
+	       "charged: a user over the budget is not charged for time while another is within");
 	over_budget(bob);
 	now_ns += 15000 * NSEC_PER_MSEC;
 	over_budget(alice);
-	tap_ok(time_quota(a) == bob, "quotas: the first user keeps the build when both are over the budget");
+	tap_ok(time_quota(a) == bob, "charged: the first user stays charged when both are over the budget");
 	ends(a);
 	kunwind_object_put(b);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
-	end("budgets of quotas");
+	end("budgets of several users");
 
 	begin();
 	a = get_file(1, alice);
 	b = get_file(1, bob);
 	begins(alice, &wanted);
-	tap_ok(kunwind_quota_take_turn(alice, KUNWIND_TURN_COMPILE), "quotas: the first user compiles");
+	tap_ok(kunwind_quota_take_turn(alice, KUNWIND_TURN_COMPILE), "turns: the first user compiles");
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && quota == bob &&
-	       time_quota(a) == bob, "quotas: if the first user's turn is taken, another user's is used");
+	       time_quota(a) == bob, "turns: if the first user's turn is taken, another user's is used");
 	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && !quota,
-	       "quotas: no turn if all users compile");
+	       "turns: no turn if all users compile");
 	kunwind_quota_give_turn(bob, KUNWIND_TURN_COMPILE);
 	kunwind_quota_put(bob);
 	kunwind_quota_give_turn(alice, KUNWIND_TURN_COMPILE);
 	over_budget(alice);
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && quota == bob,
-	       "quotas: the turn is that of a user within the budget");
+	       "turns: the turn is that of a user within the budget");
 	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota),
-	       "quotas: no turn if only a user over the budget has one left");
+	       "turns: no turn if only a user over the budget has one left");
 	kunwind_object_offer(a, NULL, &files[1]);
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && !quota,
-	       "quotas: CAP_SYS_ADMIN waits for no turn");
+	       "turns: CAP_SYS_ADMIN waits for no turn");
 	kunwind_quota_give_turn(bob, KUNWIND_TURN_COMPILE);
 	kunwind_quota_put(bob);
-	/*
-	 * the second stage goes on; users who map the object now can pay, too
-	 */
-	a->filling = true;
+	/* the second stage goes on; other users can still be charged */
+	a->building_parts = true;
 	ends(a);
-	tap_ok(nr_places(a) == 3, "quotas: the list is kept until the second stage ends");
-	a->filling = false;
+	tap_ok(nr_requests(a) == 3, "requests: they are kept until the second stage ends");
+	a->building_parts = false;
 	kunwind_object_build_over(a);
-	tap_ok(list_empty(&a->places), "quotas: the list is empty after the second stage");
+	tap_ok(list_empty(&a->requests), "requests: none is left after the second stage");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 	now_ns += 100000 * NSEC_PER_MSEC;
-	end("turns of quotas");
+	end("turns of several users");
 }
 
 static void test_queues(void)
@@ -288,7 +289,7 @@ static void test_queues(void)
 	run_work();
 	tap_ok(kunwind_object_state(o[0]) == KUNWIND_OBJECT_READY &&
 	       kunwind_object_state(o[5]) == KUNWIND_OBJECT_READY && nr_works == 4,
-	       "queues: objects are built from each queue in turn, the first of each queue first");
+	       "queues: the workers of all queues build, the first object of each queue first");
 	build_all();
 	for (i = 0; i < 14; i++)
 		kunwind_object_put(o[i]);
@@ -315,9 +316,9 @@ int main(void)
 	current = &task;
 	kunwind_build_queues_init(build_next);
 	test_unwanted();
-	test_places();
+	test_requests();
 	test_take_over();
-	test_poor();
+	test_charged();
 	test_queues();
 	return tap_done();
 }

@@ -183,22 +183,22 @@ bool kunwind_jobs_stopping(void) { return stops; }
 void kunwind_jobs_stop(void) { stops = true; }
 
 struct kunwind_part_builder { int unused; };
-static struct kunwind_part_builder the_fill;
-static size_t fill_charged;
+static struct kunwind_part_builder the_part_builder;
+static size_t parts_charged;
 enum kunwind_build_error kunwind_part_builder_begin(struct kunwind_job *job,
 						    const struct kunwind_section *section,
-						    size_t limit, struct kunwind_part_builder **fill)
+						    size_t limit, struct kunwind_part_builder **builder)
 {
 	in_parts = true;
-	*fill = &the_fill;
+	*builder = &the_part_builder;
 	return kunwind_table_build(section, 0, limit, NULL, NULL, &job->object->table);
 }
-void kunwind_part_builder_cancel(struct kunwind_part_builder *fill) { (void)fill; cancelled++; }
-void kunwind_part_builder_start(struct kunwind_part_builder *fill, void *bytes, size_t charged)
+void kunwind_part_builder_cancel(struct kunwind_part_builder *builder) { (void)builder; cancelled++; }
+void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *bytes, size_t charged)
 {
-	(void)fill;
+	(void)builder;
 	started++;
-	fill_charged = charged;
+	parts_charged = charged;
 	kvfree(bytes);
 }
 int kunwind_part_builder_init(void) { return 0; }
@@ -248,7 +248,7 @@ static void begin(void)
 	at_read = while_waiting = NULL;
 	max_eh_frame_mb = 64;
 	max_whole_kb = 6144;
-	fill_charged = 0;
+	parts_charged = 0;
 	nr_charged = 0;
 }
 
@@ -280,7 +280,7 @@ static void end(const char *what)
 	s64 kept = object.table && !in_parts ? object.stats.bytes : 0;
 
 	if (in_parts && object.table)
-		kunwind_estimate_uncharge(&object, fill_charged, 0);
+		kunwind_estimate_uncharge(&object, parts_charged, 0);
 	tap_ok(object.quota->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
 	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
 	       "%s: everything except the table is released", what);
@@ -436,7 +436,7 @@ static void test_charge(void)
 	max_whole_kb = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && in_parts && started == 1 &&
 	       !built_over &&
-	       fill_charged == (size_t)estimate() && users[0].bytes == estimate(),
+	       parts_charged == (size_t)estimate() && users[0].bytes == estimate(),
 	       "unwind information larger than max_whole_kb: the second stage takes over what was charged");
 	end("two stages");
 	begin();
@@ -449,8 +449,8 @@ static void test_charge(void)
 	nr_users = 3;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.quota == &users[2] &&
 	       !object.over_share,
-	       "another user who maps the file has room: that user pays");
-	end("another user pays");
+	       "another user who maps the file has room: that user is charged");
+	end("another user is charged");
 	begin();
 	users[0].most = users[1].most = estimate() - 1;
 	nr_users = 2;

@@ -22,7 +22,7 @@ do {										\
 	memcpy(&(val), (const void *)(uintptr_t)(at_ + (mem)->delta), 8);	\
 } while (0)
 #define kunwind_walk(...)		interrupted_walk(__VA_ARGS__)
-#define kunwind_replay_walk(...)		interrupted_walk_again(__VA_ARGS__)
+#define kunwind_replay_walk(...)		interrupted_replay_walk(__VA_ARGS__)
 #include "../../kmod/core/walk/walk.c"
 #include "../../kmod/core/walk/replay.c"
 #include "scene.h"
@@ -69,7 +69,7 @@ static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
 /* --------------------------------------- functions that callstack.c calls */
 
 void kunwind_original_init(void) { }
-void kunwind_fault_in(u64 at, u64 besides) { (void)at, (void)besides; }
+void kunwind_fault_in(u64 at, u64 second) { (void)at, (void)second; }
 void kunwind_fault_in_part(const struct kunwind_range *range, u64 addr) { (void)range, (void)addr; }
 void kunwind_fault_in_breakpoint(u64 id, u64 addr) { (void)id, (void)addr; }
 
@@ -165,13 +165,13 @@ static void before_read(void)
 
 /*
  * A walk that another one interrupts before read number @n. Returns false if
- * the walk has fewer reads. @noted: it may reuse the previous walk's record
+ * the walk has fewer reads. @may_replay: it may reuse the previous walk's record
  * (replay.c).
  */
-static bool interrupted(u32 which, bool noted, u32 n, struct found *found)
+static bool interrupted(u32 which, bool may_replay, u32 n, struct found *found)
 {
 	walk(which, found);
-	if (!noted)
+	if (!may_replay)
 		replays->id = 0;
 	reads = 0;
 	before = n;

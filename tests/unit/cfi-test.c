@@ -249,7 +249,7 @@ static void test_programs(void)
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x100, c->fde);
 		err = eh_build(&eh, c->keep, &table);
 		got = err ? kunwind_build_error_name(err) : rows_text(table);
-		if (!tap_ok(!strcmp(got, c->rows), "program: %s", c->name))
+		if (!tap_ok(!strcmp(got, c->rows), "CFI program: %s", c->name))
 			printf("# got  %s\n# want %s\n", got, c->rows);
 		if (!err)
 			kunwind_table_free(table);
@@ -281,7 +281,7 @@ static void test_signal(void)
 		     "10 10 03 77 a8 01 08 03 50 0c 07 08 c0 c3 c6 c7 d0");
 	err = eh_build(&eh, 0, &table);
 	got = err ? kunwind_build_error_name(err) : rows_text(table);
-	if (!tap_ok(!strcmp(got, want), "signal frame: every register listed"))
+	if (!tap_ok(!strcmp(got, want), "signal frame: the full rule lists every register"))
 		printf("# got  %s\n# want %s\n", got, want);
 	if (!err)
 		kunwind_table_free(table);
@@ -305,7 +305,7 @@ static void test_needed(void)
 	tap_ok(st.keep == (RBX | R12) && kunwind_table_keep(table) == st.keep,
 	       "stats: keep holds requested and needed registers");
 	tap_ok(st.base == TEXT_LO && st.span == 0x30 && st.nr_fdes == 2 && st.nr_rows == 6 &&
-	       st.nr_rules == 5 && st.nr_full == 0, "stats: base, span, counts");
+	       st.nr_rules == 5 && st.nr_full == 0, "stats: base, span and counts are those of the FDEs");
 	kunwind_table_free(table);
 }
 
@@ -404,7 +404,7 @@ static void test_encodings(void)
 			err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
 			free(copy);
 			if (err) {
-				tap_ok(false, "encoding: %s %s: %s", f->name, relations[j].name,
+				tap_ok(false, "pointer encoding: %s %s: %s", f->name, relations[j].name,
 				       kunwind_build_error_name(err));
 				continue;
 			}
@@ -414,7 +414,7 @@ static void test_encodings(void)
 			       !kunwind_table_lookup(table, start - 1).kind &&
 			       kunwind_table_lookup(table, start + 0x122).off == 16 &&
 			       !kunwind_table_lookup(table, start + 0x123).kind,
-			       "encoding: %s %s", f->name, relations[j].name);
+			       "pointer encoding: %s %s", f->name, relations[j].name);
 			kunwind_table_free(table);
 		}
 	}
@@ -446,7 +446,8 @@ static void test_aligned(void)
 		eh_end(&eh);
 		err = eh_build(&eh, 0, &table);
 		tap_ok(!err && !strcmp(rows_text(table), "0 rsp+8 s c-8"),
-		       "encoding: aligned, %u: %s", pad, kunwind_build_error_name(err));
+		       "pointer encoding: aligned, CIE longer by %u bytes: %s",
+		       pad, kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
 	}
@@ -501,7 +502,7 @@ static void test_dropped(void)
 		if (!err)
 			kunwind_table_stats(table, &st);
 		tap_ok(!err && st.nr_fdes == 1 && st.base == 0x3000 && st.span == 0x10,
-		       "FDE of a dropped function, encoding 0x%02x: %s", encoding,
+		       "FDE of a dropped function is ignored, encoding 0x%02x: %s", encoding,
 		       kunwind_build_error_name(err));
 		if (!err)
 			kunwind_table_free(table);
@@ -620,7 +621,7 @@ static void test_heads(void)
 			err = eh_build(&eh, 0, &table);
 			tap_ok(err == c->err &&
 			       (err || kunwind_table_lookup(table, TEXT_LO).off == 16),
-			       "%s bit: %s: %s", wide ? "64" : "32", c->name,
+			       "CIE in the %s-bit format: %s: %s", wide ? "64" : "32", c->name,
 			       kunwind_build_error_name(err));
 			if (!err)
 				kunwind_table_free(table);

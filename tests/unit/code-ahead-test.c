@@ -166,11 +166,11 @@ static void test_object(const char *path, u32 percent, u32 least_at, u32 least_b
 	behind = of("after calls", &c.behind);
 	of("rbp", &c.rbp);
 	tap_ok(at > 10000 && c.at.wrong * 500 < at && c.at.right * 100 > at * least_at,
-	       "ahead: return addresses at instructions of %s agree with its CFI", path);
+	       "code ahead: return addresses at instructions of %s agree with its CFI", path);
 	tap_ok(behind > 1000 && c.behind.wrong * 100 <= behind * percent &&
 	       c.behind.right * 100 > behind * least_behind,
-	       "ahead: return addresses after calls agree with the file's CFI");
-	tap_ok(c.rbp.wrong * 5000 < at, "ahead: places of the saved rbp agree with the file's CFI");
+	       "code ahead: return addresses after calls in %s agree with its CFI", path);
+	tap_ok(c.rbp.wrong * 5000 < at, "code ahead: places of the saved rbp in %s agree with its CFI", path);
 	kunwind_table_free(table);
 	object_close(&o);
 }
@@ -415,7 +415,7 @@ static void test_case(const struct ahead_case *c)
 
 	if (!tap_ok(depth == NO ? !found :
 			found && code.depth == depth && code.frame == c->frame &&
-			code.rbp_at == c->rbp_at && code.unsure == unsure, "ahead: %s", c->name))
+			code.rbp_at == c->rbp_at && code.unsure == unsure, "code ahead: %s", c->name))
 		printf("# %d: %d, %d, %d%s\n", found, code.depth, code.frame, code.rbp_at,
 		       code.unsure ? ", unsure" : "");
 }
@@ -447,7 +447,7 @@ static void test_bounds(void)
 		memcpy(bytes->data + 122, "\x5b\xc3", 2);
 		mem = mem_of(bytes, sizeof(bytes->data));
 		tap_ok(ahead(&mem, 8) == (last == 11) && mem.left,
-		       "ahead: only the first jumps are kept: jump %u", last);
+		       "code ahead: only the first jumps are kept: jump %u", last);
 		bytes = assemble("");
 	}
 	for (i = 0; i < 40; i++) {
@@ -456,7 +456,7 @@ static void test_bounds(void)
 	}
 	eh_hex(bytes, "ff e0 5b c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
-	tap_ok(ahead(&mem, 8), "ahead: many jumps to one place need one entry");
+	tap_ok(ahead(&mem, 8), "code ahead: many jumps to one place take one slot");
 
 	/*
 	 * 200 loops: an instruction that is read once costs two units and its
@@ -467,7 +467,8 @@ static void test_bounds(void)
 		eh_hex(bytes, "31 c0 75 fc");	/* a loop each */
 	eh_hex(bytes, "5b c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
-	tap_ok(ahead(&mem, 8) && KUNWIND_BUDGET - mem.left < 3 * 402, "ahead: a loop is read once, %u units",
+	tap_ok(ahead(&mem, 8) && KUNWIND_BUDGET - mem.left < 3 * 402,
+	       "code ahead: a loop is read once, %u units",
 	       KUNWIND_BUDGET - mem.left);
 	bytes = assemble("");
 	for (i = 0; i < 14; i++)
@@ -475,7 +476,7 @@ static void test_bounds(void)
 	eh_hex(bytes, "eb b8");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(!ahead(&mem, 8) && KUNWIND_BUDGET - mem.left < 300,
-	       "ahead: each stretch between jumps is read once, %u units", KUNWIND_BUDGET - mem.left);
+	       "code ahead: each stretch between jumps is read once, %u units", KUNWIND_BUDGET - mem.left);
 
 	bytes = assemble("");
 	for (i = 0; i < 2000; i++)
@@ -484,14 +485,14 @@ static void test_bounds(void)
 	mem = mem_of(bytes, sizeof(bytes->data));
 	spent = mem.left;
 	tap_ok(!ahead(&mem, 0) && spent - mem.left < 3 * 1024,
-	       "ahead: no more than 1,024 instructions are read");
+	       "code ahead: at most 1,024 instructions are read");
 	/* each of 1,000 calls is looked for among the jumps */
 	bytes = assemble("50");
 	for (i = 0; i < 1000; i++)
 		eh_hex(bytes, "ff d0");
 	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
-	tap_ok(ahead(&mem, 0), "ahead: 1,000 calls are passed");
+	tap_ok(ahead(&mem, 0), "code ahead: code with 1,000 calls is read to its return");
 	least = KUNWIND_BUDGET - mem.left;
 	bytes = assemble("50");
 	for (i = 0; i < 12; i++) {
@@ -503,23 +504,23 @@ static void test_bounds(void)
 	eh_hex(bytes, "58 c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	tap_ok(ahead(&mem, 0) && KUNWIND_BUDGET - mem.left > least + 900,
-	       "ahead: calls cost more if there are jumps, %u and %u units",
+	       "code ahead: calls cost more if there are jumps, %u and %u units",
 	       KUNWIND_BUDGET - mem.left, least);
 
 	bytes = assemble("90 90 90 90 90 90 90 90 5b c3");
 	mem = mem_of(bytes, sizeof(bytes->data));
 	mem.left = 5;
-	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: nothing is found when the budget is spent");
+	tap_ok(!ahead(&mem, 8) && !mem.left, "code ahead: nothing is found when the budget is spent");
 	mem.left = 0;
-	tap_ok(!ahead(&mem, 8) && !mem.left, "ahead: nothing is found without a budget");
+	tap_ok(!ahead(&mem, 8) && !mem.left, "code ahead: nothing is found without a budget");
 	bytes = assemble("5b 74 20 c3");
 	mem = mem_of(bytes, 16);
-	tap_ok(ahead(&mem, 8), "ahead: code up to the last readable byte");
+	tap_ok(ahead(&mem, 8), "code ahead: code is read up to the last readable byte");
 	mem.lo += 8;
-	tap_ok(!ahead(&mem, 8), "ahead: nothing is found if the first instruction cannot be read");
+	tap_ok(!ahead(&mem, 8), "code ahead: nothing is found if the first instruction cannot be read");
 	bytes = assemble("74 06 e9 f9 01 00 00 06 5b c3");
 	mem = mem_of(bytes, 64);
-	tap_ok(ahead(&mem, 8), "ahead: a way to unreadable code is left out");
+	tap_ok(ahead(&mem, 8), "code ahead: a way to unreadable code is left out");
 }
 
 static void test_by_frame(void)
@@ -550,7 +551,7 @@ static void test_by_frame(void)
 		struct kunwind_mem mem = mem_of(bytes, sizeof(bytes->data));
 
 		tap_ok(kunwind_code_ahead_by_frame(&mem, TEXT_LO) == cases[i].found,
-		       "by frame: %s", cases[i].name);
+		       "code ahead, frame pointer on another stack: %s", cases[i].name);
 	}
 }
 

@@ -116,9 +116,9 @@ static void test_object(const char *path)
 	       (unsigned long)c.rbp.wrong, (unsigned long)c.rbp.unknown);
 	/* a few are wrong: those after calls that do not return */
 	tap_ok(all > 1000 && c.rsp.wrong * 500 < all && c.rsp.right * 100 > all * 80,
-	       "code: stack depths in %s agree with its CFI", path);
+	       "code analysis: stack depths in %s agree with its CFI", path);
 	tap_ok(!framed || (c.rbp.wrong * 500 < framed && c.rbp.right * 100 > framed * 70),
-	       "code: frame pointers in %s agree with its CFI", path);
+	       "code analysis: frame pointers in %s agree with its CFI", path);
 	kunwind_table_free(table);
 	free(functions);
 	object_close(&o);
@@ -231,7 +231,7 @@ static void test_case(const struct code_case *c)
 	};
 	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + bytes.size, &code);
 	if (!tap_ok(code.depth == c->want.depth && code.frame == c->want.frame &&
-		    code.rbp_at == c->want.rbp_at, "code: %s", c->name))
+		    code.rbp_at == c->want.rbp_at, "code analysis: %s", c->name))
 		printf("# %d, %d, %d\n", code.depth, code.frame, code.rbp_at);
 }
 

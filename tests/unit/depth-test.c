@@ -5,7 +5,7 @@
  *
  * GNU as made the bytes. Each case wants the depth, the place of the frame
  * pointer and the place of the saved rbp after the last instruction, in bytes
- * below the return address; -1: not known. Bytes behind "|" come after that
+ * below the return address; -1: not known. Bytes after "|" come after that
  * instruction, and may jump back.
  */
 #include "../../kmod/core/nocfi/code_analysis.h"
@@ -95,7 +95,7 @@ int main(void)
 		mem.delta = (u64)(uintptr_t)bytes - AT;
 		kunwind_code_read(&mem, AT, AT + here, &code);
 		if (!tap_ok(code.depth == cases[i].depth && code.frame == cases[i].frame &&
-			    code.rbp_at == cases[i].rbp_at, "%s", *cases[i].text ? cases[i].text : "-"))
+			    code.rbp_at == cases[i].rbp_at, "stack depth after: %s", cases[i].text))
 			printf("# depth %d, frame %d, rbp at %d\n", code.depth, code.frame, code.rbp_at);
 	}
 	return tap_done();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exec-test.c - what exec does to a registration: rights, space, and the user
- * who pays for it
+ * to whom it is charged
  */
 #include "process-scene.h"
 
@@ -17,7 +17,7 @@ static void test_exec(void)
 	executes_as(ann, ANN, 0, usual);
 	tap_ok(is(ann, "children") && kunwind_space_find(ann->task.mm) && executed == ann->pid.nr,
 	       "exec: the registration stays, with a space for the new mm");
-	tap_ok(follower == &ann->task && follow_why == FOLLOW_EXEC &&
+	tap_ok(follower == &ann->task && follow_why == READ_EXEC &&
 	       kunwind_space_find(ann->task.mm)->fresh,
 	       "exec: the task reads its mappings before its first instruction");
 	no_follow = true;
@@ -74,7 +74,7 @@ static void test_exec(void)
 }
 
 /* su, sshd, cron: fork as one user, exec as another. */
-static void test_exec_pays(void)
+static void test_exec_charged(void)
 {
 	struct one *root, *child;
 	unsigned long long missed;
@@ -119,12 +119,12 @@ static void test_exec_pays(void)
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "-") && sees(0, child),
 	       "exec as a user whose share is full: a registration by hand stays");
-	end("exec pays");
+	end("exec as another user");
 }
 
 int main(void)
 {
 	test_exec();
-	test_exec_pays();
+	test_exec_charged();
 	return tap_done();
 }

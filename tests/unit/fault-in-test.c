@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault-in-test.c - requests of walks: which are accepted, when a task's next
- * one is accepted, which pages are faulted in; task works cause no further ones
+ * fault-in-test.c - requests of walks: which are accepted, when the task's next
+ * one is accepted, which pages are faulted in; walks during a task work request
+ * nothing
  */
 #include "kernel.h"
 #include "tap.h"
@@ -121,7 +122,7 @@ int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 	kunwind_fault_in(area.vm_start, 0);
 	return part_answer;
 }
-unsigned long kunwind_mm_hooks_patience(void) { return 10; }
+unsigned long kunwind_mm_hooks_max_wait(void) { return 10; }
 
 static u64 learned_id, learned_at;
 static bool learns;
@@ -141,8 +142,8 @@ static struct mm_struct mm;
 
 static void begin(void)
 {
-	memset(&hands, 0, sizeof(hands));
-	memset(claims, 0, sizeof(claims));
+	memset(&slots, 0, sizeof(slots));
+	memset(limits, 0, sizeof(limits));
 	memset(&counters, 0, sizeof(counters));
 	memset(present, 0, sizeof(present));
 	me.pid = 100;
@@ -240,27 +241,27 @@ static void test_pages(void)
 	unsigned int i, there = 0;
 
 	begin();
-	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "pages: %u are faulted in", PAGES);
+	tap_ok(asks(STACK + 10 * PAGE_SIZE + 8) && faults == PAGES, "stack pages: %u are faulted in", PAGES);
 	for (i = 0; i < 64; i++)
 		there += present[i];
 	tap_ok(there == PAGES && present[10] && present[9 + PAGES],
-	       "pages: the first one is that of the frame");
-	tap_ok(!asks(STACK), "pages: a second request in the same jiffy is refused");
+	       "stack pages: the first one is that of the frame");
+	tap_ok(!asks(STACK), "stack pages: a second request in the same jiffy is refused");
 	jiffies++;
 	tap_ok(asks(STACK + 60 * PAGE_SIZE) && faults == PAGES + 4,
-	       "pages: a request in the next jiffy is accepted, up to the mapping's end");
+	       "stack pages: a request in the next jiffy is accepted, up to the mapping's end");
 	jiffies++;
 	present[0] = true;
 	faults = 0;
 	asks(STACK);
 	/* 1 to 9 of the first 16 */
-	tap_ok(faults == 9, "pages: resident pages are left alone");
+	tap_ok(faults == 9, "stack pages: no resident page is faulted in");
 	begin();
 	kunwind_fault_in(STACK, STACK + 30 * PAGE_SIZE);
 	heard();
 	returns();
 	tap_ok(faults == PAGES + 1 && present[30],
-	       "pages: the page where a register was saved is faulted in");
+	       "stack pages: the page where a register was saved is faulted in");
 }
 
 static void test_not_helped(void)
@@ -268,46 +269,46 @@ static void test_not_helped(void)
 	begin();
 	area.anonymous = false;
 	asks(STACK);
-	tap_ok(!faults, "left alone: a file's pages");
+	tap_ok(!faults, "not faulted in: pages of a file");
 	begin();
 	area.armed = true;
 	asks(STACK);
-	tap_ok(!faults, "left alone: pages of a userfaultfd");
+	tap_ok(!faults, "not faulted in: pages of a userfaultfd");
 	begin();
 	area.vm_flags = 0;
 	asks(STACK);
-	tap_ok(!faults, "left alone: pages that the user may not read");
+	tap_ok(!faults, "not faulted in: pages that the user may not read");
 	begin();
 	mmap_locked = true;
 	asks(STACK);
-	tap_ok(!faults, "left alone: pages, while mmap_lock is taken");
+	tap_ok(!faults, "not faulted in: any page while mmap_lock is taken");
 	begin();
 	asks(STACK - PAGE_SIZE);
-	tap_ok(!faults, "left alone: addresses below the mapping");
+	tap_ok(!faults, "not faulted in: addresses below the mapping");
 	begin();
 	me.prio = 50;
-	tap_ok(!asks(STACK), "left alone: a real-time task");
+	tap_ok(!asks(STACK), "request refused: of a real-time task");
 	begin();
 	me.flags = PF_EXITING;
-	tap_ok(!asks(STACK), "left alone: a task that is exiting");
+	tap_ok(!asks(STACK), "request refused: of a task that is exiting");
 	begin();
 	part_missing = false;
-	tap_ok(!asks_part(), "left alone: a part that is not missing");
+	tap_ok(!asks_part(), "request refused: for a part that is not missing");
 	begin();
 	task_gone = true;
-	tap_ok(!asks(STACK) && !module_refs, "left alone: a task that is gone");
+	tap_ok(!asks(STACK) && !module_refs, "request dropped: its task has ended");
 	task_gone = false;
 	begin();
 	me.flags = PF_KTHREAD;
 	kunwind_fault_in(STACK, 0);
-	tap_ok(!heard() && !module_refs, "left alone: a kernel thread that has the number of an ended task");
+	tap_ok(!heard() && !module_refs, "request dropped: a kernel thread has the number of its task");
 	begin();
 	module_goes = true;
-	tap_ok(!asks(STACK) && !module_refs, "left alone: all pages, while the module is unloaded");
+	tap_ok(!asks(STACK) && !module_refs, "request dropped: the module is being unloaded");
 	begin();
 	no_memory = 1;
 	tap_ok(!asks(STACK) && !module_refs && counters.dropped == 1,
-	       "left alone: a page, without memory for the request");
+	       "request dropped and counted: no memory for the task work");
 }
 
 static void test_again(void)
@@ -316,10 +317,12 @@ static void test_again(void)
 	bool good = true;
 
 	begin();
-	tap_ok(asks_part() && asks_part() && asks_part(), "again: accepted at once after the part was built");
+	tap_ok(asks_part() && asks_part() && asks_part(),
+	       "next request: accepted at once after the part was built");
 	begin();
 	part_answer = -ETIME;
-	tap_ok(asks_part() && !asks_part(), "again: not accepted at once if the part was not built");
+	tap_ok(asks_part() && !asks_part(),
+	       "next request: refused at once after the wait for a part timed out");
 	/* without success: after one jiffy, two, four ... up to a second */
 	begin();
 	asks(STACK - PAGE_SIZE);
@@ -331,14 +334,14 @@ static void test_again(void)
 		sum += now;
 	}
 	tap_ok(good && before >= HZ && sum > 4 * HZ,
-	       "again: requests without success wait longer each time, up to a second (%u)", before);
-	tap_ok(asks(STACK) == false, "again: no request is accepted during the wait");
+	       "next request: after each failure refused for longer, up to a second (%u jiffies)", before);
+	tap_ok(asks(STACK) == false, "next request: refused during this time");
 	jiffies += HZ + 1;
 	faults = 0;
 	asks(STACK);
 	jiffies++;
 	tap_ok(faults && asks(STACK - PAGE_SIZE) && silence(3) == 1,
-	       "again: accepted soon after a request had success");
+	       "next request: accepted soon after a success");
 }
 
 static void test_breakpoint(void)
@@ -346,21 +349,21 @@ static void test_breakpoint(void)
 	begin();
 	learns = true;
 	tap_ok(asks_breakpoint() && learned_id == 7 && learned_at == 0x401000 && !faults,
-	       "breakpoint: the original byte is requested, no page is");
+	       "breakpoint: the original byte is looked up, no page is faulted in");
 	jiffies++;
-	tap_ok(asks_breakpoint(), "breakpoint: accepted soon after the byte was found");
+	tap_ok(asks_breakpoint(), "breakpoint: the next request is accepted soon after a success");
 	begin();
 	learns = false;
 	asks_breakpoint();
 	jiffies += 2;
 	asks_breakpoint();
 	jiffies++;
-	tap_ok(!asks_breakpoint(), "breakpoint: requests without success wait longer each time");
+	tap_ok(!asks_breakpoint(), "breakpoint: the next request is refused for longer after each failure");
 	begin();
 	learned_at = 0;
 	mmap_locked = true;
 	asks_breakpoint();
-	tap_ok(!learned_at, "breakpoint: not looked up while mmap_lock is taken");
+	tap_ok(!learned_at, "breakpoint: no byte is looked up while mmap_lock is taken");
 }
 
 static void test_own(void)
@@ -370,12 +373,12 @@ static void test_own(void)
 	kunwind_fault_in_part(NULL, 0x1000);
 	heard();
 	returns();
-	tap_ok(!raised && !hands.busy, "own work: events during it request nothing");
+	tap_ok(!raised && !slots.busy, "task work: walks during it request nothing");
 	tap_ok(kunwind_request_limit_own_begin(),
-	       "own work: a task can begin it outside fault_in_run()");
-	tap_ok(!asks(STACK), "own work: a walk during it requests nothing");
+	       "task work of another file: the task gets a slot");
+	tap_ok(!asks(STACK), "task work of another file: walks during it request nothing");
 	kunwind_request_limit_own_end();
-	tap_ok(asks(STACK), "own work: after its end a request of the task is accepted");
+	tap_ok(asks(STACK), "task work of another file: a request after its end is accepted");
 	/* before the thread has run: one request for each CPU */
 	begin();
 	kunwind_fault_in(STACK, 0);
@@ -383,17 +386,17 @@ static void test_own(void)
 	raised->func(raised);
 	raised = NULL;
 	kunwind_fault_in(STACK, 0);
-	tap_ok(!raised, "own work: the CPU has one request at a time");
+	tap_ok(!raised, "CPU: it has one request at a time");
 	me.pid = 100;
 	thread.thread_fn(0);
-	tap_ok(hands.request.pid == 100 && !hands.busy,
-	       "own work: the CPU's request is that of the first walk");
+	tap_ok(slots.request.pid == 100 && !slots.busy,
+	       "CPU: its request is that of the first walk");
 	/*
 	 * the task has not returned to user mode yet: it is refused for one
 	 * second
 	 */
 	kunwind_fault_in(STACK, 0);
-	tap_ok(!raised, "own work: a task has one request at a time");
+	tap_ok(!raised, "task: it has one request at a time");
 	jiffies += HZ + 1;
 	kunwind_fault_in(STACK, 0);
 	{
@@ -401,10 +404,10 @@ static void test_own(void)
 
 		heard();
 		tap_ok(queued_work == first && module_refs == 1,
-		       "own work: a task has one task work at a time, also after one second");
+		       "task: it has one task work at a time, also after a second");
 	}
 	returns();
-	tap_ok(!module_refs, "own work: the reference to the module is dropped");
+	tap_ok(!module_refs, "task work: its reference to the module is dropped");
 }
 
 /* Returns how many of @nr tasks from number @pid on are accepted. */
@@ -420,22 +423,22 @@ static unsigned int many(int pid, unsigned int nr, unsigned int *twice)
 	return was;
 }
 
-/* Each task has its own claim. */
+/* Each task has a slot of its own in request_limit.c. */
 static void test_tasks(void)
 {
-	const unsigned int places = ARRAY_SIZE(claims) * GROUP;
+	const unsigned int nr_slots = ARRAY_SIZE(limits) * GROUP;
 	unsigned int was, twice = 0;
 
 	begin();
 	area.anonymous = false;
-	was = many(1000, places / 4, &twice);
-	tap_ok(was > places / 4 * 9 / 10 && !twice,
-	       "tasks: requests of %u of %u are accepted, each once", was, places / 4);
-	was = many(10000, 3 * places, &twice);
-	tap_ok(was < places && !twice, "tasks: no more requests than claims are accepted");
+	was = many(1000, nr_slots / 4, &twice);
+	tap_ok(was > nr_slots / 4 * 9 / 10 && !twice,
+	       "many tasks: requests of %u of %u are accepted, each once", was, nr_slots / 4);
+	was = many(10000, 3 * nr_slots, &twice);
+	tap_ok(was < nr_slots && !twice, "many tasks: no more requests than slots are accepted");
 	jiffies += 2 * HZ;
-	was = many(50000, 2 * places, &twice);
-	tap_ok(was > places * 9 / 10 && !twice, "tasks: old claims are taken over later");
+	was = many(50000, 2 * nr_slots, &twice);
+	tap_ok(was > nr_slots * 9 / 10 && !twice, "many tasks: old slots are taken over later");
 }
 
 /* Returns the @nr'th number after 1,000 with the same hash of @bits bits. */
@@ -450,7 +453,7 @@ static int alike(unsigned int nr, unsigned int bits)
 	return pid;
 }
 
-/* All claims that a task may use belong to other tasks. */
+/* All slots that a task may use belong to other tasks. */
 static void test_taken(void)
 {
 	unsigned int i, round, lost = 0;
@@ -467,9 +470,9 @@ static void test_taken(void)
 		me.pid = alike(GROUP, GROUP_BITS);
 		if (!round)
 			tap_ok(!asks(STACK),
-			       "taken: a claim of a task with one failed request is not taken over");
+			       "slot of a task with one failed request: not taken over");
 	}
-	tap_ok(asks(STACK), "taken: a claim of a task with many failed requests is taken over");
+	tap_ok(asks(STACK), "slot of a task with many failed requests: taken over");
 
 	begin();
 	for (i = 0; i < GROUP; i++) {
@@ -478,29 +481,29 @@ static void test_taken(void)
 	}
 	me.pid = alike(GROUP, GROUP_BITS);
 	jiffies += HZ;
-	tap_ok(!asks(STACK), "taken: a claim of a task in own work is not taken over");
+	tap_ok(!asks(STACK), "slot of a task in a task work: not taken over within a second");
 	jiffies += 2;
 	area.anonymous = false;
-	tap_ok(asks(STACK), "taken: a claim of a task in own work for more than a second is taken over");
+	tap_ok(asks(STACK), "slot of a task in a task work: taken over after more than a second");
 	for (i = 0; i < GROUP; i++) {
-		u64 before[GROUP], *group = claims[hash_32((u32)alike(i, GROUP_BITS), GROUP_BITS)];
+		u64 before[GROUP], *group = limits[hash_32((u32)alike(i, GROUP_BITS), GROUP_BITS)];
 		bool had = false;
 		unsigned int j;
 
 		memcpy(before, group, sizeof(before));
 		me.pid = alike(i, GROUP_BITS);
 		for (j = 0; j < GROUP; j++)
-			had |= (before[j] & CLAIM_PID) == claim_pid();
+			had |= (before[j] & LIMIT_PID) == limit_pid();
 		kunwind_request_limit_own_end();
 		if (!had) {
 			lost++;
 			changed |= memcmp(before, group, sizeof(before));
 		}
 	}
-	tap_ok(lost == 1, "taken: one task in own work has lost its claim");
-	tap_ok(!changed, "taken: the end of its own work changes no other task's claim");
+	tap_ok(lost == 1, "slot taken over: one task in a task work has lost its slot");
+	tap_ok(!changed, "slot taken over: the end of that task work changes no other slot");
 	me.pid = alike(GROUP, GROUP_BITS);
-	tap_ok(!asks(STACK), "taken: the new claim stays after the end of that work");
+	tap_ok(!asks(STACK), "slot taken over: the new task keeps it after the end of that task work");
 }
 
 /*
@@ -521,7 +524,7 @@ static void test_sleepers(void)
 		was += heard();
 	}
 	tap_ok(was == MAX_CHAIN && module_refs == MAX_CHAIN,
-	       "sleepers: at most %u task works for tasks of one bucket", was);
+	       "sleeping tasks: at most %u task works in one bucket of the hash", was);
 }
 
 int main(void)

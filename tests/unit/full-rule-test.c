@@ -22,7 +22,7 @@ static void test_budget(void)
 		/* and each step pays for lookup and return address */
 		const u32 cost = 1 + lengths[i];
 		const u32 most = (KUNWIND_BUDGET - 1) / (cost + KUNWIND_COST_LOOKUP + 1);
-		const struct kunwind_full_rule *wide;
+		const struct kunwind_full_rule *full;
 		struct kunwind_rule rule;
 		struct kunwind_walk walk;
 		enum kunwind_reason reason;
@@ -38,10 +38,10 @@ static void test_budget(void)
 		scene();
 		object(&(struct function){ 0, 0x100, code }, 1, 0x1000);
 		rule = kunwind_table_lookup(ranges->range[0].table, TEXT_LO);
-		wide = kunwind_table_full_rule(ranges->range[0].table, rule.off);
-		tap_ok(wide && wide->cost == cost,
-		       "a CFA by an expression of %u bytes costs %u", lengths[i],
-		       cost);
+		full = kunwind_table_full_rule(ranges->range[0].table, rule.off);
+		tap_ok(full && full->cost == cost,
+		       "full rule: a CFA by an expression of %u bytes costs %u units",
+		       lengths[i], cost);
 		for (k = 0; k < FRAMES; k++)
 			deep[k] = CODE(1, 0x10);
 		deep[FRAMES - 1] = 0;
@@ -55,10 +55,10 @@ static void test_budget(void)
 		reason = kunwind_walk(&walk);
 		if (!tap_ok(most < FRAMES ? reason == KUNWIND_BUDGET_SPENT && walk.count == 1 + most :
 					    reason == KUNWIND_COMPLETE && walk.count == FRAMES,
-			    "CFA by an expression: the budget pays for %u steps of a walk",
+			    "full rule: the budget pays for %u steps by it",
 			    most < FRAMES ? most : FRAMES - 1))
 			printf("# %s, %u addresses\n", kunwind_reason_name(reason), walk.count);
-		tap_ok(!walk.others, "frames by a full rule count as found by CFI");
+		tap_ok(!walk.others, "full rule: its frames count as found by CFI");
 	}
 }
 
@@ -104,7 +104,7 @@ static void test_values(void)
 	WALK("caller's rsp in another register", NO_OBJECT, stack[0], CALLER + 20);
 }
 
-/* rbp is saved 64 KB and a word below the CFA; rbx makes the rule wide. */
+/* rbp is saved 64 KB and a word below the CFA; rbx makes it a full rule. */
 static void test_far(void)
 {
 	u64 far[2] = { WORD(30), WORD(30) };

@@ -30,7 +30,7 @@ static s64 entry_of(u64 lo, u64 at, u32 budget)
 
 static void is(s64 got, s64 want, const char *name)
 {
-	if (!tap_ok(got == want, "%s", name))
+	if (!tap_ok(got == want, "function entry: %s", name))
 		printf("# got %ld, wanted %ld\n", (long)got, (long)want);
 }
 
@@ -39,11 +39,11 @@ int main(void)
 	u64 n, bad = 0;
 
 	fill(0, BYTES, 0x90);
-	is(entry_of(0, 0x4000, KUNWIND_BUDGET), -1, "no mark, no entry");
+	is(entry_of(0, 0x4000, KUNWIND_BUDGET), -1, "none is found in code without a mark");
 	fill(0x1ff7, 0x2000, 0xcc);
 	for (n = 0x2000; n < 0x3000; n++)
 		bad += entry_of(0, n, KUNWIND_BUDGET) != 0x2000;
-	is(bad, 0, "nine bytes of int3: the entry of each address of the function");
+	is(bad, 0, "nine bytes of int3 show the entry of each address of the function");
 	is(entry_of(0, 0x1fff, KUNWIND_BUDGET), -1, "an address in the padding has no entry");
 	is(entry_of(0x1fc0, 0x2040, KUNWIND_BUDGET), 0x2000, "the search includes the chunk at its end");
 	is(entry_of(0x2000, 0x2040, KUNWIND_BUDGET), -1, "the search ends at the start of the mapping");
@@ -63,7 +63,8 @@ int main(void)
 	memcpy(code + 0x2020, "\x49\x3b\x66\x10", 4);
 	is(entry_of(0, 0x2100, KUNWIND_BUDGET), 0x2020, "Go's check of the stack is an entry");
 	code[0x2020] = 0xcc;
-	is(entry_of(0, 0x2100, KUNWIND_BUDGET), 0x2020, "the same with a breakpoint");
+	is(entry_of(0, 0x2100, KUNWIND_BUDGET), 0x2020,
+	   "Go's check of the stack under a breakpoint is an entry");
 	code[0x2020] = 0x4d;
 	is(entry_of(0, 0x2100, KUNWIND_BUDGET), -1, "a comparison of another register is no entry");
 	memcpy(code + 0x2028, "\x49\x3b\x66\x10", 4);

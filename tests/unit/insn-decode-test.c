@@ -114,7 +114,7 @@ int main(void)
 			sscanf(hex, "%2hhx", &bytes[len++]);
 		behind = decode(bytes, len, 32, &insn);
 		if (!tap_ok(behind == len && insn.disp == cases[i].disp && insn.imm == cases[i].imm,
-			    "%s", cases[i].text))
+			    "decode: %s", cases[i].text))
 			printf("# %u bytes instead of %u, displacement %d, immediate %d\n", behind, len,
 			       insn.disp, insn.imm);
 		/* without its last byte, it must not be decoded */
@@ -123,10 +123,10 @@ int main(void)
 		if (len % 8 == 0 && decode(bytes, len, 0, &insn) != len)
 			cut++;
 	}
-	tap_ok(!cut, "an instruction at the end of readable memory is decoded only if it is complete");
-	tap_ok(!kunwind_insn_next(&none, AT, &insn), "limit 0: no instruction is read");
+	tap_ok(!cut, "decode: an instruction at the end of readable memory only if it is complete");
+	tap_ok(!kunwind_insn_next(&none, AT, &insn), "decode: with a limit of 0, no instruction is read");
 	text.mem = &mem;
 	tap_ok(kunwind_insn_next(&text, AT, &insn) && !kunwind_insn_next(&text, AT + 1, &insn),
-	       "limit 1: one instruction is read, and no second one");
+	       "decode: with a limit of 1, one instruction is read, and no second one");
 	return tap_done();
 }

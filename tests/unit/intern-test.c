@@ -34,17 +34,17 @@ static void test_pool(void)
 	}
 	for (i = 0; i < NR; i++)
 		wrong += memcmp(pool.data + offs[i], &words[i], sizeof(words[i])) != 0;
-	tap_ok(!wrong, "pool: %u strings are stored unchanged", NR);
+	tap_ok(!wrong, "intern: %u strings are stored unchanged", NR);
 	i = 0;
 	wrong = kunwind_intern_add(&pool, &words[5], sizeof(words[5]), &i);
-	tap_ok(!wrong && i == offs[5], "pool: an equal string is not stored twice");
+	tap_ok(!wrong && i == offs[5], "intern: an equal string is not stored twice");
 	kunwind_intern_exit(&pool);
 
 	kunwind_intern_init(&pool, 100, plenty());
 	for (i = 0; i < 40; i++)
 		if (kunwind_intern_add(&pool, &words[i], sizeof(words[i]), &offs[i]))
 			break;
-	tap_ok(i == 12 && pool.size <= 100, "pool: a limit of 100 bytes holds 12 strings of 8 bytes");
+	tap_ok(i == 12 && pool.size <= 100, "intern: a limit of 100 bytes holds 12 strings of 8 bytes");
 	kunwind_intern_exit(&pool);
 	free(offs);
 	free(words);
@@ -121,27 +121,27 @@ static void test_limit(void)
 }
 
 /* The last full rule, then with one entry more than the table has. */
-static void test_wide(void)
+static void test_full_rule(void)
 {
 	static struct eh eh;
 	struct kunwind_table *table = NULL;
-	const struct kunwind_full_rule *wide = NULL;
+	const struct kunwind_full_rule *full = NULL;
 	struct kunwind_rule rule;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 
 	eh_plain_fde(&eh, cie, TEXT_LO, 16, "0f 03 77 18 96");
-	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: builds"))
+	if (!tap_ok(!eh_build(&eh, 0, &table), "full rule: the table is built"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO);
-	wide = kunwind_table_full_rule(table, rule.off);
-	tap_ok(wide && wide->nr == 1 && (u32)rule.off + 2 == table->full_units,
-	       "wide: the rule is the last one of the table");
-	((struct kunwind_full_rule *)wide)->nr = 2;
+	full = kunwind_table_full_rule(table, rule.off);
+	tap_ok(full && full->nr == 1 && (u32)rule.off + 2 == table->full_units,
+	       "full rule: the index is that of the table's last one");
+	((struct kunwind_full_rule *)full)->nr = 2;
 	tap_ok(!kunwind_table_full_rule(table, rule.off),
-	       "wide: a rule that reaches beyond the table is not found");
-	((struct kunwind_full_rule *)wide)->nr = 0;
+	       "full rule: one that reaches beyond the table is not found");
+	((struct kunwind_full_rule *)full)->nr = 0;
 	tap_ok(!kunwind_table_full_rule(table, rule.off),
-	       "wide: a rule without entries is not found");
+	       "full rule: one without entries is not found");
 	kunwind_table_free(table);
 }
 
@@ -193,7 +193,7 @@ static void test_twice(void)
 static void test_parts(void)
 {
 	static struct eh eh;
-	struct kunwind_build_parts *stages;
+	struct kunwind_build_parts *builder;
 	struct kunwind_table *table;
 	const struct kunwind_table *part;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
@@ -204,20 +204,20 @@ static void test_parts(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, "");
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0e 10");
 	section.size = eh.size;
-	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, 1 << 20, NULL, NULL, &stages,
+	if (!tap_ok(!kunwind_build_parts_begin(&section, 0, 1, 1 << 20, NULL, NULL, &builder,
 					       &table),
-		    "parts: the first stage succeeds"))
+		    "parts: the directory is built"))
 		return;
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO + 0xff) == KUNWIND_NOT_READY,
 	       "parts: the last byte of an FDE that others lie in belongs to its part");
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO + 0x100) == KUNWIND_COMPLETE && part == table,
-	       "parts: the byte after that FDE belongs to no part");
+	       "parts: the byte after the last FDE belongs to no part");
 	part = table;
 	tap_ok(kunwind_table_part(&part, TEXT_LO - 1) == KUNWIND_COMPLETE && part == table,
 	       "parts: the byte before the first FDE belongs to no part");
-	kunwind_build_parts_end(stages);
+	kunwind_build_parts_end(builder);
 	kunwind_table_free(table);
 }
 
@@ -226,7 +226,7 @@ int main(void)
 	test_pool();
 	test_rules();
 	test_limit();
-	test_wide();
+	test_full_rule();
 	test_twice();
 	test_parts();
 	return tap_done();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt-budget-test.c - how much of the budget walks in interrupts may
- * spend: on average, in one walk, and when an NMI interrupts the accounting
+ * interrupt-budget-test.c - the budget of walks in interrupts: on average, of one
+ * walk, and when an NMI interrupts the accounting
  */
 #include "kernel.h"
 #include "tap.h"
@@ -60,7 +60,7 @@ static u32 most_of_window(void)
 
 static void begin(void)
 {
-	credit = MOST;
+	tokens = CAPACITY;
 	least = ~0U;
 	nmi = NULL;
 }
@@ -72,17 +72,17 @@ static void test_average(void)
 	begin();
 	for (i = 0; i < WALKS; i++)
 		spent[i] = walk(~0U);
-	tap_ok(spent[0] == URGENT && least == EACH && spent[WALKS - 1] == EACH,
-	       "expensive walks: the first has the whole budget, each has at least EACH");
-	tap_ok(most_of_window() <= WINDOW * EACH + MOST, "expensive walks: the average is limited");
+	tap_ok(spent[0] == URGENT && least == REFILL && spent[WALKS - 1] == REFILL,
+	       "expensive walks: the first has the whole budget, each has at least REFILL units");
+	tap_ok(most_of_window() <= WINDOW * REFILL + CAPACITY, "expensive walks: the average is limited");
 	for (i = 0; i < WALKS; i++)
 		spent[i] = walk(i % 3 ? ~0U : 100);
-	tap_ok(least == EACH && most_of_window() <= WINDOW * EACH + MOST,
+	tap_ok(least == REFILL && most_of_window() <= WINDOW * REFILL + CAPACITY,
 	       "alternating expensive and cheap walks: the average is limited");
 	for (i = 0; i < 100; i++)
-		walk(EACH / 2);
-	tap_ok(credit >= MOST - EACH && credit <= MOST && walk(~0U) == URGENT,
-	       "cheap walks: the credit comes back, up to its limit");
+		walk(REFILL / 2);
+	tap_ok(tokens >= CAPACITY - REFILL && tokens <= CAPACITY && walk(~0U) == URGENT,
+	       "cheap walks: the bucket fills up again, to its capacity");
 }
 
 static void test_cheap(void)
@@ -91,9 +91,9 @@ static void test_cheap(void)
 
 	begin();
 	for (i = 0; i < WALKS; i++)
-		spent[i] = walk(EACH);
-	tap_ok(least == URGENT && credit == MOST - EACH,
-	       "walks that spend EACH: each has the whole budget");
+		spent[i] = walk(REFILL);
+	tap_ok(least == URGENT && tokens == CAPACITY - REFILL,
+	       "walks that spend REFILL units: each has the whole budget");
 }
 
 static u32 nmi_spent;
@@ -117,21 +117,21 @@ static void test_nmi(void)
 		nmi = expensive_nmi;
 		sum += walk(~0U) + nmi_spent;
 	}
-	tap_ok(least == EACH && sum <= 2 * WALKS * EACH + MOST,
-	       "an expensive NMI during the accounting: no credit is taken twice");
+	tap_ok(least == REFILL && sum <= 2 * WALKS * REFILL + CAPACITY,
+	       "an expensive NMI during the accounting: no token is taken twice");
 	for (i = 0; i < WALKS; i++) {
 		nmi = cheap_nmi;
 		spent[i] = walk(~0U);
 	}
-	tap_ok(most_of_window() <= 2 * WINDOW * EACH + MOST,
+	tap_ok(most_of_window() <= 2 * WINDOW * REFILL + CAPACITY,
 	       "a cheap NMI during the accounting: the average is limited");
 	for (i = 0; i < WALKS; i++) {
 		before = kunwind_interrupt_budget_take(URGENT);
 		spent[i] = walk(~0U);
 		kunwind_interrupt_budget_return(before);
 	}
-	tap_ok(least == EACH && most_of_window() <= 2 * WINDOW * EACH + MOST,
-	       "an NMI during a walk: both take from the same credit");
+	tap_ok(least == REFILL && most_of_window() <= 2 * WINDOW * REFILL + CAPACITY,
+	       "an NMI during a walk: both take from the same bucket");
 }
 
 int main(void)

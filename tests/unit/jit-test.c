@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit-test.c - code that a process adds: which ranges are valid, which user
- * pays, and that a failure leaves no reference
+ * jit-test.c - code that a process adds: which ranges are valid, which user is
+ * charged, and that a failure leaves no reference
  */
 #include "kernel.h"
 #include "tap.h"
@@ -22,7 +22,7 @@ static int change_error;
 static unsigned int built;
 static struct kunwind_change changed;
 static struct kunwind_section section;
-static struct kunwind_quota *paid;
+static struct kunwind_quota *charged;
 
 struct kunwind_space *kunwind_space_find_get(const struct mm_struct *of)
 {
@@ -36,7 +36,7 @@ struct kunwind_quota *kunwind_quota_of(struct mm_struct *of) { (void)of; user.re
 void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota)
 {
-	paid = quota;
+	charged = quota;
 	if (over)
 		return ERR_PTR(-ENOSPC);
 	refcount_set(&object.users, 1);
@@ -115,7 +115,7 @@ static void test_add(void)
 	       changed.start == 0x1000 && changed.end == 0x1100 && changed.object == &object &&
 	       jit.nr_fdes == 3 && jit.build_error == KUNWIND_OK,
 	       "add: the table is built from the given bytes for the given code");
-	tap_ok(paid == &user && !user.refs, "add: the process's user pays");
+	tap_ok(charged == &user && !user.refs, "add: the process's user is charged");
 	tap_ok(refcount_read(&object.users) == 1 && refcount_read(&space.refs) == 1,
 	       "add: only the list keeps a reference");
 	build_error = KUNWIND_E_CIE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job-test.c - a build's processor time: which user pays, the limit, the
+ * job-test.c - a build's processor time: which user is charged, the limit, the
  * priority, and which user's turn the build takes
  */
 #include "kernel.h"
@@ -66,13 +66,13 @@ static void test_time(void)
 	       "time: nothing is charged within the same jiffy");
 	ticks();
 	tap_ok(kunwind_job_may_go_on(&job) && alice->time == before + 5 * MS,
-	       "time: the object's user pays for the worker's time");
+	       "time: the worker's time is charged to the object's user");
 	runs(5 * MS, true);
 	object.time_quota = bob;
 	ticks();
 	kunwind_job_may_go_on(&job);
 	tap_ok(alice->time == before + 5 * MS && bob->time == 5 * MS,
-	       "time: a user who took over the build pays");
+	       "time: a user who took over the build is charged");
 	object.time_quota = alice;
 	runs(10 * MS, true);
 	ticks();
@@ -163,36 +163,36 @@ static void test_turns(void)
 	       kunwind_turns.woken > woken,
 	       "turns: a user's second job gets its turn when the first ends and wakes it");
 	kunwind_job_begin(&first, &object, MS);
-	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL),
+	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_PARTS, NULL, NULL),
 	       "turns: a build of parts has a separate turn");
 	kunwind_job_end(&first);
 	kunwind_job_end(&second);
 
 	kunwind_job_begin(&first, &object, MS);
 	kunwind_job_begin(&second, &other, MS);
-	(void)!kunwind_job_take_turn(&first, KUNWIND_TURN_FILL, NULL, NULL);
+	(void)!kunwind_job_take_turn(&first, KUNWIND_TURN_PARTS, NULL, NULL);
 	wish = false;
 	while_waiting = wishes;
-	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, urgent, &wish) && !second.has_turn,
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_PARTS, urgent, &wish) && !second.has_turn,
 	       "turns: an urgent build goes on without a turn");
 	while_waiting = other_takes_over;
-	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && second.has_turn &&
-	       second.turn == bob, "turns: a user who takes over the object pays with an own turn");
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_PARTS, NULL, NULL) && second.has_turn &&
+	       second.turn == bob, "turns: a build that another user takes over has that user's turn");
 	other.time_quota = alice;
 	kunwind_job_end(&second);
 	kunwind_job_begin(&second, &other, MS);
 	other.time_quota = bob;
-	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
+	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_PARTS, NULL, NULL),
 	       "turns: the turn of the user who took over is free again");
 	kunwind_job_end(&second);
 	other.time_quota = alice;
 	kunwind_job_begin(&second, &other, MS);
 	while_waiting = nobody_wants;
-	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL) && !second.has_turn,
+	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_PARTS, NULL, NULL) && !second.has_turn,
 	       "turns: an unwanted build does not wait for a turn");
 	unwanted = false;
 	while_waiting = module_goes;
-	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_FILL, NULL, NULL),
+	tap_ok(!kunwind_job_take_turn(&second, KUNWIND_TURN_PARTS, NULL, NULL),
 	       "module unload: no build waits for a turn");
 	tap_ok(!kunwind_job_may_go_on(&first), "module unload: running builds end");
 	kunwind_job_end(&second);

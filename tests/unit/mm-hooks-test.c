@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mm-hooks-test.c - mmap, mprotect and mremap over known code: which mappings a
- * call changes, by its arguments
+ * mm-hooks-test.c - mmap, mprotect and mremap over known code: which ranges the
+ * hooks mark as dead, and when the task reads its mappings
  */
 #include "kernel.h"
 #include "tap.h"
@@ -107,7 +107,7 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 struct kunwind_quota { int unused; };
 static struct kunwind_quota user;
 static struct kunwind_object object;
-static unsigned int scans, forced;
+static unsigned int reads, forced;
 
 struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
 void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
@@ -134,9 +134,9 @@ int kunwind_space_read_mappings(struct kunwind_space *of, struct mm_struct *mm, 
 				unsigned long timeout, bool patient)
 {
 	(void)mm, (void)timeout, (void)patient;
-	scans++;
+	reads++;
 	forced += force;
-	of->scanned_seq = of->map_seq;
+	of->read_seq = of->map_seq;
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static void begin(void)
 	me.mm = &mm;
 	memset(&user_regs, 0, sizeof(user_regs));
 	ia32 = no_work = listening = false;
-	nr_queued = scans = forced = 0;
+	nr_queued = reads = forced = 0;
 	refcount_set(&object.users, 1);
 	object.state = KUNWIND_OBJECT_PENDING;
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
@@ -170,7 +170,7 @@ static void begin(void)
 	snapshot->ranges.nr = NR;
 	spin_lock(&space->lock);
 	kunwind_space_publish(space, snapshot);
-	space->scanned_seq = space->map_seq;
+	space->read_seq = space->map_seq;
 	spin_unlock(&space->lock);
 }
 
@@ -241,61 +241,61 @@ static void test_mprotect(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		begin();
 		maps(cases[i].nr, cases[i].from, cases[i].len, AT(0), AT(2) + 0x4000 - AT(0), 0);
-		tap_ok(dead() == cases[i].dead, "%s: dead mappings are %x", cases[i].what, cases[i].dead);
+		tap_ok(dead() == cases[i].dead, "%s: the dead ranges are %x", cases[i].what, cases[i].dead);
 		tap_ok(nr_queued == !!cases[i].dead,
-		       "%s: the task is asked to read changed mappings", cases[i].what);
+		       "%s: the task work to read changed mappings is queued", cases[i].what);
 		end(cases[i].what);
 	}
 	/* mmap: only the length in its arguments is new */
 	begin();
 	maps(__NR_mmap, 0, 0x1001, AT(0), 0x6000, VM_EXEC);
-	tap_ok(!dead() && nr_queued == 1, "mmap that merges: the known mappings stay valid");
+	tap_ok(!dead() && nr_queued == 1, "mmap that merges: the known ranges stay valid");
 	end("mmap that merges");
 	begin();
 	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x4000, VM_EXEC);
-	tap_ok(dead() == 1, "mmap over a page of a mapping: the whole mapping is dead");
+	tap_ok(dead() == 1, "mmap over a page of a mapping: the whole range is dead");
 	end("mmap over a page");
 	/* another thread's mapping, which merged and is not read yet, as long as the page */
 	begin();
 	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
 	user_regs.r10 = MAP_FIXED;
 	maps(__NR_mmap, AT(0), 0x1000, AT(0), 0x5000, VM_EXEC);
-	tap_ok(dead() == 1, "mmap over a page, while another thread maps as much: the mapping is dead");
+	tap_ok(dead() == 1, "mmap over a page, while another thread maps as much: the range is dead");
 	end("mmap over a page, while another thread maps as much");
 	begin();
 	user_regs.r10 = MAP_FIXED;
 	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
 	tap_ok(!dead() && nr_queued == 1,
-	       "mmap at a fixed address that merges: the known mapping stays valid");
+	       "mmap at a fixed address that merges: the known range stays valid");
 	end("mmap at a fixed address that merges");
 	begin();
 	user_regs.r10 = MAP_FIXED;
 	maps(__NR_mmap, AT(0) - 0x2000, 0x1000, AT(0) - 0x2000, 0x6000, VM_EXEC | VM_HUGETLB);
-	tap_ok(dead() == 1, "mmap of huge pages at a fixed address: the whole mapping counts");
+	tap_ok(dead() == 1, "mmap of huge pages at a fixed address: ranges in the whole mapping are dead");
 	end("mmap of huge pages at a fixed address");
 	begin();
 	listening = true;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
 	tap_ok(told_start == AT(1) && told_end == AT(1) + 0x1000,
-	       "event kunwind_unmap: the changed addresses");
+	       "event kunwind_unmap: it has the changed addresses");
 	end("event kunwind_unmap");
 	begin();
 	me.mm = NULL;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
 	tap_ok(dead() == 2 && !nr_queued && kunwind_space_dirty(space),
-	       "another process's mm: it is marked, the caller does not read it");
+	       "mapping in another process's mm: its range is dead, the caller does not read it");
 	me.mm = &mm;
-	end("another process's mm");
+	end("mapping in another process's mm");
 	begin();
 	returns();
-	tap_ok(!scans, "unchanged mappings: nothing is read");
+	tap_ok(!reads, "unchanged mappings: they are not read");
 	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
 	me.prio = 50;
-	tap_ok(!kunwind_mm_hooks_patience(), "real-time task: it waits for no table");
+	tap_ok(!kunwind_mm_hooks_max_wait(), "real-time task: it does not wait for tables");
 	me.prio = 120;
 	returns();
-	tap_ok(scans == 1 && !forced && kunwind_mm_hooks_patience(),
-	       "new code: it is read before the task runs it");
+	tap_ok(reads == 1 && !forced && kunwind_mm_hooks_max_wait(),
+	       "new code: its mapping is read before the task returns to user mode");
 	end("new code");
 }
 
@@ -329,11 +329,11 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 		at = dead() == at_entry && nr_queued == 1 && space->moves.nr == 1;
 		user_regs.ax = i ? (u32)ret : ret;
 		returns();
-		later = dead() == after && scans == 1 && forced == 1;
-		tap_ok(at, "%s%s: at its entry, dead mappings are %x", i ? "32-bit " : "", what, at_entry);
+		later = dead() == after && reads == 1 && forced == 1;
+		tap_ok(at, "%s%s: at its entry, the dead ranges are %x", i ? "32-bit " : "", what, at_entry);
 		tap_ok(later,
-		       "%s%s: at its end, dead mappings are %x, and all are read", i ? "32-bit " : "",
-		  what, after);
+		       "%s%s: at its end, the dead ranges are %x, and the mappings are read",
+		       i ? "32-bit " : "", what, after);
 		end(what);
 	}
 }
@@ -356,14 +356,14 @@ static void test_mremap(void)
 	begin();
 	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
-	tap_ok(!nr_queued && !space->moves.nr, "mremap of data: nothing is read");
+	tap_ok(!nr_queued && !space->moves.nr, "mremap of data: the mappings are not read");
 	end("mremap of data");
 	begin();
 	no_memory = 1;
 	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
 	tap_ok(!kunwind_space_find(&mm) && !module_refs,
-	       "mremap without memory for the work item: the space is dropped");
+	       "mremap without memory for the task work: the space is dropped");
 	end("mremap without memory");
 	begin();
 	no_work = true;
@@ -371,8 +371,8 @@ static void test_mremap(void)
 	user_regs = (struct pt_regs){ .di = AT(0), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
 	hook___x64_sys_mremap(&user_regs);
 	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr,
-	       "mremap whose work item cannot be queued: the space is dropped");
-	end("mremap without work item");
+	       "mremap whose task work cannot be queued: the space is dropped");
+	end("mremap without task work");
 }
 
 /* Each of these calls fails in every kernel, whatever is mapped. */
@@ -396,7 +396,8 @@ static void test_refused(void)
 		user_regs = (struct pt_regs){ .di = cases[i].addr, .si = cases[i].old, .dx = cases[i].len,
 					      .r10 = cases[i].flags, .r8 = cases[i].to };
 		hook___x64_sys_mremap(&user_regs);
-		tap_ok(!nr_queued && !space->moves.nr && !dead(), "mremap %s: changes nothing",
+		tap_ok(!nr_queued && !space->moves.nr && !dead(),
+		       "refused mremap %s: no range is dead, no task work is queued",
 		       cases[i].what);
 		end(cases[i].what);
 	}
@@ -413,13 +414,13 @@ static void test_hooks(void)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		for (n = 0; n < ARRAY_SIZE(hooks) && strcmp(hooks[n].function, names[i]); n++)
 			;
-		tap_ok(n < ARRAY_SIZE(hooks), "hook: the list has %s", names[i]);
+		tap_ok(n < ARRAY_SIZE(hooks), "hook on %s: it is in the list of hooks", names[i]);
 	}
 	begin();
-	kunwind_mm_hooks_queue(&me, FOLLOW_EXEC);
+	kunwind_mm_hooks_queue(&me, READ_EXEC);
 	space->fresh = true;
 	returns();
-	tap_ok(!space->fresh && scans == 1, "exec: reading the mappings ends the state \"fresh\"");
+	tap_ok(!space->fresh && reads == 1, "exec: the space is not fresh after its mappings are read");
 	end("exec");
 }
 

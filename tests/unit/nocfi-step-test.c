@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nocfi-step-test.c - frames without unwind information: code and a stack by
- * hand (bare-scene.h)
+ * hand (nocfi-scene.h)
  */
-#include "bare-scene.h"
+#include "nocfi-scene.h"
 
 #define BACK	{ JIT + 0x40, "48 8b 65 f0 90", 0 }	/* mov -16(%rbp), %rsp */
 #define CALL_JIT { JIT + 0x200, NULL, LIB + 0x50 }
 #define TAKES_OFF "48 83 c4 10 5d 49 3b a7 40 03 00 00 77 10 c3"
-#define BASE	(LIB + 0x306)	/* behind a thread's first call */
+#define BASE	(LIB + 0x306)	/* after a thread's first call */
 
 /* Words 5 on of struct ucontext: struct sigcontext. */
 #define UCONTEXT(n)	(5 + (n))
@@ -23,7 +23,7 @@
 /* mov 56(%rsi), %rsp; mov (%rsp), %rax; mov %rax, 56(%rsi) */
 #define TAKES_RSP "48 8b 66 38 48 8b 04 24 48 89 46 38 "
 #define ONE_CALL { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }
-static const struct bare_case cases[] = {
+static const struct nocfi_case cases[] = {
 	{ "a return instruction", IN_F, 0, { CALL_F, { IN_F, "c3", 0 } }, { { 0, RET_F } },
 	  .no_guess = true, .found = { IN_F, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	{ "a return instruction in a function that is jumped to", IN_F, 0,
@@ -365,44 +365,45 @@ static const struct bare_case cases[] = {
 	  .found = { JIT + 0x180, JIT + 0x13 }, .trust = { REGS, FP }, .reason = KUNWIND_NO_OBJECT },
 
 	/* push %rbx; sub $32, %rsp; nop */
-	{ "by the function's code", F + 5, AT(9),
+	{ "return address by the function's code", F + 5, AT(9),
 	  { CALL_F, { LIB + 0x400, NULL, LIB + 0x50 }, { F, "53 48 83 ec 20 90", 0 } },
 	  { { 1, LIB + 0x405 }, { 5, RET_F }, { 9, 0 }, { 10, LIB + 0x405 } },
 	  .found = { F + 5, RET_F, LIB + 0x405 }, .trust = { REGS, CODE, FP },
 	  .reason = KUNWIND_NO_TABLE },
 	/* int3, nine times; F: push %rbx; push %rax; nop. The call is by a register. */
-	{ "by the entry that padding shows", F + 2, 0,
+	{ "entry that padding shows", F + 2, 0,
 	  { { F - 9, "cc cc cc cc cc cc cc cc cc 53 50 90", 0 }, { LIB + 0x200, "ff d0", 0 } },
 	  { { 0, LIB + 0x202 }, { 1, LIB + 0x202 }, { 2, LIB + 0x202 } }, .no_guess = true,
 	  .found = { F + 2, LIB + 0x202 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "by the entry that padding shows, eight bytes", F + 2, 0,
+	{ "entry that padding shows, eight bytes", F + 2, 0,
 	  { { F - 8, "cc cc cc cc cc cc cc cc 53 50 90", 0 }, { LIB + 0x200, "ff d0", 0 } },
 	  { { 2, LIB + 0x202 } }, .no_guess = true, .found = { F + 2 }, .reason = KUNWIND_NO_TABLE },
-	{ "by the entry that padding shows, no call", F + 2, 0,
+	{ "entry that padding shows, no call", F + 2, 0,
 	  { { F - 9, "cc cc cc cc cc cc cc cc cc 53 50 90", 0 } },
 	  { { 2, LIB + 0x202 } }, .no_guess = true, .found = { F + 2 }, .reason = KUNWIND_NO_TABLE },
-	{ "by the entry that padding shows, a call of another function", F + 2, 0,
+	{ "entry that padding shows, a call of another function", F + 2, 0,
 	  { { F - 9, "cc cc cc cc cc cc cc cc cc 53 50 90", 0 }, { LIB + 0x200, NULL, LIB + 0x300 } },
 	  { { 2, LIB + 0x205 } }, .no_guess = true, .found = { F + 2 }, .reason = KUNWIND_NO_TABLE },
-	{ "by the entry that padding shows, after a return", F + 3, 0,
+	{ "entry that padding shows, after a return", F + 3, 0,
 	  { { F - 9, "cc cc cc cc cc cc cc cc cc 53 50 c3 90", 0 }, { LIB + 0x200, "ff d0", 0 } },
 	  { { 2, LIB + 0x202 } }, .no_guess = true, .found = { F + 3 }, .reason = KUNWIND_NO_TABLE },
-	{ "by the entry that padding shows, code of a JIT", JIT + 0x102, 0,
+	{ "entry that padding shows, code of a JIT", JIT + 0x102, 0,
 	  { { JIT + 0xf7, "cc cc cc cc cc cc cc cc cc 53 50 90", 0 }, { LIB + 0x200, "ff d0", 0 } },
 	  { { 2, LIB + 0x202 } }, .no_guess = true, .found = { JIT + 0x102 }, .reason = KUNWIND_NO_OBJECT },
 	/* F: cmp 0x10(%r14), %rsp; push %rbp; mov %rsp, %rbp; and $-16, %rsp; nop */
-	{ "by Go's check of the stack, and rbp", F + 12, AT(4),
+	{ "entry that Go's check of the stack shows, and rbp", F + 12, AT(4),
 	  { { F, "49 3b 66 10 55 48 89 e5 48 83 e4 f0 90", 0 }, { LIB + 0x200, "ff d0", 0 } },
 	  { { 1, LIB + 0x202 }, { 4, 0x5555 }, { 5, LIB + 0x202 } }, .no_guess = true,
 	  .found = { F + 12, LIB + 0x202 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* push %rbp; push %rbx; nop */
-	{ "by code that pushed rbp", F + 2, 5, { CALL_F, { F, "55 53 90", 0 } },
+	{ "return address by code that pushed rbp", F + 2, 5, { CALL_F, { F, "55 53 90", 0 } },
 	  { { 1, AT(6) }, { 2, RET_F }, { 6, 0 }, { 7, RET_F } },
 	  .found = { F + 2, RET_F, RET_F }, .trust = { REGS, CODE, FP }, .reason = KUNWIND_NO_TABLE },
 	/*
 	 * test %edi, %edi; je 1f; push %rax; pop %rax; ret; 1: push %rbx; nop
 	 */
-	{ "by code after a return", F + 8, 0, { CALL_F, { F, "85 ff 74 03 50 58 c3 53 90", 0 } },
+	{ "return address by code after a return", F + 8, 0,
+	  { CALL_F, { F, "85 ff 74 03 50 58 c3 53 90", 0 } },
 	  { { 0, RET_F }, { 1, RET_F } }, .no_guess = true,
 	  .found = { F + 8, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* at 300: mov %ecx, %edx; jmp F; there: push %rbx; nop */
@@ -463,7 +464,7 @@ static const struct bare_case cases[] = {
 	  .found = { JIT + 0x40, PROG + 0x17, NOWHERE }, .trust = { REGS, SCAN, CFI },
 	  .reason = KUNWIND_NO_OBJECT },
 
-	/* endbr64; bnd jmp *0xf5(%rip): 0xb + 0xf5 behind the stub's start */
+	/* endbr64; bnd jmp *0xf5(%rip): 0xb + 0xf5 after the stub's start */
 	{ "a call through the PLT", F, 0,
 	  { { PROG + 0x10, NULL, PROG + 0x200 },
 	    { PROG + 0x200, "f3 0f 1e fa f2 ff 25 f5 00 00 00", 0 },
@@ -537,7 +538,8 @@ static const struct bare_case cases[] = {
 	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_guess = true,
 	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
 	  .trust = { REGS, CFI, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
-	{ "the other kind of trampoline", PROG + 0x20, 0, { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 } },
+	{ "a signal's trampoline with a 32-bit mov", PROG + 0x20, 0,
+	  { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 } },
 	  { { 1, LIB + 0x40 }, { 2 + UCONTEXT(15), AT(60) }, { 2 + UCONTEXT(16), PROG + 0x30 },
 	    { 2 + UCONTEXT(18), 0x002b000000000033 }, { 61, NOWHERE } }, .no_guess = true,
 	  .found = { PROG + 0x20, LIB + 0x40, PROG + 0x30, NOWHERE },
@@ -547,11 +549,12 @@ static const struct bare_case cases[] = {
 	    { 6 + UCONTEXT(18), 0x33 }, { 61, NOWHERE } }, .no_guess = true,
 	  .found = { IN_F, LIB + 0x40, PROG + 0x30, NOWHERE }, .trust = { REGS, CODE, SIGNAL, CFI },
 	  .reason = KUNWIND_NO_OBJECT },
-	{ "at the entry of rt_sigreturn", LIB + 0x49, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
+	{ "a signal's trampoline, at the entry of rt_sigreturn", LIB + 0x49, 0,
+	  { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
 	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x33 },
 	    { 61, NOWHERE } }, .no_guess = true, .found = { LIB + 0x49, PROG + 0x30, NOWHERE },
 	  .trust = { REGS, SIGNAL, CFI }, .reason = KUNWIND_NO_OBJECT },
-	{ "a trampoline without its frame", LIB + 0x49, 0,
+	{ "a signal's trampoline without its frame", LIB + 0x49, 0,
 	  { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
 	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x23 } },
 	  .no_guess = true, .found = { LIB + 0x49 }, .reason = KUNWIND_NO_TABLE },
@@ -614,7 +617,7 @@ static void test_forms(void)
 				       walk.count);
 		}
 	tap_ok(!bad && forms == 2 * (8 + 3 * 7 + 3 * 256),
-	       "bare: %u forms of calls and of other instructions", forms);
+	       "no CFI: calls are recognized among %u forms of the opcode ff", forms);
 }
 
 static u64 random_number(void)
@@ -661,14 +664,14 @@ static void test_random(void)
 		for (i = walk.count + 1; i < 256; i++)
 			bad += trust[i] != CFI;
 	}
-	if (!tap_ok(!bad && frames > 1000, "bare: walks of random code and stacks end in bounds"))
+	if (!tap_ok(!bad && frames > 1000, "no CFI: walks of random code and stacks end in bounds"))
 		printf("# %u bad, %u frames\n", bad, frames);
 }
 int main(void)
 {
 	unsigned int i;
 
-	if (!bare_begin())
+	if (!nocfi_begin())
 		return 1;
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
@@ -676,6 +679,6 @@ int main(void)
 		tap_ok(decided[i], "method %s: decides a frame of these cases", kunwind_method_name(i));
 	test_forms();
 	test_random();
-	bare_end();
+	nocfi_end();
 	return tap_done();
 }

@@ -152,7 +152,7 @@ static void build_object(struct kunwind_object *object)
 			object->build_error == KUNWIND_E_LIMIT ? KUNWIND_OBJECT_REFUSED :
 			object->build_error == KUNWIND_E_NO_CFI ? KUNWIND_OBJECT_NO_CFI :
 								  KUNWIND_OBJECT_FAILED;
-	if (!object->filling)
+	if (!object->building_parts)
 		kunwind_object_build_over(object);
 }
 

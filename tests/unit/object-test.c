@@ -224,9 +224,9 @@ static void test_names(void)
 	       !strcmp(kunwind_object_path(a, of_bob), "/tmp/evil"),
 	       "names: an object shows the name that the process has");
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(!a->name, "names: the object does not take a name from a user who does not pay");
+	tap_ok(!a->name, "names: the object does not take a name from a user who is not charged for it");
 	kunwind_object_set_name(a, of_alice);
-	tap_ok(a->name == of_alice, "names: the object takes the name from the user who pays");
+	tap_ok(a->name == of_alice, "names: the object takes the name from the user who is charged for it");
 	b = get_file(0, bob);
 	kunwind_object_next(list_entry(queues.prev, struct kunwind_build_queue, node), bob,
 			    &wanted);
@@ -235,10 +235,10 @@ static void test_names(void)
 	tap_ok(kunwind_objects_lock.taken == taken,
 	       "names: a name that the object does not take needs no lock");
 	tap_ok(b == a && wanted && a->quota == bob && a->name == of_alice,
-	       "names: the object keeps its name when another user pays");
+	       "names: the object keeps its name when another user is charged");
 	kunwind_object_set_name(a, of_alice);
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(a->name == of_bob, "names: the new quota's next mapping sets the name");
+	tap_ok(a->name == of_bob, "names: the next mapping of the user who is charged now sets the name");
 	kunwind_object_set_name(a, of_root);
 	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_bob);

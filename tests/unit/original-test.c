@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * original-test.c - the bytes under breakpoints: which are learned from the
- * file's page, which are not, and what the caller is told
+ * file's page, which are not, and what the caller gets
  */
 #include "kernel.h"
 #include "tap.h"
@@ -140,7 +140,7 @@ static void test_same_place(void)
 
 	begin();
 	for (i = 100; i < 2000; i++)
-		for (j = i + BESIDES + 1; j < PAGE_SIZE; j++)
+		for (j = i + AROUND + 1; j < PAGE_SIZE; j++)
 			if (hash(ID, base + i) >> (64 - BITS) == hash(ID, base + j) >> (64 - BITS))
 				goto found;
 found:

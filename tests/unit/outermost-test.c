@@ -50,7 +50,7 @@ static bool at(u64 ip, s64 sp)
 }
 
 /* A frame @offset after the entry point, @sp from the first rsp. */
-static const struct start_case {
+static const struct outermost_case {
 	const char *name, *hex;
 	u32 offset;
 	s32 sp;
@@ -124,7 +124,7 @@ static void test_cases(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct start_case *c = &cases[i];
+		const struct outermost_case *c = &cases[i];
 		const s32 offset = c->offset;
 		bool own, interpreted;
 
@@ -137,7 +137,8 @@ static void test_cases(void)
 		memcpy(code + 24, &header, sizeof(header));
 		ranges.interpreter = INTERP;
 		interpreted = at(INTERP + ENTRY + offset, c->sp);
-		tap_ok(own == c->begins && interpreted == c->begins, "start: %s", c->name);
+		tap_ok(own == c->begins && interpreted == c->begins, "%s: %s",
+		       c->begins ? "outermost" : "not outermost", c->name);
 	}
 }
 
@@ -151,17 +152,19 @@ static void test_points(void)
 	put(INTERP + ENTRY, "ff d0");
 	memcpy(code + 24, &header, sizeof(header));
 	ranges.entry = PROG;
-	tap_ok(at(PROG + 2, 0) && !at(INTERP + ENTRY + 2, 0), "start: program without an interpreter");
+	tap_ok(at(PROG + 2, 0) && !at(INTERP + ENTRY + 2, 0),
+	       "outermost: the entry point of a program without an interpreter");
 	ranges.interpreter = INTERP;
-	tap_ok(at(PROG + 2, 0) && at(INTERP + ENTRY + 2, 0), "start: program with an interpreter");
+	tap_ok(at(PROG + 2, 0) && at(INTERP + ENTRY + 2, 0),
+	       "outermost: the entry points of a program and of its interpreter");
 	ranges.entry = 0;
 	tap_ok(!at(PROG + 2, 0) && at(INTERP + ENTRY + 2, 0),
-	       "start: the program's entry point is not known");
+	       "outermost: the entry point of the interpreter alone is known");
 	ranges.entry = PROG;
 	ranges.interpreter = INTERP + SIZE;
-	tap_ok(at(PROG + 2, 0), "start: the interpreter's header cannot be read");
+	tap_ok(at(PROG + 2, 0), "outermost: the interpreter's ELF header cannot be read");
 	ranges.entry_sp = 0;
-	tap_ok(!at(PROG + 2, 0), "start: the first stack pointer is not known");
+	tap_ok(!at(PROG + 2, 0), "not outermost: the first stack pointer is not known");
 
 	/* 32-bit code: the first 96 bytes after an entry point count */
 	begin();
@@ -170,10 +173,10 @@ static void test_points(void)
 	ranges.interpreter = INTERP;
 	memcpy(code + 24, &header, 4);
 	tap_ok(at(PROG, 0) && at(PROG + 96, -96) && !at(PROG + 97, 0) && !at(PROG - 1, 0),
-	       "start: 32-bit code near the program's entry point");
+	       "outermost: 32-bit code up to 96 bytes after the program's entry point");
 	tap_ok(at(INTERP + ENTRY, 0) && at(INTERP + ENTRY + 96, 0) && !at(INTERP + ENTRY + 97, 0),
-	       "start: 32-bit code near the interpreter's entry point");
-	tap_ok(!at(PROG, 8) && !at(PROG, -97), "start: 32-bit code with another stack pointer");
+	       "outermost: 32-bit code up to 96 bytes after the interpreter's entry point");
+	tap_ok(!at(PROG, 8) && !at(PROG, -97), "not outermost: 32-bit code with another stack pointer");
 
 	/* at most 512 instructions are read; the budget pays for each */
 	begin();
@@ -181,12 +184,12 @@ static void test_points(void)
 	for (i = 0; i < 600; i++)
 		put(PROG + 2 * i, "31 c0");
 	tap_ok(at(PROG + 2 * 512, 0) && !at(PROG + 2 * 513, 0),
-	       "start: at most 512 instructions are read");
+	       "outermost: at most 512 instructions are read");
 	tap_ok(KUNWIND_BUDGET - walk.mem.left > 512 && KUNWIND_BUDGET - walk.mem.left < 1024,
-	       "start: the budget pays for each instruction");
+	       "outermost: the budget pays for each instruction");
 	walk.mem.left = 20;
 	tap_ok(!kunwind_at_start(&walk, PROG + 200, SP) && !walk.mem.left,
-	       "start: a spent budget ends the search");
+	       "outermost: a spent budget ends the search");
 }
 
 /* Padding and a function like runtime.goexit(); @ra counts from the padding. */
@@ -215,12 +218,13 @@ static void test_goroutine(void)
 		begin();
 		put(PROG + cases[i].offset, cases[i].hex);
 		tap_ok(kunwind_code_begins_goroutine(&walk.mem, PROG + cases[i].offset + cases[i].ra) ==
-		       cases[i].begins, "goroutine: %s", cases[i].name);
+		       cases[i].begins, "goroutine %s: %s",
+		       cases[i].begins ? "begins" : "does not begin", cases[i].name);
 	}
 	begin();
 	tap_ok(!kunwind_code_begins_goroutine(&walk.mem, 1) &&
 	       !kunwind_code_begins_goroutine(&walk.mem, INTERP + 1),
-	       "goroutine: code that cannot be read");
+	       "goroutine does not begin: code that cannot be read");
 }
 
 int main(void)

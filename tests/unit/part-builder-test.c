@@ -99,7 +99,7 @@ struct kunwind_space *kunwind_space_find(const struct mm_struct *of) { return of
 /* An object of five parts after its first stage; @left: ns for the second. */
 static struct kunwind_part_builder *scene(u64 left)
 {
-	static struct kunwind_part_builder *fill;
+	static struct kunwind_part_builder *builder;
 	static struct eh eh;
 	struct kunwind_section section;
 	size_t cie;
@@ -107,7 +107,7 @@ static struct kunwind_part_builder *scene(u64 left)
 
 	if (object.table)
 		kunwind_table_free(object.table);
-	object = (struct kunwind_object){ .filling = true, .users = REFCOUNT_INIT(1) };
+	object = (struct kunwind_object){ .building_parts = true, .users = REFCOUNT_INIT(1) };
 	slices = in_background = turns = rules_gone = concluded = built = given_back = waited = 0;
 	uncharged = kept = 0;
 	eh.size = 0;
@@ -120,9 +120,9 @@ static struct kunwind_part_builder *scene(u64 left)
 	};
 	used_each = 0;
 	build = (struct kunwind_job){ .object = &object, .left = ~0ULL };
-	if (kunwind_part_builder_begin(&build, &section, 1 << 20, &fill))
+	if (kunwind_part_builder_begin(&build, &section, 1 << 20, &builder))
 		abort();
-	fill->left = left;
+	builder->left = left;
 	if (!snapshot)
 		snapshot = calloc(1, sizeof(*snapshot) + sizeof(struct kunwind_range) +
 				  sizeof(struct kunwind_detail));
@@ -133,7 +133,7 @@ static struct kunwind_part_builder *scene(u64 left)
 		.start = TEXT_LO, .end = TEXT_HI, .table = object.table,
 	};
 	space.ranges = &snapshot->ranges;
-	return fill;
+	return builder;
 }
 
 static u32 parts_built(void)
@@ -148,12 +148,12 @@ static u32 parts_built(void)
 
 static void test_whole(void)
 {
-	struct kunwind_part_builder *fill = scene(1000);
+	struct kunwind_part_builder *builder = scene(1000);
 
-	kunwind_part_builder_start(fill, malloc(1), CHARGED);
-	drain_workqueue(fillers);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	drain_workqueue(part_workers);
 	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
-	tap_ok(!object.filling && object.filled.done && built == 1 && given_back == 1,
+	tap_ok(!object.building_parts && object.parts_done.done && built == 1 && given_back == 1,
 	       "whole table: the object is complete, its reference released");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && kept,
 	       "whole table: the charge is reduced to the table's bytes");
@@ -164,49 +164,49 @@ static void test_whole(void)
 
 static void test_time(void)
 {
-	struct kunwind_part_builder *fill = scene(1000);
+	struct kunwind_part_builder *builder = scene(1000);
 	unsigned int i;
 	bool less = true;
 
 	used_each = 10;
-	kunwind_part_builder_start(fill, malloc(1), CHARGED);
-	drain_workqueue(fillers);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	drain_workqueue(part_workers);
 	for (i = 1; i < slices; i++)
 		less &= given[i] < given[i - 1];
 	tap_ok(slices > 1 && less && given[0] == 1000 && parts_built() == NR_PARTS,
 	       "time: each of %u slices gets what the slices before it left", slices);
-	fill = scene(1000);
+	builder = scene(1000);
 	used_each = 300;
-	kunwind_part_builder_start(fill, malloc(1), CHARGED);
-	drain_workqueue(fillers);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
 	       "time: the second stage is given up when its time is used");
 }
 
 static void test_given_up(void)
 {
-	struct kunwind_part_builder *fill = scene(0);
+	struct kunwind_part_builder *builder = scene(0);
 	const struct kunwind_range *range = &snapshot->ranges.range[0];
 
 	used_each = 1;
-	kunwind_part_builder_start(fill, malloc(1), CHARGED);
-	drain_workqueue(fillers);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
 	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
 	tap_ok(!kunwind_part_missing(range, TEXT_LO) && kunwind_part_wait(&mm, TEXT_LO, HZ) != -ETIME,
 	       "given up: no task waits for a part any more");
-	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.filled.done && given_back == 1,
-	       "given up: the charge is reduced to the table's bytes");
+	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.parts_done.done &&
+	       given_back == 1, "given up: the charge is reduced to the table's bytes");
 }
 
-static void all_are_built(void) { drain_workqueue(fillers); }
+static void all_are_built(void) { drain_workqueue(part_workers); }
 static void time_goes_by(void) { jiffies += 10; }
 
 static void test_wait(void)
 {
-	struct kunwind_part_builder *fill = scene(1000);
+	struct kunwind_part_builder *builder = scene(1000);
 
-	kunwind_part_builder_start(fill, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
 	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,

@@ -14,16 +14,16 @@
  * failure.
  */
 static inline enum kunwind_build_error
-stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
-	     kunwind_abort_fn *abort, void *data, struct kunwind_table **table)
+parts_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, size_t limit,
+	    kunwind_abort_fn *abort, void *data, struct kunwind_table **table)
 {
-	struct kunwind_build_parts *stages;
+	struct kunwind_build_parts *builder;
 	struct kunwind_table *made;
 	enum kunwind_build_error err;
 	bool wanted;
 	u32 part;
 
-	err = kunwind_build_parts_begin(section, keep, part_fdes, limit, abort, data, &stages,
+	err = kunwind_build_parts_begin(section, keep, part_fdes, limit, abort, data, &builder,
 					&made);
 	if (err)
 		return err;
@@ -31,9 +31,9 @@ stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, siz
 		made->parts->part[made->parts->nr - part].wanted = true;
 		made->parts->wanted = true;
 	}
-	while (!err && (part = kunwind_build_parts_next(stages, &wanted)) != ~0U)
-		err = kunwind_build_parts_one(stages, part);
-	kunwind_build_parts_end(stages);
+	while (!err && (part = kunwind_build_parts_next(builder, &wanted)) != ~0U)
+		err = kunwind_build_parts_one(builder, part);
+	kunwind_build_parts_end(builder);
 	if (err)
 		kunwind_table_free(made);
 	else
@@ -42,7 +42,7 @@ stages_build(const struct kunwind_section *section, u32 keep, u32 part_fdes, siz
 }
 
 /* Writes a table's rule for @addr, as text, to @buf (16 KB). */
-static inline void stages_text(const struct kunwind_table *table, u64 addr, char *buf)
+static inline void parts_text(const struct kunwind_table *table, u64 addr, char *buf)
 {
 	enum kunwind_reason reason = kunwind_table_part(&table, addr);
 	struct kunwind_rule rule = kunwind_table_lookup(table, addr);
@@ -56,13 +56,13 @@ static inline void stages_text(const struct kunwind_table *table, u64 addr, char
 }
 
 /* How many addresses were compared, and how many of them differ. */
-struct stages_same {
+struct parts_same {
 	const struct kunwind_table *a, *b;
 	u32 compared, different;
 	u64 first;		/* the first address that differs */
 };
 
-static inline void stages_compare(struct stages_same *same, u64 addr)
+static inline void parts_compare(struct parts_same *same, u64 addr)
 {
 	static char a[16384], b[16384];
 	const struct kunwind_table *pa = same->a, *pb = same->b;
@@ -76,8 +76,8 @@ static inline void stages_compare(struct stages_same *same, u64 addr)
 	if (good && (ra.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		good = !memcmp(&ra, &rb, sizeof(ra));
 	else if (good) {
-		stages_text(same->a, addr, a);
-		stages_text(same->b, addr, b);
+		parts_text(same->a, addr, a);
+		parts_text(same->b, addr, b);
 		good = !strcmp(a, b);
 	}
 	good = good && kunwind_table_keep(pa) == kunwind_table_keep(pb);
@@ -85,27 +85,27 @@ static inline void stages_compare(struct stages_same *same, u64 addr)
 		same->first = addr;
 }
 
-static inline int stages_row(void *data, u64 addr, struct kunwind_rule rule)
+static inline int parts_row(void *data, u64 addr, struct kunwind_rule rule)
 {
 	(void)rule;
-	stages_compare(data, addr);
-	stages_compare(data, addr - 1);
+	parts_compare(data, addr);
+	parts_compare(data, addr - 1);
 	return 0;
 }
 
 /* Compares at each row of either table, and one byte before it. */
-static inline struct stages_same stages_compare_all(const struct kunwind_table *whole,
-						    const struct kunwind_table *parts)
+static inline struct parts_same parts_compare_all(const struct kunwind_table *whole,
+						  const struct kunwind_table *parts)
 {
-	struct stages_same same = { .a = whole, .b = parts };
+	struct parts_same same = { .a = whole, .b = parts };
 	u32 i;
 
-	kunwind_table_for_each(whole, stages_row, &same);
+	kunwind_table_for_each(whole, parts_row, &same);
 	for (i = 0; i < parts->parts->nr; i++)
 		if (parts->parts->part[i].table)
-			kunwind_table_for_each(parts->parts->part[i].table, stages_row, &same);
-	stages_compare(&same, whole->base + whole->span);
-	stages_compare(&same, whole->base + whole->span - 1);
+			kunwind_table_for_each(parts->parts->part[i].table, parts_row, &same);
+	parts_compare(&same, whole->base + whole->span);
+	parts_compare(&same, whole->base + whole->span - 1);
 	return same;
 }
 

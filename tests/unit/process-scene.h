@@ -105,9 +105,9 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	return KUNWIND_NO_TABLE;
 }
 static struct task_struct *follower;		/* the last task asked to read its mappings */
-static enum kunwind_mm_hooks follow_why;
+static enum kunwind_read_cause follow_why;
 static bool no_follow;
-bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_mm_hooks why)
+bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_read_cause why)
 {
 	follower = task;
 	follow_why = why;
@@ -213,7 +213,10 @@ static int unregisters(struct one *by, struct one *one)
 	return kunwind_process_unregister(&one->pid);
 }
 
-/* Switches system_wide on or off; processes that already run are not registered. */
+/*
+ * Switches system_wide on or off; processes that already run are not
+ * registered.
+ */
 static void switches(bool on)
 {
 	be(nobody);

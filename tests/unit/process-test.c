@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process-test.c - which processes are registered, by whom, and in whose quota,
- * at registration, fork and exit; what a user may do to another's registration
+ * process-test.c - which processes are registered, by whom, and to whom they
+ * are charged, at registration, fork and exit; what a user may do to another's
+ * registration
  */
 #include "process-scene.h"
 
@@ -22,7 +23,7 @@ static void test_children(void)
 	child = forks(parent, 4);
 	tap_ok(is(child, "children") && kunwind_space_find(child->task.mm) && forked == child->pid.nr,
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child is registered");
-	tap_ok(follower == &child->task && follow_why == FOLLOW_MAP,
+	tap_ok(follower == &child->task && follow_why == READ_IF_CHANGED,
 	       "fork: the child is asked to read its mappings");
 	tap_ok(is(forks(child, 5), "children"),
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child's child is registered");
@@ -131,23 +132,23 @@ static void test_quota(void)
 	forks(ann, 2);
 	missed = missed_by_limit();
 	tap_ok(is(forks(ann, 3), "absent") && missed_by_limit() == missed + 1,
-	       "fork: a child over its user's quota is not registered, missed_limit counts it");
+	       "fork: a child over max_user_processes is not registered, missed_limit counts it");
 	tap_ok(!kunwind_space_find(all[3].task.mm),
 	       "fork: a child that is not registered has no space");
 	tap_ok(registers(&all[3], &all[3], 0) == -ENOSPC && is(&all[3], "absent"),
-	       "register: a process over its user's quota is refused");
+	       "register: a process over max_user_processes is refused");
 	registers(start(5, 0, ROOT), start(6, ANN, 0), KUNWIND_REGISTER_CHILDREN);
 	for (i = 7; i < 10; i++)
 		forks(&all[6], i);
 	tap_ok(is(&all[9], "children") && by_hand_of(0) == 4,
-	       "fork: children of a process that CAP_SYS_ADMIN registered are in no quota");
+	       "fork: for children of a process that CAP_SYS_ADMIN registered, no limit applies");
 	switches(true);
 	child = forks(ann, 4);
 	tap_ok(is(child, "system_wide") && by_hand_of(ANN) == 2 && shares_of(ANN) == 1,
-	       "fork under system_wide: a child over the quota by hand is registered system-wide");
+	       "fork under system_wide: a child over max_user_processes is registered system-wide");
 	tap_ok(kunwind_space_find(child->task.mm),
 	       "fork under system_wide: a child registered system-wide has a space");
-	end("quota by hand");
+	end("quota");
 
 	begin();
 	max_processes = 10;

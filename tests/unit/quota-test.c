@@ -52,7 +52,7 @@ static void test_who(void)
 	struct task_struct owner = { .cred = &owner_cred, .pid_ns = &init_pid_ns };
 	struct mm_struct others = { .owner = &owner };
 
-	tap_ok(user && other && user != other, "who: two users are different quotas");
+	tap_ok(user && other && user != other, "who: two users have different quotas");
 	p = quota(100000, &outer, &init_pid_ns);
 	tap_ok(p == user, "who: a process in a user namespace belongs to the namespace's owner");
 	kunwind_quota_put(p);
@@ -178,7 +178,9 @@ static void test_autos(void)
 	       "system_wide: no memory leaves no charge");
 }
 
-/* Does @quota keep the record of a process that becomes this user's? */
+/*
+ * Does the record of a process that becomes this user's stay charged to @quota?
+ */
 static bool stays(const struct kunwind_quota *quota, u32 uid, struct pid_namespace *pid_ns, bool admin)
 {
 	be(uid, &init_user_ns, pid_ns, admin);
@@ -213,7 +215,7 @@ static void test_objects(void)
 	kunwind_quota_remove_object(p);
 	tap_ok(kunwind_quota_add_object(p, 2) && !kunwind_quota_add_object(p, 2),
 	       "objects: an object that is freed makes room for another");
-	tap_ok(kunwind_quota_add_object(NULL, 0), "objects: a user that is not charged has no limit");
+	tap_ok(kunwind_quota_add_object(NULL, 0), "objects: without a quota there is no limit");
 	kunwind_quota_remove_object(p);
 	kunwind_quota_remove_object(p);
 	kunwind_quota_put(p);
@@ -244,7 +246,7 @@ static void test_bytes(void)
 	       "bytes: a user's share is exact to the byte");
 	tap_ok(atomic64_read(&used) == 1 << 20 && kunwind_quota_add_bytes(p, 0) == 1 << 20,
 	       "bytes: a refused charge is not counted");
-	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has an own share");
+	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has a separate share");
 	tap_ok(!kunwind_memory_charge(NULL, 1 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
 	       "bytes: the limit of all users is exact to the byte");
 	tap_ok(kunwind_memory_charge(q, 1) == -ENOSPC && atomic64_read(&used) == 3 << 20,
@@ -313,19 +315,19 @@ static void test_turns(void)
 	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE) &&
 	       !kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE),
 	       "turns: a user compiles one table at a time");
-	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_FILL) &&
-	       !kunwind_quota_take_turn(p, KUNWIND_TURN_FILL),
-	       "turns: a user fills one table at a time, also while compiling");
+	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_PARTS) &&
+	       !kunwind_quota_take_turn(p, KUNWIND_TURN_PARTS),
+	       "turns: a user builds the parts of one table at a time, also while compiling another");
 	tap_ok(kunwind_quota_take_turn(q, KUNWIND_TURN_COMPILE), "turns: another user does not wait");
 	kunwind_quota_give_turn(p, KUNWIND_TURN_COMPILE);
 	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE) &&
-	       !kunwind_quota_take_turn(p, KUNWIND_TURN_FILL),
+	       !kunwind_quota_take_turn(p, KUNWIND_TURN_PARTS),
 	       "turns: a turn that is given back can be taken again");
 	tap_ok(kunwind_quota_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
 	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_COMPILE) &&
-	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_FILL) &&
-	       !kunwind_quota_take_turn(NULL, KUNWIND_TURN_FILL),
-	       "turns: CAP_SYS_ADMIN compiles any number, and fills one");
+	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_PARTS) &&
+	       !kunwind_quota_take_turn(NULL, KUNWIND_TURN_PARTS),
+	       "turns: CAP_SYS_ADMIN compiles any number of tables, and builds the parts of one");
 	kunwind_quota_put(p);
 	kunwind_quota_put(q);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read-mappings-test.c - reading an address space's mappings into a list: which
- * are code, which keep their object, which belong to a JIT, how long a task
- * waits
+ * read-mappings-test.c - reading an address space's mappings into a snapshot:
+ * which are code, which keep their object, which belong to a JIT, how long a
+ * task waits
  */
 #include "kernel.h"
 #include "tap.h"
@@ -289,25 +289,26 @@ static void test_mappings(void)
 	map(AT(2), 0x2000, VM_EXEC, NULL, AT(2) >> 12);
 	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
 	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
-	       "mappings: code is read, data is not");
+	       "mappings: those of code are known, those of data are not");
 	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table &&
 	       range(0)->bias == AT(0) - 0x3000,
-	       "mappings: a file's mapping has its offset in bytes");
+	       "mappings: the offset in the file is in bytes");
 	tap_ok(is(1, AT(2), 0x2000, &kunwind_object_anonymous, 0) && range(1)->reason == KUNWIND_NO_OBJECT,
 	       "mappings: anonymous memory has no object");
 	tap_ok(is(2, AT(9), 0x2000, &vdso_object, 0), "mappings: the vDSO has its own object");
 	tap_ok(kunwind_space_maps(space) == space->ranges->nr - 1,
-	       "mappings: those with an object are counted");
-	tap_ok(space->ranges->entry_sp == 0x7ffe1234, "mappings: the first stack pointer is known");
+	       "mappings: those that have an object are counted");
+	tap_ok(space->ranges->entry_sp == 0x7ffe1234,
+	       "mappings: the stack pointer at the program's entry is known");
 	tap_ok(space->ranges->entry == 0x401000 && space->ranges->interpreter == 0x7f0000000000,
 	       "mappings: the entry points of program and interpreter are known");
-	tap_ok(told == 2, "mappings: each mapping with a name is announced");
+	tap_ok(told == 2, "mappings: each one with a name emits kunwind_map");
 	reads(true);
-	tap_ok(told == 2 && looked_up == 1, "mappings: a second read announces and looks up nothing");
+	tap_ok(told == 2 && looked_up == 1, "mappings: a second read emits nothing and looks no file up");
 	end("mappings");
 }
 
-/* The list's name of range @n. */
+/* Returns whether the name of range @n is @path; NULL: it has no name. */
 static bool called(const struct kunwind_space *by, u32 n, const char *path)
 {
 	const struct kunwind_name *name = kunwind_snapshot_of(by->ranges)->detail[n].name;
@@ -334,12 +335,13 @@ static void test_names(void)
 	files[1].path = "/usr/lib/y";
 	reads(false);
 	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 2, "/usr/lib/y") && called(space, 3, NULL) &&
-	       called(space, 4, NULL), "names: each file has its own, anonymous memory has none");
+	       called(space, 4, NULL), "names: each file has its own name, anonymous memory has none");
 	tap_ok(detail(0)->name == detail(1)->name && refcount_read(&detail(0)->name->refs) == 2 && named >= 3,
-	       "names: mappings of one file share it");
+	       "names: mappings of one file share a name");
 	tap_ok(detail(0)->name->quota == &user &&
 	       user.bytes == (s64)(kunwind_snapshot_of(space->ranges)->size + detail(0)->name->size +
-				   detail(2)->name->size), "names: the process's user is charged");
+				   detail(2)->name->size),
+	       "names: their memory is charged to the process's user");
 	files[0].path = "/renamed";
 	old = kunwind_snapshot_of(space->ranges);
 	reads(true);
@@ -397,9 +399,9 @@ static void test_names(void)
 	paths = 0;
 	reads(false);
 	tap_ok(detail(0)->name == detail(27)->name && detail(1)->name == detail(28)->name,
-	       "names: files whose mappings alternate have one each");
+	       "names: files whose mappings alternate have one name each");
 	tap_ok(paths == 3 + 10 + 1 && called(space, 40, "/usr/lib/x"),
-	       "names: a name is allocated again after those of many others");
+	       "names: a file gets a second name after the names of many others");
 	end("alternating names");
 }
 
@@ -413,13 +415,14 @@ static void test_known(void)
 	reads(false);
 	before = space->ranges;
 	reads(true);
-	tap_ok(space->ranges == before && looked_up == 2, "known: an unchanged list stays");
-	tap_ok(offered == 2, "known: each read offers the objects to the process's user");
+	tap_ok(space->ranges == before && looked_up == 2,
+	       "known mappings: an unchanged snapshot stays in use");
+	tap_ok(offered == 2, "known mappings: each read adds a build request of the process's user");
 	map(AT(2), 0x4000, VM_EXEC, &files[2], 0);
 	kunwind_space_mapped(space, AT(2), AT(2) + 0x4000, 0, true);
 	reads(false);
 	tap_ok(space->ranges != before && space->ranges->nr == 3 && looked_up == 3 && told == 3,
-	       "known: a new mapping leaves the objects of the others");
+	       "known mappings: the others keep their objects after a new mapping");
 	/*
 	 * the file has changed: mapped again, it is another object of the same
 	 * inode
@@ -430,15 +433,15 @@ static void test_known(void)
 	reads(false);
 	tap_ok(is(0, AT(0), 0x4000, &objects[3], 0) && !range(0)->dead &&
 	       is(1, AT(1), 0x4000, &objects[1], 0),
-	       "known: a mapping that was replaced is looked up again");
+	       "known mappings: the file of a replaced mapping is looked up again");
 	files[1].object = &objects[2];
 	reads(true);
-	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known: another file is another object");
+	tap_ok(is(1, AT(1), 0x4000, &objects[2], 0), "known mappings: another file is another object");
 	vmas[2].vm_pgoff = 1;
 	reads(true);
 	tap_ok(is(2, AT(2), 0x4000, &objects[2], 0x1000),
-	       "known: another part of the file is elsewhere in it");
-	end("known");
+	       "known mappings: another part of the file has another offset");
+	end("known mappings");
 }
 
 static int change(u64 start, u64 len, struct kunwind_object *object)
@@ -458,32 +461,32 @@ static void test_jit(void)
 	tap_ok(!change(AT(0) + 0x100, 0x300, &jits[0]) && is(0, AT(0), 0x100, &kunwind_object_anonymous, 0) &&
 	       is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && !range(1)->bias && range(1)->table &&
 	       is(2, AT(0) + 0x400, 0x7c00, &kunwind_object_anonymous, 0),
-	       "jit: for a part of a mapping");
+	       "JIT code: accepted for a part of a mapping");
 	tap_ok(!change(AT(0) + 0x400, 0x100, &jits[1]) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0),
-	       "jit: for the code directly after another");
+	       "JIT code: accepted directly after other JIT code");
 	tap_ok(change(AT(0) + 0x3ff, 1, &jits[2]) == -EEXIST && change(AT(0), 0x101, &jits[2]) == -EEXIST,
-	       "jit: refused for code that has unwind information");
-	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "jit: refused for data");
+	       "JIT code: refused for code that has unwind information");
+	tap_ok(change(AT(1), 0x100, &jits[2]) == -EFAULT, "JIT code: refused for data");
 	tap_ok(change(AT(0) + 0x7000, 0x2000, &jits[2]) == -EFAULT && change(AT(5), 1, &jits[2]) == -EFAULT,
-	       "jit: refused beyond the end of the mapping");
-	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "jit: refused for a file's code");
-	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "jit: refused for the vDSO");
+	       "JIT code: refused beyond the end of the mapping");
+	tap_ok(change(AT(2), 0x100, &jits[2]) == -EEXIST, "JIT code: refused for a file's code");
+	tap_ok(change(AT(9), 0x100, &jits[2]) == -EEXIST, "JIT code: refused for the vDSO");
 	tap_ok(!change(AT(3) + 0x10, 0x10, &jits[2]) && !change(AT(3) + 0x10, 0x10, NULL),
-	       "jit: for a memfd");
+	       "JIT code: accepted for a memfd");
 	reads(true);
 	tap_ok(is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && is(2, AT(0) + 0x400, 0x100, &jits[1], 0) &&
-	       refcount_read(&jits[0].users) >= 2, "jit: kept when the mappings are read again");
+	       refcount_read(&jits[0].users) >= 2, "JIT code: kept when the mappings are read again");
 	tap_ok(change(AT(0) + 0x100, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x200, 0x200, NULL) == -ENOENT &&
 	       change(AT(0) + 0x100, 0x301, NULL) == -ENOENT && change(AT(0) + 0x800, 0x10, NULL) == -ENOENT,
-	       "jit: removed only with the arguments of the add");
+	       "JIT code: removed only for exactly the range that was added");
 	tap_ok(!change(AT(0) + 0x100, 0x300, NULL) && is(0, AT(0), 0x400, &kunwind_object_anonymous, 0) &&
-	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "jit: removed");
+	       is(1, AT(0) + 0x400, 0x100, &jits[1], 0), "JIT code: removed on request");
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
 	reads(false);
 	tap_ok(is(0, AT(0), 0x8000, &kunwind_object_anonymous, 0),
-	       "jit: removed when another mapping replaces it");
-	end("jit");
+	       "JIT code: dropped when another mapping replaces it");
+	end("JIT code");
 }
 
 static void test_jit_killed(void)
@@ -510,12 +513,13 @@ static void test_limit(void)
 	for (i = 0; i < 30; i++)
 		map(AT(20 + i), 0x1000, VM_EXEC, &files[i % 4], 0);
 	tap_ok(!reads(false) && space->ranges->nr == 10 && is(9, AT(29), 0x1000, &objects[1], 0),
-	       "limit: the first mappings are known, the others are not");
+	       "max_ranges: the first mappings are known, the others are not");
 	map(AT(60), 0x1000, VM_EXEC, NULL, 0);
-	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "limit: no JIT code can be added beyond it");
+	tap_ok(change(AT(60), 0x100, &jits[0]) == -ENOSPC, "max_ranges: JIT code beyond it is refused");
 	max_ranges = 1000;
-	tap_ok(!reads(true) && space->ranges->nr == 31, "limit: with a higher limit, all are known");
-	end("limit");
+	tap_ok(!reads(true) && space->ranges->nr == 31,
+	       "max_ranges: all mappings are known after it is raised");
+	end("max_ranges");
 }
 
 static void test_moves(void)
@@ -527,11 +531,11 @@ static void test_moves(void)
 	kunwind_space_move_to(space, AT(1), AT(1) + 0x1000);
 	reads(false);
 	tap_ok(!range(0)->dead && range(1)->dead,
-	       "moves: a mapping read in the destination of a mremap is in doubt");
+	       "mremap: a mapping that is read in its destination is doubted");
 	kunwind_space_end_move(space);
 	reads(true);
-	tap_ok(!range(1)->dead, "moves: the next read makes the mapping valid");
-	end("moves");
+	tap_ok(!range(1)->dead, "mremap: a read after its end makes the mapping valid");
+	end("mremap");
 }
 
 /* Two threads move mappings below and above others that stay. */
@@ -554,18 +558,19 @@ static void test_moves_around(void)
 	map(AT(7), 0x1000, VM_EXEC, &files[2], 0);
 	reads(true);
 	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && range(2)->dead && range(4)->dead,
-	       "moves: JIT code between two destinations is doubted");
-	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST, "moves: doubted JIT code is still known");
+	       "two mremaps: JIT code between their destinations is doubted");
+	tap_ok(change(AT(1) + 0x100, 0x10, &jits[1]) == -EEXIST,
+	       "two mremaps: doubted JIT code is still known");
 	kunwind_space_end_move(space);
 	reads(true);
 	kunwind_space_end_move(space);
-	tap_ok(kunwind_space_dirty(space), "moves: doubted mappings are read again after the last end");
+	tap_ok(kunwind_space_dirty(space), "two mremaps: the mappings must be read after both have ended");
 	reads(false);
 	tap_ok(is(2, AT(1) + 0x100, 0x300, &jits[0], 0) && !range(2)->dead,
-	       "moves: JIT code is valid again after all moves");
+	       "two mremaps: JIT code between them is valid after both have ended");
 	tap_ok(detail(4)->name == name && !range(4)->dead && looked_up == 1 && told == 1,
-	       "moves: a file between them is not looked up or announced again");
-	end("moves around");
+	       "two mremaps: a file between them is not looked up or announced again");
+	end("two mremaps");
 }
 
 static void moves_over(void) { kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true); }
@@ -588,19 +593,19 @@ static void test_meanwhile(void)
 	meanwhile = moves_over;
 	reads(true);
 	tap_ok(range(0)->dead && !range(2)->dead && kunwind_space_dirty(space),
-	       "meanwhile: a mapping that is replaced during the read is dead");
+	       "mapping replaced during a read: its range is dead");
 	reads(false);
 	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
-	       "meanwhile: JIT code of a replaced mapping is gone");
+	       "mapping replaced during a read: its JIT code is dropped");
 	meanwhile = moves_over_without_memory;
 	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
-	       "meanwhile: without memory to mark a dead range, nothing is known");
+	       "mapping replaced during a read, no memory: nothing is known");
 	tap_ok(!reads(false) && is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0),
-	       "meanwhile: the next read makes the mappings known again");
+	       "mapping replaced during a read, no memory: the next read finds all mappings");
 	meanwhile = moves_over_without_memory;
 	tap_ok(!change(AT(1), 0x300, &jits[2]) && is(1, AT(1), 0x300, &jits[2], 0),
-	       "meanwhile: JIT code that is added during the loss is kept");
-	end("meanwhile");
+	       "mapping replaced during a read, no memory: JIT code that is being added is kept");
+	end("mapping replaced during a read");
 }
 
 static void test_waits(void)
@@ -609,32 +614,32 @@ static void test_waits(void)
 	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
 	objects[0].state = KUNWIND_OBJECT_PENDING;
 	tap_ok(!reads(false) && waited == 100 && objects[0].stalls == 1 && stalled == 1,
-	       "waits: a task waits for a pending object, at most its timeout, and is counted");
+	       "wait: for a pending object at most the timeout, and it is counted");
 	hangs = true;
 	waited = 0;
 	reads(false);
-	tap_ok(!waited, "waits: a task does not wait for a file system that hangs");
+	tap_ok(!waited, "wait: none for a file system that hangs");
 	kunwind_space_read_mappings(space, &mm, false, 100, true);
-	tap_ok(waited == 100, "waits: a registration waits for a file system that hangs");
+	tap_ok(waited == 100, "wait: a registration waits for a file system that hangs");
 	hangs = false;
 	objects[0].stalls = MAX_OBJECT_STALLS;
 	waited = 0;
 	reads(false);
-	tap_ok(!waited, "waits: a task does not wait for an object after many timeouts");
+	tap_ok(!waited, "wait: none for an object after many timeouts");
 	objects[0].stalls = 0;
 	kunwind_enabled = false;
 	reads(false);
-	tap_ok(!waited, "waits: a task does not wait with the kill switch set");
+	tap_ok(!waited, "wait: none while the module is switched off");
 	kunwind_enabled = true;
 	killed = true;
-	tap_ok(reads(false) == -EINTR, "waits: a killed task does not wait");
+	tap_ok(reads(false) == -EINTR, "wait: a killed task gets EINTR");
 	killed = false;
 	objects[0].state = KUNWIND_OBJECT_READY;
-	objects[0].filling = true;
+	objects[0].building_parts = true;
 	reads(false);
-	tap_ok(!waited, "waits: a task does not wait for all parts of a table");
+	tap_ok(!waited, "wait: none for the second stage of a build");
 	kunwind_space_read_mappings(space, &mm, false, 100, true);
-	tap_ok(waited == 100, "waits: a registration waits for all parts of a table");
+	tap_ok(waited == 100, "wait: a registration waits for the second stage of a build");
 
 	/*
 	 * another process's mappings: a task waits only a limited time for the
@@ -644,22 +649,22 @@ static void test_waits(void)
 	mmap_taken = true;
 	jiffies = 1000;
 	tap_ok(kunwind_space_read_mappings(space, &mm, true, 50, true) == -EAGAIN &&
-		       jiffies - 1000 >= 50 && jiffies - 1000 < 100 && !space->scan.held,
-	       "waits: for another process's mmap_lock at most the timeout");
+		       jiffies - 1000 >= 50 && jiffies - 1000 < 100 && !space->read_mutex.held,
+	       "wait: for another process's mmap_lock at most the timeout");
 	tap_ok(kunwind_space_read_mappings(space, &mm, true, 0, true) == -EAGAIN,
-	       "waits: timeout 0 does not wait for mmap_lock");
+	       "wait: none for another process's mmap_lock with timeout 0");
 	mmap_taken = false;
 	objects[0].state = KUNWIND_OBJECT_PENDING;
 	waited = 0;
 	tap_ok(!kunwind_space_read_mappings(space, &mm, true, 100, true) && waited == 100 && !kept &&
 	       mm.users == 1,
-	       "waits: another process's mm is held only during the read");
+	       "wait: another process's memory is not held during it");
 	objects[0].state = KUNWIND_OBJECT_READY;
 	mm.users = 0;
-	tap_ok(kunwind_space_read_mappings(space, &mm, true, 100, true) == -ESRCH && !space->scan.held &&
-	       !mm.users,
-	       "waits: an mm that has ended is not read");
-	end("waits");
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 100, true) == -ESRCH &&
+	       !space->read_mutex.held && !mm.users,
+	       "mappings of a process that has ended: not read");
+	end("wait");
 }
 
 int main(void)

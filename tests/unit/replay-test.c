@@ -91,8 +91,8 @@ static void holds(const struct kunwind_regs *regs)
 
 	walk(regs, NULL, KUNWIND_REPLAY_FRAMES, &plain);
 	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &noted);
-	tap_ok(plain.reason == KUNWIND_COMPLETE && same(&plain, &noted), "a recorded walk of %u frames",
-	       plain.count);
+	tap_ok(plain.reason == KUNWIND_COMPLETE && same(&plain, &noted),
+	       "record: a walk of %u frames is equal with and without a record", plain.count);
 	tap_ok(replay.id && taken(regs, KUNWIND_REPLAY_FRAMES),
 	       "record: reused when nothing has changed");
 	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &again);
@@ -101,7 +101,7 @@ static void holds(const struct kunwind_regs *regs)
 	       "record: not reused if the capacity is too small");
 	walk(regs, &replay, plain.count - 1, &less);
 	tap_ok(less.reason == KUNWIND_BUFFER_FULL && !replay.id,
-	       "a stack that is cut off by the capacity is not recorded");
+	       "record: a stack that the capacity cuts off is not recorded");
 
 	walk(regs, &replay, KUNWIND_REPLAY_FRAMES, &noted);
 	nr = each_word(regs, &good);
@@ -113,7 +113,7 @@ static void holds(const struct kunwind_regs *regs)
 			(reg == KUNWIND_RA || reg == KUNWIND_RSP || reg == KUNWIND_RBP);
 	}
 	tap_ok(good,
-	       "record: not reused if rip, rsp or rbp has changed; other registers do not matter");
+	       "record: not reused if rip, rsp or rbp has changed, reused if any other register has");
 	good = true;
 	for (reg = 0; reg < KUNWIND_NR_REGS; reg++) {
 		other = *regs;
@@ -126,7 +126,7 @@ static void holds(const struct kunwind_regs *regs)
 	tap_ok(!taken(regs, KUNWIND_REPLAY_FRAMES), "record: not reused if the mappings have changed");
 	walk(regs, &replay, KUNWIND_REPLAY_FRAMES + 1, &noted);
 	tap_ok(replay.id != ranges->id && same(&plain, &noted),
-	       "a walk with a capacity above %u frames is not recorded",
+	       "record: a walk with a capacity above %u frames is not recorded",
 	       KUNWIND_REPLAY_FRAMES);
 }
 
@@ -166,7 +166,7 @@ static void by_chance(const struct kunwind_regs *from)
 	}
 	free(good);
 	tap_ok(!bad && takes > ROUNDS / 8 && takes < ROUNDS,
-	       "%u walks with a record find what walks without one find; %u reused it",
+	       "record: %u walks with a record find what walks without one find; %u reuse it",
 	       ROUNDS, takes);
 }
 

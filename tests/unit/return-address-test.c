@@ -204,18 +204,21 @@ static void test_breakpoints(void)
 		target = 0;
 		tap_ok(kunwind_proof_call(&walk, ra, &target) == !!cases[i].target &&
 		       target == (cases[i].target > 1 ? cases[i].target : 0),
-		       "breakpoint: %s", cases[i].name);
+		       "breakpoint: %s is %srecognized as a call", cases[i].name,
+		       cases[i].target ? "" : "not ");
 		if (!cases[i].target || strncmp(cases[i].hex, "cc", 2) == 0)
 			tap_ok(!kunwind_proof_no_call(&walk, ra),
-			       "breakpoint: it may hide a call: %s", cases[i].name);
+			       "breakpoint: a call may be hidden: %s", cases[i].name);
 	}
 	begin();
-	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: without one, there is no call");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300),
+	       "breakpoint: without one, an address surely follows no call");
 	bytes(0x2f8, "cc");
 	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300),
-	       "breakpoint: one that is too far away hides no call");
+	       "breakpoint: one that is too far from the address hides no call");
 	bytes(0x2ff, "cc");
-	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300), "breakpoint: one that is too near hides no call");
+	tap_ok(kunwind_proof_no_call(&walk, CODE + 0x300),
+	       "breakpoint: one that is too near to the address hides no call");
 	begin();
 	bytes(0x100, "cc c7 c0 0f 00 00 00 0f 05");
 	bytes(0x200, "cc 0f 00 00 00 0f 05");
@@ -299,7 +302,7 @@ static void test_handlers(void)
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_RBP_HANDLER &&
 	       walk.regs.r[KUNWIND_RA] == CODE + 0x800 && walk.regs.r[KUNWIND_RSP] == WORD(12),
-	       "handler: a step by its frame pointer");
+	       "handler: a step by its frame pointer finds the trampoline");
 	/*
 	 * the frame pointer of a handler that called a function which keeps rbp
 	 */
@@ -316,13 +319,15 @@ static void test_handlers(void)
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == CODE + 0x800 &&
 	       walk.regs.r[KUNWIND_RSP] == WORD(12) &&
-	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: a step without a frame pointer");
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)),
+	       "handler: a step without a frame pointer finds the trampoline");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.r[KUNWIND_RBP] = 5;
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12) &&
-	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)), "handler: a step whatever rbp holds");
+	       !(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)),
+	       "handler: a step finds the trampoline whatever rbp holds");
 	/*
 	 * what the handler called: above its return address is what was
 	 * interrupted
@@ -334,11 +339,11 @@ static void test_handlers(void)
 	       "handler: no word above its return address is used");
 	stack[12 + 5 + 18] = 0x23;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
-	       "handler: not one without a signal frame");
+	       "handler: a trampoline without a signal frame is not its return address");
 	stack[12 + 5 + 18] = 0x33;
 	code[0x801] = 0x0e;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
-	       "handler: not one without a trampoline");
+	       "handler: a signal frame without a trampoline does not prove it");
 }
 
 /*
@@ -369,7 +374,7 @@ static void test_pushed(void)
 		begin();
 		bytes(0x100, cases[i].hex);
 		/*
-		 * where it jumps, or returns, to: behind a call, too; pop %rbx;
+		 * where it jumps, or returns, to: after a call, too; pop %rbx;
 		 * ret
 		 */
 		there = call(0x300, 0x108);
@@ -383,7 +388,7 @@ static void test_pushed(void)
 		reason = kunwind_nocfi_step(&walk, true, &how);
 		if (!tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
 			    walk.regs.r[KUNWIND_RA] == (cases[i].jump ? ra : there),
-			    "jump: %s", cases[i].name))
+			    "return that is %s: %s", cases[i].jump ? "a jump" : "not a jump", cases[i].name))
 			printf("# %d, %#llx\n", reason, (unsigned long long)walk.regs.r[KUNWIND_RA]);
 	}
 }
@@ -394,7 +399,7 @@ static void test_stubs(void)
 		const char *name, *stub;
 		s32 to;		/* from 0x300 */
 	} cases[] = {
-		{ "a function", "55", 0 },
+		{ "no stub", "55", 0 },
 		{ "a short jump forwards", "eb 10", 2 + 0x10 },
 		{ "a short jump backwards", "eb f0", 2 - 0x10 },
 		{ "a long jump backwards", "e9 00 ff ff ff", 5 - 0x100 },
@@ -410,7 +415,7 @@ static void test_stubs(void)
 		bytes(0x300, cases[i].stub);
 		ra = call(0x600, 0x300);
 		tap_ok(kunwind_proof_call(&walk, ra, &target) && target == CODE + 0x300 + cases[i].to,
-		       "stub: %s", cases[i].name);
+		       "call target: found through %s", cases[i].name);
 	}
 }
 
@@ -485,7 +490,7 @@ static void test_signal_frame(void)
 	bytes(0x100, "48 c7 c0 0f 00 00 00 0f 05");
 	stack[5 + 18] = 0x002b000000000023;
 	step(0x100, &reason, &how);
-	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: that of 32-bit code is not used");
+	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: one of 32-bit code is not used");
 }
 
 static void test_switches(void)
@@ -518,7 +523,8 @@ static void test_switches(void)
 		found = kunwind_code_switches(&walk.mem, CODE + 0x100, STACK, &slot, &rbp_at);
 		if (!tap_ok(found == cases[i].found &&
 			    (!found || (slot == WORD(cases[i].word) && rbp_at == cases[i].rbp_at)),
-			    "switch: %s", cases[i].name))
+			    "stack switch %s: %s", cases[i].found ? "is found" : "is not found",
+			    cases[i].name))
 			printf("# %d: word %llu, rbp at %d\n", found,
 			       (unsigned long long)(slot - STACK) / 8, rbp_at);
 	}

@@ -99,8 +99,11 @@ static const struct action {
 } outers[] = {
 	{ "a put", put_00 }, { "a put of another id", put_01 }, { "a lookup", look_00 },
 }, inners[] = {
-	{ "lookups", look_up_all }, { "that put itself", put_00 }, { "a put of another id", put_01 },
-	{ "two puts of other addresses", put_two }, { "another put, then that put itself", put_again },
+	{ "lookups", look_up_all },
+	{ "a put of its address", put_00 },
+	{ "a put of its address with another id", put_01 },
+	{ "two puts of other addresses", put_two },
+	{ "puts of another address and of its address", put_again },
 };
 
 static volatile u32 step, at;
@@ -163,8 +166,8 @@ static void test_interrupts(void)
 			hits = 0;
 			steps = interrupted(&outers[outer], &inners[inner]);
 			tap_ok(!wrong && steps > 20 && hits > steps,
-			       "cache: %s, interrupted at each of %u instructions by %s", outers[outer].name,
-			       steps, inners[inner].name);
+			       "rule cache: %s, interrupted at each of %u instructions by %s: no wrong rule",
+			       outers[outer].name, steps, inners[inner].name);
 		}
 }
 
@@ -188,7 +191,7 @@ PLAIN static void test_no_address(void)
 	hits = 0;
 	wrong = false;
 	look_up(0, 0);
-	tap_ok(hits == 1 && !wrong, "cache: words that cannot be addresses push no entry out");
+	tap_ok(hits == 1 && !wrong, "rule cache: words that cannot be addresses replace no entry");
 }
 
 PLAIN int main(void)

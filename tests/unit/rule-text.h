@@ -101,13 +101,13 @@ static inline char *entry_text(const struct kunwind_table *table,
 	return p + sprintf(p, "BAD");
 }
 
-static inline const struct kunwind_full_rule_entry *wide_find(const struct kunwind_full_rule *wide,
+static inline const struct kunwind_full_rule_entry *full_rule_find(const struct kunwind_full_rule *full,
 							      u8 reg)
 {
-	const struct kunwind_full_rule_entry *e = (const void *)(wide + 1);
+	const struct kunwind_full_rule_entry *e = (const void *)(full + 1);
 	u32 i;
 
-	for (i = 1; i < wide->nr; i++)
+	for (i = 1; i < full->nr; i++)
 		if (e[i].reg == reg)
 			return &e[i];
 	return NULL;
@@ -121,7 +121,7 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 	const bool i386 = table && kunwind_table_i386(table);
 	const struct kunwind_full_rule_entry ra_std = { .how = KUNWIND_HOW_AT_CFA, .off = i386 ? -4 : -8 };
 	const struct kunwind_full_rule_entry *e;
-	const struct kunwind_full_rule *wide;
+	const struct kunwind_full_rule *full;
 	u8 expr[16];
 	char *p = buf;
 	int n;
@@ -147,17 +147,17 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 		p += sprintf(p, "exp:770880003f1a%02x2a332422", KUNWIND_OP_LIT0 + rule.off);
 		break;
 	case KUNWIND_RULE_FULL:
-		wide = kunwind_table_full_rule(table, rule.off);
-		if (!wide) {
+		full = kunwind_table_full_rule(table, rule.off);
+		if (!full) {
 			sprintf(buf, "BAD");
 			return;
 		}
-		p = entry_text(table, (const void *)(wide + 1), true, p);
+		p = entry_text(table, (const void *)(full + 1), true, p);
 		*p++ = sep;
-		e = wide_find(wide, KUNWIND_RBP);
+		e = full_rule_find(full, KUNWIND_RBP);
 		p = entry_text(table, e ? e : &same, false, p);
 		*p++ = sep;
-		e = wide_find(wide, KUNWIND_RA);
+		e = full_rule_find(full, KUNWIND_RA);
 		entry_text(table, e ? e : &ra_std, false, p);
 		return;
 	default:
@@ -185,7 +185,7 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 static inline void rule_rest(const struct kunwind_table *table, struct kunwind_rule rule, char *buf)
 {
 	const struct kunwind_full_rule_entry *e;
-	const struct kunwind_full_rule *wide;
+	const struct kunwind_full_rule *full;
 	char *p = buf;
 	u32 i;
 
@@ -194,11 +194,11 @@ static inline void rule_rest(const struct kunwind_table *table, struct kunwind_r
 		p += sprintf(p, " signal");
 	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
 		return;
-	wide = kunwind_table_full_rule(table, rule.off);
-	if (!wide)
+	full = kunwind_table_full_rule(table, rule.off);
+	if (!full)
 		return;
-	e = (const void *)(wide + 1);
-	for (i = 1; i < wide->nr; i++) {
+	e = (const void *)(full + 1);
+	for (i = 1; i < full->nr; i++) {
 		if (e[i].reg == KUNWIND_RBP || e[i].reg == KUNWIND_RA)
 			continue;
 		p += sprintf(p, " %s:", reg_name(table, e[i].reg));

@@ -117,7 +117,7 @@ static inline void walk_is(const char *name, enum kunwind_reason want, unsigned 
 		unread[1] = walk.unread[1];
 		free(addresses);
 	}
-	tap_ok(good, "%s", name);
+	tap_ok(good, "%s (ends with %s)", name, kunwind_reason_name(want));
 }
 
 #define WALK(name, reason, ...)						\

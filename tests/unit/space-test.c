@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space-test.c - the known mappings of an address space: which end when others
- * are mapped over them, what a forked child shares, which references a list
+ * space-test.c - the known ranges of an address space: which die when others are
+ * mapped over them, what a forked child shares, which references a snapshot
  * holds
  *
  * The address sanitizer finds leaks. It and the reference counts of kernel.h
@@ -140,7 +140,7 @@ static void publish(struct kunwind_space *to, struct kunwind_snapshot *snapshot)
 {
 	spin_lock(&to->lock);
 	kunwind_space_publish(to, snapshot);
-	to->scanned_seq = to->map_seq;
+	to->read_seq = to->map_seq;
 	spin_unlock(&to->lock);
 }
 
@@ -201,13 +201,13 @@ static void test_behind(void)
 			kunwind_ranges_behind(ranges, AT(i)) == i &&
 			kunwind_ranges_behind(ranges, AT(i) + 0x1fff) == i &&
 			kunwind_ranges_behind(ranges, AT(i) + 0x2000) == i + 1;
-	tap_ok(good, "list: lookup of the first range that ends after an address");
+	tap_ok(good, "lookup: the first range that ends after an address is found");
 	tap_ok(!kunwind_space_knows(space, AT(0) - 8, 8) && kunwind_space_knows(space, AT(0) - 8, 9) &&
 	       kunwind_space_knows(space, AT(0) + 0x1fff, 1) &&
 	       !kunwind_space_knows(space, AT(0) + 0x2000, 0x1000) &&
 	       kunwind_space_knows(space, AT(3) + 8, ~0ULL) && !kunwind_space_knows(space, AT(4), ~0ULL),
-	       "list: known addresses are exact to the byte");
-	end("list");
+	       "lookup: known addresses are exact to the byte");
+	end("lookup");
 }
 
 static void test_mapped(void)
@@ -241,7 +241,7 @@ static void test_mapped(void)
 		id = ranges_of(space)->id;
 		kunwind_space_mapped(space, cases[i].start, cases[i].end, cases[i].added, cases[i].read);
 		tap_ok(dead(space) == cases[i].dead && kunwind_space_dirty(space) == cases[i].dirty,
-		       "mapped %s: dead ranges are %x", cases[i].what, cases[i].dead);
+		       "mapped %s: the dead ranges are %x", cases[i].what, cases[i].dead);
 		tap_ok((ranges_of(space)->id != id) == !!cases[i].dead,
 		       "mapped %s: cached rules are %s", cases[i].what,
 		       cases[i].dead ? "no longer found" : "still valid");
@@ -256,7 +256,7 @@ static void test_mapped(void)
 	ranges_of(space)->range[1].reason = KUNWIND_NO_OBJECT;
 	kunwind_space_mapped(space, AT(1), AT(1) + 0x1000, 0, false);
 	tap_ok(dead(space) == 2 && !kunwind_space_dirty(space),
-	       "JIT code that becomes data: dead, and not read before it is code again");
+	       "JIT code that becomes data: its range is dead, no read is due");
 	end("JIT code that becomes data");
 }
 
@@ -278,11 +278,11 @@ static void test_fork(void)
 	child = forked();
 	tap_ok(child && ranges_of(child) == ranges_of(space) &&
 	       refcount_read(&kunwind_snapshot_of(ranges_of(child))->refs) == 2 &&
-	       !kunwind_space_dirty(child), "fork: the child shares the list, and reads nothing");
+	       !kunwind_space_dirty(child), "fork: the child shares the snapshot, no read is due");
 	ranges_of(space)->range[3].dead = 1;
 	kunwind_space_mapped(child, AT(1), AT(1) + 0x2000, 0, true);
 	tap_ok(dead(child) == (2 | 8) && dead(space) == 8,
-	       "fork: a mapping of the child ends a range only in the child");
+	       "fork: a range that dies in the child is alive in the parent");
 	tap_ok(ranges_of(child)->id != ranges_of(space)->id && ranges_of(child)->nr == NR &&
 	       ranges_of(child)->entry_sp == ranges_of(space)->entry_sp &&
 	       !memcmp(&ranges_of(child)->range[0], &ranges_of(space)->range[0],
@@ -290,9 +290,9 @@ static void test_fork(void)
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].object == &objects[2] &&
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].offset == 0x1000,
 	       "fork: the child's copy keeps the other ranges, under a new id");
-	tap_ok(refcount_read(&objects[2].users) == 3, "fork: each list has a reference to each object");
+	tap_ok(refcount_read(&objects[2].users) == 3, "fork: each snapshot has a reference to each object");
 	tap_ok(kunwind_snapshot_of(ranges_of(child))->detail[1].name == &name &&
-	       refcount_read(&name.refs) == 1 + 2 * 2, "fork: each list has a reference to each name");
+	       refcount_read(&name.refs) == 1 + 2 * 2, "fork: each snapshot has a reference to each name");
 	kunwind_space_count(child, &nr_maps, &nr_ready);
 	tap_ok(nr_maps == NR && kunwind_space_maps(child) == NR && nr_ready == NR - 2,
 	       "fork: dead ranges do not count as ready");
@@ -306,9 +306,10 @@ static void test_fork(void)
 	child = forked();
 	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
 	tap_ok(dead(space) == 4 && !dead(child) && !kunwind_space_dirty(child),
-	       "fork: a mapping of the parent ends a range only in the parent");
+	       "fork: a range that dies in the parent is alive in the child");
 	kunwind_space_forget_unused(&child_mm);
-	tap_ok(!kunwind_space_find(&child_mm), "fork: the space of an unregistered child is dropped");
+	tap_ok(!kunwind_space_find(&child_mm),
+	       "fork: the space of a child that is not registered is dropped");
 	end("fork, parent's copy");
 
 	/* no memory for the copy of a list with JIT code */
@@ -320,14 +321,14 @@ static void test_fork(void)
 	kunwind_space_mapped(child, AT(2), AT(2) + 1, 0, false);
 	no_room = false;
 	tap_ok(!ranges_of(child) && kunwind_space_dirty(child) && !dead(space) && refusals == 1,
-	       "fork: without memory for a copy, the child knows nothing, and reads all");
+	       "fork: without memory for a copy, the child has no snapshot, a read is due");
 	kunwind_space_forget(&child_mm);
 	end("fork, no memory");
 
 	/* children are not wanted */
 	begin();
 	kunwind_space_add_children(space, -1);
-	tap_ok(!forked(), "fork: without the flag for children, nothing is shared");
+	tap_ok(!forked(), "fork: without the flag for children, the child has no space");
 	kunwind_space_add_children(space, 1);
 	end("fork, no children");
 
@@ -339,12 +340,12 @@ static void test_fork(void)
 	child = forked();
 	tap_ok(ranges_of(child) != ranges_of(space) && kunwind_space_dirty(child) &&
 	       ranges_of(child)->range[1].table && !ranges_of(child)->range[2].table,
-	       "fork: while an object is pending, the child has an own list");
+	       "fork: while an object is pending, the child has its own snapshot");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	WRITE_ONCE(child->tgid, 101);
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(child)->range[2].table && ranges_of(space)->range[2].table,
-	       "fork: when the object is ready, both lists have its table");
+	       "fork: when the object is ready, both snapshots have its table");
 	kunwind_space_forget(&child_mm);
 	end("fork, object pending");
 
@@ -352,7 +353,7 @@ static void test_fork(void)
 	begin();
 	kunwind_space_mapped(space, AT(5), AT(6), 0, true);
 	child = forked();
-	tap_ok(kunwind_space_dirty(child), "fork: the child reads mappings that the parent has not read");
+	tap_ok(kunwind_space_dirty(child), "fork: a read that is due in the parent is due in the child");
 	kunwind_space_forget(&child_mm);
 	end("fork, mapping not read");
 
@@ -362,7 +363,7 @@ static void test_fork(void)
 	kunwind_space_move_to(space, AT(0), AT(1));
 	child = forked();
 	tap_ok(!ranges_of(child) && kunwind_space_dirty(child),
-	       "fork: during a mremap, the child knows nothing, and reads all");
+	       "fork: during a mremap, the child has no snapshot, a read is due");
 	kunwind_space_end_move(space);
 	kunwind_space_forget(&child_mm);
 	end("fork, mremap");
@@ -384,36 +385,36 @@ static void test_moves(void)
 	begin();
 	kunwind_space_begin_move(space);
 	read_again();
-	tap_ok(!dead(space), "moves: a mremap without a destination ends no range");
+	tap_ok(!dead(space), "mremap without a destination: no range is dead");
 	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(1));
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(3) + 0x2000, AT(4));
 	read_again();
 	tap_ok(dead(space) == 15 && ranges_of(space)->range[1].dead == KUNWIND_DOUBTED,
-	       "moves: ranges between two destinations are doubted");
-	tap_ok(kunwind_space_knows(space, AT(1), 1), "moves: a doubted range is still known");
+	       "two mremaps: ranges between their destinations are doubted");
+	tap_ok(kunwind_space_knows(space, AT(1), 1), "mremap: a doubted range is still known");
 	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
 	tap_ok(ranges_of(space)->range[1].dead == KUNWIND_DEAD && !kunwind_space_knows(space, AT(1), 1),
-	       "moves: a doubted range is dead when another is mapped over it");
+	       "mremap: a doubted range dies when another is mapped over it");
 	kunwind_space_end_move(space);
 	read_again();
 	tap_ok(dead(space) == 15 && !kunwind_space_dirty(space),
-	       "moves: ranges stay doubted until both mremaps have ended");
+	       "two mremaps: ranges stay doubted until both have ended");
 	kunwind_space_end_move(space);
-	tap_ok(kunwind_space_dirty(space), "moves: after both have ended, the mappings must be read again");
+	tap_ok(kunwind_space_dirty(space), "two mremaps: a read is due after both have ended");
 	read_again();
-	tap_ok(!dead(space) && !space->moves.nr, "moves: the next read makes all ranges valid");
+	tap_ok(!dead(space) && !space->moves.nr, "two mremaps: that read makes all ranges valid");
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(0) + 0x1fff, AT(2));
 	read_again();
 	tap_ok(dead(space) == 3,
-	       "moves: only ranges in the current destination are doubted");
+	       "mremap: only ranges in the destinations of current calls are doubted");
 	kunwind_space_end_move(space);
 	read_again();
 	kunwind_space_begin_move(space);
 	kunwind_space_end_move(space);
-	tap_ok(!kunwind_space_dirty(space), "moves: a mremap without a destination requires no read");
-	end("moves");
+	tap_ok(!kunwind_space_dirty(space), "mremap without a destination: no read is due after it");
+	end("mremap");
 }
 
 /* A mremap ends a range while the mappings are read. */
@@ -430,12 +431,12 @@ static void test_meanwhile(void)
 	snapshot->ranges.range[3].start = AT(2) + 0x1000;
 	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
 	tap_ok(ranges_of(space) != &old->ranges && !kunwind_range_is_dead(&old->ranges.range[2]),
-	       "meanwhile: the old list stays unchanged");
+	       "range that dies during a read: the old snapshot is unchanged");
 	spin_lock(&space->lock);
 	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
 	spin_unlock(&space->lock);
 	publish(space, snapshot);
-	tap_ok(may && dead(space) == 12, "meanwhile: a range that died is dead in the new list");
+	tap_ok(may && dead(space) == 12, "range that dies during a read: it is dead in the new snapshot");
 
 	kunwind_snapshot_put(old);
 	old = kunwind_space_snapshot(space);
@@ -447,11 +448,11 @@ static void test_meanwhile(void)
 	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
 	spin_unlock(&space->lock);
 	tap_ok(!may && !ranges_of(space),
-	       "meanwhile: without memory to mark a dead range, no list is published");
+	       "range that dies during a read, no memory: no snapshot is published");
 	kunwind_snapshot_destroy(snapshot);
 	kunwind_snapshot_put(old);
 	refusals = 0;
-	end("meanwhile");
+	end("range that dies during a read");
 }
 
 static void test_settle(void)
@@ -469,27 +470,27 @@ static void test_settle(void)
 	snapshot->detail[3].offset = 0;
 	kunwind_snapshot_settle(snapshot);
 	tap_ok(!snapshot->ranges.range[0].table && snapshot->ranges.range[0].reason == KUNWIND_NO_TABLE,
-	       "settle: a mapping of none of the file's segments has no table");
+	       "settle: a range in none of the file's segments has no table");
 	tap_ok(!snapshot->ranges.range[1].table && snapshot->ranges.range[1].reason == KUNWIND_NO_TABLE,
-	       "settle: a mapping of an object without a table has none");
+	       "settle: a range of an object without a table has no table");
 	tap_ok(!snapshot->ranges.range[2].table && snapshot->ranges.range[2].reason == KUNWIND_NOT_READY &&
-	       !snapshot->settled, "settle: a mapping of a pending object is not ready");
+	       !snapshot->settled, "settle: a range of a pending object is not ready");
 	tap_ok(snapshot->ranges.range[3].table && !snapshot->ranges.range[3].bias,
-	       "settle: a JIT's object has no bias");
+	       "settle: a range of a JIT's object has bias 0");
 	told = 0;
 	snapshot->ranges.range[1].dead = 1;
 	kunwind_snapshot_announce(snapshot, 100);
 	tap_ok(told == 1 && told_start == AT(0),
-	       "announce: live mappings of ready files, not pending, dead or JIT ones");
+	       "announce: ranges of files that are ready; none that is pending, dead or a JIT's");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	kunwind_snapshot_settle(snapshot);
 	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
 	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
 	       "settle: a ready object's table has the bias of its segment");
 	kunwind_snapshot_announce(snapshot, 100);
-	tap_ok(told == 2 && told_start == AT(2), "announce: each mapping once");
+	tap_ok(told == 2 && told_start == AT(2), "announce: each range once");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 2 && told == 4 && at == U64_MAX,
-	       "announce: a dump reports all live mappings");
+	       "dump: announced ranges are reported again");
 	kunwind_snapshot_destroy(snapshot);
 	end("settle");
 }
@@ -532,16 +533,16 @@ static void test_sweep(void)
 	id = ranges_of(space)->id;
 	sweep_soon();
 	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id == id, "sweep: a finished object changes no cached rule");
+	tap_ok(ranges_of(space)->id == id, "sweep: cached rules stay valid after a build");
 	forget_rules();
 	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id != id, "sweep: a table that is given up invalidates cached rules");
+	tap_ok(ranges_of(space)->id != id, "sweep: no cached rule is valid after a table is given up");
 	sweep_costs = NSEC_PER_MSEC;
 	forget_rules();
 	flush_delayed_work(&sweeper);
 	sweep_costs = 0;
 	tap_ok(sweep_delay == 1 + 10 * NSEC_PER_MSEC / (NSEC_PER_SEC / HZ),
-	       "sweep: the next one is delayed by ten times the time of the last");
+	       "sweep: the next one is delayed by ten times the duration of the last");
 	end("sweep");
 }
 
@@ -553,34 +554,35 @@ static void test_links(void)
 	begin();
 	again = kunwind_space_link(&mm, 200, false, false, GFP_KERNEL);
 	tap_ok(again == space && space->processes == 2 && space->tgid == 100,
-	       "links: two processes of one mm share one space");
+	       "space: two processes of one mm share it");
 	kunwind_space_unlink(again, false);
 	tap_ok(kunwind_space_find(&mm) == space && space->children == 1,
-	       "links: the space stays as long as one process uses it");
+	       "space: it stays as long as one process uses it");
 	refs = refcount_read(&space->refs);
 	tap_ok(kunwind_space_find_get(&mm) == space && refcount_read(&space->refs) == refs + 1,
-	       "links: a space is found with a reference");
+	       "space: it is found with a reference");
 	kunwind_space_put(space);
 	refcount_set(&space->refs, 0);
 	tap_ok(!kunwind_space_find_get(&mm) && !refcount_read(&space->refs),
-	       "links: a space whose last reference has gone is not found");
+	       "space: it is not found after its last reference is dropped");
 	refcount_set(&space->refs, refs);
 	kunwind_space_forget_unused(&mm);
-	tap_ok(kunwind_space_find(&mm) == space, "links: a space in use is not dropped");
+	tap_ok(kunwind_space_find(&mm) == space,
+	       "space: it is not dropped as unused while a process uses it");
 	kunwind_space_forget(&mm);
-	tap_ok(!kunwind_space_find(&mm), "links: the end of the mm drops its space");
-	end("links");
+	tap_ok(!kunwind_space_find(&mm), "space: it is dropped at the end of its mm");
+	end("space");
 	no_memory = 1;
-	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "links: no memory for a space");
+	tap_ok(!kunwind_space_link(&mm, 100, true, false, GFP_KERNEL), "space: none without memory");
 	no_memory = 0;
 	no_room = true;
 	refusals = 0;
 	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && refusals == 1 && !user.bytes,
-	       "list: over the memory limit it is refused and counted");
+	       "snapshot: one over the memory limit is refused and counted");
 	no_room = false;
 	no_memory = 1;
 	tap_ok(!kunwind_snapshot_alloc(4, &user, GFP_KERNEL) && !user.bytes,
-	       "list: without memory it is not charged");
+	       "snapshot: one whose allocation failed is not charged");
 	no_memory = 0;
 }
 
@@ -595,7 +597,7 @@ static void test_exit(void)
 	kunwind_space_unlink(space, true);
 	space = NULL;
 	kunwind_space_exit();
-	tap_ok(llist_empty(&reaped), "module unload: nothing waits to be freed");
+	tap_ok(llist_empty(&reaped), "module unload: all spaces and snapshots are freed");
 	end("module unload");
 }
 

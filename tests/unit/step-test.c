@@ -255,7 +255,7 @@ static void test_minus_one(void)
 	       { 0x000, 0x100, "" },
 	       { 0x100, 0x100, "0e 18" },
 	       { 0x200, 0x100, "S" },			/* a signal frame, short */
-	       { 0x300, 0x100, "S 10 06 02 77 00" });	/* and wide: rbp by an expression */
+	       { 0x300, 0x100, "S 10 06 02 77 00" });	/* and full: rbp by an expression */
 	regs.r[KUNWIND_RA] = CODE(1, 0x50);
 	stack[0] = CODE(1, 0x100);
 	WALK("return address after a function's last call: that function's rule is used", NO_OBJECT,

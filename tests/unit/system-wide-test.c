@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system-wide-test.c - registration of the whole system (system_wide): which processes are
- * registered, which are tried again, and how far one user's ending processes
- * delay other users
+ * system-wide-test.c - registration of the whole system (system_wide): which
+ * processes are registered, which are tried again, and how far one user's
+ * ending processes delay other users
  *
  * The test runs passes of the work item and unmaps explicitly. Quotas are the
  * module's own; kunwind_process_adopt() is replaced.

@@ -93,7 +93,7 @@ static void test_rows(u32 nr, u32 distance, u32 nr_rules)
 	span = rows[nr - 1].addr + 1 + rnd(distance);
 	table = pack(rows, nr, span);
 	if (!table) {
-		tap_ok(false, "rows: %u, distance %u, rules %u: not packed", nr, distance, nr_rules);
+		tap_ok(false, "rows: %u rows, distances to %u, %u rules are packed", nr, distance, nr_rules);
 		free(rows);
 		return;
 	}
@@ -111,8 +111,9 @@ static void test_rows(u32 nr, u32 distance, u32 nr_rules)
 	kunwind_table_stats(table, &st);
 	kunwind_table_for_each(table, rows_count, &seen);
 	good &= st.nr_rows == merged && seen == merged && st.span == span;
-	tap_ok(good, "rows: %u (%u after merging), distances to %u, %u rules, %.2f bytes a row", nr,
-	       merged, distance, nr_rules, (double)st.bytes / merged);
+	tap_ok(good, "rows: addresses have their rules: %u rows (%u merged), distances to %u, %u rules, "
+	       "%.2f bytes a row",
+	       nr, merged, distance, nr_rules, (double)st.bytes / merged);
 	kunwind_table_free(table);
 	free(rows);
 }
@@ -127,7 +128,7 @@ static void test_span(void)
 
 	tap_ok(table && lookup_is(table, 0xfffffffd, a) && lookup_is(table, 0xfffffffe, b) &&
 	       !kunwind_table_lookup(table, BASE + 0xffffffff).kind,
-	       "rows: two rows that are 4 GB apart");
+	       "rows: two rows that are 4 GB apart have their rules");
 	kunwind_table_free(table);
 }
 
@@ -171,11 +172,11 @@ static void test_damage(void)
 }
 
 /* Full rules and expressions by index, valid and invalid ones. */
-static void test_wide(void)
+static void test_full_rules(void)
 {
 	static struct eh eh;
 	const struct kunwind_full_rule_entry *e;
-	const struct kunwind_full_rule *wide;
+	const struct kunwind_full_rule *full;
 	struct kunwind_table *table;
 	struct kunwind_rule rule;
 	const u8 *expr;
@@ -188,30 +189,31 @@ static void test_wide(void)
 	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0f 05 77 18 06 23 08 41 16 06 03 77 90 01");
 	/* an equal rule in another function is stored once */
 	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0f 05 77 18 06 23 08");
-	if (!tap_ok(!eh_build(&eh, 0, &table), "wide: the table is built"))
+	if (!tap_ok(!eh_build(&eh, 0, &table), "full rule: the table is built"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO + 1);
-	wide = kunwind_table_full_rule(table, rule.off);
-	e = (const void *)(wide + 1);
-	tap_ok(rule.kind == KUNWIND_RULE_FULL && wide && wide->nr == 2 && !wide->signal &&
+	full = kunwind_table_full_rule(table, rule.off);
+	e = (const void *)(full + 1);
+	tap_ok(rule.kind == KUNWIND_RULE_FULL && full && full->nr == 2 && !full->signal &&
 	       e[0].how == KUNWIND_HOW_EXPR && e[1].how == KUNWIND_HOW_EXPR &&
-	       e[1].reg == KUNWIND_RBP, "wide: the rule has an expression for CFA and for rbp");
+	       e[1].reg == KUNWIND_RBP, "full rule: the rule has an expression for CFA and for rbp");
 	expr = kunwind_table_expr(table, e[1].off, &len);
 	tap_ok(expr && len == 3 && !memcmp(expr,
-					   "\x77\x90\x01", 3), "wide: the expression of rbp has its bytes");
+					   "\x77\x90\x01",
+					   3), "full rule: the expression of rbp has its bytes");
 	rule = kunwind_table_lookup(table, TEXT_LO);
 	tap_ok(same(rule, kunwind_table_lookup(table, TEXT_LO + 0x18)) &&
 	       table->nr_full == 2 && table->exprs_size == 2 + 5 + 2 + 3,
-	       "wide: equal rules and expressions are stored once");
+	       "full rule: equal rules and expressions are stored once");
 	for (i = -3; i < 100; i++) {
-		wide = kunwind_table_full_rule(table, i);
-		good &= !wide || (i >= 0 && i + 1 + wide->nr <= table->full_units);
+		full = kunwind_table_full_rule(table, i);
+		good &= !full || (i >= 0 && i + 1 + full->nr <= table->full_units);
 		expr = kunwind_table_expr(table, i, &len);
 		good &= !expr || (expr >= table->exprs &&
 				  expr + len <= table->exprs + table->exprs_size);
 	}
 	tap_ok(good && !kunwind_table_full_rule(table, 0x7fffffff) &&
-	       !kunwind_table_expr(table, 0x7fffffff, &len), "wide: no index leads outside the table");
+	       !kunwind_table_expr(table, 0x7fffffff, &len), "full rule: no index leads outside the table");
 	kunwind_table_free(table);
 }
 
@@ -234,7 +236,8 @@ static void test_limit(void)
 	if (!err)
 		err = kunwind_pack_finish(&p, &head, &table);
 	kunwind_pack_exit(&p);
-	tap_ok(err == KUNWIND_E_LIMIT, "limit below the table's size: %s", kunwind_build_error_name(err));
+	tap_ok(err == KUNWIND_E_LIMIT,
+	       "limit: one below the table's size is refused: %s", kunwind_build_error_name(err));
 }
 
 int main(void)
@@ -249,7 +252,7 @@ int main(void)
 			for (k = 0; k < ARRAY_SIZE(rules); k++)
 				test_rows(counts[i], distances[j], rules[k]);
 	test_span();
-	test_wide();
+	test_full_rules();
 	test_limit();
 	test_damage();
 	return tap_done();

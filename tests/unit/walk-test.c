@@ -26,11 +26,11 @@ static struct kunwind_rule_cache cache;
 static u64 stack_lo, stack_hi;
 static unsigned int tests, failed;
 
-static void report(bool good, const char *name)
+static void report(bool good, const char *name, const char *property)
 {
 	tests++;
 	failed += !good;
-	printf("%sok %u - walk: %s\n", good ? "" : "not ", tests, name);
+	printf("%sok %u - walk: %s%s\n", good ? "" : "not ", tests, name, property);
 }
 
 /* Walks from here twice (cache cold, warm) and by libunwind; compares. */
@@ -72,7 +72,7 @@ static noinline void compare(const char *name)
 			printf("#  %2u %lx %lx\n", i, i < count[0] ? ours[0][i] : 0,
 			       i < n ? theirs[i] : 0);
 	}
-	report(good, name);
+	report(good, name, ": addresses equal libunwind's");
 }
 
 static noinline int recurse(int left)
@@ -165,7 +165,8 @@ static void depth(void)
 
 	self_regs(&walk.regs);
 	reason = kunwind_walk(&walk);
-	report(reason == KUNWIND_BUFFER_FULL && walk.count == 1, "capacity of one address");
+	report(reason == KUNWIND_BUFFER_FULL && walk.count == 1, "capacity of one address",
+	       ": buffer_full");
 }
 
 struct bad_case {
@@ -208,7 +209,7 @@ static void bad_registers(void)
 		if (reason != cases[i].reason)
 			printf("# %s, wanted %s\n", kunwind_reason_name(reason),
 			       kunwind_reason_name(cases[i].reason));
-		report(reason == cases[i].reason, cases[i].name);
+		report(reason == cases[i].reason, cases[i].name, ": ends with the right reason");
 	}
 }
 
@@ -249,7 +250,7 @@ static noinline void unread(int n)
 			hi = walk.unread[0] + 65536;
 		} while (turns++ < 100);
 		report(reason == KUNWIND_COMPLETE && turns > 8,
-		       "unreadable stack: each walk reports the address, the next comes further");
+		       "unreadable stack", ": each walk reports the address, the next comes further");
 		if (reason != KUNWIND_COMPLETE || turns <= 8)
 			printf("# %s, turn %u, %u addresses, %#llx of %#llx\n",
 			       kunwind_reason_name(reason), turns, walk.count,
@@ -293,7 +294,7 @@ static void random_stacks(void)
 	}
 	printf("# %u random stacks, %lu frames\n", rounds, (unsigned long)steps);
 	free(memory);
-	report(good && steps > rounds, "random stacks end within their capacity");
+	report(good && steps > rounds, "random stacks", ": walks end within their capacity");
 }
 
 int main(void)
@@ -302,7 +303,7 @@ int main(void)
 
 	ranges = self_ranges();
 	self_stack(&stack_lo, &stack_hi);
-	compare("from main");
+	compare("stack of main");
 	with_alloca(100);
 	over_aligned(77);
 	qsort(pair, 2, sizeof(pair[0]), from_qsort);

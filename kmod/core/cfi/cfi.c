@@ -196,9 +196,9 @@ static bool pointer_skip(const struct kunwind_section *section, struct kunwind_b
  * go on after an unknown letter, too.
  */
 static enum kunwind_build_error augmentation_read(const struct kunwind_section *section,
-					      struct kunwind_bytes *letters,
-					      struct kunwind_bytes *data,
-					      struct kunwind_cie *cie)
+						  struct kunwind_bytes *letters,
+						  struct kunwind_bytes *data,
+						  struct kunwind_cie *cie)
 {
 	bool unknown = false;
 	u8 letter;

@@ -236,8 +236,8 @@ static __always_inline void cfa_off_set(struct kunwind_cfi_program *p, s32 off)
  * @wanted: it is of the CFA or of a register that is followed.
  */
 static enum kunwind_build_error expr_read(struct kunwind_cfi_program *p, struct kunwind_bytes *b,
-				      bool initial, bool wanted, u32 *off,
-				      struct kunwind_expr_info *info)
+					  bool initial, bool wanted, u32 *off,
+					  struct kunwind_expr_info *info)
 {
 	u8 entry[sizeof(u16) + KUNWIND_EXPR_MAX_LEN];
 	u64 len = kunwind_bytes_uleb(b);

@@ -11,10 +11,10 @@
  * The return address is the value of the CIE's return column. In each row, the
  * rule of KUNWIND_RA is the rule of this column, whichever it is.
  *
- * Expressions are checked and stored in the builder's pool as they are read, so
- * a row has a fixed size. Memory: 160 bytes for the row, and 164 for each
- * remembered state that there is room for; 2.7 KB in the usual case. Allocation
- * may sleep.
+ * Expressions are checked and stored in the builder's pool of expressions
+ * (intern.h) as they are read, so a row has a fixed size. Memory: 160 bytes for
+ * the row, and 164 for each remembered state that there is room for; 2.7 KB in
+ * the usual case. Allocation may sleep.
  *
  * Not supported: opcodes of other architectures and vendors, except GNU's and
  * DW_CFA_MIPS_advance_loc8; more remembered states than KUNWIND_MAX_REMEMBERED
@@ -115,9 +115,9 @@ void kunwind_cfi_program_begin(struct kunwind_cfi_program *program, const struct
  * constant time (DW_CFA_remember_state: amortised).
  *
  * Return: KUNWIND_OK with program->row, ->from, ->to (from < to) and ->changed,
- * or with from == to after the last row; or the build error. After a local build error
- * (kunwind_build_error_local()) nothing is known about addresses from ->from on,
- * and the rows before remain valid.
+ * or with from == to after the last row; or the build error. After a build
+ * error of one record (kunwind_build_error_local()), nothing is known about
+ * addresses from ->from on, and the rows before remain valid.
  */
 enum kunwind_build_error __must_check kunwind_cfi_program_next(struct kunwind_cfi_program *program);
 

@@ -376,7 +376,7 @@ static enum kunwind_build_error eh_hdr_read(struct parser *p)
  * its NUL.
  */
 static enum kunwind_build_error name_is(const struct parser *p, const struct section *names, u32 off,
-				    const char *want, size_t len, bool *is)
+					const char *want, size_t len, bool *is)
 {
 	char name[16];
 	enum kunwind_build_error err;
@@ -397,7 +397,7 @@ static enum kunwind_build_error name_is(const struct parser *p, const struct sec
  * too. Ignores a header that contradicts the program headers.
  */
 static enum kunwind_build_error section_eh(struct parser *p, const struct section *s,
-				       const struct section *names, bool *known)
+					   const struct section *names, bool *known)
 {
 	static const char name[] = ".eh_frame";
 	struct kunwind_elf *elf = p->elf;
@@ -421,7 +421,7 @@ static enum kunwind_build_error section_eh(struct parser *p, const struct sectio
 }
 
 static enum kunwind_build_error section_debug(struct parser *p, const struct section *s,
-					  const struct section *names)
+					      const struct section *names)
 {
 	static const char name[] = ".debug_frame";
 	enum kunwind_build_error err;

@@ -50,11 +50,11 @@ static __always_inline struct kunwind_cie_slot *cie_slot(struct kunwind_fde_list
 }
 
 /*
- * Gets the CIE at @place and its initial row, or the reason why it has none (a
- * local build error). *slot is valid until the next call.
+ * Gets the CIE at @place and its initial row. Returns the build error if there
+ * is none; a local one is kept in the slot. *slot is valid until the next call.
  */
 static enum kunwind_build_error cie_get(struct kunwind_fde_list *f, u32 place,
-				    struct kunwind_cie_slot **slot)
+					struct kunwind_cie_slot **slot)
 {
 	enum kunwind_build_error err;
 	struct kunwind_cie_slot *s;
@@ -83,17 +83,18 @@ static enum kunwind_build_error cie_get(struct kunwind_fde_list *f, u32 place,
 }
 
 static enum kunwind_build_error fde_parse(struct kunwind_fde_list *f, u32 place,
-				      const struct kunwind_record *record,
-				      struct kunwind_cie_slot **slot, struct kunwind_fde *fde)
+					  const struct kunwind_record *record,
+					  struct kunwind_cie_slot **slot, struct kunwind_fde *fde)
 {
 	enum kunwind_build_error err = cie_get(f, record->cie | (place & IN_MORE), slot);
 
-	return err ? err : kunwind_fde_read(kunwind_fde_list_section(f, place), record, &(*slot)->cie, fde);
+	return err ? err : kunwind_fde_read(kunwind_fde_list_section(f, place), record,
+					    &(*slot)->cie, fde);
 }
 
 enum kunwind_build_error
 kunwind_fde_list_get(struct kunwind_fde_list *f, u32 place, struct kunwind_cie_slot **slot,
-		 struct kunwind_fde *fde)
+		     struct kunwind_fde *fde)
 {
 	struct kunwind_record record;
 	enum kunwind_build_error err;
@@ -144,8 +145,8 @@ enum kunwind_build_error kunwind_fde_list_compare(struct kunwind_fde_list *f, u3
  * ends where no record is: a program linked without crtend.o has no terminator.
  */
 static enum kunwind_build_error record_next(struct kunwind_fde_list *f,
-					const struct kunwind_section *section, size_t offset,
-					u32 nr_fdes, struct kunwind_record *record)
+					    const struct kunwind_section *section, size_t offset,
+					    u32 nr_fdes, struct kunwind_record *record)
 {
 	enum kunwind_build_error err;
 
@@ -169,7 +170,7 @@ static enum kunwind_build_error record_next(struct kunwind_fde_list *f,
 
 /* Counts the FDEs, including empty ones. */
 static enum kunwind_build_error fdes_count(struct kunwind_fde_list *f,
-				       const struct kunwind_section *section, u32 *nr)
+					   const struct kunwind_section *section, u32 *nr)
 {
 	struct kunwind_record record = { .end = 0 };
 	enum kunwind_build_error err;

@@ -61,7 +61,7 @@ struct kunwind_fde_list {
 	u32 ticks;
 	u64 *list;		/* (start - section->lo) << 32 | place of the record */
 	u32 nr, room;
-	enum kunwind_build_error unread;	/* reason of the first record that could not be read */
+	enum kunwind_build_error unread;	/* of the first record that could not be read */
 	struct kunwind_cfi_program program;
 	struct kunwind_cie_slot *cies, *last_cie;
 	u32 cie_bits;		/* log2 of the number of slots */
@@ -100,8 +100,8 @@ enum kunwind_build_error __must_check
 kunwind_fde_list_compare(struct kunwind_fde_list *fdes, u32 place1, u32 place2);
 
 /*
- * Whether a build error concerns one record only. All others (memory, limits of the
- * whole build, I/O, abort) end the build.
+ * Whether a build error concerns one record only (a local build error). All
+ * others (memory, limits of the whole build, I/O, abort) end the build.
  */
 static inline bool kunwind_build_error_local(enum kunwind_build_error err)
 {
@@ -117,8 +117,8 @@ static inline bool kunwind_build_error_local(enum kunwind_build_error err)
 }
 
 /*
- * Handles the build error of one record. Returns KUNWIND_OK if the build can go on
- * without the record, or the build error of the build. With section->strict, the
+ * Handles a build error that occurred at one record. Returns KUNWIND_OK if the
+ * build can go on without the record, otherwise @err. With section->strict, the
  * build goes on only after an unknown augmentation.
  */
 static inline enum kunwind_build_error __must_check
@@ -146,7 +146,8 @@ static inline u64 kunwind_fde_list_start(const struct kunwind_fde_list *fdes, u3
 }
 
 /* Returns the registers whose rules are kept in FDEs of @cie. */
-static inline u32 kunwind_fde_list_follow(const struct kunwind_fde_list *fdes, const struct kunwind_cie *cie)
+static inline u32 kunwind_fde_list_follow(const struct kunwind_fde_list *fdes,
+					  const struct kunwind_cie *cie)
 {
 	return cie->signal ? KUNWIND_ALL_REGS :
 	       fdes->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |

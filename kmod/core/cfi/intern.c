@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * intern.c - growing store of byte strings; see intern.h
+ * intern.c - store equal byte strings once; see intern.h
  */
 #include "intern.h"
 
@@ -100,7 +100,7 @@ static enum kunwind_build_error slots_grow(struct kunwind_intern *pool)
 }
 
 enum kunwind_build_error kunwind_intern_add(struct kunwind_intern *pool, const void *bytes, u32 len,
-				      u32 *off)
+					    u32 *off)
 {
 	struct kunwind_intern_slot *slot = NULL;
 	u32 hash = bytes_hash(bytes, len);

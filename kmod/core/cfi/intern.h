@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * intern.h - growing store of byte strings, each stored once, for the builder
+ * intern.h - intern byte strings: store equal strings once, for the builder
  *
- * A hash table of offsets finds equal strings. The first bytes of a string must
- * determine its length, so that two strings of different length differ there.
+ * A pool holds the bytes of all strings, and grows. A hash table of offsets
+ * finds equal strings. The first bytes of a string must determine its length,
+ * so that two strings of different length differ there.
  *
  * Memory: at most twice the stored bytes, and 32 bytes a string; half as much
  * again while the pool grows.

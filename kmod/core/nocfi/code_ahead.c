@@ -37,7 +37,7 @@
  * a call that never returns, the answer is wrong. Therefore step.c also
  * requires a call before the return address.
  *
- * Bounds: MOST_INSNS instructions. Any context, NMI included; the seam's reader
+ * Bounds: MOST_INSNS instructions. Any context, NMI included; kunwind_deps.h
  * reads memory. Stack: 750 bytes.
  */
 #include "../walk/mem.h"

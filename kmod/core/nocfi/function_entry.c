@@ -4,8 +4,8 @@
  *
  * For code without unwind information (step.c), if the code ahead never returns
  * or is too long, and the function was called through a pointer (goroutines,
- * callbacks of Go). If the entry is known, the code from there on says where the
- * return address is (code_analysis.c).
+ * callbacks of Go). If the entry is known, the code from there on says where
+ * the return address is (code_analysis.c).
  *
  * Two marks at a multiple of 16 bytes show an entry:
  *   - Nine bytes of int3 or more before it. Linkers (Go's, lld) fill the
@@ -13,8 +13,8 @@
  *     with so many bytes cc, and no execution comes from there. Less padding
  *     may be the end of an instruction.
  *   - Go's comparison of rsp with the end of the goroutine's stack, cmp
- *     0x10(%r14), %rsp. It is the first instruction of most functions of Go (1.17
- *     or newer), and no other instruction.
+ *     0x10(%r14), %rsp. It is the first instruction of most functions of Go
+ *     (1.17 or newer), and no other instruction.
  * A breakpoint may have replaced the first byte at the entry.
  *
  * Bounds: MOST_CHUNKS * CHUNK words. Each chunk costs two units of the budget.

@@ -11,10 +11,12 @@
 #include "../kunwind_core.h"
 
 /**
- * kunwind_code_entry() - find the nearest place at or before @at that is surely an entry
+ * kunwind_code_entry() - find the nearest place at or before @at that is surely
+ * an entry
  * @lo: the search ends there
  * @at: an address of code
- * @entry: out: the place. It is the entry of the function at @at, or of one before it
+ * @entry: out: the place. It is the entry of the function at @at, or of one
+ *	before it
  */
 bool kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 at, u64 *entry);
 

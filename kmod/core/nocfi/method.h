@@ -11,12 +11,13 @@
  *   trust of the caller's address
  *   the frames that the method is for (step.c)
  *   the function in step.c
- *   what it reads at most, besides proofs of words. The budget pays for each read
- *	and each decoded instruction when it is made (walk/mem.h), so a method that
- *	gives up early costs little
+ *   what it reads at most, besides proofs of words. The budget pays for each
+ *	read and each decoded instruction when it is made (walk/mem.h), so a
+ *	method that gives up early costs little
  *
- * Proofs come first, guesses last. Of the proofs, those that recognize a special
- * place come first: they are cheap, and the others would be wrong there.
+ * Proofs come first, guesses last. Of the proofs, those that recognize a
+ * special place come first: they are cheap, and the others would be wrong
+ * there.
  */
 #ifndef _KUNWIND_METHOD_H
 #define _KUNWIND_METHOD_H
@@ -37,9 +38,9 @@
 	M(FP, "fp", FP, ALIGNED | GUESS, guess_rbp)		/* nothing more */		\
 	M(SCAN, "scan", SCAN, ALIGNED | GUESS, guess_word)	/* 2 words of stack */
 
-/* Who found the address of a frame. */
+/* How the address of a frame was found. */
 enum kunwind_method {
-	KUNWIND_BY_CFI,		/* not counted: the rest */
+	KUNWIND_BY_CFI,		/* by a rule; not counted in kunwind_walk.found */
 #define KUNWIND_METHOD(id, name, trust, frames, try)	KUNWIND_BY_##id,
 	KUNWIND_METHODS(KUNWIND_METHOD)
 #undef KUNWIND_METHOD

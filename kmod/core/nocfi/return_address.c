@@ -9,9 +9,9 @@
  * 15; followed through PLT stubs and jumps), that place is read too. A call
  * leads:
  *   proven        to a function whose code, read up to the frame's own address
- *                 (code_analysis.c), says that the return address is at this word,
- *                 counted from rsp, or else from rbp; or to a function that
- *                 tail-calls such a function
+ *                 (code_analysis.c), says that the return address is at this
+ *                 word, counted from rsp, or else from rbp; or to a function
+ *                 that tail-calls such a function
  *   near          to less than MOST_CODE before the frame's own address, in the
  *                 same mapping, and the code says nothing about the word
  *   possible      to an unknown place (call through a register); or to a
@@ -30,8 +30,8 @@
  *                 interpreter's frame proves it (kunwind_proof_jumped()). Above
  *                 a frame pointer, which may be a caller's, the word is only
  *                 possible.
- *   goroutine     the second byte of Go's runtime.goexit() (outermost.c). step.c
- *                 takes it as proven if the code ahead returns to it.
+ *   goroutine     the second byte of Go's runtime.goexit() (outermost.c).
+ *                 step.c takes it as proven if the code ahead returns to it.
  *
  * Bounds: the walk's budget pays for all that is read. Any context, NMI
  * included. Stack: 950 bytes.
@@ -266,7 +266,7 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 		return KUNWIND_PROOF_CONTRADICTED;
 	if (distance > MOST_READ)
 		return KUNWIND_PROOF_NEAR;
-	kunwind_asked_read(&walk->mem, target, frame->ip, &code);
+	kunwind_cached_code_read(&walk->mem, target, frame->ip, &code);
 	c->rbp_at = code.rbp_at;
 	if (code.depth >= 0)
 		return frame->sp + code.depth == c->slot ? KUNWIND_PROOF_PROVEN :
@@ -285,7 +285,7 @@ static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk,
 	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
 	u32 left = most, read;
 
-	target = kunwind_asked_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	target = kunwind_cached_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
 	read = most - left;
 	*frame->tails -= min(*frame->tails, read);
 	return target;

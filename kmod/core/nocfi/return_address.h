@@ -3,8 +3,8 @@
  * return_address.h - how sure it is that a word is the return address of a
  * frame without unwind information (return_address.c)
  *
- * For step.c. Any context, NMI included. The functions read memory by the
- * seam's reader, so the caller must have no window open.
+ * For step.c. Any context, NMI included. The functions read user memory in
+ * windows of their own, so the caller must have no window open.
  */
 #ifndef _KUNWIND_RETURN_ADDRESS_H
 #define _KUNWIND_RETURN_ADDRESS_H
@@ -48,7 +48,10 @@ static __always_inline u8 kunwind_byte(u64 word, u32 n)
 	return word >> 8 * n;
 }
 
-/* Whether a table has a rule for @addr; and whether that rule computes the CFA from rbp. */
+/*
+ * Whether a table has a rule for @addr; and whether that rule computes the CFA
+ * from rbp.
+ */
 bool kunwind_proof_covered(struct kunwind_walk *walk, u64 addr);
 bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
 
@@ -89,10 +92,10 @@ bool kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra);
 /**
  * kunwind_prove() - judge whether @c->ra at @c->slot is @frame's return address
  *
- * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST, and c->target. Sets c->rbp_at if the word is
- * proven or a handler's; otherwise c->rbp_at may have any value. Charges the
- * walk's budget; if the budget is spent at the start, c->proof is
- * KUNWIND_PROOF_NO_CALL.
+ * Sets c->proof, never to KUNWIND_PROOF_OUTERMOST, and c->target. Sets
+ * c->rbp_at if the word is proven or a handler's; otherwise c->rbp_at may have
+ * any value. Charges the walk's budget; if the budget is spent at the start,
+ * c->proof is KUNWIND_PROOF_NO_CALL.
  */
 void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 		   struct kunwind_candidate *c);

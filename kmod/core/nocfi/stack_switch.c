@@ -10,14 +10,17 @@
  * kunwind_code_switches() computes the values that the instructions after the
  * call move, starting from rsp and from the base of fs:
  *
- *	mov 8(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rsi, %rsp; pop %rbp; ret
- *	mov %fs:-8, %rax; mov 48(%rax), %rbx; mov 192(%rbx), %rax; mov 56(%rax), %rsp; ret
+ *	mov 8(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi;
+ *	mov %rsi, %rsp; pop %rbp; ret
+ *
+ *	mov %fs:-8, %rax; mov 48(%rax), %rbx; mov 192(%rbx), %rax;
+ *	mov 56(%rax), %rsp; ret
  *
  * Stores to memory are skipped. Any instruction other than mov, sub, pop and
  * ret means that there is no answer.
  *
  * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any
- * context, NMI included; the seam's reader reads memory. Stack: 300 bytes.
+ * context, NMI included; kunwind_deps.h reads memory. Stack: 300 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"

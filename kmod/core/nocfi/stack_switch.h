@@ -12,8 +12,8 @@
 
 /*
  * Whether the 64-bit code from @from on, at which rsp is @sp, sets rsp to a
- * value that it finds through the stack, and returns. *slot: address of the
- * return address; *rbp_at: as in struct kunwind_code.
+ * value that it finds through the stack or through fs, and returns. *slot:
+ * address of the return address; *rbp_at: as in struct kunwind_code.
  */
 bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot, s32 *rbp_at);
 

@@ -9,16 +9,16 @@
  * run only if walk->guess is set:
  *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
  *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
- *	  (return_address.c). The saved rbp must be greater than rbp, or zero; or the
- *	  caller has unwind information (its rbp may have any value). If the
- *	  function does not change rbp, rbp is its caller's. Therefore this
+ *	  (return_address.c). The saved rbp must be greater than rbp, or zero;
+ *	  or the caller has unwind information (its rbp may have any value). If
+ *	  the function does not change rbp, rbp is its caller's. Therefore this
  *	  method is not used if a near word lies below rbp (except in code of a
  *	  JIT), or if a possible word there points into a function whose rule
  *	  computes the CFA from rbp.
  *   scan The nearest word that follows a call, if the word is possible, or near
  *	  in code of a JIT.
  *
- * Any context, NMI included. The seam's reader reads user memory. A window
+ * Any context, NMI included. kunwind_deps.h reads user memory. A window
  * opened here has at most 17 words (a signal frame). Nothing is written to user
  * memory. Bounds: the walk's budget pays for each word of the stack and for all
  * code that is read. Stack: 1,400 bytes, including callees.
@@ -257,7 +257,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	c->ra = 0;
 	c->rbp_at = KUNWIND_CODE_RBP_LOST;
 	c->resumes = false;
-	if (!frame->range || !kunwind_asked_ahead(&walk->mem, frame->ip, &code))
+	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, &code))
 		return false;
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
@@ -521,11 +521,11 @@ static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct t
 
 /*
  * Each return address follows a call. If no word between rsp and rbp follows a
- * call, rbp belongs to this frame and not to its caller. The code ahead may give
- * no answer here: it may jump, by a pointer that the walk does not know, to code
- * that many functions share to release their frames (V8's baseline code).
- * Called frames try this before the code ahead, which costs much more in a
- * JIT's long functions.
+ * call, rbp belongs to this frame and not to its caller. The code ahead may
+ * give no answer here: it may jump, by a pointer that the walk does not know,
+ * to code that many functions share to release their frames (V8's baseline
+ * code). Called frames try this before the code ahead, which costs much more in
+ * a JIT's long functions.
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct trial *t)
 {
@@ -593,7 +593,7 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	if (!kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
 				&entry))
 		return false;
-	kunwind_asked_read(&walk->mem, entry, frame->ip, &code);
+	kunwind_cached_code_read(&walk->mem, entry, frame->ip, &code);
 	if (code.depth >= 0)
 		slot = frame->sp + code.depth;
 	else if (code.frame >= 0 && frame->bp_known && frame->bp - frame->sp <= KUNWIND_FRAME_MOST)

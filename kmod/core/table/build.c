@@ -45,10 +45,10 @@
 
 /*
  * Makes the rows of FDE @a within [from, to). Runs its program to the end, so
- * that it finds the same registers as the first stage of a build in two stages.
+ * that it finds the same registers as the first stage of a build in parts.
  */
 static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct kunwind_active *a,
-				     u64 from, u64 to)
+					 u64 from, u64 to)
 {
 	static const struct kunwind_rule none;
 	struct kunwind_cfi_program *p = &b->fdes.program;
@@ -139,7 +139,7 @@ static enum kunwind_build_error look(struct kunwind_build *b, u32 place)
 }
 
 enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 place,
-					    struct kunwind_fde *fde)
+						struct kunwind_fde *fde)
 {
 	u64 end, disputed = 0;
 	struct kunwind_cie_slot *slot;
@@ -187,7 +187,7 @@ enum kunwind_build_error kunwind_build_activate(struct kunwind_build *b, u32 pla
 	deep = b->nr_active + (disputed < end) + !!disputed > KUNWIND_MAX_NESTED;
 	/*
 	 * An FDE that contradicts another one may have no rows. The first stage
-	 * of a build in two looks at all FDEs, and this build has to find the
+	 * of a build in parts looks at all FDEs, and this build has to find the
 	 * same registers.
 	 */
 	if (deep || disputed) {
@@ -251,7 +251,7 @@ enum kunwind_build_error kunwind_build_sweep(struct kunwind_build *b, u32 first,
 }
 
 enum kunwind_build_error kunwind_build_look(struct kunwind_build *b, u32 place,
-					const struct kunwind_fde *fde)
+					    const struct kunwind_fde *fde)
 {
 	struct kunwind_cfi_program *p = &b->fdes.program;
 	struct kunwind_cie_slot *slot;

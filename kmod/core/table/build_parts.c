@@ -109,7 +109,7 @@ static enum kunwind_build_error first_stage(struct kunwind_build_parts *s, u32 p
 enum kunwind_build_error kunwind_build_parts_begin(const struct kunwind_section *section, u32 keep,
 						   u32 part_fdes, size_t limit,
 						   kunwind_abort_fn *abort, void *data,
-						   struct kunwind_build_parts **stages,
+						   struct kunwind_build_parts **build,
 						   struct kunwind_table **table)
 {
 	struct kunwind_build_parts *s = kunwind_alloc(sizeof(*s));
@@ -131,7 +131,7 @@ enum kunwind_build_error kunwind_build_parts_begin(const struct kunwind_section 
 		kunwind_build_parts_end(s);
 		return err;
 	}
-	*stages = s;
+	*build = s;
 	*table = s->table;
 	return KUNWIND_OK;
 }
@@ -146,7 +146,7 @@ u32 kunwind_build_parts_next(struct kunwind_build_parts *s, bool *wanted)
 		for (i = 0; i < parts->nr; i++)
 			if (READ_ONCE(parts->part[i].wanted) && !parts->part[i].table)
 				return i;
-		/* A walk's wish may be lost here: then that part has to wait for its turn. */
+		/* A walk's request may be lost here: its part is then built in its turn. */
 		WRITE_ONCE(parts->wanted, false);
 	}
 	*wanted = false;

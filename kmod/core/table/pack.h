@@ -6,8 +6,8 @@
  * stream will have, with rules numbered in the order of their first use.
  * kunwind_pack_finish() numbers the rules by frequency and writes the table
  * into one allocation of its exact size. Task context; may sleep. Memory while
- * packing: the draft, the pools of full rules and expressions, and 20 bytes for
- * each rule that there is room for (256 at first, then doubled).
+ * packing: the draft, the pools of full rules and expressions (intern.h), and
+ * 20 bytes for each rule that there is room for (256 at first, then doubled).
  */
 #ifndef _KUNWIND_PACK_H
 #define _KUNWIND_PACK_H

@@ -21,7 +21,7 @@ static unsigned int full_add(const struct kunwind_pack *pack, struct kunwind_ful
 }
 
 noinline enum kunwind_build_error
-kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
+kunwind_rule_full(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule)
 {
 	static const struct kunwind_saved same = { .how = KUNWIND_HOW_SAME };
@@ -60,5 +60,5 @@ kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool
 		.kind = KUNWIND_RULE_FULL | (signal ? KUNWIND_RULE_SIGNAL : 0),
 	};
 	return kunwind_pack_full_rule(pack, &w.full,
-				 sizeof(w.full) + w.full.nr * sizeof(w.entries[0]), &rule->off);
+				      sizeof(w.full) + w.full.nr * sizeof(w.entries[0]), &rule->off);
 }

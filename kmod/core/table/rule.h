@@ -2,10 +2,10 @@
 /*
  * rule.h - convert a row of CFI into the rule that the table stores
  *
- * Nearly every row becomes a plain rule, by an inline function (the builder's
- * hot path). A row that a plain rule cannot express becomes a full rule (struct
- * kunwind_full_rule). docs/unwinding.md has the equation of each kind of rule.
- * Task context: storing a full rule may allocate.
+ * Nearly every row becomes a short rule, by an inline function (the builder's
+ * hot path). A row that eight bytes cannot express becomes a full rule, a list
+ * of entries (struct kunwind_full_rule). docs/unwinding.md has the equation of
+ * each kind of rule. Task context: storing a full rule may allocate.
  */
 #ifndef _KUNWIND_RULE_H
 #define _KUNWIND_RULE_H
@@ -14,11 +14,12 @@
 #include "../cfi/cfi_program.h"
 
 /*
- * Converts a row that no plain rule can express and whose CFA is known. Leaves
- * *rule unchanged if the row's expressions exceed KUNWIND_ROW_MAX_EXPR bytes.
+ * Converts a row that no short rule can express and whose CFA is known into a
+ * full rule. Leaves *rule unchanged if the row's expressions exceed
+ * KUNWIND_ROW_MAX_EXPR bytes.
  */
 enum kunwind_build_error __must_check
-kunwind_rule_wide(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
+kunwind_rule_full(struct kunwind_pack *pack, const struct kunwind_row *row, bool signal,
 		  s32 ra_off, struct kunwind_rule *rule);
 
 /*
@@ -82,7 +83,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 	} else {
 		goto full;
 	}
-	/* plain rules use general registers only */
+	/* short rules use general registers only */
 	if (unlikely(reg == KUNWIND_RA))
 		goto full;
 	*rule = (struct kunwind_rule){
@@ -96,7 +97,7 @@ kunwind_rule_of(struct kunwind_pack *pack, const struct kunwind_row *row, bool s
 full:
 	if (row->cfa_how == KUNWIND_HOW_UNDEFINED || row->cfa_how == KUNWIND_HOW_UNKNOWN)
 		return KUNWIND_OK;
-	return kunwind_rule_wide(pack, row, signal, ra_off, rule);
+	return kunwind_rule_full(pack, row, signal, ra_off, rule);
 }
 
 #endif /* _KUNWIND_RULE_H */

@@ -49,7 +49,7 @@ static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 	return 2;
 }
 
-/* Masks for four 16-bit queues in a word, lowest first. */
+/* Masks for four 16-bit lanes in a word, lowest first. */
 #define EVERY_BYTE	0x0101010101010101ULL
 #define EVERY_OTHER	0x00ff00ff00ff00ffULL	/* even bytes */
 #define EVERY_LANE	0x0001000100010001ULL
@@ -66,7 +66,7 @@ static __always_inline u64 long_ones(u64 x)
  * Finds the row that holds offset @left in a block. @block has @size bytes and
  * @rows rows, and begins with their distances. Returns the row's number, or
  * @rows if the block is damaged. Adds eight distances at a time without a
- * branch for each: their sums are in the queues of two words. @at is clamped
+ * branch for each: their sums are in the lanes of two words. @at is clamped
  * whenever it moves on, because the comparisons that end the loop may be
  * mispredicted.
  */

@@ -102,7 +102,8 @@ static __always_inline bool kunwind_expr_binary(u8 op, bool i386, u64 a, u64 b, 
  * @mem: the memory reader; no window may be open
  * @regs: registers of the frame; KUNWIND_RA is its program counter
  * @initial: the CFA, to be pushed first; NULL for the CFA's own expression
- * @i386: the expression is of 32-bit code, and has the register numbers of the i386 psABI
+ * @i386: the expression is of 32-bit code, and has the register numbers of the
+ *	i386 psABI
  * @result: top of the stack at the end
  *
  * Return: KUNWIND_COMPLETE; KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, or

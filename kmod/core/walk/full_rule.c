@@ -4,12 +4,12 @@
  * express
  *
  * Full rules are for signal frames, expressions, return addresses in registers,
- * and rows that save a callee-saved register which the table follows. Such rows
- * are most frames of an object whose table follows registers (hand-written
- * cryptography, ld.so). They have a simple form: a CFA relative to a register,
- * and registers saved a few words below it. For the walk's cache,
- * kunwind_full_rule_compact() converts these into a short rule, and a word that
- * says where the registers are (regs_after.h).
+ * and rows that save a callee-saved register which the table follows. In an
+ * object whose table follows registers (hand-written cryptography, ld.so), most
+ * frames have rows of the last kind. Their rules have a simple form: a CFA
+ * relative to a register, and registers saved a few words below it. For the
+ * walk's cache, kunwind_full_rule_compact() converts such a rule into a short
+ * rule, and a word that says where the registers are (regs_after.h).
  *
  * Any context. No window may be open: each word is read in a window of its own.
  * Bounds: the budget pays for each entry and each byte of an expression
@@ -81,7 +81,7 @@ full_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 
 enum kunwind_reason kunwind_walk_attr
 kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
-		  bool *signal)
+		       bool *signal)
 {
 	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, index);
 	const struct kunwind_full_rule_entry *entry;
@@ -145,7 +145,7 @@ kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *ta
 }
 
 bool kunwind_walk_attr kunwind_full_rule_compact(const struct kunwind_table *table, s32 index,
-					    struct kunwind_rule *rule, u64 *after)
+						 struct kunwind_rule *rule, u64 *after)
 {
 	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, index);
 	const struct kunwind_full_rule_entry *entry;

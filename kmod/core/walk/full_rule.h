@@ -14,10 +14,11 @@
  * @index: off of the rule
  * @signal: out: a signal interrupted the caller; it did not make a call
  *
- * Sets walk->regs to the caller's registers. A register whose value cannot be read becomes
- * unknown. Without the CFA, rsp or the return address, the step fails.
- * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE, KUNWIND_CORRUPT or
- * KUNWIND_BUDGET_SPENT (budget spent): walk->regs are unchanged.
+ * Sets walk->regs to the caller's registers. A register whose value cannot be
+ * read becomes unknown. Without the CFA, rsp or the return address, the step
+ * fails.
+ * Return: KUNWIND_COMPLETE; or KUNWIND_REG_UNKNOWN, KUNWIND_UNREADABLE,
+ * KUNWIND_CORRUPT or KUNWIND_BUDGET_SPENT: walk->regs are unchanged.
  */
 enum kunwind_reason kunwind_full_rule_step(struct kunwind_walk *walk,
 					   const struct kunwind_table *table, s32 index,
@@ -29,7 +30,8 @@ enum kunwind_reason kunwind_full_rule_step(struct kunwind_walk *walk,
  * @rule: out
  * @after: out: regs_after.h
  *
- * Return: false if a short rule cannot express it; *@rule and *@after are then undefined.
+ * Return: false if a short rule cannot express it; *@rule and *@after are then
+ * undefined.
  */
 bool kunwind_full_rule_compact(const struct kunwind_table *table, s32 index,
 			       struct kunwind_rule *rule, u64 *after);

@@ -18,7 +18,7 @@
  * pays for one of these: decoding an instruction of user code, reading 32 bytes
  * of code, reading a word in a window of its own, an entry of a full rule, a
  * byte of its expressions. kunwind_read_word32() is not charged; the lookup or
- * the entry that needs the word is. docs/unwinding.md lists all units.
+ * the entry that needs the word is. docs/unwinding.md has a table of the units.
  * tests/fuzz/fuzz-cost-walk.c searches for units that cost too much time. The
  * step that spends the budget is discarded, because with more budget it might
  * have found something else. The walk then ends with KUNWIND_BUDGET_SPENT.

@@ -2,11 +2,12 @@
 /*
  * regs_after.h - what a step does to the callee-saved registers
  *
- * A rule says where the caller's rsp, rbp and return address are. A second word,
- * "after", says what happens to the other callee-saved registers:
- *   bits 0-15   KUNWIND_REG() bits of the registers that the step keeps or reads from
- *               the stack; always with rbp and rsp, except in an entry of the cache for
- *               an outermost frame, from which there is no step (the word is 0)
+ * A short rule says where the caller's rsp, rbp and return address are. A
+ * second word, "after", says what happens to the other callee-saved registers:
+ *   bits 0-15   KUNWIND_REG() bits of the registers that the step keeps or
+ *               reads from the stack; always with rbp and rsp, except in an
+ *               entry of the cache for an outermost frame, from which there is
+ *               no step (the word is 0)
  *   bits 16-30  three bits each for rbx, r12, r13, r14, r15: n > 0 if the
  *               caller's value is at CFA - 8 - 8 * n
  *   bits 31-63  the sequence number of the cache's entry; not used elsewhere

@@ -6,9 +6,10 @@
  * A tracer often asks for the same stack twice, at the entry and the exit of a
  * system call, or again and again from a loop. A walk by short rules depends
  * only on the ranges, on rip, rsp, rbp, and on the stack words that it read:
- * return addresses and saved rbps. walk.c notes these words. This file reads
- * them again at the same addresses, in one window, and compares. The note of
- * one task's stack may serve another task.
+ * return addresses and saved rbps. walk.c records these inputs: they are the
+ * note of the walk (struct kunwind_replay). This file reads the words again at
+ * the same addresses, in one window, and compares. The note of one task's stack
+ * may serve another task.
  *
  * walk.c notes only complete walks by short rules, with room for at most
  * KUNWIND_REPLAY_FRAMES addresses. Each CFA must be rsp or rbp plus a number of

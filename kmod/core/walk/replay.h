@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * replay.h - begin and end the note of a walk, for replay.c
+ * replay.h - begin and end the note of a walk (replay.c)
  *
- * walk.c includes this file. It notes the words of the stack itself.
+ * walk.c includes this file, and notes the words of the stack.
  */
 #ifndef _KUNWIND_REPLAY_H
 #define _KUNWIND_REPLAY_H

@@ -5,8 +5,8 @@
  *
  * A short rule is put in the cache and returned; walk.c applies it. This file
  * makes all other steps itself: by a full rule (signal frames, expressions),
- * and without CFI (step.c). Any context, NMI included. No window may be open.
- * Bounds: the walk's budget (mem.h).
+ * and without CFI (nocfi/step.c). Any context, NMI included. No window may be
+ * open. Bounds: the walk's budget (mem.h).
  */
 #include "../nocfi/return_address.h"
 #include "../nocfi/outermost.h"
@@ -96,7 +96,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
 		if (unlikely(reason != KUNWIND_COMPLETE))
 			return reason;
-		/* All trampolines' rules are wide. A short one would be cached for this address. */
+		/* A trampoline has a full rule. A short one would be cached for this address. */
 		if ((beside.kind & KUNWIND_RULE_SIGNAL) &&
 		    (beside.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
 			*table = found;
@@ -130,7 +130,8 @@ static __always_inline enum slow_how paid(const struct kunwind_walk *walk, enum 
  * table may have one (KUNWIND_NOT_READY, KUNWIND_MEMORY_LIMIT), the walk ends.
  */
 static enum slow_how kunwind_walk_attr
-slow_bare(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason, struct slow_step *slow)
+slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
+	   struct slow_step *slow)
 {
 	slow->reason = reason;
 	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
@@ -159,8 +160,8 @@ static __always_inline void set_entry(struct kunwind_walk *walk, u64 addr, bool 
 
 /* Steps by the full rule @index, or returns and caches the equivalent short rule. */
 static enum slow_how kunwind_walk_attr
-slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
-	  struct slow_step *slow)
+slow_full_rule(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
+	       struct slow_step *slow)
 {
 	struct kunwind_rule compact;
 	u64 after;
@@ -181,12 +182,12 @@ slow_wide(struct kunwind_walk *walk, const struct kunwind_table *table, s32 inde
 static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *walk,
 						    struct kunwind_rule rule)
 {
-	const bool told = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
+	const bool by_cfi = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
 
 	return (struct kunwind_rule){
 		.kind = KUNWIND_RULE_END,
 		.reg = KUNWIND_RSP,
-		.off = told ? 0 : 1 + walk->ranges->entry_sp - walk->regs.r[KUNWIND_RSP],
+		.off = by_cfi ? 0 : 1 + walk->ranges->entry_sp - walk->regs.r[KUNWIND_RSP],
 	};
 }
 
@@ -236,9 +237,9 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 		return SLOW_END;
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
-		return paid(walk, slow_bare(walk, exact, reason, slow), slow);
+		return paid(walk, slow_nocfi(walk, exact, reason, slow), slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL)
-		return paid(walk, slow_wide(walk, table, rule.off, addr, slow), slow);
+		return paid(walk, slow_full_rule(walk, table, rule.off, addr, slow), slow);
 	/* No builder makes such a rule. A step by a cached rule does not check again. */
 	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
 		slow->reason = KUNWIND_CORRUPT;

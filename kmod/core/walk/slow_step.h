@@ -26,12 +26,14 @@ struct slow_step {
 
 /**
  * kunwind_slow_step() - make a step by range and table, or without CFI
- * @walk: regs are those of the frame; code is the word of code at its return address, or 0
+ * @walk: regs are those of the frame; code is the word of code at its return
+ *	address, or 0
  * @addr: address to look up: the frame's, or one less after a call
  * @id: of the ranges
  * @slow: out
  *
- * Puts a rule that it finds in the cache. A step costs units of the budget (mem.h).
+ * Puts a short rule or KUNWIND_RULE_END in the cache. A step costs units of the
+ * budget (mem.h).
  */
 enum slow_how kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow);
 

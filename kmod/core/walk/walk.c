@@ -18,9 +18,9 @@
  * register). So any step may lower the stack pointer. A walk in circles ends
  * when it finds a frame twice (goes_round()).
  *
- * Without CFI, step.c finds the caller by a proof, or by a guess if walk->guess
- * is set; otherwise the walk ends with a reason. docs/unwinding.md describes
- * rules, steps, methods.
+ * Without CFI, nocfi/step.c finds the caller by a proof, or by a guess if
+ * walk->guess is set; otherwise the walk ends with a reason. docs/unwinding.md
+ * describes rules, steps, methods.
  */
 #include "rule_cache.h"
 #include "mem.h"
@@ -126,7 +126,7 @@ enum step {
 };
 
 static __always_inline enum step end_walk(struct kunwind_walk *walk, struct walk_state *state,
-				     enum kunwind_reason reason)
+					  enum kunwind_reason reason)
 {
 	kunwind_mem_end(&walk->mem);
 	state->reason = reason;

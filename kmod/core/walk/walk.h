@@ -13,8 +13,9 @@
  * context; no window may be open.
  * @exact: @addr is the address itself, not the return address minus one
  * @sp: stack pointer of the frame
- * @end: out: the frame is outermost, and the walk is complete. If CFI says so, *@rule is
- *	KUNWIND_RULE_END; otherwise kunwind_at_start() does, and *@rule and *@table may be unset
+ * @end: out: the frame is outermost, and the walk is complete. If CFI says so,
+ *	*@rule is KUNWIND_RULE_END; otherwise kunwind_at_start() does, and
+ *	*@rule and *@table may be unset
  * Return: KUNWIND_COMPLETE: *@end is true, or *@rule and *@table are set.
  * Otherwise the reason why there is no rule; if kunwind_reason_without_rule()
  * is true for the reason, the caller may go on without CFI.

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * code_hash.h - hash the code that is read for an answer (analysis_cache.c);
- * any context
+ * code_hash.h - hash the code that is read to answer a question (code_hash.c,
+ * analysis_cache.c)
+ *
+ * Any context.
  */
 #ifndef _KUNWIND_CODE_HASH_H
 #define _KUNWIND_CODE_HASH_H
@@ -23,17 +25,17 @@ static __always_inline u64 kunwind_hash_add(u64 hash, u64 word)
  * or the hash cannot cover the code (no room for more pieces, or
  * KUNWIND_ANALYSIS_CACHE_SPOILT).
  */
-u32 kunwind_analysis_cache_note(struct kunwind_analysis_cache *answers, u64 at, const u64 *words,
+u32 kunwind_analysis_cache_note(struct kunwind_analysis_cache *cache, u64 at, const u64 *words,
 				u32 nr);
 
 /* Instead of the number of pieces: the answer may be different later; it holds for one walk. */
 #define KUNWIND_ANALYSIS_CACHE_SPOILT	(KUNWIND_ANALYSIS_CACHE_PIECES + 2)
 
 /* Marks the question that is being answered, if any, as one whose answer may change later. */
-static __always_inline void kunwind_analysis_cache_spoil(struct kunwind_analysis_cache *answers)
+static __always_inline void kunwind_analysis_cache_spoil(struct kunwind_analysis_cache *cache)
 {
-	if (answers && answers->asked)
-		answers->asked->pieces = KUNWIND_ANALYSIS_CACHE_SPOILT;
+	if (cache && cache->asked)
+		cache->asked->pieces = KUNWIND_ANALYSIS_CACHE_SPOILT;
 }
 
 #endif /* _KUNWIND_CODE_HASH_H */

@@ -40,12 +40,14 @@ struct kunwind_text {
 };
 
 /**
- * kunwind_insn_next() - decode the instruction at @at, which follows the previous one
+ * kunwind_insn_next() - decode the instruction at @at, which follows the
+ * previous one
  *
- * Any context; no window may be open. To continue at another address, set text->read and
- * text->used to 0 first.
- * Return: false if the instruction is not known or cannot be read, if the byte under a
- * breakpoint is not known, or if text->left or the walk's budget is spent.
+ * Any context; no window may be open. To continue at another address, set
+ * text->read and text->used to 0 first.
+ * Return: false if the instruction is not known or cannot be read, if the byte
+ * under a breakpoint is not known, or if text->left or the walk's budget is
+ * spent.
  */
 bool kunwind_insn_next(struct kunwind_text *text, u64 at, struct kunwind_insn *insn);
 

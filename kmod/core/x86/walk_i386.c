@@ -123,7 +123,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
 	u64 addr, ip, sp;
-	bool end, signal, bare;
+	bool end, signal, nocfi;
 
 	walk->count = 0;
 	walk->range = NULL;
@@ -144,11 +144,11 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			return KUNWIND_BUDGET_SPENT;
 		rule.kind = KUNWIND_RULE_NONE;
 		reason = kunwind_walk_rule(walk, addr, addr == ip, sp, &rule, &table, &end);
-		bare = reason == KUNWIND_NO_RULE || reason == KUNWIND_NO_TABLE ||
+		nocfi = reason == KUNWIND_NO_RULE || reason == KUNWIND_NO_TABLE ||
 		       reason == KUNWIND_NO_OBJECT;
-		if (end || (reason != KUNWIND_COMPLETE && !bare))
+		if (end || (reason != KUNWIND_COMPLETE && !nocfi))
 			return reason;
-		if (bare) {
+		if (nocfi) {
 			signal = false;
 			if (step_by_code(walk, addr == ip))
 				reason = KUNWIND_COMPLETE;
@@ -173,7 +173,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			return KUNWIND_COMPLETE;
 		if (walk->count == walk->capacity)
 			return KUNWIND_BUFFER_FULL;
-		if (bare) {
+		if (nocfi) {
 			kunwind_count_found(walk, walk->count, KUNWIND_BY_AHEAD);
 			if (walk->trust)
 				walk->trust[walk->count] = KUNWIND_TRUST_CODE;

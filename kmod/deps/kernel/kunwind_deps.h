@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kunwind_deps.h (kernel twin) - all that the core needs from outside
+ * kunwind_deps.h (for the kernel) - all that the core needs from outside
  *
- * The user twin, libkunwind/deps/kunwind_deps.h, lists what both provide.
- * Allocation and kunwind_resched() are for builds, which may sleep; all other
- * functions run in any context, NMI included.
+ * The version for user space, libkunwind/deps/kunwind_deps.h, lists the
+ * functions that both provide. Allocation and kunwind_resched() are for builds,
+ * which may sleep; all other functions run in any context, NMI included.
  */
 #ifndef _KUNWIND_DEPS_H
 #define _KUNWIND_DEPS_H
@@ -66,7 +66,7 @@ struct kunwind_mem {
 	struct kunwind_analysis_cache *answers; /* NULL: no answers are kept */
 	u32 left;		/* units left of the walk's budget (mem.h) */
 	u64 id;			/* of the ranges */
-	u64 breakpoint;		/* address of the last breakpoint whose byte is not known, or 0 */
+	u64 breakpoint;		/* the last breakpoint whose byte is not known, or 0 */
 	bool asked;		/* analysis_cache.h: the walk has begun to ask */
 	bool probed;
 };

@@ -3,8 +3,8 @@
  * original.c - the bytes of code that breakpoints hide
  *
  * A walk in code without unwind information reads code, and cannot look up a
- * byte over which an int3 was written. breakpoint.c finds such bytes out before
- * a task returns to user mode, and keeps them here for the next walk.
+ * byte over which an int3 was written. breakpoint.c looks such bytes up before
+ * a task returns to user mode, and stores them here for the next walk.
  *
  * There is one table for all processes. An entry is one word, the byte and a
  * hash of its address, so readers need no lock and run in any context. The hash

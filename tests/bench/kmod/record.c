@@ -41,7 +41,7 @@ static struct tracepoint *enter;
 static struct kunwind_rule_cache __percpu **caches;
 static struct kunwind_replay __percpu **replays;
 static struct kunwind_rule_cache __percpu *own_cache;
-static struct kunwind_replay __percpu *own_recent;
+static struct kunwind_replay __percpu *own_replay;
 static struct bench_record *records;
 static unsigned int nr_records;
 static struct pid *session;	/* of the process that opened the device */
@@ -56,13 +56,13 @@ static void count(struct bench_record *r)
 
 	r->found = bench_count(store, DEEPEST, &frames);
 	*caches = own_cache;
-	*replays = own_recent;
+	*replays = own_replay;
 	for (i = 0; i < KUNWIND_RULE_CACHE_ENTRIES; i++)
 		this_cpu_ptr(own_cache)->entry[i].id = 0;
-	this_cpu_ptr(own_recent)->id = 0;
+	this_cpu_ptr(own_replay)->id = 0;
 	r->cold = bench_count(store, DEEPEST, &frames);
 	for (i = 0; i < 2; i++) {
-		this_cpu_ptr(own_recent)->id = 0;
+		this_cpu_ptr(own_replay)->id = 0;
 		r->warm = bench_count(store, DEEPEST, &frames);
 	}
 	r->again = bench_count(store, DEEPEST, &frames);
@@ -141,7 +141,7 @@ static void bench_free(void)
 {
 	vfree(records);
 	free_percpu(own_cache);
-	free_percpu(own_recent);
+	free_percpu(own_replay);
 }
 
 int bench_record_init(void)
@@ -156,8 +156,8 @@ int bench_record_init(void)
 		return -ENOENT;
 	records = vzalloc(MOST * sizeof(*records));
 	own_cache = alloc_percpu(struct kunwind_rule_cache);
-	own_recent = alloc_percpu(struct kunwind_replay);
-	err = records && own_cache && own_recent ? misc_register(&record_device) : -ENOMEM;
+	own_replay = alloc_percpu(struct kunwind_replay);
+	err = records && own_cache && own_replay ? misc_register(&record_device) : -ENOMEM;
 	if (err)
 		bench_free();
 	return err;

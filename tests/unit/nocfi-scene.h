@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bare-scene.h - hand-made code and a hand-made stack for tests of frames
+ * nocfi-scene.h - hand-made code and a hand-made stack for tests of frames
  * without unwind information
  *
  * There are three mappings: a library without a table, code of a JIT, and a
@@ -8,8 +8,8 @@
  * does not set are no valid instruction. Stack words that a case does not set
  * are not the address of any code.
  */
-#ifndef _TEST_BARE_SCENE_H
-#define _TEST_BARE_SCENE_H
+#ifndef _TEST_NOCFI_SCENE_H
+#define _TEST_NOCFI_SCENE_H
 
 #include "eh.h"
 #include "tap.h"
@@ -36,7 +36,7 @@ struct word {
 	u64 value;
 };
 
-struct bare_case {
+struct nocfi_case {
 	const char *name;
 	u64 ip, bp;		/* bp 0: not known */
 	struct code code[6];
@@ -133,7 +133,7 @@ static bool counted_once(const struct kunwind_walk *walk)
 
 static u32 decided[KUNWIND_NR_METHODS];	/* steps in all cases, by method */
 
-static void test_case(const struct bare_case *c)
+static void test_case(const struct nocfi_case *c)
 {
 	unsigned long addresses[MOST];
 	enum kunwind_reason reason;
@@ -160,8 +160,8 @@ static void test_case(const struct bare_case *c)
 	good = reason == c->reason && walk.count == want;
 	for (i = 0; good && i < want; i++)
 		good = addresses[i] == c->found[i] && trust[i] == c->trust[i];
-	good = tap_ok(good, "bare: %s", c->name);
-	if (tap_ok(counted_once(&walk), "bare: each frame is counted once: %s", c->name) && good)
+	good = tap_ok(good, "no CFI: %s", c->name);
+	if (tap_ok(counted_once(&walk), "no CFI: each frame is counted once: %s", c->name) && good)
 		return;
 	printf("# %s, wanted %s\n", kunwind_reason_name(reason), kunwind_reason_name(c->reason));
 	for (i = 0; i < walk.count; i++)
@@ -169,7 +169,7 @@ static void test_case(const struct bare_case *c)
 }
 
 /* Makes the three mappings. Returns false if there is no memory. */
-static bool bare_begin(void)
+static bool nocfi_begin(void)
 {
 	static struct eh eh;
 	const size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
@@ -191,10 +191,10 @@ static bool bare_begin(void)
 	return true;
 }
 
-static void bare_end(void)
+static void nocfi_end(void)
 {
 	kunwind_table_free(table);
 	free(ranges);
 }
 
-#endif /* _TEST_BARE_SCENE_H */
+#endif /* _TEST_NOCFI_SCENE_H */
