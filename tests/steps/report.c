@@ -7,10 +7,11 @@
  *	sample  PROGRAM  WHO  POSITIONS  RIGHT  SHORTER  WRONG	WHO: core, libdw, libunwind
  *	trust  PROGRAM  TRUST  COUNT	of first wrong addresses
  *	method  PROGRAM  METHOD  STEPS	without CFI, in all walks
- *	class  PROGRAM  COUNT  VERDICT  REASON  FUNCTION+OFFSET  OBJECT  LIBDW  LIBUNWIND
+ *	class  PROGRAM  COUNT  VERDICT  REASON  FUNCTION+OFFSET  OBJECT  LIBDW  LIBUNWIND  SAMPLED
  * REASON of "wrong" is the trust of the first wrong address. LIBDW and
  * LIBUNWIND are right/shorter/wrong: their results at the positions of the
- * class that they walked.
+ * class that they walked. SAMPLED: how many positions of the class are in the
+ * sample.
  */
 #include <err.h>
 
@@ -21,7 +22,7 @@
 #define MOST_EXPLAINED	8		/* frames before the wrong one that are looked up */
 
 struct report_class {
-	u64 culprit, count;
+	u64 culprit, count, sampled;
 	enum verdict verdict;
 	const char *reason;
 	bool explained;
@@ -195,6 +196,7 @@ void report_add(struct report *report, struct target *target, const struct shado
 	if (class) {
 		class->libdw[dw]++;
 		class->libunwind[unw]++;
+		class->sampled += sample;
 	}
 	count(report, class, verdict, ours->trust[at]);
 	if (class && class->count == 1 && report->stacks &&
@@ -271,6 +273,7 @@ static void print_class(const struct report *report, FILE *to, const struct repo
 		"explained" : verdict_names[class->verdict], class->reason, class->name);
 	print_grades(to, class->libdw);
 	print_grades(to, class->libunwind);
+	print_number(to, class->sampled);
 	fputc('\n', to);
 }
 
