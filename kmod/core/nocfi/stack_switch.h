@@ -17,4 +17,13 @@
  */
 bool kunwind_code_switches(struct kunwind_mem *mem, u64 from, u64 sp, u64 *slot, s32 *rbp_at);
 
+/*
+ * Returns whether one of the instructions just before @ip took rsp from memory
+ * (mov mem, %rsp). Then a frame at @ip that did not call is on another stack
+ * than its caller, unless it resumes what has left that stack. Only the last 16
+ * bytes are searched for that instruction, so bytes of other instructions may
+ * look like it.
+ */
+bool kunwind_code_took_rsp(struct kunwind_mem *mem, u64 ip);
+
 #endif /* _KUNWIND_STACK_SWITCH_H */

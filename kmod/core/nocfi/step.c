@@ -243,30 +243,6 @@ static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
 }
 
 /*
- * Whether one of the last instructions before @ip took rsp from memory (mov
- * mem, %rsp), so that the frame is on another stack than its caller, unless it
- * resumes what has left that stack. Only the bytes are searched, not
- * instructions: this may be true without such an instruction.
- */
-static bool kunwind_walk_attr took_rsp(struct kunwind_walk *walk, u64 ip)
-{
-	u64 words[2];
-	u32 i;
-
-	if (kunwind_read_words(&walk->mem, ip - sizeof(words), words, 2) != 2)
-		return false;
-	for (i = 0; i + 2 < sizeof(words); i++) {
-		const u8 *byte = (const u8 *)words + i;
-
-		/* REX.W without REX.R, mov, and a ModRM with rsp and memory */
-		if ((byte[0] & 0xfc) == 0x48 && byte[1] == 0x8b &&
-		    (byte[2] & 0x38) == 0x20 && byte[2] >> 6 != 3)
-			return true;
-	}
-	return false;
-}
-
-/*
  * The word that the code ahead takes as its return address. If false, *c still
  * describes the word that was rejected; c->ra is 0 if no word was read.
  */
@@ -302,7 +278,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	}
 	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
 	if (c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range) &&
-	    (!exact || code.unsure || took_rsp(walk, frame->ip)))
+	    (!exact || code.unsure || kunwind_code_took_rsp(&walk->mem, frame->ip)))
 		return false;
 	c->rbp_at = code.rbp_at;
 	return true;
