@@ -389,6 +389,9 @@ def main():
     global work
     with tempfile.TemporaryDirectory() as directory:
         work = os.path.realpath(directory)
+        # Programs that the test runs must not ignore these, as in the background.
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, lambda *_: sys.exit(1))
         prepare()
         shim = os.path.join(work, "shim.so")
         subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-o", shim, "-"], input=SHIM, text=True, check=True)
