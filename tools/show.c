@@ -253,7 +253,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	struct show *show = data;
 	struct kunwind_head head;
 
-	kunwind_head_read(&head, event, time);
+	kunwind_reading_head(&head, event, time);
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (show->options.pattern && fnmatch(show->options.pattern, head.name, 0)) ||
 	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid))

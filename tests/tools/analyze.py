@@ -601,6 +601,61 @@ def test_strings(work):
         same("the host name is string 1,024: reported", json.loads(done.stdout)["trace"]["hostname"], "the-host")
 
 
+def test_unknown(work):
+    """LTTng records system calls that are not in its list as "unknown", with their number."""
+    trace = ctf.Trace()
+    entered, left = [("id", "s32")], [("id", "s32"), ("ret", "s64")]
+
+    def call(time, number, prefix="", thread=APP, to=None):
+        trace.add(time, prefix + "syscall_entry_unknown", thread, [0x1234], entered, [number])
+        trace.add(time + 100, prefix + "syscall_exit_unknown", thread, [0x1234], left,
+                  [number if to is None else to, -1])
+
+    call(1000, 58)                              # vfork
+    call(2000, 318)                             # getrandom
+    call(3000, 499)                             # none has this number
+    call(4000, -1)
+    call(5000, 355, "compat_", THREAD)          # getrandom of i386
+    call(6000, 386, "compat_", THREAD)          # rseq of i386
+    call(7000, 499, "compat_", THREAD)
+    call(8000, 334, to=58)                      # rseq, and the exit of another one
+    trace.add(9000, "compat_syscall_entry_read", THREAD, [0x1234])
+    trace.add(9300, "compat_syscall_exit_read", THREAD, [0x1234], ctf.RETURN, [0])
+    directory = os.path.join(work, "unknown")
+    trace.write(directory)
+    data = json.loads(run("report", "--json", "--all", directory).stdout)
+    same("unknown system calls: report names them, and pairs entry and exit",
+         table(data["system_calls"], "count", "failed", "timed", "ns"),
+         {"vfork": (1, 1, 1, 100), "getrandom": (2, 2, 2, 200), "syscall_499": (2, 2, 2, 200),
+          "syscall_-1": (1, 1, 1, 100), "rseq": (2, 1, 1, 100), "read": (1, 0, 1, 300)})
+    same("unknown system calls: none is reported as another event", data["events"], [])
+    stacks = folded(directory, "events")[0]
+    same("unknown system calls: export names them", sorted(line.rsplit(";", 1)[1] for line in stacks),
+         ["getrandom", "read", "rseq", "syscall_-1", "syscall_499", "vfork"])
+    shown = [json.loads(line) for line in run("show", "--json", directory).stdout.splitlines()]
+    same("unknown system calls: show names them", [event["name"] for event in shown if "entry" in event["name"]],
+         ["syscall_entry_vfork", "syscall_entry_getrandom", "syscall_entry_syscall_499", "syscall_entry_syscall_-1",
+          "compat_syscall_entry_getrandom", "compat_syscall_entry_rseq", "compat_syscall_entry_syscall_499",
+          "syscall_entry_rseq", "compat_syscall_entry_read"])
+    same("unknown system calls: show names their exits", [event["name"] for event in shown if "exit_r" in event["name"]],
+         ["compat_syscall_exit_rseq", "compat_syscall_exit_read"])
+    some = run("show", "--event", "*vfork", directory).stdout
+    same("unknown system calls: show --event finds them by name", (some.count("syscall_entry_vfork"), some.count("syscall_exit_vfork"),
+         "getrandom" in some), (1, 2, False))
+    if os.path.exists(FLAMEGRAPH):
+        page = run("flamegraph", "-o", "-", "--all", directory).stdout
+        frames_of_page = json.loads(re.search('id="data">(.*?)</script>', page).group(1))["frames"]
+        check("unknown system calls: flamegraph names them",
+              {"vfork", "getrandom", "rseq", "syscall_499"} <= {frame[0] for frame in frames_of_page}, frames_of_page)
+
+    trace = ctf.Trace()
+    trace.add(1000, "syscall_entry_unknown", APP, [0x1234])
+    directory = os.path.join(work, "unknown-without")
+    trace.write(directory)
+    data = json.loads(run("report", "--json", "--all", directory).stdout)
+    same("unknown system call without a number: stays unknown", table(data["system_calls"], "count"), {"unknown": (1,)})
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = build(work)
@@ -617,6 +672,7 @@ def main():
         test_contexts(work, symbols)
         test_numbers(work, symbols)
         test_strings(work)
+        test_unknown(work)
         test_namespaces(work, program, symbols, build_id)
     tap.finish()
 

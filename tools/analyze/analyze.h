@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "outfile.h"
 #include "samples.h"
 
 int analyze_report(int argc, char **argv);
@@ -35,20 +36,6 @@ const char *analyze_weight_title(enum weight weight);	/* as a phrase */
  * contexts, no events. Returns false if there is nothing to show.
  */
 bool analyze_remarks(const struct samples *samples);
-
-/*
- * The output: stdout, or a file. The file gets its name only after it has been
- * written completely.
- */
-struct analyze_output {
-	FILE *file;
-	const char *path;	/* NULL: stdout */
-	char *temporary;
-};
-/* @path: NULL or "-" for stdout. Returns false after a message. */
-bool analyze_output_begin(struct analyze_output *output, const char *path);
-/* @ok: false deletes the file. Returns the exit status. */
-int analyze_output_end(struct analyze_output *output, bool ok);
 
 /*
  * These end the program if out of memory. analyze_set() and analyze_append()

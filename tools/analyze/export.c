@@ -116,15 +116,15 @@ static bool write_trace(struct export *export, char *const *paths, int nr, FILE 
 		written = !ok || format->whole(samples, weight, file);
 	if (ok && format->stream != &export_perfetto)
 		fprintf(stderr, "kunwind export: weights are the %s\n", analyze_weight_title(weight));
-	if (ok && !written)
-		kunwind_tool_error("cannot write");
+	if (ok && !written && !ferror(file))	/* else outfile_close() reports the error */
+		kunwind_tool_error("out of memory");
 	return ok && written;
 }
 
 int analyze_export(int argc, char **argv)
 {
 	struct export export = { .weight = -1 };
-	struct analyze_output output;
+	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 
 	samples_init(&export.samples);
@@ -133,9 +133,9 @@ int analyze_export(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	if (parsed < 0)
 		fprintf(stderr, "Try: kunwind export --help\n");
-	else if (analyze_output_begin(&output, export.path))
-		status = analyze_output_end(&output, write_trace(&export, argv + optind,
-								 argc - optind, output.file));
+	else if (outfile_open(&output, export.path))
+		status = outfile_close(&output, write_trace(&export, argv + optind, argc - optind,
+							    output.file));
 	samples_free(&export.samples);
 	return status;
 }

@@ -305,7 +305,7 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 int analyze_flamegraph(int argc, char **argv)
 {
 	struct flamegraph graph = { .weight = -1, .title = "Flame graph" };
-	struct analyze_output output;
+	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 	bool ok;
 
@@ -317,10 +317,10 @@ int analyze_flamegraph(int argc, char **argv)
 	graph.title = calls_text(&graph.samples.calls, graph.title);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
-	} else if (analyze_output_begin(&output, graph.path)) {
+	} else if (outfile_open(&output, graph.path)) {
 		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
 		     analyze_remarks(&graph.samples) && write_page(&graph, output.file);
-		status = analyze_output_end(&output, ok);
+		status = outfile_close(&output, ok);
 	}
 	samples_free(&graph.samples);
 	return status;

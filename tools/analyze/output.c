@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * output.c - what "kunwind report", "export" and "flamegraph" share: weights by
- * name, remarks, the output file, and JSON
+ * name, remarks, and JSON
  *
  * JSON is written by libjansson.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze.h"
 #include "tool.h"
@@ -55,42 +52,6 @@ bool analyze_remarks(const struct samples *samples)
 	kunwind_tool_error("no events%s", samples->events || samples->begin < 0 ? "" :
 			   " of processes that kunwind walked (--all: of all processes)");
 	return false;
-}
-
-bool analyze_output_begin(struct analyze_output *output, const char *path)
-{
-	*output = (struct analyze_output){ .file = stdout };
-	if (!path || !strcmp(path, "-"))
-		return true;
-	output->path = path;
-	if (asprintf(&output->temporary, "%s.%d.part", path, (int)getpid()) < 0)
-		output->temporary = NULL;
-	output->file = fopen(needed(output->temporary), "we");
-	if (!output->file) {
-		kunwind_tool_error("%s: %s", path, strerror(errno));
-		free(output->temporary);
-	}
-	return output->file;
-}
-
-int analyze_output_end(struct analyze_output *output, bool ok)
-{
-	bool written;
-
-	if (!output->path)
-		return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
-	written = !ferror(output->file);
-	if (fclose(output->file))
-		written = false;
-	if (ok && written && !rename(output->temporary, output->path)) {
-		free(output->temporary);
-		return TOOL_OK;
-	}
-	if (ok)
-		kunwind_tool_error("%s: %s", output->path, strerror(errno));
-	unlink(output->temporary);
-	free(output->temporary);
-	return TOOL_FAILED;
 }
 
 json_t *analyze_text(const struct samples *samples, uint32_t string)

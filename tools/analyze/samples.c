@@ -22,9 +22,7 @@
 
 #include "samples.h"
 #include "trace/reading.h"
-
-#define ENTRY	"syscall_entry_"
-#define EXIT	"syscall_exit_"
+#include "trace/syscall.h"
 
 void samples_init(struct samples *samples)
 {
@@ -387,9 +385,10 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct kunwind_head head;
 	struct kunwind_stack stack;
 	struct moment now = { .samples = samples, .event = event, .head = &head, .stack = &stack };
+	const char *call;
 	bool is_switch;
 
-	kunwind_head_read(&head, event, time);
+	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
 	if (samples->begin < 0)
 		samples->begin = time;
@@ -401,10 +400,11 @@ static int take(const bt_event *event, int64_t time, void *data)
 		switch_back(samples, event, now.trace, time);
 	if (samples->options.only_pid >= 0 && head.pid != samples->options.only_pid)
 		return KUNWIND_TRACE_GO_ON;
-	if (!strncmp(head.name, EXIT, sizeof(EXIT) - 1)) {
+	call = kunwind_syscall_left(head.name);
+	if (call) {
 		/* the sample has the stack of the entry */
 		now.thread = find_thread(samples, now.trace, &head);
-		leave_call(&now, head.name + sizeof(EXIT) - 1);
+		leave_call(&now, call);
 		return KUNWIND_TRACE_GO_ON;
 	}
 	needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
@@ -415,8 +415,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 		now.thread = get_thread(samples, now.trace, &head);
 	else
 		samples->no_threads = true;
-	if (!strncmp(head.name, ENTRY, sizeof(ENTRY) - 1)) {
-		enter_call(&now, head.name + sizeof(ENTRY) - 1);
+	call = kunwind_syscall_entered(head.name);
+	if (call) {
+		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
 	} else if (matches(samples, head.name, NULL)) {

@@ -39,6 +39,7 @@ struct kunwind_head {
 	const char *name, *comm;
 	int64_t time, pid, tid, cpu;
 	bool own_number;	/* pid is from vpid: in the process's own pid namespace */
+	char call[80];		/* private to syscall.c: name may point to it */
 };
 
 /* Prefers numbers of the initial pid namespace if the trace has them. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "reading.h"
+#include "syscall.h"
 #include "tool.h"
 
 /* Prints progress, at most once a second; only on a terminal. */
@@ -99,6 +100,12 @@ bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event
 			    void *data, uint64_t *lost)
 {
 	return pass(reading, reading->histories ? "naming" : "reading", fn, data, lost);
+}
+
+void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time)
+{
+	kunwind_head_read(head, event, time);
+	kunwind_syscall_name(head, event);
 }
 
 /* Returns whether /proc may be used: the trace is of this host. */

@@ -48,6 +48,12 @@ void kunwind_reading_close(struct kunwind_reading *reading);
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost);
 
+/*
+ * As kunwind_head_read(), and names system calls that LTTng calls "unknown". The
+ * name can be inside *head.
+ */
+void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time);
+
 /* An event's user stack and its process. */
 struct kunwind_stack {
 	int pid;		/* in the initial pid namespace; -1: not known */

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+/*
+ * outfile.c - write the output file that the user names
+ *
+ * A new or regular file is replaced atomically: the output goes to a temporary
+ * file in the same directory, which is renamed when it is complete. The
+ * temporary file has no name (O_TMPFILE) until then, so it vanishes if the
+ * process is killed. If the file system does not support that, the file has a name
+ * at once; handlers of fatal signals remove it (SIGKILL leaves it behind).
+ *
+ * The output is written in place if FILE is a device, a FIFO, a mount point or
+ * an open file of a process (/dev/stdout), if its directory is not writable, or
+ * if the temporary file cannot get FILE's owner, group and mode. A file that
+ * the user may not write is never replaced, although rename() would do so.
+ *
+ * Symbolic links in the last component are followed here, because rename()
+ * would replace them. A link of another user in a sticky directory that all may
+ * write (/tmp) is refused, as the kernel does with fs.protected_symlinks.
+ *
+ * Not kept by a replacement: access control lists, other extended attributes
+ * and hard links; the other names keep the old content.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "outfile.h"
+#include "tool.h"
+
+#define OWN_DESCRIPTORS "/proc/self/fd"
+
+/* ------------------------------------------------------------ messages */
+
+/* Returns what the user can do about an error. */
+static const char *advice(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		return "; free some space, or name a file on another file system";
+	case EFBIG:
+		return "; raise the limit (ulimit -f)";
+	case EPIPE:
+		return "; its reader ended too early";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "; name a file that you may write, or use sudo";
+	case ENOENT:
+	case ENOTDIR:
+		return "; name a file in a directory that exists";
+	case EISDIR:
+		return "; name a file in it";
+	case ELOOP:
+		return "; remove the loop of symbolic links, or name another file";
+	case ENXIO:
+		return "; it is a socket or a device without driver: name another file";
+	case EBADF:
+		return "; it is closed: name a file (-o FILE)";
+	default:
+		return "";
+	}
+}
+
+static void report(const struct outfile *out, int error)
+{
+	kunwind_tool_error("cannot write to %s: %s%s", out->path, strerror(error), advice(error));
+}
+
+/* ------------------------------------------------------------ signals */
+
+/* The named temporary file of this process; pid 0: there is none. */
+static struct {
+	volatile pid_t pid;
+	int dir;
+	char name[48];
+} leftover;
+
+static void remove_leftover(void)
+{
+	if (leftover.pid == getpid())
+		unlinkat(leftover.dir, leftover.name, 0);
+	leftover.pid = 0;
+}
+
+static void on_fatal(int number)
+{
+	remove_leftover();
+	raise(number);		/* SA_RESETHAND: now with its default action */
+}
+
+static void on_write_error(int number)
+{
+	(void)number;		/* write() returns the error */
+}
+
+static void handle(int number, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
+
+	if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+/* A handler, not SIG_IGN, which the symbolizer's helper would inherit. */
+static void handle_write_errors(void)
+{
+	handle(SIGPIPE, on_write_error, SA_RESTART);
+	handle(SIGXFSZ, on_write_error, SA_RESTART);
+}
+
+static void handle_fatal(void)
+{
+	static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGXCPU, SIGABRT,
+				     SIGSEGV, SIGBUS, SIGUSR1, SIGUSR2 };
+	static bool done;
+	size_t i;
+
+	if (done)
+		return;
+	done = true;
+	atexit(remove_leftover);
+	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		handle(fatal[i], on_fatal, SA_RESETHAND);
+}
+
+static void block_signals(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, old);
+}
+
+/* ------------------------------------------------------------ the target */
+
+/* Returns whether a link may be followed, as fs.protected_symlinks decides. */
+static bool may_follow(int dir, const char *base)
+{
+	struct stat parent, link;
+
+	if (fstat(dir, &parent) || fstatat(dir, base, &link, AT_SYMLINK_NOFOLLOW))
+		return false;
+	return (parent.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
+	       link.st_uid == geteuid() || link.st_uid == parent.st_uid;
+}
+
+static bool is_proc(int dir)
+{
+	struct statfs fs;
+
+	return !fstatfs(dir, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Returns the descriptor of this process that dir/base names; -1: none. */
+static int own_descriptor(int dir, const char *base)
+{
+	struct stat own, named;
+	uint64_t number;
+
+	if (stat(OWN_DESCRIPTORS, &own) || fstat(dir, &named) || own.st_ino != named.st_ino ||
+	    own.st_dev != named.st_dev || !kunwind_tool_number(base, INT_MAX, &number))
+		return -1;
+	return (int)number;
+}
+
+/* Opens the directory in @path, relative to out->dir, and copies the rest to out->base. */
+static int enter(struct outfile *out, char *path)
+{
+	char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	int dir;
+
+	if (!*path)
+		return ENOENT;
+	if (!*base)
+		return EISDIR;
+	if (strlen(base) >= sizeof(out->base))
+		return ENAMETOOLONG;
+	strcpy(out->base, base);
+	*base = '\0';
+	dir = openat(out->dir, slash ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return errno;
+	if (out->dir >= 0)
+		close(out->dir);
+	out->dir = dir;
+	return 0;
+}
+
+/* Follows links, and sets out->dir and out->base to their target. Returns an errno. */
+static int find(struct outfile *out)
+{
+	enum { MAX_LINKS = 40 };	/* as in the kernel */
+	char name[PATH_MAX];
+	ssize_t size;
+	int links, error;
+
+	if (strlen(out->path) >= sizeof(name))
+		return ENAMETOOLONG;
+	strcpy(name, out->path);
+	for (links = 0; links <= MAX_LINKS; links++) {
+		error = enter(out, name);
+		if (error || is_proc(out->dir))	/* its links are not paths */
+			return error;
+		size = readlinkat(out->dir, out->base, name, sizeof(name));
+		if (size < 0)
+			return errno == EINVAL || errno == ENOENT ? 0 : errno;
+		if (size == sizeof(name))
+			return ENAMETOOLONG;
+		name[size] = '\0';
+		if (!may_follow(out->dir, out->base))
+			return EACCES;
+	}
+	return ELOOP;
+}
+
+/* ------------------------------------------------------------ temporary files */
+
+/*
+ * Calls make() with one name after the other until one is free, and returns its
+ * result. If that is not negative, a fatal signal removes the file from now on.
+ */
+static int named(struct outfile *out, int (*make)(const struct outfile *out, mode_t mode),
+		 mode_t mode)
+{
+	int made = -1, i, error;
+	sigset_t old;
+
+	handle_fatal();
+	block_signals(&old);
+	for (i = 0; i < 1000; i++) {
+		snprintf(out->temporary, sizeof(out->temporary), ".kunwind-%d-%d.part",
+			 (int)getpid(), i);
+		made = make(out, mode);
+		if (made >= 0 || errno != EEXIST)
+			break;
+	}
+	error = errno;
+	if (made >= 0) {
+		leftover.dir = out->dir;
+		strcpy(leftover.name, out->temporary);
+		leftover.pid = getpid();
+		out->state = OUT_NAMED;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	errno = error;
+	return made;
+}
+
+static int create(const struct outfile *out, mode_t mode)
+{
+	return openat(out->dir, out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+}
+
+/* Gives the unnamed file a name. */
+static int link_unnamed(const struct outfile *out, mode_t mode)
+{
+	char path[64];
+
+	(void)mode;
+	snprintf(path, sizeof(path), OWN_DESCRIPTORS "/%d", out->fd);
+	return linkat(AT_FDCWD, path, out->dir, out->temporary, AT_SYMLINK_FOLLOW);
+}
+
+/* Returns the descriptor of a temporary file in out->dir; -1 with errno. */
+static int make_temporary(struct outfile *out, mode_t mode)
+{
+	int fd = -1;
+
+	if (!access(OWN_DESCRIPTORS, X_OK))	/* link_unnamed() needs it */
+		fd = openat(out->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (fd < 0)
+		return named(out, create, mode);
+	out->state = OUT_UNNAMED;
+	return fd;
+}
+
+static void discard(struct outfile *out)
+{
+	if (out->state == OUT_NAMED)
+		remove_leftover();
+	out->state = OUT_IN_PLACE;
+}
+
+/* ------------------------------------------------------------ open, write, close */
+
+/* Returns whether @fd got the owner, group and mode of an existing file. */
+static bool adopt(int fd, const struct stat *existing)
+{
+	struct stat own;
+
+	if (fstat(fd, &own))
+		return false;
+	if ((own.st_uid != existing->st_uid || own.st_gid != existing->st_gid) &&
+	    fchown(fd, existing->st_uid, existing->st_gid))
+		return false;
+	return !fchmod(fd, existing->st_mode & 07777);	/* after fchown(), which clears bits */
+}
+
+static bool is_mount_point(int fd)
+{
+	struct statx attributes;
+
+	return !statx(fd, "", AT_EMPTY_PATH, 0, &attributes) &&
+	       attributes.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
+/* Decides how to write to the existing file out->fd. Returns an errno. */
+static int open_existing(struct outfile *out)
+{
+	struct stat existing;
+	int fd;
+
+	if (fstat(out->fd, &existing))
+		return errno;
+	out->truncate = S_ISREG(existing.st_mode);
+	if (!S_ISREG(existing.st_mode) || is_proc(out->dir) || is_mount_point(out->fd))
+		return 0;
+	fd = make_temporary(out, 0600);
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM || errno == EROFS ? 0 : errno;
+	if (!adopt(fd, &existing)) {
+		close(fd);
+		discard(out);
+		return 0;
+	}
+	close(out->fd);
+	out->fd = fd;
+	out->truncate = false;
+	return 0;
+}
+
+/* Sets out->fd. Returns an errno. */
+static int open_target(struct outfile *out)
+{
+	int error = find(out), flags = O_WRONLY | O_CLOEXEC | O_NOCTTY, own = -1;
+
+	if (error)
+		return error;
+	if (!is_proc(out->dir))
+		flags |= O_NOFOLLOW;
+	else
+		own = own_descriptor(out->dir, out->base);
+	if (own >= 0) {
+		/* opening it again would lose its position, and fail for a socket */
+		out->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
+		return out->fd < 0 ? errno : 0;
+	}
+	out->fd = openat(out->dir, out->base, flags);
+	if (out->fd >= 0)
+		return open_existing(out);
+	if (errno != ENOENT)
+		return errno;
+	out->fd = make_temporary(out, 0666);
+	return out->fd < 0 ? errno : 0;
+}
+
+static ssize_t write_some(void *cookie, const char *bytes, size_t size)
+{
+	struct outfile *out = cookie;
+	size_t done = 0;
+	ssize_t n;
+
+	if (out->truncate && ftruncate(out->fd, 0) && !out->error)
+		out->error = errno;
+	out->truncate = false;
+	while (done < size && !out->error) {
+		n = write(out->fd, bytes + done, size - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			out->error = errno;
+	}
+	return (ssize_t)done;	/* less than @size: an error, for stdio */
+}
+
+/* Moves a descriptor above those of the standard streams, which may be closed. */
+static int move_up(int fd)
+{
+	int up;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	up = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return up;
+}
+
+static void close_all(struct outfile *out)
+{
+	if (out->fd >= 0 && close(out->fd) && !out->error)
+		out->error = errno;
+	out->fd = -1;
+}
+
+bool outfile_open(struct outfile *out, const char *path)
+{
+	static const cookie_io_functions_t functions = { .write = write_some };
+	int error = 0;
+
+	*out = (struct outfile){ .path = path, .fd = -1, .dir = AT_FDCWD };
+	if (!path || !strcmp(path, "-")) {
+		out->path = "standard output";
+		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		error = out->fd < 0 ? errno : 0;
+	} else {
+		handle_write_errors();
+		error = open_target(out);
+		out->fd = move_up(out->fd);
+	}
+	if (!error) {
+		out->file = fopencookie(out, "w", functions);
+		if (out->file)
+			return true;
+		error = errno;
+	}
+	report(out, error);
+	discard(out);
+	close_all(out);
+	if (out->dir >= 0)
+		close(out->dir);
+	return false;
+}
+
+/* Gives the complete temporary file its name. */
+static void publish(struct outfile *out)
+{
+	sigset_t old;
+
+	block_signals(&old);
+	if (out->state == OUT_UNNAMED && named(out, link_unnamed, 0) < 0)
+		out->error = errno;
+	close_all(out);		/* network file systems report write errors here */
+	if (!out->error && renameat(out->dir, out->temporary, out->dir, out->base))
+		out->error = errno;
+	if (!out->error)
+		leftover.pid = 0;
+	discard(out);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+int outfile_close(struct outfile *out, bool ok)
+{
+	if (fclose(out->file) && !out->error)
+		out->error = errno;
+	if (ok && !out->error && out->truncate && ftruncate(out->fd, 0))
+		out->error = errno;	/* nothing was written */
+	if (ok && !out->error && out->state != OUT_IN_PLACE)
+		publish(out);
+	close_all(out);
+	discard(out);
+	if (out->dir >= 0)
+		close(out->dir);
+	if (out->error)
+		report(out, out->error);
+	return ok && !out->error ? TOOL_OK : TOOL_FAILED;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/*
+ * syscall.c - names of system calls that LTTng does not name
+ *
+ * LTTng's kernel tracer has a list of system calls and their arguments from
+ * some kernel. It records the others (vfork, getrandom, rseq) as "unknown",
+ * with the number in the field "id". The event says by the prefix "compat_"
+ * that the number is one of i386. LTTng records no system calls of x32.
+ *
+ * The names come from the kernel's headers, at build time: the makefile writes
+ * build/syscalls.h. A trace of a newer kernel can have numbers without a name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "syscall.h"
+
+#define COMPAT	"compat_"
+#define ENTRY	"syscall_entry_"
+#define EXIT	"syscall_exit_"
+
+/* by number; NULL: no such system call */
+#define SYSCALL_64(number, name) [number] = #name,
+#define SYSCALL_32(number, name)
+static const char *const names_64[] = {
+#include "build/syscalls.h"
+};
+#undef SYSCALL_64
+#undef SYSCALL_32
+#define SYSCALL_64(number, name)
+#define SYSCALL_32(number, name) [number] = #name,
+static const char *const names_32[] = {
+#include "build/syscalls.h"
+};
+
+/* Returns what follows @prefix in @text; NULL if @text begins otherwise. */
+static const char *after(const char *text, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return strncmp(text, prefix, size) ? NULL : text + size;
+}
+
+static const char *without_compat(const char *name)
+{
+	const char *rest = after(name, COMPAT);
+
+	return rest ? rest : name;
+}
+
+const char *kunwind_syscall_entered(const char *event_name)
+{
+	return after(without_compat(event_name), ENTRY);
+}
+
+const char *kunwind_syscall_left(const char *event_name)
+{
+	return after(without_compat(event_name), EXIT);
+}
+
+static const char *name_of(bool compat, int64_t number)
+{
+	if (number < 0)
+		return NULL;
+	if (compat)
+		return number < (int64_t)(sizeof(names_32) / sizeof(*names_32)) ? names_32[number] : NULL;
+	return number < (int64_t)(sizeof(names_64) / sizeof(*names_64)) ? names_64[number] : NULL;
+}
+
+void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event)
+{
+	const char *call = kunwind_syscall_entered(head->name), *name;
+	int64_t number;
+
+	if (!call)
+		call = kunwind_syscall_left(head->name);
+	if (!call || strcmp(call, "unknown") ||
+	    !kunwind_field_integer(kunwind_event_field(event, "id"), &number))
+		return;
+	name = name_of(after(head->name, COMPAT), number);
+	if (name)
+		snprintf(head->call, sizeof(head->call), "%.*s%s", (int)(call - head->name),
+			 head->name, name);
+	else
+		snprintf(head->call, sizeof(head->call), "%.*ssyscall_%lld",
+			 (int)(call - head->name), head->name, (long long)number);
+	head->name = head->call;
+}

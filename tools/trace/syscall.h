@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * syscall.h - names of system calls that LTTng does not name
+ */
+#ifndef KUNWIND_TRACE_SYSCALL_H
+#define KUNWIND_TRACE_SYSCALL_H
+
+#include "event.h"
+
+/*
+ * If the event is (compat_)syscall_entry_unknown or (compat_)syscall_exit_unknown,
+ * sets head->name to the name with the system call, which stands in the event's
+ * field "id": syscall_entry_vfork. A number without a name: syscall_entry_syscall_499.
+ */
+void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event);
+
+/* Returns the system call in the name of an entry or exit event; NULL: it is another event. */
+const char *kunwind_syscall_entered(const char *event_name);
+const char *kunwind_syscall_left(const char *event_name);
+
+#endif /* KUNWIND_TRACE_SYSCALL_H */
