@@ -22,9 +22,12 @@ endif
 # the system's prefixes, and no other prefix gets files outside of it.
 SYSTEM := $(filter /usr /usr/local,$(patsubst %/,%,$(PREFIX)))
 
-# $(call install_pages,PAGES,DIRECTORY)
+# $(call install_pages,PAGES,DIRECTORY): a page that is a link to another page in
+# its directory is installed as a link, so packages may compress both
 install_pages = for page in $(1); do \
-		sed 's|@VERSION@|$(VERSION)|' $$page | $(INSTALL) -m 644 /dev/stdin $(2)/$$(basename $$page) || exit 1; \
+		to=$(2)/$$(basename $$page); $(RM) $$to; \
+		if [ -L $$page ]; then cp -P $$page $$to; \
+		else sed 's|@VERSION@|$(VERSION)|' $$page | $(INSTALL) -m 644 /dev/stdin $$to; fi || exit 1; \
 	done
 
 # $(call remove_own,DIRECTORIES): removes kunwind's own directories if they are empty

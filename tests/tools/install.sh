@@ -41,8 +41,29 @@ for file in bin/kunwind bin/lttng lib/libkunwind.so libexec/kunwind/kunwind-show
 	like " ${files//$'\n'/ } " " ./$file " "PREFIX has $file"
 done
 is "$(grep udev <<<"$files")" "" "the udev rule, which only works in a system prefix, is left out"
+if command -v man >/dev/null; then
+	chmod 755 "$work"
+	pages=$prefix/share/man
+	missing() { # prints the pages that man does not show
+		local page
+		for page in ../../tools/man/*.? ../../libkunwind/man/*.? ../../libkunwind/symbolize/man/*.?; do
+			page=${page##*/}
+			MANPAGER=cat man -M "$pages" "${page##*.}" "${page%.*}" 2>&1 | grep -q '^NAME' || echo "$page"
+		done
+	}
+	is "$(missing)" "" "man shows every installed page"
+	# as packages do (dh_compress)
+	(cd "$pages" && for page in man?/*; do
+		[ ! -L "$page" ] || { ln -s "$(readlink "$page").gz" "$page.gz" && rm "$page"; }
+	done && gzip -n man?/*.[1-8])
+	is "$(missing)" "" "man shows every compressed page"
+	(cd "$pages" && rm man?/*.gz)
+else
+	skip "man shows every installed page" "no man"
+fi
 like "$(cat "$work/log")" "udev rule is not installed" "a line reports the missing udev rule"
 like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=$prefix/lib" "a line reports where babeltrace2 finds the plug-in"
+is "$(find "$prefix" -type l -lname '*/*')" "" "links stay in their directory"
 check "uninstall-user succeeds" run uninstall-user PREFIX="$prefix"
 is "$(find "$prefix" -mindepth 1)" "" "uninstall-user leaves no file or directory below PREFIX"
 
