@@ -113,6 +113,8 @@ if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' run true
 	expect 125 '' 'sudo modprobe kunwind' run -- /nonexistent
 	expect 125 '' 'sudo modprobe kunwind' record true
+	# shellcheck disable=SC2046
+	expect 125 '' 'sudo modprobe kunwind' record $(printf -- '-p %d ' $(seq 200))
 	expect 1 '' 'sudo modprobe kunwind' register $$
 	expect 1 '' 'sudo modprobe kunwind' unregister $$
 	expect 1 '' 'sudo modprobe kunwind' system-wide
