@@ -15,7 +15,7 @@ export PREFIX DESTDIR
 
 PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(part)))
 
-.PHONY: all modules lib tools install install-user install-modules uninstall
+.PHONY: all modules lib tools install install-user install-modules uninstall uninstall-user
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
@@ -36,7 +36,8 @@ tools: lib
 # Installs the library, tools, man pages and udev rule below PREFIX, and the
 # modules through DKMS, which builds them for each kernel that is installed now
 # or later. With DESTDIR, copies the files below it; no module is built or
-# loaded.
+# loaded. install-user needs no root if PREFIX is a directory of the user: then
+# all its files are below PREFIX, without the udev rule.
 install: lib tools install-user install-modules
 
 install-user:
@@ -45,8 +46,10 @@ install-user:
 install-modules:
 	@scripts/install-modules install "$(DESTDIR)" "$(VERSION)"
 
-uninstall:
+uninstall-user:
 	for part in $(PARTS); do $(MAKE) -C $$part uninstall || exit 1; done
+
+uninstall: uninstall-user
 	@scripts/install-modules uninstall "$(DESTDIR)" "$(VERSION)"
 
 demo:
@@ -135,6 +138,7 @@ help:
 	@echo '  KDIR=DIR    kernel headers ($(KDIR))'
 	@echo 'install     install library and tools below PREFIX ($(PREFIX)), the modules through DKMS'
 	@echo 'uninstall   remove what "make install" installed'
+	@echo 'install-user, uninstall-user  the same without the modules; PREFIX=DIR: only files below DIR'
 	@echo 'demo        trace a real program in a VM, first without kunwind, then with it'
 	@echo 'check       run all tests; check-unit, check-vm: a part of them; TEST=unit/NAME-test or'
 	@echo '            TEST=vm/t-NAME: one file (docs/testing.md)'

@@ -14,7 +14,27 @@ WARN      := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wmissing-prototypes
 INSTALL   ?= install
 PKG_CONFIG ?= pkg-config
 
-# $(call install_pages,PAGES,DIRECTORY)
+ifneq ($(filter-out /%,$(PREFIX)),)
+$(error PREFIX must be an absolute path, not $(PREFIX))
+endif
+
+# Empty if PREFIX is a directory of the user's own. udev and ldconfig read only
+# the system's prefixes, and no other prefix gets files outside of it.
+SYSTEM := $(filter /usr /usr/local,$(patsubst %/,%,$(PREFIX)))
+
+# $(call install_pages,PAGES,DIRECTORY): a page that is a link to another page in
+# its directory is installed as a link, so packages may compress both
 install_pages = for page in $(1); do \
-		sed 's|@VERSION@|$(VERSION)|' $$page | $(INSTALL) -m 644 /dev/stdin $(2)/$$(basename $$page) || exit 1; \
+		to=$(2)/$$(basename $$page); $(RM) $$to; \
+		if [ -L $$page ]; then cp -P $$page $$to; \
+		else sed 's|@VERSION@|$(VERSION)|' $$page | $(INSTALL) -m 644 /dev/stdin $$to; fi || exit 1; \
 	done
+
+# $(call remove_own,DIRECTORIES): removes kunwind's own directories if they are empty
+remove_own = for dir in $(1); do rmdir "$$dir" 2>/dev/null || :; done
+
+# $(call remove_shared,DIRECTORIES): if PREFIX is not the system's, removes empty
+# directories that other programs use, too, and those above them up to PREFIX
+remove_shared = $(if $(SYSTEM),:,for dir in $(1); do \
+		while [ "$$dir" != "$(DESTDIR)$(PREFIX)" ] && rmdir "$$dir" 2>/dev/null; do dir=$${dir%/*}; done; \
+	done)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "kunwind_core.h"
+#include "show_empty.h"
 #include "show_field.h"
 #include "show_json.h"
 #include "tool.h"
@@ -30,6 +31,7 @@ struct show {
 	bool symbols, summary;
 	uint64_t limit;
 	struct kunwind_reading reading;
+	struct kunwind_empty empty;
 	/* counts */
 	uint64_t events, with_stack, frames, named, complete, cut, lost;
 };
@@ -68,7 +70,7 @@ static const char usage[] =
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
 	"\n"
-	"Exit status: 0, or 1 after an error.\n";
+	"Exit status: 0, or 1 after an error or when no event is selected.\n";
 
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
@@ -256,8 +258,11 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	kunwind_reading_head(&head, event, time);
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (show->options.pattern && fnmatch(show->options.pattern, head.name, 0)) ||
-	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid))
+	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
+		if (!show->events)
+			kunwind_empty_note(&show->empty, &show->options, &head);
 		return KUNWIND_TRACE_GO_ON;
+	}
 	show->events++;
 	if (!show->summary && show->format == JSON) {
 		kunwind_json_event(show->events, &head, event, in_header,
@@ -335,13 +340,11 @@ static bool run(struct show *show, char *const *paths, int nr)
 		kunwind_tool_error("writing: %s", strerror(errno));
 		return false;
 	}
-	if (ok && !show->events && !show->summary)
-		kunwind_tool_error("no events%s",
-				   show->options.pattern || show->options.only_pid >= 0 ?
-				   " match" : "");
+	if (ok && !show->events)
+		kunwind_empty_print(&show->empty, &show->options);
 	if (show->lost && !show->summary)
 		kunwind_tool_error("the tracer lost %" PRIu64 " events", show->lost);
-	return ok;
+	return ok && show->events;
 }
 
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
@@ -408,6 +411,7 @@ int kunwind_cmd_show(int argc, char **argv)
 		return 0;
 	ok = run(&show, argv + optind, argc - optind);
 	kunwind_reading_close(&show.reading);
+	kunwind_empty_free(&show.empty);
 	kunwind_options_exit(&show.options);
 	return ok ? 0 : 1;
 }

@@ -149,9 +149,21 @@ def test_report(trace, program):
     same("report --pid: only events of the process", table(one["system_calls"], "count", "ns"), {"read": (1, 100)})
     some = json.loads(run("report", "--json", "--event", "op*", trace).stdout)
     same("report --event: only matching events", table(some["system_calls"], "count"), {"openat": (1,)})
-    nothing = run("show", "--event", "nosuch", trace)
-    same("show: no event matches: a message", (nothing.stdout, nothing.stderr.splitlines()[:1]),
-         ("", ["kunwind show: no events match"]))
+    for arguments, message in (
+            (("--event", "nosuch"), 'no event matches "nosuch": the trace has syscall_exit_close, '
+             "syscall_entry_read, sched_switch, syscall_exit_read, syscall_entry_futex, ..."),
+            (("--event", "nosuch", "--pid", "300"), 'no event matches "nosuch": the trace has syscall_entry_read, '
+             "syscall_exit_read"),
+            (("--pid", "77"), "no event of process 77: the trace has processes 100, 200, 0, 300"),
+            (("--pid", "77", "--json"), "no event of process 77: the trace has processes 100, 200, 0, 300"),
+            (("--event", "kunwind_map"), 'no event matches "kunwind_map": the trace has syscall_exit_close, '
+             "syscall_entry_read, sched_switch, syscall_exit_read, syscall_entry_futex, ...; "
+             "--all selects kunwind's own events, too")):
+        nothing = run("show", *arguments, trace, status=1)
+        same("show %s: no event matches: status 1, and a message with what the trace has" % " ".join(arguments),
+             (nothing.stdout, nothing.stderr.splitlines()[:1]), ("", ["kunwind show: " + message]))
+    summary = run("show", "--summary", "--tsv", "--event", "nosuch", trace, status=1).stdout
+    check("show --summary: no event matches: status 1, and counts", "events\t0\n" in summary, summary)
     check("report: no events of the process: status 1 and a message",
           "no events" in run("report", "--pid", "77", trace, status=1).stderr)
 
@@ -491,17 +503,17 @@ COMMANDS = (("report",), ("report", "--json"), ("export", "--folded"), ("export"
             ("show",), ("show", "--tsv"), ("show", "--json"))
 
 
-def runs(what, directory, *options, analyzed=True):
+def runs(what, directory, *options, analyzed=True, shown=True):
     """Runs every command on the trace.
 
     analyzed: the trace has events for report, export and flamegraph; if not,
-    these must end with status 1 and a message.
+    these must end with status 1 and a message. shown: the same for show.
     """
     for command in COMMANDS:
         if command[0] == "flamegraph" and not os.path.exists(FLAMEGRAPH):
             continue
         done = subprocess.run([KUNWIND, *command, *options, directory], capture_output=True)
-        wanted = 0 if analyzed or command[0] == "show" else 1
+        wanted = 0 if (shown if command[0] == "show" else analyzed) else 1
         check("%s: kunwind %s: status %d" % (what, " ".join(command), wanted),
               done.returncode == wanted and (wanted == 0 or done.stderr), (done.returncode, done.stderr))
         if done.returncode == 0 and done.stdout and command[-1] in ("--json", "--firefox", "--perfetto", "--speedscope"):
@@ -535,7 +547,8 @@ def test_contexts(work, symbols):
         directory = written("contexts-" + "-".join(names), names, ["system calls", "switches", "others"])
         runs("contexts %s" % (" ".join(names) or "none"), directory)
     for kind in events:
-        runs("only " + kind, written(kind, CONTEXTS, [kind]), analyzed=kind not in ("exits", "kunwind's own"))
+        runs("only " + kind, written(kind, CONTEXTS, [kind]), analyzed=kind not in ("exits", "kunwind's own"),
+             shown=kind != "kunwind's own")
 
     # Two traces: events without a thread do not belong to the first thread.
     both = os.path.join(work, "both")

@@ -108,7 +108,7 @@ through help create
 
 # callstack WANTED-ENABLE WANTED-CONTEXT ARGUMENTS...: two calls, the second one
 # is add-context
-contexts='[--type=callstack-user][--type=vpid][--type=vtid]'
+contexts='[--type=callstack-user][--type=vpid][--type=vtid][--type=procname]'
 callstack() {
 	local enable=$1 context=$2
 	shift 2
@@ -300,7 +300,9 @@ has() { # STATUS TEXT SAVED-SESSION ARGUMENTS...
 has 0 "no error if the channel has the contexts" \
 	"$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo
 is "$err" "" "started session: no message if the channel has the contexts"
-has 4 "error if one of the three contexts is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
+has 0 "no error if the channel has procname, too" \
+	"$(xml KERNEL channel0 PROCNAME VPID CALLSTACK_USER VTID)" -s demo
+has 4 "error if a context that stacks need is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
 has 4 "error if the channel has no contexts" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c other
 has 4 "error if the channel does not exist" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c third
 has 4 "error if the channel belongs to another domain" "$(xml UST channel0 VPID CALLSTACK_USER VTID)" -s demo

@@ -38,4 +38,15 @@ for command in run register unregister status doctor system-wide dump; do
 	is "$(page kunwind.1 SYNOPSIS | grep -E "kunwind $command\\W" | options)" \
 		"$(help_of $command | sed -n 's/^Usage: //p' | options)" "kunwind(1) has the options in the usage of $command"
 done
+
+# A page that is a link has to work in the tree, too.
+if command -v lexgrog >/dev/null; then
+	for page in "$tools"/man/*.? ../../libkunwind/man/*.? ../../libkunwind/symbolize/man/*.?; do
+		name=${page##*/}
+		[[ $page = *.3 ]] && pattern='^[^:]*: "[a-z_-]* - ' || pattern=": \"${name%.*} - "
+		like "$(lexgrog "$page" 2>&1)" "$pattern" "$name can be read in the tree, and has its name in NAME"
+	done
+else
+	skip "pages can be read in the tree" "no lexgrog"
+fi
 done_testing

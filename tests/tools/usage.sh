@@ -113,6 +113,8 @@ if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' run true
 	expect 125 '' 'sudo modprobe kunwind' run -- /nonexistent
 	expect 125 '' 'sudo modprobe kunwind' record true
+	# shellcheck disable=SC2046
+	expect 125 '' 'sudo modprobe kunwind' record $(printf -- '-p %d ' $(seq 200))
 	expect 1 '' 'sudo modprobe kunwind' register $$
 	expect 1 '' 'sudo modprobe kunwind' unregister $$
 	expect 1 '' 'sudo modprobe kunwind' system-wide
@@ -121,6 +123,33 @@ if [ ! -e /dev/kunwind ]; then
 	expect 1 'FAIL +module loaded +no; fix: sudo modprobe kunwind' '' doctor
 	expect 1 $'FAIL\tmodule loaded\tno\tsudo modprobe kunwind' '' doctor --tsv
 fi
+# However kunwind is called, each line of a message begins with its name, once.
+# Prints lines that do not.
+wrong_lines() { # COMMAND-LINE...
+	"$@" 2>&1 >/dev/null </dev/null | grep -vE '^((Usage|Try): kunwind [a-z-]+ |kunwind( [a-z-]+)?: )' |
+		grep -v '^$'
+	"$@" 2>&1 >/dev/null </dev/null | grep -E 'kunwind ([^ ]*/)?kunwind'
+}
+ln -s "$(realpath "$kunwind")" "$work/linked"
+for way in 'relative path' 'absolute path' link; do
+	case $way in
+	relative*) call=$kunwind ;;
+	absolute*) call=$(realpath "$kunwind") ;;
+	*) call=$work/linked ;;
+	esac
+	found=
+	for command in run register unregister system-wide status doctor record report flamegraph export show dump; do
+		for arguments in '' --nonsense '-Z x' '/nonexistent /nonexistent'; do
+			# shellcheck disable=SC2086
+			found+=$(wrong_lines "$call" $command $arguments)
+		done
+	done
+	for arguments in 'record -p' 'report --top' 'flamegraph -o' 'export --weight' 'show --limit' nonsense 'help nonsense'; do
+		# shellcheck disable=SC2086
+		found+=$(wrong_lines "$call" $arguments)
+	done
+	is "$found" "" "every message begins with kunwind, once: $way"
+done
 if "$kunwind" doctor --json 2>"$work/err" | /usr/bin/python3 -c '
 import json, sys
 lines = json.load(sys.stdin)

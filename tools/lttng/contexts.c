@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * contexts.c - find out whether a channel has the contexts of --callstack
+ * contexts.c - find out whether a channel has the contexts that stacks need:
+ * those of --callstack, except for procname
  *
  * No format of "lttng list" shows contexts. "lttng save" writes them: it saves
  * the configuration of a session as XML, here into a temporary directory that

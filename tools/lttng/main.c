@@ -7,14 +7,15 @@
  * execve(2) with their arguments unchanged. With --callstack:
  *   1. The real enable-event runs without that option. If it fails, the front
  *      end exits with the same status.
- *   2. The real add-context adds callstack-user, vpid and vtid to the channel.
- *      LTTng reports success for contexts that the channel already has.
+ *   2. The real add-context adds callstack-user, vpid, vtid and procname to the
+ *      channel. LTTng reports success for contexts that the channel already has.
  *   3. If lttng-probe-kunwind is loaded (root loads it), the real enable-event
  *      enables kunwind's events in the channel: those that record what is
  *      mapped where, so that the trace alone is enough to name frames; and
  *      with --callstack=whole also kunwind_callstack.
  * LTTng adds no contexts to a session that was ever started. Then the front end
- * prints one line of advice, unless the channel has the contexts.
+ * prints one line of advice, unless the channel has the contexts; procname,
+ * which only names the program, may be missing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +35,10 @@ static const char help[] =
 	"kunwind adds:\n"
 	"       --callstack\n"
 	"           Record the user call stack of each event of the channel: with\n"
-	"           --kernel, also add the contexts callstack-user, vpid and vtid to\n"
-	"           the channel, before the session is first started. The stacks of\n"
-	"           processes under `kunwind run` or `kunwind register` need no frame\n"
-	"           pointers. See kunwind(1).\n"
+	"           --kernel, also add the contexts callstack-user, vpid, vtid and\n"
+	"           procname to the channel, before the session is first started. The\n"
+	"           stacks of processes under `kunwind run` or `kunwind register` need\n"
+	"           no frame pointers. See kunwind(1).\n"
 	"       --callstack=whole\n"
 	"           The same, and the event kunwind_callstack: up to 4,096 frames where\n"
 	"           callstack-user has 128, once for each kernel entry. See kunwind(4).\n";
@@ -62,7 +63,7 @@ static char **channel_command(struct options_general *general, const char *comma
 	return at;
 }
 
-/* Returns 0 if the channel has the contexts, else add-context's exit status. */
+/* Returns 0 if the channel has the contexts that stacks need, else add-context's exit status. */
 static int add_contexts(struct options_general *general, const struct options_event *event,
 			const char *channel)
 {
@@ -73,6 +74,7 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	*at++ = (char *)"--type=callstack-user";
 	*at++ = (char *)"--type=vpid";
 	*at++ = (char *)"--type=vtid";
+	*at++ = (char *)"--type=procname";
 	*at = NULL;
 	/* --mi promises one document, which enable-event has written */
 	status = real_run(general->argv, general->mi ? REAL_HIDDEN : REAL_SHOWN,

@@ -163,11 +163,14 @@ static int parse(struct record *record, int argc, char **argv)
 			break;
 		case 'p':
 			pid = kunwind_tool_pid(optarg);
-			if (pid < 0 || record->pids.nr == PIDS_MAX) {
-				kunwind_tool_error("not a PID (or more than %d): %s", PIDS_MAX, optarg);
+			if (pid < 0) {
+				kunwind_tool_error("not a PID: %s", optarg);
 				return -1;
 			}
-			record->pids.pid[record->pids.nr++] = pid;
+			if (!pids_add(&record->pids, pid)) {
+				kunwind_tool_error("out of memory");
+				return -1;
+			}
 			break;
 		case 'q':
 			record->quiet = true;
@@ -423,5 +426,6 @@ int main(int argc, char **argv)
 	session_destroy(&record.session);
 	rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);
+	pids_free(&record.pids);
 	return status;
 }

@@ -12,12 +12,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "pids.h"
 #include "report.h"
 #include "tool.h"
+
+bool pids_add(struct pids *pids, int pid)
+{
+	int *list = reallocarray(pids->pid, (size_t)pids->nr + 1, sizeof(*list));
+
+	if (!list)
+		return false;
+	pids->pid = list;
+	list[pids->nr++] = pid;
+	return true;
+}
+
+void pids_free(struct pids *pids)
+{
+	free(pids->pid);
+	pids->pid = NULL;
+	pids->nr = 0;
+}
 
 /*
  * Returns the registered processes that this user may see, *nr of them; the
@@ -127,20 +146,30 @@ void pids_unregister(struct pids *pids)
 
 void pids_wait(const struct pids *pids, int signals, bool forever)
 {
-	struct pollfd fds[PIDS_MAX + 1];
+	struct pollfd *fds = calloc((size_t)pids->nr + 1, sizeof(*fds));
+	struct pollfd alone = { .fd = signals, .events = POLLIN };
+	struct rlimit files;
 	int i, left = 0;
 
-	fds[PIDS_MAX] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	for (i = 0; i < PIDS_MAX; i++) {
-		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-		if (i >= pids->nr)
-			continue;
+	if (!fds) {
+		while (poll(&alone, 1, -1) == 0)
+			;
+		return;
+	}
+	/* a file descriptor for each process; usually 1024 are allowed, and many more after this */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	fds[pids->nr] = alone;
+	for (i = 0; i < pids->nr; i++) {
+		fds[i] = (struct pollfd){ .events = POLLIN };
 		fds[i].fd = (int)syscall(SYS_pidfd_open, pids->pid[i], 0);
 		/* ESRCH: it has ended; after other errors only the signal ends the wait */
 		left += fds[i].fd >= 0 || errno != ESRCH;
 	}
 	while (left || forever) {
-		if (poll(fds, PIDS_MAX + 1, -1) < 0 || fds[PIDS_MAX].revents)
+		if (poll(fds, (nfds_t)pids->nr + 1, -1) < 0 || fds[pids->nr].revents)
 			break;
 		for (i = 0; i < pids->nr; i++) {
 			if (!fds[i].revents)
@@ -154,4 +183,5 @@ void pids_wait(const struct pids *pids, int signals, bool forever)
 		if (fds[i].fd >= 0)
 			close(fds[i].fd);
 	}
+	free(fds);
 }

@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PIDS_MAX	64
-
 struct pids {
-	int pid[PIDS_MAX];
+	int *pid;		/* of pids_add() */
 	int nr;
 	bool children;		/* also register the processes that they start */
 	/* private to pids.c */
@@ -19,6 +17,10 @@ struct pids {
 	int *before;		/* processes that were registered before the recording */
 	size_t nr_before;
 };
+
+/* Adds a process. Returns false if memory is short. */
+bool pids_add(struct pids *pids, int pid);
+void pids_free(struct pids *pids);
 
 /*
  * Registers pid[0] to pid[nr - 1]. Returns false, after a message on stderr, at
@@ -35,7 +37,8 @@ void pids_unregister(struct pids *pids);
 
 /*
  * Waits until all processes have ended or a signal can be read from the
- * signalfd @signals; with @forever, only for the signal.
+ * signalfd @signals; with @forever, only for the signal. If memory is short, waits
+ * for the signal, too.
  */
 void pids_wait(const struct pids *pids, int signals, bool forever);
 

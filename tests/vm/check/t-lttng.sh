@@ -23,14 +23,14 @@ saved() {
 	    if element.tag == "channel" and element[0].text == sys.argv[2]:
 	        found = element
 	if sys.argv[3] == "contexts":
-	    print(*[c.text for c in found.iter() if c.tag.endswith("type") and c.text in
-	            ("CALLSTACK_USER", "VPID", "VTID")])
+	    print(*sorted(c.text for c in found.iter() if c.tag.endswith("type") and c.text in
+	            ("CALLSTACK_USER", "PROCNAME", "VPID", "VTID")))
 	else:
 	    print(*sorted(e.find("name").text for e in found.iter("event")))
 	END
 }
 contexts_of() { saved "$@" contexts; }
-all="CALLSTACK_USER VPID VTID"
+all="CALLSTACK_USER PROCNAME VPID VTID"
 events_of() { saved "$@" events; }
 
 # real ARGUMENTS...: prints the exit status of the real lttng
@@ -45,7 +45,7 @@ check "the module loads" modprobe kunwind
 # a user's session
 check "lttng create" lttng create demo --output="$tmp/demo"
 check "enable-event --callstack of system calls" lttng enable-event --kernel --syscall openat,read --callstack
-is "$(contexts_of demo channel0)" "$all" "--callstack: channel0 has the three contexts"
+is "$(contexts_of demo channel0)" "$all" "--callstack: channel0 has its contexts"
 is "$(events_of demo channel0)" \
 	"kunwind_exec kunwind_exit kunwind_fork kunwind_map kunwind_unmap openat read" \
 	"--callstack: the events and those of mappings are enabled"
@@ -62,8 +62,8 @@ check "started session, channel with contexts: --callstack works" \
 	lttng enable-event -k --callstack --syscall close
 check "lttng stop" lttng stop
 out=$(babeltrace2 "$tmp/demo" 2>/dev/null | grep 'syscall_entry_openat:.*"/etc/hostname"' | head -n 1)
-like "$out" 'callstack_user = \[ \[0\] = 0x.*vpid = [0-9]+, vtid = [0-9]+' \
-	"an event has stack, vpid and vtid"
+like "$out" 'callstack_user = \[ \[0\] = 0x.*vpid = [0-9]+, vtid = [0-9]+, procname = "perl"' \
+	"an event has stack, vpid, vtid and procname"
 kunwind show --event syscall_entry_openat "$tmp/demo" >"$tmp/show" 2>&1
 like "$(grep -A40 '"/etc/hostname"' "$tmp/show")" 'Perl_[a-z_]+.*_start' "kunwind show names the frames of the event down to _start" ||
 	diag "$(head -n 60 "$tmp/show")"

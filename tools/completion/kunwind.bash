@@ -9,7 +9,14 @@ _kunwind() {
 		return
 	fi
 	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines' weights='events blocked off-cpu'
-	case ${COMP_WORDS[COMP_CWORD - 1]} in
+	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
+	# Readline breaks --event=LIST into three words.
+	[ "$cur" != = ] || { option== && cur=; }
+	if [ "$option" = = ]; then
+		option=${COMP_WORDS[COMP_CWORD - 1]}
+		[ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	case $option in
 	-w | --weight | -s | --sort)
 		case $command in
 		report | flamegraph | export)
@@ -23,8 +30,12 @@ _kunwind() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-e | --event)
+		[ "$command" = record ] || return
+		# the last item of a list; the next one may follow
+		[[ $cur != *,* ]] || list=${cur%,*},
 		words='syscalls sched_switch openat read write futex'
-		[ "$command" != record ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${cur##*,}")
+		compopt -o nospace 2>/dev/null
 		return ;;
 	esac
 	case $command in

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# install.sh - "make install-user" writes only below PREFIX, and "make
+# uninstall-user" removes all of it
+#
+# A copy of the tree is installed, as a normal user if this test runs as root:
+# files outside PREFIX then fail the installation, or are in the list of files.
+
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree prefix=$work/own/prefix
+mkdir -p "$tree/kmod" "$prefix" "$work/home" "$work/tmp"
+cp -a ../../Makefile ../../libkunwind ../../scripts ../../tools "$tree"
+cp -a ../../kmod/core ../../kmod/uapi "$tree/kmod"
+as_user=()
+if [ "$(id -u)" = 0 ]; then
+	chown -R 65534:65534 "$work"
+	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+fi
+unset MAKEFLAGS MAKELEVEL MFLAGS PREFIX DESTDIR
+export HOME=$work/home TMPDIR=$work/tmp
+
+run() { # TARGET VARIABLE...
+	"${as_user[@]}" make -s -C "$tree" "$@" >"$work/log" 2>&1 && return
+	sed 's/^/# /' "$work/log"
+	return 1
+}
+files_in() { (cd "$1" && find . ! -type d | sort); }
+# Prints files outside PREFIX that are no part of the copied tree.
+outside() { (cd "$work" && find . -path ./tree -prune -o -path ./own/prefix -prune -o ! -type d ! -path ./log -print); }
+
+check "install-user succeeds as a normal user" run install-user PREFIX="$prefix"
+is "$(outside)" "" "all files are below PREFIX"
+files=$(files_in "$prefix")
+for file in bin/kunwind bin/lttng lib/libkunwind.so libexec/kunwind/kunwind-show share/man/man1/kunwind.1 \
+	share/bash-completion/completions/kunwind share/zsh/site-functions/_kunwind \
+	share/fish/vendor_completions.d/kunwind.fish lib/babeltrace2/plugins/babeltrace-plugin-kunwind.so; do
+	like " ${files//$'\n'/ } " " ./$file " "PREFIX has $file"
+done
+is "$(grep udev <<<"$files")" "" "the udev rule, which only works in a system prefix, is left out"
+if command -v man >/dev/null; then
+	chmod 755 "$work"
+	pages=$prefix/share/man
+	missing() { # prints the pages that man does not show
+		local page
+		for page in ../../tools/man/*.? ../../libkunwind/man/*.? ../../libkunwind/symbolize/man/*.?; do
+			page=${page##*/}
+			MANPAGER=cat man -M "$pages" "${page##*.}" "${page%.*}" 2>&1 | grep -q '^NAME' || echo "$page"
+		done
+	}
+	is "$(missing)" "" "man shows every installed page"
+	# as packages do (dh_compress)
+	(cd "$pages" && for page in man?/*; do
+		[ ! -L "$page" ] || { ln -s "$(readlink "$page").gz" "$page.gz" && rm "$page"; }
+	done && gzip -n man?/*.[1-8])
+	is "$(missing)" "" "man shows every compressed page"
+	(cd "$pages" && rm man?/*.gz)
+else
+	skip "man shows every installed page" "no man"
+fi
+like "$(cat "$work/log")" "udev rule is not installed" "a line reports the missing udev rule"
+like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=$prefix/lib" "a line reports where babeltrace2 finds the plug-in"
+is "$(find "$prefix" -type l -lname '*/*')" "" "links stay in their directory"
+check "uninstall-user succeeds" run uninstall-user PREFIX="$prefix"
+is "$(find "$prefix" -mindepth 1)" "" "uninstall-user leaves no file or directory below PREFIX"
+
+mkdir -p "$prefix/bin" "$prefix/share/kunwind" && touch "$prefix/bin/other" "$prefix/share/kunwind/other"
+chown -R --reference="$tree" "$prefix"
+run install-user PREFIX="$prefix" && run uninstall-user PREFIX="$prefix"
+is "$(files_in "$prefix")" $'./bin/other\n./share/kunwind/other' "uninstall-user keeps files of others"
+rm -rf "$prefix"
+
+check "install-user with DESTDIR succeeds" run install-user DESTDIR="$work/own/prefix/stage" PREFIX=/opt/kunwind
+is "$(outside)" "" "all files are below DESTDIR"
+is "$(files_in "$prefix/stage/opt/kunwind")" "$files" "the files below DESTDIR/PREFIX are those without DESTDIR"
+is "$(cd "$prefix/stage" && find . ! -type d ! -path './opt/kunwind/*')" "" "no file is between DESTDIR and PREFIX"
+run uninstall-user DESTDIR="$prefix/stage" PREFIX=/opt/kunwind
+is "$(cd "$prefix/stage/opt/kunwind" && find . -mindepth 1)" "" "uninstall-user leaves nothing below DESTDIR/PREFIX"
+
+check "install-user for a system prefix succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr/local
+files=$(files_in "$prefix/stage")
+like "$files" "./usr/local/lib/udev/rules.d/60-kunwind.rules" "a system prefix gets the udev rule"
+like "$files" "./usr/lib/[^ ]*/?babeltrace2/plugins/babeltrace-plugin-kunwind.so" "the plug-in goes to babeltrace2's directory"
+run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr/local
+is "$(files_in "$prefix/stage")" "" "uninstall-user leaves no file in a system prefix"
+is "$(find "$prefix/stage" -type d -name '*kunwind*' ! -path '*/opt/*')" "" "uninstall-user leaves no directory of kunwind in a system prefix"
+check "a relative PREFIX is refused" eval '! run install-user PREFIX=relative >/dev/null'
+done_testing

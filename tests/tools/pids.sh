@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# pids.sh - tools/record/pids.c with more processes than a fixed list would hold
+#
+# A program links the object, and takes the place of libkunwind and of the
+# module's report.
+
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/pids.c" <<'END'
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "pids.h"
+#include "report.h"
+
+#define NR 200
+
+static int registered, unregistered;
+int kunwind_register_pid(int pid, unsigned int flags) { (void)pid, (void)flags; registered++; return 0; }
+int kunwind_unregister_pid(int pid) { (void)pid; unregistered++; return 0; }
+int kunwind_report_read(struct kunwind_report *report) { (void)report; return -1; }
+void kunwind_report_free(struct kunwind_report *report) { (void)report; }
+void kunwind_tool_failure(const char *what, int error) { (void)what, (void)error; }
+
+static void say(bool good, const char *what) { printf("%sok - %s\n", good ? "" : "not ", what); }
+
+int main(void)
+{
+	struct pids pids = { 0 };
+	int go[2], signals[2], i;
+	bool added = true, waited;
+	char byte;
+
+	if (pipe(go) || pipe(signals))
+		return 1;
+	for (i = 0; i < NR; i++) {
+		int pid = fork();
+
+		if (!pid) {
+			close(go[1]);
+			/* the last process ends later than all others */
+			_exit(read(go[0], &byte, 1) || (i == NR - 1 && usleep(300000)));
+		}
+		added &= pids_add(&pids, pid);
+	}
+	say(added && pids.nr == NR, "200 processes are added");
+	say(pids_register(&pids) && registered == NR, "200 processes are registered");
+	close(go[1]);
+	pids_wait(&pids, signals[0], false);
+	waited = waitpid(pids.pid[NR - 1], NULL, WNOHANG) == pids.pid[NR - 1];
+	say(waited, "the wait ends after the last of 200 processes");
+	pids_unregister(&pids);
+	say(unregistered == NR, "200 processes are unregistered");
+	pids_free(&pids);
+	return 0;
+}
+END
+check "the test program compiles" cc -D_GNU_SOURCE -Wall -I ../../tools/record -I ../../tools -I ../../libkunwind/include \
+	-o "$work/pids" "$work/pids.c" ../../tools/build/record-pids.o
+timeout 60 "$work/pids" >"$work/tap"
+is "$?" 0 "the test program ends"
+tap_from "$work/tap"
+done_testing

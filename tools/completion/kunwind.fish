@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# fish completion for kunwind(1)
+
+function __kunwind_is -d 'The command is one of the arguments'
+	set -l words (commandline -opc)
+	set -q words[2]; and contains -- $words[2] $argv
+end
+
+function __kunwind_has_no_command
+	set -l words (commandline -opc)
+	not set -q words[2]
+end
+
+complete -c kunwind -f
+complete -c kunwind -s h -l help -d 'Print help' -n '__kunwind_has_no_command; or __kunwind_is run register unregister system-wide status doctor record report flamegraph export show dump'
+complete -c kunwind -n __kunwind_has_no_command -s V -l version -d 'Print the version'
+complete -c kunwind -n __kunwind_has_no_command -a run -d 'Register this process, then become COMMAND'
+complete -c kunwind -n __kunwind_has_no_command -a register -d 'Register running processes'
+complete -c kunwind -n __kunwind_has_no_command -a unregister -d 'Leave processes to the kernel\'s own stack walk again'
+complete -c kunwind -n __kunwind_has_no_command -a system-wide -d 'Register every process, running or to come'
+complete -c kunwind -n __kunwind_has_no_command -a status -d 'Processes, objects, memory, stacks by reason, hooks'
+complete -c kunwind -n __kunwind_has_no_command -a doctor -d 'Check what is needed, and how to get what is missing'
+complete -c kunwind -n __kunwind_has_no_command -a record -d 'Record a trace of COMMAND or of running processes'
+complete -c kunwind -n __kunwind_has_no_command -a report -d 'Sum up a trace by system call and function'
+complete -c kunwind -n __kunwind_has_no_command -a flamegraph -d 'Draw a trace as a flame graph'
+complete -c kunwind -n __kunwind_has_no_command -a export -d 'Write a trace as folded stacks, for speedscope, Firefox or Perfetto'
+complete -c kunwind -n __kunwind_has_no_command -a show -d 'Print a trace\'s events with named call stacks'
+complete -c kunwind -n __kunwind_has_no_command -a dump -d 'Print the unwind table that the kernel would use'
+
+complete -c kunwind -n '__kunwind_is run record' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c kunwind -n '__kunwind_is run register' -l children -d 'Register child processes, too'
+complete -c kunwind -n '__kunwind_is run register' -l no-children -d 'Register no child processes'
+complete -c kunwind -n '__kunwind_is register unregister' -a '(__fish_complete_pids)'
+complete -c kunwind -n '__kunwind_is register unregister system-wide status doctor dump' -l json -d 'Print JSON'
+complete -c kunwind -n '__kunwind_is system-wide' -a 'on off'
+complete -c kunwind -n '__kunwind_is status doctor dump' -l tsv -d 'Print tab-separated lines'
+complete -c kunwind -n '__kunwind_is dump' -l saved -d 'Also the rules of rbx and r12 to r15'
+complete -c kunwind -n '__kunwind_is dump' -F
+
+complete -c kunwind -n '__kunwind_is record' -s e -l event -x -a '(__fish_append , syscalls sched_switch openat read write futex)' -d 'System calls and tracepoints'
+complete -c kunwind -n '__kunwind_is record' -s c -l children -d 'With --pid: also its child processes'
+complete -c kunwind -n '__kunwind_is record' -s o -l output -x -a '(__fish_complete_directories)' -d 'Directory of the trace'
+complete -c kunwind -n '__kunwind_is record' -l buffer -x -d 'Bytes of each buffer'
+complete -c kunwind -n '__kunwind_is record' -s q -l quiet -d 'No closing words'
+
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -a '(__fish_complete_directories)'
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -s e -l event -x -d 'Only events whose name matches'
+complete -c kunwind -n '__kunwind_is record report flamegraph export show' -s p -l pid -x -a '(__fish_complete_pids)' -d 'Process'
+complete -c kunwind -n '__kunwind_is record report flamegraph export show' -s a -l all -d 'All processes or events'
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -l debug-dir -x -a '(__fish_complete_directories)' -d 'Also look up objects and debug files there'
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -l no-local -d 'Not the files of this host'
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -l no-lines -d 'No inlined functions'
+complete -c kunwind -n '__kunwind_is record report show' -s j -l json -d 'Print JSON'
+complete -c kunwind -n '__kunwind_is report' -s n -l top -x -d 'Lines of each table'
+complete -c kunwind -n '__kunwind_is report' -s s -l sort -x -a 'events blocked off-cpu' -d 'Order of the functions'
+complete -c kunwind -n '__kunwind_is flamegraph export' -s o -l output -r -F -d 'Output file'
+complete -c kunwind -n '__kunwind_is flamegraph export' -s w -l weight -x -a 'events blocked off-cpu' -d 'Weight'
+complete -c kunwind -n '__kunwind_is flamegraph' -s t -l title -x -d 'Title'
+complete -c kunwind -n '__kunwind_is export' -l folded -d 'A line for each stack'
+complete -c kunwind -n '__kunwind_is export' -l speedscope -d 'For speedscope'
+complete -c kunwind -n '__kunwind_is export' -l firefox -d 'For Firefox Profiler'
+complete -c kunwind -n '__kunwind_is export' -l perfetto -d 'For Perfetto'
+complete -c kunwind -n '__kunwind_is show' -s n -l limit -x -d 'Stop after some events'
+complete -c kunwind -n '__kunwind_is show' -s s -l summary -d 'Only counts'
+complete -c kunwind -n '__kunwind_is show' -l no-symbols -d 'Addresses only'
+complete -c kunwind -n '__kunwind_is show' -s t -l tsv -d 'Print tab-separated lines'

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show_empty.c - the message of "kunwind show" if the options select no event
+ *
+ * The message lists the first names of events in the trace; or its first
+ * processes, if the trace has no event of the process that --pid names. The
+ * lists cost a few comparisons for each event before the first selected one.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "show_empty.h"
+#include "tool.h"
+#include "trace/history.h"
+
+#define NR_TEXTS	(sizeof(((struct kunwind_seen *)0)->text) / sizeof(char *))
+
+static void note(struct kunwind_seen *seen, const char *text)
+{
+	size_t i;
+
+	if (seen->nr == NR_TEXTS)
+		return;
+	for (i = 0; i < seen->nr; i++) {
+		if (!strcmp(seen->text[i], text))
+			return;
+	}
+	seen->text[seen->nr] = strdup(text);
+	seen->nr += seen->text[seen->nr] != NULL;
+}
+
+void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_options *options,
+			const struct kunwind_head *head)
+{
+	char pid[24];
+	bool right_process = options->only_pid < 0 || head->pid == options->only_pid;
+
+	if (!options->all && kunwind_history_is_own(head->name)) {
+		empty->own |= right_process &&
+			(!options->pattern || !fnmatch(options->pattern, head->name, 0));
+	} else if (right_process) {
+		note(&empty->names, head->name);
+	} else if (head->pid >= 0) {
+		snprintf(pid, sizeof(pid), "%" PRId64, head->pid);
+		note(&empty->processes, pid);
+	}
+}
+
+/* Returns the texts as a list, which the caller frees; NULL: out of memory. */
+static char *list(const struct kunwind_seen *seen)
+{
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < seen->nr; i++)
+		fprintf(out, "%s%s", i ? ", " : "", i == NR_TEXTS - 1 ? "..." : seen->text[i]);
+	return fclose(out) ? NULL : text;
+}
+
+void kunwind_empty_print(const struct kunwind_empty *empty, const struct kunwind_options *options)
+{
+	const char *own = empty->own ? "; --all selects kunwind's own events, too" : "";
+	char *names = list(&empty->names), *processes = list(&empty->processes);
+
+	if (!names || !processes)
+		kunwind_tool_error("out of memory");
+	else if (*names)
+		kunwind_tool_error("no event matches \"%s\": the trace has %s%s",
+				   options->pattern ? options->pattern : "", names, own);
+	else if (*processes)
+		kunwind_tool_error("no event of process %" PRId64 ": the trace has processes %s%s",
+				   options->only_pid, processes, own);
+	else
+		kunwind_tool_error("no events%s", own);
+	free(names);
+	free(processes);
+}
+
+static void free_seen(struct kunwind_seen *seen)
+{
+	while (seen->nr)
+		free(seen->text[--seen->nr]);
+}
+
+void kunwind_empty_free(struct kunwind_empty *empty)
+{
+	free_seen(&empty->names);
+	free_seen(&empty->processes);
+}
