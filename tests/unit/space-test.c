@@ -14,6 +14,11 @@
 static u64 sweep_costs;
 #undef cond_resched
 #define cond_resched()	((void)(now_ns += sweep_costs))
+static unsigned int grace_periods, barriers;
+#undef synchronize_rcu
+#define synchronize_rcu()	((void)grace_periods++)
+#undef rcu_barrier
+#define rcu_barrier()		((void)barriers++)
 
 /* Trace events: the last one, and their number. */
 #define _KUNWIND_EVENTS_H
@@ -586,6 +591,29 @@ static void test_links(void)
 	no_memory = 0;
 }
 
+static unsigned int freed_after;	/* how many grace periods */
+
+static void note_free(struct kunwind_reap *item)
+{
+	(void)item;
+	freed_after = grace_periods;
+}
+
+/* A walk may still read an item when it is queued. */
+static void test_reap(void)
+{
+	struct kunwind_reap first, second;
+
+	grace_periods = freed_after = 0;
+	kunwind_reap(&first, note_free);
+	tap_ok(!grace_periods && !freed_after, "reap: the caller does not wait for a grace period");
+	kunwind_reap_flush();
+	tap_ok(freed_after == 1, "reap: an item is freed after a grace period that began when it was queued");
+	kunwind_reap(&second, note_free);
+	kunwind_reap_flush();
+	tap_ok(freed_after == 2, "reap: a later item is freed after a later grace period");
+}
+
 /*
  * The module is unloaded while a space exists, and another waits to be freed.
  */
@@ -596,8 +624,10 @@ static void test_exit(void)
 	publish(space, list());
 	kunwind_space_unlink(space, true);
 	space = NULL;
+	barriers = 0;
 	kunwind_space_exit();
 	tap_ok(llist_empty(&reaped), "module unload: all spaces and snapshots are freed");
+	tap_ok(barriers == 1, "module unload: waits for the records of processes that RCU frees");
 	end("module unload");
 }
 
@@ -613,6 +643,7 @@ int main(void)
 	test_dump();
 	test_sweep();
 	test_links();
+	test_reap();
 	test_exit();
 	return tap_done();
 }
