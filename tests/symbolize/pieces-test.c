@@ -185,7 +185,7 @@ static void test_pids(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 	pid_t ended = process(0), running = process(300000);
-	struct pids pids = { .pid = { ended, ended }, .nr = 2 };
+	struct pids pids = { .pid = (int[]){ ended, ended }, .nr = 2 };
 	int channel[2];
 
 	sigaction(SIGALRM, &action, NULL);
