@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * stack_switch.c - find the return address of code that first switches stacks
+ * stack_switch.c - find the return address of code that first switches stacks,
+ * and recognize code that has just switched them
  *
  * A run-time system with threads of its own (goroutines) calls C and parts of
  * itself on the stack of the kernel's thread (Go's asmcgocall() and
@@ -18,6 +19,10 @@
  *
  * Stores to memory are skipped. Any instruction other than mov, sub, pop and
  * ret means that there is no answer.
+ *
+ * kunwind_code_took_rsp() looks the other way: whether code has just switched
+ * stacks (Go's mcall()). Instructions cannot be decoded backwards, so it
+ * searches bytes, and its callers use it only to reject an answer.
  *
  * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any
  * context, NMI included; kunwind_deps.h reads memory. Stack: 300 bytes.
