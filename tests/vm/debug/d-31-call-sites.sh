@@ -225,10 +225,11 @@ in_parts() { # OFFSET
 	return $status
 }
 
-# One test for each call from number FROM on: a run can continue another.
+# One test for each call, or for those from number FROM to TO: a run can continue
+# another.
 try_all() { # EXECUTED-BY COMMAND: COMMAND OFFSET tries one call
 	local by=$1 i offset function caller status before
-	for ((i = ${FROM:-0}; i < ${#list[@]}; i++)); do
+	for ((i = ${FROM:-0}; i < ${#list[@]} && i <= ${TO:-i}; i++)); do
 		read -r offset function caller <<<"${list[i]}"
 		[[ ${executes[$offset]:-} =~ $by ]] || continue
 		before=$injected
@@ -280,7 +281,7 @@ for site in "${list[@]}"; do
 	offset=${site%% *}
 	[ -n "${hit[$offset]:-}" ] || diag "no allocation failed below: $site, executed by: ${executes[$offset]:-none}"
 done
-[ -n "${FROM:-}" ] || [ "${#hit[@]}" -ge $((${#list[@]} / 3)) ]
+[ -n "${FROM:-}${TO:-}" ] || [ "${#hit[@]}" -ge $((${#list[@]} / 3)) ]
 verdict $? "allocations failed below at least a third of the calls"
 is "$moved" 0 "the module was loaded at the same address each time"
 is "$("$progs/perfchain" register | grep -v -- - | tr '\n' ' ')" "third second first main " "stacks are whole when allocations succeed again"
