@@ -45,6 +45,7 @@ struct record {
 	char **command;
 	/* state */
 	char dir[PATH_MAX];
+	bool made;		/* the directory was not there before */
 	struct session session;
 	struct workload workload;
 	int signals;		/* signalfd */
@@ -225,11 +226,15 @@ static bool prepare_output(struct record *record)
 		strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
 		record->output = name;
 	}
-	if ((!mkdir(record->output, 0777) || (errno == EEXIST && is_empty(record->output))) &&
-	    realpath(record->output, record->dir))
+	record->made = !mkdir(record->output, 0777);
+	if (!record->made && errno == EEXIST && !is_empty(record->output)) {
+		kunwind_tool_error("%s: is there already and not an empty directory: name another (-o)",
+				   record->output);
+		return false;
+	}
+	if ((record->made || errno == EEXIST) && realpath(record->output, record->dir))
 		return true;
-	kunwind_tool_error("%s: %s", record->output,
-			   errno == EEXIST ? "is there already" : strerror(errno));
+	kunwind_tool_error("%s: %s", record->output, strerror(errno));
 	return false;
 }
 
@@ -366,25 +371,28 @@ static void closing_words(const struct record *record)
 static int run(struct record *record)
 {
 	int status = 0;
-	bool ok;
 
-	if (record->command && !workload_prepare(&record->workload, record->command, &record->mask))
+	/* first: a command that cannot be executed leaves no directory and no session */
+	if (record->command)
+		status = workload_prepare(&record->workload, record->command, &record->mask);
+	if (status)
+		return status;
+	if (!prepare_output(record))
 		return TOOL_RUN_FAILED;
 	make_filter(record);
 	if (!set_up(record) || !pids_register(&record->pids) || !session_start(&record->session))
 		return TOOL_RUN_FAILED;
-	if (record->command)
-		status = workload_run(&record->workload);
-	ok = !status;
-	if (ok && record->command)
+	if (record->command) {
+		workload_run(&record->workload);
 		status = wait_for_command(record);
-	else if (ok)
+	} else {
 		pids_wait(&record->pids, record->signals, record->all);
+	}
 	if (!session_stop(&record->session, &record->lost))
 		return status ? status : TOOL_RUN_FAILED;
-	if (ok && record->json)
+	if (record->json)
 		closing_json(record, status);
-	else if (ok)
+	else
 		closing_words(record);
 	return status;
 }
@@ -412,8 +420,6 @@ int main(int argc, char **argv)
 		kunwind_tool_failure(NULL, err);
 		return TOOL_RUN_FAILED;
 	}
-	if (!prepare_output(&record))
-		return TOOL_RUN_FAILED;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -424,7 +430,8 @@ int main(int argc, char **argv)
 	workload_abandon(&record.workload);
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
-	rmdir(record.dir);	/* succeeds only if nothing was written */
+	if (record.made)
+		rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);
 	pids_free(&record.pids);
 	return status;

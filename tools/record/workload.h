@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload.h - start the recorded command only after tracing has started
+ * workload.h - hold the recorded command at its first instruction until tracing runs
  */
 #ifndef KUNWIND_RECORD_WORKLOAD_H
 #define KUNWIND_RECORD_WORKLOAD_H
@@ -14,26 +14,21 @@ struct workload {
 	int channel;			/* socket to the child; -1: none */
 	unsigned long cgroup_ns;	/* inode of its own cgroup namespace; 0: it has none */
 	const char *name;
+	bool stopped;			/* by ptrace(2), in execve(2) */
 };
 
 /*
- * Forks a child that waits for workload_run() and then executes @argv with the
- * signal mask @mask. Returns false after a message on stderr. Call
- * workload_abandon() in both cases.
+ * Forks a child that registers itself and executes @argv with the signal mask
+ * @mask. Returns 0 when the child is stopped in execve(2), else the exit status
+ * to end with (125 to 127), after a message on stderr. Call workload_abandon()
+ * in both cases.
  */
-bool workload_prepare(struct workload *workload, char **argv, const sigset_t *mask);
+int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask);
 
-/*
- * Lets the child register itself and execute the command. Returns 0 if the
- * command runs, else the exit status to end with (125 to 127), after a message
- * on stderr.
- */
-int workload_run(struct workload *workload);
+/* Lets the command run. */
+void workload_run(struct workload *workload);
 
-/*
- * Ends and reaps a child that does not run the command. Waits for a command
- * that still runs.
- */
+/* Kills and reaps a command that was not let run. Waits for one that runs. */
 void workload_abandon(struct workload *workload);
 
 #endif /* KUNWIND_RECORD_WORKLOAD_H */

@@ -66,6 +66,14 @@ is "$? $out" "7 out" "record: output and exit status are the command's"
 like "$(cat err)" "the trace is in first.*kunwind report first" "record: a message names the trace and the next command"
 is "$(lsmod | grep -c '^lttng_probe_kunwind')" 1 "record: the LTTng probe module is loaded"
 is "$(commands first 'syscall_entry_*')" "chain sh sleep " "record: only system calls of the command and its children are recorded"
+# babeltrace2 says which events are in the command's process, except those of the
+# scheduler: these are recorded for all processes
+recorded=$(babeltrace2 first | sed -n 's/.* syscall_exit_execve: .* pid = \([0-9]*\), tid.*/\1/p' | head -n 1)
+is "$(babeltrace2 first | sed -n "s/^[^{]* \([a-z_0-9]*\): .* pid = $recorded, tid.*/\1/p" | grep -v '^sched_' | head -n 1)" \
+	syscall_exit_execve "record: the first event of the command's process is the end of its execve()"
+check "record: a program that makes no ioctl()" kunwind record -q -o short -- /bin/true
+is "$(babeltrace2 short | grep -cE 'syscall_(entry_execve|entry_ioctl|exit_read: .* kunwind)')" 0 "record: the trace has no system calls of kunwind"
+rm -rf short
 like "$(commands first sched_switch)" "swapper" "record: sched_switch events of all processes are recorded"
 pid=$(kunwind show --no-symbols --tsv --event syscall_entry_gettid first |
 	awk -F '\t' '$1 == "event" && $5 == "chain" { print $6; exit }')
@@ -108,6 +116,11 @@ is "$? $(tail -n 1 err | "$OLDPWD/tests/tools/json_output.py" record 2>&1)" "3 "
 is "$(tail -n 1 err | /usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["trace"], r["status"], r["lost"])')" \
 	"$PWD/as-json 3 0" "record --json: path of the trace, exit status, lost events"
 check_fails 127 "record: a command that does not exist" kunwind record -o a1 -- ./nothing
+check "record: a command that does not exist leaves no directory" test ! -e a1
+mkdir a1
+check_fails 127 "record: a command that does not exist, and a directory of the user's" kunwind record -o a1 -- ./nothing
+check "record: the user's empty directory stays" rmdir a1
+check "record: the corrected command can use the same directory" kunwind record -q -o a1 -- ./chain
 touch nothing-to-run
 check_fails 126 "record: a file that is not executable" kunwind record -o a2 -- ./nothing-to-run
 check_fails 143 "record: a command that SIGTERM ends" kunwind record -o a3 -- sh -c 'kill -TERM $$'
