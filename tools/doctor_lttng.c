@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "left_over.h"
 
 #define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
 
@@ -161,10 +162,22 @@ static void check_probe(const char *kernel)
 			    "sudo modprobe lttng-probe-kunwind, before lttng enable-event --callstack");
 }
 
+static void check_sessions(void)
+{
+	char fix[400];
+
+	if (kunwind_left_over(fix, sizeof(fix)))
+		doctor_line(DOCTOR_NOTE, "left-over sessions", "a killed recorder left an LTTng session",
+			    "%s (the next kunwind record also ends it)", fix);
+	else
+		doctor_line(DOCTOR_OK, "left-over sessions", "none", NULL);
+}
+
 void doctor_lttng(const char *kernel)
 {
 	check_tools();
 	check_sessiond();
 	check_modules(kernel);
 	check_probe(kernel);
+	check_sessions();
 }

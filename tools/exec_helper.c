@@ -13,30 +13,36 @@
 
 #include "tool.h"
 
-/* Executes @program. Returns only on failure, after a message: the status. */
-static int become(const char *program, char **argv)
+bool kunwind_tool_helper(const char *program, char *path, size_t size)
 {
 	static const char *const place[] = { "../libexec/kunwind/", "" };
-	char path[4096], name[64];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	ssize_t n = readlink("/proc/self/exe", path, size - 64);
 	char *base;
 	size_t i;
 
-	if (n <= 0) {
-		kunwind_tool_error("/proc/self/exe: %s", strerror(errno));
-		return TOOL_FAILED;
-	}
+	if (n <= 0)
+		return false;
 	path[n] = '\0';
 	base = strrchr(path, '/') + 1;
-	snprintf(name, sizeof(name), "kunwind %s", kunwind_tool_name);
-	argv[0] = name;
 	for (i = 0; i < 2; i++) {
 		strcpy(stpcpy(base, place[i]), program);
-		execv(path, argv);
-		if (errno != ENOENT)
-			break;
+		if (!access(path, F_OK))
+			return true;
 	}
-	kunwind_tool_error("%s: %s", path, strerror(errno));
+	return false;
+}
+
+/* Executes @program. Returns only on failure, after a message: the status. */
+static int become(const char *program, char **argv)
+{
+	char path[4096] = "", name[64];
+
+	snprintf(name, sizeof(name), "kunwind %s", kunwind_tool_name);
+	argv[0] = name;
+	if (kunwind_tool_helper(program, path, sizeof(path)))
+		execv(path, argv);
+	kunwind_tool_error("%s: %s (is kunwind installed as a whole?)", *path ? path : program,
+			   strerror(errno));
 	return TOOL_FAILED;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <kunwind.h>
 
+#include "left_over.h"
 #include "report.h"
 #include "tool.h"
 
@@ -263,6 +264,15 @@ static void print_objects(const struct kunwind_report *report)
 	}
 }
 
+static void print_left_over(const struct kunwind_colours *colour)
+{
+	char fix[1024];
+
+	if (kunwind_left_over(fix, sizeof(fix)))
+		printf("Sessions  %snot ended by a recorder that was killed, still tracing%s: "
+		       "%s\n", colour->bad, colour->plain, fix);
+}
+
 static void print_text(const struct kunwind_report *report)
 {
 	const struct kunwind_colours colour = kunwind_tool_colours(stdout);
@@ -292,6 +302,7 @@ static void print_text(const struct kunwind_report *report)
 	print_frames(report);
 	print_processes(report);
 	print_objects(report);
+	print_left_over(&colour);
 }
 
 int kunwind_cmd_status(int argc, char **argv)

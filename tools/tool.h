@@ -45,16 +45,22 @@ const char *kunwind_tool_advice(int error);
 /* Prints "kunwind COMMAND: @what: advice" on stderr. @what may be NULL. */
 void kunwind_tool_failure(const char *what, int error);
 
-/* "Usage: ..." of the running subcommand on stderr, behind an error. Returns @status. */
+/* "Usage: ..." of the running subcommand on stderr, after an error. Returns @status. */
 int kunwind_tool_usage(int status);
 
 /*
- * (main.c) Reads the options of "run" and "register": --children,
+ * (tool.c) Reads the options of "run" and "register": --children,
  * --no-children, --, and --json unless @json is NULL. Sets or clears
  * KUNWIND_REGISTER_CHILDREN in @flags. Returns the index of the first argument
  * (argc if there is none), or -1, after a message, at another option.
  */
 int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
+
+/*
+ * (exec_helper.c) Writes the path of a program behind a subcommand. @size: at
+ * least 128. Returns false, with errno, if the program is not found.
+ */
+bool kunwind_tool_helper(const char *program, char *path, size_t size);
 
 /* Reads decimal digits. Returns false if @text has others, or is above @max. */
 bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);

@@ -42,6 +42,7 @@ complete -c kunwind -n '__kunwind_is record' -s c -l children -d 'With --pid: al
 complete -c kunwind -n '__kunwind_is record' -s o -l output -x -a '(__fish_complete_directories)' -d 'Directory of the trace'
 complete -c kunwind -n '__kunwind_is record' -l buffer -x -d 'Bytes of each buffer'
 complete -c kunwind -n '__kunwind_is record' -s q -l quiet -d 'No closing words'
+complete -c kunwind -n '__kunwind_is record' -l left-over -d 'List sessions of killed recorders'
 
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -a '(__fish_complete_directories)'
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -s e -l event -x -d 'Only events whose name matches'

@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "left_over.h"
 #include "mappings.h"
 #include "pids.h"
 #include "session.h"
@@ -75,6 +76,7 @@ static const char usage[] =
 	"  -j, --json          the closing words as an object, the last line of standard\n"
 	"                      error: kunwind-json(5)\n"
 	"  -q, --quiet         no closing words\n"
+	"      --left-over     list sessions of recorders that were killed, and end\n"
 	"  -h, --help\n"
 	"\n"
 	"Events of COMMAND alone are recorded by root only; for others, those of all\n"
@@ -127,6 +129,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "left-over", no_argument, NULL, 'L' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "quiet", no_argument, NULL, 'q' },
@@ -159,6 +162,9 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'j':
 			record->json = true;
 			break;
+		case 'L':
+			left_over_print();
+			return 1;
 		case 'o':
 			record->output = optarg;
 			break;
@@ -281,6 +287,7 @@ static bool set_up(struct record *record)
 
 	if (!session_daemon())
 		return false;
+	left_over_end();
 	probe = session_probe();
 	if (!session_create(session, record->dir, record->buffer))
 		return false;

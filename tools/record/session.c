@@ -5,9 +5,6 @@
  * All events are in one channel: contexts belong to a channel, and a reader
  * merges channels anyway. LTTng accepts any name of a tracepoint without
  * checking that it exists, so this file looks names up in LTTng's lists first.
- *
- * If the process is killed, the daemon keeps the session until "lttng destroy".
- * The session's name holds the process id.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -19,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "left_over.h"
 #include "session.h"
 #include "tool.h"
 
@@ -146,7 +144,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer)
 	char url[4096 + 16];
 
 	memset(session, 0, sizeof(*session));
-	snprintf(session->name, sizeof(session->name), "kunwind-record-%d", (int)getpid());
+	left_over_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
 	if (!check(to, session_is_remote(to) ?
 			   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :

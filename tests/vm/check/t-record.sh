@@ -131,6 +131,29 @@ kill -TERM $recorder
 wait $recorder
 is $? 143 "record: SIGTERM is passed on to the command"
 
+# ------------------------------------------------ a recorder that was killed
+kunwind record -q -o killed -- sleep 1000 &
+recorder=$!
+until started "kunwind-record-$recorder"; do sleep 0.2; done
+until [ "$(pgrep -x sleep)" ]; do sleep 0.1; done
+is "$(kunwind record --left-over)" "" "record --left-over: the session of a running recorder is none"
+check "record: a session of the user's, with a similar name" lttng create kunwind-record-mine
+kunwind record -q -o beside -- true
+check "record: another recorder leaves a running one alone" started "kunwind-record-$recorder"
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+pkill -x sleep
+check "record: SIGKILL leaves an active session" started "kunwind-record-$recorder"
+is "$(kunwind record --left-over)" "kunwind-record-$recorder"$'\t'"$PWD/killed" "record --left-over: name and trace of the session"
+like "$(kunwind status)" "Sessions .*: sudo lttng destroy kunwind-record-$recorder" "status: names the session and the command that ends it"
+like "$(kunwind doctor)" "note +left-over sessions .*fix: sudo lttng destroy kunwind-record-$recorder " "doctor: names the session and the command that ends it"
+out=$(kunwind record -q -o after -- true 2>&1)
+is "$? $out" "0 kunwind record: ended the session kunwind-record-$recorder, left by a recorder that was killed; its trace is in $PWD/killed" \
+	"record: the next recorder ends the session and names its trace"
+like "$(commands killed 'syscall_exit_execve')" "sleep" "record: the trace of the killed recorder can be read"
+is "$(kunwind record --left-over)$(kunwind status | grep Sessions)" "" "record --left-over, status: nothing is left over"
+check "record: the user's session is still there" lttng destroy kunwind-record-mine
+
 # ------------------------------------------------ processes that already run
 start_waiting
 kunwind record -o running -p "$pid" 2>err {go}>&- &

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/*
+ * left_over.c - find and end LTTng sessions whose recorder was killed
+ *
+ * The session daemon keeps the session of a recorder that SIGKILL ended, and
+ * goes on tracing. The name of a session says which process made it:
+ * "kunwind-record-PID", and in a PID namespace other than the first one
+ * "kunwind-record-PID-nsINODE".
+ *
+ * A session is left over only if its name has exactly this form, with the
+ * namespace of this process, and no program "kunwind-record" has that PID. If
+ * the name of the program cannot be read, the recorder counts as running. A
+ * recorder that got the PID of a killed one cannot have made a session of that
+ * name, because the name is taken, except after left_over_end().
+ */
+#include <errno.h>
+#include <lttng/lttng.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "left_over.h"
+#include "tool.h"
+
+#define PREFIX		"kunwind-record-"
+#define PROGRAM		"kunwind-record"
+#define FIRST_NAMESPACE	0xeffffffcUL	/* PROC_PID_INIT_INO of the kernel */
+
+static void name_of(char *name, size_t size, int pid)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_NAMESPACE)
+		snprintf(name, size, PREFIX "%d", pid);
+	else
+		snprintf(name, size, PREFIX "%d-ns%lu", pid, (unsigned long)st.st_ino);
+}
+
+void left_over_name(char *name, size_t size)
+{
+	name_of(name, size, (int)getpid());
+}
+
+static bool may_run(int pid)
+{
+	char path[32], line[64], state;
+	bool runs = true;
+	FILE *f;
+
+	if (pid == getpid() || (kill(pid, 0) && errno == ESRCH))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f))
+		runs = sscanf(line, "%*d (" PROGRAM ") %c", &state) == 1 && state != 'Z' && state != 'X';
+	if (f)
+		fclose(f);
+	return runs;
+}
+
+static bool is_left_over(const char *name)
+{
+	char wanted[64];
+	int pid;
+
+	if (sscanf(name, PREFIX "%d", &pid) != 1 || pid <= 0)
+		return false;
+	name_of(wanted, sizeof(wanted), pid);
+	return !strcmp(name, wanted) && !may_run(pid);
+}
+
+static void for_each(void (*fn)(const struct lttng_session *session))
+{
+	struct lttng_session *sessions = NULL;
+	int i, nr = lttng_list_sessions(&sessions);
+
+	for (i = 0; i < nr; i++) {
+		if (is_left_over(sessions[i].name))
+			fn(&sessions[i]);
+	}
+	free(sessions);
+}
+
+static void print(const struct lttng_session *session)
+{
+	printf("%s\t", session->name);
+	kunwind_tool_text(stdout, session->path, "");
+	putchar('\n');
+}
+
+void left_over_print(void)
+{
+	for_each(print);
+}
+
+static void end(const struct lttng_session *session)
+{
+	int err = lttng_destroy_session(session->name);
+
+	if (err < 0)
+		kunwind_tool_error("the session %s was left by a recorder that was killed, and cannot "
+				   "be ended: %s (try: sudo lttng destroy %s)", session->name,
+				   lttng_strerror(err), session->name);
+	else
+		kunwind_tool_error("ended the session %s, left by a recorder that was killed; its "
+				   "trace is in %s", session->name, session->path);
+}
+
+void left_over_end(void)
+{
+	for_each(end);
+}
