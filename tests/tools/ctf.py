@@ -3,7 +3,7 @@
 
 The caller decides about every event and its time. (The tests in the VM use
 traces that a real kernel records.) The trace has one stream with an empty packet
-and a packet with all events. Events must be added in order of time.
+and packets with all events. Events must be added in order of time.
 """
 
 import os
@@ -18,7 +18,8 @@ typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
 typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
 trace {
 	major = 1; minor = 8; uuid = "%(uuid)s"; byte_order = le;
-	packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
+	packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id;
+		uint64_t stream_instance_id; };
 };
 env { hostname = "%(host)s"; domain = "kernel"; tracer_name = "lttng-modules"; };
 clock { name = "monotonic"; freq = 1000000000; offset_s = %(seconds)d; };
@@ -26,7 +27,8 @@ typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.
 stream {
 	id = 0;
 	packet.context := struct { stamp_t timestamp_begin; stamp_t timestamp_end;
-		uint64_t content_size; uint64_t packet_size; uint64_t events_discarded;
+		uint64_t content_size; uint64_t packet_size; uint64_t packet_seq_num;
+		uint64_t events_discarded;
 		uint32_t cpu_id; };
 	event.header := struct { uint16_t id; stamp_t timestamp; };
 	event.context := struct { %(contexts)s };
@@ -102,8 +104,12 @@ class Trace:
         self.events.append(out)
         self.times.append(time)
 
-    def write(self, directory, lost=0):
-        """Writes the trace to a new directory; lost: number of discarded events."""
+    def write(self, directory, lost=0, packets=1):
+        """Writes the trace to a new directory.
+
+        lost: number of discarded events; packets: number of packets for the events.
+        Returns the offsets of all packets in the file channel_0, and its size.
+        """
         os.makedirs(directory)
         kinds = {"callstack_user": STACK, "procname": "string procname;"}
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
@@ -118,9 +124,16 @@ class Trace:
         with open(os.path.join(directory, "channel_0"), "wb") as file:
             # The count of lost events must grow from one packet to the next:
             # the first packet is empty and has the count 0.
-            for packet, count in ((b"", 0), (b"".join(self.events), lost)):
-                first, last = (self.times[0], self.times[-1]) if packet else (self.times[0],) * 2
-                size = 8 * (24 + 44 + len(packet))
-                file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<I", 0))
-                file.write(struct.pack("<QQQQQI", first, last, size, size, count, 0))
+            share = -(-len(self.events) // packets)
+            cuts = [(0, 0)] + [(at, at + share) for at in range(0, len(self.events), share)]
+            offsets = []
+            for number, (start, end) in enumerate(cuts):
+                packet = b"".join(self.events[start:end])
+                times = self.times[start:end] or self.times[:1]
+                size = 8 * (32 + 52 + len(packet))
+                offsets.append(file.tell())
+                file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<IQ", 0, 0))
+                file.write(struct.pack("<QQQQQQI", times[0], times[-1], size, size, number,
+                                       lost if number else 0, 0))
                 file.write(packet)
+            return offsets + [file.tell()]

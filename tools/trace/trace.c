@@ -7,7 +7,8 @@
  * directory with a file "metadata" is a trace. The search goes through all
  * other directories; it follows symbolic links only if they were given as
  * arguments. Directories that ctf.fs assigns to one trace (the chunks of a
- * rotated session) share a source.
+ * rotated session) share a source. A trace with stream files that are cut off is
+ * read through a view (view.h).
  *
  * Memory: that of libbabeltrace2, which does not grow with the trace's length.
  */
@@ -20,6 +21,7 @@
 
 #include "tool.h"
 #include "trace.h"
+#include "view.h"
 
 struct source {
 	char *group;			/* from ctf.fs; NULL: a trace by itself */
@@ -30,6 +32,8 @@ struct kunwind_trace {
 	const bt_plugin *ctf, *utils;
 	struct source *source;
 	size_t nr_sources;
+	char **view;			/* of traces that are cut off */
+	size_t nr_views;
 	char hostname[256];
 	/* while reading */
 	kunwind_trace_event_fn *fn;
@@ -135,6 +139,32 @@ static bool add_directory(struct kunwind_trace *trace, const char *dir)
 	return source->inputs && !bt_value_array_append_string_element(source->inputs, dir);
 }
 
+/*
+ * Adds @dir, or a view of it if it has stream files that are cut off. False: after
+ * a message.
+ */
+static bool add_trace(struct kunwind_trace *trace, const char *dir)
+{
+	char *view, **views;
+
+	if (!kunwind_view_new(dir, &view))
+		return false;
+	if (view) {
+		views = reallocarray(trace->view, trace->nr_views + 1, sizeof(*views));
+		if (!views) {
+			kunwind_view_free(view);
+			kunwind_tool_error("out of memory");
+			return false;
+		}
+		trace->view = views;
+		views[trace->nr_views++] = view;
+	}
+	if (add_directory(trace, view ? view : dir))
+		return true;
+	kunwind_tool_error("out of memory");
+	return false;
+}
+
 /* @swapped: the traced machine has the other byte order. */
 static uint32_t word_at(const unsigned char *bytes, bool swapped)
 {
@@ -202,9 +232,7 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 				kunwind_tool_error("%s: cut off", metadata);
 				ok = false;
 			} else if (!access(metadata, F_OK)) {
-				ok = add_directory(trace, entry->fts_path);
-				if (!ok)
-					kunwind_tool_error("out of memory");
+				ok = add_trace(trace, entry->fts_path);
 				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
 			}
 			break;
@@ -260,6 +288,9 @@ void kunwind_trace_close(struct kunwind_trace *trace)
 		bt_value_put_ref(trace->source[i].inputs);
 		free(trace->source[i].group);
 	}
+	for (i = 0; i < trace->nr_views; i++)
+		kunwind_view_free(trace->view[i]);
+	free(trace->view);
 	free(trace->source);
 	bt_plugin_put_ref(trace->ctf);
 	bt_plugin_put_ref(trace->utils);

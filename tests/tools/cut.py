@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Traces whose stream files are cut off are read up to the last whole packet.
+
+The oracle is babeltrace2 on a trace without the packets that are cut off.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import ctf
+from tap import check, finish, same
+
+KUNWIND = os.path.realpath("../../tools/build/kunwind")
+
+
+def shown(directory, tmp, status=0):
+    """Returns the numbers of the events that kunwind show prints, and its messages."""
+    done = subprocess.run([KUNWIND, "show", "--no-symbols", "--tsv", directory], capture_output=True,
+                          text=True, env=dict(os.environ, TMPDIR=tmp))
+    same("status %d" % status, done.returncode, status)
+    return [line.split("\t")[3] for line in done.stdout.splitlines() if line.startswith("event")], done.stderr
+
+
+def oracle(directory):
+    done = subprocess.run(["babeltrace2", directory], capture_output=True, text=True, check=True)
+    return [line.split(": {")[0].split()[-1] for line in done.stdout.splitlines()]
+
+
+def variant(whole, name, change):
+    """Copies a trace, with its stream file's bytes changed by a function."""
+    copy = os.path.join(os.path.dirname(whole), name)
+    shutil.copytree(whole, copy)
+    with open(os.path.join(copy, "channel_0"), "r+b") as file:
+        data = change(file.read())
+        file.seek(0)
+        file.truncate()
+        file.write(data)
+    return copy
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        trace = ctf.Trace()
+        for number in range(12):
+            trace.add(1000 + number, "tick%d" % number, (1, 1, "app"))
+        whole, tmp = os.path.join(work, "whole"), os.path.join(work, "tmp")
+        os.mkdir(tmp)
+        at = trace.write(whole, packets=4)
+        names = oracle(whole)
+        same("the whole trace is read", shown(whole, tmp), (names, ""))
+        for what, size in (("inside an event", at[3] + 100), ("inside a packet's header", at[3] + 10),
+                           ("one byte before the end of a packet", at[4] - 1)):
+            cut = variant(whole, what.replace(" ", "-"), lambda data, size=size: data[:size])
+            good = variant(whole, "good-" + what.replace(" ", "-"), lambda data: data[:at[3]])
+            events, messages = shown(cut, tmp)
+            same("cut off %s: the events of all whole packets" % what, events, oracle(good))
+            check("cut off %s: a message says which file and how much" % what,
+                  messages.count("\n") == 1 and "/channel_0: cut off" in messages and
+                  "left out %d of %d bytes" % (size - at[3], size) in messages, messages)
+        hole = variant(whole, "hole", lambda data: data[:at[2] + 90] + data[at[3]:])
+        events, messages = shown(hole, tmp)
+        same("a packet is cut off and others follow: the events of all other packets", events,
+             names[:3] + names[6:])
+        check("a packet is cut off and others follow: a message says how much",
+              "left out 90 of" in messages, messages)
+        two = os.path.join(work, "two")
+        shutil.copytree(whole, os.path.join(two, "whole"))
+        for name, change in (("none", lambda data: data[:83]), ("first", lambda data: data[:50] + data[84:])):
+            lost = ctf.Trace()
+            lost.add(1, "lost", (1, 1, "app"))
+            lost.write(os.path.join(work, name))
+            shutil.move(variant(os.path.join(work, name), name + "-cut", change), two)
+        same("files without a whole packet, or without the first one: the events of the other files",
+             shown(two, tmp)[0], names)
+        other = variant(whole, "other", lambda data: data[:-1])
+        metadata = os.path.join(other, "metadata")
+        with open(metadata) as file:
+            text = file.read()
+        with open(metadata, "w") as file:
+            file.write(text.replace("lttng-modules", "other"))
+        check("a trace of another tracer is left to the library",
+              "cannot be opened" in shown(other, tmp, status=1)[1])
+        same("no temporary file is left", os.listdir(tmp), [])
+        finish()
+
+
+main()

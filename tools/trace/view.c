@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * view.c - a directory that shows a trace without packets that are cut off
+ *
+ * libbabeltrace2 does not open a trace with a stream file that ends inside a
+ * packet. But it skips what an index names as padding. The view has a symbolic
+ * link for each file of the trace, and indices of its own for such stream files
+ * (packets.c). Nothing of the trace is copied or changed.
+ *
+ * Cost: a directory in $TMPDIR or /tmp, with 72 bytes for each packet of the files
+ * that are cut off. It is removed when the trace is closed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "packets.h"
+#include "tool.h"
+#include "view.h"
+
+/* Returns a path, which the caller frees; NULL: out of memory, after a message. */
+static char *join(const char *dir, const char *name, const char *end)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s%s", dir, name, end) >= 0)
+		return path;
+	kunwind_tool_error("out of memory");
+	return NULL;
+}
+
+static bool failed(const char *path)
+{
+	kunwind_tool_error("%s: %s (it is needed because the trace is cut off; TMPDIR names "
+			   "another directory)", path, strerror(errno));
+	return false;
+}
+
+static char *make_directory(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *view = join(tmp && *tmp ? tmp : "/tmp", "kunwind-", "XXXXXX"), *index;
+
+	if (!view)
+		return NULL;
+	index = mkdtemp(view) ? join(view, "index", "") : NULL;
+	if (index && !mkdir(index, 0700)) {
+		free(index);
+		return view;
+	}
+	failed(view);
+	free(index);
+	rmdir(view);
+	free(view);
+	return NULL;
+}
+
+/* Returns whether "view/NAME.end" was made as a link to "dir/NAME.end", if there is one. */
+static bool link_file(const char *dir, const char *view, const char *name, const char *end)
+{
+	char *to = join(dir, name, end), *from = join(view, name, end);
+	bool ok = to && from;
+
+	if (ok && !access(to, F_OK) && symlink(to, from))
+		ok = failed(from);
+	free(to);
+	free(from);
+	return ok;
+}
+
+static bool write_index(const struct kunwind_packets *packets, const char *view, const char *name)
+{
+	char *sub = join("index", name, ".idx"), *path = sub ? join(view, sub, "") : NULL;
+	FILE *file = path ? fopen(path, "we") : NULL;
+	bool ok = file;
+
+	if (file) {
+		kunwind_packets_index(packets, file);
+		ok = !ferror(file);
+		ok = !fclose(file) && ok;
+	}
+	if (path && !ok)
+		failed(path);
+	free(sub);
+	free(path);
+	return ok;
+}
+
+/* Adds the file @name of @dir to the view. */
+static bool add_file(const char *dir, const char *view, const char *name)
+{
+	char *path = join(dir, name, ""), *sub = join("index", name, "");
+	struct kunwind_packets packets = { 0 };
+	bool ok = path && sub;
+
+	if (ok && kunwind_packets_read(&packets, path) && packets.lost) {
+		kunwind_tool_error("%s: cut off (disk full, or the recorder was killed?): left out "
+				   "%" PRIu64 " of %" PRIu64 " bytes, which are no whole packets",
+				   path, packets.lost, packets.size);
+		if (packets.nr)
+			ok = link_file(dir, view, name, "") && write_index(&packets, view, name);
+	} else {
+		ok = ok && link_file(dir, view, name, "") && link_file(dir, view, sub, ".idx");
+	}
+	kunwind_packets_free(&packets);
+	free(path);
+	free(sub);
+	return ok;
+}
+
+/* Returns whether LTTng wrote the trace, according to its metadata. */
+static bool is_of_lttng(const char *dir)
+{
+	char *path = join(dir, "metadata", ""), *text = NULL;
+	size_t room = 0;
+	ssize_t size;
+	FILE *file = path ? fopen(path, "re") : NULL;
+	bool found = false;
+
+	while (file && !found && (size = getdelim(&text, &room, '\n', file)) > 0)
+		found = memmem(text, (size_t)size, "tracer_name", 11) &&
+			memmem(text, (size_t)size, "\"lttng-", 7);
+	if (file)
+		fclose(file);
+	free(text);
+	free(path);
+	return found;
+}
+
+static bool is_cut(const char *dir, const char *name)
+{
+	char *path = join(dir, name, "");
+	struct kunwind_packets packets;
+	bool cut = false;
+
+	if (path && kunwind_packets_read(&packets, path)) {
+		cut = packets.lost;
+		kunwind_packets_free(&packets);
+	}
+	free(path);
+	return cut;
+}
+
+bool kunwind_view_new(const char *dir, char **view)
+{
+	char real[PATH_MAX];
+	struct dirent **file = NULL;
+	int i, nr = realpath(dir, real) ? scandir(real, &file, NULL, alphasort) : -1;
+	bool cut = false, ok = true;
+
+	*view = NULL;
+	for (i = 0; i < nr && !cut; i++)
+		cut = is_cut(real, file[i]->d_name);
+	if (cut && is_of_lttng(real)) {
+		*view = make_directory();
+		ok = *view;
+	}
+	for (i = 0; i < nr; i++) {
+		if (ok && *view && file[i]->d_type != DT_DIR && file[i]->d_name[0] != '.')
+			ok = add_file(real, *view, file[i]->d_name);
+		free(file[i]);
+	}
+	free(file);
+	if (!ok) {
+		kunwind_view_free(*view);
+		*view = NULL;
+	}
+	return ok;
+}
+
+void kunwind_view_free(char *view)
+{
+	char *paths[] = { view, NULL };
+	FTSENT *entry;
+	FTS *fts;
+
+	if (!view)
+		return;
+	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (fts && (entry = fts_read(fts))) {
+		if (entry->fts_info != FTS_D)
+			remove(entry->fts_accpath);
+	}
+	if (fts)
+		fts_close(fts);
+	free(view);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - a directory that shows a trace without packets that are cut off
+ */
+#ifndef KUNWIND_TRACE_VIEW_H
+#define KUNWIND_TRACE_VIEW_H
+
+#include <stdbool.h>
+
+/**
+ * kunwind_view_new() - make a view of the trace in @dir, if it needs one
+ * @view: out: path of the view, for kunwind_view_free(); NULL: read @dir itself
+ * Prints on stderr what is left out. Return: false after a message on stderr.
+ */
+bool kunwind_view_new(const char *dir, char **view);
+
+/* Removes the view's directory. */
+void kunwind_view_free(char *view);
+
+#endif /* KUNWIND_TRACE_VIEW_H */
