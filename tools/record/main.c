@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "left_over.h"
 #include "mappings.h"
 #include "pids.h"
@@ -53,6 +54,7 @@ struct record {
 	sigset_t mask;		/* signal mask before SIGINT, SIGTERM and SIGCHLD were blocked */
 	char *filter;
 	uint64_t lost;
+	bool full;		/* the disk was, so the trace ends early */
 };
 
 static const char usage[] =
@@ -366,7 +368,8 @@ static void closing_words(const struct record *record)
 				   record->session.name);
 		return;
 	}
-	kunwind_tool_error("the trace is in %s; now:", record->output);
+	kunwind_tool_error(record->full ? "the beginning of the trace is in %s; now:" :
+					  "the trace is in %s; now:", record->output);
 	fputs("  kunwind report ", stderr);
 	kunwind_tool_text(stderr, record->output, "");
 	fputs("\n  kunwind flamegraph ", stderr);
@@ -397,6 +400,15 @@ static int run(struct record *record)
 	}
 	if (!session_stop(&record->session, &record->lost))
 		return status ? status : TOOL_RUN_FAILED;
+	/* the session daemon is done with the files */
+	session_destroy(&record->session);
+	if (!session_is_remote(record->output) && disk_was_full(record->dir)) {
+		kunwind_tool_error("%s: disk full: the trace ends early. Free space there, or name "
+				   "another directory (-o), or record fewer events (-e)",
+				   record->output);
+		status = TOOL_RUN_FAILED;
+		record->full = true;
+	}
 	if (record->json)
 		closing_json(record, status);
 	else

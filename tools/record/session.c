@@ -263,11 +263,19 @@ bool session_stop(struct session *session, uint64_t *lost)
 
 void session_destroy(struct session *session)
 {
+	int err;
+
 	if (session->handle)
 		lttng_destroy_handle(session->handle);
-	if (session->created)
-		check("destroy", lttng_destroy_session(session->name));
+	if (session->created) {
+		err = lttng_destroy_session(session->name);
+		/* a stream that the consumer gave up (disk.c); the session is destroyed */
+		if (err != -LTTNG_ERR_ROTATION_FAIL_CONSUMER)
+			check("destroy", err);
+	}
 	free(session->syscalls);
 	free(session->tracepoints);
-	memset(session, 0, sizeof(*session));
+	session->handle = NULL;
+	session->created = false;
+	session->syscalls = session->tracepoints = NULL;
 }

@@ -63,7 +63,7 @@ bool session_start(struct session *session);
  */
 bool session_stop(struct session *session, uint64_t *lost);
 
-/* Destroys what session_create() made, also after a failure. */
+/* Destroys what session_create() made, also after a failure; keeps the name. */
 void session_destroy(struct session *session);
 
 #endif /* KUNWIND_RECORD_SESSION_H */

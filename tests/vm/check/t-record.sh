@@ -131,6 +131,17 @@ kill -TERM $recorder
 wait $recorder
 is $? 143 "record: SIGTERM is passed on to the command"
 
+# ------------------------------------------------ a full disk
+mkdir small
+mount -t tmpfs -o size=3m none small
+out=$(kunwind record --buffer 64K -o small/trace -- sh -c 'i=0; while [ $i -lt 3000 ]; do : </etc/passwd; i=$((i+1)); done; exit 7' 2>&1)
+is $? 125 "record: a full disk ends with 125"
+like "$out" "small/trace: disk full: .*(-o)" "record: a full disk is reported"
+check "record: a trace on a full disk can be opened by babeltrace2" sh -c 'babeltrace2 small/trace >events'
+like "$(wc -l <events)" "[0-9]{3}" "record: a trace on a full disk has the first events"
+is "$(kunwind show --no-symbols --tsv small/trace 2>err | grep -c ^event) $(cat err)" "$(wc -l <events) " "show: reads the same events as babeltrace2"
+umount small
+
 # ------------------------------------------------ a recorder that was killed
 kunwind record -q -o killed -- sleep 1000 &
 recorder=$!
