@@ -24,7 +24,6 @@ from tap import check, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
-FLAMEGRAPH = os.path.join(os.path.dirname(KUNWIND), "flamegraph/d3.js")
 BIAS = 0x555555554000
 PROGRAM = """
 #include <unistd.h>
@@ -233,7 +232,7 @@ def test_speedscope(trace, work):
 
 
 def speedscope_package():
-    parts = subprocess.run([os.path.join(HERE, "../../scripts/flamegraph-parts"), "--path", "speedscope"],
+    parts = subprocess.run([os.path.join(HERE, "../../scripts/npm-packages"), "--path", "speedscope"],
                            capture_output=True, text=True)
     return os.path.join(parts.stdout.strip(), "dist/release")
 
@@ -382,10 +381,6 @@ def marked(text):
 
 def test_flamegraph(trace, work):
     global count
-    if not os.path.exists(FLAMEGRAPH):
-        count += 1
-        print("ok %d - flame graph # SKIP scripts/setup flamegraph" % count)
-        return
     page = os.path.join(work, "page.html")
     run("flamegraph", "-o", page, "--title", "A <b>title</b>", trace)
     with open(page) as file:
@@ -510,8 +505,6 @@ def runs(what, directory, *options, analyzed=True, shown=True):
     these must end with status 1 and a message. shown: the same for show.
     """
     for command in COMMANDS:
-        if command[0] == "flamegraph" and not os.path.exists(FLAMEGRAPH):
-            continue
         done = subprocess.run([KUNWIND, *command, *options, directory], capture_output=True)
         wanted = 0 if (shown if command[0] == "show" else analyzed) else 1
         check("%s: kunwind %s: status %d" % (what, " ".join(command), wanted),
@@ -655,11 +648,10 @@ def test_unknown(work):
     some = run("show", "--event", "*vfork", directory).stdout
     same("unknown system calls: show --event finds them by name", (some.count("syscall_entry_vfork"), some.count("syscall_exit_vfork"),
          "getrandom" in some), (1, 2, False))
-    if os.path.exists(FLAMEGRAPH):
-        page = run("flamegraph", "-o", "-", "--all", directory).stdout
-        frames_of_page = json.loads(re.search('id="data">(.*?)</script>', page).group(1))["frames"]
-        check("unknown system calls: flamegraph names them",
-              {"vfork", "getrandom", "rseq", "syscall_499"} <= {frame[0] for frame in frames_of_page}, frames_of_page)
+    page = run("flamegraph", "-o", "-", "--all", directory).stdout
+    frames_of_page = json.loads(re.search('id="data">(.*?)</script>', page).group(1))["frames"]
+    check("unknown system calls: flamegraph names them",
+          {"vfork", "getrandom", "rseq", "syscall_499"} <= {frame[0] for frame in frames_of_page}, frames_of_page)
 
     trace = ctf.Trace()
     trace.add(1000, "syscall_entry_unknown", APP, [0x1234])

@@ -41,6 +41,14 @@ for file in bin/kunwind bin/lttng lib/libkunwind.so libexec/kunwind/kunwind-show
 	share/fish/vendor_completions.d/kunwind.fish lib/babeltrace2/plugins/babeltrace-plugin-kunwind.so; do
 	like " ${files//$'\n'/ } " " ./$file " "PREFIX has $file"
 done
+# without the cache of scripts/setup: HOME is a new directory
+check "a trace is written" /usr/bin/python3 -c '
+import sys, ctf
+trace = ctf.Trace()
+trace.add(1, "tick", (1, 1, "app"), [0x1234])
+trace.write(sys.argv[1])' "$work/trace"
+check "the installed flamegraph draws a page" "$prefix/bin/kunwind" flamegraph -o - "$work/trace"
+rm -rf "$work/trace"
 is "$(grep udev <<<"$files")" "" "the udev rule, which only works in a system prefix, is left out"
 if command -v man >/dev/null; then
 	chmod 755 "$work"

@@ -63,8 +63,6 @@ def prepare():
     os.mkdir(programs)
     for name in ("kunwind", "kunwind-analyze", "kunwind-symbolize-helper"):
         shutil.copy(os.path.join(BUILD, name), programs)
-    if os.path.exists(os.path.join(BUILD, "flamegraph/d3.js")):
-        shutil.copytree(os.path.join(BUILD, "flamegraph"), os.path.join(programs, "flamegraph"))
     kunwind = os.path.join(programs, "kunwind")
     trace = ctf.Trace()
     trace.add(1, "tick", APP, [0x1234])

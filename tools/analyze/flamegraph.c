@@ -2,10 +2,9 @@
 /*
  * flamegraph.c - kunwind flamegraph: one self-contained, interactive HTML page
  *
- * The page is page/page.html with two things inserted: d3 and d3-flame-graph,
- * which are not part of this project (scripts/setup gets them), and the tree of
- * calls as flat arrays: parent, frame, and one array for each weight that the
- * trace has.
+ * The page is page/page.html, which this program contains, with the tree of calls
+ * inserted as flat arrays: parent, frame, and one array for each weight that the
+ * trace has. The page's own script draws it.
  *
  * "<" in the data is written as \u003c, so that no name can end the script
  * element that holds the data.
@@ -44,52 +43,14 @@ struct flamegraph {
 	int weight;		/* enum weight, or -1 */
 };
 
-/* ------------------------------------------------------------ page parts */
+/* page/page.html, ended by NUL */
+__asm__(".section .rodata\n"
+	"page_template: .incbin \"analyze/page/page.html\"\n"
+	".byte 0\n"
+	".previous\n");
+extern const char page_template[] __attribute__((__visibility__("hidden")));
 
-/* Returns a file as a string, which the caller frees; or NULL with errno. */
-static char *read_file(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	long size;
-
-	if (!f)
-		return NULL;
-	if (!fseek(f, 0, SEEK_END) && (size = ftell(f)) >= 0 && !fseek(f, 0, SEEK_SET)) {
-		text = needed(malloc((size_t)size + 1));
-		text[fread(text, 1, (size_t)size, f)] = '\0';
-	}
-	fclose(f);
-	return text;
-}
-
-/*
- * Reads a part of the page: from below this program's directory in the build
- * tree, else from ../../share/kunwind. Returns NULL after a message.
- */
-static char *read_part(const char *name)
-{
-	static const char *const place[] = { "flamegraph", "../../share/kunwind/flamegraph" };
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 256);
-	char *base, *text;
-	size_t i;
-
-	if (n < 0)
-		n = 0;
-	path[n] = '\0';
-	base = strrchr(path, '/');
-	base = base ? base + 1 : path;
-	for (i = 0; i < 2; i++) {
-		sprintf(base, "%s/%s", place[i], name);
-		text = read_file(path);
-		if (text)
-			return text;
-	}
-	kunwind_tool_error("%s: %s (scripts/setup flamegraph gets it, then make install)", path,
-			   strerror(errno));
-	return NULL;
-}
+/* ------------------------------------------------------------ text */
 
 /* For text inside a script element. */
 static void put_escaped(FILE *file, const char *text)
@@ -216,48 +177,26 @@ static char *data_text(const struct flamegraph *graph)
 
 /* ------------------------------------------------------------ the command */
 
-/* Writes the page; replaces marks @@NAME@@ by @part, the data or the title. */
-static void fill(const struct flamegraph *graph, char *page, char *const *part, FILE *file)
+/* Writes the page; replaces the marks @@DATA@@ and @@TITLE@@. */
+static void write_page(const struct flamegraph *graph, FILE *file)
 {
-	static const char *const name[] = { "D3@@", "FLAMEGRAPH@@", "NOTICES@@", "DATA@@", "TITLE@@" };
-	char *mark, *data = data_text(graph);
-	size_t i;
+	static const char data_mark[] = "DATA@@", title_mark[] = "TITLE@@";
+	char *data = data_text(graph);
+	const char *page = page_template, *mark;
 
 	while ((mark = strstr(page, "@@"))) {
 		fwrite(page, 1, (size_t)(mark - page), file);
-		page = mark += 2;
-		for (i = 0; i < 5; i++) {
-			if (strncmp(mark, name[i], strlen(name[i])))
-				continue;
-			page += strlen(name[i]);
-			if (i < 3)
-				fputs(part[i], file);
-			else if (i == 3)
-				put_escaped(file, data);
-			else
-				put_html(file, graph->title);
+		page = mark + 2;
+		if (!strncmp(page, data_mark, strlen(data_mark))) {
+			page += strlen(data_mark);
+			put_escaped(file, data);
+		} else if (!strncmp(page, title_mark, strlen(title_mark))) {
+			page += strlen(title_mark);
+			put_html(file, graph->title);
 		}
 	}
 	fputs(page, file);
 	free(data);
-}
-
-static bool write_page(const struct flamegraph *graph, FILE *file)
-{
-	static const char *const name[] = { "page.html", "d3.js", "d3-flame-graph.js", "NOTICES" };
-	char *part[4] = { NULL };
-	bool ok = true;
-	int i;
-
-	for (i = 0; i < 4 && ok; i++) {
-		part[i] = read_part(name[i]);
-		ok = part[i];
-	}
-	if (ok)
-		fill(graph, part[0], part + 1, file);
-	for (i = 0; i < 4; i++)
-		free(part[i]);
-	return ok;
 }
 
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
@@ -319,7 +258,9 @@ int analyze_flamegraph(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 	} else if (outfile_open(&output, graph.path)) {
 		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
-		     analyze_remarks(&graph.samples) && write_page(&graph, output.file);
+		     analyze_remarks(&graph.samples);
+		if (ok)
+			write_page(&graph, output.file);
 		status = outfile_close(&output, ok);
 	}
 	samples_free(&graph.samples);

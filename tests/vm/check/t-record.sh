@@ -101,12 +101,8 @@ is "$(/usr/bin/python3 - report.json <<-'END'
 like "$(kunwind report --top 0 --pid "$pid" first)" "fct_a \($KUNWIND_TMP/chain\)" "report: the text names the functions"
 kunwind export --folded -w events first >folded 2>err
 check "export --folded: the chain is one folded stack" grep -qE '^chain;_start;.*;main;fct_a;fct_b;fct_c;.*gettid;gettid [0-9]+$' folded
-if [ -e "$(dirname "$(command -v kunwind)")/../share/kunwind/flamegraph/d3.js" ]; then
-	check "kunwind flamegraph succeeds" kunwind flamegraph -o flame.html first
-	check "flamegraph: the page has the functions" grep -q '"fct_b"' flame.html
-else
-	skip "kunwind flamegraph" "no npm on the host: scripts/setup flamegraph"
-fi
+check "kunwind flamegraph succeeds" kunwind flamegraph -o flame.html first
+check "flamegraph: the page has the functions" grep -q '"fct_b"' flame.html
 
 check "record -e succeeds" kunwind record -q -e gettid,sched_process_exit -o chosen ./chain
 is "$(kunwind show --no-symbols --tsv chosen | awk -F '\t' '$1 == "event" { print $4 }' | sort -u | tr '\n' ' ')" \
