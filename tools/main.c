@@ -24,6 +24,7 @@ static const struct command {
 	  "register this process, then become COMMAND",
 	  "COMMAND keeps the process id, standard input, signals and exit status; the\n"
 	  "registration lasts across execve(2).\n"
+	  "With perf: kunwind run -- perf record -g COMMAND, which does not sample kunwind.\n"
 	  "\n"
 	  "  --children     processes that it forks are registered too (default)\n"
 	  "  --no-children  they are not\n"

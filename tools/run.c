@@ -5,6 +5,10 @@
  * There is no fork, so the command has this process's id, terminal and signals,
  * and the caller gets its exit status. The library opens the device only for
  * the call, and with O_CLOEXEC, so the command inherits only the registration.
+ *
+ * A tool that begins to record at the first execve(2), as "perf record" does,
+ * records this program, too, if it starts it. The program is short and linked
+ * statically; "kunwind run -- perf record COMMAND" has nothing of it.
  */
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@ import json_output
 import tap
 from tap import same
 
-KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
+KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind-dynamic")
 DEVICE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

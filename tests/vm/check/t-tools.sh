@@ -66,6 +66,19 @@ check_fails 126 "run: a directory" kunwind run /usr
 check_fails 126 "run: not executable" kunwind run /etc/passwd
 check_fails 125 "run: wrong usage" kunwind run --nonsense true
 
+# perf starts its counters at the first exec. With perf inside, that is the command's.
+samples() { perf script -i "$tmp/perf.data" -F comm,ip,dso 2>/dev/null | grep -c "^$1 "; }
+if perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- true 2>/dev/null; then
+	check "run: perf records a command" kunwind run -- perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- ls -lR /usr/bin
+	like "$(samples ls)" "^[1-9]" "run: perf has samples of the command"
+	is "$(samples kunwind)" 0 "run: perf inside has no samples of kunwind"
+	check "run: perf records kunwind run" perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- kunwind run ls -lR /usr/bin
+	diag "perf outside: $(samples kunwind) samples of kunwind, $(samples ls) of the command, at 20,000 Hz"
+else
+	skip "run: perf" "no perf for this kernel"
+fi
+is "$(readelf -lW "$(command -v kunwind)" | grep -c INTERP)" 0 "kunwind has no dynamic loader, whose start perf would sample"
+
 # register, unregister, status
 flags_of() { kunwind status --tsv | awk -F'\t' -v pid="$1" '$1 == "process" && $2 == pid { print $3 }'; }
 sleep 1000 &
