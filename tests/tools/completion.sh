@@ -63,6 +63,10 @@ if command -v fish >/dev/null; then
 	is "$(fish_words 'kunwind ')" "$(sort <<<"$commands" | tr '\n' ' ')" "fish: the commands are offered"
 	is "$(fish_words 'kunwind export --fo')" "--folded " "fish: an option is offered"
 	is "$(fish_words 'kunwind record --event openat,re')" "openat,read " "fish: a list is continued after a comma"
+	like "$(fish_words 'kunwind record --ev')" "^--event " "fish: an option of record is offered before COMMAND"
+	like "$(fish_words 'kunwind record -e openat -p 1 --out')" "^--output " "fish: an option of record is offered after others"
+	is "$(fish_words 'kunwind record true --ev')$(fish_words 'kunwind record -e openat -- true --out')$(fish_words 'kunwind run true --no-ch')" "" \
+		"fish: no option of kunwind is offered after COMMAND"
 	rm -rf "$HOME"
 else
 	skip "fish: the commands are offered" "no fish"

@@ -1,9 +1,26 @@
 # SPDX-License-Identifier: MIT
 # fish completion for kunwind(1)
 
-function __kunwind_is -d 'The command is one of the arguments'
+function __kunwind_command -d 'The command is one of the arguments'
 	set -l words (commandline -opc)
 	set -q words[2]; and contains -- $words[2] $argv
+end
+
+# The arguments after the COMMAND of "run" and "record" are that command's.
+function __kunwind_is -d 'The command is one of the arguments, and takes arguments of its own here'
+	__kunwind_command $argv; or return 1
+	__kunwind_command run record; or return 0
+	set -l words (commandline -opc)
+	set -l value 0
+	for word in $words[3..-1]
+		if test $value = 1
+			set value 0
+		else if contains -- $word -e -p -o --event --pid --output --buffer
+			set value 1
+		else if test $word = --; or not string match -q -- '-*' $word
+			return 1
+		end
+	end
 end
 
 function __kunwind_has_no_command
@@ -27,7 +44,7 @@ complete -c kunwind -n __kunwind_has_no_command -a export -d 'Write a trace as f
 complete -c kunwind -n __kunwind_has_no_command -a show -d 'Print a trace\'s events with named call stacks'
 complete -c kunwind -n __kunwind_has_no_command -a dump -d 'Print the unwind table that the kernel would use'
 
-complete -c kunwind -n '__kunwind_is run record' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c kunwind -n '__kunwind_command run record' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c kunwind -n '__kunwind_is run register' -l children -d 'Register child processes, too'
 complete -c kunwind -n '__kunwind_is run register' -l no-children -d 'Register no child processes'
 complete -c kunwind -n '__kunwind_is register unregister' -a '(__fish_complete_pids)'
