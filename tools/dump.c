@@ -324,7 +324,7 @@ static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 	int status;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		kunwind_tool_error("%s: not a regular file", path);
+		kunwind_tool_error("%s: not a regular file; name an ELF file", path);
 		return TOOL_FAILED;
 	}
 	build_error = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
@@ -369,7 +369,7 @@ int kunwind_cmd_dump(int argc, char **argv)
 		}
 	}
 	if (!path) {
-		kunwind_tool_error("no file given");
+		kunwind_tool_error("no file given: name an ELF file");
 		return kunwind_tool_usage(TOOL_FAILED);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

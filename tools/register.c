@@ -70,7 +70,7 @@ static int for_each_pid(int argc, char **argv, int first, const struct action *a
 	}
 	for (i = first; i < argc; i++) {
 		if (kunwind_tool_pid(argv[i]) < 0) {
-			kunwind_tool_error("not a PID: %s", argv[i]);
+			kunwind_tool_error("not the number of a process: %s", argv[i]);
 			return kunwind_tool_usage(TOOL_FAILED);
 		}
 	}

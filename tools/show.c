@@ -5,7 +5,6 @@
  * Memory: trace/reading.c's; nothing grows with the number of events.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +42,8 @@ static const char usage[] =
 	"function first, with the object that it is in. TRACE is a directory that holds\n"
 	"a trace, or one above several.\n"
 	"\n"
-	"  -e, --event PATTERN  only events whose name matches (as file names in a shell do)\n"
+	"  -e, --event PATTERN  only system calls and events whose name matches (as file names\n"
+	"                       in a shell do)\n"
 	"  -p, --pid PID        only events of this process\n"
 	"  -n, --limit N        stop after N events\n"
 	"  -s, --summary        only count: events, stacks, frames, share of complete stacks\n"
@@ -257,7 +257,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 
 	kunwind_reading_head(&head, event, time);
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
-	    (show->options.pattern && fnmatch(show->options.pattern, head.name, 0)) ||
+	    !kunwind_options_event(&show->options, head.name) ||
 	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
 		if (!show->events)
 			kunwind_empty_note(&show->empty, &show->options, &head);
@@ -371,7 +371,7 @@ static int parse(struct show *show, int argc, char **argv)
 			break;
 		case 'n':
 			if (!kunwind_tool_number(optarg, UINT64_MAX, &show->limit) || !show->limit) {
-				kunwind_tool_error("not a number that fits: %s", optarg);
+				kunwind_tool_error("--limit takes a number from 1 on, not: %s", optarg);
 				return -1;
 			}
 			break;
@@ -391,7 +391,7 @@ static int parse(struct show *show, int argc, char **argv)
 	}
 	if (optind < argc)
 		return 0;
-	kunwind_tool_error("which trace?");
+	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
 	return -1;
 }
 

@@ -6,7 +6,6 @@
  * processes, if the trace has no event of the process that --pid names. The
  * lists cost a few comparisons for each event before the first selected one.
  */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +38,7 @@ void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_option
 	bool right_process = options->only_pid < 0 || head->pid == options->only_pid;
 
 	if (!options->all && kunwind_history_is_own(head->name)) {
-		empty->own |= right_process &&
-			(!options->pattern || !fnmatch(options->pattern, head->name, 0));
+		empty->own |= right_process && kunwind_options_event(options, head->name);
 	} else if (right_process) {
 		note(&empty->names, head->name);
 	} else if (head->pid >= 0) {

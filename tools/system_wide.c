@@ -75,7 +75,7 @@ static int set_state(bool on)
 	int err = kunwind_system_wide(on);
 
 	if (err == -EPERM)
-		kunwind_tool_error("the whole system is root's to register: use sudo");
+		kunwind_tool_error("only root may register the whole system: use sudo");
 	else if (err)
 		kunwind_tool_failure(NULL, err);
 	else if (on)
@@ -92,7 +92,7 @@ int kunwind_cmd_system_wide(int argc, char **argv)
 	if (argc == i)
 		return print_state(json);
 	if (argc > i + 1 || (!on && strcmp(argv[i], "off") != 0)) {
-		kunwind_tool_error("on or off, not: %s", argv[argc > i + 1 ? i + 1 : i]);
+		kunwind_tool_error("the argument is on or off, not: %s", argv[argc > i + 1 ? i + 1 : i]);
 		return kunwind_tool_usage(TOOL_FAILED);
 	}
 	status = set_state(on);

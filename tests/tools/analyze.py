@@ -435,6 +435,19 @@ def test_flamegraph(trace, work):
          marked(shown), ["read", "reader", "recursive"])
 
 
+def test_patterns(trace):
+    names = {}
+    for pattern in ("openat", "syscall_entry_openat", "*"):
+        lines = run("show", "--tsv", "--no-symbols", "-e", pattern, trace).stdout.splitlines()
+        names[pattern] = {line.split("\t")[3] for line in lines if line.startswith("event")}
+    same("show -e: the name of a system call selects its entry and its exit", names["openat"],
+         {"syscall_entry_openat", "syscall_exit_openat"})
+    same("show -e: the whole name selects that event", names["syscall_entry_openat"], {"syscall_entry_openat"})
+    check("show -e: other events are there", len(names["*"]) > 2, names["*"])
+    reports = [run("report", "--json", "-e", p, trace).stdout for p in ("openat", "syscall_entry_openat")]
+    same("report -e: both names select the same calls", *[json.loads(r)["system_calls"] for r in reports])
+
+
 def test_failures(trace, work):
     done = run("export", "--folded", "-o", "/nonexistent/x", trace, status=1)
     check("export: no directory for the output: an error with its path", "/nonexistent/x" in done.stderr, done.stderr)
@@ -673,6 +686,7 @@ def main():
         test_firefox(trace)
         test_perfetto(trace)
         test_flamegraph(trace, work)
+        test_patterns(trace)
         test_failures(trace, work)
         test_contexts(work, symbols)
         test_numbers(work, symbols)

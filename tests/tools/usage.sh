@@ -51,8 +51,8 @@ expect 1 '' 'no PID given' register
 expect 1 '' 'no PID given' register --children
 expect 1 '' 'unknown option --nonsense' register --nonsense 1
 for pid in x 0 -1 1x '' ' 1' +1 99999999999999999999; do
-	expect 1 '' 'not a PID|unknown option' register "$pid"
-	expect 1 '' 'not a PID|unknown option' unregister "$pid"
+	expect 1 '' 'not the number of a process|unknown option' register "$pid"
+	expect 1 '' 'not the number of a process|unknown option' unregister "$pid"
 done
 expect 1 '' 'no PID given' unregister
 expect 1 '' 'no PID given' unregister --json
@@ -83,38 +83,40 @@ for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
 	expect 1 '' "^kunwind ${command%% *}: /nonexistent: No such file" $command /nonexistent
 	# shellcheck disable=SC2086
-	expect 1 '' 'which trace' $command
+	expect 1 '' 'no trace given' $command
 	# shellcheck disable=SC2086
 	expect 1 '' '^kunwind [a-z]+: unrecognized option.*Try: kunwind' $command --nonsense x
 done
-expect 1 '' 'which format' export x
-expect 1 '' 'one format at a time' export --folded --perfetto x
-expect 1 '' 'weight "cpu"' export --folded --weight cpu x
-expect 1 '' 'where to' flamegraph x
+expect 1 '' 'no format given' export x
+expect 1 '' 'only one format' export --folded --perfetto x
+expect 1 '' 'a weight is events, blocked or off-cpu, not: cpu' export --folded --weight cpu x
+expect 1 '' 'no output given' flamegraph x
 for command in show report; do
 	for pid in -1 1x '' 2147483648; do
-		expect 1 '' 'not a PID' $command --pid "$pid" x
+		expect 1 '' 'the number of a process' $command --pid "$pid" x
 	done
 	expect 1 '' '/nonexistent: No such file' $command --pid 0 /nonexistent
 done
 for top in -1 '' 1x 1000001 4294967297; do
-	expect 1 '' 'not a number' report --top "$top" x
+	expect 1 '' 'takes a number' report --top "$top" x
 done
 for limit in 0 -1 18446744073709551616; do
-	expect 1 '' 'not a number' show --limit "$limit" x
+	expect 1 '' 'takes a number' show --limit "$limit" x
 done
-expect 125 '' 'what is to be recorded' record
+expect 125 '' 'nothing to record' record
 expect 125 '' 'Try: kunwind record' record --nonsense true
-expect 125 '' 'not a power of two' record --buffer 5000 true
-expect 125 '' 'not a PID' record --pid x
-expect 125 '' '--children are those' record --children true
-expect 125 '' 'not a list' record --event open,,read true
+expect 125 '' 'a power of two' record --buffer 5000 true
+expect 125 '' 'the number of a process, not: x' record --pid x
+expect 125 '' '--children needs a process' record --children true
+expect 125 '' 'an item of the list is empty' record --event open,,read true
 if [ ! -e /dev/kunwind ]; then
 	expect 125 '' 'sudo modprobe kunwind' run true
 	expect 125 '' 'sudo modprobe kunwind' run -- /nonexistent
 	expect 125 '' 'sudo modprobe kunwind' record true
 	# shellcheck disable=SC2046
 	expect 125 '' 'sudo modprobe kunwind' record $(printf -- '-p %d ' $(seq 200))
+	# shellcheck disable=SC2046
+	expect 125 '' 'sudo modprobe kunwind' record -e $(seq -s , 1000) true
 	expect 1 '' 'sudo modprobe kunwind' register $$
 	expect 1 '' 'sudo modprobe kunwind' unregister $$
 	expect 1 '' 'sudo modprobe kunwind' system-wide

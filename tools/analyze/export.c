@@ -80,7 +80,7 @@ static int parse(struct export *export, int argc, char **argv)
 			break;
 		default:
 			if (c >= FORMAT && export->format) {
-				kunwind_tool_error("one format at a time");
+				kunwind_tool_error("only one format at a time");
 				return -1;
 			}
 			if (c >= FORMAT)
@@ -90,12 +90,12 @@ static int parse(struct export *export, int argc, char **argv)
 		}
 	}
 	if (!export->format) {
-		kunwind_tool_error("which format? --folded, --speedscope, --firefox or --perfetto");
+		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox or --perfetto");
 		return -1;
 	}
 	if (optind < argc)
 		return 0;
-	kunwind_tool_error("which trace?");
+	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
 	return -1;
 }
 

@@ -233,9 +233,9 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		kunwind_tool_error("which trace?");
+		kunwind_tool_error("no trace given: name a directory that kunwind record has written");
 	else if (!graph->path)
-		kunwind_tool_error("where to? -o FILE.html");
+		kunwind_tool_error("no output given: add -o FILE.html, or -o - for standard output");
 	else
 		return 0;
 	return -1;

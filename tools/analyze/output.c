@@ -26,7 +26,7 @@ int analyze_weight(const char *name)
 		if (!strcmp(name, weights[i].name))
 			return i;
 	}
-	kunwind_tool_error("weight \"%s\": events, blocked or off-cpu", name);
+	kunwind_tool_error("a weight is events, blocked or off-cpu, not: %s", name);
 	return -1;
 }
 

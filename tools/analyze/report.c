@@ -375,7 +375,7 @@ static int parse(struct report *report, int argc, char **argv)
 			break;
 		case 'n':
 			if (!kunwind_tool_number(optarg, 1000000, &number)) {
-				kunwind_tool_error("not a number that fits: %s", optarg);
+				kunwind_tool_error("--top takes a number up to 1000000, not: %s", optarg);
 				return -1;
 			}
 			report->top = (uint32_t)number;
@@ -392,7 +392,7 @@ static int parse(struct report *report, int argc, char **argv)
 	}
 	if (optind < argc)
 		return 0;
-	kunwind_tool_error("which trace?");
+	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
 	return -1;
 }
 

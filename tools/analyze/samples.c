@@ -15,7 +15,6 @@
  * Memory: the tree of calls, and some 200 bytes for each thread.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,12 +253,6 @@ struct moment {
 	struct sample_thread *thread;		/* NULL: not known, or no event yet */
 };
 
-static bool matches(const struct samples *samples, const char *name, const char *full)
-{
-	return !samples->options.pattern || !fnmatch(samples->options.pattern, name, 0) ||
-	       (full && !fnmatch(samples->options.pattern, full, 0));
-}
-
 /* Makes a sample that begins now, at a new node below @above. */
 static struct sample new_sample(const struct moment *now, enum sample_kind kind, const char *what,
 				uint32_t above)
@@ -297,7 +290,7 @@ static void enter_call(const struct moment *now, const char *name)
 
 	if (now->thread)
 		call_does_not_return(now->samples, now->thread);
-	if (!matches(now->samples, name, now->head->name))
+	if (!kunwind_options_event(&now->samples->options, now->head->name))
 		return;
 	call = new_sample(now, SAMPLE_SYSCALL, name,
 			  add_stack(now->samples, now->stack, now->head->comm));
@@ -348,11 +341,12 @@ static void switch_away(const struct moment *now)
 		what = samples->calls.string[thread->call.what];
 	else
 		what = cause(now->event);
-	if (!matches(samples, "sched_switch", NULL) && !matches(samples, what, NULL))
+	if (!kunwind_options_event(&samples->options, "sched_switch") &&
+	    !kunwind_options_event(&samples->options, what))
 		return;
 	stack = add_stack(samples, now->stack, now->head->comm);
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
-	if (matches(samples, "sched_switch", NULL))
+	if (kunwind_options_event(&samples->options, "sched_switch"))
 		finish_sample(samples, &event);
 	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid) ||
 	    tid < 0)
@@ -420,7 +414,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
-	} else if (matches(samples, head.name, NULL)) {
+	} else if (kunwind_options_event(&samples->options, head.name)) {
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  add_stack(samples, &stack, head.comm));
 

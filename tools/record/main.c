@@ -38,7 +38,7 @@
 
 struct record {
 	/* options */
-	const char *events[256];
+	const char **events;
 	int nr_events;
 	struct pids pids;
 	bool all, quiet, json;
@@ -60,33 +60,35 @@ struct record {
 static const char usage[] =
 	"Usage: kunwind record [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
 	"\n"
-	"Records an LTTng trace of COMMAND and all processes that it starts, until it\n"
-	"ends, or of running processes until Ctrl-C; each event with its user call stack.\n"
+	"Records an LTTng trace, each event with its user call stack: events of COMMAND and\n"
+	"all processes that it starts, until COMMAND ends; or events of running processes,\n"
+	"until Ctrl-C.\n"
 	"\n"
-	"  -e, --event LIST    system calls and tracepoints, separated by commas, with\n"
-	"                      wildcards; \"syscalls\" is all system calls\n"
+	"  -e, --event LIST    record these system calls and tracepoints, separated by commas.\n"
+	"                      Names may have wildcards; \"syscalls\" means all system calls\n"
 	"                      (default: syscalls,sched_switch)\n"
-	"  -p, --pid PID       this process, too. May be repeated\n"
-	"  -c, --children      with -p: those that it starts from now on, too. Events of all\n"
-	"                      processes are recorded then\n"
-	"  -a, --all           events of all processes, registered or not\n"
-	"  -o, --output DIR    where the trace is written to: a new or empty directory\n"
-	"                      (default: kunwind-DATE-TIME here), or net://HOST: an\n"
-	"                      lttng-relayd, where it can be watched as it comes\n"
-	"      --buffer SIZE   bytes of each of the 4 buffers of a processor, a power of\n"
-	"                      two; K and M may follow (4M)\n"
-	"  -j, --json          the closing words as an object, the last line of standard\n"
-	"                      error: kunwind-json(5)\n"
-	"  -q, --quiet         no closing words\n"
-	"      --left-over     list sessions of recorders that were killed, and end\n"
+	"  -p, --pid PID       record this running process. May be repeated\n"
+	"  -c, --children      with -p: record also the processes that it starts from now on.\n"
+	"                      Events of all processes are recorded then\n"
+	"  -a, --all           record events of all processes, registered or not\n"
+	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
+	"                      kunwind-DATE-TIME in this directory); net://HOST sends it to\n"
+	"                      lttng-relayd on HOST, where it can be read during the recording\n"
+	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes: a power\n"
+	"                      of two, which K or M may follow (default: 4M)\n"
+	"  -j, --json          print the closing message as a JSON object, in the last line of\n"
+	"                      standard error: kunwind-json(5)\n"
+	"  -q, --quiet         print no closing message\n"
+	"      --left-over     list sessions of recorders that were killed, and exit\n"
 	"  -h, --help\n"
 	"\n"
-	"Events of COMMAND alone are recorded by root only; for others, those of all\n"
-	"processes. sched_switch, which off-CPU time is made of, is always recorded for all.\n"
-	"What to do with the trace: kunwind report, flamegraph, export, show.\n"
+	"Only root can record events of COMMAND alone. For other users, events of all\n"
+	"processes are recorded. sched_switch is always recorded for all processes, because\n"
+	"times off the CPU are computed from it.\n"
+	"kunwind report, flamegraph, export and show read the trace.\n"
 	"\n"
-	"Exit status: COMMAND's; 125 when kunwind itself failed, 126 when COMMAND cannot be\n"
-	"run, 127 when it is not found; without COMMAND 0.\n";
+	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
+	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";
 
 static bool parse_size(const char *text, uint64_t *size)
 {
@@ -108,15 +110,23 @@ static bool parse_size(const char *text, uint64_t *size)
 
 static bool add_events(struct record *record, char *list)
 {
-	const int max = sizeof(record->events) / sizeof(record->events[0]);
+	const char **events;
 	char *name;
 
 	while ((name = strsep(&list, ","))) {
-		if (!*name || strlen(name) >= LTTNG_SYMBOL_NAME_LEN || record->nr_events == max) {
-			kunwind_tool_error("not a list of events");
+		if (!*name || strlen(name) >= LTTNG_SYMBOL_NAME_LEN) {
+			kunwind_tool_error(*name ? "-e: a name of an event is too long: %s" :
+						   "-e: an item of the list is empty: write NAME,NAME%s",
+					   name);
 			return false;
 		}
-		record->events[record->nr_events++] = name;
+		events = reallocarray(record->events, (size_t)record->nr_events + 1, sizeof(*events));
+		if (!events) {
+			kunwind_tool_error("out of memory");
+			return false;
+		}
+		record->events = events;
+		events[record->nr_events++] = name;
 	}
 	return true;
 }
@@ -147,7 +157,8 @@ static int parse(struct record *record, int argc, char **argv)
 			break;
 		case 'b':
 			if (!parse_size(optarg, &record->buffer)) {
-				kunwind_tool_error("not a power of two from 4K to 1024M: %s", optarg);
+				kunwind_tool_error("--buffer takes a power of two from 4K to 1024M, such as "
+						   "4M, not: %s", optarg);
 				return -1;
 			}
 			break;
@@ -173,7 +184,7 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'p':
 			pid = kunwind_tool_pid(optarg);
 			if (pid < 0) {
-				kunwind_tool_error("not a PID: %s", optarg);
+				kunwind_tool_error("--pid takes the number of a process, not: %s", optarg);
 				return -1;
 			}
 			if (!pids_add(&record->pids, pid)) {
@@ -191,12 +202,12 @@ static int parse(struct record *record, int argc, char **argv)
 	if (optind < argc)
 		record->command = argv + optind;
 	if (!record->command && !record->pids.nr && !record->all) {
-		kunwind_tool_error("no command, no PID, nor --all: what is to be recorded?");
+		kunwind_tool_error("nothing to record: name a COMMAND, a process (--pid PID) or --all");
 		return -1;
 	}
 	if (record->pids.children && !record->pids.nr) {
-		kunwind_tool_error("--children are those of a process (--pid); "
-				   "COMMAND's are recorded anyway");
+		kunwind_tool_error("--children needs a process (--pid PID); those of COMMAND are "
+				   "always recorded");
 		return -1;
 	}
 	return 0;
@@ -358,8 +369,8 @@ static void closing_json(const struct record *record, int status)
 static void closing_words(const struct record *record)
 {
 	if (record->lost)
-		fprintf(stderr, "kunwind record: %llu events were lost for want of buffers: "
-			"--buffer %lluM, or fewer events (-e)\n", (unsigned long long)record->lost,
+		fprintf(stderr, "kunwind record: %llu events were lost because the buffers were full: "
+			"use --buffer %lluM, or record fewer events (-e)\n", (unsigned long long)record->lost,
 			(unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1));
 	if (record->quiet)
 		return;
@@ -368,8 +379,8 @@ static void closing_words(const struct record *record)
 				   record->session.name);
 		return;
 	}
-	kunwind_tool_error(record->full ? "the beginning of the trace is in %s; now:" :
-					  "the trace is in %s; now:", record->output);
+	kunwind_tool_error(record->full ? "the beginning of the trace is in %s. To read it:" :
+					  "the trace is in %s. To read it:", record->output);
 	fputs("  kunwind report ", stderr);
 	kunwind_tool_text(stderr, record->output, "");
 	fputs("\n  kunwind flamegraph ", stderr);
@@ -452,6 +463,7 @@ int main(int argc, char **argv)
 	if (record.made)
 		rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);
+	free(record.events);
 	pids_free(&record.pids);
 	return status;
 }

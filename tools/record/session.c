@@ -109,8 +109,8 @@ bool session_probe(void)
 
 	if (!access(loaded, F_OK) || (!geteuid() && !run(load) && !access(loaded, F_OK)))
 		return true;
-	kunwind_tool_error("the trace will not tell what is mapped where, and processes that have "
-			   "ended get no names: sudo modprobe lttng-probe-kunwind");
+	kunwind_tool_error("the trace will have no mappings, so frames of processes that have ended "
+			   "get no names: sudo modprobe lttng-probe-kunwind");
 	return false;
 }
 

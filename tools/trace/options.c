@@ -2,9 +2,11 @@
 /*
  * options.c - the options that all commands reading traces have
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "options.h"
+#include "syscall.h"
 #include "tool.h"
 
 void kunwind_options_init(struct kunwind_options *options)
@@ -53,7 +55,7 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	case 'p':
 		/* 0: the idle tasks */
 		if (!kunwind_tool_number(value, INT32_MAX, &pid)) {
-			kunwind_tool_error("not a PID: %s", value);
+			kunwind_tool_error("--pid takes the number of a process, not: %s", value);
 			return false;
 		}
 		options->only_pid = (int64_t)pid;
@@ -69,4 +71,14 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	default:
 		return false;
 	}
+}
+
+bool kunwind_options_event(const struct kunwind_options *options, const char *name)
+{
+	const char *call = kunwind_syscall_entered(name);
+
+	if (!call)
+		call = kunwind_syscall_left(name);
+	return !options->pattern || !fnmatch(options->pattern, name, 0) ||
+	       (call && !fnmatch(options->pattern, call, 0));
 }

@@ -32,4 +32,10 @@ void kunwind_options_exit(struct kunwind_options *options);
 /* Takes an option that getopt_long() found. False: it is none of these, or is wrong (said). */
 bool kunwind_options_take(struct kunwind_options *options, int c, const char *value);
 
+/*
+ * Returns whether the pattern selects an event, by its whole name or by the system
+ * call in it: "openat" selects syscall_entry_openat and syscall_exit_openat.
+ */
+bool kunwind_options_event(const struct kunwind_options *options, const char *name);
+
 #endif /* KUNWIND_TRACE_OPTIONS_H */

@@ -229,7 +229,7 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
 			if (!access(metadata, F_OK) && !metadata_is_whole(metadata)) {
-				kunwind_tool_error("%s: cut off", metadata);
+				kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
 				ok = false;
 			} else if (!access(metadata, F_OK)) {
 				ok = add_trace(trace, entry->fts_path);
@@ -269,7 +269,7 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 	} else if (!search(trace, paths, nr_paths)) {
 		/* search() has printed why */
 	} else if (!trace->nr_sources) {
-		kunwind_tool_error("no trace at or below %s%s", paths[0],
+		kunwind_tool_error("no trace at or below %s%s: a trace has a file named metadata", paths[0],
 				   nr_paths > 1 ? " and the others" : "");
 	} else {
 		return trace;
