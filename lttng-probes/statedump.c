@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * statedump.c - report the known mappings to each new LTTng session
+ * statedump.c - report the known mappings to each new LTTng session, and define
+ * the ids of stacks again
  *
  * LTTng dumps the state of the system when a session starts: the function
  * lttng_statedump_start() of the module lttng-statedump first calls a
@@ -25,6 +26,7 @@
 #include <linux/workqueue.h>
 
 #include "trace/dump.h"
+#include "trace/stack.h"
 #include "statedump.h"
 
 struct lttng_kernel_session;
@@ -40,6 +42,7 @@ static DECLARE_WORK(dump, dump_work);
 
 static void statedump_probe(void *data, struct lttng_kernel_session *session)
 {
+	kunwind_stack_restart();
 	queue_work(system_unbound_wq, &dump);
 }
 

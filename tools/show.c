@@ -66,6 +66,7 @@ static const char usage[] =
 	"\n"
 	"Lines with --tsv; an unknown value is empty:\n"
 	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
+	"  end NUMBER REASON    (why the stack ended: complete, not_ready ..., see kunwind(4))\n"
 	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME TRUST\n"
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
@@ -219,13 +220,14 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 {
 	struct kunwind_stack stack;
 	const struct kunwind_frame *frame;
-	const char *trust;
+	const char *trust, *reason;
 	uint64_t index;
 
 	if (!kunwind_reading_stack(&show->reading, event, head, &stack))
 		return false;
+	reason = stack.reason >= 0 ? kunwind_reason_name((enum kunwind_reason)stack.reason) : NULL;
 	if (show->format == JSON && !show->summary)
-		kunwind_json_stack(stack.frame, stack.nr, stack.trust);
+		kunwind_json_stack(&stack, reason);
 	if (!stack.nr)
 		return true;
 	for (index = 0; index < stack.nr; index++) {
@@ -240,9 +242,13 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 			print_frame(index, frame, stack.trust &&
 				    stack.trust[index] > KUNWIND_TRUST_CFI ? trust : NULL);
 	}
+	if (reason && !show->summary && show->format == TSV)
+		printf("end\t%" PRIu64 "\t%s\n", show->events, reason);
+	else if (stack.reason > KUNWIND_COMPLETE && !show->summary && show->format == TEXT)
+		printf("  [the stack ends here: %s]\n", reason);
 	show->with_stack++;
 	show->frames += stack.nr;
-	if (stack.frame[stack.nr - 1].entry)
+	if (stack.complete)
 		show->complete++;
 	else if (!stack.trust && stack.nr >= KUNWIND_STACK_LTTNG_MAX)
 		show->cut++;
@@ -257,6 +263,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 
 	kunwind_reading_head(&head, event, time);
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
+	    (!show->options.all && !show->options.pattern && kunwind_event_is_whole(event)) ||
 	    !kunwind_options_event(&show->options, head.name) ||
 	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
 		if (!show->events)
@@ -321,8 +328,10 @@ static void print_summary(const struct show *show)
 		return;
 	printf("frames named          %" PRIu64 " (%.2f %%)\n", show->named,
 	       share(show->named, show->frames));
-	printf("stacks complete       %" PRIu64 " (%.2f %%)\n", show->complete,
-	       share(show->complete, show->with_stack));
+	printf("stacks complete       %" PRIu64 " (%.2f %%)%s\n", show->complete,
+	       share(show->complete, show->with_stack),
+	       kunwind_reading_has_ends(&show->reading) ? "" :
+	       ", by this host's files: the trace has no kunwind_callstack");
 	printf("  cut at %d frames   %" PRIu64 "\n", KUNWIND_STACK_LTTNG_MAX, show->cut);
 }
 

@@ -221,14 +221,17 @@ static void print_frame(const struct kunwind_frame *frame, const char *trust)
 	putchar('}');
 }
 
-void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr, const uint8_t *trust)
+void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason)
 {
 	size_t i;
 
 	fputs(", \"stack\": [", stdout);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < stack->nr; i++) {
 		fputs(i ? ", " : "", stdout);
-		print_frame(&frame[i], trust ? kunwind_trust_name(trust[i]) : NULL);
+		print_frame(&stack->frame[i],
+			    stack->trust ? kunwind_trust_name(stack->trust[i]) : NULL);
 	}
-	fputs("]}\n", stdout);
+	fputs("], ", stdout);
+	print_text("reason", reason);
+	fputs("}\n", stdout);
 }

@@ -5,8 +5,8 @@
 #ifndef KUNWIND_SHOW_JSON_H
 #define KUNWIND_SHOW_JSON_H
 
-#include "libkunwind-symbolize.h"
 #include "trace/event.h"
+#include "trace/reading.h"
 
 /*
  * Prints an event without its stack. The object stays open: call
@@ -18,8 +18,8 @@ void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const 
 
 /*
  * Prints the stack, which may be empty, and ends the object and the line.
- * @trust: enum kunwind_trust of each frame, or NULL.
+ * @reason: why the stack ended; NULL: not recorded.
  */
-void kunwind_json_stack(const struct kunwind_frame *frame, size_t nr, const uint8_t *trust);
+void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason);
 
 #endif /* KUNWIND_SHOW_JSON_H */

@@ -34,6 +34,7 @@
 #include "callstack.h"
 #include "stack_event.h"
 #include "../trace/emitter.h"
+#include "../trace/stack_ids.h"
 
 static bool callstack_syscalls;
 module_param(callstack_syscalls, bool, 0644);
@@ -63,11 +64,14 @@ static u64 notrace *mark_place(struct kunwind_emitter *emitter)
 	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
 }
 
-static notrace void emit(const struct kunwind_stack *stack)
+static notrace void emit(struct kunwind_emitter *emitter, struct kunwind_stack *stack)
 {
 	u32 first, nr;
 
-	trace_kunwind_callstack_whole(stack);
+	if (trace_kunwind_callstack_whole_enabled()) {
+		kunwind_stack_ids_number(emitter->cpu[smp_processor_id()].ids, stack);
+		trace_kunwind_callstack_whole(stack);
+	}
 	if (!trace_kunwind_callstack_enabled())
 		return;
 	for (first = 0; first < stack->count; first += nr) {
@@ -106,7 +110,7 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 	now = rcu_dereference_sched(kunwind_emitter);
 	if (!now)
 		goto out;
-	scratch = &now->scratch[smp_processor_id()][interrupt_context_level()];
+	scratch = &now->cpu[smp_processor_id()].scratch[interrupt_context_level()];
 	mark = mark_of(regs);
 	/*
 	 * Busy: a probe of this event, or of a page fault of the walk, requests
@@ -132,7 +136,7 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		stack.syscall = syscall_get_nr(current, (struct pt_regs *)regs);
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
-		emit(&stack);
+		emit(now, &stack);
 		/*
 		 * The walk may also have set the byte after the last frame's.
 		 */

@@ -2,7 +2,8 @@
 /*
  * emitter.c - memory and probe of the event kunwind_callstack, while it is on
  *
- * Memory: 36 KB for each of four contexts of each CPU, and 8 KB. The task that
+ * Memory: 36 KB for each of four contexts of each CPU, 84 KB for its ids of
+ * stacks (stack_ids.c), and 8 KB. The task that
  * turns the event on allocates it, and gets -ENOMEM if that fails. The probe
  * cannot be registered there, because the lock of the tracepoints is held; a
  * work item registers it some milliseconds later. The same work item removes
@@ -27,6 +28,7 @@
 #include "../base/hook.h"
 #include "emitter.h"
 #include "stack.h"
+#include "stack_ids.h"
 
 struct kunwind_emitter __rcu *kunwind_emitter;
 /*
@@ -49,28 +51,33 @@ static void emitter_free(struct kunwind_emitter *emitter)
 
 	if (!emitter)
 		return;
-	for_each_possible_cpu(cpu)
-		kvfree(emitter->scratch[cpu]);
+	for_each_possible_cpu(cpu) {
+		kvfree(emitter->cpu[cpu].scratch);
+		kunwind_stack_ids_free(emitter->cpu[cpu].ids);
+	}
 	kvfree(emitter);
 }
 
 static struct kunwind_emitter *emitter_alloc(void)
 {
-	struct kunwind_emitter *new = kvzalloc(struct_size(new, scratch, nr_cpu_ids), GFP_KERNEL);
+	struct kunwind_emitter *new = kvzalloc(struct_size(new, cpu, nr_cpu_ids), GFP_KERNEL);
+	struct kunwind_scratch *scratch;
 	int cpu, i;
 
 	if (!new)
 		return NULL;
 	for_each_possible_cpu(cpu) {
-		new->scratch[cpu] = kvzalloc_node(KUNWIND_CONTEXTS * sizeof(*new->scratch[cpu]),
-						  GFP_KERNEL, cpu_to_node(cpu));
-		if (!new->scratch[cpu]) {
+		scratch = kvzalloc_node(KUNWIND_CONTEXTS * sizeof(*scratch), GFP_KERNEL,
+					cpu_to_node(cpu));
+		new->cpu[cpu].scratch = scratch;
+		new->cpu[cpu].ids = kunwind_stack_ids_alloc(cpu);
+		if (!scratch || !new->cpu[cpu].ids) {
 			emitter_free(new);
 			return NULL;
 		}
 		for (i = 0; i < KUNWIND_CONTEXTS; i++) {
-			memset(new->scratch[cpu][i].trust, KUNWIND_TRUST_CFI, KUNWIND_MAX_FRAMES);
-			new->scratch[cpu][i].trust[0] = KUNWIND_TRUST_REGISTERS;
+			memset(scratch[i].trust, KUNWIND_TRUST_CFI, KUNWIND_MAX_FRAMES);
+			scratch[i].trust[0] = KUNWIND_TRUST_REGISTERS;
 		}
 	}
 	return new;

@@ -9,6 +9,7 @@
 
 #include "../uapi/kunwind.h"
 
+struct kunwind_stack_ids;
 struct pt_regs;
 
 #define KUNWIND_CONTEXTS	4	/* interrupt_context_level(): task, softirq, hardirq, NMI */
@@ -23,7 +24,10 @@ struct kunwind_scratch {
 
 struct kunwind_emitter {
 	u64 mark[1 << KUNWIND_MARK_BITS];
-	struct kunwind_scratch *scratch[];		/* KUNWIND_CONTEXTS of each possible CPU */
+	struct {
+		struct kunwind_scratch *scratch;	/* KUNWIND_CONTEXTS of them */
+		struct kunwind_stack_ids *ids;
+	} cpu[];					/* each possible CPU */
 };
 
 /* NULL: the event is off. Read with preemption off, in any context. */

@@ -26,6 +26,11 @@
  * @tid: thread, in the initial pid namespace
  * @syscall: number of the system call that the thread is in; -1: an interrupt
  *	or a fault
+ * @id: a number of this stack; never 0. Stacks of one CPU with the same id are
+ *	equal in all members above
+ * @defines: the event has to hold the addresses and the trust. Otherwise an
+ *	earlier event of this CPU with the same @id had this set, at most a
+ *	second and 64 KB of such events ago
  */
 struct kunwind_stack {
 	const unsigned long *addresses;
@@ -34,6 +39,8 @@ struct kunwind_stack {
 	u32 reason;
 	pid_t tgid, tid;
 	int syscall;
+	u64 id;			/* only for kunwind_callstack_whole */
+	bool defines;
 };
 
 /* One record of 160 frames, and its text, are shorter than a page. */
@@ -42,6 +49,12 @@ struct kunwind_stack {
 /* Called by both tracepoints when they are turned on and off (emitter.c). */
 int kunwind_emitter_begin(void);
 void kunwind_emitter_end(void);
+
+/*
+ * For a tracer that begins to record: the next event of each stack defines its
+ * id. Any context.
+ */
+void kunwind_stack_restart(void);
 
 KUNWIND_DECLARE_TRACE(kunwind_callstack_whole,
 	TP_PROTO(const struct kunwind_stack *stack),

@@ -49,8 +49,8 @@ SWITCH = [("prev_tid", "s32"), ("prev_state", "s64"), ("next_tid", "s32")]
 RETURN = [("ret", "s64")]
 
 
-WHOLE = [("tgid", "s32"), ("tid", "s32"), ("syscall", "s32"), ("reason", "s32"),
-         ("addresses", "u64s"), ("trust", "u8s")]
+WHOLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("syscall", "s32"), ("reason", "s32"),
+         ("stack", "u64"), ("addresses", "u64s"), ("trust", "u8s")]
 
 
 def declaration(kind, field):

@@ -50,11 +50,11 @@ FRAME = members(address=ADDRESS, function=STRING, offset=NUMBER, object=STRING,
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
-                     fields={"type": "object"}, stack=many(FRAME)),
+                     fields={"type": "object"}, stack=many(FRAME), reason={"enum": [*REASONS, None]}),
     "summary": members(events=COUNT, with_stack=COUNT, frames=COUNT, lost=COUNT, named=COUNT,
                        complete=COUNT, cut_at_128=COUNT),
     "report": members(
-        trace=members(hostname={"type": "string"}, **{name: COUNT for name in (
+        trace=members(hostname={"type": "string"}, stack_ends_recorded={"type": "boolean"}, **{name: COUNT for name in (
             "begin_ns", "end_ns", "events", "lost", "stacks", "stacks_complete", "frames", "frames_named",
             "threads", "calls_not_returned")}),
         sorted_by={"enum": ["events", "blocked", "off-cpu"]},

@@ -63,6 +63,9 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
 #define trace_kunwind_callstack_whole_enabled()	true
 #define trace_kunwind_callstack_whole(stack)	heard(stack, 0, 0)
 #define trace_kunwind_callstack			heard
+#define this_cpu_inc_return(x)	(++(x))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#include "../../kmod/trace/stack_ids.c"
 #include "../../kmod/trace/emitter.c"
 #include "../../kmod/stack/stack_event.c"
 

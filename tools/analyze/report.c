@@ -229,6 +229,7 @@ static json_t *report_json(const struct report *report, enum weight sort)
 	analyze_set(trace, "lost", integer((int64_t)samples->lost));
 	analyze_set(trace, "stacks", integer((int64_t)samples->with_stack));
 	analyze_set(trace, "stacks_complete", integer((int64_t)samples->complete));
+	analyze_set(trace, "stack_ends_recorded", json_boolean(samples->ends_recorded));
 	analyze_set(trace, "frames", integer((int64_t)samples->frames));
 	analyze_set(trace, "frames_named", integer((int64_t)samples->named));
 	analyze_set(trace, "threads", integer(samples->nr_threads));
@@ -287,9 +288,11 @@ static void print_head(const struct report *report)
 	       *samples->hostname ? " of " : "", samples->hostname,
 	       (double)(samples->end - samples->begin) / 1e9, samples->events, samples->nr_threads,
 	       samples->lost);
-	printf("Stacks: %" PRIu64 ", %.1f %% complete; frames: %" PRIu64 ", %.1f %% named\n",
+	printf("Stacks: %" PRIu64 ", %.1f %% complete%s; frames: %" PRIu64 ", %.1f %% named\n",
 	       samples->with_stack,
-	       share((int64_t)samples->complete, (int64_t)samples->with_stack), samples->frames,
+	       share((int64_t)samples->complete, (int64_t)samples->with_stack),
+	       samples->ends_recorded ? "" : " (by this host's files: the trace has no kunwind_callstack)",
+	       samples->frames,
 	       share((int64_t)samples->named, (int64_t)samples->frames));
 	if (samples->unreturned)
 		printf("%" PRIu64 " system calls did not return in the trace and have no time\n",

@@ -210,7 +210,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 
 	samples->frames += stack->nr;
 	samples->with_stack += stack->nr > 0;
-	if (stack->nr && stack->frame[stack->nr - 1].entry)
+	if (stack->complete)
 		samples->complete++;
 	else
 		node = calls_node(calls, node, FRAME_NOTE,
@@ -439,6 +439,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
+		samples->ends_recorded = kunwind_reading_has_ends(&reading);
 		if (host)
 			samples->hostname = calls_text(&samples->calls, host);
 	}

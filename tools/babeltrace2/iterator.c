@@ -22,6 +22,7 @@
 #include "trace/event.h"
 #include "trace/history.h"
 #include "trace/stack.h"
+#include "trace/whole.h"
 
 struct iterator {
 	const struct filter *filter;
@@ -33,6 +34,7 @@ struct iterator {
 	uint64_t next, nr;
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;
+	struct kunwind_wholes *wholes;
 	struct meta meta;
 	/* last trace of compare_hosts(); is it of this host, this boot? */
 	const bt_trace *trace;
@@ -54,6 +56,7 @@ static void free_iterator(struct iterator *it)
 	drop_pending(it);
 	bt_message_iterator_put_ref(it->upstream);
 	meta_free(&it->meta);
+	kunwind_wholes_free(it->wholes);
 	kunwind_histories_free(it->histories);
 	kunwind_symbolizer_free(it->symbolizer);
 	free(it);
@@ -75,7 +78,8 @@ filter_iterator_init(bt_self_message_iterator *self, bt_self_message_iterator_co
 	it->meta.text = it->filter->text;
 	it->symbolizer = kunwind_symbolizer_new(&it->filter->options);
 	it->histories = it->symbolizer ? kunwind_histories_new(it->symbolizer) : NULL;
-	if (!it->histories ||
+	it->wholes = kunwind_wholes_new();
+	if (!it->histories || !it->wholes ||
 	    bt_message_iterator_create_from_message_iterator(self, it->filter->input,
 							     &it->upstream)) {
 		free_iterator(it);
@@ -97,9 +101,31 @@ void filter_iterator_finalize(bt_self_message_iterator *self)
 /* False: out of memory. */
 static bool learn(struct iterator *it, const bt_message *message)
 {
-	return bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT ||
-	       kunwind_histories_learn(it->histories, bt_message_event_borrow_event_const(message),
-				       kunwind_event_time(message));
+	const bt_event *event;
+	const void *trace;
+
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+		return true;
+	event = bt_message_event_borrow_event_const(message);
+	if (!kunwind_event_is_whole(event))
+		return kunwind_histories_learn(it->histories, event, kunwind_event_time(message));
+	trace = kunwind_histories_of(it->histories, event);
+	return trace && kunwind_wholes_learn(it->wholes, trace, event);
+}
+
+/* Reads the addresses of a stack to it->address. Returns how many. */
+static size_t read_stack(struct iterator *it, const bt_event *event, int stack)
+{
+	size_t nr = kunwind_stack_read(event, stack_names[stack], it->address);
+	const struct kunwind_whole *whole;
+
+	if (nr || stack != STACK_USER || !kunwind_event_is_whole(event))
+		return nr;
+	whole = kunwind_wholes_find(it->wholes, kunwind_histories_of(it->histories, event), event);
+	if (!whole)
+		return 0;
+	memcpy(it->address, whole->address, whole->nr * sizeof(*whole->address));
+	return whole->nr;
 }
 
 /*
@@ -179,7 +205,7 @@ static bool fill_event(struct iterator *it, bt_event *to, const bt_event *from, 
 
 		if (!(wanted & 1u << stack))
 			continue;
-		nr = kunwind_stack_read(from, stack_names[stack], it->address);
+		nr = read_stack(it, from, stack);
 		if ((nr && !name_stack(it, from, time, stack, nr)) ||
 		    !frames_fill(bt_event_borrow_payload_field(to), stack,
 				 it->filter->text, it->frame, nr))

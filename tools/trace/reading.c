@@ -9,13 +9,15 @@
  * process still runs on this host.
  *
  * Memory: the history of mappings and the symbolizer's cache, both of
- * libkunwind-symbolize. Nothing grows with the number of other events.
+ * libkunwind-symbolize, and the different stacks of kunwind_callstack
+ * (whole.c). Nothing grows with the number of other events.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kunwind_core.h"
 #include "reading.h"
 #include "syscall.h"
 #include "tool.h"
@@ -35,11 +37,34 @@ static void tell_progress(struct kunwind_reading *reading)
 		reading->seen);
 }
 
+/* Returns what identifies the event's trace; NULL if out of memory. */
+static const void *trace_of(struct kunwind_reading *reading, const bt_event *event)
+{
+	if (reading->histories)
+		return kunwind_histories_of(reading->histories, event);
+	return bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+}
+
+static int out_of_memory(void)
+{
+	kunwind_tool_error("out of memory");
+	return KUNWIND_TRACE_FAIL;
+}
+
+/* Keeps the stack of a kunwind_callstack for the events after it. */
 static int count(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
+	const void *trace;
 
 	tell_progress(reading);
+	if (kunwind_event_is_whole(event)) {
+		trace = trace_of(reading, event);
+		if (!trace || !kunwind_wholes_learn(reading->wholes, trace, event) ||
+		    !kunwind_wholes_note(reading->wholes, trace, event,
+					 kunwind_wholes_find(reading->wholes, trace, event)))
+			return out_of_memory();
+	}
 	return reading->fn(event, time, reading->data);
 }
 
@@ -64,10 +89,8 @@ static int learn(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
 
-	if (kunwind_histories_learn(reading->histories, event, time))
-		return KUNWIND_TRACE_GO_ON;
-	kunwind_tool_error("out of memory");
-	return KUNWIND_TRACE_FAIL;
+	return kunwind_histories_learn(reading->histories, event, time) ? KUNWIND_TRACE_GO_ON :
+									  out_of_memory();
 }
 
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
@@ -77,13 +100,18 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 	reading->trace = kunwind_trace_open(paths, nr_paths);
 	if (!reading->trace)
 		return false;
+	reading->wholes = kunwind_wholes_new();
+	if (!reading->wholes) {
+		out_of_memory();
+		return false;
+	}
 	if (!symbols)
 		return true;
 	reading->symbolizer = kunwind_symbolizer_new(options);
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
 	if (!reading->histories) {
-		kunwind_tool_error("out of memory");
+		out_of_memory();
 		return false;
 	}
 	return pass(reading, "reading mappings", learn, reading, NULL);
@@ -91,6 +119,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 
 void kunwind_reading_close(struct kunwind_reading *reading)
 {
+	kunwind_wholes_free(reading->wholes);
 	kunwind_histories_free(reading->histories);
 	kunwind_symbolizer_free(reading->symbolizer);
 	kunwind_trace_close(reading->trace);
@@ -122,6 +151,44 @@ static bool same_host(struct kunwind_reading *reading)
 	return reading->same_host && !reading->told_only;
 }
 
+/* Makes the first @nr frames of @whole the stack. */
+static void take(struct kunwind_reading *reading, struct kunwind_stack *stack,
+		 const struct kunwind_whole *whole, size_t nr)
+{
+	memcpy(reading->address, whole->address, nr * sizeof(*reading->address));
+	stack->nr = nr;
+	stack->trust = whole->trust;
+	/* tracers get only the frames before the first guess */
+	stack->reason = nr == whole->nr ? whole->reason : KUNWIND_NO_RULE;
+}
+
+static size_t before_guess(const struct kunwind_whole *whole)
+{
+	size_t i;
+
+	for (i = 0; i < whole->nr && !kunwind_trust_is_guess(whole->trust[i]); i++)
+		;
+	return i;
+}
+
+/*
+ * Sets the end and the trust of a stack of LTTng's context, if @whole (may be
+ * NULL) begins with its frames. Then both are of the same walk, or of equal
+ * ones.
+ */
+static void compare(struct kunwind_reading *reading, struct kunwind_stack *stack,
+		    const struct kunwind_whole *whole)
+{
+	size_t nr = stack->nr;
+
+	if (!whole || !nr || nr > whole->nr ||
+	    memcmp(reading->address, whole->address, nr * sizeof(*reading->address)))
+		return;
+	if (nr == KUNWIND_STACK_LTTNG_MAX && before_guess(whole) > nr)
+		nr = before_guess(whole);
+	take(reading, stack, whole, nr);
+}
+
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_stack *stack)
 {
@@ -131,25 +198,50 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 		.comm = head->comm,
 		.time = head->time,
 	};
-	struct kunwind_history *history;
+	const bool is_whole = kunwind_event_is_whole(event);
+	const struct kunwind_whole *whole = NULL;
+	const void *trace = trace_of(reading, event);
+	struct kunwind_history *history = NULL;
 	size_t i;
 
-	*stack = (struct kunwind_stack){ .pid = -1, .frame = reading->frame };
-	stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
-	if (kunwind_stack_trust(event, reading->trust, stack->nr))
-		stack->trust = reading->trust;
-	if (!reading->histories) {
+	*stack = (struct kunwind_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
+	if (!trace)
+		return false;
+	if (is_whole) {
+		whole = kunwind_wholes_find(reading->wholes, trace, event);
+		if (whole)
+			take(reading, stack, whole, whole->nr);
+	} else {
+		stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
+	}
+	if (reading->histories) {
+		history = kunwind_histories_of(reading->histories, event);
+		who.live = stack->nr && same_host(reading);
+		stack->pid = kunwind_history_process(history, &who,
+						     stack->nr ? reading->address[0] : 0);
+		stack->told = stack->pid >= 0 && kunwind_history_knows(history, stack->pid);
+	}
+	if (!is_whole)
+		compare(reading, stack,
+			kunwind_wholes_latest(reading->wholes, trace,
+					      head->own_number && history ? stack->pid : head->pid,
+					      head->tid, head->own_number));
+	stack->complete = stack->reason == KUNWIND_COMPLETE;
+	if (!history) {
 		for (i = 0; i < stack->nr; i++)
 			reading->frame[i] = (struct kunwind_frame){ .address = reading->address[i] };
 		return true;
 	}
-	history = kunwind_histories_of(reading->histories, event);
-	if (!history)
+	if (!kunwind_history_stack(history, &who, reading->address, stack->nr, reading->frame))
 		return false;
-	who.live = stack->nr && same_host(reading);
-	stack->pid = kunwind_history_process(history, &who, stack->nr ? reading->address[0] : 0);
-	stack->told = stack->pid >= 0 && kunwind_history_knows(history, stack->pid);
-	return kunwind_history_stack(history, &who, reading->address, stack->nr, reading->frame);
+	if (!kunwind_reading_has_ends(reading))
+		stack->complete = stack->nr && reading->frame[stack->nr - 1].entry;
+	return true;
+}
+
+bool kunwind_reading_has_ends(const struct kunwind_reading *reading)
+{
+	return kunwind_wholes_known(reading->wholes);
 }
 
 bool kunwind_reading_tells(const struct kunwind_reading *reading, const struct kunwind_stack *stack)

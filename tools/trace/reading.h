@@ -13,12 +13,14 @@
 #include "history.h"
 #include "stack.h"
 #include "trace.h"
+#include "whole.h"
 #include "libkunwind-symbolize.h"
 
 struct kunwind_reading {
 	struct kunwind_trace *trace;
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;	/* NULL: stacks are addresses only */
+	struct kunwind_wholes *wholes;
 	bool quiet;				/* set after opening: print no progress */
 	bool told_only;				/* set after opening: do not use /proc */
 	/* private to reading.c */
@@ -30,7 +32,6 @@ struct kunwind_reading {
 	void *data;
 	uint64_t address[KUNWIND_STACK_MAX];
 	struct kunwind_frame frame[KUNWIND_STACK_MAX];
-	uint8_t trust[KUNWIND_STACK_MAX];
 };
 
 /**
@@ -61,9 +62,19 @@ struct kunwind_stack {
 	size_t nr;		/* number of frames; 0: no stack */
 	const struct kunwind_frame *frame;	/* innermost first; valid until the next call */
 	const uint8_t *trust;	/* enum kunwind_trust of each frame; NULL: not recorded */
+	int reason;		/* enum kunwind_reason: why the stack ended; -1: not recorded */
+	/*
+	 * The trace records that the stack is complete. If it records no stack's
+	 * end: the outermost function, by its object's file, is an entry point.
+	 */
+	bool complete;
 };
 
-/* Reads, and names, the stack of an event. False: out of memory. */
+/*
+ * Reads, and names, the stack of an event. A stack that LTTng's context cut is
+ * replaced by that of the event kunwind_callstack before it. False: out of
+ * memory.
+ */
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_stack *stack);
 
@@ -73,5 +84,8 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
  */
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
 			   const struct kunwind_stack *stack);
+
+/* Returns whether the trace records why stacks ended, in events kunwind_callstack. */
+bool kunwind_reading_has_ends(const struct kunwind_reading *reading);
 
 #endif /* KUNWIND_TRACE_READING_H */

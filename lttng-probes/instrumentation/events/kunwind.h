@@ -93,17 +93,23 @@ LTTNG_TRACEPOINT_ENUM(kunwind_reason,
 	)
 )
 
-/* One event of at most 37 KB. LTTng's sub-buffers must have room for it. */
+/*
+ * One event of at most 37 KB. LTTng's sub-buffers must have room for it. Only an
+ * event that defines its id holds addresses and trust (trace/stack.h).
+ */
 LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 	TP_PROTO(const struct kunwind_stack *stack),
 	TP_ARGS(stack),
 	TP_FIELDS(
 		ctf_integer(pid_t, tgid, stack->tgid)
 		ctf_integer(pid_t, tid, stack->tid)
+		ctf_integer(pid_t, vtid, task_pid_vnr(current))
 		ctf_integer(int, syscall, stack->syscall)
 		ctf_enum(kunwind_reason, u8, reason, stack->reason)
-		ctf_sequence_hex(unsigned long, addresses, stack->addresses, u32, stack->count)
-		ctf_sequence(u8, trust, stack->trust, u32, stack->count)
+		ctf_integer(u64, stack, stack->id)
+		ctf_sequence_hex(unsigned long, addresses, stack->addresses, u32,
+				 stack->defines ? stack->count : 0)
+		ctf_sequence(u8, trust, stack->trust, u32, stack->defines ? stack->count : 0)
 	)
 )
 

@@ -28,8 +28,8 @@ REGISTERS, CFI = 0, 1   # enum kunwind_trust
 
 _TEXT = re.compile(r"kunwind_callstack: tgid=(\d+) syscall=(-?\d+) reason=(\S+) first=(\d+) "
                    r"count=(\d+) addresses=(?:\{([^}]*)\}|([\d ]*)) trust=(.*)")
-_HEAD = re.compile(r"kunwind_callstack: .*\{ tgid = (\d+), tid = \d+, syscall = (-?\d+), "
-                   r'reason = \( "(\w+)" : container = \d+ \), ')
+_HEAD = re.compile(r"kunwind_callstack: .*\{ tgid = (\d+), tid = \d+, vtid = \d+, syscall = (-?\d+), "
+                   r'reason = \( "(\w+)" : container = \d+ \), stack = (\d+), ')
 _EU_STACK = re.compile(r"#\d+\s+0x([0-9a-f]+)")
 _ELEMENT = re.compile(r"\] = (\w+)")
 
@@ -71,16 +71,20 @@ def from_lttng(directory):
     """Stacks of an LTTng trace, which has one event for each stack."""
     process = subprocess.Popen(["babeltrace2", directory], stdout=subprocess.PIPE, text=True,
                                errors="replace")
-    stacks = []
+    stacks, defined = [], {}
     for line in process.stdout:
         match = _HEAD.search(line)
         if not match:
             continue
-        pid, syscall, reason = match.groups()
+        pid, syscall, reason, number = match.groups()
         addresses, trust = line[match.end():].split("trust = [")
         stack = Stack(int(pid), int(syscall), reason, 0)
         stack.addresses = [int(word, 16) for word in _ELEMENT.findall(addresses)]
         stack.trust = [int(word) for word in _ELEMENT.findall(trust)]
+        if stack.addresses:
+            defined[number] = stack
+        else:   # an earlier event has the addresses
+            stack.addresses, stack.trust = defined[number].addresses, defined[number].trust
         stack.count = len(stack.addresses)
         stacks.append(stack)
     if process.wait():

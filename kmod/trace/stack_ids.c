@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stack_ids.c - number the stacks of kunwind_callstack_whole
+ *
+ * A program has few different stacks at its system calls. So that a trace does
+ * not hold the same addresses again and again, equal stacks get the same id,
+ * and only some events hold the addresses: they define the id. Stacks are equal
+ * if all members are: process, thread, system call, reason, addresses, trust.
+ * So a filter by any of these fields keeps the definitions of the events that
+ * it keeps.
+ *
+ * Each CPU has a table of its own, so that a definition is in the same stream
+ * of the trace as the events that need it, and before them. The addresses of
+ * the CPU's last stacks are in a ring of words; a hash finds them, and all words
+ * are compared. An id never gets a second meaning while the module is loaded.
+ *
+ * An event defines its id again after KUNWIND_REDEFINE_BYTES of events of this
+ * CPU, and after a second, and after kunwind_stack_restart(). So a reader can
+ * use a trace whose beginning is missing (a snapshot, a rotated trace) or that
+ * has lost packets.
+ *
+ * Memory: 84 KB for each CPU while the event is on. An interrupt that comes
+ * while its CPU's table is in use does not use it: its event defines a new id.
+ */
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+
+#include "stack_ids.h"
+
+#define RING_WORDS		8192U		/* a power of two */
+#define MOST_WORDS		(RING_WORDS / 8)	/* longer stacks are not kept */
+#define SLOT_BITS		9
+#define KUNWIND_REDEFINE_BYTES	65536U
+#define CPU_SHIFT		44	/* an id has the CPU above, the CPU's counter below */
+
+/* Words before the addresses. */
+enum { WHO, WHAT, HEAD_WORDS };
+
+/* A stack that was defined. id is 0: the slot is free. */
+struct slot {
+	u64 id;
+	u64 at;				/* position of the stack in the ring */
+	u64 defined;			/* value of ->bytes at its last definition */
+	u32 hash;
+	u32 when;			/* jiffies of its last definition */
+	u32 restarts;			/* value of restarts at its last definition */
+};
+
+struct kunwind_stack_ids {
+	bool busy;
+	u64 first_id;
+	u64 bytes;			/* of events, since the event is on */
+	u64 head;			/* where the next stack goes; never wraps */
+	struct slot slot[1 << SLOT_BITS];
+	u64 ring[RING_WORDS];
+};
+
+static DEFINE_PER_CPU(u64, numbered);
+static u32 restarts;
+
+void kunwind_stack_restart(void)
+{
+	WRITE_ONCE(restarts, READ_ONCE(restarts) + 1);
+}
+EXPORT_SYMBOL_GPL(kunwind_stack_restart);
+
+static notrace u32 words_of(const struct kunwind_stack *stack)
+{
+	return HEAD_WORDS + stack->count + DIV_ROUND_UP(stack->count, sizeof(u64));
+}
+
+static notrace u64 who(const struct kunwind_stack *stack)
+{
+	return (u64)(u32)stack->tgid << 32 | (u32)stack->tid;
+}
+
+static notrace u64 what(const struct kunwind_stack *stack)
+{
+	return (u64)(u32)stack->syscall << 32 | stack->reason << 16 | stack->count;
+}
+
+static notrace u32 hash_of(const struct kunwind_stack *stack)
+{
+	return jhash2((const u32 *)stack->addresses, stack->count * (sizeof(u64) / sizeof(u32)),
+		      stack->tid ^ stack->syscall);
+}
+
+static notrace bool equal(const u64 *kept, const struct kunwind_stack *stack)
+{
+	return kept[WHO] == who(stack) && kept[WHAT] == what(stack) &&
+	       !memcmp(kept + HEAD_WORDS, stack->addresses, stack->count * sizeof(u64)) &&
+	       !memcmp(kept + HEAD_WORDS + stack->count, stack->trust, stack->count);
+}
+
+/* Returns the slot of this stack; NULL: it is not in the table. */
+static notrace struct slot *find(struct kunwind_stack_ids *ids, const struct kunwind_stack *stack,
+				 u32 hash)
+{
+	u32 way;
+
+	for (way = 0; way < 2; way++) {
+		struct slot *slot = &ids->slot[(hash >> (32 - SLOT_BITS)) ^ way];
+
+		/* the ring still holds its words */
+		if (slot->id && slot->hash == hash && ids->head - slot->at <= RING_WORDS &&
+		    equal(&ids->ring[slot->at & (RING_WORDS - 1)], stack))
+			return slot;
+	}
+	return NULL;
+}
+
+/* Writes the stack to the ring. Returns its slot, the older of two. */
+static notrace struct slot *keep(struct kunwind_stack_ids *ids, const struct kunwind_stack *stack,
+				 u32 hash)
+{
+	struct slot *slot = &ids->slot[hash >> (32 - SLOT_BITS)];
+	struct slot *other = &ids->slot[(hash >> (32 - SLOT_BITS)) ^ 1];
+	u32 words = words_of(stack), at = ids->head & (RING_WORDS - 1);
+	u64 *to;
+
+	if (other->at < slot->at)
+		slot = other;
+	/* A stack does not wrap around the end of the ring. */
+	if (at + words > RING_WORDS)
+		ids->head += RING_WORDS - at;
+	slot->at = ids->head;
+	slot->hash = hash;
+	to = &ids->ring[slot->at & (RING_WORDS - 1)];
+	to[WHO] = who(stack);
+	to[WHAT] = what(stack);
+	memcpy(to + HEAD_WORDS, stack->addresses, stack->count * sizeof(u64));
+	memcpy(to + HEAD_WORDS + stack->count, stack->trust, stack->count);
+	ids->head += words;
+	return slot;
+}
+
+static notrace bool is_recent(const struct kunwind_stack_ids *ids, const struct slot *slot)
+{
+	return slot->restarts == READ_ONCE(restarts) && (u32)jiffies - slot->when < HZ &&
+	       ids->bytes - slot->defined < KUNWIND_REDEFINE_BYTES;
+}
+
+static notrace u64 next_id(const struct kunwind_stack_ids *ids)
+{
+	return ids->first_id | this_cpu_inc_return(numbered);
+}
+
+static notrace void number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+{
+	u32 hash = hash_of(stack);
+	struct slot *slot = find(ids, stack, hash);
+
+	if (!slot) {
+		slot = keep(ids, stack, hash);
+		slot->id = next_id(ids);
+	} else if (is_recent(ids, slot)) {
+		stack->id = slot->id;
+		stack->defines = false;
+		return;
+	}
+	slot->restarts = READ_ONCE(restarts);
+	slot->when = (u32)jiffies;
+	slot->defined = ids->bytes;
+	stack->id = slot->id;
+	stack->defines = true;
+}
+
+void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+{
+	/* what the tracer's own header and the fixed fields take, at most */
+	const u32 event_bytes = 48;
+
+	if (READ_ONCE(ids->busy) || words_of(stack) > MOST_WORDS) {
+		stack->id = next_id(ids);
+		stack->defines = true;
+		return;
+	}
+	WRITE_ONCE(ids->busy, true);
+	barrier();
+	number(ids, stack);
+	ids->bytes += event_bytes + (stack->defines ? stack->count * (sizeof(u64) + 1) : 0);
+	barrier();
+	WRITE_ONCE(ids->busy, false);
+}
+
+struct kunwind_stack_ids *kunwind_stack_ids_alloc(int cpu)
+{
+	struct kunwind_stack_ids *ids = kvzalloc_node(sizeof(*ids), GFP_KERNEL, cpu_to_node(cpu));
+
+	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
+	if (ids) {
+		ids->first_id = (u64)cpu << CPU_SHIFT;
+		ids->head = RING_WORDS;		/* a free slot, at 0, is older than all others */
+	}
+	return ids;
+}
+
+void kunwind_stack_ids_free(struct kunwind_stack_ids *ids)
+{
+	kvfree(ids);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * whole.c - the stacks of kunwind_callstack in traces: by id, and the latest of
+ * each thread
+ *
+ * Only some events of a stack hold its addresses; the others have its id
+ * (kunwind(4)). LTTng's own context callstack_user does not record why a stack
+ * ended. The event kunwind_callstack does: it comes before the event that
+ * requested the stack, from the same thread.
+ */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "stack.h"
+#include "whole.h"
+
+/* An id, or a thread, and its stack. The members before whole are the key. */
+struct node {
+	const void *trace;
+	enum { ID, TID, OWN_TID } kind;
+	uint64_t id, tid;		/* of a thread: the process, the thread */
+	const struct kunwind_whole *whole;
+};
+
+struct kunwind_wholes {
+	void *tree;			/* of nodes, for tsearch() */
+	struct kunwind_whole *first;	/* all stacks */
+	uint64_t address[KUNWIND_STACK_MAX];
+	uint8_t trust[KUNWIND_STACK_MAX];
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct node *a = left, *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->trace == b->trace ? 0 : a->trace < b->trace ? -1 : 1;
+}
+
+struct kunwind_wholes *kunwind_wholes_new(void)
+{
+	return calloc(1, sizeof(struct kunwind_wholes));
+}
+
+void kunwind_wholes_free(struct kunwind_wholes *wholes)
+{
+	struct kunwind_whole *whole, *next;
+
+	if (!wholes)
+		return;
+	tdestroy(wholes->tree, free);
+	for (whole = wholes->first; whole; whole = next) {
+		next = whole->next;
+		free(whole);
+	}
+	free(wholes);
+}
+
+static const struct kunwind_whole *find(struct kunwind_wholes *wholes, const struct node *key)
+{
+	struct node *const *found = tfind(key, &wholes->tree, compare);
+
+	return found ? (*found)->whole : NULL;
+}
+
+/* Makes @whole the stack of the key. False: out of memory. */
+static bool set(struct kunwind_wholes *wholes, const struct node *key,
+		const struct kunwind_whole *whole)
+{
+	struct node *const *found = tfind(key, &wholes->tree, compare);
+	struct node *node;
+
+	if (found) {
+		(*found)->whole = whole;
+		return true;
+	}
+	node = malloc(sizeof(*node));
+	if (!node)
+		return false;
+	*node = *key;
+	node->whole = whole;
+	if (tsearch(node, &wholes->tree, compare))
+		return true;
+	free(node);
+	return false;
+}
+
+/* False: the event has no id. Then each event holds its stack. */
+static bool id_of(const bt_event *event, uint64_t *id)
+{
+	int64_t value;
+
+	if (!kunwind_field_integer(kunwind_event_field(event, "stack"), &value))
+		return false;
+	*id = (uint64_t)value;
+	return true;
+}
+
+bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
+{
+	struct node key = { .trace = trace, .kind = ID };
+	const struct kunwind_whole *old;
+	struct kunwind_whole *whole;
+	int64_t reason = 0;
+	size_t nr;
+
+	if (!kunwind_event_is_whole(event))
+		return true;
+	nr = kunwind_stack_read(event, "callstack_user", wholes->address);
+	if (!nr || !kunwind_stack_trust(event, wholes->trust, nr))
+		return true;
+	id_of(event, &key.id);
+	kunwind_field_integer(kunwind_event_field(event, "reason"), &reason);
+	old = find(wholes, &key);
+	if (old && old->nr == nr && old->reason == reason &&
+	    !memcmp(old->address, wholes->address, nr * sizeof(*old->address)) &&
+	    !memcmp(old->trust, wholes->trust, nr))
+		return true;
+	whole = malloc(sizeof(*whole) + nr * (sizeof(*whole->address) + 1));
+	if (!whole)
+		return false;
+	*whole = (struct kunwind_whole){
+		.next = wholes->first, .nr = (uint32_t)nr, .reason = (uint8_t)reason,
+		.trust = (uint8_t *)(whole->address + nr),
+	};
+	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));
+	memcpy(whole->trust, wholes->trust, nr);
+	wholes->first = whole;
+	return set(wholes, &key, whole);
+}
+
+const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
+						const bt_event *event)
+{
+	struct node key = { .trace = trace, .kind = ID };
+
+	id_of(event, &key.id);
+	return find(wholes, &key);
+}
+
+bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,
+			 const struct kunwind_whole *whole)
+{
+	struct node key = { .trace = trace, .kind = TID };
+	int64_t tgid, tid;
+
+	if (!kunwind_field_integer(kunwind_event_field(event, "tgid"), &tgid) ||
+	    !kunwind_field_integer(kunwind_event_field(event, "tid"), &tid))
+		return true;
+	key.id = (uint64_t)tgid;
+	key.tid = (uint64_t)tid;
+	if (!set(wholes, &key, whole))
+		return false;
+	if (!kunwind_field_integer(kunwind_event_field(event, "vtid"), &tid))
+		return true;
+	key.kind = OWN_TID;
+	key.tid = (uint64_t)tid;
+	return set(wholes, &key, whole);
+}
+
+const struct kunwind_whole *kunwind_wholes_latest(struct kunwind_wholes *wholes, const void *trace,
+						  int64_t pid, int64_t tid, bool own_number)
+{
+	return find(wholes, &(struct node){ .trace = trace, .kind = own_number ? OWN_TID : TID,
+					    .id = (uint64_t)pid, .tid = (uint64_t)tid });
+}
+
+bool kunwind_wholes_known(const struct kunwind_wholes *wholes)
+{
+	return wholes->first;
+}

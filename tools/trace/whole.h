@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * whole.h - the stacks of kunwind_callstack in traces: by id, and the latest of
+ * each thread
+ */
+#ifndef KUNWIND_TRACE_WHOLE_H
+#define KUNWIND_TRACE_WHOLE_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kunwind_whole {
+	struct kunwind_whole *next;	/* private to whole.c */
+	uint32_t nr;			/* frames */
+	uint8_t reason;			/* enum kunwind_reason: why the stack ended */
+	uint8_t *trust;			/* enum kunwind_trust of each frame */
+	uint64_t address[];		/* innermost first */
+};
+
+struct kunwind_wholes;
+
+struct kunwind_wholes *kunwind_wholes_new(void);		/* NULL: out of memory */
+void kunwind_wholes_free(struct kunwind_wholes *wholes);
+
+/*
+ * Keeps the addresses, if the event is a kunwind_callstack that has them.
+ * @trace: identifies the event's trace, because two traces may have equal ids.
+ * Memory: 9 bytes for each frame of each different stack. False: out of memory.
+ */
+bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event);
+
+/*
+ * Returns the stack of a kunwind_callstack; NULL: the trace lacks its addresses.
+ * The stack stays valid until kunwind_wholes_free().
+ */
+const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
+						const bt_event *event);
+
+/*
+ * Makes @whole (may be NULL) the latest stack of the thread of the event, a
+ * kunwind_callstack. False: out of memory.
+ */
+bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,
+			 const struct kunwind_whole *whole);
+
+/*
+ * Returns the latest stack of a thread, or NULL. @pid: in the initial pid
+ * namespace. @own_number: @tid is the number in the thread's own pid namespace.
+ */
+const struct kunwind_whole *kunwind_wholes_latest(struct kunwind_wholes *wholes, const void *trace,
+						  int64_t pid, int64_t tid, bool own_number);
+
+/* Returns whether any stack was learned. */
+bool kunwind_wholes_known(const struct kunwind_wholes *wholes);
+
+#endif /* KUNWIND_TRACE_WHOLE_H */
