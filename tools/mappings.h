@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mappings.h - names of the events that record what is mapped where
+ * mappings.h - names of kunwind's events, which a trace with stacks needs
  *
- * Readers need these events to name the frames of call stacks. There is no
- * wildcard, because kunwind_* would also enable kunwind_callstack, whose events
- * can take 37 KB each.
+ * Readers name frames by what is mapped where, and learn from kunwind_callstack
+ * why each stack ended.
  */
 #ifndef KUNWIND_MAPPINGS_H
 #define KUNWIND_MAPPINGS_H
 
-#define KUNWIND_MAPPING_EVENTS	\
-	"kunwind_map", "kunwind_unmap", "kunwind_exec", "kunwind_fork", "kunwind_exit"
+#define KUNWIND_OWN_EVENTS	\
+	"kunwind_map", "kunwind_unmap", "kunwind_exec", "kunwind_fork", "kunwind_exit", \
+	"kunwind_callstack"
 
 #endif /* KUNWIND_MAPPINGS_H */

@@ -112,7 +112,7 @@ static int enable_by_name(struct options_general *general, const struct options_
 static int enable_own(struct options_general *general, const struct options_event *event,
 		      const char *channel)
 {
-	static const char *const mappings[] = { KUNWIND_MAPPING_EVENTS };
+	static const char *const mappings[] = { KUNWIND_OWN_EVENTS };
 	static const char probe[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
 	int status = 0;

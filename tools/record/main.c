@@ -292,7 +292,7 @@ static bool set_up(struct record *record)
 	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
 		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
 		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
-	static const char *const mappings[] = { KUNWIND_MAPPING_EVENTS };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS };
 	struct session *session = &record->session;
 	bool probe;
 	size_t c;
@@ -308,8 +308,8 @@ static bool set_up(struct record *record)
 		if (!session_context(session, contexts[c]))
 			return false;
 	}
-	for (c = 0; probe && c < sizeof(mappings) / sizeof(mappings[0]); c++) {
-		if (!session_event(session, mappings[c], NULL))
+	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
+		if (!session_event(session, own[c], NULL))
 			return false;
 	}
 	for (i = 0; i < record->nr_events; i++) {

@@ -2,9 +2,12 @@
 /*
  * session.c - one LTTng session of the kernel domain, through liblttng-ctl
  *
- * All events are in one channel: contexts belong to a channel, and a reader
- * merges channels anyway. LTTng accepts any name of a tracepoint without
- * checking that it exists, so this file looks names up in LTTng's lists first.
+ * Contexts belong to a channel. kunwind's own events need none: their fields
+ * hold what a reader needs. So they are in a channel of their own, without
+ * contexts; all other events are in another one. A reader merges channels.
+ *
+ * LTTng accepts any name of a tracepoint without checking that it exists, so
+ * this file looks names up in LTTng's lists first.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -20,7 +23,8 @@
 #include "session.h"
 #include "tool.h"
 
-#define CHANNEL		"kunwind"
+#define CHANNEL		"events"
+#define OWN_CHANNEL	"kunwind"
 #define NR_BUFFERS	4
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
@@ -114,7 +118,7 @@ bool session_probe(void)
 	return false;
 }
 
-static bool create_channel(struct session *session, uint64_t buffer)
+static bool create_channel(struct session *session, const char *name, uint64_t buffer)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
@@ -123,7 +127,7 @@ static bool create_channel(struct session *session, uint64_t buffer)
 
 	if (!channel)
 		return failure("channel", LTTNG_ERR_NOMEM);
-	strcpy(channel->name, CHANNEL);
+	strcpy(channel->name, name);
 	channel->attr.overwrite = 0;
 	channel->attr.subbuf_size = buffer;
 	channel->attr.num_subbuf = NR_BUFFERS;
@@ -154,7 +158,8 @@ bool session_create(struct session *session, const char *to, uint64_t buffer)
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
 		return failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channel(session, buffer))
+	if (!create_channel(session, CHANNEL, buffer) ||
+	    !create_channel(session, OWN_CHANNEL, buffer))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
@@ -183,6 +188,7 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 static bool enable(struct session *session, enum lttng_event_type type, const char *name,
 		   const char *filter)
 {
+	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : OWN_CHANNEL;
 	struct lttng_event *event = lttng_event_create();
 	int err;
 
@@ -192,8 +198,8 @@ static bool enable(struct session *session, enum lttng_event_type type, const ch
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	event->loglevel = -1;
 	snprintf(event->name, sizeof(event->name), "%s", name);
-	err = filter ? lttng_enable_event_with_filter(session->handle, event, CHANNEL, filter) :
-		       lttng_enable_event(session->handle, event, CHANNEL);
+	err = filter ? lttng_enable_event_with_filter(session->handle, event, channel, filter) :
+		       lttng_enable_event(session->handle, event, channel);
 	lttng_event_destroy(event);
 	/* enabled before: the user named it twice */
 	return err == -LTTNG_ERR_KERN_EVENT_EXIST || check(name, err);
