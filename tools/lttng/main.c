@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../mappings.h"
+#include "../own_events.h"
 #include "contexts.h"
 #include "options.h"
 #include "real.h"
@@ -112,7 +112,7 @@ static int enable_by_name(struct options_general *general, const struct options_
 static int enable_own(struct options_general *general, const struct options_event *event,
 		      const char *channel)
 {
-	static const char *const mappings[] = { KUNWIND_OWN_EVENTS };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS };
 	static const char probe[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
 	int status = 0;
@@ -128,8 +128,8 @@ static int enable_own(struct options_general *general, const struct options_even
 		      "sudo modprobe lttng-probe-kunwind, then repeat this command\n", stderr);
 		return event->whole;
 	}
-	for (i = 0; i < sizeof(mappings) / sizeof(mappings[0]); i++)
-		status |= enable_by_name(general, event, channel, mappings[i]);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		status |= enable_by_name(general, event, channel, own[i]);
 	if (status)
 		fputs("lttng: not all events that tell what is mapped where could be enabled "
 		      "(kunwind_map ...): frames of processes that end may have no names\n", stderr);

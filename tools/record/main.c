@@ -30,7 +30,7 @@
 
 #include "disk.h"
 #include "left_over.h"
-#include "mappings.h"
+#include "own_events.h"
 #include "pids.h"
 #include "session.h"
 #include "tool.h"

@@ -2,9 +2,8 @@
 /*
  * session.c - one LTTng session of the kernel domain, through liblttng-ctl
  *
- * Contexts belong to a channel. kunwind's own events need none: their fields
- * hold what a reader needs. So they are in a channel of their own, without
- * contexts; all other events are in another one. A reader merges channels.
+ * kunwind's own events are in a channel without contexts (own_events.h), all
+ * other events in another one. A reader merges channels.
  *
  * LTTng accepts any name of a tracepoint without checking that it exists, so
  * this file looks names up in LTTng's lists first.
@@ -20,11 +19,11 @@
 #include <unistd.h>
 
 #include "left_over.h"
+#include "own_events.h"
 #include "session.h"
 #include "tool.h"
 
 #define CHANNEL		"events"
-#define OWN_CHANNEL	"kunwind"
 #define NR_BUFFERS	4
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
@@ -159,7 +158,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer)
 	if (!session->handle)
 		return failure("session", LTTNG_ERR_NOMEM);
 	if (!create_channel(session, CHANNEL, buffer) ||
-	    !create_channel(session, OWN_CHANNEL, buffer))
+	    !create_channel(session, KUNWIND_OWN_CHANNEL, buffer))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
@@ -188,7 +187,7 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 static bool enable(struct session *session, enum lttng_event_type type, const char *name,
 		   const char *filter)
 {
-	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : OWN_CHANNEL;
+	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : KUNWIND_OWN_CHANNEL;
 	struct lttng_event *event = lttng_event_create();
 	int err;
 

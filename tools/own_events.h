@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_events.h - names of kunwind's events, and the channel that they are in
+ *
+ * Readers name frames by what is mapped where, and learn from kunwind_callstack
+ * why each stack ended. These events need no context: their fields hold what a
+ * reader needs. So they are in a channel of their own, without contexts.
+ */
+#ifndef KUNWIND_OWN_EVENTS_H
+#define KUNWIND_OWN_EVENTS_H
+
+#define KUNWIND_OWN_CHANNEL	"kunwind"
+
+#define KUNWIND_OWN_EVENTS	\
+	"kunwind_map", "kunwind_unmap", "kunwind_exec", "kunwind_fork", "kunwind_exit", \
+	"kunwind_callstack"
+
+#endif /* KUNWIND_OWN_EVENTS_H */
