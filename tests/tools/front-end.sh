@@ -5,8 +5,8 @@
 # the real lttng that each must cause
 #
 # A recorder, after the front end in PATH, takes the place of the real lttng. It
-# writes each of its arguments, in brackets, to a file, and ends with the status
-# and output that the test sets. If lttng-tools is installed and no session
+# writes each of its arguments, in brackets, to a file (those of "save" to
+# another one), and ends with the status and output that the test sets. If lttng-tools is installed and no session
 # daemon runs, the recorder also passes each enable-event to LTTng's lttng. That
 # call fails, and its error names the session and the channel that lttng parsed:
 # the front end must have parsed the same.
@@ -24,7 +24,7 @@ cat >"$work/real/lttng" <<'END'
 {
 	printf '[%s]' "$@"
 	echo
-} >>"$RECORD"
+} >>"$([[ " $* " = *' save '* ]] && echo "$SAVES" || echo "$RECORD")"
 if [ "$1" = enable-event ] && [ -n "$LTTNG" ] && [ ! -e "$PARSED" ]; then
 	LC_ALL=C LTTNG_HOME=$LTTNG_HOMES "$LTTNG" "$@" 2>&1 |
 		sed -n "s/.*(channel \(.*\), session \([^,]*\)\(, filter.*\)\?)\$/\2|\1/p" |
@@ -48,7 +48,7 @@ done
 exit "${STATUS:-0}"
 END
 chmod +x "$work/real/lttng"
-export PATH="$work/front:$work/real:$PATH" RECORD=$work/record HOME=$work/home
+export PATH="$work/front:$work/real:$PATH" RECORD=$work/record SAVES=$work/saves HOME=$work/home
 export PARSED=$work/parsed LTTNG_HOMES=$work/lttng-home LTTNG
 echo session=current >"$LTTNG_HOMES/.lttngrc"
 unset LTTNG_HOME KUNWIND_LTTNG_SEEN POSIXLY_CORRECT POSIX_ME_HARDER
@@ -96,10 +96,10 @@ through enable-event -k -f --callstack x
 through enable-event -kf --callstack x
 through enable-event -k -- --callstack
 through enable-event -kas --callstack
-through enable-event -k -f --callstack=whole x
 through enable-event -k --loglevel --callstack x
 through enable-event -k --channel --callstack x
-through enable-event -k -- --callstack=whole
+through enable-event -k -f --callstack=x x
+through enable-event -k -- --callstack=x
 through enable-event -k x -s --callstack
 through start --callstack
 through --group enable-event create
@@ -189,7 +189,7 @@ callstack '[enable-event][-k][-]' "$in_default" enable-event -k - --callstack
 POSIX_ME_HARDER=1 callstack '[enable-event][-k][a]' "$in_default" enable-event -k --callstack a
 # Repeated and empty options; a value that popt replaces by the next argument.
 callstack '[enable-event][-k][-k][a]' "$in_default" \
-	enable-event --callstack -k --callstack=whole -k --callstack a --callstack
+	enable-event --callstack -k --callstack -k --callstack a --callstack
 callstack '[enable-event][-k][-cx][a][--channel][y]' '[add-context][--kernel][--channel][y]' \
 	enable-event -k -cx --callstack a --channel y
 callstack '[enable-event][-k][--channel=][a]' '[add-context][--kernel][--channel][]' \
@@ -226,9 +226,9 @@ refuses '[enable-event][-k][a][-c]' enable-event -k a --callstack -c
 refuses '[enable-event][-k][a][--session]' enable-event --callstack -k a --session
 POSIX_ME_HARDER=1 refuses '[enable-event][-k][a][--callstack]' enable-event -k a --callstack
 
-for value in '' yes Whole whole, =whole; do
-	calls enable-event -k a "--callstack=$value" --callstack=whole
-	is "$status $got$err" "1 lttng: --callstack=$value: --callstack takes no value except \"whole\"" \
+for value in '' yes whole =; do
+	calls enable-event -k a "--callstack=$value"
+	is "$status $got$err" "1 lttng: --callstack=$value: --callstack takes no value" \
 		"--callstack=$value is refused with one line, and nothing runs"
 done
 
@@ -244,12 +244,6 @@ callstack '[--sessiond-path][/x y][enable-event][-k][a]' "[--sessiond-path=/x y]
 	--sessiond-path '/x y' enable-event -k a --callstack
 callstack '[--mi][xml][enable-event][-k][a]' "$in_default" --mi xml enable-event -k a --callstack
 callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-event -k a --callstack
-
-callstack '[enable-event][-k][a]' "$in_default" enable-event -k a --callstack=whole
-if [ ! -d /sys/module/kunwind ]; then
-	is "$status $err" "1 lttng: --callstack=whole: the module kunwind is not loaded" \
-		"--callstack=whole is refused without the module"
-fi
 
 SAYS='<xml/>' calls --mi=xml enable-event -k a --callstack
 is "$out" '<xml/>' "with --mi only enable-event prints to stdout"
@@ -310,11 +304,47 @@ has 0 "no error if the named channel has the contexts" "$(xml KERNEL big VPID CA
 has 4 "error if no session is named or current" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
 echo session=mine >"$HOME/.lttngrc"
 has 0 "the session in .lttngrc is the current one" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
-is "$(tail -n 1 "$RECORD" | sed 's/.*\[--\]//')" "[mine]" "started session: the session in .lttngrc is saved by its name"
+is "$(tail -n 1 "$SAVES" | sed 's/.*\[--\]//')" "[mine]" "started session: the session in .lttngrc is saved by its name"
 is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'kunwind-lttng-*' | wc -l)" 0 "started session: no temporary directory is left"
 CONTEXT_STATUS=4 CONTEXT_SAYS='Error: callstack-user: Context unavailable on this kernel' \
 	calls enable-event -k a --callstack -s demo
 is "$err" 'Error: callstack-user: Context unavailable on this kernel' "other errors of add-context are LTTng's, without advice"
+
+# A session that already has the channel kunwind: LTTng wants the name of the
+# channel, so channel0 is named.
+channels() { # CHANNEL...
+	local channel
+	printf '<sessions><session><domains><domain><type>KERNEL</type><channels>'
+	for channel in "$@"; do printf '<channel><name>%s</name></channel>' "$channel"; done
+	printf '</channels></domain></domains></session></sessions>'
+}
+named() { # TEXT WANTED ARGUMENTS...
+	local text=$1 wanted=$2
+	shift 2
+	LTTNG='' calls "$@"
+	is "$(head -n 1 <<<"$got")" "$wanted" "$text: lttng $*"
+}
+export SAVED
+SAVED=$(channels kunwind channel0)
+for option in '' --callstack; do
+	named "channel0 and kunwind: channel0 is named" '[enable-event][--channel=channel0][-k][a]' \
+		enable-event -k a $option
+	named "channel0 and kunwind: the user's channel stays" '[enable-event][-k][a][-c][b]' \
+		enable-event -k a -c b $option
+done
+is "$(sed -n 2p <<<"$got")" "[add-context][--kernel][--channel][b]$contexts" "a named channel gets the contexts"
+named "channel0 and kunwind: user space is left alone" '[enable-event][-u][a]' enable-event -u a
+named "channel0 and kunwind: other commands are left alone" '[disable-event][-k][a]' disable-event -k a
+named "the general options stay" '[-n][enable-event][--channel=channel0][-k][a]' -n enable-event -k a
+is "$(tail -n 1 "$SAVES" | sed 's/\[--output.*\[--\]//')" "[--no-sessiond][save][mine]" "the current session is looked at"
+named "the session that the user names is looked at" '[enable-event][--channel=channel0][-k][-s][other][a]' \
+	enable-event -k -s other a
+is "$(tail -n 1 "$SAVES" | sed 's/\[--output.*\[--\]//')" "[save][other]" "the named session is looked at"
+SAVED=$(channels big channel0)
+named "no channel kunwind: no channel is named" '[enable-event][-k][a]' enable-event -k a
+SAVED=$(channels kunwind big)
+named "no channel0: no channel is named" '[enable-event][-k][a]' enable-event -k a --callstack
+unset SAVED
 
 SAYS='real help' calls enable-event --help
 is "$(head -n 1 <<<"$out") $(grep -c -- '--callstack$' <<<"$out")" "real help 1" "enable-event --help: LTTng's help, then --callstack"

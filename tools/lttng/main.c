@@ -3,19 +3,20 @@
  * main.c - a front end of lttng(1) that adds enable-event --callstack
  *
  * It is installed as "lttng" in a directory that comes before the real
- * command's in PATH. Commands without --callstack go to the real lttng by
- * execve(2) with their arguments unchanged. With --callstack:
+ * command's in PATH. Other commands than enable-event go to the real lttng by
+ * execve(2) with their arguments unchanged. So does enable-event, except that
+ * channel0 may be named: see name_channel(). With --callstack:
  *   1. The real enable-event runs without that option. If it fails, the front
  *      end exits with the same status.
  *   2. The real add-context adds callstack-user, vpid, vtid and procname to the
  *      channel. LTTng reports success for contexts that the channel already has.
- *   3. If lttng-probe-kunwind is loaded (root loads it), the real enable-event
- *      enables kunwind's events in the channel: those that record what is
- *      mapped where, so that the trace alone is enough to name frames; and
- *      with --callstack=whole also kunwind_callstack.
- * LTTng adds no contexts to a session that was ever started. Then the front end
- * prints one line of advice, unless the channel has the contexts; procname,
- * which only names the program, may be missing.
+ *   3. If lttng-probe-kunwind is loaded (root loads it), the real
+ *      enable-channel creates a channel for kunwind's events, and the real
+ *      enable-event enables them: the trace alone is then enough to name frames,
+ *      and has the reason why each stack ended.
+ * LTTng adds neither contexts nor channels to a session that was ever started.
+ * Then the front end prints one line of advice, unless the session has them;
+ * procname, which only names the program, may be missing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,14 @@
 #include <unistd.h>
 
 #include "../own_events.h"
-#include "contexts.h"
 #include "options.h"
 #include "real.h"
+#include "saved.h"
 
 /* The name that LTTng gives to a kernel channel if the user names none. */
 #define DEFAULT_CHANNEL	"channel0"
+/* Exit status of enable-channel if the channel exists. */
+#define EXISTS		4
 
 static const char help[] =
 	"\n"
@@ -38,17 +41,17 @@ static const char help[] =
 	"           --kernel, also add the contexts callstack-user, vpid, vtid and\n"
 	"           procname to the channel, before the session is first started. The\n"
 	"           stacks of processes under `kunwind run` or `kunwind register` need\n"
-	"           no frame pointers. See kunwind(1).\n"
-	"       --callstack=whole\n"
-	"           The same, and the event kunwind_callstack: up to 4,096 frames where\n"
-	"           callstack-user has 128, once for each kernel entry. See kunwind(4).\n";
+	"           no frame pointers. If lttng-probe-kunwind is loaded, also enable\n"
+	"           kunwind's events, in a channel named kunwind: they record what is\n"
+	"           mapped where, up to 4,096 frames of each stack, and why it ended.\n"
+	"           See lttng-kunwind(1).\n";
 
 /*
- * Writes "COMMAND --kernel [--session NAME] --channel NAME" after the general
- * options. Returns where further arguments and the final NULL go.
+ * Writes "COMMAND --kernel [--session NAME]" after the general options. Returns
+ * where further arguments and the final NULL go.
  */
-static char **channel_command(struct options_general *general, const char *command,
-			      const struct options_event *event, const char *channel)
+static char **session_command(struct options_general *general, const char *command,
+			      const struct options_event *event)
 {
 	char **at = general->argv + general->nr;
 
@@ -58,8 +61,6 @@ static char **channel_command(struct options_general *general, const char *comma
 		*at++ = (char *)"--session";
 		*at++ = (char *)event->session;
 	}
-	*at++ = (char *)"--channel";
-	*at++ = (char *)channel;
 	return at;
 }
 
@@ -68,9 +69,12 @@ static int add_contexts(struct options_general *general, const struct options_ev
 			const char *channel)
 {
 	static char errors[65536];
-	char **at = channel_command(general, "add-context", event, channel);
+	char **at = session_command(general, "add-context", event), *saved;
+	bool present = false;
 	int status;
 
+	*at++ = (char *)"--channel";
+	*at++ = (char *)channel;
 	*at++ = (char *)"--type=callstack-user";
 	*at++ = (char *)"--type=vpid";
 	*at++ = (char *)"--type=vtid";
@@ -79,7 +83,12 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	/* --mi promises one document, which enable-event has written */
 	status = real_run(general->argv, general->mi ? REAL_HIDDEN : REAL_SHOWN,
 			  errors, sizeof(errors));
-	if (status && contexts_present(general, event->session, channel))
+	if (status) {
+		saved = saved_session(general, event->session);
+		present = saved_contexts(saved, channel);
+		free(saved);
+	}
+	if (present)
 		return 0;
 	if (status && strstr(errors, "already been started"))
 		fputs("lttng: no contexts can be added to a session that was started: `lttng destroy`, "
@@ -90,55 +99,101 @@ static int add_contexts(struct options_general *general, const struct options_ev
 	return status;
 }
 
-/* Returns 0 also if the event is already enabled. */
-static int enable_by_name(struct options_general *general, const struct options_event *event,
-			  const char *channel, const char *name)
+/*
+ * Creates the channel of kunwind's events, unless the session has it. False: the
+ * session has no such channel, and a message says so.
+ */
+static bool create_channel(struct options_general *general, const struct options_event *event)
 {
 	static char errors[4096];
+	char **at = session_command(general, "enable-channel", event);
 	int status;
-	char **at = channel_command(general, "enable-event", event, channel);
 
-	*at++ = (char *)name;
+	*at++ = (char *)KUNWIND_OWN_CHANNEL;
 	*at = NULL;
 	status = real_run(general->argv, REAL_HIDDEN, errors, sizeof(errors));
-	return status && strstr(errors, "already enabled") ? 0 : status;
+	if (!status || status == EXISTS)
+		return true;
+	if (strstr(errors, "already been started"))
+		fputs("lttng: no channel for kunwind's events can be added to a session that was "
+		      "started, so frames of processes that end may have no names: `lttng destroy`, "
+		      "then create a new one and use --callstack before its first `lttng start`\n",
+		      stderr);
+	else
+		fputs(errors, stderr);
+	return false;
+}
+
+/* Enables one of kunwind's events. Returns true also if it is already enabled. */
+static bool enable_by_name(struct options_general *general, const struct options_event *event,
+			   const char *name)
+{
+	static char errors[4096];
+	char **at = session_command(general, "enable-event", event);
+
+	*at++ = (char *)"--channel";
+	*at++ = (char *)KUNWIND_OWN_CHANNEL;
+	*at++ = (char *)name;
+	*at = NULL;
+	return !real_run(general->argv, REAL_HIDDEN, errors, sizeof(errors)) ||
+	       strstr(errors, "already enabled");
 }
 
 /*
- * Enables kunwind's events. Returns not 0 only if --callstack=whole was given
- * and kunwind_callstack could not be enabled. Without the other events, the
- * trace lacks only the mappings, so a failure there is only reported.
+ * Enables kunwind's events. Without them, each event still has its stack. So a
+ * failure is only reported.
  */
-static int enable_own(struct options_general *general, const struct options_event *event,
-		      const char *channel)
+static void enable_own(struct options_general *general, const struct options_event *event)
 {
 	static const char *const own[] = { KUNWIND_OWN_EVENTS };
 	static const char probe[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
-	int status = 0;
+	bool enabled = true;
 	size_t i;
 
-	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK)) {
-		if (event->whole)
-			fputs("lttng: --callstack=whole: the module kunwind is not loaded\n", stderr);
-		return event->whole;
-	}
+	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK))
+		return;
 	if (access(probe, F_OK) && (geteuid() || real_run_other(load) || access(probe, F_OK))) {
 		fputs("lttng: frames of processes that end will have no names: "
 		      "sudo modprobe lttng-probe-kunwind, then repeat this command\n", stderr);
-		return event->whole;
+		return;
 	}
+	if (!create_channel(general, event))
+		return;
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		status |= enable_by_name(general, event, channel, own[i]);
-	if (status)
-		fputs("lttng: not all events that tell what is mapped where could be enabled "
-		      "(kunwind_map ...): frames of processes that end may have no names\n", stderr);
-	if (!event->whole)
-		return 0;
-	status = enable_by_name(general, event, channel, "kunwind_callstack");
-	if (status)
-		fputs("lttng: the event kunwind_callstack could not be enabled\n", stderr);
-	return status;
+		enabled &= enable_by_name(general, event, own[i]);
+	if (!enabled)
+		fputs("lttng: not all of kunwind's events could be enabled (kunwind_map ...): "
+		      "frames of processes that end may have no names\n", stderr);
+}
+
+/*
+ * If a session has another channel than channel0, LTTng wants each enable-event
+ * to name its channel. So that the channel kunwind does not change how a user
+ * names events, this function names channel0 if the session has both. Returns
+ * the arguments of the real lttng.
+ */
+static char **name_channel(int argc, char **argv, int command, struct options_general *general,
+			   const struct options_event *event)
+{
+	char *saved, **named = argv;
+
+	if (!event->kernel || event->channel || event->other_domain)
+		return argv;
+	saved = saved_session(general, event->session);
+	if (saved_channel(saved, KUNWIND_OWN_CHANNEL) && saved_channel(saved, DEFAULT_CHANNEL)) {
+		named = calloc((size_t)argc + 2, sizeof(*named));
+		if (!named) {
+			perror("lttng");
+			exit(1);
+		}
+		memcpy(named, argv, ((size_t)command + 1) * sizeof(*named));
+		named[command + 1] = (char *)"--channel=" DEFAULT_CHANNEL;
+		memcpy(named + command + 2, argv + command + 1,
+		       (size_t)(argc - command) * sizeof(*named));
+	}
+	free(saved);
+	return named;
 }
 
 static int enable_event(int argc, char **argv, int command, struct options_general *general)
@@ -156,25 +211,24 @@ static int enable_event(int argc, char **argv, int command, struct options_gener
 			fputs("--callstack\n", stdout);
 		return status;
 	}
-	if (!event.callstack)
-		real_exec(argv);
 	if (event.refused) {
-		fprintf(stderr, "lttng: %s: --callstack takes no value except \"whole\"\n",
-			event.refused);
+		fprintf(stderr, "lttng: %s: --callstack takes no value\n", event.refused);
 		return 1;
 	}
+	if (!event.callstack)
+		real_exec(name_channel(argc, argv, command, general, &event));
 	if (event.other_domain) {
 		fputs("lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks "
 		      "in other domains\n", stderr);
 		return 1;
 	}
-	status = real_run(argv, REAL_SHOWN, NULL, 0);
+	status = real_run(name_channel(argc, argv, command, general, &event), REAL_SHOWN, NULL, 0);
 	if (status)
 		return status;
 	status = add_contexts(general, &event, channel);
-	if (status)
-		return status;
-	return enable_own(general, &event, channel);
+	if (!status)
+		enable_own(general, &event);
+	return status;
 }
 
 int main(int argc, char **argv)

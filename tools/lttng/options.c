@@ -87,7 +87,7 @@ struct options_event options_event(int argc, char **argv)
 		FLAG("python", 'p', &event.other_domain),
 		VALUE("session", 's', &event.session),
 		VALUE("channel", 'c', &event.channel),
-		FLAG("kernel", 'k', NULL),
+		FLAG("kernel", 'k', &event.kernel),
 		FLAG("all", 'a', NULL),
 		FLAG("tracepoint", 0, NULL),
 		FLAG("syscall", 0, NULL),
@@ -109,19 +109,9 @@ struct options_event options_event(int argc, char **argv)
 		perror("lttng");
 		exit(1);
 	}
-	/*
-	 * The value of --callstack must follow "=". POPT_ARGFLAG_OPTIONAL would
-	 * also take the next argument; without it, popt reports the value as
-	 * unwanted.
-	 */
 	while ((result = poptGetNextOpt(context)) != -1) {
 		word = poptBadOption(context, 0);
-		if (result != POPT_ERROR_UNWANTEDARG || strncmp(word, valued, strlen(valued)))
-			continue;
-		event.callstack = true;
-		if (!strcmp(word + strlen(valued), "whole"))
-			event.whole = true;
-		else
+		if (result == POPT_ERROR_UNWANTEDARG && !strncmp(word, valued, strlen(valued)))
 			event.refused = word;
 	}
 	argv[poptStrippedArgv(context, argc, argv)] = NULL;

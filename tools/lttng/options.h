@@ -24,10 +24,10 @@ int options_command(int argc, char **argv, struct options_general *general);
 
 /* What the options of enable-event say. popt(3) stores flags as int. */
 struct options_event {
-	int callstack;			/* --callstack, or: */
-	bool whole;			/* --callstack=whole */
-	const char *refused;		/* --callstack= with another value, or NULL */
+	int callstack;			/* --callstack */
+	const char *refused;		/* --callstack=VALUE, or NULL */
 	int help, list_options;		/* these end the real command at once */
+	int kernel;			/* --kernel */
 	int other_domain;		/* --userspace, --jul and others */
 	const char *session, *channel;	/* last ones given, or NULL */
 };

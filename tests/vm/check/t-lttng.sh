@@ -10,8 +10,8 @@
 need lttng babeltrace2
 tmp=$KUNWIND_TMP
 
-# saved SESSION CHANNEL WHAT: the channel's contexts or events, as lttng save
-# writes them. The output of lttng list differs from version to version.
+# saved SESSION CHANNEL WHAT: the channel's contexts, events or other element, as
+# lttng save writes them. The output of lttng list differs from version to version.
 saved() {
 	rm -rf "$tmp/saved"
 	mkdir "$tmp/saved"
@@ -25,8 +25,10 @@ saved() {
 	if sys.argv[3] == "contexts":
 	    print(*sorted(c.text for c in found.iter() if c.tag.endswith("type") and c.text in
 	            ("CALLSTACK_USER", "PROCNAME", "VPID", "VTID")))
-	else:
+	elif sys.argv[3] == "events":
 	    print(*sorted(e.find("name").text for e in found.iter("event")))
+	else:
+	    print(next(found.iter(sys.argv[3])).text)
 	END
 }
 contexts_of() { saved "$@" contexts; }
@@ -46,20 +48,25 @@ check "the module loads" modprobe kunwind
 check "lttng create" lttng create demo --output="$tmp/demo"
 check "enable-event --callstack of system calls" lttng enable-event --kernel --syscall openat,read --callstack
 is "$(contexts_of demo channel0)" "$all" "--callstack: channel0 has its contexts"
-is "$(events_of demo channel0)" \
-	"kunwind_exec kunwind_exit kunwind_fork kunwind_map kunwind_unmap openat read" \
-	"--callstack: the events and those of mappings are enabled"
+is "$(events_of demo channel0)" "openat read" "--callstack: the events are in channel0"
+own="kunwind_callstack kunwind_exec kunwind_exit kunwind_fork kunwind_map kunwind_unmap"
+is "$(events_of demo kunwind)" "$own" "--callstack: kunwind's events are in the channel kunwind"
+is "$(contexts_of demo kunwind)" "" "--callstack: the channel kunwind has no contexts"
 check "enable-event --callstack a second time" lttng enable-event -k --callstack sched_switch
 is "$(contexts_of demo channel0 | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$all " \
 	"--callstack a second time: the channel has each context once"
-is "$(lttng enable-event -k --callstack sched_waking 2>&1 | grep -c 'not all events')" 0 \
+is "$(lttng enable-event -k --callstack sched_waking 2>&1 >/dev/null)" "" \
 	"--callstack a third time: no message about events that are enabled already"
-check "enable-event --callstack=whole of an event" lttng enable-event -k --callstack=whole sched_process_exec
-like "$(events_of demo channel0)" "^kunwind_callstack kunwind_exec " "--callstack=whole: kunwind_callstack is enabled"
+check "enable-event without --callstack and without a channel" lttng enable-event -k sched_process_exec
+is "$(events_of demo channel0)" "openat read sched_process_exec sched_switch sched_waking" \
+	"events without a named channel are in channel0, also after --callstack"
+is "$(contexts_of demo kunwind)" "" "--callstack three times: the channel kunwind has no contexts"
 check "lttng start" lttng start
 check "kunwind run of a program" kunwind run -- perl -e 'sub f { open(F, "<", "/etc/hostname"); <F> } f()'
 check "started session, channel with contexts: --callstack works" \
 	lttng enable-event -k --callstack --syscall close
+is "$(lttng enable-event -k --callstack --syscall close 2>&1 >/dev/null | grep -c kunwind)" 0 \
+	"started session with the channel kunwind: no message about it"
 check "lttng stop" lttng stop
 out=$(babeltrace2 "$tmp/demo" 2>/dev/null | grep 'syscall_entry_openat:.*"/etc/hostname"' | head -n 1)
 like "$out" 'callstack_user = \[ \[0\] = 0x.*vpid = [0-9]+, vtid = [0-9]+, procname = "perl"' \
@@ -108,6 +115,27 @@ lttng enable-event -k -s one -c plain --callstack sched_waking >/dev/null 2>"$tm
 is "$? $(wc -l <"$tmp/err")" "4 1" "stopped session, channel without contexts: the same status, one line"
 check "stopped session, channel with contexts: --callstack works" lttng enable-event -k -s one -c big --callstack sched_waking
 check "lttng destroy --all" lttng destroy --all
+
+# a session that was started without the channel kunwind
+lttng create late --output="$tmp/late" >/dev/null
+/usr/bin/lttng enable-event -k sched_switch >/dev/null
+/usr/bin/lttng add-context -k -t callstack-user -t vpid -t vtid >/dev/null
+lttng start >/dev/null
+lttng enable-event -k --callstack sched_waking >/dev/null 2>"$tmp/err"
+is "$? $(wc -l <"$tmp/err")" "0 1" "started session without the channel kunwind: one line"
+like "$(cat "$tmp/err")" 'no channel for kunwind.*lttng destroy.*before its first .lttng start' \
+	"started session without the channel kunwind: the line says what to do"
+is "$(events_of late channel0)" "sched_switch sched_waking" "started session without the channel kunwind: the event is enabled"
+lttng destroy >/dev/null
+
+# the channel kunwind, created before
+lttng create sized --output="$tmp/sized" >/dev/null
+lttng enable-channel -k kunwind --subbuf-size=1M >/dev/null
+lttng enable-channel -k channel0 >/dev/null
+check "--callstack with a channel kunwind that exists" lttng enable-event -k --callstack sched_switch
+is "$(events_of sized kunwind)" "$own" "channel kunwind that exists: it has kunwind's events"
+is "$(saved sized kunwind subbuffer_size)" 1048576 "channel kunwind that exists: it keeps its size"
+lttng destroy >/dev/null
 
 check "enable-event --help describes --callstack" sh -c 'lttng enable-event --help | grep -q -- --callstack'
 done_testing

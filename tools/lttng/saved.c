@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * contexts.c - find out whether a channel has the contexts that stacks need:
- * those of --callstack, except for procname
+ * saved.c - find out which kernel channels a session has, and whether one has
+ * the contexts that stacks need: those of --callstack, except for procname
  *
  * No format of "lttng list" shows contexts. "lttng save" writes them: it saves
  * the configuration of a session as XML, here into a temporary directory that
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contexts.h"
 #include "options.h"
 #include "real.h"
+#include "saved.h"
 
 /* Returns the address after the first @text in [at, end), or NULL. */
 static const char *find(const char *at, const char *end, const char *text)
@@ -34,21 +34,13 @@ static const char *up_to(const char *at, const char *end, const char *tag)
 	return found ? found - strlen(tag) : end;
 }
 
-static bool channel_has(const char *at, const char *end)
+/*
+ * Finds a kernel channel. Returns the first address inside its element and sets
+ * @channel_end; NULL: there is none.
+ */
+static const char *find_channel(const char *text, const char *channel, const char **channel_end)
 {
-	const char *contexts = find(at, end, "<contexts>");
-
-	if (!contexts)
-		return false;
-	end = up_to(contexts, end, "</contexts>");
-	return find(contexts, end, "<type>CALLSTACK_USER</type>") &&
-	       find(contexts, end, "<type>VPID</type>") &&
-	       find(contexts, end, "<type>VTID</type>");
-}
-
-bool contexts_in_text(const char *text, const char *channel)
-{
-	const char *end = text + strlen(text), *domain = text, *domain_end, *at, *at_end, *name;
+	const char *end = text + strlen(text), *domain = text, *domain_end, *at, *name;
 	size_t len = strlen(channel);
 
 	while ((domain = find(domain, end, "<domain>"))) {
@@ -58,14 +50,34 @@ bool contexts_in_text(const char *text, const char *channel)
 		if (!find(domain, at, "<type>KERNEL</type>"))
 			continue;
 		while ((at = find(at, domain_end, "<channel>"))) {
-			at_end = up_to(at, domain_end, "</channel>");
-			name = find(at, at_end, "<name>");
-			if (name && (size_t)(at_end - name) > len && !strncmp(name, channel, len) &&
-			    !strncmp(name + len, "</name>", 7) && channel_has(at, at_end))
-				return true;
+			*channel_end = up_to(at, domain_end, "</channel>");
+			name = find(at, *channel_end, "<name>");
+			if (name && (size_t)(*channel_end - name) > len &&
+			    !strncmp(name, channel, len) && !strncmp(name + len, "</name>", 7))
+				return at;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool saved_channel(const char *text, const char *channel)
+{
+	const char *end;
+
+	return text && find_channel(text, channel, &end);
+}
+
+bool saved_contexts(const char *text, const char *channel)
+{
+	const char *end, *at = text ? find_channel(text, channel, &end) : NULL;
+	const char *contexts = at ? find(at, end, "<contexts>") : NULL;
+
+	if (!contexts)
+		return false;
+	end = up_to(contexts, end, "</contexts>");
+	return find(contexts, end, "<type>CALLSTACK_USER</type>") &&
+	       find(contexts, end, "<type>VPID</type>") &&
+	       find(contexts, end, "<type>VTID</type>");
 }
 
 /*
@@ -113,21 +125,20 @@ static char *read_file(const char *path)
 	return text;
 }
 
-bool contexts_present(struct options_general *general, const char *session, const char *channel)
+char *saved_session(struct options_general *general, const char *session)
 {
 	const char *tmp = getenv("TMPDIR");
 	char dir[4096], path[4400], option[4200], current[512];
 	char **args = general->argv + general->nr, *text = NULL;
-	bool present = false;
 
 	if (!session) {
 		if (!current_session(current, sizeof(current)))
-			return false;
+			return NULL;
 		session = current;
 	}
 	snprintf(dir, sizeof(dir), "%s/kunwind-lttng-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))
-		return false;
+		return NULL;
 	snprintf(option, sizeof(option), "--output-path=%s", dir);
 	*args++ = (char *)"save";
 	*args++ = option;
@@ -137,10 +148,7 @@ bool contexts_present(struct options_general *general, const char *session, cons
 	snprintf(path, sizeof(path), "%s/%.255s.lttng", dir, session);
 	if (!real_run(general->argv, REAL_HIDDEN, NULL, 0))
 		text = read_file(path);
-	if (text)
-		present = contexts_in_text(text, channel);
 	unlink(path);
-	free(text);
 	rmdir(dir);
-	return present;
+	return text;
 }
