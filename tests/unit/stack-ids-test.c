@@ -202,7 +202,8 @@ static void test_ring(void)
 	before = definitions;
 	emit_of(1, MOST_WORDS);
 	emit_of(1, MOST_WORDS);
-	tap_ok(definitions == before + 2 && !wrong, "a stack that is too long for the ring is always defined");
+	tap_ok(definitions == before + 2 && !wrong,
+	       "a stack that is too long for the ring is always defined");
 	for (i = 0; i < 50; i++)
 		emit_of(i, 880 + i % 3);
 	tap_ok(!wrong, "the longest stacks that the ring takes: the reader gets each stack");
@@ -233,7 +234,8 @@ static void interrupt(void)
 	static unsigned long one[] = { 0x1234 };
 	static u8 sure[] = { KUNWIND_TRUST_REGISTERS };
 
-	inner = (struct kunwind_stack){ .addresses = one, .trust = sure, .count = 1, .tgid = 100, .tid = 101 };
+	inner = (struct kunwind_stack){ .addresses = one, .trust = sure, .count = 1, .tgid = 100,
+					.tid = 101 };
 	emit(&inner);
 }
 
