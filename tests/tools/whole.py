@@ -156,6 +156,9 @@ def test_ends(work):
     pair(60, deep, deep[:128], trust=[REGISTERS] + [CFI] * 199 + [SCAN] * 100)
     pair(70, three, three, thread=(100, 102, 102))
     pair(80, three, three, trust=[REGISTERS, SIGNAL, CFI])
+    pair(90, three, three, number=9000000, defines=False)    # its definition is lost
+    # the first walk could not read the stack, and the next one could
+    pair(100, three[:2], three, reason=NOT_READY)
     path = os.path.join(work, "ends")
     trace.write(path)
     events = shown(path)
@@ -170,9 +173,12 @@ def test_ends(work):
           events[6][1] == deep[:200] and events[6][3] == "no_rule", len(events[6][1]))
     same("another thread's stack says nothing", events[7][3], None)
     same("trust of the frames", events[8][2], ["registers", "signal", "cfi"])
+    same("kunwind_callstack without its definition: the stack before it says nothing", events[9][1:],
+         (three, [""] * 3, None))
+    same("more frames than kunwind_callstack has: no reason", events[10][1:], (three, [""] * 3, None))
     report = json.loads(run(KUNWIND, "report", "--json", path))["trace"]
     same("report: complete stacks are those that the trace calls complete",
-         (report["stacks"], report["stacks_complete"], report["stack_ends_recorded"]), (8, 3, True))
+         (report["stacks"], report["stacks_complete"], report["stack_ends_recorded"]), (10, 3, True))
     summary = run(KUNWIND, "show", "--summary", "--tsv", path)
     check("show --summary: the same share", "summary\tcomplete\t4\n" in summary, summary)
     text = run(KUNWIND, "report", path)
@@ -186,11 +192,15 @@ def test_container(work):
     trace.add(1, "kunwind_map", (1, 1, "app"), [], ctf.MAP, (500, 1, 0x1000, 0x3000, 0, 0, 7, "", "/bin/app"))
     trace.add(2, "kunwind_map", (1, 1, "app"), [], ctf.MAP, (600, 1, 0x8000, 0x9000, 0, 0, 8, "", "/bin/else"))
     callstack(trace, 3, stack, NOT_READY, thread=(500, 501, 2))
+    # the same numbers: in another container, and of another thread in the initial namespace
+    callstack(trace, 3, stack, thread=(600, 601, 2))
+    callstack(trace, 3, stack, thread=(500, 2, 3))
     trace.add(4, "syscall_entry_read", (1, 2, "app"), stack, READ, (3,))
     path = os.path.join(work, "container")
     trace.write(path)
     out = run(KUNWIND, "show", "--no-lines", "--tsv", path)
     check("numbers of a container: the reason is found", "end\t1\tnot_ready" in out, out)
+    check("numbers of a container: no other thread's reason is taken", "complete" not in out, out)
 
 
 def test_stock(work):

@@ -18,7 +18,8 @@
 #define nr_cpu_ids		1
 #define smp_processor_id()	0
 #define cpu_to_node(cpu)	(cpu)
-#define kvzalloc_node(size, gfp, node)	((void)(node), kzalloc(size, gfp))
+static int fails;		/* which of the next allocations for a CPU fails; 0: none */
+#define kvzalloc_node(size, gfp, node)	((void)(node), fails && !--fails ? NULL : kzalloc(size, gfp))
 #define preempt_disable_notrace()	do { } while (0)
 #define preempt_enable_notrace()	do { } while (0)
 #define rcu_dereference_sched(p)	READ_ONCE(p)
@@ -328,9 +329,25 @@ static void test_before_init(void)
 	end();
 }
 
+static void test_no_memory(void)
+{
+	int i;
+
+	for (i = 1; i <= 2; i++) {	/* room for stacks, ids */
+		fails = i;
+		tap_ok(kunwind_emitter_begin() == -ENOMEM && !fails,
+		       "allocation %d for a CPU fails: the event cannot be switched on", i);
+	}
+	begin();
+	enters();
+	tap_ok(asks(100) && got(10) && emissions == 1, "memory again: the event is switched on");
+	end();
+}
+
 int main(void)
 {
 	test_before_init();
+	test_no_memory();
 	test_once();
 	test_listener();
 	test_trust();

@@ -7,20 +7,28 @@
 #include "tap.h"
 
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
-#define this_cpu_inc_return(x)		(++(x))
+static void interrupts(void (**run)(void));
+static void (*in_next_id)(void);	/* an interrupt while the table is being changed */
+#define this_cpu_inc_return(x)		(interrupts(&in_next_id), ++(x))
 #define cpu_to_node(cpu)		(cpu)
 #define kvzalloc_node(size, gfp, node)	((void)(node), kzalloc(size, gfp))
 #define DIV_ROUND_UP(n, d)		(((n) + (d) - 1) / (d))
 
 static bool collide;		/* all stacks have the same hash */
 static void (*in_hash)(void);	/* an interrupt while the table is in use */
+/* Runs it once. */
+static void interrupts(void (**run)(void))
+{
+	void (*once)(void) = *run;
+
+	*run = NULL;
+	if (once)
+		once();
+}
+
 static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 {
-	void (*run)(void) = in_hash;
-
-	in_hash = NULL;
-	if (run)
-		run();
+	interrupts(&in_hash);
 	while (nr--)
 		seed = (seed ^ *words++) * 0x9e3779b1;
 	return collide ? 7 : seed;
@@ -170,6 +178,13 @@ static void test_again(void)
 	tap_ok(n > 100 && n <= KUNWIND_REDEFINE_BYTES / 40 && !wrong,
 	       "a stack is defined again, with the same id, after at most 64 KB of events");
 	begin();
+	first = emit_of(0, 100);
+	for (n = 1; n <= 70; n++)
+		emit_of(n, 100);
+	n = definitions;
+	tap_ok(emit_of(0, 100) == first && definitions == n + 1 && !wrong,
+	       "a stack is defined again after 64 KB of other definitions");
+	begin();
 	first = emit_of(1, 20);
 	jiffies += HZ - 1;
 	emit_of(1, 20);
@@ -209,6 +224,38 @@ static void test_ring(void)
 	tap_ok(!wrong, "the longest stacks that the ring takes: the reader gets each stack");
 }
 
+/*
+ * The ring goes round exactly: the words of a stack are overwritten, and its
+ * slot, which has the same hash as the new stack, is not.
+ */
+static void test_age(void)
+{
+	const u32 words = 2 + 20 + 3;
+	struct kunwind_stack stack;
+	u64 first, second;
+
+	begin();
+	collide = true;
+	first = emit_of(1, 20);
+	ids->head += RING_WORDS - words;	/* as if other stacks had been written */
+	second = emit_of(2, 20);
+	tap_ok(emit_of(2, 20) == second && second != first && !wrong,
+	       "stack in the place of an older one: it has its own id");
+	/* the trust of 10 frames: the last word has two bytes of it */
+	begin();
+	emit_of(9, 20);
+	collide = true;
+	stack = stack_of(1, 20);
+	stack.tid = 0x20065;
+	first = emit(&stack);
+	ids->head += RING_WORDS - words - (2 + 10 + 2) + 1;
+	emit_of(2, 10);
+	stack = stack_of(1, 20);
+	stack.tid = 0x20000 | KUNWIND_TRUST_CFI << 8 | KUNWIND_TRUST_CFI;
+	tap_ok(emit(&stack) != first && stack.defines,
+	       "one word of a stack is overwritten: it is not used");
+}
+
 /* A model of programs: few stacks often, many seldom, of random length. */
 static void test_random(void)
 {
@@ -239,6 +286,12 @@ static void interrupt(void)
 	emit(&inner);
 }
 
+static void equal_interrupt(void)
+{
+	inner = stack_of(3, 20);
+	emit(&inner);
+}
+
 static void test_interrupt(void)
 {
 	u64 first;
@@ -249,6 +302,14 @@ static void test_interrupt(void)
 	tap_ok(inner.id && inner.id != first && inner.defines, "an interrupt's stack gets an id of its own");
 	tap_ok(emit_of(1, 20) == first && definitions == 2 && !wrong,
 	       "after the interrupt: the stack that it interrupted is kept");
+	begin();
+	collide = true;
+	emit_of(1, 20);
+	emit_of(2, 20);
+	in_next_id = equal_interrupt;
+	emit_of(3, 20);
+	tap_ok(inner.defines && !wrong,
+	       "an interrupt while a slot gets its new stack: an equal stack has not the old id");
 }
 
 static void test_restart_of_event(void)
@@ -269,6 +330,7 @@ int main(void)
 	test_members();
 	test_again();
 	test_ring();
+	test_age();
 	test_random();
 	test_interrupt();
 	test_restart_of_event();

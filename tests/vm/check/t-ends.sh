@@ -40,7 +40,7 @@ opens 5 0.1	# the tables are built
 # of EVENTS TRACE: "STACKS ENDS": how many stacks these events have, and how many
 # of these have a recorded end
 of() {
-	kunwind show --no-symbols --tsv --pid "$pid" --event "$1" "$2" 2>"$tmp/err" | awk -F '\t' '
+	kunwind show --no-lines --tsv --pid "$pid" --event "$1" "$2" 2>"$tmp/err" | awk -F '\t' '
 		$1 == "event" { with = 0 }
 		$1 == "frame" && !with { with = 1; stacks++ }
 		$1 == "end" { ends[$3]++; sum++ }
