@@ -9,11 +9,13 @@ Names: NAME-BENCH over a million frames of the trace, which counts the processor
 time of naming alone; eu-addr2line and addr2line, given the same frames, object by
 object (the first those of a fiftieth of the stacks, or it takes too long); then whole
 reports, of the trace by kunwind, and of a recording of the same workload by perf.
-Sizes: of openat with its stacks. Prints tab-separated lines.
+Sizes: of openat with its stacks, and of the events kunwind_callstack among it. Prints
+tab-separated lines.
 """
 
 import array
 import collections
+import glob
 import os
 import shutil
 import subprocess
@@ -108,13 +110,17 @@ def count(command):
 
 def sizes(out, kunwind):
     trace, file = os.path.join(out, "openat"), os.path.join(out, "openat.perf")
-    for what, path, events in (
-            ("LTTng with kunwind", trace,
-             count("%s show --tsv --no-symbols --event '*openat' %s | grep -c ^event" % (kunwind, trace))),
-            ("perf --call-graph dwarf", file,
+    own = os.path.join(out, "callstack")
+    shown = kunwind + " show --tsv --no-symbols --event '%s' %s | grep -c ^event"
+    for what, paths, events in (
+            ("LTTng with kunwind", [trace], count(shown % ("*openat", trace))),
+            ("kunwind_callstack alone", glob.glob(os.path.join(own, "kernel/own_*")),
+             count(shown % ("kunwind_callstack", own))),
+            ("perf --call-graph dwarf", [file],
              count("perf script -i %s -F event -G 2>/dev/null | grep -c openat" % file))):
-        row("size", "%s, %d events" % (what, events), "%d bytes" % size(path),
-            "%.0f an event" % (size(path) / events))
+        total = sum(map(size, paths))
+        row("size", "%s, %d events" % (what, events), "%d bytes" % total,
+            "%.0f an event" % (total / events))
 
 
 def main():

@@ -6,8 +6,8 @@
 # Records the workload, run by a copy of PROGRAMS that goes with the VM: all its
 # system calls as OUT/trace, and the objects that it ran as OUT/originals, by their
 # paths, the vDSO among them. For figures beside it: openat alone, as OUT/openat, and by perf with copies
-# of the stack (OUT/openat.perf); all system calls by perf with call chains
-# (OUT/all.perf).
+# of the stack (OUT/openat.perf); openat with kunwind_callstack alone in a channel named own
+# (OUT/callstack); all system calls by perf with call chains (OUT/all.perf).
 
 set -euo pipefail
 programs=$1 out=$2 rounds=$3
@@ -42,6 +42,19 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 
 work openat 1
 kunwind record -q -e openat -o "$out/openat" -- "${command[@]}"
+work callstack 1
+{
+	lttng create callstack --output="$out/callstack"
+	for channel in stacks own; do
+		lttng enable-channel --kernel $channel --subbuf-size=4M
+	done
+	lttng enable-event --kernel --channel stacks --syscall openat
+	lttng add-context --kernel --channel stacks --type callstack-user
+	lttng enable-event --kernel --channel own kunwind_callstack
+	lttng start
+	kunwind run -- "${command[@]}"
+	lttng destroy
+} >&2
 # the module serves perf's call chains as well
 work perf-openat 1
 perf record -q -e syscalls:sys_enter_openat,syscalls:sys_exit_openat --call-graph dwarf \

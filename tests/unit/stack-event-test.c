@@ -147,6 +147,7 @@ static void heard(const struct kunwind_stack *stack, u32 first, u32 nr)
 		parts++;
 		return;
 	}
+	wrong |= !stack->id || stack->id > numbered;
 	emissions++;
 	in_listener = NULL;
 	if (run)
