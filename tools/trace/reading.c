@@ -68,9 +68,12 @@ static int count(const bt_event *event, int64_t time, void *data)
 	return reading->fn(event, time, reading->data);
 }
 
-/* Reads all events once. @doing: what the progress says. */
-static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_trace_event_fn *fn,
-		 void *data, uint64_t *lost)
+/*
+ * Reads all events once; or, if @own, those of the streams that may have
+ * kunwind's own events. @doing: what the progress says.
+ */
+static bool pass(struct kunwind_reading *reading, const char *doing, bool own,
+		 kunwind_trace_event_fn *fn, void *data, uint64_t *lost)
 {
 	bool ok;
 
@@ -79,7 +82,8 @@ static bool pass(struct kunwind_reading *reading, const char *doing, kunwind_tra
 	reading->doing = !reading->quiet && isatty(STDERR_FILENO) ? doing : NULL;
 	reading->told = time(NULL);
 	reading->seen = 0;
-	ok = kunwind_trace_read(reading->trace, count, reading, lost);
+	ok = own ? kunwind_trace_read_own(reading->trace, count, reading) :
+		   kunwind_trace_read(reading->trace, count, reading, lost);
 	if (reading->doing)
 		fputs("\r\033[K", stderr);
 	return ok;
@@ -114,7 +118,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 		out_of_memory();
 		return false;
 	}
-	return pass(reading, "reading mappings", learn, reading, NULL);
+	return pass(reading, "reading mappings", true, learn, reading, NULL);
 }
 
 void kunwind_reading_close(struct kunwind_reading *reading)
@@ -128,7 +132,7 @@ void kunwind_reading_close(struct kunwind_reading *reading)
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost)
 {
-	return pass(reading, reading->histories ? "naming" : "reading", fn, data, lost);
+	return pass(reading, reading->histories ? "naming" : "reading", false, fn, data, lost);
 }
 
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time)

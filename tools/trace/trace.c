@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fts.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,9 @@ struct kunwind_trace {
 	char **view;			/* of traces that are cut off */
 	size_t nr_views;
 	char hostname[256];
+	bt_value *own;			/* map with a key for each port of such a stream; NULL: all */
 	/* while reading */
+	bool only_own;
 	kunwind_trace_event_fn *fn;
 	void *data;
 	uint64_t lost;
@@ -292,6 +295,7 @@ void kunwind_trace_close(struct kunwind_trace *trace)
 		kunwind_view_free(trace->view[i]);
 	free(trace->view);
 	free(trace->source);
+	bt_value_put_ref(trace->own);
 	bt_plugin_put_ref(trace->ctf);
 	bt_plugin_put_ref(trace->utils);
 	free(trace);
@@ -352,17 +356,39 @@ consume(bt_message_iterator *iterator, void *data)
 		BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
 }
 
-/* Connects each port to one of the muxer, which always has a free last one. */
-static bool connect_source(bt_graph *graph, const bt_component_source *source,
-			   const bt_component_filter *muxer)
+/* The name of a port, for all graphs. @source: number of the port's source. */
+struct port_key {
+	char text[PATH_MAX + 32];
+};
+
+static struct port_key key_of(size_t source, const bt_port_output *port)
+{
+	struct port_key key;
+
+	snprintf(key.text, sizeof(key.text), "%zu %s", source,
+		 bt_port_get_name(bt_port_output_as_port_const(port)));
+	return key;
+}
+
+static bool is_wanted(const struct kunwind_trace *trace, size_t source, const bt_port_output *port)
+{
+	return !trace->only_own || !trace->own ||
+	       bt_value_map_has_entry(trace->own, key_of(source, port).text);
+}
+
+/* Connects each wanted port to one of the muxer, which always has a free last one. */
+static bool connect_source(const struct kunwind_trace *trace, size_t number, bt_graph *graph,
+			   const bt_component_source *source, const bt_component_filter *muxer)
 {
 	uint64_t i, nr = bt_component_source_get_output_port_count(source);
 
 	for (i = 0; i < nr; i++) {
+		const bt_port_output *port =
+			bt_component_source_borrow_output_port_by_index_const(source, i);
 		uint64_t spare = bt_component_filter_get_input_port_count(muxer) - 1;
 
-		if (bt_graph_connect_ports(graph,
-			bt_component_source_borrow_output_port_by_index_const(source, i),
+		if (is_wanted(trace, number, port) &&
+		    bt_graph_connect_ports(graph, port,
 			bt_component_filter_borrow_input_port_by_index_const(muxer, spare), NULL))
 			return false;
 	}
@@ -407,21 +433,19 @@ static uint64_t protocol(const struct kunwind_trace *trace)
 	return version;
 }
 
-static bool add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph,
-		       const bt_component_filter *muxer)
+/* Returns NULL after an error. */
+static const bt_component_source *add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph)
 {
-	const bt_component_source *source;
+	const bt_component_source *source = NULL;
 	bt_value *params = source_params(&trace->source[i]);
 	char name[32];
-	bool ok;
 
 	snprintf(name, sizeof(name), "trace%zu", i);
-	ok = params &&
-	     !bt_graph_add_source_component(graph, ctf_fs(trace), name, params,
-					    BT_LOGGING_LEVEL_NONE, &source) &&
-	     connect_source(graph, source, muxer);
+	if (params && bt_graph_add_source_component(graph, ctf_fs(trace), name, params,
+						    BT_LOGGING_LEVEL_NONE, &source))
+		source = NULL;
 	bt_value_put_ref(params);
-	return ok;
+	return source;
 }
 
 static bool build(struct kunwind_trace *trace, bt_graph *graph)
@@ -434,7 +458,9 @@ static bool build(struct kunwind_trace *trace, bt_graph *graph)
 					  BT_LOGGING_LEVEL_NONE, &muxer))
 		return false;
 	for (i = 0; i < trace->nr_sources; i++) {
-		if (!add_source(trace, i, graph, muxer))
+		const bt_component_source *source = add_source(trace, i, graph);
+
+		if (!source || !connect_source(trace, i, graph, source, muxer))
 			return false;
 	}
 	return !bt_graph_add_simple_sink_component(graph, "show", NULL, consume, NULL, trace,
@@ -442,6 +468,111 @@ static bool build(struct kunwind_trace *trace, bt_graph *graph)
 	       !bt_graph_connect_ports(graph,
 			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
 			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
+}
+
+/* A sink that reads the first messages of one port. */
+struct look {
+	struct look *next;
+	struct kunwind_trace *trace;
+	struct port_key key;
+};
+
+static bool has_own_events(const bt_stream_class *class)
+{
+	uint64_t i, nr = bt_stream_class_get_event_class_count(class);
+	const char *name;
+
+	for (i = 0; i < nr; i++) {
+		name = bt_event_class_get_name(
+			bt_stream_class_borrow_event_class_by_index_const(class, i));
+		if (name && !strncmp(name, "kunwind_", 8))
+			return true;
+	}
+	return false;
+}
+
+static bt_graph_simple_sink_component_consume_func_status
+look_at(bt_message_iterator *iterator, void *data)
+{
+	const struct look *look = data;
+	bt_message_iterator_next_status status;
+	bt_message_array_const messages;
+	uint64_t i, nr;
+
+	status = bt_message_iterator_next(iterator, &messages, &nr);
+	if (status)	/* both statuses have the same values */
+		return (bt_graph_simple_sink_component_consume_func_status)status;
+	if (bt_message_get_type(messages[0]) != BT_MESSAGE_TYPE_STREAM_BEGINNING ||
+	    has_own_events(bt_stream_borrow_class_const(
+			bt_message_stream_beginning_borrow_stream_const(messages[0]))))
+		bt_value_map_insert_bool_entry(look->trace->own, look->key.text, true);
+	for (i = 0; i < nr; i++)
+		bt_message_put_ref(messages[i]);
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+}
+
+/* Adds a sink for each port of a source. False: error. */
+static bool look_at_source(struct kunwind_trace *trace, size_t number, bt_graph *graph,
+			   struct look **looks)
+{
+	const bt_component_source *source = add_source(trace, number, graph);
+	const bt_component_sink *sink;
+	const bt_port_output *port;
+	struct look *look;
+	char name[64];
+	uint64_t i;
+
+	for (i = 0; source && i < bt_component_source_get_output_port_count(source); i++) {
+		port = bt_component_source_borrow_output_port_by_index_const(source, i);
+		look = malloc(sizeof(*look));
+		if (!look)
+			return false;
+		*look = (struct look){ .next = *looks, .trace = trace, .key = key_of(number, port) };
+		*looks = look;
+		snprintf(name, sizeof(name), "look%zu-%llu", number, (unsigned long long)i);
+		if (bt_graph_add_simple_sink_component(graph, name, NULL, look_at, NULL, look, &sink) ||
+		    bt_graph_connect_ports(graph, port,
+			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL))
+			return false;
+	}
+	return source;
+}
+
+/*
+ * Finds the ports of streams whose class has kunwind's events. After an error,
+ * which reading will meet and report, all ports count.
+ */
+static void find_own(struct kunwind_trace *trace)
+{
+	bt_graph *graph = bt_graph_create(protocol(trace));
+	struct look *looks = NULL, *next;
+	bool ok = graph;
+	size_t i;
+
+	trace->own = bt_value_map_create();
+	for (i = 0; ok && i < trace->nr_sources; i++)
+		ok = look_at_source(trace, i, graph, &looks);
+	if (!ok || !trace->own || bt_graph_run(graph) || is_error_left()) {
+		bt_current_thread_clear_error();
+		BT_VALUE_PUT_REF_AND_RESET(trace->own);
+	}
+	bt_graph_put_ref(graph);
+	for (; looks; looks = next) {
+		next = looks->next;
+		free(looks);
+	}
+}
+
+bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data)
+{
+	bool ok = true;
+
+	find_own(trace);
+	trace->only_own = true;
+	if (!trace->own || bt_value_map_get_size(trace->own))
+		ok = kunwind_trace_read(trace, fn, data, NULL);
+	trace->only_own = false;
+	return ok;
 }
 
 bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data,

@@ -40,6 +40,12 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 			uint64_t *lost);
 
 /*
+ * The same for the streams that may have kunwind's events. These are few if the
+ * events have a channel of their own.
+ */
+bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data);
+
+/*
  * Returns the hostname in the first trace that has one; NULL if there is none,
  * or before kunwind_trace_read().
  */
