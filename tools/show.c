@@ -52,6 +52,7 @@ static const char usage[] =
 	"      --no-lines       no inlined functions and source lines: less to read\n"
 	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
 	"      --no-local       only those and debuginfod, not this host's own files\n"
+	"      --progress       a line on standard error every ten seconds, also in a log\n"
 	"  -t, --tsv            tab-separated lines, see below\n"
 	"  -j, --json           an object on a line for each event: kunwind-json(5)\n"
 	"  -h, --help\n"
@@ -339,9 +340,9 @@ static bool run(struct show *show, char *const *paths, int nr)
 {
 	bool ok;
 
-	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options.symbols))
+	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options))
 		return false;
-	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary;
+	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary && !show->options.progress;
 	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
 	if (ok && show->summary)
 		print_summary(show);

@@ -24,7 +24,8 @@ int analyze_flamegraph(int argc, char **argv);
 	"                       the kernel's guess\n" \
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
 	"      --no-local       only those and debuginfod, not this host's own files\n" \
-	"      --no-lines       no inlined functions: less to read\n"
+	"      --no-lines       no inlined functions: less to read\n" \
+	"      --progress       a line on standard error every ten seconds, also in a log\n"
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);

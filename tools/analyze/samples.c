@@ -434,7 +434,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 	samples->reading = &reading;
 	samples->fn = fn;
 	samples->data = data;
-	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options.symbols);
+	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options);
 	if (ok) {
 		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);

@@ -8,7 +8,7 @@ _kunwind() {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
-	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines' weights='events blocked off-cpu'
+	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines --progress' weights='events blocked off-cpu'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }
@@ -82,7 +82,7 @@ _kunwind() {
 	system-wide) mapfile -t COMPREPLY < <(compgen -W 'on off --json --help' -- "$cur") ;;
 	doctor) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --help' -- "$cur") ;;
 	show)
-		words='--all --event --limit --no-symbols --no-lines --no-local --debug-dir --pid --summary --tsv --json --help'
+		words='--all --event --limit --no-symbols --no-lines --progress --no-local --debug-dir --pid --summary --tsv --json --help'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	dump) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --saved --help' -- "$cur"; compgen -f -- "$cur") ;;
 	esac

@@ -60,6 +60,9 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 		}
 		options->only_pid = (int64_t)pid;
 		return true;
+	case 'P':
+		options->progress = true;
+		return true;
 	case 'D':
 		return add_debug_dir(options, value);
 	case 'L':

@@ -22,7 +22,9 @@
 #include "syscall.h"
 #include "tool.h"
 
-/* Prints progress, at most once a second; only on a terminal. */
+#define LINE_SECONDS	10	/* time between two lines of progress */
+
+/* Prints progress: on a terminal once a second, else a line now and then. */
 static void tell_progress(struct kunwind_reading *reading)
 {
 	time_t now;
@@ -30,11 +32,11 @@ static void tell_progress(struct kunwind_reading *reading)
 	if (++reading->seen % 4096 || !reading->doing)
 		return;
 	now = time(NULL);
-	if (now == reading->told)
+	if (now - reading->told < (reading->lines ? LINE_SECONDS : 1))
 		return;
 	reading->told = now;
-	fprintf(stderr, "\rkunwind %s: %s, %" PRIu64 " events ", kunwind_tool_name, reading->doing,
-		reading->seen);
+	fprintf(stderr, "%skunwind %s: %s, %" PRIu64 " events%s", reading->lines ? "" : "\r",
+		kunwind_tool_name, reading->doing, reading->seen, reading->lines ? "\n" : " ");
 }
 
 /* Returns what identifies the event's trace; NULL if out of memory. */
@@ -79,12 +81,12 @@ static bool pass(struct kunwind_reading *reading, const char *doing, bool own,
 
 	reading->fn = fn;
 	reading->data = data;
-	reading->doing = !reading->quiet && isatty(STDERR_FILENO) ? doing : NULL;
+	reading->doing = !reading->quiet && (reading->lines || isatty(STDERR_FILENO)) ? doing : NULL;
 	reading->told = time(NULL);
 	reading->seen = 0;
 	ok = own ? kunwind_trace_read_own(reading->trace, count, reading) :
 		   kunwind_trace_read(reading->trace, count, reading, lost);
-	if (reading->doing)
+	if (reading->doing && !reading->lines)
 		fputs("\r\033[K", stderr);
 	return ok;
 }
@@ -98,9 +100,10 @@ static int learn(const bt_event *event, int64_t time, void *data)
 }
 
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
-			  bool symbols, const struct kunwind_symbolizer_options *options)
+			  bool symbols, const struct kunwind_options *options)
 {
 	memset(reading, 0, sizeof(*reading));
+	reading->lines = options->progress && !isatty(STDERR_FILENO);
 	reading->trace = kunwind_trace_open(paths, nr_paths);
 	if (!reading->trace)
 		return false;
@@ -111,7 +114,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 	}
 	if (!symbols)
 		return true;
-	reading->symbolizer = kunwind_symbolizer_new(options);
+	reading->symbolizer = kunwind_symbolizer_new(&options->symbols);
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
 	if (!reading->histories) {

@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "history.h"
+#include "options.h"
 #include "stack.h"
 #include "trace.h"
 #include "whole.h"
@@ -25,6 +26,7 @@ struct kunwind_reading {
 	bool told_only;				/* set after opening: do not use /proc */
 	/* private to reading.c */
 	bool same_host, host_known;
+	bool lines;		/* progress: a line now and then, for logs */
 	const char *doing;
 	time_t told;
 	uint64_t seen;
@@ -37,12 +39,12 @@ struct kunwind_reading {
 /**
  * kunwind_reading_open() - open the traces in and below some directories
  * @symbols: name frames; reads all mappings from the traces first
- * @options: of the symbolizer, or NULL for the defaults
+ * @options: of the symbolizer, and for progress
  * Return: false after a message on stderr. Call kunwind_reading_close() in both
  * cases.
  */
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
-			  bool symbols, const struct kunwind_symbolizer_options *options);
+			  bool symbols, const struct kunwind_options *options);
 void kunwind_reading_close(struct kunwind_reading *reading);
 
 /* Calls @fn for each event, in order of time; see kunwind_trace_read(). */
