@@ -13,6 +13,7 @@
 #include "show_field.h"
 #include "tool.h"
 #include "trace/event.h"
+#include "trace/field.h"
 
 void kunwind_text_print(FILE *out, const char *text)
 {
@@ -134,13 +135,11 @@ void kunwind_field_print(FILE *out, const bt_field *field)
 
 bool kunwind_field_is_left_out(const char *name, const char *const *but)
 {
-	size_t len = strlen(name);
-
 	for (; but && *but; but++) {
 		if (!strcmp(name, *but))
 			return true;
 	}
-	return *name == '_' && len > 7 && !strcmp(name + len - 7, "_length");
+	return kunwind_field_is_length(name);
 }
 
 unsigned int kunwind_field_print_members(FILE *out, const char *before, const bt_field *structure,

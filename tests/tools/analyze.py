@@ -4,7 +4,7 @@
 
 The program below is compiled for its symbols; its processes in the traces are
 made up. speedscope's schema and page, and a browser, check the output formats if
-they are installed.
+they are installed. exports.py tests the format of Perfetto.
 """
 
 import base64
@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 import ctf
+import perfetto
 import tap
 from tap import check, same
 
@@ -296,25 +297,6 @@ def test_firefox(trace):
           all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
 
 
-def test_perfetto(trace):
-    data = json.loads(run("export", "--perfetto", trace).stdout)
-    spans = [(e["tid"], e["name"], e["cat"], e["ts"], e["dur"]) for e in data["traceEvents"]
-             if e["ph"] == "X" and e["pid"] == 100]
-    same("perfetto: spans of the process", sorted(spans), [
-        (100, "off CPU", "off CPU", 1.5, 5.0), (100, "off CPU", "off CPU", 9.0, 0.3),
-        (100, "openat", "system call", 8.1, 0.4), (100, "read", "system call", 1.0, 6.0),
-        (101, "futex", "system call", 2.0, 6.0), (101, "off CPU", "off CPU", 2.1, 5.8)])
-    names = {(e["name"], e["tid"]): e["args"]["name"] for e in data["traceEvents"] if e["ph"] == "M"}
-    same("perfetto: names of process and threads",
-         [names.get(key) for key in (("process_name", 100), ("thread_name", 100), ("thread_name", 101))],
-         ["app"] * 3)
-    read = next(e for e in data["traceEvents"] if e["name"] == "read" and e["pid"] == 100)
-    same("perfetto: the stack as text", [line.split(" (")[0] for line in read["args"]["stack"].splitlines()],
-         ["reader", "main", "_start"])
-    same("perfetto: an instant for another event",
-         [e["ph"] for e in data["traceEvents"] if e["name"] == "block_rq_issue"], ["i"])
-
-
 def browser():
     for name in ("chromium-headless-shell", "chromium", "chromium-browser"):
         if shutil.which(name):
@@ -522,7 +504,7 @@ def runs(what, directory, *options, analyzed=True, shown=True):
         wanted = 0 if (shown if command[0] == "show" else analyzed) else 1
         check("%s: kunwind %s: status %d" % (what, " ".join(command), wanted),
               done.returncode == wanted and (wanted == 0 or done.stderr), (done.returncode, done.stderr))
-        if done.returncode == 0 and done.stdout and command[-1] in ("--json", "--firefox", "--perfetto", "--speedscope"):
+        if done.returncode == 0 and done.stdout and command[-1] in ("--json", "--firefox", "--speedscope"):
             check("%s: kunwind %s writes JSON" % (what, " ".join(command)),
                   [json.loads(line) for line in (done.stdout.splitlines() if command[0] == "show"
                                                  else [done.stdout])])
@@ -561,11 +543,13 @@ def test_contexts(work, symbols):
     os.makedirs(both)
     for name in ("contexts-", "contexts-pid-tid-procname"):
         os.rename(os.path.join(work, name), os.path.join(both, name))
-    instants = [event for event in json.loads(run("export", "--perfetto", both).stdout)["traceEvents"]
-                if event["ph"] == "i"]
-    same("perfetto: events without a thread are global",
-         sorted((e["s"], e["name"], e.get("tid")) for e in instants),
-         [("g", "block_rq_issue", None), ("g", "read", None), ("t", "block_rq_issue", 100)])
+    if shutil.which("protoc"):
+        path = os.path.join(work, "both.pftrace")
+        run("export", "--perfetto", "-o", path, both)
+        same("perfetto: events without a thread are on a track of their own",
+             sorted((str(event["thread"]), event["name"]) for event in perfetto.Reader(path).instants),
+             [("(100, 100, 'app')", "block_rq_issue"), ("events of unknown threads", "block_rq_issue"),
+              ("events of unknown threads", "read")])
     threads = json.loads(run("export", "--firefox", both).stdout)["threads"]
     same("firefox: events without a thread are in a thread of their own", sorted((t["name"], t["pid"], t["tid"]) for t in threads),
          [("?", "-1", -1), ("app", "100", 100)])
@@ -684,7 +668,6 @@ def main():
         test_folded(trace)
         test_speedscope(trace, work)
         test_firefox(trace)
-        test_perfetto(trace)
         test_flamegraph(trace, work)
         test_patterns(trace)
         test_failures(trace, work)

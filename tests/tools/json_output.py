@@ -202,7 +202,7 @@ def main():
             except ValueError as error:
                 check("%s: no control characters, and UTF-8" % " ".join(command), False, error)
         values("doctor", "doctor", subprocess.run([KUNWIND, "doctor", "--json"], capture_output=True).stdout)
-        for export in ("--speedscope", "--firefox", "--perfetto"):
+        for export in ("--speedscope", "--firefox"):
             try:
                 json.loads(run("export", export, trace).decode("utf-8", "strict"))
                 check("export %s is JSON" % export, True)

@@ -58,12 +58,12 @@ bool export_speedscope(const struct samples *samples, enum weight weight, FILE *
 
 /*
  * Formats that take the samples one by one. begin() returns the state for the
- * other two; end() frees it and returns false if writing failed. samples_read()
- * runs between begin() and end().
+ * other functions; end() frees it and returns false if writing failed.
+ * samples_read() runs between begin() and end().
  */
 struct export_stream {
 	void *(*begin)(struct samples *samples, FILE *file);
-	void (*sample)(const struct sample *sample, void *state);
+	struct samples_calls samples;
 	bool (*end)(void *state, enum weight weight);
 };
 extern const struct export_stream export_firefox, export_perfetto;

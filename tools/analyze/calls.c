@@ -6,9 +6,10 @@
  * with open addressing, at most half full, find them. A node is made after its
  * parent, so a loop from the last node down visits children before parents.
  *
- * Memory: 32 bytes and an index entry for each distinct path from the root, 12
- * bytes and an index entry for each function; twice that after an array has
- * grown. Nothing grows with the number of events.
+ * Memory: 32 bytes and an index entry for each distinct path from the root, 40
+ * bytes and an index entry for each function (or each place in one, if the
+ * frames have addresses); twice that after an array has grown. Nothing grows
+ * with the number of events.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,7 +49,16 @@ static uint64_t hash_node(const struct calls_node *node)
 
 static uint64_t hash_frame(const struct calls_frame *frame)
 {
-	return mix(mix(mix(2, (uint64_t)frame->kind), frame->name), frame->object);
+	uint64_t hash = mix(mix(mix(2, (uint64_t)frame->kind), frame->name), frame->object);
+
+	return frame->address ? mix(mix(hash, frame->address), frame->line) : hash;
+}
+
+static bool same_frame(const struct calls_frame *a, const struct calls_frame *b)
+{
+	return a->kind == b->kind && a->name == b->name && a->object == b->object &&
+	       a->address == b->address && a->line == b->line && a->file == b->file &&
+	       a->build_id == b->build_id && a->inlined == b->inlined;
 }
 
 static uint64_t hash_string(const char *text)
@@ -107,23 +117,31 @@ static uint32_t add_string(struct calls *calls, const char *text)
 	return calls->nr_strings++;
 }
 
+char *calls_clean(const char *text)
+{
+	char *clean = needed(malloc(strlen(text) * 3 + 1)), *to = clean;
+	unsigned int n;
+
+	for (; *text; text += n ? n : 1) {
+		n = kunwind_tool_utf8(text);
+		to = n ? mempcpy(to, text, n) : stpcpy(to, "\xef\xbf\xbd");
+	}
+	*to = '\0';
+	return clean;
+}
+
 uint32_t calls_string(struct calls *calls, const char *text)
 {
 	const char *from = text;
-	char *clean, *to;
 	uint32_t string;
 	unsigned int n;
+	char *clean;
 
 	while (*from && (n = kunwind_tool_utf8(from)))
 		from += n;
 	if (!*from)
 		return add_string(calls, text);
-	clean = to = needed(malloc(strlen(text) * 3 + 1));
-	for (from = text; *from; from += n ? n : 1) {
-		n = kunwind_tool_utf8(from);
-		to = n ? mempcpy(to, from, n) : stpcpy(to, "\xef\xbf\xbd");
-	}
-	*to = '\0';
+	clean = calls_clean(text);
 	string = add_string(calls, clean);
 	free(clean);
 	return string;
@@ -149,9 +167,7 @@ static uint32_t add_frame(struct calls *calls, const struct calls_frame *frame)
 		i = calls->frames.slot[at & (calls->frames.cap - 1)];
 		if (!i)
 			break;
-		if (calls->frame[i - 1].kind == frame->kind &&
-		    calls->frame[i - 1].name == frame->name &&
-		    calls->frame[i - 1].object == frame->object)
+		if (same_frame(&calls->frame[i - 1], frame))
 			return i - 1;
 	}
 	calls->frame = grow(calls->frame, calls->nr_frames, &calls->cap_frames,
@@ -185,14 +201,35 @@ static uint32_t add_node(struct calls *calls, const struct calls_node *node)
 	return calls->nr_nodes++;
 }
 
+uint32_t calls_child(struct calls *calls, uint32_t parent, const struct calls_frame *frame)
+{
+	struct calls_node node = { .parent = parent, .frame = add_frame(calls, frame) };
+
+	return add_node(calls, &node);
+}
+
 uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, const char *name,
 		    const char *object)
 {
 	struct calls_frame frame = { .kind = kind, .name = calls_string(calls, name),
 				     .object = calls_string(calls, object) };
-	struct calls_node node = { .parent = parent, .frame = add_frame(calls, &frame) };
 
-	return add_node(calls, &node);
+	return calls_child(calls, parent, &frame);
+}
+
+uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame)
+{
+	uint32_t i;
+
+	for (i = 0; i < objects->nr; i++) {
+		if (objects->item[i].path == frame->object &&
+		    objects->item[i].build_id == frame->build_id)
+			return i;
+	}
+	objects->item = grow(objects->item, objects->nr, &objects->cap, sizeof(*objects->item));
+	objects->item[objects->nr].path = frame->object;
+	objects->item[objects->nr].build_id = frame->build_id;
+	return objects->nr++;
 }
 
 void calls_init(struct calls *calls)

@@ -5,6 +5,7 @@
 #ifndef KUNWIND_ANALYZE_CALLS_H
 #define KUNWIND_ANALYZE_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ enum frame_kind {
 struct calls_frame {
 	enum frame_kind kind;
 	uint32_t name, object;	/* indices of calls->string; 0 is "" */
+	/* The rest is 0, except if samples->places was set. */
+	bool inlined;		/* into the function of the parent node */
+	uint32_t build_id, file;	/* strings; file: the source file */
+	uint32_t line;
+	uint64_t address;	/* ELF virtual address in the object */
 };
 
 struct calls_node {
@@ -61,10 +67,16 @@ void calls_free(struct calls *calls);
  */
 uint32_t calls_string(struct calls *calls, const char *text);
 
-/* The same, but returns the string itself, which lives as long as @calls. */
+/* Returns a copy that is changed in the same way; free(3) it. */
+char *calls_clean(const char *text);
+
+/* As calls_string(), but returns the string itself, which lives as long as @calls. */
 const char *calls_text(struct calls *calls, const char *text);
 
 /* Returns @parent's child for a frame. It is made if there is none. */
+uint32_t calls_child(struct calls *calls, uint32_t parent, const struct calls_frame *frame);
+
+/* The same for a frame that has only a name and an object. */
 uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, const char *name,
 		    const char *object);
 
@@ -82,6 +94,20 @@ static inline const char *calls_object(const struct calls *calls, uint32_t node)
 {
 	return calls->string[calls_frame(calls, node)->object];
 }
+
+/* The objects of frames, by path and build-id. Starts as all zeros; free(item). */
+struct calls_objects {
+	struct calls_object {
+		uint32_t path, build_id;	/* strings */
+	} *item;
+	uint32_t nr, cap;
+};
+
+/*
+ * Returns the number of a frame's object, which is an index of item. It takes
+ * some time for each object: call it once for each frame.
+ */
+uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame);
 
 struct calls_total {
 	int64_t weight[NR_WEIGHTS];

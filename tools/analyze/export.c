@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --firefox     for profiler.firefox.com: each thread over time, with a marker for\n"
 	"                each system call\n"
 	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
-	"                for each thread (JSON trace events)\n"
+	"                for each thread, with stacks and arguments\n"
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
 	"                       call's entry to its exit) or off-cpu (nanoseconds, from\n"
@@ -105,7 +105,7 @@ static bool write_trace(struct export *export, char *const *paths, int nr, FILE 
 	struct samples *samples = &export->samples;
 	enum weight weight;
 	void *state = format->stream ? format->stream->begin(samples, file) : NULL;
-	bool ok = samples_read(samples, paths, nr, format->stream ? format->stream->sample : NULL,
+	bool ok = samples_read(samples, paths, nr, format->stream ? &format->stream->samples : NULL,
 			       state) && analyze_remarks(samples);
 	bool written;
 

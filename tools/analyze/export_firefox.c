@@ -38,10 +38,11 @@ static void *begin(struct samples *samples, FILE *file)
 	return state;
 }
 
-static void take(const struct sample *sample, void *data)
+static void take(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct state *state = data;
 
+	(void)event;
 	if (state->nr == state->cap) {
 		state->cap = state->cap ? state->cap * 2 : 4096;
 		state->sample = needed(realloc(state->sample,
@@ -360,4 +361,4 @@ static bool end(void *data, enum weight weight)
 	return ok;
 }
 
-const struct export_stream export_firefox = { begin, take, end };
+const struct export_stream export_firefox = { begin, { .end = take }, end };

@@ -1,144 +1,301 @@
 // SPDX-License-Identifier: MIT
 /*
- * export_perfetto.c - the JSON trace event format, for Perfetto's viewer
+ * export_perfetto.c - the trace format of Perfetto (protobuf)
  *
- * Each system call and each time off the CPU is a complete event ("X") on its
- * thread's track; a time off the CPU in a system call is nested in that call.
- * Other events, except sched_switch, and system calls without an exit are
- * instants ("i"), which are global if their thread is not known. Perfetto
- * cannot show stacks of such events as stacks, so "args" holds the stack as one
- * text, innermost function first.
+ * Each thread has a track. A system call is a slice from its entry to its exit;
+ * a time off the CPU is a slice, nested in the system call if there is one.
+ * Other events, except sched_switch, are instants; so are system calls of an
+ * unknown thread, on a track of their own. Each has its call stack and the
+ * fields of its event as arguments. A flow leads from an event that wakes a
+ * thread (sched_waking, sched_wakeup) to the slice in which that thread waits.
+ *
+ * All packets are one sequence: each names what it refers to by number, and
+ * what is new is defined in front (perfetto_interned.c). Times are nanoseconds
+ * since the previous packet: clock 64, whose start is a time of CLOCK_REALTIME.
  *
  * The output is written while the trace is read; memory does not grow with the
- * number of events.
+ * number of events. Perfetto shows stacks of track events since version 53
+ * (November 2025).
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze.h"
+#include "perfetto.h"
+
+enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_DELTA_ID = 64 };
+/* uuids of tracks: 1, and two for each thread */
+enum { TRACK_GLOBAL = 1 };
 
 struct state {
 	struct samples *samples;
 	FILE *file;
-	bool first, failed;
+	struct protobuf out;
+	struct perfetto_interned interned;
+	int64_t now;			/* time of the last packet; -1: none yet */
+	uint32_t *comm, nr_threads;	/* of each thread, as its track has it */
+	bool global;			/* the track TRACK_GLOBAL exists */
+	uint32_t category[SAMPLE_OFF_CPU + 1], off_cpu, in, failed;	/* strings */
 };
 
 static void *begin(struct samples *samples, FILE *file)
 {
 	struct state *state = needed(calloc(1, sizeof(*state)));
+	struct calls *calls = &samples->calls;
 
-	*state = (struct state){ .samples = samples, .file = file, .first = true };
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
+	samples->places = true;
+	state->samples = samples;
+	state->file = file;
+	state->interned.calls = calls;
+	state->now = -1;
+	state->category[SAMPLE_SYSCALL] = calls_string(calls, "system call");
+	state->category[SAMPLE_EVENT] = calls_string(calls, "event");
+	state->category[SAMPLE_OFF_CPU] = state->off_cpu = calls_string(calls, "off CPU");
+	state->in = calls_string(calls, "in");
+	state->failed = calls_string(calls, "failed");
 	return state;
 }
 
-static void put(struct state *state, json_t *event)
+/* ------------------------------------------------------------ packets */
+
+static size_t begin_packet(struct state *state)
 {
-	fputs(state->first ? "\n" : ",\n", state->file);
-	state->first = false;
-	if (!analyze_dump(event, state->file, 0))
-		state->failed = true;
+	return protobuf_begin(&state->out, TRACE_PACKET);
 }
 
-static json_t *stack_text(const struct calls *calls, uint32_t node)
+/* Ends a packet and writes it. */
+static void end_packet(struct state *state, size_t at)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *memory = needed(open_memstream(&text, &size));
-	json_t *json;
-
-	for (node = calls->node[node].parent; node != CALLS_ROOT; node = calls->node[node].parent) {
-		if (calls_frame(calls, node)->kind == FRAME_PROCESS)
-			continue;
-		fputs(calls_name(calls, node), memory);
-		if (*calls_object(calls, node))
-			fprintf(memory, " (%s)", calls_object(calls, node));
-		putc('\n', memory);
-	}
-	fclose(memory);
-	json = needed(json_string(needed(text)));
-	free(text);
-	return json;
+	protobuf_uint(&state->out, PACKET_SEQUENCE_ID, SEQUENCE);
+	protobuf_end(&state->out, at);
+	fwrite(state->out.data, 1, state->out.nr, state->file);
+	state->out.nr = 0;
 }
 
-/* A double holds the microseconds of a trace with all their nanoseconds. */
-static json_t *microseconds(int64_t ns)
+/* Writes the packet that starts the sequence and its clock. */
+static void put_start(struct state *state, int64_t time)
 {
-	return needed(json_real((double)ns / 1000));
+	struct protobuf *out = &state->out;
+	size_t at = begin_packet(state), inner, clock;
+
+	inner = protobuf_begin(out, PACKET_CLOCK_SNAPSHOT);
+	clock = protobuf_begin(out, SNAPSHOT_CLOCKS);
+	protobuf_uint(out, CLOCK_ID, CLOCK_REALTIME_ID);
+	protobuf_uint(out, CLOCK_TIMESTAMP, (uint64_t)time);
+	protobuf_end(out, clock);
+	clock = protobuf_begin(out, SNAPSHOT_CLOCKS);
+	protobuf_uint(out, CLOCK_ID, CLOCK_DELTA_ID);
+	protobuf_uint(out, CLOCK_TIMESTAMP, 0);
+	protobuf_uint(out, CLOCK_IS_INCREMENTAL, 1);
+	protobuf_end(out, clock);
+	protobuf_uint(out, SNAPSHOT_PRIMARY_TRACE_CLOCK, CLOCK_REALTIME_ID);
+	protobuf_end(out, inner);
+	inner = protobuf_begin(out, PACKET_DEFAULTS);
+	protobuf_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_DELTA_ID);
+	protobuf_end(out, inner);
+	protobuf_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
+	protobuf_uint(out, PACKET_FIRST_ON_SEQUENCE, 1);
+	end_packet(state, at);
+	state->now = time;
+}
+
+/* ------------------------------------------------------------ tracks */
+
+static uint64_t thread_track(uint32_t thread)
+{
+	return TRACK_GLOBAL + 1 + (uint64_t)thread * 2;
+}
+
+static void put_process(struct state *state, uint32_t number)
+{
+	const struct sample_thread *thread = &state->samples->thread[number];
+	size_t at = begin_packet(state), track, inner;
+
+	track = protobuf_begin(&state->out, PACKET_TRACK_DESCRIPTOR);
+	protobuf_uint(&state->out, TRACK_UUID, thread_track(number) + 1);
+	inner = protobuf_begin(&state->out, TRACK_PROCESS);
+	protobuf_uint(&state->out, PROCESS_PID, (uint64_t)thread->pid);
+	protobuf_text(&state->out, PROCESS_NAME, state->samples->calls.string[thread->comm]);
+	protobuf_end(&state->out, inner);
+	protobuf_end(&state->out, track);
+	end_packet(state, at);
 }
 
 /* A trace without contexts pid and vpid has no process ids. */
-static void set_thread(json_t *event, const struct sample_thread *thread)
+static void put_thread(struct state *state, uint32_t number)
 {
-	if (thread->pid >= 0)
-		analyze_set(event, "pid", json_integer(thread->pid));
-	analyze_set(event, "tid", json_integer(thread->tid));
+	const struct sample_thread *thread = &state->samples->thread[number];
+	const char *name = state->samples->calls.string[thread->comm];
+	size_t at = begin_packet(state), track, inner;
+	char text[300];
+
+	track = protobuf_begin(&state->out, PACKET_TRACK_DESCRIPTOR);
+	protobuf_uint(&state->out, TRACK_UUID, thread_track(number));
+	if (thread->pid < 0) {
+		snprintf(text, sizeof(text), "%.250s %lld", name, (long long)thread->tid);
+		protobuf_text(&state->out, TRACK_NAME, text);
+	} else {
+		inner = protobuf_begin(&state->out, TRACK_THREAD);
+		protobuf_uint(&state->out, THREAD_PID, (uint64_t)thread->pid);
+		protobuf_uint(&state->out, THREAD_TID, (uint64_t)thread->tid);
+		protobuf_text(&state->out, THREAD_NAME, name);
+		protobuf_end(&state->out, inner);
+	}
+	protobuf_end(&state->out, track);
+	end_packet(state, at);
 }
 
-static void sample(const struct sample *sample, void *data)
+static void put_global(struct state *state)
+{
+	size_t at = begin_packet(state), track;
+
+	track = protobuf_begin(&state->out, PACKET_TRACK_DESCRIPTOR);
+	protobuf_uint(&state->out, TRACK_UUID, TRACK_GLOBAL);
+	protobuf_text(&state->out, TRACK_NAME, "events of unknown threads");
+	protobuf_end(&state->out, track);
+	end_packet(state, at);
+}
+
+/* Returns the uuid of a thread's track. Writes it if it is new or has another name. */
+static uint64_t track_of(struct state *state, uint32_t thread)
+{
+	const struct samples *samples = state->samples;
+	uint32_t old = state->nr_threads;
+
+	if (thread == SAMPLE_NO_THREAD) {
+		if (!state->global)
+			put_global(state);
+		state->global = true;
+		return TRACK_GLOBAL;
+	}
+	if (thread >= old) {
+		state->nr_threads = thread * 2 + 64;
+		state->comm = needed(realloc(state->comm, state->nr_threads * sizeof(uint32_t)));
+		memset(state->comm + old, 0xff, (state->nr_threads - old) * sizeof(uint32_t));
+	}
+	if (state->comm[thread] == samples->thread[thread].comm)
+		return thread_track(thread);
+	state->comm[thread] = samples->thread[thread].comm;
+	if (samples->thread[thread].pid >= 0 &&
+	    samples->thread[thread].pid == samples->thread[thread].tid)
+		put_process(state, thread);
+	put_thread(state, thread);
+	return thread_track(thread);
+}
+
+/* ------------------------------------------------------------ events */
+
+static size_t put_annotation(struct state *state, uint32_t name)
+{
+	size_t at = protobuf_begin(&state->out, EVENT_DEBUG_ANNOTATIONS);
+
+	protobuf_uint(&state->out, ANNOTATION_NAME_IID,
+		      perfetto_string(&state->interned, INTERNED_ANNOTATION_NAME, name));
+	return at;
+}
+
+/* Writes name, category and stack of a slice or an instant. */
+static void put_what(struct state *state, const struct sample *sample)
+{
+	struct perfetto_interned *interned = &state->interned;
+	struct protobuf *out = &state->out;
+	uint64_t stack = perfetto_callstack(interned, state->samples->calls.node[sample->node].parent);
+	size_t at;
+
+	protobuf_uint(out, EVENT_NAME_IID,
+		      perfetto_string(interned, INTERNED_EVENT_NAME,
+				      sample->kind == SAMPLE_OFF_CPU ? state->off_cpu : sample->what));
+	protobuf_uint(out, EVENT_CATEGORY_IIDS,
+		      perfetto_string(interned, INTERNED_CATEGORY, state->category[sample->kind]));
+	if (stack)
+		protobuf_uint(out, EVENT_CALLSTACK_IID, stack);
+	if (sample->kind == SAMPLE_OFF_CPU) {
+		at = put_annotation(state, state->in);
+		protobuf_uint(out, ANNOTATION_STRING_IID,
+			      perfetto_string(interned, INTERNED_ANNOTATION_STRING, sample->what));
+		protobuf_end(out, at);
+	}
+}
+
+/* Writes a packet at the current time of the trace. @event: NULL: no arguments. */
+static void put_event(struct state *state, const struct sample *sample, enum event_type type,
+		      const bt_event *event)
+{
+	struct protobuf *out = &state->out;
+	int64_t now = state->samples->end;
+	uint64_t track;
+	size_t packet, at;
+
+	if (state->now < 0)
+		put_start(state, now);
+	track = track_of(state, sample->thread);
+	packet = begin_packet(state);
+	protobuf_uint(out, PACKET_TIMESTAMP, (uint64_t)(now - state->now));
+	state->now = now;
+	protobuf_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
+	at = protobuf_begin(out, PACKET_TRACK_EVENT);
+	protobuf_uint(out, EVENT_TYPE, type);
+	protobuf_uint(out, EVENT_TRACK_UUID, track);
+	if (type != TYPE_SLICE_END)
+		put_what(state, sample);
+	if (sample->wakeup && type != TYPE_SLICE_BEGIN)
+		protobuf_fixed64(out, sample->kind == SAMPLE_OFF_CPU ? EVENT_TERMINATING_FLOW_IDS :
+				 EVENT_FLOW_IDS, sample->wakeup);
+	if (event)
+		perfetto_arguments(&state->interned, out, event);
+	if (type == TYPE_SLICE_END && sample->failed) {
+		size_t failed = put_annotation(state, state->failed);
+
+		protobuf_uint(out, ANNOTATION_BOOL, 1);
+		protobuf_end(out, failed);
+	}
+	protobuf_end(out, at);
+	if (state->interned.out.nr)
+		protobuf_bytes(out, PACKET_INTERNED_DATA, state->interned.out.data,
+			       state->interned.out.nr);
+	state->interned.out.nr = 0;
+	end_packet(state, packet);
+}
+
+/* Else the sample is an instant. */
+static bool is_slice(const struct sample *sample)
+{
+	return sample->kind != SAMPLE_EVENT && sample->thread != SAMPLE_NO_THREAD;
+}
+
+static void sample_begins(const struct sample *sample, const bt_event *event, void *data)
+{
+	if (is_slice(sample))
+		put_event(data, sample, TYPE_SLICE_BEGIN, event);
+}
+
+static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct state *state = data;
-	const struct samples *samples = state->samples;
-	bool threaded = sample->thread != SAMPLE_NO_THREAD;
-	json_t *event, *args;
-	bool instant = sample->duration < 0;
+	bool own = sample->kind == SAMPLE_SYSCALL && sample->duration >= 0;
 
-	if (sample->kind == SAMPLE_EVENT && !strcmp(samples->calls.string[sample->what], "sched_switch"))
+	if (sample->begin < 0 || (sample->kind == SAMPLE_EVENT &&
+				  !strcmp(state->samples->calls.string[sample->what], "sched_switch")))
 		return;
-	event = needed(json_object());
-	args = needed(json_object());
-	analyze_set(event, "ph", json_string(instant ? "i" : "X"));
-	if (instant)
-		analyze_set(event, "s", json_string(threaded ? "t" : "g"));
-	analyze_set(event, "name", sample->kind == SAMPLE_OFF_CPU ? json_string("off CPU") :
-				   analyze_text(samples, sample->what));
-	analyze_set(event, "cat", json_string(sample->kind == SAMPLE_SYSCALL ? "system call" :
-					      sample->kind == SAMPLE_EVENT ? "event" : "off CPU"));
-	if (threaded)
-		set_thread(event, &samples->thread[sample->thread]);
-	analyze_set(event, "ts", microseconds(sample->begin - samples->begin));
-	if (!instant)
-		analyze_set(event, "dur", microseconds(sample->duration));
-	if (sample->kind == SAMPLE_OFF_CPU)
-		analyze_set(args, "in", analyze_text(samples, sample->what));
-	if (sample->kind == SAMPLE_SYSCALL)
-		analyze_set(args, "failed", json_boolean(sample->failed));
-	analyze_set(args, "stack", stack_text(&samples->calls, sample->node));
-	analyze_set(event, "args", args);
-	put(state, event);
-}
-
-static void put_name(struct state *state, const char *what, const struct sample_thread *thread)
-{
-	json_t *event = needed(json_object()), *args = needed(json_object());
-
-	analyze_set(args, "name", analyze_text(state->samples, thread->comm));
-	analyze_set(event, "ph", json_string("M"));
-	analyze_set(event, "name", json_string(what));
-	set_thread(event, thread);
-	analyze_set(event, "args", args);
-	put(state, event);
+	if (!is_slice(sample))
+		put_event(state, sample, TYPE_INSTANT, event);
+	else if (event)		/* else the slice is open at the end of the trace */
+		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);
 }
 
 static bool end(void *data, enum weight weight)
 {
 	struct state *state = data;
-	bool ok;
-	uint32_t i;
+	bool ok = !ferror(state->file);
 
 	(void)weight;		/* the format has all samples */
-	for (i = 0; i < state->samples->nr_threads; i++) {
-		const struct sample_thread *thread = &state->samples->thread[i];
-
-		if (thread->pid == thread->tid)
-			put_name(state, "process_name", thread);
-		put_name(state, "thread_name", thread);
-	}
-	fputs("\n]}\n", state->file);
-	ok = !state->failed && !ferror(state->file);
+	perfetto_interned_exit(&state->interned);
+	free(state->out.data);
+	free(state->comm);
 	free(state);
 	return ok;
 }
 
-const struct export_stream export_perfetto = { begin, sample, end };
+const struct export_stream export_perfetto = {
+	begin, { .begin = sample_begins, .end = sample_ends }, end
+};

@@ -82,13 +82,16 @@ static struct line *line_of(struct table *table, uint32_t name)
 	return &table->line[table->nr++];
 }
 
-static void take(const struct sample *sample, void *data)
+static void take(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct report *report = data;
 	struct line *line = line_of(sample->kind == SAMPLE_SYSCALL ? &report->calls :
 				    sample->kind == SAMPLE_EVENT ? &report->events :
 				    &report->causes, sample->what);
 
+	(void)event;
+	if (sample->kind == SAMPLE_OFF_CPU && sample->duration < 0)
+		return;
 	line->count++;
 	line->failed += sample->failed;
 	line->off_cpu += sample->off_cpu;
@@ -425,6 +428,7 @@ static bool print(struct report *report)
 
 int analyze_report(int argc, char **argv)
 {
+	static const struct samples_calls calls = { .end = take };
 	struct report report = { .top = 20, .sort = -1 };
 	int parsed;
 	bool ok;
@@ -438,7 +442,7 @@ int analyze_report(int argc, char **argv)
 		return TOOL_FAILED;
 	}
 	report.colour = kunwind_tool_colours(stdout);
-	ok = samples_read(&report.samples, argv + optind, argc - optind, take, &report) &&
+	ok = samples_read(&report.samples, argv + optind, argc - optind, &calls, &report) &&
 	     analyze_remarks(&report.samples) && print(&report);
 	samples_free(&report.samples);
 	free(report.function);

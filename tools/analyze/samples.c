@@ -179,17 +179,33 @@ static const char *base_name(const char *path)
  * Adds a frame's functions: first the function itself, then those inlined into
  * it. Returns the innermost node.
  */
-static uint32_t add_functions(struct calls *calls, uint32_t node, const struct kunwind_frame *frame)
+static uint32_t add_functions(struct samples *samples, uint32_t node,
+			      const struct kunwind_frame *frame)
 {
 	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
+	struct calls *calls = &samples->calls;
+	struct calls_frame new = { .kind = FRAME_FUNCTION, .object = calls_string(calls, object) };
 	unsigned int i = frame->nr_functions;
 	bool named = false;
 	char name[280];
 
+	if (samples->places) {
+		new.address = frame->object ? frame->object_address : frame->address;
+		if (frame->object)
+			new.build_id = calls_string(calls, kunwind_object_build_id(frame->object));
+	}
 	while (i-- > 0) {
-		if (!frame->function[i].name)
+		const struct kunwind_function *function = &frame->function[i];
+
+		if (!function->name)
 			continue;
-		node = calls_node(calls, node, FRAME_FUNCTION, frame->function[i].name, object);
+		new.name = calls_string(calls, function->name);
+		if (samples->places) {
+			new.file = calls_string(calls, function->file ? function->file : "");
+			new.line = function->line;
+			new.inlined = named;
+		}
+		node = calls_child(calls, node, &new);
 		named = true;
 	}
 	if (named)
@@ -197,7 +213,8 @@ static uint32_t add_functions(struct calls *calls, uint32_t node, const struct k
 	/* "[vdso]" already has brackets */
 	snprintf(name, sizeof(name), *base_name(object) == '[' ? "%.255s" : "[%.255s]",
 		 *object ? base_name(object) : "unknown");
-	return calls_node(calls, node, FRAME_FUNCTION, name, object);
+	new.name = calls_string(calls, name);
+	return calls_child(calls, node, &new);
 }
 
 /* Adds a stack below its process's name. Returns the innermost node. */
@@ -217,13 +234,21 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 				  stack->nr ? "[stack ends here]" : "[no stack]", "");
 	while (i-- > 0) {
 		samples->named += stack->frame[i].nr_functions > 0;
-		node = add_functions(calls, node, &stack->frame[i]);
+		node = add_functions(samples, node, &stack->frame[i]);
 	}
 	return node;
 }
 
+static void begin_sample(struct samples *samples, const struct sample *sample,
+			 const bt_event *event)
+{
+	if (samples->fn->begin)
+		samples->fn->begin(sample, event, samples->data);
+}
+
 /* Adds a sample's weights to its node and reports it. */
-static void finish_sample(struct samples *samples, const struct sample *sample)
+static void finish_sample(struct samples *samples, const struct sample *sample,
+			  const bt_event *event)
 {
 	int64_t *self = samples->calls.node[sample->node].self;
 
@@ -233,12 +258,12 @@ static void finish_sample(struct samples *samples, const struct sample *sample)
 		self[WEIGHT_BLOCKED] += sample->duration;
 		samples->nr_timed++;
 	}
-	if (sample->kind == SAMPLE_OFF_CPU) {
+	if (sample->kind == SAMPLE_OFF_CPU && sample->duration >= 0) {
 		self[WEIGHT_OFF_CPU] += sample->duration;
 		samples->nr_off_cpu++;
 	}
-	if (samples->fn)
-		samples->fn(sample, samples->data);
+	if (samples->fn->end)
+		samples->fn->end(sample, event, samples->data);
 }
 
 /* ------------------------------------------------------------ events */
@@ -274,13 +299,25 @@ static struct sample new_sample(const struct moment *now, enum sample_kind kind,
 	};
 }
 
-/* Reports a system call whose exit is missing. */
-static void call_does_not_return(struct samples *samples, struct sample_thread *thread)
+/* Reports a time off the CPU whose end is missing. */
+static void switch_is_lost(struct samples *samples, struct sample_thread *thread,
+			   const bt_event *event)
 {
+	if (thread->off.begin < 0)
+		return;
+	finish_sample(samples, &thread->off, event);
+	thread->off.begin = -1;
+}
+
+/* Reports a system call whose exit is missing. */
+static void call_does_not_return(struct samples *samples, struct sample_thread *thread,
+				 const bt_event *event)
+{
+	switch_is_lost(samples, thread, event);
 	if (thread->call.begin < 0)
 		return;
 	samples->unreturned++;
-	finish_sample(samples, &thread->call);
+	finish_sample(samples, &thread->call, event);
 	thread->call.begin = -1;
 }
 
@@ -289,15 +326,16 @@ static void enter_call(const struct moment *now, const char *name)
 	struct sample call;
 
 	if (now->thread)
-		call_does_not_return(now->samples, now->thread);
+		call_does_not_return(now->samples, now->thread, now->event);
 	if (!kunwind_options_event(&now->samples->options, now->head->name))
 		return;
 	call = new_sample(now, SAMPLE_SYSCALL, name,
 			  add_stack(now->samples, now->stack, now->head->comm));
+	begin_sample(now->samples, &call, now->event);
 	if (now->thread)
 		now->thread->call = call;
 	else
-		finish_sample(now->samples, &call);
+		finish_sample(now->samples, &call, now->event);
 }
 
 static void leave_call(const struct moment *now, const char *name)
@@ -313,7 +351,8 @@ static void leave_call(const struct moment *now, const char *name)
 	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
 			      result < 0 && result >= -4095;
 	now->samples->events++;
-	finish_sample(now->samples, &thread->call);
+	switch_is_lost(now->samples, thread, now->event);
+	finish_sample(now->samples, &thread->call, now->event);
 	thread->call.begin = -1;
 }
 
@@ -326,6 +365,16 @@ static const char *cause(const bt_event *event)
 		return "not in a system call";
 	/* the low byte is 0 if the thread was preempted; else it sleeps */
 	return state & 0xff ? "page fault or the like" : "preempted";
+}
+
+/* Returns whether the thread has ended: it will never have the CPU again. */
+static bool is_dead(const bt_event *event)
+{
+	enum { EXIT_DEAD = 0x10, EXIT_ZOMBIE = 0x20 };	/* linux/sched.h */
+	int64_t state;
+
+	return kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state) &&
+	       state & (EXIT_DEAD | EXIT_ZOMBIE);
 }
 
 static void switch_away(const struct moment *now)
@@ -347,12 +396,18 @@ static void switch_away(const struct moment *now)
 	stack = add_stack(samples, now->stack, now->head->comm);
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
 	if (kunwind_options_event(&samples->options, "sched_switch"))
-		finish_sample(samples, &event);
+		finish_sample(samples, &event, now->event);
+	if (thread && is_dead(now->event)) {
+		call_does_not_return(samples, thread, now->event);
+		return;
+	}
 	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid) ||
 	    tid < 0)
 		return;
+	switch_is_lost(samples, thread, now->event);
 	set_global_tid(samples, thread, tid);
 	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, stack);
+	begin_sample(samples, &thread->off, now->event);
 }
 
 static void switch_back(struct samples *samples, const bt_event *event, const void *trace,
@@ -369,8 +424,26 @@ static void switch_back(struct samples *samples, const bt_event *event, const vo
 	thread->off.duration = time - thread->off.begin;
 	if (thread->call.begin >= 0)
 		thread->call.off_cpu += thread->off.duration;
-	finish_sample(samples, &thread->off);
+	finish_sample(samples, &thread->off, event);
 	thread->off.begin = -1;
+}
+
+/*
+ * If the event wakes a thread that is off the CPU, numbers the wakeup. Only the
+ * first event counts: the waker's sched_waking, which sched_wakeup follows.
+ */
+static void wake(const struct moment *now, struct sample *sample)
+{
+	struct sample_thread *thread;
+	int64_t tid;
+
+	if (strcmp(now->head->name, "sched_waking") && strcmp(now->head->name, "sched_wakeup"))
+		return;
+	if (!kunwind_field_integer(kunwind_event_field(now->event, "tid"), &tid))
+		return;
+	thread = switched_away(now->samples, now->trace, tid);
+	if (thread && !thread->off.wakeup)
+		thread->off.wakeup = sample->wakeup = ++now->samples->nr_wakeups;
 }
 
 static int take(const bt_event *event, int64_t time, void *data)
@@ -418,21 +491,23 @@ static int take(const bt_event *event, int64_t time, void *data)
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  add_stack(samples, &stack, head.comm));
 
-		finish_sample(samples, &sample);
+		wake(&now, &sample);
+		finish_sample(samples, &sample, event);
 	}
 	return KUNWIND_TRACE_GO_ON;
 }
 
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
-		  void (*fn)(const struct sample *sample, void *data), void *data)
+		  const struct samples_calls *fn, void *data)
 {
 	static struct kunwind_reading reading;	/* large */
+	static const struct samples_calls none;
 	const char *host;
 	uint32_t i;
 	bool ok;
 
 	samples->reading = &reading;
-	samples->fn = fn;
+	samples->fn = fn ? fn : &none;
 	samples->data = data;
 	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options);
 	if (ok) {
@@ -444,7 +519,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 			samples->hostname = calls_text(&samples->calls, host);
 	}
 	for (i = 0; ok && i < samples->nr_threads; i++)
-		call_does_not_return(samples, &samples->thread[i]);
+		call_does_not_return(samples, &samples->thread[i], NULL);
 	kunwind_reading_close(&reading);
 	samples->reading = NULL;
 	return ok;

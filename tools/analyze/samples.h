@@ -5,6 +5,7 @@
 #ifndef KUNWIND_ANALYZE_SAMPLES_H
 #define KUNWIND_ANALYZE_SAMPLES_H
 
+#include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,25 @@ struct sample {
 	int64_t duration;	/* nanoseconds; -1: not known, or SAMPLE_EVENT */
 	int64_t off_cpu;	/* SYSCALL: the part of duration off the CPU */
 	bool failed;		/* SYSCALL: returned an error */
+	/*
+	 * EVENT: it wakes a thread that is off the CPU, and OFF_CPU: it ends
+	 * because of such an event: both have the same number. 0: no such event.
+	 */
+	uint64_t wakeup;
+};
+
+/*
+ * Functions that are called for each sample. Any may be NULL. @event is the
+ * event that begins or ends it.
+ */
+struct samples_calls {
+	/* not for SAMPLE_EVENT */
+	void (*begin)(const struct sample *sample, const bt_event *event, void *data);
+	/*
+	 * @sample->duration < 0: the end was not recorded, and @event is the
+	 * next one that shows that it has ended. At the end of the trace: NULL.
+	 */
+	void (*end)(const struct sample *sample, const bt_event *event, void *data);
 };
 
 struct sample_thread {
@@ -44,12 +64,14 @@ struct sample_thread {
 struct samples {
 	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */
 	struct kunwind_options options;
+	bool places;		/* set before reading: frames have their address, build-id and line */
 	/* results */
 	struct calls calls;
 	struct sample_thread *thread;
 	uint32_t nr_threads;
 	const char *hostname;	/* in calls.string */
-	int64_t begin, end;	/* of the trace, nanoseconds since 1970; -1: no events */
+	/* of the trace; end: until now, during reading. Nanoseconds since 1970; -1: no events */
+	int64_t begin, end;
 	uint64_t lost;		/* by the tracer */
 	uint64_t events, with_stack, frames, named, complete;
 	uint64_t unreturned;	/* system calls without an event of their exit */
@@ -60,8 +82,9 @@ struct samples {
 	uint32_t cap_threads;
 	uint32_t *by_tid, *by_global_tid, cap_index;
 	struct kunwind_reading *reading;
-	void (*fn)(const struct sample *sample, void *data);
+	const struct samples_calls *fn;
 	void *data;
+	uint64_t nr_wakeups;
 };
 
 void samples_init(struct samples *samples);
@@ -69,12 +92,12 @@ void samples_free(struct samples *samples);
 
 /**
  * samples_read() - read traces and add up their weights in the tree of calls
- * @fn: called for each sample when it ends, with @data; may be NULL
+ * @fn: called for each sample, with @data; may be NULL
  * Return: false after an error, which was printed on stderr. Ends the program
  * if out of memory.
  */
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
-		  void (*fn)(const struct sample *sample, void *data), void *data);
+		  const struct samples_calls *fn, void *data);
 
 /*
  * Returns @wanted; for -1 the first of blocked time, off-CPU time and events

@@ -1,0 +1,256 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Opens what kunwind export writes with the programs that it is for.
+
+- Perfetto: protoc, with perfetto.py; and Perfetto's trace processor, if it is in
+  PATH or named by TRACE_PROCESSOR.
+
+The numbers must be those of kunwind report, or those that the traces were
+written with (analyze.py).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import analyze
+import ctf
+import perfetto
+import tap
+from analyze import APP, BIAS, OTHER, THREAD, run, stack
+from tap import check, same
+
+START = 1700000000000000000     # time 0 of the traces
+INLINED = """
+#include <unistd.h>
+static inline __attribute__((always_inline)) void inner(int n)
+{
+	for (int i = 0; i < n; i++)
+		getppid();
+}
+void outer(int n) { inner(n); getpid(); }
+int main(int argc, char **argv) { outer(argc); return 0; }
+"""
+WAKE = [("comm", "string"), ("tid", "s32"), ("prio", "s32")]
+
+
+
+
+def make_wakeups(work, program, symbols, build_id):
+    """A thread that waits, and another that wakes it; events with fields of each kind."""
+    trace = ctf.Trace()
+    at = stack(symbols, "reader", "main", "_start")
+    deep = stack(symbols, "recursive", "main", "_start")
+    swapper = (0, 0, "swapper/0")
+    trace.add(900, "kunwind_map", APP, (), ctf.MAP,
+              [APP[0], APP[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    trace.add(1000, "syscall_entry_futex", THREAD, deep, [("uaddr", "u64"), ("op", "s32")], [0x7fff00001234, -128])
+    trace.add(1100, "sched_switch", THREAD, deep, ctf.SWITCH, [101, 1, 0])
+    trace.add(1200, "syscall_entry_socket", APP, at, [("family", "s32"), ("type", "s32"), ("name", "string"),
+                                                      ("bytes", "u8s")], [2, 1, 'a "\n\\\udcff é', [7, 8, 9]])
+    trace.add(1300, "sched_waking", APP, at, WAKE, ["app", 101, 20])
+    trace.add(1400, "sched_wakeup", APP, at, WAKE, ["app", 101, 20])
+    trace.add(1500, "sched_switch", swapper, (), ctf.SWITCH, [0, 0, 101])
+    trace.add(1600, "sched_waking", APP, at, WAKE, ["app", 101, 20])     # it runs already
+    trace.add(1700, "syscall_exit_futex", THREAD, deep, ctf.RETURN, [0])
+    trace.add(1800, "syscall_exit_socket", APP, at, ctf.RETURN, [3])
+    trace.add(2000, "syscall_entry_read", THREAD, deep)                 # its exit was lost
+    trace.add(2100, "sched_switch", THREAD, deep, ctf.SWITCH, [101, 1, 0])      # so was the switch back
+    trace.add(2200, "syscall_entry_write", THREAD, deep)
+    trace.add(2300, "syscall_exit_write", THREAD, deep, ctf.RETURN, [1])
+    trace.add(2400, "syscall_entry_exit", THREAD, deep)
+    trace.add(2500, "sched_switch", THREAD, deep, ctf.SWITCH, [101, 0x10, 0])   # EXIT_DEAD
+    trace.add(9000, "syscall_entry_pause", APP, at)
+    directory = os.path.join(work, "wakeups")
+    trace.write(directory)
+    return directory
+
+
+def make_inlined(work):
+    """A program with an inlined function, and a trace with a stack through it."""
+    source, program = os.path.join(work, "inlined.c"), os.path.join(work, "inlined")
+    with open(source, "w") as file:
+        file.write(INLINED)
+    subprocess.run(["gcc", "-g", "-O1", "-Wl,--build-id", "-o", program, source], check=True)
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in tap.run("nm", program).splitlines()
+               if len(line.split()) == 3}
+    build_id = re.search("Build ID: ([0-9a-f]+)", tap.run("readelf", "-nW", program)).group(1)
+    for address in range(symbols["outer"], symbols["outer"] + 64):
+        lines = tap.run("addr2line", "-fie", program, hex(address)).splitlines()
+        if lines[0::2] == ["inner", "outer"]:
+            break
+    trace = ctf.Trace()
+    trace.add(900, "kunwind_map", APP, (), ctf.MAP,
+              [APP[0], APP[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    trace.add(1000, "syscall_entry_getppid", APP, [BIAS + address, BIAS + symbols["main"] + 2,
+                                                   BIAS + symbols["_start"] + 2])
+    trace.add(1500, "syscall_exit_getppid", APP, [], ctf.RETURN, [1])
+    directory = os.path.join(work, "inlined-trace")
+    trace.write(directory)
+    return directory, program, build_id, address, [int(line.split(":")[1].split()[0]) for line in lines[1::2]]
+
+
+# ---------------------------------------------------------------- Perfetto
+
+def short(found, *keys):
+    return [tuple(s["thread"][1] if key == "tid" else s[key] - START if key in ("begin", "end") and s[key] is not None
+                  else s[key] for key in keys) for s in found]
+
+
+def test_perfetto(trace, program, symbols, build_id, work):
+    path = os.path.join(work, "main.pftrace")
+    run("export", "--perfetto", "-o", path, trace)
+    read = perfetto.Reader(path)
+    app = [s for s in read.slices if s["thread"][0] == 100]
+    same("perfetto: slices of the process: thread, name, times, depth", sorted(short(app, "tid", "name", "category",
+         "begin", "end", "depth"), key=lambda s: (s[0], s[3])), [
+             (100, "read", "system call", 2000, 8000, 0), (100, "off CPU", "off CPU", 2500, 7500, 1),
+             (100, "openat", "system call", 9100, 9500, 0), (100, "off CPU", "off CPU", 10000, 10300, 0),
+             (100, "exit_group", "system call", 11000, None, 0),
+             (101, "futex", "system call", 3000, 9000, 0), (101, "off CPU", "off CPU", 3100, 8900, 1)])
+    same("perfetto: names of threads and processes", (sorted(set(read.threads.values()))[:2], read.processes[100]),
+         ([(100, 100, "app"), (100, 101, "app")], "app"))
+    deep = next(s for s in app if s["name"] == "futex")
+    same("perfetto: a call stack, innermost first, with object, build-id and address", deep["frames"],
+         [{"name": name, "object": program, "build_id": build_id, "address": symbols[name] + 2, "line": 0, "file": ""}
+          for name in ("recursive", "recursive", "recursive", "main", "_start")])
+    same("perfetto: a time off the CPU has the stack of its begin", [f["name"] for f in app[1]["frames"]],
+         ["reader", "main", "_start"])
+    same("perfetto: why a thread is off the CPU", [s["args"]["in"] for s in app if s["name"] == "off CPU"],
+         ["read", "futex", "preempted"])
+    same("perfetto: results and failures of system calls", [(s["name"], s["args"]) for s in app if s["name"] != "off CPU"],
+         [("read", {"ret": 5}), ("futex", {"ret": -110, "failed": True}), ("openat", {"ret": -2, "failed": True}),
+          ("exit_group", {})])
+    same("perfetto: other events are instants; an incomplete stack is marked",
+         [(i["name"], i["begin"] - START, [f["name"] for f in i["frames"]]) for i in read.instants],
+         [("block_rq_issue", 10400, ["opener", "main", "[stack ends here]"])])
+    check("perfetto: control characters and bad UTF-8 are replaced",
+          (300, 300, "</script><img src=x onerror=alert(1)>\ufffd[31m\ufffd") in read.threads.values(), read.threads)
+
+
+def test_perfetto_wakeups(trace, work):
+    path = os.path.join(work, "wakeups.pftrace")
+    run("export", "--perfetto", "-o", path, trace)
+    read = perfetto.Reader(path)
+    same("perfetto: a flow from the event that wakes to the slice in which the thread waits",
+         [(s["name"], s["thread"][1], s["begin"] - START, s["flows_out"], s["flows_in"])
+          for s in read.slices + read.instants if s["flows_out"] or s["flows_in"]],
+         [("off CPU", 101, 1100, [], [1]), ("sched_waking", 100, 1300, [1], [])])
+    same("perfetto: arguments of each kind", [s["args"] for s in read.slices if s["name"] in ("futex", "socket")],
+         [{"uaddr": "0x7fff00001234", "op": -128, "ret": 0},
+          {"family": 2, "type": 1, "name": 'a "\ufffd\\\ufffd é', "bytes": [7, 8, 9], "ret": 3}])
+    same("perfetto: slices of a thread whose events were lost, and which ends",
+         short([s for s in read.slices if s["thread"][1] == 101][2:], "name", "begin", "end", "depth"),
+         [("read", 2000, 2200, 0), ("off CPU", 2100, 2200, 1), ("write", 2200, 2300, 0), ("exit", 2400, 2500, 0)])
+    same("perfetto: a call that does not return has no end",
+         short([s for s in read.slices if s["end"] is None], "name", "begin"), [("pause", 9000)])
+
+
+def test_perfetto_inlined(inlined, work):
+    trace, program, build_id, address, lines = inlined
+    path = os.path.join(work, "inlined.pftrace")
+    run("export", "--perfetto", "-o", path, trace)
+    same("perfetto: an inlined function and its caller have one address, and their lines",
+         [(f["name"], f["address"], f["line"], os.path.basename(f["file"])) for f in perfetto.Reader(path).slices[0]["frames"][:2]],
+         [("inner", address, lines[0], "inlined.c"), ("outer", address, lines[1], "inlined.c")])
+
+
+def test_perfetto_contexts(work):
+    """Traces whose events have no process, or no thread."""
+    for contexts, name in ((("callstack_user", "tid", "procname"), "app 101"), (("callstack_user",), "events of unknown threads")):
+        trace = ctf.Trace(contexts=contexts)
+        trace.add(1000, "syscall_entry_read", THREAD, [0x1234])
+        directory, path = os.path.join(work, "contexts-%d" % len(contexts)), os.path.join(work, "contexts.pftrace")
+        trace.write(directory)
+        run("export", "--perfetto", "-o", path, directory)
+        read = perfetto.Reader(path)
+        same("perfetto: a track without a process: %s" % name, [s["thread"] for s in read.slices + read.instants], [name])
+
+
+def peak(*arguments):
+    """Returns the largest memory of a command in KB."""
+    child = subprocess.Popen([analyze.KUNWIND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = status
+    return usage.ru_maxrss
+
+
+def test_perfetto_memory(program, symbols, build_id, work):
+    trace = ctf.Trace()
+    at = stack(symbols, "reader", "main", "_start")
+    trace.add(900, "kunwind_map", APP, (), ctf.MAP,
+              [APP[0], APP[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    for i in range(60000):
+        trace.add(1000 + 10 * i, "syscall_entry_openat", APP, at, [("filename", "string")], ["/a/file/number/%d" % i])
+        trace.add(1005 + 10 * i, "syscall_exit_openat", APP, at, ctf.RETURN, [3])
+    directory, path = os.path.join(work, "many"), os.path.join(work, "many.pftrace")
+    trace.write(directory)
+    report, export = peak("report", directory), peak("export", "--perfetto", "-o", path, directory)
+    check("perfetto: memory does not grow with the number of events", export < report + 2000,
+          "report %d KB, export %d KB" % (report, export))
+    size = os.path.getsize(path) / 120000
+    check("perfetto: at most 40 bytes for each event with one argument", size <= 40, size)
+
+
+def test_trace_processor(work):
+    """The same with Perfetto's own reader."""
+    if not perfetto.trace_processor():
+        tap.skip("perfetto: its own reader", "no trace_processor_shell")
+        return
+
+    def rows(name, sql):
+        return perfetto.query(os.path.join(work, name), sql, work)
+
+    errors = "SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0"
+    for name in ("main.pftrace", "wakeups.pftrace", "inlined.pftrace"):
+        same("trace processor: no error in %s" % name, rows(name, errors), [])
+    same("trace processor: slices", rows("main.pftrace", """
+        SELECT tid, s.name, s.category, s.ts - %d, s.dur, s.depth FROM slice s JOIN thread_track t ON s.track_id = t.id
+        JOIN thread USING (utid) JOIN process USING (upid) WHERE pid = 100 AND s.dur != 0 ORDER BY tid, s.ts""" % START), [
+            ("100", "read", "system call", "2000", "6000", "0"), ("100", "off CPU", "off CPU", "2500", "5000", "1"),
+            ("100", "openat", "system call", "9100", "400", "0"), ("100", "off CPU", "off CPU", "10000", "300", "0"),
+            ("100", "exit_group", "system call", "11000", "-1", "0"),
+            ("101", "futex", "system call", "3000", "6000", "0"), ("101", "off CPU", "off CPU", "3100", "5800", "1")])
+    same("trace processor: names", rows("main.pftrace", """
+        SELECT pid, tid, process.name, thread.name FROM thread JOIN process USING (upid) WHERE pid = 100 ORDER BY tid"""),
+         [("100", "100", "app", "app"), ("100", "101", "app", "app")])
+    same("trace processor: a call stack", rows("main.pftrace", """
+        WITH RECURSIVE up(id, parent, frame, depth) AS (
+          SELECT c.id, c.parent_id, c.frame_id, c.depth FROM __intrinsic_track_event_callstacks t JOIN slice s ON t.slice_id = s.id
+          JOIN stack_profile_callsite c ON t.callsite_id = c.id WHERE s.name = 'futex'
+          UNION ALL SELECT c.id, c.parent_id, c.frame_id, c.depth FROM up JOIN stack_profile_callsite c ON up.parent = c.id)
+        SELECT f.name, length(m.build_id) FROM up JOIN stack_profile_frame f ON up.frame = f.id
+        JOIN stack_profile_mapping m ON f.mapping = m.id ORDER BY depth DESC"""),
+         [(name, "40") for name in ("recursive", "recursive", "recursive", "main", "_start")])
+    same("trace processor: arguments", rows("wakeups.pftrace", """
+        SELECT a.key, coalesce(a.int_value, a.string_value) FROM slice s JOIN args a USING (arg_set_id)
+        WHERE s.name = 'futex' AND a.key LIKE 'debug.%' ORDER BY a.key"""),
+         [("debug.op", "-128"), ("debug.ret", "0"), ("debug.uaddr", str(0x7fff00001234))])
+    same("trace processor: the flow", rows("wakeups.pftrace", """
+        SELECT o.name, i.name, i.ts - %d FROM flow JOIN slice o ON slice_out = o.id JOIN slice i ON slice_in = i.id""" % START),
+         [("sched_waking", "off CPU", "1100")])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        program, symbols, build_id = analyze.build(work)
+        trace = analyze.make_trace(work, program, symbols, build_id)
+        wakeups = make_wakeups(work, program, symbols, build_id)
+        inlined = make_inlined(work)
+        if shutil.which("protoc"):
+            test_perfetto(trace, program, symbols, build_id, work)
+            test_perfetto_wakeups(wakeups, work)
+            test_perfetto_inlined(inlined, work)
+            test_perfetto_contexts(work)
+            test_perfetto_memory(program, symbols, build_id, work)
+            test_trace_processor(work)
+        else:
+            tap.skip("perfetto", "scripts/setup test")
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
