@@ -76,7 +76,7 @@ static const struct command {
 	{ "flamegraph", kunwind_cmd_analyze, "[OPTION]... -o FILE.html TRACE...",
 	  "draw a trace as a flame graph", NULL },
 	{ "export", kunwind_cmd_analyze, "FORMAT [OPTION]... TRACE...",
-	  "write a trace as folded stacks, for speedscope, Firefox or Perfetto", NULL },
+	  "write a trace as folded stacks, for speedscope, Firefox, Perfetto or pprof", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
 	  "print a trace's events with named call stacks", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",

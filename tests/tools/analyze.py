@@ -4,7 +4,7 @@
 
 The program below is compiled for its symbols; its processes in the traces are
 made up. speedscope's schema and page, and a browser, check the output formats if
-they are installed. exports.py tests the format of Perfetto.
+they are installed. exports.py tests the formats of Perfetto and pprof.
 """
 
 import base64
@@ -489,7 +489,7 @@ def test_namespaces(work, program, symbols, build_id):
 
 CONTEXTS = ("callstack_user", "pid", "tid", "procname")
 COMMANDS = (("report",), ("report", "--json"), ("export", "--folded"), ("export", "--speedscope"),
-            ("export", "--firefox"), ("export", "--perfetto"), ("flamegraph", "-o", "-"),
+            ("export", "--firefox"), ("export", "--perfetto"), ("export", "--pprof"), ("flamegraph", "-o", "-"),
             ("show",), ("show", "--tsv"), ("show", "--json"))
 
 

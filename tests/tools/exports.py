@@ -4,11 +4,13 @@
 
 - Perfetto: protoc, with perfetto.py; and Perfetto's trace processor, if it is in
   PATH or named by TRACE_PROCESSOR.
+- pprof: pprof itself, built from Debian's package of its source.
 
 The numbers must be those of kunwind report, or those that the traces were
 written with (analyze.py).
 """
 
+import json
 import os
 import re
 import shutil
@@ -24,6 +26,7 @@ from analyze import APP, BIAS, OTHER, THREAD, run, stack
 from tap import check, same
 
 START = 1700000000000000000     # time 0 of the traces
+WEIGHTS = ("events", "blocked", "off-cpu")
 INLINED = """
 #include <unistd.h>
 static inline __attribute__((always_inline)) void inner(int n)
@@ -234,6 +237,103 @@ def test_trace_processor(work):
          [("sched_waking", "off CPU", "1100")])
 
 
+# ---------------------------------------------------------------- pprof
+
+def build_pprof(work):
+    """Builds pprof from Debian's package. Returns its path, or None."""
+    source = "/usr/share/gocode/src/github.com/google/pprof"
+    if not os.path.isdir(source) or not shutil.which("go"):
+        return None
+    program = os.path.join(work, "pprof")
+    subprocess.run(["go", "build", "-o", program, "github.com/google/pprof"], check=True,
+                   env={**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "",
+                        "GOCACHE": os.environ.get("GOCACHE", os.path.join(work, "go"))})
+    return program
+
+
+def pprof(program, work, weight, path, *options):
+    done = subprocess.run([program, "-symbolize=none", "-sample_index=" + weight, "-nodefraction=0", "-edgefraction=0",
+                           "-nodecount=100000", "-unit=" + ("count" if weight == "events" else "ns"), *options, path],
+                          capture_output=True, text=True, env={**os.environ, "PPROF_TMPDIR": work, "HOME": work})
+    if done.returncode:
+        check("pprof reads the profile", False, done.stderr)
+    return done.stdout
+
+
+def number(text):
+    """pprof prints 5800ns, but large counts with a unit of their own never."""
+    return round(float(re.sub("[a-z]*$", "", text)))
+
+
+def top(text):
+    """Returns flat and cumulative value of each function."""
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["flat", "flat%"])
+    return {line.split(None, 5)[5].replace(" (inline)", ""): (number(line.split()[0]), number(line.split()[3])) for line in lines[at + 1:]}
+
+
+def traces(text):
+    """Returns value, labels and functions of each stack."""
+    found = []
+    for block in re.split(r"-{10,}\+-*\n", text)[1:]:
+        labels, value, functions = {}, None, []
+        for line in block.splitlines():
+            label = re.match(r" *([a-z]+):\s+(.*)$", line)
+            if label and value is None:
+                labels[label[1]] = label[2]
+            elif line.strip():
+                first = re.match(r" *([0-9.]+(?:ns|count)?|0) {2,}(.*)$", line) if value is None else None
+                if first:
+                    value = number(first[1])
+                functions.append((first[2] if first else line).strip())
+        if functions:
+            found.append((value, labels, functions))
+    return found
+
+
+def test_pprof(trace, inlined, build_id, work):
+    path = os.path.join(work, "profile.pb.gz")
+    run("export", "--pprof", "-o", path, trace)
+    program = build_pprof(work)
+    if not program:
+        tap.skip("pprof", "scripts/setup test")
+        return
+    report = json.loads(run("report", "--json", trace).stdout)
+    keys = {"events": "events", "blocked": "blocked_ns", "off-cpu": "off_cpu_ns"}
+    for weight in WEIGHTS:
+        rows = top(pprof(program, work, weight, path, "-top"))
+        same("pprof -top, %s: functions as in kunwind report" % weight,
+             {name: cum for name, (_, cum) in rows.items() if " " not in name},
+             {f["name"]: f[keys[weight]] for f in report["functions"] if f[keys[weight]]})
+        wanted = {"events": {"system call " + c["name"]: c["count"] for c in report["system_calls"]},
+                  "blocked": {"system call " + c["name"]: c["ns"] for c in report["system_calls"] if c["ns"]},
+                  "off-cpu": {"off CPU " + c["name"]: c["ns"] for c in report["off_cpu"]}}[weight]
+        if weight == "events":
+            wanted.update({"event " + e["name"]: e["count"] for e in report["events"]})
+        same("pprof -top, %s: system calls, causes and events as in kunwind report" % weight,
+             {name: flat for name, (flat, _) in rows.items() if flat}, wanted)
+    found = [t for t in traces(pprof(program, work, "blocked", path, "-traces")) if t[0]]
+    same("pprof -traces: stacks and labels",
+         sorted((value, labels.get("thread"), labels.get("process"), labels.get("tid"), labels.get("pid"), functions)
+                for value, labels, functions in found if labels.get("pid") == "100"),
+         [(400, "app", "app", "100", "100", ["system call openat", "opener", "main", "_start"]),
+          (6000, "app", "app", "100", "100", ["system call read", "reader", "main", "_start"]),
+          (6000, "app", "app", "101", "100", ["system call futex", "recursive", "recursive", "recursive", "main", "_start"])])
+    off = sum(value for value, _, _ in traces(pprof(program, work, "off-cpu", path, "-traces")))
+    same("pprof -traces, off-cpu: the sum is that of kunwind report", off, sum(c["ns"] for c in report["off_cpu"]))
+    raw = pprof(program, work, "events", path, "-raw")
+    check("pprof -raw: the mapping has its build-id", build_id in raw, raw)
+    check("pprof: the default weight is blocked", "events/count blocked/nanoseconds[dflt] off-cpu/nanoseconds" in raw, raw)
+    same("pprof: time and duration of the trace", re.findall(r"^(?:Time|Duration): (.*)$", raw, re.M),
+         ["2023-11-14 22:13:20.000001 +0000 UTC", "10µs"])
+
+    trace, _, build_id, address, lines = inlined
+    run("export", "--pprof", "-o", path, trace)
+    raw = pprof(program, work, "blocked", path, "-raw")
+    check("pprof: an inlined function and its caller are one location, with lines",
+          re.search(r"0x%x M=\d+ inner \S*inlined.c:%d.*\n\s+outer \S*inlined.c:%d" % (address, *lines), raw), raw)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = analyze.build(work)
@@ -249,6 +349,7 @@ def main():
             test_trace_processor(work)
         else:
             tap.skip("perfetto", "scripts/setup test")
+        test_pprof(trace, inlined, build_id, work)
     tap.finish()
 
 

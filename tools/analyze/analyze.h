@@ -66,6 +66,6 @@ struct export_stream {
 	struct samples_calls samples;
 	bool (*end)(void *state, enum weight weight);
 };
-extern const struct export_stream export_firefox, export_perfetto;
+extern const struct export_stream export_firefox, export_perfetto, export_pprof;
 
 #endif /* KUNWIND_ANALYZE_H */

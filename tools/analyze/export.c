@@ -18,6 +18,7 @@ static const struct format {
 	{ "speedscope", export_speedscope, NULL },
 	{ "firefox", NULL, &export_firefox },
 	{ "perfetto", NULL, &export_perfetto },
+	{ "pprof", NULL, &export_pprof },
 };
 
 static const char usage[] =
@@ -31,6 +32,7 @@ static const char usage[] =
 	"                each system call\n"
 	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
 	"                for each thread, with stacks and arguments\n"
+	"  --pprof       for pprof: a sample for each stack of a thread, with all weights\n"
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
 	"                       call's entry to its exit) or off-cpu (nanoseconds, from\n"
@@ -59,6 +61,7 @@ static int parse(struct export *export, int argc, char **argv)
 		{ "speedscope", no_argument, NULL, FORMAT + 1 },
 		{ "firefox", no_argument, NULL, FORMAT + 2 },
 		{ "perfetto", no_argument, NULL, FORMAT + 3 },
+		{ "pprof", no_argument, NULL, FORMAT + 4 },
 		{ "output", required_argument, NULL, 'o' },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
@@ -90,7 +93,7 @@ static int parse(struct export *export, int argc, char **argv)
 		}
 	}
 	if (!export->format) {
-		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox or --perfetto");
+		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto or --pprof");
 		return -1;
 	}
 	if (optind < argc)

@@ -59,7 +59,7 @@ _kunwind() {
 	flamegraph)
 		mapfile -t COMPREPLY < <(compgen -W "$events $names --output --weight --title" -- "$cur"; compgen -d -- "$cur") ;;
 	export)
-		words="--folded --speedscope --firefox --perfetto $events $names --output --weight"
+		words="--folded --speedscope --firefox --perfetto --pprof $events $names --output --weight"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	run)
 		local i

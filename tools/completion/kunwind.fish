@@ -40,7 +40,7 @@ complete -c kunwind -n __kunwind_has_no_command -a doctor -d 'Check what is need
 complete -c kunwind -n __kunwind_has_no_command -a record -d 'Record a trace of COMMAND or of running processes'
 complete -c kunwind -n __kunwind_has_no_command -a report -d 'Sum up a trace by system call and function'
 complete -c kunwind -n __kunwind_has_no_command -a flamegraph -d 'Draw a trace as a flame graph'
-complete -c kunwind -n __kunwind_has_no_command -a export -d 'Write a trace as folded stacks, for speedscope, Firefox or Perfetto'
+complete -c kunwind -n __kunwind_has_no_command -a export -d 'Write a trace as folded stacks, for speedscope, Firefox, Perfetto or pprof'
 complete -c kunwind -n __kunwind_has_no_command -a show -d 'Print a trace\'s events with named call stacks'
 complete -c kunwind -n __kunwind_has_no_command -a dump -d 'Print the unwind table that the kernel would use'
 
@@ -79,6 +79,7 @@ complete -c kunwind -n '__kunwind_is export' -l folded -d 'A line for each stack
 complete -c kunwind -n '__kunwind_is export' -l speedscope -d 'For speedscope'
 complete -c kunwind -n '__kunwind_is export' -l firefox -d 'For Firefox Profiler'
 complete -c kunwind -n '__kunwind_is export' -l perfetto -d 'For Perfetto'
+complete -c kunwind -n '__kunwind_is export' -l pprof -d 'For pprof'
 complete -c kunwind -n '__kunwind_is show' -s n -l limit -x -d 'Stop after some events'
 complete -c kunwind -n '__kunwind_is show' -s s -l summary -d 'Only counts'
 complete -c kunwind -n '__kunwind_is show' -l no-symbols -d 'Addresses only'
