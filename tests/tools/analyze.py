@@ -3,11 +3,10 @@
 """Tests kunwind report, export and flamegraph on traces with known times.
 
 The program below is compiled for its symbols; its processes in the traces are
-made up. speedscope's schema and page, and a browser, check the output formats if
-they are installed. exports.py tests the formats of Perfetto and pprof.
+made up. A browser shows the pages if it is installed. exports.py tests what
+export writes for the programs of others.
 """
 
-import base64
 import html.parser
 import itertools
 import json
@@ -200,101 +199,6 @@ def test_folded(trace):
     same("folded, events: an incomplete stack is marked",
          events.get("app;[stack ends here];main;opener;block_rq_issue"), 1)
     same("folded, events: number of events", sum(events.values()), 9)
-
-
-def test_speedscope(trace, work):
-    path = os.path.join(work, "speedscope.json")
-    run("export", "--speedscope", "-o", path, trace)
-    with open(path) as file:
-        data = json.load(file)
-    same("speedscope: a profile for each weight", [(p["name"], p["unit"], p["endValue"]) for p in data["profiles"]],
-         [("time between entry and exit of system calls", "nanoseconds", 12500),
-          ("number of events", "none", 9), ("time off the CPU (sched_switch)", "nanoseconds", 11100)])
-    for profile in data["profiles"]:
-        check("speedscope: %s: weights add up" % profile["name"],
-              sum(profile["weights"]) == profile["endValue"] and len(profile["weights"]) == len(profile["samples"]))
-    names = [frame["name"] for frame in data["shared"]["frames"]]
-    stacks = [";".join(names[i] for i in s) for s in data["profiles"][0]["samples"]]
-    check("speedscope: a stack, outermost first", "app;_start;main;reader;read" in stacks, stacks)
-    speedscope_itself(path, work)
-    schema = speedscope_schema()
-    try:
-        import jsonschema
-    except ImportError:
-        schema = None
-    if not schema:
-        tap.skip("speedscope: valid by its schema", "scripts/setup test")
-        return
-    try:
-        jsonschema.validate(data, schema)
-        check("speedscope: valid by its schema", True)
-    except jsonschema.ValidationError as error:
-        check("speedscope: valid by its schema", False, error)
-
-
-def speedscope_package():
-    parts = subprocess.run([os.path.join(HERE, "../../scripts/npm-packages"), "--path", "speedscope"],
-                           capture_output=True, text=True)
-    return os.path.join(parts.stdout.strip(), "dist/release")
-
-
-def speedscope_schema():
-    path = os.path.join(speedscope_package(), "file-format-schema.json")
-    if not os.path.exists(path):
-        return None
-    with open(path) as file:
-        return json.load(file)
-
-
-def speedscope_itself(path, work):
-    """Opens the file in speedscope's page, as speedscope's command does."""
-    page = os.path.join(speedscope_package(), "index.html")
-    if not browser() or not os.path.exists(page):
-        return
-    script = os.path.join(work, "profile.js")
-    with open(path, "rb") as profile, open(script, "w") as file:
-        file.write('speedscope.loadFileFromBase64("x.json", "%s")' % base64.b64encode(profile.read()).decode())
-    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--allow-file-access-from-files",
-                           "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-                           "--virtual-time-budget=10000", "--dump-dom",
-                           "file://%s#localProfilePath=%s" % (page, script)],
-                          capture_output=True, text=True, timeout=300)
-    check("speedscope: its page shows the file", "testhost - speedscope</title>" in done.stdout and
-          "time between entry and exit of system calls" in done.stdout, done.stderr[-2000:])
-
-
-def test_firefox(trace):
-    data = json.loads(run("export", "--firefox", trace).stdout)
-    shared = data["shared"]
-    strings = shared["stringArray"]
-    for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources"):
-        lengths = {key: len(value) for key, value in shared[name].items() if key != "length"}
-        check("firefox: %s: columns of one length" % name,
-              set(lengths.values()) == {shared[name]["length"]}, lengths)
-    threads = {(t["name"], t["tid"]): t for t in data["threads"] if t["pid"] == "100"}
-    same("firefox: threads", sorted(threads), [("app", 100), ("app", 101)])
-
-    def names(index):
-        found = []
-        while index is not None:
-            func = shared["frameTable"]["func"][shared["stackTable"]["frame"][index]]
-            found.append(strings[shared["funcTable"]["name"][func]])
-            index = shared["stackTable"]["prefix"][index]
-        return found
-
-    main = threads["app", 100]
-    same("firefox: samples of the main thread",
-         [(time, weight, names(at)[0]) for at, time, weight in
-          zip(*(main["samples"][key] for key in ("stack", "time", "weight")))],
-         [(0.001, 0.006, "read"), (0.0081, 0.0004, "openat")])
-    same("firefox: a whole stack", names(main["samples"]["stack"][0]), ["read", "reader", "main", "_start", "app"])
-    same("firefox: weights are time", main["samples"]["weightType"], "tracing-ms")
-    markers = main["markers"]
-    same("firefox: markers", [(strings[n], s, e) for n, s, e in
-         zip(*(markers[key] for key in ("name", "startTime", "endTime")))][:3],
-         [("read", 0.001, 0.007), ("read", 0.0015, 0.0065), ("sched_switch", 0.0015, None)])
-    check("firefox: parents come before their children",
-          all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
 
 
 def browser():
@@ -666,8 +570,6 @@ def main():
         same("babeltrace2 reads the trace as written", read.stdout.count(b"\n"), 21)
         test_report(trace, program)
         test_folded(trace)
-        test_speedscope(trace, work)
-        test_firefox(trace)
         test_flamegraph(trace, work)
         test_patterns(trace)
         test_failures(trace, work)

@@ -5,11 +5,14 @@
 - Perfetto: protoc, with perfetto.py; and Perfetto's trace processor, if it is in
   PATH or named by TRACE_PROCESSOR.
 - pprof: pprof itself, built from Debian's package of its source.
+- speedscope: its schema; its page in a browser.
+- Firefox Profiler: its command line, which has the code of the page.
 
 The numbers must be those of kunwind report, or those that the traces were
 written with (analyze.py).
 """
 
+import base64
 import json
 import os
 import re
@@ -25,6 +28,8 @@ import tap
 from analyze import APP, BIAS, OTHER, THREAD, run, stack
 from tap import check, same
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+PARTS = os.path.join(HERE, "../../scripts/npm-packages")
 START = 1700000000000000000     # time 0 of the traces
 WEIGHTS = ("events", "blocked", "off-cpu")
 INLINED = """
@@ -40,6 +45,11 @@ int main(int argc, char **argv) { outer(argc); return 0; }
 WAKE = [("comm", "string"), ("tid", "s32"), ("prio", "s32")]
 
 
+
+
+def package(name):
+    """Returns the directory of an npm package in the cache."""
+    return subprocess.run([PARTS, "--path", name], capture_output=True, text=True).stdout.strip()
 
 
 def make_wakeups(work, program, symbols, build_id):
@@ -334,6 +344,191 @@ def test_pprof(trace, inlined, build_id, work):
           re.search(r"0x%x M=\d+ inner \S*inlined.c:%d.*\n\s+outer \S*inlined.c:%d" % (address, *lines), raw), raw)
 
 
+# ---------------------------------------------------------------- speedscope
+
+def test_speedscope(trace, work):
+    path = os.path.join(work, "speedscope.json")
+    run("export", "--speedscope", "-o", path, trace)
+    with open(path) as file:
+        data = json.load(file)
+    names = [frame["name"] for frame in data["shared"]["frames"]]
+
+    def segments(profile):
+        """Returns begin, end and stack of each stretch of time that has a stack."""
+        found, now = [], 0
+        for indices, weight in zip(profile["samples"], profile["weights"]):
+            if indices:
+                found.append((now, now + weight, ";".join(names[i] for i in indices)))
+            now += weight
+        return found, now
+
+    same("speedscope: a profile for each thread, in the time of the trace",
+         [(p["name"], p["type"], p["unit"], p["startValue"], p["endValue"], segments(p)[1]) for p in data["profiles"]][:2],
+         [("app 100", "sampled", "nanoseconds", 0, 10000, 10000), ("app 101", "sampled", "nanoseconds", 0, 10000, 10000)])
+    same("speedscope: system calls at their times, and when they were off the CPU", segments(data["profiles"][0])[0],
+         [(1000, 1500, "app;_start;main;reader;read"), (1500, 6500, "app;_start;main;reader;read;off CPU"),
+          (6500, 7000, "app;_start;main;reader;read"), (8100, 8500, "app;_start;main;opener;openat")])
+    check("speedscope: all lists have one length",
+          all(len(p["weights"]) == len(p["samples"]) for p in data["profiles"]))
+    off = json.loads(run("export", "--speedscope", "--weight", "off-cpu", trace).stdout)
+    names = [frame["name"] for frame in off["shared"]["frames"]]
+    same("speedscope, off-cpu: times off the CPU", segments(off["profiles"][0])[0],
+         [(1500, 6500, "app;_start;main;reader;read"), (9000, 9300, "app;_start;main;reader;preempted")])
+    events = json.loads(run("export", "--speedscope", "--weight", "events", trace).stdout)
+    same("speedscope, events: each event counts 1", sum(sum(p["weights"]) for p in events["profiles"]), 9)
+    same("speedscope, events: no unit", {p["unit"] for p in events["profiles"]}, {"none"})
+    speedscope_itself(path, work)
+    schema = os.path.join(package("speedscope"), "dist/release/file-format-schema.json")
+    try:
+        import jsonschema
+    except ImportError:
+        jsonschema = None
+    if not jsonschema or not os.path.exists(schema):
+        tap.skip("speedscope: valid by its schema", "scripts/setup test")
+        return
+    with open(schema) as file:
+        schema = json.load(file)
+    for one in (data, off, events):
+        try:
+            jsonschema.validate(one, schema)
+            check("speedscope: valid by its schema", True)
+        except jsonschema.ValidationError as error:
+            check("speedscope: valid by its schema", False, error)
+
+
+def speedscope_itself(path, work):
+    """Opens the file in speedscope's page, as speedscope's command does."""
+    page = os.path.join(package("speedscope"), "dist/release/index.html")
+    if not analyze.browser() or not os.path.exists(page):
+        return
+    script = os.path.join(work, "profile.js")
+    with open(path, "rb") as profile, open(script, "w") as file:
+        file.write('speedscope.loadFileFromBase64("x.json", "%s")' % base64.b64encode(profile.read()).decode())
+    done = subprocess.run([analyze.browser(), "--headless", "--no-sandbox", "--allow-file-access-from-files",
+                           "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+                           "--virtual-time-budget=10000", "--dump-dom",
+                           "file://%s#localProfilePath=%s" % (page, script)],
+                          capture_output=True, text=True, timeout=300)
+    # the first of two threads with the same time is shown, and there are three
+    title = re.search("<title>(.*?)</title>", done.stdout)
+    same("speedscope: its page shows the file", title and title[1],
+         "testhost: time between entry and exit of system calls - speedscope")
+    check("speedscope: its page shows the thread, as one of three", "app 100" in done.stdout and "(1/3)" in done.stdout,
+          re.sub(r"<(style|script).*?</\1>", "", done.stdout, flags=re.S))
+
+
+# ---------------------------------------------------------------- Firefox Profiler
+
+class Profiler:
+    """The command line of the Firefox Profiler, with a profile that it has loaded."""
+
+    def __init__(self, path, work):
+        self.program = os.path.join(package("@firefox-devtools/profiler-cli"), "dist/profiler-cli.js")
+        self.environment = {**os.environ, "PROFILER_CLI_SESSION_DIR": os.path.join(work, "sessions"),
+                            "PROFILER_CLI_NO_SYMBOLICATE": "1", "HOME": work, "NODE_NO_WARNINGS": "1"}
+        self.path = path
+
+    def missing(self):
+        """Returns what is missing on this machine, or None."""
+        if not os.path.exists(self.program) or not shutil.which("node"):
+            return "scripts/setup test"
+        version = int(re.match(r"v(\d+)", tap.run("node", "--version"))[1])
+        return None if version >= 20 else "node %d is too old" % version
+
+    def ask(self, *arguments):
+        done = subprocess.run(["node", self.program, *arguments], capture_output=True, text=True,
+                              env=self.environment, timeout=300)
+        if done.returncode:
+            raise ValueError(done.stdout + done.stderr)
+        return done.stdout
+
+    def json(self, *arguments):
+        return json.loads(self.ask(*arguments, "--json"))
+
+    def __enter__(self):
+        try:
+            self.ask("load", self.path)
+        except ValueError:
+            # on a busy machine its daemon may be late
+            for _ in range(100):
+                try:
+                    self.ask("status")
+                    break
+                except ValueError:
+                    subprocess.run(["sleep", "0.3"])
+        return self
+
+    def __exit__(self, *_):
+        self.ask("stop")
+
+
+def test_firefox_profiler(trace, wakeups, work):
+    """The profiler's own code reads the profile, converts it to its format and answers."""
+    path = os.path.join(work, "firefox.json")
+    run("export", "--firefox", "-o", path, wakeups)
+    profiler = Profiler(path, work)
+    if profiler.missing():
+        tap.skip("Firefox Profiler: its own code", profiler.missing())
+        return
+    with profiler:
+        info = profiler.json("profile", "info", "--all")
+        threads = {t["tid"]: t["threadHandle"] for p in info["processes"] for t in p["threads"]}
+        same("Firefox Profiler: threads", sorted(int(t) for t in threads), [100, 101])
+        profiler.ask("thread", "select", threads[next(t for t in threads if int(t) == 100)])
+        listed = profiler.json("thread", "markers", "--list", "--limit", "0")["flatMarkers"]
+        same("Firefox Profiler: markers and their times in nanoseconds",
+             [(m["name"], round(m["start"] * 1e6), round((m.get("duration") or 0) * 1e6)) for m in listed],
+             # the profiler counts from the first marker
+             [("socket", 200, 600), ("sched_waking", 300, 0), ("sched_wakeup", 400, 0), ("sched_waking", 600, 0),
+              ("pause", 8000, 0)])
+        marker = profiler.json("marker", "info", next(m["handle"] for m in listed if m["name"] == "socket"))
+        same("Firefox Profiler: arguments of a marker", {f["label"]: f["value"] for f in marker["fields"]},
+             {"family": 2, "type": 1, "name": 'a "\ufffd\\\ufffd é', "bytes": "7, 8, 9", "ret": 3})
+        same("Firefox Profiler: the stack of a marker", [f["name"] for f in marker["stack"]["frames"]],
+             ["reader", "main", "_start", "app"])
+
+
+def test_firefox(trace):
+    data = json.loads(run("export", "--firefox", trace).stdout)
+    shared = data["shared"]
+    strings = shared["stringArray"]
+    for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources"):
+        lengths = {key: len(value) for key, value in shared[name].items() if key != "length"}
+        check("firefox: %s: columns of one length" % name,
+              set(lengths.values()) == {shared[name]["length"]}, lengths)
+    threads = {(t["name"], t["tid"]): t for t in data["threads"] if t["pid"] == "100"}
+    same("firefox: threads", sorted(threads), [("app", 100), ("app", 101)])
+
+    def names(index):
+        found = []
+        while index is not None:
+            func = shared["frameTable"]["func"][shared["stackTable"]["frame"][index]]
+            found.append(strings[shared["funcTable"]["name"][func]])
+            index = shared["stackTable"]["prefix"][index]
+        return found
+
+    main = threads["app", 100]
+    same("firefox: samples of the main thread",
+         [(time, weight, names(at)[0]) for at, time, weight in
+          zip(*(main["samples"][key] for key in ("stack", "time", "weight")))],
+         [(0.001, 0.006, "read"), (0.0081, 0.0004, "openat")])
+    same("firefox: a whole stack", names(main["samples"]["stack"][0]), ["read", "reader", "main", "_start", "app"])
+    same("firefox: weights are time", main["samples"]["weightType"], "tracing-ms")
+    markers = main["markers"]
+    same("firefox: markers", [(strings[n], s, e, names(d["cause"]["stack"])) for n, s, e, d in
+         zip(*(markers[key] for key in ("name", "startTime", "endTime", "data")))][:3],
+         [("read", 0.001, 0.007, ["reader", "main", "_start", "app"]),
+          ("off CPU", 0.0015, 0.0065, ["reader", "main", "_start", "app"]),
+          ("sched_switch", 0.0015, None, ["reader", "main", "_start", "app"])])
+    schemas = {s["name"]: {f["key"] for f in s["fields"]} for s in data["meta"]["markerSchema"]}
+    check("firefox: each marker has data that its schema names",
+          all(set(d) - {"type", "cause"} <= schemas.get(d["type"], set()) for t in data["threads"] for d in t["markers"]["data"]),
+          schemas)
+    same("firefox: results of system calls", [d.get("ret") for d in markers["data"] if d["type"] in ("read", "openat")], [5, -2])
+    check("firefox: parents come before their children",
+          all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = analyze.build(work)
@@ -350,6 +545,9 @@ def main():
         else:
             tap.skip("perfetto", "scripts/setup test")
         test_pprof(trace, inlined, build_id, work)
+        test_speedscope(trace, work)
+        test_firefox(trace)
+        test_firefox_profiler(trace, wakeups, work)
     tap.finish()
 
 

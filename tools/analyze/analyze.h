@@ -54,7 +54,6 @@ bool analyze_dump(json_t *json, FILE *file, size_t flags);
 
 /* One format each, in export_*.c. False: writing failed. */
 bool export_folded(const struct samples *samples, enum weight weight, FILE *file);
-bool export_speedscope(const struct samples *samples, enum weight weight, FILE *file);
 
 /*
  * Formats that take the samples one by one. begin() returns the state for the
@@ -66,6 +65,6 @@ struct export_stream {
 	struct samples_calls samples;
 	bool (*end)(void *state, enum weight weight);
 };
-extern const struct export_stream export_firefox, export_perfetto, export_pprof;
+extern const struct export_stream export_firefox, export_perfetto, export_pprof, export_speedscope;
 
 #endif /* KUNWIND_ANALYZE_H */

@@ -15,7 +15,7 @@ static const struct format {
 	const struct export_stream *stream;
 } formats[] = {
 	{ "folded", export_folded, NULL },
-	{ "speedscope", export_speedscope, NULL },
+	{ "speedscope", NULL, &export_speedscope },
 	{ "firefox", NULL, &export_firefox },
 	{ "perfetto", NULL, &export_perfetto },
 	{ "pprof", NULL, &export_pprof },
@@ -27,7 +27,7 @@ static const char usage[] =
 	"Writes LTTng traces in the format of another tool. FORMAT is one of\n"
 	"\n"
 	"  --folded      a line for each stack, for flamegraph.pl, inferno, speedscope\n"
-	"  --speedscope  for www.speedscope.app: all weights, the one asked for first\n"
+	"  --speedscope  for www.speedscope.app: each thread over time\n"
 	"  --firefox     for profiler.firefox.com: each thread over time, with a marker for\n"
 	"                each system call\n"
 	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"

@@ -4,18 +4,23 @@
  *
  * Each thread has a sample, with its stack, for each event or time of the
  * selected weight, and a marker for each system call, event and time off the
- * CPU. The tables of stacks, frames and functions are the tree of calls.
+ * CPU. A marker has its stack as its cause, and the fields of its events as
+ * data. The tables of stacks, frames and functions are the tree of calls.
  *
  * Format: version 60 of docs-developer/CHANGELOG-formats.md in the profiler's
  * source, the first version whose tables are shared by all threads. Later
  * profilers convert it themselves.
  *
- * Memory: 56 bytes for each sample, and the whole output as a tree of JSON.
+ * Memory: that of the timeline, and the text of the fields (some 60 bytes for
+ * each event).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze.h"
+#include "firefox_fields.h"
+#include "json_out.h"
+#include "timeline.h"
 
 #define FORMAT_VERSION		60
 #define GECKO_VERSION		33
@@ -24,9 +29,11 @@ enum { CATEGORY_OTHER, CATEGORY_SYSCALL, CATEGORY_OFF_CPU };
 
 struct state {
 	struct samples *samples;
-	FILE *file;
-	struct sample *sample;
-	size_t nr, cap;
+	struct timeline timeline;
+	struct firefox_fields fields;
+	size_t *entered;		/* by thread: fields of its system call's entry */
+	uint32_t nr_entered;
+	struct json_out out;
 };
 
 static void *begin(struct samples *samples, FILE *file)
@@ -34,331 +41,385 @@ static void *begin(struct samples *samples, FILE *file)
 	struct state *state = needed(calloc(1, sizeof(*state)));
 
 	state->samples = samples;
-	state->file = file;
+	state->fields.calls = &samples->calls;
+	state->out.file = file;
 	return state;
 }
 
-static void take(const struct sample *sample, const bt_event *event, void *data)
+static void sample_begins(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct state *state = data;
+	uint32_t old = state->nr_entered;
 
-	(void)event;
-	if (state->nr == state->cap) {
-		state->cap = state->cap ? state->cap * 2 : 4096;
-		state->sample = needed(realloc(state->sample,
-					       state->cap * sizeof(*state->sample)));
+	if (sample->kind != SAMPLE_SYSCALL || sample->thread == SAMPLE_NO_THREAD)
+		return;
+	if (sample->thread >= old) {
+		state->nr_entered = sample->thread * 2 + 64;
+		state->entered = needed(realloc(state->entered,
+						state->nr_entered * sizeof(*state->entered)));
+		memset(state->entered + old, 0, (state->nr_entered - old) * sizeof(*state->entered));
 	}
-	state->sample[state->nr++] = *sample;
+	state->entered[sample->thread] = firefox_fields_keep(&state->fields, sample->what, event);
 }
 
-/* By thread, then by begin, then longest first. */
-static int in_order(const void *a, const void *b)
+static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
 {
-	const struct sample *x = a, *y = b;
+	struct state *state = data;
+	struct timeline_entry *entry = timeline_add(&state->timeline, sample);
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->duration > y->duration ? -1 : x->duration < y->duration ? 1 : 0;
+	if (sample->kind == SAMPLE_OFF_CPU) {
+		entry->note[0] = firefox_fields_keep_text(
+			&state->fields, calls_string(&state->samples->calls, "off CPU"), "in",
+			state->samples->calls.string[sample->what]);
+		return;
+	}
+	if (sample->kind == SAMPLE_SYSCALL && sample->thread != SAMPLE_NO_THREAD)
+		entry->note[0] = state->entered[sample->thread];
+	if (sample->kind == SAMPLE_EVENT || sample->duration >= 0)
+		entry->note[1] = firefox_fields_keep(&state->fields, sample->what, event);
 }
 
 /* ------------------------------------------------------------ tables */
 
-/* A table of the format is an object that has an array for each column. */
-struct column {
-	json_t *table, *array;
-};
+/* A table of the format is an object that has a list for each column. */
+enum constant { ZERO, MINUS_ONE, ONE, NONE, FALSE };
 
-static struct column column(json_t *table, const char *name)
+static void put_constant(struct json_out *out, const char *name, uint32_t nr, enum constant value)
 {
-	struct column column = { table, needed(json_array()) };
+	static const char *const text[] = { "0", "-1", "1", "null", "false" };
 
-	analyze_set(table, name, column.array);
-	return column;
-}
-
-static void add(struct column column, int64_t value)
-{
-	analyze_append(column.array, json_integer(value));
-}
-
-/* Adds a column of @nr equal values. Takes the reference of @value. */
-static void constant(json_t *table, const char *name, size_t nr, json_t *value)
-{
-	struct column c = column(table, name);
-
-	needed(value);
+	json_open(out, name, '[');
 	while (nr--)
-		analyze_append(c.array, json_incref(value));
-	json_decref(value);
+		json_part(out, text[value]);
+	json_close(out, ']');
 }
 
-static void set_length(json_t *table, size_t nr)
+static void put_stack_table(struct json_out *out, const struct calls *calls)
 {
-	analyze_set(table, "length", json_integer((json_int_t)nr));
-}
-
-static json_t *stack_table(const struct calls *calls)
-{
-	json_t *table = needed(json_object());
-	struct column frame = column(table, "frame"), prefix = column(table, "prefix");
 	uint32_t i;
 
 	/* The root is no stack, so node i is stack i - 1. */
+	json_open(out, "stackTable", '{');
+	json_open(out, "frame", '[');
+	for (i = 1; i < calls->nr_nodes; i++)
+		json_int(out, NULL, calls->node[i].frame);
+	json_close(out, ']');
+	json_open(out, "prefix", '[');
 	for (i = 1; i < calls->nr_nodes; i++) {
-		add(frame, calls->node[i].frame);
 		if (calls->node[i].parent == CALLS_ROOT)
-			analyze_append(prefix.array, json_null());
+			json_none(out, NULL);
 		else
-			add(prefix, calls->node[i].parent - 1);
+			json_int(out, NULL, (int64_t)calls->node[i].parent - 1);
 	}
-	set_length(table, calls->nr_nodes - 1);
-	return table;
+	json_close(out, ']');
+	json_int(out, "length", (int64_t)calls->nr_nodes - 1);
+	json_close(out, '}');
 }
 
-static json_t *frame_table(const struct calls *calls)
+static void put_frame_table(struct json_out *out, const struct calls *calls)
 {
-	json_t *table = needed(json_object());
-	struct column func = column(table, "func"), category = column(table, "category");
 	uint32_t i, nr = calls->nr_frames;
 
-	for (i = 0; i < nr; i++) {
-		add(func, i);
-		add(category, calls->frame[i].kind == FRAME_WHAT ? CATEGORY_SYSCALL : CATEGORY_OTHER);
-	}
-	constant(table, "address", nr, json_integer(-1));
-	constant(table, "inlineDepth", nr, json_integer(0));
-	constant(table, "subcategory", nr, json_integer(0));
-	constant(table, "nativeSymbol", nr, json_null());
-	constant(table, "innerWindowID", nr, json_integer(0));
-	constant(table, "line", nr, json_null());
-	constant(table, "column", nr, json_null());
-	set_length(table, nr);
-	return table;
+	json_open(out, "frameTable", '{');
+	json_open(out, "func", '[');
+	for (i = 0; i < nr; i++)
+		json_int(out, NULL, i);
+	json_close(out, ']');
+	json_open(out, "category", '[');
+	for (i = 0; i < nr; i++)
+		json_int(out, NULL, calls->frame[i].kind == FRAME_WHAT ? CATEGORY_SYSCALL :
+									 CATEGORY_OTHER);
+	json_close(out, ']');
+	put_constant(out, "address", nr, MINUS_ONE);
+	put_constant(out, "inlineDepth", nr, ZERO);
+	put_constant(out, "subcategory", nr, ZERO);
+	put_constant(out, "nativeSymbol", nr, NONE);
+	put_constant(out, "innerWindowID", nr, ZERO);
+	put_constant(out, "line", nr, NONE);
+	put_constant(out, "column", nr, NONE);
+	json_int(out, "length", nr);
+	json_close(out, '}');
 }
 
 /* Functions, and their objects as "resources". */
-static void function_tables(const struct calls *calls, json_t *shared)
+static void put_function_tables(struct json_out *out, const struct calls *calls)
 {
-	json_t *functions = needed(json_object()), *resources = needed(json_object());
-	struct column name = column(functions, "name"), resource = column(functions, "resource");
-	struct column object = column(resources, "name");
-	int64_t *number = needed(calloc(calls->nr_strings, sizeof(*number)));
+	uint32_t *number = needed(calloc(calls->nr_strings, sizeof(*number)));
 	uint32_t i, nr = calls->nr_frames, nr_objects = 0;
 
+	json_open(out, "resourceTable", '{');
+	json_open(out, "name", '[');
 	for (i = 0; i < nr; i++) {
-		const struct calls_frame *frame = &calls->frame[i];
-
-		add(name, frame->name);
-		if (frame->object && !number[frame->object]) {
-			add(object, frame->object);
-			number[frame->object] = ++nr_objects;
-		}
-		add(resource, frame->object ? number[frame->object] - 1 : -1);
+		if (!calls->frame[i].object || number[calls->frame[i].object])
+			continue;
+		json_int(out, NULL, calls->frame[i].object);
+		number[calls->frame[i].object] = ++nr_objects;
 	}
+	json_close(out, ']');
+	put_constant(out, "lib", nr_objects, NONE);
+	put_constant(out, "host", nr_objects, NONE);
+	put_constant(out, "type", nr_objects, ONE);	/* a library */
+	json_int(out, "length", nr_objects);
+	json_close(out, '}');
+	json_open(out, "funcTable", '{');
+	json_open(out, "name", '[');
+	for (i = 0; i < nr; i++)
+		json_int(out, NULL, calls->frame[i].name);
+	json_close(out, ']');
+	json_open(out, "resource", '[');
+	for (i = 0; i < nr; i++)	/* -1: without an object */
+		json_int(out, NULL, (int64_t)number[calls->frame[i].object] - 1);
+	json_close(out, ']');
+	put_constant(out, "isJS", nr, FALSE);
+	put_constant(out, "relevantForJS", nr, FALSE);
+	put_constant(out, "source", nr, NONE);
+	put_constant(out, "lineNumber", nr, NONE);
+	put_constant(out, "columnNumber", nr, NONE);
+	json_int(out, "length", nr);
+	json_close(out, '}');
 	free(number);
-	constant(functions, "isJS", nr, json_false());
-	constant(functions, "relevantForJS", nr, json_false());
-	constant(functions, "source", nr, json_null());
-	constant(functions, "lineNumber", nr, json_null());
-	constant(functions, "columnNumber", nr, json_null());
-	set_length(functions, nr);
-	constant(resources, "lib", nr_objects, json_null());
-	constant(resources, "host", nr_objects, json_null());
-	constant(resources, "type", nr_objects, json_integer(1));	/* a library */
-	set_length(resources, nr_objects);
-	analyze_set(shared, "funcTable", functions);
-	analyze_set(shared, "resourceTable", resources);
 }
 
-static json_t *empty_table(const char *const *columns)
+static void put_empty_table(struct json_out *out, const char *name, const char *const *columns)
 {
-	json_t *table = needed(json_object());
-
+	json_open(out, name, '{');
 	for (; *columns; columns++)
-		column(table, *columns);
-	set_length(table, 0);
-	return table;
+		put_constant(out, *columns, 0, NONE);
+	json_int(out, "length", 0);
+	json_close(out, '}');
 }
 
-static json_t *shared_tables(const struct samples *samples)
+static void put_shared(struct json_out *out, const struct calls *calls)
 {
 	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize", NULL };
 	static const char *const sources[] = { "uuid", "filename", NULL };
-	const struct calls *calls = &samples->calls;
-	json_t *shared = needed(json_object());
-	struct column strings = column(shared, "stringArray");
 	uint32_t i;
 
+	json_open(out, "shared", '{');
+	json_open(out, "stringArray", '[');
 	for (i = 0; i < calls->nr_strings; i++)
-		analyze_append(strings.array, analyze_text(samples, i));
-	analyze_set(shared, "stackTable", stack_table(calls));
-	analyze_set(shared, "frameTable", frame_table(calls));
-	function_tables(calls, shared);
-	analyze_set(shared, "nativeSymbols", empty_table(symbols));
-	analyze_set(shared, "sources", empty_table(sources));
-	return shared;
+		json_text(out, NULL, calls->string[i]);
+	json_close(out, ']');
+	put_stack_table(out, calls);
+	put_frame_table(out, calls);
+	put_function_tables(out, calls);
+	put_empty_table(out, "nativeSymbols", symbols);
+	put_empty_table(out, "sources", sources);
+	json_close(out, '}');
 }
 
 /* ------------------------------------------------------------ threads */
 
-static json_t *milliseconds(int64_t ns)
+static int64_t start_of(const struct state *state, size_t i)
 {
-	return needed(json_real((double)ns / 1e6));
+	return state->timeline.entry[i].sample.begin - state->samples->begin;
 }
 
-/* Returns whether a sample counts for this weight. */
-static bool weighs(const struct sample *sample, enum weight weight)
+static void put_samples(struct state *state, size_t from, size_t to, enum weight weight)
 {
-	return weight == WEIGHT_EVENTS ? sample->kind != SAMPLE_OFF_CPU : sample->duration >= 0 &&
-	       sample->kind == (weight == WEIGHT_BLOCKED ? SAMPLE_SYSCALL : SAMPLE_OFF_CPU);
-}
-
-static json_t *thread_samples(const struct state *state, size_t from, size_t to,
-			      enum weight weight)
-{
-	json_t *table = needed(json_object());
-	struct column stack = column(table, "stack"), time = column(table, "time");
-	struct column heavy = column(table, "weight");
-	size_t i, nr = 0;
-
-	for (i = from; i < to; i++) {
-		const struct sample *s = &state->sample[i];
-
-		if (!weighs(s, weight))
-			continue;
-		add(stack, s->node - 1);
-		analyze_append(time.array, milliseconds(s->begin - state->samples->begin));
-		analyze_append(heavy.array, weight == WEIGHT_EVENTS ? json_integer(1) :
-						   milliseconds(s->duration));
-		nr++;
-	}
-	analyze_set(table, "weightType",
-		    json_string(weight == WEIGHT_EVENTS ? "samples" : "tracing-ms"));
-	set_length(table, nr);
-	return table;
-}
-
-static json_t *thread_markers(const struct state *state, size_t from, size_t to)
-{
-	enum { INSTANT = 0, INTERVAL = 1 };
-	json_t *table = needed(json_object());
-	struct column data = column(table, "data"), name = column(table, "name");
-	struct column start = column(table, "startTime"), end = column(table, "endTime");
-	struct column phase = column(table, "phase"), category = column(table, "category");
+	const struct timeline_entry *entry = state->timeline.entry;
+	struct json_out *out = &state->out;
+	int64_t nr = 0;
 	size_t i;
 
+	json_open(out, "samples", '{');
+	json_open(out, "stack", '[');
 	for (i = from; i < to; i++) {
-		const struct sample *s = &state->sample[i];
-		int64_t begin = s->begin - state->samples->begin;
-
-		analyze_append(data.array, json_null());
-		add(name, s->what);
-		analyze_append(start.array, milliseconds(begin));
-		analyze_append(end.array, s->duration < 0 ? json_null() :
-						milliseconds(begin + s->duration));
-		add(phase, s->duration < 0 ? INSTANT : INTERVAL);
-		add(category, s->kind == SAMPLE_SYSCALL ? CATEGORY_SYSCALL :
-			      s->kind == SAMPLE_OFF_CPU ? CATEGORY_OFF_CPU : CATEGORY_OTHER);
+		if (!sample_weighs(&entry[i].sample, weight))
+			continue;
+		json_int(out, NULL, (int64_t)entry[i].sample.node - 1);
+		nr++;
 	}
-	set_length(table, to - from);
-	return table;
+	json_close(out, ']');
+	json_open(out, "time", '[');
+	for (i = from; i < to; i++) {
+		if (sample_weighs(&entry[i].sample, weight))
+			json_ms(out, NULL, start_of(state, i));
+	}
+	json_close(out, ']');
+	json_open(out, "weight", '[');
+	for (i = from; i < to; i++) {
+		if (!sample_weighs(&entry[i].sample, weight))
+			continue;
+		if (weight == WEIGHT_EVENTS)
+			json_int(out, NULL, 1);
+		else
+			json_ms(out, NULL, entry[i].sample.duration);
+	}
+	json_close(out, ']');
+	json_text(out, "weightType", weight == WEIGHT_EVENTS ? "samples" : "tracing-ms");
+	json_int(out, "length", nr);
+	json_close(out, '}');
 }
 
-/* Without context procname there is no name. */
-static json_t *thread_name(const struct samples *samples, const struct sample_thread *thread)
+static uint32_t marker_name(struct state *state, const struct sample *sample)
 {
-	return thread->comm ? analyze_text(samples, thread->comm) : json_string("?");
+	return sample->kind == SAMPLE_OFF_CPU ? calls_string(&state->samples->calls, "off CPU") :
+						sample->what;
 }
 
-/* One thread, whose samples are sample[from] to sample[to - 1]. */
-static json_t *thread(const struct state *state, size_t from, size_t to, enum weight weight)
+/* The type, by which the profiler finds the schema, is the marker's name. */
+static void put_data(struct state *state, const struct timeline_entry *entry)
 {
-	const struct samples *samples = state->samples;
+	uint32_t stack = state->samples->calls.node[entry->sample.node].parent;
+	uint32_t type = marker_name(state, &entry->sample);
+	struct json_out *out = &state->out;
+
+	json_open(out, NULL, '{');
+	json_text(out, "type", state->samples->calls.string[type]);
+	json_open(out, "cause", '{');
+	json_ms(out, "time", entry->sample.begin - state->samples->begin);
+	json_int(out, "stack", (int64_t)stack - 1);
+	json_close(out, '}');
+	firefox_fields_put(&state->fields, out, entry->note[0]);
+	firefox_fields_put(&state->fields, out, entry->note[1]);
+	json_close(out, '}');
+}
+
+
+static void put_markers(struct state *state, size_t from, size_t to)
+{
+	enum { INSTANT = 0, INTERVAL = 1 };
+	const struct timeline_entry *entry = state->timeline.entry;
+	struct json_out *out = &state->out;
+	size_t i;
+
+	json_open(out, "markers", '{');
+	json_open(out, "data", '[');
+	for (i = from; i < to; i++)
+		put_data(state, &entry[i]);
+	json_close(out, ']');
+	json_open(out, "name", '[');
+	for (i = from; i < to; i++)
+		json_int(out, NULL, marker_name(state, &entry[i].sample));
+	json_close(out, ']');
+	json_open(out, "startTime", '[');
+	for (i = from; i < to; i++)
+		json_ms(out, NULL, start_of(state, i));
+	json_close(out, ']');
+	json_open(out, "endTime", '[');
+	for (i = from; i < to; i++) {
+		if (entry[i].sample.duration < 0)
+			json_none(out, NULL);
+		else
+			json_ms(out, NULL, start_of(state, i) + entry[i].sample.duration);
+	}
+	json_close(out, ']');
+	json_open(out, "phase", '[');
+	for (i = from; i < to; i++)
+		json_int(out, NULL, entry[i].sample.duration < 0 ? INSTANT : INTERVAL);
+	json_close(out, ']');
+	json_open(out, "category", '[');
+	for (i = from; i < to; i++)
+		json_int(out, NULL, entry[i].sample.kind == SAMPLE_SYSCALL ? CATEGORY_SYSCALL :
+				    entry[i].sample.kind == SAMPLE_OFF_CPU ? CATEGORY_OFF_CPU :
+									     CATEGORY_OTHER);
+	json_close(out, ']');
+	json_int(out, "length", (int64_t)(to - from));
+	json_close(out, '}');
+}
+
+/* One thread, whose samples are those from @from to before @to. */
+static void put_thread(struct state *state, size_t from, size_t to, enum weight weight)
+{
 	static const struct sample_thread unknown = { .pid = -1, .tid = -1 };
-	uint32_t number = state->sample[from].thread;
-	const struct sample_thread *t = number == SAMPLE_NO_THREAD ? &unknown :
+	const struct samples *samples = state->samples;
+	uint32_t number = state->timeline.entry[from].sample.thread;
+	const struct sample_thread *thread = number == SAMPLE_NO_THREAD ? &unknown :
 							&samples->thread[number];
-	json_t *object = needed(json_object());
+	/* Without context procname there is no name. */
+	const char *name = thread->comm ? samples->calls.string[thread->comm] : "?";
+	struct json_out *out = &state->out;
 	char pid[24];
 
-	snprintf(pid, sizeof(pid), "%lld", (long long)t->pid);
-	analyze_set(object, "name", thread_name(samples, t));
-	analyze_set(object, "processName", thread_name(samples, t));
-	analyze_set(object, "processType", json_string("default"));
-	analyze_set(object, "isMainThread", json_boolean(t->pid == t->tid));
-	analyze_set(object, "pid", json_string(pid));
-	analyze_set(object, "tid", json_integer(t->tid));
-	analyze_set(object, "processStartupTime", json_integer(0));
-	analyze_set(object, "processShutdownTime", json_null());
-	analyze_set(object, "registerTime", json_integer(0));
-	analyze_set(object, "unregisterTime", json_null());
-	analyze_set(object, "pausedRanges", json_array());
-	analyze_set(object, "samples", thread_samples(state, from, to, weight));
-	analyze_set(object, "markers", thread_markers(state, from, to));
-	return object;
+	snprintf(pid, sizeof(pid), "%lld", (long long)thread->pid);
+	json_open(out, NULL, '{');
+	json_text(out, "name", name);
+	json_text(out, "processName", name);
+	json_text(out, "processType", "default");
+	json_bool(out, "isMainThread", thread->pid == thread->tid);
+	json_text(out, "pid", pid);
+	json_int(out, "tid", thread->tid);
+	json_int(out, "processStartupTime", 0);
+	json_none(out, "processShutdownTime");
+	json_int(out, "registerTime", 0);
+	json_none(out, "unregisterTime");
+	json_open(out, "pausedRanges", '[');
+	json_close(out, ']');
+	put_samples(state, from, to, weight);
+	put_markers(state, from, to);
+	json_close(out, '}');
 }
 
-static void add_category(json_t *array, const char *name, const char *colour)
-{
-	json_t *category = needed(json_object()), *below = needed(json_array());
+/* ------------------------------------------------------------ the profile */
 
-	analyze_append(below, json_string("Other"));
-	analyze_set(category, "name", json_string(name));
-	analyze_set(category, "color", json_string(colour));
-	analyze_set(category, "subcategories", below);
-	analyze_append(array, category);
+static void put_category(struct json_out *out, const char *name, const char *colour)
+{
+	json_open(out, NULL, '{');
+	json_text(out, "name", name);
+	json_text(out, "color", colour);
+	json_open(out, "subcategories", '[');
+	json_text(out, NULL, "Other");
+	json_close(out, ']');
+	json_close(out, '}');
 }
 
-static json_t *meta(const struct samples *samples, enum weight weight)
+static void put_meta(struct state *state, enum weight weight)
 {
-	json_t *object = needed(json_object()), *categories = needed(json_array());
+	const struct samples *samples = state->samples;
+	struct json_out *out = &state->out;
+	char product[400];
 
-	add_category(categories, "Other", "grey");
-	add_category(categories, "System call", "blue");
-	add_category(categories, "Off the CPU", "orange");
-	analyze_set(object, "product",
-		    json_sprintf("%s: %s", *samples->hostname ? samples->hostname : "trace",
-				 analyze_weight_title(weight)));
-	analyze_set(object, "version", json_integer(GECKO_VERSION));
-	analyze_set(object, "preprocessedProfileVersion", json_integer(FORMAT_VERSION));
-	analyze_set(object, "interval", json_integer(1));
-	analyze_set(object, "startTime", milliseconds(samples->begin));
-	analyze_set(object, "processType", json_integer(0));
-	analyze_set(object, "stackwalk", json_integer(1));
-	analyze_set(object, "debug", json_integer(0));
-	analyze_set(object, "symbolicated", json_true());
-	analyze_set(object, "importedFrom", json_string("kunwind"));
-	analyze_set(object, "categories", categories);
-	analyze_set(object, "markerSchema", json_array());
-	return object;
+	snprintf(product, sizeof(product), "%.300s: %s",
+		 *samples->hostname ? samples->hostname : "trace", analyze_weight_title(weight));
+	json_open(out, "meta", '{');
+	json_text(out, "product", product);
+	json_int(out, "version", GECKO_VERSION);
+	json_int(out, "preprocessedProfileVersion", FORMAT_VERSION);
+	json_int(out, "interval", 1);
+	json_ms(out, "startTime", samples->begin);
+	json_int(out, "processType", 0);
+	json_int(out, "stackwalk", 1);
+	json_int(out, "debug", 0);
+	json_bool(out, "symbolicated", true);
+	json_text(out, "importedFrom", "kunwind");
+	json_open(out, "categories", '[');
+	put_category(out, "Other", "grey");
+	put_category(out, "System call", "blue");
+	put_category(out, "Off the CPU", "orange");
+	json_close(out, ']');
+	firefox_fields_schema(&state->fields, out);
+	json_close(out, '}');
 }
 
 static bool end(void *data, enum weight weight)
 {
 	struct state *state = data;
-	json_t *whole = needed(json_object()), *threads = needed(json_array());
+	struct json_out *out = &state->out;
 	size_t from, to;
 	bool ok;
 
-	if (state->nr)
-		qsort(state->sample, state->nr, sizeof(*state->sample), in_order);
-	for (from = 0; from < state->nr; from = to) {
-		for (to = from; to < state->nr; to++) {
-			if (state->sample[to].thread != state->sample[from].thread)
-				break;
-		}
-		analyze_append(threads, thread(state, from, to, weight));
+	timeline_sort(&state->timeline);
+	json_open(out, NULL, '{');
+	put_meta(state, weight);
+	json_open(out, "libs", '[');
+	json_close(out, ']');
+	json_open(out, "threads", '[');
+	for (from = 0; from < state->timeline.nr; from = to) {
+		to = timeline_thread_end(&state->timeline, from);
+		put_thread(state, from, to, weight);
 	}
-	analyze_set(whole, "meta", meta(state->samples, weight));
-	analyze_set(whole, "libs", json_array());
-	analyze_set(whole, "shared", shared_tables(state->samples));
-	analyze_set(whole, "threads", threads);
-	ok = analyze_dump(whole, state->file, 0);
-	free(state->sample);
+	json_close(out, ']');
+	put_shared(out, &state->samples->calls);	/* the last: all others add strings */
+	json_close(out, '}');
+	ok = !ferror(out->file);
+	free(state->timeline.entry);
+	firefox_fields_exit(&state->fields);
+	free(state->entered);
 	free(state);
 	return ok;
 }
 
-const struct export_stream export_firefox = { begin, { .end = take }, end };
+const struct export_stream export_firefox = {
+	begin, { .begin = sample_begins, .end = sample_ends }, end
+};

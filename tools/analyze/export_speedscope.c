@@ -2,99 +2,233 @@
 /*
  * export_speedscope.c - the file format of speedscope
  *
- * One sampled profile for each weight that the trace has; the selected weight
- * comes first. The "samples" of a profile are the distinct stacks with their
- * total weight, in the order of their first events, so the time axis does not
- * show when something happened.
+ * Each thread is a profile whose time axis is that of the trace. A sample is a
+ * system call (or a time off the CPU, if that is the selected weight) with its
+ * stack, for as long as it took; between two of them is an empty stack. The
+ * part of a system call off the CPU has one more frame, "off CPU". If the
+ * selected weight is the number of events, each event counts 1, and the axis
+ * shows no time. The first profile to be shown is that of the thread with the
+ * largest weight.
  *
  * Format: https://www.speedscope.app/file-format-schema.json
+ *
+ * Memory: that of the timeline.
  */
 #include <stdlib.h>
 
 #include "analyze.h"
+#include "json_out.h"
+#include "timeline.h"
 
-static json_t *frames(const struct samples *samples)
+struct state {
+	struct samples *samples;
+	struct timeline timeline;
+	struct json_out out;
+	uint32_t off_cpu;	/* the frame "off CPU" */
+	uint32_t *path, cap_path;
+};
+
+static void *begin(struct samples *samples, FILE *file)
 {
-	const struct calls *calls = &samples->calls;
-	json_t *array = needed(json_array());
-	uint32_t i;
+	struct state *state = needed(calloc(1, sizeof(*state)));
 
-	for (i = 0; i < calls->nr_frames; i++) {
-		json_t *frame = needed(json_object());
-
-		analyze_set(frame, "name", analyze_text(samples, calls->frame[i].name));
-		if (calls->frame[i].object)
-			analyze_set(frame, "file", analyze_text(samples, calls->frame[i].object));
-		analyze_append(array, frame);
-	}
-	return array;
+	state->samples = samples;
+	state->out.file = file;
+	return state;
 }
 
-static json_t *stack(const struct calls *calls, uint32_t node, uint32_t *path)
+static void take(const struct sample *sample, const bt_event *event, void *data)
 {
-	json_t *array = needed(json_array());
+	struct state *state = data;
+
+	(void)event;
+	timeline_add(&state->timeline, sample);
+}
+
+static void put_frames(struct state *state)
+{
+	const struct calls *calls = &state->samples->calls;
+	uint32_t i;
+
+	json_open(&state->out, "frames", '[');
+	for (i = 0; i < calls->nr_frames; i++) {
+		json_open(&state->out, NULL, '{');
+		json_text(&state->out, "name", calls->string[calls->frame[i].name]);
+		if (calls->frame[i].object)
+			json_text(&state->out, "file", calls->string[calls->frame[i].object]);
+		json_close(&state->out, '}');
+	}
+	json_close(&state->out, ']');
+}
+
+/* Writes a stack; for CALLS_ROOT an empty one. */
+static void put_stack(struct state *state, uint32_t node, bool off_cpu)
+{
+	const struct calls *calls = &state->samples->calls;
 	uint32_t depth = 0;
 
-	for (; node != CALLS_ROOT; node = calls->node[node].parent)
-		path[depth++] = calls->node[node].frame;
+	json_open(&state->out, NULL, '[');
+	for (; node != CALLS_ROOT; node = calls->node[node].parent) {
+		if (depth == state->cap_path) {
+			state->cap_path = state->cap_path ? state->cap_path * 2 : 256;
+			state->path = needed(realloc(state->path,
+						     state->cap_path * sizeof(*state->path)));
+		}
+		state->path[depth++] = calls->node[node].frame;
+	}
 	while (depth-- > 0)
-		analyze_append(array, json_integer(path[depth]));
-	return array;
+		json_int(&state->out, NULL, state->path[depth]);
+	if (off_cpu)
+		json_int(&state->out, NULL, state->off_cpu);
+	json_close(&state->out, ']');
 }
 
-/* Returns NULL if no stack has this weight. */
-static json_t *profile(const struct samples *samples, enum weight weight)
-{
-	const struct calls *calls = &samples->calls;
-	json_t *object = needed(json_object());
-	json_t *stacks = needed(json_array()), *weights = needed(json_array());
-	uint32_t *path = needed(calloc(calls->nr_nodes, sizeof(*path)));
-	int64_t sum = 0;
-	uint32_t i;
+/*
+ * The two lists of a profile, "samples" and "weights", are made by the same
+ * steps: one writes the stacks, the other the weights.
+ */
+struct cursor {
+	struct state *state;
+	bool weights;
+	int64_t at;		/* until here the list is written; from the begin of the trace */
+};
 
-	for (i = 1; i < calls->nr_nodes; i++) {
-		if (!calls->node[i].self[weight])
+static void advance(struct cursor *cursor, int64_t to, uint32_t node, bool off_cpu)
+{
+	if (to <= cursor->at)
+		return;
+	if (cursor->weights)
+		json_int(&cursor->state->out, NULL, to - cursor->at);
+	else
+		put_stack(cursor->state, node, off_cpu);
+	cursor->at = to;
+}
+
+/* Writes a system call or time off the CPU. @next: the first entry after it. */
+static size_t put_span(struct cursor *cursor, size_t i, size_t to, enum weight weight)
+{
+	const struct timeline_entry *entry = cursor->state->timeline.entry;
+	const struct sample *sample = &entry[i].sample, *inner;
+	int64_t start = cursor->state->samples->begin;
+	int64_t end = sample->begin + sample->duration - start;
+
+	advance(cursor, sample->begin - start, CALLS_ROOT, false);
+	while (++i < to && entry[i].sample.begin - start < end) {
+		inner = &entry[i].sample;
+		if (weight != WEIGHT_BLOCKED || !sample_weighs(inner, WEIGHT_OFF_CPU))
 			continue;
-		analyze_append(stacks, stack(calls, i, path));
-		analyze_append(weights, json_integer(calls->node[i].self[weight]));
-		sum += calls->node[i].self[weight];
+		advance(cursor, inner->begin - start, sample->node, false);
+		advance(cursor, inner->begin + inner->duration - start, sample->node, true);
 	}
-	free(path);
-	analyze_set(object, "type", json_string("sampled"));
-	analyze_set(object, "name", json_string(analyze_weight_title(weight)));
-	analyze_set(object, "unit", json_string(weight == WEIGHT_EVENTS ? "none" : "nanoseconds"));
-	analyze_set(object, "startValue", json_integer(0));
-	analyze_set(object, "endValue", json_integer(sum));
-	analyze_set(object, "samples", stacks);
-	analyze_set(object, "weights", weights);
-	if (sum)
-		return object;
-	json_decref(object);
-	return NULL;
+	advance(cursor, end, sample->node, false);
+	return i;
 }
 
-bool export_speedscope(const struct samples *samples, enum weight weight, FILE *file)
+static void put_list(struct state *state, size_t from, size_t to, enum weight weight, bool weights)
 {
-	json_t *whole = needed(json_object()), *shared = needed(json_object());
-	json_t *profiles = needed(json_array()), *one;
-	int w;
+	struct cursor cursor = { .state = state, .weights = weights };
+	size_t i = from;
 
-	for (w = 0; w < NR_WEIGHTS; w++) {
-		/* the selected weight, then the others */
-		enum weight next = !w ? weight : (enum weight)w <= weight ? (enum weight)(w - 1) :
-				   (enum weight)w;
+	json_open(&state->out, weights ? "weights" : "samples", '[');
+	while (i < to) {
+		const struct sample *sample = &state->timeline.entry[i].sample;
 
-		one = profile(samples, next);
-		if (one)
-			analyze_append(profiles, one);
+		if (!sample_weighs(sample, weight)) {
+			i++;
+		} else if (weight == WEIGHT_EVENTS) {
+			advance(&cursor, cursor.at + 1, sample->node, false);
+			i++;
+		} else {
+			i = put_span(&cursor, i, to, weight);
+		}
 	}
-	analyze_set(shared, "frames", frames(samples));
-	analyze_set(whole, "$schema",
-		    json_string("https://www.speedscope.app/file-format-schema.json"));
-	analyze_set(whole, "name", json_string(samples->hostname));
-	analyze_set(whole, "exporter", json_string("kunwind"));
-	analyze_set(whole, "activeProfileIndex", json_integer(0));
-	analyze_set(whole, "shared", shared);
-	analyze_set(whole, "profiles", profiles);
-	return analyze_dump(whole, file, 0);
+	if (weight != WEIGHT_EVENTS)
+		advance(&cursor, state->samples->end - state->samples->begin, CALLS_ROOT, false);
+	json_close(&state->out, ']');
 }
+
+static int64_t weight_of(const struct sample *sample, enum weight weight)
+{
+	if (!sample_weighs(sample, weight))
+		return 0;
+	return weight == WEIGHT_EVENTS ? 1 : sample->duration;
+}
+
+static void put_thread(struct state *state, size_t from, size_t to, enum weight weight, int64_t sum)
+{
+	const struct samples *samples = state->samples;
+	uint32_t number = state->timeline.entry[from].sample.thread;
+	char name[300] = "unknown threads";
+
+	if (number != SAMPLE_NO_THREAD)
+		snprintf(name, sizeof(name), "%.200s %lld",
+			 samples->calls.string[samples->thread[number].comm],
+			 (long long)samples->thread[number].tid);
+	json_open(&state->out, NULL, '{');
+	json_text(&state->out, "type", "sampled");
+	json_text(&state->out, "name", name);
+	json_text(&state->out, "unit", weight == WEIGHT_EVENTS ? "none" : "nanoseconds");
+	json_int(&state->out, "startValue", 0);
+	json_int(&state->out, "endValue",
+		 weight == WEIGHT_EVENTS ? sum : samples->end - samples->begin);
+	put_list(state, from, to, weight, false);
+	put_list(state, from, to, weight, true);
+	json_close(&state->out, '}');
+}
+
+/* Writes all threads that have this weight. Returns the number of the heaviest one. */
+static int64_t put_threads(struct state *state, enum weight weight)
+{
+	int64_t sum, most = 0, nr = 0, heaviest = 0;
+	size_t from, to, i;
+
+	json_open(&state->out, "profiles", '[');
+	for (from = 0; from < state->timeline.nr; from = to) {
+		to = timeline_thread_end(&state->timeline, from);
+		for (i = from, sum = 0; i < to; i++)
+			sum += weight_of(&state->timeline.entry[i].sample, weight);
+		if (!sum)
+			continue;
+		put_thread(state, from, to, weight, sum);
+		if (sum > most) {
+			most = sum;
+			heaviest = nr;
+		}
+		nr++;
+	}
+	json_close(&state->out, ']');
+	return heaviest;
+}
+
+static bool end(void *data, enum weight weight)
+{
+	struct state *state = data;
+	struct json_out *out = &state->out;
+	int64_t heaviest;
+	uint32_t node;
+	char name[400];
+	bool ok;
+
+	node = calls_node(&state->samples->calls, CALLS_ROOT, FRAME_WHAT, "off CPU", "");
+	state->off_cpu = state->samples->calls.node[node].frame;
+	timeline_sort(&state->timeline);
+	snprintf(name, sizeof(name), "%.300s: %s", state->samples->hostname,
+		 analyze_weight_title(weight));
+	json_open(out, NULL, '{');
+	json_text(out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_text(out, "name", name);
+	json_text(out, "exporter", "kunwind");
+	json_open(out, "shared", '{');
+	put_frames(state);
+	json_close(out, '}');
+	heaviest = put_threads(state, weight);
+	json_int(out, "activeProfileIndex", heaviest);
+	json_close(out, '}');
+	ok = !ferror(out->file);
+	free(state->timeline.entry);
+	free(state->path);
+	free(state);
+	return ok;
+}
+
+const struct export_stream export_speedscope = { begin, { .end = take }, end };

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/*
+ * timeline.c - all samples, by thread and time
+ *
+ * Memory: 88 bytes for each sample; twice that after the array has grown.
+ */
+#include <stdlib.h>
+
+#include "timeline.h"
+
+struct timeline_entry *timeline_add(struct timeline *timeline, const struct sample *sample)
+{
+	if (timeline->nr == timeline->cap) {
+		timeline->cap = timeline->cap ? timeline->cap * 2 : 4096;
+		timeline->entry = needed(realloc(timeline->entry,
+						 timeline->cap * sizeof(*timeline->entry)));
+	}
+	timeline->entry[timeline->nr] = (struct timeline_entry){ .sample = *sample };
+	return &timeline->entry[timeline->nr++];
+}
+
+static int in_order(const void *a, const void *b)
+{
+	const struct sample *x = &((const struct timeline_entry *)a)->sample;
+	const struct sample *y = &((const struct timeline_entry *)b)->sample;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->duration > y->duration ? -1 : x->duration < y->duration ? 1 : 0;
+}
+
+void timeline_sort(struct timeline *timeline)
+{
+	if (timeline->nr)
+		qsort(timeline->entry, timeline->nr, sizeof(*timeline->entry), in_order);
+}
+
+size_t timeline_thread_end(const struct timeline *timeline, size_t from)
+{
+	size_t to = from;
+
+	while (to < timeline->nr &&
+	       timeline->entry[to].sample.thread == timeline->entry[from].sample.thread)
+		to++;
+	return to;
+}
+
+bool sample_weighs(const struct sample *sample, enum weight weight)
+{
+	return weight == WEIGHT_EVENTS ? sample->kind != SAMPLE_OFF_CPU : sample->duration >= 0 &&
+	       sample->kind == (weight == WEIGHT_BLOCKED ? SAMPLE_SYSCALL : SAMPLE_OFF_CPU);
+}
