@@ -98,6 +98,11 @@ bool kunwind_history_exit(struct kunwind_history *history, int64_t time, int pid
 	return kunwind_maps_exit(history->maps, pid, time);
 }
 
+int kunwind_history_read_maps(struct kunwind_history *history, int pid, const char *path)
+{
+	return kunwind_live_read(history->maps, history->symbolizer, path, pid, false);
+}
+
 /* May /proc be read? */
 static bool is_live(const struct kunwind_history *history, const struct kunwind_who *who)
 {
@@ -240,6 +245,21 @@ int kunwind_history_process(struct kunwind_history *history, const struct kunwin
 	if (pid >= 0 && is_live(history, who) && !kunwind_maps_knows(history->maps, pid))
 		kunwind_live_load(history->maps, history->symbolizer, who, pid);
 	return pid;
+}
+
+void kunwind_history_resolve(struct kunwind_history *history, const struct kunwind_who *who,
+			     uint64_t address, bool exact, struct kunwind_frame *frame)
+{
+	struct jit jit = { .asked = false };
+	int pid;
+
+	kunwind_cache_trim(history->symbolizer);
+	pid = kunwind_history_process(history, who, address);
+	if (pid >= 0)
+		name_frame(history, who, pid, address, exact, &jit, frame);
+	else
+		*frame = (struct kunwind_frame){ .why = "process not known" };
+	frame->address = address;
 }
 
 bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind_who *who,

@@ -199,6 +199,13 @@ const struct kunwind_frame *kunwind_answer_keep(struct kunwind_cache *cache,
 void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
 		       const struct kunwind_who *who, int pid);
 
+/*
+ * Adds the mappings of code in the file @path, as /proc/PID/maps has them. @live:
+ * process @pid has them now. Returns their number, or -1 (errno).
+ */
+int kunwind_live_read(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
+		      const char *path, int pid, bool live);
+
 /* Start of process @pid, ns since 1970; -1: not running, or not named @comm. */
 int64_t kunwind_live_started(int pid, const char *comm);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * live.c - the mappings of a running process, from /proc
+ * live.c - the mappings of a running process, from /proc, or from a copy
  *
  * For a trace without events of a process, on the host and boot where it was
  * made. Process numbers are reused: the process must have been started before
- * the event, and its name must be the one in the event.
+ * the event, and its name must be the one in the event. A copy of
+ * /proc/PID/maps has no such condition: the caller says whose it is.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,43 +47,34 @@ int64_t kunwind_live_started(int pid, const char *comm)
 	       (int64_t)(ticks * (1000000000 / (unsigned long)sysconf(_SC_CLK_TCK)));
 }
 
-static struct kunwind_object *live_object(struct kunwind_symbolizer *symbolizer, int pid,
-					  const struct kunwind_range *range, const char *name,
-					  uint64_t inode)
+/* @live_pid: 0: the process may have ended. */
+static struct kunwind_object *object_of(struct kunwind_symbolizer *symbolizer, int live_pid,
+					const struct kunwind_range *range, const char *name,
+					uint64_t inode)
 {
 	struct kunwind_object *object = kunwind_symbolizer_object(symbolizer, name, "", inode);
 
-	if (object && object->state == KUNWIND_STATE_NEW) {
-		object->live_pid = pid;
+	if (object && live_pid && object->state == KUNWIND_STATE_NEW) {
+		object->live_pid = live_pid;
 		object->live_start = range->start;
 		object->live_end = range->end;
 	}
+	/* The vDSO needs no build-id: all processes of a host have the same one. */
+	if (object && live_pid && !strcmp(name, "[vdso]"))
+		object->own_vdso = true;
 	return object;
 }
 
-/* The vDSO needs no build-id: all processes of a host have the same one. */
-static void vdso_identity(struct kunwind_object *object)
+int kunwind_live_read(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
+		      const char *path, int pid, bool live)
 {
-	if (!strcmp(object->path, "[vdso]"))
-		object->own_vdso = true;
-}
-
-void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
-		       const struct kunwind_who *who, int pid)
-{
-	char line[4200], name[4100], perms[8], path[64];
+	FILE *f = fopen(path, "re");
+	char line[4200], name[4100], perms[8];
 	uint64_t offset, inode, vaddr;
-	int64_t started;
-	FILE *f;
+	int nr = 0, error;
 
-	/* another time, or the name of another thread, may be the process's */
-	started = kunwind_live_started(pid, who->comm);
-	if (started < 0 || started > who->time || !kunwind_maps_ask_live(maps, pid))
-		return;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
 	if (!f)
-		return;
+		return -1;
 	while (fgets(line, sizeof(line), f)) {
 		struct kunwind_range range = { 0 };
 
@@ -92,14 +85,30 @@ void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *sym
 			continue;
 		if (perms[2] != 'x' || (*name != '/' && strcmp(name, "[vdso]")))
 			continue;
-		range.object = live_object(symbolizer, pid, &range, name, inode);
+		range.object = object_of(symbolizer, live ? pid : 0, &range, name, inode);
 		if (!range.object)
 			continue;
-		vdso_identity(range.object);
 		if (!kunwind_object_address(range.object, offset, &vaddr))
 			vaddr = offset;		/* no names then; use the offset */
 		range.bias = range.start - vaddr;
-		kunwind_maps_live(maps, pid, &range);
+		nr += kunwind_maps_live(maps, pid, &range);
 	}
+	error = ferror(f) ? errno : 0;
 	fclose(f);
+	errno = error;
+	return error ? -1 : nr;
+}
+
+void kunwind_live_load(struct kunwind_maps *maps, struct kunwind_symbolizer *symbolizer,
+		       const struct kunwind_who *who, int pid)
+{
+	char path[64];
+	int64_t started;
+
+	/* another time, or the name of another thread, may be the process's */
+	started = kunwind_live_started(pid, who->comm);
+	if (started < 0 || started > who->time || !kunwind_maps_ask_live(maps, pid))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	kunwind_live_read(maps, symbolizer, path, pid, true);
 }

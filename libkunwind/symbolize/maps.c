@@ -4,7 +4,8 @@
  *
  * Each process has its history, a list of entries in order of time, and the
  * mappings at the time of the last look-up, sorted by address. A look-up first
- * applies the entries up to its time. The first look-up of a forked child
+ * applies the entries up to its time; for an earlier time than the last, all
+ * entries since the program began. The first look-up of a forked child
  * copies the mappings that its parent had at the fork. If the parent was looked
  * up for a later time, the parent's entries are applied anew up to the fork.
  * Mappings of a live process are entries before all others.
@@ -338,9 +339,11 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 
 	if (!p)
 		return NULL;
-	for (i = p->at; i < p->nr_history && p->history[i].time <= time; i++)
+	for (i = p->at; i > 0 && p->history[i - 1].time > time; i--)
 		;
-	if (i > p->at)
+	while (i < p->nr_history && p->history[i].time <= time)
+		i++;
+	if (i != p->at)
 		advance(maps, p, i);
 	i = position(p, addr);
 	if (i < p->nr_now && p->now[i].start <= addr)

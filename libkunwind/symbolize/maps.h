@@ -56,9 +56,9 @@ bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);
 
 /**
  * kunwind_maps_find() - the mapping that held @addr at @time
- * @time must not decrease from call to call. A mapping that the trace reports
- * late (in a state dump after the first events, or after the exit of execve) is
- * found among the events up to the process's next exec, fork or exit.
+ * Times that increase from call to call are fast. A mapping that the trace
+ * reports late (in a state dump after the first events, or after the exit of
+ * execve) is found among the events up to the process's next exec, fork or exit.
  * Return: NULL if none held it; valid until the next call.
  */
 const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,

@@ -189,6 +189,14 @@ bool kunwind_history_fork(struct kunwind_history *history, int64_t time, int par
 			  int own_child);
 bool kunwind_history_exit(struct kunwind_history *history, int64_t time, int pid);
 
+/*
+ * Adds the mappings of code in the file @path, which has the format of
+ * /proc/PID/maps, to a process without events. They hold for all times. Their
+ * objects have no build-id, so names come from files with the same inode.
+ * Returns the number of mappings, or -1 if the file cannot be read (errno).
+ */
+int kunwind_history_read_maps(struct kunwind_history *history, int pid, const char *path);
+
 struct kunwind_who {
 	int pid;		/* thread group id; -1: not known */
 	bool own_number;	/* pid is of its own pid namespace (LTTng's vpid) */
@@ -199,7 +207,7 @@ struct kunwind_who {
 	 */
 	bool live;
 	const char *comm;	/* NULL or "": any name */
-	int64_t time;		/* nanoseconds since 1970; must not decrease */
+	int64_t time;		/* nanoseconds since 1970; fast if it increases from call to call */
 };
 
 /**
@@ -222,6 +230,14 @@ bool kunwind_history_knows(const struct kunwind_history *history, int pid);
  */
 bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind_who *who,
 			   const uint64_t *address, size_t nr, struct kunwind_frame *frames);
+
+/**
+ * kunwind_history_resolve() - names for one address of a process
+ * @exact: false for a return address, which belongs to the call before it
+ * @frame: out; valid until the next call with this symbolizer
+ */
+void kunwind_history_resolve(struct kunwind_history *history, const struct kunwind_who *who,
+			     uint64_t address, bool exact, struct kunwind_frame *frame);
 
 /* ------------------------------------------------------------ back ends */
 
