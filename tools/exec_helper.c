@@ -52,6 +52,12 @@ int kunwind_cmd_show(int argc, char **argv)
 	return become("kunwind-show", argv);
 }
 
+int kunwind_cmd_symbolize(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-symbolize", argv);
+}
+
 int kunwind_cmd_record(int argc, char **argv)
 {
 	(void)argc;

@@ -79,6 +79,8 @@ static const struct command {
 	  "write a trace as folded stacks, for speedscope, Firefox, Perfetto or pprof", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
 	  "print a trace's events with named call stacks", NULL },
+	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... TRACE...|-p PID|-m FILE",
+	  "name the addresses in the output of other tools", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",
 	  "print the unwind table that the kernel would use",
 	  "One line for each row: start address, then the rules for the CFA, rbp and\n"

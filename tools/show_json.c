@@ -196,7 +196,7 @@ static void print_sources(const struct kunwind_frame *frame)
 	putchar(']');
 }
 
-static void print_frame(const struct kunwind_frame *frame, const char *trust)
+void kunwind_json_frame(const struct kunwind_frame *frame, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	bool named = function && function->name;
@@ -228,8 +228,8 @@ void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason)
 	fputs(", \"stack\": [", stdout);
 	for (i = 0; i < stack->nr; i++) {
 		fputs(i ? ", " : "", stdout);
-		print_frame(&stack->frame[i],
-			    stack->trust ? kunwind_trust_name(stack->trust[i]) : NULL);
+		kunwind_json_frame(&stack->frame[i],
+				   stack->trust ? kunwind_trust_name(stack->trust[i]) : NULL);
 	}
 	fputs("], ", stdout);
 	print_text("reason", reason);

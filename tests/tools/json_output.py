@@ -51,6 +51,7 @@ SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
                      fields={"type": "object"}, stack=many(FRAME), reason={"enum": [*REASONS, None]}),
+    "symbolize": members(line=COUNT, pid=NUMBER, frame=FRAME),
     "summary": members(events=COUNT, with_stack=COUNT, frames=COUNT, lost=COUNT, named=COUNT,
                        complete=COUNT, cut_at_128=COUNT),
     "report": members(
@@ -107,8 +108,8 @@ def values(kind, what, text, lines=False):
         return []
 
 
-def run(*arguments, status=0):
-    done = subprocess.run([KUNWIND, *arguments], capture_output=True)
+def run(*arguments, status=0, text=""):
+    done = subprocess.run([KUNWIND, *arguments], capture_output=True, input=text.encode())
     check("kunwind %s: status %d" % (arguments[0],
           status), done.returncode == status, done.stderr.decode("utf-8", "replace"))
     return done.stdout
@@ -184,6 +185,13 @@ def main():
                             run("show", "--json", "--all", "--no-symbols", trace), lines=True)
         check("show --json --no-symbols: no functions",
               len(everything) == 5 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
+        asked = first["stack"] if first else []
+        answers = values("symbolize", "symbolize", run("symbolize", "--json", trace, text="".join(
+            " %s\n" % frame["address"] for frame in asked)), lines=True)
+        check("symbolize --json has the frames of show --json",
+              len(answers) == 4 and [answer["line"] for answer in answers] == [1, 2, 3, 4] and
+              [answer["frame"] for answer in answers if answer["pid"]] ==
+              [frame for frame in asked if frame["object"]], answers)
         summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
         check("show --summary: numbers of events and named frames", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
         report = values("report", "report", run("report", "--json", trace))

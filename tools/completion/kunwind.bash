@@ -3,7 +3,7 @@
 _kunwind() {
 	local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words='run register unregister system-wide status doctor record report flamegraph export show dump
+		words='run register unregister system-wide status doctor record report flamegraph export show symbolize dump
 			--help --version'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
@@ -26,7 +26,7 @@ _kunwind() {
 	-p | --pid)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$cur")
 		return ;;
-	-o | --output)
+	-o | --output | -m | --maps)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-e | --event)
@@ -83,6 +83,9 @@ _kunwind() {
 	doctor) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --help' -- "$cur") ;;
 	show)
 		words='--all --event --limit --no-symbols --no-lines --progress --no-local --debug-dir --pid --summary --tsv --json --help'
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
+	symbolize)
+		words='--pid --maps --at --exact --return --objects --lines --inlined --why --json --debug-dir --no-local --help'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	dump) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --saved --help' -- "$cur"; compgen -f -- "$cur") ;;
 	esac
