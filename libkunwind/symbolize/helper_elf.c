@@ -36,6 +36,11 @@ struct kunwind_elf {
 	struct sym *sym;	/* by start, then rank */
 	uint64_t *reach;	/* highest end of sym[0..i] */
 	size_t nr;
+	/* table of .eh_frame_hdr: pairs of offsets, of a function and of its FDE */
+	bool starts_read;
+	const char *starts;	/* NULL: there is none; belongs to libelf */
+	uint64_t starts_base;
+	size_t nr_starts;
 };
 
 /* Gives libdwfl the file that the library has found, once. */
@@ -346,15 +351,15 @@ bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t 
 	return false;
 }
 
-/* Reads @len bytes of the file's image at ELF virtual address @addr. */
-static bool read_image(const struct kunwind_elf *elf, uint64_t addr, void *buf, size_t len)
+/* Returns @len bytes of the file's image at ELF virtual address @addr; NULL: not there. */
+static const void *image(const struct kunwind_elf *elf, uint64_t addr, size_t len)
 {
 	GElf_Addr bias;
 	Elf *main = dwfl_module_getelf(elf->module, &bias);
 	size_t i, nr;
 
 	if (!main || elf_getphdrnum(main, &nr))
-		return false;
+		return NULL;
 	for (i = 0; i < nr; i++) {
 		GElf_Phdr mem, *phdr = gelf_getphdr(main, (int)i, &mem);
 		Elf_Data *data;
@@ -364,21 +369,86 @@ static bool read_image(const struct kunwind_elf *elf, uint64_t addr, void *buf, 
 			continue;
 		data = elf_getdata_rawchunk(main, (int64_t)(phdr->p_offset + addr - phdr->p_vaddr),
 					    len, ELF_T_BYTE);
-		if (!data || !data->d_buf)
-			return false;
-		memcpy(buf, data->d_buf, len);
-		return true;
+		return data ? data->d_buf : NULL;
 	}
-	return false;
+	return NULL;
 }
 
 bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr)
 {
 	/* mov $__NR_rt_sigreturn,%rax; syscall: debuggers look for it, too */
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	unsigned char bytes[sizeof(code)];
+	const void *bytes = image(elf, addr, sizeof(code));
 
-	return read_image(elf, addr, bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code));
+	return bytes && !memcmp(bytes, code, sizeof(code));
+}
+
+/*
+ * Finds the sorted table of functions' starts in .eh_frame_hdr (LSB 5, section
+ * 10.6.2). Linkers write it in one form, and only that is read: 4-byte offsets
+ * from the section.
+ */
+static void read_starts(struct kunwind_elf *elf)
+{
+	GElf_Addr bias;
+	Elf *main = dwfl_module_getelf(elf->module, &bias);
+	const uint8_t *header;
+	uint32_t count;
+	size_t i, nr;
+
+	elf->starts_read = true;
+	if (!main || elf_getphdrnum(main, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		GElf_Phdr mem, *phdr = gelf_getphdr(main, (int)i, &mem);
+
+		if (!phdr || phdr->p_type != PT_GNU_EH_FRAME)
+			continue;
+		header = image(elf, phdr->p_vaddr, 12);
+		/* version; .eh_frame: pcrel|sdata4; count: udata4; table: datarel|sdata4 */
+		if (!header || memcmp(header, "\x01\x1b\x03\x3b", 4))
+			return;
+		memcpy(&count, header + 8, sizeof(count));
+		elf->starts_base = phdr->p_vaddr;
+		elf->nr_starts = count;
+		elf->starts = image(elf, phdr->p_vaddr + 12, (size_t)count * 8);
+		return;
+	}
+}
+
+static uint64_t start_of(const struct kunwind_elf *elf, size_t i)
+{
+	int32_t offset;
+
+	memcpy(&offset, elf->starts + i * 8, sizeof(offset));
+	return elf->starts_base + (uint64_t)(int64_t)offset;
+}
+
+bool kunwind_elf_function(struct kunwind_elf *elf, uint64_t addr, uint64_t *start)
+{
+	size_t lo = 0, hi;
+	Dwarf_Frame *frame;
+	GElf_Addr bias;
+
+	/* the table has no ends of functions: libdw looks whether an FDE holds @addr */
+	if (dwarf_cfi_addrframe(dwfl_module_eh_cfi(elf->module, &bias), addr, &frame))
+		return false;
+	free(frame);
+	if (!elf->starts_read)
+		read_starts(elf);
+	hi = elf->starts ? elf->nr_starts : 0;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (start_of(elf, mid) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	*start = start_of(elf, lo - 1);
+	return true;
 }
 
 /* 1: CFI leaves the return address undefined; 0: it does not; -1: no CFI. */

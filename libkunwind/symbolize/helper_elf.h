@@ -48,6 +48,12 @@ bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t 
 const char *kunwind_elf_symbol(const struct kunwind_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label);
 
+/*
+ * Finds the start of the function that holds @addr, symbol or not, by the FDEs of
+ * .eh_frame. False: no FDE holds @addr, or the file has no table of them.
+ */
+bool kunwind_elf_function(struct kunwind_elf *elf, uint64_t addr, uint64_t *start);
+
 /* Does the kernel return to @addr from a signal handler? */
 bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr);
 

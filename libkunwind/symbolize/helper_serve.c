@@ -239,7 +239,8 @@ static bool wants_split(struct kunwind_dwarf *dwarf, uint64_t addr, struct write
 /*
  * The function itself has its name from the symbol table, which is known with
  * and without debug information: the linker's name ("foo.cold"), or an alias
- * that programs call. A name from debug information is better than a label.
+ * that programs call. A name from debug information is better than a label. A
+ * function without any name has at least its start, by its FDE.
  */
 static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
 {
@@ -268,6 +269,12 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 		outer->offset = addr - start;
 	} else if (nr) {
 		outer->offset += addr - at;
+	}
+	if ((!nr || !outer->name) && kunwind_elf_function(object->elf, at, &start)) {
+		if (!nr)
+			memset(outer, 0, sizeof(*outer));
+		nr = nr ? nr : 1;
+		outer->offset = addr - start;
 	}
 	if (nr > WIRE_FUNCTIONS)
 		to->reply->flags |= WIRE_CUT;

@@ -61,11 +61,14 @@ static const Elf64_Phdr *find_code(const char *image)
 static const char *ask(struct kunwind_history *history, const struct kunwind_who *who,
 		       uint64_t address)
 {
+	const struct kunwind_function *function = NULL;
 	struct kunwind_frame frame;
 
-	if (!kunwind_history_stack(history, who, &address, 1, &frame) || !frame.nr_functions)
-		return frame.why ? frame.why : "nothing";
-	return kunwind_frame_function(&frame)->name;
+	if (kunwind_history_stack(history, who, &address, 1, &frame))
+		function = kunwind_frame_function(&frame);
+	if (function && function->name)
+		return function->name;
+	return frame.why ? frame.why : "nothing";
 }
 
 int main(int argc, char **argv)

@@ -119,7 +119,7 @@ static double name(struct stacks *stacks, uint64_t *named)
 					   &stacks->address[stack->first], stack->nr, frame))
 			exit(1);
 		for (j = 0; j < stack->nr; j++)
-			*named += frame[j].nr_functions > 0;
+			*named += frame[j].nr_functions && kunwind_frame_function(&frame[j])->name;
 	}
 	return seconds(RUSAGE_SELF) - before;
 }

@@ -486,6 +486,52 @@ def test_numbers(work, symbols):
         check("changing ids in sched_switch: the report ends within 20 s", False, error)
 
 
+def test_offsets(work, program, symbols, build_id):
+    """Functions of a stripped program: their starts are in .eh_frame, and nm of the program knows them."""
+    bare, without = os.path.join(work, "bare"), os.path.join(work, "without")
+    subprocess.run(["strip", "-o", bare, program], check=True)
+    subprocess.run(["objcopy", "--strip-all", "-R", ".eh_frame", "-R", ".eh_frame_hdr", program, without], check=True)
+    fdes = subprocess.run(["readelf", "-wF", bare], capture_output=True, text=True, check=True).stdout
+    wanted = [symbols[name] for name in ("main", "opener", "reader", "recursive")]
+    check("oracle: readelf prints an FDE for each function",
+          all(" pc=%016x.." % start in fdes for start in wanted), fdes)
+
+    def written(path):
+        trace = ctf.Trace()
+        trace.add(1, "kunwind_map", APP, (), ctf.MAP,
+                  [100, 100, BIAS, BIAS + 0x5000, 0, BIAS, 1, build_id, path])
+        for time, functions in ((10, ("reader", "main")), (20, ("opener", "main")),
+                                (30, ("recursive", "recursive", "main"))):
+            trace.add(time, "syscall_entry_getppid", THREAD, stack(symbols, *functions))
+            trace.add(time + 5, "syscall_exit_getppid", THREAD, (), ctf.RETURN, [1])
+        trace.write(path + "-trace")
+        return path + "-trace"
+
+    def functions(trace, *options):
+        report = json.loads(run("report", "--json", *options, trace).stdout)
+        return sorted(one["name"] for one in report["functions"])
+    trace = written(bare)
+    same("stripped program: by default, its functions have one name", functions(trace), ["[bare]"])
+    names = ["[bare+%#x]" % start for start in wanted]
+    same("stripped program: --offsets names functions by their starts", functions(trace, "--offsets"), sorted(names))
+    lines = run("export", "--folded", "--offsets", "--weight", "events", trace).stdout.splitlines()
+    main_, opener, reader, recursive = names
+    same("stripped program: folded stacks with --offsets", sorted(line.rpartition(" ")[0] for line in lines),
+         sorted("app;[stack ends here];%s;getppid" % ";".join(part) for part in (
+             (main_, opener), (main_, reader), (main_, recursive, recursive))))
+    if os.path.exists(FLAMEGRAPH):
+        page = os.path.join(work, "offsets.html")
+        run("flamegraph", "--offsets", "-o", page, trace)
+        with open(page) as file:
+            text = file.read()
+        check("stripped program: flame graph with --offsets", all(name in text for name in names))
+    trace = written(without)
+    same("program without unwind information: --offsets uses the addresses", functions(trace, "--offsets"),
+         sorted("[without+%#x]" % (start + 2) for start in wanted))
+    report = json.loads(run("report", "--json", "--offsets", trace).stdout)
+    same("code without a symbol does not count as named", report["trace"]["frames_named"], 0)
+
+
 def test_strings(work):
     """The table of strings grows while the trace's host name, the last string of all, is entered."""
     def written(name, nr):
@@ -575,6 +621,7 @@ def main():
         test_failures(trace, work)
         test_contexts(work, symbols)
         test_numbers(work, symbols)
+        test_offsets(work, program, symbols, build_id)
         test_strings(work)
         test_unknown(work)
         test_namespaces(work, program, symbols, build_id)

@@ -25,7 +25,12 @@ int analyze_flamegraph(int argc, char **argv);
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
 	"      --no-local       only those and debuginfod, not this host's own files\n" \
 	"      --no-lines       no inlined functions: less to read\n" \
-	"      --progress       a line on standard error every ten seconds, also in a log\n"
+	"      --progress       a line on standard error every ten seconds, also in a log\n" \
+	"      --offsets        functions without names are told apart: [object+0xSTART]\n"
+
+/* Its options, for getopt_long(3). */
+#define ANALYZE_LONG_OPTIONS \
+	KUNWIND_LONG_OPTIONS, { "offsets", no_argument, NULL, 'F' }
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);

@@ -56,7 +56,7 @@ static int parse(struct export *export, int argc, char **argv)
 {
 	enum { FORMAT = 256 };
 	static const struct option options[] = {
-		KUNWIND_LONG_OPTIONS,
+		ANALYZE_LONG_OPTIONS,
 		{ "folded", no_argument, NULL, FORMAT },
 		{ "speedscope", no_argument, NULL, FORMAT + 1 },
 		{ "firefox", no_argument, NULL, FORMAT + 2 },

@@ -203,7 +203,7 @@ static void write_page(const struct flamegraph *graph, FILE *file)
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
 	static const struct option options[] = {
-		KUNWIND_LONG_OPTIONS,
+		ANALYZE_LONG_OPTIONS,
 		{ "output", required_argument, NULL, 'o' },
 		{ "title", required_argument, NULL, 't' },
 		{ "weight", required_argument, NULL, 'w' },

@@ -362,7 +362,7 @@ static void print_functions(const struct report *report, enum weight sort)
 static int parse(struct report *report, int argc, char **argv)
 {
 	static const struct option options[] = {
-		KUNWIND_LONG_OPTIONS,
+		ANALYZE_LONG_OPTIONS,
 		{ "json", no_argument, NULL, 'j' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "top", required_argument, NULL, 'n' },

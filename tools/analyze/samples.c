@@ -15,6 +15,7 @@
  * Memory: the tree of calls, and some 200 bytes for each thread.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,14 +177,34 @@ static const char *base_name(const char *path)
 }
 
 /*
+ * Writes what stands for the name of code without one: "[object]", or with
+ * --offsets "[object+0x1234]", with the function's start if it is known, or else
+ * with the address.
+ */
+static void stand_in(const struct samples *samples, const struct kunwind_frame *frame,
+		     const char *object, char *name, size_t size)
+{
+	const struct kunwind_function *function = kunwind_frame_function(frame);
+	const char *base = *object ? base_name(object) : "unknown";
+	/* "[vdso]" already has brackets */
+	const int bracket = *base == '[', len = (int)strnlen(base, 255);
+
+	if (samples->options.offsets && frame->object)
+		snprintf(name, size, "[%.*s+0x%" PRIx64 "]", len - 2 * bracket, base + bracket,
+			 frame->object_address - (function ? function->offset : 0));
+	else
+		snprintf(name, size, bracket ? "%.*s" : "[%.*s]", len, base);
+}
+
+/*
  * Adds a frame's functions: first the function itself, then those inlined into
  * it. Returns the innermost node.
  */
 static uint32_t add_functions(struct samples *samples, uint32_t node,
 			      const struct kunwind_frame *frame)
 {
-	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
 	struct calls *calls = &samples->calls;
+	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
 	struct calls_frame new = { .kind = FRAME_FUNCTION, .object = calls_string(calls, object) };
 	unsigned int i = frame->nr_functions;
 	bool named = false;
@@ -210,9 +231,7 @@ static uint32_t add_functions(struct samples *samples, uint32_t node,
 	}
 	if (named)
 		return node;
-	/* "[vdso]" already has brackets */
-	snprintf(name, sizeof(name), *base_name(object) == '[' ? "%.255s" : "[%.255s]",
-		 *object ? base_name(object) : "unknown");
+	stand_in(samples, frame, object, name, sizeof(name));
 	new.name = calls_string(calls, name);
 	return calls_child(calls, node, &new);
 }
@@ -223,6 +242,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 {
 	struct calls *calls = &samples->calls;
 	uint32_t node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
+	const struct kunwind_function *function;
 	size_t i = stack->nr;
 
 	samples->frames += stack->nr;
@@ -233,7 +253,8 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 		node = calls_node(calls, node, FRAME_NOTE,
 				  stack->nr ? "[stack ends here]" : "[no stack]", "");
 	while (i-- > 0) {
-		samples->named += stack->frame[i].nr_functions > 0;
+		function = kunwind_frame_function(&stack->frame[i]);
+		samples->named += function && function->name;
 		node = add_functions(samples, node, &stack->frame[i]);
 	}
 	return node;

@@ -131,7 +131,7 @@ static bool put_structure(bt_field *field, const struct kunwind_frame *frame,
 	if (!function)
 		function = &none;
 	put_number(field, ADDRESS, frame->address);
-	put_number(field, OFFSET, function->offset);
+	put_number(field, OFFSET, named ? function->offset : 0);
 	put_number(field, INLINED, function->inlined);
 	put_number(field, LINE, function->line);
 	put_number(field, OBJECT_ADDRESS, frame->object_address);

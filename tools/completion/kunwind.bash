@@ -8,7 +8,7 @@ _kunwind() {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
-	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines --progress' weights='events blocked off-cpu'
+	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines --progress --offsets' weights='events blocked off-cpu'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }

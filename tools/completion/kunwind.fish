@@ -70,6 +70,7 @@ complete -c kunwind -n '__kunwind_is report flamegraph export show symbolize' -l
 complete -c kunwind -n '__kunwind_is report flamegraph export show symbolize' -l no-local -d 'Not the files of this host'
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -l no-lines -d 'No inlined functions'
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -l progress -d 'A line of progress every ten seconds'
+complete -c kunwind -n '__kunwind_is report flamegraph export' -l offsets -d 'Tell apart functions without names'
 complete -c kunwind -n '__kunwind_is record report show symbolize' -s j -l json -d 'Print JSON'
 complete -c kunwind -n '__kunwind_is report' -s n -l top -x -d 'Lines of each table'
 complete -c kunwind -n '__kunwind_is report' -s s -l sort -x -a 'events blocked off-cpu' -d 'Order of the functions'

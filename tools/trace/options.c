@@ -63,6 +63,9 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	case 'P':
 		options->progress = true;
 		return true;
+	case 'F':
+		options->offsets = true;
+		return true;
 	case 'D':
 		return add_debug_dir(options, value);
 	case 'L':

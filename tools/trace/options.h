@@ -12,6 +12,7 @@
 
 struct kunwind_options {
 	bool all;		/* also what the command leaves out by default */
+	bool offsets;		/* kunwind-analyze: tell apart functions without names */
 	int64_t only_pid;	/* -1: all */
 	const char *pattern;	/* of the events' names; NULL: all */
 	bool progress;		/* print progress also where standard error is no terminal */

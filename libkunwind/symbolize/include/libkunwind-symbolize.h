@@ -86,7 +86,7 @@ void kunwind_symbolizer_stats(const struct kunwind_symbolizer *symbolizer,
 /* ------------------------------------------------------------ frames */
 
 struct kunwind_function {
-	const char *name;	/* demangled; NULL if only the line is known */
+	const char *name;	/* demangled; NULL if only the line or the offset is known */
 	const char *file;	/* source file; NULL: not known */
 	unsigned int line, column;	/* 0: not known */
 	bool inlined;		/* inlined into the next function of the list */
@@ -99,14 +99,17 @@ struct kunwind_frame {
 	uint64_t object_address;	/* ELF virtual address in the object */
 	/* innermost inlined function first, the function itself last */
 	const struct kunwind_function *function;
-	unsigned int nr_functions;	/* 0: no name */
+	unsigned int nr_functions;	/* 0: nothing is known; 1 may be without a name */
 	bool trampoline;	/* of a signal: the next frame was interrupted, it did not call */
 	bool entry;		/* outermost function of a process or thread */
 	/* why a name, a line or inlined functions are missing; NULL: nothing is wrong */
 	const char *why;
 };
 
-/* Returns the function that the machine code belongs to; NULL: no name. */
+/*
+ * Returns the function that the machine code belongs to; NULL: not known. Without
+ * a symbol, it may have no name, and an offset from its start by unwind information.
+ */
 static inline const struct kunwind_function *kunwind_frame_function(const struct kunwind_frame *frame)
 {
 	return frame->nr_functions ? &frame->function[frame->nr_functions - 1] : NULL;
