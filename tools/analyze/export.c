@@ -93,7 +93,8 @@ static int parse(struct export *export, int argc, char **argv)
 		}
 	}
 	if (!export->format) {
-		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto or --pprof");
+		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto "
+				   "or --pprof");
 		return -1;
 	}
 	if (optind < argc)
