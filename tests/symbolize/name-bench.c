@@ -138,10 +138,10 @@ static void run(char *path, const char *directory, uint64_t frames, unsigned int
 		const char *what)
 {
 	const char *directories[] = { directory, NULL };
-	struct kunwind_symbolizer_options options = {
-		.size = sizeof(options), .debug_dirs = directories,
+	const struct kunwind_options options = { .symbols = {
+		.size = sizeof(options.symbols), .debug_dirs = directories,
 		.flags = flags | KUNWIND_NO_DEBUGINFOD | (directory ? KUNWIND_NO_LOCAL : 0),
-	};
+	} };
 	static struct stacks stacks;
 	struct kunwind_symbolizer_stats stats;
 	double before, cold, warm;

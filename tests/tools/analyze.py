@@ -519,12 +519,11 @@ def test_offsets(work, program, symbols, build_id):
     same("stripped program: folded stacks with --offsets", sorted(line.rpartition(" ")[0] for line in lines),
          sorted("app;[stack ends here];%s;getppid" % ";".join(part) for part in (
              (main_, opener), (main_, reader), (main_, recursive, recursive))))
-    if os.path.exists(FLAMEGRAPH):
-        page = os.path.join(work, "offsets.html")
-        run("flamegraph", "--offsets", "-o", page, trace)
-        with open(page) as file:
-            text = file.read()
-        check("stripped program: flame graph with --offsets", all(name in text for name in names))
+    page = os.path.join(work, "offsets.html")
+    run("flamegraph", "--offsets", "-o", page, trace)
+    with open(page) as file:
+        text = file.read()
+    check("stripped program: flame graph with --offsets", all(name in text for name in names))
     trace = written(without)
     same("program without unwind information: --offsets uses the addresses", functions(trace, "--offsets"),
          sorted("[without+%#x]" % (start + 2) for start in wanted))
