@@ -10,14 +10,17 @@
 . "$(dirname "$0")/../lib/tap.sh"
 need lttng babeltrace2 kunwind perl
 tmp=$KUNWIND_TMP
+verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi; }
 
 check "the module loads" modprobe kunwind
 lttng-sessiond --daemonize >/dev/null 2>&1
 
 # Opens a file for each line from stdin: "NUMBER PAUSE", as often and with a
-# pause of so many seconds. There are three different stacks.
+# pause of so many seconds. There are three different stacks. On one processor:
+# after a migration inside a system call, the buffer of the first processor could
+# lose the stack of an event that the second one keeps.
 coproc app {
-	exec kunwind run -- perl -e '$| = 1;
+	exec taskset 2 kunwind run -- perl -e '$| = 1;
 		sub f { open(my $file, "<", "/etc/hostname") }
 		sub g { my @list = sort { f(); 0 } 1, 2 }
 		sub h { my @list = sort { g(); 0 } 1, 2 }
@@ -74,21 +77,21 @@ read -r stacks ended < <(of sched_switch "$tmp/two")
 is "$ended" "$stacks" "second channel: each stack has its end"
 check "second channel: at least 40 stacks" test "$stacks" -ge 40
 
-# The buffers of both processors together hold some 12,000 events
-# kunwind_callstack. Their stacks are defined again after 64 KB.
+# The processor's buffers hold some 6,000 events kunwind_callstack. Their stacks
+# are defined again after 64 KB.
 lttng -q create snap --snapshot --output="$tmp/snap"
 for channel in opens kunwind; do
 	lttng -q enable-channel -k $channel --subbuf-size=64K --num-subbuf=4
 done
 lttng -q enable-event -k -c opens --syscall openat --callstack && lttng -q start
 verdict $? "snapshot: the session starts"
-opens 12000 0
+opens 4000 0
 lttng -q snapshot record
 verdict $? "snapshot: it is recorded"
 lttng -q destroy
 ends "snapshot" 200 "$tmp/snap"
 read -r stacks _ < <(of kunwind_callstack "$tmp/snap")
-check "snapshot: its first events kunwind_callstack are lost" test "$stacks" -lt 36000
+check "snapshot: its first events kunwind_callstack are lost" test "$stacks" -lt 12000
 
 # Each part is a trace of its own. Nothing is recorded during a rotation: its
 # parts would begin at different times in different streams.

@@ -135,7 +135,9 @@ is $? 125 "record: a full disk ends with 125"
 like "$out" "small/trace: disk full: .*(-o)" "record: a full disk is reported"
 check "record: a trace on a full disk can be opened by babeltrace2" sh -c 'babeltrace2 small/trace >events'
 like "$(wc -l <events)" "[0-9]{3}" "record: a trace on a full disk has the first events"
-is "$(kunwind show --no-symbols --tsv small/trace 2>err | grep -c ^event) $(cat err)" "$(wc -l <events) " "show: reads the same events as babeltrace2"
+# LTTng may have lost events, too, of which both programs tell
+is "$(kunwind show --all --no-symbols --tsv small/trace 2>err | grep -c ^event) $(grep -v 'the tracer lost' err)" "$(wc -l <events) " \
+	"show: reads the same events as babeltrace2"
 umount small
 
 # ------------------------------------------------ a recorder that was killed
