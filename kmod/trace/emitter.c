@@ -60,15 +60,16 @@ static void emitter_free(struct kunwind_emitter *emitter)
 
 static struct kunwind_emitter *emitter_alloc(void)
 {
-	struct kunwind_emitter *new = kvzalloc(struct_size(new, cpu, nr_cpu_ids), GFP_KERNEL);
+	struct kunwind_emitter *new = kvzalloc(struct_size(new, cpu, nr_cpu_ids),
+					       GFP_KERNEL | __GFP_NOWARN);
 	struct kunwind_scratch *scratch;
 	int cpu, i;
 
 	if (!new)
 		return NULL;
 	for_each_possible_cpu(cpu) {
-		scratch = kvzalloc_node(KUNWIND_CONTEXTS * sizeof(*scratch), GFP_KERNEL,
-					cpu_to_node(cpu));
+		scratch = kvzalloc_node(KUNWIND_CONTEXTS * sizeof(*scratch),
+					GFP_KERNEL | __GFP_NOWARN, cpu_to_node(cpu));
 		new->cpu[cpu].scratch = scratch;
 		new->cpu[cpu].ids = kunwind_stack_ids_alloc(cpu);
 		if (!scratch || !new->cpu[cpu].ids) {

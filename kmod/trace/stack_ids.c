@@ -189,7 +189,8 @@ void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunw
 
 struct kunwind_stack_ids *kunwind_stack_ids_alloc(int cpu)
 {
-	struct kunwind_stack_ids *ids = kvzalloc_node(sizeof(*ids), GFP_KERNEL, cpu_to_node(cpu));
+	struct kunwind_stack_ids *ids = kvzalloc_node(sizeof(*ids), GFP_KERNEL | __GFP_NOWARN,
+						      cpu_to_node(cpu));
 
 	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
 	if (ids) {
