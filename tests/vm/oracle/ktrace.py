@@ -40,7 +40,8 @@ class Event:
         at = line.find("vpid = ", max(self._end, colon))
         self.vpid = int(line[at + 7:line.find(",", at)]) if at >= 0 else None
         at = line.find("vtid = ", max(self._end, colon))
-        self.vtid = int(line[at + 7:line.find(" ", at + 7)]) if at >= 0 else None
+        # kunwind_callstack has a field of this name, too, with a comma after it
+        self.vtid = int(line[at + 7:line.find(" ", at + 7)].rstrip(",")) if at >= 0 else None
 
     @property
     def stack(self):
