@@ -31,32 +31,46 @@ if clang -O2 -g -target bpf -I"/usr/include/$(gcc -print-multiarch)" -I"$fixture
 fi
 perfparser=$(find /usr/lib /usr/libexec -name hotspot-perfparser 2>/dev/null | head -n 1)
 
-# Runs the program under all tools.
-observe() { # DIRECTORY COMMAND-BEFORE-IT...
-	local dir=$1 bt ready go
+# Runs the program under all tools. False: one of them hung, and was ended.
+observe_once() { # DIRECTORY COMMAND-BEFORE-IT...
+	local dir=$1 bt ready go hung=0 status
+	local limit="timeout -k 5 -s INT 120"
 	shift
 	mkdir "$dir"
-	bpftrace -e 'BEGIN { printf("ready\n"); }
+	$limit bpftrace -e 'BEGIN { printf("ready\n"); }
 		tracepoint:syscalls:sys_enter_gettid /comm == "otherschain"/ { @raw[ustack] = count(); @perf[ustack(perf)] = count(); }' \
 		>"$dir/bpftrace" 2>"$dir/bpftrace.err" &
 	bt=$!
 	if [ -n "$bpf" ]; then
 		rm -f end
 		mkfifo end
-		./bpfstack bpf.o <end >"$dir/bpf" 2>"$dir/bpf.err" &
+		$limit ./bpfstack bpf.o <end >"$dir/bpf" 2>"$dir/bpf.err" &
 		ready=$!
 		exec {go}>end
 		until grep -q ready "$dir/bpf" || ! kill -0 $ready 2>/dev/null; do sleep 0.2; done
 	fi
 	until grep -q ready "$dir/bpftrace" || ! kill -0 $bt 2>/dev/null; do sleep 0.2; done
 	sleep 3		# bpftrace begins before it attaches
-	perf record -q -a -g -e syscalls:sys_enter_gettid -o "$dir/perf.data" -- "$@" "$program" >"$dir/said" 2>"$dir/log"
+	$limit perf record -q -a -g -e syscalls:sys_enter_gettid -o "$dir/perf.data" -- "$@" "$program" >"$dir/said" 2>"$dir/log"
+	status=$?
 	kill -INT $bt
-	wait $bt
+	wait $bt || hung=$?
+	[ $status -ne 124 ] || hung=124
 	if [ -n "$bpf" ]; then
 		exec {go}>&-
-		wait $ready
+		wait $ready || status=$?
+		[ $status -ne 124 ] || hung=124
 	fi
+	[ $hung -ne 124 ]
+}
+observe() {
+	local try
+	for try in 1 2 3; do
+		rm -rf "$1"
+		[ "$try" -eq 1 ] || rm -rf trace
+		! observe_once "$@" || return
+		diag "a tool hung in try $try: $(head -n 3 "$1"/*.err "$1/log")"
+	done
 }
 
 # Names for lines of addresses, innermost first: of the program by eu-addr2line,
@@ -160,7 +174,7 @@ id=$(readelf -nW otherschain | awk '/Build ID/ { print $NF }')
 mkdir -p "copy/.build-id/${id:0:2}"
 mv otherschain "copy/.build-id/${id:0:2}/${id:2}"
 rm -rf ~/.debug	# perf's own copies
-perf script -i own/perf.data --comm otherschain -F +pid 2>/dev/null >perf.after
+perf script -i own/perf.data --comm otherschain -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso 2>/dev/null >perf.after
 is "$(grep -c "\[unknown\] ($program)" perf.after)" "$((10 * 5))" "perf script cannot name frames of a deleted program"
 kunwind symbolize --debug-dir copy trace <perf.after >named
 is "$(grep -c unknown named)" 0 "kunwind symbolize names all frames of perf script, by build-id"
@@ -168,5 +182,5 @@ is "$(perf_names <named)" "$(perf_names <perf.before)" "these are the names that
 is "$(grep -v "($program)" named)" "$(grep -v "($program)" perf.after)" "the other lines of perf script are left alone"
 kunwind symbolize trace <perf.after >named 2>err
 is "$(cat named)" "$(cat perf.after)" "without the file there are no names"
-[ -z "${KEEP_DIR:-}" ] || cp -r own stock "$KEEP_DIR/"
+[ -z "${KEEP_DIR:-}" ] || cp -r own stock perf.before perf.after copy "$KEEP_DIR/"
 done_testing
