@@ -85,6 +85,8 @@ sleep 1000 &
 a=$!
 sleep 1001 &
 b=$!
+# the shells have become sleep
+until [ "$(cat /proc/$a/comm)$(cat /proc/$b/comm)" = sleepsleep ]; do sleep 0.1; done
 like "$(kunwind register $a $b)" "^$a"$'\t[1-9][0-9]*\t[1-9][0-9]*\n'"$b"$'\t' "register prints the numbers of mappings and tables"
 is "$(flags_of $a) $(flags_of $b)" "sleep sleep" "status shows both registered processes"
 like "$(kunwind status)" "Processes 2 registered" "status counts the registered processes"
