@@ -197,7 +197,7 @@ def test_perf(app, other, trace):
     same("perf: offsets in a file that the process did not map: left alone", named(text_, trace), text_)
     text_ = text_.replace("  100 ", "  105 ")
     check("perf: offsets of a thread that the trace does not know: left alone, reason",
-          named(text_, "-w", trace).count("(try perf script -F +pid)") == 2)
+          named(text_, "-w", trace).count("(try perf script -F +pid,+ip,+sym,+symoff,+dso)") == 2)
     same("bpftrace, ustack(perf): return addresses and objects",
          named("@[\n\t%x 0x%x ([unknown])\n\t%x 0x%x ([unknown])\n]: 1\n" % ((back,) * 4), "-p", "100", trace),
          "@[\n\t%x next_one+0x0 (%s)\n\t%x %s (%s)\n]: 1\n" % (back, app.path, back, then, app.path))

@@ -490,7 +490,8 @@ static void find_in_file(struct names *names, const struct question *question, i
 	if (names->history)
 		frame->why = "an offset in a file: give a TRACE";
 	else if (!pid)
-		frame->why = "process not known (try perf script -F +pid)";
+		frame->why = "process not known (try perf script "
+			     "-F +pid,+ip,+sym,+symoff,+dso)";
 	else if (!object)
 		frame->why = "the process did not map this file";
 	else if (kunwind_object_address(object, question->address, &address))
