@@ -18,6 +18,7 @@
  * Then the front end prints one line of advice, unless the session has them;
  * procname, which only names the program, may be missing.
  */
+#include <lttng/lttng-error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,15 +129,16 @@ static bool create_channel(struct options_general *general, const struct options
 static bool enable_by_name(struct options_general *general, const struct options_event *event,
 			   const char *name)
 {
-	static char errors[4096];
 	char **at = session_command(general, "enable-event", event);
+	int status;
 
 	*at++ = (char *)"--channel";
 	*at++ = (char *)KUNWIND_OWN_CHANNEL;
 	*at++ = (char *)name;
 	*at = NULL;
-	return !real_run(general->argv, REAL_HIDDEN, errors, sizeof(errors)) ||
-	       strstr(errors, "already enabled");
+	/* Its exit status is the error. With --quiet it prints nothing. */
+	status = real_run(general->argv, REAL_HIDDEN, NULL, 0);
+	return !status || status == LTTNG_ERR_KERN_EVENT_EXIST;
 }
 
 /*

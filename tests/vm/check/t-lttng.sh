@@ -57,8 +57,10 @@ is "$(contexts_of demo channel0 | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$all " 
 	"--callstack a second time: the channel has each context once"
 is "$(lttng enable-event -k --callstack sched_waking 2>&1 >/dev/null)" "" \
 	"--callstack a third time: no message about events that are enabled already"
+is "$(lttng -q enable-event -k --callstack sched_wakeup 2>&1; echo $?)" 0 \
+	"--callstack with -q: nothing is printed about events that are enabled already"
 check "enable-event without --callstack and without a channel" lttng enable-event -k sched_process_exec
-is "$(events_of demo channel0)" "openat read sched_process_exec sched_switch sched_waking" \
+is "$(events_of demo channel0)" "openat read sched_process_exec sched_switch sched_wakeup sched_waking" \
 	"events without a named channel are in channel0, also after --callstack"
 is "$(contexts_of demo kunwind)" "" "--callstack three times: the channel kunwind has no contexts"
 check "lttng start" lttng start
