@@ -10,7 +10,6 @@
 . "$(dirname "$0")/../lib/tap.sh"
 need lttng babeltrace2 kunwind perl
 tmp=$KUNWIND_TMP
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi; }
 
 check "the module loads" modprobe kunwind
 lttng-sessiond --daemonize >/dev/null 2>&1

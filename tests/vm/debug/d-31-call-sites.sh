@@ -239,7 +239,6 @@ try_all() { # EXECUTED-BY COMMAND: COMMAND OFFSET tries one call
 		[ $status -eq 0 ] || diag "$(cat "$KUNWIND_TMP/said")"
 	done
 }
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi; }
 
 in_load() { # OFFSET
 	local before=${hit[$1]:-0}

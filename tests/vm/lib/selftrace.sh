@@ -46,8 +46,6 @@ prepare() {
 	printf '\x09' | dd of="$work/refused.so" bs=1 seek=$((offset + 8)) conv=notrunc status=none
 }
 
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi; }
-
 # ---------------------------------------------------------------- tracers
 
 label() { case $1 in ftrace:all) echo "ftrace, all events" ;; ftrace:*) echo "ftrace, few events" ;; *) echo "$1" ;; esac; }

@@ -71,6 +71,11 @@ like() {
 	fi
 }
 
+# verdict STATUS DESCRIPTION: passes if STATUS is 0
+verdict() {
+	if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi
+}
+
 # check DESCRIPTION COMMAND...: COMMAND succeeds; if not, its output is shown
 check() {
 	local what=$1 out status=0

@@ -24,11 +24,6 @@ progs=$(mkdir -p "$progs" && cd "$progs" && pwd -P)
 work=${KUNWIND_TMP:-$(mktemp -d /tmp/test.XXXXXX)}
 mkdir -p "$work/eu"
 
-# A test that passes if STATUS is 0.
-verdict() { # STATUS TEXT
-	if [ "$1" -eq 0 ]; then ok "$2"; else not_ok "$2"; fi
-}
-
 # Makes a program's TAP lines tests of this file, with this file's numbers.
 adopt() { # COMMAND...
 	local line plan=
