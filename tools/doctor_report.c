@@ -2,9 +2,7 @@
 /*
  * doctor_report.c - print lines, read files and run commands for kunwind doctor
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,12 +116,9 @@ static const char *which_tool(const char *command, char *path, size_t size)
 
 bool doctor_command(char *text, size_t size, const char *command, ...)
 {
-	extern char **environ;
-	posix_spawn_file_actions_t actions;
 	char path[4096], *argv[8];
-	int fd[2], status = -1, argc = 1, err;
+	int status, argc = 1;
 	va_list args;
-	pid_t pid;
 
 	*text = '\0';
 	if (!which_tool(command, path, sizeof(path)))
@@ -134,21 +129,7 @@ bool doctor_command(char *text, size_t size, const char *command, ...)
 		argc++;
 	va_end(args);
 	argv[argc] = NULL;
-	if (pipe2(fd, O_CLOEXEC))
-		return false;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fd[1]);
-	kunwind_read_all(fd[0], text, size);
-	close(fd[0]);
+	status = kunwind_read_output(path, argv, text, size);
 	text[strcspn(text, "\n")] = '\0';
-	if (err)
-		return false;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
