@@ -481,7 +481,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (samples->begin < 0)
 		samples->begin = time;
 	samples->end = time;
-	if (kunwind_history_is_own(head.name) || !strcmp(head.name, "kunwind_callstack"))
+	if (kunwind_event_is_own(head.name))
 		return KUNWIND_TRACE_GO_ON;
 	is_switch = !strcmp(head.name, "sched_switch");
 	if (is_switch)

@@ -13,6 +13,11 @@ const char *kunwind_event_name(const bt_event *event)
 	return name ? name : "";
 }
 
+bool kunwind_event_is_own(const char *name)
+{
+	return !strncmp(name, "kunwind_", 8);
+}
+
 int64_t kunwind_event_time(const bt_message *message)
 {
 	const bt_clock_snapshot *clock = NULL;

@@ -12,6 +12,9 @@
 /* Returns the event's name; "" if it has none. */
 const char *kunwind_event_name(const bt_event *event);
 
+/* Returns whether an event of this name is one of kunwind's own. */
+bool kunwind_event_is_own(const char *name);
+
 /* Nanoseconds since 1970 of a message with an event; -1: its stream has no clock. */
 int64_t kunwind_event_time(const bt_message *message);
 

@@ -39,11 +39,15 @@ static void tell_progress(struct kunwind_reading *reading)
 		kunwind_tool_name, reading->doing, reading->seen, reading->lines ? "\n" : " ");
 }
 
-/* Returns what identifies the event's trace; NULL if out of memory. */
-static const void *trace_of(struct kunwind_reading *reading, const bt_event *event)
+/*
+ * Returns what identifies the event's trace; NULL if out of memory. Sets @history,
+ * if the trace has one.
+ */
+static const void *trace_of(struct kunwind_reading *reading, const bt_event *event,
+			    struct kunwind_history **history)
 {
 	if (reading->histories)
-		return kunwind_histories_of(reading->histories, event);
+		return *history = kunwind_histories_of(reading->histories, event);
 	return bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
 }
 
@@ -57,11 +61,12 @@ static int out_of_memory(void)
 static int count(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_reading *reading = data;
+	struct kunwind_history *history;
 	const void *trace;
 
 	tell_progress(reading);
 	if (kunwind_event_is_whole(event)) {
-		trace = trace_of(reading, event);
+		trace = trace_of(reading, event, &history);
 		if (!trace || !kunwind_wholes_learn(reading->wholes, trace, event) ||
 		    !kunwind_wholes_note(reading->wholes, trace, event,
 					 kunwind_wholes_find(reading->wholes, trace, event)))
@@ -207,8 +212,8 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	};
 	const bool is_whole = kunwind_event_is_whole(event);
 	const struct kunwind_whole *whole = NULL;
-	const void *trace = trace_of(reading, event);
 	struct kunwind_history *history = NULL;
+	const void *trace = trace_of(reading, event, &history);
 	size_t i;
 
 	*stack = (struct kunwind_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
@@ -221,8 +226,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	} else {
 		stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
 	}
-	if (reading->histories) {
-		history = kunwind_histories_of(reading->histories, event);
+	if (history) {
 		who.live = stack->nr && same_host(reading);
 		stack->pid = kunwind_history_process(history, &who,
 						     stack->nr ? reading->address[0] : 0);

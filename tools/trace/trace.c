@@ -36,6 +36,7 @@ struct kunwind_trace {
 	char **view;			/* of traces that are cut off */
 	size_t nr_views;
 	char hostname[256];
+	uint64_t protocol;		/* version of babeltrace2's message protocol */
 	bt_value *own;			/* map with a key for each port of such a stream; NULL: all */
 	/* while reading */
 	bool only_own;
@@ -258,6 +259,44 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 	return ok;
 }
 
+/* Returns the parameters of ctf.fs; NULL: out of memory. */
+static bt_value *source_params(const struct source *source)
+{
+	bt_value *params = bt_value_map_create();
+
+	if (params && bt_value_map_insert_entry(params, "inputs", source->inputs))
+		BT_VALUE_PUT_REF_AND_RESET(params);
+	return params;
+}
+
+/*
+ * Returns the greatest version of babeltrace2's message protocol that all
+ * sources and the muxer support (CTF 2 needs version 1). On failure returns 0,
+ * which all components support; opening the traces will then report the error.
+ */
+static uint64_t protocol(const struct kunwind_trace *trace)
+{
+	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
+	bool ok = set && !bt_component_descriptor_set_add_descriptor(set,
+		bt_component_class_filter_as_component_class_const(muxer_class(trace)), NULL);
+	uint64_t version = 0;
+	size_t i;
+
+	for (i = 0; ok && i < trace->nr_sources; i++) {
+		bt_value *params = source_params(&trace->source[i]);
+
+		ok = params && !bt_component_descriptor_set_add_descriptor(set,
+			bt_component_class_source_as_component_class_const(ctf_fs(trace)), params);
+		bt_value_put_ref(params);
+	}
+	if (!ok || bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, &version)) {
+		bt_current_thread_clear_error();
+		version = 0;
+	}
+	bt_component_descriptor_set_put_ref(set);
+	return version;
+}
+
 struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 {
 	struct kunwind_trace *trace = calloc(1, sizeof(*trace));
@@ -275,6 +314,7 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 		kunwind_tool_error("no trace at or below %s%s: a trace has a file named metadata", paths[0],
 				   nr_paths > 1 ? " and the others" : "");
 	} else {
+		trace->protocol = protocol(trace);
 		return trace;
 	}
 	kunwind_trace_close(trace);
@@ -395,44 +435,6 @@ static bool connect_source(const struct kunwind_trace *trace, size_t number, bt_
 	return true;
 }
 
-/* Returns the parameters of ctf.fs; NULL: out of memory. */
-static bt_value *source_params(const struct source *source)
-{
-	bt_value *params = bt_value_map_create();
-
-	if (params && bt_value_map_insert_entry(params, "inputs", source->inputs))
-		BT_VALUE_PUT_REF_AND_RESET(params);
-	return params;
-}
-
-/*
- * Returns the greatest version of babeltrace2's message protocol that all
- * sources and the muxer support (CTF 2 needs version 1). On failure returns 0,
- * which all components support; opening the traces will then report the error.
- */
-static uint64_t protocol(const struct kunwind_trace *trace)
-{
-	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
-	bool ok = set && !bt_component_descriptor_set_add_descriptor(set,
-		bt_component_class_filter_as_component_class_const(muxer_class(trace)), NULL);
-	uint64_t version = 0;
-	size_t i;
-
-	for (i = 0; ok && i < trace->nr_sources; i++) {
-		bt_value *params = source_params(&trace->source[i]);
-
-		ok = params && !bt_component_descriptor_set_add_descriptor(set,
-			bt_component_class_source_as_component_class_const(ctf_fs(trace)), params);
-		bt_value_put_ref(params);
-	}
-	if (!ok || bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, &version)) {
-		bt_current_thread_clear_error();
-		version = 0;
-	}
-	bt_component_descriptor_set_put_ref(set);
-	return version;
-}
-
 /* Returns NULL after an error. */
 static const bt_component_source *add_source(struct kunwind_trace *trace, size_t i, bt_graph *graph)
 {
@@ -485,7 +487,7 @@ static bool has_own_events(const bt_stream_class *class)
 	for (i = 0; i < nr; i++) {
 		name = bt_event_class_get_name(
 			bt_stream_class_borrow_event_class_by_index_const(class, i));
-		if (name && !strncmp(name, "kunwind_", 8))
+		if (name && kunwind_event_is_own(name))
 			return true;
 	}
 	return false;
@@ -544,7 +546,7 @@ static bool look_at_source(struct kunwind_trace *trace, size_t number, bt_graph 
  */
 static void find_own(struct kunwind_trace *trace)
 {
-	bt_graph *graph = bt_graph_create(protocol(trace));
+	bt_graph *graph = bt_graph_create(trace->protocol);
 	struct look *looks = NULL, *next;
 	bool ok = graph;
 	size_t i;
@@ -578,7 +580,7 @@ bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn 
 bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data,
 			uint64_t *lost)
 {
-	bt_graph *graph = bt_graph_create(protocol(trace));
+	bt_graph *graph = bt_graph_create(trace->protocol);
 	bool ok = false;
 
 	trace->fn = fn;
