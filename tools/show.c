@@ -28,6 +28,7 @@ struct show {
 	struct kunwind_options options;
 	enum { TEXT, TSV, JSON } format;
 	bool symbols, summary;
+	bool begun;		/* there was an event */
 	uint64_t limit;
 	struct kunwind_reading reading;
 	struct kunwind_empty empty;
@@ -45,6 +46,10 @@ static const char usage[] =
 	"  -e, --event PATTERN  only system calls and events whose name matches (as file names\n"
 	"                       in a shell do)\n"
 	"  -p, --pid PID        only events of this process\n"
+	"      --tid TID        only events of this thread\n"
+	"      --comm PATTERN   only events of threads whose name matches\n"
+	"      --from TIME      only events from TIME on, and before the other TIME: seconds\n"
+	"      --to TIME        from the trace's beginning, or HH:MM:SS as it is printed\n"
 	"  -n, --limit N        stop after N events\n"
 	"  -s, --summary        only count: events, stacks, frames, share of complete stacks\n"
 	"  -a, --all            kunwind's own events (mappings, forks ...) too\n"
@@ -263,6 +268,18 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	struct kunwind_head head;
 
 	kunwind_reading_head(&head, event, time);
+	if (!show->begun) {
+		kunwind_filter_begin(&show->options.filter, time);
+		show->begun = true;
+	}
+	if (time >= show->options.filter.end)
+		return KUNWIND_TRACE_STOP;
+	if (!kunwind_filter_time(&show->options.filter, time) ||
+	    !kunwind_filter_tid(&show->options.filter, &head) ||
+	    !kunwind_filter_comm(&show->options.filter, &head)) {
+		show->empty.filtered = true;
+		return KUNWIND_TRACE_GO_ON;
+	}
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (!show->options.all && !show->options.pattern && kunwind_event_is_whole(event)) ||
 	    !kunwind_options_event(&show->options, head.name) ||

@@ -75,7 +75,8 @@ void kunwind_empty_print(const struct kunwind_empty *empty, const struct kunwind
 		kunwind_tool_error("no event of process %" PRId64 ": the trace has processes %s%s",
 				   options->only_pid, processes, own);
 	else
-		kunwind_tool_error("no events%s", own);
+		kunwind_tool_error("no events%s%s", empty->filtered ?
+				   " of the threads and times that the options select" : "", own);
 	free(names);
 	free(processes);
 }

@@ -20,6 +20,7 @@ struct kunwind_seen {
 struct kunwind_empty {
 	struct kunwind_seen names, processes;
 	bool own;	/* the options select kunwind's own events, except for --all */
+	bool filtered;	/* there are events of other threads or times */
 };
 
 /* Notes an event that the options do not select. */

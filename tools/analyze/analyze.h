@@ -20,6 +20,12 @@ int analyze_flamegraph(int argc, char **argv);
 #define ANALYZE_USAGE \
 	"  -e, --event PATTERN  only system calls and events whose name matches\n" \
 	"  -p, --pid PID        only this process\n" \
+	"      --tid TID        only this thread\n" \
+	"      --comm PATTERN   only threads whose name matches\n" \
+	"      --from TIME      only what happens from TIME on, and before the other TIME:\n" \
+	"      --to TIME        seconds from the trace's beginning, or HH:MM:SS\n" \
+	"      --duration MIN[..MAX]  only system calls and times off the CPU that take so\n" \
+	"                       long: 10ms, 1us..2ms (units ns, us, ms, s)\n" \
 	"  -a, --all            processes that kunwind did not walk, too; their stacks are\n" \
 	"                       the kernel's guess\n" \
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
@@ -30,7 +36,8 @@ int analyze_flamegraph(int argc, char **argv);
 
 /* Its options, for getopt_long(3). */
 #define ANALYZE_LONG_OPTIONS \
-	KUNWIND_LONG_OPTIONS, { "offsets", no_argument, NULL, 'F' }
+	KUNWIND_LONG_OPTIONS, { "duration", required_argument, NULL, FILTER_DURATION }, \
+	{ "offsets", no_argument, NULL, 'F' }
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);

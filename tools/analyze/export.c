@@ -81,14 +81,15 @@ static int parse(struct export *export, int argc, char **argv)
 			if (export->weight < 0)
 				return -1;
 			break;
-		default:
-			if (c >= FORMAT && export->format) {
+		case FORMAT ... FORMAT + sizeof(formats) / sizeof(formats[0]) - 1:
+			if (export->format) {
 				kunwind_tool_error("only one format at a time");
 				return -1;
 			}
-			if (c >= FORMAT)
-				export->format = &formats[c - FORMAT];
-			else if (!kunwind_options_take(&export->samples.options, c, optarg))
+			export->format = &formats[c - FORMAT];
+			break;
+		default:
+			if (!kunwind_options_take(&export->samples.options, c, optarg))
 				return -1;
 		}
 	}

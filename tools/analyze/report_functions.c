@@ -49,7 +49,9 @@ void report_sum_functions(struct report *report, enum weight sort)
 		f->key += total[i].weight[sort];
 	}
 	for (i = 0; i < calls->nr_frames; i++) {
-		if (calls->frame[i].kind == FRAME_FUNCTION)
+		/* a stack may belong to no sample that counts */
+		if (calls->frame[i].kind == FRAME_FUNCTION &&
+		    (line[i].count || line[i].time || line[i].off_cpu))
 			line[nr++] = line[i];
 	}
 	free(total);

@@ -69,7 +69,7 @@ json_t *report_json(const struct report *report, enum weight sort)
 	analyze_set(trace, "stack_ends_recorded", json_boolean(samples->ends_recorded));
 	analyze_set(trace, "frames", integer((int64_t)samples->frames));
 	analyze_set(trace, "frames_named", integer((int64_t)samples->named));
-	analyze_set(trace, "threads", integer(samples->nr_threads));
+	analyze_set(trace, "threads", integer(samples->nr_sampled));
 	analyze_set(trace, "calls_not_returned", integer((int64_t)samples->unreturned));
 	analyze_set(object, "trace", trace);
 	analyze_set(object, "sorted_by", json_string(analyze_weight_name(sort)));

@@ -48,7 +48,7 @@ static void print_head(const struct report *report)
 
 	printf("Trace%s%s, %.3f s: %" PRIu64 " events of %u threads, %" PRIu64 " lost\n",
 	       *samples->hostname ? " of " : "", samples->hostname,
-	       (double)(samples->end - samples->begin) / 1e9, samples->events, samples->nr_threads,
+	       (double)(samples->end - samples->begin) / 1e9, samples->events, samples->nr_sampled,
 	       samples->lost);
 	printf("Stacks: %" PRIu64 ", %.1f %% complete%s; frames: %" PRIu64 ", %.1f %% named\n",
 	       samples->with_stack,

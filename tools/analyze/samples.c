@@ -12,7 +12,12 @@
  * know count, because the stacks of other processes are the kernel's guess.
  * Otherwise all processes count.
  *
- * Memory: the tree of calls, and some 200 bytes for each thread.
+ * With --from or --duration, whether a sample counts depends on its end. Formats
+ * that are written while the trace is read need this at its beginning. So the
+ * events are read once more before, without their stacks.
+ *
+ * Memory: the tree of calls, some 200 bytes for each thread, and with --from or
+ * --duration a bit for each event.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +26,7 @@
 #include <string.h>
 
 #include "samples.h"
+#include "selection.h"
 #include "trace/reading.h"
 #include "trace/syscall.h"
 
@@ -241,10 +247,13 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 			  const char *comm)
 {
 	struct calls *calls = &samples->calls;
-	uint32_t node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
 	const struct kunwind_function *function;
 	size_t i = stack->nr;
+	uint32_t node;
 
+	if (samples->measuring)
+		return CALLS_ROOT;
+	node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
 	samples->frames += stack->nr;
 	samples->with_stack += stack->nr > 0;
 	if (stack->complete)
@@ -263,7 +272,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 static void begin_sample(struct samples *samples, const struct sample *sample,
 			 const bt_event *event)
 {
-	if (samples->fn->begin)
+	if (samples->fn->begin && !sample->hidden)
 		samples->fn->begin(sample, event, samples->data);
 }
 
@@ -273,6 +282,14 @@ static void finish_sample(struct samples *samples, const struct sample *sample,
 {
 	int64_t *self = samples->calls.node[sample->node].self;
 
+	if (samples->measuring)
+		selection_measure(samples, sample, event);
+	if (samples->measuring || sample->hidden)
+		return;
+	if (sample->thread != SAMPLE_NO_THREAD && !samples->thread[sample->thread].sampled) {
+		samples->thread[sample->thread].sampled = true;
+		samples->nr_sampled++;
+	}
 	if (sample->kind != SAMPLE_OFF_CPU)
 		self[WEIGHT_EVENTS]++;
 	if (sample->kind == SAMPLE_SYSCALL && sample->duration >= 0) {
@@ -294,12 +311,13 @@ struct moment {
 	struct samples *samples;
 	const bt_event *event;
 	const struct kunwind_head *head;
+	int64_t time;				/* that of head, or the nearest one in the window */
 	const void *trace;
 	const struct kunwind_stack *stack;	/* unset for the exit of a system call */
 	struct sample_thread *thread;		/* NULL: not known, or no event yet */
 };
 
-/* Makes a sample that begins now, at a new node below @above. */
+/* Makes a sample that begins now, at a new node below @above; CALLS_ROOT: a hidden one. */
 static struct sample new_sample(const struct moment *now, enum sample_kind kind, const char *what,
 				uint32_t above)
 {
@@ -314,8 +332,11 @@ static struct sample new_sample(const struct moment *now, enum sample_kind kind,
 		.comm = calls_string(&samples->calls, now->head->comm),
 		.thread = now->thread ? (uint32_t)(now->thread - samples->thread) :
 					SAMPLE_NO_THREAD,
-		.node = calls_node(&samples->calls, above, FRAME_WHAT, what, object[kind]),
-		.begin = now->head->time,
+		.node = above == CALLS_ROOT ? CALLS_ROOT :
+			calls_node(&samples->calls, above, FRAME_WHAT, what, object[kind]),
+		.hidden = above == CALLS_ROOT,
+		.number = samples->number,
+		.begin = now->time,
 		.duration = -1,
 	};
 }
@@ -337,7 +358,7 @@ static void call_does_not_return(struct samples *samples, struct sample_thread *
 	switch_is_lost(samples, thread, event);
 	if (thread->call.begin < 0)
 		return;
-	samples->unreturned++;
+	samples->unreturned += !thread->call.hidden;
 	finish_sample(samples, &thread->call, event);
 	thread->call.begin = -1;
 }
@@ -351,7 +372,8 @@ static void enter_call(const struct moment *now, const char *name)
 	if (!kunwind_options_event(&now->samples->options, now->head->name))
 		return;
 	call = new_sample(now, SAMPLE_SYSCALL, name,
-			  add_stack(now->samples, now->stack, now->head->comm));
+			  selection_has(now->samples, now->samples->number, now->head->time) ?
+			  add_stack(now->samples, now->stack, now->head->comm) : CALLS_ROOT);
 	begin_sample(now->samples, &call, now->event);
 	if (now->thread)
 		now->thread->call = call;
@@ -367,11 +389,11 @@ static void leave_call(const struct moment *now, const char *name)
 	if (!thread || thread->call.begin < 0 ||
 	    strcmp(now->samples->calls.string[thread->call.what], name))
 		return;		/* entered before the trace began, or not selected */
-	thread->call.duration = now->head->time - thread->call.begin;
+	thread->call.duration = now->time - thread->call.begin;
 	/* -4095 to -1 are errors, as in the kernel */
 	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
 			      result < 0 && result >= -4095;
-	now->samples->events++;
+	now->samples->events += kunwind_filter_time(&now->samples->options.filter, now->head->time);
 	switch_is_lost(now->samples, thread, now->event);
 	finish_sample(now->samples, &thread->call, now->event);
 	thread->call.begin = -1;
@@ -405,6 +427,7 @@ static void switch_away(const struct moment *now)
 	const char *what;
 	uint32_t stack;
 	struct sample event;
+	bool is_event, is_off;
 	int64_t tid;
 
 	if (thread && thread->call.begin >= 0)
@@ -414,9 +437,11 @@ static void switch_away(const struct moment *now)
 	if (!kunwind_options_event(&samples->options, "sched_switch") &&
 	    !kunwind_options_event(&samples->options, what))
 		return;
-	stack = add_stack(samples, now->stack, now->head->comm);
+	is_event = selection_has_event(samples, "sched_switch", now->head->time);
+	is_off = selection_has(samples, samples->number, now->head->time);
+	stack = is_event || is_off ? add_stack(samples, now->stack, now->head->comm) : CALLS_ROOT;
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
-	if (kunwind_options_event(&samples->options, "sched_switch"))
+	if (is_event)
 		finish_sample(samples, &event, now->event);
 	if (thread && is_dead(now->event)) {
 		call_does_not_return(samples, thread, now->event);
@@ -427,7 +452,7 @@ static void switch_away(const struct moment *now)
 		return;
 	switch_is_lost(samples, thread, now->event);
 	set_global_tid(samples, thread, tid);
-	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, stack);
+	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, is_off ? stack : CALLS_ROOT);
 	begin_sample(samples, &thread->off, now->event);
 }
 
@@ -463,7 +488,7 @@ static void wake(const struct moment *now, struct sample *sample)
 	if (!kunwind_field_integer(kunwind_event_field(now->event, "tid"), &tid))
 		return;
 	thread = switched_away(now->samples, now->trace, tid);
-	if (thread && !thread->off.wakeup)
+	if (thread && !thread->off.wakeup && !thread->off.hidden)
 		thread->off.wakeup = sample->wakeup = ++now->samples->nr_wakeups;
 }
 
@@ -478,15 +503,21 @@ static int take(const bt_event *event, int64_t time, void *data)
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
-	if (samples->begin < 0)
-		samples->begin = time;
-	samples->end = time;
+	samples->number++;
+	if (samples->begin < 0) {
+		kunwind_filter_begin(&samples->options.filter, time);
+		samples->begin = samples->measuring ? time :
+				 kunwind_filter_clamp(&samples->options.filter, time);
+	}
+	now.time = samples->measuring ? time : kunwind_filter_clamp(&samples->options.filter, time);
+	samples->end = now.time;
 	if (kunwind_event_is_own(head.name))
 		return KUNWIND_TRACE_GO_ON;
 	is_switch = !strcmp(head.name, "sched_switch");
 	if (is_switch)
-		switch_back(samples, event, now.trace, time);
-	if (samples->options.only_pid >= 0 && head.pid != samples->options.only_pid)
+		switch_back(samples, event, now.trace, now.time);
+	if ((samples->options.only_pid >= 0 && head.pid != samples->options.only_pid) ||
+	    !kunwind_filter_tid(&samples->options.filter, &head))
 		return KUNWIND_TRACE_GO_ON;
 	call = kunwind_syscall_left(head.name);
 	if (call) {
@@ -495,20 +526,29 @@ static int take(const bt_event *event, int64_t time, void *data)
 		leave_call(&now, call);
 		return KUNWIND_TRACE_GO_ON;
 	}
-	needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
-	if (!samples->options.all && !kunwind_reading_tells(samples->reading, &stack))
+	call = kunwind_syscall_entered(head.name);
+	/* a thread may get another name within a call */
+	if (!kunwind_filter_comm(&samples->options.filter, &head)) {
+		now.thread = find_thread(samples, now.trace, &head);
+		if (call && now.thread)
+			call_does_not_return(samples, now.thread, event);
 		return KUNWIND_TRACE_GO_ON;
-	samples->events++;
+	}
+	if (!samples->measuring) {
+		needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
+		if (!samples->options.all && !kunwind_reading_tells(samples->reading, &stack))
+			return KUNWIND_TRACE_GO_ON;
+	}
+	samples->events += kunwind_filter_time(&samples->options.filter, time);
 	if (head.tid >= 0 && time >= 0)
 		now.thread = get_thread(samples, now.trace, &head);
 	else
 		samples->no_threads = true;
-	call = kunwind_syscall_entered(head.name);
 	if (call) {
 		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
-	} else if (kunwind_options_event(&samples->options, head.name)) {
+	} else if (selection_has_event(samples, head.name, time)) {
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  add_stack(samples, &stack, head.comm));
 
@@ -518,11 +558,36 @@ static int take(const bt_event *event, int64_t time, void *data)
 	return KUNWIND_TRACE_GO_ON;
 }
 
+/* Reads the events once, to select samples by their end, if the options need this. */
+static bool read_selection(struct samples *samples, struct selection *selection)
+{
+	static const struct samples_calls none;
+	struct samples measured;
+	uint32_t i;
+	bool ok;
+
+	if (!selection_needs_ends(&samples->options.filter))
+		return true;
+	samples->selection = selection;
+	samples_init(&measured);
+	measured.options = samples->options;
+	measured.selection = selection;
+	measured.measuring = true;
+	measured.fn = &none;
+	ok = kunwind_reading_bare(samples->reading, take, &measured);
+	for (i = 0; ok && i < measured.nr_threads; i++)
+		call_does_not_return(&measured, &measured.thread[i], NULL);
+	measured.options.debug_dirs = NULL;	/* of samples */
+	samples_free(&measured);
+	return ok;
+}
+
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		  const struct samples_calls *fn, void *data)
 {
 	static struct kunwind_reading reading;	/* large */
 	static const struct samples_calls none;
+	struct selection selection = { 0 };
 	const char *host;
 	uint32_t i;
 	bool ok;
@@ -530,7 +595,8 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 	samples->reading = &reading;
 	samples->fn = fn ? fn : &none;
 	samples->data = data;
-	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options);
+	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options) &&
+	     read_selection(samples, &selection);
 	if (ok) {
 		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
@@ -543,6 +609,8 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		call_does_not_return(samples, &samples->thread[i], NULL);
 	kunwind_reading_close(&reading);
 	samples->reading = NULL;
+	samples->selection = NULL;
+	free(selection.word);
 	return ok;
 }
 

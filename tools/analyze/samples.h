@@ -31,6 +31,8 @@ struct sample {
 	int64_t duration;	/* nanoseconds; -1: not known, or SAMPLE_EVENT */
 	int64_t off_cpu;	/* SYSCALL: the part of duration off the CPU */
 	bool failed;		/* SYSCALL: returned an error */
+	bool hidden;		/* private to samples.c: the options do not select it */
+	uint64_t number;	/* the same: of the event that begins it, in the trace */
 	/*
 	 * EVENT: it wakes a thread that is off the CPU, and OFF_CPU: it ends
 	 * because of such an event: both have the same number. 0: no such event.
@@ -59,6 +61,7 @@ struct sample_thread {
 	const void *trace;
 	int64_t global_tid;	/* number in sched_switch; -1: not known */
 	struct sample call, off;	/* not ended yet; begin is -1 if there is none */
+	bool sampled;
 };
 
 struct samples {
@@ -69,8 +72,12 @@ struct samples {
 	struct calls calls;
 	struct sample_thread *thread;
 	uint32_t nr_threads;
+	uint32_t nr_sampled;	/* threads with samples */
 	const char *hostname;	/* in calls.string */
-	/* of the trace; end: until now, during reading. Nanoseconds since 1970; -1: no events */
+	/*
+	 * Of the trace, or of the options' window in it; end: until now, during
+	 * reading. Nanoseconds since 1970; -1: no events
+	 */
 	int64_t begin, end;
 	uint64_t lost;		/* by the tracer */
 	uint64_t events, with_stack, frames, named, complete;
@@ -85,6 +92,9 @@ struct samples {
 	const struct samples_calls *fn;
 	void *data;
 	uint64_t nr_wakeups;
+	uint64_t number;	/* of events until now */
+	struct selection *selection;	/* NULL: the end of a sample is not needed */
+	bool measuring;		/* this is the pass that fills in selection */
 };
 
 void samples_init(struct samples *samples);

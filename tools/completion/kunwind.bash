@@ -8,7 +8,8 @@ _kunwind() {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
-	local events='--event --pid --all --help' names='--debug-dir --no-local --no-lines --progress --offsets' weights='events blocked off-cpu'
+	local events='--event --pid --all --help'
+	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --progress --offsets' weights='events blocked off-cpu'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }
@@ -55,11 +56,11 @@ _kunwind() {
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;
 	report)
-		mapfile -t COMPREPLY < <(compgen -W "$events $names --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
-		mapfile -t COMPREPLY < <(compgen -W "$events $names --output --weight --title" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title" -- "$cur"; compgen -d -- "$cur") ;;
 	export)
-		words="--folded --speedscope --firefox --perfetto --pprof $events $names --output --weight"
+		words="--folded --speedscope --firefox --perfetto --pprof $events $filters --duration $names --output --weight"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	run)
 		local i
@@ -82,7 +83,7 @@ _kunwind() {
 	system-wide) mapfile -t COMPREPLY < <(compgen -W 'on off --json --help' -- "$cur") ;;
 	doctor) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --help' -- "$cur") ;;
 	show)
-		words='--all --event --limit --no-symbols --no-lines --progress --no-local --debug-dir --pid --summary --tsv --json --help'
+		words='--all --event --tid --comm --from --to --limit --no-symbols --no-lines --progress --no-local --debug-dir --pid --summary --tsv --json --help'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	symbolize)
 		words='--pid --maps --at --exact --return --objects --lines --inlined --why --json --debug-dir --no-local --help'

@@ -15,6 +15,7 @@ void kunwind_options_init(struct kunwind_options *options)
 		.only_pid = -1,
 		.symbols.size = sizeof(options->symbols),
 	};
+	kunwind_filter_init(&options->filter);
 }
 
 void kunwind_options_exit(struct kunwind_options *options)
@@ -75,7 +76,7 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 		options->symbols.flags |= KUNWIND_NO_LOCAL;
 		return true;
 	default:
-		return false;
+		return kunwind_filter_take(&options->filter, c, value);
 	}
 }
 

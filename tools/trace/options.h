@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "filter.h"
 #include "libkunwind-symbolize.h"
 
 struct kunwind_options {
@@ -15,6 +16,7 @@ struct kunwind_options {
 	bool offsets;		/* kunwind-analyze: tell apart functions without names */
 	int64_t only_pid;	/* -1: all */
 	const char *pattern;	/* of the events' names; NULL: all */
+	struct kunwind_filter filter;
 	bool progress;		/* print progress also where standard error is no terminal */
 	struct kunwind_symbolizer_options symbols;
 	const char **debug_dirs;	/* of these; NULL-terminated */
@@ -23,6 +25,7 @@ struct kunwind_options {
 /* For getopt_long(3). The command itself handles --help. */
 #define KUNWIND_SHORT_OPTIONS	"ae:hp:"
 #define KUNWIND_LONG_OPTIONS \
+	KUNWIND_FILTER_OPTIONS, \
 	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
 	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
 	{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' }, \

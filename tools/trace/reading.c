@@ -75,11 +75,22 @@ static int count(const bt_event *event, int64_t time, void *data)
 	return reading->fn(event, time, reading->data);
 }
 
+/* As count(), without stacks. */
+static int only_count(const bt_event *event, int64_t time, void *data)
+{
+	struct kunwind_reading *reading = data;
+
+	tell_progress(reading);
+	return reading->fn(event, time, reading->data);
+}
+
+/* Events to read: of the streams that may have kunwind's own events; all; all without stacks. */
+enum which { OWN, ALL, BARE };
+
 /*
- * Reads all events once; or, if @own, those of the streams that may have
- * kunwind's own events. @doing: what the progress says.
+ * Reads events once. @doing: what the progress says.
  */
-static bool pass(struct kunwind_reading *reading, const char *doing, bool own,
+static bool pass(struct kunwind_reading *reading, const char *doing, enum which which,
 		 kunwind_trace_event_fn *fn, void *data, uint64_t *lost)
 {
 	bool ok;
@@ -89,8 +100,8 @@ static bool pass(struct kunwind_reading *reading, const char *doing, bool own,
 	reading->doing = !reading->quiet && (reading->lines || isatty(STDERR_FILENO)) ? doing : NULL;
 	reading->told = time(NULL);
 	reading->seen = 0;
-	ok = own ? kunwind_trace_read_own(reading->trace, count, reading) :
-		   kunwind_trace_read(reading->trace, count, reading, lost);
+	ok = which == OWN ? kunwind_trace_read_own(reading->trace, count, reading) :
+	     kunwind_trace_read(reading->trace, which == BARE ? only_count : count, reading, lost);
 	if (reading->doing && !reading->lines)
 		fputs("\r\033[K", stderr);
 	return ok;
@@ -126,7 +137,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 		out_of_memory();
 		return false;
 	}
-	return pass(reading, "reading mappings", true, learn, reading, NULL);
+	return pass(reading, "reading mappings", OWN, learn, reading, NULL);
 }
 
 void kunwind_reading_close(struct kunwind_reading *reading)
@@ -140,7 +151,12 @@ void kunwind_reading_close(struct kunwind_reading *reading)
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost)
 {
-	return pass(reading, reading->histories ? "naming" : "reading", false, fn, data, lost);
+	return pass(reading, reading->histories ? "naming" : "reading", ALL, fn, data, lost);
+}
+
+bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_fn *fn, void *data)
+{
+	return pass(reading, "measuring", BARE, fn, data, NULL);
 }
 
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time)

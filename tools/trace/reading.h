@@ -51,6 +51,9 @@ void kunwind_reading_close(struct kunwind_reading *reading);
 bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event_fn *fn,
 			    void *data, uint64_t *lost);
 
+/* The same, but @fn must not call kunwind_reading_stack(): for a pass before the others. */
+bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_fn *fn, void *data);
+
 /*
  * As kunwind_head_read(), and names system calls that LTTng calls "unknown". The
  * name can be inside *head.

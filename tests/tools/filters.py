@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests the options that select a part of a trace: --from, --to, --tid, --comm, --duration.
+
+First with the trace of analyze.py at the edges of its events, then with traces of
+random calls, for which this program calculates the sums itself.
+"""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+
+import analyze
+import ctf
+import perfetto
+import tap
+from analyze import KUNWIND, run, table
+from tap import check, same
+
+tap.suite = "filters"
+BEGIN = 1000  # time of the first event
+
+
+def report(trace, *options, status=0):
+    done = run("report", "--json", *options, trace, status=status)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def calls(data):
+    return table(data["system_calls"], "count", "timed", "ns", "off_cpu_ns")
+
+
+def waits(data):
+    return table(data["off_cpu"], "count", "ns")
+
+
+def seconds(time):
+    """The option's value for a time of the trace."""
+    return "%d.%09d" % divmod(time - BEGIN, 10**9)
+
+
+def test_edges(trace):
+    """Windows that begin or end at the time of an event, or 1 ns beside it."""
+    for start, wanted in ((8000, {"futex": (1, 1, 1000, 900)}), (7999, {"futex": (1, 1, 1001, 901), "read": (1, 1, 1, 0)}),
+                          (2000, {"futex": (1, 1, 6000, 5800), "read": (1, 1, 6000, 5000)}),
+                          (2001, {"futex": (1, 1, 6000, 5800), "read": (1, 1, 5999, 5000)})):
+        same("--from %d: calls" % start, calls(report(trace, "--from", seconds(start), "--to", seconds(9100), "--pid", "100")), wanted)
+    for stop, wanted in ((3000, {"read": (1, 1, 1000, 500)}), (3001, {"read": (1, 1, 1001, 501), "futex": (1, 1, 1, 0)}),
+                         (2001, {"read": (1, 1, 1, 0)})):
+        same("--to %d: calls" % stop, calls(report(trace, "--to", seconds(stop))), wanted)
+    same("a window within two waits: both have its length", waits(report(trace, "--from", seconds(4000), "--to", seconds(4010))),
+         {"read": (1, 10), "futex": (1, 10)})
+    same("a wait that ends at --from is outside", waits(report(trace, "--from", seconds(7500), "--to", seconds(7510))), {"futex": (1, 10)})
+    same("an event at --from is inside", table(report(trace, "--from", seconds(10400), "--to", seconds(10401))["events"], "count"),
+         {"block_rq_issue": (1,)})
+    check("an event at --to is outside", "no events" in run("report", "--from", seconds(10399), "--to", seconds(10400), trace, status=1).stderr)
+    facts = report(trace, "--from", seconds(8000), "--to", seconds(9000))["trace"]
+    same("the report names the window, and counts its threads and stacks", [facts[k] % 10**9 for k in (
+        "begin_ns", "end_ns")] + [facts[k] for k in ("threads", "stacks")], [8000, 9000, 1, 2])
+    same("a call that does not return counts, without a time", calls(report(trace, "--from", seconds(11000))), {"exit_group": (1, 0, 0, 0)})
+    same("a clock time is that of show", calls(report(trace, "--from", "22:13:20.000008", "--to", "22:13:20.0000091")),
+         {"futex": (1, 1, 1000, 900)})
+    same("--event and --from", calls(report(trace, "--from", seconds(4000), "--event", "read")), {"read": (2, 2, 4100, 3500)})
+
+
+def test_durations(trace):
+    for value, wanted, off in (
+            ("6us", {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)}, {}),
+            ("6001ns", None, None), ("5us..5.8us", {}, {"read": (1, 5000), "futex": (1, 5800)}),
+            ("5001ns..5800ns", {}, {"futex": (1, 5800)}), ("5us..5.799us", {}, {"read": (1, 5000)}),
+            ("100ns..400ns", {"read": (1, 1, 100, 0), "openat": (1, 1, 400, 0)}, {"preempted": (1, 300)}),
+            ("101ns..399ns", {}, {"preempted": (1, 300)}),
+            ("0ns", {"read": (2, 2, 6100, 5000), "futex": (1, 1, 6000, 5800), "openat": (1, 1, 400, 0),
+                     "exit_group": (1, 0, 0, 0)}, {"read": (1, 5000), "futex": (1, 5800), "preempted": (1, 300)})):
+        data = report(trace, "--duration", value, status=0 if wanted is not None else 1)
+        if data:
+            same("--duration %s: calls, waits and other events" % value, (calls(data), waits(data), data["events"]), (wanted, off, []))
+        else:
+            check("--duration %s: none is so long" % value, wanted is None)
+    same("--duration is that of the whole call, --from cuts its time",
+         calls(report(trace, "--duration", "6us", "--from", seconds(8500))), {"futex": (1, 1, 500, 400)})
+
+
+def test_threads(trace):
+    same("--tid: one thread", calls(report(trace, "--tid", "101")), {"futex": (1, 1, 6000, 5800)})
+    same("--tid: the main thread", set(calls(report(trace, "--tid", "100"))), {"read", "openat", "exit_group"})
+    same("--comm: a name", set(calls(report(trace, "--comm", "app"))), {"read", "futex", "openat", "exit_group"})
+    same("--comm: a pattern", set(calls(report(trace, "--all", "--comm", "o*r"))), {"read"})
+    check("--comm: no such thread", "no events" in run("report", "--comm", "ap", trace, status=1).stderr)
+    shown = run("show", "--tsv", "--tid", "101", "--from", seconds(3100), "--to", seconds(9000), trace).stdout
+    same("show: --tid, --from and --to", [line.split("\t")[3] for line in shown.splitlines() if line.startswith("event")],
+         ["sched_switch"])
+    check("show: no such thread", "no events of the threads and times" in run("show", "--comm", "ap", trace, status=1).stderr)
+
+
+def test_exports(trace, work):
+    options = ("--from", seconds(8000), "--to", seconds(9200))
+    for weight, wanted in (("blocked", {1000, 100}), ("off-cpu", {900})):
+        lines = run("export", "--folded", "--weight", weight, *options, trace).stdout.splitlines()
+        same("export --folded of a window: %s" % weight, {int(line.rsplit(" ", 1)[1]) for line in lines}, wanted)
+    profile = json.loads(run("export", "--firefox", *options, trace).stdout)
+    strings = profile["shared"]["stringArray"]
+    markers = [(strings[name], round(start * 10**6), round(end * 10**6)) for thread in profile["threads"] for name, start, end in zip(
+        *(thread["markers"][key] for key in ("name", "startTime", "endTime"))) if end is not None]
+    same("export --firefox of a window: markers", sorted(markers), [("futex", 0, 1000), ("off CPU", 0, 900), ("openat", 1100, 1200)])
+    if shutil.which("protoc"):
+        path = os.path.join(work, "window.pftrace")
+        run("export", "--perfetto", "-o", path, *options, trace)
+        slices = perfetto.Reader(path).slices
+        same("export --perfetto of a window: slices", sorted((s["name"], s["begin"] % 10**9, s["end"] % 10**9) for s in slices),
+             [("futex", 8000, 9000), ("off CPU", 8000, 8900), ("openat", 9100, 9200)])
+        run("export", "--perfetto", "-o", path, "--duration", "5900ns", trace)
+        same("export --perfetto --duration: slices", sorted(s["name"] for s in perfetto.Reader(path).slices), ["futex", "read"])
+    else:
+        tap.skip("export --perfetto of a window: slices", "no protoc")
+
+
+def random_trace(work, seed):
+    """Writes a trace of random calls with waits. Returns its path and (name, begin, end, waits) of each call."""
+    chance = random.Random(seed)
+    events, truth = [(BEGIN, 0, "first", (1, 1, "app"), (), ())], []
+    for tid in range(2, 7):
+        now = BEGIN + chance.randrange(50)
+        thread = (1, tid, "app")
+        for _ in range(40):
+            now += chance.randrange(1, 30)
+            name, begin, inside = chance.choice(("read", "futex", "poll")), now, []
+            events.append((now, tid, "syscall_entry_" + name, thread, (), ()))
+            for _ in range(chance.randrange(3)):
+                away = now + chance.randrange(1, 20)
+                now = away + chance.randrange(1, 200)
+                events.append((away, tid, "sched_switch", thread, ctf.SWITCH, (tid, 1, 0)))
+                events.append((now, tid, "sched_switch", (0, 0, "idle"), ctf.SWITCH, (0, 0, tid)))
+                inside.append((away, now))
+            now += chance.randrange(1, 100)
+            events.append((now, tid, "syscall_exit_" + name, thread, ctf.RETURN, (0,)))
+            truth.append((name, begin, now, inside))
+    trace = ctf.Trace()
+    for time, _, name, thread, fields, values in sorted(events, key=lambda event: event[:2]):
+        trace.add(time, name, thread, (0x1234,), fields, values)
+    directory = os.path.join(work, "random-%d" % seed)
+    trace.write(directory)
+    return directory, truth
+
+
+def sums(truth, start, stop, shortest, longest):
+    """Returns what the report must have: the tables of calls and of waits."""
+    of_calls, of_waits = {}, {}
+
+    def part(begin, end):
+        """Time in the window; None: the options do not select it."""
+        if not shortest <= end - begin <= longest or begin >= stop or (begin < start and end <= start):
+            return None
+        return min(end, stop) - max(begin, start)
+
+    for name, begin, end, inside in truth:
+        time = part(begin, end)
+        if time is not None:
+            count, timed, ns, off = of_calls.get(name, (0, 0, 0, 0))
+            off += sum(max(0, min(b, stop) - max(a, start)) for a, b in inside)
+            of_calls[name] = (count + 1, timed + 1, ns + time, off)
+        for away, back in inside:
+            time = part(away, back)
+            if time is not None:
+                count, ns = of_waits.get(name, (0, 0))
+                of_waits[name] = (count + 1, ns + time)
+    return of_calls, of_waits
+
+
+def test_random(work):
+    for seed in range(3):
+        trace, truth = random_trace(work, seed)
+        chance, wrong = random.Random(seed), []
+        last = max(end for _, _, end, _ in truth)
+        for _ in range(5):
+            # at the time of an event or beside it: the edges count
+            start, stop = sorted(chance.sample([call[i] + d for call in truth for i in (1, 2) for d in (-1, 0, 1)], 2))
+            shortest, longest = sorted((chance.randrange(300), chance.randrange(300)))
+            if start == stop:
+                continue
+            for options, wanted in (
+                    (("--from", seconds(start), "--to", seconds(stop)), sums(truth, start, stop, 0, last)),
+                    (("--to", seconds(stop)), sums(truth, 0, stop, 0, last)),
+                    (("--from", seconds(start), "--duration", "%dns..%dns" % (shortest, longest)),
+                     sums(truth, start, last + 1, shortest, longest)),
+                    (("--duration", "%dns" % shortest), sums(truth, 0, last + 1, shortest, last))):
+                done = subprocess.run([KUNWIND, "report", "--json", "--comm", "app", *options, trace], capture_output=True, text=True)
+                data = json.loads(done.stdout) if done.returncode == 0 else {"system_calls": [], "off_cpu": []}
+                if (calls(data), waits(data)) != wanted:
+                    wrong.append((options, (calls(data), waits(data)), wanted))
+        check("random calls %d: each sum is that of the calculation" % seed, not wrong, "\n".join(map(str, wrong[:3])))
+
+
+def main():
+    os.environ["TZ"] = "UTC"
+    with tempfile.TemporaryDirectory() as work:
+        program, symbols, build_id = analyze.build(work)
+        trace = analyze.make_trace(work, program, symbols, build_id)
+        test_edges(trace)
+        test_durations(trace)
+        test_threads(trace)
+        test_exports(trace, work)
+        test_random(work)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
