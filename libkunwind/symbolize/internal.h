@@ -112,10 +112,16 @@ struct kunwind_list;
  * lines "start type name [module]". Returns NULL if there are no symbols.
  */
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes);
+/* The same for a text from malloc(3), which the list takes. @text may be NULL. */
+struct kunwind_list *kunwind_list_parse(char *text, bool sizes);
 void kunwind_list_free(struct kunwind_list *list);
 
-/* Returns the symbol that holds @addr, NULL if there is none. @start: out. */
-const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, uint64_t *start);
+/*
+ * Returns the symbol that holds @addr, NULL if there is none. @start: out.
+ * @module: out, "[module]", or "" for the kernel itself.
+ */
+const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, uint64_t *start,
+			      const char **module);
 
 /* ------------------------------------------------------------ symbolizer.c */
 
@@ -144,7 +150,7 @@ struct kunwind_symbolizer {
 	struct kunwind_helper helper;
 	struct kunwind_object **bucket;
 	struct kunwind_object **slot;	/* objects by their number in the helper */
-	struct kunwind_object *kernel;
+	struct kunwind_kernel *kernel;	/* of kunwind_symbolizer_kernel() */
 	struct kunwind_cache *cache;
 	uint64_t clock;
 	struct kunwind_symbolizer_stats stats;

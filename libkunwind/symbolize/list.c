@@ -2,12 +2,13 @@
 /*
  * list.c - symbols from text files: /proc/kallsyms, perf-PID.map
  *
- * A line without a size reaches to the next one. In a perf map, the last line
+ * A line without a size reaches to the next one; the last one of the kernel or
+ * of a module at most to the end of the next page, as in perf. In a perf map, the last line
  * that holds an address counts: a JIT compiler that reuses memory appends. So
  * the starts and ends of all lines are sorted, and each has the line that counts
  * from there to the next one.
  *
- * Memory: 24 bytes a symbol and its text, and 32 in a perf map; at most
+ * Memory: 32 bytes a symbol and its text, and 32 in a perf map; at most
  * MAX_BYTES of a file are read.
  */
 #include <errno.h>
@@ -23,8 +24,10 @@
 #define MAX_BYTES	(256u << 20)
 
 struct line {
-	uint64_t start, end;	/* end 0: the next one's start */
+	uint64_t start;
+	uint64_t end;		/* of a list with sizes */
 	uint32_t name;		/* offset in text */
+	uint32_t module;	/* the same, of "[module]"; 0: none */
 	uint32_t order;
 };
 
@@ -115,7 +118,11 @@ static bool parse(const struct kunwind_list *list, char *at, struct line *line)
 		if (!strchr("TtWw", rest[1]) || rest[2] != ' ')
 			return false;
 		rest += 3;
-		rest[strcspn(rest, "\t")] = '\0';
+		at = rest + strcspn(rest, "\t");
+		if (*at) {
+			*at++ = '\0';
+			line->module = *at == '[' ? (uint32_t)(at - list->text) : 0;
+		}
 	}
 	line->name = (uint32_t)(rest - list->text);
 	return *rest;
@@ -216,12 +223,19 @@ static bool make_edges(struct kunwind_list *list)
 
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
 {
+	return kunwind_list_parse(read_text(path), sizes);
+}
+
+struct kunwind_list *kunwind_list_parse(char *text, bool sizes)
+{
 	struct kunwind_list *list = calloc(1, sizeof(*list));
 
-	if (!list)
+	if (!list) {
+		free(text);
 		return NULL;
+	}
 	list->sizes = sizes;
-	list->text = read_text(path);
+	list->text = text;
 	if (!list->text || !parse_all(list)) {
 		kunwind_list_free(list);
 		return NULL;
@@ -235,11 +249,28 @@ struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
 	return list;
 }
 
-const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, uint64_t *start)
+static const char *module_of(const struct kunwind_list *list, const struct line *line)
+{
+	return line->module ? list->text + line->module : "";
+}
+
+/* Returns whether @addr, before the start of @next, is too far after @line. */
+static bool is_beyond(const struct kunwind_list *list, const struct line *line,
+		      const struct line *next, uint64_t addr)
+{
+	const uint64_t page = 4096;
+
+	return strcmp(module_of(list, line), module_of(list, next)) &&
+	       addr / page > line->start / page + 1;
+}
+
+const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, uint64_t *start,
+			      const char **module)
 {
 	size_t lo = 0, hi = list->nr;
 	const struct line *line;
 
+	*module = "";
 	if (list->sizes) {
 		lo = edges_to(list, addr);
 		if (!lo || !list->edge[lo - 1].line)
@@ -264,6 +295,9 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 	/* the kernel's own traces use the first name of an address */
 	while (line > list->line && line[-1].start == line->start)
 		line--;
+	if (is_beyond(list, line, &list->line[lo], addr))
+		return NULL;
 	*start = line->start;
+	*module = module_of(list, line);
 	return list->text + line->name;
 }

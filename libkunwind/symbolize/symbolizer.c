@@ -121,6 +121,7 @@ void kunwind_symbolizer_free(struct kunwind_symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	kunwind_helper_stop(&symbolizer->helper);
+	kunwind_kernel_free(symbolizer->kernel);
 	for (i = 0; symbolizer->bucket && i < NR_BUCKETS; i++) {
 		struct kunwind_object *object = symbolizer->bucket[i], *next;
 
@@ -544,8 +545,9 @@ static bool ask_list(struct kunwind_object *object, uint64_t address, bool exact
 {
 	struct kunwind_function function = { 0 };
 	uint64_t at = exact ? address : address - 1, start;
+	const char *module;
 
-	function.name = kunwind_list_find(object->list, at, &start);
+	function.name = kunwind_list_find(object->list, at, &start, &module);
 	if (!function.name)
 		return true;
 	function.offset = address - start;
@@ -665,34 +667,4 @@ void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, boo
 	kunwind_cache_trim(object->symbolizer);
 	kunwind_resolve(object, address, exact, frame);
 	frame->address = address;
-}
-
-static bool find_kernel(struct kunwind_symbolizer *symbolizer)
-{
-	const char *path = symbolizer->options.kallsyms;
-
-	if (symbolizer->kernel)
-		return true;
-	symbolizer->kernel = kunwind_symbolizer_object(symbolizer, "[kernel]", "", 0);
-	if (!symbolizer->kernel)
-		return false;
-	symbolizer->kernel->list = kunwind_list_read(path ? path : "/proc/kallsyms", false);
-	symbolizer->kernel->state = symbolizer->kernel->list ? KUNWIND_STATE_OK :
-							       KUNWIND_STATE_UNREADABLE;
-	return true;
-}
-
-bool kunwind_symbolizer_kernel(struct kunwind_symbolizer *symbolizer, const uint64_t *address,
-			       size_t nr, struct kunwind_frame *frames)
-{
-	size_t i;
-
-	kunwind_cache_trim(symbolizer);
-	if (!find_kernel(symbolizer))
-		return false;
-	for (i = 0; i < nr; i++) {
-		kunwind_resolve(symbolizer->kernel, address[i], !i, &frames[i]);
-		frames[i].address = address[i];
-	}
-	return true;
 }

@@ -45,7 +45,7 @@ static bool name_is(const struct kunwind_list *list, uint64_t addr, const char *
 		    uint64_t want_start)
 {
 	uint64_t start = 0;
-	const char *got = list ? kunwind_list_find(list, addr, &start) : NULL;
+	const char *module, *got = list ? kunwind_list_find(list, addr, &start, &module) : NULL;
 
 	if (got && want && !strcmp(got, want) && start == want_start)
 		return true;
@@ -54,6 +54,14 @@ static bool name_is(const struct kunwind_list *list, uint64_t addr, const char *
 	printf("# %#llx: %s from %#llx on\n", (unsigned long long)addr, got ? got : "no name",
 	       (unsigned long long)start);
 	return false;
+}
+
+static bool module_is(const struct kunwind_list *list, uint64_t addr, const char *want)
+{
+	const char *module;
+	uint64_t start;
+
+	return kunwind_list_find(list, addr, &start, &module) && !strcmp(module, want);
 }
 
 static void test_perf_map(void)
@@ -193,6 +201,16 @@ static void test_kallsyms(void)
 	      "kallsyms: of two names for one address, the first is used");
 	check(name_is(list, 0xffff0050, NULL, 0),
 	      "kallsyms: the last function has no address, because its end is unknown");
+	kunwind_list_free(list);
+	list = list_of("81000000 T start\n81000800 T last\nc0000000 t first\t[one]\n"
+		       "c0000010 t second\t[one]\nc0009000 t other\t[two]\nc0009100 t end\t[two]\n", false);
+	check(name_is(list, 0x80ffffff, NULL, 0),
+	      "kallsyms: an address below the first function has no name");
+	check(name_is(list, 0x81001fff, "last", 0x81000800) && name_is(list, 0x81002000, NULL, 0) &&
+	      name_is(list, 0xc0001fff, "second", 0xc0000010) && name_is(list, 0xc0002000, NULL, 0),
+	      "kallsyms: the last function of the kernel or a module ends with the next page");
+	check(module_is(list, 0x81000000, "") && module_is(list, 0xc0000001, "[one]") &&
+	      module_is(list, 0xc0009001, "[two]"), "kallsyms: functions have their module");
 	kunwind_list_free(list);
 	check(!list_of("0 T one\n0 T two\n", false),
 	      "kallsyms: addresses that the kernel hides are not a list");

@@ -152,11 +152,31 @@ bool kunwind_object_address(struct kunwind_object *object, uint64_t offset, uint
 void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, bool exact,
 			    struct kunwind_frame *frame);
 
-/**
- * kunwind_symbolizer_kernel() - names for a kernel stack, innermost frame first
- * The stack must be of the running kernel, or of the one whose kallsyms were
- * given. @frames: as for kunwind_history_stack().
+/* ------------------------------------------------------------ kernel */
+
+struct kunwind_kernel;		/* the symbols of one boot of a kernel, and of its modules */
+
+/*
+ * @text: as in /proc/kallsyms, from malloc(3); the library frees it. NULL:
+ * options->kallsyms, or the running kernel. Returns NULL when out of memory. A
+ * text without symbols is no error. The kernel shows its addresses as zeros to
+ * users other than root; then there are no symbols. Free it before the symbolizer.
  */
+struct kunwind_kernel *kunwind_kernel_new(struct kunwind_symbolizer *symbolizer, char *text);
+void kunwind_kernel_free(struct kunwind_kernel *kernel);
+bool kunwind_kernel_has_symbols(const struct kunwind_kernel *kernel);
+
+/**
+ * kunwind_kernel_stack() - names for a kernel stack, innermost frame first
+ * The stack must be of the boot that the symbols are of. The first address is
+ * where the kernel was, each further one a return address. The path of a frame's
+ * object is "[kernel]" or "[MODULE]"; object_address is the address itself.
+ * @frames: out, @nr of them; valid until the next call with this kernel
+ */
+bool kunwind_kernel_stack(struct kunwind_kernel *kernel, const uint64_t *address, size_t nr,
+			  struct kunwind_frame *frames);
+
+/* The same for options->kallsyms, or else the running kernel. */
 bool kunwind_symbolizer_kernel(struct kunwind_symbolizer *symbolizer, const uint64_t *address,
 			       size_t nr, struct kunwind_frame *frames);
 
