@@ -34,13 +34,15 @@ struct show {
 	struct kunwind_empty empty;
 	/* counts */
 	uint64_t events, with_stack, frames, named, complete, cut, lost;
+	uint64_t with_kernel, kernel_frames, kernel_named;
 };
 
 static const char usage[] =
 	"Usage: kunwind show [OPTION]... TRACE...\n"
 	"\n"
-	"Prints the events of LTTng traces, each with its user call stack: innermost\n"
-	"function first, with the object that it is in. TRACE is a directory that holds\n"
+	"Prints the events of LTTng traces, each with its call stack: innermost function\n"
+	"first, with the object that it is in. Kernel functions come first if the trace has\n"
+	"them (kunwind record -k). TRACE is a directory that holds\n"
 	"a trace, or one above several.\n"
 	"\n"
 	"  -e, --event PATTERN  only system calls and events whose name matches (as file names\n"
@@ -55,6 +57,7 @@ static const char usage[] =
 	"  -a, --all            kunwind's own events (mappings, forks ...) too\n"
 	"      --no-symbols     addresses only; reads the trace once\n"
 	"      --no-lines       no inlined functions and source lines: less to read\n"
+	"      --no-kernel      no kernel stacks\n"
 	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
 	"      --no-local       only those and debuginfod, not this host's own files\n"
 	"      --progress       a line on standard error every ten seconds, also in a log\n"
@@ -73,6 +76,7 @@ static const char usage[] =
 	"Lines with --tsv; an unknown value is empty:\n"
 	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
 	"  end NUMBER REASON    (why the stack ended: complete, not_ready ..., see kunwind(4))\n"
+	"  kernel NUMBER INDEX ...   (as frame: the kernel's functions, before those of the user)\n"
 	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME TRUST\n"
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
@@ -81,12 +85,18 @@ static const char usage[] =
 
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
-	"callstack_user", NULL };
+	"callstack_user", "callstack_kernel", NULL };
 
-/* Fields of kunwind_callstack that are printed as its frames. */
-static const char *const in_stack[] = { "addresses", "trust", NULL };
+/* Fields that are printed as frames: of kunwind_callstack, and of other events. */
+static const char *const in_whole[] = { "addresses", "trust", NULL };
+static const char *const in_stack[] = { "callstack_user", "callstack_kernel", NULL };
 
-static void print_fields(const char *before, const bt_event *event, bool whole)
+static const char *const *stack_fields(const bt_event *event)
+{
+	return kunwind_event_is_whole(event) ? in_whole : in_stack;
+}
+
+static void print_fields(const char *before, const bt_event *event)
 {
 	const bt_field *context = bt_event_borrow_common_context_field_const(event);
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
@@ -94,7 +104,7 @@ static void print_fields(const char *before, const bt_event *event, bool whole)
 	if (context && kunwind_field_print_members(stdout, before, context, in_header))
 		before = " ";
 	if (payload)
-		kunwind_field_print_members(stdout, before, payload, whole ? in_stack : NULL);
+		kunwind_field_print_members(stdout, before, payload, stack_fields(event));
 }
 
 /* Prints nothing for a negative number, which is an unknown value. */
@@ -143,13 +153,14 @@ static void print_head(const struct kunwind_head *head)
 		printf(" cpu %" PRId64, head->cpu);
 }
 
-static void print_frame_tsv(const struct show *show, uint64_t index,
+/* @kind: "frame" or "kernel" */
+static void print_frame_tsv(const struct show *show, const char *kind, uint64_t index,
 			    const struct kunwind_frame *frame, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	unsigned int i;
 
-	printf("frame\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", show->events, index,
+	printf("%s\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t", kind, show->events, index,
 	       frame->address);
 	if (function && function->name) {
 		kunwind_text_print(stdout, function->name);
@@ -221,7 +232,25 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame, const
 	putchar('\n');
 }
 
-/* Prints and counts the stack of an event. False: out of memory. */
+/* Prints and counts the kernel's frames. */
+static void handle_kernel(struct show *show, const struct kunwind_stack *stack)
+{
+	const struct kunwind_frame *frame;
+	uint64_t index;
+
+	show->with_kernel += stack->nr_kernel > 0;
+	show->kernel_frames += stack->nr_kernel;
+	for (index = 0; index < stack->nr_kernel; index++) {
+		frame = &stack->kernel[index];
+		show->kernel_named += frame->nr_functions;
+		if (show->format == TSV && !show->summary)
+			print_frame_tsv(show, "kernel", index, frame, NULL);
+		else if (show->format == TEXT && !show->summary)
+			print_frame(index, frame, NULL);
+	}
+}
+
+/* Prints and counts the stacks of an event. False: out of memory. */
 static bool handle_stack(struct show *show, const bt_event *event, const struct kunwind_head *head)
 {
 	struct kunwind_stack stack;
@@ -234,6 +263,7 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 	reason = stack.reason >= 0 ? kunwind_reason_name((enum kunwind_reason)stack.reason) : NULL;
 	if (show->format == JSON && !show->summary)
 		kunwind_json_stack(&stack, reason);
+	handle_kernel(show, &stack);
 	if (!stack.nr)
 		return true;
 	for (index = 0; index < stack.nr; index++) {
@@ -243,9 +273,9 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 			continue;
 		trust = stack.trust ? kunwind_trust_name(stack.trust[index]) : NULL;
 		if (show->format == TSV)
-			print_frame_tsv(show, index, frame, trust);
+			print_frame_tsv(show, "frame", index, frame, trust);
 		else if (show->format == TEXT)	/* CFI, the usual trust, is not printed */
-			print_frame(index, frame, stack.trust &&
+			print_frame(stack.nr_kernel + index, frame, stack.trust &&
 				    stack.trust[index] > KUNWIND_TRUST_CFI ? trust : NULL);
 	}
 	if (reason && !show->summary && show->format == TSV)
@@ -290,14 +320,13 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	}
 	show->events++;
 	if (!show->summary && show->format == JSON) {
-		kunwind_json_event(show->events, &head, event, in_header,
-				   kunwind_event_is_whole(event) ? in_stack : NULL);
+		kunwind_json_event(show->events, &head, event, in_header, stack_fields(event));
 	} else if (!show->summary) {
 		if (show->format == TSV)
 			print_head_tsv(show, &head);
 		else
 			print_head(&head);
-		print_fields(show->format == TSV ? "" : " ", event, kunwind_event_is_whole(event));
+		print_fields(show->format == TSV ? "" : " ", event);
 		putchar('\n');
 	}
 	if (!handle_stack(show, event, &head)) {
@@ -320,26 +349,33 @@ static void print_summary(const struct show *show)
 
 	if (show->format == JSON) {
 		printf("{\"events\": %" PRIu64 ", \"with_stack\": %" PRIu64 ", \"frames\": %" PRIu64
-		       ", \"lost\": %" PRIu64, show->events, show->with_stack, show->frames, show->lost);
+		       ", \"with_kernel_stack\": %" PRIu64 ", \"kernel_frames\": %" PRIu64
+		       ", \"lost\": %" PRIu64, show->events, show->with_stack, show->frames,
+		       show->with_kernel, show->kernel_frames, show->lost);
 		if (show->symbols)
 			printf(", \"named\": %" PRIu64 ", \"complete\": %" PRIu64
-			       ", \"cut_at_128\": %" PRIu64, show->named, show->complete, show->cut);
+			       ", \"cut_at_128\": %" PRIu64 ", \"kernel_named\": %" PRIu64,
+			       show->named, show->complete, show->cut, show->kernel_named);
 		puts("}");
 		return;
 	}
 	if (show->format == TSV) {
 		printf("summary\tevents\t%" PRIu64 "\nsummary\twith_stack\t%" PRIu64
-		       "\nsummary\tframes\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
+		       "\nsummary\tframes\t%" PRIu64 "\nsummary\twith_kernel_stack\t%" PRIu64
+		       "\nsummary\tkernel_frames\t%" PRIu64 "\nsummary\tlost\t%" PRIu64
 		       "\nsummary\tframes_per_stack\t%.2f\n",
-		       show->events, show->with_stack, show->frames, show->lost, per_stack);
+		       show->events, show->with_stack, show->frames, show->with_kernel,
+		       show->kernel_frames, show->lost, per_stack);
 		if (show->symbols)
 			printf("summary\tnamed\t%" PRIu64 "\nsummary\tcomplete\t%" PRIu64
-			       "\nsummary\tcut_at_128\t%" PRIu64 "\n",
-			       show->named, show->complete, show->cut);
+			       "\nsummary\tcut_at_128\t%" PRIu64 "\nsummary\tkernel_named\t%" PRIu64 "\n",
+			       show->named, show->complete, show->cut, show->kernel_named);
 		return;
 	}
 	printf("events                %" PRIu64 "\n", show->events);
 	printf("  with a user stack   %" PRIu64 "\n", show->with_stack);
+	if (show->with_kernel)
+		printf("  with a kernel stack %" PRIu64 "\n", show->with_kernel);
 	printf("  lost by the tracer  %" PRIu64 "\n", show->lost);
 	printf("frames per stack      %.2f\n", per_stack);
 	if (!show->symbols)
@@ -351,6 +387,9 @@ static void print_summary(const struct show *show)
 	       kunwind_reading_has_ends(&show->reading) ? "" :
 	       ", by this host's files: the trace has no kunwind_callstack");
 	printf("  cut at %d frames   %" PRIu64 "\n", KUNWIND_STACK_LTTNG_MAX, show->cut);
+	if (show->with_kernel)
+		printf("kernel frames named   %" PRIu64 " (%.2f %%)\n", show->kernel_named,
+		       share(show->kernel_named, show->kernel_frames));
 }
 
 static bool run(struct show *show, char *const *paths, int nr)
@@ -369,6 +408,9 @@ static bool run(struct show *show, char *const *paths, int nr)
 	}
 	if (ok && !show->events)
 		kunwind_empty_print(&show->empty, &show->options);
+	if (kunwind_reading_why_no_kernel(&show->reading))
+		kunwind_tool_error("kernel functions have no names: %s",
+				   kunwind_reading_why_no_kernel(&show->reading));
 	if (show->lost && !show->summary)
 		kunwind_tool_error("the tracer lost %" PRIu64 " events", show->lost);
 	return ok && show->events;

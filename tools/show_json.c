@@ -196,12 +196,13 @@ static void print_sources(const struct kunwind_frame *frame)
 	putchar(']');
 }
 
-void kunwind_json_frame(const struct kunwind_frame *frame, const char *trust)
+void kunwind_json_frame(const struct kunwind_frame *frame, bool kernel, const char *trust)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
 	bool named = function && function->name;
 
-	printf("{\"address\": \"0x%" PRIx64 "\", ", frame->address);
+	printf("{\"address\": \"0x%" PRIx64 "\", \"kernel\": %s, ", frame->address,
+	       kernel ? "true" : "false");
 	print_text("function", named ? function->name : NULL);
 	print_number("offset", named ? (int64_t)function->offset : -1);
 	fputs(", ", stdout);
@@ -226,9 +227,13 @@ void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason)
 	size_t i;
 
 	fputs(", \"stack\": [", stdout);
-	for (i = 0; i < stack->nr; i++) {
+	for (i = 0; i < stack->nr_kernel; i++) {
 		fputs(i ? ", " : "", stdout);
-		kunwind_json_frame(&stack->frame[i],
+		kunwind_json_frame(&stack->kernel[i], true, NULL);
+	}
+	for (i = 0; i < stack->nr; i++) {
+		fputs(i || stack->nr_kernel ? ", " : "", stdout);
+		kunwind_json_frame(&stack->frame[i], false,
 				   stack->trust ? kunwind_trust_name(stack->trust[i]) : NULL);
 	}
 	fputs("], ", stdout);

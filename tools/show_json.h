@@ -22,7 +22,7 @@ void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const 
  */
 void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason);
 
-/* Prints one frame as an object. @trust: its name; NULL: not known. */
-void kunwind_json_frame(const struct kunwind_frame *frame, const char *trust);
+/* Prints one frame as an object. @kernel: it is the kernel's. @trust: its name; NULL: not known. */
+void kunwind_json_frame(const struct kunwind_frame *frame, bool kernel, const char *trust);
 
 #endif /* KUNWIND_SHOW_JSON_H */

@@ -22,7 +22,7 @@ trace {
 		uint64_t stream_instance_id; };
 };
 env { hostname = "%(host)s"; domain = "kernel"; tracer_name = "lttng-modules"; };
-clock { name = "monotonic"; freq = 1000000000; offset_s = %(seconds)d; };
+clock { name = "monotonic"; %(boot)sfreq = 1000000000; offset_s = %(seconds)d; };
 typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := stamp_t;
 stream {
 	id = 0;
@@ -34,7 +34,7 @@ stream {
 	event.context := struct { %(contexts)s };
 };
 """
-STACK = "uint32_t _callstack_user_length; uint64_t callstack_user[_callstack_user_length];"
+STACK = "uint32_t _%(name)s_length; uint64_t %(name)s[_%(name)s_length];"
 S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
@@ -62,32 +62,34 @@ def declaration(kind, field):
 class Trace:
     """A trace in memory. Times of events are nanoseconds after seconds.
 
-    contexts: those of the events; any of callstack_user, pid, tid, vpid, vtid
-    and procname.
+    contexts: those of the events; any of callstack_user, callstack_kernel, pid,
+    tid, vpid, vtid and procname. boot: the boot id, which LTTng writes as the
+    clock's uuid; or None.
     """
 
     def __init__(self, host="testhost", seconds=1700000000,
-                 contexts=("callstack_user", "pid", "tid", "procname")):
-        self.host, self.seconds, self.contexts = host, seconds, contexts
+                 contexts=("callstack_user", "pid", "tid", "procname"), boot=None):
+        self.host, self.seconds, self.contexts, self.boot = host, seconds, contexts, boot
         self.uuid = uuid.uuid4()
         self.classes = {}
         self.events = []
         self.times = []
 
-    def add(self, time, name, thread, stack=(), fields=(), values=()):
+    def add(self, time, name, thread, stack=(), fields=(), values=(), kernel=()):
         """Appends an event.
 
         time: nanoseconds; thread: (pid, tid, comm); stack: addresses, innermost
         first; fields: (name, kind)..., those of the first event with this name
-        count; values: one for each field.
+        count; values: one for each field; kernel: addresses of the kernel stack.
         """
         number = self.classes.setdefault(name, (len(self.classes), tuple(fields)))[0]
         pid, tid, comm = thread
         out = struct.pack("<HQ", number, time)
-        # LTTng ends a stack with ULONG_MAX
-        addresses = [*stack, (1 << 64) - 1] if stack else []
         for context in self.contexts:
-            if context == "callstack_user":
+            if context.startswith("callstack_"):
+                # LTTng ends a stack with ULONG_MAX
+                addresses = kernel if context == "callstack_kernel" else stack
+                addresses = [*addresses, (1 << 64) - 1] if addresses else []
                 out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
             elif context == "procname":
                 out += comm.encode("utf-8", "surrogateescape") + b"\0"
@@ -111,9 +113,11 @@ class Trace:
         Returns the offsets of all packets in the file channel_0, and its size.
         """
         os.makedirs(directory)
-        kinds = {"callstack_user": STACK, "procname": "string procname;"}
+        kinds = {name: STACK % {"name": name} for name in ("callstack_user", "callstack_kernel")}
+        kinds["procname"] = "string procname;"
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
+                           "boot": 'uuid = "%s"; ' % self.boot if self.boot else "",
                            "contexts": contexts}
         for name, (number, fields) in self.classes.items():
             body = " ".join(declaration(kind, field) for field, kind in fields)

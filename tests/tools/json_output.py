@@ -44,7 +44,7 @@ def many(item):
     return {"type": "array", "items": item}
 
 
-FRAME = members(address=ADDRESS, function=STRING, offset=NUMBER, object=STRING,
+FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, offset=NUMBER, object=STRING,
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
 SCHEMA = {
@@ -52,8 +52,9 @@ SCHEMA = {
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
                      fields={"type": "object"}, stack=many(FRAME), reason={"enum": [*REASONS, None]}),
     "symbolize": members(line=COUNT, pid=NUMBER, frame=FRAME),
-    "summary": members(events=COUNT, with_stack=COUNT, frames=COUNT, lost=COUNT, named=COUNT,
-                       complete=COUNT, cut_at_128=COUNT),
+    "summary": members(**{name: COUNT for name in (
+        "events", "with_stack", "frames", "with_kernel_stack", "kernel_frames", "lost", "named", "complete",
+        "cut_at_128", "kernel_named")}),
     "report": members(
         trace=members(hostname={"type": "string"}, stack_ends_recorded={"type": "boolean"}, **{name: COUNT for name in (
             "begin_ns", "end_ns", "events", "lost", "stacks", "stacks_complete", "frames", "frames_named",

@@ -28,6 +28,7 @@ int analyze_flamegraph(int argc, char **argv);
 	"                       long: 10ms, 1us..2ms (units ns, us, ms, s)\n" \
 	"  -a, --all            processes that kunwind did not walk, too; their stacks are\n" \
 	"                       the kernel's guess\n" \
+	"      --no-kernel      no kernel functions\n" \
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
 	"      --no-local       only those and debuginfod, not this host's own files\n" \
 	"      --no-lines       no inlined functions: less to read\n" \

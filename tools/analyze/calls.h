@@ -26,6 +26,7 @@ enum frame_kind {
 
 struct calls_frame {
 	enum frame_kind kind;
+	bool kernel;		/* FRAME_FUNCTION: the kernel's or a module's */
 	uint32_t name, object;	/* indices of calls->string; 0 is "" */
 	/* The rest is 0, except if samples->places was set. */
 	bool inlined;		/* into the function of the parent node */

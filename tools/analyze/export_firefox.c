@@ -25,7 +25,7 @@
 #define FORMAT_VERSION		60
 #define GECKO_VERSION		33
 
-enum { CATEGORY_OTHER, CATEGORY_SYSCALL, CATEGORY_OFF_CPU };
+enum { CATEGORY_OTHER, CATEGORY_SYSCALL, CATEGORY_OFF_CPU, CATEGORY_KERNEL };
 
 struct state {
 	struct samples *samples;
@@ -128,7 +128,7 @@ static void put_frame_table(struct json_out *out, const struct calls *calls)
 	json_open(out, "category", '[');
 	for (i = 0; i < nr; i++)
 		json_int(out, NULL, calls->frame[i].kind == FRAME_WHAT ? CATEGORY_SYSCALL :
-									 CATEGORY_OTHER);
+				    calls->frame[i].kernel ? CATEGORY_KERNEL : CATEGORY_OTHER);
 	json_close(out, ']');
 	put_constant(out, "address", nr, MINUS_ONE);
 	put_constant(out, "inlineDepth", nr, ZERO);
@@ -387,6 +387,7 @@ static void put_meta(struct state *state, enum weight weight)
 	put_category(out, "Other", "grey");
 	put_category(out, "System call", "blue");
 	put_category(out, "Off the CPU", "orange");
+	put_category(out, "Kernel", "green");
 	json_close(out, ']');
 	firefox_fields_schema(&state->fields, out);
 	json_close(out, '}');

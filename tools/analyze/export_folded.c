@@ -4,7 +4,8 @@
  *
  * One line for each stack: its frames, outermost first, separated by
  * semicolons, then a space and the weight. Semicolons in names become colons.
- * Spaces in names stay: readers take the last space of the line.
+ * Spaces in names stay: readers take the last space of the line. The kernel's
+ * functions end with "_[k]", as those of "stackcollapse-perf.pl --kernel".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ bool export_folded(const struct samples *samples, enum weight weight, FILE *file
 			path[depth++] = k;
 		while (depth-- > 0) {
 			print_name(file, calls_name(calls, path[depth]));
+			if (calls_frame(calls, path[depth])->kernel)
+				fputs("_[k]", file);
 			putc(depth ? ';' : ' ', file);
 		}
 		fprintf(file, "%" PRId64 "\n", calls->node[i].self[weight]);

@@ -328,6 +328,13 @@ static void put_functions(struct state *state)
 	free(order);
 }
 
+/* Returns the path of an object. That of the kernel is perf's. */
+static uint64_t path_of(struct state *state, uint32_t path)
+{
+	return strcmp(state->samples->calls.string[path], "[kernel]") ? path :
+		text(state, "[kernel.kallsyms]");
+}
+
 static void put_objects(struct state *state)
 {
 	const struct calls *calls = &state->samples->calls;
@@ -348,7 +355,7 @@ static void put_objects(struct state *state)
 		at = protobuf_begin(out, PROFILE_MAPPING);
 		protobuf_uint(out, MAPPING_ID, (uint64_t)i + 1);
 		protobuf_uint(out, MAPPING_MEMORY_LIMIT, limit[i]);
-		protobuf_uint(out, MAPPING_FILENAME, state->objects.item[i].path);
+		protobuf_uint(out, MAPPING_FILENAME, path_of(state, state->objects.item[i].path));
 		protobuf_uint(out, MAPPING_BUILD_ID, state->objects.item[i].build_id);
 		/* else pprof looks for the names itself */
 		protobuf_uint(out, MAPPING_HAS_FUNCTIONS, 1);

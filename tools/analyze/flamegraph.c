@@ -37,6 +37,9 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
+/* The page knows enum frame_kind, and this for functions of the kernel. */
+enum { PAGE_KERNEL = FRAME_WHAT + 1 };
+
 struct flamegraph {
 	struct samples samples;
 	const char *path, *title;
@@ -126,7 +129,8 @@ static void add_tree(const struct samples *samples, json_t *data)
 		one = needed(json_array());
 		analyze_append(one, analyze_text(samples, calls->frame[i].name));
 		analyze_append(one, analyze_text(samples, calls->frame[i].object));
-		analyze_append(one, json_integer(calls->frame[i].kind));
+		analyze_append(one, json_integer(calls->frame[i].kernel ? PAGE_KERNEL :
+									    (int)calls->frame[i].kind));
 		analyze_append(frames, one);
 	}
 	for (i = 0; i < calls->nr_nodes; i++) {

@@ -47,6 +47,8 @@ bool analyze_remarks(const struct samples *samples)
 				   (unsigned long long)samples->lost);
 	if (samples->events && samples->no_threads)
 		kunwind_tool_error("events do not tell their thread (contexts tid or vtid): no times");
+	if (samples->why_no_kernel)
+		kunwind_tool_error("kernel functions have no names: %s", samples->why_no_kernel);
 	if (samples->calls.nr_nodes > 1)
 		return true;
 	kunwind_tool_error("no events%s", samples->events || samples->begin < 0 ? "" :

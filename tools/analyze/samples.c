@@ -206,12 +206,13 @@ static void stand_in(const struct samples *samples, const struct kunwind_frame *
  * Adds a frame's functions: first the function itself, then those inlined into
  * it. Returns the innermost node.
  */
-static uint32_t add_functions(struct samples *samples, uint32_t node,
+static uint32_t add_functions(struct samples *samples, uint32_t node, bool kernel,
 			      const struct kunwind_frame *frame)
 {
 	struct calls *calls = &samples->calls;
 	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
-	struct calls_frame new = { .kind = FRAME_FUNCTION, .object = calls_string(calls, object) };
+	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel,
+				   .object = calls_string(calls, object) };
 	unsigned int i = frame->nr_functions;
 	bool named = false;
 	char name[280];
@@ -260,12 +261,15 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 		samples->complete++;
 	else
 		node = calls_node(calls, node, FRAME_NOTE,
-				  stack->nr ? "[stack ends here]" : "[no stack]", "");
+				  stack->nr ? "[stack ends here]" :
+				  stack->nr_kernel ? "[no user stack]" : "[no stack]", "");
 	while (i-- > 0) {
 		function = kunwind_frame_function(&stack->frame[i]);
 		samples->named += function && function->name;
-		node = add_functions(samples, node, &stack->frame[i]);
+		node = add_functions(samples, node, false, &stack->frame[i]);
 	}
+	for (i = stack->nr_kernel; i-- > 0;)
+		node = add_functions(samples, node, true, &stack->kernel[i]);
 	return node;
 }
 
@@ -602,6 +606,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		samples->ends_recorded = kunwind_reading_has_ends(&reading);
+		samples->why_no_kernel = kunwind_reading_why_no_kernel(&reading);
 		if (host)
 			samples->hostname = calls_text(&samples->calls, host);
 	}

@@ -84,6 +84,7 @@ struct samples {
 	uint64_t unreturned;	/* system calls without an event of their exit */
 	uint64_t nr_timed, nr_off_cpu;
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
+	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */
 	bool no_threads;	/* some events have no thread or time, so no durations */
 	/* private to samples.c */
 	uint32_t cap_threads;

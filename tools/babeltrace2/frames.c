@@ -52,6 +52,7 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 		/* an instance of this filter may come before this one */
 		if ((has_member(common, stack_names[stack]) ||
 		     has_member(specific, stack_names[stack]) ||
+		     has_member(payload, stack_names[stack]) ||
 		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
 		    !has_member(payload, added[stack]))
 			wanted |= 1u << stack;

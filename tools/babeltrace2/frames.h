@@ -16,7 +16,7 @@ extern const char *const stack_names[NR_STACKS];
 
 /*
  * Returns which stacks an event class has, as bits 1 << STACK_...: in a
- * context, or for the user stack also in the payload of kunwind_callstack.
+ * context or the payload, or the user stack in that of kunwind_callstack.
  * Leaves out stacks whose frames the payload already has. Each class may be
  * NULL.
  */

@@ -12,8 +12,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "copy_field.h"
 #include "filter.h"
@@ -21,6 +20,7 @@
 #include "meta.h"
 #include "trace/event.h"
 #include "trace/history.h"
+#include "trace/kernel.h"
 #include "trace/stack.h"
 #include "trace/whole.h"
 
@@ -35,10 +35,11 @@ struct iterator {
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;
 	struct kunwind_wholes *wholes;
+	struct kunwind_kernels *kernels;
 	struct meta meta;
-	/* last trace of compare_hosts(); is it of this host, this boot? */
+	/* last trace of compare_hosts(); is it of this host? */
 	const bt_trace *trace;
-	bool same_host, same_boot;
+	bool same_host;
 	uint64_t address[KUNWIND_STACK_MAX];
 	struct kunwind_frame frame[KUNWIND_STACK_MAX];
 };
@@ -58,6 +59,7 @@ static void free_iterator(struct iterator *it)
 	meta_free(&it->meta);
 	kunwind_wholes_free(it->wholes);
 	kunwind_histories_free(it->histories);
+	kunwind_kernels_free(it->kernels);
 	kunwind_symbolizer_free(it->symbolizer);
 	free(it);
 }
@@ -79,7 +81,10 @@ filter_iterator_init(bt_self_message_iterator *self, bt_self_message_iterator_co
 	it->symbolizer = kunwind_symbolizer_new(&it->filter->options);
 	it->histories = it->symbolizer ? kunwind_histories_new(it->symbolizer) : NULL;
 	it->wholes = kunwind_wholes_new();
-	if (!it->histories || !it->wholes ||
+	if (it->symbolizer)	/* the directories of the traces are not known here */
+		it->kernels = kunwind_kernels_new(it->symbolizer, NULL, 0, it->filter->live,
+						  it->filter->options.kallsyms);
+	if (!it->histories || !it->wholes || !it->kernels ||
 	    bt_message_iterator_create_from_message_iterator(self, it->filter->input,
 							     &it->upstream)) {
 		free_iterator(it);
@@ -128,28 +133,16 @@ static size_t read_stack(struct iterator *it, const bt_event *event, int stack)
 	return whole->nr;
 }
 
-/*
- * Sets same_host: /proc may know processes of this trace; and same_boot: also
- * /proc/kallsyms fits. @time: of an event of the trace.
- */
-static void compare_hosts(struct iterator *it, const bt_trace *trace, int64_t time)
+/* Sets same_host: /proc may know processes of this trace. */
+static void compare_hosts(struct iterator *it, const bt_trace *trace)
 {
-	struct timespec real, boot;
-	struct utsname here;
-	int64_t booted;
+	char here[256];
 
 	if (trace == it->trace)
 		return;
 	it->trace = trace;
-	it->same_host = false;
-	if (!it->filter->live || uname(&here))
-		return;
-	it->same_host = !strcmp(kunwind_trace_environment(trace, "hostname"), here.nodename);
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	booted = (int64_t)(real.tv_sec - boot.tv_sec) * 1000000000;
-	it->same_boot = it->same_host && time > booted &&
-			!strcmp(kunwind_trace_environment(trace, "kernel_release"), here.release);
+	it->same_host = it->filter->live && !gethostname(here, sizeof(here)) &&
+			!strcmp(kunwind_trace_environment(trace, "hostname"), here);
 }
 
 /* Names the frames of a stack: address[] to frame[]. False: out of memory. */
@@ -158,9 +151,8 @@ static bool name_stack(struct iterator *it, const bt_event *event, int64_t time,
 {
 	struct kunwind_history *history;
 	struct kunwind_head head;
-	size_t i;
 
-	compare_hosts(it, bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)), time);
+	compare_hosts(it, bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
 	if (stack == STACK_USER) {
 		history = kunwind_histories_of(it->histories, event);
 		if (!history)
@@ -170,12 +162,7 @@ static bool name_stack(struct iterator *it, const bt_event *event, int64_t time,
 			.pid = (int)head.pid, .own_number = head.own_number, .comm = head.comm,
 			.time = time, .live = it->same_host }, it->address, nr, it->frame);
 	}
-	if (it->filter->options.kallsyms || it->same_boot)
-		return kunwind_symbolizer_kernel(it->symbolizer, it->address, nr, it->frame);
-	for (i = 0; i < nr; i++)
-		it->frame[i] = (struct kunwind_frame){ .address = it->address[i],
-						       .why = "kernel of another host or boot" };
-	return true;
+	return kunwind_kernels_stack(it->kernels, event, it->address, nr, it->frame);
 }
 
 /* Copies the fields and adds the named frames. False: out of memory. */

@@ -180,8 +180,9 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(symbolize,
 	"  local=BOOL                   this host's own files and processes too (yes)\n"
 	"  lines=BOOL                   inlined functions and source lines (yes)\n"
 	"  format=STRING                \"structure\", or \"text\": one string for each function\n"
-	"  kallsyms=STRING              the traced kernel's symbols; default: of a trace of this\n"
-	"                               host and boot, /proc/kallsyms\n"
+	"  kallsyms=STRING              file with the traced kernel's symbols, such as the file\n"
+	"                               kallsyms.gz that kunwind record --kernel saves; default:\n"
+	"                               for a trace of this boot, /proc/kallsyms\n"
 	"  perf-map-dir=STRING          where the traced host's perf-PID.map files are\n"
 	"\n"
 	"Servers that DEBUGINFOD_URLS names are asked for what is not found.");

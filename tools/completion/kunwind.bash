@@ -9,7 +9,7 @@ _kunwind() {
 		return
 	fi
 	local events='--event --pid --all --help'
-	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --progress --offsets' weights='events blocked off-cpu'
+	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --no-kernel --progress --offsets' weights='events blocked off-cpu'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }
@@ -83,7 +83,7 @@ _kunwind() {
 	system-wide) mapfile -t COMPREPLY < <(compgen -W 'on off --json --help' -- "$cur") ;;
 	doctor) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --help' -- "$cur") ;;
 	show)
-		words='--all --event --tid --comm --from --to --limit --no-symbols --no-lines --progress --no-local --debug-dir --pid --summary --tsv --json --help'
+		words='--all --event --tid --comm --from --to --limit --no-symbols --no-lines --no-kernel --progress --no-local --debug-dir --pid --summary --tsv --json --help'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	symbolize)
 		words='--pid --maps --at --exact --return --objects --lines --inlined --why --json --debug-dir --no-local --help'

@@ -74,6 +74,7 @@ complete -c kunwind -n '__kunwind_is report flamegraph export show' -l from -x -
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -l to -x -d 'Only before this time'
 complete -c kunwind -n '__kunwind_is report flamegraph export' -l duration -x -d 'Only what takes so long: MIN..MAX'
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -l no-lines -d 'No inlined functions'
+complete -c kunwind -n '__kunwind_is report flamegraph export show' -l no-kernel -d 'No kernel functions'
 complete -c kunwind -n '__kunwind_is report flamegraph export show' -l progress -d 'A line of progress every ten seconds'
 complete -c kunwind -n '__kunwind_is report flamegraph export' -l offsets -d 'Tell apart functions without names'
 complete -c kunwind -n '__kunwind_is record report show symbolize' -s j -l json -d 'Print JSON'

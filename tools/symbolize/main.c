@@ -182,7 +182,7 @@ static void put_json(const struct symbolize *symbolize, const struct kunwind_fra
 		printf("%d, \"frame\": ", pid);
 	else
 		fputs("null, \"frame\": ", stdout);
-	kunwind_json_frame(frame, NULL);
+	kunwind_json_frame(frame, false, NULL);
 	puts("}");
 }
 

@@ -67,6 +67,9 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	case 'F':
 		options->offsets = true;
 		return true;
+	case 'K':
+		options->no_kernel = true;
+		return true;
 	case 'D':
 		return add_debug_dir(options, value);
 	case 'L':

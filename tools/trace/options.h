@@ -17,6 +17,7 @@ struct kunwind_options {
 	int64_t only_pid;	/* -1: all */
 	const char *pattern;	/* of the events' names; NULL: all */
 	struct kunwind_filter filter;
+	bool no_kernel;		/* leave out kernel stacks */
 	bool progress;		/* print progress also where standard error is no terminal */
 	struct kunwind_symbolizer_options symbols;
 	const char **debug_dirs;	/* of these; NULL-terminated */
@@ -28,8 +29,9 @@ struct kunwind_options {
 	KUNWIND_FILTER_OPTIONS, \
 	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
 	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
-	{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' }, \
-	{ "pid", required_argument, NULL, 'p' }, { "progress", no_argument, NULL, 'P' }
+	{ "no-kernel", no_argument, NULL, 'K' }, { "no-lines", no_argument, NULL, 'L' }, \
+	{ "no-local", no_argument, NULL, 'O' }, { "pid", required_argument, NULL, 'p' }, \
+	{ "progress", no_argument, NULL, 'P' }
 
 void kunwind_options_init(struct kunwind_options *options);
 void kunwind_options_exit(struct kunwind_options *options);

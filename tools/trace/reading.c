@@ -8,6 +8,8 @@
  * mappings of a process that the trace does not know come from /proc, if the
  * process still runs on this host.
  *
+ * The kernel stack is part of an event, too. Its frames are inside of the user's.
+ *
  * Memory: the history of mappings and the symbolizer's cache, both of
  * libkunwind-symbolize, and the different stacks of kunwind_callstack
  * (whole.c). Nothing grows with the number of other events.
@@ -120,6 +122,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 {
 	memset(reading, 0, sizeof(*reading));
 	reading->lines = options->progress && !isatty(STDERR_FILENO);
+	reading->no_kernel = options->no_kernel;
 	reading->trace = kunwind_trace_open(paths, nr_paths);
 	if (!reading->trace)
 		return false;
@@ -133,7 +136,10 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 	reading->symbolizer = kunwind_symbolizer_new(&options->symbols);
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
-	if (!reading->histories) {
+	if (reading->histories)
+		reading->kernels = kunwind_kernels_new(reading->symbolizer, paths, nr_paths,
+						       !(options->symbols.flags & KUNWIND_NO_LOCAL), NULL);
+	if (!reading->kernels) {
 		out_of_memory();
 		return false;
 	}
@@ -144,6 +150,7 @@ void kunwind_reading_close(struct kunwind_reading *reading)
 {
 	kunwind_wholes_free(reading->wholes);
 	kunwind_histories_free(reading->histories);
+	kunwind_kernels_free(reading->kernels);
 	kunwind_symbolizer_free(reading->symbolizer);
 	kunwind_trace_close(reading->trace);
 }
@@ -217,6 +224,26 @@ static void compare(struct kunwind_reading *reading, struct kunwind_stack *stack
 	take(reading, stack, whole, nr);
 }
 
+/* Reads and names the kernel stack. False: out of memory. */
+static bool read_kernel(struct kunwind_reading *reading, const bt_event *event,
+			struct kunwind_stack *stack)
+{
+	size_t i, nr, skipped;
+
+	nr = kunwind_stack_read(event, "callstack_kernel", reading->kernel_address);
+	for (i = 0; !reading->kernels && i < nr; i++)
+		reading->kernel_frame[i] = (struct kunwind_frame){
+			.address = reading->kernel_address[i] };
+	if (reading->kernels && nr &&
+	    !kunwind_kernels_stack(reading->kernels, event, reading->kernel_address, nr,
+				   reading->kernel_frame))
+		return false;
+	skipped = kunwind_kernel_tracer(reading->kernel_frame, nr);
+	stack->kernel = reading->kernel_frame + skipped;
+	stack->nr_kernel = nr - skipped;
+	return true;
+}
+
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_stack *stack)
 {
@@ -233,7 +260,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	size_t i;
 
 	*stack = (struct kunwind_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
-	if (!trace)
+	if (!trace || (!reading->no_kernel && !read_kernel(reading, event, stack)))
 		return false;
 	if (is_whole) {
 		whole = kunwind_wholes_find(reading->wholes, trace, event);
@@ -264,6 +291,11 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	if (!kunwind_reading_has_ends(reading))
 		stack->complete = stack->nr && reading->frame[stack->nr - 1].entry;
 	return true;
+}
+
+const char *kunwind_reading_why_no_kernel(const struct kunwind_reading *reading)
+{
+	return reading->kernels ? kunwind_kernels_why(reading->kernels) : NULL;
 }
 
 bool kunwind_reading_has_ends(const struct kunwind_reading *reading)

@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "history.h"
+#include "kernel.h"
 #include "options.h"
 #include "stack.h"
 #include "trace.h"
@@ -22,6 +23,8 @@ struct kunwind_reading {
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;	/* NULL: stacks are addresses only */
 	struct kunwind_wholes *wholes;
+	struct kunwind_kernels *kernels;	/* NULL: kernel stacks are addresses only */
+	bool no_kernel;				/* leave out kernel stacks */
 	bool quiet;				/* set after opening: print no progress */
 	bool told_only;				/* set after opening: do not use /proc */
 	/* private to reading.c */
@@ -34,6 +37,8 @@ struct kunwind_reading {
 	void *data;
 	uint64_t address[KUNWIND_STACK_MAX];
 	struct kunwind_frame frame[KUNWIND_STACK_MAX];
+	uint64_t kernel_address[KUNWIND_STACK_MAX];
+	struct kunwind_frame kernel_frame[KUNWIND_STACK_MAX];
 };
 
 /**
@@ -60,13 +65,16 @@ bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_f
  */
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time);
 
-/* An event's user stack and its process. */
+/* An event's user stack, kernel stack and process. */
 struct kunwind_stack {
 	int pid;		/* in the initial pid namespace; -1: not known */
 	bool told;		/* the trace or /proc knows mappings of the process */
 	size_t nr;		/* number of frames; 0: no stack */
 	const struct kunwind_frame *frame;	/* innermost first; valid until the next call */
-	const uint8_t *trust;	/* enum kunwind_trust of each frame; NULL: not recorded */
+	/* the kernel's frames, which are inside of the user's; without the tracer's own */
+	size_t nr_kernel;
+	const struct kunwind_frame *kernel;
+	const uint8_t *trust;	/* enum kunwind_trust of each user frame; NULL: not recorded */
 	int reason;		/* enum kunwind_reason: why the stack ended; -1: not recorded */
 	/*
 	 * The trace records that the stack is complete. If it records no stack's
@@ -89,6 +97,9 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
  */
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
 			   const struct kunwind_stack *stack);
+
+/* Returns why kernel frames had no names, and what to do; NULL: all is well. */
+const char *kunwind_reading_why_no_kernel(const struct kunwind_reading *reading);
 
 /* Returns whether the trace records why stacks ended, in events kunwind_callstack. */
 bool kunwind_reading_has_ends(const struct kunwind_reading *reading);

@@ -28,12 +28,15 @@ bool kunwind_event_is_whole(const bt_event *event)
 	return payload && kunwind_payload_is_whole(bt_field_borrow_class_const(payload));
 }
 
-/* Returns the stack's field: of kunwind_callstack's payload, else a context. */
+/* Returns the stack's field: of the payload, else a context. */
 static const bt_field *stack_field(const bt_event *event, const char *name)
 {
+	const bt_field *field;
+
 	if (!strcmp(name, "callstack_user") && kunwind_event_is_whole(event))
 		return kunwind_event_field(event, "addresses");
-	return kunwind_event_context(event, name);
+	field = kunwind_event_field(event, name);
+	return field ? field : kunwind_event_context(event, name);
 }
 
 /* Returns whether a field (may be NULL) is an array of unsigned integers. */

@@ -23,11 +23,11 @@ bool kunwind_event_is_whole(const bt_event *event);
 bool kunwind_payload_is_whole(const bt_field_class *payload);
 
 /*
- * Reads the addresses in the context @name ("callstack_user" or
- * "callstack_kernel"), innermost first, without LTTng's end mark. The user
- * stack of kunwind_callstack is read from its payload instead. @address: room
- * for KUNWIND_STACK_MAX. Returns how many; 0 also if the event has no such
- * context.
+ * Reads the addresses in the payload's field @name ("callstack_user" or
+ * "callstack_kernel"), or else in the context of this name, innermost first,
+ * without LTTng's end mark. The user stack of kunwind_callstack is read from its
+ * payload instead. @address: room for KUNWIND_STACK_MAX. Returns how many; 0
+ * also if the event has no such field.
  */
 size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *address);
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kallsyms.c - the file with a kernel's symbols that is saved with a trace
+ *
+ * Cost of reading: 6 MB of memory for 130,000 symbols.
+ */
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "kallsyms.h"
+
+#define MAX_BYTES	(64u << 20)	/* of text; a kernel with many modules has 20 MB */
+#define LEVELS_UP	3
+
+bool kallsyms_own_boot(char boot[KALLSYMS_BOOT])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, boot, KALLSYMS_BOOT - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	boot[KALLSYMS_BOOT - 1] = '\0';
+	return got == KALLSYMS_BOOT - 1;
+}
+
+/* Returns NULL if the file is not readable, or not a regular file. */
+static gzFile open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	gzFile file = NULL;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		file = gzdopen(fd, "r");
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+bool kallsyms_boot(const char *path, char boot[KALLSYMS_BOOT])
+{
+	gzFile file = open_file(path);
+	char head[400];
+	int got;
+
+	if (!file)
+		return false;
+	got = gzread(file, head, sizeof(head) - 1);
+	gzclose(file);
+	head[got > 0 ? got : 0] = '\0';
+	/* releases have at most 64 bytes */
+	return sscanf(head, "# kunwind kernel symbols 1\n# release %*64s\n# boot %36[0-9a-f-]", boot) == 1;
+}
+
+char *kallsyms_read(const char *path)
+{
+	gzFile file = open_file(path);
+	size_t size = 1 << 20, at = 0;
+	char *text = file ? malloc(size) : NULL, *bigger;
+	int got = -1, err;
+
+	while (text && (got = gzread(file, text + at, (unsigned int)(size - at - 1))) > 0) {
+		at += (size_t)got;
+		if (at < size - 1)
+			continue;
+		bigger = size < MAX_BYTES ? realloc(text, size * 2) : NULL;
+		if (!bigger) {
+			got = -1;
+			break;
+		}
+		text = bigger;
+		size *= 2;
+	}
+	/* gzread() returns 0 also at the end of a file that is cut off */
+	if (file && !got) {
+		gzerror(file, &err);
+		got = err == Z_OK ? 0 : -1;
+	}
+	if (file)
+		gzclose(file);
+	if (got < 0 || !at) {
+		free(text);
+		return NULL;
+	}
+	text[at] = '\0';
+	return text;
+}
+
+static bool add(struct kallsyms_files *files, const char *path)
+{
+	char **bigger = reallocarray(files->path, files->nr + 1, sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	files->path = bigger;
+	files->path[files->nr] = strdup(path);
+	return files->path[files->nr++];
+}
+
+/* Adds the files in the directories above @dir. */
+static bool add_above(struct kallsyms_files *files, const char *dir)
+{
+	char path[PATH_MAX + sizeof("/" KALLSYMS_NAME)];
+	int level;
+	char *end;
+
+	if (!realpath(dir, path))
+		return true;
+	for (level = 0; level < LEVELS_UP; level++) {
+		end = strrchr(path, '/');
+		if (!end || end == path)
+			break;
+		strcpy(end + 1, KALLSYMS_NAME);
+		if (!access(path, R_OK) && !add(files, path))
+			return false;
+		*end = '\0';
+	}
+	return true;
+}
+
+bool kallsyms_find(struct kallsyms_files *files, char *const *dirs, int nr_dirs)
+{
+	char **roots = calloc((size_t)nr_dirs + 1, sizeof(*roots));
+	FTS *fts = NULL;
+	FTSENT *entry;
+	bool ok = roots;
+	int i;
+
+	if (ok && nr_dirs) {
+		memcpy(roots, dirs, (size_t)nr_dirs * sizeof(*roots));
+		fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	}
+	while (ok && fts && (entry = fts_read(fts))) {
+		if (entry->fts_info == FTS_D && !strcmp(entry->fts_name, "index"))
+			fts_set(fts, entry, FTS_SKIP);
+		else if (entry->fts_info == FTS_F && !strcmp(entry->fts_name, KALLSYMS_NAME))
+			ok = add(files, entry->fts_path);
+	}
+	if (fts)
+		fts_close(fts);
+	for (i = 0; ok && i < nr_dirs; i++)
+		ok = add_above(files, dirs[i]);
+	free(roots);
+	return ok;
+}
+
+void kallsyms_files_free(struct kallsyms_files *files)
+{
+	while (files->nr)
+		free(files->path[--files->nr]);
+	free(files->path);
+}
