@@ -3,18 +3,16 @@
 """Tests kunwind report, export and flamegraph on traces with known times.
 
 The program below is compiled for its symbols; its processes in the traces are
-made up. A browser shows the pages if it is installed. exports.py tests what
-export writes for the programs of others.
+made up. flamegraph.py tests the pages, exports.py what export writes for the
+programs of others.
 """
 
-import html.parser
 import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import ctf
@@ -199,126 +197,6 @@ def test_folded(trace):
     same("folded, events: an incomplete stack is marked",
          events.get("app;[stack ends here];main;opener;block_rq_issue"), 1)
     same("folded, events: number of events", sum(events.values()), 9)
-
-
-def browser():
-    for name in ("chromium-headless-shell", "chromium", "chromium-browser"):
-        if shutil.which(name):
-            return name
-    return None
-
-
-def dom(page, work, fragment="", script=""):
-    """Opens the page in the browser and runs the script, which acts for a person.
-
-    Returns the page afterwards, and the messages of the browser.
-    """
-    copy = os.path.join(work, "copy.html")
-    with open(page) as file:
-        text = file.read()
-    with open(copy, "w") as file:
-        file.write(text.replace("</body>", "<script>%s</script></body>" % script))
-    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800",
-                           "--virtual-time-budget=4000", "--dump-dom", "file://" + copy + fragment],
-                          capture_output=True, text=True, timeout=300)
-    return done.stdout, done.stderr
-
-
-class Frames(html.parser.HTMLParser):
-    """The drawn frames: found[name] has title, width, faded and found.
-
-    found: the frame has the colour of search results. If several frames have one
-    name, the widest counts.
-    """
-
-    def __init__(self, text):
-        super().__init__()
-        self.found, self.frame, self.in_title = {}, None, False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        if tag == "g" and "frame" in (values.get("class") or ""):
-            self.frame = {"width": float(values["width"]), "faded": "fade" in values["class"], "title": ""}
-        elif self.frame is not None and tag == "rect":
-            self.frame["found"] = values["fill"] in ("#e600e6", "rgb(230, 0, 230)")
-        self.in_title = self.frame is not None and tag == "title"
-
-    def handle_data(self, data):
-        if self.in_title:
-            self.frame["title"] += data
-
-    def handle_endtag(self, tag):
-        self.in_title = False
-        if tag == "g" and self.frame is not None:
-            name = self.frame["title"].split(" (")[0].split(": ")[0]
-            if name not in self.found or self.found[name]["width"] < self.frame["width"]:
-                self.found[name] = self.frame
-            self.frame = None
-
-
-def frames(text):
-    return Frames(text).found
-
-
-def marked(text):
-    return sorted(name for name, frame in frames(text).items() if frame["found"])
-
-
-def test_flamegraph(trace, work):
-    global count
-    page = os.path.join(work, "page.html")
-    run("flamegraph", "-o", page, "--title", "A <b>title</b>", trace)
-    with open(page) as file:
-        text = file.read()
-    check("page: nothing is loaded from elsewhere", not re.search(r"""(src|href)=["']?(https?:)?//""", text))
-    check("page: its policy forbids to load anything", "default-src 'none'" in text)
-    check("page: a name cannot end the data element", "<img src=x" not in text)
-    if not browser():
-        count += 1
-        print("ok %d - page in a browser # SKIP no chromium-headless-shell" % count)
-        return
-    shown, errors = dom(page, work)
-    check("page: no error in the browser", "CONSOLE" not in errors, errors)
-    same("page: the title is text", re.search('<h1 id="title">(.*?)</h1>', shown).group(1),
-         "A &lt;b&gt;title&lt;/b&gt;")
-    check("page: names the weight that the width shows",
-          '<span id="measure">time between entry and exit of system calls</span>' in shown and "It is not CPU time" in shown)
-    found = frames(shown)
-    check("page: frames with their time", found["all"]["title"] == "all: 12.500 µs, 100.00 %", found)
-    check("page: names are text, not elements", "<img src" not in re.sub(r"<script.*?</script>", "", shown, flags=re.S))
-    check("page: all functions and system calls are there", {"main", "reader", "opener", "recursive", "futex", "read", "openat"} <= set(found),
-          sorted(found))
-    # A search typed by the user.
-    shown, errors = dom(page, work, script="""
-        const box = document.getElementById("search");
-        box.value = "READER"; box.dispatchEvent(new Event("input"));""")
-    same("search: matching frames are marked", marked(shown), ["reader"])
-    same("search: number, time and share of the matching frames", re.search('<span id="found".*?>(.*?)</span>', shown).group(1),
-         "2 frames, 6.100 µs, 48.80 %")
-    # A zoom by a click, and its reset.
-    click = """
-        const frame = [...document.querySelectorAll("g.frame")].find((g) => g.querySelector("title").textContent.startsWith("recursive"));
-        frame.dispatchEvent(new MouseEvent("click", { bubbles: true }));"""
-    shown, errors = dom(page, work, script=click)
-    found = frames(shown)
-    check("zoom: the frame is as wide as the drawing", found["recursive"]["width"] > 1000, found)
-    check("zoom: its callers are faded", found["main"]["faded"] and not found["recursive"]["faded"], found)
-    check("zoom: frames beside it have no width", "reader" not in found or found["reader"]["width"] < 1, found)
-    check("zoom: no error in the browser", "CONSOLE" not in errors, errors)
-    shown, errors = dom(page, work, script=click + """
-        document.getElementById("reset").click();""")
-    check("reset: the frame has its width before the zoom", 400 < frames(shown)["recursive"]["width"] < 700, frames(shown))
-    # A zoom in a link.
-    data = json.loads(re.search('id="data">(.*?)</script>', text).group(1))
-    node = next(i for i, f in enumerate(data["frame"]) if f >= 0 and data["frames"][f][0] == "opener")
-    shown, errors = dom(page, work, "#z=%d" % node)
-    check("link: the zoom in it is applied", frames(shown)["opener"]["width"] > 1000 and frames(shown)["main"]["faded"], frames(shown))
-    # A weight and a search in a link.
-    shown, errors = dom(page, work, "#w=events&s=%2F%5Ere%2F")
-    check("link: the weight in it is applied", '<span id="measure">number of events</span>, <span id="total">9 events' in shown)
-    same("link: the search in it, a regular expression, is applied",
-         marked(shown), ["read", "reader", "recursive"])
 
 
 def test_patterns(trace):
@@ -615,7 +493,6 @@ def main():
         same("babeltrace2 reads the trace as written", read.stdout.count(b"\n"), 21)
         test_report(trace, program)
         test_folded(trace)
-        test_flamegraph(trace, work)
         test_patterns(trace)
         test_failures(trace, work)
         test_contexts(work, symbols)

@@ -217,6 +217,13 @@ uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, 
 	return calls_child(calls, parent, &frame);
 }
 
+const char *calls_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame)
 {
 	uint32_t i;

@@ -96,6 +96,9 @@ static inline const char *calls_object(const struct calls *calls, uint32_t node)
 	return calls->string[calls_frame(calls, node)->object];
 }
 
+/* Returns the last part of an object's path. */
+const char *calls_base_name(const char *path);
+
 /* The objects of frames, by path and build-id. Starts as all zeros; free(item). */
 struct calls_objects {
 	struct calls_object {

@@ -4,7 +4,10 @@
  *
  * The page is page/page.html, which this program contains, with the tree of calls
  * inserted as flat arrays: parent, frame, and one array for each weight that the
- * trace has. The page's own script draws it.
+ * trace has. The page's own script draws it, and can turn it upside down.
+ *
+ * With --base, the tree is that of both traces (flamegraph_base.c), and each weight
+ * has a second array for the base.
  *
  * "<" in the data is written as \u003c, so that no name can end the script
  * element that holds the data.
@@ -17,6 +20,7 @@
 #include <unistd.h>
 
 #include "analyze.h"
+#include "flamegraph_base.h"
 #include "tool.h"
 
 static const char usage[] =
@@ -31,6 +35,10 @@ static const char usage[] =
 	"  -w, --weight WEIGHT  what it shows first: events, blocked (time from a system\n"
 	"                       call's entry to its exit) or off-cpu (from sched_switch);\n"
 	"                       default: blocked, or what the trace has\n"
+	"      --bottom-up      show first which functions call the innermost ones, not what\n"
+	"                       the outermost ones call; the page can be switched\n"
+	"      --base TRACE     compare with this trace: frames are red if their share of the\n"
+	"                       whole has grown, and blue if it has shrunk\n"
 	"  -t, --title TEXT\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
@@ -42,7 +50,10 @@ enum { PAGE_KERNEL = FRAME_WHAT + 1 };
 
 struct flamegraph {
 	struct samples samples;
-	const char *path, *title;
+	struct samples base;	/* of --base */
+	struct merged merged;	/* both trees */
+	const char *path, *title, *base_path;
+	bool bottom_up;
 	int weight;		/* enum weight, or -1 */
 };
 
@@ -78,57 +89,76 @@ static void put_html(FILE *file, const char *text)
 
 /* ------------------------------------------------------------ the data */
 
-static json_t *column(const struct samples *samples, enum weight weight)
+/* Returns the tree of calls to draw. */
+static const struct calls *tree_of(const struct flamegraph *graph)
+{
+	return graph->base_path ? &graph->merged.calls : &graph->samples.calls;
+}
+
+static json_t *column(const struct calls *calls, enum weight weight)
 {
 	json_t *array = needed(json_array());
 	uint32_t i;
 
-	for (i = 0; i < samples->calls.nr_nodes; i++)
-		analyze_append(array, json_integer(samples->calls.node[i].self[weight]));
+	for (i = 0; i < calls->nr_nodes; i++)
+		analyze_append(array, json_integer(calls->node[i].self[weight]));
+	return array;
+}
+
+static json_t *base_column(const struct merged *merged, enum weight weight)
+{
+	json_t *array = needed(json_array());
+	uint32_t i;
+
+	for (i = 0; i < merged->calls.nr_nodes; i++)
+		analyze_append(array, json_integer(merged->base[i].weight[weight]));
 	return array;
 }
 
 /* Returns whether any stack has this weight. */
-static bool has(const struct samples *samples, enum weight weight)
+static bool has(const struct calls *calls, enum weight weight)
 {
 	uint32_t i;
 
-	for (i = 0; i < samples->calls.nr_nodes; i++) {
-		if (samples->calls.node[i].self[weight])
+	for (i = 0; i < calls->nr_nodes; i++) {
+		if (calls->node[i].self[weight])
 			return true;
 	}
 	return false;
 }
 
-static json_t *weights(const struct samples *samples)
+static json_t *weights(const struct flamegraph *graph)
 {
 	json_t *array = needed(json_array()), *object;
 	int w;
 
 	for (w = 0; w < NR_WEIGHTS; w++) {
-		if (!has(samples, (enum weight)w))
+		enum weight weight = (enum weight)w;
+
+		if (!has(&graph->samples.calls, weight) && !has(&graph->base.calls, weight))
 			continue;
 		object = needed(json_object());
-		analyze_set(object, "name", json_string(analyze_weight_name((enum weight)w)));
-		analyze_set(object, "title", json_string(analyze_weight_title((enum weight)w)));
-		analyze_set(object, "ns", json_boolean(w != WEIGHT_EVENTS));
-		analyze_set(object, "self", column(samples, (enum weight)w));
+		analyze_set(object, "name", json_string(analyze_weight_name(weight)));
+		analyze_set(object, "title", json_string(analyze_weight_title(weight)));
+		analyze_set(object, "ns", json_boolean(weight != WEIGHT_EVENTS));
+		analyze_set(object, "self", column(tree_of(graph), weight));
+		if (graph->base_path)
+			analyze_set(object, "base", base_column(&graph->merged, weight));
 		analyze_append(array, object);
 	}
 	return array;
 }
 
-static void add_tree(const struct samples *samples, json_t *data)
+static void add_tree(const struct calls *calls, json_t *data)
 {
-	const struct calls *calls = &samples->calls;
 	json_t *frames = needed(json_array()), *parent = needed(json_array());
 	json_t *frame = needed(json_array()), *one;
 	uint32_t i;
 
 	for (i = 0; i < calls->nr_frames; i++) {
 		one = needed(json_array());
-		analyze_append(one, analyze_text(samples, calls->frame[i].name));
-		analyze_append(one, analyze_text(samples, calls->frame[i].object));
+		analyze_append(one, json_string(calls->string[calls->frame[i].name]));
+		analyze_append(one, json_string(calls->string[calls->frame[i].object]));
 		analyze_append(one, json_integer(calls->frame[i].kernel ? PAGE_KERNEL :
 									    (int)calls->frame[i].kind));
 		analyze_append(frames, one);
@@ -142,12 +172,13 @@ static void add_tree(const struct samples *samples, json_t *data)
 	analyze_set(data, "frame", frame);
 }
 
-/* Returns the line below the title; the caller frees it. */
-static char *about(const struct samples *samples)
+/* Returns a line below the title. */
+static json_t *about(const struct samples *samples)
 {
 	time_t seconds = (time_t)(samples->begin / 1000000000);
 	char date[64] = "";
 	struct tm tm;
+	json_t *line;
 	char *text;
 
 	if (samples->begin >= 0 && localtime_r(&seconds, &tm))
@@ -158,7 +189,9 @@ static char *about(const struct samples *samples)
 		     (unsigned long long)samples->with_stack, (unsigned long long)samples->complete,
 		     (unsigned long long)samples->lost) < 0)
 		text = NULL;
-	return needed(text);
+	line = needed(json_string(needed(text)));
+	free(text);
+	return line;
 }
 
 static char *data_text(const struct flamegraph *graph)
@@ -166,14 +199,15 @@ static char *data_text(const struct flamegraph *graph)
 	const struct samples *samples = &graph->samples;
 	enum weight weight = samples_weight(samples, graph->weight);
 	json_t *data = needed(json_object());
-	char *text = about(samples);
+	char *text;
 
 	analyze_set(data, "title", json_string(graph->title));
-	analyze_set(data, "about", json_string(text));
+	analyze_set(data, "about", about(samples));
+	analyze_set(data, "base", graph->base_path ? about(&graph->base) : json_null());
 	analyze_set(data, "weight", json_string(analyze_weight_name(weight)));
-	analyze_set(data, "weights", weights(samples));
-	add_tree(samples, data);
-	free(text);
+	analyze_set(data, "view", json_string(graph->bottom_up ? "bottom-up" : "top-down"));
+	analyze_set(data, "weights", weights(graph));
+	add_tree(tree_of(graph), data);
 	text = needed(json_dumps(data, JSON_COMPACT));
 	json_decref(data);
 	return text;
@@ -206,8 +240,11 @@ static void write_page(const struct flamegraph *graph, FILE *file)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
+	enum { BASE = 256, BOTTOM_UP };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
+		{ "base", required_argument, NULL, BASE },
+		{ "bottom-up", no_argument, NULL, BOTTOM_UP },
 		{ "output", required_argument, NULL, 'o' },
 		{ "title", required_argument, NULL, 't' },
 		{ "weight", required_argument, NULL, 'w' },
@@ -220,6 +257,16 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
+		case BASE:
+			if (graph->base_path) {
+				kunwind_tool_error("only one trace can be the base");
+				return -1;
+			}
+			graph->base_path = optarg;
+			break;
+		case BOTTOM_UP:
+			graph->bottom_up = true;
+			break;
 		case 'o':
 			graph->path = optarg;
 			break;
@@ -245,6 +292,23 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 	return -1;
 }
 
+/* Reads the base, and merges both trees. */
+static bool read_base(struct flamegraph *graph)
+{
+	char *path = (char *)graph->base_path;
+	bool ok;
+
+	if (!path)
+		return true;
+	graph->base.options = graph->samples.options;
+	graph->base.which = "base: ";
+	ok = samples_read(&graph->base, &path, 1, NULL, NULL) && analyze_remarks(&graph->base);
+	graph->base.options.debug_dirs = NULL;	/* of samples */
+	if (ok)
+		merge_base(&graph->merged, &graph->samples.calls, &graph->base.calls);
+	return ok;
+}
+
 int analyze_flamegraph(int argc, char **argv)
 {
 	struct flamegraph graph = { .weight = -1, .title = "Flame graph" };
@@ -253,6 +317,7 @@ int analyze_flamegraph(int argc, char **argv)
 	bool ok;
 
 	samples_init(&graph.samples);
+	samples_init(&graph.base);
 	parsed = parse(&graph, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
@@ -262,11 +327,13 @@ int analyze_flamegraph(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 	} else if (outfile_open(&output, graph.path)) {
 		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
-		     analyze_remarks(&graph.samples);
+		     analyze_remarks(&graph.samples) && read_base(&graph);
 		if (ok)
 			write_page(&graph, output.file);
 		status = outfile_close(&output, ok);
 	}
+	merged_free(&graph.merged);
+	samples_free(&graph.base);
 	samples_free(&graph.samples);
 	return status;
 }

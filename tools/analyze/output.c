@@ -43,15 +43,17 @@ const char *analyze_weight_title(enum weight weight)
 bool analyze_remarks(const struct samples *samples)
 {
 	if (samples->lost)
-		kunwind_tool_error("the tracer lost %llu events: counts and times are too low",
-				   (unsigned long long)samples->lost);
+		kunwind_tool_error("%sthe tracer lost %llu events: counts and times are too low",
+				   samples->which, (unsigned long long)samples->lost);
 	if (samples->events && samples->no_threads)
-		kunwind_tool_error("events do not tell their thread (contexts tid or vtid): no times");
+		kunwind_tool_error("%sevents do not tell their thread (contexts tid or vtid): no times",
+				   samples->which);
 	if (samples->why_no_kernel)
-		kunwind_tool_error("kernel functions have no names: %s", samples->why_no_kernel);
+		kunwind_tool_error("%skernel functions have no names: %s", samples->which,
+				   samples->why_no_kernel);
 	if (samples->calls.nr_nodes > 1)
 		return true;
-	kunwind_tool_error("no events%s", samples->events || samples->begin < 0 ? "" :
+	kunwind_tool_error("%sno events%s", samples->which, samples->events || samples->begin < 0 ? "" :
 			   " of processes that kunwind walked (--all: of all processes)");
 	return false;
 }

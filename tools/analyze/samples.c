@@ -35,6 +35,7 @@ void samples_init(struct samples *samples)
 	memset(samples, 0, sizeof(*samples));
 	kunwind_options_init(&samples->options);
 	samples->begin = samples->end = -1;
+	samples->which = "";
 	calls_init(&samples->calls);
 	samples->hostname = samples->calls.string[0];
 }
@@ -175,13 +176,6 @@ static struct sample_thread *switched_away(struct samples *samples, const void *
 
 /* ------------------------------------------------------------ stacks */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /*
  * Writes what stands for the name of code without one: "[object]", or with
  * --offsets "[object+0x1234]", with the function's start if it is known, or else
@@ -191,7 +185,7 @@ static void stand_in(const struct samples *samples, const struct kunwind_frame *
 		     const char *object, char *name, size_t size)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
-	const char *base = *object ? base_name(object) : "unknown";
+	const char *base = *object ? calls_base_name(object) : "unknown";
 	/* "[vdso]" already has brackets */
 	const int bracket = *base == '[', len = (int)strnlen(base, 255);
 

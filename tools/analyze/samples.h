@@ -68,6 +68,7 @@ struct samples {
 	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */
 	struct kunwind_options options;
 	bool places;		/* set before reading: frames have their address, build-id and line */
+	const char *which;	/* for messages: which of several reads this is; "" */
 	/* results */
 	struct calls calls;
 	struct sample_thread *thread;

@@ -27,7 +27,7 @@ _kunwind() {
 	-p | --pid)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$cur")
 		return ;;
-	-o | --output | -m | --maps)
+	-o | --output | -m | --maps | --base)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-e | --event)
@@ -58,7 +58,7 @@ _kunwind() {
 	report)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
-		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title --bottom-up --base" -- "$cur"; compgen -d -- "$cur") ;;
 	export)
 		words="--folded --speedscope --firefox --perfetto --pprof $events $filters --duration $names --output --weight"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;

@@ -83,6 +83,8 @@ complete -c kunwind -n '__kunwind_is report' -s s -l sort -x -a 'events blocked 
 complete -c kunwind -n '__kunwind_is flamegraph export' -s o -l output -r -F -d 'Output file'
 complete -c kunwind -n '__kunwind_is flamegraph export' -s w -l weight -x -a 'events blocked off-cpu' -d 'Weight'
 complete -c kunwind -n '__kunwind_is flamegraph' -s t -l title -x -d 'Title'
+complete -c kunwind -n '__kunwind_is flamegraph' -l bottom-up -d 'Callers below their functions'
+complete -c kunwind -n '__kunwind_is flamegraph' -l base -x -a '(__fish_complete_directories)' -d 'Compare with this trace'
 complete -c kunwind -n '__kunwind_is export' -l folded -d 'A line for each stack'
 complete -c kunwind -n '__kunwind_is export' -l speedscope -d 'For speedscope'
 complete -c kunwind -n '__kunwind_is export' -l firefox -d 'For Firefox Profiler'
