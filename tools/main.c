@@ -73,6 +73,8 @@ static const struct command {
 	  "record a trace of COMMAND or of running processes", NULL },
 	{ "report", kunwind_cmd_analyze, "[OPTION]... TRACE...",
 	  "sum up a trace by system call and function", NULL },
+	{ "waits", kunwind_cmd_analyze, "[OPTION]... TRACE...",
+	  "explain times off the CPU: causes, wakers, locks and their holders", NULL },
 	{ "flamegraph", kunwind_cmd_analyze, "[OPTION]... -o FILE.html TRACE...",
 	  "draw a trace as a flame graph", NULL },
 	{ "export", kunwind_cmd_analyze, "FORMAT [OPTION]... TRACE...",

@@ -30,11 +30,11 @@ for command in $commands; do
 	is "$(complete_words "$command" -- | sed 's/\(^\| \)-- /\1/')" "$(tr '\n' ' ' <<<"$told")" "completion offers the options of $command --help"
 done
 is "$(complete_words record -e openat,re)" "openat,read " "completion continues a list after a comma"
-is "$(complete_words record -e openat,futex,s)" "openat,futex,sched_switch openat,futex,syscalls " "completion offers all items that may continue a list"
+is "$(complete_words record -e openat,futex,s)" "openat,futex,sched_switch openat,futex,sched_waking openat,futex,syscalls " "completion offers all items that may continue a list"
 is "$(complete_words record --event = openat,wr)" "openat,write " "completion continues a list after --event="
-is "$(complete_words record --event =)" "futex openat read sched_switch syscalls write " "completion begins a list after --event="
+is "$(complete_words record --event =)" "futex openat read sched_switch sched_waking syscalls write " "completion begins a list after --event="
 is "$(complete_words show -e openat,re)" " " "completion offers no list where the option takes a pattern"
-is "$(complete_words report --sort '')" "blocked events off-cpu " "completion offers the weights of report --sort"
+is "$(complete_words report --sort '')" "blocked events lock off-cpu " "completion offers the weights of report --sort"
 is "$(complete_words export --weight o)" "off-cpu " "completion offers the weight that begins with o"
 like " $(complete_words record -p '') " " $$ " "completion offers process ids"
 

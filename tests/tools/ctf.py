@@ -2,8 +2,9 @@
 """Writes a small trace in the format of LTTng's kernel tracer (CTF 1.8).
 
 The caller decides about every event and its time. (The tests in the VM use
-traces that a real kernel records.) The trace has one stream with an empty packet
-and packets with all events. Events must be added in order of time.
+traces that a real kernel records.) The trace has one stream for each processor, with
+an empty packet and packets with all events, and such streams for the events without
+contexts. Events must be added in order of time.
 """
 
 import os
@@ -24,15 +25,15 @@ trace {
 env { hostname = "%(host)s"; domain = "kernel"; tracer_name = "lttng-modules"; };
 clock { name = "monotonic"; %(boot)sfreq = 1000000000; offset_s = %(seconds)d; };
 typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := stamp_t;
-stream {
-	id = 0;
+"""
+STREAM = """stream {
+	id = %(stream)d;
 	packet.context := struct { stamp_t timestamp_begin; stamp_t timestamp_end;
 		uint64_t content_size; uint64_t packet_size; uint64_t packet_seq_num;
 		uint64_t events_discarded;
 		uint32_t cpu_id; };
 	event.header := struct { uint16_t id; stamp_t timestamp; };
-	event.context := struct { %(contexts)s };
-};
+%(contexts)s};
 """
 STACK = "uint32_t _%(name)s_length; uint64_t %(name)s[_%(name)s_length];"
 S32 = "integer { size = 32; align = 8; signed = true; }"
@@ -43,6 +44,8 @@ U8 = "integer { size = 8; align = 8; signed = false; }"
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
 KINDS = {"s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"), "string": ("string", None)}
 
+WAKING = [("comm", "string"), ("tid", "s32")]
+FUTEX = [("uaddr", "u64"), ("op", "s32"), ("val", "s32")]
 MAP = [("tgid", "s32"), ("vtgid", "s32"), ("start", "u64"), ("end", "u64"), ("offset", "u64"),
        ("bias", "u64"), ("ino", "u64"), ("build_id", "string"), ("path", "string")]
 SWITCH = [("prev_tid", "s32"), ("prev_state", "s64"), ("next_tid", "s32")]
@@ -72,20 +75,23 @@ class Trace:
         self.host, self.seconds, self.contexts, self.boot = host, seconds, contexts, boot
         self.uuid = uuid.uuid4()
         self.classes = {}
-        self.events = []
-        self.times = []
+        self.events, self.times = [], []
+        # By number of the stream's class and processor: events and their times.
+        self.streams = {(0, 0): (self.events, self.times)}
 
-    def add(self, time, name, thread, stack=(), fields=(), values=(), kernel=()):
+    def add(self, time, name, thread, stack=(), fields=(), values=(), kernel=(), cpu=0):
         """Appends an event.
 
-        time: nanoseconds; thread: (pid, tid, comm); stack: addresses, innermost
-        first; fields: (name, kind)..., those of the first event with this name
-        count; values: one for each field; kernel: addresses of the kernel stack.
+        time: nanoseconds; thread: (pid, tid, comm), None: the event has no
+        contexts; stack: addresses, innermost first; fields: (name, kind)..., those
+        of the first event with this name count; values: one for each field; kernel:
+        addresses of the kernel stack.
         """
-        number = self.classes.setdefault(name, (len(self.classes), tuple(fields)))[0]
-        pid, tid, comm = thread
+        stream = 0 if thread else 1
+        number = self.classes.setdefault((name, stream), (len(self.classes), tuple(fields)))[0]
+        pid, tid, comm = thread or (0, 0, "")
         out = struct.pack("<HQ", number, time)
-        for context in self.contexts:
+        for context in self.contexts if thread else ():
             if context.startswith("callstack_"):
                 # LTTng ends a stack with ULONG_MAX
                 addresses = kernel if context == "callstack_kernel" else stack
@@ -103,8 +109,9 @@ class Trace:
                 out += struct.pack(form, value)
             else:
                 out += value.encode("utf-8", "surrogateescape") + b"\0"
-        self.events.append(out)
-        self.times.append(time)
+        events, times = self.streams.setdefault((stream, cpu), ([], []))
+        events.append(out)
+        times.append(time)
 
     def write(self, directory, lost=0, packets=1):
         """Writes the trace to a new directory.
@@ -117,27 +124,37 @@ class Trace:
         kinds["procname"] = "string procname;"
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
-                           "boot": 'uuid = "%s"; ' % self.boot if self.boot else "",
-                           "contexts": contexts}
-        for name, (number, fields) in self.classes.items():
+                           "boot": 'uuid = "%s"; ' % self.boot if self.boot else ""}
+        for stream in sorted({number for number, _ in self.streams}):
+            text += STREAM % {"stream": stream, "contexts":
+                              "" if stream else "\tevent.context := struct { %s };\n" % contexts}
+        for (name, stream), (number, fields) in self.classes.items():
             body = " ".join(declaration(kind, field) for field, kind in fields)
-            text += 'event { name = "%s"; id = %d; stream_id = 0; fields := struct { %s }; };\n' % (
-                name, number, body)
+            text += 'event { name = "%s"; id = %d; stream_id = %d; fields := struct { %s }; };\n' % (
+                name, number, stream, body)
         with open(os.path.join(directory, "metadata"), "w", errors="surrogateescape") as file:
             file.write(text)
-        with open(os.path.join(directory, "channel_0"), "wb") as file:
+        offsets = {key: self.write_stream(directory, key, lost if key == (0, 0) else 0, packets)
+                   for key in self.streams}
+        return offsets[0, 0]
+
+    def write_stream(self, directory, key, lost, packets):
+        """Writes the file of one stream; returns the offsets of its packets, and its size."""
+        (stream, cpu), (events, times) = key, self.streams[key]
+        name = "%s_%d" % (("channel", "interrupts")[stream], cpu)
+        with open(os.path.join(directory, name), "wb") as file:
             # The count of lost events must grow from one packet to the next:
             # the first packet is empty and has the count 0.
-            share = -(-len(self.events) // packets)
-            cuts = [(0, 0)] + [(at, at + share) for at in range(0, len(self.events), share)]
+            share = -(-len(events) // packets) or 1
+            cuts = [(0, 0)] + [(at, at + share) for at in range(0, len(events), share)]
             offsets = []
             for number, (start, end) in enumerate(cuts):
-                packet = b"".join(self.events[start:end])
-                times = self.times[start:end] or self.times[:1]
+                packet = b"".join(events[start:end])
+                inside = times[start:end] or times[:1]
                 size = 8 * (32 + 52 + len(packet))
                 offsets.append(file.tell())
-                file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<IQ", 0, 0))
-                file.write(struct.pack("<QQQQQQI", times[0], times[-1], size, size, number,
-                                       lost if number else 0, 0))
+                file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<IQ", stream, cpu))
+                file.write(struct.pack("<QQQQQQI", inside[0], inside[-1], size, size, number,
+                                       lost if number else 0, cpu))
                 file.write(packet)
             return offsets + [file.tell()]

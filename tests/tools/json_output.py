@@ -47,6 +47,7 @@ def many(item):
 FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, offset=NUMBER, object=STRING,
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
+FUNCTION = members(name={"type": "string"}, object={"type": "string"})
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
@@ -59,13 +60,34 @@ SCHEMA = {
         trace=members(hostname={"type": "string"}, stack_ends_recorded={"type": "boolean"}, **{name: COUNT for name in (
             "begin_ns", "end_ns", "events", "lost", "stacks", "stacks_complete", "frames", "frames_named",
             "threads", "calls_not_returned")}),
-        sorted_by={"enum": ["events", "blocked", "off-cpu"]},
+        sorted_by={"enum": ["events", "blocked", "off-cpu", "lock"]},
         system_calls=many(members(name={"type": "string"}, **{name: COUNT for name in (
             "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns")})),
         off_cpu=many(members(name={"type": "string"}, count=COUNT, timed=COUNT, ns=COUNT, longest_ns=COUNT)),
         events=many(members(name={"type": "string"}, count=COUNT)),
         functions=many(members(name={"type": "string"}, object={"type": "string"}, events=COUNT,
                                blocked_ns=COUNT, off_cpu_ns=COUNT, self=COUNT))),
+    "waits": {"definitions": {"chain": members(["name", "ns", "parts"], name={"type": "string"}, ns=COUNT, count=COUNT,
+                                               parts=many({"$ref": "#/definitions/chain"}))},
+              **members(
+        trace=members(hostname={"type": "string"}, wakeups_recorded={"type": "boolean"},
+                      interrupts_recorded={"type": "boolean"}, **{name: COUNT for name in (
+                          "begin_ns", "end_ns", "events", "lost", "threads", "waits", "ended_by_thread",
+                          "ended_by_interrupt", "waker_not_recorded", "preempted", "end_lost", "in_call_at_begin",
+                          "waiting_at_end")}),
+        threads=many(members(name={"type": "string"}, pid=NUMBER, **{name: COUNT for name in (
+            "tid", "on_cpu_ns", "blocked_ns", "runnable_ns", "waits")})),
+        wakers=many(members(waiter={"type": "string"}, cause={"type": "string"}, waker=STRING, waker_call=STRING,
+                            ended_by={"enum": ["thread", "interrupt", "preemption", "unknown"]}, count=COUNT,
+                            blocked_ns=COUNT, longest_ns=COUNT, latency_ns=COUNT, stack=many(FUNCTION),
+                            waker_stack=many(FUNCTION))),
+        locks=many(members(address=ADDRESS, pid=NUMBER, kind={"enum": ["lock", "futex"]},
+                           pairs=many(members(function=STRING, caller=STRING, holder=STRING, ns=COUNT, count=COUNT,
+                                              stack=many(FUNCTION), holder_stack=many(FUNCTION))),
+                           **{name: COUNT for name in ("waits", "blocked_ns", "longest_ns", "latency_ns",
+                                                       "holder_known_ns", "other_waits", "other_ns", "releases")})),
+        chains=many({"$ref": "#/definitions/chain"}),
+        waiting_at_end=many(members(name={"type": "string"}, tid=COUNT, cause={"type": "string"}, ns=COUNT)))},
     "doctor": many(members(state={"enum": ["ok", "FAIL", "note"]}, requirement={"type": "string"},
                            finding={"type": "string"}, fix={"type": "string"})),
     "dump": members(file={"type": "string"}, fdes=COUNT, rows=COUNT, rules=COUNT, bytes=COUNT,

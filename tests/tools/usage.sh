@@ -40,7 +40,7 @@ expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
 expect 1 '' 'no command "nonsense"' nonsense
 expect 1 '' 'no command "nonsense"' help nonsense
 expect 1 '' 'no command "--nonsense"' --nonsense
-for command in run register unregister system-wide status doctor dump show symbolize record report flamegraph export; do
+for command in run register unregister system-wide status doctor dump show symbolize record report waits flamegraph export; do
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
 done
@@ -79,7 +79,7 @@ expect 1 '' '^kunwind show: [^[:cntrl:]]*\\x1b\[31m' show "$work/$odd"
 ln -s /bin/true "$work/$odd/babeltrace2"
 PATH=$work/$odd:$PATH expect '[01]' 'babeltrace2 +[^[:cntrl:]]*\\x1b\[31m\\xc2' '' doctor
 PATH=$work/$odd:$PATH expect '[01]' $'babeltrace2\t[^[:cntrl:]]*\\\\x1b\\[31m' '' doctor --tsv
-for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
+for command in show report waits 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
 	expect 1 '' "^kunwind ${command%% *}: /nonexistent: No such file" $command /nonexistent
 	# shellcheck disable=SC2086
@@ -89,9 +89,9 @@ for command in show report 'flamegraph -o /dev/null' 'export --folded'; do
 done
 expect 1 '' 'no format given' export x
 expect 1 '' 'only one format' export --folded --perfetto x
-expect 1 '' 'a weight is events, blocked or off-cpu, not: cpu' export --folded --weight cpu x
+expect 1 '' 'a weight is events, blocked, off-cpu or lock, not: cpu' export --folded --weight cpu x
 expect 1 '' 'no output given' flamegraph x
-for command in show report; do
+for command in show report waits; do
 	for pid in -1 1x '' 2147483648; do
 		expect 1 '' 'the number of a process' $command --pid "$pid" x
 	done
@@ -99,6 +99,7 @@ for command in show report; do
 done
 for top in -1 '' 1x 1000001 4294967297; do
 	expect 1 '' 'takes a number' report --top "$top" x
+	expect 1 '' 'takes a number' waits --top "$top" x
 done
 for limit in 0 -1 18446744073709551616; do
 	expect 1 '' 'takes a number' show --limit "$limit" x
@@ -140,13 +141,13 @@ for way in 'relative path' 'absolute path' link; do
 	*) call=$work/linked ;;
 	esac
 	found=
-	for command in run register unregister system-wide status doctor record report flamegraph export show symbolize dump; do
+	for command in run register unregister system-wide status doctor record report waits flamegraph export show symbolize dump; do
 		for arguments in '' --nonsense '-Z x' '/nonexistent /nonexistent'; do
 			# shellcheck disable=SC2086
 			found+=$(wrong_lines "$call" $command $arguments)
 		done
 	done
-	for arguments in 'record -p' 'report --top' 'flamegraph -o' 'export --weight' 'show --limit' nonsense 'help nonsense'; do
+	for arguments in 'record -p' 'report --top' 'waits --top' 'flamegraph -o' 'export --weight' 'show --limit' nonsense 'help nonsense'; do
 		# shellcheck disable=SC2086
 		found+=$(wrong_lines "$call" $arguments)
 	done

@@ -15,6 +15,7 @@
 int analyze_report(int argc, char **argv);
 int analyze_export(int argc, char **argv);
 int analyze_flamegraph(int argc, char **argv);
+int analyze_waits(int argc, char **argv);
 
 /* The help text of struct kunwind_options. */
 #define ANALYZE_USAGE \

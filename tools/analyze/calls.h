@@ -14,6 +14,7 @@ enum weight {
 	WEIGHT_EVENTS,		/* number of events */
 	WEIGHT_BLOCKED,		/* nanoseconds from a system call's entry to its exit */
 	WEIGHT_OFF_CPU,		/* nanoseconds off the CPU, from sched_switch to sched_switch */
+	WEIGHT_LOCK,		/* nanoseconds blocked by a lock, below the holder's stack */
 	NR_WEIGHTS
 };
 

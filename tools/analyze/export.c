@@ -35,8 +35,9 @@ static const char usage[] =
 	"  --pprof       for pprof: a sample for each stack of a thread, with all weights\n"
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
-	"                       call's entry to its exit) or off-cpu (nanoseconds, from\n"
-	"                       sched_switch); default: blocked, or what the trace has\n"
+	"                       call's entry to its exit), off-cpu (nanoseconds, from\n"
+	"                       sched_switch) or lock (nanoseconds blocked by a lock's holder);\n"
+	"                       default: blocked, or what the trace has\n"
 	"  -o, --output FILE    (default: standard output)\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"

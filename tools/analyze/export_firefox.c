@@ -227,7 +227,7 @@ static void put_samples(struct state *state, size_t from, size_t to, enum weight
 	for (i = from; i < to; i++) {
 		if (!sample_weighs(&entry[i].sample, weight))
 			continue;
-		json_int(out, NULL, (int64_t)entry[i].sample.node - 1);
+		json_int(out, NULL, (int64_t)sample_node(&entry[i].sample, weight) - 1);
 		nr++;
 	}
 	json_close(out, ']');
@@ -244,7 +244,7 @@ static void put_samples(struct state *state, size_t from, size_t to, enum weight
 		if (weight == WEIGHT_EVENTS)
 			json_int(out, NULL, 1);
 		else
-			json_ms(out, NULL, entry[i].sample.duration);
+			json_ms(out, NULL, sample_weight(&entry[i].sample, weight));
 	}
 	json_close(out, ']');
 	json_text(out, "weightType", weight == WEIGHT_EVENTS ? "samples" : "tracing-ms");

@@ -124,6 +124,8 @@ static void take(const struct sample *sample, const bt_event *event, void *data)
 	if (sample->duration >= 0)
 		total->weight[sample->kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : WEIGHT_BLOCKED] +=
 			sample->duration;
+	if (sample->lock)
+		total_of(data, sample->lock_node, sample->thread)->weight[WEIGHT_LOCK] += sample->lock;
 }
 
 /* ------------------------------------------------------------ output */

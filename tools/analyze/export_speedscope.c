@@ -110,17 +110,18 @@ static size_t put_span(struct cursor *cursor, size_t i, size_t to, enum weight w
 	const struct timeline_entry *entry = cursor->state->timeline.entry;
 	const struct sample *sample = &entry[i].sample, *inner;
 	int64_t start = cursor->state->samples->begin;
-	int64_t end = sample->begin + sample->duration - start;
+	int64_t end = sample->begin + sample_weight(sample, weight) - start;
+	uint32_t node = sample_node(sample, weight);
 
 	advance(cursor, sample->begin - start, CALLS_ROOT, false);
 	while (++i < to && entry[i].sample.begin - start < end) {
 		inner = &entry[i].sample;
 		if (weight != WEIGHT_BLOCKED || !sample_weighs(inner, WEIGHT_OFF_CPU))
 			continue;
-		advance(cursor, inner->begin - start, sample->node, false);
-		advance(cursor, inner->begin + inner->duration - start, sample->node, true);
+		advance(cursor, inner->begin - start, node, false);
+		advance(cursor, inner->begin + inner->duration - start, node, true);
 	}
-	advance(cursor, end, sample->node, false);
+	advance(cursor, end, node, false);
 	return i;
 }
 
@@ -145,13 +146,6 @@ static void put_list(struct state *state, size_t from, size_t to, enum weight we
 	if (weight != WEIGHT_EVENTS)
 		advance(&cursor, state->samples->end - state->samples->begin, CALLS_ROOT, false);
 	json_close(&state->out, ']');
-}
-
-static int64_t weight_of(const struct sample *sample, enum weight weight)
-{
-	if (!sample_weighs(sample, weight))
-		return 0;
-	return weight == WEIGHT_EVENTS ? 1 : sample->duration;
 }
 
 static void put_thread(struct state *state, size_t from, size_t to, enum weight weight, int64_t sum)
@@ -185,8 +179,10 @@ static int64_t put_threads(struct state *state, enum weight weight)
 	json_open(&state->out, "profiles", '[');
 	for (from = 0; from < state->timeline.nr; from = to) {
 		to = timeline_thread_end(&state->timeline, from);
-		for (i = from, sum = 0; i < to; i++)
-			sum += weight_of(&state->timeline.entry[i].sample, weight);
+		for (i = from, sum = 0; i < to; i++) {
+			if (sample_weighs(&state->timeline.entry[i].sample, weight))
+				sum += sample_weight(&state->timeline.entry[i].sample, weight);
+		}
 		if (!sum)
 			continue;
 		put_thread(state, from, to, weight, sum);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - kunwind-analyze, the program behind "kunwind report", "export" and
- * "flamegraph": dispatch, common options, output
+ * main.c - kunwind-analyze, the program behind "kunwind report", "waits",
+ * "export" and "flamegraph": dispatch, common options, output
  *
  * libjansson writes all JSON.
  */
@@ -19,6 +19,7 @@ int main(int argc, char **argv)
 		{ "report", analyze_report },
 		{ "export", analyze_export },
 		{ "flamegraph", analyze_flamegraph },
+		{ "waits", analyze_waits },
 	};
 	size_t i;
 
@@ -27,6 +28,6 @@ int main(int argc, char **argv)
 		if (!strncmp(argv[0], "kunwind ", 8) && !strcmp(argv[0] + 8, commands[i].name))
 			return commands[i].run(argc, argv);
 	}
-	fprintf(stderr, "kunwind-analyze: run it as kunwind report, export or flamegraph\n");
+	fprintf(stderr, "kunwind-analyze: run it as kunwind report, waits, export or flamegraph\n");
 	return TOOL_FAILED;
 }

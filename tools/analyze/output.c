@@ -16,6 +16,7 @@ static const struct {
 	[WEIGHT_EVENTS] = { "events", "number of events" },
 	[WEIGHT_BLOCKED] = { "blocked", "time between entry and exit of system calls" },
 	[WEIGHT_OFF_CPU] = { "off-cpu", "time off the CPU (sched_switch)" },
+	[WEIGHT_LOCK] = { "lock", "time blocked by locks, below the holder's stack" },
 };
 
 int analyze_weight(const char *name)
@@ -26,7 +27,7 @@ int analyze_weight(const char *name)
 		if (!strcmp(name, weights[i].name))
 			return i;
 	}
-	kunwind_tool_error("a weight is events, blocked or off-cpu, not: %s", name);
+	kunwind_tool_error("a weight is events, blocked, off-cpu or lock, not: %s", name);
 	return -1;
 }
 

@@ -15,8 +15,8 @@ static const char usage[] =
 	"TRACE is a directory that holds a trace, or one above several.\n"
 	"\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
-	"  -s, --sort WEIGHT    functions by events, blocked or off-cpu (default: blocked,\n"
-	"                       or what the trace has)\n"
+	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu or lock (default:\n"
+	"                       blocked, or what the trace has)\n"
 	ANALYZE_USAGE
 	"  -j, --json           one object with everything, times in nanoseconds\n"
 	"  -h, --help\n"

@@ -16,7 +16,9 @@
  * that are written while the trace is read need this at its beginning. So the
  * events are read once more before, without their stacks.
  *
- * Memory: the tree of calls, some 200 bytes for each thread, and with --from or
+ * Wakeups count whoever makes them, because the waker may be of any process.
+ *
+ * Memory: the tree of calls, some 500 bytes for each thread, and with --from or
  * --duration a bit for each event.
  */
 #include <errno.h>
@@ -27,6 +29,7 @@
 
 #include "samples.h"
 #include "selection.h"
+#include "threads.h"
 #include "trace/reading.h"
 #include "trace/syscall.h"
 
@@ -46,132 +49,9 @@ void samples_free(struct samples *samples)
 	free(samples->thread);
 	free(samples->by_tid);
 	free(samples->by_global_tid);
+	cpus_free(&samples->cpus);
+	locks_free(&samples->locks);
 	kunwind_options_exit(&samples->options);
-}
-
-/* ------------------------------------------------------------ threads */
-
-/* Where the search for a thread begins in by_tid or by_global_tid. */
-static uint32_t slot_of(const struct samples *samples, const void *trace, int64_t number)
-{
-	uint64_t hash = ((uint64_t)number + (uintptr_t)trace) * 0x9e3779b97f4a7c15;
-
-	return (uint32_t)(hash >> 32) & (samples->cap_index - 1);
-}
-
-static void index_thread(struct samples *samples, uint32_t *table, int64_t number, uint32_t i)
-{
-	uint32_t at = slot_of(samples, samples->thread[i].trace, number);
-
-	while (table[at])
-		at = (at + 1) & (samples->cap_index - 1);
-	table[at] = i + 1;
-}
-
-/* Takes a thread out of by_global_tid, which has it. */
-static void unindex_thread(struct samples *samples, uint32_t i)
-{
-	uint32_t *table = samples->by_global_tid, other;
-	uint32_t at = slot_of(samples, samples->thread[i].trace, samples->thread[i].global_tid);
-
-	while (table[at] != i + 1)
-		at = (at + 1) & (samples->cap_index - 1);
-	table[at] = 0;
-	/* The empty slot must not hide threads that the search finds after it. */
-	while (table[at = (at + 1) & (samples->cap_index - 1)]) {
-		other = table[at] - 1;
-		table[at] = 0;
-		index_thread(samples, table, samples->thread[other].global_tid, other);
-	}
-}
-
-/* Sets a thread's number in sched_switch. */
-static void set_global_tid(struct samples *samples, struct sample_thread *thread, int64_t tid)
-{
-	uint32_t i = (uint32_t)(thread - samples->thread);
-
-	if (thread->global_tid == tid)
-		return;
-	if (thread->global_tid >= 0)
-		unindex_thread(samples, i);
-	thread->global_tid = tid;
-	index_thread(samples, samples->by_global_tid, tid, i);
-}
-
-static void grow_threads(struct samples *samples)
-{
-	uint32_t i;
-
-	if (samples->nr_threads < samples->cap_threads)
-		return;
-	samples->cap_threads = samples->cap_threads ? samples->cap_threads * 2 : 256;
-	samples->cap_index = samples->cap_threads * 4;
-	samples->thread = needed(realloc(samples->thread,
-					 samples->cap_threads * sizeof(*samples->thread)));
-	free(samples->by_tid);
-	free(samples->by_global_tid);
-	samples->by_tid = needed(calloc(samples->cap_index, sizeof(uint32_t)));
-	samples->by_global_tid = needed(calloc(samples->cap_index, sizeof(uint32_t)));
-	for (i = 0; i < samples->nr_threads; i++) {
-		index_thread(samples, samples->by_tid, samples->thread[i].tid, i);
-		if (samples->thread[i].global_tid >= 0)
-			index_thread(samples, samples->by_global_tid,
-				     samples->thread[i].global_tid, i);
-	}
-}
-
-/* Returns NULL if the thread has had no event yet. */
-static struct sample_thread *find_thread(const struct samples *samples, const void *trace,
-					 const struct kunwind_head *head)
-{
-	struct sample_thread *thread;
-	uint32_t at;
-
-	if (!samples->cap_index)
-		return NULL;
-	for (at = slot_of(samples, trace, head->tid); samples->by_tid[at];
-	     at = (at + 1) & (samples->cap_index - 1)) {
-		thread = &samples->thread[samples->by_tid[at] - 1];
-		if (thread->trace == trace && thread->tid == head->tid && thread->pid == head->pid)
-			return thread;
-	}
-	return NULL;
-}
-
-/* Makes the thread if needed. Pointers to other threads become invalid. */
-static struct sample_thread *get_thread(struct samples *samples, const void *trace,
-					const struct kunwind_head *head)
-{
-	struct sample_thread *thread = find_thread(samples, trace, head);
-
-	if (!thread) {
-		grow_threads(samples);
-		thread = &samples->thread[samples->nr_threads];
-		*thread = (struct sample_thread){
-			.pid = head->pid, .tid = head->tid, .trace = trace,
-			.global_tid = -1, .call.begin = -1, .off.begin = -1,
-		};
-		index_thread(samples, samples->by_tid, head->tid, samples->nr_threads++);
-	}
-	thread->comm = calls_string(&samples->calls, head->comm);
-	return thread;
-}
-
-/* Returns the thread off the CPU with this number in sched_switch; or NULL. */
-static struct sample_thread *switched_away(struct samples *samples, const void *trace, int64_t tid)
-{
-	struct sample_thread *thread;
-	uint32_t at;
-
-	if (!samples->cap_index)
-		return NULL;
-	for (at = slot_of(samples, trace, tid); samples->by_global_tid[at];
-	     at = (at + 1) & (samples->cap_index - 1)) {
-		thread = &samples->thread[samples->by_global_tid[at] - 1];
-		if (thread->trace == trace && thread->global_tid == tid && thread->off.begin >= 0)
-			return thread;
-	}
-	return NULL;
 }
 
 /* ------------------------------------------------------------ stacks */
@@ -356,6 +236,7 @@ static void call_does_not_return(struct samples *samples, struct sample_thread *
 	switch_is_lost(samples, thread, event);
 	if (thread->call.begin < 0)
 		return;
+	lock_left(&samples->locks, &thread->futex);
 	samples->unreturned += !thread->call.hidden;
 	finish_sample(samples, &thread->call, event);
 	thread->call.begin = -1;
@@ -373,6 +254,10 @@ static void enter_call(const struct moment *now, const char *name)
 			  selection_has(now->samples, now->samples->number, now->head->time) ?
 			  add_stack(now->samples, now->stack, now->head->comm) : CALLS_ROOT);
 	begin_sample(now->samples, &call, now->event);
+	if (now->thread && !strncmp(name, "futex", 5))
+		lock_entered(&now->samples->locks, &now->thread->futex, now->trace, now->head->pid,
+			     now->event, now->time,
+			     now->samples->calls.node[call.node].parent, call.comm);
 	if (now->thread)
 		now->thread->call = call;
 	else
@@ -394,7 +279,17 @@ static void leave_call(const struct moment *now, const char *name)
 	now->samples->events += kunwind_filter_time(&now->samples->options.filter, now->head->time);
 	switch_is_lost(now->samples, thread, now->event);
 	finish_sample(now->samples, &thread->call, now->event);
+	lock_left(&now->samples->locks, &thread->futex);
 	thread->call.begin = -1;
+}
+
+/* Returns whether the thread could have run on: the low byte of the state is 0. */
+static bool is_preempted(const bt_event *event)
+{
+	int64_t state;
+
+	return kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state) &&
+	       !(state & 0xff);
 }
 
 /* Returns why a thread outside system calls lost the CPU. */
@@ -404,8 +299,7 @@ static const char *cause(const bt_event *event)
 
 	if (!kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state))
 		return "not in a system call";
-	/* the low byte is 0 if the thread was preempted; else it sleeps */
-	return state & 0xff ? "page fault or the like" : "preempted";
+	return is_preempted(event) ? "preempted" : "page fault or the like";
 }
 
 /* Returns whether the thread has ended: it will never have the CPU again. */
@@ -422,7 +316,7 @@ static void switch_away(const struct moment *now)
 {
 	struct samples *samples = now->samples;
 	struct sample_thread *thread = now->thread;
-	const char *what;
+	const char *what, *next;
 	uint32_t stack;
 	struct sample event;
 	bool is_event, is_off;
@@ -443,15 +337,43 @@ static void switch_away(const struct moment *now)
 		finish_sample(samples, &event, now->event);
 	if (thread && is_dead(now->event)) {
 		call_does_not_return(samples, thread, now->event);
+		thread->dead = true;
 		return;
 	}
 	if (!thread || !kunwind_field_integer(kunwind_event_field(now->event, "prev_tid"), &tid) ||
-	    tid < 0)
-		return;
+	    tid <= 0)
+		return;		/* 0: the idle threads, which wait for nothing */
 	switch_is_lost(samples, thread, now->event);
-	set_global_tid(samples, thread, tid);
+	threads_number(samples, thread, tid);
 	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, is_off ? stack : CALLS_ROOT);
+	thread->off.preempted = is_preempted(now->event);
+	next = kunwind_field_string(kunwind_event_field(now->event, "next_comm"));
+	thread->off.next = calls_string(&samples->calls, next ? next : "");
+	/* a wakeup before this system call was for another wait */
+	if (thread->off.preempted || thread->waker.time < thread->call.begin)
+		thread->waker.time = -1;
 	begin_sample(samples, &thread->off, now->event);
+}
+
+/* Looks for the lock that the thread, which now runs again, has waited for. */
+static void wait_for_lock(struct samples *samples, struct sample_thread *thread)
+{
+	const struct sample_thread *other = NULL;
+	const struct lock_call *call = NULL;
+	const char *name = "";
+
+	if (thread->futex.operation != LOCK_WAIT || thread->off.preempted || thread->off.hidden ||
+	    samples->measuring)
+		return;
+	if (thread->off.waker && thread->off.waker->thread != SAMPLE_NO_THREAD)
+		other = &samples->thread[thread->off.waker->thread];
+	if (other && thread->off.waker->call) {
+		call = &thread->off.waker->futex;
+		name = samples->calls.string[thread->off.waker->call];
+	}
+	/* the kernel wakes those who join a thread, after its last system call */
+	lock_waited(&samples->locks, &samples->calls, &thread->futex, &thread->off,
+		    strncmp(name, "exit", 4) ? call : NULL);
 }
 
 static void switch_back(struct samples *samples, const bt_event *event, const void *trace,
@@ -462,32 +384,127 @@ static void switch_back(struct samples *samples, const bt_event *event, const vo
 
 	if (!kunwind_field_integer(kunwind_event_field(event, "next_tid"), &tid))
 		return;
-	thread = switched_away(samples, trace, tid);
-	if (!thread)
+	thread = threads_by_number(samples, trace, tid);
+	if (!thread || thread->off.begin < 0)
 		return;
 	thread->off.duration = time - thread->off.begin;
 	if (thread->call.begin >= 0)
 		thread->call.off_cpu += thread->off.duration;
+	if (thread->waker.time >= 0) {
+		/* woken while it was on the way to sleep */
+		if (thread->waker.time < thread->off.begin)
+			thread->waker.time = thread->off.begin;
+		thread->off.waker = &thread->waker;
+	}
+	wait_for_lock(samples, thread);
 	finish_sample(samples, &thread->off, event);
 	thread->off.begin = -1;
+	thread->waker.time = -1;
+}
+
+static bool is_wakeup(const char *name)
+{
+	return !strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup");
+}
+
+/* Returns the thread that a wakeup is for; NULL: it is none that counts. */
+static struct sample_thread *woken(const struct moment *now)
+{
+	int64_t tid;
+
+	return kunwind_field_integer(kunwind_event_field(now->event, "tid"), &tid) ?
+		threads_by_number(now->samples, now->trace, tid) : NULL;
+}
+
+static uint64_t number_wakeup(struct samples *samples, struct sample_thread *thread)
+{
+	if (thread->off.begin < 0 || thread->off.hidden)
+		return 0;
+	return thread->off.wakeup = ++samples->nr_wakeups;
+}
+
+/* Returns whether the stack of the thread's waker is needed, even if it is not selected. */
+static bool needs_waker(const struct samples *samples, const struct sample_thread *thread)
+{
+	return !samples->measuring && (samples->wakers || thread->futex.operation == LOCK_WAIT);
 }
 
 /*
- * If the event wakes a thread that is off the CPU, numbers the wakeup. Only the
- * first event counts: the waker's sched_waking, which sched_wakeup follows.
+ * Notes who wakes a thread, and returns the wakeup's number: 0, if the thread is not
+ * off the CPU, or was woken before. The waker's sched_waking comes first; the
+ * sched_wakeup after it may occur in any thread. @stack: innermost node of the
+ * waker's stack.
+ *
+ * A waker on another processor may come between the decision to sleep and the
+ * sched_switch, so wakeups of threads on the CPU are kept, too. Such a wakeup counts
+ * if no other follows, and if it is in the system call that sleeps.
  */
-static void wake(const struct moment *now, struct sample *sample)
+static uint64_t wake(const struct moment *now, struct sample_thread *thread, uint32_t stack)
+{
+	struct samples *samples = now->samples;
+	const struct cpu *cpu = cpus_of(&samples->cpus, now->trace, now->head->cpu);
+	const struct sample_thread *waker = now->thread;
+	struct sample_waker by = {
+		.time = now->time, .pid = now->head->pid, .tid = now->head->tid,
+		.comm = calls_string(&samples->calls, now->head->comm),
+		.thread = waker ? (uint32_t)(waker - samples->thread) : SAMPLE_NO_THREAD, .node = stack,
+	};
+
+	if (thread->off.begin >= 0 && thread->off.wakeup)
+		return 0;
+	if (strcmp(now->head->name, "sched_waking"))
+		return number_wakeup(samples, thread);
+	if (waker && waker->call.begin >= 0) {
+		by.call = waker->call.what;
+		by.futex = waker->futex;
+		by.node = samples->calls.node[waker->call.node].parent;
+	}
+	if (cpu)
+		by.interrupt = cpu_in_interrupt(cpu, &samples->calls);
+	if (!by.interrupt && !by.tid)	/* the idle thread wakes nobody */
+		by.interrupt = calls_string(&samples->calls, "interrupt");
+	if (thread->off.begin < 0 || !thread->off.preempted)
+		thread->waker = by;
+	return number_wakeup(samples, thread);
+}
+
+/* Takes a sched_switch. Returns how long the thread that loses the CPU has had it. */
+static int64_t switch_cpu(const struct moment *now)
+{
+	struct samples *samples = now->samples;
+	struct cpu *cpu = cpus_of(&samples->cpus, now->trace, now->head->cpu);
+	int64_t since, tid = -1;
+
+	switch_back(samples, now->event, now->trace, now->time);
+	if (!cpu)
+		return 0;
+	since = cpu->since >= 0 ? cpu->since : samples->begin;
+	kunwind_field_integer(kunwind_event_field(now->event, "next_tid"), &tid);
+	cpu_switched(cpu, now->time, tid);
+	return now->time - since;
+}
+
+/* Adds the time of the threads that have the CPU at the end of the trace. */
+static void count_running(struct samples *samples)
 {
 	struct sample_thread *thread;
-	int64_t tid;
+	const struct cpu *cpu;
+	uint32_t i;
 
-	if (strcmp(now->head->name, "sched_waking") && strcmp(now->head->name, "sched_wakeup"))
-		return;
-	if (!kunwind_field_integer(kunwind_event_field(now->event, "tid"), &tid))
-		return;
-	thread = switched_away(now->samples, now->trace, tid);
-	if (thread && !thread->off.wakeup && !thread->off.hidden)
-		thread->off.wakeup = sample->wakeup = ++now->samples->nr_wakeups;
+	for (i = 0; i < samples->cpus.nr; i++) {
+		cpu = &samples->cpus.cpu[i];
+		thread = cpu->since < 0 ? NULL : threads_by_number(samples, cpu->trace, cpu->tid);
+		if (thread && thread->off.begin < 0)
+			thread->on_cpu += samples->end - cpu->since;
+	}
+}
+
+/* Returns whether the event's process counts. Reads its stack. */
+static bool counts_at_all(struct samples *samples, const bt_event *event,
+			  const struct kunwind_head *head, struct kunwind_stack *stack)
+{
+	needed(kunwind_reading_stack(samples->reading, event, head, stack) ? samples : NULL);
+	return samples->options.all || kunwind_reading_tells(samples->reading, stack);
 }
 
 static int take(const bt_event *event, int64_t time, void *data)
@@ -496,8 +513,11 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct kunwind_head head;
 	struct kunwind_stack stack;
 	struct moment now = { .samples = samples, .event = event, .head = &head, .stack = &stack };
+	const struct kunwind_options *options = &samples->options;
+	struct sample_thread *wakes = NULL;
+	int64_t ran = 0;
 	const char *call;
-	bool is_switch;
+	bool is_switch, counts;
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -511,47 +531,73 @@ static int take(const bt_event *event, int64_t time, void *data)
 	samples->end = now.time;
 	if (kunwind_event_is_own(head.name))
 		return KUNWIND_TRACE_GO_ON;
+	/* events without contexts are only there to tell threads from interrupts */
+	if (cpus_interrupt(&samples->cpus, &samples->calls, now.trace, &head, event) &&
+	    kunwind_event_is_interrupt(event))
+		return KUNWIND_TRACE_GO_ON;
 	is_switch = !strcmp(head.name, "sched_switch");
 	if (is_switch)
-		switch_back(samples, event, now.trace, now.time);
-	if ((samples->options.only_pid >= 0 && head.pid != samples->options.only_pid) ||
-	    !kunwind_filter_tid(&samples->options.filter, &head))
+		ran = switch_cpu(&now);
+	samples->nr_wakings += !strcmp(head.name, "sched_waking");
+	if (is_wakeup(head.name))
+		wakes = woken(&now);
+	counts = (options->only_pid < 0 || head.pid == options->only_pid) &&
+		 kunwind_filter_tid(&options->filter, &head);
+	if (!counts && !wakes)
 		return KUNWIND_TRACE_GO_ON;
 	call = kunwind_syscall_left(head.name);
 	if (call) {
 		/* the sample has the stack of the entry */
-		now.thread = find_thread(samples, now.trace, &head);
+		now.thread = threads_find(samples, now.trace, &head);
+		if (!now.thread && !samples->measuring && counts_at_all(samples, event, &head, &stack))
+			samples->in_call++;
 		leave_call(&now, call);
 		return KUNWIND_TRACE_GO_ON;
 	}
 	call = kunwind_syscall_entered(head.name);
 	/* a thread may get another name within a call */
-	if (!kunwind_filter_comm(&samples->options.filter, &head)) {
-		now.thread = find_thread(samples, now.trace, &head);
+	if (!kunwind_filter_comm(&options->filter, &head)) {
+		now.thread = threads_find(samples, now.trace, &head);
 		if (call && now.thread)
 			call_does_not_return(samples, now.thread, event);
+		if (!wakes)
+			return KUNWIND_TRACE_GO_ON;
+		counts = false;
+	}
+	if (!samples->measuring)
+		counts &= counts_at_all(samples, event, &head, &stack);
+	if (!counts) {
+		/* the waker of a thread that counts */
+		if (wakes) {
+			now.thread = threads_find(samples, now.trace, &head);
+			wake(&now, wakes, needs_waker(samples, wakes) && stack.told ?
+			     add_stack(samples, &stack, head.comm) : CALLS_ROOT);
+		}
 		return KUNWIND_TRACE_GO_ON;
 	}
-	if (!samples->measuring) {
-		needed(kunwind_reading_stack(samples->reading, event, &head, &stack) ? samples : NULL);
-		if (!samples->options.all && !kunwind_reading_tells(samples->reading, &stack))
-			return KUNWIND_TRACE_GO_ON;
-	}
-	samples->events += kunwind_filter_time(&samples->options.filter, time);
+	samples->events += kunwind_filter_time(&options->filter, time);
 	if (head.tid >= 0 && time >= 0)
-		now.thread = get_thread(samples, now.trace, &head);
+		now.thread = threads_get(samples, now.trace, &head);
 	else
 		samples->no_threads = true;
+	if (is_switch && now.thread && head.tid)
+		now.thread->on_cpu += ran;
 	if (call) {
 		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
-	} else if (selection_has_event(samples, head.name, time)) {
+	} else if (wakes || selection_has_event(samples, head.name, time)) {
+		bool is_event = selection_has_event(samples, head.name, time);
+		uint32_t node = is_event || needs_waker(samples, wakes) ?
+				add_stack(samples, &stack, head.comm) : CALLS_ROOT;
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
-						  add_stack(samples, &stack, head.comm));
+						  is_event ? node : CALLS_ROOT);
 
-		wake(&now, &sample);
-		finish_sample(samples, &sample, event);
+		/* threads_get() may have moved the threads */
+		if (wakes)
+			sample.wakeup = wake(&now, woken(&now), node);
+		if (is_event)
+			finish_sample(samples, &sample, event);
 	}
 	return KUNWIND_TRACE_GO_ON;
 }
@@ -604,6 +650,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		if (host)
 			samples->hostname = calls_text(&samples->calls, host);
 	}
+	count_running(samples);
 	for (i = 0; ok && i < samples->nr_threads; i++)
 		call_does_not_return(samples, &samples->thread[i], NULL);
 	kunwind_reading_close(&reading);

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "calls.h"
+#include "cpus.h"
+#include "locks.h"
 #include "trace/options.h"
 
 enum sample_kind {
@@ -20,6 +22,18 @@ enum sample_kind {
 
 /* The thread of an event that has neither context tid nor vtid. */
 #define SAMPLE_NO_THREAD	UINT32_MAX
+
+/* Who ended a time off the CPU, from sched_waking. */
+struct sample_waker {
+	int64_t time;		/* of the wakeup */
+	uint32_t interrupt;	/* string: name of the interrupt that woke; 0: the thread did */
+	int64_t pid, tid;	/* of the thread, also of one that the interrupt only stopped */
+	uint32_t comm;		/* string */
+	uint32_t thread;	/* index of samples->thread, or SAMPLE_NO_THREAD */
+	uint32_t call;		/* string: the system call that it is in; 0: none is known */
+	struct lock_call futex;	/* of call */
+	uint32_t node;		/* innermost of its stack; CALLS_ROOT: not recorded */
+};
 
 struct sample {
 	enum sample_kind kind;
@@ -38,6 +52,16 @@ struct sample {
 	 * because of such an event: both have the same number. 0: no such event.
 	 */
 	uint64_t wakeup;
+	/* OFF_CPU: */
+	bool preempted;			/* it could have run: no wakeup ends this */
+	uint32_t next;			/* string: name of the thread that got the CPU; 0: not known */
+	const struct sample_waker *waker;	/* during end() only; NULL: not recorded */
+	/*
+	 * The part of duration blocked by a lock: until the wakeup by a thread in
+	 * futex(2). lock_node: its node with the weight WEIGHT_LOCK, below both stacks.
+	 */
+	int64_t lock;
+	uint32_t lock_node;
 };
 
 /*
@@ -57,10 +81,14 @@ struct samples_calls {
 struct sample_thread {
 	int64_t pid, tid;
 	uint32_t comm;		/* string; the latest name */
+	int64_t on_cpu;		/* nanoseconds on the CPU, by sched_switch */
 	/* private to samples.c */
 	const void *trace;
 	int64_t global_tid;	/* number in sched_switch; -1: not known */
 	struct sample call, off;	/* not ended yet; begin is -1 if there is none */
+	struct sample_waker waker;	/* the latest; time is -1 if there is none */
+	struct lock_call futex;		/* of call */
+	bool dead;
 	bool sampled;
 };
 
@@ -69,6 +97,7 @@ struct samples {
 	struct kunwind_options options;
 	bool places;		/* set before reading: frames have their address, build-id and line */
 	const char *which;	/* for messages: which of several reads this is; "" */
+	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
 	/* results */
 	struct calls calls;
 	struct sample_thread *thread;
@@ -84,6 +113,10 @@ struct samples {
 	uint64_t events, with_stack, frames, named, complete;
 	uint64_t unreturned;	/* system calls without an event of their exit */
 	uint64_t nr_timed, nr_off_cpu;
+	uint64_t in_call;	/* threads that were in a system call when the trace began */
+	uint64_t nr_wakings;	/* events sched_waking, of all threads */
+	struct cpus cpus;
+	struct locks locks;
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
 	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */
 	bool no_threads;	/* some events have no thread or time, so no durations */

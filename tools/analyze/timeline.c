@@ -2,7 +2,7 @@
 /*
  * timeline.c - all samples, by thread and time
  *
- * Memory: 88 bytes for each sample; twice that after the array has grown.
+ * Memory: 136 bytes for each sample; twice that after the array has grown.
  */
 #include <stdlib.h>
 
@@ -49,6 +49,23 @@ size_t timeline_thread_end(const struct timeline *timeline, size_t from)
 
 bool sample_weighs(const struct sample *sample, enum weight weight)
 {
-	return weight == WEIGHT_EVENTS ? sample->kind != SAMPLE_OFF_CPU : sample->duration >= 0 &&
-	       sample->kind == (weight == WEIGHT_BLOCKED ? SAMPLE_SYSCALL : SAMPLE_OFF_CPU);
+	switch (weight) {
+	case WEIGHT_EVENTS:
+		return sample->kind != SAMPLE_OFF_CPU;
+	case WEIGHT_LOCK:
+		return sample->lock > 0;
+	default:
+		return sample->duration >= 0 &&
+		       sample->kind == (weight == WEIGHT_BLOCKED ? SAMPLE_SYSCALL : SAMPLE_OFF_CPU);
+	}
+}
+
+int64_t sample_weight(const struct sample *sample, enum weight weight)
+{
+	return weight == WEIGHT_EVENTS ? 1 : weight == WEIGHT_LOCK ? sample->lock : sample->duration;
+}
+
+uint32_t sample_node(const struct sample *sample, enum weight weight)
+{
+	return weight == WEIGHT_LOCK ? sample->lock_node : sample->node;
 }

@@ -32,4 +32,8 @@ size_t timeline_thread_end(const struct timeline *timeline, size_t from);
 /* Does a sample count for this weight? */
 bool sample_weighs(const struct sample *sample, enum weight weight);
 
+/* Return how much, if so, and the node that has this weight. */
+int64_t sample_weight(const struct sample *sample, enum weight weight);
+uint32_t sample_node(const struct sample *sample, enum weight weight);
+
 #endif /* KUNWIND_ANALYZE_TIMELINE_H */

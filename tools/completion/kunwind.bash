@@ -3,13 +3,13 @@
 _kunwind() {
 	local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words='run register unregister system-wide status doctor record report flamegraph export show symbolize dump
+		words='run register unregister system-wide status doctor record report waits flamegraph export show symbolize dump
 			--help --version'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
 	local events='--event --pid --all --help'
-	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --no-kernel --progress --offsets' weights='events blocked off-cpu'
+	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --no-kernel --progress --offsets' weights='events blocked off-cpu lock'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }
@@ -34,7 +34,7 @@ _kunwind() {
 		[ "$command" = record ] || return
 		# the last item of a list; the next one may follow
 		[[ $cur != *,* ]] || list=${cur%,*},
-		words='syscalls sched_switch openat read write futex'
+		words='syscalls sched_switch sched_waking openat read write futex'
 		mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${cur##*,}")
 		compopt -o nospace 2>/dev/null
 		return ;;
@@ -57,6 +57,8 @@ _kunwind() {
 		fi ;;
 	report)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
+	waits)
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title --bottom-up --base" -- "$cur"; compgen -d -- "$cur") ;;
 	export)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "interrupt_events.h"
 
 const char *kunwind_event_name(const bt_event *event)
 {
@@ -16,6 +17,19 @@ const char *kunwind_event_name(const bt_event *event)
 bool kunwind_event_is_own(const char *name)
 {
 	return !strncmp(name, "kunwind_", 8);
+}
+
+bool kunwind_event_is_interrupt(const bt_event *event)
+{
+	static const char *const prefix[] = { INTERRUPT_HANDLER, INTERRUPT_SOFT, INTERRUPT_VECTOR };
+	const char *name = kunwind_event_name(event);
+	size_t i;
+
+	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++) {
+		if (!strncmp(name, prefix[i], strlen(prefix[i])))
+			return !bt_event_borrow_common_context_field_const(event);
+	}
+	return false;
 }
 
 int64_t kunwind_event_time(const bt_message *message)

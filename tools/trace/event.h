@@ -15,6 +15,12 @@ const char *kunwind_event_name(const bt_event *event);
 /* Returns whether an event of this name is one of kunwind's own. */
 bool kunwind_event_is_own(const char *name);
 
+/*
+ * Returns whether the event only says that a processor is in an interrupt: it is
+ * of the channel of interrupts, without contexts (interrupt_events.h).
+ */
+bool kunwind_event_is_interrupt(const bt_event *event);
+
 /* Nanoseconds since 1970 of a message with an event; -1: its stream has no clock. */
 int64_t kunwind_event_time(const bt_message *message);
 

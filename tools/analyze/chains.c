@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * chains.c - what a wait waited for, thread after thread
+ *
+ * A wait ends because its waker did something. What the waker did during the wait
+ * is known: it was on the CPU, could have run, or waited itself for another
+ * thread, and so on. So each nanosecond of a wait has one reason. A wait of the
+ * waker that began before counts only from the begin of the first wait on.
+ *
+ * Chains end after CHAIN_DEPTH threads, and a wait has at most CHAIN_PARTS parts:
+ * what is left says so.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "waits.h"
+
+enum { CHAIN_DEPTH = 16, CHAIN_PARTS = 10000 };
+
+struct follow {
+	struct waits *waits;
+	uint32_t parts;		/* of the present wait, until now */
+};
+
+static uint32_t node_of(struct waits *waits, uint32_t above, const char *comm, const char *what)
+{
+	char name[320];
+
+	snprintf(name, sizeof(name), "%.120s%s%.180s", comm, *comm ? ": " : "", what);
+	return calls_node(&waits->chains, above, FRAME_FUNCTION, name, "");
+}
+
+static void add(struct waits *waits, uint32_t above, const char *comm, const char *what, int64_t time)
+{
+	int64_t *self;
+
+	if (time <= 0)
+		return;
+	self = waits->chains.node[node_of(waits, above, comm, what)].self;
+	self[WEIGHT_OFF_CPU] += time;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the index after the thread's last wait that begins before @time. */
+static uint32_t waits_before(const struct waits *waits, uint32_t thread, int64_t time)
+{
+	uint32_t low = 0, high = waits->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (waits->wait[middle].thread < thread ||
+		    (waits->wait[middle].thread == thread && waits->wait[middle].begin < time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void blocked(struct follow *follow, uint32_t node, const struct wait *wait, int64_t from,
+		    int64_t until, int depth);
+
+/* Adds what a thread did in [from, until) below @node. */
+static void did(struct follow *follow, uint32_t node, uint32_t thread, int64_t from, int64_t until,
+		int depth)
+{
+	struct waits *waits = follow->waits;
+	const char *comm = waits->samples.calls.string[waits->samples.thread[thread].comm];
+	uint32_t i = waits_before(waits, thread, until);
+	int64_t ready, end;
+
+	for (; i-- > 0 && waits->wait[i].thread == thread && until > from; ) {
+		const struct wait *wait = &waits->wait[i];
+
+		end = wait->end < until ? wait->end : until;
+		if (end <= from)
+			break;
+		if (++follow->parts > CHAIN_PARTS) {
+			add(waits, node, comm, "[not followed further]", until - from);
+			return;
+		}
+		add(waits, node, comm, "on the CPU", until - end);
+		ready = later(wait->wakeup < 0 ? end : wait->wakeup, from);
+		if (ready > end)
+			ready = end;
+		add(waits, node, comm, "runnable", end - ready);
+		until = later(wait->begin, from);
+		if (ready > until)
+			blocked(follow, node_of(waits, node, comm,
+						waits->samples.calls.string[wait->cause]),
+				wait, until, ready, depth + 1);
+	}
+	add(waits, node, comm, "on the CPU", until - from);
+}
+
+/* Adds the reasons of a wait in [from, until) below its node. */
+static void blocked(struct follow *follow, uint32_t node, const struct wait *wait, int64_t from,
+		    int64_t until, int depth)
+{
+	struct waits *waits = follow->waits;
+	char *const *string = waits->samples.calls.string;
+
+	if (wait->interrupt)
+		add(waits, node, "", string[wait->interrupt], until - from);
+	else if (wait->end == INT64_MAX)
+		add(waits, node, "", "[still waiting at the end]", until - from);
+	else if (wait->wakeup < 0)
+		add(waits, node, "", "[waker not recorded]", until - from);
+	else if (wait->waker == SAMPLE_NO_THREAD)
+		add(waits, node, string[wait->waker_comm], "[not recorded]", until - from);
+	else if (depth >= CHAIN_DEPTH)
+		add(waits, node, string[wait->waker_comm], "[not followed further]", until - from);
+	else
+		did(follow, node, wait->waker, from, until, depth);
+}
+
+void waits_follow(struct waits *waits)
+{
+	struct follow follow = { .waits = waits };
+	uint32_t i, node;
+
+	for (i = 0; i < waits->nr; i++) {
+		const struct wait *wait = &waits->wait[i];
+		int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
+
+		if (wait->preempted || wait->end == INT64_MAX)
+			continue;
+		node = node_of(waits, CALLS_ROOT, waits->samples.calls.string[wait->comm],
+			       waits->samples.calls.string[wait->cause]);
+		waits->chains.node[node].self[WEIGHT_EVENTS]++;
+		follow.parts = 0;
+		blocked(&follow, node, wait, wait->begin, ready, 0);
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpus.h - what each processor does: since when its thread runs, and which
+ * interrupt it is in
+ */
+#ifndef KUNWIND_ANALYZE_CPUS_H
+#define KUNWIND_ANALYZE_CPUS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls.h"
+#include "trace/event.h"
+
+enum { CPU_DEPTH = 8, CPU_SOFTIRQS = 10 };
+
+struct cpu {
+	const void *trace;
+	int64_t number;
+	int64_t since;		/* time of the last sched_switch; -1: none yet */
+	int64_t tid;		/* that got the CPU then, as in sched_switch */
+	/* private to cpus.c */
+	uint32_t interrupt[CPU_DEPTH];	/* strings: names of those that it is in */
+	int depth, softirq;	/* softirq: number of the one that runs; -1: none */
+	bool by_thread[CPU_SOFTIRQS];	/* the thread itself raised it */
+	bool raised[CPU_SOFTIRQS];
+};
+
+struct cpus {
+	struct cpu *cpu;
+	uint32_t nr, cap, last;
+	bool interrupts;	/* the trace has events of interrupts */
+};
+
+void cpus_free(struct cpus *cpus);
+
+/* Returns the processor, made if needed; valid until the next call. NULL: not known. */
+struct cpu *cpus_of(struct cpus *cpus, const void *trace, int64_t number);
+
+/* Takes an event of an interrupt. False: it is another event. */
+bool cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
+		    const struct kunwind_head *head, const bt_event *event);
+
+/* Takes a sched_switch. */
+void cpu_switched(struct cpu *cpu, int64_t time, int64_t tid);
+
+/*
+ * Returns the name of the interrupt that the processor is in (a string of calls);
+ * 0: its thread runs, or a softirq which that thread raised itself. Loopback
+ * packets arrive in such a one: their sender is the waker.
+ */
+uint32_t cpu_in_interrupt(const struct cpu *cpu, struct calls *calls);
+
+#endif /* KUNWIND_ANALYZE_CPUS_H */

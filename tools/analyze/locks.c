@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+/*
+ * locks.c - futexes: who waited, and which thread held the lock meanwhile
+ *
+ * A lock is an address in a process. A wait is a time off the CPU in futex(2)
+ * that asks the kernel to wait; it is blocked until another thread wakes it. The
+ * waker was the holder: its stack is that of its own call of futex(2).
+ *
+ * Several threads may hold a mutex during one wait. Each of them wakes a waiter
+ * when it releases the mutex, because there is one. So the time from one release
+ * to the next belongs to the thread that makes the second one. A holder that
+ * never saw a waiter makes no system call: its time goes to the next one that
+ * does. An address is a mutex if a waiter expects the value 2 ("locked, with
+ * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
+ * For all others (condition variables, semaphores, joins) the whole time goes to
+ * the waker.
+ *
+ * Two processes may have a shared futex at two addresses. They are one lock as
+ * soon as one of the processes wakes the other.
+ *
+ * Memory: 120 bytes for each address; 40 for each pair of a waiting and a holding
+ * stack; 16 for each release while a lock always has waiters. A requeued waiter
+ * (FUTEX_REQUEUE) counts at the address that it waited for first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "locks.h"
+#include "samples.h"
+
+/* linux/futex.h, whose names need the program's own libc headers */
+enum {
+	OP_WAIT, OP_WAKE, OP_FD, OP_REQUEUE, OP_CMP_REQUEUE, OP_WAKE_OP, OP_LOCK_PI, OP_UNLOCK_PI,
+	OP_TRYLOCK_PI, OP_WAIT_BITSET, OP_WAKE_BITSET, OP_WAIT_REQUEUE_PI, OP_CMP_REQUEUE_PI,
+	OP_LOCK_PI2,
+	OP_MASK = 0x7f, OP_PRIVATE = 0x80,
+	LOCKED_WITH_WAITERS = 2,
+};
+
+void locks_free(struct locks *locks)
+{
+	uint32_t i;
+
+	for (i = 0; i < locks->nr; i++)
+		free(locks->lock[i].release);
+	free(locks->lock);
+	free(locks->slot);
+	free(locks->pair);
+	free(locks->pair_slot);
+}
+
+/* ------------------------------------------------------------ tables */
+
+static uint32_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+
+	return (uint32_t)(hash >> 32);
+}
+
+static uint32_t hash_lock(const struct lock *lock)
+{
+	return mix(lock->address + (uintptr_t)lock->trace, (uint64_t)lock->pid);
+}
+
+static uint32_t hash_pair(const struct lock_pair *pair)
+{
+	return mix((uint64_t)pair->waiter << 32 | pair->holder, pair->lock);
+}
+
+static void put(uint32_t *slot, uint32_t cap, uint32_t hash, uint32_t number)
+{
+	while (slot[hash & (cap - 1)])
+		hash++;
+	slot[hash & (cap - 1)] = number + 1;
+}
+
+static struct lock *lock_of(struct locks *locks, const void *trace, int64_t pid, uint64_t address)
+{
+	struct lock lock = { .trace = trace, .pid = pid, .address = address, .same = locks->nr };
+	const struct lock *old;
+	uint32_t at, i;
+
+	if (locks->nr == locks->cap) {
+		locks->cap = locks->cap ? locks->cap * 2 : 64;
+		locks->cap_slots = locks->cap * 2;
+		locks->lock = needed(realloc(locks->lock, locks->cap * sizeof(lock)));
+		free(locks->slot);
+		locks->slot = needed(calloc(locks->cap_slots, sizeof(uint32_t)));
+		for (i = 0; i < locks->nr; i++)
+			put(locks->slot, locks->cap_slots, hash_lock(&locks->lock[i]), i);
+	}
+	for (at = hash_lock(&lock); (i = locks->slot[at & (locks->cap_slots - 1)]); at++) {
+		old = &locks->lock[i - 1];
+		if (old->trace == trace && old->pid == pid && old->address == address)
+			return &locks->lock[i - 1];
+	}
+	put(locks->slot, locks->cap_slots, hash_lock(&lock), locks->nr);
+	locks->lock[locks->nr] = lock;
+	return &locks->lock[locks->nr++];
+}
+
+/* Appends the functions of a stack below @node. Returns the innermost node. */
+static uint32_t graft(struct calls *calls, uint32_t node, uint32_t stack)
+{
+	uint32_t depth = 0, at, *path;
+
+	for (at = stack; at != CALLS_ROOT; at = calls->node[at].parent)
+		depth++;
+	path = needed(calloc(depth + 1, sizeof(*path)));
+	depth = 0;
+	for (at = stack; at != CALLS_ROOT; at = calls->node[at].parent)
+		path[depth++] = at;
+	while (depth-- > 0) {
+		struct calls_frame frame = *calls_frame(calls, path[depth]);
+
+		if (frame.kind != FRAME_PROCESS)
+			node = calls_child(calls, node, &frame);
+	}
+	free(path);
+	return node;
+}
+
+static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint32_t lock,
+				 uint32_t waiter, uint32_t holder, uint32_t comm)
+{
+	struct lock_pair pair = { .lock = lock, .waiter = waiter, .holder = holder, .holder_comm = comm };
+	struct lock_pair *old;
+	uint32_t at, i;
+	char note[80];
+
+	if (locks->nr_pairs == locks->cap_pairs) {
+		locks->cap_pairs = locks->cap_pairs ? locks->cap_pairs * 2 : 256;
+		locks->cap_pair_slots = locks->cap_pairs * 2;
+		locks->pair = needed(realloc(locks->pair, locks->cap_pairs * sizeof(pair)));
+		free(locks->pair_slot);
+		locks->pair_slot = needed(calloc(locks->cap_pair_slots, sizeof(uint32_t)));
+		for (i = 0; i < locks->nr_pairs; i++)
+			put(locks->pair_slot, locks->cap_pair_slots, hash_pair(&locks->pair[i]), i);
+	}
+	for (at = hash_pair(&pair); (i = locks->pair_slot[at & (locks->cap_pair_slots - 1)]); at++) {
+		old = &locks->pair[i - 1];
+		if (old->lock == lock && old->waiter == waiter && old->holder == holder &&
+		    old->holder_comm == comm)
+			return old;
+	}
+	snprintf(note, sizeof(note), "[lock held by %.40s]", comm ? calls->string[comm] : "?");
+	pair.node = calls_node(calls, waiter, FRAME_NOTE, note, "");
+	pair.node = calls_node(calls, graft(calls, pair.node, holder), FRAME_WHAT, "futex", "lock");
+	put(locks->pair_slot, locks->cap_pair_slots, hash_pair(&pair), locks->nr_pairs);
+	locks->pair[locks->nr_pairs] = pair;
+	return &locks->pair[locks->nr_pairs++];
+}
+
+/* ------------------------------------------------------------ calls */
+
+static void release(struct lock *lock, int64_t time, uint32_t holder, uint32_t comm)
+{
+	lock->releases++;
+	if (!lock->waiting)
+		return;
+	if (lock->nr == lock->cap) {
+		lock->cap = lock->cap ? lock->cap * 2 : 16;
+		lock->release = needed(realloc(lock->release, lock->cap * sizeof(*lock->release)));
+	}
+	lock->release[lock->nr++] = (struct lock_release){ time, holder, comm };
+}
+
+void lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
+		  const bt_event *event, int64_t time, uint32_t node, uint32_t comm)
+{
+	int64_t address, operation, value = -1;
+	struct lock *lock;
+
+	*call = (struct lock_call){ .operation = LOCK_NONE };
+	if (!kunwind_field_integer(kunwind_event_field(event, "uaddr"), &address) ||
+	    !kunwind_field_integer(kunwind_event_field(event, "op"), &operation))
+		return;
+	kunwind_field_integer(kunwind_event_field(event, "val"), &value);
+	call->shared = !(operation & OP_PRIVATE);
+	lock = lock_of(locks, trace, pid, (uint64_t)address);
+	call->lock = (uint32_t)(lock - locks->lock);
+	switch (operation & OP_MASK) {
+	case OP_LOCK_PI:
+	case OP_LOCK_PI2:
+		lock->mutex = true;
+		call->operation = LOCK_WAIT;
+		break;
+	case OP_WAIT:
+	case OP_WAIT_BITSET:
+		lock->mutex |= value == LOCKED_WITH_WAITERS;
+		call->operation = LOCK_WAIT;
+		break;
+	case OP_WAIT_REQUEUE_PI:
+		call->operation = LOCK_WAIT;
+		break;
+	case OP_WAKE:
+	case OP_REQUEUE:
+	case OP_CMP_REQUEUE:
+	case OP_WAKE_OP:
+	case OP_UNLOCK_PI:
+	case OP_WAKE_BITSET:
+	case OP_CMP_REQUEUE_PI:
+		release(&locks->lock[lock_number(locks, call->lock)], time, node, comm);
+		call->operation = LOCK_WAKE;
+		break;
+	}
+	if (call->operation == LOCK_WAIT)
+		locks->lock[lock_number(locks, call->lock)].waiting++;
+}
+
+void lock_left(struct locks *locks, struct lock_call *call)
+{
+	struct lock *lock;
+
+	if (call->operation == LOCK_WAIT) {
+		lock = &locks->lock[lock_number(locks, call->lock)];
+		if (lock->waiting && !--lock->waiting)
+			lock->nr = 0;
+	}
+	call->operation = LOCK_NONE;
+}
+
+uint32_t lock_number(const struct locks *locks, uint32_t number)
+{
+	while (locks->lock[number].same != number)
+		number = locks->lock[number].same;
+	return number;
+}
+
+/* Both numbers mean one lock from now on. */
+static void merge(struct locks *locks, uint32_t a, uint32_t b)
+{
+	a = lock_number(locks, a);
+	b = lock_number(locks, b);
+	if (a == b)
+		return;
+	locks->lock[b].same = a;
+	locks->lock[a].waiting += locks->lock[b].waiting;
+	locks->lock[a].mutex |= locks->lock[b].mutex;
+}
+
+/* ------------------------------------------------------------ waits */
+
+static void held(struct locks *locks, struct calls *calls, uint32_t lock, struct sample *sample,
+		 const struct lock_release *by, int64_t time)
+{
+	uint32_t waiter = calls->node[sample->node].parent;
+	struct lock_pair *pair = pair_of(locks, calls, lock, waiter, by->holder, by->comm);
+
+	pair->time += time;
+	pair->times++;
+	calls->node[pair->node].self[WEIGHT_LOCK] += time;
+	sample->lock_node = pair->node;		/* the last one stays */
+}
+
+void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
+		 struct sample *sample, const struct lock_call *waker)
+{
+	const struct sample_waker *by = sample->waker;
+	struct lock_release last;
+	int64_t from = sample->begin, until, next;
+	uint32_t number, i;
+	struct lock *lock;
+
+	if (waker && waker->operation == LOCK_WAKE && waker->shared && call->shared &&
+	    locks->lock[waker->lock].pid != locks->lock[call->lock].pid)
+		merge(locks, waker->lock, call->lock);
+	number = lock_number(locks, call->lock);
+	lock = &locks->lock[number];
+	if (!by || by->interrupt || (waker && waker->operation != LOCK_WAKE)) {
+		lock->others++;
+		lock->other_time += sample->duration;
+		return;
+	}
+	until = by->time;
+	last = (struct lock_release){ until, by->node, by->comm };
+	for (i = 0; lock->mutex && i < lock->nr && lock->release[i].time <= until; i++) {
+		if (lock->release[i].time <= from)
+			continue;
+		/* the last release is the wakeup, which comes a little after its entry */
+		next = i + 1 < lock->nr && lock->release[i + 1].time <= until ?
+			lock->release[i].time : until;
+		held(locks, calls, number, sample, &lock->release[i], next - from);
+		from = next;
+	}
+	if (from < until)
+		held(locks, calls, number, sample, &last, until - from);
+	lock = &locks->lock[number];
+	sample->lock = until - sample->begin;
+	lock->waits++;
+	lock->time += sample->lock;
+	lock->latency += sample->duration - sample->lock;
+	if (sample->lock > lock->longest)
+		lock->longest = sample->lock;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * locks.h - futexes: who waited, and which thread held the lock meanwhile
+ */
+#ifndef KUNWIND_ANALYZE_LOCKS_H
+#define KUNWIND_ANALYZE_LOCKS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls.h"
+
+/* A system call futex(2) of a thread. */
+struct lock_call {
+	enum lock_operation { LOCK_NONE, LOCK_WAIT, LOCK_WAKE } operation;
+	uint32_t lock;		/* index of locks->lock */
+	bool shared;		/* between processes */
+};
+
+/* Times of one waiting stack, below one holding stack, at one lock. */
+struct lock_pair {
+	uint32_t lock, waiter, holder;	/* the latter two: innermost nodes of stacks */
+	uint32_t holder_comm;	/* string */
+	uint32_t node;		/* below both stacks */
+	int64_t time;
+	uint64_t times;
+};
+
+struct lock {
+	const void *trace;
+	int64_t pid;
+	uint64_t address;
+	uint32_t same;		/* the lock that this one is: another mapping of it; or its own number */
+	bool mutex;		/* waiters wait for its holder, not for a signal */
+	uint64_t waits;		/* times off the CPU that a known thread ended */
+	uint64_t others;	/* that something else ended: timeout, signal, not recorded */
+	int64_t time, longest;	/* blocked: until the wakeup; of waits */
+	int64_t other_time;	/* of others: until the thread ran again */
+	int64_t latency;	/* from the wakeup until the thread ran */
+	uint64_t releases;	/* system calls that wake waiters */
+	/* private to locks.c: releases that waits may still need, in order of time */
+	struct lock_release {
+		int64_t time;
+		uint32_t holder, comm;
+	} *release;
+	uint32_t nr, cap, waiting;
+};
+
+struct locks {
+	struct lock *lock;
+	uint32_t nr, cap;
+	struct lock_pair *pair;
+	uint32_t nr_pairs, cap_pairs;
+	/* private to locks.c */
+	uint32_t *slot, cap_slots, *pair_slot, cap_pair_slots;
+};
+
+struct sample;
+
+void locks_free(struct locks *locks);
+
+/*
+ * Takes the entry event of futex(2). @node: innermost of the stack. Sets *call,
+ * which lock_left() takes.
+ */
+void lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
+		  const bt_event *event, int64_t time, uint32_t node, uint32_t comm);
+void lock_left(struct locks *locks, struct lock_call *call);
+
+/*
+ * Takes a time off the CPU in @call, which waits. @waker: the call of the thread that
+ * woke, NULL: none is known. Sets sample->lock and its node, and adds the
+ * weight WEIGHT_LOCK.
+ */
+void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
+		 struct sample *sample, const struct lock_call *waker);
+
+/* Returns the number of the lock that another number means, too. */
+uint32_t lock_number(const struct locks *locks, uint32_t number);
+
+#endif /* KUNWIND_ANALYZE_LOCKS_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+/*
+ * waits.c - times off the CPU: why, who ended them, and how soon the thread ran
+ *
+ * A wait is blocked until the wakeup (sched_waking). From then on the thread could
+ * run: that time is the scheduler's latency. A preempted thread is never blocked.
+ * A wait whose wakeup is not recorded counts as blocked all the time.
+ *
+ * Memory: 56 bytes for each time off the CPU; 16 for each pair of stacks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "waits.h"
+
+static void *grow(void *array, uint32_t nr, uint32_t *cap, size_t size)
+{
+	if (nr < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 256;
+	return needed(realloc(array, *cap * size));
+}
+
+static uint32_t mix(uint32_t hash, uint32_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b1;
+	return hash ^ hash >> 15;
+}
+
+static uint32_t hash_line(const struct wait_line *line)
+{
+	uint32_t waiter = mix(mix(1, line->waiter_comm), line->cause);
+
+	return mix(mix(mix(mix(waiter, line->interrupt), line->comm), line->call),
+		   line->preempted * 2u + line->recorded);
+}
+
+static uint32_t hash_pair(const struct wait_pair *pair)
+{
+	return mix(mix(mix(2, pair->line), pair->waiter), pair->waker);
+}
+
+/* Returns the slot of an entry; an empty slot if there is none. */
+#define FIND(index, hash, number, same) ({ \
+	uint32_t at_ = (hash), number; \
+	while ((number = (index).slot[at_ & ((index).cap - 1)]) && !(same)) \
+		at_++; \
+	&(index).slot[at_ & ((index).cap - 1)]; })
+
+/* Makes room for one more entry than @nr. True: enter all again. */
+static bool make_room(struct calls_index *index, uint32_t nr)
+{
+	if (nr < index->cap / 2)
+		return false;
+	free(index->slot);
+	index->cap = index->cap ? index->cap * 2 : 1024;
+	index->slot = needed(calloc(index->cap, sizeof(*index->slot)));
+	return true;
+}
+
+static struct wait_line *line_of(struct waits *waits, const struct wait_line *key)
+{
+	uint32_t *slot, i;
+
+	if (make_room(&waits->lines, waits->nr_lines)) {
+		for (i = 0; i < waits->nr_lines; i++)
+			*FIND(waits->lines, hash_line(&waits->line[i]), n, false) = i + 1;
+	}
+	slot = FIND(waits->lines, hash_line(key), n,
+		    waits->line[n - 1].waiter_comm == key->waiter_comm &&
+		    waits->line[n - 1].cause == key->cause &&
+		    waits->line[n - 1].interrupt == key->interrupt &&
+		    waits->line[n - 1].comm == key->comm && waits->line[n - 1].call == key->call &&
+		    waits->line[n - 1].preempted == key->preempted &&
+		    waits->line[n - 1].recorded == key->recorded);
+	if (!*slot) {
+		waits->line = grow(waits->line, waits->nr_lines, &waits->cap_lines, sizeof(*key));
+		waits->line[waits->nr_lines] = *key;
+		*slot = ++waits->nr_lines;
+	}
+	return &waits->line[*slot - 1];
+}
+
+static void add_pair(struct waits *waits, const struct wait_pair *key, int64_t time)
+{
+	uint32_t *slot, i;
+
+	if (make_room(&waits->pairs, waits->nr_pairs)) {
+		for (i = 0; i < waits->nr_pairs; i++)
+			*FIND(waits->pairs, hash_pair(&waits->pair[i]), n, false) = i + 1;
+	}
+	slot = FIND(waits->pairs, hash_pair(key), n,
+		    waits->pair[n - 1].line == key->line && waits->pair[n - 1].waiter == key->waiter &&
+		    waits->pair[n - 1].waker == key->waker);
+	if (!*slot) {
+		waits->pair = grow(waits->pair, waits->nr_pairs, &waits->cap_pairs, sizeof(*key));
+		waits->pair[waits->nr_pairs] = *key;
+		*slot = ++waits->nr_pairs;
+	}
+	waits->pair[*slot - 1].time += time;
+}
+
+static void keep(struct waits *waits, const struct wait *wait)
+{
+	waits->wait = grow(waits->wait, waits->nr, &waits->cap, sizeof(*wait));
+	waits->wait[waits->nr++] = *wait;
+}
+
+static void count_thread(struct waits *waits, const struct wait *wait)
+{
+	uint32_t old = waits->cap_threads;
+	int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
+
+	if (wait->thread >= old) {
+		waits->cap_threads = wait->thread * 2 + 64;
+		waits->thread = needed(realloc(waits->thread, waits->cap_threads *
+					       sizeof(*waits->thread)));
+		memset(&waits->thread[old], 0, (waits->cap_threads - old) * sizeof(*waits->thread));
+	}
+	waits->thread[wait->thread].waits++;
+	waits->thread[wait->thread].blocked += ready - wait->begin;
+	waits->thread[wait->thread].runnable += wait->end - ready;
+}
+
+static void count_line(struct waits *waits, const struct wait *wait, const struct sample *sample)
+{
+	const struct sample_waker *waker = sample->waker;
+	struct wait_line key = {
+		.waiter_comm = wait->comm, .cause = wait->cause, .preempted = wait->preempted,
+		.recorded = waker != NULL, .interrupt = wait->interrupt, .comm = wait->waker_comm,
+	};
+	int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
+	struct wait_pair pair;
+	struct wait_line *line;
+
+	if (waker && !waker->interrupt)
+		key.call = waker->call;
+	line = line_of(waits, &key);
+	line->times++;
+	line->blocked += ready - wait->begin;
+	line->latency += wait->end - ready;
+	if (ready - wait->begin > line->longest)
+		line->longest = ready - wait->begin;
+	pair.line = (uint32_t)(line - waits->line);
+	pair.waiter = waits->samples.calls.node[sample->node].parent;
+	pair.waker = waker && !waker->interrupt ? waker->node : CALLS_ROOT;
+	pair.time = 0;
+	add_pair(waits, &pair, wait->end - wait->begin);
+}
+
+void waits_take(const struct sample *sample, const bt_event *event, void *data)
+{
+	struct waits *waits = data;
+	const struct sample_waker *waker = sample->waker;
+	struct wait wait = {
+		.begin = sample->begin, .end = sample->begin + sample->duration, .wakeup = -1,
+		.thread = sample->thread, .comm = sample->comm, .cause = sample->what,
+		.waker = SAMPLE_NO_THREAD, .preempted = sample->preempted,
+	};
+
+	if (sample->kind != SAMPLE_OFF_CPU || sample->begin < 0)
+		return;
+	if (sample->duration < 0 && event) {
+		waits->lost++;
+		return;
+	}
+	if (sample->duration < 0) {
+		wait.end = INT64_MAX;
+		waits->endless++;
+		keep(waits, &wait);
+		return;
+	}
+	if (wait.preempted) {
+		wait.wakeup = wait.begin;
+		wait.waker_comm = sample->next;
+		waits->preempted++;
+	} else if (waker) {
+		wait.wakeup = waker->time;
+		wait.interrupt = waker->interrupt;
+		wait.waker_comm = waker->interrupt ? 0 : waker->comm;
+		if (!waker->interrupt)
+			wait.waker = waker->thread;
+		*(waker->interrupt ? &waits->by_interrupt : &waits->by_thread) += 1;
+	} else {
+		waits->unrecorded++;
+	}
+	keep(waits, &wait);
+	count_thread(waits, &wait);
+	count_line(waits, &wait, sample);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct wait_line *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return x->times < y->times ? 1 : x->times > y->times ? -1 : 0;
+}
+
+void waits_sort(struct waits *waits)
+{
+	struct wait_line *line;
+	uint32_t i;
+
+	for (i = 0; i < waits->nr_pairs; i++) {
+		line = &waits->line[waits->pair[i].line];
+		if (waits->pair[i].time < line->most)
+			continue;
+		line->most = waits->pair[i].time;
+		line->waiter = waits->pair[i].waiter;
+		line->waker = waits->pair[i].waker;
+	}
+	for (i = 0; i < waits->nr_lines; i++)
+		waits->line[i].key = waits->line[i].blocked + waits->line[i].latency;
+	if (waits->nr_lines)
+		qsort(waits->line, waits->nr_lines, sizeof(*waits->line), by_key);
+	if (waits->nr)
+		qsort(waits->wait, waits->nr, sizeof(*waits->wait), by_time);
+	i = waits->samples.nr_threads;
+	if (i > waits->cap_threads) {
+		waits->thread = needed(realloc(waits->thread, i * sizeof(*waits->thread)));
+		memset(&waits->thread[waits->cap_threads], 0,
+		       (i - waits->cap_threads) * sizeof(*waits->thread));
+		waits->cap_threads = i;
+	}
+}
+
+void waits_free(struct waits *waits)
+{
+	samples_free(&waits->samples);
+	calls_free(&waits->chains);
+	free(waits->wait);
+	free(waits->line);
+	free(waits->pair);
+	free(waits->thread);
+	free(waits->lines.slot);
+	free(waits->pairs.slot);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waits.h - times off the CPU: why, who ended them, and how soon the thread ran
+ */
+#ifndef KUNWIND_ANALYZE_WAITS_H
+#define KUNWIND_ANALYZE_WAITS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "samples.h"
+#include "tool.h"
+
+/* One time off the CPU. */
+struct wait {
+	int64_t begin, end;	/* end: INT64_MAX: it lasts until the end of the trace */
+	int64_t wakeup;		/* -1: not recorded; of a preempted thread: begin */
+	uint32_t thread, comm;	/* comm: string */
+	uint32_t cause;		/* string: system call, page fault ... */
+	uint32_t waker;		/* thread, or SAMPLE_NO_THREAD */
+	uint32_t waker_comm, interrupt;	/* strings; 0: none */
+	bool preempted;
+};
+
+/* All waits of threads of one name with one cause and one kind of waker. */
+struct wait_line {
+	uint32_t waiter_comm, cause;	/* strings */
+	uint32_t interrupt, comm, call;	/* strings: of the waker */
+	bool preempted, recorded;
+	uint64_t times;
+	int64_t blocked, longest;	/* until the wakeup */
+	int64_t latency;		/* from the wakeup until the thread ran */
+	int64_t key;
+	uint32_t waiter, waker;		/* nodes: the two stacks that took most of the time */
+	int64_t most;			/* private: their time */
+};
+
+/* Time of one pair of stacks in a line. */
+struct wait_pair {
+	uint32_t line, waiter, waker;
+	int64_t time;
+};
+
+struct wait_thread {
+	int64_t blocked, runnable;	/* runnable: after a wakeup, or preempted */
+	uint64_t waits;
+};
+
+struct waits {
+	struct samples samples;
+	struct wait *wait;
+	uint32_t nr, cap;
+	struct wait_line *line;
+	uint32_t nr_lines, cap_lines;
+	struct wait_pair *pair;
+	uint32_t nr_pairs, cap_pairs;
+	struct wait_thread *thread;	/* as many as samples.thread, after reading */
+	uint32_t cap_threads;
+	struct calls_index lines, pairs;
+	uint64_t by_thread, by_interrupt, preempted, unrecorded;	/* numbers of waits */
+	uint64_t endless;	/* that last until the end of the trace */
+	uint64_t lost;		/* whose end was lost */
+	struct calls chains;	/* filled by waits_follow() */
+	/* options */
+	uint32_t top;
+	bool json;
+	struct kunwind_colours colour;
+};
+
+/* For samples_read(). @data: struct waits. */
+void waits_take(const struct sample *sample, const bt_event *event, void *data);
+
+/* Sorts all, after reading. */
+void waits_sort(struct waits *waits);
+
+/*
+ * Fills waits->chains after waits_sort(): below each waiter and its cause, what the
+ * threads did that it waited for, and whom these waited for. All times of a
+ * waiter sum up to its time.
+ */
+void waits_follow(struct waits *waits);
+
+void waits_text(const struct waits *waits);
+json_t *waits_json(const struct waits *waits);
+void waits_free(struct waits *waits);
+
+#endif /* KUNWIND_ANALYZE_WAITS_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * waits_main.c - kunwind waits: why threads waited, who woke them, which locks
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze.h"
+#include "waits.h"
+
+static const char usage[] =
+	"Usage: kunwind waits [OPTION]... TRACE...\n"
+	"\n"
+	"Explains the times off the CPU in LTTng traces: the cause, who ended each (a thread\n"
+	"with its stack, or an interrupt), and how long the thread could run but did not;\n"
+	"locks with their holders; chains of threads that waited for each other.\n"
+	"TRACE is a directory that holds a trace, or one above several.\n"
+	"\n"
+	"  -n, --top N          lines of each table (20); 0 for all\n"
+	ANALYZE_USAGE
+	"  -j, --json           one object with everything, times in nanoseconds\n"
+	"  -h, --help\n"
+	"\n"
+	"The trace needs sched_switch, and for the wakers sched_waking with the events of\n"
+	"interrupts; for locks, the system call futex. kunwind record records them all.\n"
+	"\n"
+	"Exit status: 0, or 1 after an error or when there are no waits.\n";
+
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
+static int parse(struct waits *waits, int argc, char **argv)
+{
+	static const struct option options[] = {
+		ANALYZE_LONG_OPTIONS,
+		{ "json", no_argument, NULL, 'j' },
+		{ "top", required_argument, NULL, 'n' },
+		{ NULL, 0, NULL, 0 },
+	};
+	uint64_t number;
+	int c;
+
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:", options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'j':
+			waits->json = true;
+			break;
+		case 'n':
+			if (!kunwind_tool_number(optarg, 1000000, &number)) {
+				kunwind_tool_error("--top takes a number up to 1000000, not: %s", optarg);
+				return -1;
+			}
+			waits->top = (uint32_t)number;
+			break;
+		default:
+			if (!kunwind_options_take(&waits->samples.options, c, optarg))
+				return -1;
+		}
+	}
+	if (optind < argc)
+		return 0;
+	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
+	return -1;
+}
+
+/* Prints what the trace lacks. Returns false if there is nothing to show. */
+static bool remarks(const struct waits *waits)
+{
+	const struct samples *samples = &waits->samples;
+
+	if (!analyze_remarks(samples))
+		return false;
+	if (!waits->nr && !waits->lost) {
+		kunwind_tool_error("no times off the CPU: the trace has no sched_switch of these threads "
+				   "(kunwind record -e syscalls,sched_switch,sched_waking)");
+		return false;
+	}
+	if (!samples->nr_wakings)
+		kunwind_tool_error("the trace has no sched_waking, so no wakers are known (kunwind record "
+				   "-e syscalls,sched_switch,sched_waking)");
+	else if (!samples->cpus.interrupts)
+		kunwind_tool_error("the trace has no events of interrupts: a thread named as waker may be "
+				   "one that an interrupt stopped");
+	return true;
+}
+
+static bool print(struct waits *waits)
+{
+	waits_sort(waits);
+	waits_follow(waits);
+	if (!waits->json) {
+		waits_text(waits);
+		return true;
+	}
+	if (!analyze_dump(waits_json(waits), stdout, 0))
+		return false;
+	putchar('\n');
+	return true;
+}
+
+int analyze_waits(int argc, char **argv)
+{
+	static const struct samples_calls calls = { .end = waits_take };
+	static struct waits waits = { .top = 20 };
+	int parsed;
+	bool ok;
+
+	samples_init(&waits.samples);
+	calls_init(&waits.chains);
+	waits.samples.wakers = true;
+	parsed = parse(&waits, argc, argv);
+	if (parsed > 0)
+		return kunwind_tool_finish(TOOL_OK);
+	if (parsed < 0) {
+		fprintf(stderr, "Try: kunwind waits --help\n");
+		return TOOL_FAILED;
+	}
+	waits.colour = kunwind_tool_colours(stdout);
+	ok = samples_read(&waits.samples, argv + optind, argc - optind, &calls, &waits) &&
+	     remarks(&waits) && print(&waits);
+	waits_free(&waits);
+	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
+}

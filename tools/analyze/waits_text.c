@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+/*
+ * waits_text.c - waits, locks and chains as text for a terminal
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock_sums.h"
+#include "waits.h"
+
+enum { STACK_SHOWN = 6, PAIRS_SHOWN = 3 };
+
+/* Prints ten columns; "-" for 0. */
+static void print_time(int64_t ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} scale[] = { { "s ", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+	size_t i = 0;
+
+	if (!ns) {
+		printf("%10s", "-");
+		return;
+	}
+	while (i < 3 && (double)ns < scale[i].ns)
+		i++;
+	printf("%*.*f %s", 7, scale[i].ns > 1 ? 3 : 0, (double)ns / scale[i].ns, scale[i].unit);
+}
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static uint32_t shown(const struct waits *waits, uint32_t nr)
+{
+	return waits->top && waits->top < nr ? waits->top : nr;
+}
+
+static void print_more(const struct waits *waits, uint32_t nr)
+{
+	if (shown(waits, nr) < nr)
+		printf("  %s... %u more (--top 0 for all)%s\n", waits->colour.dim,
+		       nr - shown(waits, nr), waits->colour.plain);
+}
+
+static void print_title(const struct waits *waits, const char *title, const char *head)
+{
+	printf("\n%s%s%s\n%s%s", waits->colour.bold, title, waits->colour.plain, head, *head ? "\n" : "");
+}
+
+/* Prints the innermost functions of a stack, and a newline. */
+static void print_stack(const struct calls *calls, uint32_t node)
+{
+	int nr = 0;
+
+	for (; node != CALLS_ROOT && calls_frame(calls, node)->kind == FRAME_FUNCTION;
+	     node = calls->node[node].parent) {
+		if (nr == STACK_SHOWN) {
+			fputs(" < ...", stdout);
+			break;
+		}
+		printf("%s%s", nr++ ? " < " : "", calls_name(calls, node));
+	}
+	puts(nr ? "" : "[no stack]");
+}
+
+static void print_head(const struct waits *waits)
+{
+	const struct samples *samples = &waits->samples;
+
+	printf("Trace%s%s, %.3f s: %u waits of %u threads, %" PRIu64 " events lost\n",
+	       *samples->hostname ? " of " : "", samples->hostname,
+	       (double)(samples->end - samples->begin) / 1e9, waits->nr - (uint32_t)waits->endless,
+	       samples->nr_threads, samples->lost);
+	printf("Ended by a thread: %" PRIu64 ", by an interrupt: %" PRIu64 ", waker not recorded: %"
+	       PRIu64 "; preempted: %" PRIu64 "\n", waits->by_thread, waits->by_interrupt,
+	       waits->unrecorded, waits->preempted);
+	if (waits->lost)
+		printf("%" PRIu64 " waits have no end in the trace, because events are missing\n",
+		       waits->lost);
+	if (samples->in_call)
+		printf("%" PRIu64 " threads were in a system call when the trace began; that wait does "
+		       "not count\n", samples->in_call);
+	if (waits->endless)
+		printf("%" PRIu64 " threads wait until the end of the trace; that wait does not count\n",
+		       waits->endless);
+}
+
+/* ------------------------------------------------------------ threads */
+
+static const struct waits *sorted;
+
+static int64_t off_cpu(const struct waits *waits, uint32_t thread)
+{
+	return waits->thread[thread].blocked + waits->thread[thread].runnable;
+}
+
+static int by_off_cpu(const void *a, const void *b)
+{
+	int64_t x = off_cpu(sorted, *(const uint32_t *)a), y = off_cpu(sorted, *(const uint32_t *)b);
+
+	return x < y ? 1 : -(x > y);
+}
+
+static void print_threads(const struct waits *waits)
+{
+	const struct samples *samples = &waits->samples;
+	uint32_t *order = needed(calloc(samples->nr_threads + 1, sizeof(*order))), i;
+
+	for (i = 0; i < samples->nr_threads; i++)
+		order[i] = i;
+	sorted = waits;
+	qsort(order, samples->nr_threads, sizeof(*order), by_off_cpu);
+	print_title(waits, "Threads, by time off the CPU",
+		    "   blocked   runnable     on CPU      waits  thread");
+	for (i = 0; i < shown(waits, samples->nr_threads); i++) {
+		const struct sample_thread *thread = &samples->thread[order[i]];
+
+		print_time(waits->thread[order[i]].blocked);
+		putchar(' ');
+		print_time(waits->thread[order[i]].runnable);
+		putchar(' ');
+		print_time(thread->on_cpu);
+		printf(" %10" PRIu64 "  %s %" PRId64 "\n", waits->thread[order[i]].waits,
+		       samples->calls.string[thread->comm], thread->tid);
+	}
+	print_more(waits, samples->nr_threads);
+	free(order);
+}
+
+/* ------------------------------------------------------------ wakers */
+
+static void print_waker(const struct waits *waits, const struct wait_line *line)
+{
+	char *const *string = waits->samples.calls.string;
+
+	if (line->preempted)
+		printf("%s%s", *string[line->comm] ? "preempted by " : "preempted", string[line->comm]);
+	else if (!line->recorded)
+		fputs("[not recorded]", stdout);
+	else if (line->interrupt)
+		fputs(string[line->interrupt], stdout);
+	else
+		printf("%s%s%s", *string[line->comm] ? string[line->comm] : "?", line->call ? " in " : "",
+		       line->call ? string[line->call] : "");
+}
+
+static void print_wakers(const struct waits *waits)
+{
+	const struct calls *calls = &waits->samples.calls;
+	uint32_t i;
+
+	if (!waits->nr_lines)
+		return;
+	print_title(waits, "Woken by, by cause of waiting and waker",
+		    "   blocked    longest    latency      times  thread: cause <- waker");
+	for (i = 0; i < shown(waits, waits->nr_lines); i++) {
+		const struct wait_line *line = &waits->line[i];
+
+		print_time(line->blocked);
+		putchar(' ');
+		print_time(line->longest);
+		putchar(' ');
+		print_time(line->latency);
+		printf(" %10" PRIu64 "  %s: %s <- ", line->times, calls->string[line->waiter_comm],
+		       calls->string[line->cause]);
+		print_waker(waits, line);
+		printf("\n%s%44swaits in  ", waits->colour.dim, "");
+		print_stack(calls, line->waiter);
+		if (line->recorded && !line->interrupt) {
+			printf("%44swoken in  ", "");
+			print_stack(calls, line->waker);
+		}
+		fputs(waits->colour.plain, stdout);
+	}
+	print_more(waits, waits->nr_lines);
+}
+
+/* ------------------------------------------------------------ locks */
+
+static void print_place(const struct calls *calls, uint32_t node)
+{
+	struct lock_place place = lock_place(calls, node);
+
+	if (place.function != CALLS_ROOT)
+		printf("%s called by ", calls_name(calls, place.function));
+	puts(place.caller != CALLS_ROOT ? calls_name(calls, place.caller) : "[unknown]");
+}
+
+static void print_locks(const struct waits *waits)
+{
+	const struct calls *calls = &waits->samples.calls;
+	uint32_t nr, i, k;
+	struct lock_sum *sums = lock_sums(&waits->samples.locks, &nr);
+
+	if (nr)
+		print_title(waits, "Locks (futex), by time blocked",
+			    "   blocked    longest      waits     others  lock");
+	for (i = 0; i < shown(waits, nr); i++) {
+		const struct lock_sum *sum = &sums[i];
+
+		print_time(sum->lock.time);
+		putchar(' ');
+		print_time(sum->lock.longest);
+		printf(" %10" PRIu64 " %10" PRIu64 "  %s 0x%" PRIx64 " of process %" PRId64 "\n",
+		       sum->lock.waits, sum->lock.others, sum->lock.mutex ? "lock" : "futex",
+		       sum->lock.address, sum->lock.pid);
+		fputs(waits->colour.dim, stdout);
+		for (k = 0; k < sum->nr_pairs && k < PAIRS_SHOWN; k++) {
+			const struct lock_pair *pair = sum->pair[k];
+
+			printf("%36s%5.1f %%  waits in  ", "", share(pair->time, sum->lock.time));
+			print_place(calls, pair->waiter);
+			printf("%44s%s %s  ", "", sum->lock.mutex ? "held by" : "woken by",
+			       calls->string[pair->holder_comm]);
+			print_stack(calls, pair->holder);
+		}
+		fputs(waits->colour.plain, stdout);
+	}
+	print_more(waits, nr);
+	lock_sums_free(sums, nr);
+}
+
+/* ------------------------------------------------------------ chains */
+
+struct chain_print {
+	const struct waits *waits;
+	const struct calls_total *total;
+	uint32_t *child, *sibling;	/* of each node; CALLS_ROOT: none. Longest first */
+	uint32_t lines;
+};
+
+/* Links each node to its parent's children, in order of time. */
+static void link_children(struct chain_print *print)
+{
+	const struct calls *chains = &print->waits->chains;
+	uint32_t i, *at;
+
+	for (i = 1; i < chains->nr_nodes; i++) {
+		at = &print->child[chains->node[i].parent];
+		while (*at != CALLS_ROOT &&
+		       print->total[*at].weight[WEIGHT_OFF_CPU] >= print->total[i].weight[WEIGHT_OFF_CPU])
+			at = &print->sibling[*at];
+		print->sibling[i] = *at;
+		*at = i;
+	}
+}
+
+/* Parts below one percent of the wait are left out. */
+static void print_chain(struct chain_print *print, uint32_t node, int64_t whole, int depth)
+{
+	int64_t time = print->total[node].weight[WEIGHT_OFF_CPU];
+	uint32_t i;
+
+	if (time * 100 < whole || (print->waits->top && print->lines >= print->waits->top * 2))
+		return;
+	print->lines++;
+	print_time(time);
+	printf("  %5.1f %%  %*s%s\n", share(time, whole), depth * 2, "",
+	       calls_name(&print->waits->chains, node));
+	for (i = print->child[node]; i != CALLS_ROOT; i = print->sibling[i])
+		print_chain(print, i, whole, depth + 1);
+}
+
+static void print_chains(const struct waits *waits)
+{
+	const struct calls *chains = &waits->chains;
+	struct calls_total *total = calls_totals(chains);
+	struct chain_print print = { .waits = waits, .total = total };
+	uint32_t i;
+
+	if (chains->nr_nodes > 1) {
+		print.child = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
+		print.sibling = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
+		link_children(&print);
+		print_title(waits, "Chains: what the waits waited for",
+			    "      time    share  thread: what it did");
+		for (i = print.child[CALLS_ROOT]; i != CALLS_ROOT; i = print.sibling[i])
+			print_chain(&print, i, total[i].weight[WEIGHT_OFF_CPU], 0);
+		if (waits->top && print.lines >= waits->top * 2)
+			printf("  %s... more (--top 0 for all)%s\n", waits->colour.dim, waits->colour.plain);
+		free(print.child);
+		free(print.sibling);
+	}
+	free(total);
+}
+
+static void print_endless(const struct waits *waits)
+{
+	const struct samples *samples = &waits->samples;
+	uint32_t i, lines = 0;
+
+	if (!waits->endless)
+		return;
+	print_title(waits, "Still waiting at the end of the trace", "      time  thread: cause");
+	for (i = 0; i < waits->nr; i++) {
+		const struct wait *wait = &waits->wait[i];
+
+		if (wait->end != INT64_MAX || (waits->top && lines++ >= waits->top))
+			continue;
+		print_time(samples->end - wait->begin);
+		printf("  %s %" PRId64 ": %s\n", samples->calls.string[wait->comm],
+		       samples->thread[wait->thread].tid, samples->calls.string[wait->cause]);
+	}
+	print_more(waits, (uint32_t)waits->endless);
+}
+
+void waits_text(const struct waits *waits)
+{
+	print_head(waits);
+	print_threads(waits);
+	print_wakers(waits);
+	print_locks(waits);
+	print_chains(waits);
+	print_endless(waits);
+}
