@@ -65,6 +65,7 @@ cost() { # WHAT CONTEXT COMMAND...
 }
 cost 'no stack' '' event
 cost 'callstack-user, stock, frame pointers' callstack-user event-fp
+cost 'callstack-kernel, stock' callstack-kernel event
 cost 'callstack-user, kunwind' callstack-user event register
 cost 'callstack-user, kunwind, another stack each time' callstack-user event register changing
 rmmod kunwind_bench

@@ -51,7 +51,7 @@ _kunwind() {
 			esac
 		done
 		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$events --output --buffer --children --json --quiet --left-over --" -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W "$events --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;

@@ -59,6 +59,7 @@ complete -c kunwind -n '__kunwind_is dump' -F
 complete -c kunwind -n '__kunwind_is record' -s e -l event -x -a '(__fish_append , syscalls sched_switch sched_waking openat read write futex)' -d 'System calls and tracepoints'
 complete -c kunwind -n '__kunwind_is record' -s c -l children -d 'With --pid: also its child processes'
 complete -c kunwind -n '__kunwind_is record' -s o -l output -x -a '(__fish_complete_directories)' -d 'Directory of the trace'
+complete -c kunwind -n '__kunwind_is record' -s k -l kernel -d 'Also record kernel stacks'
 complete -c kunwind -n '__kunwind_is record' -l buffer -x -d 'Bytes of each buffer'
 complete -c kunwind -n '__kunwind_is record' -s q -l quiet -d 'No closing words'
 complete -c kunwind -n '__kunwind_is record' -l left-over -d 'List sessions of killed recorders'

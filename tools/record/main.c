@@ -33,6 +33,7 @@
 #include "own_events.h"
 #include "pids.h"
 #include "session.h"
+#include "symbols.h"
 #include "tool.h"
 #include "workload.h"
 
@@ -41,7 +42,7 @@ struct record {
 	const char **events;
 	int nr_events;
 	struct pids pids;
-	bool all, quiet, json;
+	bool all, kernel, quiet, json;
 	const char *output;
 	uint64_t buffer;
 	char **command;
@@ -74,6 +75,7 @@ static const char usage[] =
 	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
 	"                      kunwind-DATE-TIME in this directory); net://HOST sends it to\n"
 	"                      lttng-relayd on HOST, where it can be read during the recording\n"
+	"  -k, --kernel        record kernel stacks, too, and (as root) the kernel's symbols\n"
 	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes, in each\n"
 	"                      of 2 channels: a power of two, which K or M may follow\n"
 	"                      (default: 4M)\n"
@@ -142,6 +144,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "kernel", no_argument, NULL, 'k' },
 		{ "left-over", no_argument, NULL, 'L' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
@@ -151,7 +154,7 @@ static int parse(struct record *record, int argc, char **argv)
 	int c, pid;
 
 	/* "+": options after COMMAND belong to COMMAND */
-	while ((c = getopt_long(argc, argv, "+ace:hjo:p:q", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ace:hjko:p:q", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
@@ -175,6 +178,9 @@ static int parse(struct record *record, int argc, char **argv)
 			return 1;
 		case 'j':
 			record->json = true;
+			break;
+		case 'k':
+			record->kernel = true;
 			break;
 		case 'L':
 			left_over_print();
@@ -309,6 +315,8 @@ static bool set_up(struct record *record)
 		if (!session_context(session, contexts[c]))
 			return false;
 	}
+	if (record->kernel && !session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL))
+		return false;
 	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
 		if (!session_event(session, own[c], NULL))
 			return false;
@@ -421,6 +429,11 @@ static int run(struct record *record)
 		status = TOOL_RUN_FAILED;
 		record->full = true;
 	}
+	if (record->kernel && session_is_remote(record->output))
+		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
+				   "before the next boot");
+	else if (record->kernel)
+		symbols_save(record->dir);
 	if (record->json)
 		closing_json(record, status);
 	else

@@ -2,7 +2,7 @@
 /*
  * kallsyms.c - the file with a kernel's symbols that is saved with a trace
  *
- * Cost of reading: 6 MB of memory for 130,000 symbols.
+ * Cost of reading: some 5 MB of memory for the 54,000 functions of Debian 12.
  */
 #include <fcntl.h>
 #include <fts.h>
