@@ -65,7 +65,7 @@ SCHEMA = {
             "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns")})),
         off_cpu=many(members(name={"type": "string"}, count=COUNT, timed=COUNT, ns=COUNT, longest_ns=COUNT)),
         events=many(members(name={"type": "string"}, count=COUNT)),
-        functions=many(members(name={"type": "string"}, object={"type": "string"}, events=COUNT,
+        functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT,
                                blocked_ns=COUNT, off_cpu_ns=COUNT, self=COUNT))),
     "waits": {"definitions": {"chain": members(["name", "ns", "parts"], name={"type": "string"}, ns=COUNT, count=COUNT,
                                                parts=many({"$ref": "#/definitions/chain"}))},

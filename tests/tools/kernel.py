@@ -258,9 +258,9 @@ def test_analysis(trace, work):
     same("export --folded: a system call", folded(trace, "blocked"), {stack + entry + ";read": 6000})
     same("export --folded --no-kernel", folded(trace, "off-cpu", "--no-kernel"), {stack + "read": 5000})
     report = json.loads(run("report", "--json", trace)[0])
-    rows = {row["name"]: (row["object"], row["off_cpu_ns"]) for row in report["functions"]}
-    same("report: functions of the kernel with their times", rows.get("pipe_read"), ("[kernel]", 5000))
-    same("report: functions of the user keep their times", rows["reader"][1], 5000)
+    rows = {row["name"]: (row["object"], row["kernel"], row["off_cpu_ns"]) for row in report["functions"]}
+    same("report: functions of the kernel with their times", rows.get("pipe_read"), ("[kernel]", True, 5000))
+    same("report: functions of the user keep their times", rows["reader"][1:], (False, 5000))
     same("report: counts of stacks and frames are the user's", [report["trace"][key] for key in ("stacks", "frames", "stacks_complete")], [3, 9, 3])
     same("report --no-kernel: no functions of the kernel", [row for row in json.loads(run("report", "--json", "--no-kernel", trace)[0])["functions"]
          if row["object"] == "[kernel]"], [])

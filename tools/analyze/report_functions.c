@@ -43,6 +43,7 @@ void report_sum_functions(struct report *report, enum weight sort)
 			continue;
 		f->name = frame->name;
 		f->object = frame->object;
+		f->kernel = frame->kernel;
 		f->count += total[i].weight[WEIGHT_EVENTS];
 		f->time += total[i].weight[WEIGHT_BLOCKED];
 		f->off_cpu += total[i].weight[WEIGHT_OFF_CPU];

@@ -45,6 +45,7 @@ static json_t *functions_json(const struct report *report)
 
 		analyze_set(object, "name", analyze_text(&report->samples, line->name));
 		analyze_set(object, "object", analyze_text(&report->samples, line->object));
+		analyze_set(object, "kernel", json_boolean(line->kernel));
 		analyze_set(object, "events", integer(line->count));
 		analyze_set(object, "blocked_ns", integer(line->time));
 		analyze_set(object, "off_cpu_ns", integer(line->off_cpu));

@@ -14,6 +14,7 @@
 /* One line of a table. Not all kinds of table use all members. */
 struct line {
 	uint32_t name, object;	/* strings */
+	bool kernel;		/* a function of the kernel */
 	int64_t count, failed, timed, time, longest, off_cpu, self;
 	int64_t key;		/* tables are sorted by this, largest first */
 };
