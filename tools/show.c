@@ -87,8 +87,8 @@ static const char usage[] =
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
 	"callstack_user", "callstack_kernel", NULL };
 
-/* Fields that are printed as frames: of kunwind_callstack, and of other events. */
-static const char *const in_whole[] = { "addresses", "trust", NULL };
+/* Fields that are printed as frames: of events with whole stacks, and of others. */
+static const char *const in_whole[] = { "addresses", "trust", "callstack_kernel", NULL };
 static const char *const in_stack[] = { "callstack_user", "callstack_kernel", NULL };
 
 static const char *const *stack_fields(const bt_event *event)

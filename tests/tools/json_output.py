@@ -47,7 +47,7 @@ def many(item):
 FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, offset=NUMBER, object=STRING,
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
-FUNCTION = members(name={"type": "string"}, object={"type": "string"})
+FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"})
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},

@@ -87,8 +87,10 @@ class Maker:
         trace.add(2500, "sched_switch", analyze.APP, self.user, ctf.SWITCH, [100, 1, 0], kernel=kernel)
         trace.add(7500, "sched_switch", (0, 0, "swapper/0"), (), ctf.SWITCH, [0, 0, 100], kernel=at("__schedule"))
         trace.add(8000, "syscall_exit_read", analyze.APP, self.user, ctf.RETURN, [5], kernel=entry)
-        # The stack is in the payload, as in kunwind_sample.
+        # Stacks are in the payload, as in kunwind_sample.
         trace.add(9000, "sample", analyze.APP, self.user, [("callstack_kernel", "u64s")], [at("vfs_read", "ksys_read")])
+        trace.add(9500, "whole_sample", analyze.APP, (), [*ctf.WHOLE, ("callstack_kernel", "u64s")], [
+            100, 100, 100, -1, 0, 1, self.user, bytes(len(self.user)), at("ksys_read")])
         directory = os.path.join(self.work, name)
         trace.write(os.path.join(directory, below))
         return directory
@@ -120,6 +122,10 @@ def test_show(trace):
     same("show: the user's functions are still there", names(trace, kind="frame"), USER)
     same("show: the kernel's functions have the object [kernel]", {row[1] for row in functions(trace)}, {"[kernel]"})
     same("show: a stack in the payload (kunwind_sample)", names(trace, event="sample"), ["vfs_read", "ksys_read"])
+    same("show: an event whose payload has both stacks",
+         [names(trace, event="whole_sample", kind=kind) for kind in ("kernel", "frame")], [["ksys_read"], USER])
+    sample = json.loads(run("show", "--json", "--event", "whole_sample", trace)[0])
+    check("show, JSON: the addresses are not among the fields of such an event", not {"addresses", "callstack_kernel"} & set(sample["fields"]), sample)
     out, _ = run("show", "--limit", "1", "--event", "sched_switch", trace)
     found = re.findall(r"^ +#(\d+) +0x[0-9a-f]+ (\w+)\+0x[0-9a-f]+ \((\S+)\)", out, re.M)
     same("show, text: one stack, the kernel's functions on top of the user's",
@@ -257,11 +263,17 @@ def test_analysis(trace, work):
          {stack + ";".join(kernel) + ";read": 5000})
     same("export --folded: a system call", folded(trace, "blocked"), {stack + entry + ";read": 6000})
     same("export --folded --no-kernel", folded(trace, "off-cpu", "--no-kernel"), {stack + "read": 5000})
+    text, _ = run("waits", trace)
+    check("waits, text: two functions of the kernel, without the scheduler's, then the program's",
+          "pipe_read < vfs_read < reader < main < _start" in text, text)
+    waker = json.loads(run("waits", "--json", trace)[0])["wakers"][0]
+    same("waits, JSON: the whole stack", [(frame["name"], frame["kernel"]) for frame in waker["stack"]],
+         [(name, True) for name in KERNEL] + [(name, False) for name in USER])
     report = json.loads(run("report", "--json", trace)[0])
     rows = {row["name"]: (row["object"], row["kernel"], row["off_cpu_ns"]) for row in report["functions"]}
     same("report: functions of the kernel with their times", rows.get("pipe_read"), ("[kernel]", True, 5000))
     same("report: functions of the user keep their times", rows["reader"][1:], (False, 5000))
-    same("report: counts of stacks and frames are the user's", [report["trace"][key] for key in ("stacks", "frames", "stacks_complete")], [3, 9, 3])
+    same("report: counts of stacks and frames are the user's", [report["trace"][key] for key in ("stacks", "frames", "stacks_complete")], [4, 12, 4])
     same("report --no-kernel: no functions of the kernel", [row for row in json.loads(run("report", "--json", "--no-kernel", trace)[0])["functions"]
          if row["object"] == "[kernel]"], [])
     text, _ = run("report", "--sort", "off-cpu", trace)
@@ -295,7 +307,7 @@ def test_analysis(trace, work):
 
 def test_babeltrace(trace, maker):
     plain = tap.run("babeltrace2", trace)
-    same("babeltrace2 opens DIR with the symbols beside its trace", len(plain.splitlines()), 6)
+    same("babeltrace2 opens DIR with the symbols beside its trace", len(plain.splitlines()), 7)
     plugin = os.path.join(analyze.HERE, "../../tools/babeltrace2/build")
     path = os.path.join(trace, "kallsyms.gz")
 

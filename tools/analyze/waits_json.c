@@ -31,6 +31,7 @@ static json_t *stack_json(const struct calls *calls, uint32_t node)
 
 		analyze_set(frame, "name", json_string(calls_name(calls, node)));
 		analyze_set(frame, "object", json_string(calls_object(calls, node)));
+		analyze_set(frame, "kernel", json_boolean(calls_frame(calls, node)->kernel));
 		analyze_append(array, frame);
 	}
 	return array;

@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lock_sums.h"
 #include "waits.h"
 
-enum { STACK_SHOWN = 6, PAIRS_SHOWN = 3 };
+enum { STACK_SHOWN = 6, KERNEL_SHOWN = 2, PAIRS_SHOWN = 3 };
 
 /* Prints ten columns; "-" for 0. */
 static void print_time(int64_t ns)
@@ -51,14 +52,28 @@ static void print_title(const struct waits *waits, const char *title, const char
 	printf("\n%s%s%s\n%s%s", waits->colour.bold, title, waits->colour.plain, head, *head ? "\n" : "");
 }
 
-/* Prints the innermost functions of a stack, and a newline. */
+/* Returns whether the kernel's function is the scheduler's, which every wait has. */
+static bool is_scheduler(const char *name)
+{
+	return !strcmp(name, "__schedule") || !strncmp(name, "schedule", strlen("schedule")) ||
+	       !strncmp(name, "try_to_wake_up", strlen("try_to_wake_up"));
+}
+
+/*
+ * Prints the innermost functions of a stack, and a newline: some of the kernel's,
+ * then the program's.
+ */
 static void print_stack(const struct calls *calls, uint32_t node)
 {
-	int nr = 0;
+	int nr = 0, kernel = 0;
 
 	for (; node != CALLS_ROOT && calls_frame(calls, node)->kind == FRAME_FUNCTION;
 	     node = calls->node[node].parent) {
-		if (nr == STACK_SHOWN) {
+		if (calls_frame(calls, node)->kernel &&
+		    (kernel == KERNEL_SHOWN || is_scheduler(calls_name(calls, node))))
+			continue;
+		kernel += calls_frame(calls, node)->kernel;
+		if (nr - kernel == STACK_SHOWN) {
 			fputs(" < ...", stdout);
 			break;
 		}
