@@ -23,6 +23,7 @@ import tempfile
 
 import analyze
 import ctf
+import flamegraph
 import perfetto
 import tap
 from analyze import APP, BIAS, OTHER, THREAD, run, stack
@@ -399,12 +400,12 @@ def test_speedscope(trace, work):
 def speedscope_itself(path, work):
     """Opens the file in speedscope's page, as speedscope's command does."""
     page = os.path.join(package("speedscope"), "dist/release/index.html")
-    if not analyze.browser() or not os.path.exists(page):
+    if not flamegraph.browser() or not os.path.exists(page):
         return
     script = os.path.join(work, "profile.js")
     with open(path, "rb") as profile, open(script, "w") as file:
         file.write('speedscope.loadFileFromBase64("x.json", "%s")' % base64.b64encode(profile.read()).decode())
-    done = subprocess.run([analyze.browser(), "--headless", "--no-sandbox", "--allow-file-access-from-files",
+    done = subprocess.run([flamegraph.browser(), "--headless", "--no-sandbox", "--allow-file-access-from-files",
                            "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
                            "--virtual-time-budget=10000", "--dump-dom",
                            "file://%s#localProfilePath=%s" % (page, script)],
