@@ -18,7 +18,7 @@
  * Two processes may have a shared futex at two addresses. They are one lock as
  * soon as one of the processes wakes the other.
  *
- * Memory: 120 bytes for each address; 40 for each pair of a waiting and a holding
+ * Memory: 112 bytes for each address; 40 for each pair of a waiting and a holding
  * stack; 16 for each release while a lock always has waiters. A requeued waiter
  * (FUTEX_REQUEUE) counts at the address that it waited for first.
  */

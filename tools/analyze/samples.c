@@ -18,7 +18,7 @@
  *
  * Wakeups count whoever makes them, because the waker may be of any process.
  *
- * Memory: the tree of calls, some 500 bytes for each thread, and with --from or
+ * Memory: the tree of calls, some 350 bytes for each thread, and with --from or
  * --duration a bit for each event.
  */
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * timeline.c - all samples, by thread and time
  *
- * Memory: 136 bytes for each sample; twice that after the array has grown.
+ * Memory: 120 bytes for each sample; twice that after the array has grown.
  */
 #include <stdlib.h>
 
