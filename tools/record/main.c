@@ -6,9 +6,9 @@
  * channel, contexts and events; register the processes; start tracing; run the
  * command; stop and destroy the session. The trace is an ordinary LTTng trace.
  *
- * sched_switch is recorded for all processes. The event that puts a process
- * back on a CPU occurs in the process that had the CPU before, so a filter by
- * process would lose it.
+ * sched_switch and sched_waking are recorded for all processes. The event that
+ * puts a process back on a CPU occurs in the process that had the CPU before, and
+ * that which wakes it occurs in the waker, so a filter by process would lose them.
  *
  * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
@@ -67,7 +67,7 @@ static const char usage[] =
 	"\n"
 	"  -e, --event LIST    record these system calls and tracepoints, separated by commas.\n"
 	"                      Names may have wildcards; \"syscalls\" means all system calls\n"
-	"                      (default: syscalls,sched_switch)\n"
+	"                      (default: syscalls,sched_switch,sched_waking)\n"
 	"  -p, --pid PID       record this running process. May be repeated\n"
 	"  -c, --children      with -p: record also the processes that it starts from now on.\n"
 	"                      Events of all processes are recorded then\n"
@@ -78,7 +78,7 @@ static const char usage[] =
 	"  -k, --kernel        record kernel stacks, too, and (as root) the kernel's symbols\n"
 	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes, in each\n"
 	"                      of 2 channels: a power of two, which K or M may follow\n"
-	"                      (default: 4M)\n"
+	"                      (default: 4M). A third channel, of interrupts, has a quarter\n"
 	"  -j, --json          print the closing message as a JSON object, in the last line of\n"
 	"                      standard error: kunwind-json(5)\n"
 	"  -q, --quiet         print no closing message\n"
@@ -86,9 +86,10 @@ static const char usage[] =
 	"  -h, --help\n"
 	"\n"
 	"Only root can record events of COMMAND alone. For other users, events of all\n"
-	"processes are recorded. sched_switch is always recorded for all processes, because\n"
-	"times off the CPU are computed from it.\n"
-	"kunwind report, flamegraph, export and show read the trace.\n"
+	"processes are recorded. sched_switch and sched_waking are always recorded for all\n"
+	"processes: times off the CPU are computed from them, and any process may be the\n"
+	"waker. With sched_waking, interrupts are recorded, which are wakers, too.\n"
+	"kunwind report, waits, flamegraph, export and show read the trace.\n"
 	"\n"
 	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
 	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";
@@ -323,9 +324,11 @@ static bool set_up(struct record *record)
 	}
 	for (i = 0; i < record->nr_events; i++) {
 		const char *name = record->events[i];
+		bool wakers = strstr(name, "sched_waking");
 
-		if (!session_event(session, name,
-				   strstr(name, "sched_switch") ? NULL : record->filter))
+		if (!session_event(session, name, wakers || strstr(name, "sched_switch") ?
+				   NULL : record->filter) ||
+		    (wakers && !session_interrupts(session, record->buffer)))
 			return false;
 	}
 	return true;
@@ -444,7 +447,7 @@ static int run(struct record *record)
 int main(int argc, char **argv)
 {
 	static struct record record = { .buffer = 4 << 20, .signals = -1, .workload.channel = -1 };
-	static char all[] = "syscalls,sched_switch";
+	static char all[] = "syscalls,sched_switch,sched_waking";
 	struct kunwind_info info;
 	sigset_t set;
 	int parsed, err, status;

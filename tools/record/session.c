@@ -2,8 +2,9 @@
 /*
  * session.c - one LTTng session of the kernel domain, through liblttng-ctl
  *
- * kunwind's own events are in a channel without contexts (own_events.h), all
- * other events in another one. A reader merges channels.
+ * kunwind's own events are in a channel without contexts (own_events.h), those of
+ * interrupts in another one (interrupt_events.h), and all other events in a third.
+ * A reader merges channels.
  *
  * LTTng accepts any name of a tracepoint without checking that it exists, so
  * this file looks names up in LTTng's lists first.
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interrupt_events.h"
 #include "left_over.h"
 #include "own_events.h"
 #include "session.h"
@@ -185,9 +187,8 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 }
 
 static bool enable(struct session *session, enum lttng_event_type type, const char *name,
-		   const char *filter)
+		   const char *channel, const char *filter)
 {
-	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : KUNWIND_OWN_CHANNEL;
 	struct lttng_event *event = lttng_event_create();
 	int err;
 
@@ -214,6 +215,7 @@ static const char *behind(const char *name, const char *prefix)
 
 bool session_event(struct session *session, const char *name, const char *filter)
 {
+	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : KUNWIND_OWN_CHANNEL;
 	const char *call = behind(name, "syscall:"), *point = behind(name, "tracepoint:");
 	bool found = false;
 
@@ -223,18 +225,37 @@ bool session_event(struct session *session, const char *name, const char *filter
 		call = point = name;
 	if (call && listed(session->syscalls, session->nr_syscalls, call)) {
 		found = true;
-		if (!enable(session, LTTNG_EVENT_SYSCALL, call, filter))
+		if (!enable(session, LTTNG_EVENT_SYSCALL, call, channel, filter))
 			return false;
 	}
 	if (point && listed(session->tracepoints, session->nr_tracepoints, point)) {
 		found = true;
-		if (!enable(session, LTTNG_EVENT_TRACEPOINT, point, filter))
+		if (!enable(session, LTTNG_EVENT_TRACEPOINT, point, channel, filter))
 			return false;
 	}
 	if (!found)
 		kunwind_tool_error("no system call or tracepoint \"%s\" "
 				   "(lttng list --kernel [--syscall] has them)", name);
 	return found;
+}
+
+bool session_interrupts(struct session *session, uint64_t buffer)
+{
+	static const char *const names[] = { INTERRUPT_EVENTS };
+	size_t i;
+
+	if (session->interrupts)
+		return true;
+	session->interrupts = true;
+	if (!create_channel(session, INTERRUPT_CHANNEL, buffer > 4 * 4096 ? buffer / 4 : 4096))
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		/* other architectures and older LTTng lack some */
+		if (listed(session->tracepoints, session->nr_tracepoints, names[i]) &&
+		    !enable(session, LTTNG_EVENT_TRACEPOINT, names[i], INTERRUPT_CHANNEL, NULL))
+			return false;
+	}
+	return true;
 }
 
 bool session_start(struct session *session)

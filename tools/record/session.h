@@ -15,6 +15,7 @@
 struct session {
 	char name[64];
 	bool created, started;
+	bool interrupts;	/* their channel was made */
 	struct lttng_handle *handle;
 	/* all that this kernel has */
 	struct lttng_event *syscalls, *tracepoints;
@@ -54,6 +55,12 @@ bool session_context(struct session *session, int type);
  * Return: false also if nothing has that name.
  */
 bool session_event(struct session *session, const char *name, const char *filter);
+
+/*
+ * Makes the channel of interrupts, with all events of theirs that this kernel has.
+ * @buffer: of the other channels. Does nothing the second time.
+ */
+bool session_interrupts(struct session *session, uint64_t buffer);
 
 bool session_start(struct session *session);
 
