@@ -375,6 +375,8 @@ def test_locks(work, arguments):
     same("condition variable: all time belongs to the waker", holders(scene.waits()["locks"][0]),
          [("first", "reader", 8010), ("second", "recursive", 12020)])
 
+    same("condition variable: no weight lock", run("export", "--folded", "-w", "lock", scene.directory).stdout, "")
+
     scene = Scene(work, "others", *arguments)
     scene.timer(1500, "entry")
     scene.timer(1510, "exit")

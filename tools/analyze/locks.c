@@ -13,7 +13,7 @@
  * does. An address is a mutex if a waiter expects the value 2 ("locked, with
  * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
  * For all others (condition variables, semaphores, joins) the whole time goes to
- * the waker.
+ * the waker; it has no weight WEIGHT_LOCK.
  *
  * Two processes may have a shared futex at two addresses. They are one lock as
  * soon as one of the processes wakes the other.
@@ -145,9 +145,12 @@ static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint3
 		    old->holder_comm == comm)
 			return old;
 	}
-	snprintf(note, sizeof(note), "[lock held by %.40s]", comm ? calls->string[comm] : "?");
-	pair.node = calls_node(calls, waiter, FRAME_NOTE, note, "");
-	pair.node = calls_node(calls, graft(calls, pair.node, holder), FRAME_WHAT, "futex", "lock");
+	if (locks->lock[lock].mutex) {
+		snprintf(note, sizeof(note), "[lock held by %.40s]", comm ? calls->string[comm] : "?");
+		pair.node = calls_node(calls, waiter, FRAME_NOTE, note, "");
+		pair.node = calls_node(calls, graft(calls, pair.node, holder), FRAME_WHAT, "futex",
+				       "lock");
+	}
 	put(locks->pair_slot, locks->cap_pair_slots, hash_pair(&pair), locks->nr_pairs);
 	locks->pair[locks->nr_pairs] = pair;
 	return &locks->pair[locks->nr_pairs++];
@@ -251,7 +254,10 @@ static void held(struct locks *locks, struct calls *calls, uint32_t lock, struct
 
 	pair->time += time;
 	pair->times++;
+	if (pair->node == CALLS_ROOT)
+		return;
 	calls->node[pair->node].self[WEIGHT_LOCK] += time;
+	sample->lock += time;
 	sample->lock_node = pair->node;		/* the last one stays */
 }
 
@@ -260,7 +266,7 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 {
 	const struct sample_waker *by = sample->waker;
 	struct lock_release last;
-	int64_t from = sample->begin, until, next;
+	int64_t from = sample->begin, until, next, blocked;
 	uint32_t number, i;
 	struct lock *lock;
 
@@ -288,10 +294,10 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 	if (from < until)
 		held(locks, calls, number, sample, &last, until - from);
 	lock = &locks->lock[number];
-	sample->lock = until - sample->begin;
+	blocked = until - sample->begin;
 	lock->waits++;
-	lock->time += sample->lock;
-	lock->latency += sample->duration - sample->lock;
-	if (sample->lock > lock->longest)
-		lock->longest = sample->lock;
+	lock->time += blocked;
+	lock->latency += sample->duration - blocked;
+	if (blocked > lock->longest)
+		lock->longest = blocked;
 }

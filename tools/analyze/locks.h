@@ -22,7 +22,7 @@ struct lock_call {
 struct lock_pair {
 	uint32_t lock, waiter, holder;	/* the latter two: innermost nodes of stacks */
 	uint32_t holder_comm;	/* string */
-	uint32_t node;		/* below both stacks */
+	uint32_t node;		/* below both stacks; of a mutex only */
 	int64_t time;
 	uint64_t times;
 };
@@ -70,8 +70,8 @@ void lock_left(struct locks *locks, struct lock_call *call);
 
 /*
  * Takes a time off the CPU in @call, which waits. @waker: the call of the thread that
- * woke, NULL: none is known. Sets sample->lock and its node, and adds the
- * weight WEIGHT_LOCK.
+ * woke, NULL: none is known. For a mutex, sets sample->lock and its node, and adds
+ * the weight WEIGHT_LOCK.
  */
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
 		 struct sample *sample, const struct lock_call *waker);
