@@ -168,7 +168,7 @@ def test_report(trace, program):
     check("text: time, longest, off CPU, calls, failed, name",
           re.search(r"^ *6\.100 us +6\.000 us +5\.000 us +2 +0  read$", text, re.M), text)
     check("text: a function with its object",
-          re.search(r"^ *6\.000 us +5\.800 us +2  recursive \(%s\)$" % re.escape(program), text, re.M), text)
+          re.search(r"^ *6\.000 us +5\.800 us +2 +100\.0 %% +100\.0 %% +0\.0 %%  recursive \(%s\)$" % re.escape(program), text, re.M), text)
     check("text: no colours in a pipe", "\033" not in text)
     check("text: --top says how many are left out", "... 4 more" in run("report", "--top", "1", trace).stdout)
     terminal = subprocess.run(["script", "-qec", "TERM=xterm %s report %s" % (KUNWIND, trace), "/dev/null"],

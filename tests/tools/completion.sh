@@ -33,6 +33,8 @@ is "$(complete_words record -e openat,re)" "openat,read " "completion continues 
 is "$(complete_words record -e openat,futex,s)" "openat,futex,sched_switch openat,futex,sched_waking openat,futex,syscalls " "completion offers all items that may continue a list"
 is "$(complete_words record --event = openat,wr)" "openat,write " "completion continues a list after --event="
 is "$(complete_words record --event =)" "futex openat read sched_switch sched_waking syscalls write " "completion begins a list after --event="
+is "$(complete_words report --by file,th)" "file,thread " "completion continues the list of tables of report --by"
+is "$(complete_words report -e th)" " " "completion offers no tables for the pattern of report -e"
 is "$(complete_words show -e openat,re)" " " "completion offers no list where the option takes a pattern"
 is "$(complete_words report --sort '')" "blocked events lock off-cpu " "completion offers the weights of report --sort"
 is "$(complete_words export --weight o)" "off-cpu " "completion offers the weight that begins with o"

@@ -19,9 +19,6 @@ import tap
 from analyze import BIAS, run, stack
 from tap import check, same
 
-tap.suite = "flamegraph"
-
-
 def browser():
     for name in ("chromium-headless-shell", "chromium", "chromium-browser"):
         if shutil.which(name):
@@ -233,6 +230,7 @@ def test_base(trace, work, program, symbols, build_id):
 
 
 def main():
+    tap.suite = "flamegraph"
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = analyze.build(work)
         trace = analyze.make_trace(work, program, symbols, build_id)

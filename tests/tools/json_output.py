@@ -48,6 +48,7 @@ FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, of
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
 FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"})
+NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT)
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
@@ -58,15 +59,26 @@ SCHEMA = {
         "cut_at_128", "kernel_named")}),
     "report": members(
         trace=members(hostname={"type": "string"}, stack_ends_recorded={"type": "boolean"}, **{name: COUNT for name in (
-            "begin_ns", "end_ns", "events", "lost", "stacks", "stacks_complete", "frames", "frames_named",
-            "threads", "calls_not_returned")}),
+            "begin_ns", "end_ns", "events", "lost", "lost_packets", "cut_files", "cut_bytes", "stacks", "stacks_complete",
+            "frames", "frames_named", "threads", "calls_not_returned")},
+            lost_by=many(members(channel={"type": "string"}, events=COUNT)),
+            frames_by_trust={"type": "object", "additionalProperties": COUNT}),
         sorted_by={"enum": ["events", "blocked", "off-cpu", "lock"]},
         system_calls=many(members(name={"type": "string"}, **{name: COUNT for name in (
             "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns")})),
         off_cpu=many(members(name={"type": "string"}, count=COUNT, timed=COUNT, ns=COUNT, longest_ns=COUNT)),
         events=many(members(name={"type": "string"}, count=COUNT)),
-        functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT,
-                               blocked_ns=COUNT, off_cpu_ns=COUNT, self=COUNT))),
+        threads=many(members(comm={"type": "string"}, pid={"type": "integer"}, tid=COUNT, **{name: COUNT for name in (
+            "count", "failed", "ns", "longest_ns", "off_cpu_ns", "on_cpu_ns")})),
+        results=many(members(name={"type": "string"}, result={"type": "string"}, count=COUNT, ns=COUNT, longest_ns=COUNT,
+                             smallest={"type": "integer"}, largest={"type": "integer"})),
+        files=many(members(name={"type": "string"}, fd=NUMBER, **{name: COUNT for name in (
+            "count", "failed", "ns", "longest_ns", "off_cpu_ns", "bytes")})),
+        functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, end=STRING, **{name: COUNT for name in (
+            "events", "blocked_ns", "off_cpu_ns", "self", "complete", "guessed")})),
+        reasons=many(members(name={"enum": [*REASONS, "not recorded", "no stack recorded"]}, stacks=COUNT)),
+        **{name: many(NEIGHBOUR) for name in ("callers", "callees")},
+        required=["trace", "sorted_by", "system_calls", "off_cpu", "events", "threads", "results", "files", "functions", "reasons"]),
     "waits": {"definitions": {"chain": members(["name", "ns", "parts"], name={"type": "string"}, ns=COUNT, count=COUNT,
                                                parts=many({"$ref": "#/definitions/chain"}))},
               **members(
@@ -218,6 +230,8 @@ def main():
         summary = values("summary", "show --summary", run("show", "--json", "--summary", trace))
         check("show --summary: numbers of events and named frames", summary and summary[0]["events"] == 3 and summary[0]["named"] == 4, summary)
         report = values("report", "report", run("report", "--json", trace))
+        near = values("report", "report --callers --callees", run("report", "--json", "--callers", "main", "--callees", "main", trace))
+        check("report --json --callers --callees: both lists", near and near[0]["callees"] and "callers" in near[0], near)
         check("report --json: number of failed calls", report and report[0]["system_calls"][0]["failed"] == 1, report)
         dump = values("dump", "dump", run("dump", "--json", program))
         check("dump --json: all rows of the table", dump and dump[0]["file"].startswith(work) and dump[0]["rows"] > 5 and

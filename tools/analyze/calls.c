@@ -58,7 +58,8 @@ static bool same_frame(const struct calls_frame *a, const struct calls_frame *b)
 {
 	return a->kind == b->kind && a->name == b->name && a->object == b->object &&
 	       a->address == b->address && a->line == b->line && a->file == b->file &&
-	       a->build_id == b->build_id && a->inlined == b->inlined && a->kernel == b->kernel;
+	       a->build_id == b->build_id && a->inlined == b->inlined && a->kernel == b->kernel &&
+	       a->guess == b->guess;
 }
 
 static uint64_t hash_string(const char *text)

@@ -21,7 +21,7 @@ enum weight {
 enum frame_kind {
 	FRAME_PROCESS,		/* the process's name: outermost in each stack */
 	FRAME_FUNCTION,
-	FRAME_NOTE,		/* after FRAME_PROCESS: the stack is not complete */
+	FRAME_NOTE,		/* after FRAME_PROCESS: the stack is not complete; object: why */
 	FRAME_WHAT,		/* the system call, event or cause: innermost in each stack */
 };
 
@@ -29,6 +29,7 @@ struct calls_frame {
 	enum frame_kind kind;
 	bool kernel;		/* FRAME_FUNCTION: the kernel's or a module's */
 	uint32_t name, object;	/* indices of calls->string; 0 is "" */
+	bool guess;		/* FRAME_FUNCTION: the walk guessed this frame (kunwind(4)) */
 	/* The rest is 0, except if samples->places was set. */
 	bool inlined;		/* into the function of the parent node */
 	uint32_t build_id, file;	/* strings; file: the source file */

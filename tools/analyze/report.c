@@ -4,6 +4,7 @@
  */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report_tables.h"
 
@@ -14,6 +15,12 @@ static const char usage[] =
 	"part of it off the CPU; by cause of being off the CPU; by function on the stack.\n"
 	"TRACE is a directory that holds a trace, or one above several.\n"
 	"\n"
+	"  -b, --by TABLES      only these tables, separated by commas: call, cause (of being off\n"
+	"                       the CPU), event, thread, result (what calls returned), file,\n"
+	"                       function, reason (why stacks ended); default: call, cause,\n"
+	"                       event and function\n"
+	"      --callers FUNCTION  which functions call those whose name matches\n"
+	"      --callees FUNCTION  what these functions call\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu or lock (default:\n"
 	"                       blocked, or what the trace has)\n"
@@ -26,11 +33,36 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
+/* Takes the list of --by. Returns false after a message. */
+static bool take_by(struct report *report, char *list)
+{
+	enum report_table t;
+	char *name, *rest = list;
+
+	while ((name = strsep(&rest, ","))) {
+		for (t = 0; t < NR_TABLES; t++) {
+			if (report_kinds[t].by && !strcmp(name, report_kinds[t].by))
+				break;
+		}
+		if (t == NR_TABLES) {
+			kunwind_tool_error("--by takes call, cause, event, thread, result, file, "
+					   "function or reason, separated by commas, not: %s", name);
+			return false;
+		}
+		report->by |= 1u << t;
+	}
+	return true;
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct report *report, int argc, char **argv)
 {
+	enum { CALLERS = 256, CALLEES };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
+		{ "by", required_argument, NULL, 'b' },
+		{ "callees", required_argument, NULL, CALLEES },
+		{ "callers", required_argument, NULL, CALLERS },
 		{ "json", no_argument, NULL, 'j' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "top", required_argument, NULL, 'n' },
@@ -39,11 +71,23 @@ static int parse(struct report *report, int argc, char **argv)
 	uint64_t number;
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:s:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "b:jn:s:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
+		case 'b':
+			if (!take_by(report, optarg))
+				return -1;
+			break;
+		case CALLERS:
+			report->callers = optarg;
+			report->by |= 1u << TABLE_CALLERS;
+			break;
+		case CALLEES:
+			report->callees = optarg;
+			report->by |= 1u << TABLE_CALLEES;
+			break;
 		case 'j':
 			report->json = true;
 			break;
@@ -74,10 +118,9 @@ static bool print(struct report *report)
 {
 	enum weight sort = samples_weight(&report->samples, report->sort);
 
-	report_sort(&report->calls);
-	report_sort(&report->causes);
-	report_sort(&report->events);
-	report_sum_functions(report, sort);
+	report_finish(report);
+	if (!report_sum_functions(report, sort))
+		return false;
 	if (report->json) {
 		if (!analyze_dump(report_json(report, sort), stdout, 0))
 			return false;
@@ -92,6 +135,7 @@ int analyze_report(int argc, char **argv)
 {
 	static const struct samples_calls calls = { .end = report_take };
 	struct report report = { .top = 20, .sort = -1 };
+	enum report_table t;
 	int parsed;
 	bool ok;
 
@@ -103,16 +147,20 @@ int analyze_report(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind report --help\n");
 		return TOOL_FAILED;
 	}
+	if (!report.by)
+		report.by = 1u << TABLE_CALLS | 1u << TABLE_CAUSES | 1u << TABLE_EVENTS |
+			    1u << TABLE_FUNCTIONS;
 	report.colour = kunwind_tool_colours(stdout);
+	files_init(&report.files, &report.samples.calls);
+	if (report.json || report.by & 1u << TABLE_FILES)
+		report.samples.files = &report.files;
 	ok = samples_read(&report.samples, argv + optind, argc - optind, &calls, &report) &&
 	     analyze_remarks(&report.samples) && print(&report);
+	files_free(&report.files);
 	samples_free(&report.samples);
-	free(report.function);
-	free(report.calls.line);
-	free(report.calls.by_name);
-	free(report.events.line);
-	free(report.events.by_name);
-	free(report.causes.line);
-	free(report.causes.by_name);
+	for (t = 0; t < NR_TABLES; t++) {
+		free(report.table[t].line);
+		free(report.table[t].by_key);
+	}
 	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
 }

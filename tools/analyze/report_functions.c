@@ -1,62 +1,223 @@
 // SPDX-License-Identifier: MIT
 /*
- * report_functions.c - sums of samples by function
+ * report_functions.c - sums of samples by function, and by caller and callee of one
  *
  * A function has the events and times of all stacks that contain it. A stack
- * counts once, even if it contains the function several times.
+ * counts once, even if it contains the function several times. Likewise, a caller
+ * has those of all stacks in which it calls the function.
  *
- * Memory: some 80 bytes for each function, and during the calculation 24 bytes
+ * A function's frames that were guessed have another number than those that were
+ * not, and inlined ones another than others. Here they are one function.
+ *
+ * Memory: some 150 bytes for each function, and during the calculation 40 bytes
  * for each node of the tree of calls.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report_tables.h"
 
-/* Returns whether the node's function is in its stack again, further out. */
-static bool is_recursive(const struct calls *calls, uint32_t node)
+struct sums {
+	struct report *report;
+	const struct calls *calls;
+	enum weight sort;
+	struct calls_total *total;
+	uint32_t *key;		/* of each frame: that of its function */
+	uint32_t *note;		/* of each node: the frame FRAME_NOTE of its stack; 0: complete */
+};
+
+static uint32_t key_of(const struct sums *sums, uint32_t node)
 {
-	uint32_t frame = calls->node[node].frame, i;
+	return sums->key[sums->calls->node[node].frame];
+}
+
+/* Numbers the functions. The caller frees the array. */
+static uint32_t *number_functions(const struct calls *calls)
+{
+	uint32_t *key = needed(calloc(calls->nr_frames + 1, sizeof(*key))), i;
+	struct calls distinct;
+
+	calls_init(&distinct);
+	for (i = 0; i < calls->nr_frames; i++)
+		key[i] = calls_child(&distinct, CALLS_ROOT, &(struct calls_frame){
+			.kind = calls->frame[i].kind, .kernel = calls->frame[i].kernel,
+			.name = calls->frame[i].name, .object = calls->frame[i].object });
+	calls_free(&distinct);
+	return key;
+}
+
+static uint32_t *find_notes(const struct calls *calls)
+{
+	uint32_t *note = needed(calloc(calls->nr_nodes, sizeof(*note))), i;
+
+	for (i = 1; i < calls->nr_nodes; i++)
+		note[i] = calls_frame(calls, i)->kind == FRAME_NOTE ? calls->node[i].frame :
+								      note[calls->node[i].parent];
+	return note;
+}
+
+/* Returns whether the node's function is in its stack again, further out. */
+static bool is_recursive(const struct sums *sums, uint32_t node)
+{
+	const struct calls *calls = sums->calls;
+	uint32_t i;
 
 	for (i = calls->node[node].parent; i != CALLS_ROOT; i = calls->node[i].parent) {
-		if (calls->node[i].frame == frame)
+		if (key_of(sums, i) == key_of(sums, node))
 			return true;
 	}
 	return false;
 }
 
-void report_sum_functions(struct report *report, enum weight sort)
+/* Returns whether the call from the parent of @node to @node is in the stack again. */
+static bool is_call_recursive(const struct sums *sums, uint32_t node)
 {
-	const struct calls *calls = &report->samples.calls;
-	struct calls_total *total = calls_totals(calls);
-	struct line *line = needed(calloc(calls->nr_frames + 1, sizeof(*line)));
-	uint32_t i, nr = 0;
+	const struct calls *calls = sums->calls;
+	uint32_t parent = calls->node[node].parent, i;
+
+	for (i = parent; i != CALLS_ROOT; i = calls->node[i].parent) {
+		if (key_of(sums, i) == key_of(sums, node) &&
+		    key_of(sums, calls->node[i].parent) == key_of(sums, parent))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the weights of a node to the line of a function, which is that of the node @of. */
+static struct line *add(const struct sums *sums, enum report_table table, uint32_t node, uint32_t of)
+{
+	const struct calls_frame *frame = calls_frame(sums->calls, of);
+	struct line *line = report_line(&sums->report->table[table], key_of(sums, of));
+	const int64_t *weight = sums->total[node].weight;
+
+	line->name = frame->name;
+	line->object = frame->object;
+	line->kernel = frame->kernel;
+	line->count += weight[WEIGHT_EVENTS];
+	line->time += weight[WEIGHT_BLOCKED];
+	line->off_cpu += weight[WEIGHT_OFF_CPU];
+	line->key += weight[sums->sort];
+	return line;
+}
+
+static void sum(const struct sums *sums)
+{
+	const struct calls *calls = sums->calls;
+	struct table *table = &sums->report->table[TABLE_FUNCTIONS];
+	struct line *line;
+	uint32_t i, parent;
 
 	for (i = 1; i < calls->nr_nodes; i++) {
 		const struct calls_frame *frame = calls_frame(calls, i);
-		struct line *f = &line[calls->node[i].frame];
 
+		parent = calls->node[i].parent;
 		/* the innermost function's own weight */
-		if (frame->kind == FRAME_WHAT)
-			line[calls->node[calls->node[i].parent].frame].self +=
-				calls->node[i].self[sort];
-		if (frame->kind != FRAME_FUNCTION || is_recursive(calls, i))
+		if (frame->kind == FRAME_WHAT && calls_frame(calls, parent)->kind == FRAME_FUNCTION)
+			report_line(table, key_of(sums, parent))->self += calls->node[i].self[sums->sort];
+		if (frame->kind != FRAME_FUNCTION)
 			continue;
-		f->name = frame->name;
-		f->object = frame->object;
-		f->kernel = frame->kernel;
-		f->count += total[i].weight[WEIGHT_EVENTS];
-		f->time += total[i].weight[WEIGHT_BLOCKED];
-		f->off_cpu += total[i].weight[WEIGHT_OFF_CPU];
-		f->key += total[i].weight[sort];
+		if (!is_recursive(sums, i)) {
+			line = add(sums, TABLE_FUNCTIONS, i, i);
+			if (!sums->note[i])
+				line->complete += sums->total[i].weight[sums->sort];
+		}
+		if (frame->guess)
+			report_line(table, key_of(sums, i))->guessed += sums->total[i].weight[sums->sort];
 	}
+}
+
+/* Sets the commonest reason for which stacks of each function ended early. */
+static void find_ends(const struct sums *sums)
+{
+	const struct calls *calls = sums->calls;
+	struct table *table = &sums->report->table[TABLE_FUNCTIONS];
+	int64_t *most = needed(calloc(table->nr + 1, sizeof(*most)));
+	int64_t *now = needed(calloc(table->nr + 1, sizeof(*now)));
+	uint32_t f, i, k;
+
+	/* one pass for each reason: there are few */
+	for (f = 0; f < calls->nr_frames; f++) {
+		if (calls->frame[f].kind != FRAME_NOTE)
+			continue;
+		memset(now, 0, table->nr * sizeof(*now));
+		for (i = 1; i < calls->nr_nodes; i++) {
+			if (sums->note[i] == f && calls_frame(calls, i)->kind == FRAME_FUNCTION &&
+			    !is_recursive(sums, i))
+				now[table->by_key[key_of(sums, i)] - 1] += sums->total[i].weight[sums->sort];
+		}
+		for (k = 0; k < table->nr; k++) {
+			if (now[k] <= most[k])
+				continue;
+			most[k] = now[k];
+			table->line[k].end = calls->frame[f].object ? calls->frame[f].object :
+								      calls->frame[f].name;
+		}
+	}
+	free(most);
+	free(now);
+}
+
+/* Removes functions whose stacks belong to no sample that counts. */
+static void remove_empty(struct table *table)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < table->nr; i++) {
+		if (table->line[i].count || table->line[i].time || table->line[i].off_cpu ||
+		    table->line[i].key)
+			table->line[nr++] = table->line[i];
+	}
+	table->nr = nr;
+}
+
+/* Makes the tables of the callers or callees of the functions that match. */
+static bool sum_neighbours(const struct sums *sums, enum report_table table, const char *pattern)
+{
+	const struct calls *calls = sums->calls;
+	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false;
+	uint32_t i, parent;
+
 	for (i = 0; i < calls->nr_frames; i++) {
-		/* a stack may belong to no sample that counts */
-		if (calls->frame[i].kind == FRAME_FUNCTION &&
-		    (line[i].count || line[i].time || line[i].off_cpu))
-			line[nr++] = line[i];
+		matches[i] = calls->frame[i].kind == FRAME_FUNCTION &&
+			     !fnmatch(pattern, calls->string[calls->frame[i].name], 0);
+		found |= matches[i];
 	}
-	free(total);
-	qsort(line, nr, sizeof(*line), report_by_key);
-	report->function = line;
-	report->nr_functions = nr;
+	for (i = 1; i < calls->nr_nodes; i++) {
+		parent = calls->node[i].parent;
+		if (parent != CALLS_ROOT &&
+		    matches[calls->node[table == TABLE_CALLERS ? i : parent].frame] &&
+		    !is_call_recursive(sums, i))
+			add(sums, table, i, table == TABLE_CALLERS ? parent : i);
+	}
+	free(matches);
+	if (!found)
+		kunwind_tool_error("no function on the stacks matches \"%s\"", pattern);
+	return found;
+}
+
+bool report_sum_functions(struct report *report, enum weight sort)
+{
+	const struct calls *calls = &report->samples.calls;
+	struct sums sums = {
+		.report = report, .calls = calls, .sort = sort, .total = calls_totals(calls),
+		.key = number_functions(calls), .note = find_notes(calls),
+	};
+	enum report_table t;
+	bool ok = true;
+
+	sum(&sums);
+	find_ends(&sums);
+	if (report->callers)
+		ok = sum_neighbours(&sums, TABLE_CALLERS, report->callers);
+	if (ok && report->callees)
+		ok = sum_neighbours(&sums, TABLE_CALLEES, report->callees);
+	for (t = TABLE_FUNCTIONS; t <= TABLE_CALLEES; t++) {
+		remove_empty(&report->table[t]);
+		report_sort(&report->table[t]);
+	}
+	free(sums.total);
+	free(sums.key);
+	free(sums.note);
+	return ok;
 }

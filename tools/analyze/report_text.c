@@ -35,93 +35,128 @@ static uint32_t shown(const struct report *report, uint32_t nr)
 	return report->top && report->top < nr ? report->top : nr;
 }
 
-static void print_more(const struct report *report, uint32_t nr)
+/* What the trace lacks. */
+static void print_losses(const struct samples *samples)
 {
-	if (shown(report, nr) < nr)
-		printf("  %s... %u more (--top 0 for all)%s\n", report->colour.dim, nr - report->top,
-		       report->colour.plain);
+	const struct kunwind_losses *losses = &samples->losses;
+	size_t i;
+
+	for (i = 0; i < losses->nr; i++)
+		printf("Lost: %" PRIu64 " events of the channel %s, because its buffers were full\n",
+		       losses->by[i].events, losses->by[i].channel);
+	if (losses->packets)
+		printf("Lost: %" PRIu64 " packets, which the tracer overwrote or discarded\n",
+		       losses->packets);
+	if (losses->cut_files)
+		printf("Left out: %" PRIu64 " bytes of %" PRIu64 " files that are cut off\n",
+		       losses->cut_bytes, losses->cut_files);
 }
 
 static void print_head(const struct report *report)
 {
 	const struct samples *samples = &report->samples;
+	uint64_t guessed = 0;
+	uint32_t i;
 
+	for (i = 0; i < KUNWIND_NR_TRUSTS; i++) {
+		if (kunwind_trust_is_guess((uint8_t)i))
+			guessed += samples->by_trust[i];
+	}
 	printf("Trace%s%s, %.3f s: %" PRIu64 " events of %u threads, %" PRIu64 " lost\n",
 	       *samples->hostname ? " of " : "", samples->hostname,
 	       (double)(samples->end - samples->begin) / 1e9, samples->events, samples->nr_sampled,
 	       samples->lost);
-	printf("Stacks: %" PRIu64 ", %.1f %% complete%s; frames: %" PRIu64 ", %.1f %% named\n",
+	printf("Stacks: %" PRIu64 ", %.1f %% complete%s; frames: %" PRIu64 ", %.1f %% named",
 	       samples->with_stack,
 	       share((int64_t)samples->complete, (int64_t)samples->with_stack),
 	       samples->ends_recorded ? "" : " (by this host's files: the trace has no kunwind_callstack)",
 	       samples->frames,
 	       share((int64_t)samples->named, (int64_t)samples->frames));
+	if (samples->ends_recorded)
+		printf(", %.1f %% guessed", share((int64_t)guessed, (int64_t)samples->frames));
+	putchar('\n');
 	if (samples->unreturned)
 		printf("%" PRIu64 " system calls did not return in the trace and have no time\n",
 		       samples->unreturned);
+	print_losses(samples);
 }
 
-/* System calls have all columns, causes have times, events only a number. */
-static void print_table(const struct report *report, const struct table *table, const char *title,
-			const char *head)
+/* Prints the last column. */
+static void print_name(const struct report *report, enum report_table table, const struct line *line)
 {
-	bool calls = table == &report->calls;
+	char *const *string = report->samples.calls.string;
+
+	if (table == TABLE_THREADS)
+		printf("  %s (%" PRId64 "/%" PRId64 ")\n", string[line->name], line->pid, line->tid);
+	else if (table == TABLE_RESULTS)
+		printf("  %s: %s\n", string[line->name], string[line->object]);
+	else if (table == TABLE_FILES && line->fd >= 0)
+		printf("  %s %s(fd %" PRId64 ")%s\n", string[line->name], report->colour.dim, line->fd,
+		       report->colour.plain);
+	else if (table >= TABLE_FUNCTIONS && table <= TABLE_CALLEES)
+		printf("  %s %s(%s)%s%s%s\n", string[line->name], report->colour.dim, string[line->object],
+		       report->colour.plain, line->end ? "  " : "", string[line->end]);
+	else
+		printf("  %s\n", string[line->name]);
+}
+
+/* The share of a function's weight that is in complete stacks, and of its guessed frames. */
+static void print_trust(const struct line *line)
+{
+	printf(" %6.1f %%", share(line->self, line->key));
+	printf(" %6.1f %%", share(line->complete, line->key));
+	printf(" %6.1f %%", share(line->guessed, line->key));
+}
+
+static void print_table(const struct report *report, enum report_table number, enum weight sort)
+{
+	const struct table *table = &report->table[number];
+	const struct table_kind *kind = &report_kinds[number];
+	const struct column *column;
 	uint32_t i;
 
 	if (!table->nr)
 		return;
-	printf("\n%s%s%s\n%s\n", report->colour.bold, title, report->colour.plain, head);
+	printf("\n%s%s", report->colour.bold, kind->title);
+	if (number == TABLE_CALLERS || number == TABLE_CALLEES)
+		printf(" %s", number == TABLE_CALLERS ? report->callers : report->callees);
+	if (number >= TABLE_FUNCTIONS && number <= TABLE_CALLEES)
+		printf(", by %s", analyze_weight_title(sort));
+	printf("%s\n", report->colour.plain);
+	for (column = kind->column; column->type != COLUMN_NONE; column++) {
+		if (column->head)
+			printf("%s%*s", column == kind->column ? "" : " ",
+			       column->type == COLUMN_NUMBER && column != kind->column ? 9 : 11,
+			       column->head);
+	}
+	printf("%s  %s\n", number == TABLE_FUNCTIONS ? "     self complete  guessed" : "", kind->name);
 	for (i = 0; i < shown(report, table->nr); i++) {
-		const struct line *line = &table->line[i];
-
-		if (table != &report->events) {
-			print_time(line->time);
-			putchar(' ');
-			print_time(line->longest);
-			putchar(' ');
+		for (column = kind->column; column->type != COLUMN_NONE; column++) {
+			if (!column->head)
+				continue;
+			printf(column == kind->column ? " " : "  ");
+			if (column->type == COLUMN_TIME)
+				print_time(report_number(&table->line[i], column));
+			else
+				printf("%*" PRId64, column == kind->column ? 10 : 8,
+				       report_number(&table->line[i], column));
 		}
-		if (calls) {
-			print_time(line->off_cpu);
-			putchar(' ');
-		}
-		printf("%10" PRId64, line->count);
-		if (calls)
-			printf(" %8" PRId64, line->failed);
-		printf("  %s\n", report->samples.calls.string[line->name]);
+		if (number == TABLE_FUNCTIONS)
+			print_trust(&table->line[i]);
+		print_name(report, number, &table->line[i]);
 	}
-	print_more(report, table->nr);
-}
-
-static void print_functions(const struct report *report, enum weight sort)
-{
-	uint32_t i;
-
-	if (!report->nr_functions)
-		return;
-	printf("\n%sFunctions on the stack, by %s%s\n"
-	       "in syscalls    off CPU     events  function (object)\n",
-	       report->colour.bold, analyze_weight_title(sort), report->colour.plain);
-	for (i = 0; i < shown(report, report->nr_functions); i++) {
-		const struct line *line = &report->function[i];
-
-		putchar(' ');
-		print_time(line->time);
-		putchar(' ');
-		print_time(line->off_cpu);
-		printf(" %10" PRId64 "  %s %s(%s)%s\n", line->count,
-		       report->samples.calls.string[line->name], report->colour.dim,
-		       report->samples.calls.string[line->object], report->colour.plain);
-	}
-	print_more(report, report->nr_functions);
+	if (i < table->nr)
+		printf("  %s... %u more (--top 0 for all)%s\n", report->colour.dim, table->nr - i,
+		       report->colour.plain);
 }
 
 void report_text(const struct report *report, enum weight sort)
 {
+	enum report_table t;
+
 	print_head(report);
-	print_table(report, &report->calls, "System calls, by time between entry and exit",
-		    "      time    longest    off CPU      calls   failed  name");
-	print_table(report, &report->causes, "Off the CPU, by system call or cause",
-		    "      time    longest      times  where");
-	print_table(report, &report->events, "Other events", "     count  name");
-	print_functions(report, sort);
+	for (t = 0; t < NR_TABLES; t++) {
+		if (report->by & 1u << t)
+			print_table(report, t, sort);
+	}
 }

@@ -80,12 +80,12 @@ static void stand_in(const struct samples *samples, const struct kunwind_frame *
  * Adds a frame's functions: first the function itself, then those inlined into
  * it. Returns the innermost node.
  */
-static uint32_t add_functions(struct samples *samples, uint32_t node, bool kernel,
+static uint32_t add_functions(struct samples *samples, uint32_t node, bool kernel, bool guess,
 			      const struct kunwind_frame *frame)
 {
 	struct calls *calls = &samples->calls;
 	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
-	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel,
+	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel, .guess = guess,
 				   .object = calls_string(calls, object) };
 	unsigned int i = frame->nr_functions;
 	bool named = false;
@@ -125,25 +125,33 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 	const struct kunwind_function *function;
 	size_t i = stack->nr;
 	uint32_t node;
+	uint8_t trust;
 
 	if (samples->measuring)
 		return CALLS_ROOT;
 	node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
 	samples->frames += stack->nr;
 	samples->with_stack += stack->nr > 0;
+	samples->without_stack += !stack->nr;
+	if (stack->nr)
+		samples->by_reason[stack->reason < 0 ? KUNWIND_NR_REASONS : stack->reason]++;
 	if (stack->complete)
 		samples->complete++;
 	else
 		node = calls_node(calls, node, FRAME_NOTE,
 				  stack->nr ? "[stack ends here]" :
-				  stack->nr_kernel ? "[no user stack]" : "[no stack]", "");
+				  stack->nr_kernel ? "[no user stack]" : "[no stack]",
+				  stack->nr && stack->reason > 0 ?
+				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
 	while (i-- > 0) {
 		function = kunwind_frame_function(&stack->frame[i]);
 		samples->named += function && function->name;
-		node = add_functions(samples, node, false, &stack->frame[i]);
+		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
+		samples->by_trust[trust <= KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
+		node = add_functions(samples, node, false, kunwind_trust_is_guess(trust), &stack->frame[i]);
 	}
 	for (i = stack->nr_kernel; i-- > 0;)
-		node = add_functions(samples, node, true, &stack->kernel[i]);
+		node = add_functions(samples, node, true, false, &stack->kernel[i]);
 	return node;
 }
 
@@ -253,6 +261,11 @@ static void enter_call(const struct moment *now, const char *name)
 	call = new_sample(now, SAMPLE_SYSCALL, name,
 			  selection_has(now->samples, now->samples->number, now->head->time) ?
 			  add_stack(now->samples, now->stack, now->head->comm) : CALLS_ROOT);
+	if (now->samples->files) {
+		call.file = now->samples->files->file;
+		call.fd = now->samples->files->fd;
+		call.transfers = now->samples->files->transfers;
+	}
 	begin_sample(now->samples, &call, now->event);
 	if (now->thread && !strncmp(name, "futex", 5))
 		lock_entered(&now->samples->locks, &now->thread->futex, now->trace, now->head->pid,
@@ -274,8 +287,9 @@ static void leave_call(const struct moment *now, const char *name)
 		return;		/* entered before the trace began, or not selected */
 	thread->call.duration = now->time - thread->call.begin;
 	/* -4095 to -1 are errors, as in the kernel */
-	thread->call.failed = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result) &&
-			      result < 0 && result >= -4095;
+	thread->call.returned = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result);
+	thread->call.result = thread->call.returned ? result : 0;
+	thread->call.failed = thread->call.result < 0 && thread->call.result >= -4095;
 	now->samples->events += kunwind_filter_time(&now->samples->options.filter, now->head->time);
 	switch_is_lost(now->samples, thread, now->event);
 	finish_sample(now->samples, &thread->call, now->event);
@@ -529,6 +543,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 	}
 	now.time = samples->measuring ? time : kunwind_filter_clamp(&samples->options.filter, time);
 	samples->end = now.time;
+	if (samples->files && !samples->measuring)
+		files_event(samples->files, now.trace, event, &head);
 	if (kunwind_event_is_own(head.name))
 		return KUNWIND_TRACE_GO_ON;
 	/* events without contexts are only there to tell threads from interrupts */
@@ -646,6 +662,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		samples->ends_recorded = kunwind_reading_has_ends(&reading);
+		samples->losses = *kunwind_trace_losses(reading.trace);
 		samples->why_no_kernel = kunwind_reading_why_no_kernel(&reading);
 		if (host)
 			samples->hostname = calls_text(&samples->calls, host);

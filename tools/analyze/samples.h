@@ -11,8 +11,11 @@
 
 #include "calls.h"
 #include "cpus.h"
+#include "files.h"
+#include "kunwind_core.h"
 #include "locks.h"
 #include "trace/options.h"
+#include "trace/trace.h"
 
 enum sample_kind {
 	SAMPLE_SYSCALL,		/* reported at its exit, or at the next call, or at the end */
@@ -45,6 +48,11 @@ struct sample {
 	int64_t duration;	/* nanoseconds; -1: not known, or SAMPLE_EVENT */
 	int64_t off_cpu;	/* SYSCALL: the part of duration off the CPU */
 	bool failed;		/* SYSCALL: returned an error */
+	uint32_t file;		/* SYSCALL: string: the file that it uses; 0: none, or not followed */
+	int64_t fd;		/* SYSCALL: its descriptor; -1: none */
+	bool transfers;		/* SYSCALL: result is a number of bytes */
+	bool returned;		/* SYSCALL: result is set */
+	int64_t result;		/* SYSCALL: what it returned */
 	bool hidden;		/* private to samples.c: the options do not select it */
 	uint64_t number;	/* the same: of the event that begins it, in the trace */
 	/*
@@ -95,6 +103,7 @@ struct sample_thread {
 struct samples {
 	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */
 	struct kunwind_options options;
+	struct files *files;	/* set before reading: follow files; or NULL */
 	bool places;		/* set before reading: frames have their address, build-id and line */
 	const char *which;	/* for messages: which of several reads this is; "" */
 	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
@@ -111,6 +120,10 @@ struct samples {
 	int64_t begin, end;
 	uint64_t lost;		/* by the tracer */
 	uint64_t events, with_stack, frames, named, complete;
+	uint64_t without_stack;
+	uint64_t by_reason[KUNWIND_NR_REASONS + 1];	/* stacks; the last: not recorded */
+	uint64_t by_trust[KUNWIND_NR_TRUSTS + 1];	/* frames; the last: not recorded */
+	struct kunwind_losses losses;
 	uint64_t unreturned;	/* system calls without an event of their exit */
 	uint64_t nr_timed, nr_off_cpu;
 	uint64_t in_call;	/* threads that were in a system call when the trace began */

@@ -30,11 +30,14 @@ _kunwind() {
 	-o | --output | -m | --maps | --base)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
-	-e | --event)
-		[ "$command" = record ] || return
+	-e | --event | -b | --by)
+		case $command in
+		record) words='syscalls sched_switch sched_waking openat read write futex' ;;
+		report) words='call cause event thread result file function reason' ;;
+		esac
+		[[ $command,$option = record,-*e* || $command,$option = report,-*b* ]] || return
 		# the last item of a list; the next one may follow
 		[[ $cur != *,* ]] || list=${cur%,*},
-		words='syscalls sched_switch sched_waking openat read write futex'
 		mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${cur##*,}")
 		compopt -o nospace 2>/dev/null
 		return ;;
@@ -56,7 +59,7 @@ _kunwind() {
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;
 	report)
-		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --by --callers --callees --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	waits)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)

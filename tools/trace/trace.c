@@ -43,6 +43,7 @@ struct kunwind_trace {
 	kunwind_trace_event_fn *fn;
 	void *data;
 	uint64_t lost;
+	struct kunwind_losses losses;
 	bool failed;
 };
 
@@ -151,7 +152,7 @@ static bool add_trace(struct kunwind_trace *trace, const char *dir)
 {
 	char *view, **views;
 
-	if (!kunwind_view_new(dir, &view))
+	if (!kunwind_view_new(dir, &view, &trace->losses.cut_files, &trace->losses.cut_bytes))
 		return false;
 	if (view) {
 		views = reallocarray(trace->view, trace->nr_views + 1, sizeof(*views));
@@ -350,6 +351,33 @@ static void note_hostname(struct kunwind_trace *trace, const bt_message *message
 			 kunwind_trace_environment(bt_stream_borrow_trace_const(stream), "hostname"));
 }
 
+/* Notes that the tracer discarded events of a stream. */
+static void lose(struct kunwind_trace *trace, const bt_stream *stream, uint64_t events)
+{
+	struct kunwind_losses *losses = &trace->losses;
+	const char *path = bt_stream_get_name(stream), *slash = path ? strrchr(path, '/') : NULL;
+	const size_t most = sizeof(losses->by) / sizeof(losses->by[0]);
+	char channel[sizeof(losses->by[0].channel)];
+	char *end;
+	size_t i;
+
+	trace->lost += events;
+	snprintf(channel, sizeof(channel), "%s", slash ? slash + 1 : path ? path : "?");
+	/* LTTng's files are CHANNEL_PROCESSOR */
+	end = strrchr(channel, '_');
+	if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")])
+		*end = '\0';
+	for (i = 0; i < losses->nr && i < most - 1; i++) {
+		if (!strcmp(losses->by[i].channel, channel))
+			break;
+	}
+	if (i == losses->nr) {
+		losses->by[losses->nr].events = 0;
+		strcpy(losses->by[losses->nr++].channel, i == most - 1 ? "others" : channel);
+	}
+	losses->by[i].events += events;
+}
+
 static int handle(struct kunwind_trace *trace, const bt_message *message)
 {
 	uint64_t count;
@@ -361,7 +389,12 @@ static int handle(struct kunwind_trace *trace, const bt_message *message)
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		if (bt_message_discarded_events_get_count(message, &count) ==
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-			trace->lost += count;
+			lose(trace, bt_message_discarded_events_borrow_stream_const(message), count);
+		break;
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		if (bt_message_discarded_packets_get_count(message, &count) ==
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+			trace->losses.packets += count;
 		break;
 	case BT_MESSAGE_TYPE_EVENT:
 		return trace->fn(bt_message_event_borrow_event_const(message),
@@ -586,6 +619,8 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	trace->fn = fn;
 	trace->data = data;
 	trace->lost = 0;
+	trace->losses.nr = 0;
+	trace->losses.packets = 0;
 	trace->failed = false;
 	if (!graph || !build(trace, graph))
 		say_error("the trace cannot be opened");
@@ -597,6 +632,11 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	if (lost)
 		*lost = trace->lost;
 	return ok;
+}
+
+const struct kunwind_losses *kunwind_trace_losses(const struct kunwind_trace *trace)
+{
+	return &trace->losses;
 }
 
 const char *kunwind_trace_hostname(const struct kunwind_trace *trace)

@@ -45,6 +45,20 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
  */
 bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data);
 
+/* What a trace lacks. */
+struct kunwind_losses {
+	struct {
+		char channel[64];	/* the stream files' name without the processor */
+		uint64_t events;
+	} by[8];			/* in the order in which they came; the last is of all others */
+	size_t nr;
+	uint64_t packets;		/* that the tracer discarded or overwrote */
+	uint64_t cut_files, cut_bytes;	/* of stream files that end inside a packet */
+};
+
+/* Returns what was lost, after kunwind_trace_read(). It lives as long as @trace. */
+const struct kunwind_losses *kunwind_trace_losses(const struct kunwind_trace *trace);
+
 /*
  * Returns the hostname in the first trace that has one; NULL if there is none,
  * or before kunwind_trace_read().

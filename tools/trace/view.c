@@ -94,7 +94,8 @@ static bool write_index(const struct kunwind_packets *packets, const char *view,
 }
 
 /* Adds the file @name of @dir to the view. */
-static bool add_file(const char *dir, const char *view, const char *name)
+static bool add_file(const char *dir, const char *view, const char *name, uint64_t *files,
+		     uint64_t *bytes)
 {
 	char *path = join(dir, name, ""), *sub = join("index", name, "");
 	struct kunwind_packets packets = { 0 };
@@ -104,6 +105,8 @@ static bool add_file(const char *dir, const char *view, const char *name)
 		kunwind_tool_error("%s: cut off (disk full, or the recorder was killed?): left out "
 				   "%" PRIu64 " of %" PRIu64 " bytes, which are no whole packets",
 				   path, packets.lost, packets.size);
+		*files += 1;
+		*bytes += packets.lost;
 		if (packets.nr)
 			ok = link_file(dir, view, name, "") && write_index(&packets, view, name);
 	} else {
@@ -148,7 +151,7 @@ static bool is_cut(const char *dir, const char *name)
 	return cut;
 }
 
-bool kunwind_view_new(const char *dir, char **view)
+bool kunwind_view_new(const char *dir, char **view, uint64_t *files, uint64_t *bytes)
 {
 	char real[PATH_MAX];
 	struct dirent **file = NULL;
@@ -164,7 +167,7 @@ bool kunwind_view_new(const char *dir, char **view)
 	}
 	for (i = 0; i < nr; i++) {
 		if (ok && *view && file[i]->d_type != DT_DIR && file[i]->d_name[0] != '.')
-			ok = add_file(real, *view, file[i]->d_name);
+			ok = add_file(real, *view, file[i]->d_name, files, bytes);
 		free(file[i]);
 	}
 	free(file);

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests the table of files of kunwind report, which follows file descriptors.
+
+Each test makes system calls of processes, and knows which file each of them uses.
+"""
+
+import json
+import os
+import tempfile
+
+import ctf
+import tap
+from analyze import run
+from tap import same
+
+tap.suite = "files"
+CLOEXEC, F_DUPFD, F_SETFD, F_DUPFD_CLOEXEC = 0x80000, 0, 2, 1030
+FIELDS = {
+    "openat": [("dfd", "s32"), ("filename", "string"), ("flags", "s32")], "open": [("filename", "string"), ("flags", "s32")],
+    "read": [("fd", "s32")], "write": [("fd", "s32")], "close": [("fd", "s32")], "dup": [("fildes", "s32")],
+    "dup2": [("oldfd", "s32"), ("newfd", "s32")], "dup3": [("oldfd", "s32"), ("newfd", "s32"), ("flags", "s32")],
+    "fcntl": [("fd", "s32"), ("cmd", "s32"), ("arg", "u64")], "socket": [("family", "s32"), ("type", "s32")],
+    "accept4": [("fd", "s32"), ("flags", "s32")], "pipe2": [("flags", "s32")], "epoll_create1": [("flags", "s32")],
+    "epoll_wait": [("epfd", "s32")], "newfstatat": [("dfd", "s32"), ("filename", "string")], "unlink": [("pathname", "string")],
+    "mmap": [("fd", "s32")], "clone": [], "execve": [("filename", "string")],
+}
+AT_FDCWD = -100
+
+
+class Calls:
+    """A trace of system calls. Each takes 10 ns, and the next one begins 100 ns later."""
+
+    def __init__(self):
+        self.trace, self.time = ctf.Trace(), 1000
+
+    def event(self, name, fields, values, thread=(1, 1, "app")):
+        self.trace.add(self.time, name, thread, (0x1234,), fields, values)
+        self.time += 1
+
+    def call(self, name, *values, result=0, thread=(1, 1, "app"), pair=None):
+        self.trace.add(self.time, "syscall_entry_" + name, thread, (0x1234,), FIELDS[name], values)
+        fields, results = list(ctf.RETURN), [result]
+        if name == "pipe2":
+            fields, results = fields + [("fildes", "u64s")], results + [pair or ()]
+        self.trace.add(self.time + 10, "syscall_exit_" + name, thread, (), fields, results)
+        self.time += 100
+
+    def files(self, work, name, *options):
+        """Returns {file: (calls, failed, bytes, fd)}."""
+        directory = os.path.join(work, name)
+        self.trace.write(directory)
+        data = json.loads(run("report", "--json", "--all", *options, directory).stdout)
+        return {row["name"]: (row["count"], row["failed"], row["bytes"], row["fd"]) for row in data["files"]}
+
+
+def test_copies(work):
+    calls = Calls()
+    calls.call("openat", AT_FDCWD, "/data", 0, result=3)
+    calls.call("read", 3, result=100)
+    calls.call("dup", 3, result=4)
+    calls.call("write", 4, result=7)
+    calls.call("fcntl", 3, F_DUPFD, 50, result=50)
+    calls.call("read", 50, result=1)
+    calls.call("dup2", 3, 9, result=9)
+    calls.call("read", 9, result=2)
+    calls.call("dup3", 4, 10, CLOEXEC, result=10)
+    calls.call("read", 10, result=3)
+    calls.call("close", 3)
+    calls.call("read", 4, result=0)
+    calls.call("openat", AT_FDCWD, "/other", 0, result=3)
+    calls.call("read", 3, result=1000)
+    calls.call("dup2", 3, 4, result=4)
+    calls.call("read", 4, result=1)
+    calls.call("openat", AT_FDCWD, "/missing", 0, result=-2)
+    calls.call("read", 77, result=-9)
+    same("copies: descriptors of dup, dup2, dup3 and F_DUPFD, and new ones after close", calls.files(work, "copies"), {
+        "/data": (12, 0, 113, None), "/other": (4, 0, 1001, None), "/missing": (1, 1, 0, None), "fd 77 of process 1": (1, 1, 0, 77)})
+
+
+def test_kinds(work):
+    calls = Calls()
+    calls.call("pipe2", 0, result=0, pair=(5, 6))
+    calls.call("write", 6, result=3)
+    calls.call("read", 5, result=3)
+    calls.call("socket", 2, 1, result=7)
+    calls.call("accept4", 7, 0, result=8)
+    calls.call("read", 8, result=5)
+    calls.call("epoll_create1", 0, result=9)
+    calls.call("epoll_wait", 9, result=1)
+    calls.call("mmap", -1, result=0x7f0000000000)
+    same("kinds: pipes, sockets and others have the names of their kind; a number of events is no number of bytes",
+         calls.files(work, "kinds"), {"pipe": (2, 0, 6, None), "socket": (1, 0, 0, 7), "socket (accepted)": (1, 0, 5, 8),
+                                      "anon_inode:[eventpoll]": (1, 0, 0, 9)})
+
+
+def test_paths(work):
+    calls = Calls()
+    calls.call("openat", AT_FDCWD, "/etc", 0, result=3)
+    calls.call("openat", 3, "hosts", 0, result=4)
+    calls.call("read", 4, result=10)
+    calls.call("newfstatat", 3, "hosts")
+    calls.call("newfstatat", 4, "")
+    calls.call("newfstatat", 3, "/absolute")
+    calls.call("openat", AT_FDCWD, "relative", 0, result=5)
+    calls.call("unlink", "/gone", result=-2)
+    same("paths: relative to a directory's descriptor, absolute, and none", calls.files(work, "paths"), {
+        "/etc": (1, 0, 0, None), "/etc/hosts": (4, 0, 10, 4), "/absolute": (1, 0, 0, None), "relative": (1, 0, 0, None),
+        "/gone": (1, 1, 0, None)})
+
+
+def test_processes(work):
+    parent, child, other, thread = (1, 1, "app"), (2, 2, "app"), (3, 3, "app"), (1, 11, "app")
+    calls = Calls()
+    calls.call("open", "/kept", 0, result=3)
+    calls.call("open", "/closed", CLOEXEC, result=4)
+    calls.call("open", "/set", 0, result=5)
+    calls.call("fcntl", 5, F_SETFD, 1)
+    calls.call("fcntl", 3, F_DUPFD_CLOEXEC, 20, result=20)
+    calls.event("kunwind_fork", [("parent", "s32"), ("child", "s32"), ("vchild", "s32")], [1, 2, 2])
+    for fd, size in ((3, 1), (4, 10), (5, 100), (20, 1000)):
+        calls.call("read", fd, result=size, thread=child)
+    calls.call("open", "/own", 0, result=6, thread=child)
+    calls.call("execve", "/bin/true", thread=child)
+    calls.call("read", 3, result=2, thread=child)
+    calls.call("read", 6, result=3, thread=child)
+    for fd in (4, 5, 20):
+        calls.call("read", fd, result=-9, thread=child)
+    calls.call("read", 4, result=20, thread=parent)     # the parent still has it
+    calls.call("read", 6, result=-9, thread=parent)     # but not what the child opened
+    calls.call("read", 3, result=5, thread=thread)      # threads share the table
+    calls.call("clone", result=3)                       # without an event of kunwind
+    calls.call("read", 5, result=200, thread=other)
+    same("processes: a child has its parent's descriptors, exec closes what is marked", {
+        name: row[:3] for name, row in calls.files(work, "processes").items()}, {
+            "/kept": (6, 0, 1 + 2 + 5 + 1000), "/closed": (3, 0, 30), "/set": (4, 0, 300), "/own": (2, 0, 3), "/bin/true": (1, 0, 0),
+            "fd 4 of process 2": (1, 1, 0), "fd 5 of process 2": (1, 1, 0), "fd 20 of process 2": (1, 1, 0),
+            "fd 6 of process 1": (1, 1, 0)})
+
+
+def test_dump(work):
+    calls = Calls()
+    for pid in (1, 2):
+        calls.event("lttng_statedump_process_state", [("tid", "s32"), ("pid", "s32"), ("file_table_address", "u64")], [pid, pid, 0xabc0 + pid])
+    fields = [("file_table_address", "u64"), ("fd", "s32"), ("flags", "s32"), ("filename", "string")]
+    calls.call("open", "/new", 0, result=4)             # before the dump reaches it
+    for table, fd, flags, name in ((1, 3, 0, "/before"), (1, 4, 0, "/older"), (1, 5, CLOEXEC, "/marked"), (2, 3, 0, "/second")):
+        calls.event("lttng_statedump_file_descriptor", fields, [0xabc0 + table, fd, flags, name])
+    for fd in (3, 4, 5):
+        calls.call("read", fd, result=1)
+    calls.call("read", 3, result=10, thread=(2, 2, "b"))
+    calls.call("execve", "/bin/true")
+    calls.call("read", 5, result=-9)
+    same("state dump: files that were open before the trace", {name: row[2] for name, row in calls.files(work, "dump", "-e", "read").items()},
+         {"/before": 1, "/new": 1, "/marked": 1, "/second": 10, "fd 5 of process 1": 0})
+
+
+def test_selection(work):
+    calls = Calls()
+    calls.call("open", "/data", 0, result=3)
+    begin = calls.time
+    calls.call("read", 3, result=1)
+    calls.call("read", 3, result=2)
+    same("files that were opened before --from and by calls that -e does not select", calls.files(
+        work, "selection", "-e", "read", "--from", "0.%09d" % (begin + 50 - 1000)), {"/data": (1, 0, 2, 3)})
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        for test in (test_copies, test_kinds, test_paths, test_processes, test_dump, test_selection):
+            test(work)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
