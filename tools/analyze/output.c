@@ -43,6 +43,8 @@ const char *analyze_weight_title(enum weight weight)
 
 bool analyze_remarks(const struct samples *samples)
 {
+	const struct kunwind_filter *filter = &samples->options.filter;
+
 	if (samples->lost)
 		kunwind_tool_error("%sthe tracer lost %llu events: counts and times are too low",
 				   samples->which, (unsigned long long)samples->lost);
@@ -54,8 +56,15 @@ bool analyze_remarks(const struct samples *samples)
 				   samples->why_no_kernel);
 	if (samples->calls.nr_nodes > 1)
 		return true;
-	kunwind_tool_error("%sno events%s", samples->which, samples->events || samples->begin < 0 ? "" :
-			   " of processes that kunwind walked (--all: of all processes)");
+	if (filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tid >= 0 ||
+	    filter->comm || !kunwind_filter_any_duration(filter))
+		kunwind_tool_error("%sno events of the threads and times that the options select%s",
+				   samples->which, samples->options.all ? "" :
+				   ", of processes that kunwind walked (--all: of all processes)");
+	else
+		kunwind_tool_error("%sno events%s", samples->which,
+				   samples->events || samples->begin < 0 ? "" :
+				   " of processes that kunwind walked (--all: of all processes)");
 	return false;
 }
 
