@@ -8,6 +8,7 @@
  * try_module_get() fails. The order matters:
  *   - The callers that can register processes end first: system_wide, then the
  *     device.
+ *   - Samples are walks, too: the sampler ends before the hooks.
  *   - No walk may begin after the first required hook is removed, because its
  *     stack could be wrong. So kunwind_hooks_retire() and a grace period come
  *     before that.
@@ -43,6 +44,7 @@
 #include "base/hook.h"
 #include "object/object.h"
 #include "process/process.h"
+#include "sample/sampler.h"
 #include "space/space.h"
 #include "status.h"
 #include "stack/takeover.h"
@@ -58,6 +60,7 @@ static void let_go(void)
 {
 	bool free;
 
+	kunwind_sampler_exit();
 	kunwind_hooks_retire();
 	synchronize_rcu();
 	free = kunwind_takeover_exit();
@@ -110,6 +113,7 @@ static int __init kunwind_init(void)
 	if (err)
 		goto out_hooks;
 	kunwind_system_wide_start();
+	kunwind_sampler_init();
 	return 0;
 
 out_hooks:
@@ -128,7 +132,8 @@ out_builder:
 out_object:
 	kunwind_object_exit();
 out_stack_event:
-	kunwind_stack_event_exit();	/* the event can be on before init */
+	kunwind_sampler_exit();		/* the events can be on before init */
+	kunwind_stack_event_exit();
 	return err;
 }
 

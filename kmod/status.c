@@ -27,6 +27,7 @@
 #include "object/object.h"
 #include "object/result.h"
 #include "process/process.h"
+#include "sample/sampler.h"
 #include "status.h"
 #include "stack/takeover.h"
 #include "stack/fault_in.h"
@@ -80,12 +81,14 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_space_show_params(m);
 	kunwind_process_show_params(m);
 	kunwind_mm_hooks_show_params(m);
+	kunwind_sampler_show_params(m);
 	kunwind_takeover_show(m);
 	kunwind_mm_hooks_show(m);
 	kunwind_process_show_hooks(m);
 	show_stats(m);
 	kunwind_callstack_show(m);
 	kunwind_stack_event_show(m);
+	kunwind_sampler_show(m);
 	kunwind_fault_in_show(m);
 	kunwind_dump_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);

@@ -278,7 +278,9 @@ static void show_method(struct seq_file *m, u32 method)
 
 void kunwind_callstack_show(struct seq_file *m)
 {
-	static const char *const consumers[KUNWIND_NR_CONSUMERS] = { "tracers", "event", "ioctl" };
+	static const char *const consumers[KUNWIND_NR_CONSUMERS] = {
+		"tracers", "event", "ioctl", "sampler",
+	};
 	u64 frames, by_reason[KUNWIND_NR_REASONS], by_trust[KUNWIND_NR_TRUSTS];
 	u32 of, i;
 

@@ -30,6 +30,7 @@ enum kunwind_consumer {
 	 */
 	KUNWIND_FOR_EVENT,
 	KUNWIND_FOR_IOCTL,
+	KUNWIND_FOR_SAMPLER,		/* the event kunwind_sample */
 	KUNWIND_NR_CONSUMERS,
 };
 

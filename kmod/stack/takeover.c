@@ -32,36 +32,13 @@
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
 
-#include "../arch/x86/regs.h"
 #include "../base/enabled.h"
 #include "../base/hook.h"
 #include "callstack.h"
 #include "../compat/unwind.h"
 #include "stack_event.h"
 #include "takeover.h"
-
-/*
- * Returns KUNWIND_REG() bits of the user registers that are valid. All
- * replacements walk from task_pt_regs(): perf passes its own registers if the
- * event hit user mode, but these lie at the same place.
- *
- * In an NMI from user mode, the entry code saves all registers on the task's
- * stack before anything else. An NMI from the kernel runs on the NMI stack of
- * its CPU, and may have hit the entry code before all registers were saved.
- * Therefore the current stack distinguishes the two cases; user_mode(regs) is
- * true in both. Xen's paravirtual guests have no NMI stack, so there all NMIs
- * count as NMIs from the kernel.
- */
-static __always_inline u32 trusted(const struct pt_regs *regs)
-{
-	int here;
-
-	if (!in_nmi() || regs != task_pt_regs(current))
-		return KUNWIND_ALL_REGS;
-	if (object_is_on_stack(&here) && !cpu_feature_enabled(X86_FEATURE_XENPV))
-		return KUNWIND_ALL_REGS;
-	return KUNWIND_REGS_NMI;
-}
+#include "valid_regs.h"
 
 /*
  * Returns whether this module walks the current task's stack. Counts each
@@ -82,13 +59,17 @@ static __always_inline bool ours(const struct pt_regs *regs)
 	return false;
 }
 
+/*
+ * All replacements walk from task_pt_regs(): perf passes its own registers if
+ * the event hit user mode, but these lie at the same place.
+ */
 static __always_inline void take(struct kunwind_space *space, const struct pt_regs *regs,
 				 unsigned long *store, u32 size, u32 *count)
 {
 	struct kunwind_request request = {
 		.consumer = KUNWIND_FOR_TRACERS, .store = store, .capacity = size,
 	};
-	u32 valid = trusted(regs);
+	u32 valid = kunwind_valid_regs(regs);
 
 	if (kunwind_stack_event_wanted() &&
 	    kunwind_stack_event(space, regs, valid, store, size, count))

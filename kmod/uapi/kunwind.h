@@ -323,9 +323,10 @@ struct kunwind_stats {
  *   hook     NAME  on|off|refused|lost  REASON
  *   stat     NAME  VALUE
  *   reason   NAME  STACKS                   (all consumers, also zeros)
- *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl; no zeros)
+ *   stacks   CONSUMER  REASON  STACKS       (tracers, event, ioctl, sampler; no zeros)
  *   frames   CONSUMER  TRUST  FRAMES        (the same)
  *   method   NAME  STEPS                    (steps without CFI, also zeros)
+ *   sampler  CLOCK|off  REASON              (REASON: why no clock runs, or empty)
  *   process  PID  COMM  MAPS  FLAGS  BYTES  (FLAGS: -, children or system_wide)
  *   object   STATE  BUILD_ERROR  ROWS  BYTES  USERS  PATH
  *   parts    BUILT  ALL  PATH               (after an object with such a table)
@@ -338,8 +339,8 @@ struct kunwind_stats {
  *
  * The task that opened the device decides what is shown. "Administrator" is an
  * opener with CAP_SYS_ADMIN in the initial user namespace.
- *   - All openers see the lines version, param, hook, reason, stacks, frames
- *     and method.
+ *   - All openers see the lines version, param, hook, reason, stacks, frames,
+ *     method and sampler.
  *   - The administrator sees all lines "process". Another opener sees those of
  *     processes that are registered by hand by the opener's effective user,
  *     without the flag "system_wide". Processes without a number in the
@@ -348,7 +349,10 @@ struct kunwind_stats {
  *     openers do not see their own, either.
  *   - All openers see these lines "stat": those of struct kunwind_stats;
  *     system_wide_pending (see struct kunwind_system_wide); emitted: events
- *     kunwind_callstack; fault_in_pages: pages faulted in for later walks;
+ *     kunwind_callstack; samples: events kunwind_sample; samples_skipped_*:
+ *     samples not taken, by cause; sample_overruns: times at which no sample was
+ *     taken because the timer was late, whose weight another sample has;
+ *     fault_in_pages: pages faulted in for later walks;
  *     fault_in_requests: requests of walks for such pages, for parts of tables
  *     and for bytes under breakpoints; fault_in_works: task works that ran for
  *     requests; fault_in_dropped: requests without a task work;

@@ -113,6 +113,41 @@ LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 	)
 )
 
+#undef kunwind_clock_value
+#define kunwind_clock_value(clock, name)	ctf_enum_value(name, KUNWIND_CLOCK_##clock)
+
+LTTNG_TRACEPOINT_ENUM(kunwind_clock,
+	TP_ENUM_VALUES(
+		KUNWIND_CLOCK_NAMES(kunwind_clock_value)
+	)
+)
+
+/*
+ * The user part is as in kunwind_callstack; stack is 0 if there is none. The
+ * kernel part has the name of LTTng's context.
+ */
+LTTNG_TRACEPOINT_EVENT(kunwind_sample,
+	TP_PROTO(const struct kunwind_sample *sample),
+	TP_ARGS(sample),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, sample->stack.tgid)
+		ctf_integer(pid_t, tid, sample->stack.tid)
+		ctf_integer(pid_t, vtid, task_pid_vnr(current))
+		ctf_array_text(char, comm, current->comm, TASK_COMM_LEN)
+		ctf_integer(u64, period, sample->period)
+		ctf_enum(kunwind_clock, u8, clock, sample->clock)
+		ctf_integer(int, syscall, sample->stack.syscall)
+		ctf_enum(kunwind_reason, u8, reason, sample->stack.reason)
+		ctf_integer(u64, stack, sample->stack.id)
+		ctf_sequence_hex(unsigned long, addresses, sample->stack.addresses, u32,
+				 sample->stack.defines ? sample->stack.count : 0)
+		ctf_sequence(u8, trust, sample->stack.trust, u32,
+			     sample->stack.defines ? sample->stack.count : 0)
+		ctf_sequence_hex(unsigned long, callstack_kernel, sample->kernel, u32,
+				 sample->kernel_count)
+	)
+)
+
 #endif /* _LTTNG_PROBE_KUNWIND_H */
 
 #include <lttng/define_trace.h>

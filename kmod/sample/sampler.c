@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sampler.c - sample all CPUs while the event kunwind_sample is on
+ *
+ * The task that turns the event on allocates the memory, and gets -ENOMEM if
+ * that fails. It holds the lock of the tracepoints, so a work item begins to
+ * sample some milliseconds later; the same work item ends that and frees the
+ * memory. CPUs that come online are sampled, too (CPU hotplug).
+ *
+ * The parameter sample_clock chooses what takes the samples: a timer
+ * (cpu_clock.c), or the counter of cycles (cycles.c). "auto" is cycles, or the
+ * timer on a machine without the counter, like most virtual machines.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpuhotplug.h>
+#include <linux/kernel.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "cpu_clock.h"
+#include "cycles.h"
+#include "frequency.h"
+#include "sampler.h"
+#include "take.h"
+
+/* What sample_clock can be, after the clocks themselves. */
+#define AUTO		KUNWIND_NR_CLOCKS
+/* What runs, if no clock does. */
+#define NONE		KUNWIND_NR_CLOCKS
+
+#define KUNWIND_CLOCK_NAME(clock, name)	name,
+static const char *const choices[] = { KUNWIND_CLOCK_NAMES(KUNWIND_CLOCK_NAME) "auto" };
+#undef KUNWIND_CLOCK_NAME
+
+static unsigned int choice = AUTO;
+
+/* Protects the three below. Taken inside the lock of sample.c. */
+static DEFINE_MUTEX(sampler_lock);
+static bool wanted;
+static struct kunwind_sample_memory *memory;
+
+/* Only settle() writes these. */
+static enum kunwind_clock running = NONE;
+static int refused;			/* error of the last begin(), or 0 */
+static int hotplug;			/* number of the CPU hotplug state */
+
+/*
+ * A CPU that comes online without a counter is not sampled: an error would
+ * keep the CPU offline.
+ */
+static int more_cycles(unsigned int cpu)
+{
+	int err = kunwind_cycles_online(cpu);
+
+	return running == KUNWIND_CLOCK_CYCLES ? 0 : err;
+}
+
+static int begin_with(enum kunwind_clock clock)
+{
+	int err;
+
+	if (clock == KUNWIND_CLOCK_CYCLES) {
+		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online", more_cycles,
+					kunwind_cycles_offline);
+	} else {
+		err = kunwind_cpu_clock_begin();
+		if (err)
+			return err;
+		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online",
+					kunwind_cpu_clock_online, kunwind_cpu_clock_offline);
+		if (err < 0)
+			kunwind_cpu_clock_end();
+	}
+	if (err < 0)
+		return err;
+	hotplug = err;
+	WRITE_ONCE(running, clock);
+	return 0;
+}
+
+static void begin(void)
+{
+	const unsigned int chosen = READ_ONCE(choice);
+	int err;
+
+	err = begin_with(chosen == KUNWIND_CLOCK_CPU ? KUNWIND_CLOCK_CPU : KUNWIND_CLOCK_CYCLES);
+	if (err && chosen == AUTO)
+		err = begin_with(KUNWIND_CLOCK_CPU);
+	WRITE_ONCE(refused, err);
+	if (err)
+		pr_notice("kunwind_sample: no samples by %s: error %d\n", choices[chosen], err);
+}
+
+static void end(void)
+{
+	const enum kunwind_clock clock = running;
+
+	cpuhp_remove_state(hotplug);
+	WRITE_ONCE(running, NONE);
+	if (clock == KUNWIND_CLOCK_CPU)
+		kunwind_cpu_clock_end();
+}
+
+static void settle(struct work_struct *work)
+{
+	struct kunwind_sample_memory *old = NULL;
+	bool on;
+
+	mutex_lock(&sampler_lock);
+	on = wanted;
+	mutex_unlock(&sampler_lock);
+	if (on && running == NONE)
+		begin();
+	else if (!on && running != NONE)
+		end();
+	if (on)
+		return;
+	mutex_lock(&sampler_lock);
+	if (!wanted) {
+		old = memory;
+		memory = NULL;
+		kunwind_sample_memory_use(NULL);
+	}
+	mutex_unlock(&sampler_lock);
+	synchronize_rcu();
+	kunwind_sample_memory_free(old);
+}
+static DECLARE_WORK(settle_work, settle);
+
+/* See kunwind_sample_serve(). */
+static int change(bool on)
+{
+	int err = 0;
+
+	mutex_lock(&sampler_lock);
+	if (on && !memory) {
+		memory = kunwind_sample_memory_alloc();
+		kunwind_sample_memory_use(memory);
+		err = memory ? 0 : -ENOMEM;
+	}
+	wanted = on && !err;
+	mutex_unlock(&sampler_lock);
+	schedule_work(&settle_work);
+	return err;
+}
+
+static int choice_set(const char *text, const struct kernel_param *param)
+{
+	int at = sysfs_match_string(choices, text);
+
+	if (at < 0)
+		return at;
+	WRITE_ONCE(choice, at);
+	return 0;
+}
+
+static int choice_get(char *to, const struct kernel_param *param)
+{
+	return sysfs_emit(to, "%s\n", choices[READ_ONCE(choice)]);
+}
+
+static const struct kernel_param_ops choice_ops = { .set = choice_set, .get = choice_get };
+module_param_cb(sample_clock, &choice_ops, NULL, 0644);
+MODULE_PARM_DESC(sample_clock,
+		 "what takes samples, from the next session on: cpu-clock, cycles, auto (default)");
+
+void kunwind_sampler_show_params(struct seq_file *m)
+{
+	seq_printf(m, "param\tsample_frequency\t%u\n", kunwind_sample_hz());
+	kunwind_sample_take_show_params(m);
+	seq_printf(m, "param\tsample_clock\t%s\n", choices[READ_ONCE(choice)]);
+}
+
+void kunwind_sampler_show(struct seq_file *m)
+{
+	const unsigned int clock = READ_ONCE(running);
+	const int err = READ_ONCE(refused);
+
+	if (clock != NONE)
+		seq_printf(m, "sampler\t%s\t\n", choices[clock]);
+	else if (err)
+		seq_printf(m, "sampler\toff\terror %d\n", err);
+	else
+		seq_puts(m, "sampler\toff\t\n");
+	kunwind_sample_take_show(m);
+	kunwind_cpu_clock_show(m);
+}
+
+void kunwind_sampler_init(void)
+{
+	kunwind_sample_serve(change);
+}
+
+void kunwind_sampler_exit(void)
+{
+	kunwind_sample_serve(NULL);
+	change(false);
+	flush_work(&settle_work);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu-clock-test.c - when a CPU is sampled: on a grid of times, with weights that
+ * add up to the time that the CPU was busy, and not while it is idle
+ */
+#include "kernel.h"
+#include "tap.h"
+
+#include "../../kmod/uapi/kunwind.h"
+#define _KUNWIND_COMPAT_TRACE_H
+#define _KUNWIND_COMPAT_HRTIMER_H
+#define _KUNWIND_HOOK_H
+#define KUNWIND_DECLARE_TRACE(...)	struct unused
+
+/* ------------------------------------------------- the kernel, with one CPU */
+
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+#define this_cpu_ptr(p)			(p)
+#define per_cpu_ptr(p, cpu)		((void)(cpu), (p))
+#define nr_cpu_ids			4
+static unsigned int cpu_number;
+#define smp_processor_id()		cpu_number
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define local_irq_disable()		((void)0)
+#define local_irq_enable()		((void)0)
+
+static struct task_struct task, idle_task;
+static bool is_idle_task(const struct task_struct *t) { return t == &idle_task; }
+
+enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
+enum { HRTIMER_MODE_ABS_PINNED_HARD };
+#ifndef CLOCK_MONOTONIC
+#define CLOCK_MONOTONIC			1
+#endif
+struct hrtimer {
+	enum hrtimer_restart (*function)(struct hrtimer *timer);
+	u64 expires;
+	bool queued;
+};
+static u64 now;
+static unsigned int starts;
+
+static u64 ktime_get(void) { return now; }
+static void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *),
+			  int clock, int mode)
+{
+	timer->function = function;
+}
+static void hrtimer_start(struct hrtimer *timer, u64 expires, int mode)
+{
+	timer->expires = expires;
+	timer->queued = true;
+	starts++;
+}
+static void hrtimer_set_expires(struct hrtimer *timer, u64 expires) { timer->expires = expires; }
+static void hrtimer_cancel(struct hrtimer *timer) { timer->queued = false; }
+
+struct tracepoint;
+static struct tracepoint *kunwind_tracepoint_find(const char *name) { return NULL; }
+static int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data) { return 0; }
+static void tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data) { }
+static void tracepoint_synchronize_unregister(void) { }
+#define check_trace_callback_type_sched_switch(f)	((void)(f))
+static void *get_irq_regs(void) { return NULL; }
+
+/* ---------------------------------------------------------- what is tested */
+
+#include "../../kmod/sample/cpu_clock.c"
+
+static u32 hz = 1000;
+static u64 weight, cost;		/* of all samples; ns that each takes */
+static unsigned int taken, idle_fires;
+
+u32 kunwind_sample_hz(void) { return hz; }
+void kunwind_sample_skip(enum kunwind_skip why) { idle_fires += why == KUNWIND_SKIP_IDLE; }
+void kunwind_sample_take(struct pt_regs *regs, u64 period, enum kunwind_clock clock)
+{
+	weight += period;
+	taken++;
+	now += cost;
+}
+
+/* Time passes until @to; the timer fires @late after it expires. */
+static void run(u64 to, u64 late)
+{
+	struct hrtimer *timer = &clocks.timer;
+
+	while (timer->queued && timer->expires + late <= to) {
+		now = max(now, timer->expires + late);
+		timer->queued = timer->function(timer) == HRTIMER_RESTART;
+	}
+	now = max(now, to);
+}
+
+static void switch_to(struct task_struct *next)
+{
+	on_sched_switch(NULL, false, current, next, 0);
+	current = next;
+}
+
+static void reset(u64 at)
+{
+	kunwind_cpu_clock_offline(0);
+	clocks.overruns = 0;
+	now = at;
+	current = &task;
+	weight = taken = idle_fires = starts = 0;
+	cost = 0;
+	kunwind_cpu_clock_online(0);
+}
+
+#define MS	1000000ULL
+
+static void test_grid(void)
+{
+	struct kunwind_grid grid = { .period = 1003, .phase = 250 };
+	unsigned int bad = 0, length, hits, phases = 0;
+	u64 at, time;
+
+	for (at = 0; at < 5000; at++) {
+		u64 next = kunwind_grid_next(grid, at), last = kunwind_grid_last(grid, at);
+
+		bad += next <= at || next > at + 1003 || (next - 250) % 1003;
+		bad += last > at || (at >= 250 && next - last != 1003);
+	}
+	tap_ok(!bad, "grid: the next time is the first after now, the last is the one before");
+	/* of all bursts of a length, as many meet a time of the grid as are long */
+	for (length = 1, bad = 0; length < 1003; length += 77) {
+		for (at = 10000, hits = 0; at < 10000 + 1003; at++)
+			hits += kunwind_grid_next(grid, at) <= at + length;
+		bad += hits != length;
+	}
+	tap_ok(!bad, "grid: a burst is sampled with the probability that its length has");
+	for (at = 0; at < 4; at++) {
+		grid = kunwind_grid_of(997, at, 4);
+		for (time = 0; time < at; time++)
+			phases += kunwind_grid_of(997, time, 4).phase == grid.phase;
+	}
+	tap_ok(!phases && grid.phase < grid.period, "grid: each CPU has a phase of its own");
+}
+
+static void test_busy(void)
+{
+	reset(100 * MS + 1);
+	run(1100 * MS, 0);
+	tap_ok(taken == 1000 && weight == 1000 * MS && !clocks.overruns,
+	       "busy: one sample each period, each with the weight of a period");
+	reset(100 * MS + 1);
+	run(1100 * MS, MS / 3);
+	tap_ok(taken == 999 && weight == 999 * MS && !clocks.overruns,
+	       "busy: a timer that is late by less than a period changes no weight");
+	reset(100 * MS + 1);
+	run(200 * MS, 0);
+	run(300 * MS, 7 * MS + 500);	/* as if interrupts were off for 7 ms, again and again */
+	tap_ok(taken < 120 && weight + 8 * MS > 200 * MS && weight <= 200 * MS &&
+	       clocks.overruns == weight / MS - taken,
+	       "late timer: the weights add up to the time, and the periods in between are counted");
+}
+
+static void test_slow_samples(void)
+{
+	u64 in_samples;
+
+	reset(0);
+	cost = 5 * MS;
+	run(1000 * MS, 0);
+	in_samples = taken * cost;
+	tap_ok(in_samples <= 510 * MS && taken > 50,
+	       "slow samples: they use at most half of the CPU, and do not stop");
+	tap_ok(weight + 12 * MS > 1000 * MS, "slow samples: their weights add up to the time");
+}
+
+static void test_idle(void)
+{
+	unsigned int i;
+
+	reset(10 * MS + 1);
+	switch_to(&idle_task);
+	run(1000 * MS, 0);
+	tap_ok(idle_fires == 1 && !taken && !clocks.timer.queued,
+	       "idle: the timer fires once, and takes no sample");
+	starts = 0;
+	switch_to(&idle_task);
+	tap_ok(!starts, "idle: a switch from idle to idle starts no timer");
+	now = 1000 * MS + MS / 2;
+	switch_to(&task);
+	tap_ok(starts == 1 && clocks.timer.expires == 1001 * MS,
+	       "idle: the switch to a task starts the timer at the next time of the grid");
+	run(1005 * MS, 0);
+	tap_ok(taken == 5 && weight == 5 * MS, "idle: the idle time is in no weight");
+	/* 0.25 ms every 3.1 ms or so: the share of samples is that of the time */
+	reset(MS);
+	for (i = 0; i < 10000; i++) {
+		switch_to(&task);
+		run(now + MS / 4, 0);
+		switch_to(&idle_task);
+		run(now + 2853337, 0);	/* no multiple of the period */
+	}
+	tap_ok(weight >= 2450 * MS && weight <= 2550 * MS,
+	       "bursts: the weights are the bursts' time within 2 percent");
+	reset(MS);
+	for (i = 0; i < 100; i++)
+		switch_to(i % 2 ? &task : &idle_task);
+	tap_ok(starts == 1, "idle: no timer is started while the last one has not fired");
+}
+
+static void test_changes(void)
+{
+	reset(MS);
+	run(101 * MS, 0);
+	hz = 100;
+	run(201 * MS, 0);
+	hz = 10000;
+	run(301 * MS, 0);
+	hz = 1000;
+	tap_ok(weight <= 300 * MS && weight + 10 * MS >= 300 * MS,
+	       "frequency: the weights add up to the time when it changes");
+	reset(MS);
+	run(2 * MS, 0);
+	kunwind_cpu_clock_offline(0);
+	starts = 0;
+	switch_to(&idle_task);
+	switch_to(&task);
+	tap_ok(!clocks.timer.queued && !starts, "offline: the probe does not start the timer");
+	tap_ok(clocks.timer.function(&clocks.timer) == HRTIMER_NORESTART,
+	       "offline: a handler that still runs does not start the timer again");
+}
+
+int main(void)
+{
+	test_grid();
+	test_busy();
+	test_slow_samples();
+	test_idle();
+	test_changes();
+	return tap_done();
+}

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 600
+#
+# t-sampler.sh - the event kunwind_sample: what a CPU executes, and how long
+#
+# A program knows the CPU time of its functions. The samples must agree with the
+# program, and with perf's of the same run.
+
+# shellcheck source=tests/vm/oracle/session.sh
+. "$(dirname "$0")/../oracle/session.sh"
+need lttng babeltrace2 perf
+sampled=$oracle/sampled.py
+cd "$KUNWIND_TMP" || exit 1
+cp "$progs/burner" burner
+parameters=/sys/module/kunwind/parameters
+
+status() { kunwind status --tsv | awk -F '\t' -v k="$1" -v n="$2" '$1 == k && (n == "" || $2 == n) { print $(n == "" ? 2 : 3) }'; }
+stat_of() { status stat "$1"; }
+# begin DIR [EVENT...]: samples, and these events with user stacks
+begin() {
+	local dir=$1
+	shift
+	pgrep -x lttng-sessiond >/dev/null || lttng-sessiond --daemonize >/dev/null
+	lttng -q create sampler --output="$PWD/$dir"
+	lttng -q enable-channel -k samples --subbuf-size=4M --num-subbuf=8
+	lttng -q enable-event -k -c samples kunwind_sample
+	if [ $# -gt 0 ]; then
+		lttng -q enable-channel -k all --subbuf-size=4M --num-subbuf=16
+		lttng -q add-context -k -c all -t callstack-user -t callstack-kernel -t vpid -t vtid
+		lttng -q enable-event -k -c all "$(IFS=,; echo "$*")"
+	fi
+	lttng -q start
+	until [ "$(status sampler '')" != off ] || [ "$(kunwind status --tsv | grep -c '^sampler.*error')" -gt 0 ]; do sleep 0.1; done
+}
+end() { lttng -q stop; lttng -q destroy sampler; }
+list() { "$sampled" "$1" list; }
+
+check "the module loads" modprobe kunwind
+check "the probe module loads" modprobe lttng-probe-kunwind
+is "$(status sampler '')" off "without a session no clock runs"
+
+# ------------------------------------------------ parameters
+refused() { ! (echo "$2" >"$parameters/$1") 2>/dev/null; }
+for value in 0 10001 -1 4294967297 abc ''; do
+	check "sample_frequency: '$value' is refused" refused sample_frequency "$value"
+done
+is "$(cat $parameters/sample_frequency)" 997 "sample_frequency is 997 after refused values"
+check "sample_clock: an unknown clock is refused" refused sample_clock sundial
+is "$(cat $parameters/sample_clock)" auto "sample_clock is auto after a refused value"
+
+# ------------------------------------------------ shares of CPU time
+# no limit of perf's counts
+echo 1 >/proc/sys/kernel/perf_cpu_time_max_percent
+echo 4 >/proc/sys/kernel/perf_event_paranoid
+begin shares
+is "$(status sampler '')" cpu-clock "auto: a machine without a counter of cycles uses cpu-clock"
+check_fails 1 "rmmod fails while the event is on" rmmod kunwind
+before=$(stat_of samples)
+perf record -q -g -e cpu-clock -F 997 -o perf.data -- kunwind run -- ./burner 300 bursts >truth 2>perf.err &
+# a busy host makes the timer late, so that there are fewer samples a second
+until [ $(($(stat_of samples) - before)) -ge 14000 ]; do sleep 0.2; done
+pkill -TERM -x burner
+wait $!
+end
+is "$(status sampler '')" off "after the session no clock runs"
+perf script --no-inline -i perf.data -F comm,tid,ip,sym >perf.txt 2>>perf.err
+adopt "$sampled" shares shares ./burner truth --perf perf.txt --at-least 10000
+diag "status: $(kunwind status --tsv | grep sample | tr '\t\n' ' ,')"
+is "$(list shares | awk -F '\t' '$1 != "burner" && $1 != "bursts" && $1 != "perf" && $1 != "kunwind" { print $1 }' | sort -u)" "" \
+	"sample_all off: only registered processes are sampled"
+
+# ------------------------------------------------ an idle machine
+begin idle
+sleep 1
+idle=$(stat_of samples_skipped_idle) switches=$(awk '/^ctxt/ { print $2 }' /proc/stat)
+sleep 10
+idle=$(($(stat_of samples_skipped_idle) - idle)) switches=$(($(awk '/^ctxt/ { print $2 }' /proc/stat) - switches))
+end
+diag "10 s: the timers fired $idle times in idle CPUs, $switches context switches"
+[ "$idle" -le $((switches + 2)) ]
+verdict $? "an idle period has at most one timer interrupt of the sampler"
+
+# ------------------------------------------------ all tasks; the kernel part
+echo Y >$parameters/sample_all
+echo 4999 >$parameters/sample_frequency
+begin all
+kunwind run -- timeout 2 dd if=/dev/zero of=/dev/null bs=64K 2>/dev/null
+./burner 2 >/dev/null
+for ((i = 0; i < 100; i++)); do /bin/true; done
+end
+list all >all.tsv
+median=$(awk -F '\t' '$1 == "dd" && $9 > 0 { print $9 }' all.tsv | sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }')
+check "dd in the kernel: the median sample has at least 3 kernel frames ($median)" test "${median:-0}" -ge 3
+check "dd in the kernel: a sample has the system call read and a user stack" \
+	awk -F '\t' '$1 == "dd" && $6 == 0 && $7 == "complete" && $8 >= 3 && $9 > 0 { n++ } END { exit !n }' all.tsv
+check "user code: samples have no kernel part and no system call" \
+	awk -F '\t' '$1 == "burner" && $9 == 0 && $6 == -1 { n++ } $9 == 0 && $6 != -1 { bad++ } END { exit !n || bad }' all.tsv
+check "sample_all: a process that is not registered has its program counter" \
+	awk -F '\t' '$1 == "burner" && $7 == "no_object" { n++; bad += $8 != 1 } END { exit n < 1000 || bad }' all.tsv
+check "sample_all: kernel threads are sampled, without a user part" \
+	awk -F '\t' '$7 == "kthread" { n++; bad += $8 || !$9 } END { exit !n || bad }' all.tsv
+diag "$(cut -f 1,7 all.tsv | sort | uniq -c | sort -rn | head -n 12)"
+is "$(awk -F '\t' '$4 % 200040 { n++ } END { print n + 0 }' all.tsv)" 0 "weights are whole periods"
+echo N >$parameters/sample_all
+echo 997 >$parameters/sample_frequency
+
+# ------------------------------------------------ CPUs come and go
+begin hotplug
+taskset -c 1 kunwind run -- ./burner 1 >/dev/null
+check "a CPU goes offline while it is sampled" sh -c 'echo 0 >/sys/devices/system/cpu/cpu1/online'
+kunwind run -- ./burner 1 >/dev/null
+check "a CPU comes online while the event is on" sh -c 'echo 1 >/sys/devices/system/cpu/cpu1/online'
+taskset -c 1 kunwind run -- ./burner 2 >/dev/null
+end
+list hotplug | awk -F '\t' '$1 == "burner" { n[$2] += $4; cpu[$2] = $5 } END { for (p in n) print p, cpu[p], int(n[p] / 1e8) }' | sort -n >hotplug.txt
+diag "$(cat hotplug.txt)"
+is "$(awk '{ print $2, ($3 >= 5) }' hotplug.txt | tr '\n' ',')" "1 1,0 1,1 1," "a CPU is sampled before it goes offline, and when it is online again"
+
+# ------------------------------------------------ everything traced
+begin traced 'hrtimer_*' 'sched_*' 'irq_*' 'timer_*'
+kunwind run -- ./burner 3 bursts >truth
+end
+adopt "$sampled" traced shares ./burner truth --within 5 --at-least 1000
+
+# ------------------------------------------------ without the counter
+echo cycles >$parameters/sample_clock
+begin none
+kunwind run -- ./burner 1 >/dev/null
+is "$(list none | wc -l)" 0 "sample_clock=cycles without a counter: no samples"
+like "$(kunwind status --tsv | grep '^sampler')" "off	error -2" "sample_clock=cycles without a counter: the status has the error"
+end
+echo auto >$parameters/sample_clock
+
+# ------------------------------------------------ on and off, and unloading
+for _ in 1 2 3 4 5; do
+	begin again
+	end
+	rm -rf again
+done
+check "the probe module is unloaded" rmmod lttng-probe-kunwind
+check "the module is unloaded" rmmod kunwind
+done_testing
