@@ -430,6 +430,12 @@ static struct sample_thread *woken(const struct moment *now)
 		threads_by_number(now->samples, now->trace, tid) : NULL;
 }
 
+/* Returns whether the thread is off the CPU and was woken. */
+static bool is_woken(const struct sample_thread *thread)
+{
+	return thread->off.begin >= 0 && (thread->off.wakeup || thread->waker.time >= thread->off.begin);
+}
+
 static uint64_t number_wakeup(struct samples *samples, struct sample_thread *thread)
 {
 	if (thread->off.begin < 0 || thread->off.hidden)
@@ -464,7 +470,7 @@ static uint64_t wake(const struct moment *now, struct sample_thread *thread, uin
 		.thread = waker ? (uint32_t)(waker - samples->thread) : SAMPLE_NO_THREAD, .node = stack,
 	};
 
-	if (thread->off.begin >= 0 && thread->off.wakeup)
+	if (is_woken(thread))
 		return 0;
 	if (strcmp(now->head->name, "sched_waking"))
 		return number_wakeup(samples, thread);
@@ -479,7 +485,8 @@ static uint64_t wake(const struct moment *now, struct sample_thread *thread, uin
 		by.interrupt = calls_string(&samples->calls, "interrupt");
 	if (thread->off.begin < 0 || !thread->off.preempted)
 		thread->waker = by;
-	return number_wakeup(samples, thread);
+	/* the thread that an interrupt stopped is not the waker */
+	return by.interrupt ? 0 : number_wakeup(samples, thread);
 }
 
 /* Takes a sched_switch. Returns how long the thread that loses the CPU has had it. */

@@ -56,7 +56,7 @@ struct sample {
 	bool hidden;		/* private to samples.c: the options do not select it */
 	uint64_t number;	/* the same: of the event that begins it, in the trace */
 	/*
-	 * EVENT: it wakes a thread that is off the CPU, and OFF_CPU: it ends
+	 * EVENT: its thread wakes one that is off the CPU, and OFF_CPU: it ends
 	 * because of such an event: both have the same number. 0: no such event.
 	 */
 	uint64_t wakeup;
