@@ -4,10 +4,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
 import ctf
+import perfetto
 import tap
 from analyze import BIAS, KUNWIND, build, run, stack
 from json_output import parse
@@ -188,6 +190,15 @@ def test_interrupts(scene):
     same("interrupts: no stack of the thread that an interrupt stops",
          {len(line["waker_stack"]) for line in data["wakers"] if line["ended_by"] == "interrupt"}, {0})
     same("interrupts recorded: no message", scene.stderr, "")
+    if shutil.which("protoc"):
+        path = scene.directory + ".pftrace"
+        run("export", "--perfetto", "-o", path, scene.directory)
+        reader = perfetto.Reader(path)
+        flows = {flow: event["thread"] for event in reader.instants for flow in event["flows_out"]}
+        same("perfetto: flows begin at threads that wake, and not at those that an interrupt stops", sorted(
+            (event["args"]["in"], str(flows[event["flows_in"][0]])) for event in reader.slices if event["flows_in"]),
+            [("epoll_wait", "(100, 102, 'third')"), ("recvfrom", "(100, 101, 'second')"),
+             ("select", "(100, 101, 'second')")])
     report = json.loads(run("report", "--json", scene.directory).stdout)
     same("report: events of interrupts are not counted", {row["name"] for row in report["events"]},
          {"sched_switch", "sched_waking"})
@@ -256,8 +267,10 @@ def test_orders(scene):
     same("page fault: the cause, and who ended it", got["first", "page fault or the like"],
          ("thread", "second", "ioctl", 1, 200, 300))
     same("the waker ends: its last system call", got["first", "wait4"], ("thread", "third", "exit", 1, 200, 200))
-    same("wait until the end of the trace", (data["trace"]["waiting_at_end"], data["waiting_at_end"]),
-         (1, [{"name": "first", "tid": 100, "cause": "epoll_wait", "ns": 0}]))
+    same("wait until the end of the trace: counted, with its stack",
+         (data["trace"]["waiting_at_end"], [(wait["name"], wait["tid"], wait["cause"], wait["ns"], names(wait["stack"]))
+                                            for wait in data["waiting_at_end"]]),
+         (1, [("first", 100, "epoll_wait", 0, ["reader", "main", "_start"])]))
     same("numbers of waits by their ends", [data["trace"][key] for key in (
         "waits", "ended_by_thread", "ended_by_interrupt", "waker_not_recorded", "preempted")], [7, 4, 1, 1, 1])
     threads = {thread["name"]: thread for thread in data["threads"]}

@@ -6,7 +6,7 @@
  * run: that time is the scheduler's latency. A preempted thread is never blocked.
  * A wait whose wakeup is not recorded counts as blocked all the time.
  *
- * Memory: 56 bytes for each time off the CPU; 16 for each pair of stacks.
+ * Memory: 64 bytes for each time off the CPU; 16 for each pair of stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +155,7 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 	struct wait wait = {
 		.begin = sample->begin, .end = sample->begin + sample->duration, .wakeup = -1,
 		.thread = sample->thread, .comm = sample->comm, .cause = sample->what,
+		.node = waits->samples.calls.node[sample->node].parent,
 		.waker = SAMPLE_NO_THREAD, .preempted = sample->preempted,
 	};
 

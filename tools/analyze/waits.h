@@ -18,6 +18,7 @@ struct wait {
 	int64_t wakeup;		/* -1: not recorded; of a preempted thread: begin */
 	uint32_t thread, comm;	/* comm: string */
 	uint32_t cause;		/* string: system call, page fault ... */
+	uint32_t node;		/* innermost of the stack */
 	uint32_t waker;		/* thread, or SAMPLE_NO_THREAD */
 	uint32_t waker_comm, interrupt;	/* strings; 0: none */
 	bool preempted;

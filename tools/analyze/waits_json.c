@@ -200,6 +200,7 @@ static json_t *endless_json(const struct waits *waits)
 		set(object, "tid", samples->thread[wait->thread].tid);
 		analyze_set(object, "cause", analyze_text(samples, wait->cause));
 		set(object, "ns", samples->end - wait->begin);
+		analyze_set(object, "stack", stack_json(&samples->calls, wait->node));
 		analyze_append(array, object);
 	}
 	return array;

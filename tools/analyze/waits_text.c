@@ -319,6 +319,9 @@ static void print_endless(const struct waits *waits)
 		print_time(samples->end - wait->begin);
 		printf("  %s %" PRId64 ": %s\n", samples->calls.string[wait->comm],
 		       samples->thread[wait->thread].tid, samples->calls.string[wait->cause]);
+		printf("%s%12swaits in  ", waits->colour.dim, "");
+		print_stack(&samples->calls, wait->node);
+		fputs(waits->colour.plain, stdout);
 	}
 	print_more(waits, (uint32_t)waits->endless);
 }
