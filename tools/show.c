@@ -88,7 +88,8 @@ static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname
 	"callstack_user", "callstack_kernel", NULL };
 
 /* Fields that are printed as frames: of events with whole stacks, and of others. */
-static const char *const in_whole[] = { "addresses", "trust", "callstack_kernel", NULL };
+static const char *const in_whole[] = { "base", "shared", "addresses", "trust",
+	"callstack_kernel", NULL };
 static const char *const in_stack[] = { "callstack_user", "callstack_kernel", NULL };
 
 static const char *const *stack_fields(const bt_event *event)

@@ -28,9 +28,17 @@
  *	or a fault
  * @id: a number of this stack; never 0. Stacks of one CPU with the same id are
  *	equal in all members above
- * @defines: the event has to hold the addresses and the trust. Otherwise an
- *	earlier event of this CPU with the same @id had this set, at most a
- *	second and 64 KB of such events ago
+ * @inner: the event has to define @id: hold the addresses of so many innermost
+ *	frames. 0: an earlier event of this CPU defines @id
+ * @trusts: how many trusts the event has to hold: @inner, or 0 if the innermost
+ *	frame of the stack has REGISTERS, and the other @inner - 1 have CFI
+ * @shared: how many frames are outside of the @inner ones. Addresses and trust of
+ *	these are those of the outermost frames of another stack, the base
+ * @base: id of the base minus @id; 0: no base. The base's last definition is
+ *	earlier in the stream of this CPU, and all other members above are equal
+ *
+ * A definition, its base's, that of its base's base, and so on, are at most a
+ * second and 64 KB of such events older than an event that needs them.
  */
 struct kunwind_stack {
 	const unsigned long *addresses;
@@ -39,8 +47,10 @@ struct kunwind_stack {
 	u32 reason;
 	pid_t tgid, tid;
 	int syscall;
-	u64 id;			/* only for kunwind_callstack_whole */
-	bool defines;
+	/* only for kunwind_callstack_whole */
+	u64 id;
+	u16 inner, trusts, shared;
+	s32 base;
 };
 
 /* One record of 160 frames, and its text, are shorter than a page. */

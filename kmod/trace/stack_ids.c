@@ -6,8 +6,12 @@
  * not hold the same addresses again and again, equal stacks get the same id,
  * and only some events hold the addresses: they define the id. Stacks are equal
  * if all members are: process, thread, system call, reason, addresses, trust.
- * So a filter by any of these fields keeps the definitions of the events that
- * it keeps.
+ *
+ * Stacks that differ often differ only in their inner frames. So a definition
+ * holds only the inner frames. The outer frames are those of a base: the last
+ * defined stack of the same process, thread, system call and reason. Therefore a
+ * filter by any of these fields keeps the definitions of the events that it
+ * keeps.
  *
  * Each CPU has a table of its own, so that a definition is in the same stream
  * of the trace as the events that need it, and before them. The addresses of
@@ -15,13 +19,15 @@
  * are compared. An id never gets a second meaning while the module is loaded.
  *
  * An event defines its id again after KUNWIND_REDEFINE_BYTES of events of this
- * CPU, and after a second, and after kunwind_stack_restart(). So a reader can
- * use a trace whose beginning is missing (a snapshot, a rotated trace) or that
- * has lost packets.
+ * CPU, and after a second, and after kunwind_stack_restart(). The time and the
+ * bytes count from the oldest definition that the stack needs: its own, its
+ * base's, that of its base's base, and so on. So a reader can use a trace whose
+ * beginning is missing (a snapshot, a rotated trace) or that has lost packets.
  *
  * Memory: 84 KB for each CPU while the event is on. An interrupt that comes
  * while its CPU's table is in use does not use it: its event defines a new id.
  */
+#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/percpu.h>
@@ -29,25 +35,33 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 
+#include "../uapi/kunwind.h"
 #include "stack_ids.h"
 
 #define RING_WORDS		8192U		/* a power of two */
 #define MOST_WORDS		(RING_WORDS / 8)	/* longer stacks are not kept */
 #define SLOT_BITS		9
+#define LAST_BITS		7
+#define FEWEST_SHARED		2U	/* a base makes the next definition come earlier */
 #define KUNWIND_REDEFINE_BYTES	65536U
 #define CPU_SHIFT		44	/* an id has the CPU above, the CPU's counter below */
 
 /* Words before the addresses. */
 enum { WHO, WHAT, HEAD_WORDS };
 
+/* When a stack was defined: the oldest definition that its last one needs. */
+struct since {
+	u64 bytes;			/* value of ->bytes */
+	u32 when;			/* jiffies */
+	u32 restarts;			/* value of restarts */
+};
+
 /* A stack that was defined. id is 0: the slot is free. */
 struct slot {
 	u64 id;
 	u64 at;				/* position of the stack in the ring */
-	u64 defined;			/* value of ->bytes at its last definition */
+	struct since since;
 	u32 hash;
-	u32 when;			/* jiffies of its last definition */
-	u32 restarts;			/* value of restarts at its last definition */
 };
 
 struct kunwind_stack_ids {
@@ -56,6 +70,7 @@ struct kunwind_stack_ids {
 	u64 bytes;			/* of events, since the event is on */
 	u64 head;			/* where the next stack goes; never wraps */
 	struct slot slot[1 << SLOT_BITS];
+	u16 last[1 << LAST_BITS];	/* slot of the last definition, by hash of head words */
 	u64 ring[RING_WORDS];
 };
 
@@ -78,9 +93,10 @@ static notrace u64 who(const struct kunwind_stack *stack)
 	return (u64)(u32)stack->tgid << 32 | (u32)stack->tid;
 }
 
+#define COUNT_BITS		16
 static notrace u64 what(const struct kunwind_stack *stack)
 {
-	return (u64)(u32)stack->syscall << 32 | stack->reason << 16 | stack->count;
+	return (u64)(u32)stack->syscall << 32 | stack->reason << COUNT_BITS | stack->count;
 }
 
 static notrace u32 hash_of(const struct kunwind_stack *stack)
@@ -96,6 +112,13 @@ static notrace bool equal(const u64 *kept, const struct kunwind_stack *stack)
 	       !memcmp(kept + HEAD_WORDS + stack->count, stack->trust, stack->count);
 }
 
+/* Returns the words of a stack that was defined; NULL: the slot or the words are reused. */
+static notrace const u64 *kept_words(const struct kunwind_stack_ids *ids, const struct slot *slot)
+{
+	return slot->id && ids->head - slot->at <= RING_WORDS ?
+		       &ids->ring[slot->at & (RING_WORDS - 1)] : NULL;
+}
+
 /* Returns the slot of this stack; NULL: it is not in the table. */
 static notrace struct slot *find(struct kunwind_stack_ids *ids, const struct kunwind_stack *stack,
 				 u32 hash)
@@ -104,10 +127,9 @@ static notrace struct slot *find(struct kunwind_stack_ids *ids, const struct kun
 
 	for (way = 0; way < 2; way++) {
 		struct slot *slot = &ids->slot[(hash >> (32 - SLOT_BITS)) ^ way];
+		const u64 *kept = kept_words(ids, slot);
 
-		/* the ring still holds its words */
-		if (slot->id && slot->hash == hash && ids->head - slot->at <= RING_WORDS &&
-		    equal(&ids->ring[slot->at & (RING_WORDS - 1)], stack))
+		if (kept && slot->hash == hash && equal(kept, stack))
 			return slot;
 	}
 	return NULL;
@@ -138,10 +160,10 @@ static notrace struct slot *keep(struct kunwind_stack_ids *ids, const struct kun
 	return slot;
 }
 
-static notrace bool is_recent(const struct kunwind_stack_ids *ids, const struct slot *slot)
+static notrace bool is_recent(const struct since *since, const struct since *now)
 {
-	return slot->restarts == READ_ONCE(restarts) && (u32)jiffies - slot->when < HZ &&
-	       ids->bytes - slot->defined < KUNWIND_REDEFINE_BYTES;
+	return since->restarts == now->restarts && now->when - since->when < HZ &&
+	       now->bytes - since->bytes < KUNWIND_REDEFINE_BYTES;
 }
 
 static notrace u64 next_id(const struct kunwind_stack_ids *ids)
@@ -149,24 +171,95 @@ static notrace u64 next_id(const struct kunwind_stack_ids *ids)
 	return ids->first_id | this_cpu_inc_return(numbered);
 }
 
+/*
+ * Returns how many outermost frames are equal. The innermost frame of @stack does
+ * not count, so that each definition holds an address.
+ */
+static notrace u32 equal_frames(const u64 *kept, const struct kunwind_stack *stack)
+{
+	const u32 nr = kept[WHAT] & ((1 << COUNT_BITS) - 1), most = min(nr, stack->count - 1);
+	const u64 *kept_address = kept + HEAD_WORDS + nr;
+	const u8 *kept_trust = (const u8 *)kept_address + nr;
+	const unsigned long *address = stack->addresses + stack->count;
+	const u8 *trust = stack->trust + stack->count;
+	u32 n;
+
+	for (n = 0; n < most; n++)
+		if (*--kept_address != *--address || *--kept_trust != *--trust)
+			break;
+	return n;
+}
+
+/* The event has to hold all frames of the stack. */
+static notrace void define_alone(struct kunwind_stack *stack)
+{
+	stack->inner = stack->count;
+	stack->shared = 0;
+	stack->base = 0;
+}
+
+static notrace void set_trusts(struct kunwind_stack *stack)
+{
+	stack->trusts = stack->trust[0] == KUNWIND_TRUST_REGISTERS &&
+			!memchr_inv(stack->trust + 1, KUNWIND_TRUST_CFI, stack->inner - 1) ?
+				0 : stack->inner;
+}
+
+/*
+ * Sets the frames that the event has to hold, except for those of a base. @last:
+ * the slot of the last definition of such events, which may be of others. Changes
+ * @since to the base's.
+ */
+static notrace void define(const struct kunwind_stack_ids *ids, const struct slot *last,
+			   struct kunwind_stack *stack, struct since *since)
+{
+	const u64 *kept = kept_words(ids, last);
+	const s64 base = last->id - stack->id;
+	u32 shared;
+
+	define_alone(stack);
+	if (!kept || kept[WHO] != who(stack) || (kept[WHAT] ^ what(stack)) >> COUNT_BITS ||
+	    base != (s32)base || !is_recent(&last->since, since))
+		return;
+	shared = equal_frames(kept, stack);
+	if (shared < FEWEST_SHARED)
+		return;
+	stack->inner -= shared;
+	stack->shared = shared;
+	stack->base = base;
+	*since = last->since;
+}
+
 static notrace void number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
 {
+	struct since since = { ids->bytes, (u32)jiffies, READ_ONCE(restarts) };
 	u32 hash = hash_of(stack);
 	struct slot *slot = find(ids, stack, hash);
+	u16 *last = &ids->last[hash_64(who(stack) ^ what(stack) >> COUNT_BITS, LAST_BITS)];
 
-	if (!slot) {
-		slot = keep(ids, stack, hash);
-		slot->id = next_id(ids);
-	} else if (is_recent(ids, slot)) {
+	if (slot && is_recent(&slot->since, &since)) {
 		stack->id = slot->id;
-		stack->defines = false;
+		stack->inner = stack->trusts = stack->shared = stack->base = 0;
 		return;
 	}
-	slot->restarts = READ_ONCE(restarts);
-	slot->when = (u32)jiffies;
-	slot->defined = ids->bytes;
-	stack->id = slot->id;
-	stack->defines = true;
+	stack->id = slot ? slot->id : next_id(ids);
+	/* before the ring's words are overwritten */
+	define(ids, &ids->slot[*last], stack, &since);
+	set_trusts(stack);
+	if (!slot) {
+		slot = keep(ids, stack, hash);
+		slot->id = stack->id;
+	}
+	slot->since = since;
+	*last = slot - ids->slot;
+}
+
+/* Gives the stack an id that no other event uses. */
+static notrace void number_alone(const struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+{
+	stack->id = next_id(ids);
+	define_alone(stack);
+	set_trusts(stack);
 }
 
 void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
@@ -174,15 +267,17 @@ void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunw
 	/* what the tracer's own header and the fixed fields take, at most */
 	const u32 event_bytes = 48;
 
-	if (READ_ONCE(ids->busy) || words_of(stack) > MOST_WORDS) {
-		stack->id = next_id(ids);
-		stack->defines = true;
+	if (READ_ONCE(ids->busy)) {
+		number_alone(ids, stack);
 		return;
 	}
 	WRITE_ONCE(ids->busy, true);
 	barrier();
-	number(ids, stack);
-	ids->bytes += event_bytes + (stack->defines ? stack->count * (sizeof(u64) + 1) : 0);
+	if (words_of(stack) > MOST_WORDS)
+		number_alone(ids, stack);
+	else
+		number(ids, stack);
+	ids->bytes += event_bytes + stack->inner * sizeof(u64) + stack->trusts;
 	barrier();
 	WRITE_ONCE(ids->busy, false);
 }

@@ -15,10 +15,10 @@ struct kunwind_stack_ids *kunwind_stack_ids_alloc(int cpu);
 void kunwind_stack_ids_free(struct kunwind_stack_ids *ids);
 
 /**
- * kunwind_stack_ids_number() - set the id of a stack, and whether the event has
- * to hold its addresses
+ * kunwind_stack_ids_number() - set the id of a stack, and which of its addresses
+ * the event has to hold
  * @ids: of this CPU
- * @stack: in: all members except ->id and ->defines; out: these two
+ * @stack: in: the members before ->id; out: the others
  * Any context, NMI included; preemption off. notrace.
  */
 void kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack);

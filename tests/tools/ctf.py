@@ -40,9 +40,11 @@ S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
 U8 = "integer { size = 8; align = 8; signed = false; }"
+U16 = "integer { size = 16; align = 8; signed = false; }"
 # Sequences; their length is a field before them, as in LTTng.
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
-KINDS = {"s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"), "string": ("string", None)}
+KINDS = {"u16": (U16, "<H"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
+         "string": ("string", None)}
 
 WAKING = [("comm", "string"), ("tid", "s32")]
 FUTEX = [("uaddr", "u64"), ("op", "s32"), ("val", "s32")]
@@ -53,13 +55,13 @@ RETURN = [("ret", "s64")]
 
 
 WHOLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("syscall", "s32"), ("reason", "s32"),
-         ("stack", "u64"), ("addresses", "u64s"), ("trust", "u8s")]
+         ("stack", "u64"), ("base", "s32"), ("shared", "u16"), ("addresses", "u64s"), ("trust", "u8s")]
 
 
 def declaration(kind, field):
     if kind not in LISTS:
         return "%s %s;" % (KINDS[kind][0], field)
-    return "uint32_t __%s_length; %s %s[__%s_length];" % (field, LISTS[kind][0], field, field)
+    return "uint16_t __%s_length; %s %s[__%s_length];" % (field, LISTS[kind][0], field, field)
 
 
 class Trace:
@@ -104,7 +106,7 @@ class Trace:
         for (_, kind), value in zip(fields, values):
             form = KINDS[kind][1] if kind in KINDS else None
             if kind in LISTS:
-                out += struct.pack("<I%d%s" % (len(value), LISTS[kind][1]), len(value), *value)
+                out += struct.pack("<H%d%s" % (len(value), LISTS[kind][1]), len(value), *value)
             elif form:
                 out += struct.pack(form, value)
             else:

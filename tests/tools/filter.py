@@ -95,7 +95,7 @@ def names(work, program, symbols, sizes, build_id, calls):
         "callstack_user[", "other[")
     addresses = [BIAS + symbols["main"], BIAS + symbols["outer"] + 1]
     got = traced(work, "whole", [app], [((), "kunwind_callstack", ctf.WHOLE,
-                                         (100, 100, 100, 0, 0, 7, addresses, [0, 1]))])
+                                         (100, 100, 100, 0, 0, 7, 0, 0, addresses, [0, 1]))])
     same("kunwind_callstack: frames have names without the context callstack_user", [frame[0] for frame in got[0]], ["main", "outer"])
 
 

@@ -90,7 +90,7 @@ class Maker:
         # Stacks are in the payload, as in kunwind_sample.
         trace.add(9000, "sample", analyze.APP, self.user, [("callstack_kernel", "u64s")], [at("vfs_read", "ksys_read")])
         trace.add(9500, "whole_sample", analyze.APP, (), [*ctf.WHOLE, ("callstack_kernel", "u64s")], [
-            100, 100, 100, -1, 0, 1, self.user, bytes(len(self.user)), at("ksys_read")])
+            100, 100, 100, -1, 0, 1, 0, 0, self.user, bytes(len(self.user)), at("ksys_read")])
         directory = os.path.join(self.work, name)
         trace.write(os.path.join(directory, below))
         return directory

@@ -21,7 +21,7 @@ KUNWIND = os.path.join(TOOLS, "build/kunwind")
 THREAD = (100, 101, "app")
 MOST = 4096
 COMPLETE, NO_RULE, NOT_READY = 0, 4, 10         # enum kunwind_reason
-REGISTERS, CFI, SIGNAL, SCAN = 0, 1, 3, 6       # enum kunwind_trust
+REGISTERS, CFI, SIGNAL, CODE, SCAN = 0, 1, 3, 4, 6       # enum kunwind_trust
 READ = [("fd", "s32")]
 IDS = iter(range(1, 1000000))
 
@@ -29,12 +29,12 @@ tap.suite = "whole"
 
 
 def callstack(trace, time, stack, reason=COMPLETE, trust=None, number=None, defines=True,
-              thread=(100, 101, 101), context=()):
-    """Adds a kunwind_callstack. thread: tgid, tid, vtid. Returns its id."""
+              thread=(100, 101, 101), context=(), base=0, shared=0):
+    """Adds a kunwind_callstack. thread: tgid, tid, vtid. base: an id. Returns its id."""
     number = number or next(IDS)
-    trust = trust or [REGISTERS] + [CFI] * (len(stack) - 1)
     trace.add(time, "kunwind_callstack", THREAD, context, ctf.WHOLE,
-              (*thread, 0, reason, number, stack if defines else [], trust if defines else []))
+              (*thread, 0, reason, number, base and base - number, shared,
+               stack if defines else [], trust or []))
     return number
 
 
@@ -128,13 +128,79 @@ def test_ids(work):
             events[line.split("\t")[1]].append(int(line.split("\t")[3], 16))
     same("show: each id has its stack, also before its definition", list(events.values()), wanted)
     same("filter: each id has its stack, also before its definition", frames_of_filter(path), wanted)
-    # the same ids in a second trace, of another boot
+    test_ids_of_two_traces(work, trace, one, two)
+
+
+def test_ids_of_two_traces(work, trace, one, two):
+    """The same ids in a second trace, of another boot."""
     other = ctf.Trace()
     callstack(other, 1, [0x9000], number=70)
+    callstack(other, 8, [], number=70, defines=False)
     other.write(os.path.join(work, "pair", "b"))
     trace.write(os.path.join(work, "pair", "a"))
-    stacks = {tuple(frames) for frames in frames_of_filter(os.path.join(work, "pair"))}
-    same("filter: equal ids in two traces are two stacks", stacks, {tuple(two), tuple(one), (0x9000,), ()})
+    stacks = frames_of_filter(os.path.join(work, "pair"))
+    same("filter: equal ids in two traces are two stacks", sorted(stacks),
+         sorted([two, one, one, two, one, two, [], [0x9000], [0x9000]]))
+
+
+def test_bases(work):
+    """Definitions that hold only the inner frames."""
+    cpu = 3 << 44
+    one = [0x1000, 0x2000, 0x3000, 0x4000, 0x5000]
+    two = [0x1100, 0x2200, *one[2:]]
+    three = [0x1300, *two[1:]]
+    four = [0x1400, 0x2400, 0x3400, *one[3:]]
+    deep = [0x10000 + i for i in range(MOST)]
+    trace = ctf.Trace()
+    wanted = []
+
+    def event(stack, held, **rest):
+        callstack(trace, len(wanted) + 1, held, defines=bool(held), **rest)
+        wanted.append(stack)
+
+    # a snapshot begins after the definition of 10
+    event([], [], number=cpu + 10)
+    event([], two[:2], number=cpu + 11, base=cpu + 10, shared=3)
+    event(one, one, number=cpu + 10)
+    event([], [], number=cpu + 11)
+    event(two, two[:2], number=cpu + 11, base=cpu + 10, shared=3)
+    # chains: three needs 11, which needs 10; an older id may have a newer base
+    event(three, three[:1], number=cpu + 12, base=cpu + 11, shared=4)
+    event(four, four[:3], number=cpu + 9, base=cpu + 12, shared=2)
+    event(two, [], number=cpu + 11)
+    event(three, [], number=cpu + 12)
+    event(four, [], number=cpu + 9)
+    # the base is lost, or it has this number on another CPU only
+    event([], [0x9000], number=cpu + 20, base=cpu + 19, shared=3)
+    event(one, one, number=(4 << 44) + 30)
+    event([], [0x9000], number=cpu + 31, base=cpu + 30, shared=3)
+    event([], [], number=cpu + 31)
+    # no tracer writes these: more shared frames than the base has, than a stack can have
+    event([], [0x9000], number=cpu + 40, base=cpu + 10, shared=6)
+    event(deep, deep, number=cpu + 41)
+    event([], [0x9000, 0x9001], number=cpu + 42, base=cpu + 41, shared=MOST - 1)
+    event([0x9000, *deep[1:]], [0x9000], number=cpu + 43, base=cpu + 41, shared=MOST - 1)
+    path = os.path.join(work, "bases")
+    trace.write(path)
+    same("show: definitions without the outer frames, read once", [e[1] for e in shown(path, "--all")], wanted)
+    # the definitions come later
+    wanted[0], wanted[1], wanted[3] = one, two, two
+    same("filter: definitions without the outer frames, read twice", frames_of_filter(path), wanted)
+
+    trust = [REGISTERS, CFI, SIGNAL, CFI, SCAN]
+    trace = ctf.Trace()
+    callstack(trace, 1, one, number=10, trust=trust)
+    callstack(trace, 2, two[:2], number=11, base=10, shared=3)
+    callstack(trace, 3, three[:1], number=12, base=11, shared=4, trust=[CODE], reason=NO_RULE)
+    callstack(trace, 4, [], number=11, defines=False)
+    path = os.path.join(work, "base-trust")
+    trace.write(path)
+    same("trust: that of shared frames is the base's, that of others is usual if it is not held",
+         [e[2] for e in shown(path, "--all")],
+         [["registers", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"],
+          ["code", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"]])
+    same("reason: that of the event", [e[3] for e in shown(path, "--all")],
+         ["complete", "complete", "no_rule", "complete"])
 
 
 def test_ends(work):
@@ -219,6 +285,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         test_fields(work)
         test_ids(work)
+        test_bases(work)
         test_ends(work)
         test_container(work)
         test_stock(work)

@@ -78,6 +78,17 @@ static inline void *kzalloc(size_t size, gfp_t gfp)
 static inline void kfree(const void *p) { free((void *)p); }
 #define kvfree(p)			kfree(p)
 
+/* Returns the first byte that is not @c; NULL: there is none. */
+static inline const void *memchr_inv(const void *p, int c, size_t size)
+{
+	const u8 *byte = p;
+
+	for (; size; size--, byte++)
+		if (*byte != (u8)c)
+			return byte;
+	return NULL;
+}
+
 /* --------------------------------------------------------------- atomic */
 
 struct atomic64 { s64 n; };
@@ -284,10 +295,11 @@ static inline bool llist_empty(const struct llist_head *head) { return !head->fi
 #define GENMASK_ULL(hi, lo)		((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define BIT_ULL(n)			(1ULL << (n))
 static inline u32 hash_32(u32 value, unsigned int bits) { return value * 0x61C88647U >> (32 - bits); }
-static inline u32 hash_long(u64 value, unsigned int bits)
+static inline u32 hash_64(u64 value, unsigned int bits)
 {
 	return value * 0x61C8864680B583EBULL >> (64 - bits);
 }
+static inline u32 hash_long(u64 value, unsigned int bits) { return hash_64(value, bits); }
 
 /* ------------------------------------------------------------ time, work */
 

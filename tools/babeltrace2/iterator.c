@@ -103,7 +103,10 @@ void filter_iterator_finalize(bt_self_message_iterator *self)
 	free_iterator(bt_self_message_iterator_get_data(self));
 }
 
-/* False: out of memory. */
+/*
+ * Stacks are learned in both passes, because the first one may meet a stack before
+ * the base that has its outer frames (trace/whole.c). False: out of memory.
+ */
 static bool learn(struct iterator *it, const bt_message *message)
 {
 	const bt_event *event;
@@ -113,7 +116,8 @@ static bool learn(struct iterator *it, const bt_message *message)
 		return true;
 	event = bt_message_event_borrow_event_const(message);
 	if (!kunwind_event_is_whole(event))
-		return kunwind_histories_learn(it->histories, event, kunwind_event_time(message));
+		return (it->learned && it->state == PASSING) ||
+		       kunwind_histories_learn(it->histories, event, kunwind_event_time(message));
 	trace = kunwind_histories_of(it->histories, event);
 	return trace && kunwind_wholes_learn(it->wholes, trace, event);
 }
@@ -121,11 +125,10 @@ static bool learn(struct iterator *it, const bt_message *message)
 /* Reads the addresses of a stack to it->address. Returns how many. */
 static size_t read_stack(struct iterator *it, const bt_event *event, int stack)
 {
-	size_t nr = kunwind_stack_read(event, stack_names[stack], it->address);
 	const struct kunwind_whole *whole;
 
-	if (nr || stack != STACK_USER || !kunwind_event_is_whole(event))
-		return nr;
+	if (stack != STACK_USER || !kunwind_event_is_whole(event))
+		return kunwind_stack_read(event, stack_names[stack], it->address);
 	whole = kunwind_wholes_find(it->wholes, kunwind_histories_of(it->histories, event), event);
 	if (!whole)
 		return 0;
@@ -439,7 +442,7 @@ filter_iterator_next(bt_self_message_iterator *self, bt_message_array_const mess
 	while (!status && it->next < it->nr && *count < capacity) {
 		const bt_message *from = it->pending[it->next];
 
-		if ((it->learned || learn(it, from)) &&
+		if (learn(it, from) &&
 		    (messages[*count] = pass(it, self, from))) {
 			bt_message_put_ref(from);
 			it->next++;

@@ -2,6 +2,7 @@
 /*
  * stack.c - read the addresses of an event's call stack
  */
+#include <kunwind/abi.h>
 #include <string.h>
 
 #include "event.h"
@@ -80,7 +81,14 @@ bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr)
 	if (!kunwind_event_is_whole(event))
 		return false;
 	array = kunwind_event_field(event, "trust");
-	if (!holds_numbers(array) || bt_field_array_get_length(array) < nr)
+	if (!holds_numbers(array))
+		return false;
+	if (!bt_field_array_get_length(array)) {
+		for (i = 0; i < nr; i++)
+			trust[i] = i ? KUNWIND_TRUST_CFI : KUNWIND_TRUST_REGISTERS;
+		return true;
+	}
+	if (bt_field_array_get_length(array) < nr)
 		return false;
 	for (i = 0; i < nr; i++)
 		trust[i] = (uint8_t)bt_field_integer_unsigned_get_value(

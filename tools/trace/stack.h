@@ -25,16 +25,17 @@ bool kunwind_payload_is_whole(const bt_field_class *payload);
 /*
  * Reads the addresses in the payload's field @name ("callstack_user" or
  * "callstack_kernel"), or else in the context of this name, innermost first,
- * without LTTng's end mark. The user stack of kunwind_callstack is read from its
- * payload instead. @address: room for KUNWIND_STACK_MAX. Returns how many; 0
- * also if the event has no such field.
+ * without LTTng's end mark. Of a kunwind_callstack, the user stack is the addresses
+ * in its payload: those of the innermost frames, or none (whole.h). @address: room
+ * for KUNWIND_STACK_MAX. Returns how many; 0 also if the event has no such field.
  */
 size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *address);
 
 /*
  * Reads the enum kunwind_trust of each of the first @nr addresses that
- * kunwind_stack_read() returned for the user stack. False: the event is not
- * kunwind_callstack, or records fewer trusts.
+ * kunwind_stack_read() returned for the user stack. If the event holds no trust,
+ * it is that of most stacks. False: the event is not kunwind_callstack, or holds
+ * fewer trusts.
  */
 bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr);
 

@@ -3,8 +3,11 @@
  * whole.c - the stacks of kunwind_callstack in traces: by id, and the latest of
  * each thread
  *
- * Only some events of a stack hold its addresses; the others have its id
- * (kunwind(4)). LTTng's own context callstack_user does not record why a stack
+ * Only some events of a stack hold its addresses; the others have its id. Those
+ * that do may lack the outer frames, which are those of another stack, the base
+ * (kunwind(4)). Stacks are kept with all their frames, so a base is found at once.
+ *
+ * LTTng's own context callstack_user does not record why a stack
  * ended. The event kunwind_callstack does: it comes before the event that
  * requested the stack, from the same thread.
  */
@@ -103,6 +106,31 @@ static bool id_of(const bt_event *event, uint64_t *id)
 	return true;
 }
 
+/*
+ * Adds the frames of the base to the @nr innermost frames, in @wholes. @key: of
+ * the event's own stack. Returns the number of all frames; 0: the trace lacks the
+ * base.
+ */
+static size_t add_shared(struct kunwind_wholes *wholes, const struct node *key,
+			 const bt_event *event, size_t nr)
+{
+	const struct kunwind_whole *whole;
+	struct node base = *key;
+	int64_t distance, shared;
+
+	if (!kunwind_field_integer(kunwind_event_field(event, "base"), &distance) || !distance)
+		return nr;
+	base.id += (uint64_t)distance;
+	whole = find(wholes, &base);
+	if (!whole || !kunwind_field_integer(kunwind_event_field(event, "shared"), &shared) ||
+	    shared < 0 || shared > whole->nr || nr + (size_t)shared > KUNWIND_STACK_MAX)
+		return 0;
+	memcpy(wholes->address + nr, whole->address + whole->nr - shared,
+	       (size_t)shared * sizeof(*whole->address));
+	memcpy(wholes->trust + nr, whole->trust + whole->nr - shared, (size_t)shared);
+	return nr + (size_t)shared;
+}
+
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
 {
 	struct node key = { .trace = trace, .kind = ID };
@@ -117,6 +145,9 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	if (!nr || !kunwind_stack_trust(event, wholes->trust, nr))
 		return true;
 	id_of(event, &key.id);
+	nr = add_shared(wholes, &key, event, nr);
+	if (!nr)
+		return true;
 	kunwind_field_integer(kunwind_event_field(event, "reason"), &reason);
 	old = find(wholes, &key);
 	if (old && old->nr == nr && old->reason == reason &&

@@ -94,9 +94,19 @@ LTTNG_TRACEPOINT_ENUM(kunwind_reason,
 )
 
 /*
- * One event of at most 37 KB. LTTng's sub-buffers must have room for it. Only an
- * event that defines its id holds addresses and trust (trace/stack.h).
+ * The id of a stack, and its definition (trace/stack.h): the innermost frames, and
+ * the id of the stack from which the shared outermost frames are. These fields
+ * take at most 37 KB. LTTng's sub-buffers must have room for it.
  */
+#undef KUNWIND_STACK_FIELDS
+#define KUNWIND_STACK_FIELDS(of)							\
+		ctf_integer(u64, stack, (of)->id)				\
+		ctf_integer(s32, base, (of)->base)				\
+		ctf_integer(u16, shared, (of)->shared)				\
+		ctf_sequence_hex(unsigned long, addresses, (of)->addresses,	\
+				 u16, (of)->inner)				\
+		ctf_sequence(u8, trust, (of)->trust, u16, (of)->trusts)
+
 LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 	TP_PROTO(const struct kunwind_stack *stack),
 	TP_ARGS(stack),
@@ -106,10 +116,7 @@ LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 		ctf_integer(pid_t, vtid, task_pid_vnr(current))
 		ctf_integer(int, syscall, stack->syscall)
 		ctf_enum(kunwind_reason, u8, reason, stack->reason)
-		ctf_integer(u64, stack, stack->id)
-		ctf_sequence_hex(unsigned long, addresses, stack->addresses, u32,
-				 stack->defines ? stack->count : 0)
-		ctf_sequence(u8, trust, stack->trust, u32, stack->defines ? stack->count : 0)
+		KUNWIND_STACK_FIELDS(stack)
 	)
 )
 
@@ -138,11 +145,7 @@ LTTNG_TRACEPOINT_EVENT(kunwind_sample,
 		ctf_enum(kunwind_clock, u8, clock, sample->clock)
 		ctf_integer(int, syscall, sample->stack.syscall)
 		ctf_enum(kunwind_reason, u8, reason, sample->stack.reason)
-		ctf_integer(u64, stack, sample->stack.id)
-		ctf_sequence_hex(unsigned long, addresses, sample->stack.addresses, u32,
-				 sample->stack.defines ? sample->stack.count : 0)
-		ctf_sequence(u8, trust, sample->stack.trust, u32,
-			     sample->stack.defines ? sample->stack.count : 0)
+		KUNWIND_STACK_FIELDS(&sample->stack)
 		ctf_sequence_hex(unsigned long, callstack_kernel, sample->kernel, u32,
 				 sample->kernel_count)
 	)

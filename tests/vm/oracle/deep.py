@@ -29,7 +29,8 @@ REGISTERS, CFI = 0, 1   # enum kunwind_trust
 _TEXT = re.compile(r"kunwind_callstack: tgid=(\d+) syscall=(-?\d+) reason=(\S+) first=(\d+) "
                    r"count=(\d+) addresses=(?:\{([^}]*)\}|([\d ]*)) trust=(.*)")
 _HEAD = re.compile(r"kunwind_callstack: .*\{ tgid = (\d+), tid = \d+, vtid = \d+, syscall = (-?\d+), "
-                   r'reason = \( "(\w+)" : container = \d+ \), stack = (\d+), ')
+                   r'reason = \( "(\w+)" : container = \d+ \), stack = (\d+), '
+                   r"base = (-?\d+), shared = (\d+), ")
 _EU_STACK = re.compile(r"#\d+\s+0x([0-9a-f]+)")
 _ELEMENT = re.compile(r"\] = (\w+)")
 
@@ -76,15 +77,22 @@ def from_lttng(directory):
         match = _HEAD.search(line)
         if not match:
             continue
-        pid, syscall, reason, number = match.groups()
+        pid, syscall, reason, number, base, shared = match.groups()
         addresses, trust = line[match.end():].split("trust = [")
         stack = Stack(int(pid), int(syscall), reason, 0)
         stack.addresses = [int(word, 16) for word in _ELEMENT.findall(addresses)]
         stack.trust = [int(word) for word in _ELEMENT.findall(trust)]
         if stack.addresses:
-            defined[number] = stack
+            if not stack.trust:
+                stack.trust = [REGISTERS] + [CFI] * (len(stack.addresses) - 1)
+            if int(base):
+                outer = defined[int(number) + int(base)]
+                stack.addresses += outer.addresses[-int(shared):]
+                stack.trust += outer.trust[-int(shared):]
+            defined[int(number)] = stack
         else:   # an earlier event has the addresses
-            stack.addresses, stack.trust = defined[number].addresses, defined[number].trust
+            known = defined[int(number)]
+            stack.addresses, stack.trust = known.addresses, known.trust
         stack.count = len(stack.addresses)
         stacks.append(stack)
     if process.wait():
