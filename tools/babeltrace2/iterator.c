@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "copy_field.h"
 #include "filter.h"
 #include "frames.h"
 #include "meta.h"
+#include "pass.h"
 #include "trace/event.h"
 #include "trace/history.h"
 #include "trace/kernel.h"
@@ -168,28 +168,12 @@ static bool name_stack(struct iterator *it, const bt_event *event, int64_t time,
 	return kunwind_kernels_stack(it->kernels, event, it->address, nr, it->frame);
 }
 
-/* Copies the fields and adds the named frames. False: out of memory. */
-static bool fill_event(struct iterator *it, bt_event *to, const bt_event *from, int64_t time)
+/* Adds the named frames to the copy of an event. False: out of memory. */
+static bool add_frames(struct iterator *it, bt_event *to, const bt_event *from, int64_t time)
 {
-	const bt_event_class *class = bt_event_borrow_class_const(from);
-	const bt_field *field;
-	unsigned int wanted;
+	unsigned int wanted = meta_wanted(&it->meta, bt_event_borrow_class_const(from));
 	int stack;
 
-	field = bt_event_borrow_common_context_field_const(from);
-	if (field && !copy_field(bt_event_borrow_common_context_field(to), field))
-		return false;
-	field = bt_event_borrow_specific_context_field_const(from);
-	if (field && !copy_field(bt_event_borrow_specific_context_field(to), field))
-		return false;
-	field = bt_event_borrow_payload_field_const(from);
-	if (field && !copy_field(bt_event_borrow_payload_field(to), field))
-		return false;
-	wanted = frames_wanted(
-		bt_stream_class_borrow_event_common_context_field_class_const(
-			bt_event_class_borrow_stream_class_const(class)),
-		bt_event_class_borrow_specific_context_field_class_const(class),
-		bt_event_class_borrow_payload_field_class_const(class));
 	for (stack = 0; stack < NR_STACKS; stack++) {
 		size_t nr;
 
@@ -204,193 +188,17 @@ static bool fill_event(struct iterator *it, bt_event *to, const bt_event *from, 
 	return true;
 }
 
-/*
- * Each pass_...() returns a new message of the output for one of the input, or
- * NULL if out of memory.
- */
-static bt_message *pass_event(struct iterator *it, bt_self_message_iterator *self,
-			      const bt_message *from)
+/* Returns a new message of the output; NULL: out of memory. */
+static bt_message *name_message(struct iterator *it, bt_self_message_iterator *self,
+				const bt_message *from)
 {
-	const bt_event *event = bt_message_event_borrow_event_const(from);
-	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	const bt_event_class *class = meta_event_class(&it->meta, bt_event_borrow_class_const(event));
-	const bt_stream *stream = meta_stream(&it->meta, bt_event_borrow_stream_const(event));
-	const bt_clock_snapshot *clock = NULL;
-	bt_message *to;
+	bt_message *to = pass(&it->meta, self, from);
 
-	if (packet)
-		packet = meta_packet(&it->meta, packet);
-	if (!class || !stream || (!packet && bt_event_borrow_packet_const(event)))
-		return NULL;
-	if (bt_message_event_borrow_stream_class_default_clock_class_const(from))
-		clock = bt_message_event_borrow_default_clock_snapshot_const(from);
-	if (packet && clock)
-		to = bt_message_event_create_with_packet_and_default_clock_snapshot(self, class,
-			packet, bt_clock_snapshot_get_value(clock));
-	else if (packet)
-		to = bt_message_event_create_with_packet(self, class, packet);
-	else if (clock)
-		to = bt_message_event_create_with_default_clock_snapshot(self, class, stream,
-			bt_clock_snapshot_get_value(clock));
-	else
-		to = bt_message_event_create(self, class, stream);
-	if (to && !fill_event(it, bt_message_event_borrow_event(to), event, kunwind_event_time(from)))
+	if (to && bt_message_get_type(from) == BT_MESSAGE_TYPE_EVENT &&
+	    !add_frames(it, bt_message_event_borrow_event(to),
+			bt_message_event_borrow_event_const(from), kunwind_event_time(from)))
 		BT_MESSAGE_PUT_REF_AND_RESET(to);
 	return to;
-}
-
-static bt_message *pass_stream_beginning(struct iterator *it, bt_self_message_iterator *self,
-					 const bt_message *from)
-{
-	const bt_stream *stream = meta_stream(&it->meta,
-		bt_message_stream_beginning_borrow_stream_const(from));
-	bt_message *to = stream ? bt_message_stream_beginning_create(self, stream) : NULL;
-	const bt_clock_snapshot *clock;
-
-	if (to && bt_message_stream_beginning_borrow_stream_class_default_clock_class_const(from) &&
-	    bt_message_stream_beginning_borrow_default_clock_snapshot_const(from, &clock) ==
-	    BT_MESSAGE_STREAM_CLOCK_SNAPSHOT_STATE_KNOWN)
-		bt_message_stream_beginning_set_default_clock_snapshot(to,
-			bt_clock_snapshot_get_value(clock));
-	return to;
-}
-
-static bt_message *pass_stream_end(struct iterator *it, bt_self_message_iterator *self,
-				   const bt_message *from)
-{
-	const bt_stream *ended = bt_message_stream_end_borrow_stream_const(from);
-	const bt_stream *stream = meta_stream(&it->meta, ended);
-	bt_message *to = stream ? bt_message_stream_end_create(self, stream) : NULL;
-	const bt_clock_snapshot *clock;
-
-	if (to && bt_message_stream_end_borrow_stream_class_default_clock_class_const(from) &&
-	    bt_message_stream_end_borrow_default_clock_snapshot_const(from, &clock) ==
-	    BT_MESSAGE_STREAM_CLOCK_SNAPSHOT_STATE_KNOWN)
-		bt_message_stream_end_set_default_clock_snapshot(to,
-			bt_clock_snapshot_get_value(clock));
-	meta_stream_ended(&it->meta, ended);
-	return to;
-}
-
-static bt_message *pass_packet_beginning(struct iterator *it, bt_self_message_iterator *self,
-					 const bt_message *from)
-{
-	const bt_packet *begun = bt_message_packet_beginning_borrow_packet_const(from);
-	const bt_packet *packet = meta_packet(&it->meta, begun);
-
-	if (!packet)
-		return NULL;
-	if (!bt_stream_class_packets_have_beginning_default_clock_snapshot(
-		bt_stream_borrow_class_const(bt_packet_borrow_stream_const(begun))))
-		return bt_message_packet_beginning_create(self, packet);
-	return bt_message_packet_beginning_create_with_default_clock_snapshot(self, packet,
-		bt_clock_snapshot_get_value(
-			bt_message_packet_beginning_borrow_default_clock_snapshot_const(from)));
-}
-
-static bt_message *pass_packet_end(struct iterator *it, bt_self_message_iterator *self,
-				   const bt_message *from)
-{
-	const bt_packet *ended = bt_message_packet_end_borrow_packet_const(from);
-	const bt_packet *packet = meta_packet(&it->meta, ended);
-	bt_message *to;
-
-	if (!packet)
-		return NULL;
-	if (!bt_stream_class_packets_have_end_default_clock_snapshot(
-		bt_stream_borrow_class_const(bt_packet_borrow_stream_const(ended))))
-		to = bt_message_packet_end_create(self, packet);
-	else
-		to = bt_message_packet_end_create_with_default_clock_snapshot(self, packet,
-			bt_clock_snapshot_get_value(
-				bt_message_packet_end_borrow_default_clock_snapshot_const(from)));
-	meta_packet_ended(&it->meta, ended);
-	return to;
-}
-
-static bt_message *pass_discarded_events(struct iterator *it, bt_self_message_iterator *self,
-					 const bt_message *from)
-{
-	const bt_stream *lossy = bt_message_discarded_events_borrow_stream_const(from);
-	const bt_stream *stream = meta_stream(&it->meta, lossy);
-	bt_message *to;
-	uint64_t count;
-
-	if (!stream)
-		return NULL;
-	if (bt_stream_class_discarded_events_have_default_clock_snapshots(
-		bt_stream_borrow_class_const(lossy)))
-		to = bt_message_discarded_events_create_with_default_clock_snapshots(self, stream,
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(from)),
-			bt_clock_snapshot_get_value(
-				bt_message_discarded_events_borrow_end_default_clock_snapshot_const(from)));
-	else
-		to = bt_message_discarded_events_create(self, stream);
-	if (to && bt_message_discarded_events_get_count(from, &count) ==
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-		bt_message_discarded_events_set_count(to, count);
-	return to;
-}
-
-static bt_message *pass_discarded_packets(struct iterator *it, bt_self_message_iterator *self,
-					  const bt_message *from)
-{
-	const bt_stream *lossy = bt_message_discarded_packets_borrow_stream_const(from);
-	const bt_stream *stream = meta_stream(&it->meta, lossy);
-	bt_message *to;
-	uint64_t count;
-
-	if (!stream)
-		return NULL;
-	if (bt_stream_class_discarded_packets_have_default_clock_snapshots(
-		bt_stream_borrow_class_const(lossy)))
-		to = bt_message_discarded_packets_create_with_default_clock_snapshots(self, stream,
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(from)),
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(from)));
-	else
-		to = bt_message_discarded_packets_create(self, stream);
-	if (to && bt_message_discarded_packets_get_count(from, &count) ==
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-		bt_message_discarded_packets_set_count(to, count);
-	return to;
-}
-
-static bt_message *pass_inactivity(struct iterator *it, bt_self_message_iterator *self,
-				   const bt_message *from)
-{
-	const bt_clock_snapshot *clock =
-		bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(from);
-	const bt_clock_class *class = meta_clock_class(&it->meta,
-		bt_clock_snapshot_borrow_clock_class_const(clock));
-
-	return class ? bt_message_message_iterator_inactivity_create(self, class,
-				bt_clock_snapshot_get_value(clock)) : NULL;
-}
-
-static bt_message *pass(struct iterator *it, bt_self_message_iterator *self, const bt_message *from)
-{
-	switch (bt_message_get_type(from)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		return pass_event(it, self, from);
-	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		return pass_stream_beginning(it, self, from);
-	case BT_MESSAGE_TYPE_STREAM_END:
-		return pass_stream_end(it, self, from);
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return pass_packet_beginning(it, self, from);
-	case BT_MESSAGE_TYPE_PACKET_END:
-		return pass_packet_end(it, self, from);
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return pass_discarded_events(it, self, from);
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return pass_discarded_packets(it, self, from);
-	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
-		return pass_inactivity(it, self, from);
-	}
-	return NULL;
 }
 
 /*
@@ -443,7 +251,7 @@ filter_iterator_next(bt_self_message_iterator *self, bt_message_array_const mess
 		const bt_message *from = it->pending[it->next];
 
 		if (learn(it, from) &&
-		    (messages[*count] = pass(it, self, from))) {
+		    (messages[*count] = name_message(it, self, from))) {
 			bt_message_put_ref(from);
 			it->next++;
 			++*count;

@@ -195,16 +195,25 @@ static bt_stream_class *stream_class(struct meta *meta, const bt_stream_class *f
 	return made;
 }
 
+unsigned int meta_wanted(const struct meta *meta, const bt_event_class *from)
+{
+	return ~meta->unnamed & frames_wanted(
+		bt_stream_class_borrow_event_common_context_field_class_const(
+			bt_event_class_borrow_stream_class_const(from)),
+		bt_event_class_borrow_specific_context_field_class_const(from),
+		bt_event_class_borrow_payload_field_class_const(from));
+}
+
 /*
  * Copies the payload's class and appends the fields for the frames. These
  * fields would belong in the specific context, but babeltrace2 2.0 aborts when
  * it reads a CTF trace with an array there.
  */
 static bool make_payload(struct meta *meta, struct copy_classes *classes,
-			 const struct copy_scopes *scopes, bt_event_class *to)
+			 const struct copy_scopes *scopes, bt_event_class *to,
+			 const bt_event_class *from)
 {
-	unsigned int wanted = frames_wanted(scopes->common_context, scopes->specific_context,
-					    scopes->payload);
+	unsigned int wanted = meta_wanted(meta, from);
 	bt_field_class *payload;
 	bool ok;
 
@@ -241,7 +250,7 @@ static bool copy_event_class(struct meta *meta, struct copy_classes *classes, bt
 	bt_event_class_set_user_attributes(to, bt_event_class_borrow_user_attributes_const(from));
 	return COPY_SCOPE(classes, &scopes, scopes.specific_context, to,
 			  bt_event_class_set_specific_context_field_class) &&
-	       make_payload(meta, classes, &scopes, to);
+	       make_payload(meta, classes, &scopes, to, from);
 }
 
 const bt_event_class *meta_event_class(struct meta *meta, const bt_event_class *from)
@@ -289,7 +298,7 @@ static bool copy_environment(bt_trace *to, const bt_trace *from)
 	return true;
 }
 
-static bt_trace *trace(struct meta *meta, const bt_trace *from)
+bt_trace *meta_trace(struct meta *meta, const bt_trace *from)
 {
 	bt_trace *made = ptrmap_find(&meta->traces, from);
 	const char *name = bt_trace_get_name(from);
@@ -319,7 +328,7 @@ const bt_stream *meta_stream(struct meta *meta, const bt_stream *from)
 	if (made)
 		return made;
 	class = stream_class(meta, bt_stream_borrow_class_const(from));
-	owner = class ? trace(meta, bt_stream_borrow_trace_const(from)) : NULL;
+	owner = class ? meta_trace(meta, bt_stream_borrow_trace_const(from)) : NULL;
 	made = owner ? bt_stream_create_with_id(class, owner, bt_stream_get_id(from)) : NULL;
 	if (!made || (name && bt_stream_set_name(made, name)) ||
 	    !ptrmap_add(&meta->streams, from, made)) {

@@ -14,6 +14,7 @@
 struct meta {
 	bt_self_component *component;
 	bool text;			/* frames are strings */
+	unsigned int unnamed;		/* stacks without fields for frames, bits 1 << STACK_... */
 	struct ptrmap trace_classes, stream_classes, event_classes, clock_classes;
 	struct ptrmap traces, streams, packets;
 };
@@ -24,11 +25,14 @@ void meta_free(struct meta *meta);
  * Return the copy of an input object, made at the first call for that object.
  * The map owns the copy. NULL: out of memory.
  */
-
+bt_trace *meta_trace(struct meta *meta, const bt_trace *from);
 const bt_event_class *meta_event_class(struct meta *meta, const bt_event_class *from);
 const bt_clock_class *meta_clock_class(struct meta *meta, const bt_clock_class *from);
 const bt_stream *meta_stream(struct meta *meta, const bt_stream *from);
 const bt_packet *meta_packet(struct meta *meta, const bt_packet *from);
+
+/* Returns which stacks the copies of events get fields for, as bits 1 << STACK_... */
+unsigned int meta_wanted(const struct meta *meta, const bt_event_class *from);
 
 /* Free the copy of an object that no later message refers to. */
 void meta_stream_ended(struct meta *meta, const bt_stream *from);
