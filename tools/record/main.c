@@ -294,6 +294,16 @@ static void make_filter(struct record *record)
 		add_filter(record, "pid", (unsigned long)record->pids.pid[i]);
 }
 
+/*
+ * Returns whether an event is recorded for all processes. LTTng's state dump is a
+ * list of them, made by a process that is not recorded.
+ */
+static bool of_all_processes(const char *name)
+{
+	return strstr(name, "sched_switch") || strstr(name, "sched_waking") ||
+	       strstr(name, "lttng_statedump");
+}
+
 static bool set_up(struct record *record)
 {
 	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
@@ -326,8 +336,7 @@ static bool set_up(struct record *record)
 		const char *name = record->events[i];
 		bool wakers = strstr(name, "sched_waking");
 
-		if (!session_event(session, name, wakers || strstr(name, "sched_switch") ?
-				   NULL : record->filter) ||
+		if (!session_event(session, name, of_all_processes(name) ? NULL : record->filter) ||
 		    (wakers && !session_interrupts(session, record->buffer)))
 			return false;
 	}
