@@ -81,6 +81,26 @@ static bool add(struct kunwind_packets *packets, const struct header *header, ui
 	return true;
 }
 
+/*
+ * Returns whether sink.ctf.fs of babeltrace2 wrote the file: its packets have the
+ * sizes where LTTng's have the times.
+ */
+static bool is_copy(const uint8_t *map, uint64_t size)
+{
+	struct {
+		uint64_t packet, content;	/* bits */
+	} sizes;
+	const size_t at = offsetof(struct header, begin) + 4;	/* the stream has 64 bits */
+
+	if (size < at + sizeof(sizes))
+		return false;
+	memcpy(&sizes, map + at, sizeof(sizes));
+	return sizes.packet >= 8 * (at + sizeof(sizes)) && !(sizes.packet % 8) &&
+	       sizes.content <= sizes.packet && sizes.packet / 8 <= size &&
+	       (sizes.packet / 8 == size || (size - sizes.packet / 8 >= SAME &&
+					      !memcmp(map + sizes.packet / 8, map, SAME)));
+}
+
 static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
 {
 	const uint32_t magic = PACKET_MAGIC;
@@ -88,7 +108,7 @@ static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
 	struct header header;
 	uint64_t at, next;
 
-	if (memcmp(map, &magic, size < sizeof(magic) ? size : sizeof(magic)))
+	if (memcmp(map, &magic, size < sizeof(magic) ? size : sizeof(magic)) || is_copy(map, size))
 		return false;
 	for (at = 0; at < size; at = next) {
 		bool whole = size - at >= sizeof(header);
