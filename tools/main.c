@@ -78,7 +78,7 @@ static const struct command {
 	{ "flamegraph", kunwind_cmd_analyze, "[OPTION]... -o FILE.html TRACE...",
 	  "draw a trace as a flame graph", NULL },
 	{ "export", kunwind_cmd_analyze, "FORMAT [OPTION]... TRACE...",
-	  "write a trace as folded stacks, for speedscope, Firefox, Perfetto or pprof", NULL },
+	  "write a trace as folded stacks, for speedscope, Perfetto, Trace Compass ...", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
 	  "print a trace's events with named call stacks", NULL },
 	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... TRACE...|-p PID|-m FILE",

@@ -37,7 +37,7 @@ check "install-user succeeds as a normal user" run install-user PREFIX="$prefix"
 is "$(outside)" "" "all files are below PREFIX"
 files=$(files_in "$prefix")
 for file in bin/kunwind bin/lttng lib/libkunwind.so libexec/kunwind/kunwind-show share/man/man1/kunwind.1 \
-	share/bash-completion/completions/kunwind share/zsh/site-functions/_kunwind \
+	share/kunwind/trace-compass.xml share/bash-completion/completions/kunwind share/zsh/site-functions/_kunwind \
 	share/fish/vendor_completions.d/kunwind.fish lib/babeltrace2/plugins/babeltrace-plugin-kunwind.so; do
 	like " ${files//$'\n'/ } " " ./$file " "PREFIX has $file"
 done

@@ -69,6 +69,9 @@ bool analyze_dump(json_t *json, FILE *file, size_t flags);
 /* One format each, in export_*.c. False: writing failed. */
 bool export_folded(const struct samples *samples, enum weight weight, FILE *file);
 
+/* A directory for Trace Compass. Returns the exit status. */
+int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const char *path);
+
 /*
  * Formats that take the samples one by one. begin() returns the state for the
  * other functions; end() frees it and returns false if writing failed.

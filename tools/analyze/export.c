@@ -4,13 +4,14 @@
  */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze.h"
 #include "tool.h"
 
 static const struct format {
 	const char *name;
-	/* only one of these is set */
+	/* only one of these is set; neither: the format writes a directory */
 	bool (*whole)(const struct samples *samples, enum weight weight, FILE *file);
 	const struct export_stream *stream;
 } formats[] = {
@@ -19,6 +20,7 @@ static const struct format {
 	{ "firefox", NULL, &export_firefox },
 	{ "perfetto", NULL, &export_perfetto },
 	{ "pprof", NULL, &export_pprof },
+	{ "ctf", NULL, NULL },		/* export_ctf() */
 };
 
 static const char usage[] =
@@ -33,12 +35,15 @@ static const char usage[] =
 	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
 	"                for each thread, with stacks and arguments\n"
 	"  --pprof       for pprof: a sample for each stack of a thread, with all weights\n"
+	"  --ctf         for Trace Compass: a copy of the traces with the names of functions,\n"
+	"                and events for its flame chart; -o DIR, a new or empty directory,\n"
+	"                is needed\n"
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
 	"                       call's entry to its exit), off-cpu (nanoseconds, from\n"
 	"                       sched_switch) or lock (nanoseconds blocked by a lock's holder);\n"
 	"                       default: blocked, or what the trace has\n"
-	"  -o, --output FILE    (default: standard output)\n"
+	"  -o, --output FILE    (default: standard output); for Trace Compass, a directory\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
 	"\n"
@@ -52,6 +57,11 @@ struct export {
 	int weight;		/* enum weight, or -1 */
 };
 
+static bool is_ctf(const struct export *export)
+{
+	return !export->format->whole && !export->format->stream;
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct export *export, int argc, char **argv)
 {
@@ -63,6 +73,7 @@ static int parse(struct export *export, int argc, char **argv)
 		{ "firefox", no_argument, NULL, FORMAT + 2 },
 		{ "perfetto", no_argument, NULL, FORMAT + 3 },
 		{ "pprof", no_argument, NULL, FORMAT + 4 },
+		{ "ctf", no_argument, NULL, FORMAT + 5 },
 		{ "output", required_argument, NULL, 'o' },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
@@ -95,8 +106,16 @@ static int parse(struct export *export, int argc, char **argv)
 		}
 	}
 	if (!export->format) {
-		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto "
-				   "or --pprof");
+		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto, "
+				   "--pprof or --ctf");
+		return -1;
+	}
+	if (is_ctf(export) && (!export->path || !strcmp(export->path, "-"))) {
+		kunwind_tool_error("--ctf writes a directory: name a new or empty one (-o DIR)");
+		return -1;
+	}
+	if (is_ctf(export) && export->weight >= 0) {
+		kunwind_tool_error("--ctf has no weights: leave out --weight");
 		return -1;
 	}
 	if (optind < argc)
@@ -139,6 +158,8 @@ int analyze_export(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	if (parsed < 0)
 		fprintf(stderr, "Try: kunwind export --help\n");
+	else if (is_ctf(&export))
+		status = export_ctf(&export.samples, argv + optind, argc - optind, export.path);
 	else if (outfile_open(&output, export.path))
 		status = outfile_close(&output, write_trace(&export, argv + optind, argc - optind,
 							    output.file));

@@ -117,6 +117,20 @@ static uint32_t add_functions(struct samples *samples, uint32_t node, bool kerne
 	return calls_child(calls, node, &new);
 }
 
+uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
+			   uint32_t node)
+{
+	size_t i;
+
+	for (i = stack->nr; i-- > 0;)
+		node = add_functions(samples, node, false,
+				     kunwind_trust_is_guess(stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS),
+				     &stack->frame[i]);
+	for (i = stack->nr_kernel; i-- > 0;)
+		node = add_functions(samples, node, true, false, &stack->kernel[i]);
+	return node;
+}
+
 /* Adds a stack below its process's name. Returns the innermost node. */
 static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *stack,
 			  const char *comm)
@@ -148,11 +162,8 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 		samples->named += function && function->name;
 		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
 		samples->by_trust[trust <= KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
-		node = add_functions(samples, node, false, kunwind_trust_is_guess(trust), &stack->frame[i]);
 	}
-	for (i = stack->nr_kernel; i-- > 0;)
-		node = add_functions(samples, node, true, false, &stack->kernel[i]);
-	return node;
+	return samples_functions(samples, stack, node);
 }
 
 static void begin_sample(struct samples *samples, const struct sample *sample,
@@ -663,7 +674,8 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 	samples->fn = fn ? fn : &none;
 	samples->data = data;
 	ok = kunwind_reading_open(&reading, paths, nr_paths, true, &samples->options) &&
-	     read_selection(samples, &selection);
+	     read_selection(samples, &selection) &&
+	     (!samples->copy || kunwind_trace_copy_to(reading.trace, samples->copy));
 	if (ok) {
 		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);

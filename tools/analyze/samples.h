@@ -14,6 +14,8 @@
 #include "files.h"
 #include "kunwind_core.h"
 #include "locks.h"
+#include "trace/copy.h"
+#include "trace/reading.h"
 #include "trace/options.h"
 #include "trace/trace.h"
 
@@ -107,6 +109,7 @@ struct samples {
 	bool places;		/* set before reading: frames have their address, build-id and line */
 	const char *which;	/* for messages: which of several reads this is; "" */
 	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
+	struct kunwind_copy *copy;	/* set before reading: to be written; or NULL */
 	/* results */
 	struct calls calls;
 	struct sample_thread *thread;
@@ -133,10 +136,10 @@ struct samples {
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
 	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */
 	bool no_threads;	/* some events have no thread or time, so no durations */
+	struct kunwind_reading *reading;	/* during reading */
 	/* private to samples.c */
 	uint32_t cap_threads;
 	uint32_t *by_tid, *by_global_tid, cap_index;
-	struct kunwind_reading *reading;
 	const struct samples_calls *fn;
 	void *data;
 	uint64_t nr_wakeups;
@@ -156,6 +159,13 @@ void samples_free(struct samples *samples);
  */
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		  const struct samples_calls *fn, void *data);
+
+/*
+ * Adds the functions of a stack below a node. Returns the innermost function's node.
+ * Ends the program if out of memory.
+ */
+uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
+			   uint32_t node);
 
 /*
  * Returns @wanted; for -1 the first of blocked time, off-CPU time and events

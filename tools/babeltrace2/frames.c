@@ -167,6 +167,21 @@ static bool put_text(bt_field *field, const struct kunwind_frame *frame,
 	return !bt_field_string_set_value(field, text);
 }
 
+bool frames_fill_text(bt_field *payload, int stack, const char *const *name, size_t nr)
+{
+	bt_field *array = bt_field_structure_borrow_member_field_by_name(payload, added[stack]);
+	size_t i;
+
+	if (bt_field_array_dynamic_set_length(array, nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (bt_field_string_set_value(
+			bt_field_array_borrow_element_field_by_index(array, i), name[i]))
+			return false;
+	}
+	return true;
+}
+
 bool frames_fill(bt_field *payload, int stack, bool text, const struct kunwind_frame *frame,
 		 size_t nr)
 {

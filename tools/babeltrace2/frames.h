@@ -37,4 +37,7 @@ bool frames_append(bt_trace_class *tc, bt_field_class *payload, unsigned int wan
 bool frames_fill(bt_field *payload, int stack, bool text, const struct kunwind_frame *frame,
 		 size_t nr);
 
+/* The same with one text for each function, for a class with @text. */
+bool frames_fill_text(bt_field *payload, int stack, const char *const *name, size_t nr);
+
 #endif /* KUNWIND_FRAMES_H */

@@ -17,6 +17,7 @@
 #include "frames.h"
 #include "meta.h"
 #include "mip.h"
+#include "trace/stack.h"
 
 struct trace_class {
 	struct copy_classes classes;
@@ -197,11 +198,15 @@ static bt_stream_class *stream_class(struct meta *meta, const bt_stream_class *f
 
 unsigned int meta_wanted(const struct meta *meta, const bt_event_class *from)
 {
-	return ~meta->unnamed & frames_wanted(
+	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(from);
+	unsigned int wanted = frames_wanted(
 		bt_stream_class_borrow_event_common_context_field_class_const(
 			bt_event_class_borrow_stream_class_const(from)),
-		bt_event_class_borrow_specific_context_field_class_const(from),
-		bt_event_class_borrow_payload_field_class_const(from));
+		bt_event_class_borrow_specific_context_field_class_const(from), payload);
+
+	if (meta->user_only)
+		wanted &= kunwind_payload_is_whole(payload) ? 0 : 1u << STACK_USER;
+	return wanted;
 }
 
 /*

@@ -14,7 +14,7 @@
 struct meta {
 	bt_self_component *component;
 	bool text;			/* frames are strings */
-	unsigned int unnamed;		/* stacks without fields for frames, bits 1 << STACK_... */
+	bool user_only;			/* only for user stacks in contexts */
 	struct ptrmap trace_classes, stream_classes, event_classes, clock_classes;
 	struct ptrmap traces, streams, packets;
 };

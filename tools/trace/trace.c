@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "copy.h"
+#include "protocol.h"
 #include "tool.h"
 #include "trace.h"
 #include "view.h"
@@ -38,6 +40,8 @@ struct kunwind_trace {
 	char hostname[256];
 	uint64_t protocol;		/* version of babeltrace2's message protocol */
 	bt_value *own;			/* map with a key for each port of such a stream; NULL: all */
+	struct kunwind_copy *copy;	/* to write while reading; NULL: none */
+	bt_value *copy_params;
 	/* while reading */
 	bool only_own;
 	kunwind_trace_event_fn *fn;
@@ -81,6 +85,11 @@ static bool is_error_left(void)
 static const bt_component_class_source *ctf_fs(const struct kunwind_trace *trace)
 {
 	return bt_plugin_borrow_source_component_class_by_name_const(trace->ctf, "fs");
+}
+
+static const bt_component_class_sink *sink_ctf_fs(const struct kunwind_trace *trace)
+{
+	return bt_plugin_borrow_sink_component_class_by_name_const(trace->ctf, "fs");
 }
 
 static const bt_component_class_filter *muxer_class(const struct kunwind_trace *trace)
@@ -271,17 +280,21 @@ static bt_value *source_params(const struct source *source)
 }
 
 /*
- * Returns the greatest version of babeltrace2's message protocol that all
- * sources and the muxer support (CTF 2 needs version 1). On failure returns 0,
- * which all components support; opening the traces will then report the error.
+ * Sets *version to the greatest version of babeltrace2's message protocol that
+ * all sources, the muxer and the sink of a copy support (CTF 2 needs version 1).
+ * False, and 0: none; opening the traces will then report the error.
  */
-static uint64_t protocol(const struct kunwind_trace *trace)
+static bool protocol(const struct kunwind_trace *trace, uint64_t *version)
 {
 	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
 	bool ok = set && !bt_component_descriptor_set_add_descriptor(set,
 		bt_component_class_filter_as_component_class_const(muxer_class(trace)), NULL);
-	uint64_t version = 0;
 	size_t i;
+
+	if (ok && trace->copy)
+		ok = !bt_component_descriptor_set_add_descriptor(set,
+			bt_component_class_sink_as_component_class_const(sink_ctf_fs(trace)),
+			trace->copy_params);
 
 	for (i = 0; ok && i < trace->nr_sources; i++) {
 		bt_value *params = source_params(&trace->source[i]);
@@ -290,12 +303,13 @@ static uint64_t protocol(const struct kunwind_trace *trace)
 			bt_component_class_source_as_component_class_const(ctf_fs(trace)), params);
 		bt_value_put_ref(params);
 	}
-	if (!ok || bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, &version)) {
+	if (!ok || bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, version)) {
 		bt_current_thread_clear_error();
-		version = 0;
+		*version = 0;
+		ok = false;
 	}
 	bt_component_descriptor_set_put_ref(set);
-	return version;
+	return ok;
 }
 
 struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
@@ -315,7 +329,7 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 		kunwind_tool_error("no trace at or below %s%s: a trace has a file named metadata", paths[0],
 				   nr_paths > 1 ? " and the others" : "");
 	} else {
-		trace->protocol = protocol(trace);
+		protocol(trace, &trace->protocol);
 		return trace;
 	}
 	kunwind_trace_close(trace);
@@ -337,6 +351,7 @@ void kunwind_trace_close(struct kunwind_trace *trace)
 	free(trace->view);
 	free(trace->source);
 	bt_value_put_ref(trace->own);
+	bt_value_put_ref(trace->copy_params);
 	bt_plugin_put_ref(trace->ctf);
 	bt_plugin_put_ref(trace->utils);
 	free(trace);
@@ -429,6 +444,36 @@ consume(bt_message_iterator *iterator, void *data)
 		BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
 }
 
+/* For a copy: as consume(). */
+static bool read_message(void *data, const bt_message *message)
+{
+	struct kunwind_trace *trace = data;
+
+	return handle(trace, message) == KUNWIND_TRACE_GO_ON;
+}
+
+bool kunwind_trace_copy_to(struct kunwind_trace *trace, struct kunwind_copy *copy)
+{
+	int version;
+
+	copy->read = read_message;
+	copy->trace = trace;
+	copy->single = trace->nr_sources == 1;
+	trace->copy = copy;
+	/* CTF 1.8, which more programs read, except if the input needs CTF 2 */
+	for (version = 1; version <= MIP_MOST + 1; version++) {
+		bt_value_put_ref(trace->copy_params);
+		trace->copy_params = kunwind_copy_params(copy, version);
+		if (!trace->copy_params) {
+			kunwind_tool_error("out of memory");
+			return false;
+		}
+		if (protocol(trace, &trace->protocol))
+			return true;
+	}
+	return true;
+}
+
 /* The name of a port, for all graphs. @source: number of the port's source. */
 struct port_key {
 	char text[PATH_MAX + 32];
@@ -487,6 +532,7 @@ static bool build(struct kunwind_trace *trace, bt_graph *graph)
 {
 	const bt_component_filter *muxer;
 	const bt_component_sink *sink;
+	const bt_port_output *merged;
 	size_t i;
 
 	if (bt_graph_add_filter_component(graph, muxer_class(trace), "muxer", NULL,
@@ -498,10 +544,13 @@ static bool build(struct kunwind_trace *trace, bt_graph *graph)
 		if (!source || !connect_source(trace, i, graph, source, muxer))
 			return false;
 	}
+	merged = bt_component_filter_borrow_output_port_by_index_const(muxer, 0);
+	if (trace->copy)
+		return kunwind_copy_connect(trace->copy, graph, merged, sink_ctf_fs(trace),
+					    trace->copy_params);
 	return !bt_graph_add_simple_sink_component(graph, "show", NULL, consume, NULL, trace,
 						   &sink) &&
-	       !bt_graph_connect_ports(graph,
-			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+	       !bt_graph_connect_ports(graph, merged,
 			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
 }
 
@@ -587,7 +636,8 @@ static void find_own(struct kunwind_trace *trace)
 	trace->own = bt_value_map_create();
 	for (i = 0; ok && i < trace->nr_sources; i++)
 		ok = look_at_source(trace, i, graph, &looks);
-	if (!ok || !trace->own || bt_graph_run(graph) || is_error_left()) {
+	/* a graph without sinks must not run */
+	if (!ok || !trace->own || !looks || bt_graph_run(graph) || is_error_left()) {
 		bt_current_thread_clear_error();
 		BT_VALUE_PUT_REF_AND_RESET(trace->own);
 	}
@@ -614,7 +664,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 			uint64_t *lost)
 {
 	bt_graph *graph = bt_graph_create(trace->protocol);
-	bool ok = false;
+	bool ok = false, ran = true;
 
 	trace->fn = fn;
 	trace->data = data;
@@ -622,13 +672,22 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	trace->losses.nr = 0;
 	trace->losses.packets = 0;
 	trace->failed = false;
-	if (!graph || !build(trace, graph))
+	if (!graph || !build(trace, graph)) {
 		say_error("the trace cannot be opened");
-	else if (bt_graph_run(graph) || is_error_left())
-		say_error("the trace cannot be read to its end");
-	else
-		ok = !trace->failed;
-	bt_graph_put_ref(graph);
+	} else if (bt_graph_run(graph) || is_error_left()) {
+		ran = false;
+		say_error(trace->copy ? "the trace cannot be copied to its end (is the disk full?)" :
+					"the trace cannot be read to its end");
+	} else {
+		ok = !trace->failed && !(trace->copy && trace->copy->failed);
+	}
+	/*
+	 * The end of a copy writes its metadata. After an error, sink.ctf.fs of
+	 * libbabeltrace2 2.0 would free a stream twice.
+	 */
+	if (ran || !trace->copy)
+		bt_graph_put_ref(graph);
+	ok = ok && !is_error_left();
 	if (lost)
 		*lost = trace->lost;
 	return ok;

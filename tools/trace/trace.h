@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy.h"
 #include "event.h"
 
 struct kunwind_trace;
@@ -58,6 +59,13 @@ struct kunwind_losses {
 
 /* Returns what was lost, after kunwind_trace_read(). It lives as long as @trace. */
 const struct kunwind_losses *kunwind_trace_losses(const struct kunwind_trace *trace);
+
+/*
+ * Makes the next kunwind_trace_read() write a copy. The caller keeps @copy, whose
+ * first members it has set, until kunwind_trace_close(). If a message is not
+ * copied, reading ends and fails. False: after a message.
+ */
+bool kunwind_trace_copy_to(struct kunwind_trace *trace, struct kunwind_copy *copy);
 
 /*
  * Returns the hostname in the first trace that has one; NULL if there is none,

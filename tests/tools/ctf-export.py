@@ -1,0 +1,304 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests kunwind export --ctf on traces with known times.
+
+babeltrace2 reads the copy. Its own events must be those of the input, and the names of
+functions those of kunwind show. From the other events, the rules of trace-compass.xml
+make the stacks, as Trace Compass does: they must be those of the calls in the trace.
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+import analyze
+import ctf
+import exports
+import tap
+from analyze import APP, BIAS, KUNWIND, THREAD, run, stack
+from tap import check, same
+
+RULES = os.path.join(analyze.HERE, "../../tools/analyze/trace-compass.xml")
+MESSAGE = re.compile(r"\[(\d+)\] \S+ ([^:]+): (.*)$", re.S)
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+FRAMES = "__callstack_user_frames_len = "
+
+
+def read(trace):
+    """Returns (time, name, text of the fields) of each event, by babeltrace2."""
+    text = subprocess.run(["babeltrace2", "--no-delta", "--clock-cycles", trace], check=True,
+                          capture_output=True).stdout.decode("utf-8", "surrogateescape")
+    return [(int(time), name, rest) for time, name, rest in
+            (MESSAGE.match(line).groups() for line in text.split("\n") if line)]
+
+
+def without_frames(event):
+    """Returns an event without the field that the copy adds to it."""
+    time, name, rest = event
+    at = rest.rfind(FRAMES)
+    return event if at < 0 else (time, name, rest[:at].rstrip().rstrip(",") + " }")
+
+
+def is_added(event):
+    return event[1].startswith("kunwind_frames_")
+
+
+def fields(text):
+    """Returns the fields of an event of the copy's own."""
+    found = {name: int(value) for name, value in re.findall(r"\b(\w+) = (-?\d+)", text)}
+    found["process"] = re.search("process = " + TEXT, text).group(1)
+    frames = re.search(r"[{,] frames = \[(.*)\] }$", text)
+    found["frames"] = [name for name in re.findall(r"\[\d+\] = " + TEXT, frames.group(1))] if frames else []
+    return found
+
+
+class Rules:
+    """Does what Trace Compass does with a data-driven analysis of a stack.
+
+    Only what trace-compass.xml uses: see DataDrivenActionStateChange and
+    DataDrivenValueEventField in its source. A stack is (process, tid) -> functions.
+    """
+
+    def __init__(self, file):
+        tree = xml.etree.ElementTree.parse(file).getroot().find("callstack/stateProvider")
+        self.handlers = {handler.get("eventName"): handler.findall("stateChange")
+                         for handler in tree.findall("eventHandler")}
+        self.paths = {location.get("id"): location.findall("stateAttribute")
+                      for location in tree.findall("location")}
+        self.stacks, self.intervals, self.wrong = {}, [], []
+
+    def value(self, event, name):
+        element = re.fullmatch(r"frames\.frames\[(\d+)\]", name)
+        if not element:
+            return event[name]
+        at = int(element.group(1))
+        if at >= len(event["frames"]):
+            self.wrong.append("no field %s" % name)
+            return None
+        return event["frames"][at]
+
+    def holds(self, event, condition):
+        if condition.tag == "and":
+            return all(self.holds(event, part) for part in condition)
+        left, right = event[condition.find("field").get("name")], int(condition.find("stateValue").get("value"))
+        return {"eq": left == right, "gt": left > right}[condition.get("operator", "eq")]
+
+    def change(self, event, time, action):
+        attributes = self.paths[action.find("stateAttribute").get("value")]
+        path = tuple(event[a.get("value")] if a.get("type") == "eventField" else a.get("value") for a in attributes)
+        functions = self.stacks.setdefault(path, [])
+        value = action.find("stateValue")
+        kind = value.get("stack")
+        if kind == "push":
+            functions.append((self.value(event, value.get("value")), time))
+            return
+        for _ in range(len(functions) if kind == "popAll" else 1):
+            if not functions:
+                self.wrong.append("%s at %d: the stack is empty" % (path, time))
+                return
+            name, begin = functions.pop()
+            self.intervals.append((path[2], len(functions), begin, time, name))
+
+    def take(self, time, name, event):
+        before = {path: len(functions) for path, functions in self.stacks.items()}
+        for action in self.handlers[name]:
+            if action.find("if") is not None:
+                holds = self.holds(event, action.find("if")[0])
+                action = action.find("then" if holds else "else")
+            if action is not None:
+                self.change(event, time, action)
+        changed = sum(len(functions) - before.get(path, 0) for path, functions in self.stacks.items())
+        if changed != (event["nr"] if name == "kunwind_frames_push" else -event["nr"]):
+            self.wrong.append("at %d: %s of %d changed %d" % (time, name, event["nr"], changed))
+        left = len(self.stacks["Processes", event["process"], event["tid"], "CallStack"])
+        if event.get("left", left) != left:
+            self.wrong.append("at %d: %d left, not %d" % (time, left, event["left"]))
+
+
+def calls(events):
+    """Returns the rules after all events, and the stacks that are left, by thread."""
+    rules = Rules(RULES)
+    for time, name, text in events:
+        if name in rules.handlers:
+            rules.take(time, name, fields(text))
+    left = {path[2]: [name for name, _ in functions] for path, functions in rules.stacks.items() if functions}
+    return rules, left
+
+
+def call(tid, begin, end, *functions):
+    """Returns the intervals of a call."""
+    return [(tid, depth, begin, end, name) for depth, name in enumerate(functions)]
+
+
+def export(trace, out, *options, status=0):
+    return run("export", "--ctf", "-o", out, *options, trace, status=status)
+
+
+def test_events(what, trace, out):
+    """All events of the input are in the copy, in order, and the names are those of show."""
+    before, after = read(trace), read(out)
+    same("%s: the events are those of the input" % what,
+         [without_frames(event) for event in after if not is_added(event)], before)
+    names = [re.findall(r"\[\d+\] = " + TEXT, text[text.rfind(FRAMES):]) if FRAMES in text else []
+             for _, name, text in after if not is_added((0, name)) and not name.startswith("kunwind_")]
+    shown = [json.loads(line) for line in run("show", "--all", "--json", trace).stdout.splitlines()]
+    shown = [[frame["function"] for frame in event["stack"] if frame["function"]] for event in shown
+             if not event["name"].startswith("kunwind_")]
+    told = [(got, wanted) for got, wanted in zip(names, shown) if got]
+    same("%s: names of functions, of kunwind show" % what, [got for got, _ in told], [wanted for _, wanted in told])
+    check("%s: there are names" % what, len(names) == len(shown) and len(told) > 5, (len(names), len(shown), len(told)))
+
+
+def test_calls(trace, wakeups, inlined, work):
+    out = os.path.join(work, "copy")
+    done = export(trace, out)
+    same("lost events are reported", done.stderr.splitlines(),
+         ["kunwind export: the tracer lost 3 events: counts and times are too low"])
+    test_events("calls", trace, out)
+    with open(os.path.join(out, "metadata")) as file:
+        same("Trace Compass finds the processor of a packet", re.findall(r"\S*cpu_id\S*", file.read()), ["cpu_id;"])
+    rules, left = calls(read(out))
+    reader, deep = ("_start", "main", "reader"), ("_start", "main", "recursive", "recursive", "recursive")
+    same("calls: each has the functions of its stack, from entry to exit", sorted(rules.intervals), sorted(
+        call(100, 2000, 8000, *reader, "read (system call)") + [(100, 4, 2500, 7500, "off CPU")] +
+        call(101, 3000, 9000, *deep, "futex (system call)") + [(101, 6, 3100, 8900, "off CPU")] +
+        call(100, 9100, 9500, "_start", "main", "opener", "openat (system call)") +
+        call(100, 10000, 10300, *reader, "off CPU (preempted)") +
+        call(300, 10500, 10600, *reader, "read (system call)")))
+    same("calls: the call that does not return is open", left, {100: [*reader, "exit_group (system call)"]})
+    same("calls: each event changes as many functions as it says", rules.wrong, [])
+
+    out = os.path.join(work, "copy-wakeups")
+    export(wakeups, out)
+    test_events("lost ends", wakeups, out)
+    rules, left = calls(read(out))
+    deep = ("_start", "main", "recursive")
+    same("lost ends: a call lasts to the thread's next event", sorted(rules.intervals), sorted(
+        call(101, 1000, 1700, *deep, "futex (system call)") + [(101, 4, 1100, 1500, "off CPU")] +
+        call(100, 1200, 1800, *reader, "socket (system call)") +
+        call(101, 2000, 2200, *deep, "read (system call)") + [(101, 4, 2100, 2200, "off CPU")] +
+        call(101, 2200, 2300, *deep, "write (system call)") +
+        call(101, 2400, 2500, *deep, "exit (system call)")))
+    same("lost ends: each event changes as many functions as it says", (rules.wrong, left),
+         ([], {100: [*reader, "pause (system call)"]}))
+
+    out = os.path.join(work, "copy-inlined")
+    export(inlined[0], out)
+    rules, _ = calls(read(out))
+    same("an inlined function is in the function that it is part of", sorted(rules.intervals),
+         call(100, 1000, 1500, "_start", "main", "outer", "inner", "getppid (system call)"))
+
+
+def test_selection(trace, work):
+    out = os.path.join(work, "selected")
+    export(trace, out, "-p", "300")
+    same("-p: the copy has all events", [without_frames(event) for event in read(out) if not is_added(event)], read(trace))
+    rules, left = calls(read(out))
+    same("-p: only its calls", ({interval[0] for interval in rules.intervals}, left), ({300}, {}))
+
+
+def test_large(symbols, build_id, program, work):
+    """Deep stacks, many events: packets, and memory that does not grow."""
+    def make(name, nr):
+        trace = ctf.Trace()
+        trace.add(900, "kunwind_map", APP, (), ctf.MAP,
+                  [APP[0], APP[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+        deep = stack(symbols, *["recursive"] * 45, "main", "_start")
+        for at in range(1000, 1000 + 20 * nr, 20):
+            trace.add(at, "syscall_entry_read", APP, deep)
+            trace.add(at + 5, "syscall_entry_write", THREAD, deep)
+            trace.add(at + 10, "syscall_exit_read", APP, (), ctf.RETURN, [1])
+            trace.add(at + 15, "syscall_exit_write", THREAD, (), ctf.RETURN, [1])
+        directory = os.path.join(work, name)
+        trace.write(directory, packets=nr // 125)
+        return directory
+
+    def peak(trace, out):
+        code = "import resource, subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode or " \
+               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))"
+        return int(tap.run(sys.executable, "-c", code, KUNWIND, "export", "--ctf", "-o", out, trace))
+
+    small, large = peak(make("small", 500), os.path.join(work, "o-small")), 0
+    large = peak(make("large", 4000), os.path.join(work, "o-large"))
+    check("memory does not grow with the number of events", large < small * 1.3, "%d, %d KiB" % (small, large))
+    events = read(os.path.join(work, "o-large"))
+    rules, left = calls(events)
+    same("deep stacks are complete", (rules.wrong, left, len(rules.intervals), {interval[4] for interval in rules.intervals}),
+         ([], {}, 8000 * 48, {"_start", "main", "recursive", "read (system call)", "write (system call)"}))
+    same("the time of each call is right", {interval[3] - interval[2] for interval in rules.intervals}, {10})
+    pushes = [fields(text) for _, name, text in events if name == "kunwind_frames_push"]
+    check("an event has at most 16 functions", {event["nr"] for event in pushes} == {16} and
+          all(len(event["frames"]) == event["nr"] for event in pushes), set(event["nr"] for event in pushes))
+    return os.path.join(work, "large")
+
+
+def test_output(trace, large, work):
+    """The directory: new, empty, or refused; whole or nothing."""
+    out = os.path.join(work, "out")
+    os.mkdir(out, 0o750)
+    os.symlink(out, os.path.join(work, "link"))
+    inode = os.stat(out).st_ino
+    export(trace, os.path.join(work, "link"))
+    same("an empty directory stays the same one", (os.stat(out).st_ino, os.stat(out).st_mode & 0o777), (inode, 0o750))
+    same("the trace is in the directory itself", sorted(os.listdir(out)), ["channel_0", "kunwind_frames", "metadata"])
+    two = os.path.join(work, "two")
+    os.mkdir(two)
+    shutil.copytree(trace, os.path.join(two, "a"))
+    shutil.copytree(large, os.path.join(two, "b"))
+    both = os.path.join(work, "both")
+    export(two, both)
+    same("two traces are two traces", sum("metadata" in files for _, _, files in os.walk(both)), 2)
+    same("two traces: no event is missing", len([e for e in read(both) if not is_added(e)]),
+         len(read(trace)) + len(read(large)))
+
+    again = os.path.join(work, "again")
+    done = export(out, again, status=1)
+    check("a copy is not copied", "kunwind export --ctf has written this trace" in done.stderr, done.stderr)
+    check("what fails leaves nothing behind", not os.path.exists(again))
+    empty = os.path.join(work, "empty")
+    os.mkdir(empty)
+    export(out, empty, status=1)
+    same("an empty directory stays empty", os.listdir(empty), [])
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    done = subprocess.run([KUNWIND, "export", "--ctf", "-o", again, large], capture_output=True, text=True, preexec_fn=limit)
+    check("a file that becomes too large is an error", done.returncode == 1 and "cannot be copied to its end" in done.stderr,
+          (done.returncode, done.stderr))
+    check("then nothing is left behind", not os.path.exists(again))
+
+    process = subprocess.Popen([KUNWIND, "export", "--ctf", "-o", again, large], stderr=subprocess.DEVNULL)
+    while process.poll() is None and not os.path.exists(os.path.join(again, ".kunwind-export")):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    # it may have finished before the signal
+    whole = process.returncode == 0 and "metadata" in os.listdir(again)
+    check("after Ctrl-C nothing is left behind", whole or (process.returncode == -signal.SIGINT and not os.path.exists(again)),
+          process.returncode)
+
+
+def main():
+    tap.suite = "ctf"
+    with tempfile.TemporaryDirectory() as work:
+        program, symbols, build_id = analyze.build(work)
+        trace = analyze.make_trace(work, program, symbols, build_id)
+        wakeups = exports.make_wakeups(work, program, symbols, build_id)
+        test_calls(trace, wakeups, exports.make_inlined(work), work)
+        test_selection(trace, work)
+        large = test_large(symbols, build_id, program, work)
+        test_output(trace, large, work)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

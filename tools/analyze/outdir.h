@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outdir.h - the directory that "kunwind export --ctf" writes
+ */
+#ifndef KUNWIND_OUTDIR_H
+#define KUNWIND_OUTDIR_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct outdir {
+	const char *path;		/* as the user named it */
+	char inside[PATH_MAX];		/* where to write: a directory to be made in it */
+	bool made;			/* it did not exist */
+};
+
+/*
+ * @path: a directory that is empty or does not exist. Returns false after a
+ * message; then outdir_close() must not be called. One may be open at a time, and
+ * @out must live as long as the program.
+ */
+bool outdir_open(struct outdir *out, const char *path);
+
+/*
+ * Moves what was written from @inside to the directory itself. @ok: false removes
+ * it, and the directory if it did not exist. Returns @ok, or false after a message.
+ */
+bool outdir_close(struct outdir *out, bool ok);
+
+#endif /* KUNWIND_OUTDIR_H */
