@@ -43,12 +43,14 @@
 #include "space/mm_hooks.h"
 #include "base/hook.h"
 #include "object/object.h"
+#include "process/fatal_signal.h"
 #include "process/process.h"
 #include "sample/sampler.h"
 #include "space/space.h"
 #include "status.h"
 #include "stack/takeover.h"
 #include "stack/fault_in.h"
+#include "trace/slow_syscall.h"
 #include "uapi/kunwind.h"
 
 /*
@@ -74,6 +76,8 @@ static void let_go(void)
 		}
 	}
 	kunwind_stack_event_exit();
+	kunwind_slow_syscall_exit();
+	kunwind_fatal_signal_exit();
 	tracepoint_synchronize_unregister();
 	kunwind_builder_stop();
 	kunwind_process_exit();
@@ -105,6 +109,8 @@ static int __init kunwind_init(void)
 	if (err)
 		goto out_fault_in;
 	kunwind_stack_event_init();
+	kunwind_slow_syscall_init();
+	kunwind_fatal_signal_init();
 	kunwind_mm_hooks_init();
 	kunwind_process_init();
 	kunwind_takeover_init();	/* after the required hooks */
@@ -132,8 +138,11 @@ out_builder:
 out_object:
 	kunwind_object_exit();
 out_stack_event:
-	kunwind_sampler_exit();		/* the events can be on before init */
+	/* the events can be on before init */
+	kunwind_sampler_exit();
 	kunwind_stack_event_exit();
+	kunwind_slow_syscall_exit();
+	kunwind_fatal_signal_exit();
 	return err;
 }
 

@@ -32,6 +32,7 @@
 #include "stack/takeover.h"
 #include "stack/fault_in.h"
 #include "trace/dump.h"
+#include "trace/slow_syscall.h"
 
 void kunwind_status_stats(struct kunwind_stats *stats)
 {
@@ -89,6 +90,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_callstack_show(m);
 	kunwind_stack_event_show(m);
 	kunwind_sampler_show(m);
+	kunwind_slow_syscall_show(m);
 	kunwind_fault_in_show(m);
 	kunwind_dump_show(m);
 	kunwind_process_show(m, task_active_pid_ns(current), file->f_cred->euid, admin);

@@ -23,3 +23,5 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack_whole);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_sample);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_slow_syscall);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fatal_signal);

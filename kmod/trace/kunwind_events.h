@@ -14,8 +14,9 @@
  *   kunwind_exec	all mappings of the process have gone
  *   kunwind_fork	the child has the parent's mappings
  *   kunwind_exit	the process has ended, or is not registered any more
- * kunwind_callstack does not take part in the replay: it is a stack. Process
- * numbers are thread group ids of the initial pid namespace.
+ * kunwind_callstack does not take part in the replay: it is a stack. Neither do
+ * kunwind_slow_syscall and kunwind_fatal_signal, which are about all processes.
+ * Process numbers are thread group ids of the initial pid namespace.
  *
  * Callers include this file with the directory kmod/ in the include path,
  * because the stages of trace events include it again as
@@ -32,8 +33,11 @@
 #include <linux/types.h>
 #include "compat/trace.h"
 #include "core/names.h"
+#include "trace/on_demand.h"
 #include "trace/stack.h"
 #include "uapi/kunwind.h"
+
+#define KUNWIND_SLOW_SYSCALL_NS	1000000		/* shorter calls have no kunwind_slow_syscall */
 
 /**
  * kunwind_map - an executable mapping of a registered process
@@ -250,6 +254,98 @@ TRACE_EVENT_FN(kunwind_callstack,
 		  __print_hex_str(__get_dynamic_array(trust), __entry->nr)),
 
 	kunwind_emitter_begin, kunwind_emitter_end
+);
+
+/**
+ * kunwind_slow_syscall - a system call of any task has taken a millisecond or more
+ * @tgid: process
+ * @tid: thread
+ * @syscall: number of the call
+ * @compat: it is a number of the 32-bit table
+ * @ret: value that the call returns
+ * @duration: nanoseconds from entry to exit
+ *
+ * Emitted at the end of the call, in the task. The event is computed only while
+ * it is on (trace/slow_syscall.c).
+ */
+TRACE_EVENT_FN(kunwind_slow_syscall,
+
+	TP_PROTO(pid_t tgid, pid_t tid, int syscall, bool compat, long ret, u64 duration),
+
+	TP_ARGS(tgid, tid, syscall, compat, ret, duration),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__field(pid_t, tid)
+		__field(int, syscall)
+		__field(u8, compat)
+		__field(long, ret)
+		__field(u64, duration)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+		__entry->tid = tid;
+		__entry->syscall = syscall;
+		__entry->compat = compat;
+		__entry->ret = ret;
+		__entry->duration = duration;
+	),
+
+	TP_printk("tgid=%d tid=%d syscall=%d compat=%u ret=%ld duration=%llu", __entry->tgid,
+		  __entry->tid, __entry->syscall, __entry->compat, __entry->ret, __entry->duration),
+
+	kunwind_slow_syscall_begin, kunwind_slow_syscall_end
+);
+
+/**
+ * kunwind_fatal_signal - a signal kills a process, registered or not
+ * @tgid: process
+ * @tid: thread whose stack this is
+ * @signal: its number
+ * @code: si_code; 0 (SI_USER) if @group
+ * @address: si_addr of a fault; otherwise 0
+ * @sender: process that sent it, in the initial pid namespace; 0: a fault, the
+ *	kernel, or not known
+ * @group: the signal was sent to the process, and ends all of its threads. Only
+ *	the first thread has this event, except if it has already ended
+ *
+ * Emitted when the thread takes the signal, before a core dump. kunwind_map of
+ * each mapping of the process precedes it, so that a trace that holds the
+ * event can name its stack. The event is computed only while it is on
+ * (process/fatal_signal.c).
+ */
+TRACE_EVENT_FN(kunwind_fatal_signal,
+
+	TP_PROTO(pid_t tgid, pid_t tid, int signal, int code, u64 address, pid_t sender, bool group),
+
+	TP_ARGS(tgid, tid, signal, code, address, sender, group),
+
+	TP_STRUCT__entry(
+		__field(pid_t, tgid)
+		__field(pid_t, tid)
+		__field(int, signal)
+		__field(int, code)
+		__field(u64, address)
+		__field(pid_t, sender)
+		__field(u8, group)
+	),
+
+	TP_fast_assign(
+		__entry->tgid = tgid;
+		__entry->tid = tid;
+		__entry->signal = signal;
+		__entry->code = code;
+		__entry->address = address;
+		__entry->sender = sender;
+		__entry->group = group;
+	),
+
+	TP_printk("tgid=%d tid=%d signal=%d code=%d address=0x%llx sender=%d group=%u",
+		  __entry->tgid, __entry->tid, __entry->signal, __entry->code, __entry->address,
+		  __entry->sender, __entry->group),
+
+	kunwind_fatal_signal_begin, kunwind_fatal_signal_end
 );
 
 #endif /* _KUNWIND_EVENTS_H */

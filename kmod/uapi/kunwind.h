@@ -357,7 +357,8 @@ struct kunwind_stats {
  *     and for bytes under breakpoints; fault_in_works: task works that ran for
  *     requests; fault_in_dropped: requests without a task work;
  *     dump_left_out: mappings beyond the limits of the dump for a new LTTng
- *     session.
+ *     session; calls_not_timed: system calls that kunwind_slow_syscall could
+ *     not measure, because too many tasks were in one.
  *   - Only the administrator sees these: dropped: objects that no process used
  *     when their turn to be built came, so that they were not built; map_bytes:
  *     memory of lists of mappings; memory_bytes: this memory, tables and

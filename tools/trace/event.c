@@ -16,7 +16,9 @@ const char *kunwind_event_name(const bt_event *event)
 
 bool kunwind_event_is_own(const char *name)
 {
-	return !strncmp(name, "kunwind_", 8);
+	/* these two are about all processes, and have a stack as LTTng's events do */
+	return !strncmp(name, "kunwind_", 8) && strcmp(name, "kunwind_slow_syscall") &&
+	       strcmp(name, "kunwind_fatal_signal");
 }
 
 bool kunwind_event_is_interrupt(const bt_event *event)

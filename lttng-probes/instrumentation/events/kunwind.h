@@ -151,6 +151,33 @@ LTTNG_TRACEPOINT_EVENT(kunwind_sample,
 	)
 )
 
+LTTNG_TRACEPOINT_EVENT(kunwind_slow_syscall,
+	TP_PROTO(pid_t tgid, pid_t tid, int syscall, bool compat, long ret, u64 duration),
+	TP_ARGS(tgid, tid, syscall, compat, ret, duration),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+		ctf_integer(pid_t, tid, tid)
+		ctf_integer(int, syscall, syscall)
+		ctf_integer(u8, compat, compat)
+		ctf_integer(long, ret, ret)
+		ctf_integer(u64, duration, duration)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT(kunwind_fatal_signal,
+	TP_PROTO(pid_t tgid, pid_t tid, int signal, int code, u64 address, pid_t sender, bool group),
+	TP_ARGS(tgid, tid, signal, code, address, sender, group),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, tgid)
+		ctf_integer(pid_t, tid, tid)
+		ctf_integer(int, signal, signal)
+		ctf_integer(int, code, code)
+		ctf_integer_hex(u64, address, address)
+		ctf_integer(pid_t, sender, sender)
+		ctf_integer(u8, group, group)
+	)
+)
+
 #endif /* _LTTNG_PROBE_KUNWIND_H */
 
 #include <lttng/define_trace.h>

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fatal_signal.c - emit the trace event kunwind_fatal_signal
+ *
+ * A probe of the tracepoint signal_deliver, attached while the event is on,
+ * decides as the kernel does after it whether the signal kills: no handler, and
+ * a default action that ends the process. The tracepoint alone does not tell: a
+ * thread that ends because of another one's exit_group() or execve() takes
+ * SIGKILL there, and so does each thread of a process that kill(1) ends,
+ * whatever signal was sent. The kernel keeps the exit code of the process, which
+ * has the number of the signal that was sent.
+ *
+ * The mappings of the process are reported first, because its stack may be read
+ * when the process, and the events about its mappings, have gone. At most
+ * MAPS_MAX of them, because the probe runs with the lock of the signal handlers
+ * held and interrupts off.
+ */
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/signal.h>
+#include <trace/events/signal.h>
+
+#include "../space/snapshot.h"
+#include "../space/space.h"
+#include "../trace/kunwind_events.h"
+#include "../trace/on_demand.h"
+#include "fatal_signal.h"
+
+#define MAPS_MAX	256U
+#define ROUNDS_MAX	64		/* of kunwind_snapshot_dump() */
+
+/*
+ * Returns the signal that kills the process of the current task; 0: none, or
+ * another thread reports it. The lock of the signal handlers is held.
+ */
+static int fatal(int sig, const struct k_sigaction *ka, bool *group)
+{
+	const struct signal_struct *signal = current->signal;
+	int sent = signal->group_exit_code & 0x7f;	/* 0 after exit_group() */
+
+	*group = false;
+	if (sig == SIGKILL && (signal->flags & SIGNAL_GROUP_EXIT)) {
+		/* One thread took a signal that dumps core, and had its own event. */
+		if (!sent || sig_kernel_coredump(sent))
+			return 0;
+		*group = true;
+		return thread_group_leader(current) || current->group_leader->exit_state ? sent : 0;
+	}
+	/* Another thread is in execve(). */
+	if (sig == SIGKILL && signal->group_exec_task)
+		return 0;
+	if (ka->sa.sa_handler != SIG_DFL || sig_kernel_ignore(sig) || sig_kernel_stop(sig))
+		return 0;
+	/* init ignores signals without a handler */
+	if ((signal->flags & SIGNAL_UNKILLABLE) && !sig_kernel_only(sig))
+		return 0;
+	return sig;
+}
+
+static void report_mappings(void)
+{
+	const struct kunwind_snapshot *snapshot = NULL;
+	const struct kunwind_space *space;
+	u32 room = MAPS_MAX, rounds;
+	u64 at = 0;
+
+	if (!trace_kunwind_map_enabled() || !current->mm)
+		return;
+	rcu_read_lock();
+	space = kunwind_space_find(current->mm);
+	if (space)
+		snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+	for (rounds = 0; snapshot && room && at != U64_MAX && rounds < ROUNDS_MAX; rounds++)
+		room -= kunwind_snapshot_dump(snapshot, current->tgid, &at, room);
+	rcu_read_unlock();
+}
+
+/* Sets what the signal's information says of its origin. */
+static void read_origin(int sig, const struct kernel_siginfo *info, int *code, u64 *address,
+			pid_t *sender)
+{
+	/* 0 and 1: the kernel sent it without information */
+	if (info <= SEND_SIG_PRIV)
+		return;
+	*code = info->si_code;
+	if (*code == SI_USER || *code == SI_TKILL || *code == SI_QUEUE) {
+		rcu_read_lock();
+		*sender = pid_nr(find_vpid(info->si_pid));
+		rcu_read_unlock();
+	} else if (*code > 0 && *code < SI_KERNEL &&
+		   (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP)) {
+		*address = (unsigned long)info->si_addr;
+	}
+}
+
+static void on_signal_deliver(void *data, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	pid_t sender = 0;
+	u64 address = 0;
+	int code = 0;
+	bool group;
+
+	sig = fatal(sig, ka, &group);
+	if (!sig)
+		return;
+	if (!group)
+		read_origin(sig, info, &code, &address, &sender);
+	report_mappings();
+	trace_kunwind_fatal_signal(current->tgid, current->pid, sig, code, address, sender, group);
+}
+
+void kunwind_fatal_signal_init(void)
+{
+	static const struct kunwind_on_demand_probe probe = {
+		.tracepoint = "signal_deliver", .function = on_signal_deliver,
+	};
+
+	check_trace_callback_type_signal_deliver(on_signal_deliver);
+	kunwind_on_demand_init(&kunwind_fatal_signal_demand, &probe, 1, NULL, NULL);
+}
+
+void kunwind_fatal_signal_exit(void)
+{
+	kunwind_on_demand_exit(&kunwind_fatal_signal_demand);
+}
