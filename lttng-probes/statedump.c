@@ -14,14 +14,18 @@
  * Its length grows with the number of processes, which users choose. Therefore
  * the work is queued on an unbound workqueue: on a CPU's own queue it would
  * delay others' work. `lttng start` does not wait for the dump: a session that
- * is stopped at once may lack some of it.
+ * is stopped at once may lack some of it. A program that needs the dump reads
+ * the parameter dumps_wanted, and waits until dumps_done is as large.
  *
  * All running sessions get the dump, not only the new one. A mapping that is
  * replayed twice changes nothing.
  */
+#include <linux/atomic.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
+#include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
@@ -34,15 +38,33 @@ struct lttng_kernel_session;
 static DEFINE_MUTEX(attach_lock);	/* taken inside the tracepoint core's module list lock */
 static struct tracepoint *attached;	/* under attach_lock */
 
+/* Both wrap. A dump counts for all that want one when it begins. */
+static atomic_t wanted;
+static unsigned int dumps_done;
+
+static int show_wanted(char *text, const struct kernel_param *param)
+{
+	return sysfs_emit(text, "%u\n", (unsigned int)atomic_read(&wanted));
+}
+static const struct kernel_param_ops wanted_ops = { .get = show_wanted };
+module_param_cb(dumps_wanted, &wanted_ops, NULL, 0444);
+MODULE_PARM_DESC(dumps_wanted, "number of sessions that wanted the mappings so far (read-only)");
+module_param(dumps_done, uint, 0444);
+MODULE_PARM_DESC(dumps_done, "number of these for which they are written (read-only)");
+
 static void dump_work(struct work_struct *work)
 {
+	unsigned int number = (unsigned int)atomic_read(&wanted);
+
 	kunwind_space_dump_all();
+	WRITE_ONCE(dumps_done, number);
 }
 static DECLARE_WORK(dump, dump_work);
 
 static void statedump_probe(void *data, struct lttng_kernel_session *session)
 {
 	kunwind_stack_restart();
+	atomic_inc(&wanted);
 	queue_work(system_unbound_wq, &dump);
 }
 
