@@ -5,7 +5,7 @@
  * These programs need libraries that kunwind(1) should not load. They are in
  * ../libexec/kunwind when installed, and beside this program in the build tree.
  * Their argv[0] is "kunwind COMMAND": getopt_long(3) prints it in messages, and
- * kunwind-analyze finds its subcommand by it.
+ * kunwind-analyze and kunwind-record find their subcommand by it.
  */
 #include <errno.h>
 #include <string.h>
@@ -59,6 +59,12 @@ int kunwind_cmd_symbolize(int argc, char **argv)
 }
 
 int kunwind_cmd_record(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-record", argv);
+}
+
+int kunwind_cmd_snapshot(int argc, char **argv)
 {
 	(void)argc;
 	return become("kunwind-record", argv);

@@ -71,6 +71,8 @@ static const struct command {
 	  "  --json  a list of objects with these, see kunwind-json(5)\n" },
 	{ "record", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
 	  "record a trace of COMMAND or of running processes", NULL },
+	{ "snapshot", kunwind_cmd_snapshot, "[OPTION]... [RECORDER]",
+	  "write what a flight recorder (record --flight) holds", NULL },
 	{ "report", kunwind_cmd_analyze, "[OPTION]... TRACE...",
 	  "sum up a trace by system call and function", NULL },
 	{ "waits", kunwind_cmd_analyze, "[OPTION]... TRACE...",

@@ -29,6 +29,7 @@ int kunwind_cmd_dump(int argc, char **argv);
 int kunwind_cmd_analyze(int argc, char **argv);	/* report, export and flamegraph */
 int kunwind_cmd_record(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
+int kunwind_cmd_snapshot(int argc, char **argv);
 int kunwind_cmd_symbolize(int argc, char **argv);
 
 /* The subcommand that runs; NULL before it is known. Its arguments, for "Usage: ...". */

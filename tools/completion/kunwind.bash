@@ -3,7 +3,7 @@
 _kunwind() {
 	local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words='run register unregister system-wide status doctor record report waits flamegraph export show symbolize dump
+		words='run register unregister system-wide status doctor record snapshot report waits flamegraph export show symbolize dump
 			--help --version'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
@@ -48,16 +48,18 @@ _kunwind() {
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) _command_offset $((i + 1)) 2>/dev/null; return ;;
-			-e | -p | -o | --event | --pid | --output | --buffer) i=$((i + 1)) ;;
+			-e | -p | -o | --event | --pid | --output | --buffer | --trigger | --memory | --interval | --snapshots) i=$((i + 1)) ;;
 			-?*) ;;
 			*) _command_offset "$i" 2>/dev/null; return ;;
 			esac
 		done
 		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$events --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
+			words='--flight --trigger --memory --interval --snapshots'
+			mapfile -t COMPREPLY < <(compgen -W "$events $words --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;
+	snapshot) mapfile -t COMPREPLY < <(compgen -W '--json --help' -- "$cur") ;;
 	report)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --by --callers --callees --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	waits)

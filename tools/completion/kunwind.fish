@@ -15,7 +15,7 @@ function __kunwind_is -d 'The command is one of the arguments, and takes argumen
 	for word in $words[3..-1]
 		if test $value = 1
 			set value 0
-		else if contains -- $word -e -p -o --event --pid --output --buffer
+		else if contains -- $word -e -p -o --event --pid --output --buffer --trigger --memory --interval --snapshots
 			set value 1
 		else if test $word = --; or not string match -q -- '-*' $word
 			return 1
@@ -29,7 +29,7 @@ function __kunwind_has_no_command
 end
 
 complete -c kunwind -f
-complete -c kunwind -s h -l help -d 'Print help' -n '__kunwind_has_no_command; or __kunwind_is run register unregister system-wide status doctor record report waits flamegraph export show symbolize dump'
+complete -c kunwind -s h -l help -d 'Print help' -n '__kunwind_has_no_command; or __kunwind_is run register unregister system-wide status doctor record snapshot report waits flamegraph export show symbolize dump'
 complete -c kunwind -n __kunwind_has_no_command -s V -l version -d 'Print the version'
 complete -c kunwind -n __kunwind_has_no_command -a run -d 'Register this process, then become COMMAND'
 complete -c kunwind -n __kunwind_has_no_command -a register -d 'Register running processes'
@@ -38,6 +38,7 @@ complete -c kunwind -n __kunwind_has_no_command -a system-wide -d 'Register ever
 complete -c kunwind -n __kunwind_has_no_command -a status -d 'Processes, objects, memory, stacks by reason, hooks'
 complete -c kunwind -n __kunwind_has_no_command -a doctor -d 'Check what is needed, and how to get what is missing'
 complete -c kunwind -n __kunwind_has_no_command -a record -d 'Record a trace of COMMAND or of running processes'
+complete -c kunwind -n __kunwind_has_no_command -a snapshot -d 'Write what a flight recorder holds'
 complete -c kunwind -n __kunwind_has_no_command -a report -d 'Sum up a trace by system call and function'
 complete -c kunwind -n __kunwind_has_no_command -a waits -d 'Explain times off the CPU'
 complete -c kunwind -n __kunwind_has_no_command -a flamegraph -d 'Draw a trace as a flame graph'
@@ -61,13 +62,18 @@ complete -c kunwind -n '__kunwind_is record' -s c -l children -d 'With --pid: al
 complete -c kunwind -n '__kunwind_is record' -s o -l output -x -a '(__fish_complete_directories)' -d 'Directory of the trace'
 complete -c kunwind -n '__kunwind_is record' -s k -l kernel -d 'Also record kernel stacks'
 complete -c kunwind -n '__kunwind_is record' -l buffer -x -d 'Bytes of each buffer'
+complete -c kunwind -n '__kunwind_is record' -l flight -d 'Keep the last events in memory'
+complete -c kunwind -n '__kunwind_is record' -l trigger -x -d 'When to take a snapshot'
+complete -c kunwind -n '__kunwind_is record' -l memory -x -d 'Bytes of all buffers'
+complete -c kunwind -n '__kunwind_is record' -l interval -x -d 'Least number of seconds between snapshots'
+complete -c kunwind -n '__kunwind_is record' -l snapshots -x -d 'Largest number of snapshots'
 complete -c kunwind -n '__kunwind_is record' -s q -l quiet -d 'No closing words'
 complete -c kunwind -n '__kunwind_is record' -l left-over -d 'List sessions of killed recorders'
 
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show symbolize' -a '(__fish_complete_directories)'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show' -s e -l event -x -d 'Only events whose name matches'
-complete -c kunwind -n '__kunwind_is record report waits flamegraph export show symbolize' -s p -l pid -x -a '(__fish_complete_pids)' -d 'Process'
-complete -c kunwind -n '__kunwind_is record report waits flamegraph export show' -s a -l all -d 'All processes or events'
+complete -c kunwind -n '__kunwind_is record snapshot report waits flamegraph export show symbolize' -s p -l pid -x -a '(__fish_complete_pids)' -d 'Process'
+complete -c kunwind -n '__kunwind_is record snapshot report waits flamegraph export show' -s a -l all -d 'All processes or events'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show symbolize' -l debug-dir -x -a '(__fish_complete_directories)' -d 'Also look up objects and debug files there'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show symbolize' -l no-local -d 'Not the files of this host'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show' -l tid -x -d 'Only this thread'
@@ -79,7 +85,7 @@ complete -c kunwind -n '__kunwind_is report waits flamegraph export show' -l no-
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show' -l no-kernel -d 'No kernel functions'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export show' -l progress -d 'A line of progress every ten seconds'
 complete -c kunwind -n '__kunwind_is report waits flamegraph export' -l offsets -d 'Tell apart functions without names'
-complete -c kunwind -n '__kunwind_is record report waits show symbolize' -s j -l json -d 'Print JSON'
+complete -c kunwind -n '__kunwind_is record snapshot report waits show symbolize' -s j -l json -d 'Print JSON'
 complete -c kunwind -n '__kunwind_is report' -s b -l by -x -a '(__fish_append , call cause event thread result file function reason)' -d 'Only these tables'
 complete -c kunwind -n '__kunwind_is report' -l callers -x -d 'What calls a function'
 complete -c kunwind -n '__kunwind_is report' -l callees -x -d 'What a function calls'

@@ -25,6 +25,7 @@
 
 #include "left_over.h"
 #include "tool.h"
+#include "triggers.h"
 
 #define PREFIX		"kunwind-record-"
 #define PROGRAM		"kunwind-record"
@@ -45,6 +46,18 @@ void left_over_name(char *name, size_t size)
 	name_of(name, size, (int)getpid());
 }
 
+/* Returns the process that made the session; 0: no recorder of this PID namespace. */
+static int maker_of(const char *name)
+{
+	char wanted[64];
+	int pid;
+
+	if (sscanf(name, PREFIX "%d", &pid) != 1 || pid <= 0)
+		return 0;
+	name_of(wanted, sizeof(wanted), pid);
+	return strcmp(name, wanted) ? 0 : pid;
+}
+
 static bool may_run(int pid)
 {
 	char path[32], line[64], state;
@@ -62,15 +75,18 @@ static bool may_run(int pid)
 	return runs;
 }
 
+bool left_over_is_recorder(const char *name)
+{
+	int pid = maker_of(name);
+
+	return pid && may_run(pid);
+}
+
 static bool is_left_over(const char *name)
 {
-	char wanted[64];
-	int pid;
+	int pid = maker_of(name);
 
-	if (sscanf(name, PREFIX "%d", &pid) != 1 || pid <= 0)
-		return false;
-	name_of(wanted, sizeof(wanted), pid);
-	return !strcmp(name, wanted) && !may_run(pid);
+	return pid && !may_run(pid);
 }
 
 static void for_each(void (*fn)(const struct lttng_session *session))
@@ -99,14 +115,18 @@ void left_over_print(void)
 
 static void end(const struct lttng_session *session)
 {
-	int err = lttng_destroy_session(session->name);
+	int err;
 
+	triggers_forget(session->name);
+	err = lttng_destroy_session(session->name);
 	if (err < 0)
 		kunwind_tool_error("the session %s was left by a recorder that was killed, and cannot "
 				   "be ended: %s (try: sudo lttng destroy %s)", session->name,
 				   lttng_strerror(err), session->name);
 	else
-		kunwind_tool_error("ended the session %s, left by a recorder that was killed; its "
+		kunwind_tool_error(session->snapshot_mode ?
+				   "ended the flight recorder %s, left by a recorder that was killed" :
+				   "ended the session %s, left by a recorder that was killed; its "
 				   "trace is in %s", session->name, session->path);
 }
 

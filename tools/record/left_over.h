@@ -5,6 +5,7 @@
 #ifndef KUNWIND_RECORD_LEFT_OVER_H
 #define KUNWIND_RECORD_LEFT_OVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes the name that the session of this process has. */
@@ -15,6 +16,9 @@ void left_over_name(char *name, size_t size);
  * path of its trace. Prints nothing if no session daemon runs.
  */
 void left_over_print(void);
+
+/* Returns whether the session of this name has a recorder that runs. */
+bool left_over_is_recorder(const char *name);
 
 /*
  * Ends these sessions, with a message on stderr for each. Call it before

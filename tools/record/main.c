@@ -29,10 +29,12 @@
 #include <unistd.h>
 
 #include "disk.h"
+#include "flight.h"
 #include "left_over.h"
 #include "own_events.h"
 #include "pids.h"
 #include "session.h"
+#include "snapshot.h"
 #include "symbols.h"
 #include "tool.h"
 #include "workload.h"
@@ -43,6 +45,7 @@ struct record {
 	int nr_events;
 	struct pids pids;
 	bool all, kernel, quiet, json;
+	bool by_default;	/* no -e: the default events */
 	const char *output;
 	uint64_t buffer;
 	char **command;
@@ -51,8 +54,9 @@ struct record {
 	bool made;		/* the directory was not there before */
 	struct session session;
 	struct workload workload;
+	struct flight flight;
 	int signals;		/* signalfd */
-	sigset_t mask;		/* signal mask before SIGINT, SIGTERM and SIGCHLD were blocked */
+	sigset_t mask;		/* signal mask before signals were blocked */
 	char *filter;
 	uint64_t lost;
 	bool full;		/* the disk was, so the trace ends early */
@@ -79,6 +83,18 @@ static const char usage[] =
 	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes, in each\n"
 	"                      of 2 channels: a power of two, which K or M may follow\n"
 	"                      (default: 4M). A third channel, of interrupts, has a quarter\n"
+	"      --flight        keep the last events in memory, and write nothing until a\n"
+	"                      trigger fires, SIGUSR1 comes, or \"kunwind snapshot\" runs: then\n"
+	"                      write a trace of the last seconds to a new directory in DIR\n"
+	"      --trigger EXPR  with --flight: take a snapshot when this happens: \"NAME > TIME\"\n"
+	"                      (a system call; \"syscall\" for any one), \"signal [NAME]\" (it kills\n"
+	"                      a process), \"event NAME [if FILTER]\". May be repeated\n"
+	"      --memory SIZE   with --flight: memory of all buffers together, in bytes, which K,\n"
+	"                      M or G may follow (default: 15.75M for each processor)\n"
+	"      --interval S    with --flight: at least S seconds between two snapshots of\n"
+	"                      triggers (default: 10)\n"
+	"      --snapshots N   with --flight: triggers take at most N snapshots; 0: no limit\n"
+	"                      (default: 20)\n"
 	"  -j, --json          print the closing message as a JSON object, in the last line of\n"
 	"                      standard error: kunwind-json(5)\n"
 	"  -q, --quiet         print no closing message\n"
@@ -112,6 +128,61 @@ static bool parse_size(const char *text, uint64_t *size)
 	return !*end && *size >= 4096 && *size <= 1u << 30 && !(*size & (*size - 1));
 }
 
+/* Reads bytes for --memory. Returns false after a message. */
+static bool parse_memory(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	size_t digits = strspn(text, "0123456789");
+	char number[24];
+	const char *unit;
+
+	snprintf(number, sizeof(number), "%.*s", (int)digits, text);
+	unit = text[digits] ? strchr(units, text[digits]) : NULL;
+	if (digits && kunwind_tool_number(number, UINT64_C(1) << 32, size) && *size &&
+	    (!text[digits] || (unit && !text[digits + 1]))) {
+		*size <<= unit ? 10 * (unit - units + 1) : 0;
+		return true;
+	}
+	kunwind_tool_error("--memory takes a number of bytes, such as 64M, not: %s", text);
+	return false;
+}
+
+/* Takes an option of --flight. Returns false after a message. */
+static bool parse_flight(struct flight *flight, int c, const char *value)
+{
+	switch (c) {
+	case 'T':
+		return flight_add_trigger(flight, value);
+	case 'M':
+		return parse_memory(value, &flight->memory);
+	case 'I':
+		if (kunwind_tool_number(value, 86400, &flight->interval))
+			return true;
+		kunwind_tool_error("--interval takes a number of seconds up to 86400, not: %s", value);
+		return false;
+	default:
+		if (kunwind_tool_number(value, 1000000, &flight->most))
+			return true;
+		kunwind_tool_error("--snapshots takes a number up to 1000000, not: %s", value);
+		return false;
+	}
+}
+
+/* Checks what only belongs to --flight, and what does not. */
+static bool check_flight(const struct record *record, const char *option)
+{
+	if (!record->flight.on && option)
+		kunwind_tool_error("--%s needs --flight", option);
+	else if (record->flight.on && record->buffer)
+		kunwind_tool_error("--buffer is for recordings without --flight; with it use --memory");
+	else if (record->flight.on && record->output && session_is_remote(record->output))
+		kunwind_tool_error("--flight writes snapshots to a directory of this host, not to %s",
+				   record->output);
+	else
+		return true;
+	return false;
+}
+
 static bool add_events(struct record *record, char *list)
 {
 	const char **events;
@@ -143,22 +214,39 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "buffer", required_argument, NULL, 'b' },
 		{ "children", no_argument, NULL, 'c' },
 		{ "event", required_argument, NULL, 'e' },
+		{ "flight", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "interval", required_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "left-over", no_argument, NULL, 'L' },
+		{ "memory", required_argument, NULL, 'M' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "snapshots", required_argument, NULL, 'S' },
+		{ "trigger", required_argument, NULL, 'T' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int c, pid;
+	const char *of_flight = NULL;
+	int c, pid, index = 0;
 
 	/* "+": options after COMMAND belong to COMMAND */
-	while ((c = getopt_long(argc, argv, "+ace:hjko:p:q", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ace:hjko:p:q", options, &index)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
+			break;
+		case 'f':
+			record->flight.on = true;
+			break;
+		case 'I':
+		case 'M':
+		case 'S':
+		case 'T':
+			of_flight = options[index].name;
+			if (!parse_flight(&record->flight, c, optarg))
+				return -1;
 			break;
 		case 'b':
 			if (!parse_size(optarg, &record->buffer)) {
@@ -213,6 +301,8 @@ static int parse(struct record *record, int argc, char **argv)
 		kunwind_tool_error("nothing to record: name a COMMAND, a process (--pid PID) or --all");
 		return -1;
 	}
+	if (!check_flight(record, of_flight))
+		return -1;
 	if (record->pids.children && !record->pids.nr) {
 		kunwind_tool_error("--children needs a process (--pid PID); those of COMMAND are "
 				   "always recorded");
@@ -304,6 +394,12 @@ static bool of_all_processes(const char *name)
 	       strstr(name, "lttng_statedump");
 }
 
+static bool record_event(struct record *record, const char *name)
+{
+	return session_event(&record->session, name,
+			     of_all_processes(name) ? NULL : record->filter);
+}
+
 static bool set_up(struct record *record)
 {
 	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
@@ -320,7 +416,7 @@ static bool set_up(struct record *record)
 		return false;
 	left_over_end();
 	probe = session_probe();
-	if (!session_create(session, record->dir, record->buffer))
+	if (!session_create(session, record->dir, record->buffer, record->flight.on))
 		return false;
 	for (c = 0; c < sizeof(contexts) / sizeof(contexts[0]); c++) {
 		if (!session_context(session, contexts[c]))
@@ -332,12 +428,17 @@ static bool set_up(struct record *record)
 		if (!session_event(session, own[c], NULL))
 			return false;
 	}
+	if (record->by_default && probe && !record_event(record, "kunwind_fatal_signal"))
+		return false;
+	/* what a trigger waits for is in its snapshot, with a stack */
+	for (c = 0; c < record->flight.triggers.nr; c++) {
+		if (!record_event(record, record->flight.triggers.expression[c].event))
+			return false;
+	}
 	for (i = 0; i < record->nr_events; i++) {
-		const char *name = record->events[i];
-		bool wakers = strstr(name, "sched_waking");
-
-		if (!session_event(session, name, of_all_processes(name) ? NULL : record->filter) ||
-		    (wakers && !session_interrupts(session, record->buffer)))
+		if (!record_event(record, record->events[i]) ||
+		    (strstr(record->events[i], "sched_waking") &&
+		     !session_interrupts(session, record->buffer)))
 			return false;
 	}
 	return true;
@@ -381,14 +482,38 @@ static void closing_json(const struct record *record, int status)
 							      record->dir);
 	fputs(", \"session\": ", out);
 	kunwind_tool_json_string_to(out, record->session.name);
-	fprintf(out, ", \"lost\": %llu, \"status\": %d}\n", (unsigned long long)record->lost, status);
+	fprintf(out, ", \"lost\": %llu, \"status\": %d", (unsigned long long)record->lost, status);
+	if (record->flight.on)
+		fprintf(out, ", \"snapshots\": %llu, \"suppressed\": %llu",
+			(unsigned long long)record->flight.taken,
+			(unsigned long long)record->flight.suppressed);
+	fputs("}\n", out);
 	if (!fclose(out))
 		fputs(line, stderr);
 	free(line);
 }
 
+static void closing_words_flight(const struct record *record)
+{
+	const struct flight *flight = &record->flight;
+
+	if (flight->suppressed)
+		kunwind_tool_error("%llu firings of triggers had no snapshot, because of --interval %llu or "
+				   "--snapshots %llu", (unsigned long long)flight->suppressed,
+				   (unsigned long long)flight->interval, (unsigned long long)flight->most);
+	if (!record->quiet && flight->taken)
+		kunwind_tool_error("%llu snapshots are in %s; each is a trace of its own",
+				   (unsigned long long)flight->taken, record->output);
+	else if (!record->quiet)
+		kunwind_tool_error("no snapshot was taken");
+}
+
 static void closing_words(const struct record *record)
 {
+	if (record->flight.on) {
+		closing_words_flight(record);
+		return;
+	}
 	if (record->lost)
 		fprintf(stderr, "kunwind record: %llu events were lost because the buffers were full: "
 			"use --buffer %lluM, or record fewer events (-e)\n", (unsigned long long)record->lost,
@@ -424,17 +549,23 @@ static int run(struct record *record)
 	make_filter(record);
 	if (!set_up(record) || !pids_register(&record->pids) || !session_start(&record->session))
 		return TOOL_RUN_FAILED;
+	if (record->flight.on && !flight_begin(&record->flight, record->session.name, record->dir,
+					       record->filter, record->buffer))
+		return TOOL_RUN_FAILED;
 	if (record->command) {
 		workload_run(&record->workload);
 		status = wait_for_command(record);
 	} else {
 		pids_wait(&record->pids, record->signals, record->all);
 	}
+	flight_end(&record->flight, record->command && status > 128 ? status - 128 : 0);
+	if (record->flight.failed)
+		status = TOOL_RUN_FAILED;
 	if (!session_stop(&record->session, &record->lost))
 		return status ? status : TOOL_RUN_FAILED;
 	/* the session daemon is done with the files */
 	session_destroy(&record->session);
-	if (!session_is_remote(record->output) && disk_was_full(record->dir)) {
+	if (!record->flight.on && !session_is_remote(record->output) && disk_was_full(record->dir)) {
 		kunwind_tool_error("%s: disk full: the trace ends early. Free space there, or name "
 				   "another directory (-o), or record fewer events (-e)",
 				   record->output);
@@ -444,7 +575,7 @@ static int run(struct record *record)
 	if (record->kernel && session_is_remote(record->output))
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
 				   "before the next boot");
-	else if (record->kernel)
+	else if (record->kernel && !record->flight.on)
 		symbols_save(record->dir);
 	if (record->json)
 		closing_json(record, status);
@@ -455,12 +586,17 @@ static int run(struct record *record)
 
 int main(int argc, char **argv)
 {
-	static struct record record = { .buffer = 4 << 20, .signals = -1, .workload.channel = -1 };
+	static struct record record = { .signals = -1, .workload.channel = -1,
+					.flight = { .interval = 10, .most = 20 } };
 	static char all[] = "syscalls,sched_switch,sched_waking";
 	struct kunwind_info info;
 	sigset_t set;
 	int parsed, err, status;
 
+	if (!strcmp(argv[0], "kunwind snapshot")) {
+		kunwind_tool_name = "snapshot";
+		return snapshot_command(argc, argv);
+	}
 	kunwind_tool_name = "record";
 	parsed = parse(&record, argc, argv);
 	if (parsed > 0)
@@ -469,8 +605,18 @@ int main(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind record --help\n");
 		return TOOL_RUN_FAILED;
 	}
-	if (!record.nr_events && !add_events(&record, all))
+	record.by_default = !record.nr_events;
+	if (record.by_default && !add_events(&record, all))
 		return TOOL_RUN_FAILED;
+	if (record.flight.on)
+		record.buffer = flight_buffer(&record.flight);
+	else if (!record.buffer)
+		record.buffer = 4 << 20;
+	if (!record.buffer)
+		return TOOL_RUN_FAILED;
+	record.flight.kernel = record.kernel;
+	record.flight.quiet = record.quiet;
+	record.flight.json = record.json;
 	err = kunwind_info(&info);
 	if (err) {
 		kunwind_tool_failure(NULL, err);
@@ -482,7 +628,13 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &record.mask);
 	record.signals = signalfd(-1, &set, SFD_CLOEXEC);
+	/* flight.c has a signalfd of its own for it */
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	if (record.flight.on)
+		sigprocmask(SIG_BLOCK, &set, NULL);
 	status = run(&record);
+	flight_end(&record.flight, 0);
 	workload_abandon(&record.workload);
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
@@ -490,6 +642,7 @@ int main(int argc, char **argv)
 		rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);
 	free(record.events);
+	flight_free(&record.flight);
 	pids_free(&record.pids);
 	return status;
 }

@@ -26,11 +26,11 @@
 #include "tool.h"
 
 #define CHANNEL		"events"
+#define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for kunwind_callstack */
 #define NR_BUFFERS	4
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
-/* Prints what an LTTng error means and what to do about it. Returns false. */
-static bool failure(const char *what, int code)
+bool session_failure(const char *what, int code)
 {
 	const char *advice;
 
@@ -62,7 +62,7 @@ static bool failure(const char *what, int code)
 
 static bool check(const char *what, int code)
 {
-	return code >= 0 || failure(what, code);
+	return code >= 0 || session_failure(what, code);
 }
 
 /*
@@ -104,7 +104,7 @@ bool session_daemon(void)
 		if (lttng_session_daemon_alive() == 1)
 			return true;
 	}
-	return failure("LTTng", LTTNG_ERR_NO_SESSIOND);
+	return session_failure("LTTng", LTTNG_ERR_NO_SESSIOND);
 }
 
 bool session_probe(void)
@@ -119,7 +119,7 @@ bool session_probe(void)
 	return false;
 }
 
-static bool create_channel(struct session *session, const char *name, uint64_t buffer)
+static bool create_channel(const struct session *session, const char *name, uint64_t buffer)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
@@ -127,11 +127,13 @@ static bool create_channel(struct session *session, const char *name, uint64_t b
 	int err;
 
 	if (!channel)
-		return failure("channel", LTTNG_ERR_NOMEM);
+		return session_failure("channel", LTTNG_ERR_NOMEM);
 	strcpy(channel->name, name);
-	channel->attr.overwrite = 0;
+	channel->attr.overwrite = session->flight;
 	channel->attr.subbuf_size = buffer;
-	channel->attr.num_subbuf = NR_BUFFERS;
+	channel->attr.num_subbuf = session->flight ? SESSION_FLIGHT_BUFFERS : NR_BUFFERS;
+	if (session->flight)
+		channel->attr.output = LTTNG_EVENT_MMAP;	/* as snapshots need it */
 	err = lttng_enable_channel(session->handle, channel);
 	lttng_channel_destroy(channel);
 	return check("channel", err);
@@ -142,25 +144,50 @@ bool session_is_remote(const char *to)
 	return !strncmp(to, "net://", 6) || !strncmp(to, "net6://", 7);
 }
 
-bool session_create(struct session *session, const char *to, uint64_t buffer)
+static int create_snapshot_session(const char *name, const char *path)
+{
+	struct lttng_session_descriptor *descriptor =
+		lttng_session_descriptor_snapshot_local_create(name, path);
+	int err = descriptor ? -(int)lttng_create_session_ext(descriptor) : -LTTNG_ERR_NOMEM;
+
+	lttng_session_descriptor_destroy(descriptor);
+	return err == -LTTNG_OK ? 0 : err;
+}
+
+/*
+ * The channel of mappings has few events. In a flight recorder, the many events
+ * with stacks must not overwrite them.
+ */
+static bool create_channels(const struct session *session, uint64_t buffer)
+{
+	if (!create_channel(session, CHANNEL, buffer))
+		return false;
+	if (!session->flight)
+		return create_channel(session, KUNWIND_OWN_CHANNEL, buffer);
+	return create_channel(session, STACKS_CHANNEL, buffer / 4) &&
+	       create_channel(session, KUNWIND_OWN_CHANNEL, buffer / 4);
+}
+
+bool session_create(struct session *session, const char *to, uint64_t buffer, bool flight)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
 	char url[4096 + 16];
 
 	memset(session, 0, sizeof(*session));
+	session->flight = flight;
 	left_over_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
-	if (!check(to, session_is_remote(to) ?
+	if (!check(to, flight ? create_snapshot_session(session->name, to) :
+			session_is_remote(to) ?
 			   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
 			   lttng_create_session(session->name, url)))
 		return false;
 	session->created = true;
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
-		return failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channel(session, CHANNEL, buffer) ||
-	    !create_channel(session, KUNWIND_OWN_CHANNEL, buffer))
+		return session_failure("session", LTTNG_ERR_NOMEM);
+	if (!create_channels(session, buffer))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
@@ -186,6 +213,19 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 	return false;
 }
 
+static const char *channel_of(const struct session *session, const char *name)
+{
+	static const char *const own[] = { KUNWIND_OWN_EVENTS };
+	size_t i;
+
+	if (session->flight && !strcmp(name, "kunwind_callstack"))
+		return STACKS_CHANNEL;
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(name, own[i]))
+			return KUNWIND_OWN_CHANNEL;
+	return CHANNEL;
+}
+
 static bool enable(struct session *session, enum lttng_event_type type, const char *name,
 		   const char *channel, const char *filter)
 {
@@ -193,7 +233,7 @@ static bool enable(struct session *session, enum lttng_event_type type, const ch
 	int err;
 
 	if (!event)
-		return failure(name, LTTNG_ERR_NOMEM);
+		return session_failure(name, LTTNG_ERR_NOMEM);
 	event->type = type;
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	event->loglevel = -1;
@@ -215,7 +255,7 @@ static const char *behind(const char *name, const char *prefix)
 
 bool session_event(struct session *session, const char *name, const char *filter)
 {
-	const char *channel = strncmp(name, "kunwind_", 8) ? CHANNEL : KUNWIND_OWN_CHANNEL;
+	const char *channel = channel_of(session, name);
 	const char *call = behind(name, "syscall:"), *point = behind(name, "tracepoint:");
 	bool found = false;
 

@@ -12,15 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SESSION_FLIGHT_BUFFERS	8	/* of each channel of a flight recorder, on each CPU */
+
 struct session {
 	char name[64];
 	bool created, started;
 	bool interrupts;	/* their channel was made */
+	bool flight;		/* overwrites the oldest events in memory; see snapshot.h */
 	struct lttng_handle *handle;
 	/* all that this kernel has */
 	struct lttng_event *syscalls, *tracepoints;
 	int nr_syscalls, nr_tracepoints;
 };
+
+/* Prints what an LTTng error means for @what, and what to do about it. Returns false. */
+bool session_failure(const char *what, int code);
 
 /* Checks that a session daemon runs. For root, starts one if none runs. */
 bool session_daemon(void);
@@ -37,8 +43,11 @@ bool session_probe(void);
  * @to: absolute path of the directory for the trace, or the URL of a relay
  *	daemon (net://HOST), which makes the session a live one
  * @buffer: bytes of each of the 4 buffers of a CPU
+ * @flight: keep the last events in memory, and write nothing until a snapshot is
+ *	taken. There are SESSION_FLIGHT_BUFFERS of @buffer for events, and as
+ *	many of a quarter of @buffer for stacks and for mappings
  */
-bool session_create(struct session *session, const char *to, uint64_t buffer);
+bool session_create(struct session *session, const char *to, uint64_t buffer, bool flight);
 
 /* Returns whether @to is the URL of a relay daemon. */
 bool session_is_remote(const char *to);

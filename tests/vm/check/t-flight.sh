@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 600
+#
+# t-flight.sh - kunwind record --flight: nothing is written until a trigger fires,
+# and then a whole trace of the last events
+#
+# fixtures/slow-call.c has one slow system call with a known stack.
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+need lttng babeltrace2 kunwind gcc
+
+fixtures=$PWD/tests/vm/fixtures
+json=$PWD/tests/tools/json_output.py
+cd "$KUNWIND_TMP" || exit 1
+gcc -O2 -fomit-frame-pointer -o slow-call "$fixtures/slow-call.c" || { echo "Bail out! the program does not build"; exit 1; }
+check "the module loads" modprobe kunwind
+
+# functions TRACE EVENT [PID [FIELD]]: of the first such event, innermost first
+functions() {
+	kunwind show --tsv --event "$2" ${3:+--pid "$3"} "$1" | awk -F '\t' -v field="${4-}" '
+		$1 == "event" { if (found) exit; found = index(" " $9 " ", field) }
+		$1 == "frame" && found { printf "%s ", $5 == "" ? "?" : $5 }'
+}
+# Starts a recorder in the background; returns when it is ready. $recorder is its PID.
+start_recorder() { # OPTION...
+	kunwind record --json "$@" 2>err &
+	recorder=$!
+	until grep -q '"flight"' err || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+}
+snapshots() { find "$1" -maxdepth 1 -name 'snapshot-*' 2>/dev/null | wc -l; }
+has_snapshots() { [ "$(snapshots "$1")" -ge "$2" ] && grep -q '"why": "SIGUSR1"' err; }
+
+# ------------------------------------------------ a trigger fires
+out=$(kunwind record --flight --trigger 'flock > 1s' -o slow -- ./slow-call 1500 200 2>&1)
+is "$?" 0 "flight: the exit status is the command's"
+like "$out" "slow/snapshot-1-[0-9]{8}-[0-9]{6}-[0-9]+: flock took [0-9.]+ ms in slow-call [0-9]+/[0-9]+ \(trigger: flock > 1s\)" \
+	"flight: the message names snapshot, call, process and trigger"
+pid=$(sed -n 's/.* in slow-call \([0-9]*\)\/.*/\1/p' <<<"$out" | head -n 1)
+is "$(ls slow | wc -l)" 1 "flight: one slow call causes one snapshot"
+like "$(functions slow kunwind_slow_syscall "$pid" "syscall = 73,")" "flock fct_c fct_b fct_a main .*_start $" "snapshot: the slow call has its whole stack, with names"
+like "$(functions slow syscall_exit_flock "$pid")" "flock fct_c fct_b fct_a main .*_start $" "snapshot: LTTng's event of the slow call has the same stack"
+check "snapshot: kunwind report reads it" kunwind report slow/snapshot-1-*
+check "snapshot: kunwind flamegraph reads it" kunwind flamegraph -o flame.html slow/snapshot-1-*
+check "snapshot: babeltrace2 reads it" sh -c 'babeltrace2 slow/snapshot-1-* >events && test -s events'
+kunwind record -q -o ordinary -- ./slow-call 10 200
+for trace in slow ordinary; do
+	kunwind show --summary --event 'syscall_*' "$trace" | grep -E 'named|complete' | sed "s/^/# $trace: /"
+done
+is "$(kunwind show --summary --json --event 'syscall_*' slow | /usr/bin/python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+print(s["complete"] >= 0.99 * s["with_stack"], s["named"] >= 0.99 * s["frames"], s["with_stack"] >= 400)')" \
+	"True True True" "snapshot: 99 % of the stacks are complete, and 99 % of the frames have names"
+
+# ------------------------------------------------ nothing happens
+out=$(kunwind record --flight --trigger 'flock > 1000s' --trigger signal -o quiet -- ./slow-call 100 200 2>&1)
+is "$? $(test -e quiet && echo there)" "0 " "flight: without a firing nothing is written, and no directory stays"
+like "$out" "no snapshot was taken" "flight: a message says that no snapshot was taken"
+is "$(lttng list 2>/dev/null | grep kunwind-record)$(lttng list-triggers | grep kunwind-record)" "" "flight: no session and no trigger stays"
+
+# ------------------------------------------------ signals, and firings without a snapshot
+out=$(kunwind record --flight --interval 3600 --trigger 'flock > 1s' --trigger 'signal' -o limited -- \
+	sh -c './slow-call 1500 0; exec ./slow-call 1500 0 crash' 2>&1)
+is "$? $(ls limited | wc -l)" "134 1" "flight: --interval limits the number of snapshots"
+like "$out" "2 firings of triggers had no snapshot" "flight: firings without a snapshot are counted"
+out=$(kunwind record --flight --interval 0 --trigger 'signal ABRT' --trigger 'signal SEGV' --snapshots 1 -o killed -- \
+	sh -c './slow-call 10 0 crash; kill -ABRT $$' 2>&1)
+is "$? $(ls killed | wc -l)" "134 1" "flight: --snapshots limits the number of snapshots"
+like "$(functions killed kunwind_fatal_signal)" "abort main[.a-z]* .*_start $" "signal: the snapshot has the stack of the signal"
+like "$out" "signal 6 \(ABRT\) in slow-call" "signal: the message names it"
+
+# ------------------------------------------------ wrong uses
+out=$(kunwind record --flight --trigger 'event sched_switch if next_prio ==' -o wrong true 2>&1)
+is "$? $(test -e wrong && echo there)" "125 " "a filter that LTTng refuses ends with 125, and leaves no directory"
+like "$out" 'event sched_switch if next_prio ==": LTTng does not accept it' "a filter that LTTng refuses: the message names it"
+out=$(kunwind record --flight --trigger 'event opneat' -o wrong true 2>&1)
+is "$? $out" '125 kunwind record: no system call or tracepoint "opneat" (lttng list --kernel [--syscall] has them)' "an unknown event is refused"
+is "$(lttng list-triggers | grep kunwind-record)" "" "wrong triggers: no trigger stays"
+
+# ------------------------------------------------ by hand, under load, in bounded memory
+check "all processes are registered" kunwind system-wide on
+start_recorder --flight --memory 8M -a -o hand
+is "$(head -n 1 err | "$json" flight 2>&1)" "" "flight --json: the first line is as kunwind-json(5) says"
+./slow-call 0 0 long &
+load=$!
+# new mappings: more than the buffers for them hold
+for _ in {1..2000}; do /bin/true; done
+is "$(ls hand | wc -l)" 0 "flight: under load nothing is written"
+path=$(kunwind snapshot)
+is "$? $(snapshots hand) ${path%-*-*-*}" "0 1 $PWD/hand/snapshot-1" "kunwind snapshot: takes a snapshot and prints its path"
+is "$(du -sk "$path" | awk '{ print $1 < 8192 + 1024 }')" 1 "snapshot: it is not larger than --memory"
+kill -USR1 $recorder
+eventually "SIGUSR1: the recorder takes a snapshot" has_snapshots hand 2
+like "$(functions hand/snapshot-2-* syscall_exit_openat "$load")" "^[a-z_0-9]*open[a-z_0-9]* main .*_start $" \
+	"snapshot: frames of a process whose mappings were reported long ago have names"
+check "lttng snapshot record: takes a snapshot, too" lttng snapshot record -s "kunwind-record-$recorder"
+is "$(kunwind snapshot --json "kunwind-record-$recorder" | "$json" snapshot 2>&1)" "" "kunwind snapshot --json: as kunwind-json(5) says"
+check_fails 1 "kunwind snapshot: a recorder that does not run" kunwind snapshot nobody
+kill $load
+kill -INT $recorder
+wait $recorder
+is $? 0 "flight -a: SIGINT ends the recording"
+is "$(tail -n 1 err | "$json" record 2>&1)" "" "flight --json: the last line is as kunwind-json(5) says"
+
+# ------------------------------------------------ a full disk, a killed recorder
+mkdir small
+mount -t tmpfs -o size=256k none small
+out=$(kunwind record --flight --trigger 'flock > 1s' -o small/trace -- ./slow-call 1500 3000 2>&1)
+is $? 125 "flight: a full disk ends with 125"
+like "$out" "small/trace.*(disk full|No space)" "flight: a full disk is reported"
+umount small
+start_recorder --flight --trigger 'flock > 1s' -a -o left
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+like "$(kunwind record --left-over)" "kunwind-record-$recorder" "killed recorder: its session is left over"
+out=$(kunwind record -q -o after -- true 2>&1)
+is "$? $out" "0 kunwind record: ended the flight recorder kunwind-record-$recorder, left by a recorder that was killed" \
+	"killed recorder: the next one ends its session"
+is "$(lttng list-triggers | grep kunwind-record)" "" "killed recorder: its triggers end, too"
+kunwind system-wide off
+check "the modules are unloaded" sh -c 'pkill lttng-sessiond; while pgrep lttng-sessiond; do sleep 0.1; done; rmmod lttng_probe_kunwind kunwind'
+done_testing

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/*
+ * triggers.c - wait for LTTng's triggers
+ *
+ * LTTng's kernel tracer evaluates each trigger where its event occurs, whether or
+ * not the event is recorded, and sends the fields that the trigger captures to
+ * the session daemon, which notifies this program. liblttng-ctl has no
+ * descriptor to wait for a notification, so a thread waits, and writes to a pipe.
+ *
+ * The daemons and this program wait in system calls, also for the notification
+ * itself. Programs that read a snapshot kill their kunwind-symbolize-helper. Events
+ * of these do not fire, because each snapshot would cause the next.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lttng/lttng.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "tool.h"
+#include "triggers.h"
+
+/* What a trigger captures first, in this order. */
+static const char *const contexts[] = { "procname", "pid", "tid" };
+static const char *const call_fields[] = { "duration", "syscall", "compat", NULL };
+static const char *const signal_fields[] = { "signal", NULL };
+static const char *const no_fields[] = { NULL };
+
+static const char *const *fields_of(const struct expression *expression)
+{
+	return expression->kind == EXPRESSION_SYSCALL ? call_fields :
+	       expression->kind == EXPRESSION_SIGNAL ? signal_fields : no_fields;
+}
+
+static void name_of(char *name, size_t size, const char *session, size_t i)
+{
+	snprintf(name, size, "%s/%zu", session, i);
+}
+
+/* Is the program of this process one of LTTng's daemons? */
+static bool is_daemon(const char *pid)
+{
+	char path[64], target[4096];
+	const char *base;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	base = strrchr(target, '/');
+	return base && !strncmp(base + 1, "lttng-", 6);
+}
+
+/* Returns @own and @scope, either may be NULL, without this program and the daemons. */
+static char *make_filter(const char *own, const char *scope)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	char *filter = NULL;
+	size_t size;
+	FILE *out = open_memstream(&filter, &size);
+
+	if (!out)
+		abort();	/* out of memory */
+	fprintf(out, "$ctx.procname != \"kunwind-symboli*\" && $ctx.pid != %d", (int)getpid());
+	while (dir && (entry = readdir(dir))) {
+		if (*entry->d_name >= '0' && *entry->d_name <= '9' && is_daemon(entry->d_name))
+			fprintf(out, " && $ctx.pid != %s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (own)
+		fprintf(out, " && (%s)", own);
+	if (scope)
+		fprintf(out, " && (%s)", scope);
+	if (fclose(out))
+		abort();
+	return filter;
+}
+
+static struct lttng_event_rule *make_rule(const struct expression *expression, const char *filter)
+{
+	bool call = !strncmp(expression->event, "syscall:", 8), done;
+	struct lttng_event_rule *rule = call ?
+		lttng_event_rule_kernel_syscall_create(
+			LTTNG_EVENT_RULE_KERNEL_SYSCALL_EMISSION_SITE_ENTRY) :
+		lttng_event_rule_kernel_tracepoint_create();
+
+	if (!rule)
+		return NULL;
+	if (call)
+		done = !lttng_event_rule_kernel_syscall_set_name_pattern(rule, expression->event + 8) &&
+		       !lttng_event_rule_kernel_syscall_set_filter(rule, filter);
+	else
+		done = !lttng_event_rule_kernel_tracepoint_set_name_pattern(rule, expression->event) &&
+		       !lttng_event_rule_kernel_tracepoint_set_filter(rule, filter);
+	if (done)
+		return rule;
+	lttng_event_rule_destroy(rule);
+	return NULL;
+}
+
+static bool add_captures(struct lttng_condition *condition, const struct expression *expression)
+{
+	const char *const *field = fields_of(expression);
+	struct lttng_event_expr *expr;
+	size_t i;
+
+	for (i = 0; i < sizeof(contexts) / sizeof(contexts[0]) || *field; i++) {
+		expr = i < sizeof(contexts) / sizeof(contexts[0]) ?
+			lttng_event_expr_channel_context_field_create(contexts[i]) :
+			lttng_event_expr_event_payload_field_create(*field++);
+		if (!expr || lttng_condition_event_rule_matches_append_capture_descriptor(condition, expr))
+			return false;
+	}
+	return true;
+}
+
+static bool add(struct triggers *triggers, size_t i, const char *session, const char *scope)
+{
+	const struct expression *expression = &triggers->expression[i];
+	char *filter = make_filter(expression->filter, scope);
+	struct lttng_event_rule *rule = make_rule(expression, filter);
+	struct lttng_condition *condition = rule ?
+		lttng_condition_event_rule_matches_create(rule) : NULL;
+	struct lttng_action *action = lttng_action_notify_create();
+	char name[96];
+	int err = -LTTNG_ERR_NOMEM;
+
+	name_of(name, sizeof(name), session, i);
+	free(filter);
+	lttng_event_rule_destroy(rule);		/* the condition has a reference */
+	if (condition && action && add_captures(condition, expression))
+		triggers->trigger[i] = lttng_trigger_create(condition, action);
+	if (triggers->trigger[i]) {
+		err = -(int)lttng_register_trigger_with_name(triggers->trigger[i], name);
+		if (err == -LTTNG_OK)
+			err = 0;
+	}
+	if (!err && lttng_notification_channel_subscribe(triggers->channel, condition))
+		err = -LTTNG_ERR_UNK;
+	lttng_condition_destroy(condition);
+	lttng_action_destroy(action);
+	if (!err)
+		return true;
+	if (err == -LTTNG_ERR_INVALID_TRIGGER || err == -LTTNG_ERR_INVALID ||
+	    err == -LTTNG_ERR_FILTER_INVAL)
+		kunwind_tool_error("--trigger \"%s\": LTTng does not accept it: is the filter wrong? "
+				   "lttng-enable-event(1) describes filters", expression->text);
+	else
+		session_failure(expression->text, err);
+	return false;
+}
+
+static bool number_of(const struct lttng_event_field_value *value, int64_t *number)
+{
+	uint64_t positive;
+
+	if (!lttng_event_field_value_signed_int_get_value(value, number))
+		return true;
+	if (lttng_event_field_value_unsigned_int_get_value(value, &positive))
+		return false;
+	*number = (int64_t)positive;
+	return true;
+}
+
+/* Describes what fired. Values that were not captured are left out. */
+static void describe(const struct expression *expression, const struct lttng_evaluation *evaluation,
+		     char *text, size_t size)
+{
+	const struct lttng_event_field_value *values = NULL, *value;
+	int64_t number[6] = { -1, -1, -1, -1, -1, -1 };
+	const char *comm = "?", *call;
+	unsigned int nr = 0, i;
+	char what[96];
+
+	if (!lttng_evaluation_event_rule_matches_get_captured_values(evaluation, &values))
+		lttng_event_field_value_array_get_length(values, &nr);
+	for (i = 0; i < nr && i < 6; i++) {
+		if (lttng_event_field_value_array_get_element_at_index(values, i, &value))
+			continue;
+		if (i)
+			number_of(value, &number[i]);
+		else
+			lttng_event_field_value_string_get_value(value, &comm);
+	}
+	if (expression->kind == EXPRESSION_SYSCALL) {
+		call = expression_syscall_name((int)number[4], number[5] == 1);
+		snprintf(what, sizeof(what), "%s took %" PRId64 ".%03" PRId64 " ms", call ? call : "a call",
+			 number[3] / 1000000, number[3] / 1000 % 1000);
+	} else if (expression->kind == EXPRESSION_SIGNAL) {
+		call = sigabbrev_np((int)number[3]);
+		snprintf(what, sizeof(what), "signal %d (%s)", (int)number[3], call ? call : "?");
+	} else {
+		snprintf(what, sizeof(what), "%.80s", expression->event);
+	}
+	snprintf(text, size, "%s in %.31s %" PRId64 "/%" PRId64 " (trigger: %.120s)", what, comm,
+		 number[1], number[2], expression->text);
+}
+
+static const struct expression *fired(const struct triggers *triggers,
+				      const struct lttng_notification *notification)
+{
+	const struct lttng_trigger *trigger = lttng_notification_get_trigger((void *)notification);
+	const char *name = NULL, *slash;
+	size_t i;
+
+	if (!trigger || lttng_trigger_get_name(trigger, &name) || !name)
+		return NULL;
+	slash = strrchr(name, '/');
+	i = slash ? (size_t)atoi(slash + 1) : triggers->nr;
+	return i < triggers->nr ? &triggers->expression[i] : NULL;
+}
+
+static void *listen_thread(void *data)
+{
+	struct triggers *triggers = data;
+	const struct expression *expression;
+	struct lttng_notification *notification;
+	enum lttng_notification_channel_status status;
+	struct firing firing;
+
+	memset(&firing, 0, sizeof(firing));
+	for (;;) {
+		status = lttng_notification_channel_get_next_notification(triggers->channel,
+									   &notification);
+		if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_INTERRUPTED)
+			continue;
+		if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_NOTIFICATIONS_DROPPED) {
+			firing.dropped = true;
+			continue;
+		}
+		if (status != LTTNG_NOTIFICATION_CHANNEL_STATUS_OK)
+			break;
+		expression = fired(triggers, notification);
+		if (expression) {
+			firing.kind = expression->kind;
+			describe(expression, lttng_notification_get_evaluation(notification),
+				 firing.what, sizeof(firing.what));
+			if (write(triggers->pipe[1], &firing, sizeof(firing)) != sizeof(firing))
+				break;
+			firing.dropped = false;
+		}
+		lttng_notification_destroy(notification);
+	}
+	/* the session daemon has ended */
+	close(triggers->pipe[1]);
+	return NULL;
+}
+
+int triggers_begin(struct triggers *triggers, const char *session, const char *filter)
+{
+	pthread_t thread;
+	size_t i;
+
+	triggers->trigger = calloc(triggers->nr, sizeof(*triggers->trigger));
+	triggers->channel = lttng_notification_channel_create(
+		lttng_session_daemon_notification_endpoint);
+	if (!triggers->channel || !triggers->trigger) {
+		kunwind_tool_error("no channel for LTTng's notifications");
+		return -1;
+	}
+	for (i = 0; i < triggers->nr; i++)
+		if (!add(triggers, i, session, filter))
+			return -1;
+	if (pipe2(triggers->pipe, O_CLOEXEC) ||
+	    pthread_create(&thread, NULL, listen_thread, triggers)) {
+		kunwind_tool_error("cannot wait for triggers: %s", strerror(errno));
+		return -1;
+	}
+	pthread_detach(thread);
+	return triggers->pipe[0];
+}
+
+/* The thread still uses the channel, until this program ends. */
+void triggers_end(struct triggers *triggers)
+{
+	size_t i;
+
+	for (i = 0; triggers->trigger && i < triggers->nr; i++) {
+		if (!triggers->trigger[i])
+			continue;
+		lttng_unregister_trigger(triggers->trigger[i]);
+		lttng_trigger_destroy(triggers->trigger[i]);
+	}
+	free(triggers->trigger);
+	triggers->trigger = NULL;
+}
+
+void triggers_forget(const char *session)
+{
+	struct lttng_triggers *all = NULL;
+	const struct lttng_trigger *trigger;
+	unsigned int nr = 0, i;
+	const char *name;
+	size_t length = strlen(session);
+
+	if (lttng_list_triggers(&all) != LTTNG_OK)
+		return;
+	lttng_triggers_get_count(all, &nr);
+	for (i = 0; i < nr; i++) {
+		trigger = lttng_triggers_get_at_index(all, i);
+		if (!lttng_trigger_get_name(trigger, &name) && !strncmp(name, session, length) &&
+		    name[length] == '/')
+			lttng_unregister_trigger(trigger);
+	}
+	lttng_triggers_destroy(all);
+}
