@@ -13,25 +13,6 @@
 
 #include "tool.h"
 
-bool kunwind_tool_helper(const char *program, char *path, size_t size)
-{
-	static const char *const place[] = { "../libexec/kunwind/", "" };
-	ssize_t n = readlink("/proc/self/exe", path, size - 64);
-	char *base;
-	size_t i;
-
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	base = strrchr(path, '/') + 1;
-	for (i = 0; i < 2; i++) {
-		strcpy(stpcpy(base, place[i]), program);
-		if (!access(path, F_OK))
-			return true;
-	}
-	return false;
-}
-
 /* Executes @program. Returns only on failure, after a message: the status. */
 static int become(const char *program, char **argv)
 {
@@ -47,6 +28,12 @@ static int become(const char *program, char **argv)
 }
 
 int kunwind_cmd_show(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-show", argv);
+}
+
+int kunwind_cmd_crashes(int argc, char **argv)
 {
 	(void)argc;
 	return become("kunwind-show", argv);

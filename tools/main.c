@@ -83,6 +83,8 @@ static const struct command {
 	  "write a trace as folded stacks, for speedscope, Perfetto, Trace Compass ...", NULL },
 	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
 	  "print a trace's events with named call stacks", NULL },
+	{ "crashes", kunwind_cmd_crashes, "[OPTION]... [TRACE...]",
+	  "print each signal that kills a process, with its call stack", NULL },
 	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... TRACE...|-p PID|-m FILE",
 	  "name the addresses in the output of other tools", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",

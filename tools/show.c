@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kunwind_core.h"
+#include "show_crashes.h"
 #include "show_empty.h"
 #include "show_field.h"
 #include "show_json.h"
@@ -290,6 +291,19 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 	else if (!stack.trust && stack.nr >= KUNWIND_STACK_LTTNG_MAX)
 		show->cut++;
 	return true;
+}
+
+void kunwind_show_stack(const struct kunwind_stack *stack)
+{
+	uint64_t index;
+
+	for (index = 0; index < stack->nr; index++)	/* CFI, the usual trust, is not printed */
+		print_frame(index, &stack->frame[index],
+			    stack->trust && stack->trust[index] > KUNWIND_TRUST_CFI ?
+			    kunwind_trust_name(stack->trust[index]) : NULL);
+	if (stack->reason > KUNWIND_COMPLETE)
+		printf("  [the stack ends here: %s]\n",
+		       kunwind_reason_name((enum kunwind_reason)stack->reason));
 }
 
 /* Called for each event; prints those that the options select. */

@@ -220,3 +220,22 @@ void kunwind_tool_json_string(const char *text)
 {
 	kunwind_tool_json_string_to(stdout, text);
 }
+
+bool kunwind_tool_helper(const char *program, char *path, size_t size)
+{
+	static const char *const place[] = { "../libexec/kunwind/", "" };
+	ssize_t n = readlink("/proc/self/exe", path, size - 64);
+	char *base;
+	size_t i;
+
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	base = strrchr(path, '/') + 1;
+	for (i = 0; i < 2; i++) {
+		strcpy(stpcpy(base, place[i]), program);
+		if (!access(path, F_OK))
+			return true;
+	}
+	return false;
+}

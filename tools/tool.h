@@ -28,6 +28,7 @@ int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);
 int kunwind_cmd_analyze(int argc, char **argv);	/* report, export and flamegraph */
 int kunwind_cmd_record(int argc, char **argv);
+int kunwind_cmd_crashes(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 int kunwind_cmd_snapshot(int argc, char **argv);
 int kunwind_cmd_symbolize(int argc, char **argv);
@@ -59,8 +60,8 @@ int kunwind_tool_usage(int status);
 int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
 
 /*
- * (exec_helper.c) Writes the path of a program behind a subcommand. @size: at
- * least 128. Returns false, with errno, if the program is not found.
+ * Writes the path of a program behind a subcommand. @size: at least 128.
+ * Returns false, with errno, if the program is not found.
  */
 bool kunwind_tool_helper(const char *program, char *path, size_t size);
 

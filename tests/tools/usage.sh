@@ -40,7 +40,7 @@ expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
 expect 1 '' 'no command "nonsense"' nonsense
 expect 1 '' 'no command "nonsense"' help nonsense
 expect 1 '' 'no command "--nonsense"' --nonsense
-for command in run register unregister system-wide status doctor dump show symbolize record snapshot report waits flamegraph export; do
+for command in run register unregister system-wide status doctor dump show crashes symbolize record snapshot report waits flamegraph export; do
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
 done
@@ -141,7 +141,7 @@ for way in 'relative path' 'absolute path' link; do
 	*) call=$work/linked ;;
 	esac
 	found=
-	for command in run register unregister system-wide status doctor record snapshot report waits flamegraph export show symbolize dump; do
+	for command in run register unregister system-wide status doctor record snapshot report waits flamegraph export show crashes symbolize dump; do
 		for arguments in '' --nonsense '-Z x' '/nonexistent /nonexistent'; do
 			# shellcheck disable=SC2086
 			found+=$(wrong_lines "$call" $command $arguments)

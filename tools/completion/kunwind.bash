@@ -3,7 +3,7 @@
 _kunwind() {
 	local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words='run register unregister system-wide status doctor record snapshot report waits flamegraph export show symbolize dump
+		words='run register unregister system-wide status doctor record snapshot report waits flamegraph export show crashes symbolize dump
 			--help --version'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
@@ -91,6 +91,9 @@ _kunwind() {
 	doctor) mapfile -t COMPREPLY < <(compgen -W '--tsv --json --help' -- "$cur") ;;
 	show)
 		words='--all --event --tid --comm --from --to --limit --no-symbols --no-lines --no-kernel --progress --no-local --debug-dir --pid --summary --tsv --json --help'
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
+	crashes)
+		words='--limit --pid --json --no-lines --no-local --debug-dir --help'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;
 	symbolize)
 		words='--pid --maps --at --exact --return --objects --lines --inlined --why --json --debug-dir --no-local --help'

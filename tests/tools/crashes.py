@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests kunwind crashes with made-up traces: which signals are listed, and how."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import jsonschema
+
+import ctf
+import tap
+from json_output import SCHEMA
+from tap import check, same
+
+KUNWIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/build/kunwind")
+FATAL = [("tgid", "s32"), ("tid", "s32"), ("signal", "s32"), ("code", "s32"), ("address", "u64"),
+         ("sender", "s32"), ("group", "s32")]
+DELIVER = [("sig", "s32"), ("errno", "s32"), ("code", "s32"), ("sa_handler", "u64"), ("sa_flags", "u64")]
+
+
+def crashes(*arguments, status=0):
+    done = subprocess.run([KUNWIND, "crashes", *arguments], capture_output=True, text=True)
+    check("crashes %s: status %d" % (" ".join(a for a in arguments if a[0] == "-"), status),
+          done.returncode == status, done.stderr)
+    return done.stdout, done.stderr
+
+
+def listed(*arguments):
+    result = []
+    for line in crashes("--json", *arguments)[0].splitlines():
+        result.append(json.loads(line))
+        jsonschema.validate(result[-1], SCHEMA["crashes"])
+    return result
+
+
+def own(work):
+    trace = ctf.Trace()
+    # (time, thread, signal, code, address, sender, group)
+    for time, thread, *values in (
+            (1000, (10, 11, "segv"), 11, 1, 0, 0, 0),
+            (2000, (20, 20, "abort"), 6, -6, 0, 20, 0),
+            (3000, (30, 30, "killed"), 9, 0, 0, 0, 1),
+            (3500, (30, 31, "killed"), 9, 0, 0, 0, 1), (3600, (35, 35, "kunwind-symboli"), 9, 0, 0, 0, 1),
+            (4000, (40, 40, "fpe\x1b[31m"), 8, 1, 0x401000, 0, 0)):
+        trace.add(time - 1, "signal_deliver", thread, (), DELIVER, [values[0], 0, values[1], 0, 0])
+        trace.add(time, "kunwind_fatal_signal", thread, [0x401000, 0x402000], FATAL, [*thread[:2], *values])
+    path = os.path.join(work, "own")
+    trace.write(path)
+    got = listed(path)
+    same("each kunwind_fatal_signal is listed once",
+         [(c["command"], c["pid"], c["tid"], c["signal_name"], c["code_name"], c["address"], c["sender"], c["to_process"])
+          for c in got],
+         [("segv", 10, 11, "SIGSEGV", "SEGV_MAPERR", "0x0", None, False),
+          ("abort", 20, 20, "SIGABRT", "SI_TKILL", None, 20, False),
+          ("killed", 30, 30, "SIGKILL", None, None, None, True),
+          ("fpe\x1b[31m", 40, 40, "SIGFPE", "FPE_INTDIV", "0x401000", None, False)])
+    same("each crash has its stack", [[f["address"] for f in c["stack"]] for c in got], [["0x401000", "0x402000"]] * 4)
+    text = crashes(path)[0]
+    check("text: process, signal, code and address are in one line",
+          " segv 10/11 SIGSEGV SEGV_MAPERR(1) at 0x0\n" in text and
+          " abort 20/20 SIGABRT SI_TKILL(-6) from process 20\n" in text and
+          " killed 30/30 SIGKILL, sent to the process\n" in text, text)
+    check("text: no control character of a name is printed", "\x1b" not in text, ascii(text))
+    same("--limit: as many crashes", [c["pid"] for c in listed("-n", "2", path)], [10, 20])
+    same("--pid: only crashes of this process", [c["pid"] for c in listed("--pid", "30", path)], [30])
+    out, err = crashes("--pid", "77", path)
+    check("--pid: a message says that there is none", not out and "no deadly signal of this process" in err, err)
+
+
+def stock(work):
+    trace = ctf.Trace()
+    for time, sig, handler in ((1000, 11, 0), (2000, 11, 0x401000), (3000, 17, 0), (4000, 9, 0), (5000, 15, 1),
+                               (6000, 15, 0), (7000, 19, 0), (8000, 28, 0)):
+        trace.add(time, "signal_deliver", (time, time, "app"), [0x401000], DELIVER, [sig, 0, 1, handler, 0])
+    path = os.path.join(work, "stock")
+    trace.write(path)
+    same("LTTng's signal_deliver: only deadly signals without a handler",
+         [(c["pid"], c["signal_name"]) for c in listed(path)], [(1000, "SIGSEGV"), (6000, "SIGTERM")])
+
+
+def none(work):
+    trace = ctf.Trace()
+    trace.add(1000, "tick", (1, 1, "app"))
+    path = os.path.join(work, "none")
+    trace.write(path)
+    out, err = crashes(path)
+    check("trace without such events: a message says so", not out and "no events kunwind_fatal_signal" in err, err)
+
+
+def main():
+    work = tempfile.mkdtemp()
+    try:
+        own(work)
+        stock(work)
+        none(work)
+    finally:
+        shutil.rmtree(work)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

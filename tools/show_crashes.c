@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show_crashes.c - kunwind crashes: list deadly signals with their stacks
+ *
+ * The module's event kunwind_fatal_signal says which signal killed a process.
+ * In a trace without it, LTTng's signal_deliver tells nearly the same: a signal
+ * without a handler, whose default action ends the process. SIGKILL is left out
+ * there, because threads that end with their process get it, too.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "kunwind_core.h"
+#include "show_crashes.h"
+#include "show_json.h"
+#include "tool.h"
+#include "trace/reading.h"
+
+#define OWN	"kunwind_fatal_signal"
+#define LTTNG	"signal_deliver"
+#define HELPER	"kunwind-symboli"	/* kunwind-symbolize-helper; the kernel cuts names */
+
+struct crash {
+	int64_t signal, code, address, sender, group;	/* -1: not known */
+};
+
+static const char usage[] =
+	"Usage: kunwind crashes [OPTION]... [TRACE...]\n"
+	"\n"
+	"Prints each signal that kills a process, with the user call stack of the thread that\n"
+	"took it. Without TRACE: watches the whole system until Ctrl-C, without a handler or a\n"
+	"core dump. With TRACE: lists the deadly signals in LTTng traces.\n"
+	"\n"
+	"  -n, --limit N        stop after N crashes\n"
+	"  -p, --pid PID        only crashes of this process\n"
+	"  -j, --json           an object on a line for each crash: kunwind-json(5)\n"
+	"      --no-lines       no inlined functions and source lines: less to read\n"
+	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
+	"      --no-local       only those and debuginfod, not this host's own files\n"
+	"  -h, --help\n"
+	"\n"
+	"Stacks are correct for registered processes: \"kunwind system-wide on\" registers all.\n"
+	"\n"
+	"Exit status: 0, or 1 after an error.\n";
+
+static bool kills_by_default(int64_t signal)
+{
+	switch (signal) {
+	case SIGCHLD: case SIGCONT: case SIGURG: case SIGWINCH:
+	case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU: case SIGKILL:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int64_t field(const bt_event *event, const char *name)
+{
+	int64_t value = -1;
+
+	kunwind_field_integer(kunwind_event_field(event, name), &value);
+	return value;
+}
+
+/* Reads the signal of an event. Returns false if the event is no deadly signal. */
+static bool read_crash(const struct kunwind_crashes *crashes, const char *name, const bt_event *event,
+		       struct crash *crash)
+{
+	*crash = (struct crash){ -1, -1, -1, -1, 0 };
+	if (!crashes->deliver && !strcmp(name, OWN)) {
+		crash->signal = field(event, "signal");
+		crash->group = field(event, "group");
+		crash->code = field(event, "code");
+		crash->address = field(event, "address");
+		crash->sender = field(event, "sender");
+		return true;
+	}
+	if (!crashes->deliver || strcmp(name, LTTNG) || field(event, "sa_handler"))
+		return false;
+	crash->signal = field(event, "sig");
+	crash->code = field(event, "code");
+	return kills_by_default(crash->signal);
+}
+
+/* Returns the name of a si_code; "": it has none. */
+static const char *code_name(int64_t signal, int64_t code)
+{
+	static const struct {
+		int signal, code;	/* signal 0: any */
+		const char *name;
+	} names[] = {
+#define CODE(signal, code)	{ signal, code, #code }
+		CODE(0, SI_USER), CODE(0, SI_QUEUE), CODE(0, SI_TIMER), CODE(0, SI_TKILL),
+		CODE(0, SI_KERNEL),
+		CODE(SIGSEGV, SEGV_MAPERR), CODE(SIGSEGV, SEGV_ACCERR), CODE(SIGSEGV, SEGV_BNDERR),
+		CODE(SIGSEGV, SEGV_PKUERR),
+		CODE(SIGBUS, BUS_ADRALN), CODE(SIGBUS, BUS_ADRERR), CODE(SIGBUS, BUS_OBJERR),
+		CODE(SIGBUS, BUS_MCEERR_AR), CODE(SIGBUS, BUS_MCEERR_AO),
+		CODE(SIGILL, ILL_ILLOPC), CODE(SIGILL, ILL_ILLOPN), CODE(SIGILL, ILL_PRVOPC),
+		CODE(SIGFPE, FPE_INTDIV), CODE(SIGFPE, FPE_INTOVF), CODE(SIGFPE, FPE_FLTDIV),
+		CODE(SIGFPE, FPE_FLTOVF), CODE(SIGFPE, FPE_FLTUND), CODE(SIGFPE, FPE_FLTRES),
+		CODE(SIGFPE, FPE_FLTINV),
+		CODE(SIGTRAP, TRAP_BRKPT), CODE(SIGTRAP, TRAP_TRACE),
+#undef CODE
+		{ SIGSYS, 1, "SYS_SECCOMP" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].code == code && (!names[i].signal || names[i].signal == signal))
+			return names[i].name;
+	return "";
+}
+
+static bool has_address(const struct crash *crash)
+{
+	return crash->code > 0 && crash->code < SI_KERNEL && crash->address != -1 &&
+	       (crash->signal == SIGSEGV || crash->signal == SIGBUS || crash->signal == SIGILL ||
+		crash->signal == SIGFPE || crash->signal == SIGTRAP);
+}
+
+static void signal_name(int64_t signal, char *name, size_t size)
+{
+	const char *known = signal > 0 && signal < NSIG ? sigabbrev_np((int)signal) : NULL;
+
+	snprintf(name, size, known ? "SIG%s" : "signal %s", known ? known : "");
+	if (!known)
+		snprintf(name, size, "signal %" PRId64, signal);
+}
+
+static void print_text(const struct kunwind_head *head, const struct crash *crash,
+		       const struct kunwind_stack *stack)
+{
+	time_t seconds = (time_t)(head->time / 1000000000);
+	char clock[32] = "--:--:--", name[32];
+	struct tm tm;
+
+	if (head->time >= 0 && localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &tm);
+	signal_name(crash->signal, name, sizeof(name));
+	printf("%s.%09d ", clock, head->time >= 0 ? (int)(head->time % 1000000000) : 0);
+	kunwind_tool_text(stdout, *head->comm ? head->comm : "?", "");
+	printf(" %" PRId64 "/%" PRId64 " %s", head->pid, head->tid, name);
+	if (crash->group > 0)
+		fputs(", sent to the process", stdout);
+	else if (crash->code != -1 || crash->sender != -1)
+		printf(" %s(%" PRId64 ")", code_name(crash->signal, crash->code), crash->code);
+	if (has_address(crash))
+		printf(" at 0x%" PRIx64, (uint64_t)crash->address);
+	if (crash->sender > 0)
+		printf(" from process %" PRId64, crash->sender);
+	putchar('\n');
+	if (stack->nr)
+		kunwind_show_stack(stack);
+	else
+		puts("  [no user stack]");
+}
+
+static void print_json(uint64_t number, const struct kunwind_head *head, const struct crash *crash,
+		       const struct kunwind_stack *stack)
+{
+	const char *code = code_name(crash->signal, crash->code);
+	char name[32];
+
+	signal_name(crash->signal, name, sizeof(name));
+	printf("{\"number\": %" PRIu64 ", \"time_ns\": %" PRId64 ", \"command\": ", number,
+	       head->time);
+	kunwind_tool_json_string(head->comm);
+	printf(", \"pid\": %" PRId64 ", \"tid\": %" PRId64, head->pid, head->tid);
+	printf(", \"signal\": %" PRId64 ", \"signal_name\": \"%s\"", crash->signal, name);
+	printf(", \"to_process\": %s, \"code\": ", crash->group > 0 ? "true" : "false");
+	if (crash->group > 0)
+		fputs("null, \"code_name\": null", stdout);
+	else
+		printf("%" PRId64 ", \"code_name\": %s%s%s", crash->code, *code ? "\"" : "",
+		       *code ? code : "null", *code ? "\"" : "");
+	if (has_address(crash))
+		printf(", \"address\": \"0x%" PRIx64 "\"", (uint64_t)crash->address);
+	else
+		fputs(", \"address\": null", stdout);
+	if (crash->sender > 0)
+		printf(", \"sender\": %" PRId64, crash->sender);
+	else
+		fputs(", \"sender\": null", stdout);
+	kunwind_json_stack(stack, stack->reason >= 0 ?
+			   kunwind_reason_name((enum kunwind_reason)stack->reason) : NULL);
+}
+
+static int handle(const bt_event *event, int64_t time, void *data)
+{
+	struct kunwind_crashes *crashes = data;
+	struct kunwind_stack stack;
+	struct kunwind_head head;
+	struct crash crash;
+
+	kunwind_reading_head(&head, event, time);
+	if (time <= crashes->last || !read_crash(crashes, head.name, event, &crash) ||
+	    (crashes->options.only_pid >= 0 && head.pid != crashes->options.only_pid))
+		return KUNWIND_TRACE_GO_ON;
+	/* The process has been listed with the thread that took the signal. */
+	if (crash.group > 0 && head.pid == crashes->last_pid)
+		return KUNWIND_TRACE_GO_ON;
+	/* Programs that read a trace, as this one, kill their helper. */
+	if (!strncmp(head.comm, HELPER, strlen(HELPER)) && crash.signal == SIGKILL)
+		return KUNWIND_TRACE_GO_ON;
+	if (!kunwind_reading_stack(crashes->reading, event, &head, &stack)) {
+		kunwind_tool_error("out of memory");
+		return KUNWIND_TRACE_FAIL;
+	}
+	crashes->found++;
+	crashes->last = time;
+	crashes->last_pid = head.pid;
+	if (crashes->json)
+		print_json(crashes->found, &head, &crash, &stack);
+	else
+		print_text(&head, &crash, &stack);
+	if (fflush(stdout))
+		return KUNWIND_TRACE_FAIL;
+	return crashes->found == crashes->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
+}
+
+static int find_own(const bt_event *event, int64_t time, void *data)
+{
+	struct kunwind_crashes *crashes = data;
+
+	(void)time;
+	if (strcmp(kunwind_event_name(event), OWN))
+		return KUNWIND_TRACE_GO_ON;
+	crashes->deliver = false;
+	return KUNWIND_TRACE_STOP;
+}
+
+bool kunwind_crashes_read(struct kunwind_crashes *crashes, char *const *paths, int nr)
+{
+	struct kunwind_reading reading;
+	uint64_t lost = 0;
+	bool ok = kunwind_reading_open(&reading, paths, nr, true, &crashes->options);
+
+	crashes->reading = &reading;
+	crashes->deliver = true;
+	if (ok) {
+		reading.quiet = true;
+		ok = kunwind_trace_read(reading.trace, find_own, crashes, NULL) &&
+		     kunwind_reading_events(&reading, handle, crashes, &lost);
+	}
+	crashes->lost += lost;
+	kunwind_reading_close(&reading);
+	return ok && !ferror(stdout);
+}
+
+/* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
+static int parse(struct kunwind_crashes *crashes, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "debug-dir", required_argument, NULL, 'D' }, { "help", no_argument, NULL, 'h' },
+		{ "json", no_argument, NULL, 'j' }, { "limit", required_argument, NULL, 'n' },
+		{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' },
+		{ "pid", required_argument, NULL, 'p' }, { NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "hjn:p:", options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		case 'j':
+			crashes->json = true;
+			break;
+		case 'n':
+			if (!kunwind_tool_number(optarg, UINT64_MAX, &crashes->limit) || !crashes->limit) {
+				kunwind_tool_error("--limit takes a number from 1 on, not: %s", optarg);
+				return -1;
+			}
+			break;
+		default:
+			if (!kunwind_options_take(&crashes->options, c, optarg))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int list(struct kunwind_crashes *crashes, char *const *paths, int nr)
+{
+	if (!kunwind_crashes_read(crashes, paths, nr))
+		return TOOL_FAILED;
+	if (crashes->lost)
+		kunwind_tool_error("the tracer lost %" PRIu64 " events", crashes->lost);
+	if (!crashes->found)
+		kunwind_tool_error(crashes->deliver ?
+				   "no deadly signal; the trace has no events " OWN ": was it recorded with "
+				   "-e, or by another program?" : "no deadly signal of this process");
+	return kunwind_tool_finish(TOOL_OK);
+}
+
+int kunwind_cmd_crashes(int argc, char **argv)
+{
+	struct kunwind_crashes crashes = { .last = -1 };
+	int parsed, status = TOOL_OK;
+
+	kunwind_options_init(&crashes.options);
+	parsed = parse(&crashes, argc, argv);
+	if (parsed < 0) {
+		fprintf(stderr, "Try: kunwind crashes --help\n");
+		status = TOOL_FAILED;
+	} else if (!parsed) {
+		status = optind < argc ? list(&crashes, argv + optind, argc - optind) :
+					 kunwind_crashes_live(&crashes);
+	}
+	kunwind_options_exit(&crashes.options);
+	return status;
+}

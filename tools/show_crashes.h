@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_crashes.h - kunwind crashes: list deadly signals with their stacks
+ */
+#ifndef KUNWIND_SHOW_CRASHES_H
+#define KUNWIND_SHOW_CRASHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/options.h"
+
+struct kunwind_crashes {
+	struct kunwind_options options;
+	bool json;
+	uint64_t limit;		/* stop after this number; 0: no limit */
+	/* results, and private to show_crashes.c */
+	uint64_t found, lost;
+	int64_t last;		/* time of the last crash that was printed */
+	int64_t last_pid;	/* its process */
+	bool deliver;		/* the trace has only LTTng's own events */
+	struct kunwind_reading *reading;
+};
+
+/*
+ * Prints the crashes in the traces in and below @paths that are later than
+ * crashes->last. Returns false after a message on stderr.
+ */
+bool kunwind_crashes_read(struct kunwind_crashes *crashes, char *const *paths, int nr);
+
+/*
+ * (show_crashes_live.c) Records the deadly signals of the whole system, and
+ * prints each when it occurs, until Ctrl-C or the limit. Returns the exit status.
+ */
+int kunwind_crashes_live(struct kunwind_crashes *crashes);
+
+/* (show_crashes.c) kunwind crashes. Returns the exit status. */
+int kunwind_cmd_crashes(int argc, char **argv);
+
+/* (show.c) Prints a stack as kunwind show does. */
+struct kunwind_stack;
+void kunwind_show_stack(const struct kunwind_stack *stack);
+
+#endif /* KUNWIND_SHOW_CRASHES_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * show_crashes_live.c - print each deadly signal of the system when it occurs
+ *
+ * A flight recorder (kunwind-record) records only deadly signals, and takes a
+ * snapshot of its small buffers at each. This program reads the snapshot, prints
+ * the crashes that are later than those before, and removes it. The module
+ * reports the mappings of a process before its crash, so that a snapshot is
+ * complete. If many processes crash at once, one snapshot has several crashes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "show_crashes.h"
+#include "tool.h"
+
+#define LEAST_KB	4032	/* of a processor: the least that --memory takes */
+#define SYSTEM_WIDE	"/sys/module/kunwind/parameters/system_wide"
+
+static void remove_all(const char *dir)
+{
+	char *roots[] = { (char *)dir, NULL };
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		if (entry->fts_info != FTS_D)
+			remove(entry->fts_accpath);
+	if (fts)
+		fts_close(fts);
+}
+
+static void warn(void)
+{
+	FILE *f = fopen(SYSTEM_WIDE, "re");
+
+	if (f && fgetc(f) == 'N')
+		kunwind_tool_error("stacks of processes that are not registered are the kernel's guess: "
+				   "sudo kunwind system-wide on");
+	if (f)
+		fclose(f);
+}
+
+/* Runs the recorder; returns its PID, and a stream of its standard error. */
+static pid_t begin(const char *dir, FILE **messages)
+{
+	char path[4096], memory[32], name[] = "kunwind record";
+	char *argv[] = { name, (char *)"--flight", (char *)"--json", (char *)"-a", (char *)"-e",
+			 (char *)"kunwind_fatal_signal", (char *)"--trigger", (char *)"signal",
+			 (char *)"--interval", (char *)"0", (char *)"--snapshots", (char *)"0",
+			 (char *)"--memory", memory, (char *)"-o", (char *)dir, NULL };
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	int fds[2];
+	pid_t pid;
+
+	snprintf(memory, sizeof(memory), "%ldK", LEAST_KB * (processors > 0 ? processors : 1));
+	if (!kunwind_tool_helper("kunwind-record", path, sizeof(path))) {
+		kunwind_tool_error("kunwind-record: %s (is kunwind installed as a whole?)", strerror(errno));
+		return -1;
+	}
+	if (pipe2(fds, O_CLOEXEC)) {
+		kunwind_tool_error("pipe: %s", strerror(errno));
+		return -1;
+	}
+	pid = fork();
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		dup2(fds[1], STDERR_FILENO);
+		execv(path, argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	*messages = fdopen(fds[0], "r");
+	if (pid < 0 || !*messages) {
+		kunwind_tool_error("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	return pid;
+}
+
+static volatile sig_atomic_t recorder;
+
+static void pass_on(int sig)
+{
+	(void)sig;
+	if (recorder > 0)
+		kill(recorder, SIGINT);
+}
+
+/*
+ * Writes the path of the snapshot that a message names. The recorder may be
+ * writing the next one beside it.
+ */
+static bool snapshot_of(const char *message, const char *dir, char *path, size_t size)
+{
+	const char *name = NULL, *next = message;
+	size_t length;
+
+	while ((next = strstr(next, "/snapshot-")))
+		name = ++next;
+	length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+	if (!length)
+		return false;
+	snprintf(path, size, "%s/%.*s", dir, (int)length, name);
+	return true;
+}
+
+/* Handles the recorder's messages until it ends. Returns false after an error. */
+static bool watch(struct kunwind_crashes *crashes, const char *dir, FILE *messages)
+{
+	char path[4200], *paths[] = { path, NULL }, *line = NULL;
+	size_t size = 0;
+	bool ok = true;
+
+	while (getline(&line, &size, messages) > 0) {
+		if (!strncmp(line, "{\"flight\"", 9)) {
+			kunwind_tool_error("waiting for crashes; Ctrl-C ends");
+		} else if (*line != '{') {
+			fputs(line, stderr);
+		} else if (!strncmp(line, "{\"snapshot\"", 11) && ok &&
+			   (!crashes->limit || crashes->found < crashes->limit) &&
+			   snapshot_of(line, dir, path, sizeof(path))) {
+			ok = kunwind_crashes_read(crashes, paths, 1);
+			remove_all(path);
+			if (!ok || crashes->found == crashes->limit)
+				pass_on(0);
+		}
+	}
+	free(line);
+	return ok;
+}
+
+int kunwind_crashes_live(struct kunwind_crashes *crashes)
+{
+	const char *tmp = getenv("TMPDIR");
+	char dir[4096];
+	struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+	FILE *messages = NULL;
+	int status = 0;
+	bool ok;
+
+	snprintf(dir, sizeof(dir), "%.4000s/kunwind-crashes.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+	if (!mkdtemp(dir)) {
+		kunwind_tool_error("%s: %s", dir, strerror(errno));
+		return TOOL_FAILED;
+	}
+	warn();
+	recorder = (sig_atomic_t)begin(dir, &messages);
+	sigaction(SIGTERM, &action, NULL);
+	/* a terminal sends Ctrl-C to the recorder, too, for which a second one changes nothing */
+	sigaction(SIGINT, &action, NULL);
+	ok = recorder > 0 && watch(crashes, dir, messages);
+	if (recorder > 0)
+		ok = waitpid(recorder, &status, 0) == recorder && ok && WIFEXITED(status) &&
+		     !WEXITSTATUS(status);
+	if (messages)
+		fclose(messages);
+	remove_all(dir);
+	rmdir(dir);
+	return ok ? kunwind_tool_finish(TOOL_OK) : TOOL_FAILED;
+}
