@@ -73,6 +73,8 @@ static const struct command {
 	  "record a trace of COMMAND or of running processes", NULL },
 	{ "snapshot", kunwind_cmd_snapshot, "[OPTION]... [RECORDER]",
 	  "write what a flight recorder (record --flight) holds", NULL },
+	{ "profile", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
+	  "sample what CPUs execute: COMMAND, running processes or all", NULL },
 	{ "report", kunwind_cmd_analyze, "[OPTION]... TRACE...",
 	  "sum up a trace by system call and function", NULL },
 	{ "waits", kunwind_cmd_analyze, "[OPTION]... TRACE...",

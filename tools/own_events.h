@@ -15,4 +15,7 @@
 	"kunwind_map", "kunwind_unmap", "kunwind_exec", "kunwind_fork", "kunwind_exit", \
 	"kunwind_callstack"
 
+/* In the same channel, if CPUs are sampled. */
+#define KUNWIND_SAMPLE_EVENT	"kunwind_sample"
+
 #endif /* KUNWIND_OWN_EVENTS_H */

@@ -27,7 +27,7 @@ int kunwind_cmd_status(int argc, char **argv);
 int kunwind_cmd_doctor(int argc, char **argv);
 int kunwind_cmd_dump(int argc, char **argv);
 int kunwind_cmd_analyze(int argc, char **argv);	/* report, export and flamegraph */
-int kunwind_cmd_record(int argc, char **argv);
+int kunwind_cmd_record(int argc, char **argv);	/* record and profile */
 int kunwind_cmd_crashes(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 int kunwind_cmd_snapshot(int argc, char **argv);

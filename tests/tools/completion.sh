@@ -36,7 +36,7 @@ is "$(complete_words record --event =)" "futex openat read sched_switch sched_wa
 is "$(complete_words report --by file,th)" "file,thread " "completion continues the list of tables of report --by"
 is "$(complete_words report -e th)" " " "completion offers no tables for the pattern of report -e"
 is "$(complete_words show -e openat,re)" " " "completion offers no list where the option takes a pattern"
-is "$(complete_words report --sort '')" "blocked events lock off-cpu " "completion offers the weights of report --sort"
+is "$(complete_words report --sort '')" "blocked cpu events lock off-cpu " "completion offers the weights of report --sort"
 is "$(complete_words export --weight o)" "off-cpu " "completion offers the weight that begins with o"
 like " $(complete_words record -p '') " " $$ " "completion offers process ids"
 

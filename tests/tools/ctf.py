@@ -56,6 +56,10 @@ RETURN = [("ret", "s64")]
 
 WHOLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("syscall", "s32"), ("reason", "s32"),
          ("stack", "u64"), ("base", "s32"), ("shared", "u16"), ("addresses", "u64s"), ("trust", "u8s")]
+# "clock" is a word of the metadata's language; LTTng writes "_" before all names.
+SAMPLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("comm", "string"), ("period", "u64"),
+          ("_clock", "s32"), ("syscall", "s32"), ("reason", "s32"), ("stack", "u64"), ("base", "s32"),
+          ("shared", "u16"), ("addresses", "u64s"), ("trust", "u8s"), ("callstack_kernel", "u64s")]
 
 
 def declaration(kind, field):

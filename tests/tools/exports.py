@@ -334,7 +334,7 @@ def test_pprof(trace, inlined, build_id, work):
     same("pprof -traces, off-cpu: the sum is that of kunwind report", off, sum(c["ns"] for c in report["off_cpu"]))
     raw = pprof(program, work, "events", path, "-raw")
     check("pprof -raw: the mapping has its build-id", build_id in raw, raw)
-    check("pprof: the default weight is blocked", "events/count blocked/nanoseconds[dflt] off-cpu/nanoseconds" in raw, raw)
+    check("pprof: the default weight is blocked", "events/count blocked/nanoseconds[dflt] off-cpu/nanoseconds lock/nanoseconds cpu/nanoseconds" in raw, raw)
     same("pprof: time and duration of the trace", re.findall(r"^(?:Time|Duration): (.*)$", raw, re.M),
          ["2023-11-14 22:13:20.000001 +0000 UTC", "10µs"])
 

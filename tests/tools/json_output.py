@@ -48,7 +48,7 @@ FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, of
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
 FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"})
-NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT)
+NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT, cpu_ns=COUNT)
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
@@ -59,11 +59,11 @@ SCHEMA = {
         "cut_at_128", "kernel_named")}),
     "report": members(
         trace=members(hostname={"type": "string"}, stack_ends_recorded={"type": "boolean"}, **{name: COUNT for name in (
-            "begin_ns", "end_ns", "events", "lost", "lost_packets", "cut_files", "cut_bytes", "stacks", "stacks_complete",
+            "begin_ns", "end_ns", "events", "lost", "lost_packets", "cut_files", "cut_bytes", "samples", "stacks", "stacks_complete",
             "frames", "frames_named", "threads", "calls_not_returned")},
             lost_by=many(members(channel={"type": "string"}, events=COUNT)),
             frames_by_trust={"type": "object", "additionalProperties": COUNT}),
-        sorted_by={"enum": ["events", "blocked", "off-cpu", "lock"]},
+        sorted_by={"enum": ["events", "blocked", "off-cpu", "lock", "cpu"]},
         system_calls=many(members(name={"type": "string"}, **{name: COUNT for name in (
             "count", "failed", "timed", "ns", "longest_ns", "off_cpu_ns")})),
         off_cpu=many(members(name={"type": "string"}, count=COUNT, timed=COUNT, ns=COUNT, longest_ns=COUNT)),
@@ -75,7 +75,7 @@ SCHEMA = {
         files=many(members(name={"type": "string"}, fd=NUMBER, **{name: COUNT for name in (
             "count", "failed", "ns", "longest_ns", "off_cpu_ns", "bytes")})),
         functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, end=STRING, **{name: COUNT for name in (
-            "events", "blocked_ns", "off_cpu_ns", "self", "complete", "guessed")})),
+            "events", "blocked_ns", "off_cpu_ns", "cpu_ns", "self", "complete", "guessed")})),
         reasons=many(members(name={"enum": [*REASONS, "not recorded", "no stack recorded"]}, stacks=COUNT)),
         **{name: many(NEIGHBOUR) for name in ("callers", "callees")},
         required=["trace", "sorted_by", "system_calls", "off_cpu", "events", "threads", "results", "files", "functions", "reasons"]),

@@ -89,7 +89,7 @@ for command in show report waits 'flamegraph -o /dev/null' 'export --folded'; do
 done
 expect 1 '' 'no format given' export x
 expect 1 '' 'only one format' export --folded --perfetto x
-expect 1 '' 'a weight is events, blocked, off-cpu or lock, not: cpu' export --folded --weight cpu x
+expect 1 '' 'a weight is events, blocked, off-cpu, lock or cpu, not: time' export --folded --weight time x
 expect 1 '' 'no output given' flamegraph x
 for command in show report waits; do
 	for pid in -1 1x '' 2147483648; do

@@ -6,7 +6,7 @@
  * with open addressing, at most half full, find them. A node is made after its
  * parent, so a loop from the last node down visits children before parents.
  *
- * Memory: 32 bytes and an index entry for each distinct path from the root, 40
+ * Memory: 40 bytes and an index entry for each distinct path from the root, 40
  * bytes and an index entry for each function (or each place in one, if the
  * frames have addresses); twice that after an array has grown. Nothing grows
  * with the number of events.
@@ -276,4 +276,14 @@ struct calls_total *calls_totals(const struct calls *calls)
 		}
 	}
 	return total;
+}
+
+int64_t calls_weight(const struct calls *calls, enum weight weight)
+{
+	int64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < calls->nr_nodes; i++)
+		sum += calls->node[i].self[weight];
+	return sum;
 }

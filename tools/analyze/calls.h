@@ -15,6 +15,7 @@ enum weight {
 	WEIGHT_BLOCKED,		/* nanoseconds from a system call's entry to its exit */
 	WEIGHT_OFF_CPU,		/* nanoseconds off the CPU, from sched_switch to sched_switch */
 	WEIGHT_LOCK,		/* nanoseconds blocked by a lock, below the holder's stack */
+	WEIGHT_CPU,		/* nanoseconds on a CPU, by samples (kunwind_sample) */
 	NR_WEIGHTS
 };
 
@@ -121,6 +122,9 @@ struct calls_total {
 
 /* Returns weights of each node with its descendants. The caller frees them. */
 struct calls_total *calls_totals(const struct calls *calls);
+
+/* Returns the weight of all nodes together. */
+int64_t calls_weight(const struct calls *calls, enum weight weight);
 
 /* Returns @pointer. If it is NULL, prints "out of memory" and exits with 1. */
 void *needed(void *pointer);

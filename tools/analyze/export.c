@@ -41,13 +41,14 @@ static const char usage[] =
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
 	"                       call's entry to its exit), off-cpu (nanoseconds, from\n"
-	"                       sched_switch) or lock (nanoseconds blocked by a lock's holder);\n"
+	"                       sched_switch), lock (nanoseconds blocked by a lock's holder) or\n"
+	"                       cpu (nanoseconds, by samples of CPUs);\n"
 	"                       default: blocked, or what the trace has\n"
 	"  -o, --output FILE    (default: standard output); for Trace Compass, a directory\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
 	"\n"
-	"Which weight it is, is said on standard error; none of them is CPU time.\n"
+	"Which weight it is, is said on standard error; only cpu is CPU time.\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
 struct export {

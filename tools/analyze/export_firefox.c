@@ -62,11 +62,19 @@ static void sample_begins(const struct sample *sample, const bt_event *event, vo
 	state->entered[sample->thread] = firefox_fields_keep(&state->fields, sample->what, event);
 }
 
+/* A sample of a CPU has none: it is only in the list of samples. */
+static bool has_marker(const struct sample *sample)
+{
+	return sample->kind != SAMPLE_CPU;
+}
+
 static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct state *state = data;
 	struct timeline_entry *entry = timeline_add(&state->timeline, sample);
 
+	if (!has_marker(sample))
+		return;
 	if (sample->kind == SAMPLE_OFF_CPU) {
 		entry->note[0] = firefox_fields_keep_text(
 			&state->fields, calls_string(&state->samples->calls, "off CPU"), "in",
@@ -276,29 +284,37 @@ static void put_data(struct state *state, const struct timeline_entry *entry)
 	json_close(out, '}');
 }
 
-
 static void put_markers(struct state *state, size_t from, size_t to)
 {
 	enum { INSTANT = 0, INTERVAL = 1 };
 	const struct timeline_entry *entry = state->timeline.entry;
 	struct json_out *out = &state->out;
+	int64_t nr = 0;
 	size_t i;
 
 	json_open(out, "markers", '{');
 	json_open(out, "data", '[');
-	for (i = from; i < to; i++)
-		put_data(state, &entry[i]);
+	for (i = from; i < to; i++) {
+		if (has_marker(&entry[i].sample))
+			put_data(state, &entry[i]);
+	}
 	json_close(out, ']');
 	json_open(out, "name", '[');
-	for (i = from; i < to; i++)
-		json_int(out, NULL, marker_name(state, &entry[i].sample));
+	for (i = from; i < to; i++) {
+		if (has_marker(&entry[i].sample))
+			json_int(out, NULL, marker_name(state, &entry[i].sample));
+	}
 	json_close(out, ']');
 	json_open(out, "startTime", '[');
-	for (i = from; i < to; i++)
-		json_ms(out, NULL, start_of(state, i));
+	for (i = from; i < to; i++) {
+		if (has_marker(&entry[i].sample))
+			json_ms(out, NULL, start_of(state, i));
+	}
 	json_close(out, ']');
 	json_open(out, "endTime", '[');
 	for (i = from; i < to; i++) {
+		if (!has_marker(&entry[i].sample))
+			continue;
 		if (entry[i].sample.duration < 0)
 			json_none(out, NULL);
 		else
@@ -306,16 +322,22 @@ static void put_markers(struct state *state, size_t from, size_t to)
 	}
 	json_close(out, ']');
 	json_open(out, "phase", '[');
-	for (i = from; i < to; i++)
-		json_int(out, NULL, entry[i].sample.duration < 0 ? INSTANT : INTERVAL);
+	for (i = from; i < to; i++) {
+		if (has_marker(&entry[i].sample))
+			json_int(out, NULL, entry[i].sample.duration < 0 ? INSTANT : INTERVAL);
+	}
 	json_close(out, ']');
 	json_open(out, "category", '[');
-	for (i = from; i < to; i++)
+	for (i = from; i < to; i++) {
+		if (!has_marker(&entry[i].sample))
+			continue;
+		nr++;
 		json_int(out, NULL, entry[i].sample.kind == SAMPLE_SYSCALL ? CATEGORY_SYSCALL :
 				    entry[i].sample.kind == SAMPLE_OFF_CPU ? CATEGORY_OFF_CPU :
 									     CATEGORY_OTHER);
+	}
 	json_close(out, ']');
-	json_int(out, "length", (int64_t)(to - from));
+	json_int(out, "length", nr);
 	json_close(out, '}');
 }
 

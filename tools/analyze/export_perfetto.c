@@ -35,7 +35,7 @@ struct state {
 	int64_t now;			/* time of the last packet; -1: none yet */
 	uint32_t *comm, nr_threads;	/* of each thread, as its track has it */
 	bool global;			/* the track TRACK_GLOBAL exists */
-	uint32_t category[SAMPLE_OFF_CPU + 1], off_cpu, in, failed;	/* strings */
+	uint32_t category[SAMPLE_CPU + 1], off_cpu, in, failed;	/* strings */
 };
 
 static void *begin(struct samples *samples, FILE *file)
@@ -50,6 +50,7 @@ static void *begin(struct samples *samples, FILE *file)
 	state->now = -1;
 	state->category[SAMPLE_SYSCALL] = calls_string(calls, "system call");
 	state->category[SAMPLE_EVENT] = calls_string(calls, "event");
+	state->category[SAMPLE_CPU] = calls_string(calls, "CPU");
 	state->category[SAMPLE_OFF_CPU] = state->off_cpu = calls_string(calls, "off CPU");
 	state->in = calls_string(calls, "in");
 	state->failed = calls_string(calls, "failed");
@@ -260,7 +261,8 @@ static void put_event(struct state *state, const struct sample *sample, enum eve
 /* Else the sample is an instant. */
 static bool is_slice(const struct sample *sample)
 {
-	return sample->kind != SAMPLE_EVENT && sample->thread != SAMPLE_NO_THREAD;
+	return sample->kind != SAMPLE_EVENT && sample->kind != SAMPLE_CPU &&
+	       sample->thread != SAMPLE_NO_THREAD;
 }
 
 static void sample_begins(const struct sample *sample, const bt_event *event, void *data)
@@ -278,7 +280,7 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 				  !strcmp(state->samples->calls.string[sample->what], "sched_switch")))
 		return;
 	if (!is_slice(sample))
-		put_event(state, sample, TYPE_INSTANT, event);
+		put_event(state, sample, TYPE_INSTANT, sample->kind == SAMPLE_CPU ? NULL : event);
 	else if (event)		/* else the slice is open at the end of the trace */
 		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);
 }

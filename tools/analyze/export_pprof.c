@@ -119,11 +119,10 @@ static void take(const struct sample *sample, const bt_event *event, void *data)
 	struct total *total = total_of(data, sample->node, sample->thread);
 
 	(void)event;
-	if (sample->kind != SAMPLE_OFF_CPU)
+	if (sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_EVENT)
 		total->weight[WEIGHT_EVENTS]++;
 	if (sample->duration >= 0)
-		total->weight[sample->kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : WEIGHT_BLOCKED] +=
-			sample->duration;
+		total->weight[sample_time_weight(sample->kind)] += sample->duration;
 	if (sample->lock)
 		total_of(data, sample->lock_node, sample->thread)->weight[WEIGHT_LOCK] += sample->lock;
 }

@@ -5,7 +5,8 @@
  * Each thread is a profile whose time axis is that of the trace. A sample is a
  * system call (or a time off the CPU, if that is the selected weight) with its
  * stack, for as long as it took; between two of them is an empty stack. The
- * part of a system call off the CPU has one more frame, "off CPU". If the
+ * part of a system call off the CPU has one more frame, "off CPU". A sample of a
+ * CPU has its weight, at the time before it. If the
  * selected weight is the number of events, each event counts 1, and the axis
  * shows no time. The first profile to be shown is that of the thread with the
  * largest weight.
@@ -138,6 +139,11 @@ static void put_list(struct state *state, size_t from, size_t to, enum weight we
 			i++;
 		} else if (weight == WEIGHT_EVENTS) {
 			advance(&cursor, cursor.at + 1, sample->node, false);
+			i++;
+		} else if (weight == WEIGHT_CPU) {
+			/* samples of two CPUs may overlap: none is cut */
+			advance(&cursor, sample->begin - state->samples->begin, CALLS_ROOT, false);
+			advance(&cursor, cursor.at + sample->duration, sample->node, false);
 			i++;
 		} else {
 			i = put_span(&cursor, i, to, weight);

@@ -17,6 +17,7 @@ static const struct {
 	[WEIGHT_BLOCKED] = { "blocked", "time between entry and exit of system calls" },
 	[WEIGHT_OFF_CPU] = { "off-cpu", "time off the CPU (sched_switch)" },
 	[WEIGHT_LOCK] = { "lock", "time blocked by locks, below the holder's stack" },
+	[WEIGHT_CPU] = { "cpu", "CPU time (samples)" },
 };
 
 int analyze_weight(const char *name)
@@ -27,7 +28,7 @@ int analyze_weight(const char *name)
 		if (!strcmp(name, weights[i].name))
 			return i;
 	}
-	kunwind_tool_error("a weight is events, blocked, off-cpu or lock, not: %s", name);
+	kunwind_tool_error("a weight is events, blocked, off-cpu, lock or cpu, not: %s", name);
 	return -1;
 }
 
@@ -48,6 +49,9 @@ bool analyze_remarks(const struct samples *samples)
 	if (samples->lost)
 		kunwind_tool_error("%sthe tracer lost %llu events: counts and times are too low",
 				   samples->which, (unsigned long long)samples->lost);
+	if (samples->cycles)
+		kunwind_tool_error("%sthe samples are by the clock \"cycles\": of their times, 1 ns "
+				   "means 1 cycle", samples->which);
 	if (samples->events && samples->no_threads)
 		kunwind_tool_error("%sevents do not tell their thread (contexts tid or vtid): no times",
 				   samples->which);

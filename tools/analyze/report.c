@@ -22,7 +22,7 @@ static const char usage[] =
 	"      --callers FUNCTION  which functions call those whose name matches\n"
 	"      --callees FUNCTION  what these functions call\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
-	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu or lock (default:\n"
+	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu, lock or cpu (default:\n"
 	"                       blocked, or what the trace has)\n"
 	ANALYZE_USAGE
 	"  -j, --json           one object with everything, times in nanoseconds\n"
@@ -30,6 +30,7 @@ static const char usage[] =
 	"\n"
 	"Times off the CPU are there when sched_switch was recorded. A time between entry\n"
 	"and exit is no CPU time: the thread may have waited all the while, or not at all.\n"
+	"CPU time (cpu) is there when CPUs were sampled: kunwind profile, kunwind record -F.\n"
 	"\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 

@@ -97,6 +97,7 @@ static struct line *add(const struct sums *sums, enum report_table table, uint32
 	line->count += weight[WEIGHT_EVENTS];
 	line->time += weight[WEIGHT_BLOCKED];
 	line->off_cpu += weight[WEIGHT_OFF_CPU];
+	line->cpu += weight[WEIGHT_CPU];
 	line->key += weight[sums->sort];
 	return line;
 }
@@ -165,7 +166,7 @@ static void remove_empty(struct table *table)
 
 	for (i = 0; i < table->nr; i++) {
 		if (table->line[i].count || table->line[i].time || table->line[i].off_cpu ||
-		    table->line[i].key)
+		    table->line[i].cpu || table->line[i].key)
 			table->line[nr++] = table->line[i];
 	}
 	table->nr = nr;

@@ -109,6 +109,7 @@ json_t *report_json(const struct report *report, enum weight sort)
 	analyze_set(trace, "stacks", integer((int64_t)samples->with_stack));
 	analyze_set(trace, "stacks_complete", integer((int64_t)samples->complete));
 	analyze_set(trace, "stack_ends_recorded", json_boolean(samples->ends_recorded));
+	analyze_set(trace, "samples", integer((int64_t)samples->nr_cpu));
 	analyze_set(trace, "frames", integer((int64_t)samples->frames));
 	analyze_set(trace, "frames_named", integer((int64_t)samples->named));
 	analyze_set(trace, "frames_by_trust", trust_json(samples));

@@ -38,7 +38,7 @@ const struct table_kind report_kinds[NR_TABLES] = {
 		NUMBER("failed", "failed", failed), NUMBER("bytes", "bytes", bytes) } },
 #define FUNCTION_COLUMNS \
 		TIME("in syscalls", "blocked_ns", time), TIME("off CPU", "off_cpu_ns", off_cpu), \
-		NUMBER("events", "events", count)
+		TIME("CPU", "cpu_ns", cpu), NUMBER("events", "events", count)
 	[TABLE_FUNCTIONS] = { "function", "Functions on the stack", "functions", "function (object)", {
 		FUNCTION_COLUMNS, NUMBER(NULL, "self", self), NUMBER(NULL, "complete", complete),
 		NUMBER(NULL, "guessed", guessed) } },
@@ -161,6 +161,8 @@ void report_take(const struct sample *sample, const bt_event *event, void *data)
 				  sample->kind == SAMPLE_OFF_CPU ? TABLE_CAUSES : TABLE_EVENTS;
 
 	(void)event;
+	if (sample->kind == SAMPLE_CPU)
+		return;		/* only its function tells something */
 	if (sample->kind == SAMPLE_OFF_CPU && sample->duration < 0)
 		return;
 	add(report_line(&report->table[table], sample->what), sample);

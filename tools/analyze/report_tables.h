@@ -15,7 +15,7 @@
 struct line {
 	uint32_t name, object;	/* strings */
 	bool kernel;		/* a function of the kernel */
-	int64_t count, failed, timed, time, longest, off_cpu, self;
+	int64_t count, failed, timed, time, longest, off_cpu, cpu, self;
 	int64_t pid, tid, on_cpu;	/* of a thread */
 	int64_t smallest, largest;	/* of what calls returned */
 	int64_t bytes;			/* read or written */

@@ -3,6 +3,7 @@
  * report_text.c - the report as text for a terminal
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "report_tables.h"
@@ -33,6 +34,13 @@ static double share(int64_t part, int64_t whole)
 static uint32_t shown(const struct report *report, uint32_t nr)
 {
 	return report->top && report->top < nr ? report->top : nr;
+}
+
+static void print_more(const struct report *report, uint32_t nr)
+{
+	if (shown(report, nr) < nr)
+		printf("  %s... %u more (--top 0 for all)%s\n", report->colour.dim,
+		       nr - shown(report, nr), report->colour.plain);
 }
 
 /* What the trace lacks. */
@@ -108,6 +116,12 @@ static void print_trust(const struct line *line)
 	printf(" %6.1f %%", share(line->guessed, line->key));
 }
 
+/* Some columns are only in JSON. Traces without samples of CPUs need no column of them. */
+static bool is_shown(const struct report *report, const struct column *column)
+{
+	return column->head && (column->offset != offsetof(struct line, cpu) || report->samples.nr_cpu);
+}
+
 static void print_table(const struct report *report, enum report_table number, enum weight sort)
 {
 	const struct table *table = &report->table[number];
@@ -124,7 +138,7 @@ static void print_table(const struct report *report, enum report_table number, e
 		printf(", by %s", analyze_weight_title(sort));
 	printf("%s\n", report->colour.plain);
 	for (column = kind->column; column->type != COLUMN_NONE; column++) {
-		if (column->head)
+		if (is_shown(report, column))
 			printf("%s%*s", column == kind->column ? "" : " ",
 			       column->type == COLUMN_NUMBER && column != kind->column ? 9 : 11,
 			       column->head);
@@ -132,7 +146,7 @@ static void print_table(const struct report *report, enum report_table number, e
 	printf("%s  %s\n", number == TABLE_FUNCTIONS ? "     self complete  guessed" : "", kind->name);
 	for (i = 0; i < shown(report, table->nr); i++) {
 		for (column = kind->column; column->type != COLUMN_NONE; column++) {
-			if (!column->head)
+			if (!is_shown(report, column))
 				continue;
 			printf(column == kind->column ? " " : "  ");
 			if (column->type == COLUMN_TIME)
@@ -145,9 +159,30 @@ static void print_table(const struct report *report, enum report_table number, e
 			print_trust(&table->line[i]);
 		print_name(report, number, &table->line[i]);
 	}
-	if (i < table->nr)
-		printf("  %s... %u more (--top 0 for all)%s\n", report->colour.dim, table->nr - i,
-		       report->colour.plain);
+	print_more(report, table->nr);
+}
+
+/* By samples of CPUs: the function alone, and with those that it calls. */
+static void print_cpu(const struct report *report)
+{
+	const struct table *table = &report->table[TABLE_FUNCTIONS];
+	int64_t all = calls_weight(&report->samples.calls, WEIGHT_CPU);
+	uint32_t i;
+
+	printf("\n%sFunctions by %s: %" PRIu64 " samples, %.3f s%s\n"
+	       "      self       %%      total       %%  function (object)\n",
+	       report->colour.bold, analyze_weight_title(WEIGHT_CPU), report->samples.nr_cpu,
+	       (double)all / 1e9, report->colour.plain);
+	for (i = 0; i < shown(report, table->nr); i++) {
+		const struct line *line = &table->line[i];
+
+		print_time(line->self);
+		printf(" %7.2f ", share(line->self, all));
+		print_time(line->cpu);
+		printf(" %7.2f", share(line->cpu, all));
+		print_name(report, TABLE_FUNCTIONS, line);
+	}
+	print_more(report, table->nr);
 }
 
 void report_text(const struct report *report, enum weight sort)
@@ -156,7 +191,11 @@ void report_text(const struct report *report, enum weight sort)
 
 	print_head(report);
 	for (t = 0; t < NR_TABLES; t++) {
-		if (report->by & 1u << t)
+		if (!(report->by & 1u << t))
+			continue;
+		if (t == TABLE_FUNCTIONS && sort == WEIGHT_CPU)
+			print_cpu(report);
+		else
 			print_table(report, t, sort);
 	}
 }

@@ -8,9 +8,10 @@
  * back; it has the stack of the first. Calls that do not end in the trace have
  * no time.
  *
+ * A sample of a CPU (kunwind_sample) stands for the time since the one before.
  * If kunwind's events recorded any mapping, only processes that these events
  * know count, because the stacks of other processes are the kernel's guess.
- * Otherwise all processes count.
+ * Samples of CPUs all count. Otherwise all processes count.
  *
  * With --from or --duration, whether a sample counts depends on its end. Formats
  * that are written while the trace is read need this at its beginning. So the
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kunwind_core.h"
 #include "samples.h"
 #include "selection.h"
 #include "threads.h"
@@ -150,7 +152,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 	if (stack->nr)
 		samples->by_reason[stack->reason < 0 ? KUNWIND_NR_REASONS : stack->reason]++;
 	if (stack->complete)
-		samples->complete++;
+		samples->complete += stack->nr > 0;
 	else
 		node = calls_node(calls, node, FRAME_NOTE,
 				  stack->nr ? "[stack ends here]" :
@@ -187,8 +189,12 @@ static void finish_sample(struct samples *samples, const struct sample *sample,
 		samples->thread[sample->thread].sampled = true;
 		samples->nr_sampled++;
 	}
-	if (sample->kind != SAMPLE_OFF_CPU)
+	if (sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_EVENT)
 		self[WEIGHT_EVENTS]++;
+	if (sample->kind == SAMPLE_CPU) {
+		self[WEIGHT_CPU] += sample->duration;
+		samples->nr_cpu++;
+	}
 	if (sample->kind == SAMPLE_SYSCALL && sample->duration >= 0) {
 		self[WEIGHT_BLOCKED] += sample->duration;
 		samples->nr_timed++;
@@ -221,6 +227,7 @@ static struct sample new_sample(const struct moment *now, enum sample_kind kind,
 	struct samples *samples = now->samples;
 	static const char *const object[] = {
 		[SAMPLE_SYSCALL] = "system call", [SAMPLE_EVENT] = "event", [SAMPLE_OFF_CPU] = "off CPU",
+		[SAMPLE_CPU] = "CPU",
 	};
 
 	return (struct sample){
@@ -536,7 +543,28 @@ static bool counts_at_all(struct samples *samples, const bt_event *event,
 			  const struct kunwind_head *head, struct kunwind_stack *stack)
 {
 	needed(kunwind_reading_stack(samples->reading, event, head, stack) ? samples : NULL);
-	return samples->options.all || kunwind_reading_tells(samples->reading, stack);
+	return samples->options.all || kunwind_event_is_sample(head->name) ||
+	       kunwind_reading_tells(samples->reading, stack);
+}
+
+/* A sample of a CPU. It counts if its event does. */
+static void take_cpu(struct moment *now, struct kunwind_stack *stack)
+{
+	struct samples *samples = now->samples;
+	int64_t period = 0, reason = 0, clock = 0;
+	struct sample sample;
+
+	kunwind_field_integer(kunwind_event_field(now->event, "period"), &period);
+	kunwind_field_integer(kunwind_event_field(now->event, "reason"), &reason);
+	kunwind_field_integer(kunwind_event_field(now->event, "clock"), &clock);
+	if (!selection_has_event(samples, now->head->name, now->head->time) || period < 0)
+		return;
+	samples->cycles |= clock == 1;			/* kmod/trace/sample.h */
+	stack->complete |= reason == KUNWIND_KTHREAD;	/* no user part is missing */
+	sample = new_sample(now, SAMPLE_CPU, "on CPU", add_stack(samples, stack, now->head->comm));
+	sample.begin -= period;
+	sample.duration = period;
+	finish_sample(samples, &sample, now->event);
 }
 
 static int take(const bt_event *event, int64_t time, void *data)
@@ -549,7 +577,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct sample_thread *wakes = NULL;
 	int64_t ran = 0;
 	const char *call;
-	bool is_switch, counts;
+	bool is_switch, is_cpu, counts;
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -563,7 +591,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 	samples->end = now.time;
 	if (samples->files && !samples->measuring)
 		files_event(samples->files, now.trace, event, &head);
-	if (kunwind_event_is_own(head.name))
+	is_cpu = kunwind_event_is_sample(head.name);
+	if (kunwind_event_is_own(head.name) && !is_cpu)
 		return KUNWIND_TRACE_GO_ON;
 	/* events without contexts are only there to tell threads from interrupts */
 	if (cpus_interrupt(&samples->cpus, &samples->calls, now.trace, &head, event) &&
@@ -616,7 +645,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 		samples->no_threads = true;
 	if (is_switch && now.thread && head.tid)
 		now.thread->on_cpu += ran;
-	if (call) {
+	if (is_cpu) {
+		take_cpu(&now, &stack);
+	} else if (call) {
 		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
@@ -701,5 +732,5 @@ enum weight samples_weight(const struct samples *samples, int wanted)
 	if (wanted >= 0)
 		return (enum weight)wanted;
 	return samples->nr_timed ? WEIGHT_BLOCKED : samples->nr_off_cpu ? WEIGHT_OFF_CPU :
-		WEIGHT_EVENTS;
+		samples->nr_cpu ? WEIGHT_CPU : WEIGHT_EVENTS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.h - system calls, events, times off the CPU of a trace, with stacks
+ * samples.h - system calls, events, times off and on the CPU of a trace, with
+ * stacks
  */
 #ifndef KUNWIND_ANALYZE_SAMPLES_H
 #define KUNWIND_ANALYZE_SAMPLES_H
@@ -23,10 +24,17 @@ enum sample_kind {
 	SAMPLE_SYSCALL,		/* reported at its exit, or at the next call, or at the end */
 	SAMPLE_EVENT,		/* any other event, sched_switch included */
 	SAMPLE_OFF_CPU,		/* reported when the thread runs again */
+	SAMPLE_CPU,		/* kunwind_sample: the time until its event, on a CPU */
 };
 
 /* The thread of an event that has neither context tid nor vtid. */
 #define SAMPLE_NO_THREAD	UINT32_MAX
+
+/* Returns the weight that is the duration of such samples. */
+static inline enum weight sample_time_weight(enum sample_kind kind)
+{
+	return kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : kind == SAMPLE_CPU ? WEIGHT_CPU : WEIGHT_BLOCKED;
+}
 
 /* Who ended a time off the CPU, from sched_waking. */
 struct sample_waker {
@@ -128,11 +136,12 @@ struct samples {
 	uint64_t by_trust[KUNWIND_NR_TRUSTS + 1];	/* frames; the last: not recorded */
 	struct kunwind_losses losses;
 	uint64_t unreturned;	/* system calls without an event of their exit */
-	uint64_t nr_timed, nr_off_cpu;
+	uint64_t nr_timed, nr_off_cpu, nr_cpu;
 	uint64_t in_call;	/* threads that were in a system call when the trace began */
 	uint64_t nr_wakings;	/* events sched_waking, of all threads */
 	struct cpus cpus;
 	struct locks locks;
+	bool cycles;		/* WEIGHT_CPU is in cycles: the samples are by that clock */
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
 	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */
 	bool no_threads;	/* some events have no thread or time, so no durations */
@@ -168,8 +177,8 @@ uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *
 			   uint32_t node);
 
 /*
- * Returns @wanted; for -1 the first of blocked time, off-CPU time and events
- * that the trace has.
+ * Returns @wanted; for -1 the first of blocked time, off-CPU time, CPU time and
+ * events that the trace has.
  */
 enum weight samples_weight(const struct samples *samples, int wanted);
 

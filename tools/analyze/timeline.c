@@ -51,12 +51,12 @@ bool sample_weighs(const struct sample *sample, enum weight weight)
 {
 	switch (weight) {
 	case WEIGHT_EVENTS:
-		return sample->kind != SAMPLE_OFF_CPU;
+		return sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_EVENT;
 	case WEIGHT_LOCK:
 		return sample->lock > 0;
 	default:
-		return sample->duration >= 0 &&
-		       sample->kind == (weight == WEIGHT_BLOCKED ? SAMPLE_SYSCALL : SAMPLE_OFF_CPU);
+		return sample->duration >= 0 && sample->kind != SAMPLE_EVENT &&
+		       weight == sample_time_weight(sample->kind);
 	}
 }
 

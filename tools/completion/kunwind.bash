@@ -3,13 +3,13 @@
 _kunwind() {
 	local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words='run register unregister system-wide status doctor record snapshot report waits flamegraph export show crashes symbolize dump
+		words='run register unregister system-wide status doctor record profile snapshot report waits flamegraph export show crashes symbolize dump
 			--help --version'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
 	local events='--event --pid --all --help'
-	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --no-kernel --progress --offsets' weights='events blocked off-cpu lock'
+	local filters='--tid --comm --from --to' names='--debug-dir --no-local --no-lines --no-kernel --progress --offsets' weights='events blocked off-cpu lock cpu'
 	local option=${COMP_WORDS[COMP_CWORD - 1]} list=
 	# Readline breaks --event=LIST into three words.
 	[ "$cur" != = ] || { option== && cur=; }
@@ -32,10 +32,10 @@ _kunwind() {
 		return ;;
 	-e | --event | -b | --by)
 		case $command in
-		record) words='syscalls sched_switch sched_waking openat read write futex' ;;
+		record | profile) words='syscalls sched_switch sched_waking openat read write futex' ;;
 		report) words='call cause event thread result file function reason' ;;
 		esac
-		[[ $command,$option = record,-*e* || $command,$option = report,-*b* ]] || return
+		[[ $command,$option = @(record|profile),-*e* || $command,$option = report,-*b* ]] || return
 		# the last item of a list; the next one may follow
 		[[ $cur != *,* ]] || list=${cur%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${cur##*,}")
@@ -43,19 +43,20 @@ _kunwind() {
 		return ;;
 	esac
 	case $command in
-	record)
+	record | profile)
+		[ "$command" = profile ] || words=--left-over
 		local i
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) _command_offset $((i + 1)) 2>/dev/null; return ;;
-			-e | -p | -o | --event | --pid | --output | --buffer | --trigger | --memory | --interval | --snapshots) i=$((i + 1)) ;;
+			-e | -F | -p | -o | --event | --frequency | --pid | --output | --buffer | --trigger | --memory | --interval | --snapshots) i=$((i + 1)) ;;
 			-?*) ;;
 			*) _command_offset "$i" 2>/dev/null; return ;;
 			esac
 		done
 		if [[ $cur == -* ]]; then
-			words='--flight --trigger --memory --interval --snapshots'
-			mapfile -t COMPREPLY < <(compgen -W "$events $words --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
+			words+=' --flight --trigger --memory --interval --snapshots'
+			mapfile -t COMPREPLY < <(compgen -W "$events --frequency $words --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - kunwind-record, the program behind "kunwind record"
+ * main.c - kunwind-record, the program behind "kunwind record" and "profile"
+ *
+ * A profile is a recording of samples of CPUs only.
  *
  * This program does what else takes several commands: create the session, the
  * channel, contexts and events; register the processes; start tracing; run the
@@ -33,6 +35,7 @@
 #include "left_over.h"
 #include "own_events.h"
 #include "pids.h"
+#include "sampling.h"
 #include "session.h"
 #include "snapshot.h"
 #include "symbols.h"
@@ -55,12 +58,40 @@ struct record {
 	struct session session;
 	struct workload workload;
 	struct flight flight;
+	struct sampling sampling;
 	int signals;		/* signalfd */
 	sigset_t mask;		/* signal mask before signals were blocked */
 	char *filter;
 	uint64_t lost;
 	bool full;		/* the disk was, so the trace ends early */
 };
+
+static const char profile_usage[] =
+	"Usage: kunwind profile [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
+	"\n"
+	"Samples what CPUs execute, each sample with its call stack: COMMAND and all processes\n"
+	"that it starts, until COMMAND ends; or running processes, or all, until Ctrl-C. The\n"
+	"samples are in an LTTng trace, as \"kunwind record -F\" makes it.\n"
+	"\n"
+	"  -F, --frequency HZ  samples a second of each busy CPU: 1 to 10000 (default: 997)\n"
+	"  -p, --pid PID       sample this running process. May be repeated\n"
+	"  -c, --children      with -p: sample also the processes that it starts from now on\n"
+	"  -a, --all           sample all processes and kernel threads. All processes are\n"
+	"                      registered meanwhile\n"
+	"  -e, --event LIST    record these events, too, as \"kunwind record\" does\n"
+	"  -k, --kernel        with -e: these events have kernel stacks; samples always have\n"
+	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
+	"                      kunwind-DATE-TIME in this directory), or to net://HOST\n"
+	"      --buffer SIZE   as of \"kunwind record\" (default: 4M)\n"
+	"  -j, --json          print the closing message as a JSON object: kunwind-json(5)\n"
+	"  -q, --quiet         print no closing message\n"
+	"  -h, --help\n"
+	"\n"
+	"kunwind report, flamegraph and export read the trace, with the weight \"cpu\".\n"
+	"Only root can change the frequency, or sample all tasks.\n"
+	"\n"
+	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
+	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";
 
 static const char usage[] =
 	"Usage: kunwind record [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
@@ -72,10 +103,13 @@ static const char usage[] =
 	"  -e, --event LIST    record these system calls and tracepoints, separated by commas.\n"
 	"                      Names may have wildcards; \"syscalls\" means all system calls\n"
 	"                      (default: syscalls,sched_switch,sched_waking)\n"
+	"  -F, --frequency HZ  sample each busy CPU so many times a second, too: 1 to 10000.\n"
+	"                      Only root can change the frequency (set before: 997)\n"
 	"  -p, --pid PID       record this running process. May be repeated\n"
 	"  -c, --children      with -p: record also the processes that it starts from now on.\n"
 	"                      Events of all processes are recorded then\n"
-	"  -a, --all           record events of all processes, registered or not\n"
+	"  -a, --all           record events of all processes, registered or not; with -F also\n"
+	"                      register all processes meanwhile, and sample kernel threads\n"
 	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
 	"                      kunwind-DATE-TIME in this directory); net://HOST sends it to\n"
 	"                      lttng-relayd on HOST, where it can be read during the recording\n"
@@ -206,6 +240,11 @@ static bool add_events(struct record *record, char *list)
 	return true;
 }
 
+static bool is_profile(void)
+{
+	return !strcmp(kunwind_tool_name, "profile");
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct record *record, int argc, char **argv)
 {
@@ -215,6 +254,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "children", no_argument, NULL, 'c' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "flight", no_argument, NULL, 'f' },
+		{ "frequency", required_argument, NULL, 'F' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "interval", required_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
@@ -229,10 +269,11 @@ static int parse(struct record *record, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *of_flight = NULL;
+	uint64_t hz;
 	int c, pid, index = 0;
 
 	/* "+": options after COMMAND belong to COMMAND */
-	while ((c = getopt_long(argc, argv, "+ace:hjko:p:q", options, &index)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ace:F:hjko:p:q", options, &index)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
@@ -262,8 +303,16 @@ static int parse(struct record *record, int argc, char **argv)
 			if (!add_events(record, optarg))
 				return -1;
 			break;
+		case 'F':
+			if (!kunwind_tool_number(optarg, SAMPLING_MOST_HZ, &hz) || !hz) {
+				kunwind_tool_error("--frequency takes a number of samples a second from "
+						   "1 to %d, not: %s", SAMPLING_MOST_HZ, optarg);
+				return -1;
+			}
+			record->sampling.hz = (unsigned int)hz;
+			break;
 		case 'h':
-			fputs(usage, stdout);
+			fputs(is_profile() ? profile_usage : usage, stdout);
 			return 1;
 		case 'j':
 			record->json = true;
@@ -308,6 +357,9 @@ static int parse(struct record *record, int argc, char **argv)
 				   "always recorded");
 		return -1;
 	}
+	if (is_profile() && !record->sampling.hz)
+		record->sampling.hz = SAMPLING_DEFAULT_HZ;
+	record->sampling.all = record->all;
 	return 0;
 }
 
@@ -418,13 +470,18 @@ static bool set_up(struct record *record)
 	probe = session_probe();
 	if (!session_create(session, record->dir, record->buffer, record->flight.on))
 		return false;
-	for (c = 0; c < sizeof(contexts) / sizeof(contexts[0]); c++) {
+	/* libbabeltrace2 cannot read a channel that has contexts and no event */
+	for (c = 0; record->nr_events && c < sizeof(contexts) / sizeof(contexts[0]); c++) {
 		if (!session_context(session, contexts[c]))
 			return false;
 	}
-	if (record->kernel && !session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL))
+	if (record->kernel && record->nr_events &&
+	    !session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL))
 		return false;
 	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
+		/* it would slow down each system call, for no event with a stack */
+		if (!record->nr_events && !strcmp(own[c], "kunwind_callstack"))
+			continue;
 		if (!session_event(session, own[c], NULL))
 			return false;
 	}
@@ -435,6 +492,12 @@ static bool set_up(struct record *record)
 		if (!record_event(record, record->flight.triggers.expression[c].event))
 			return false;
 	}
+	if (!probe && record->sampling.hz) {
+		kunwind_tool_error("samples need the module: sudo modprobe lttng-probe-kunwind");
+		return false;
+	}
+	if (record->sampling.hz && !session_event(session, KUNWIND_SAMPLE_EVENT, record->filter))
+		return false;
 	for (i = 0; i < record->nr_events; i++) {
 		if (!record_event(record, record->events[i]) ||
 		    (strstr(record->events[i], "sched_waking") &&
@@ -515,9 +578,11 @@ static void closing_words(const struct record *record)
 		return;
 	}
 	if (record->lost)
-		fprintf(stderr, "kunwind record: %llu events were lost because the buffers were full: "
-			"use --buffer %lluM, or record fewer events (-e)\n", (unsigned long long)record->lost,
-			(unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1));
+		kunwind_tool_error("%llu events were lost because the buffers were full: "
+				   "use --buffer %lluM, or record %s",
+				   (unsigned long long)record->lost,
+				   (unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1),
+				   is_profile() ? "fewer samples (-F)" : "fewer events (-e)");
 	if (record->quiet)
 		return;
 	if (session_is_remote(record->output)) {
@@ -537,6 +602,7 @@ static void closing_words(const struct record *record)
 /* Records. Returns the exit status; the caller cleans up. */
 static int run(struct record *record)
 {
+	const bool kernel_stacks = record->kernel || record->sampling.hz;
 	int status = 0;
 
 	/* first: a command that cannot be executed leaves no directory and no session */
@@ -547,11 +613,13 @@ static int run(struct record *record)
 	if (!prepare_output(record))
 		return TOOL_RUN_FAILED;
 	make_filter(record);
-	if (!set_up(record) || !pids_register(&record->pids) || !session_start(&record->session))
+	if (!set_up(record) || !pids_register(&record->pids) || !sampling_begin(&record->sampling) ||
+	    !session_start(&record->session))
 		return TOOL_RUN_FAILED;
 	if (record->flight.on && !flight_begin(&record->flight, record->session.name, record->dir,
 					       record->filter, record->buffer))
 		return TOOL_RUN_FAILED;
+	sampling_check(&record->sampling);
 	if (record->command) {
 		workload_run(&record->workload);
 		status = wait_for_command(record);
@@ -572,10 +640,10 @@ static int run(struct record *record)
 		status = TOOL_RUN_FAILED;
 		record->full = true;
 	}
-	if (record->kernel && session_is_remote(record->output))
+	if (kernel_stacks && session_is_remote(record->output))
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
 				   "before the next boot");
-	else if (record->kernel && !record->flight.on)
+	else if (kernel_stacks && !record->flight.on)
 		symbols_save(record->dir);
 	if (record->json)
 		closing_json(record, status);
@@ -597,15 +665,16 @@ int main(int argc, char **argv)
 		kunwind_tool_name = "snapshot";
 		return snapshot_command(argc, argv);
 	}
-	kunwind_tool_name = "record";
+	/* argv[0] is "kunwind COMMAND" (exec_helper.c) */
+	kunwind_tool_name = !strcmp(argv[0], "kunwind profile") ? "profile" : "record";
 	parsed = parse(&record, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
 	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind record --help\n");
+		fprintf(stderr, "Try: kunwind %s --help\n", kunwind_tool_name);
 		return TOOL_RUN_FAILED;
 	}
-	record.by_default = !record.nr_events;
+	record.by_default = !record.nr_events && !is_profile();
 	if (record.by_default && !add_events(&record, all))
 		return TOOL_RUN_FAILED;
 	if (record.flight.on)
@@ -636,6 +705,7 @@ int main(int argc, char **argv)
 	status = run(&record);
 	flight_end(&record.flight, 0);
 	workload_abandon(&record.workload);
+	sampling_restore(&record.sampling);
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
 	if (record.made)

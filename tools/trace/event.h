@@ -21,6 +21,9 @@ bool kunwind_event_is_own(const char *name);
  */
 bool kunwind_event_is_interrupt(const bt_event *event);
 
+/* Returns whether it is a sample of a CPU: kunwind_sample. */
+bool kunwind_event_is_sample(const char *name);
+
 /* Nanoseconds since 1970 of a message with an event; -1: its stream has no clock. */
 int64_t kunwind_event_time(const bt_message *message);
 

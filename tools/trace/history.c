@@ -128,7 +128,8 @@ bool kunwind_histories_tell(const struct kunwind_histories *histories)
 
 bool kunwind_history_is_own(const char *event_name)
 {
-	return kunwind_event_is_own(event_name) && strcmp(event_name, "kunwind_callstack");
+	return kunwind_event_is_own(event_name) && strcmp(event_name, "kunwind_callstack") &&
+	       !kunwind_event_is_sample(event_name);
 }
 
 static int64_t integer(const bt_event *event, const char *name)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampling.h - set how CPUs are sampled, for the time of a recording
+ */
+#ifndef KUNWIND_RECORD_SAMPLING_H
+#define KUNWIND_RECORD_SAMPLING_H
+
+#include <stdbool.h>
+
+#define SAMPLING_DEFAULT_HZ	997
+#define SAMPLING_MOST_HZ	10000
+
+struct sampling {
+	unsigned int hz;	/* 0: no samples */
+	bool all;		/* all tasks, not only those of registered processes */
+	/* private to sampling.c; "": not changed */
+	char frequency[16], every_task[16];
+	bool registered_all;
+};
+
+/*
+ * Sets the module's parameters sample_frequency and sample_all; with @all also
+ * registers all processes. Returns false, after a message on stderr, if that is
+ * not allowed; call sampling_restore() also then.
+ */
+bool sampling_begin(struct sampling *sampling);
+
+/* Sets what was set before. */
+void sampling_restore(struct sampling *sampling);
+
+/* Prints a message on stderr if nothing takes samples. Call it while the session runs. */
+void sampling_check(const struct sampling *sampling);
+
+#endif /* KUNWIND_RECORD_SAMPLING_H */
