@@ -117,6 +117,49 @@ list hotplug | awk -F '\t' '$1 == "burner" { n[$2] += $4; cpu[$2] = $5 } END { f
 diag "$(cat hotplug.txt)"
 is "$(awk '{ print $2, ($3 >= 5) }' hotplug.txt | tr '\n' ',')" "1 1,0 1,1 1," "a CPU is sampled before it goes offline, and when it is online again"
 
+# ------------------------------------------------ kunwind profile, record -F
+# cpu DIR FUNCTION: its part of the CPU time of the trace, in percent
+cpu() {
+	kunwind report --json --sort cpu "$1" | /usr/bin/python3 -c '
+import json, sys
+functions = {f["name"]: f["cpu_ns"] for f in json.load(sys.stdin)["functions"]}
+print(round(100 * functions.get(sys.argv[1], 0) / max(functions.values())))' "$2"
+}
+kunwind profile -q -F 1499 -o command -- ./burner 3 >/dev/null
+is "$?" 0 "profile COMMAND: the exit status is the command's"
+half=$(cpu command burn_half)
+[ "${half:-0}" -ge 40 ] && [ "$half" -le 60 ]
+verdict $? "profile COMMAND, report: burn_half has half of the CPU time ($half %)"
+is "$(kunwind show --tsv --no-symbols command | awk -F '\t' '$1 == "event" { print $4, $5 }' | sort -u)" "kunwind_sample burner" \
+	"profile COMMAND: the trace has samples of the command only"
+is "$(cat $parameters/sample_frequency)" 997 "profile -F: the frequency is set back"
+./burner 60 >/dev/null &
+pid=$!
+kunwind profile -q -o pid -p $pid &
+recorder=$!
+until [ "$(stat_of processes)" = 1 ] && [ "$(status sampler '')" != off ]; do sleep 0.1; done
+sleep 2
+kill -INT $recorder
+wait $recorder
+is "$(kunwind show --tsv --no-symbols pid | awk -F '\t' '$1 == "event" { print $4, $6 }' | sort -u)" "kunwind_sample $pid" \
+	"profile -p: the trace has samples of this process only"
+kunwind profile -q -a -o everything &
+recorder=$!
+until [ "$(kunwind system-wide)" = on ] && [ "$(status sampler '')" != off ]; do sleep 0.1; done
+sleep 2
+kill -INT $recorder
+wait $recorder
+kill $pid
+wait $pid 2>/dev/null
+check "profile -a: processes that were not registered before have whole stacks" test "$(cpu everything burn_half)" -gt 0
+is "$(kunwind system-wide) $(cat $parameters/sample_all)" "off N" "profile -a: system-wide and sample_all are set back"
+kunwind record -q -F 997 -e getppid -o mixed -- ./burner 1 >/dev/null
+check "record -F: the trace has samples beside the events" test "$(cpu mixed burn_half)" -gt 0
+out=$(setpriv --reuid 65534 --regid 65534 --groups "$(getent group tracing | cut -d: -f3)" \
+	kunwind profile -F 99 -o /tmp/theirs true 2>&1)
+is "$?" 125 "profile: a user who may not set the frequency is refused"
+like "$out" "(only root can change it from 997 to 99|permission|group tracing)" "profile: the message says why"
+
 # ------------------------------------------------ everything traced
 begin traced 'hrtimer_*' 'sched_*' 'irq_*' 'timer_*'
 kunwind run -- ./burner 3 bursts >truth
