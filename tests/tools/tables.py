@@ -93,7 +93,7 @@ def test_ends(work, program, symbols, build_id):
         for _ in range(times):
             number += 1
             at = stack(symbols, *names)
-            trace.add(10 * number, "whole_stack", analyze.APP, (), ctf.WHOLE, (100, 100, 100, 0, reason, number, at, trust))
+            trace.add(10 * number, "whole_stack", analyze.APP, (), ctf.WHOLE, (100, 100, 100, 0, reason, number, 0, 0, at, trust))
     directory = os.path.join(work, "ends")
     trace.write(directory)
     data = report(directory)
