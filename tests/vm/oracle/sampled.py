@@ -38,7 +38,7 @@ class Sample:
         fields = {name: a or b or c for name, a, b, c in FIELD.findall(line, at)}
         self.comm = fields["comm"]
         self.reason, self.clock = fields["reason"], fields["clock"]
-        for name in ("tgid", "tid", "vtid", "period", "cpu_id", "syscall", "stack"):
+        for name in ("tgid", "tid", "vtid", "period", "cpu_id", "syscall", "stack", "base", "shared"):
             setattr(self, name, int(fields[name], 0))
         self.addresses = words(line, "addresses", int(fields["_addresses_length"]))
         self.kernel = words(line, "callstack_kernel", int(fields["_callstack_kernel_length"]))
@@ -62,6 +62,8 @@ def samples(directory):
             continue
         sample = Sample(event.line)
         if sample.addresses:
+            if sample.base:     # the outer frames are those of an earlier stack
+                sample.addresses += stacks[sample.stack + sample.base][-sample.shared:]
             stacks[sample.stack] = sample.addresses
         elif sample.stack:
             sample.addresses = stacks[sample.stack]
