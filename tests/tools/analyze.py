@@ -359,7 +359,7 @@ def test_numbers(work, symbols):
         done = subprocess.run([KUNWIND, "report", "--json", "--all", directory], capture_output=True, timeout=20)
         same("changing ids in sched_switch: each time off the CPU is found",
              table(json.loads(done.stdout)["off_cpu"], "count", "ns"),
-             {"page fault or the like": (events - threads // 2, (events - threads // 2) * 10 * threads // 2)})
+             {"no recorded system call": (events - threads // 2, (events - threads // 2) * 10 * threads // 2)})
     except subprocess.TimeoutExpired as error:
         check("changing ids in sched_switch: the report ends within 20 s", False, error)
 

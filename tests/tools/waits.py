@@ -264,7 +264,7 @@ def test_orders(scene):
          ("interrupt", "interrupt: timer", None, 1, 0, 100))
     same("preempted in a system call: by whom, and all is latency", got["first", "write"],
          ("preemption", "second", None, 1, 0, 400))
-    same("page fault: the cause, and who ended it", got["first", "page fault or the like"],
+    same("page fault: the cause, and who ended it", got["first", "no recorded system call"],
          ("thread", "second", "ioctl", 1, 200, 300))
     same("the waker ends: its last system call", got["first", "wait4"], ("thread", "third", "exit", 1, 200, 200))
     same("wait until the end of the trace: counted, with its stack",
@@ -293,6 +293,8 @@ def test_running(scene):
     threads = {thread["name"]: thread["on_cpu_ns"] for thread in scene.waits()["threads"]}
     same("on the CPU from the begin of the trace, and until its end", threads, {"first": 2000, "second": 0, "third": 3000})
     same("threads in a system call at the begin are counted", scene.waits()["trace"]["in_call_at_begin"], 1)
+    same("--comm: calls of other threads do not count as begun before the trace",
+         scene.waits("--comm", "first")["trace"]["in_call_at_begin"], 0)
 
 
 def test_two_traces(work, arguments):

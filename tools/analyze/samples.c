@@ -324,14 +324,17 @@ static bool is_preempted(const bt_event *event)
 	       !(state & 0xff);
 }
 
-/* Returns why a thread outside system calls lost the CPU. */
+/*
+ * Returns why a thread outside of the recorded system calls lost the CPU. It may
+ * sleep in a page fault, in the kernel itself, or in another system call.
+ */
 static const char *cause(const bt_event *event)
 {
 	int64_t state;
 
 	if (!kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state))
 		return "not in a system call";
-	return is_preempted(event) ? "preempted" : "page fault or the like";
+	return is_preempted(event) ? "preempted" : "no recorded system call";
 }
 
 /* Returns whether the thread has ended: it will never have the CPU again. */
@@ -612,7 +615,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (call) {
 		/* the sample has the stack of the entry */
 		now.thread = threads_find(samples, now.trace, &head);
-		if (!now.thread && !samples->measuring && counts_at_all(samples, event, &head, &stack))
+		if (!now.thread && !samples->measuring &&
+		    kunwind_filter_comm(&options->filter, &head) &&
+		    counts_at_all(samples, event, &head, &stack))
 			samples->in_call++;
 		leave_call(&now, call);
 		return KUNWIND_TRACE_GO_ON;

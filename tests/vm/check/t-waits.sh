@@ -94,7 +94,7 @@ naps = [l for l in lines("sleeper", "clock_nanosleep") if l["ended_by"] != "pree
 print(sum(l["count"] for l in naps), {(l["ended_by"], l["waker"]) for l in naps})')" \
 	"20 {('interrupt', 'interrupt: timer')}" "sleep: the timer's interrupt wakes each time"
 is "$(ask fault '
-faults = [l for l in lines("toucher", "page fault or the like") if "touch" in names(l["stack"])]
+faults = [l for l in lines("toucher", "no recorded system call") if "touch" in names(l["stack"])]
 print(sum(l["count"] for l in faults) >= 1, {(l["ended_by"], l["waker"], l["waker_call"]) for l in faults})')" \
 	"True {('thread', 'bringer', 'ioctl')}" "page fault: the cause is no system call, and the waker is the thread that brings the page"
 is "$(ask preempt '
