@@ -22,16 +22,15 @@
  * Memory: the tree of calls, some 350 bytes for each thread, and with --from or
  * --duration a bit for each event.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kunwind_core.h"
 #include "samples.h"
+#include "scheduler.h"
 #include "selection.h"
 #include "threads.h"
+#include "unnamed_code.h"
 #include "trace/reading.h"
 #include "trace/syscall.h"
 
@@ -57,26 +56,6 @@ void samples_free(struct samples *samples)
 }
 
 /* ------------------------------------------------------------ stacks */
-
-/*
- * Writes what stands for the name of code without one: "[object]", or with
- * --offsets "[object+0x1234]", with the function's start if it is known, or else
- * with the address.
- */
-static void stand_in(const struct samples *samples, const struct kunwind_frame *frame,
-		     const char *object, char *name, size_t size)
-{
-	const struct kunwind_function *function = kunwind_frame_function(frame);
-	const char *base = *object ? calls_base_name(object) : "unknown";
-	/* "[vdso]" already has brackets */
-	const int bracket = *base == '[', len = (int)strnlen(base, 255);
-
-	if (samples->options.offsets && frame->object)
-		snprintf(name, size, "[%.*s+0x%" PRIx64 "]", len - 2 * bracket, base + bracket,
-			 frame->object_address - (function ? function->offset : 0));
-	else
-		snprintf(name, size, bracket ? "%.*s" : "[%.*s]", len, base);
-}
 
 /*
  * Adds a frame's functions: first the function itself, then those inlined into
@@ -114,7 +93,7 @@ static uint32_t add_functions(struct samples *samples, uint32_t node, bool kerne
 	}
 	if (named)
 		return node;
-	stand_in(samples, frame, object, name, sizeof(name));
+	unnamed_code(frame, object, samples->options.offsets, name, sizeof(name));
 	new.name = calls_string(calls, name);
 	return calls_child(calls, node, &new);
 }
@@ -124,10 +103,12 @@ uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *
 {
 	size_t i;
 
-	for (i = stack->nr; i-- > 0;)
-		node = add_functions(samples, node, false,
-				     kunwind_trust_is_guess(stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS),
+	for (i = stack->nr; i-- > 0;) {
+		unsigned int trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
+
+		node = add_functions(samples, node, false, kunwind_trust_is_guess(trust),
 				     &stack->frame[i]);
+	}
 	for (i = stack->nr_kernel; i-- > 0;)
 		node = add_functions(samples, node, true, false, &stack->kernel[i]);
 	return node;
@@ -315,38 +296,6 @@ static void leave_call(const struct moment *now, const char *name)
 	thread->call.begin = -1;
 }
 
-/* Returns whether the thread could have run on: the low byte of the state is 0. */
-static bool is_preempted(const bt_event *event)
-{
-	int64_t state;
-
-	return kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state) &&
-	       !(state & 0xff);
-}
-
-/*
- * Returns why a thread outside of the recorded system calls lost the CPU. It may
- * sleep in a page fault, in the kernel itself, or in another system call.
- */
-static const char *cause(const bt_event *event)
-{
-	int64_t state;
-
-	if (!kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state))
-		return "not in a system call";
-	return is_preempted(event) ? "preempted" : "no recorded system call";
-}
-
-/* Returns whether the thread has ended: it will never have the CPU again. */
-static bool is_dead(const bt_event *event)
-{
-	enum { EXIT_DEAD = 0x10, EXIT_ZOMBIE = 0x20 };	/* linux/sched.h */
-	int64_t state;
-
-	return kunwind_field_integer(kunwind_event_field(event, "prev_state"), &state) &&
-	       state & (EXIT_DEAD | EXIT_ZOMBIE);
-}
-
 static void switch_away(const struct moment *now)
 {
 	struct samples *samples = now->samples;
@@ -360,7 +309,7 @@ static void switch_away(const struct moment *now)
 	if (thread && thread->call.begin >= 0)
 		what = samples->calls.string[thread->call.what];
 	else
-		what = cause(now->event);
+		what = scheduler_cause(now->event);
 	if (!kunwind_options_event(&samples->options, "sched_switch") &&
 	    !kunwind_options_event(&samples->options, what))
 		return;
@@ -370,7 +319,7 @@ static void switch_away(const struct moment *now)
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
 	if (is_event)
 		finish_sample(samples, &event, now->event);
-	if (thread && is_dead(now->event)) {
+	if (thread && scheduler_ended(now->event)) {
 		call_does_not_return(samples, thread, now->event);
 		thread->dead = true;
 		return;
@@ -381,7 +330,7 @@ static void switch_away(const struct moment *now)
 	switch_is_lost(samples, thread, now->event);
 	threads_number(samples, thread, tid);
 	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, is_off ? stack : CALLS_ROOT);
-	thread->off.preempted = is_preempted(now->event);
+	thread->off.preempted = scheduler_preempted(now->event);
 	next = kunwind_field_string(kunwind_event_field(now->event, "next_comm"));
 	thread->off.next = calls_string(&samples->calls, next ? next : "");
 	/* a wakeup before this system call was for another wait */
@@ -435,11 +384,6 @@ static void switch_back(struct samples *samples, const bt_event *event, const vo
 	finish_sample(samples, &thread->off, event);
 	thread->off.begin = -1;
 	thread->waker.time = -1;
-}
-
-static bool is_wakeup(const char *name)
-{
-	return !strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup");
 }
 
 /* Returns the thread that a wakeup is for; NULL: it is none that counts. */
@@ -605,7 +549,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (is_switch)
 		ran = switch_cpu(&now);
 	samples->nr_wakings += !strcmp(head.name, "sched_waking");
-	if (is_wakeup(head.name))
+	if (scheduler_wakes(head.name))
 		wakes = woken(&now);
 	counts = (options->only_pid < 0 || head.pid == options->only_pid) &&
 		 kunwind_filter_tid(&options->filter, &head);

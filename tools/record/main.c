@@ -40,6 +40,7 @@
 #include "snapshot.h"
 #include "symbols.h"
 #include "tool.h"
+#include "usage.h"
 #include "workload.h"
 
 struct record {
@@ -65,84 +66,6 @@ struct record {
 	uint64_t lost;
 	bool full;		/* the disk was, so the trace ends early */
 };
-
-static const char profile_usage[] =
-	"Usage: kunwind profile [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
-	"\n"
-	"Samples what CPUs execute, each sample with its call stack: COMMAND and all processes\n"
-	"that it starts, until COMMAND ends; or running processes, or all, until Ctrl-C. The\n"
-	"samples are in an LTTng trace, as \"kunwind record -F\" makes it.\n"
-	"\n"
-	"  -F, --frequency HZ  samples a second of each busy CPU: 1 to 10000 (default: 997)\n"
-	"  -p, --pid PID       sample this running process. May be repeated\n"
-	"  -c, --children      with -p: sample also the processes that it starts from now on\n"
-	"  -a, --all           sample all processes and kernel threads. All processes are\n"
-	"                      registered meanwhile\n"
-	"  -e, --event LIST    record these events, too, as \"kunwind record\" does\n"
-	"  -k, --kernel        with -e: these events have kernel stacks; samples always have\n"
-	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
-	"                      kunwind-DATE-TIME in this directory), or to net://HOST\n"
-	"      --buffer SIZE   as of \"kunwind record\" (default: 4M)\n"
-	"  -j, --json          print the closing message as a JSON object: kunwind-json(5)\n"
-	"  -q, --quiet         print no closing message\n"
-	"  -h, --help\n"
-	"\n"
-	"kunwind report, flamegraph and export read the trace, with the weight \"cpu\".\n"
-	"Only root can change the frequency, or sample all tasks.\n"
-	"\n"
-	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
-	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";
-
-static const char usage[] =
-	"Usage: kunwind record [OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]\n"
-	"\n"
-	"Records an LTTng trace, each event with its user call stack: events of COMMAND and\n"
-	"all processes that it starts, until COMMAND ends; or events of running processes,\n"
-	"until Ctrl-C.\n"
-	"\n"
-	"  -e, --event LIST    record these system calls and tracepoints, separated by commas.\n"
-	"                      Names may have wildcards; \"syscalls\" means all system calls\n"
-	"                      (default: syscalls,sched_switch,sched_waking)\n"
-	"  -F, --frequency HZ  sample each busy CPU so many times a second, too: 1 to 10000.\n"
-	"                      Only root can change the frequency (set before: 997)\n"
-	"  -p, --pid PID       record this running process. May be repeated\n"
-	"  -c, --children      with -p: record also the processes that it starts from now on.\n"
-	"                      Events of all processes are recorded then\n"
-	"  -a, --all           record events of all processes, registered or not; with -F also\n"
-	"                      register all processes meanwhile, and sample kernel threads\n"
-	"  -o, --output DIR    write the trace to DIR, a new or empty directory (default:\n"
-	"                      kunwind-DATE-TIME in this directory); net://HOST sends it to\n"
-	"                      lttng-relayd on HOST, where it can be read during the recording\n"
-	"  -k, --kernel        record kernel stacks, too, and (as root) the kernel's symbols\n"
-	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes, in each\n"
-	"                      of 2 channels: a power of two, which K or M may follow\n"
-	"                      (default: 4M). A third channel, of interrupts, has a quarter\n"
-	"      --flight        keep the last events in memory, and write nothing until a\n"
-	"                      trigger fires, SIGUSR1 comes, or \"kunwind snapshot\" runs: then\n"
-	"                      write a trace of the last seconds to a new directory in DIR\n"
-	"      --trigger EXPR  with --flight: take a snapshot when this happens: \"NAME > TIME\"\n"
-	"                      (a system call; \"syscall\" for any one), \"signal [NAME]\" (it kills\n"
-	"                      a process), \"event NAME [if FILTER]\". May be repeated\n"
-	"      --memory SIZE   with --flight: memory of all buffers together, in bytes, which K,\n"
-	"                      M or G may follow (default: 15.75M for each processor)\n"
-	"      --interval S    with --flight: at least S seconds between two snapshots of\n"
-	"                      triggers (default: 10)\n"
-	"      --snapshots N   with --flight: triggers take at most N snapshots; 0: no limit\n"
-	"                      (default: 20)\n"
-	"  -j, --json          print the closing message as a JSON object, in the last line of\n"
-	"                      standard error: kunwind-json(5)\n"
-	"  -q, --quiet         print no closing message\n"
-	"      --left-over     list sessions of recorders that were killed, and exit\n"
-	"  -h, --help\n"
-	"\n"
-	"Only root can record events of COMMAND alone. For other users, events of all\n"
-	"processes are recorded. sched_switch and sched_waking are always recorded for all\n"
-	"processes: times off the CPU are computed from them, and any process may be the\n"
-	"waker. With sched_waking, interrupts are recorded, which are wakers, too.\n"
-	"kunwind report, waits, flamegraph, export and show read the trace.\n"
-	"\n"
-	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
-	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";
 
 static bool parse_size(const char *text, uint64_t *size)
 {
@@ -312,7 +235,7 @@ static int parse(struct record *record, int argc, char **argv)
 			record->sampling.hz = (unsigned int)hz;
 			break;
 		case 'h':
-			fputs(is_profile() ? profile_usage : usage, stdout);
+			fputs(is_profile() ? record_profile_usage : record_usage, stdout);
 			return 1;
 		case 'j':
 			record->json = true;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "copy.h"
+#include "metadata.h"
 #include "protocol.h"
 #include "tool.h"
 #include "trace.h"
@@ -179,49 +180,6 @@ static bool add_trace(struct kunwind_trace *trace, const char *dir)
 	return false;
 }
 
-/* @swapped: the traced machine has the other byte order. */
-static uint32_t word_at(const unsigned char *bytes, bool swapped)
-{
-	uint32_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return swapped ? __builtin_bswap32(word) : word;
-}
-
-/*
- * Returns false if the last packet of metadata (CTF 1.8.3, section 7.1) is cut
- * off: libbabeltrace2 2.0 would loop forever. Metadata can also be plain text.
- */
-static bool metadata_is_whole(const char *path)
-{
-	enum { MAGIC = 0x75d11d57, HEADER = 37, CONTENT_SIZE = 24, PACKET_SIZE = 28 };
-	unsigned char header[HEADER];
-	bool swapped, whole = true;
-	uint32_t bytes;
-	FILE *f = fopen(path, "re");
-	long at, size = 0;
-
-	if (!f)
-		return true;		/* the library will report why */
-	if (!fseek(f, 0, SEEK_END))
-		size = ftell(f);
-	for (at = 0; whole && at < size; at += bytes) {
-		if (fseek(f, at, SEEK_SET) || fread(header, 1, 4, f) != 4)
-			break;
-		swapped = word_at(header, false) == __builtin_bswap32(MAGIC);
-		if (word_at(header, swapped) != MAGIC) {
-			whole = !at;	/* plain text has no packets */
-			break;
-		}
-		whole = fread(header + 4, 1, HEADER - 4, f) == HEADER - 4;
-		bytes = word_at(header + PACKET_SIZE, swapped) / 8;
-		whole = whole && bytes >= HEADER && bytes <= size - at &&
-			word_at(header + CONTENT_SIZE, swapped) / 8 <= bytes;
-	}
-	fclose(f);
-	return whole;
-}
-
 /* Adds all traces in and below @paths. False: after a message. */
 static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
 {
@@ -242,7 +200,7 @@ static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths
 		switch (entry->fts_info) {
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
-			if (!access(metadata, F_OK) && !metadata_is_whole(metadata)) {
+			if (!access(metadata, F_OK) && !kunwind_metadata_is_whole(metadata)) {
 				kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
 				ok = false;
 			} else if (!access(metadata, F_OK)) {

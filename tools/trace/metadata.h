@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metadata.h - find out whether the metadata of a trace are cut off
+ */
+#ifndef KUNWIND_TRACE_METADATA_H
+#define KUNWIND_TRACE_METADATA_H
+
+#include <stdbool.h>
+
+/*
+ * Returns false if the last packet of metadata (CTF 1.8.3, section 7.1) is cut
+ * off: libbabeltrace2 2.0 would loop forever. Metadata can also be plain text.
+ */
+bool kunwind_metadata_is_whole(const char *path);
+
+#endif /* KUNWIND_TRACE_METADATA_H */
