@@ -27,7 +27,8 @@ marked() { # COMMAND: of kunwind-report.1
 }
 
 is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options)" "$(help_of record | options)" "kunwind-record(1) has the options of --help"
-is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options | grep -v left-over)" "$(help_of profile | options)" \
+is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options |
+	grep -vE "left-over|flight|trigger|memory|interval|snapshots")" "$(help_of profile | options)" \
 	"kunwind-record(1) has the options of profile --help"
 is "$(page kunwind-show.1 OPTIONS | options)" "$(help_of show | options)" "kunwind-show(1) has the options of --help"
 is "$(page kunwind-crashes.1 OPTIONS | options)" "$(help_of crashes | options)" "kunwind-crashes(1) has the options of --help"

@@ -44,7 +44,7 @@ _kunwind() {
 	esac
 	case $command in
 	record | profile)
-		[ "$command" = profile ] || words=--left-over
+		[ "$command" = profile ] || words='--left-over --flight --trigger --memory --interval --snapshots'
 		local i
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
@@ -55,8 +55,7 @@ _kunwind() {
 			esac
 		done
 		if [[ $cur == -* ]]; then
-			words+=' --flight --trigger --memory --interval --snapshots'
-			mapfile -t COMPREPLY < <(compgen -W "$events --frequency $words --output --kernel --buffer --children --json --quiet --left-over --" -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W "$events --frequency --output --kernel --buffer --children --json --quiet $words --" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;

@@ -273,6 +273,10 @@ static int parse(struct record *record, int argc, char **argv)
 		kunwind_tool_error("nothing to record: name a COMMAND, a process (--pid PID) or --all");
 		return -1;
 	}
+	if (is_profile() && (record->flight.on || of_flight)) {
+		kunwind_tool_error("no flight recorder of samples alone: use kunwind record -F HZ --flight");
+		return -1;
+	}
 	if (!check_flight(record, of_flight))
 		return -1;
 	if (record->pids.children && !record->pids.nr) {

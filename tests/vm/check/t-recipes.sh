@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 600
+#
+# t-recipes.sh - the commands of docs/recipes.md work and answer the questions
+#
+# Runs each line of the page that begins with "    $ ", in order, as root. The
+# exit status has to be 0, or that of the comment "exit status: N" before the
+# command's output in the page. The comment "output has: TEXT; TEXT" names texts
+# that the output of the last command has to contain.
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+need lttng babeltrace2 kunwind gcc
+export KUNWIND_TREE=$PWD
+page=$KUNWIND_TREE/docs/recipes.md
+getent group tracing >/dev/null || groupadd -r tracing
+check "the module loads" modprobe kunwind
+cd "$KUNWIND_TMP" || exit 1
+
+out='' status=0 command='' ran=0
+# The status of the last command is judged when its comments are known.
+judge() {
+	[ -n "$command" ] || return
+	is "$status" "$wanted" "exit status of: $command"
+	[ "$status" = "$wanted" ] || diag "$out"
+	command=''
+}
+while IFS= read -r line; do
+	case $line in
+	'    $ '*)
+		judge
+		command=${line#*\$ } wanted=0 ran=$((ran + 1))
+		# not in a subshell: later commands use its variables
+		eval "$command" >"$KUNWIND_TMP/out.txt" 2>&1 </dev/null
+		status=$? out=$(cat "$KUNWIND_TMP/out.txt")
+		;;
+	'<!-- exit status: '*)
+		wanted=${line#*: } wanted=${wanted%% *}
+		;;
+	'<!-- output has: '*)
+		texts=${line#*: } texts=${texts% -->}
+		last=$command
+		while IFS= read -r text; do
+			grep -qF -- "$text" <<<"$out"
+			found=$?
+			verdict "$found" "the output of \"${last:0:60}\" has: $text"
+			[ "$found" -eq 0 ] || diag "$out"
+		done <<<"${texts//; /$'\n'}"
+		;;
+	esac
+done <"$page"
+judge
+verdict "$((ran < 20))" "the page has at least twenty commands"
+check "the module is unloaded" rmmod kunwind
+done_testing
