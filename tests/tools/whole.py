@@ -160,9 +160,9 @@ def test_bases(work):
 
     # a snapshot begins after the definition of 10
     event([], [], number=cpu + 10)
-    event([], two[:2], number=cpu + 11, base=cpu + 10, shared=3)
+    event([], two[:2], number=cpu + 8, base=cpu + 10, shared=3)
     event(one, one, number=cpu + 10)
-    event([], [], number=cpu + 11)
+    event([], [], number=cpu + 8)
     event(two, two[:2], number=cpu + 11, base=cpu + 10, shared=3)
     # chains: three needs 11, which needs 10; an older id may have a newer base
     event(three, three[:1], number=cpu + 12, base=cpu + 11, shared=4)

@@ -19,9 +19,13 @@ must have the same frames.
 Prints TAP.
 """
 
+import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ktrace                       # noqa: E402
 
 MOST = 4096             # KUNWIND_MAX_FRAMES
 REGISTERS, CFI = 0, 1   # enum kunwind_trust
@@ -72,7 +76,7 @@ def from_lttng(directory):
     """Stacks of an LTTng trace, which has one event for each stack."""
     process = subprocess.Popen(["babeltrace2", directory], stdout=subprocess.PIPE, text=True,
                                errors="replace")
-    stacks, defined = [], {}
+    stacks, whole = [], ktrace.WholeStacks()
     for line in process.stdout:
         match = _HEAD.search(line)
         if not match:
@@ -80,19 +84,10 @@ def from_lttng(directory):
         pid, syscall, reason, number, base, shared = match.groups()
         addresses, trust = line[match.end():].split("trust = [")
         stack = Stack(int(pid), int(syscall), reason, 0)
-        stack.addresses = [int(word, 16) for word in _ELEMENT.findall(addresses)]
-        stack.trust = [int(word) for word in _ELEMENT.findall(trust)]
-        if stack.addresses:
-            if not stack.trust:
-                stack.trust = [REGISTERS] + [CFI] * (len(stack.addresses) - 1)
-            if int(base):
-                outer = defined[int(number) + int(base)]
-                stack.addresses += outer.addresses[-int(shared):]
-                stack.trust += outer.trust[-int(shared):]
-            defined[int(number)] = stack
-        else:   # an earlier event has the addresses
-            known = defined[int(number)]
-            stack.addresses, stack.trust = known.addresses, known.trust
+        stack.addresses, stack.trust = whole.whole(
+            int(number), int(base), int(shared),
+            [int(word, 16) for word in _ELEMENT.findall(addresses)],
+            [int(word) for word in _ELEMENT.findall(trust)])
         stack.count = len(stack.addresses)
         stacks.append(stack)
     if process.wait():

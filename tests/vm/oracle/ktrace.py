@@ -85,6 +85,27 @@ class Event:
         return float(self.line[1:self.line.find("]")])
 
 
+class WholeStacks:
+    """
+    The stacks of kunwind_callstack, or of kunwind_sample, of one trace. Only some
+    events hold addresses, and these may be of the inner frames only (kunwind(4)).
+    """
+
+    def __init__(self):
+        self._known = {}
+
+    def whole(self, number, base, shared, addresses, trust):
+        """The addresses and the trust of an event's stack, from its fields. KeyError: not in the trace."""
+        if addresses:
+            trust = trust or [0] + [1] * (len(addresses) - 1)     # enum kunwind_trust: registers, cfi
+            if base:
+                outer = self._known[number + base]
+                addresses = addresses + outer[0][-shared:]
+                trust = trust + outer[1][-shared:]
+            self._known[number] = addresses, trust
+        return self._known[number]
+
+
 def events(directory):
     """Yield each Event in directory. DiscardedError if events were lost."""
     command = ["babeltrace2", "--clock-seconds", "--no-delta", directory]

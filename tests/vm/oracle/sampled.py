@@ -56,17 +56,14 @@ def words(line, name, count):
 
 def samples(directory):
     """Yields each sample, with the addresses of its user stack."""
-    stacks = {}
+    stacks = ktrace.WholeStacks()
     for event in ktrace.events(directory):
         if event.name != "kunwind_sample":
             continue
         sample = Sample(event.line)
-        if sample.addresses:
-            if sample.base:     # the outer frames are those of an earlier stack
-                sample.addresses += stacks[sample.stack + sample.base][-sample.shared:]
-            stacks[sample.stack] = sample.addresses
-        elif sample.stack:
-            sample.addresses = stacks[sample.stack]
+        if sample.stack:
+            sample.addresses, _ = stacks.whole(sample.stack, sample.base, sample.shared,
+                                               sample.addresses, None)
         yield sample
 
 
