@@ -52,5 +52,5 @@ while IFS= read -r line; do
 done <"$page"
 judge
 verdict "$((ran < 20))" "the page has at least twenty commands"
-check "the module is unloaded" rmmod kunwind
+check "the modules are unloaded" sh -c 'pkill lttng-sessiond; while pgrep lttng-sessiond; do sleep 0.1; done; rmmod lttng_probe_kunwind kunwind'
 done_testing
