@@ -28,7 +28,7 @@ void *needed(void *pointer)
 	return pointer;
 }
 
-static void *grow(void *array, uint32_t nr, uint32_t *cap, size_t size)
+void *grown(void *array, uint32_t nr, uint32_t *cap, size_t size)
 {
 	if (nr < *cap)
 		return array;
@@ -111,7 +111,7 @@ static uint32_t add_string(struct calls *calls, const char *text)
 		if (!strcmp(calls->string[i - 1], text))
 			return i - 1;
 	}
-	calls->string = grow(calls->string, calls->nr_strings, &calls->cap_strings,
+	calls->string = grown(calls->string, calls->nr_strings, &calls->cap_strings,
 			     sizeof(*calls->string));
 	calls->string[calls->nr_strings] = needed(strdup(text));
 	put(&calls->strings, hash, calls->nr_strings);
@@ -171,7 +171,7 @@ static uint32_t add_frame(struct calls *calls, const struct calls_frame *frame)
 		if (same_frame(&calls->frame[i - 1], frame))
 			return i - 1;
 	}
-	calls->frame = grow(calls->frame, calls->nr_frames, &calls->cap_frames,
+	calls->frame = grown(calls->frame, calls->nr_frames, &calls->cap_frames,
 			    sizeof(*calls->frame));
 	calls->frame[calls->nr_frames] = *frame;
 	put(&calls->frames, hash, calls->nr_frames);
@@ -196,7 +196,7 @@ static uint32_t add_node(struct calls *calls, const struct calls_node *node)
 		    calls->node[i - 1].frame == node->frame)
 			return i - 1;
 	}
-	calls->node = grow(calls->node, calls->nr_nodes, &calls->cap_nodes, sizeof(*calls->node));
+	calls->node = grown(calls->node, calls->nr_nodes, &calls->cap_nodes, sizeof(*calls->node));
 	calls->node[calls->nr_nodes] = *node;
 	put(&calls->nodes, hash, calls->nr_nodes);
 	return calls->nr_nodes++;
@@ -234,7 +234,7 @@ uint32_t calls_object_number(struct calls_objects *objects, const struct calls_f
 		    objects->item[i].build_id == frame->build_id)
 			return i;
 	}
-	objects->item = grow(objects->item, objects->nr, &objects->cap, sizeof(*objects->item));
+	objects->item = grown(objects->item, objects->nr, &objects->cap, sizeof(*objects->item));
 	objects->item[objects->nr].path = frame->object;
 	objects->item[objects->nr].build_id = frame->build_id;
 	return objects->nr++;

@@ -129,4 +129,10 @@ int64_t calls_weight(const struct calls *calls, enum weight weight);
 /* Returns @pointer. If it is NULL, prints "out of memory" and exits with 1. */
 void *needed(void *pointer);
 
+/*
+ * Returns @array with room for another element of @size bytes. It has @nr elements,
+ * and room for *@cap. Ends the program if out of memory.
+ */
+void *grown(void *array, uint32_t nr, uint32_t *cap, size_t size);
+
 #endif /* KUNWIND_ANALYZE_CALLS_H */

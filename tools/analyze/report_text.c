@@ -6,30 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "columns.h"
 #include "report_tables.h"
-
-/* Prints ten columns; "-" for 0. */
-static void print_time(int64_t ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} scale[] = { { "s ", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
-	size_t i = 0;
-
-	if (!ns) {
-		printf("%10s", "-");
-		return;
-	}
-	while (i < 3 && (double)ns < scale[i].ns)
-		i++;
-	printf("%*.*f %s", 7, scale[i].ns > 1 ? 3 : 0, (double)ns / scale[i].ns, scale[i].unit);
-}
-
-static double share(int64_t part, int64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static uint32_t shown(const struct report *report, uint32_t nr)
 {
@@ -76,12 +54,12 @@ static void print_head(const struct report *report)
 	       samples->lost);
 	printf("Stacks: %" PRIu64 ", %.1f %% complete%s; frames: %" PRIu64 ", %.1f %% named",
 	       samples->with_stack,
-	       share((int64_t)samples->complete, (int64_t)samples->with_stack),
+	       columns_share((int64_t)samples->complete, (int64_t)samples->with_stack),
 	       samples->ends_recorded ? "" : " (by this host's files: the trace has no kunwind_callstack)",
 	       samples->frames,
-	       share((int64_t)samples->named, (int64_t)samples->frames));
+	       columns_share((int64_t)samples->named, (int64_t)samples->frames));
 	if (samples->ends_recorded)
-		printf(", %.1f %% guessed", share((int64_t)guessed, (int64_t)samples->frames));
+		printf(", %.1f %% guessed", columns_share((int64_t)guessed, (int64_t)samples->frames));
 	putchar('\n');
 	if (samples->unreturned)
 		printf("%" PRIu64 " system calls did not return in the trace and have no time\n",
@@ -111,9 +89,9 @@ static void print_name(const struct report *report, enum report_table table, con
 /* The share of a function's weight that is in complete stacks, and of its guessed frames. */
 static void print_trust(const struct line *line)
 {
-	printf(" %6.1f %%", share(line->self, line->key));
-	printf(" %6.1f %%", share(line->complete, line->key));
-	printf(" %6.1f %%", share(line->guessed, line->key));
+	printf(" %6.1f %%", columns_share(line->self, line->key));
+	printf(" %6.1f %%", columns_share(line->complete, line->key));
+	printf(" %6.1f %%", columns_share(line->guessed, line->key));
 }
 
 /* Some columns are only in JSON. Traces without samples of CPUs need no column of them. */
@@ -150,7 +128,7 @@ static void print_table(const struct report *report, enum report_table number, e
 				continue;
 			printf(column == kind->column ? " " : "  ");
 			if (column->type == COLUMN_TIME)
-				print_time(report_number(&table->line[i], column));
+				columns_time(report_number(&table->line[i], column));
 			else
 				printf("%*" PRId64, column == kind->column ? 10 : 8,
 				       report_number(&table->line[i], column));
@@ -176,10 +154,10 @@ static void print_cpu(const struct report *report)
 	for (i = 0; i < shown(report, table->nr); i++) {
 		const struct line *line = &table->line[i];
 
-		print_time(line->self);
-		printf(" %7.2f ", share(line->self, all));
-		print_time(line->cpu);
-		printf(" %7.2f", share(line->cpu, all));
+		columns_time(line->self);
+		printf(" %7.2f ", columns_share(line->self, all));
+		columns_time(line->cpu);
+		printf(" %7.2f", columns_share(line->cpu, all));
 		print_name(report, TABLE_FUNCTIONS, line);
 	}
 	print_more(report, table->nr);

@@ -13,14 +13,6 @@
 
 #include "waits.h"
 
-static void *grow(void *array, uint32_t nr, uint32_t *cap, size_t size)
-{
-	if (nr < *cap)
-		return array;
-	*cap = *cap ? *cap * 2 : 256;
-	return needed(realloc(array, *cap * size));
-}
-
 static uint32_t mix(uint32_t hash, uint32_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b1;
@@ -74,7 +66,7 @@ static struct wait_line *line_of(struct waits *waits, const struct wait_line *ke
 		    waits->line[n - 1].preempted == key->preempted &&
 		    waits->line[n - 1].recorded == key->recorded);
 	if (!*slot) {
-		waits->line = grow(waits->line, waits->nr_lines, &waits->cap_lines, sizeof(*key));
+		waits->line = grown(waits->line, waits->nr_lines, &waits->cap_lines, sizeof(*key));
 		waits->line[waits->nr_lines] = *key;
 		*slot = ++waits->nr_lines;
 	}
@@ -93,7 +85,7 @@ static void add_pair(struct waits *waits, const struct wait_pair *key, int64_t t
 		    waits->pair[n - 1].line == key->line && waits->pair[n - 1].waiter == key->waiter &&
 		    waits->pair[n - 1].waker == key->waker);
 	if (!*slot) {
-		waits->pair = grow(waits->pair, waits->nr_pairs, &waits->cap_pairs, sizeof(*key));
+		waits->pair = grown(waits->pair, waits->nr_pairs, &waits->cap_pairs, sizeof(*key));
 		waits->pair[waits->nr_pairs] = *key;
 		*slot = ++waits->nr_pairs;
 	}
@@ -102,7 +94,7 @@ static void add_pair(struct waits *waits, const struct wait_pair *key, int64_t t
 
 static void keep(struct waits *waits, const struct wait *wait)
 {
-	waits->wait = grow(waits->wait, waits->nr, &waits->cap, sizeof(*wait));
+	waits->wait = grown(waits->wait, waits->nr, &waits->cap, sizeof(*wait));
 	waits->wait[waits->nr++] = *wait;
 }
 

@@ -8,32 +8,10 @@
 #include <string.h>
 
 #include "lock_sums.h"
+#include "columns.h"
 #include "waits.h"
 
 enum { STACK_SHOWN = 6, KERNEL_SHOWN = 2, PAIRS_SHOWN = 3 };
-
-/* Prints ten columns; "-" for 0. */
-static void print_time(int64_t ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} scale[] = { { "s ", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
-	size_t i = 0;
-
-	if (!ns) {
-		printf("%10s", "-");
-		return;
-	}
-	while (i < 3 && (double)ns < scale[i].ns)
-		i++;
-	printf("%*.*f %s", 7, scale[i].ns > 1 ? 3 : 0, (double)ns / scale[i].ns, scale[i].unit);
-}
-
-static double share(int64_t part, int64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static uint32_t shown(const struct waits *waits, uint32_t nr)
 {
@@ -134,11 +112,11 @@ static void print_threads(const struct waits *waits)
 	for (i = 0; i < shown(waits, samples->nr_threads); i++) {
 		const struct sample_thread *thread = &samples->thread[order[i]];
 
-		print_time(waits->thread[order[i]].blocked);
+		columns_time(waits->thread[order[i]].blocked);
 		putchar(' ');
-		print_time(waits->thread[order[i]].runnable);
+		columns_time(waits->thread[order[i]].runnable);
 		putchar(' ');
-		print_time(thread->on_cpu);
+		columns_time(thread->on_cpu);
 		printf(" %10" PRIu64 "  %s %" PRId64 "\n", waits->thread[order[i]].waits,
 		       samples->calls.string[thread->comm], thread->tid);
 	}
@@ -175,11 +153,11 @@ static void print_wakers(const struct waits *waits)
 	for (i = 0; i < shown(waits, waits->nr_lines); i++) {
 		const struct wait_line *line = &waits->line[i];
 
-		print_time(line->blocked);
+		columns_time(line->blocked);
 		putchar(' ');
-		print_time(line->longest);
+		columns_time(line->longest);
 		putchar(' ');
-		print_time(line->latency);
+		columns_time(line->latency);
 		printf(" %10" PRIu64 "  %s: %s <- ", line->times, calls->string[line->waiter_comm],
 		       calls->string[line->cause]);
 		print_waker(waits, line);
@@ -217,9 +195,9 @@ static void print_locks(const struct waits *waits)
 	for (i = 0; i < shown(waits, nr); i++) {
 		const struct lock_sum *sum = &sums[i];
 
-		print_time(sum->lock.time);
+		columns_time(sum->lock.time);
 		putchar(' ');
-		print_time(sum->lock.longest);
+		columns_time(sum->lock.longest);
 		printf(" %10" PRIu64 " %10" PRIu64 "  %s 0x%" PRIx64 " of process %" PRId64 "\n",
 		       sum->lock.waits, sum->lock.others, sum->lock.mutex ? "lock" : "futex",
 		       sum->lock.address, sum->lock.pid);
@@ -227,7 +205,7 @@ static void print_locks(const struct waits *waits)
 		for (k = 0; k < sum->nr_pairs && k < PAIRS_SHOWN; k++) {
 			const struct lock_pair *pair = sum->pair[k];
 
-			printf("%36s%5.1f %%  waits in  ", "", share(pair->time, sum->lock.time));
+			printf("%36s%5.1f %%  waits in  ", "", columns_share(pair->time, sum->lock.time));
 			print_place(calls, pair->waiter);
 			printf("%44s%s %s  ", "", sum->lock.mutex ? "held by" : "woken by",
 			       calls->string[pair->holder_comm]);
@@ -273,8 +251,8 @@ static void print_chain(struct chain_print *print, uint32_t node, int64_t whole,
 	if (time * 100 < whole || (print->waits->top && print->lines >= print->waits->top * 2))
 		return;
 	print->lines++;
-	print_time(time);
-	printf("  %5.1f %%  %*s%s\n", share(time, whole), depth * 2, "",
+	columns_time(time);
+	printf("  %5.1f %%  %*s%s\n", columns_share(time, whole), depth * 2, "",
 	       calls_name(&print->waits->chains, node));
 	for (i = print->child[node]; i != CALLS_ROOT; i = print->sibling[i])
 		print_chain(print, i, whole, depth + 1);
@@ -316,7 +294,7 @@ static void print_endless(const struct waits *waits)
 
 		if (wait->end != INT64_MAX || (waits->top && lines++ >= waits->top))
 			continue;
-		print_time(samples->end - wait->begin);
+		columns_time(samples->end - wait->begin);
 		printf("  %s %" PRId64 ": %s\n", samples->calls.string[wait->comm],
 		       samples->thread[wait->thread].tid, samples->calls.string[wait->cause]);
 		printf("%s%12swaits in  ", waits->colour.dim, "");
