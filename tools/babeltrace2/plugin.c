@@ -137,16 +137,6 @@ init(bt_self_component_filter *self_filter, bt_self_component_filter_configurati
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-static bt_component_class_get_supported_mip_versions_method_status
-supported_versions(bt_self_component_class_filter *self, const bt_value *params, void *data,
-		   bt_logging_level level, bt_integer_range_set_unsigned *versions)
-{
-	(void)self, (void)params, (void)data, (void)level;
-	if (bt_integer_range_set_unsigned_add_range(versions, 0, MIP_MOST))
-		return BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR;
-	return BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
-}
-
 static void finalize(bt_self_component_filter *self)
 {
 	free_filter(bt_self_component_get_data(
@@ -188,7 +178,7 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(symbolize,
 	"Servers that DEBUGINFOD_URLS names are asked for what is not found.");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_INITIALIZE_METHOD(symbolize, init);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD(symbolize, finalize);
-BT_PLUGIN_FILTER_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(symbolize, supported_versions);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(symbolize, kunwind_protocol_versions);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(symbolize,
 									  filter_iterator_init);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(symbolize,

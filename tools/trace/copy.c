@@ -131,16 +131,6 @@ next(bt_self_message_iterator *self, bt_message_array_const messages, uint64_t c
 	return (bt_message_iterator_class_next_method_status)status;
 }
 
-static bt_component_class_get_supported_mip_versions_method_status
-supported_versions(bt_self_component_class_filter *self, const bt_value *params, void *data,
-		   bt_logging_level level, bt_integer_range_set_unsigned *versions)
-{
-	(void)self, (void)params, (void)data, (void)level;
-	if (bt_integer_range_set_unsigned_add_range(versions, 0, MIP_MOST))
-		return BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR;
-	return BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
-}
-
 /* Returns the class of the filter; NULL: out of memory. */
 static bt_component_class_filter *filter_class(void)
 {
@@ -156,7 +146,7 @@ static bt_component_class_filter *filter_class(void)
 	if (!class)
 		return NULL;
 	bt_component_class_filter_set_initialize_method(class, init);
-	bt_component_class_filter_set_get_supported_mip_versions_method(class, supported_versions);
+	bt_component_class_filter_set_get_supported_mip_versions_method(class, kunwind_protocol_versions);
 	return class;
 }
 
