@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * locks.c - futexes: who waited, and which thread held the lock meanwhile
+ * locks.c - futexes: which threads waited, and which one held the lock
  *
  * A lock is an address in a process. A wait is a time off the CPU in futex(2)
  * that asks the kernel to wait; it is blocked until another thread wakes it. The

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * locks.h - futexes: who waited, and which thread held the lock meanwhile
+ * locks.h - futexes: which threads waited, and which one held the lock
  */
 #ifndef KUNWIND_ANALYZE_LOCKS_H
 #define KUNWIND_ANALYZE_LOCKS_H
