@@ -157,15 +157,18 @@ static int create_snapshot_session(const char *name, const char *path)
 /*
  * The channel of mappings has few events. In a flight recorder, the many events
  * with stacks must not overwrite them.
+ *
+ * LTTng writes the channels of a snapshot one after the other, the one created
+ * last first. Meanwhile processes go on. So the channel of events is created
+ * last: what the snapshot has of it finds its mappings and stacks in the others.
  */
 static bool create_channels(const struct session *session, uint64_t buffer)
 {
-	if (!create_channel(session, CHANNEL, buffer))
-		return false;
-	if (!session->flight)
-		return create_channel(session, KUNWIND_OWN_CHANNEL, buffer);
-	return create_channel(session, STACKS_CHANNEL, buffer / 4) &&
-	       create_channel(session, KUNWIND_OWN_CHANNEL, buffer / 4);
+	uint64_t own = session->flight ? buffer / 4 : buffer;
+
+	return create_channel(session, KUNWIND_OWN_CHANNEL, own) &&
+	       (!session->flight || create_channel(session, STACKS_CHANNEL, own)) &&
+	       create_channel(session, CHANNEL, buffer);
 }
 
 bool session_create(struct session *session, const char *to, uint64_t buffer, bool flight)
