@@ -23,7 +23,6 @@
 progs=$PWD/build/vm-progs
 lib=build/vm-progs-lib
 make -s -C tests/vm/fixtures/lib all >/dev/null || exit 1
-tracefs=/sys/kernel/tracing
 params=/sys/module/kunwind/parameters
 module=$(modinfo -n kunwind)
 

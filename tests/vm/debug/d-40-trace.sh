@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # d-40-trace.sh - an LTTng session takes a stack at each system call and task
-# switch, while storms run, a processor goes offline and online, and the module
-# is unloaded and loaded
+# switch, and ftrace records kunwind's own events, while storms run, a processor
+# goes offline and online, and the module is unloaded and loaded
 # vm: --debug
 # timeout: 1200
 
@@ -13,6 +13,7 @@ need lttng babeltrace2
 
 check "the module loads" modprobe kunwind
 check "an LTTng session of all system calls and task switches starts" lttng_start "$KUNWIND_TMP"
+check "kunwind's own events are on, too" own_events 1
 check "storms of all modes under the session" storms 15
 
 hotplug() {
@@ -39,7 +40,7 @@ unload_under_load() {
 	for i in 1 2 3 4 5; do
 		rmmod kunwind 2>/dev/null
 		sleep 1
-		modprobe kunwind || return 1
+		modprobe kunwind && own_events 1 || return 1
 	done
 	kill "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null

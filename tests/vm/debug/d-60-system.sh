@@ -13,7 +13,6 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/lib.sh"
 
-tracefs=/sys/kernel/tracing
 stacks() { # 1 or 0
 	local event
 	echo 256 >$tracefs/buffer_size_kb

@@ -13,7 +13,6 @@
 lib=build/vm-progs-lib
 limit="timeout -k 5 $((180 * scale))"
 make -s -C tests/vm/fixtures/lib all >/dev/null || exit 1
-tracefs=/sys/kernel/tracing
 
 # Makes a program's TAP lines tests of this file. Fails if the program dies.
 adopt() { # PROGRAM ARGUMENT

@@ -10,6 +10,7 @@
 scale=${KUNWIND_TIMEOUT_SCALE:-1}
 storm="timeout -k 5 $((180 * scale)) build/vm-debug/storm"
 debugfs=/sys/kernel/debug
+tracefs=/sys/kernel/tracing
 # shellcheck source=tests/vm/lib/kmemleak.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/kmemleak.sh"
 
@@ -104,6 +105,21 @@ quiet_failures() {
 		[ ! -e $debugfs/$dir/ignore-gfp-wait ] || echo N >$debugfs/$dir/ignore-gfp-wait
 	done
 	echo 0 >$debugfs/fail_page_alloc/min-order
+}
+
+# Turns kunwind's own events on or off: ftrace records samples of all tasks,
+# stacks, slow system calls and deadly signals.
+own_events() { # 1 or 0
+	echo 512 >$tracefs/buffer_size_kb
+	echo Y >/sys/module/kunwind/parameters/sample_all
+	echo "$1" >$tracefs/events/kunwind/enable
+}
+# Prints which of them ftrace's buffer has not.
+own_events_missing() {
+	local event
+	for event in kunwind_sample kunwind_slow_syscall kunwind_fatal_signal kunwind_map; do
+		grep -qm 1 " $event: " $tracefs/trace || echo "$event"
+	done
 }
 
 # Starts a session that records a stack at every system call and task switch.

@@ -10,7 +10,7 @@
  * registered itself and its children. The status is 0 if the ABI allows the
  * result of each call.
  *
- *	fork      children that exit, vfork and exec, threads that end
+ *	fork      children that exit, die by signals, vfork and exec; threads that end
  *	map       threads map, protect, move and unmap code at shared addresses
  *	dlopen    loads and unloads the libraries ARGUMENT...
  *	walk      deep stacks, and signal handlers on an alternate stack
@@ -40,6 +40,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -144,11 +145,33 @@ static void *short_thread(void *unused)
 	return unused;
 }
 
+static void *wait_thread(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* A thread of the process dies by a signal, while other threads wait. */
+static void die(int number)
+{
+	pthread_t thread;
+
+	signal(number, SIG_DFL);
+	pthread_create(&thread, NULL, wait_thread, NULL);
+	pthread_create(&thread, NULL, wait_thread, NULL);
+	if (number == SIGTERM)
+		kill(getpid(), number);		/* any thread may take it */
+	else
+		raise(number);
+	pause();
+}
+
 static void storm_fork(void)
 {
 	while (more()) {
 		pthread_t threads[4];
-		int i, kind = rand() % 4;
+		int i, kind = rand() % 6;
 
 		for (i = 0; i < 4; i++)
 			if (pthread_create(&threads[i], NULL, short_thread, NULL))
@@ -161,6 +184,8 @@ static void storm_fork(void)
 				raise(SIGKILL);
 			if (kind == 3)
 				deep(30);
+			if (kind > 3)
+				die(kind == 4 ? SIGABRT : SIGTERM);
 			execl("/proc/self/exe", "storm", apart ? "apart" : "leaf", "leaf", NULL);
 			_exit(3);
 		}
@@ -453,9 +478,11 @@ static void storm_fail(bool sparse)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
+	const struct rlimit no_core = { 0, 0 };
 	int seconds = argc > 2 ? atoi(argv[2]) : 5, error, tries = 1000;
 
 	srand(getpid());
+	setrlimit(RLIMIT_CORE, &no_core);
 	if (!strcmp(mode, "apart") && argc > 2) {
 		apart = true;
 		mode = (++argv)[1];

@@ -65,7 +65,7 @@ for _ in range(30):
 }
 
 load_forks() {
-	run forks dash -c 'i=0; while [ $i -lt 15 ]; do /bin/true; (:) & i=$((i + 1)); done; wait'
+	run forks dash -c 'i=0; while [ $i -lt 15 ]; do /bin/true; (:) & dash -c "kill -ABRT \$\$"; i=$((i + 1)); done; wait'
 }
 
 load_threads() {

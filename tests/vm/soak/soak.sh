@@ -157,7 +157,7 @@ kprobes() {
 
 registered=()
 one_action() {
-	local action=$((RANDOM % 28)) a=$RANDOM pid
+	local action=$((RANDOM % 30)) a=$RANDOM pid
 	watch_begin "action $action $a"
 	case $action in
 	0 | 1 | 2 | 20 | 21 | 22)
@@ -213,6 +213,9 @@ one_action() {
 	25) freeze ;;
 	26) fentry ;;
 	27) kprobes ;;
+	28 | 29)
+		loaded && { echo Y >$params/sample_all && echo $((a % 2)) >$tracefs/events/kunwind/enable; } 2>/dev/null &&
+			did[own-events]=$((${did[own-events]:-0} + 1)) ;;
 	esac
 	return 0
 }
@@ -244,6 +247,7 @@ quiet() {
 	! grep -q '^p:soakk/' $tracefs/kprobe_events || kprobes
 	[ -z "${fentry_pid:-}" ] || fentry
 	[ ! -d /sys/module/livepatch ] || patching 1
+	! loaded || echo 0 >$tracefs/events/kunwind/enable
 	echo 0 >$tracefs/options/userstacktrace
 	echo 0 >$tracefs/events/sched/sched_switch/enable
 	echo >$tracefs/trace
