@@ -18,4 +18,10 @@
 /* In the same channel, if CPUs are sampled. */
 #define KUNWIND_SAMPLE_EVENT	"kunwind_sample"
 
+/*
+ * LTTng's list of the files that each process has open when tracing starts. In the
+ * same channel, because a worker of the kernel emits them, not the processes.
+ */
+#define STATE_DUMP_EVENTS	"lttng_statedump_process_state", "lttng_statedump_file_descriptor"
+
 #endif /* KUNWIND_OWN_EVENTS_H */

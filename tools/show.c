@@ -327,7 +327,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	}
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (!show->options.all && !show->options.pattern && !kunwind_event_is_sample(head.name) &&
-	     (kunwind_event_is_whole(event) || kunwind_event_is_interrupt(event))) ||
+	     (kunwind_event_is_whole(event) || kunwind_event_is_background(event))) ||
 	    !kunwind_options_event(&show->options, head.name) ||
 	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
 		if (!show->events)

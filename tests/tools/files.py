@@ -140,8 +140,9 @@ def test_processes(work):
 
 def test_dump(work):
     calls = Calls()
-    for pid in (1, 2):
-        calls.event("lttng_statedump_process_state", [("tid", "s32"), ("pid", "s32"), ("file_table_address", "u64")], [pid, pid, 0xabc0 + pid])
+    # thread 9 is one of process 2; process 3 shares the table of process 1
+    for tid, pid, table in ((2, 2, 2), (9, 2, 2), (1, 1, 1), (3, 3, 1)):
+        calls.event("lttng_statedump_process_state", [("tid", "s32"), ("pid", "s32"), ("file_table_address", "u64")], [tid, pid, 0xabc0 + table])
     fields = [("file_table_address", "u64"), ("fd", "s32"), ("flags", "s32"), ("filename", "string")]
     calls.call("open", "/new", 0, result=4)             # before the dump reaches it
     for table, fd, flags, name in ((1, 3, 0, "/before"), (1, 4, 0, "/older"), (1, 5, CLOEXEC, "/marked"), (2, 3, 0, "/second")):
@@ -149,10 +150,11 @@ def test_dump(work):
     for fd in (3, 4, 5):
         calls.call("read", fd, result=1)
     calls.call("read", 3, result=10, thread=(2, 2, "b"))
+    calls.call("read", 3, result=100, thread=(3, 3, "c"))
     calls.call("execve", "/bin/true")
     calls.call("read", 5, result=-9)
     same("state dump: files that were open before the trace", {name: row[2] for name, row in calls.files(work, "dump", "-e", "read").items()},
-         {"/before": 1, "/new": 1, "/marked": 1, "/second": 10, "fd 5 of process 1": 0})
+         {"/before": 101, "/new": 1, "/marked": 1, "/second": 10, "fd 5 of process 1": 0})
 
 
 def test_selection(work):

@@ -127,7 +127,7 @@ static void vector(struct cpu *cpu, struct calls *calls, const char *what)
 	enter(cpu, calls, name);
 }
 
-bool cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
+void cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
 		    const struct kunwind_head *head, const bt_event *event)
 {
 	const char *in_handler = after(head->name, INTERRUPT_HANDLER);
@@ -136,10 +136,10 @@ bool cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
 	struct cpu *cpu;
 
 	if (!in_handler && !in_softirq && !in_vector)
-		return false;
+		return;
 	cpu = cpus_of(cpus, trace, head->cpu);
 	if (!cpu)
-		return true;
+		return;
 	cpus->interrupts = true;
 	if (in_handler)
 		handler(cpu, calls, in_handler, event);
@@ -147,7 +147,6 @@ bool cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
 		softirq(cpu, in_softirq, event);
 	else
 		vector(cpu, calls, in_vector);
-	return true;
 }
 
 void cpu_switched(struct cpu *cpu, int64_t time, int64_t tid)

@@ -38,8 +38,8 @@ void cpus_free(struct cpus *cpus);
 /* Returns the processor, made if needed; valid until the next call. NULL: not known. */
 struct cpu *cpus_of(struct cpus *cpus, const void *trace, int64_t number);
 
-/* Takes an event of an interrupt. False: it is another event. */
-bool cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
+/* Takes an event; does nothing if it is not one of an interrupt. */
+void cpus_interrupt(struct cpus *cpus, struct calls *calls, const void *trace,
 		    const struct kunwind_head *head, const bt_event *event);
 
 /* Takes a sched_switch. */

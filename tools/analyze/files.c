@@ -410,29 +410,53 @@ static void leave(struct files *files, const struct call *call, struct process *
 	}
 }
 
-/* A process of LTTng's state dump, which has the address of its table of descriptors. */
+/*
+ * A process of LTTng's state dump, which has the address of its table of descriptors.
+ * The dump has each thread.
+ */
 static void dump_process(struct files *files, const void *trace, const bt_event *event)
 {
+	const int64_t pid = number(event, "pid", -1);
+
+	if (number(event, "tid", pid) != pid)
+		return;
 	if (files->nr_dump == files->cap_dump) {
 		files->cap_dump = files->cap_dump ? files->cap_dump * 2 : 256;
 		files->dump = needed(realloc(files->dump, files->cap_dump * sizeof(*files->dump)));
 	}
 	files->dump[files->nr_dump++] = (struct files_dump){
 		.trace = trace, .table = number(event, "file_table_address", 0),
-		.pid = number(event, "pid", -1),
+		.pid = pid,
 	};
+	files->dump_sorted = false;
+}
+
+static int compare_dumps(const void *a, const void *b)
+{
+	const struct files_dump *x = a, *y = b;
+
+	return compare_keys(x->trace, x->table, y->trace, y->table);
 }
 
 static void dump_fd(struct files *files, const void *trace, const bt_event *event)
 {
 	const char *path = kunwind_field_string(kunwind_event_field(event, "filename"));
-	int64_t table = number(event, "file_table_address", 0), fd = number(event, "fd", -1);
+	const struct files_dump key = { .trace = trace, .table = number(event, "file_table_address", 0) };
+	const int64_t fd = number(event, "fd", -1);
+	const struct files_dump *found;
 	struct process *process;
 	uint32_t i;
 
-	for (i = 0; path && i < files->nr_dump; i++) {
-		if (files->dump[i].trace != trace || files->dump[i].table != table)
-			continue;
+	if (!files->dump_sorted)
+		qsort(files->dump, files->nr_dump, sizeof(*files->dump), compare_dumps);
+	files->dump_sorted = true;
+	found = path ? bsearch(&key, files->dump, files->nr_dump, sizeof(key), compare_dumps) : NULL;
+	if (!found)
+		return;
+	i = (uint32_t)(found - files->dump);
+	while (i && !compare_dumps(&files->dump[i - 1], &key))
+		i--;
+	for (; i < files->nr_dump && !compare_dumps(&files->dump[i], &key); i++) {
 		process = process_of(files, trace, files->dump[i].pid);
 		/* what an event has set is newer */
 		if (!name_of(process, fd))

@@ -22,6 +22,7 @@ struct files {
 	void *processes, *threads, *classes;	/* for tsearch() */
 	struct files_dump *dump;		/* of LTTng's state dump */
 	uint32_t nr_dump, cap_dump;
+	bool dump_sorted;			/* by the table */
 };
 
 /* The functions end the program if out of memory. @calls: takes the strings. */

@@ -541,9 +541,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 	is_cpu = kunwind_event_is_sample(head.name);
 	if (kunwind_event_is_own(head.name) && !is_cpu)
 		return KUNWIND_TRACE_GO_ON;
-	/* events without contexts are only there to tell threads from interrupts */
-	if (cpus_interrupt(&samples->cpus, &samples->calls, now.trace, &head, event) &&
-	    kunwind_event_is_interrupt(event))
+	/* also of interrupts with contexts, which are events of their own as well */
+	cpus_interrupt(&samples->cpus, &samples->calls, now.trace, &head, event);
+	if (kunwind_event_is_background(event))
 		return KUNWIND_TRACE_GO_ON;
 	is_switch = !strcmp(head.name, "sched_switch");
 	if (is_switch)

@@ -431,7 +431,9 @@ static bool set_up(struct record *record)
 		     !session_interrupts(session, record->buffer)))
 			return false;
 	}
-	return true;
+	/* COMMAND opens its files while it is traced; a flight recorder would list them too late */
+	return !session->calls || record->flight.on || (record->command && !record->all) ||
+	       session_open_files(session);
 }
 
 /*

@@ -218,7 +218,7 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 
 static const char *channel_of(const struct session *session, const char *name)
 {
-	static const char *const own[] = { KUNWIND_OWN_EVENTS };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS, STATE_DUMP_EVENTS };
 	size_t i;
 
 	if (session->flight && !strcmp(name, "kunwind_callstack"))
@@ -267,7 +267,7 @@ bool session_event(struct session *session, const char *name, const char *filter
 	if (!call && !point)
 		call = point = name;
 	if (call && listed(session->syscalls, session->nr_syscalls, call)) {
-		found = true;
+		found = session->calls = true;
 		if (!enable(session, LTTNG_EVENT_SYSCALL, call, channel, filter))
 			return false;
 	}
@@ -280,6 +280,19 @@ bool session_event(struct session *session, const char *name, const char *filter
 		kunwind_tool_error("no system call or tracepoint \"%s\" "
 				   "(lttng list --kernel [--syscall] has them)", name);
 	return found;
+}
+
+bool session_open_files(struct session *session)
+{
+	static const char *const names[] = { STATE_DUMP_EVENTS };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (listed(session->tracepoints, session->nr_tracepoints, names[i]) &&
+		    !session_event(session, names[i], NULL))
+			return false;
+	}
+	return true;
 }
 
 bool session_interrupts(struct session *session, uint64_t buffer)

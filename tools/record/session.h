@@ -18,6 +18,7 @@ struct session {
 	char name[64];
 	bool created, started;
 	bool interrupts;	/* their channel was made */
+	bool calls;		/* a system call is enabled */
 	bool flight;		/* overwrites the oldest events in memory; see snapshot.h */
 	struct lttng_handle *handle;
 	/* all that this kernel has */
@@ -70,6 +71,9 @@ bool session_event(struct session *session, const char *name, const char *filter
  * @buffer: of the other channels. Does nothing the second time.
  */
 bool session_interrupts(struct session *session, uint64_t buffer);
+
+/* Enables LTTng's list of the files that all processes have open when tracing starts. */
+bool session_open_files(struct session *session);
 
 bool session_start(struct session *session);
 

@@ -6,6 +6,7 @@
 
 #include "event.h"
 #include "interrupt_events.h"
+#include "own_events.h"
 
 const char *kunwind_event_name(const bt_event *event)
 {
@@ -21,9 +22,10 @@ bool kunwind_event_is_own(const char *name)
 	       strcmp(name, "kunwind_fatal_signal");
 }
 
-bool kunwind_event_is_interrupt(const bt_event *event)
+bool kunwind_event_is_background(const bt_event *event)
 {
-	static const char *const prefix[] = { INTERRUPT_HANDLER, INTERRUPT_SOFT, INTERRUPT_VECTOR };
+	static const char *const prefix[] = { INTERRUPT_HANDLER, INTERRUPT_SOFT, INTERRUPT_VECTOR,
+					      STATE_DUMP_EVENTS };
 	const char *name = kunwind_event_name(event);
 	size_t i;
 

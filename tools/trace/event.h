@@ -16,10 +16,11 @@ const char *kunwind_event_name(const bt_event *event);
 bool kunwind_event_is_own(const char *name);
 
 /*
- * Returns whether the event only says that a processor is in an interrupt: it is
- * of the channel of interrupts, without contexts (interrupt_events.h).
+ * Returns whether the event is of a channel without contexts, because it says
+ * nothing of the thread in which it occurs: of interrupts (interrupt_events.h), or
+ * of LTTng's state dump (own_events.h).
  */
-bool kunwind_event_is_interrupt(const bt_event *event);
+bool kunwind_event_is_background(const bt_event *event);
 
 /* Returns whether it is a sample of a CPU: kunwind_sample. */
 bool kunwind_event_is_sample(const char *name);

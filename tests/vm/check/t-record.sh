@@ -225,6 +225,21 @@ wait $recorder
 is "$(registered)" "$other " "record --children: afterwards only the process registered by hand is registered"
 kill $other "$(pgrep -P $second sleep)"
 
+# a file that is open before the recording
+echo >lines
+sh -c 'exec 7<lines; while :; do read -r _ <&7; sleep 0.1; done' &
+pid=$!
+until [ -e "/proc/$pid/fd/7" ]; do sleep 0.1; done
+kunwind record -q -o opened -p "$pid" &
+recorder=$!
+until started "kunwind-record-$recorder"; do sleep 0.2; done
+sleep 2
+kill -INT $recorder
+wait $recorder
+kill "$pid"
+like "$(kunwind report --by file -n 0 --tsv opened)" "$PWD/lines" "record -p: report --by file knows a file that was open before"
+is "$(kunwind show opened | grep -c lttng_statedump)" 0 "record -p: show does not print LTTng's state dump"
+
 # ------------------------------------------------ no session daemon, no rights
 setpriv=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 out=$(cd /tmp && "${setpriv[@]}" kunwind record -o /tmp/theirs true 2>&1)
