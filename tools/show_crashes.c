@@ -116,6 +116,13 @@ static const char *code_name(int64_t signal, int64_t code)
 	return "";
 }
 
+/* Of SIGKILL, and of a signal of which the kernel kept no information, only the number is known. */
+static bool has_code(const struct crash *crash)
+{
+	return crash->group > 0 ? crash->sender > 0 || crash->code > 0 :
+				  crash->code != -1 || crash->sender != -1;
+}
+
 static bool has_address(const struct crash *crash)
 {
 	return crash->code > 0 && crash->code < SI_KERNEL && crash->address != -1 &&
@@ -145,14 +152,14 @@ static void print_text(const struct kunwind_head *head, const struct crash *cras
 	printf("%s.%09d ", clock, head->time >= 0 ? (int)(head->time % 1000000000) : 0);
 	kunwind_tool_text(stdout, *head->comm ? head->comm : "?", "");
 	printf(" %" PRId64 "/%" PRId64 " %s", head->pid, head->tid, name);
-	if (crash->group > 0)
-		fputs(", sent to the process", stdout);
-	else if (crash->code != -1 || crash->sender != -1)
+	if (has_code(crash))
 		printf(" %s(%" PRId64 ")", code_name(crash->signal, crash->code), crash->code);
 	if (has_address(crash))
 		printf(" at 0x%" PRIx64, (uint64_t)crash->address);
 	if (crash->sender > 0)
 		printf(" from process %" PRId64, crash->sender);
+	if (crash->group > 0)
+		fputs(", sent to the process", stdout);
 	putchar('\n');
 	if (stack->nr)
 		kunwind_show_stack(stack);
@@ -173,7 +180,7 @@ static void print_json(uint64_t number, const struct kunwind_head *head, const s
 	printf(", \"pid\": %" PRId64 ", \"tid\": %" PRId64, head->pid, head->tid);
 	printf(", \"signal\": %" PRId64 ", \"signal_name\": \"%s\"", crash->signal, name);
 	printf(", \"to_process\": %s, \"code\": ", crash->group > 0 ? "true" : "false");
-	if (crash->group > 0)
+	if (!has_code(crash))
 		fputs("null, \"code_name\": null", stdout);
 	else
 		printf("%" PRId64 ", \"code_name\": %s%s%s", crash->code, *code ? "\"" : "",

@@ -6,9 +6,15 @@
  * decides as the kernel does after it whether the signal kills: no handler, and
  * a default action that ends the process. The tracepoint alone does not tell: a
  * thread that ends because of another one's exit_group() or execve() takes
- * SIGKILL there, and so does each thread of a process that kill(1) ends,
- * whatever signal was sent. The kernel keeps the exit code of the process, which
- * has the number of the signal that was sent.
+ * SIGKILL there, and so does each thread when a signal ends the process without
+ * a core dump, whatever signal it was. The kernel keeps the exit code of the
+ * process, which has the number of that signal. The signal itself stays pending,
+ * with its origin: at the thread to which it was sent, or at the process. So one
+ * thread emits the event:
+ *   - sent to a thread (raise(), tgkill(), SIGPIPE): that thread
+ *   - sent to the process (kill()): the first thread; the last of the others if
+ *     the first one has ended before
+ *   - neither: a thread took the signal as any other, and has emitted the event
  *
  * The mappings of the process are reported first, because its stack may be read
  * when the process, and the events about its mappings, have gone. At most
@@ -20,6 +26,7 @@
 #include <linux/signal.h>
 #include <trace/events/signal.h>
 
+#include "../base/hook.h"
 #include "../space/snapshot.h"
 #include "../space/space.h"
 #include "../trace/kunwind_events.h"
@@ -28,23 +35,80 @@
 
 #define MAPS_MAX	256U
 #define ROUNDS_MAX	64		/* of kunwind_snapshot_dump() */
+#define THREADS_MAX	256		/* most threads that are looked at */
+#define PENDING_MAX	32		/* most pending signals that are looked at */
+
+/* A thread of a process that ends has SIGKILL pending until it takes it. */
+static bool will_take_kill(struct task_struct *task)
+{
+	return sigismember(&task->pending.signal, SIGKILL) && !task->exit_state &&
+	       !(task->flags & PF_EXITING);
+}
+
+/*
+ * Returns whether the current thread reports a signal that was sent to the
+ * process. More than one may do so in a process with more than THREADS_MAX
+ * threads whose first thread has ended.
+ */
+static bool reports_for_process(void)
+{
+	struct task_struct *leader = current->group_leader, *thread;
+	u32 looked_at = 0;
+
+	if (leader == current)
+		return true;
+	/* It reports, or has done so. If it had ended before, it never takes SIGKILL. */
+	if (will_take_kill(leader) || !sigismember(&leader->pending.signal, SIGKILL))
+		return false;
+	for_each_thread(current, thread) {
+		if (thread != current && will_take_kill(thread))
+			return false;
+		if (++looked_at == THREADS_MAX)
+			break;
+	}
+	return true;
+}
+
+/* Returns what is known about a pending signal; NULL: nothing. */
+static const struct kernel_siginfo *find_info(const struct sigpending *pending, int sig)
+{
+	const struct sigqueue *entry;
+	u32 looked_at = 0;
+
+	list_for_each_entry(entry, &pending->list, list) {
+		if (entry->info.si_signo == sig)
+			return &entry->info;
+		if (++looked_at == PENDING_MAX)
+			break;
+	}
+	return NULL;
+}
 
 /*
  * Returns the signal that kills the process of the current task; 0: none, or
- * another thread reports it. The lock of the signal handlers is held.
+ * another thread reports it. The lock of the signal handlers is held. @info:
+ * what is known about @sig; out: about the signal that was sent.
  */
-static int fatal(int sig, const struct k_sigaction *ka, bool *group)
+static int fatal(int sig, const struct k_sigaction *ka, const struct kernel_siginfo **info, bool *group)
 {
-	const struct signal_struct *signal = current->signal;
+	struct signal_struct *signal = current->signal;
 	int sent = signal->group_exit_code & 0x7f;	/* 0 after exit_group() */
 
 	*group = false;
 	if (sig == SIGKILL && (signal->flags & SIGNAL_GROUP_EXIT)) {
+		*info = NULL;
 		/* One thread took a signal that dumps core, and had its own event. */
 		if (!sent || sig_kernel_coredump(sent))
 			return 0;
+		if (sent != SIGKILL && sigismember(&current->pending.signal, sent)) {
+			*info = find_info(&current->pending, sent);
+			return sent;
+		}
+		if (sent != SIGKILL && !sigismember(&signal->shared_pending.signal, sent))
+			return 0;
 		*group = true;
-		return thread_group_leader(current) || current->group_leader->exit_state ? sent : 0;
+		*info = find_info(&signal->shared_pending, sent);
+		return reports_for_process() ? sent : 0;
 	}
 	/* Another thread is in execve(). */
 	if (sig == SIGKILL && signal->group_exec_task)
@@ -64,7 +128,7 @@ static void report_mappings(void)
 	u32 room = MAPS_MAX, rounds;
 	u64 at = 0;
 
-	if (!trace_kunwind_map_enabled() || !current->mm)
+	if (!trace_kunwind_map_enabled() || !current->mm || kunwind_hook_missing())
 		return;
 	rcu_read_lock();
 	space = kunwind_space_find(current->mm);
@@ -79,11 +143,12 @@ static void report_mappings(void)
 static void read_origin(int sig, const struct kernel_siginfo *info, int *code, u64 *address,
 			pid_t *sender)
 {
-	/* 0 and 1: the kernel sent it without information */
+	/* NULL and 1: not known, or the kernel sent it without information */
 	if (info <= SEND_SIG_PRIV)
 		return;
 	*code = info->si_code;
-	if (*code == SI_USER || *code == SI_TKILL || *code == SI_QUEUE) {
+	/* the sender chooses the others' fields */
+	if (*code == SI_USER || *code == SI_TKILL) {
 		rcu_read_lock();
 		*sender = pid_nr(find_vpid(info->si_pid));
 		rcu_read_unlock();
@@ -95,16 +160,16 @@ static void read_origin(int sig, const struct kernel_siginfo *info, int *code, u
 
 static void on_signal_deliver(void *data, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
+	const struct kernel_siginfo *known = info;
 	pid_t sender = 0;
 	u64 address = 0;
 	int code = 0;
 	bool group;
 
-	sig = fatal(sig, ka, &group);
+	sig = fatal(sig, ka, &known, &group);
 	if (!sig)
 		return;
-	if (!group)
-		read_origin(sig, info, &code, &address, &sender);
+	read_origin(sig, known, &code, &address, &sender);
 	report_mappings();
 	trace_kunwind_fatal_signal(current->tgid, current->pid, sig, code, address, sender, group);
 }

@@ -303,12 +303,12 @@ TRACE_EVENT_FN(kunwind_slow_syscall,
  * @tgid: process
  * @tid: thread whose stack this is
  * @signal: its number
- * @code: si_code; 0 (SI_USER) if @group
+ * @code: si_code; 0 (SI_USER) if the kernel kept no information, as of SIGKILL
  * @address: si_addr of a fault; otherwise 0
  * @sender: process that sent it, in the initial pid namespace; 0: a fault, the
  *	kernel, or not known
- * @group: the signal was sent to the process, and ends all of its threads. Only
- *	the first thread has this event, except if it has already ended
+ * @group: the signal was sent to the process. Only the first thread has this
+ *	event; if it had ended before, one of the others
  *
  * Emitted when the thread takes the signal, before a core dump. kunwind_map of
  * each mapping of the process precedes it, so that a trace that holds the

@@ -43,7 +43,7 @@ def own(work):
             (1000, (10, 11, "segv"), 11, 1, 0, 0, 0),
             (2000, (20, 20, "abort"), 6, -6, 0, 20, 0),
             (3000, (30, 30, "killed"), 9, 0, 0, 0, 1),
-            (3500, (30, 31, "killed"), 9, 0, 0, 0, 1), (3600, (35, 35, "kunwind-symboli"), 9, 0, 0, 0, 1),
+            (3500, (30, 31, "killed"), 9, 0, 0, 0, 1), (3550, (33, 33, "ended"), 15, 0, 0, 20, 1), (3600, (35, 35, "kunwind-symboli"), 9, 0, 0, 0, 1),
             (4000, (40, 40, "fpe\x1b[31m"), 8, 1, 0x401000, 0, 0)):
         trace.add(time - 1, "signal_deliver", thread, (), DELIVER, [values[0], 0, values[1], 0, 0])
         trace.add(time, "kunwind_fatal_signal", thread, [0x401000, 0x402000], FATAL, [*thread[:2], *values])
@@ -56,13 +56,15 @@ def own(work):
          [("segv", 10, 11, "SIGSEGV", "SEGV_MAPERR", "0x0", None, False),
           ("abort", 20, 20, "SIGABRT", "SI_TKILL", None, 20, False),
           ("killed", 30, 30, "SIGKILL", None, None, None, True),
+          ("ended", 33, 33, "SIGTERM", "SI_USER", None, 20, True),
           ("fpe\x1b[31m", 40, 40, "SIGFPE", "FPE_INTDIV", "0x401000", None, False)])
-    same("each crash has its stack", [[f["address"] for f in c["stack"]] for c in got], [["0x401000", "0x402000"]] * 4)
+    same("each crash has its stack", [[f["address"] for f in c["stack"]] for c in got], [["0x401000", "0x402000"]] * 5)
     text = crashes(path)[0]
     check("text: process, signal, code and address are in one line",
           " segv 10/11 SIGSEGV SEGV_MAPERR(1) at 0x0\n" in text and
           " abort 20/20 SIGABRT SI_TKILL(-6) from process 20\n" in text and
-          " killed 30/30 SIGKILL, sent to the process\n" in text, text)
+          " killed 30/30 SIGKILL, sent to the process\n" in text and
+          " ended 33/33 SIGTERM SI_USER(0) from process 20, sent to the process\n" in text, text)
     check("text: no control character of a name is printed", "\x1b" not in text, ascii(text))
     same("--limit: as many crashes", [c["pid"] for c in listed("-n", "2", path)], [10, 20])
     same("--pid: only crashes of this process", [c["pid"] for c in listed("--pid", "30", path)], [30])

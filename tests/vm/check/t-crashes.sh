@@ -15,7 +15,7 @@ fixtures=$PWD/tests/vm/fixtures
 json=$PWD/tests/tools/json_output.py
 cd "$KUNWIND_TMP" || exit 1
 gcc -O2 -fomit-frame-pointer -pthread -o null "$fixtures/crash.c" || { echo "Bail out! the program does not build"; exit 1; }
-for name in abort divide overflow waits handled thread exec leaves ignores last; do cp null $name; done
+for name in abort divide overflow waits handled thread raises crowd orphans exec leaves ignores last; do cp null $name; done
 ulimit -c 0
 out=$(kunwind crashes 2>&1)
 is "$? ${out##*: }" "1 sudo modprobe kunwind (kunwind doctor tells more)" "crashes without the module: exits with 1 and says how to load it"
@@ -29,6 +29,9 @@ start_watch() { # OPTION...
 }
 # wait_blocked PID: it has called pause()
 wait_blocked() { until grep -q '^34 ' "/proc/$1/syscall" 2>/dev/null; do sleep 0.1; done; }
+
+# all_wait PID: its 50 other threads have called pause()
+all_wait() { until [ "$(cat "/proc/$1"/task/*/syscall 2>/dev/null | grep -c '^34 ')" -ge 50 ]; do sleep 0.1; done; }
 
 start_watch -n 1
 ./abort 2>/dev/null
@@ -44,7 +47,7 @@ check "all processes are registered" kunwind system-wide on
 old=$!
 wait_blocked $old
 start_watch --json
-for name in null abort divide overflow handled thread exec leaves ignores; do ./$name; done 2>/dev/null
+for name in null abort divide overflow handled thread raises exec leaves ignores; do ./$name; done 2>/dev/null
 kill -KILL $old
 wait $old 2>/dev/null
 ./waits &
@@ -52,6 +55,12 @@ term=$!
 wait_blocked $term
 kill -TERM $term
 wait $term 2>/dev/null
+for name in crowd orphans; do
+	./$name &
+	all_wait $!
+	kill -TERM $!
+	wait $! 2>/dev/null
+done
 ./last 2>/dev/null
 listed_last() { grep -q '"command": "last"' out; }
 eventually "the last crash is listed" listed_last
@@ -65,13 +74,15 @@ import json, sys
 for line in open(sys.argv[1]):
     crash = json.loads(line)
     names = [frame["function"] or "?" for frame in crash["stack"]]
-    print(crash["command"], crash["signal_name"], "process" if crash["to_process"] else crash["code_name"] or crash["code"],
+    sent = "process/" if crash["to_process"] else ""
+    sender = "/sender" if crash["sender"] else ""
+    print(crash["command"], crash["signal_name"], sent + str(crash["code_name"] or crash["code"]) + sender,
           crash["address"] if crash["command"] != "divide" else "at-pc" if crash["address"] == crash["stack"][0]["address"] else crash["address"],
           " ".join(names) if crash["command"] != "overflow" else " ".join(names[:4]))
 END
 sed 's/^/# /' got
 is "$(awk '{ print $1, $2, $3 }' got | tr '\n' ';')" \
-	"null SIGSEGV SEGV_MAPERR;abort SIGABRT SI_TKILL;divide SIGFPE FPE_INTDIV;overflow SIGSEGV SEGV_MAPERR;thread SIGSEGV SEGV_MAPERR;null SIGSEGV SEGV_MAPERR;waits SIGKILL process;waits SIGTERM process;last SIGABRT SI_TKILL;" \
+	"null SIGSEGV SEGV_MAPERR;abort SIGABRT SI_TKILL/sender;divide SIGFPE FPE_INTDIV;overflow SIGSEGV SEGV_MAPERR;thread SIGSEGV SEGV_MAPERR;raises SIGTERM SI_TKILL/sender;null SIGSEGV SEGV_MAPERR;waits SIGKILL process/None;waits SIGTERM process/SI_USER/sender;crowd SIGTERM process/SI_USER/sender;orphans SIGTERM process/SI_USER/sender;last SIGABRT SI_TKILL/sender;" \
 	"crashes: each deadly signal is listed once, in order; handled, ignored and exit_group() are not"
 stack_of() { awk -v name="$1" '$1 == name { $1 = $2 = $3 = ""; print; exit }' got; }
 like "$(stack_of null)" "0x0 .*fct_b fct_a main .*_start$" "call of address 0: address and whole stack"
@@ -79,6 +90,9 @@ like "$(stack_of abort)" "None .*abort fct_b[.a-z]* fct_a main .*_start$" "abort
 like "$(stack_of divide)" "at-pc fct_b fct_a main .*_start$" "division by zero: address and whole stack"
 like "$(stack_of overflow)" "0x[0-9a-f]+ .*overflow overflow overflow$" "stack overflow: innermost frames"
 like "$(stack_of thread)" "0x0 .*fct_b fct_a in_thread .*" "crash in a thread: whole stack"
+like "$(stack_of raises)" "None .*raise fct_b fct_a in_thread .*" "signal to a thread: the stack of this thread"
+like "$(stack_of crowd)" "pause fct_b fct_a main .*_start$" "signal to a process of many threads: the stack of the first one"
+like "$(stack_of orphans)" "pause wait_thread .*" "signal to a process whose first thread has ended: the stack of another one"
 like "$(stack_of waits)" "pause fct_b fct_a main .*_start$" "kill -9 of a process that waits: whole stack"
 
 # ------------------------------------------------ crashes while snapshots are written
