@@ -85,8 +85,11 @@ static void settle(struct work_struct *work)
 		return;
 	tracepoint_synchronize_unregister();
 	mutex_lock(&demand_lock);
-	/* If the event is on again, this work item is queued again. */
-	if ((!demand->users || demand->closed) && demand->release)
+	/*
+	 * What the probes have noted is old. If the event is on again, this work
+	 * item is queued again, and prepares anew.
+	 */
+	if (demand->release)
 		demand->release();
 	mutex_unlock(&demand_lock);
 }

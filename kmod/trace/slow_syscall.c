@@ -90,9 +90,10 @@ void kunwind_slow_syscall_show(struct seq_file *m)
 
 void kunwind_slow_syscall_init(void)
 {
+	/* The end is attached first and detached last, so each entry has an end. */
 	static const struct kunwind_on_demand_probe probes[] = {
-		{ .tracepoint = "sys_enter", .function = on_sys_enter },
 		{ .tracepoint = "sys_exit", .function = on_sys_exit },
+		{ .tracepoint = "sys_enter", .function = on_sys_enter },
 	};
 
 	check_trace_callback_type_sys_enter(on_sys_enter);
