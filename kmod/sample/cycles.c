@@ -9,6 +9,7 @@
  * it.
  */
 #include <linux/err.h>
+#include <linux/errno.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
@@ -35,12 +36,18 @@ int kunwind_cycles_online(unsigned int cpu)
 		.pinned = 1,
 		.exclude_idle = 1,
 		.exclude_hv = 1,
+		.exclude_guest = 1,
 	};
 	struct perf_event *event;
 
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL, overflow, NULL);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
+	/* All counters are in use: a pinned event then counts nothing, ever. */
+	if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR) {
+		perf_event_release_kernel(event);
+		return -EBUSY;
+	}
 	per_cpu(counters, cpu) = event;
 	return 0;
 }

@@ -13,6 +13,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/kernel.h>
 #include <linux/moduleparam.h>
@@ -63,25 +64,23 @@ static int more_cycles(unsigned int cpu)
 
 static int begin_with(enum kunwind_clock clock)
 {
-	int err;
+	const bool cycles = clock == KUNWIND_CLOCK_CYCLES;
+	int err = cycles ? 0 : kunwind_cpu_clock_begin();
 
-	if (clock == KUNWIND_CLOCK_CYCLES) {
-		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online", more_cycles,
-					kunwind_cycles_offline);
-	} else {
-		err = kunwind_cpu_clock_begin();
-		if (err)
-			return err;
-		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online",
-					kunwind_cpu_clock_online, kunwind_cpu_clock_offline);
-		if (err < 0)
-			kunwind_cpu_clock_end();
-	}
-	if (err < 0)
+	if (err)
 		return err;
-	hotplug = err;
-	WRITE_ONCE(running, clock);
-	return 0;
+	cpus_read_lock();		/* no CPU comes online before "running" is set */
+	err = cpuhp_setup_state_cpuslocked(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online",
+					   cycles ? more_cycles : kunwind_cpu_clock_online,
+					   cycles ? kunwind_cycles_offline : kunwind_cpu_clock_offline);
+	if (err >= 0)
+		WRITE_ONCE(running, clock);
+	cpus_read_unlock();
+	if (err >= 0)
+		hotplug = err;
+	else if (!cycles)
+		kunwind_cpu_clock_end();
+	return min(err, 0);
 }
 
 static void begin(void)

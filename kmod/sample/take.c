@@ -28,6 +28,9 @@
 #include "../trace/stack_ids.h"
 #include "take.h"
 
+/* perf lowers its sample rate for all users if NMIs take long. */
+#define NMI_MAX_FRAMES	512
+
 static bool sample_all;
 module_param(sample_all, bool, 0644);
 MODULE_PARM_DESC(sample_all,
@@ -126,20 +129,25 @@ static notrace void walk_user(struct kunwind_stack *stack, struct scratch *scrat
 			      struct kunwind_space *space, struct pt_regs *regs)
 {
 	const struct pt_regs *user = task_pt_regs(current);
-	enum kunwind_reason excluded = kunwind_callstack_excluded(user);
 	struct kunwind_request request = {
 		.consumer = KUNWIND_FOR_SAMPLER, .store = scratch->addresses,
-		.trust = scratch->trust, .capacity = KUNWIND_MAX_FRAMES,
+		.trust = scratch->trust,
+		.capacity = in_nmi() ? NMI_MAX_FRAMES : KUNWIND_MAX_FRAMES,
 	};
+	enum kunwind_reason excluded = KUNWIND_KTHREAD;
 
 	/* A kernel thread, or the end of a task: no address space any more. */
-	stack->reason = current->mm ? excluded : KUNWIND_KTHREAD;
-	if (stack->reason == KUNWIND_KTHREAD)
+	if (!current->mm)
+		stack->reason = KUNWIND_KTHREAD;
+	else if (!kunwind_regs_saved(regs))
+		stack->reason = KUNWIND_REG_UNKNOWN;
+	else
+		stack->reason = excluded = kunwind_callstack_excluded(user);
+	if (excluded == KUNWIND_KTHREAD)
 		return;
 	stack->syscall = user_mode(regs) ? -1 : syscall_get_nr(current, (struct pt_regs *)user);
 	if (excluded == KUNWIND_COMPLETE && space) {
-		stack->reason = kunwind_callstack_walk(space, user, kunwind_valid_regs(regs),
-						       &request);
+		stack->reason = kunwind_callstack_walk(space, user, KUNWIND_ALL_REGS, &request);
 		stack->count = request.count;
 		return;
 	}

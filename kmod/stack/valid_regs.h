@@ -7,6 +7,7 @@
 
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <asm/cpu_entry_area.h>
 
 #include "../arch/x86/regs.h"
 
@@ -30,6 +31,24 @@ static __always_inline u32 kunwind_valid_regs(const struct pt_regs *regs)
 	if (object_is_on_stack(&here) && !cpu_feature_enabled(X86_FEATURE_XENPV))
 		return KUNWIND_ALL_REGS;
 	return KUNWIND_REGS_NMI;
+}
+
+/*
+ * Returns whether all user registers have been saved at task_pt_regs(current)
+ * when an interrupt or NMI with these @regs came.
+ *
+ * Only an NMI can come earlier. Until then, the entry code is on the user's
+ * stack, on the entry stack of the CPU, or at the top of the task's stack.
+ */
+static __always_inline bool kunwind_regs_saved(struct pt_regs *regs)
+{
+	const unsigned long sp = regs->sp;
+
+	if (!in_nmi() || user_mode(regs))
+		return true;
+	if (object_is_on_stack((const void *)sp))
+		return sp <= (unsigned long)task_pt_regs(current);
+	return sp >= TASK_SIZE_MAX && sp >> P4D_SHIFT != CPU_ENTRY_AREA_BASE >> P4D_SHIFT;
 }
 
 #endif /* _KUNWIND_VALID_REGS_H */
