@@ -50,6 +50,7 @@
 #include "status.h"
 #include "stack/takeover.h"
 #include "stack/fault_in.h"
+#include "trace/events.h"
 #include "trace/slow_syscall.h"
 #include "uapi/kunwind.h"
 
@@ -108,6 +109,7 @@ static int __init kunwind_init(void)
 	err = kunwind_system_wide_init();
 	if (err)
 		goto out_fault_in;
+	kunwind_events_init();
 	kunwind_stack_event_init();
 	kunwind_slow_syscall_init();
 	kunwind_fatal_signal_init();

@@ -5,9 +5,14 @@
  * They are exported so that lttng-probe-kunwind.ko and other modules can
  * attach.
  */
+#include <linux/capability.h>
+#include <linux/errno.h>
+#include <linux/perf_event.h>
+
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"
 #include "trace/sample.h"
+#include "trace/events.h"
 
 DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emitter_begin, kunwind_emitter_end,
 		TP_PROTO(const struct kunwind_stack *stack), TP_ARGS(stack));
@@ -25,3 +30,26 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack_whole);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_sample);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_slow_syscall);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fatal_signal);
+
+/*
+ * perf lets each user count any trace event in tasks of their own, where
+ * perf_event_paranoid allows it. That would turn the event on for all: memory
+ * and probes, which nobody is charged for. The parent of an inherited event has
+ * been checked.
+ */
+static int may_turn_on(struct trace_event_call *call, struct perf_event *event)
+{
+	return event->parent || perfmon_capable() ? 0 : -EPERM;
+}
+
+void __init kunwind_events_init(void)
+{
+	event_kunwind_map.perf_perm = may_turn_on;
+	event_kunwind_unmap.perf_perm = may_turn_on;
+	event_kunwind_exec.perf_perm = may_turn_on;
+	event_kunwind_fork.perf_perm = may_turn_on;
+	event_kunwind_exit.perf_perm = may_turn_on;
+	event_kunwind_callstack.perf_perm = may_turn_on;
+	event_kunwind_slow_syscall.perf_perm = may_turn_on;
+	event_kunwind_fatal_signal.perf_perm = may_turn_on;
+}

@@ -75,6 +75,27 @@ for command in register unregister; do
 done
 is "$(as 1001 kunwind register $others 999999 2>/dev/null)" "" "register prints nothing about a forbidden process"
 
+# perf lets a user count events of the own tasks, but not turn on kunwind's
+count_event() { # UID EVENT: prints 0 or the errno of perf_event_open()
+	as "$1" /usr/bin/python3 - "$(cat "/sys/kernel/tracing/events/$2/id")" <<'END'
+import ctypes, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+# PERF_TYPE_TRACEPOINT; disabled, exclude_kernel
+attr = bytearray(struct.pack("=IIQQQQQ", 2, 112, int(sys.argv[1]), 0, 0, 0, 1 | 1 << 5)).ljust(112, b"\0")
+fd = libc.syscall(298, ctypes.create_string_buffer(bytes(attr), 112), 0, -1, -1, 0)
+print(0 if fd >= 0 else ctypes.get_errno())
+END
+}
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+echo 1 >/proc/sys/kernel/perf_event_paranoid
+is "$(count_event 1001 sched/sched_switch)" 0 "perf: a user may count an event of the kernel"
+for event in /sys/kernel/tracing/events/kunwind/*/id; do
+	event=${event%/id}
+	is "$(count_event 1001 "kunwind/${event##*/}")" 1 "perf: a user may not turn on ${event##*/} (EPERM)"
+done
+is "$(count_event 0 kunwind/kunwind_fatal_signal)" 0 "perf: root may"
+echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
+
 # unwind information for code made at run time: only for the caller's own
 # process
 make -s -C tests/vm/fixtures/lib all >/dev/null
