@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
+#include "base/hook.h"
 #include "base/quota.h"
 #include "process/process.h"
 #include "space/snapshot.h"
@@ -32,10 +33,10 @@ static DEFINE_MUTEX(dump_lock);		/* one dump at a time */
 static u32 dump_nr;			/* number of the current dump, never 0; under dump_lock */
 static atomic64_t left_out;
 
-/* Returns whether the event is off. */
+/* Returns whether the event is off, or mappings may be old because a hook is missing. */
 static bool unwanted(void)
 {
-	return !trace_kunwind_map_enabled();
+	return !trace_kunwind_map_enabled() || kunwind_hook_missing();
 }
 
 static void dump_process(struct pid *pid)
