@@ -14,6 +14,7 @@ need lttng babeltrace2
 check "the module loads" modprobe kunwind
 check "an LTTng session of all system calls and task switches starts" lttng_start "$KUNWIND_TMP"
 check "kunwind's own events are on, too" own_events 1
+check "all CPUs are sampled" samples_begin "$KUNWIND_TMP"
 check "storms of all modes under the session" storms 15
 
 hotplug() {
@@ -29,6 +30,8 @@ hotplug() {
 	wait "$walk" && wait "$map"
 }
 check "a processor goes offline and online three times during storms" hotplug
+
+check "samples were taken all the time" samples_end "$KUNWIND_TMP"
 
 # rmmod may fail while the module is in use, but must not hang.
 unload_under_load() {

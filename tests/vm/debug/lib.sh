@@ -107,19 +107,41 @@ quiet_failures() {
 	echo 0 >$debugfs/fail_page_alloc/min-order
 }
 
-# Turns kunwind's own events on or off: ftrace records samples of all tasks,
-# stacks, slow system calls and deadly signals.
+# Turns kunwind's own events on or off: ftrace records stacks, mappings, slow
+# system calls and deadly signals.
 own_events() { # 1 or 0
 	echo 512 >$tracefs/buffer_size_kb
-	echo Y >/sys/module/kunwind/parameters/sample_all
 	echo "$1" >$tracefs/events/kunwind/enable
 }
 # Prints which of them ftrace's buffer has not.
 own_events_missing() {
 	local event
-	for event in kunwind_sample kunwind_slow_syscall kunwind_fatal_signal kunwind_map; do
+	for event in kunwind_callstack kunwind_slow_syscall kunwind_fatal_signal kunwind_map; do
 		grep -qm 1 " $event: " $tracefs/trace || echo "$event"
 	done
+}
+
+# Only LTTng's probe can turn the sampler on. All tasks are sampled, into memory.
+samples_begin() { # DIRECTORY
+	export LTTNG_HOME=$1/home
+	mkdir -p "$LTTNG_HOME"
+	pidof lttng-sessiond >/dev/null || lttng-sessiond --daemonize >"$1/sessiond.log" 2>&1
+	echo Y >/sys/module/kunwind/parameters/sample_all
+	{
+		modprobe lttng-probe-kunwind &&
+			lttng create samples --snapshot --output="$1/samples" &&
+			lttng enable-channel --kernel samples &&
+			lttng enable-event --kernel --channel=samples kunwind_sample &&
+			lttng start samples
+	} >"$1/samples.log" 2>&1 || { tail -n 5 "$1/samples.log"; return 1; }
+}
+# Succeeds if there were samples.
+samples_end() { # DIRECTORY
+	local nr
+	export LTTNG_HOME=$1/home
+	nr=$(awk '$1 == "stat" && $2 == "samples" { print $3 }' /dev/kunwind)
+	echo "$nr samples"
+	lttng destroy samples >>"$1/samples.log" 2>&1 && rmmod lttng_probe_kunwind && [ "$nr" -gt 100 ]
 }
 
 # Starts a session that records a stack at every system call and task switch.

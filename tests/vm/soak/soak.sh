@@ -70,6 +70,7 @@ session_events_of_soak() {
 		lttng -q add-context -k -c all -t callstack-user &&
 		lttng -q enable-event -k -c all --syscall "$calls" &&
 		lttng -q enable-event -k -c all 'sched_switch,sched_process_fork' &&
+		{ [ ! -d /sys/module/lttng_probe_kunwind ] || lttng -q enable-event -k -c all kunwind_sample; } &&
 		lttng -q start
 }
 
