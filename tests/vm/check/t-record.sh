@@ -32,6 +32,14 @@ start_waiting() {
 	exec {go}>in
 	until grep -qs pipe_read "/proc/$pid/stack" && [ "$(cat "/proc/$pid/comm")" = chain ]; do sleep 0.1; done
 }
+# Lets $pid run until it waits for its input again.
+run_once() {
+	local before
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$pid/status")
+	echo >&"$go"
+	until [ "$(awk '/^voluntary/ { print $2 }' "/proc/$pid/status")" -gt "$before" ] &&
+		grep -qs pipe_read "/proc/$pid/stack"; do sleep 0.1; done
+}
 # started SESSION: succeeds if the session is active
 started() {
 	lttng --mi xml list "$1" 2>/dev/null | /usr/bin/python3 -c '
@@ -169,9 +177,7 @@ kunwind record -o running -p "$pid" 2>err {go}>&- &
 recorder=$!
 until started "kunwind-record-$recorder"; do sleep 0.2; done
 until [ "$(registered)" = "$pid " ]; do sleep 0.1; done
-sleep 0.5
-echo >&"$go"
-sleep 0.5
+run_once
 kill -INT $recorder
 wait $recorder
 is $? 0 "record -p: SIGINT ends the recording"
@@ -191,15 +197,14 @@ is $? 0 "record -p: the recording ends with the process"
 # children: a shell that starts the program "chain" for each line that it reads
 rm -f in
 mkfifo in
-sh -c 'while read -r line; do ./chain; done' <in &
+sh -c 'while read -r line; do ./chain; echo >>ran; done' <in &
 pid=$!
 exec {go}>in
 kunwind record -e gettid --children -o family -p "$pid" 2>err {go}>&- &
 recorder=$!
 until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
-sleep 0.5
 echo >&"$go"
-sleep 1
+until [ -s ran ]; do sleep 0.1; done
 kill -INT $recorder
 wait $recorder
 is $? 0 "record -p --children: SIGINT ends the recording"
