@@ -96,11 +96,17 @@ like "$(stack_of orphans)" "pause wait_thread .*" "signal to a process whose fir
 like "$(stack_of waits)" "pause fct_b fct_a main .*_start$" "kill -9 of a process that waits: whole stack"
 
 # ------------------------------------------------ crashes while snapshots are written
-# Prints the number of crashes in snapshots, and each stack that lacks a name.
+# Prints the number of crashes in snapshots, and each stack that lacks a name. Of
+# each snapshot, only crashes after those of the one before count: newer mappings
+# may have overwritten those of older crashes.
 read_snapshots() { # TRACE...
 	for trace; do kunwind crashes --json "$trace" || echo "$trace"; done 2>&1 | /usr/bin/python3 -c '
 import json, sys
-stacks = [[frame["function"] or "?" for frame in json.loads(line)["stack"]] for line in sys.stdin]
+last, stacks = 0, []
+for crash in map(json.loads, sys.stdin):
+    if crash["time_ns"] > last:
+        last = crash["time_ns"]
+        stacks.append([frame["function"] or "?" for frame in crash["stack"]])
 print(min(len(stacks), 100), *{" ".join(stack) for stack in stacks if "?" in stack or "abort" not in stack})'
 }
 kunwind record -q --flight --memory 80M -a -e kunwind_fatal_signal -o busy 2>err &
@@ -116,7 +122,7 @@ rm go_on
 wait $one $two
 kill -INT $recorder
 wait $recorder
-is "$? $(read_snapshots busy/snapshot-*)" "0 100" "snapshots: crashes that occur meanwhile have their mappings"
+is "$? $(read_snapshots $(printf '%s\n' busy/snapshot-* | sort -V))" "0 100" "snapshots: crashes that occur meanwhile have their mappings"
 
 # ------------------------------------------------ a trace
 kunwind record -q -o trace -- sh -c './null; ./handled; ./divide' 2>/dev/null
