@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * event.c - measure one traced system call, from user space
+ * event.c - measure one traced system call, or one sample of the CPU, from user
+ * space
  *
- * event [register] [changing]: with a stack of twenty addresses, calls
+ * event [register] [changing] [sampled]: with a stack of twenty addresses, calls
  * getppid(2) CALLS times and prints the median TSC difference around the call.
  * Under QEMU's -icount the TSC counts instructions, including those of the
  * kernel and the tracer's probes. "register": with kunwind. "changing": each
- * call has another stack pointer than the call before.
+ * call has another stack pointer than the call before. "sampled": instead of the
+ * system call, the program waits for an interrupt; the median is the cost of a
+ * sample, if most interrupts are the sampler's.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -30,7 +33,23 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int changing;
+static int changing, sampled;
+
+/* Returns the time of the next interrupt; a round of the loop takes less. */
+static __attribute__((noinline)) uint64_t until_interrupt(void)
+{
+	const uint64_t shortest = 300;
+	uint64_t usual = UINT64_MAX, before, now = __rdtsc(), gap;
+
+	do {
+		before = now;
+		now = __rdtsc();
+		gap = now - before;
+		if (gap < usual)
+			usual = gap;
+	} while (gap < usual + shortest);
+	return gap - usual;
+}
 
 static __attribute__((noinline)) uint64_t call(int i)
 {
@@ -38,6 +57,8 @@ static __attribute__((noinline)) uint64_t call(int i)
 	uint64_t start;
 
 	room[0] = 0;
+	if (sampled)
+		return until_interrupt() + room[0];
 	start = __rdtsc();
 	syscall(SYS_getppid);
 	return __rdtsc() - start + room[0];
@@ -56,7 +77,8 @@ static __attribute__((noinline)) int measure(void)
 }
 
 /*
- * Thirteen of the twenty addresses. The other seven: syscall(), call(),
+ * Thirteen of the twenty addresses. The other seven: syscall() (or
+ * until_interrupt()), call(),
  * measure(), main(), libc's two functions that call main(), _start().
  */
 static __attribute__((noinline)) int deeper(int left)
@@ -77,6 +99,10 @@ int main(int argc, char **argv)
 
 		if (!strcmp(argv[i], "changing")) {
 			changing = 1;
+			continue;
+		}
+		if (!strcmp(argv[i], "sampled")) {
+			sampled = 1;
 			continue;
 		}
 		fd = open(KUNWIND_DEVICE, O_RDWR);

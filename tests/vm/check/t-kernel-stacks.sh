@@ -49,17 +49,26 @@ is "$(gzip -dc trace/kallsyms.gz | tail -n +4 | md5sum)" "$(grep -E '^[0-9a-f]+ 
 diag "bytes of kallsyms.gz: $(stat -c %s trace/kallsyms.gz), functions: $(gzip -dc trace/kallsyms.gz | tail -n +4 | wc -l)"
 check "babeltrace2 opens the directory" babeltrace2 trace
 
-# The number of the program's sched_switch in the read: the one with pipe_read.
+# The number of the sched_switch at which the program begins to wait in the read. It
+# may have been preempted in the read before.
 kunwind show --tsv -e sched_switch trace >rows
-number=$(awk -F '\t' '$1 == "kernel" && $5 ~ /pipe_read$/ { print $2; exit }' rows)
+number=$(awk -F '\t' '$1 == "kernel" && $5 ~ /pipe_read$/ && caller == "schedule" { print $2; exit } { caller = $5 }' rows)
 stack=$(awk -F '\t' -v n="${number:-none}" '($1 == "kernel" || $1 == "frame") && $2 == n { printf "%s:%s ", $1, $5 }' rows)
 like "$stack" "^kernel:__schedule kernel:schedule kernel:(anon_)?pipe_read kernel:vfs_read kernel:ksys_read (kernel:[a-z0-9_.]+ )*kernel:do_syscall_64 kernel:entry_SYSCALL_64_after_hwframe frame:[a-zA-Z_]*read frame:fct_c frame:fct_b frame:fct_a frame:main " \
 	"show: the kernel's path of a blocked read, on top of the program's known stack"
-wrong=$(awk -F '\t' '$1 == "kernel" && $5 != "" { print $4, $5, $6, $7 }' rows | sort -u | while read -r address function offset object; do
-	start=$(printf '%016x' $((address - offset)))
-	[ "$object" = "[kernel]" ] && object=
-	grep -q "^$start [TtWw] $function${object:+	\\$object}\$" /proc/kallsyms || echo "$address $function $offset $object"
-done)
+wrong=$(/usr/bin/python3 - rows <<'END'
+import sys
+symbols = set()
+for line in open("/proc/kallsyms"):
+    address, kind, function, *module = line.split()
+    if kind in "TtWw":
+        symbols.add((int(address, 16), function, module[0] if module else "[kernel]"))
+for row in {tuple(line.split("\t")[3:7]) for line in open(sys.argv[1]) if line.startswith("kernel\t")}:
+    address, function, offset, module = row
+    if function and (int(address, 0) - int(offset, 0), function, module) not in symbols:
+        print(*row)
+END
+)
 is "$(head -n 5 <<<"$wrong")" "" "show: $(awk -F '\t' '$1 == "kernel"' rows | sort -u -k 4 | wc -l) kernel frames have their names of /proc/kallsyms"
 is "$(awk -F '\t' '$1 == "kernel" && $5 == ""' rows | wc -l)" 0 "show: all kernel frames have names"
 is "$(awk -F '\t' '$1 == "kernel" && $3 == 0 && ($7 ~ /^\[lttng/ || $5 ~ /^__traceiter/)' rows | wc -l)" 0 "show: no frame of the tracer is on top of a stack"
@@ -69,7 +78,7 @@ like "$text" "pipe_read\+0x[0-9a-f]+ \(\[kernel\]\)" "show, text: the kernel's o
 # perf's stack of the same program, from the caller of schedule() to the system call
 perf record -q -g -e sched:sched_switch -o perf.data -- bash ./feed fifo ./blocked >/dev/null 2>&1
 perf script -i perf.data --comm blocked 2>/dev/null | awk '
-	NF == 0 { if (line ~ /pipe_read/) { print line; exit } line = "" }
+	NF == 0 { if (line ~ / schedule [a-z_]*pipe_read/) { print line; exit } line = "" }
 	/^\t/ && $0 ~ /kallsyms|\[[a-z_]+\]/ { sub(/\+0x.*/, "", $2); line = line " " $2 }' | sed 's/.* schedule //' >theirs
 awk -F '\t' -v n="${number:-none}" '$1 == "kernel" && $2 == n { printf " %s", $5 }' rows | sed 's/.* schedule //' >ours
 echo >>ours

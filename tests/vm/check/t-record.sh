@@ -242,7 +242,7 @@ sleep 2
 kill -INT $recorder
 wait $recorder
 kill "$pid"
-like "$(kunwind report --by file -n 0 --tsv opened)" "$PWD/lines" "record -p: report --by file knows a file that was open before"
+like "$(kunwind report --by file -n 0 opened)" "$PWD/lines" "record -p: report --by file knows a file that was open before"
 is "$(kunwind show opened | grep -c lttng_statedump)" 0 "record -p: show does not print LTTng's state dump"
 
 # ------------------------------------------------ no session daemon, no rights
