@@ -330,7 +330,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	     (kunwind_event_is_whole(event) || kunwind_event_is_background(event))) ||
 	    !kunwind_options_event(&show->options, head.name) ||
 	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
-		if (!show->events)
+		if (!show->events && !kunwind_event_is_background(event))
 			kunwind_empty_note(&show->empty, &show->options, &head);
 		return KUNWIND_TRACE_GO_ON;
 	}

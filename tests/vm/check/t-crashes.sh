@@ -109,9 +109,9 @@ for crash in map(json.loads, sys.stdin):
         stacks.append([frame["function"] or "?" for frame in crash["stack"]])
 print(min(len(stacks), 100), *{" ".join(stack) for stack in stacks if "?" in stack or "abort" not in stack})'
 }
-kunwind record -q --flight --memory 80M -a -e kunwind_fatal_signal -o busy 2>err &
+kunwind record --json --flight --memory 80M -a -e kunwind_fatal_signal -o busy 2>err &
 recorder=$!
-until lttng list 2>/dev/null | grep -q "kunwind-record-$recorder.*active" || ! kill -0 $recorder; do sleep 0.1; done
+until grep -q '"flight"' err || ! kill -0 $recorder; do sleep 0.1; done
 touch go_on
 while [ -e go_on ]; do ./abort; done 2>/dev/null &
 one=$!

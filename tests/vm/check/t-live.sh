@@ -71,7 +71,7 @@ start_waiting() { # PROGRAM
 record_once() { # TRACE
 	kunwind record -q -e gettid -o "$1" -p "$pid" {go}>&- &
 	recorder=$!
-	until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q active; do sleep 0.2; done
+	until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -qF '[active]'; do sleep 0.2; done
 	sleep 0.5
 	echo >&"$go"
 	sleep 0.5

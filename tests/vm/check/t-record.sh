@@ -202,7 +202,7 @@ pid=$!
 exec {go}>in
 kunwind record -e gettid --children -o family -p "$pid" 2>err {go}>&- &
 recorder=$!
-until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+until started "kunwind-record-$recorder"; do sleep 0.2; done
 echo >&"$go"
 until [ -s ran ]; do sleep 0.1; done
 kill -INT $recorder
@@ -219,7 +219,7 @@ sh -c 'read -r line; sleep 1000 & wait' <in {go}>&- &
 second=$!
 kunwind record -q -e gettid -c -o sleepers -p "$second" {go}>&- &
 recorder=$!
-until lttng list "kunwind-record-$recorder" 2>/dev/null | grep -q 'active'; do sleep 0.2; done
+until started "kunwind-record-$recorder"; do sleep 0.2; done
 sleep 0.5
 exec {go}>&-
 wait "$pid"

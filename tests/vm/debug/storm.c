@@ -171,7 +171,8 @@ static void storm_fork(void)
 {
 	while (more()) {
 		pthread_t threads[4];
-		int i, kind = rand() % 6;
+		const int kind = rand() % 6;
+		int i;
 
 		for (i = 0; i < 4; i++)
 			if (pthread_create(&threads[i], NULL, short_thread, NULL))
