@@ -171,9 +171,10 @@ static void storm_fork(void)
 {
 	while (more()) {
 		pthread_t threads[4];
-		const int kind = rand() % 6;
+		static int kind;	/* a register could be lost in vfork() */
 		int i;
 
+		kind = rand() % 6;
 		for (i = 0; i < 4; i++)
 			if (pthread_create(&threads[i], NULL, short_thread, NULL))
 				break;
