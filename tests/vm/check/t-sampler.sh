@@ -5,7 +5,8 @@
 # t-sampler.sh - the event kunwind_sample: what a CPU executes, and how long
 #
 # A program knows the CPU time of its functions. The samples must agree with the
-# program, and with perf's of the same run.
+# program, and with perf's of the same run: within 3 % of the whole for 4,000
+# samples, and within 2 % for 10,000 (make check-sampler).
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"
@@ -14,6 +15,8 @@ sampled=$oracle/sampled.py
 cd "$KUNWIND_TMP" || exit 1
 cp "$progs/burner" burner
 parameters=/sys/module/kunwind/parameters
+most=${KUNWIND_SAMPLES:-4000}
+within=$((most < 10000 ? 3 : 2))
 
 status() { kunwind status --tsv | awk -F '\t' -v k="$1" -v n="$2" '$1 == k && (n == "" || $2 == n) { print $(n == "" ? 2 : 3) }'; }
 stat_of() { status stat "$1"; }
@@ -58,14 +61,15 @@ is "$(status sampler '')" cpu-clock "auto: a machine without a counter of cycles
 check_fails 1 "rmmod fails while the event is on" rmmod kunwind
 before=$(stat_of samples)
 perf record -q -g -e cpu-clock -F 997 -o perf.data -- kunwind run -- ./burner 300 bursts >truth 2>perf.err &
-# a busy host makes the timer late, so that there are fewer samples a second
-until [ $(($(stat_of samples) - before)) -ge 14000 ]; do sleep 0.2; done
+# a busy host makes the timer late, so that there are fewer samples a second;
+# more than are asked for below, because "kunwind" and "sh" are sampled, too
+until [ $(($(stat_of samples) - before)) -ge $((most * 14 / 10)) ]; do sleep 0.2; done
 pkill -TERM -x burner
 wait $!
 end
 is "$(status sampler '')" off "after the session no clock runs"
 perf script --no-inline -i perf.data -F comm,tid,ip,sym >perf.txt 2>>perf.err
-adopt "$sampled" shares shares ./burner truth --perf perf.txt --at-least 10000
+adopt "$sampled" shares shares ./burner truth --perf perf.txt --at-least "$most" --within "$within"
 diag "status: $(kunwind status --tsv | grep sample | tr '\t\n' ' ,')"
 is "$(list shares | awk -F '\t' '$1 != "burner" && $1 != "bursts" && $1 != "perf" && $1 != "kunwind" { print $1 }' | sort -u)" "" \
 	"sample_all off: only registered processes are sampled"
