@@ -269,6 +269,30 @@ def test_container(work):
     check("numbers of a container: no other thread's reason is taken", "complete" not in out, out)
 
 
+def test_unknown(work):
+    """Reasons and trusts that kunwind does not know: of a newer module, or of a damaged trace."""
+    stack = [0x1000, 0x2000, 0x3000]
+    reasons = [COMPLETE, NO_RULE, 20, 63, 64, 100, 200, 255, 256, 1 << 16, 0x7fffffff, -1, -200]
+    trace = ctf.Trace()
+    for number, reason in enumerate(reasons):
+        time, trust = 10 * number + 1, [REGISTERS, 7 + number * 20, 255] if reason == 200 else []
+        callstack(trace, time, stack, reason, trust)
+        trace.add(time + 1, "syscall_entry_read", THREAD, stack, READ, (3,))
+    path = os.path.join(work, "unknown")
+    trace.write(path)
+    same("unknown reasons: shown as not recorded", [event[3] for event in shown(path)],
+         ["complete", "no_rule"] + [None] * (len(reasons) - 2))
+    report = json.loads(run(KUNWIND, "report", "--json", path))
+    same("unknown reasons: report counts them as not recorded",
+         {row["name"]: row["stacks"] for row in report["reasons"]},
+         {"complete": 1, "no_rule": 1, "not recorded": len(reasons) - 2})
+    same("unknown trusts: report counts them as not recorded", report["trace"]["frames_by_trust"],
+         {"registers": len(reasons), "cfi": 2 * len(reasons) - 2, "not recorded": 2})
+    same("unknown reasons: nothing else is counted",
+         [report["trace"][key] for key in ("stacks", "stacks_complete", "lost_packets", "calls_not_returned")],
+         [len(reasons), 1, 0, len(reasons)])
+
+
 def test_stock(work):
     """A trace of stock LTTng."""
     trace = ctf.Trace()
@@ -288,6 +312,7 @@ def main():
         test_bases(work)
         test_ends(work)
         test_container(work)
+        test_unknown(work)
         test_stock(work)
     tap.finish()
 

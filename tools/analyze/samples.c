@@ -131,7 +131,8 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 	samples->with_stack += stack->nr > 0;
 	samples->without_stack += !stack->nr;
 	if (stack->nr)
-		samples->by_reason[stack->reason < 0 ? KUNWIND_NR_REASONS : stack->reason]++;
+		samples->by_reason[(unsigned int)stack->reason < KUNWIND_NR_REASONS ?
+				   stack->reason : KUNWIND_NR_REASONS]++;
 	if (stack->complete)
 		samples->complete += stack->nr > 0;
 	else
@@ -144,7 +145,7 @@ static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *s
 		function = kunwind_frame_function(&stack->frame[i]);
 		samples->named += function && function->name;
 		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
-		samples->by_trust[trust <= KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
+		samples->by_trust[trust < KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
 	}
 	return samples_functions(samples, stack, node);
 }

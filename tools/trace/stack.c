@@ -76,6 +76,7 @@ size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *add
 bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr)
 {
 	const bt_field *array;
+	uint64_t value;
 	size_t i;
 
 	if (!kunwind_event_is_whole(event))
@@ -90,8 +91,10 @@ bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr)
 	}
 	if (bt_field_array_get_length(array) < nr)
 		return false;
-	for (i = 0; i < nr; i++)
-		trust[i] = (uint8_t)bt_field_integer_unsigned_get_value(
+	for (i = 0; i < nr; i++) {
+		value = bt_field_integer_unsigned_get_value(
 			bt_field_array_borrow_element_field_by_index_const(array, i));
+		trust[i] = value < KUNWIND_NR_TRUSTS ? (uint8_t)value : KUNWIND_NR_TRUSTS;
+	}
 	return true;
 }

@@ -11,6 +11,7 @@
  * ended. The event kunwind_callstack does: it comes before the event that
  * requested the stack, from the same thread.
  */
+#include <kunwind/abi.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,13 +132,22 @@ static size_t add_shared(struct kunwind_wholes *wholes, const struct node *key,
 	return nr + (size_t)shared;
 }
 
+/* A module newer than this program may have other reasons, and a damaged trace any. */
+static int reason_of(const bt_event *event)
+{
+	int64_t reason;
+
+	return kunwind_field_integer(kunwind_event_field(event, "reason"), &reason) && reason >= 0 &&
+	       reason < KUNWIND_NR_REASONS ? (int)reason : -1;
+}
+
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
 {
 	struct node key = { .trace = trace, .kind = ID };
 	const struct kunwind_whole *old;
 	struct kunwind_whole *whole;
-	int64_t reason = 0;
 	size_t nr;
+	int reason;
 
 	if (!kunwind_event_is_whole(event))
 		return true;
@@ -148,7 +158,7 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	nr = add_shared(wholes, &key, event, nr);
 	if (!nr)
 		return true;
-	kunwind_field_integer(kunwind_event_field(event, "reason"), &reason);
+	reason = reason_of(event);
 	old = find(wholes, &key);
 	if (old && old->nr == nr && old->reason == reason &&
 	    !memcmp(old->address, wholes->address, nr * sizeof(*old->address)) &&
@@ -158,7 +168,7 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	if (!whole)
 		return false;
 	*whole = (struct kunwind_whole){
-		.next = wholes->first, .nr = (uint32_t)nr, .reason = (uint8_t)reason,
+		.next = wholes->first, .nr = (uint32_t)nr, .reason = reason,
 		.trust = (uint8_t *)(whole->address + nr),
 	};
 	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));

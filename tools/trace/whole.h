@@ -14,7 +14,7 @@
 struct kunwind_whole {
 	struct kunwind_whole *next;	/* private to whole.c */
 	uint32_t nr;			/* frames */
-	uint8_t reason;			/* enum kunwind_reason: why the stack ended */
+	int reason;			/* enum kunwind_reason: why the stack ended; -1: not known */
 	uint8_t *trust;			/* enum kunwind_trust of each frame */
 	uint64_t address[];		/* innermost first */
 };
