@@ -455,6 +455,97 @@ def test_locks(work, arguments):
          sorted((lock["pid"], lock["waits"]) for lock in scene.waits()["locks"]), [(100, 1), (200, 1)])
 
 
+# Writes the size of the largest array of the program itself to a file.
+ALLOCATOR = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern void *__libc_realloc(void *, size_t);
+static size_t most;
+
+void *realloc(void *old, size_t size)
+{
+	Dl_info info;
+
+	if (size > most && dladdr(__builtin_return_address(0), &info) && strstr(info.dli_fname, "kunwind") &&
+	    !strstr(info.dli_fname, ".so"))
+		most = size;
+	return __libc_realloc(old, size);
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	FILE *file = fopen(getenv("MOST"), "a");
+
+	fprintf(file, "%zu\\n", most);
+	fclose(file);
+}
+"""
+
+
+def contended(scene, rounds, value, opener=0):
+    """Three threads take a lock in turn; there are always two waiters. opener: it waits from the begin to that round."""
+    threads = [(100, 100 + i, "t%d" % i) for i in range(3)]
+    holder, queue, time, late = 0, [1, 2], 3000, (100, 110, "late")
+    if opener:
+        scene.futex(2000, late, 0x1000, WAIT | PRIVATE, value, cpu=3)
+        scene.out(2010, late, cpu=3)
+    for waiter in queue:
+        scene.futex(2000 + 100 * waiter, threads[waiter], 0x1000, WAIT | PRIVATE, value, cpu=waiter)
+        scene.out(2010 + 100 * waiter, threads[waiter], cpu=waiter)
+    for number in range(rounds):
+        by, woken = threads[holder], queue.pop(0)
+        scene.futex(time, by, 0x1000, WAKE | PRIVATE, 1, "opener", cpu=holder)
+        if number + 1 == opener:
+            scene.wake(time + 10, by, late, cpu=holder)
+            scene.back(time + 20, late, cpu=3)
+            scene.leave(time + 25, late, "futex", cpu=3)
+            scene.leave(time + 30, by, "futex", cpu=holder)
+            queue.insert(0, woken)
+            time += 1000
+            continue
+        scene.wake(time + 10, by, threads[woken], cpu=holder)
+        scene.leave(time + 20, by, "futex", cpu=holder)
+        scene.back(time + 30, threads[woken], cpu=woken)
+        scene.futex(time + 40, by, 0x1000, WAIT | PRIVATE, value, cpu=holder)
+        scene.out(time + 50, by, cpu=holder)
+        scene.leave(time + 60, threads[woken], "futex", cpu=woken)
+        queue.append(holder)
+        holder = woken
+        time += 1000
+    scene.trace.write(scene.directory, packets=rounds // 500 + 1)
+
+
+def test_contended(work, arguments):
+    """A lock that always has a waiter: the memory does not grow with its releases."""
+    library = os.path.join(work, "most.so")
+    with open(os.path.join(work, "most.c"), "w") as file:
+        file.write("#define _GNU_SOURCE" + ALLOCATOR)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, os.path.join(work, "most.c")], check=True)
+    most, lines = {}, {}
+    for rounds, value in ((500, 2), (8000, 2), (8000, 0)):
+        scene = Scene(work, "contended-%d-%d" % (rounds, value), *arguments)
+        contended(scene, rounds, value)
+        log = scene.directory + ".most"
+        done = subprocess.run([KUNWIND, "export", "--folded", "-w", "off-cpu", scene.directory], capture_output=True,
+                              text=True, env={**os.environ, "LD_PRELOAD": library, "MOST": log})
+        with open(log) as file:
+            most[rounds, value] = max(int(line) for line in file)
+        lines[rounds, value] = done.returncode, len(done.stdout.splitlines())
+    same("contended lock: no array grows with the number of releases", (len(set(most.values())), set(lines.values())),
+         (1, {(0, 3)}))
+    scene = Scene(work, "contended-late", *arguments)
+    contended(scene, 600, 2, opener=500)
+    (lock,) = scene.waits()["locks"]
+    late = [line for line in run("export", "--folded", "-w", "lock", scene.directory).stdout.splitlines()
+            if line.startswith("late;")]
+    same("contended lock: a wait of 500 releases is divided between the holders", (lock["waits"], sorted(
+        (line.partition("[lock held by ")[2].partition("]")[0], int(line.rpartition(" ")[2])) for line in late)),
+        (600, [("t0", 990 + 166 * 1000), ("t1", 167 * 1000 + 10), ("t2", 166 * 1000)]))
+
+
 def test_chains(scene):
     """The first thread waits for the second, which waits for the third, which a timer wakes."""
     scene.enter(2000, FIRST, "read")
@@ -563,6 +654,7 @@ def main():
             test(Scene(work, test.__name__, *arguments))
         test_two_traces(work, arguments)
         test_locks(work, arguments)
+        test_contended(work, arguments)
         test_messages(work, arguments)
     tap.finish()
 

@@ -18,9 +18,10 @@
  * Two processes may have a shared futex at two addresses. They are one lock as
  * soon as one of the processes wakes the other.
  *
- * Memory: 112 bytes for each address; 40 for each pair of a waiting and a holding
- * stack; 16 for each release while a lock always has waiters. A requeued waiter
- * (FUTEX_REQUEUE) counts at the address that it waited for first.
+ * Memory: 136 bytes for each address; 40 for each pair of a waiting and a holding
+ * stack; 24 for each release of a mutex since its oldest waiter began to wait, twice
+ * that after the array has grown. A requeued waiter (FUTEX_REQUEUE) counts at the
+ * address that it waited for first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,16 +159,47 @@ static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint3
 
 /* ------------------------------------------------------------ calls */
 
+/* Makes room for one more release: drops those that came before all present waiters, or grows. */
+static void make_room(struct lock *lock)
+{
+	uint32_t old = 0;
+
+	while (!lock->merged && old < lock->nr && !lock->release[old].waiting)
+		old++;
+	lock->first += old;
+	lock->nr -= old;
+	if (old)
+		memmove(lock->release, lock->release + old, lock->nr * sizeof(*lock->release));
+	if (lock->nr < lock->cap / 2)
+		return;		/* else the next time would come too soon */
+	lock->cap = lock->cap ? lock->cap * 2 : 16;
+	lock->release = needed(realloc(lock->release, lock->cap * sizeof(*lock->release)));
+}
+
 static void release(struct lock *lock, int64_t time, uint32_t holder, uint32_t comm)
 {
 	lock->releases++;
-	if (!lock->waiting)
+	if (!lock->waiting || !lock->mutex)
 		return;
-	if (lock->nr == lock->cap) {
-		lock->cap = lock->cap ? lock->cap * 2 : 16;
-		lock->release = needed(realloc(lock->release, lock->cap * sizeof(*lock->release)));
+	if (lock->nr == lock->cap)
+		make_room(lock);
+	lock->release[lock->nr++] = (struct lock_release){ time, holder, comm, lock->newest };
+	lock->newest = 0;
+}
+
+/* Returns the index of the first release after @time. */
+static uint32_t first_release(const struct lock *lock, int64_t time)
+{
+	uint32_t low = 0, high = lock->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (lock->release[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	lock->release[lock->nr++] = (struct lock_release){ time, holder, comm };
+	return low;
 }
 
 void lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
@@ -209,19 +241,33 @@ void lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 		call->operation = LOCK_WAKE;
 		break;
 	}
-	if (call->operation == LOCK_WAIT)
-		locks->lock[lock_number(locks, call->lock)].waiting++;
+	if (call->operation != LOCK_WAIT)
+		return;
+	lock = &locks->lock[lock_number(locks, call->lock)];
+	lock->waiting++;
+	lock->newest++;
+	call->since = lock->first + lock->nr;
+}
+
+/* @since: number of the first release that the call could need. */
+static void stop_waiting(struct lock *lock, uint64_t since)
+{
+	if (!--lock->waiting) {
+		lock->first += lock->nr;
+		lock->nr = lock->newest = 0;
+		lock->merged = false;
+	} else if (!lock->merged) {
+		if (since - lock->first < lock->nr)
+			lock->release[since - lock->first].waiting--;
+		else
+			lock->newest--;
+	}
 }
 
 void lock_left(struct locks *locks, struct lock_call *call)
 {
-	struct lock *lock;
-
-	if (call->operation == LOCK_WAIT) {
-		lock = &locks->lock[lock_number(locks, call->lock)];
-		if (lock->waiting && !--lock->waiting)
-			lock->nr = 0;
-	}
+	if (call->operation == LOCK_WAIT)
+		stop_waiting(&locks->lock[lock_number(locks, call->lock)], call->since);
 	call->operation = LOCK_NONE;
 }
 
@@ -242,6 +288,7 @@ static void merge(struct locks *locks, uint32_t a, uint32_t b)
 	locks->lock[b].same = a;
 	locks->lock[a].waiting += locks->lock[b].waiting;
 	locks->lock[a].mutex |= locks->lock[b].mutex;
+	locks->lock[a].merged = true;
 }
 
 /* ------------------------------------------------------------ waits */
@@ -281,10 +328,8 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 		return;
 	}
 	until = by->time;
-	last = (struct lock_release){ until, by->node, by->comm };
-	for (i = 0; lock->mutex && i < lock->nr && lock->release[i].time <= until; i++) {
-		if (lock->release[i].time <= from)
-			continue;
+	last = (struct lock_release){ .time = until, .holder = by->node, .comm = by->comm };
+	for (i = first_release(lock, from); i < lock->nr && lock->release[i].time <= until; i++) {
 		/* the last release is the wakeup, which comes a little after its entry */
 		next = i + 1 < lock->nr && lock->release[i + 1].time <= until ?
 			lock->release[i].time : until;

@@ -16,6 +16,7 @@ struct lock_call {
 	enum lock_operation { LOCK_NONE, LOCK_WAIT, LOCK_WAKE } operation;
 	uint32_t lock;		/* index of locks->lock */
 	bool shared;		/* between processes */
+	uint64_t since;		/* private to locks.c: number of the lock's next release */
 };
 
 /* Times of one waiting stack, below one holding stack, at one lock. */
@@ -39,12 +40,17 @@ struct lock {
 	int64_t other_time;	/* of others: until the thread ran again */
 	int64_t latency;	/* from the wakeup until the thread ran */
 	uint64_t releases;	/* system calls that wake waiters */
-	/* private to locks.c: releases that waits may still need, in order of time */
+	/* private to locks.c: releases of a mutex that waits may still need, in order of time */
 	struct lock_release {
 		int64_t time;
 		uint32_t holder, comm;
+		uint32_t waiting;	/* present calls that began after the release before this one */
 	} *release;
-	uint32_t nr, cap, waiting;
+	uint64_t first;		/* number of release[0] */
+	uint32_t nr, cap;
+	uint32_t waiting;	/* calls that wait now */
+	uint32_t newest;	/* those of them that began after the latest release */
+	bool merged;		/* the numbers of some of them are of another lock */
 };
 
 struct locks {

@@ -267,7 +267,7 @@ static void enter_call(const struct moment *now, const char *name)
 		call.transfers = now->samples->files->transfers;
 	}
 	begin_sample(now->samples, &call, now->event);
-	if (now->thread && !strncmp(name, "futex", 5))
+	if (now->thread && !now->samples->measuring && !strncmp(name, "futex", 5))
 		lock_entered(&now->samples->locks, &now->thread->futex, now->trace, now->head->pid,
 			     now->event, now->time,
 			     now->samples->calls.node[call.node].parent, call.comm);
