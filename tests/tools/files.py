@@ -7,12 +7,13 @@ Each test makes system calls of processes, and knows which file each of them use
 
 import json
 import os
+import subprocess
 import tempfile
 
 import ctf
 import tap
-from analyze import run
-from tap import same
+from analyze import KUNWIND, run
+from tap import check, same
 
 tap.suite = "files"
 CLOEXEC, F_DUPFD, F_SETFD, F_DUPFD_CLOEXEC = 0x80000, 0, 2, 1030
@@ -23,7 +24,7 @@ FIELDS = {
     "fcntl": [("fd", "s32"), ("cmd", "s32"), ("arg", "u64")], "socket": [("family", "s32"), ("type", "s32")],
     "accept4": [("fd", "s32"), ("flags", "s32")], "pipe2": [("flags", "s32")], "epoll_create1": [("flags", "s32")],
     "epoll_wait": [("epfd", "s32")], "newfstatat": [("dfd", "s32"), ("filename", "string")], "unlink": [("pathname", "string")],
-    "mmap": [("fd", "s32")], "clone": [], "execve": [("filename", "string")],
+    "mmap": [("fd", "s32")], "clone": [], "clone3": [], "exit": [("error_code", "s32")], "exit_group": [("error_code", "s32")], "execve": [("filename", "string")],
 }
 AT_FDCWD = -100
 
@@ -43,7 +44,8 @@ class Calls:
         fields, results = list(ctf.RETURN), [result]
         if name == "pipe2":
             fields, results = fields + [("fildes", "u64s")], results + [pair or ()]
-        self.trace.add(self.time + 10, "syscall_exit_" + name, thread, (), fields, results)
+        if not name.startswith("exit"):
+            self.trace.add(self.time + 10, "syscall_exit_" + name, thread, (), fields, results)
         self.time += 100
 
     def files(self, work, name, *options):
@@ -138,6 +140,51 @@ def test_processes(work):
             "fd 6 of process 1": (1, 1, 0)})
 
 
+def test_threads(work):
+    """Threads share the table of their process, also if clone3 does not say that it makes a thread."""
+    calls = Calls()
+    calls.call("clone3", result=11)
+    calls.call("open", "/late", 0, result=3)
+    calls.call("read", 3, result=1, thread=(1, 11, "app"))
+    calls.call("clone3", result=2)
+    calls.call("read", 3, result=10, thread=(2, 2, "app"))
+    calls.call("close", 3, thread=(2, 2, "app"))
+    calls.call("read", 3, result=100)
+    calls.call("exit", 0, thread=(2, 21, "app"))
+    calls.call("exit_group", 0, thread=(2, 2, "app"))
+    calls.call("clone3", result=2)                      # the number of a process that has ended
+    calls.call("read", 3, result=1000, thread=(2, 2, "app"))
+    same("clone3: a thread's descriptors are its process's, a process has a copy", calls.files(work, "threads"),
+         {"/late": (6, 0, 1111, 3)})
+
+
+def memory(directory):
+    """Returns the largest resident set of kunwind report --by file, in KiB."""
+    child = subprocess.Popen([KUNWIND, "report", "--all", "--by", "file", directory], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    return os.wait4(child.pid, 0)[2].ru_maxrss
+
+
+def test_memory(work):
+    """Each process and each thread ends before the next one begins. A table with descriptor 2000 takes 32 KB."""
+    used = {}
+    for call, ended in (("clone3", "exit"), ("clone", "exit_group")):
+        for nr in (10, 2000):
+            calls = Calls()
+            calls.call("open", "/data", 0, result=2000)
+            for tid in range(1000, 1000 + nr):
+                thread = (1 if ended == "exit" else tid, tid, "app")
+                calls.call(call, result=tid)
+                calls.call("read", 2000, result=1, thread=thread)
+                calls.call(ended, 0, thread=thread)
+            directory = os.path.join(work, "%s-%d" % (call, nr))
+            calls.trace.write(directory, packets=10)
+            used[ended, nr] = memory(directory)
+    for ended, what in (("exit", "threads"), ("exit_group", "processes")):
+        check("memory: 2,000 %s that have ended keep no table" % what,
+              used[ended, 2000] - used[ended, 10] < 2000 * 32 / 4, used)
+
+
 def test_dump(work):
     calls = Calls()
     # thread 9 is one of process 2; process 3 shares the table of process 1
@@ -169,7 +216,7 @@ def test_selection(work):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for test in (test_copies, test_kinds, test_paths, test_processes, test_dump, test_selection):
+        for test in (test_copies, test_kinds, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
             test(work)
     tap.finish()
 

@@ -14,10 +14,15 @@
  * "fd N of process PID". A process that shares the table of another process
  * (clone with CLONE_FILES) is treated as one with a copy.
  *
- * Memory: 8 bytes for each descriptor of each process, and 100 for each thread.
+ * What fork and clone return may be the number of a thread. Then the copy lives
+ * until that thread's first event; clone3 does not say more.
+ *
+ * Memory: 8 bytes for each descriptor of each process that has not ended, and 100
+ * for each thread.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +33,8 @@
 
 #define MAX_FD	1048576	/* larger ones are not followed */
 
-enum op { OP_OPEN, OP_NEW, OP_CLOSE, OP_CLOSE_RANGE, OP_DUP, OP_DUP2, OP_FCNTL, OP_PAIR, OP_FORK, OP_EXEC };
+enum op { OP_OPEN, OP_NEW, OP_CLOSE, OP_CLOSE_RANGE, OP_DUP, OP_DUP2, OP_FCNTL, OP_PAIR, OP_FORK, OP_EXEC,
+	  OP_EXIT, OP_EXIT_GROUP };
 
 /* System calls that change tables. @name: of the new descriptors, as in /proc/PID/fd. */
 static const struct call {
@@ -52,6 +58,7 @@ static const struct call {
 	{ "memfd_create", OP_NEW, "memfd" }, { "pidfd_open", OP_NEW, "anon_inode:[pidfd]" },
 	{ "fork", OP_FORK, NULL }, { "vfork", OP_FORK, NULL }, { "clone", OP_FORK, NULL },
 	{ "clone3", OP_FORK, NULL }, { "execve", OP_EXEC, NULL }, { "execveat", OP_EXEC, NULL },
+	{ "exit", OP_EXIT, NULL }, { "exit_group", OP_EXIT_GROUP, NULL },
 };
 
 /* A class of events. */
@@ -71,6 +78,7 @@ struct process {
 		bool cloexec;
 	} *fd;
 	uint32_t nr;
+	bool unused;		/* a copy for what clone returned, which has had no event yet */
 };
 
 /* The system call that a thread is in. */
@@ -187,6 +195,23 @@ static void close_on_exec(struct process *process)
 		if (process->fd[i].cloexec)
 			process->fd[i].name = 0;
 	}
+}
+
+static void forget_process(struct files *files, struct process *process)
+{
+	files->unused -= process->unused;
+	tdelete(process, &files->processes, compare_processes);
+	free_process(process);
+}
+
+/* A thread has an event: what clone returned was no process. */
+static void forget_copy(struct files *files, const void *trace, int64_t tid)
+{
+	struct process *const *found = tfind(&(struct process){ .trace = trace, .pid = tid },
+					     &files->processes, compare_processes);
+
+	if (found && (*found)->unused)
+		forget_process(files, *found);
 }
 
 static void copy_table(struct files *files, const void *trace, int64_t from, int64_t to)
@@ -340,7 +365,7 @@ static void enter(struct files *files, const struct class *class, struct process
 {
 	static const char *const fds[] = { "fd", "fildes", "oldfd", "epfd", "in_fd", "fd_in", "ufd", NULL };
 	static const char *const dirs[] = { "dfd", "olddfd", "dirfd", NULL };
-	static const char *const flags[] = { "flags", "type", NULL };
+	static const char *const flags[] = { "flags", "clone_flags", "type", NULL };
 	const char *path = path_field(event);
 
 	thread->fd = first_number(event, fds, -1);
@@ -399,8 +424,11 @@ static void leave(struct files *files, const struct call *call, struct process *
 			set(process, pair[i], calls_string(files->calls, call->name), cloexec);
 		break;
 	case OP_FORK:
-		if (result && !is_known(files, process->trace, result))
-			copy_table(files, process->trace, process->pid, result);
+		if (!result || thread->flags & CLONE_THREAD || is_known(files, process->trace, result))
+			break;
+		copy_table(files, process->trace, process->pid, result);
+		process_of(files, process->trace, result)->unused = true;
+		files->unused++;
 		break;
 	case OP_EXEC:
 		close_on_exec(process);
@@ -468,8 +496,6 @@ static void dump_fd(struct files *files, const void *trace, const bt_event *even
 static void take_note(struct files *files, const struct class *class, const void *trace,
 		      const bt_event *event)
 {
-	struct process *process;
-
 	switch (class->note) {
 	case NOTE_FORK:
 		copy_table(files, trace, number(event, "parent", -1), number(event, "child", -1));
@@ -483,9 +509,7 @@ static void take_note(struct files *files, const struct class *class, const void
 		close_on_exec(process_of(files, trace, number(event, "tgid", -1)));
 		break;
 	case NOTE_EXIT:
-		process = process_of(files, trace, number(event, "tgid", -1));
-		tdelete(process, &files->processes, compare_processes);
-		free_process(process);
+		forget_process(files, process_of(files, trace, number(event, "tgid", -1)));
 		break;
 	case NOTE_PROCESS:
 		dump_process(files, trace, event);
@@ -514,10 +538,20 @@ void files_event(struct files *files, const void *trace, const bt_event *event,
 	}
 	if (head->tid < 0 || (!class->entry && !(class->exit && class->call)))
 		return;
+	if (files->unused && head->tid != head->pid)
+		forget_copy(files, trace, head->tid);
 	process = process_of(files, trace, head->pid);
+	files->unused -= process->unused;
+	process->unused = false;
 	thread = find(&files->threads, &key, sizeof(key), compare_threads);
 	if (class->entry)
 		enter(files, class, process, thread, event);
 	else
 		leave(files, class->call, process, thread, event);
+	if (class->entry && class->call && class->call->op >= OP_EXIT) {
+		tdelete(thread, &files->threads, compare_threads);
+		free(thread);
+		if (class->call->op == OP_EXIT_GROUP)
+			forget_process(files, process);
+	}
 }

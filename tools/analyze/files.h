@@ -23,6 +23,7 @@ struct files {
 	struct files_dump *dump;		/* of LTTng's state dump */
 	uint32_t nr_dump, cap_dump;
 	bool dump_sorted;			/* by the table */
+	uint64_t unused;			/* number of tables that may be of threads */
 };
 
 /* The functions end the program if out of memory. @calls: takes the strings. */
