@@ -20,7 +20,7 @@ done
 check "storm: dlopen" $storm dlopen 10 libstdc++.so.6 libsqlite3.so.0 libxml2.so.2
 check "storms of all modes at the same time" storms 20
 check "samples were taken all the time" samples_end "$KUNWIND_TMP"
-is "$(own_events_missing)" "" "ftrace has stacks, slow system calls, deadly signals and mappings"
+is "$(own_events_missing)" "" "ftrace has slow system calls, deadly signals and mappings"
 check "the module is unloaded while its events are on" unload
 no_leaks "once unloaded"
 done_testing

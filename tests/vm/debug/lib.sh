@@ -116,7 +116,7 @@ own_events() { # 1 or 0
 # Prints which of them ftrace's buffer has not.
 own_events_missing() {
 	local event
-	for event in kunwind_callstack kunwind_slow_syscall kunwind_fatal_signal kunwind_map; do
+	for event in kunwind_slow_syscall kunwind_fatal_signal kunwind_map; do
 		grep -qm 1 " $event: " $tracefs/trace || echo "$event"
 	done
 }
