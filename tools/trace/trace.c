@@ -640,10 +640,10 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 		ok = !trace->failed && !(trace->copy && trace->copy->failed);
 	}
 	/*
-	 * The end of a copy writes its metadata. After an error, sink.ctf.fs of
-	 * libbabeltrace2 2.0 would free a stream twice.
+	 * The end of a copy writes its metadata. After an error, or if a stream has not
+	 * ended, sink.ctf.fs of libbabeltrace2 2.0 would free a stream twice.
 	 */
-	if (ran || !trace->copy)
+	if (!trace->copy || (ran && !trace->copy->failed))
 		bt_graph_put_ref(graph);
 	ok = ok && !is_error_left();
 	if (lost)
