@@ -66,6 +66,20 @@ def main():
              names[:3] + names[6:])
         check("a packet is cut off and others follow: a message says how much",
               "left out 90 of" in messages, messages)
+        for event, commands in ((0, ("show", "report", "crashes", "export")), (11, ("export",))):
+            own = ctf.Trace()
+            for number in range(12):
+                own.add(1000 + number, "kunwind_exit", (1, 1, "app"), (), [("tgid", "s32")], [number])
+            directory = os.path.join(work, "own%d" % event)
+            # the length of the event's stack, after the headers of its packet and of itself
+            start = own.write(directory)[1] + 84 + event * len(own.events[0]) + 10
+            damaged = variant(directory, "damaged%d" % event,
+                              lambda data, start=start: data[:start] + b"\xff\xff\x7f\0" + data[start + 4:])
+            for command in commands:
+                more = ["--ctf", "-o", os.path.join(work, "copy")] if command == "export" else []
+                done = subprocess.run([KUNWIND, command, *more, damaged], capture_output=True, text=True)
+                check("kunwind %s: event %d of 12 is damaged: status 1 and a message" % (command, event + 1),
+                      done.returncode == 1 and "to its end" in done.stderr, (done.returncode, done.stderr))
         two = os.path.join(work, "two")
         shutil.copytree(whole, os.path.join(two, "whole"))
         for name, change in (("none", lambda data: data[:83]), ("first", lambda data: data[:50] + data[84:])):

@@ -14,6 +14,15 @@
 #include "protocol.h"
 #include "tool.h"
 
+bool kunwind_error_left(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	if (error)
+		bt_current_thread_move_error(error);
+	return error;
+}
+
 bool kunwind_copy_add(struct kunwind_copy *copy, bt_message *message)
 {
 	const bt_message **out = copy->out;
@@ -87,7 +96,7 @@ static int refill(struct kunwind_copy *copy, bt_self_message_iterator *self)
 {
 	bt_message_array_const messages;
 	uint64_t i, nr;
-	bool ok = true;
+	bool ok = true, error;
 	int status;
 
 	copy->next = copy->nr = 0;
@@ -102,11 +111,14 @@ static int refill(struct kunwind_copy *copy, bt_self_message_iterator *self)
 	}
 	if (status)
 		return status;
+	error = kunwind_error_left();
 	for (i = 0; i < nr; i++) {
-		ok = ok && copy->read(copy->trace, messages[i]) &&
+		ok = ok && !error && copy->read(copy->trace, messages[i]) &&
 		     copy->pass(copy, self, messages[i], copy->data);
 		bt_message_put_ref(messages[i]);
 	}
+	if (error)
+		return BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR;
 	if (ok)
 		return BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
 	/* the message is on stderr, and the copy will be removed */

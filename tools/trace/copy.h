@@ -50,4 +50,11 @@ bt_value *kunwind_copy_params(const struct kunwind_copy *copy, int version);
 bool kunwind_copy_connect(struct kunwind_copy *copy, bt_graph *graph, const bt_port_output *port,
 			  const bt_component_class_sink *sink_class, const bt_value *params);
 
+/*
+ * Returns whether the thread has an error of libbabeltrace2. If a stream stops
+ * inside an event, ctf.fs of libbabeltrace2 2.0 leaves one although it reports
+ * messages or the stream's end. The next call that makes an object would abort.
+ */
+bool kunwind_error_left(void);
+
 #endif /* KUNWIND_TRACE_COPY_H */

@@ -70,19 +70,6 @@ static void say_error(const char *what)
 		bt_error_release(error);
 }
 
-/*
- * If a stream stops inside an event, ctf.fs of libbabeltrace2 2.0 leaves an error
- * although it reports the stream's end. The next call into the library would abort.
- */
-static bool is_error_left(void)
-{
-	const bt_error *error = bt_current_thread_take_error();
-
-	if (error)
-		bt_current_thread_move_error(error);
-	return error;
-}
-
 static const bt_component_class_source *ctf_fs(const struct kunwind_trace *trace)
 {
 	return bt_plugin_borrow_source_component_class_by_name_const(trace->ctf, "fs");
@@ -540,17 +527,20 @@ look_at(bt_message_iterator *iterator, void *data)
 	bt_message_iterator_next_status status;
 	bt_message_array_const messages;
 	uint64_t i, nr;
+	bool error;
 
 	status = bt_message_iterator_next(iterator, &messages, &nr);
 	if (status)	/* both statuses have the same values */
 		return (bt_graph_simple_sink_component_consume_func_status)status;
-	if (bt_message_get_type(messages[0]) != BT_MESSAGE_TYPE_STREAM_BEGINNING ||
-	    has_own_events(bt_stream_borrow_class_const(
-			bt_message_stream_beginning_borrow_stream_const(messages[0]))))
+	error = kunwind_error_left();
+	if (!error && (bt_message_get_type(messages[0]) != BT_MESSAGE_TYPE_STREAM_BEGINNING ||
+		       has_own_events(bt_stream_borrow_class_const(
+				bt_message_stream_beginning_borrow_stream_const(messages[0])))))
 		bt_value_map_insert_bool_entry(look->trace->own, look->key.text, true);
 	for (i = 0; i < nr; i++)
 		bt_message_put_ref(messages[i]);
-	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+	return error ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR :
+		       BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
 }
 
 /* Adds a sink for each port of a source. False: error. */
@@ -595,7 +585,7 @@ static void find_own(struct kunwind_trace *trace)
 	for (i = 0; ok && i < trace->nr_sources; i++)
 		ok = look_at_source(trace, i, graph, &looks);
 	/* a graph without sinks must not run */
-	if (!ok || !trace->own || !looks || bt_graph_run(graph) || is_error_left()) {
+	if (!ok || !trace->own || !looks || bt_graph_run(graph) || kunwind_error_left()) {
 		bt_current_thread_clear_error();
 		BT_VALUE_PUT_REF_AND_RESET(trace->own);
 	}
@@ -632,7 +622,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	trace->failed = false;
 	if (!graph || !build(trace, graph)) {
 		say_error("the trace cannot be opened");
-	} else if (bt_graph_run(graph) || is_error_left()) {
+	} else if (bt_graph_run(graph) || kunwind_error_left()) {
 		ran = false;
 		say_error(trace->copy ? "the trace cannot be copied to its end (is the disk full?)" :
 					"the trace cannot be read to its end");
@@ -645,7 +635,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	 */
 	if (!trace->copy || (ran && !trace->copy->failed))
 		bt_graph_put_ref(graph);
-	ok = ok && !is_error_left();
+	ok = ok && !kunwind_error_left();
 	if (lost)
 		*lost = trace->lost;
 	return ok;
