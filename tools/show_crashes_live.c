@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,8 +49,11 @@ static void warn(void)
 		fclose(f);
 }
 
-/* Runs the recorder; returns its PID, and a stream of its standard error. */
-static pid_t begin(const char *dir, FILE **messages)
+/*
+ * Runs the recorder with the signal mask @mask; returns its PID, and a stream of
+ * its standard error. If this program is killed, the recorder ends, too.
+ */
+static pid_t begin(const char *dir, const sigset_t *mask, FILE **messages)
 {
 	char path[4096], memory[32], name[] = "kunwind record";
 	char *argv[] = { name, (char *)"--flight", (char *)"--json", (char *)"-a", (char *)"-e",
@@ -57,6 +61,7 @@ static pid_t begin(const char *dir, FILE **messages)
 			 (char *)"--interval", (char *)"0", (char *)"--snapshots", (char *)"0",
 			 (char *)"--memory", memory, (char *)"-o", (char *)dir, NULL };
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	const pid_t self = getpid();
 	int fds[2];
 	pid_t pid;
 
@@ -73,6 +78,9 @@ static pid_t begin(const char *dir, FILE **messages)
 	if (!pid) {
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != self)
+			_exit(127);
 		dup2(fds[1], STDERR_FILENO);
 		execv(path, argv);
 		_exit(127);
@@ -93,6 +101,34 @@ static void pass_on(int sig)
 	(void)sig;
 	if (recorder > 0)
 		kill(recorder, SIGINT);
+}
+
+static void on_write_error(int sig)
+{
+	(void)sig;		/* writing returns an error, after which this program cleans up */
+}
+
+/*
+ * Handles the signals that end this program, and blocks them until the recorder
+ * runs. Ignored ones stay ignored, as SIGHUP under nohup(1). A terminal sends
+ * Ctrl-C to the recorder, too, for which a second one changes nothing.
+ */
+static void take_signals(sigset_t *mask)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action = { .sa_handler = on_write_error, .sa_flags = SA_RESTART }, old;
+	sigset_t set;
+	size_t i;
+
+	sigaction(SIGPIPE, &action, NULL);
+	action.sa_handler = pass_on;
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		sigaddset(&set, ends[i]);
+		if (i < 2 || (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN))
+			sigaction(ends[i], &action, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &set, mask);
 }
 
 /*
@@ -142,8 +178,8 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes)
 {
 	const char *tmp = getenv("TMPDIR");
 	char dir[4096];
-	struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
 	FILE *messages = NULL;
+	sigset_t mask;
 	int status = 0;
 	bool ok;
 
@@ -153,10 +189,9 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes)
 		return TOOL_FAILED;
 	}
 	warn();
-	recorder = (sig_atomic_t)begin(dir, &messages);
-	sigaction(SIGTERM, &action, NULL);
-	/* a terminal sends Ctrl-C to the recorder, too, for which a second one changes nothing */
-	sigaction(SIGINT, &action, NULL);
+	take_signals(&mask);
+	recorder = (sig_atomic_t)begin(dir, &mask, &messages);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	ok = recorder > 0 && watch(crashes, dir, messages);
 	if (recorder > 0)
 		ok = waitpid(recorder, &status, 0) == recorder && ok && WIFEXITED(status) &&
@@ -165,5 +200,5 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes)
 		fclose(messages);
 	remove_all(dir);
 	rmdir(dir);
-	return ok ? kunwind_tool_finish(TOOL_OK) : TOOL_FAILED;
+	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
 }

@@ -439,7 +439,7 @@ static bool set_up(struct record *record)
 /*
  * Waits for the command's end; returns its exit status, or 128 plus the signal.
  * The terminal sends Ctrl-C to the command, too, which decides whether to end.
- * The second Ctrl-C ends the recording. SIGTERM is passed on to the command.
+ * The second Ctrl-C ends the recording. The other signals end the command.
  */
 static int wait_for_command(struct record *record)
 {
@@ -449,10 +449,14 @@ static int wait_for_command(struct record *record)
 	for (;;) {
 		if (read(record->signals, &info, sizeof(info)) != sizeof(info))
 			continue;
-		if (info.ssi_signo == SIGTERM)
+		if (info.ssi_signo != SIGINT && info.ssi_signo != SIGCHLD)
 			kill(record->workload.pid, SIGTERM);
-		if (info.ssi_signo == SIGINT && ++interrupts == 2)
+		if (info.ssi_signo == SIGINT && ++interrupts == 2) {
+			if (!record->quiet)
+				kunwind_tool_error("ended by the second Ctrl-C; %s still runs, as process %d",
+						   record->command[0], (int)record->workload.pid);
 			return 128 + SIGINT;
+		}
 		if (waitpid(record->workload.pid, &status, WNOHANG) != record->workload.pid)
 			continue;
 		record->workload.pid = 0;
@@ -555,7 +559,8 @@ static int run(struct record *record)
 	} else {
 		pids_wait(&record->pids, record->signals, record->all);
 	}
-	flight_end(&record->flight, record->command && status > 128 ? status - 128 : 0);
+	flight_end(&record->flight, record->command && !record->workload.pid && status > 128 ?
+		   status - 128 : 0);
 	if (record->flight.failed)
 		status = TOOL_RUN_FAILED;
 	if (!session_stop(&record->session, &record->lost))
@@ -581,13 +586,40 @@ static int run(struct record *record)
 	return status;
 }
 
+/*
+ * Blocks the signals that end a recording, and opens a signalfd for them. SIGHUP
+ * and SIGQUIT stay ignored if they were, as under nohup(1). A write to a closed
+ * pipe fails instead of ending the program, which then cleans up.
+ */
+static void take_signals(struct record *record)
+{
+	static const int ends[] = { SIGHUP, SIGQUIT };
+	struct sigaction action;
+	sigset_t set, blocked;
+	size_t i;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
+	blocked = set;
+	sigaddset(&blocked, SIGPIPE);
+	/* flight.c has a signalfd of its own for it */
+	if (record->flight.on)
+		sigaddset(&blocked, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &blocked, &record->mask);
+	record->signals = signalfd(-1, &set, SFD_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
 	static struct record record = { .signals = -1, .workload.channel = -1,
 					.flight = { .interval = 10, .most = 20 } };
 	static char all[] = "syscalls,sched_switch,sched_waking";
 	struct kunwind_info info;
-	sigset_t set;
 	int parsed, err, status;
 
 	if (!strcmp(argv[0], "kunwind snapshot")) {
@@ -620,23 +652,13 @@ int main(int argc, char **argv)
 		kunwind_tool_failure(NULL, err);
 		return TOOL_RUN_FAILED;
 	}
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, &record.mask);
-	record.signals = signalfd(-1, &set, SFD_CLOEXEC);
-	/* flight.c has a signalfd of its own for it */
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	if (record.flight.on)
-		sigprocmask(SIG_BLOCK, &set, NULL);
+	take_signals(&record);
 	status = run(&record);
 	flight_end(&record.flight, 0);
-	workload_abandon(&record.workload);
 	sampling_restore(&record.sampling);
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
+	workload_abandon(&record.workload);
 	if (record.made)
 		rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);

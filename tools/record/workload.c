@@ -175,10 +175,10 @@ void workload_abandon(struct workload *workload)
 {
 	if (workload->channel >= 0)
 		close(workload->channel);
-	if (workload->pid > 0 && workload->stopped)
+	if (workload->pid > 0 && workload->stopped) {
 		kill(workload->pid, SIGKILL);
-	if (workload->pid > 0)
 		waitpid(workload->pid, NULL, __WALL);
+	}
 	workload->pid = 0;
 	workload->channel = -1;
 }

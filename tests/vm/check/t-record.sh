@@ -135,6 +135,31 @@ kill -TERM $recorder
 wait $recorder
 is $? 143 "record: SIGTERM is passed on to the command"
 
+frequency=/sys/module/kunwind/parameters/sample_frequency
+before=$(cat $frequency)
+for number in HUP QUIT; do
+	# a background job of a script ignores SIGQUIT
+	env --default-signal=$number kunwind record -q -F 97 -a -o "ended-$number" &
+	recorder=$!
+	until started "kunwind-record-$recorder"; do sleep 0.2; done
+	kill -$number $recorder
+	wait $recorder
+	is "$? $(cat $frequency) $(kunwind record --left-over)" "0 $before " "record -a: SIG$number ends the recording and restores the module"
+done
+rm -f ready
+kunwind record -F 97 -o twice -- sh -c 'trap "" INT; echo $$ >ready; sleep 1000' 2>err &
+recorder=$!
+until [ -s ready ]; do sleep 0.1; done
+# signals that are pending together are one
+for _ in {1..100}; do
+	grep -q "still runs" err || kill -INT $recorder
+	sleep 0.1
+done
+wait $recorder
+is "$? $(cat $frequency) $(kunwind record --left-over)" "130 $before " "record: a second Ctrl-C ends the recording and restores the module"
+like "$(cat err)" "sh still runs, as process $(cat ready)" "record: a second Ctrl-C names the command that still runs"
+pkill -P "$(cat ready)" sleep
+
 # ------------------------------------------------ a full disk
 mkdir small
 mount -t tmpfs -o size=3m none small
