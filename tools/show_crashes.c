@@ -3,14 +3,20 @@
  * show_crashes.c - kunwind crashes: list deadly signals with their stacks
  *
  * The module's event kunwind_fatal_signal says which signal killed a process.
- * In a trace without it, LTTng's signal_deliver tells nearly the same: a signal
+ * In a trace whose metadata does not have it, LTTng's signal_deliver tells nearly the same: a signal
  * without a handler, whose default action ends the process. SIGKILL is left out
  * there, because threads that end with their process get it, too.
+ *
+ * All threads of a process have an event when a signal ends the process. The first
+ * one is listed. Those of several processes may be mixed, so the processes of the
+ * last seconds are kept: 12 KB.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,6 +29,13 @@
 #define OWN	"kunwind_fatal_signal"
 #define LTTNG	"signal_deliver"
 #define HELPER	"kunwind-symboli"	/* kunwind-symbolize-helper; the kernel cuts names */
+
+#define SAME_DEATH_NS	(5 * INT64_C(1000000000))	/* from one thread's event to the next */
+
+struct kunwind_crashes_trace {
+	const bt_trace *trace;
+	bool own;		/* it may have OWN */
+};
 
 struct crash {
 	int64_t signal, code, address, sender, group;	/* -1: not known */
@@ -66,12 +79,54 @@ static int64_t field(const bt_event *event, const char *name)
 	return value;
 }
 
+/* Returns whether the metadata of a trace has the event @name. */
+static bool has_class(const bt_trace *trace, const char *name)
+{
+	const bt_trace_class *class = bt_trace_borrow_class_const(trace);
+	uint64_t s, e, nr = bt_trace_class_get_stream_class_count(class);
+
+	for (s = 0; s < nr; s++) {
+		const bt_stream_class *stream =
+			bt_trace_class_borrow_stream_class_by_index_const(class, s);
+
+		for (e = 0; e < bt_stream_class_get_event_class_count(stream); e++) {
+			const char *found = bt_event_class_get_name(
+				bt_stream_class_borrow_event_class_by_index_const(stream, e));
+
+			if (found && !strcmp(found, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Sets *own to whether the trace of @event may have the event OWN. False: out of memory. */
+static bool may_have_own(struct kunwind_crashes *crashes, const bt_event *event, bool *own)
+{
+	const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+	struct kunwind_crashes_trace *traces = crashes->traces;
+	size_t i;
+
+	for (i = 0; i < crashes->nr_traces && traces[i].trace != trace; i++)
+		;
+	if (i == crashes->nr_traces) {
+		traces = reallocarray(traces, i + 1, sizeof(*traces));
+		if (!traces)
+			return false;
+		crashes->traces = traces;
+		traces[i] = (struct kunwind_crashes_trace){ trace, has_class(trace, OWN) };
+		crashes->own = crashes->own || traces[i].own;
+		crashes->nr_traces++;
+	}
+	*own = traces[i].own;
+	return true;
+}
+
 /* Reads the signal of an event. Returns false if the event is no deadly signal. */
-static bool read_crash(const struct kunwind_crashes *crashes, const char *name, const bt_event *event,
-		       struct crash *crash)
+static bool read_crash(bool own, const char *name, const bt_event *event, struct crash *crash)
 {
 	*crash = (struct crash){ -1, -1, -1, -1, 0 };
-	if (!crashes->deliver && !strcmp(name, OWN)) {
+	if (own && !strcmp(name, OWN)) {
 		crash->signal = field(event, "signal");
 		crash->group = field(event, "group");
 		crash->code = field(event, "code");
@@ -79,11 +134,48 @@ static bool read_crash(const struct kunwind_crashes *crashes, const char *name, 
 		crash->sender = field(event, "sender");
 		return true;
 	}
-	if (!crashes->deliver || strcmp(name, LTTNG) || field(event, "sa_handler"))
+	if (own || strcmp(name, LTTNG) || field(event, "sa_handler"))
 		return false;
 	crash->signal = field(event, "sig");
 	crash->code = field(event, "code");
 	return kills_by_default(crash->signal);
+}
+
+/* Returns a hash of the name of the event's host (FNV-1a). */
+static uint64_t host_of(const bt_event *event)
+{
+	const char *name = kunwind_trace_environment(
+		bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)), "hostname");
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Returns the process of the event if it has just been listed; NULL: it has not. */
+static struct kunwind_recent_crash *find_recent(struct kunwind_crashes *crashes, uint64_t host,
+						 const struct kunwind_head *head)
+{
+	const size_t most = sizeof(crashes->recent) / sizeof(crashes->recent[0]);
+	size_t i;
+
+	for (i = 0; i < most && i < crashes->nr_recent; i++) {
+		struct kunwind_recent_crash *recent = &crashes->recent[i];
+
+		if (recent->host == host && recent->pid == head->pid &&
+		    head->time - recent->time <= SAME_DEATH_NS)
+			return recent;
+	}
+	return NULL;
+}
+
+static void note_recent(struct kunwind_crashes *crashes, uint64_t host, const struct kunwind_head *head)
+{
+	const size_t most = sizeof(crashes->recent) / sizeof(crashes->recent[0]);
+
+	crashes->recent[crashes->nr_recent++ % most] = (struct kunwind_recent_crash){
+		.host = host, .pid = head->pid, .time = head->time };
 }
 
 /* Returns the name of a si_code; "": it has none. */
@@ -197,48 +289,53 @@ static void print_json(uint64_t number, const struct kunwind_head *head, const s
 			   kunwind_reason_name((enum kunwind_reason)stack->reason) : NULL);
 }
 
+static int out_of_memory(void)
+{
+	kunwind_tool_error("out of memory");
+	return KUNWIND_TRACE_FAIL;
+}
+
 static int handle(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_crashes *crashes = data;
+	struct kunwind_recent_crash *recent;
 	struct kunwind_stack stack;
 	struct kunwind_head head;
 	struct crash crash;
+	uint64_t host;
+	bool own;
 
+	if (!may_have_own(crashes, event, &own))
+		return out_of_memory();
 	kunwind_reading_head(&head, event, time);
-	if (time <= crashes->last || !read_crash(crashes, head.name, event, &crash) ||
+	if (time <= crashes->since || !read_crash(own, head.name, event, &crash) ||
 	    (crashes->options.only_pid >= 0 && head.pid != crashes->options.only_pid))
 		return KUNWIND_TRACE_GO_ON;
+	host = host_of(event);
+	recent = find_recent(crashes, host, &head);
+	if (recent)
+		recent->time = time;
 	/* The process has been listed with the thread that took the signal. */
-	if (crash.group > 0 && head.pid == crashes->last_pid)
+	if (crash.group > 0 && recent)
 		return KUNWIND_TRACE_GO_ON;
 	/* Programs that read a trace, as this one, kill their helper. */
 	if (!strncmp(head.comm, HELPER, strlen(HELPER)) && crash.signal == SIGKILL)
 		return KUNWIND_TRACE_GO_ON;
-	if (!kunwind_reading_stack(crashes->reading, event, &head, &stack)) {
-		kunwind_tool_error("out of memory");
-		return KUNWIND_TRACE_FAIL;
-	}
+	if (!kunwind_reading_stack(crashes->reading, event, &head, &stack))
+		return out_of_memory();
 	crashes->found++;
 	crashes->last = time;
-	crashes->last_pid = head.pid;
+	if (!recent)
+		note_recent(crashes, host, &head);
 	if (crashes->json)
 		print_json(crashes->found, &head, &crash, &stack);
 	else
 		print_text(&head, &crash, &stack);
-	if (fflush(stdout))
+	if (fflush(stdout)) {
+		crashes->write_error = errno;
 		return KUNWIND_TRACE_FAIL;
+	}
 	return crashes->found == crashes->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
-}
-
-static int find_own(const bt_event *event, int64_t time, void *data)
-{
-	struct kunwind_crashes *crashes = data;
-
-	(void)time;
-	if (strcmp(kunwind_event_name(event), OWN))
-		return KUNWIND_TRACE_GO_ON;
-	crashes->deliver = false;
-	return KUNWIND_TRACE_STOP;
 }
 
 bool kunwind_crashes_read(struct kunwind_crashes *crashes, char *const *paths, int nr)
@@ -248,13 +345,15 @@ bool kunwind_crashes_read(struct kunwind_crashes *crashes, char *const *paths, i
 	bool ok = kunwind_reading_open(&reading, paths, nr, true, &crashes->options);
 
 	crashes->reading = &reading;
-	crashes->deliver = true;
+	crashes->since = crashes->last;
 	if (ok) {
 		reading.quiet = true;
-		ok = kunwind_trace_read(reading.trace, find_own, crashes, NULL) &&
-		     kunwind_reading_events(&reading, handle, crashes, &lost);
+		ok = kunwind_reading_events(&reading, handle, crashes, &lost);
 	}
 	crashes->lost += lost;
+	free(crashes->traces);
+	crashes->traces = NULL;
+	crashes->nr_traces = 0;
 	kunwind_reading_close(&reading);
 	return ok && !ferror(stdout);
 }
@@ -294,14 +393,18 @@ static int parse(struct kunwind_crashes *crashes, int argc, char **argv)
 
 static int list(struct kunwind_crashes *crashes, char *const *paths, int nr)
 {
-	if (!kunwind_crashes_read(crashes, paths, nr))
-		return TOOL_FAILED;
+	if (!kunwind_crashes_read(crashes, paths, nr)) {
+		errno = crashes->write_error;
+		return kunwind_tool_finish(TOOL_FAILED);
+	}
 	if (crashes->lost)
 		kunwind_tool_error("the tracer lost %" PRIu64 " events", crashes->lost);
 	if (!crashes->found)
-		kunwind_tool_error(crashes->deliver ?
+		kunwind_tool_error(!crashes->own ?
 				   "no deadly signal; the trace has no events " OWN ": was it recorded with "
-				   "-e, or by another program?" : "no deadly signal of this process");
+				   "-e, or by another program?" :
+				   crashes->options.only_pid >= 0 ? "no deadly signal of this process" :
+				   "no deadly signal");
 	return kunwind_tool_finish(TOOL_OK);
 }
 

@@ -6,9 +6,16 @@
 #define KUNWIND_SHOW_CRASHES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/options.h"
+
+/* A process that was listed, and the time of its last event. */
+struct kunwind_recent_crash {
+	uint64_t host;		/* hash of the name */
+	int64_t pid, time;
+};
 
 struct kunwind_crashes {
 	struct kunwind_options options;
@@ -17,9 +24,14 @@ struct kunwind_crashes {
 	/* results, and private to show_crashes.c */
 	uint64_t found, lost;
 	int64_t last;		/* time of the last crash that was printed */
-	int64_t last_pid;	/* its process */
-	bool deliver;		/* the trace has only LTTng's own events */
+	int64_t since;		/* the same, before the traces that are being read */
+	struct kunwind_recent_crash recent[512];	/* a ring */
+	uint64_t nr_recent;
+	bool own;		/* a trace may have the event kunwind_fatal_signal */
+	struct kunwind_crashes_trace *traces;	/* that were read so far */
+	size_t nr_traces;
 	struct kunwind_reading *reading;
+	int write_error;	/* errno of standard output */
 };
 
 /*

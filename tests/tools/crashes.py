@@ -83,7 +83,53 @@ def stock(work):
          [(c["pid"], c["signal_name"]) for c in listed(path)], [(1000, "SIGSEGV"), (6000, "SIGTERM")])
 
 
+def deaths(work):
+    """Which events of several threads and processes are one death."""
+    second = 10**9
+
+    def pids(name, *events, hosts=("one",)):
+        """events: (time, host, pid, tid, signal, group)."""
+        for host in hosts:
+            trace = ctf.Trace(host=host)
+            for time, where, pid, tid, signal, group in events:
+                if where == host:
+                    trace.add(time, "kunwind_fatal_signal", (pid, tid, "app"), [0x401000], FATAL,
+                              [pid, tid, signal, 0, 0, 0, group], cpu=pid % 2)
+            trace.write(os.path.join(work, name, host))
+        return [(c["pid"], c["tid"]) for c in listed(os.path.join(work, name))]
+
+    same("threads of two processes that end at once: each process once",
+         pids("mixed", *((1000 + 2 * i + p, "one", 100 + p, 100 + p + 10 * i, 15, 1) for i in range(3) for p in (0, 1))),
+         [(100, 100), (101, 101)])
+    same("another process crashes before the first one's other threads end: each process once",
+         pids("between", (1000, "one", 100, 105, 11, 0), (1010, "one", 200, 205, 11, 0),
+              (1020, "one", 100, 100, 9, 1), (1030, "one", 200, 200, 9, 1)), [(100, 105), (200, 205)])
+    same("two processes crash in the same nanosecond: both",
+         sorted(pids("nanosecond", (1000, "one", 1, 1, 11, 0), (1000, "one", 2, 2, 11, 0))), [(1, 1), (2, 2)])
+    same("a PID that is used again: both processes",
+         pids("again", (1000, "one", 100, 100, 15, 1), (60 * second, "one", 100, 100, 15, 1)), [(100, 100)] * 2)
+    same("the same PID on two hosts: both processes",
+         pids("hosts", (1000, "one", 100, 100, 15, 1), (2000, "two", 100, 100, 15, 1), hosts=("one", "two")),
+         [(100, 100)] * 2)
+    same("more processes than are kept: each once",
+         len(pids("many", *((i * second // 100, "one", i, i, 15, 1) for i in range(1, 1201)))), 1200)
+
+
+def output(work):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([KUNWIND, "crashes", os.path.join(work, "own")], stdout=full, stderr=subprocess.PIPE, text=True)
+    check("a full disk is an error with a message",
+          (done.returncode, done.stderr) == (1, "kunwind crashes: cannot write: No space left on device\n"), done.stderr)
+
+
 def none(work):
+    trace = ctf.Trace()
+    trace.add(1000, "tick", (1, 1, "app"))
+    trace.classes[("kunwind_fatal_signal", 0)] = (1, tuple(FATAL))
+    path = os.path.join(work, "recorded")
+    trace.write(path)
+    same("the trace could have had such events: the message says only that there is none", crashes(path),
+         ("", "kunwind crashes: no deadly signal\n"))
     trace = ctf.Trace()
     trace.add(1000, "tick", (1, 1, "app"))
     path = os.path.join(work, "none")
@@ -96,6 +142,8 @@ def main():
     work = tempfile.mkdtemp()
     try:
         own(work)
+        deaths(work)
+        output(work)
         stock(work)
         none(work)
     finally:
