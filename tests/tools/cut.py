@@ -7,6 +7,7 @@ The oracle is babeltrace2 on a trace without the packets that are cut off.
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -39,6 +40,28 @@ def variant(whole, name, change):
         file.truncate()
         file.write(data)
     return copy
+
+
+def ended(work, tmp):
+    """A program that a signal ends leaves no view."""
+    trace = ctf.Trace()
+    for number in range(5000):
+        trace.add(1000 + number, "tick", (1, 1, "app"))
+    path = os.path.join(work, "long")
+    trace.write(path, packets=4)
+    cut = variant(path, "long-cut", lambda data: data[:-1])
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        # more output than the pipe holds: it waits for its reader
+        with subprocess.Popen([KUNWIND, "show", "--no-symbols", cut], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=tmp)) as process:
+            line, views = process.stdout.readline(), os.listdir(tmp)
+            if number != signal.SIGPIPE:
+                process.send_signal(number)
+            else:
+                process.stdout.close()
+            status = process.wait()
+        same("%s: it is the status, and no view is left" % number.name,
+             (bool(line), len(views), status, os.listdir(tmp)), (True, 1, -number, []))
 
 
 def main():
@@ -80,6 +103,7 @@ def main():
                 done = subprocess.run([KUNWIND, command, *more, damaged], capture_output=True, text=True)
                 check("kunwind %s: event %d of 12 is damaged: status 1 and a message" % (command, event + 1),
                       done.returncode == 1 and "to its end" in done.stderr, (done.returncode, done.stderr))
+        ended(work, tmp)
         two = os.path.join(work, "two")
         shutil.copytree(whole, os.path.join(two, "whole"))
         for name, change in (("none", lambda data: data[:83]), ("first", lambda data: data[:50] + data[84:])):

@@ -8,22 +8,153 @@
  * (packets.c). Nothing of the trace is copied or changed.
  *
  * Cost: a directory in $TMPDIR or /tmp, with 72 bytes for each packet of the files
- * that are cut off. It is removed when the trace is closed.
+ * that are cut off. It is removed when the trace is closed, when the program exits,
+ * and by handlers of fatal signals, which call only async-signal-safe functions.
+ * SIGKILL leaves it behind.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fts.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "packets.h"
 #include "tool.h"
 #include "view.h"
+
+/* ------------------------------------------------------------ removal */
+
+/* The views of the process @owner. Changed only while signals are blocked. */
+static struct view {
+	struct view *next;
+	char *path;
+} *views;
+static pid_t owner;
+
+/*
+ * Removes a directory, and the files and the directories in it. @levels: of
+ * directories; a view has two.
+ */
+static void remove_directory(int at, const char *name, int levels)
+{
+	_Alignas(struct dirent64) char entries[2048];
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool removed = fd >= 0;
+	long size, next;
+
+	/* entries may be passed over while others are removed */
+	while (removed) {
+		removed = false;
+		lseek(fd, 0, SEEK_SET);
+		while ((size = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+			for (next = 0; next < size; ) {
+				struct dirent64 *entry = (struct dirent64 *)(entries + next);
+
+				next += entry->d_reclen;
+				if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+					continue;
+				if (!unlinkat(fd, entry->d_name, 0))
+					removed = true;
+				else if (levels > 1)
+					remove_directory(fd, entry->d_name, levels - 1);
+			}
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static void remove_views(void)
+{
+	struct view *view;
+
+	for (view = owner == getpid() ? views : NULL; view; view = view->next)
+		remove_directory(AT_FDCWD, view->path, 2);
+}
+
+static void on_fatal(int number)
+{
+	remove_views();
+	raise(number);		/* SA_RESETHAND: now with its default action */
+}
+
+/* Other parts of the program that handle a signal remove what they have made, and exit. */
+static void handle_fatal(void)
+{
+	static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGXCPU,
+				     SIGXFSZ, SIGABRT, SIGSEGV, SIGBUS, SIGUSR1, SIGUSR2 };
+	const struct sigaction action = { .sa_handler = on_fatal, .sa_flags = SA_RESETHAND };
+	struct sigaction old;
+	size_t i;
+
+	if (owner == getpid())
+		return;
+	owner = getpid();
+	atexit(remove_views);
+	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		if (!sigaction(fatal[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(fatal[i], &action, NULL);
+}
+
+static void block_signals(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, old);
+}
+
+/* Makes a directory as mkdtemp(3), which is removed when the program ends. */
+static bool make_temporary(char *path)
+{
+	struct view *view = malloc(sizeof(*view));
+	sigset_t old;
+	bool made;
+
+	if (!view)
+		return false;
+	handle_fatal();
+	block_signals(&old);
+	made = mkdtemp(path);
+	if (made) {
+		*view = (struct view){ .next = views, .path = path };
+		views = view;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (!made)
+		free(view);
+	return made;
+}
+
+void kunwind_view_free(char *path)
+{
+	struct view **at = &views, *view;
+	sigset_t old;
+
+	if (!path)
+		return;
+	block_signals(&old);
+	while (*at && (*at)->path != path)
+		at = &(*at)->next;
+	view = *at;
+	if (view) {
+		*at = view->next;
+		remove_directory(AT_FDCWD, path, 2);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	free(view);
+	free(path);
+}
+
+/* ------------------------------------------------------------ making */
 
 /* Returns a path, which the caller frees; NULL: out of memory, after a message. */
 static char *join(const char *dir, const char *name, const char *end)
@@ -50,15 +181,14 @@ static char *make_directory(void)
 
 	if (!view)
 		return NULL;
-	index = mkdtemp(view) ? join(view, "index", "") : NULL;
+	index = make_temporary(view) ? join(view, "index", "") : NULL;
 	if (index && !mkdir(index, 0700)) {
 		free(index);
 		return view;
 	}
 	failed(view);
 	free(index);
-	rmdir(view);
-	free(view);
+	kunwind_view_free(view);
 	return NULL;
 }
 
@@ -176,22 +306,4 @@ bool kunwind_view_new(const char *dir, char **view, uint64_t *files, uint64_t *b
 		*view = NULL;
 	}
 	return ok;
-}
-
-void kunwind_view_free(char *view)
-{
-	char *paths[] = { view, NULL };
-	FTSENT *entry;
-	FTS *fts;
-
-	if (!view)
-		return;
-	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	while (fts && (entry = fts_read(fts))) {
-		if (entry->fts_info != FTS_D)
-			remove(entry->fts_accpath);
-	}
-	if (fts)
-		fts_close(fts);
-	free(view);
 }
