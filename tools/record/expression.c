@@ -5,7 +5,7 @@
  *	syscall > DURATION	any system call except those that wait (below)
  *	NAME > DURATION		this system call
  *	signal [SIGNAL]		a signal kills a process
- *	event NAME [if FILTER]	a tracepoint, or syscall:NAME at its entry
+ *	event NAME [if FILTER]	a tracepoint (also tracepoint:NAME), or syscall:NAME at its entry
  *
  * DURATION is a number with the unit us, ms or s. FILTER is in LTTng's language
  * and goes to LTTng as it is.
@@ -121,8 +121,12 @@ static bool read_duration(struct input *input, uint64_t *ns)
 	/* strtod() would read 0x10 and 1e3, too */
 	value = strtod(input->at, &end);
 	input->at += strspn(input->at, "0123456789.");
-	if (end != input->at && end > input->at)
+	if (end > input->at)
 		return wrong(input, "a duration has a unit: us, ms or s");
+	if (end < input->at) {
+		input->at = end;
+		return wrong(input, "a number has at most one point");
+	}
 	if (!read_word(input, "", unit, sizeof(unit)))
 		return wrong(input, "a duration has a unit: us, ms or s");
 	for (i = 0; i < 3 && strcmp(unit, units[i].name); i++)
@@ -239,7 +243,7 @@ static bool read_event(struct expression *expression, struct input *input)
 	expression->kind = EXPRESSION_EVENT;
 	if (!read_word(input, "_*:", name, sizeof(name)))
 		return wrong(input, "write the name of a tracepoint after event");
-	expression->event = strdup(name);
+	expression->event = strdup(strncmp(name, "tracepoint:", 11) ? name : name + 11);
 	skip_blanks(input);
 	if (!*input->at)
 		return true;

@@ -416,7 +416,11 @@ static bool set_up(struct record *record)
 		return false;
 	/* what a trigger waits for is in its snapshot, with a stack */
 	for (c = 0; c < record->flight.triggers.nr; c++) {
-		if (!record_event(record, record->flight.triggers.expression[c].event))
+		const struct expression *expression = &record->flight.triggers.expression[c];
+
+		if ((expression->kind == EXPRESSION_EVENT &&
+		     !session_may_trigger(session, expression->event)) ||
+		    !record_event(record, expression->event))
 			return false;
 	}
 	if (!probe && record->sampling.hz) {

@@ -282,6 +282,25 @@ bool session_event(struct session *session, const char *name, const char *filter
 	return found;
 }
 
+bool session_may_trigger(const struct session *session, const char *name)
+{
+	const char *call = behind(name, "syscall:");
+
+	if (call ? listed(session->syscalls, session->nr_syscalls, call) :
+		   listed(session->tracepoints, session->nr_tracepoints, name))
+		return true;
+	if (!call && !strcmp(name, "syscalls"))
+		kunwind_tool_error("--trigger \"event syscalls\": no tracepoint \"syscalls\": write "
+				   "event syscall:NAME, or syscall > DURATION");
+	else if (!call && listed(session->syscalls, session->nr_syscalls, name))
+		kunwind_tool_error("--trigger \"event %s\": a system call, not a tracepoint: write "
+				   "event syscall:%s, or %s > DURATION", name, name, name);
+	else
+		kunwind_tool_error("--trigger \"event %s\": no %s (lttng list --kernel%s has them)", name,
+				   call ? "such system call" : "such tracepoint", call ? " --syscall" : "");
+	return false;
+}
+
 bool session_open_files(struct session *session)
 {
 	static const char *const names[] = { STATE_DUMP_EVENTS };

@@ -67,6 +67,12 @@ bool session_context(struct session *session, int type);
 bool session_event(struct session *session, const char *name, const char *filter);
 
 /*
+ * Checks that a trigger for the event @name can fire: a tracepoint, or a system call
+ * with the prefix "syscall:". Both may have wildcards.
+ */
+bool session_may_trigger(const struct session *session, const char *name);
+
+/*
  * Makes the channel of interrupts, with all events of theirs that this kernel has.
  * @buffer: of the other channels. Does nothing the second time.
  */
