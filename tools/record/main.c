@@ -42,6 +42,9 @@
 #include "tool.h"
 #include "usage.h"
 #include "workload.h"
+#include "trace/kallsyms.h"
+
+#define MOST_BUFFER	(UINT64_C(1) << 30)
 
 struct record {
 	/* options */
@@ -290,14 +293,16 @@ static int parse(struct record *record, int argc, char **argv)
 	return 0;
 }
 
-static bool is_empty(const char *path)
+/* Returns whether a directory has no entry, or only @except. */
+static bool is_empty(const char *path, const char *except)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = dir != NULL;
 
 	while (dir && (entry = readdir(dir)))
-		empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
+		empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+				  !strcmp(entry->d_name, except));
 	if (dir)
 		closedir(dir);
 	return empty;
@@ -323,7 +328,7 @@ static bool prepare_output(struct record *record)
 		record->output = name;
 	}
 	record->made = !mkdir(record->output, 0777);
-	if (!record->made && errno == EEXIST && !is_empty(record->output)) {
+	if (!record->made && errno == EEXIST && !is_empty(record->output, "")) {
 		kunwind_tool_error("%s: is there already and not an empty directory: name another (-o)",
 				   record->output);
 		return false;
@@ -556,6 +561,9 @@ static int run(struct record *record)
 	if (record->flight.on && !flight_begin(&record->flight, record->session.name, record->dir,
 					       record->filter, record->buffer))
 		return TOOL_RUN_FAILED;
+	/* readers of a snapshot that another program takes look for them above it, too */
+	if (record->flight.kernel)
+		symbols_save(record->dir);
 	sampling_check(&record->sampling);
 	if (record->command) {
 		workload_run(&record->workload);
@@ -648,7 +656,7 @@ int main(int argc, char **argv)
 		record.buffer = 4 << 20;
 	if (!record.buffer)
 		return TOOL_RUN_FAILED;
-	record.flight.kernel = record.kernel;
+	record.flight.kernel = record.flight.on && (record.kernel || record.sampling.hz);
 	record.flight.quiet = record.quiet;
 	record.flight.json = record.json;
 	err = kunwind_info(&info);
@@ -663,6 +671,8 @@ int main(int argc, char **argv)
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
 	workload_abandon(&record.workload);
+	if (record.flight.kernel && is_empty(record.dir, KALLSYMS_NAME))
+		symbols_remove(record.dir);
 	if (record.made)
 		rmdir(record.dir);	/* succeeds only if nothing was written */
 	free(record.filter);

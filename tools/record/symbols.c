@@ -86,3 +86,11 @@ void symbols_save(const char *dir)
 	if (wrong)
 		kunwind_tool_error("%s: not written, so kernel functions may have no names: %s", path, wrong);
 }
+
+void symbols_remove(const char *dir)
+{
+	char path[PATH_MAX + sizeof(KALLSYMS_NAME)];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, KALLSYMS_NAME);
+	unlink(path);
+}

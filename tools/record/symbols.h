@@ -11,4 +11,7 @@
  */
 void symbols_save(const char *dir);
 
+/* Removes this file. */
+void symbols_remove(const char *dir);
+
 #endif /* KUNWIND_RECORD_SYMBOLS_H */

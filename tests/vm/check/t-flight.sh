@@ -104,6 +104,32 @@ wait $recorder
 is $? 0 "flight -a: SIGINT ends the recording"
 is "$(tail -n 1 err | "$json" record 2>&1)" "" "flight --json: the last line is as kunwind-json(5) says"
 
+# ------------------------------------------------ triggers that could never fire
+out=$(kunwind record --flight --trigger 'event openat' -o never true 2>&1)
+is $? 125 "trigger: a system call without its prefix is refused"
+like "$out" "write event syscall:openat" "trigger: the message says how to name a system call"
+out=$(kunwind record --flight --trigger 'event sched_swich' -o never true 2>&1)
+like "$? $out" "125 .*no such tracepoint" "trigger: a tracepoint that LTTng does not list is refused"
+start_recorder --flight --trigger 'event tracepoint:sched_switch' --snapshots 1 -a -o prefixed
+has_fired() { [ "$(snapshots prefixed)" = 1 ]; }
+eventually "trigger: the prefix tracepoint: names a tracepoint" has_fired
+kill -INT $recorder
+wait $recorder
+
+# ------------------------------------------------ symbols of the kernel
+start_recorder --flight -F 97 -a -o samples
+path=$(kunwind snapshot)
+is "$? $(ls samples/kallsyms.gz)" "0 samples/kallsyms.gz" "samples: kunwind snapshot has the kernel's symbols beside it"
+kill -USR1 $recorder
+eventually "samples: SIGUSR1 takes a snapshot" has_snapshots samples 2
+kill -INT $recorder
+wait $recorder
+check "samples: the recorder's snapshot has the kernel's symbols" test -s samples/snapshot-2-*/kallsyms.gz
+start_recorder --flight -F 97 -a -o nothing
+kill -INT $recorder
+wait $recorder
+check "samples: without a snapshot no directory is left" test ! -e nothing
+
 # ------------------------------------------------ a full disk, a killed recorder
 mkdir small
 mount -t tmpfs -o size=256k none small
