@@ -85,7 +85,7 @@ static bool parse_size(const char *text, uint64_t *size)
 		*size <<= 20;
 		end++;
 	}
-	return !*end && *size >= 4096 && *size <= 1u << 30 && !(*size & (*size - 1));
+	return !*end && *size >= 4096 && *size <= MOST_BUFFER && !(*size & (*size - 1));
 }
 
 /* Reads bytes for --memory. Returns false after a message. */
@@ -513,18 +513,28 @@ static void closing_words_flight(const struct record *record)
 		kunwind_tool_error("no snapshot was taken");
 }
 
+/* Returns a size of buffers that --buffer takes, four times @buffer if that is possible. */
+static uint64_t more_buffer(uint64_t buffer)
+{
+	return buffer < 1 << 20 ? 1 << 20 : buffer > MOST_BUFFER / 4 ? MOST_BUFFER : 4 * buffer;
+}
+
 static void closing_words(const struct record *record)
 {
+	char larger[48] = "";
+
 	if (record->flight.on) {
 		closing_words_flight(record);
 		return;
 	}
-	if (record->lost)
-		kunwind_tool_error("%llu events were lost because the buffers were full: "
-				   "use --buffer %lluM, or record %s",
-				   (unsigned long long)record->lost,
-				   (unsigned long long)(record->buffer >> 20 ? record->buffer >> 18 : 1),
+	if (record->lost) {
+		if (record->buffer < MOST_BUFFER)
+			snprintf(larger, sizeof(larger), "use --buffer %lluM, or ",
+				 (unsigned long long)more_buffer(record->buffer) >> 20);
+		kunwind_tool_error("%llu events were lost because the buffers were full: %srecord %s",
+				   (unsigned long long)record->lost, larger,
 				   is_profile() ? "fewer samples (-F)" : "fewer events (-e)");
+	}
 	if (record->quiet)
 		return;
 	if (session_is_remote(record->output)) {

@@ -127,20 +127,24 @@ bool snapshot_take(const char *session, const char *dir, char *path, size_t size
 	return found;
 }
 
-/* Writes the directory of the session's snapshots. */
+/* Writes the directory of the session's snapshots. Returns false after a message. */
 static bool directory_of(const char *session, char *dir, size_t size)
 {
 	struct lttng_snapshot_output_list *list = NULL;
 	struct lttng_snapshot_output *output;
 	const char *url = NULL;
 
-	if (lttng_snapshot_list_output(session, &list) < 0)
-		return false;
+	int err = lttng_snapshot_list_output(session, &list);
+
+	if (err < 0)
+		return session_failure(session, err);
 	output = lttng_snapshot_output_list_get_next(list);
 	if (output)
 		url = lttng_snapshot_output_get_ctrl_url(output);
 	if (url)
 		snprintf(dir, size, "%s", strncmp(url, "file://", 7) ? url : url + 7);
+	else
+		kunwind_tool_error("%s: LTTng has no directory for its snapshots", session);
 	lttng_snapshot_output_list_destroy(list);
 	return url;
 }
