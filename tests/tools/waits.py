@@ -353,6 +353,43 @@ def convoy(scene, operation, value):
     scene.leave(16010, THIRD, "futex", cpu=2)
 
 
+def test_holders(work, arguments):
+    """The options select the waiter, but not the call of the thread that wakes it."""
+    scene = Scene(work, "short", *arguments)
+    scene.timer(1500, "entry")
+    scene.timer(1510, "exit")
+    scene.futex(2000, FIRST, 0x1000, WAIT | PRIVATE, 2)
+    scene.out(2100, FIRST)
+    scene.futex(3002000, SECOND, 0x1000, WAKE | PRIVATE, 1, "opener", cpu=1)
+    scene.wake(3002100, SECOND, FIRST, "recursive")
+    scene.leave(3002200, SECOND, "futex", cpu=1)
+    scene.back(3002500, FIRST)
+    scene.leave(3002600, FIRST, "futex")
+    for options in ((), ("--duration", "1ms"), ("--tid", "100"), ("--comm", "first"), ("-e", "futex")):
+        data = scene.waits(*options)
+        (line,) = data["wakers"]
+        same("holder, %s: the waker's stack and call" % " ".join(options), (
+            line["waker_call"], names(line["waker_stack"])[:1], holders(data["locks"][0])),
+             ("futex", ["opener" if options in ((), ("-e", "futex")) else "recursive"], [("second", "opener", 3000000)]))
+        folded = run("export", "--folded", "-w", "lock", *options, scene.directory).stdout.splitlines()
+        same("holder, %s: folded stacks" % " ".join(options), folded,
+             ["first;_start;main;reader;[lock held by second];_start;main;opener;futex 3000000"])
+    scene = Scene(work, "signal", *arguments)
+    scene.timer(1500, "entry")
+    scene.timer(1510, "exit")
+    scene.futex(2000, FIRST, 0x1000, WAIT | PRIVATE, 2)
+    scene.out(2100, FIRST)
+    scene.enter(4200, SECOND, "tgkill", "opener", cpu=1)
+    scene.wake(4300, SECOND, FIRST)
+    scene.leave(4400, SECOND, "tgkill", cpu=1)
+    scene.back(4500, FIRST)
+    scene.leave(4600, FIRST, "futex")
+    for options in ((), ("--tid", "100"), ("-e", "futex"), ("--comm", "first"), ("--duration", "1us")):
+        (lock,) = scene.waits(*options)["locks"]
+        same("signal, %s: its sender holds no lock" % " ".join(options),
+             (lock["waits"], lock["other_waits"], holders(lock)), (0, 1, []))
+
+
 def holders(lock):
     return sorted((pair["holder"], names(pair["holder_stack"])[0] if pair["holder_stack"] else None, pair["ns"])
                   for pair in lock["pairs"])
@@ -573,6 +610,11 @@ def test_chains(scene):
     same("chain: what each thread did that was waited for, in nanoseconds", parts(scene.waits()["chains"]),
          {"first: read": (7000, second), "second: futex": (4000, third),
           "third: nanosleep": (2000, {"interrupt: timer": 2000})})
+    for options in (("--duration", "5us"), ("-e", "read"), ("--tid", "100"), ("--comm", "first")):
+        data = scene.waits(*options)
+        same("chain, %s: calls and waits that are not selected are parts of it" % options[0], (
+            parts(data["chains"]), data["trace"]["waits"], sum(thread["waits"] for thread in data["threads"])),
+             ({"first: read": (7000, second)}, 1, 1))
     text = run("waits", scene.directory).stdout
     check("chain: text with shares", "  4.000 us   57.1 %    second: futex\n" in text and
           "  2.000 us   28.6 %        interrupt: timer\n" in text, text)
@@ -615,10 +657,10 @@ def test_selection(scene):
     same("--pid: the waker is of any process", sorted((line["waker"], names(line["waker_stack"])[:1]) for line in data["wakers"]),
          [("other", ["opener"]), ("unknown", [])])
     same("--pid: only threads of the process", [thread["name"] for thread in data["threads"]], ["first"])
-    same("chain: the waker is not selected", parts(data["chains"]),
-         {"first: read": (600, {"other: [not recorded]": 500, "unknown: [not recorded]": 100})})
+    same("chain: what a waker did that is not selected", parts(data["chains"]),
+         {"first: read": (600, {"other: on the CPU": 500, "unknown: [not recorded]": 100})})
     data = scene.waits("--comm", "first", "--from", "0.0000012", "--to", "0.000002")
-    same("--from, --to: waits are cut at the window", wakers(data), {("first", "read"): ("thread", "other", None, 1, 400, 100)})
+    same("--from, --to: waits are cut at the window", wakers(data), {("first", "read"): ("thread", "other", "write", 1, 400, 100)})
     same("--from, --to: time on the CPU is cut, too", [(thread["name"], thread["on_cpu_ns"]) for thread in data["threads"]],
          [("first", 300)])
     same("--duration: only waits that take so long", scene.waits("--tid", "100", "--duration", "500ns..1us")["trace"]["waits"], 1)
@@ -654,6 +696,7 @@ def main():
             test(Scene(work, test.__name__, *arguments))
         test_two_traces(work, arguments)
         test_locks(work, arguments)
+        test_holders(work, arguments)
         test_contended(work, arguments)
         test_messages(work, arguments)
     tap.finish()

@@ -127,7 +127,7 @@ void waits_follow(struct waits *waits)
 		const struct wait *wait = &waits->wait[i];
 		int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
 
-		if (wait->preempted || wait->end == INT64_MAX)
+		if (wait->hidden || wait->preempted || wait->end == INT64_MAX)
 			continue;
 		node = node_of(waits, CALLS_ROOT, waits->samples.calls.string[wait->comm],
 			       waits->samples.calls.string[wait->cause]);

@@ -176,14 +176,14 @@ static void make_room(struct lock *lock)
 	lock->release = needed(realloc(lock->release, lock->cap * sizeof(*lock->release)));
 }
 
-static void release(struct lock *lock, int64_t time, uint32_t holder, uint32_t comm)
+void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,
+		   uint32_t comm)
 {
-	lock->releases++;
-	if (!lock->waiting || !lock->mutex)
-		return;
+	struct lock *lock = &locks->lock[lock_number(locks, call->lock)];
+
 	if (lock->nr == lock->cap)
 		make_room(lock);
-	lock->release[lock->nr++] = (struct lock_release){ time, holder, comm, lock->newest };
+	lock->release[lock->nr++] = (struct lock_release){ time, node, comm, lock->newest };
 	lock->newest = 0;
 }
 
@@ -202,8 +202,8 @@ static uint32_t first_release(const struct lock *lock, int64_t time)
 	return low;
 }
 
-void lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event, int64_t time, uint32_t node, uint32_t comm)
+bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
+		  const bt_event *event)
 {
 	int64_t address, operation, value = -1;
 	struct lock *lock;
@@ -211,7 +211,7 @@ void lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 	*call = (struct lock_call){ .operation = LOCK_NONE };
 	if (!kunwind_field_integer(kunwind_event_field(event, "uaddr"), &address) ||
 	    !kunwind_field_integer(kunwind_event_field(event, "op"), &operation))
-		return;
+		return false;
 	kunwind_field_integer(kunwind_event_field(event, "val"), &value);
 	call->shared = !(operation & OP_PRIVATE);
 	lock = lock_of(locks, trace, pid, (uint64_t)address);
@@ -237,16 +237,19 @@ void lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 	case OP_UNLOCK_PI:
 	case OP_WAKE_BITSET:
 	case OP_CMP_REQUEUE_PI:
-		release(&locks->lock[lock_number(locks, call->lock)], time, node, comm);
 		call->operation = LOCK_WAKE;
 		break;
 	}
-	if (call->operation != LOCK_WAIT)
-		return;
 	lock = &locks->lock[lock_number(locks, call->lock)];
-	lock->waiting++;
-	lock->newest++;
-	call->since = lock->first + lock->nr;
+	if (call->operation == LOCK_WAIT) {
+		lock->waiting++;
+		lock->newest++;
+		call->since = lock->first + lock->nr;
+	}
+	if (call->operation != LOCK_WAKE)
+		return false;
+	lock->releases++;
+	return lock->waiting && lock->mutex;
 }
 
 /* @since: number of the first release that the call could need. */

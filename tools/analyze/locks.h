@@ -67,16 +67,20 @@ struct sample;
 void locks_free(struct locks *locks);
 
 /*
- * Takes the entry event of futex(2). @node: innermost of the stack. Sets *call,
- * which lock_left() takes.
+ * Takes the entry event of futex(2). Sets *call, which lock_left() takes. Returns
+ * whether lock_released() must follow.
  */
-void lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event, int64_t time, uint32_t node, uint32_t comm);
+bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
+		  const bt_event *event);
+
+/* Takes the release of a mutex that has waiters. @node: innermost of the holder's stack. */
+void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,
+		   uint32_t comm);
 void lock_left(struct locks *locks, struct lock_call *call);
 
 /*
  * Takes a time off the CPU in @call, which waits. @waker: the call of the thread that
- * woke, NULL: none is known. For a mutex, sets sample->lock and its node, and adds
+ * woke; NULL: the thread ended. For a mutex, sets sample->lock and its node, and adds
  * the weight WEIGHT_LOCK.
  */
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,

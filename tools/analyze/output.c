@@ -58,7 +58,7 @@ bool analyze_remarks(const struct samples *samples)
 	if (samples->why_no_kernel)
 		kunwind_tool_error("%skernel functions have no names: %s", samples->which,
 				   samples->why_no_kernel);
-	if (samples->calls.nr_nodes > 1)
+	if (samples->nr_selected)
 		return true;
 	if (filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tid >= 0 ||
 	    filter->comm || !kunwind_filter_any_duration(filter))

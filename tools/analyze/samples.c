@@ -30,7 +30,6 @@
 #include "scheduler.h"
 #include "selection.h"
 #include "threads.h"
-#include "unnamed_code.h"
 #include "trace/reading.h"
 #include "trace/syscall.h"
 
@@ -55,101 +54,6 @@ void samples_free(struct samples *samples)
 	kunwind_options_exit(&samples->options);
 }
 
-/* ------------------------------------------------------------ stacks */
-
-/*
- * Adds a frame's functions: first the function itself, then those inlined into
- * it. Returns the innermost node.
- */
-static uint32_t add_functions(struct samples *samples, uint32_t node, bool kernel, bool guess,
-			      const struct kunwind_frame *frame)
-{
-	struct calls *calls = &samples->calls;
-	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
-	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel, .guess = guess,
-				   .object = calls_string(calls, object) };
-	unsigned int i = frame->nr_functions;
-	bool named = false;
-	char name[280];
-
-	if (samples->places) {
-		new.address = frame->object ? frame->object_address : frame->address;
-		if (frame->object)
-			new.build_id = calls_string(calls, kunwind_object_build_id(frame->object));
-	}
-	while (i-- > 0) {
-		const struct kunwind_function *function = &frame->function[i];
-
-		if (!function->name)
-			continue;
-		new.name = calls_string(calls, function->name);
-		if (samples->places) {
-			new.file = calls_string(calls, function->file ? function->file : "");
-			new.line = function->line;
-			new.inlined = named;
-		}
-		node = calls_child(calls, node, &new);
-		named = true;
-	}
-	if (named)
-		return node;
-	unnamed_code(frame, object, samples->options.offsets, name, sizeof(name));
-	new.name = calls_string(calls, name);
-	return calls_child(calls, node, &new);
-}
-
-uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
-			   uint32_t node)
-{
-	size_t i;
-
-	for (i = stack->nr; i-- > 0;) {
-		unsigned int trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
-
-		node = add_functions(samples, node, false, kunwind_trust_is_guess(trust),
-				     &stack->frame[i]);
-	}
-	for (i = stack->nr_kernel; i-- > 0;)
-		node = add_functions(samples, node, true, false, &stack->kernel[i]);
-	return node;
-}
-
-/* Adds a stack below its process's name. Returns the innermost node. */
-static uint32_t add_stack(struct samples *samples, const struct kunwind_stack *stack,
-			  const char *comm)
-{
-	struct calls *calls = &samples->calls;
-	const struct kunwind_function *function;
-	size_t i = stack->nr;
-	uint32_t node;
-	uint8_t trust;
-
-	if (samples->measuring)
-		return CALLS_ROOT;
-	node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
-	samples->frames += stack->nr;
-	samples->with_stack += stack->nr > 0;
-	samples->without_stack += !stack->nr;
-	if (stack->nr)
-		samples->by_reason[(unsigned int)stack->reason < KUNWIND_NR_REASONS ?
-				   stack->reason : KUNWIND_NR_REASONS]++;
-	if (stack->complete)
-		samples->complete += stack->nr > 0;
-	else
-		node = calls_node(calls, node, FRAME_NOTE,
-				  stack->nr ? "[stack ends here]" :
-				  stack->nr_kernel ? "[no user stack]" : "[no stack]",
-				  stack->nr && stack->reason > 0 ?
-				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
-	while (i-- > 0) {
-		function = kunwind_frame_function(&stack->frame[i]);
-		samples->named += function && function->name;
-		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
-		samples->by_trust[trust < KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
-	}
-	return samples_functions(samples, stack, node);
-}
-
 static void begin_sample(struct samples *samples, const struct sample *sample,
 			 const bt_event *event)
 {
@@ -165,8 +69,14 @@ static void finish_sample(struct samples *samples, const struct sample *sample,
 
 	if (samples->measuring)
 		selection_measure(samples, sample, event);
-	if (samples->measuring || sample->hidden)
+	if (samples->measuring)
 		return;
+	if (sample->hidden) {
+		if (samples->hidden_waits && sample->kind == SAMPLE_OFF_CPU)
+			samples->fn->end(sample, event, samples->data);
+		return;
+	}
+	samples->nr_selected++;
 	if (sample->thread != SAMPLE_NO_THREAD && !samples->thread[sample->thread].sampled) {
 		samples->thread[sample->thread].sampled = true;
 		samples->nr_sampled++;
@@ -199,6 +109,7 @@ struct moment {
 	int64_t time;				/* that of head, or the nearest one in the window */
 	const void *trace;
 	const struct kunwind_stack *stack;	/* unset for the exit of a system call */
+	bool unselected;			/* the options do not select its thread */
 	struct sample_thread *thread;		/* NULL: not known, or no event yet */
 };
 
@@ -250,31 +161,44 @@ static void call_does_not_return(struct samples *samples, struct sample_thread *
 	thread->call.begin = -1;
 }
 
+/* Follows the locks. The holder's stack is needed, also if its call is not selected. */
+static void enter_futex(const struct moment *now, const struct sample *call)
+{
+	struct samples *samples = now->samples;
+	struct lock_call *futex = &now->thread->futex;
+
+	if (lock_entered(&samples->locks, futex, now->trace, now->head->pid, now->event))
+		lock_released(&samples->locks, futex, now->time, call->hidden ?
+			      samples_stack(samples, now->stack, now->head->comm) :
+			      samples->calls.node[call->node].parent, call->comm);
+}
+
 static void enter_call(const struct moment *now, const char *name)
 {
+	struct samples *samples = now->samples;
+	bool selected = !now->unselected && kunwind_options_event(&samples->options, now->head->name);
 	struct sample call;
 
 	if (now->thread)
-		call_does_not_return(now->samples, now->thread, now->event);
-	if (!kunwind_options_event(&now->samples->options, now->head->name))
+		call_does_not_return(samples, now->thread, now->event);
+	if (!selected && !samples->follow)
 		return;
+	selected = selected && selection_has(samples, samples->number, now->head->time);
 	call = new_sample(now, SAMPLE_SYSCALL, name,
-			  selection_has(now->samples, now->samples->number, now->head->time) ?
-			  add_stack(now->samples, now->stack, now->head->comm) : CALLS_ROOT);
-	if (now->samples->files) {
-		call.file = now->samples->files->file;
-		call.fd = now->samples->files->fd;
-		call.transfers = now->samples->files->transfers;
+			  selected ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT);
+	if (samples->files) {
+		call.file = samples->files->file;
+		call.fd = samples->files->fd;
+		call.transfers = samples->files->transfers;
 	}
-	begin_sample(now->samples, &call, now->event);
-	if (now->thread && !now->samples->measuring && !strncmp(name, "futex", 5))
-		lock_entered(&now->samples->locks, &now->thread->futex, now->trace, now->head->pid,
-			     now->event, now->time,
-			     now->samples->calls.node[call.node].parent, call.comm);
-	if (now->thread)
-		now->thread->call = call;
-	else
-		finish_sample(now->samples, &call, now->event);
+	begin_sample(samples, &call, now->event);
+	if (!now->thread) {
+		finish_sample(samples, &call, now->event);
+		return;
+	}
+	if (!samples->measuring && !strncmp(name, "futex", 5))
+		enter_futex(now, &call);
+	now->thread->call = call;
 }
 
 static void leave_call(const struct moment *now, const char *name)
@@ -290,7 +214,8 @@ static void leave_call(const struct moment *now, const char *name)
 	thread->call.returned = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result);
 	thread->call.result = thread->call.returned ? result : 0;
 	thread->call.failed = thread->call.result < 0 && thread->call.result >= -4095;
-	now->samples->events += kunwind_filter_time(&now->samples->options.filter, now->head->time);
+	now->samples->events += !now->unselected &&
+				kunwind_filter_time(&now->samples->options.filter, now->head->time);
 	switch_is_lost(now->samples, thread, now->event);
 	finish_sample(now->samples, &thread->call, now->event);
 	lock_left(&now->samples->locks, &thread->futex);
@@ -304,19 +229,20 @@ static void switch_away(const struct moment *now)
 	const char *what, *next;
 	uint32_t stack;
 	struct sample event;
-	bool is_event, is_off;
+	bool selected, is_event, is_off;
 	int64_t tid;
 
 	if (thread && thread->call.begin >= 0)
 		what = samples->calls.string[thread->call.what];
 	else
 		what = scheduler_cause(now->event);
-	if (!kunwind_options_event(&samples->options, "sched_switch") &&
-	    !kunwind_options_event(&samples->options, what))
+	selected = !now->unselected && (kunwind_options_event(&samples->options, "sched_switch") ||
+					kunwind_options_event(&samples->options, what));
+	if (!selected && !samples->follow)
 		return;
-	is_event = selection_has_event(samples, "sched_switch", now->head->time);
-	is_off = selection_has(samples, samples->number, now->head->time);
-	stack = is_event || is_off ? add_stack(samples, now->stack, now->head->comm) : CALLS_ROOT;
+	is_event = selected && selection_has_event(samples, "sched_switch", now->head->time);
+	is_off = selected && selection_has(samples, samples->number, now->head->time);
+	stack = is_event || is_off ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT;
 	event = new_sample(now, SAMPLE_EVENT, "sched_switch", stack);
 	if (is_event)
 		finish_sample(samples, &event, now->event);
@@ -343,8 +269,10 @@ static void switch_away(const struct moment *now)
 /* Looks for the lock that the thread, which now runs again, has waited for. */
 static void wait_for_lock(struct samples *samples, struct sample_thread *thread)
 {
+	/* without the waker's call, the wakeup may be that of a signal */
+	static const struct lock_call unknown = { .operation = LOCK_NONE };
 	const struct sample_thread *other = NULL;
-	const struct lock_call *call = NULL;
+	const struct lock_call *call = &unknown;
 	const char *name = "";
 
 	if (thread->futex.operation != LOCK_WAIT || thread->off.preempted || thread->off.hidden ||
@@ -443,7 +371,8 @@ static uint64_t wake(const struct moment *now, struct sample_thread *thread, uin
 	if (waker && waker->call.begin >= 0) {
 		by.call = waker->call.what;
 		by.futex = waker->futex;
-		by.node = samples->calls.node[waker->call.node].parent;
+		if (!waker->call.hidden)
+			by.node = samples->calls.node[waker->call.node].parent;
 	}
 	if (cpu)
 		by.interrupt = cpu_in_interrupt(cpu, &samples->calls);
@@ -505,11 +434,12 @@ static void take_cpu(struct moment *now, struct kunwind_stack *stack)
 	kunwind_field_integer(kunwind_event_field(now->event, "period"), &period);
 	kunwind_field_integer(kunwind_event_field(now->event, "reason"), &reason);
 	kunwind_field_integer(kunwind_event_field(now->event, "clock"), &clock);
-	if (!selection_has_event(samples, now->head->name, now->head->time) || period < 0)
+	if (now->unselected || period < 0 ||
+	    !selection_has_event(samples, now->head->name, now->head->time))
 		return;
 	samples->cycles |= clock == 1;			/* kmod/trace/sample.h */
 	stack->complete |= reason == KUNWIND_KTHREAD;	/* no user part is missing */
-	sample = new_sample(now, SAMPLE_CPU, "on CPU", add_stack(samples, stack, now->head->comm));
+	sample = new_sample(now, SAMPLE_CPU, "on CPU", samples_stack(samples, stack, now->head->comm));
 	sample.begin -= period;
 	sample.duration = period;
 	finish_sample(samples, &sample, now->event);
@@ -525,7 +455,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct sample_thread *wakes = NULL;
 	int64_t ran = 0;
 	const char *call;
-	bool is_switch, is_cpu, counts;
+	bool is_switch, is_cpu, counts, told = true;
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -554,13 +484,14 @@ static int take(const bt_event *event, int64_t time, void *data)
 		wakes = woken(&now);
 	counts = (options->only_pid < 0 || head.pid == options->only_pid) &&
 		 kunwind_filter_tid(&options->filter, &head);
-	if (!counts && !wakes)
+	if (!counts && !wakes && !samples->follow)
 		return KUNWIND_TRACE_GO_ON;
 	call = kunwind_syscall_left(head.name);
 	if (call) {
 		/* the sample has the stack of the entry */
 		now.thread = threads_find(samples, now.trace, &head);
-		if (!now.thread && !samples->measuring &&
+		now.unselected = !counts;
+		if (counts && !now.thread && !samples->measuring &&
 		    kunwind_filter_comm(&options->filter, &head) &&
 		    counts_at_all(samples, event, &head, &stack))
 			samples->in_call++;
@@ -573,26 +504,30 @@ static int take(const bt_event *event, int64_t time, void *data)
 		now.thread = threads_find(samples, now.trace, &head);
 		if (call && now.thread)
 			call_does_not_return(samples, now.thread, event);
-		if (!wakes)
+		if (!wakes && !samples->follow)
 			return KUNWIND_TRACE_GO_ON;
 		counts = false;
 	}
 	if (!samples->measuring)
-		counts &= counts_at_all(samples, event, &head, &stack);
-	if (!counts) {
+		told = counts_at_all(samples, event, &head, &stack);
+	counts &= told;
+	if (!counts && (!told || !samples->follow)) {
 		/* the waker of a thread that counts */
 		if (wakes) {
 			now.thread = threads_find(samples, now.trace, &head);
 			wake(&now, wakes, needs_waker(samples, wakes) && stack.told ?
-			     add_stack(samples, &stack, head.comm) : CALLS_ROOT);
+			     samples_stack(samples, &stack, head.comm) : CALLS_ROOT);
 		}
 		return KUNWIND_TRACE_GO_ON;
 	}
-	samples->events += kunwind_filter_time(&options->filter, time);
+	now.unselected = !counts;
+	samples->events += counts && kunwind_filter_time(&options->filter, time);
 	if (head.tid >= 0 && time >= 0)
 		now.thread = threads_get(samples, now.trace, &head);
 	else
 		samples->no_threads = true;
+	if (now.thread)
+		now.thread->selected |= counts;
 	if (is_switch && now.thread && head.tid)
 		now.thread->on_cpu += ran;
 	if (is_cpu) {
@@ -602,9 +537,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 	} else if (is_switch) {
 		switch_away(&now);
 	} else if (wakes || selection_has_event(samples, head.name, time)) {
-		bool is_event = selection_has_event(samples, head.name, time);
+		bool is_event = counts && selection_has_event(samples, head.name, time);
 		uint32_t node = is_event || needs_waker(samples, wakes) ?
-				add_stack(samples, &stack, head.comm) : CALLS_ROOT;
+				samples_stack(samples, &stack, head.comm) : CALLS_ROOT;
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  is_event ? node : CALLS_ROOT);
 

@@ -63,7 +63,7 @@ struct sample {
 	bool transfers;		/* SYSCALL: result is a number of bytes */
 	bool returned;		/* SYSCALL: result is set */
 	int64_t result;		/* SYSCALL: what it returned */
-	bool hidden;		/* private to samples.c: the options do not select it */
+	bool hidden;		/* the options do not select it (hidden_waits) */
 	uint64_t number;	/* the same: of the event that begins it, in the trace */
 	/*
 	 * EVENT: its thread wakes one that is off the CPU, and OFF_CPU: it ends
@@ -106,6 +106,7 @@ struct sample_thread {
 	struct sample call, off;	/* not ended yet; begin is -1 if there is none */
 	struct sample_waker waker;	/* the latest; time is -1 if there is none */
 	struct lock_call futex;		/* of call */
+	bool selected;		/* by the options, at some time; others are followed as wakers */
 	bool dead;
 	bool sampled;
 };
@@ -117,6 +118,8 @@ struct samples {
 	bool places;		/* set before reading: frames have their address, build-id and line */
 	const char *which;	/* for messages: which of several reads this is; "" */
 	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
+	bool follow;		/* set before reading: follow calls and waits of all threads, as wakers */
+	bool hidden_waits;	/* set before reading, with follow: end() takes hidden waits, too */
 	struct kunwind_copy *copy;	/* set before reading: to be written; or NULL */
 	/* results */
 	struct calls calls;
@@ -130,6 +133,7 @@ struct samples {
 	 */
 	int64_t begin, end;
 	uint64_t lost;		/* by the tracer */
+	uint64_t nr_selected;	/* samples */
 	uint64_t events, with_stack, frames, named, complete;
 	uint64_t without_stack;
 	uint64_t by_reason[KUNWIND_NR_REASONS + 1];	/* stacks; the last: not recorded */
@@ -168,6 +172,12 @@ void samples_free(struct samples *samples);
  */
 bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		  const struct samples_calls *fn, void *data);
+
+/*
+ * Adds a stack below its process's name, and counts it. Returns the innermost node.
+ * Ends the program if out of memory.
+ */
+uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stack, const char *comm);
 
 /*
  * Adds the functions of a stack below a node. Returns the innermost function's node.

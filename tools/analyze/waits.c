@@ -149,35 +149,39 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 		.thread = sample->thread, .comm = sample->comm, .cause = sample->what,
 		.node = waits->samples.calls.node[sample->node].parent,
 		.waker = SAMPLE_NO_THREAD, .preempted = sample->preempted,
+		.hidden = sample->hidden,
 	};
 
 	if (sample->kind != SAMPLE_OFF_CPU || sample->begin < 0)
 		return;
 	if (sample->duration < 0 && event) {
-		waits->lost++;
+		waits->lost += !sample->hidden;
 		return;
 	}
+	if (sample->hidden && !sample->duration)
+		return;		/* outside of the window */
+	waits->nr_hidden += sample->hidden;
 	if (sample->duration < 0) {
 		wait.end = INT64_MAX;
-		waits->endless++;
+		waits->endless += !sample->hidden;
 		keep(waits, &wait);
 		return;
 	}
 	if (wait.preempted) {
 		wait.wakeup = wait.begin;
 		wait.waker_comm = sample->next;
-		waits->preempted++;
 	} else if (waker) {
 		wait.wakeup = waker->time;
 		wait.interrupt = waker->interrupt;
 		wait.waker_comm = waker->interrupt ? 0 : waker->comm;
 		if (!waker->interrupt)
 			wait.waker = waker->thread;
-		*(waker->interrupt ? &waits->by_interrupt : &waits->by_thread) += 1;
-	} else {
-		waits->unrecorded++;
 	}
 	keep(waits, &wait);
+	if (sample->hidden)
+		return;
+	*(wait.preempted ? &waits->preempted : !waker ? &waits->unrecorded :
+	  waker->interrupt ? &waits->by_interrupt : &waits->by_thread) += 1;
 	count_thread(waits, &wait);
 	count_line(waits, &wait, sample);
 }
@@ -198,6 +202,15 @@ static int by_key(const void *a, const void *b)
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
 	return x->times < y->times ? 1 : x->times > y->times ? -1 : 0;
+}
+
+uint32_t waits_threads(const struct waits *waits)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < waits->samples.nr_threads; i++)
+		nr += waits->samples.thread[i].selected;
+	return nr;
 }
 
 void waits_sort(struct waits *waits)

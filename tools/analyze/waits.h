@@ -22,6 +22,7 @@ struct wait {
 	uint32_t waker;		/* thread, or SAMPLE_NO_THREAD */
 	uint32_t waker_comm, interrupt;	/* strings; 0: none */
 	bool preempted;
+	bool hidden;		/* not selected: only chains need it */
 };
 
 /* All waits of threads of one name with one cause and one kind of waker. */
@@ -52,6 +53,7 @@ struct waits {
 	struct samples samples;
 	struct wait *wait;
 	uint32_t nr, cap;
+	uint32_t nr_hidden;		/* of nr */
 	struct wait_line *line;
 	uint32_t nr_lines, cap_lines;
 	struct wait_pair *pair;
@@ -71,6 +73,9 @@ struct waits {
 
 /* For samples_read(). @data: struct waits. */
 void waits_take(const struct sample *sample, const bt_event *event, void *data);
+
+/* Returns the number of threads that the options select. */
+uint32_t waits_threads(const struct waits *waits);
 
 /* Sorts all, after reading. */
 void waits_sort(struct waits *waits);

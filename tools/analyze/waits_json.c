@@ -47,10 +47,10 @@ static json_t *trace_json(const struct waits *waits)
 	set(trace, "end_ns", samples->end);
 	set(trace, "events", (int64_t)samples->events);
 	set(trace, "lost", (int64_t)samples->lost);
-	set(trace, "threads", samples->nr_threads);
+	set(trace, "threads", waits_threads(waits));
 	analyze_set(trace, "wakeups_recorded", json_boolean(samples->nr_wakings));
 	analyze_set(trace, "interrupts_recorded", json_boolean(samples->cpus.interrupts));
-	set(trace, "waits", waits->nr - (int64_t)waits->endless);
+	set(trace, "waits", waits->nr - waits->nr_hidden - (int64_t)waits->endless);
 	set(trace, "ended_by_thread", (int64_t)waits->by_thread);
 	set(trace, "ended_by_interrupt", (int64_t)waits->by_interrupt);
 	set(trace, "waker_not_recorded", (int64_t)waits->unrecorded);
@@ -68,7 +68,11 @@ static json_t *threads_json(const struct waits *waits)
 	uint32_t i;
 
 	for (i = 0; i < samples->nr_threads; i++) {
-		json_t *object = needed(json_object());
+		json_t *object;
+
+		if (!samples->thread[i].selected)
+			continue;
+		object = needed(json_object());
 
 		analyze_set(object, "name", analyze_text(samples, samples->thread[i].comm));
 		set(object, "pid", samples->thread[i].pid);
@@ -193,7 +197,7 @@ static json_t *endless_json(const struct waits *waits)
 		const struct wait *wait = &waits->wait[i];
 		json_t *object;
 
-		if (wait->end != INT64_MAX)
+		if (wait->hidden || wait->end != INT64_MAX)
 			continue;
 		object = needed(json_object());
 		analyze_set(object, "name", analyze_text(samples, wait->comm));

@@ -72,7 +72,7 @@ static bool remarks(const struct waits *waits)
 
 	if (!analyze_remarks(samples))
 		return false;
-	if (!waits->nr && !waits->lost) {
+	if (waits->nr == waits->nr_hidden && !waits->lost) {
 		kunwind_tool_error("no times off the CPU: the trace has no sched_switch of these threads "
 				   "(kunwind record -e syscalls,sched_switch,sched_waking)");
 		return false;
@@ -109,7 +109,7 @@ int analyze_waits(int argc, char **argv)
 
 	samples_init(&waits.samples);
 	calls_init(&waits.chains);
-	waits.samples.wakers = true;
+	waits.samples.wakers = waits.samples.follow = waits.samples.hidden_waits = true;
 	parsed = parse(&waits, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);

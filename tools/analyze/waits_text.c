@@ -66,8 +66,9 @@ static void print_head(const struct waits *waits)
 
 	printf("Trace%s%s, %.3f s: %u waits of %u threads, %" PRIu64 " events lost\n",
 	       *samples->hostname ? " of " : "", samples->hostname,
-	       (double)(samples->end - samples->begin) / 1e9, waits->nr - (uint32_t)waits->endless,
-	       samples->nr_threads, samples->lost);
+	       (double)(samples->end - samples->begin) / 1e9,
+	       waits->nr - waits->nr_hidden - (uint32_t)waits->endless, waits_threads(waits),
+	       samples->lost);
 	printf("Ended by a thread: %" PRIu64 ", by an interrupt: %" PRIu64 ", waker not recorded: %"
 	       PRIu64 "; preempted: %" PRIu64 "\n", waits->by_thread, waits->by_interrupt,
 	       waits->unrecorded, waits->preempted);
@@ -101,15 +102,17 @@ static int by_off_cpu(const void *a, const void *b)
 static void print_threads(const struct waits *waits)
 {
 	const struct samples *samples = &waits->samples;
-	uint32_t *order = needed(calloc(samples->nr_threads + 1, sizeof(*order))), i;
+	uint32_t *order = needed(calloc(samples->nr_threads + 1, sizeof(*order))), i, nr = 0;
 
-	for (i = 0; i < samples->nr_threads; i++)
-		order[i] = i;
+	for (i = 0; i < samples->nr_threads; i++) {
+		if (samples->thread[i].selected)
+			order[nr++] = i;
+	}
 	sorted = waits;
-	qsort(order, samples->nr_threads, sizeof(*order), by_off_cpu);
+	qsort(order, nr, sizeof(*order), by_off_cpu);
 	print_title(waits, "Threads, by time off the CPU",
 		    "   blocked   runnable     on CPU      waits  thread");
-	for (i = 0; i < shown(waits, samples->nr_threads); i++) {
+	for (i = 0; i < shown(waits, nr); i++) {
 		const struct sample_thread *thread = &samples->thread[order[i]];
 
 		columns_time(waits->thread[order[i]].blocked);
@@ -120,7 +123,7 @@ static void print_threads(const struct waits *waits)
 		printf(" %10" PRIu64 "  %s %" PRId64 "\n", waits->thread[order[i]].waits,
 		       samples->calls.string[thread->comm], thread->tid);
 	}
-	print_more(waits, samples->nr_threads);
+	print_more(waits, nr);
 	free(order);
 }
 
@@ -292,7 +295,7 @@ static void print_endless(const struct waits *waits)
 	for (i = 0; i < waits->nr; i++) {
 		const struct wait *wait = &waits->wait[i];
 
-		if (wait->end != INT64_MAX || (waits->top && lines++ >= waits->top))
+		if (wait->hidden || wait->end != INT64_MAX || (waits->top && lines++ >= waits->top))
 			continue;
 		columns_time(samples->end - wait->begin);
 		printf("  %s %" PRId64 ": %s\n", samples->calls.string[wait->comm],

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stacks.c - the stacks of events as paths in the tree of calls, and their numbers
+ */
+#include "kunwind_core.h"
+#include "samples.h"
+#include "unnamed_code.h"
+
+/*
+ * Adds a frame's functions: first the function itself, then those inlined into
+ * it. Returns the innermost node.
+ */
+static uint32_t add_functions(struct samples *samples, uint32_t node, bool kernel, bool guess,
+			      const struct kunwind_frame *frame)
+{
+	struct calls *calls = &samples->calls;
+	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
+	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel, .guess = guess,
+				   .object = calls_string(calls, object) };
+	unsigned int i = frame->nr_functions;
+	bool named = false;
+	char name[280];
+
+	if (samples->places) {
+		new.address = frame->object ? frame->object_address : frame->address;
+		if (frame->object)
+			new.build_id = calls_string(calls, kunwind_object_build_id(frame->object));
+	}
+	while (i-- > 0) {
+		const struct kunwind_function *function = &frame->function[i];
+
+		if (!function->name)
+			continue;
+		new.name = calls_string(calls, function->name);
+		if (samples->places) {
+			new.file = calls_string(calls, function->file ? function->file : "");
+			new.line = function->line;
+			new.inlined = named;
+		}
+		node = calls_child(calls, node, &new);
+		named = true;
+	}
+	if (named)
+		return node;
+	unnamed_code(frame, object, samples->options.offsets, name, sizeof(name));
+	new.name = calls_string(calls, name);
+	return calls_child(calls, node, &new);
+}
+
+uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
+			   uint32_t node)
+{
+	size_t i;
+
+	for (i = stack->nr; i-- > 0;) {
+		unsigned int trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
+
+		node = add_functions(samples, node, false, kunwind_trust_is_guess(trust),
+				     &stack->frame[i]);
+	}
+	for (i = stack->nr_kernel; i-- > 0;)
+		node = add_functions(samples, node, true, false, &stack->kernel[i]);
+	return node;
+}
+
+uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stack, const char *comm)
+{
+	struct calls *calls = &samples->calls;
+	const struct kunwind_function *function;
+	size_t i = stack->nr;
+	uint32_t node;
+	uint8_t trust;
+
+	if (samples->measuring)
+		return CALLS_ROOT;
+	node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
+	samples->frames += stack->nr;
+	samples->with_stack += stack->nr > 0;
+	samples->without_stack += !stack->nr;
+	if (stack->nr)
+		samples->by_reason[(unsigned int)stack->reason < KUNWIND_NR_REASONS ?
+				   stack->reason : KUNWIND_NR_REASONS]++;
+	if (stack->complete)
+		samples->complete += stack->nr > 0;
+	else
+		node = calls_node(calls, node, FRAME_NOTE,
+				  stack->nr ? "[stack ends here]" :
+				  stack->nr_kernel ? "[no user stack]" : "[no stack]",
+				  stack->nr && stack->reason > 0 ?
+				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
+	while (i-- > 0) {
+		function = kunwind_frame_function(&stack->frame[i]);
+		samples->named += function && function->name;
+		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
+		samples->by_trust[trust < KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
+	}
+	return samples_functions(samples, stack, node);
+}
