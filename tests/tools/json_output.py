@@ -48,7 +48,7 @@ FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, of
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
 FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"})
-NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT, cpu_ns=COUNT)
+NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT, lock_ns=COUNT, cpu_ns=COUNT)
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
@@ -75,7 +75,7 @@ SCHEMA = {
         files=many(members(name={"type": "string"}, fd=NUMBER, **{name: COUNT for name in (
             "count", "failed", "ns", "longest_ns", "off_cpu_ns", "bytes")})),
         functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, end=STRING, **{name: COUNT for name in (
-            "events", "blocked_ns", "off_cpu_ns", "cpu_ns", "self", "complete", "guessed")})),
+            "events", "blocked_ns", "off_cpu_ns", "lock_ns", "cpu_ns", "self", "complete", "guessed")})),
         reasons=many(members(name={"enum": [*REASONS, "not recorded", "no stack recorded"]}, stacks=COUNT)),
         **{name: many(NEIGHBOUR) for name in ("callers", "callees")},
         required=["trace", "sorted_by", "system_calls", "off_cpu", "events", "threads", "results", "files", "functions", "reasons"]),

@@ -418,6 +418,13 @@ def test_locks(work, arguments):
     firefox = json.loads(run("export", "--firefox", "-w", "lock", scene.directory).stdout)
     same("mutex: firefox has the blocked times", sorted(w for t in firefox["threads"] for w in t["samples"]["weight"]),
          [0.00801, 0.01202])
+    rows = {row["name"]: row for row in parse("report", run("report", "-j", "-s", "lock", scene.directory).stdout.encode())["functions"]}
+    same("mutex: report has the time blocked by locks, of complete stacks, by function", {
+        name: [row[key] for key in ("lock_ns", "self", "complete", "end")] for name, row in rows.items()}, {
+            "main": [20030, 0, 20030, None], "_start": [20030, 0, 20030, None], "opener": [20030, 0, 20030, None],
+            "reader": [15010, 15010, 15010, None], "recursive": [5020, 5020, 5020, None]})
+    text = run("report", "-b", "function", "-s", "lock", scene.directory).stdout
+    check("mutex: text of the report has a column of locks", "    off CPU        lock" in text and "lock held" not in text, text)
     check("mutex: flame graph", '"lock"' in run("flamegraph", "-w", "lock", "-o", "-", scene.directory).stdout)
     text = run("waits", scene.directory).stdout
     check("mutex: text", "lock 0x1000 of process 100\n" in text and "held by first  reader < main < _start\n" in text, text)

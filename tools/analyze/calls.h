@@ -24,6 +24,7 @@ enum frame_kind {
 	FRAME_FUNCTION,
 	FRAME_NOTE,		/* after FRAME_PROCESS: the stack is not complete; object: why */
 	FRAME_WHAT,		/* the system call, event or cause: innermost in each stack */
+	FRAME_LOCK,		/* the holder's stack of a lock begins after it */
 };
 
 struct calls_frame {

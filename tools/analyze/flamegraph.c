@@ -47,7 +47,7 @@ static const char usage[] =
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
 /* The page knows enum frame_kind, and this for functions of the kernel. */
-enum { PAGE_KERNEL = FRAME_WHAT + 1 };
+enum { PAGE_KERNEL = FRAME_LOCK + 1 };
 
 struct flamegraph {
 	struct samples samples;

@@ -148,7 +148,7 @@ static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint3
 	}
 	if (locks->lock[lock].mutex) {
 		snprintf(note, sizeof(note), "[lock held by %.40s]", comm ? calls->string[comm] : "?");
-		pair.node = calls_node(calls, waiter, FRAME_NOTE, note, "");
+		pair.node = calls_node(calls, waiter, FRAME_LOCK, note, "");
 		pair.node = calls_node(calls, graft(calls, pair.node, holder), FRAME_WHAT, "futex",
 				       "lock");
 	}

@@ -24,7 +24,7 @@ struct sums {
 	enum weight sort;
 	struct calls_total *total;
 	uint32_t *key;		/* of each frame: that of its function */
-	uint32_t *note;		/* of each node: the frame FRAME_NOTE of its stack; 0: complete */
+	uint32_t *note;		/* of each node: FRAME_NOTE of its stack, or of the holder's; 0: complete */
 };
 
 static uint32_t key_of(const struct sums *sums, uint32_t node)
@@ -51,9 +51,12 @@ static uint32_t *find_notes(const struct calls *calls)
 {
 	uint32_t *note = needed(calloc(calls->nr_nodes, sizeof(*note))), i;
 
-	for (i = 1; i < calls->nr_nodes; i++)
-		note[i] = calls_frame(calls, i)->kind == FRAME_NOTE ? calls->node[i].frame :
-								      note[calls->node[i].parent];
+	for (i = 1; i < calls->nr_nodes; i++) {
+		if (calls_frame(calls, i)->kind == FRAME_NOTE)
+			note[i] = calls->node[i].frame;
+		else if (calls_frame(calls, i)->kind != FRAME_LOCK)
+			note[i] = note[calls->node[i].parent];
+	}
 	return note;
 }
 
@@ -98,6 +101,7 @@ static struct line *add(const struct sums *sums, enum report_table table, uint32
 	line->time += weight[WEIGHT_BLOCKED];
 	line->off_cpu += weight[WEIGHT_OFF_CPU];
 	line->cpu += weight[WEIGHT_CPU];
+	line->lock += weight[WEIGHT_LOCK];
 	line->key += weight[sums->sort];
 	return line;
 }
@@ -166,7 +170,7 @@ static void remove_empty(struct table *table)
 
 	for (i = 0; i < table->nr; i++) {
 		if (table->line[i].count || table->line[i].time || table->line[i].off_cpu ||
-		    table->line[i].cpu || table->line[i].key)
+		    table->line[i].cpu || table->line[i].lock || table->line[i].key)
 			table->line[nr++] = table->line[i];
 	}
 	table->nr = nr;
@@ -207,6 +211,7 @@ bool report_sum_functions(struct report *report, enum weight sort)
 	enum report_table t;
 	bool ok = true;
 
+	report->locks = calls_weight(calls, WEIGHT_LOCK);
 	sum(&sums);
 	find_ends(&sums);
 	if (report->callers)

@@ -38,7 +38,7 @@ const struct table_kind report_kinds[NR_TABLES] = {
 		NUMBER("failed", "failed", failed), NUMBER("bytes", "bytes", bytes) } },
 #define FUNCTION_COLUMNS \
 		TIME("in syscalls", "blocked_ns", time), TIME("off CPU", "off_cpu_ns", off_cpu), \
-		TIME("CPU", "cpu_ns", cpu), NUMBER("events", "events", count)
+		TIME("lock", "lock_ns", lock), TIME("CPU", "cpu_ns", cpu), NUMBER("events", "events", count)
 	[TABLE_FUNCTIONS] = { "function", "Functions on the stack", "functions", "function (object)", {
 		FUNCTION_COLUMNS, NUMBER(NULL, "self", self), NUMBER(NULL, "complete", complete),
 		NUMBER(NULL, "guessed", guessed) } },

@@ -15,7 +15,7 @@
 struct line {
 	uint32_t name, object;	/* strings */
 	bool kernel;		/* a function of the kernel */
-	int64_t count, failed, timed, time, longest, off_cpu, cpu, self;
+	int64_t count, failed, timed, time, longest, off_cpu, cpu, lock, self;
 	int64_t pid, tid, on_cpu;	/* of a thread */
 	int64_t smallest, largest;	/* of what calls returned */
 	int64_t bytes;			/* read or written */
@@ -60,6 +60,7 @@ struct report {
 	struct samples samples;
 	struct files files;
 	struct table table[NR_TABLES];
+	bool locks;		/* some stacks have the weight WEIGHT_LOCK */
 	/* options */
 	uint32_t top;
 	bool json;

@@ -94,10 +94,12 @@ static void print_trust(const struct line *line)
 	printf(" %6.1f %%", columns_share(line->guessed, line->key));
 }
 
-/* Some columns are only in JSON. Traces without samples of CPUs need no column of them. */
+/* Some columns are only in JSON. Traces without samples of CPUs, or locks, need no column of them. */
 static bool is_shown(const struct report *report, const struct column *column)
 {
-	return column->head && (column->offset != offsetof(struct line, cpu) || report->samples.nr_cpu);
+	return column->head &&
+	       (column->offset != offsetof(struct line, cpu) || report->samples.nr_cpu) &&
+	       (column->offset != offsetof(struct line, lock) || report->locks);
 }
 
 static void print_table(const struct report *report, enum report_table number, enum weight sort)
