@@ -434,7 +434,11 @@ def test_locks(work, arguments):
     same("condition variable: all time belongs to the waker", holders(scene.waits()["locks"][0]),
          [("first", "reader", 8010), ("second", "recursive", 12020)])
 
-    same("condition variable: no weight lock", run("export", "--folded", "-w", "lock", scene.directory).stdout, "")
+    for command in (("export", "--folded"), ("export", "--firefox"), ("flamegraph", "-o", scene.directory + ".html")):
+        done = run(*command, "-w", "lock", scene.directory, status=1)
+        check("condition variable: no weight lock: %s says it, and writes no file" % " ".join(command[:2]),
+              "no stack that is selected has the weight lock (" in done.stderr and
+              not os.path.exists(scene.directory + ".html"), done)
 
     scene = Scene(work, "others", *arguments)
     scene.timer(1500, "entry")
@@ -693,6 +697,23 @@ def test_messages(work, arguments):
     same("no sched_switch: status 1 and a message", (done.returncode, done.stdout, done.stderr),
          (1, "", "kunwind waits: no times off the CPU: the trace has no sched_switch of these threads "
                  "(kunwind record -e syscalls,sched_switch,sched_waking)\n"))
+    scene = Scene(work, "none-selected", *arguments)
+    scene.enter(2000, FIRST, "read")
+    scene.out(2100, FIRST)
+    scene.wake(2150, SECOND, FIRST)
+    scene.back(2200, FIRST)
+    scene.leave(2300, FIRST, "read")
+    scene.trace.write(scene.directory, lost=5)
+    for options in (("--duration", "10s"), ("--from", "10"), ("-e", "nothing"), ("-e", "sched_waking"), ("--tid", "7")):
+        done = run("waits", *options, scene.directory, status=1)
+        check("%s: the message names the options" % " ".join(options),
+              "that the options select" in done.stderr.splitlines()[-1], done.stderr)
+    os.rename(os.path.join(scene.directory, "channel_0"), os.fsencode(scene.directory) + b"/\xff\x1b[31mred_0")
+    row = parse("report", run("report", "-j", scene.directory).stdout.encode())["trace"]["lost_by"]
+    same("lost events of a channel whose name is not UTF-8: JSON", row, [{"channel": "\ufffd\ufffd[31mred", "events": 5}])
+    text = run("report", scene.directory).stdout
+    check("lost events of a channel with an escape sequence: text without it", "\x1b" not in text and
+          "Lost: 5 events of the channel \ufffd\ufffd[31mred," in text, text)
 
 
 def main():

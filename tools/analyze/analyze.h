@@ -52,6 +52,15 @@ const char *analyze_weight_title(enum weight weight);	/* as a phrase */
  */
 bool analyze_remarks(const struct samples *samples);
 
+/* Returns whether the options select only some of the events. */
+bool analyze_selects(const struct samples *samples);
+
+/*
+ * Returns whether any stack has the weight that the user asked for; -1: none. Prints
+ * a message if not.
+ */
+bool analyze_has_weight(const struct samples *samples, int weight);
+
 /*
  * These end the program if out of memory. analyze_set() and analyze_append()
  * take the reference of @value, which may be NULL for "out of memory".

@@ -116,8 +116,8 @@ static int parse(struct export *export, int argc, char **argv)
 		kunwind_tool_error("--ctf writes a directory: name a new or empty one (-o DIR)");
 		return -1;
 	}
-	if (is_ctf(export) && export->weight >= 0) {
-		kunwind_tool_error("--ctf has no weights: leave out --weight");
+	if ((is_ctf(export) || export->format->stream == &export_perfetto) && export->weight >= 0) {
+		kunwind_tool_error("--%s has no weights: leave out --weight", export->format->name);
 		return -1;
 	}
 	if (optind < argc)
@@ -136,6 +136,7 @@ static bool write_trace(struct export *export, char *const *paths, int nr, FILE 
 			       state) && analyze_remarks(samples);
 	bool written;
 
+	ok = ok && analyze_has_weight(samples, export->weight);
 	weight = samples_weight(samples, export->weight);
 	if (format->stream)
 		written = format->stream->end(state, weight);

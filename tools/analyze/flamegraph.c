@@ -329,7 +329,9 @@ int analyze_flamegraph(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 	} else if (outfile_open(&output, graph.path)) {
 		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
-		     analyze_remarks(&graph.samples) && read_base(&graph);
+		     analyze_remarks(&graph.samples) &&
+		     (graph.base_path || analyze_has_weight(&graph.samples, graph.weight)) &&
+		     read_base(&graph);
 		if (ok)
 			write_page(&graph, output.file);
 		status = outfile_close(&output, ok);

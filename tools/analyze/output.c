@@ -42,10 +42,32 @@ const char *analyze_weight_title(enum weight weight)
 	return weights[weight].title;
 }
 
-bool analyze_remarks(const struct samples *samples)
+/* Returns whether the options select only some threads, times or durations. */
+static bool is_filtered(const struct samples *samples)
 {
 	const struct kunwind_filter *filter = &samples->options.filter;
 
+	return filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tid >= 0 ||
+	       filter->comm || !kunwind_filter_any_duration(filter);
+}
+
+bool analyze_selects(const struct samples *samples)
+{
+	return is_filtered(samples) || samples->options.pattern || samples->options.only_pid >= 0;
+}
+
+bool analyze_has_weight(const struct samples *samples, int weight)
+{
+	if (weight < 0 || calls_weight(&samples->calls, (enum weight)weight))
+		return true;
+	kunwind_tool_error("%sno stack that is selected has the weight %s (%s): choose another weight",
+			   samples->which, analyze_weight_name((enum weight)weight),
+			   analyze_weight_title((enum weight)weight));
+	return false;
+}
+
+bool analyze_remarks(const struct samples *samples)
+{
 	if (samples->lost)
 		kunwind_tool_error("%sthe tracer lost %llu events: counts and times are too low",
 				   samples->which, (unsigned long long)samples->lost);
@@ -60,10 +82,10 @@ bool analyze_remarks(const struct samples *samples)
 				   samples->why_no_kernel);
 	if (samples->nr_selected)
 		return true;
-	if (filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tid >= 0 ||
-	    filter->comm || !kunwind_filter_any_duration(filter))
-		kunwind_tool_error("%sno events of the threads and times that the options select%s",
-				   samples->which, samples->options.all ? "" :
+	if (analyze_selects(samples))
+		kunwind_tool_error("%sno events%s that the options select%s", samples->which,
+				   is_filtered(samples) ? " of the threads and times" : "",
+				   samples->options.all ? "" :
 				   ", of processes that kunwind walked (--all: of all processes)");
 	else
 		kunwind_tool_error("%sno events%s", samples->which,

@@ -2,6 +2,8 @@
 /*
  * report_json.c - the report as one JSON object, see kunwind-json(5)
  */
+#include <stdlib.h>
+
 #include "report_tables.h"
 
 static json_t *integer(int64_t value)
@@ -67,8 +69,10 @@ static json_t *losses_json(const struct kunwind_losses *losses)
 
 	for (i = 0; i < losses->nr; i++) {
 		json_t *object = needed(json_object());
+		char *channel = calls_clean(losses->by[i].channel);
 
-		analyze_set(object, "channel", json_string(losses->by[i].channel));
+		analyze_set(object, "channel", json_string(channel));
+		free(channel);
 		analyze_set(object, "events", integer((int64_t)losses->by[i].events));
 		analyze_append(array, object);
 	}

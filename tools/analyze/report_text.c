@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "columns.h"
 #include "report_tables.h"
@@ -27,9 +28,13 @@ static void print_losses(const struct samples *samples)
 	const struct kunwind_losses *losses = &samples->losses;
 	size_t i;
 
-	for (i = 0; i < losses->nr; i++)
+	for (i = 0; i < losses->nr; i++) {
+		char *channel = calls_clean(losses->by[i].channel);
+
 		printf("Lost: %" PRIu64 " events of the channel %s, because its buffers were full\n",
-		       losses->by[i].events, losses->by[i].channel);
+		       losses->by[i].events, channel);
+		free(channel);
+	}
 	if (losses->packets)
 		printf("Lost: %" PRIu64 " packets, which the tracer overwrote or discarded\n",
 		       losses->packets);

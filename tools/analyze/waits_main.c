@@ -73,8 +73,11 @@ static bool remarks(const struct waits *waits)
 	if (!analyze_remarks(samples))
 		return false;
 	if (waits->nr == waits->nr_hidden && !waits->lost) {
-		kunwind_tool_error("no times off the CPU: the trace has no sched_switch of these threads "
-				   "(kunwind record -e syscalls,sched_switch,sched_waking)");
+		if (analyze_selects(samples))
+			kunwind_tool_error("no times off the CPU that the options select");
+		else
+			kunwind_tool_error("no times off the CPU: the trace has no sched_switch of these "
+					   "threads (kunwind record -e syscalls,sched_switch,sched_waking)");
 		return false;
 	}
 	if (!samples->nr_wakings)
