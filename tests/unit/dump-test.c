@@ -15,6 +15,9 @@ static void put_pid(struct pid *pid) { pid->refs--; }
 static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
 static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
+#define _KUNWIND_HOOK_H
+static bool hook_missing;
+#define kunwind_hook_missing()		hook_missing
 #define _KUNWIND_EVENTS_H
 #define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
@@ -222,6 +225,14 @@ static void test_end(void)
 	tap_ok(told == 2 * DUMPED && !left_out.n,
 	       "end: the dump stops soon after the event is disabled");
 	end("end");
+
+	begin();
+	process(0, 0, 1000);
+	hook_missing = true;
+	kunwind_space_dump_all();
+	hook_missing = false;
+	tap_ok(!told, "no mapping is reported if a required hook is missing");
+	end("missing hook");
 }
 
 int main(void)
