@@ -41,6 +41,10 @@ static struct pt_regs user_regs;
 static bool nmi, on_task_stack, xenpv;
 #define task_pt_regs(task)	((void)(task), &user_regs)
 #define in_nmi()		nmi
+#define user_mode(regs)		(((regs)->cs & 3) == 3)
+#define TASK_SIZE_MAX		0x7ffffffff000UL
+#define P4D_SHIFT		39
+#define CPU_ENTRY_AREA_BASE	0xfffffe0000000000UL
 #define object_is_on_stack(object)	((void)(object), on_task_stack)
 #define cpu_feature_enabled(feature)	((void)(feature), xenpv)
 
@@ -202,6 +206,38 @@ static void test_registers(void)
 	}
 }
 
+/* For samples: has the kernel entry saved the user's registers? */
+static void test_saved(void)
+{
+	const unsigned long saved = (unsigned long)&user_regs;
+	const struct {
+		const char *name;
+		bool nmi, user, on_task_stack, saved;
+		unsigned long sp;
+	} of[] = {
+		{ "a timer interrupt", false, false, true, true, saved + 8 },
+		{ "an NMI from user mode", true, true, false, true, 0x7fff00001000 },
+		{ "an NMI in a system call", true, false, true, true, saved - 512 },
+		{ "an NMI when the last register was saved", true, false, true, true, saved },
+		{ "an NMI while registers are saved", true, false, true, false, saved + 8 },
+		{ "an NMI before the entry code has left the user's stack", true, false, false, false,
+		  0x7fff00001000 },
+		{ "an NMI on the entry stack", true, false, false, false, CPU_ENTRY_AREA_BASE + 0x2000 },
+		{ "an NMI in an interrupt", true, false, false, true, 0xffffc90000004000 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		struct pt_regs regs = { .sp = of[i].sp, .cs = of[i].user ? __USER_CS : 0x10 };
+
+		begin();
+		nmi = of[i].nmi;
+		on_task_stack = of[i].on_task_stack;
+		tap_ok(kunwind_regs_saved(&regs) == of[i].saved, "%s: the user's registers are %ssaved",
+		       of[i].name, of[i].saved ? "" : "not ");
+	}
+}
+
 /* perf's buffer: marks of a context count in entry->nr, but not in ctx->nr. */
 static void test_room(void)
 {
@@ -274,6 +310,7 @@ int main(void)
 {
 	test_whose();
 	test_registers();
+	test_saved();
 	test_room();
 	test_save();
 	return tap_done();
