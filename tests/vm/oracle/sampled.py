@@ -133,7 +133,8 @@ def shares(args):
         # Bursts are shorter than a period: their number of samples is random, here by five standard
         # deviations. A time of the grid may also come when a burst has turned interrupts off to go to
         # sleep. A clock that starts a full period after idle gives bursts nearly nothing.
-        within = 5 if name == "burner" else 15 + 500 / math.sqrt(max(ns / period, 1))
+        # on a busy host, timers are late, and the task that runs then gets the periods that were missed
+        within = 10 if name == "burner" else 15 + 500 / math.sqrt(max(ns / period, 1))
         tap.test(abs(part - 100) <= within, f"the weights of thread {name} are its CPU time within {within:.0f} %")
         tap.test(within < 60, f"thread {name} ran long enough to tell")
     tap.note(f"{entry[False]} stacks of {entry[True] + entry[False]} do not end at _start")
