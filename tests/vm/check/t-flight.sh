@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 900
 #
 # t-flight.sh - kunwind record --flight: nothing is written until a trigger fires,
 # and then a whole trace of the last events

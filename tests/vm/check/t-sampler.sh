@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 900
 #
 # t-sampler.sh - the event kunwind_sample: what a CPU executes, and how long
 #
