@@ -29,9 +29,12 @@ bool kunwind_event_is_background(const bt_event *event)
 	const char *name = kunwind_event_name(event);
 	size_t i;
 
+	/* nearly all events have contexts */
+	if (bt_event_borrow_common_context_field_const(event))
+		return false;
 	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++) {
 		if (!strncmp(name, prefix[i], strlen(prefix[i])))
-			return !bt_event_borrow_common_context_field_const(event);
+			return true;
 	}
 	return false;
 }
