@@ -3,13 +3,15 @@
  * show_crashes.c - kunwind crashes: list deadly signals with their stacks
  *
  * The module's event kunwind_fatal_signal says which signal killed a process.
- * In a trace whose metadata does not have it, LTTng's signal_deliver tells nearly the same: a signal
- * without a handler, whose default action ends the process. SIGKILL is left out
- * there, because threads that end with their process get it, too.
+ * In a trace whose metadata does not have it, LTTng's signal_deliver tells nearly
+ * the same: a signal without a handler, whose default action ends the process.
+ * SIGKILL is left out there, because threads that end with their process get it,
+ * too.
  *
- * All threads of a process have an event when a signal ends the process. The first
- * one is listed. Those of several processes may be mixed, so the processes of the
- * last seconds are kept: 12 KB.
+ * More than one thread of a large process may have the module's event for a signal
+ * that was sent to the process (docs/limits.md). The first one is listed. Those of
+ * several processes may be mixed, so the processes of the last seconds are kept:
+ * 12 KB.
  */
 #include <errno.h>
 #include <getopt.h>
