@@ -100,12 +100,15 @@ static int fatal(int sig, const struct k_sigaction *ka, const struct kernel_sigi
 		/* One thread took a signal that dumps core, and had its own event. */
 		if (!sent || sig_kernel_coredump(sent))
 			return 0;
-		if (sent != SIGKILL && sigismember(&current->pending.signal, sent)) {
-			*info = find_info(&current->pending, sent);
-			return sent;
+		/* SIGKILL itself leaves nothing that tells to whom it was sent */
+		if (sent != SIGKILL) {
+			if (sigismember(&current->pending.signal, sent)) {
+				*info = find_info(&current->pending, sent);
+				return sent;
+			}
+			if (!sigismember(&signal->shared_pending.signal, sent))
+				return 0;
 		}
-		if (sent != SIGKILL && !sigismember(&signal->shared_pending.signal, sent))
-			return 0;
 		*group = true;
 		*info = find_info(&signal->shared_pending, sent);
 		return reports_for_process() ? sent : 0;
