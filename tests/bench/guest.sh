@@ -48,19 +48,25 @@ sleep 2
 export LTTNG_HOME=/tmp/bench-home
 mkdir -p "$LTTNG_HOME"
 lttng-sessiond --daemonize >/dev/null 2>&1
+begin() { # CONTEXT EVENT-OPTIONS...
+	lttng create bench --output="/tmp/bench-$RANDOM" >/dev/null
+	lttng enable-channel -k ch >/dev/null
+	lttng enable-event -k "${@:2}" -c ch >/dev/null
+	if [ -n "$1" ]; then
+		lttng add-context -k -c ch -t "$1" >/dev/null
+	fi
+	lttng start >/dev/null
+}
+end() {
+	lttng stop >/dev/null
+	lttng destroy >/dev/null
+}
 cost() { # WHAT CONTEXT COMMAND...
 	local what=$1 context=$2 count
 	shift 2
-	lttng create bench --output="/tmp/bench-$RANDOM" >/dev/null
-	lttng enable-channel -k ch >/dev/null
-	lttng enable-event -k --syscall getppid -c ch >/dev/null
-	if [ -n "$context" ]; then
-		lttng add-context -k -c ch -t "$context" >/dev/null
-	fi
-	lttng start >/dev/null
+	begin "$context" --syscall getppid
 	count=$("$dir/$1" "${@:2}")
-	lttng stop >/dev/null
-	lttng destroy >/dev/null
+	end
 	[ -n "$context" ] || none=$count
 	printf 'event\t%s\t%d\t%d\n' "$what" $((count / 2)) $(((count - none) / 2))
 }
@@ -72,16 +78,9 @@ cost 'callstack-user, kunwind, another stack each time' callstack-user event reg
 
 # A sample of the CPU: user code of the same depth, by a timer at 997 Hz, four
 # times as often as the kernel's own.
-sample() { # WHAT EVENT-OPTIONS...
-	lttng create bench --output="/tmp/bench-$RANDOM" >/dev/null
-	lttng enable-channel -k ch >/dev/null
-	lttng enable-event -k -c ch "${@:2}" >/dev/null
-	lttng start >/dev/null
-	until [ -n "$(kunwind status --tsv | awk -F '\t' '$1 == "sampler" && $2 != "off"')" ]; do sleep 0.1; done
-	printf 'sample\t%s\t%d\n' "$1" "$("$dir/event" register sampled)"
-	lttng stop >/dev/null
-	lttng destroy >/dev/null
-}
 modprobe lttng-probe-kunwind
-sample '20 frames' kunwind_sample
+begin '' kunwind_sample
+until [ -n "$(kunwind status --tsv | awk -F '\t' '$1 == "sampler" && $2 != "off"')" ]; do sleep 0.1; done
+printf 'sample\t20 frames\t%d\n' "$("$dir/event" register sampled)"
+end
 rmmod kunwind_bench
