@@ -28,7 +28,6 @@
  * while its CPU's table is in use does not use it: its event defines a new id.
  */
 #include <linux/hash.h>
-#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -99,10 +98,18 @@ static notrace u64 what(const struct kunwind_stack *stack)
 	return (u64)(u32)stack->syscall << 32 | stack->reason << COUNT_BITS | stack->count;
 }
 
+/*
+ * FNV-1a, with words in place of bytes. The upper half depends on all bits of all
+ * words. Different stacks with equal hashes are defined more often than others.
+ */
 static notrace u32 hash_of(const struct kunwind_stack *stack)
 {
-	return jhash2((const u32 *)stack->addresses, stack->count * (sizeof(u64) / sizeof(u32)),
-		      stack->tid ^ stack->syscall);
+	u64 hash = (u32)(stack->tid ^ stack->syscall);
+	u32 i;
+
+	for (i = 0; i < stack->count; i++)
+		hash = (hash ^ stack->addresses[i]) * GOLDEN_RATIO_64;
+	return hash >> 32;
 }
 
 static notrace bool equal(const u64 *kept, const struct kunwind_stack *stack)

@@ -294,10 +294,11 @@ static inline bool llist_empty(const struct llist_head *head) { return !head->fi
 
 #define GENMASK_ULL(hi, lo)		((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define BIT_ULL(n)			(1ULL << (n))
+#define GOLDEN_RATIO_64		0x61C8864680B583EBULL
 static inline u32 hash_32(u32 value, unsigned int bits) { return value * 0x61C88647U >> (32 - bits); }
 static inline u32 hash_64(u64 value, unsigned int bits)
 {
-	return value * 0x61C8864680B583EBULL >> (64 - bits);
+	return value * GOLDEN_RATIO_64 >> (64 - bits);
 }
 static inline u32 hash_long(u64 value, unsigned int bits) { return hash_64(value, bits); }
 

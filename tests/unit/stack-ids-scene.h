@@ -26,13 +26,15 @@ static void interrupts(void (**run)(void))
 		once();
 }
 
-static u32 jhash2(const u32 *words, u32 nr, u32 seed)
+static const u64 golden_ratio = GOLDEN_RATIO_64;
+/* Called by the hash for each word. */
+static u64 factor(void)
 {
 	interrupts(&in_hash);
-	while (nr--)
-		seed = (seed ^ *words++) * 0x9e3779b1;
-	return collide ? 7 : seed;
+	return collide ? 0 : golden_ratio;
 }
+#undef GOLDEN_RATIO_64
+#define GOLDEN_RATIO_64		factor()
 
 #include "../../kmod/uapi/kunwind.h"
 #define _KUNWIND_COMPAT_TRACE_H
