@@ -14,8 +14,9 @@
  * wakes nothing: neither a softirq nor another CPU.
  *
  * The next time is computed after the sample is taken, and lies at least as far
- * ahead as the sample took. So samples use at most half of a CPU, whatever the
- * frequency and the stacks are.
+ * ahead as the sample took, up to MOST_PAUSE. So samples use at most half of a
+ * CPU, whatever the frequency and the stacks are. A sample that takes longer was
+ * stopped itself, by a hypervisor or by NMIs.
  *
  * Cost while on: one call and one branch for each context switch. Code that
  * runs with interrupts off is sampled when it turns them on.
@@ -24,9 +25,11 @@
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/time64.h>
 #include <linux/tracepoint.h>
 #include <asm/irq_regs.h>
 #include <trace/events/sched.h>
@@ -37,6 +40,8 @@
 #include "frequency.h"
 #include "grid.h"
 #include "take.h"
+
+#define MOST_PAUSE	(10 * NSEC_PER_MSEC)
 
 enum state {
 	OFF,
@@ -91,7 +96,7 @@ static notrace enum hrtimer_restart fire(struct hrtimer *timer)
 		clock->accounted = last;
 	}
 	end = ktime_get();
-	hrtimer_set_expires(timer, kunwind_grid_next(grid, end + (end - now)));
+	hrtimer_set_expires(timer, kunwind_grid_next(grid, end + min_t(u64, end - now, MOST_PAUSE)));
 	return HRTIMER_RESTART;
 }
 

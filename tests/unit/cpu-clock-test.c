@@ -168,6 +168,13 @@ static void test_slow_samples(void)
 	tap_ok(in_samples <= 510 * MS && taken > 50,
 	       "slow samples: they use at most half of the CPU, and do not stop");
 	tap_ok(weight + 12 * MS > 1000 * MS, "slow samples: their weights add up to the time");
+	reset(0);
+	cost = 2000 * MS;	/* a hypervisor stops the CPU within a sample */
+	run(2 * MS, 0);
+	cost = 0;
+	run(2100 * MS, 0);
+	tap_ok(taken > 80 && weight + 2 * MS > 2100 * MS,
+	       "stopped within a sample: the next one comes soon, and no time is lost");
 }
 
 static void test_idle(void)
