@@ -19,7 +19,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel check-sampler check-selftrace check-steps
+.PHONY: check-fuzz-kernel check-long check-selftrace check-steps
 
 all: modules lib tools
 
@@ -65,6 +65,9 @@ check-unit:
 check-vm:
 	@scripts/check vm
 
+check-long:
+	@scripts/check long
+
 check-debug:
 	@scripts/check-debug $(FILES)
 
@@ -85,9 +88,6 @@ check-kernel-tests:
 
 check-selftrace:
 	@scripts/check-selftrace
-
-check-sampler:
-	@KUNWIND_SAMPLES=10000 $(MAKE) --no-print-directory check TEST=vm/t-sampler
 
 check-releases:
 	@scripts/check-releases
@@ -158,7 +158,8 @@ help:
 	@echo '            (600); SEED=N: repeat that order; DEBUG=1: on the kernel of check-debug'
 	@echo "check-kernel-tests  run the kernel's selftests of x86 and of signal stacks, and stress-ng:"
 	@echo '            the results with the whole system traced equal those without the module'
-	@echo 'check-sampler  compare 10,000 samples of a program with its own CPU times and with perf (5 min)'
+	@echo 'check-long  run the VM tests that take too long for make check, and those that then do'
+	@echo '            more, such as 10,000 samples in t-sampler'
 	@echo 'check-selftrace  trace every kernel event with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
 	@echo 'check-planted  plant some 850 bugs, one at a time in a copy of the tree: which do the tests'

@@ -268,9 +268,11 @@ def main():
 
 
 if __name__ == "__main__":
-    # json_output.py KIND <FILE: fails if FILE is not JSON of this KIND. The
-    # tests in the VM call it.
+    # json_output.py [--lines] KIND <FILE: fails if FILE, or a line of it, is not
+    # JSON of this KIND. The tests in the VM call it.
     if len(sys.argv) > 1:
-        parse(sys.argv[1], sys.stdin.buffer.read())
+        text = sys.stdin.buffer.read()
+        for part in text.splitlines() if sys.argv[1] == "--lines" else [text]:
+            parse(sys.argv[-1], part)
         sys.exit(0)
     main()

@@ -67,8 +67,7 @@ eventually "the last crash is listed" listed_last
 kill -INT $watcher
 wait $watcher
 is $? 0 "crashes: SIGINT ends it"
-while read -r line; do "$json" crashes <<<"$line" || echo "$line"; done <out >bad 2>&1
-is "$(cat bad)" "" "crashes --json: each line is as kunwind-json(5) says"
+is "$("$json" --lines crashes <out 2>&1)" "" "crashes --json: each line is as kunwind-json(5) says"
 /usr/bin/python3 - out >got <<'END'
 import json, sys
 for line in open(sys.argv[1]):

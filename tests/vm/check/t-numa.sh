@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # vm: --kernel-args numa=fake=2
 # timeout: 400
+# long: only
 #
 # t-numa.sh - two NUMA nodes with balancing on: stacks are right as far as they
 # go, and most of them are whole

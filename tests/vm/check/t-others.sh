@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# long: only
 #
 # t-others.sh - other tools get true user stacks, and kunwind symbolize names the
 # addresses in their output

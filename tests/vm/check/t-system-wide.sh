@@ -7,6 +7,7 @@
 # set-user-ID, and a make -j4. LTTng's stacks of them are compared with
 # eu-stack's (blocked.py), and must end at an entry point (whole.py).
 # timeout: 900
+# long: more
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"
@@ -114,8 +115,8 @@ chmod 4755 "$work/sucat"
 before=$(late)
 whole_begin "$work/short" -a
 verdict $? "short-lived programs: a session of all system calls starts"
-check "bash runs /bin/true 200 times" bash -c 'for ((i = 0; i < 200; i++)); do /bin/true; done'
-check "dash runs /bin/true 200 times" dash -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
+check "bash runs /bin/true 200 times" setarch "$(uname -m)" bash -c 'for ((i = 0; i < 200; i++)); do /bin/true; done'
+check "dash runs /bin/true 200 times" setarch "$(uname -m)" dash -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
 check "programs run in namespaces of their own" unshare -m -p -U -r -f --kill-child chroot "$root" /bin/boxsh -c \
 	'i=0; while [ $i -lt 30 ]; do boxcat /etc/file; i=$((i + 1)); done'
 check "a user runs set-user-ID programs" setpriv --reuid=1001 --regid=1001 --clear-groups -- \
@@ -131,7 +132,7 @@ project=$work/project
 # The name of the assembler depends on the version of gcc. The kernel keeps 15
 # characters of it.
 as=$(basename "$(gcc -print-prog-name=as)")
-files=${FILES:-160}
+files=${FILES:-$((KUNWIND_LONG ? 160 : 40))}
 make_project "$project" "$files"
 before=$(grep -P '^(reason|stat)\t' /dev/kunwind)
 late=$(late)

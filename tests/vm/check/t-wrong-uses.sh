@@ -4,6 +4,7 @@
 # t-wrong-uses.sh - wrong uses with the module loaded (tests/tools/wrong-uses): messages,
 # exit statuses, and no file, session or registration left behind
 # timeout: 600
+# long: more
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

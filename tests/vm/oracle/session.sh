@@ -7,7 +7,8 @@
 #                              starts a session that records user stacks,
 #                              by default at all system calls
 #   session_end                ends it
-#   start NAME COMMAND...      runs COMMAND in the background, registered; $pid
+#   start NAME COMMAND...      runs COMMAND in the background, registered, with
+#                              random addresses; $pid
 #   settle PID...              waits until all their threads stay asleep
 #   examine NAME PID           writes the oracle's data of a program that sleeps
 #   make_project DIRECTORY N   makes a C project of N files, for make
@@ -70,14 +71,15 @@ session_end() {
 }
 
 start() { # NAME COMMAND...
-	local name=$1
+	local name=$1 random
+	random=(setarch "$(uname -m)")
 	shift
 	mkdir -p "$work/$name"
 	mkfifo "$work/$name/in"
 	if [ -n "${KUNWIND_STOCK:-}" ]; then
-		(exec "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
+		(exec "${random[@]}" "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
 	else
-		(exec ${KUNWIND_RUN:-kunwind run --} "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
+		(exec ${KUNWIND_RUN:-kunwind run --} "${random[@]}" "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
 	fi
 	pid=$!
 	printf '%s\t%s\n' "$name" "$pid" >>"$work/programs.tsv"
